@@ -1,0 +1,66 @@
+package payments
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// ID identifies a transaction within the system. Its first seven bytes are the microseconds since the Unix epoch, so that
+// ids sort by time; the other nine are random, so that none can be guessed.
+type ID [16]byte
+
+// ErrBadID is returned for a text that is no transaction id.
+var ErrBadID = errors.New("not a transaction id")
+
+const idPrefix = "TX_"
+
+// crockford is Crockford's base 32: its digits are in ASCII order, so that the text sorts as the bytes do.
+var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
+
+const codeLength = 26
+
+// NewID makes an id from a time and a source of randomness, whose error it returns.
+func NewID(at time.Time, random io.Reader) (ID, error) {
+	var stamp [8]byte
+	binary.BigEndian.PutUint64(stamp[:], uint64(at.UnixMicro()))
+	var id ID
+	copy(id[:7], stamp[1:])
+	if _, err := io.ReadFull(random, id[7:]); err != nil {
+		return ID{}, fmt.Errorf("making a transaction id: %w", err)
+	}
+	return id, nil
+}
+
+// ParseID reads the text form of an id. It returns [ErrBadID] for anything else.
+func ParseID(s string) (ID, error) {
+	if len(s) != len(idPrefix)+codeLength || s[:len(idPrefix)] != idPrefix {
+		return ID{}, ErrBadID
+	}
+	raw, err := crockford.DecodeString(s[len(idPrefix):])
+	if err != nil || len(raw) != len(ID{}) { // the decoder skips line breaks
+		return ID{}, ErrBadID
+	}
+	id := ID(raw)
+	if id.String() != s { // the last digit has bits to spare; only one text stands for an id
+		return ID{}, ErrBadID
+	}
+	return id, nil
+}
+
+// Code is the id without its prefix: 26 digits and capital letters.
+func (id ID) Code() string { return crockford.EncodeToString(id[:]) }
+
+// String is the text form, TX_<code>.
+func (id ID) String() string { return idPrefix + id.Code() }
+
+// ProviderTxID is the id that the simulated operator gives to the transaction, SIM_<code>. It follows from the id, so that
+// it needs no room of its own, and differs from it, so that a client that mixes up the two is found out.
+func (id ID) ProviderTxID() string {
+	digest := sha256.Sum256(append([]byte("provider:"), id[:]...))
+	return "SIM_" + crockford.EncodeToString(digest[:10])
+}

@@ -1,0 +1,74 @@
+package payments
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Operator is a mobile-money operator's code.
+type Operator string
+
+// The operators that the sandbox behaves like.
+const (
+	MTN    Operator = "mtn"
+	Orange Operator = "orange"
+	Moov   Operator = "moov"
+	Airtel Operator = "airtel"
+)
+
+// Operators lists every operator.
+var Operators = []Operator{MTN, Orange, Moov, Airtel}
+
+// Valid reports whether o is one of [Operators].
+func (o Operator) Valid() bool { return slices.Contains(Operators, o) }
+
+// Country is an ISO 3166 alpha-2 code.
+type Country string
+
+// The markets.
+const (
+	CoteDIvoire Country = "CI"
+	Rwanda      Country = "RW"
+	Benin       Country = "BJ"
+	Togo        Country = "TG"
+)
+
+// Currency is an ISO 4217 code.
+type Currency string
+
+// The currencies of the markets. Neither has decimals.
+const (
+	XOF Currency = "XOF"
+	RWF Currency = "RWF"
+)
+
+// Currencies lists every currency.
+var Currencies = []Currency{XOF, RWF}
+
+var currencies = map[Country]Currency{CoteDIvoire: XOF, Benin: XOF, Togo: XOF, Rwanda: RWF}
+
+// Currency is the currency of a market; ok is false for a country that is no market.
+func (c Country) Currency() (currency Currency, ok bool) {
+	currency, ok = currencies[c]
+	return currency, ok
+}
+
+// CanonicalCurrency is the currency that a caller means by what it wrote: FCFA and CFA are everyday names of XOF. What is
+// not known is returned as it is, in upper case.
+func CanonicalCurrency(asSent string) Currency {
+	switch c := strings.ToUpper(asSent); c {
+	case "FCFA", "CFA":
+		return XOF
+	default:
+		return Currency(c)
+	}
+}
+
+// MSISDNPattern is the form of a telephone number on every endpoint: E.164 with its leading plus sign.
+const MSISDNPattern = `^\+[1-9][0-9]{6,14}$`
+
+var msisdn = regexp.MustCompile(MSISDNPattern)
+
+// ValidMSISDN reports whether s has the form of [MSISDNPattern].
+func ValidMSISDN(s string) bool { return msisdn.MatchString(s) }

@@ -1,0 +1,106 @@
+package payments
+
+// Behaviour is what a test client's holder does when asked to confirm a collection.
+type Behaviour string
+
+// The behaviours of a test client.
+const (
+	Approve  Behaviour = "Approve"
+	Cancel   Behaviour = "Cancel"
+	WrongPIN Behaviour = "WrongPin"
+	Ignore   Behaviour = "Ignore" // never answers; the payment expires
+	Manual   Behaviour = "Manual" // answers only when told to by hand
+)
+
+// UnknownPolicy is what an environment does with a number that is not in the SIM registry.
+type UnknownPolicy string
+
+// The two policies.
+const (
+	Reject      UnknownPolicy = "reject"
+	Passthrough UnknownPolicy = "passthrough"
+)
+
+// SIM is a test client as an outcome depends on it.
+type SIM struct {
+	ID        [16]byte
+	MSISDN    string
+	Operator  Operator
+	Country   Country
+	Blocked   bool
+	Behaviour Behaviour
+	Balance   int64
+}
+
+// Currency is the currency of the SIM's country.
+func (s *SIM) Currency() Currency {
+	c, _ := s.Country.Currency()
+	return c
+}
+
+// CollectionFacts are all that the outcome of a new collection depends on.
+type CollectionFacts struct {
+	Scenario      Scenario // empty: nothing is forced
+	Amount        int64
+	CustomerTotal int64
+	MaxAmount     *int64 // the operator's limit, nil for none
+	Policy        UnknownPolicy
+	Payer         *SIM // nil: the number is not in the registry
+}
+
+// Outcome is the status that a new collection is answered with. A forced scenario wins over the operator's limit, which
+// wins over the registry.
+func (f CollectionFacts) Outcome() Status {
+	if status, forced := f.Scenario.Status(); forced {
+		return status
+	}
+	if f.MaxAmount != nil && f.Amount > *f.MaxAmount {
+		return LimitExceeded
+	}
+	switch {
+	case f.Payer == nil && f.Policy == Passthrough:
+		return Pending
+	case f.Payer == nil:
+		return UnknownMSISDN
+	case f.Payer.Blocked:
+		return AccountBlocked
+	case f.Payer.Balance < f.CustomerTotal:
+		return InsufficientFunds
+	}
+	return Pending
+}
+
+// SettlementFacts are all that the outcome of a due collection depends on, as they are when it settles.
+type SettlementFacts struct {
+	CustomerTotal int64
+	Expired       bool // its time ran out before its payer answered
+	Registered    bool // its payer was in the registry when it was made
+	Payer         *SIM // nil: not in the registry any more, or never
+}
+
+// Outcome is the status that a due collection gets. [Pending] means that its payer has not answered and that it stays as
+// it is until it expires.
+func (f SettlementFacts) Outcome() Status {
+	switch {
+	case f.Expired:
+		return Timeout
+	case !f.Registered:
+		return Success // the operator approves numbers that the sandbox does not know
+	case f.Payer == nil:
+		return UnknownMSISDN
+	case f.Payer.Blocked:
+		return AccountBlocked
+	}
+	switch f.Payer.Behaviour {
+	case Ignore, Manual:
+		return Pending
+	case Cancel:
+		return UserCancelled
+	case WrongPIN:
+		return PINInvalid
+	}
+	if f.Payer.Balance < f.CustomerTotal {
+		return InsufficientFunds
+	}
+	return Success
+}

@@ -1,0 +1,81 @@
+package payments
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Transaction is a collection, a refund or a disbursement as it is recorded.
+type Transaction struct {
+	ID       ID
+	Type     Type
+	Status   Status
+	ParentID *ID // the collection that a refund belongs to
+
+	Reference string
+	OrderRef  string // falls back to the reference
+	OrderURL  *string
+	// URLProtected marks that the order's link needs a permission.
+	URLProtected bool
+	Store        string // the slug, `application` in the API
+	Description  *string
+	Scenario     Scenario // empty when nothing was forced
+
+	EnvironmentID string
+	Operator      Operator
+	Country       Country
+	Currency      string // as sent; see CanonicalCurrency
+	MSISDN        string
+
+	Amount        int64
+	Commission    int64
+	NetAmount     int64
+	AbsorptionPct int
+	Refunded      int64 // sum of the successful refunds of a collection
+
+	Latency     time.Duration // simulated and unscaled
+	CreatedAt   time.Time
+	CompletedAt *time.Time // nil while pending
+
+	// NativeID and NativeRaw are what an operator's API answered, for a transaction that was forwarded to one.
+	// They are empty otherwise: the id then follows from ID, and the payload from the transaction itself.
+	NativeID  string
+	NativeRaw json.RawMessage
+
+	// MerchantBalanceAfter and SIMBalanceAfter are the balances right after this transaction moved money, nil where it did not.
+	MerchantBalanceAfter *int64
+	SIMBalanceAfter      *int64
+}
+
+// CustomerTotal is what the payer pays, or what the recipient of a payout gets.
+func (t *Transaction) CustomerTotal() int64 { return t.NetAmount + t.Commission }
+
+// MerchantShare is the part of the commission that the merchant bears.
+func (t *Transaction) MerchantShare() int64 { return t.Amount - t.NetAmount }
+
+// CustomerShare is the part of the commission that the customer bears.
+func (t *Transaction) CustomerShare() int64 { return t.Commission - t.MerchantShare() }
+
+// CommissionMode tells who bears the larger share; ties count as the merchant's.
+func (t *Transaction) CommissionMode() CommissionMode {
+	if t.MerchantShare() >= t.CustomerShare() {
+		return MerchantPays
+	}
+	return CustomerPays
+}
+
+// Refundable is what is left to refund of a collection; zero for everything else.
+func (t *Transaction) Refundable() int64 {
+	if t.Type != Collection || t.Status != Success {
+		return 0
+	}
+	return t.Amount - t.Refunded
+}
+
+// ProviderTxID is the operator's id of the transaction.
+func (t *Transaction) ProviderTxID() string {
+	if t.NativeID != "" {
+		return t.NativeID
+	}
+	return t.ID.ProviderTxID()
+}

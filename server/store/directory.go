@@ -1,0 +1,214 @@
+package store
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store/internal/db"
+)
+
+// Sandbox is the configuration of a sandbox as the api serves it. It is never changed; a new configuration is a new Sandbox.
+type Sandbox struct {
+	Tenant         int64
+	OrganizationID string
+	Namespace      string
+	Name           string
+	ConfigVersion  int64
+	LatencyPercent int
+	Environments   map[Market]Environment
+	Stores         map[string]bool // slugs
+}
+
+// Market is an operator in a country.
+type Market struct {
+	Operator payments.Operator
+	Country  payments.Country
+}
+
+// Environment is the configuration of one market of a sandbox.
+type Environment struct {
+	ID            string
+	Currency      payments.Currency
+	Enabled       bool
+	Terms         payments.Terms
+	UnknownPolicy payments.UnknownPolicy
+	MaxAmount     *int64
+}
+
+// KeyHash is the SHA-256 of an API key.
+type KeyHash [32]byte
+
+// Directory holds the configuration of every sandbox in memory, so that a request is authenticated without a round trip. It
+// follows the database by polling one row.
+type Directory struct {
+	store *Store
+
+	loading sync.Mutex    // held by the one load that runs
+	begun   atomic.Uint64 // loads begun, without those that failed
+
+	mu        sync.RWMutex
+	version   int64 // -1: nothing was loaded yet
+	sandboxes map[int64]*entry
+	byKey     map[KeyHash]*Sandbox
+}
+
+type entry struct {
+	sandbox *Sandbox
+	keys    []KeyHash
+}
+
+// NewDirectory makes an empty directory; the first [Directory.Refresh] fills it.
+func NewDirectory(s *Store) *Directory {
+	return &Directory{store: s, version: -1, sandboxes: map[int64]*entry{}, byKey: map[KeyHash]*Sandbox{}}
+}
+
+// ByKey finds the sandbox that an API key belongs to.
+func (d *Directory) ByKey(hash KeyHash) (*Sandbox, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	sandbox, ok := d.byKey[hash]
+	return sandbox, ok
+}
+
+// Run polls until ctx ends. A change is seen within about interval.
+func (d *Directory) Run(ctx context.Context, interval time.Duration) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	var failing bool
+	for {
+		err := d.Refresh(ctx)
+		if err != nil && ctx.Err() == nil && !failing {
+			slog.WarnContext(ctx, "the sandboxes' configuration cannot be read; the one that was read last is served", "error", err)
+		}
+		failing = err != nil
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// Refresh returns once the directory holds everything that was committed before the call. Calls that wait for the same
+// load share it.
+func (d *Directory) Refresh(ctx context.Context) error {
+	before := d.begun.Load()
+	d.loading.Lock()
+	defer d.loading.Unlock()
+	if d.begun.Load() > before {
+		return nil // another call has loaded meanwhile, and began after this one
+	}
+	d.begun.Add(1)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if err := d.load(ctx); err != nil {
+		d.begun.Add(^uint64(0)) // whoever waits must try for itself
+		return classify(err, "reading the sandboxes' configuration")
+	}
+	return nil
+}
+
+// changes are what a load read, all of one moment.
+type changes struct {
+	version       int64
+	organizations []db.ChangedOrganizationsRow
+	environments  []db.Environment
+	stores        []db.StoresOfRow
+	keys          []db.KeysOfRow
+	retired       []int64
+}
+
+func (d *Directory) load(ctx context.Context) error {
+	version, err := d.store.system().ConfigVersion(ctx)
+	if err != nil || version == d.version {
+		return err
+	}
+	var c changes
+	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	err = d.store.inTxOf(ctx, snapshot, func(q *db.Queries) error { return c.read(ctx, q, d.version) })
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.apply(&c)
+	return nil
+}
+
+func (c *changes) read(ctx context.Context, q *db.Queries, since int64) (err error) {
+	if c.version, err = q.ConfigVersion(ctx); err != nil {
+		return err
+	}
+	if c.organizations, err = q.ChangedOrganizations(ctx, since); err != nil {
+		return err
+	}
+	if c.retired, err = q.RetiredTenants(ctx, since); err != nil {
+		return err
+	}
+	tenants := make([]int64, len(c.organizations))
+	for i, o := range c.organizations {
+		tenants[i] = o.Tenant
+	}
+	if c.environments, err = q.EnvironmentsOf(ctx, tenants); err != nil {
+		return err
+	}
+	if c.stores, err = q.StoresOf(ctx, tenants); err != nil {
+		return err
+	}
+	c.keys, err = q.KeysOf(ctx, tenants)
+	return err
+}
+
+func (d *Directory) apply(c *changes) {
+	changed := map[int64]*entry{}
+	for _, o := range c.organizations {
+		changed[o.Tenant] = &entry{sandbox: &Sandbox{
+			Tenant: o.Tenant, OrganizationID: o.OrgID, Namespace: o.Namespace, Name: o.Name, ConfigVersion: o.Version,
+			LatencyPercent: int(o.LatencyPercent), Environments: map[Market]Environment{}, Stores: map[string]bool{},
+		}}
+	}
+	for _, e := range c.environments {
+		at := Market{payments.Operator(e.Operator), payments.Country(e.Country)}
+		changed[e.Tenant].sandbox.Environments[at] = environmentOf(e)
+	}
+	for _, s := range c.stores {
+		changed[s.Tenant].sandbox.Stores[s.Slug] = true
+	}
+	for _, k := range c.keys {
+		changed[k.Tenant].keys = append(changed[k.Tenant].keys, KeyHash(k.Hash))
+	}
+	for _, tenant := range c.retired {
+		d.remove(tenant)
+	}
+	for tenant, e := range changed {
+		d.remove(tenant)
+		d.sandboxes[tenant] = e
+		for _, key := range e.keys {
+			d.byKey[key] = e.sandbox
+		}
+	}
+	d.version = c.version
+}
+
+func (d *Directory) remove(tenant int64) {
+	if e := d.sandboxes[tenant]; e != nil {
+		for _, key := range e.keys {
+			delete(d.byKey, key)
+		}
+		delete(d.sandboxes, tenant)
+	}
+}
+
+func environmentOf(e db.Environment) Environment {
+	return Environment{
+		ID: e.EnvID, Currency: payments.Currency(e.Currency), Enabled: e.Enabled,
+		Terms:         payments.Terms{CommissionBPS: int(e.CommissionBps), AbsorptionPct: int(e.AbsorptionPct)},
+		UnknownPolicy: payments.UnknownPolicy(e.UnknownPolicy), MaxAmount: e.MaxAmount,
+	}
+}

@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+var (
+	// ErrNotFound is returned for a transaction that the tenant does not have.
+	ErrNotFound = errors.New("not found")
+	// ErrNoOrganization is returned for a sandbox that the database does not know (any more).
+	ErrNoOrganization = errors.New("no such organization")
+	// ErrConfigChanged is returned when an outcome was decided on a configuration that is not the present one.
+	ErrConfigChanged = errors.New("the sandbox's configuration has changed")
+	// ErrUnavailable wraps every failure to reach the database, or of the database to serve: a retry may succeed.
+	ErrUnavailable = errors.New("the database is not available")
+)
+
+// ErrReferenceTaken is returned when a transaction with the reference exists already.
+type ErrReferenceTaken struct {
+	Transaction *payments.Transaction // as it stands now
+	RequestHash []byte                // of the request that made it
+}
+
+func (e *ErrReferenceTaken) Error() string {
+	return "the reference belongs to " + e.Transaction.ID.String()
+}
+
+// ErrDuplicateMSISDN is returned where another SIM of the sandbox holds the number.
+type ErrDuplicateMSISDN struct {
+	MSISDN string
+	Holder string // name of the TestClient that holds it
+}
+
+func (e ErrDuplicateMSISDN) Error() string {
+	return "the number " + e.MSISDN + " belongs to the TestClient " + e.Holder
+}
+
+// classify says what was being done, and marks an error that is the database's absence as [ErrUnavailable].
+func classify(err error, doing string) error {
+	switch {
+	case err == nil:
+		return nil
+	case unavailable(err):
+		return fmt.Errorf("%s: %w: %w", doing, ErrUnavailable, err)
+	default:
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+}
+
+// unavailable tells errors that pass from errors that stay.
+func unavailable(err error) bool {
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) {
+		switch {
+		case pgerrcode.IsConnectionException(answer.Code), pgerrcode.IsInsufficientResources(answer.Code),
+			pgerrcode.IsOperatorIntervention(answer.Code):
+			return true
+		case answer.Code == pgerrcode.ReadOnlySQLTransaction: // a standby, during a fail-over
+			return true
+		case answer.Code == pgerrcode.UndefinedTable, answer.Code == pgerrcode.UndefinedFunction:
+			return true // not migrated yet
+		}
+		return false
+	}
+	var connecting *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connecting) || errors.As(err, &network) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
+		errors.Is(err, context.DeadlineExceeded) || pgconn.SafeToRetry(err)
+}

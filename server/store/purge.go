@@ -1,0 +1,62 @@
+package store
+
+import (
+	"context"
+
+	"github.com/cauri-dev/cauri/server/store/internal/db"
+)
+
+// purgeBatch bounds the rows that one statement removes, so that none holds its locks for long.
+const purgeBatch = 5000
+
+// DeleteSandbox revokes a sandbox's keys and removes all of its rows. It returns nil when there are none; a call that failed
+// half way is finished by the next one.
+func (s *Store) DeleteSandbox(ctx context.Context, sandboxUID string) error {
+	uid, err := parseUID(sandboxUID)
+	if err != nil {
+		return err
+	}
+	if _, err := s.system().RetireOrganization(ctx, uid); err != nil {
+		return classify(err, "retiring the sandbox")
+	}
+	tenants, err := s.system().UnpurgedTenants(ctx, uid)
+	if err != nil {
+		return classify(err, "looking for rows of the deleted sandbox")
+	}
+	for _, tenant := range tenants {
+		if err := s.purge(ctx, tenant); err != nil {
+			return classify(err, "deleting the rows of the sandbox")
+		}
+	}
+	return nil
+}
+
+// purge removes all rows of a tenant that stands for nothing any more.
+func (s *Store) purge(ctx context.Context, tenant int64) error {
+	q := s.system()
+	for _, remove := range []func(context.Context, int64) (int64, error){
+		q.PurgeKeys, q.PurgeEnvironments, q.PurgeStores, q.PurgeFloats,
+	} {
+		if _, err := remove(ctx, tenant); err != nil {
+			return err
+		}
+	}
+	for _, remove := range []func(q *db.Queries, batch int32) (int64, error){
+		func(q *db.Queries, n int32) (int64, error) { return q.PurgeSIMs(ctx, tenant, n) },
+		func(q *db.Queries, n int32) (int64, error) { return q.PurgeAdjustments(ctx, tenant, n) },
+		func(q *db.Queries, n int32) (int64, error) { return q.PurgeAttempts(ctx, tenant, n) },
+		func(q *db.Queries, n int32) (int64, error) { return q.PurgeEvents(ctx, tenant, n) },
+		func(q *db.Queries, n int32) (int64, error) { return q.PurgeTransactions(ctx, tenant, n) },
+	} {
+		for {
+			removed, err := remove(q, purgeBatch)
+			if err != nil {
+				return err
+			}
+			if removed < purgeBatch {
+				break
+			}
+		}
+	}
+	return q.MarkPurged(ctx, tenant)
+}

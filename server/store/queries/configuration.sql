@@ -1,0 +1,98 @@
+-- Written by the controller, one sandbox at a time, and read by the api's directory.
+
+-- name: LockOrganization :one
+select * from organizations where resource_uid = sqlc.arg(resource_uid) for update;
+
+-- name: InsertOrganization :one
+insert into organizations (org_id, resource_uid, namespace, name, latency_percent, webhook_url, webhook_max_retries,
+  webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms)
+values (sqlc.arg(org_id), sqlc.arg(resource_uid), sqlc.arg(namespace), sqlc.arg(name), sqlc.arg(latency_percent), sqlc.narg(webhook_url), sqlc.arg(webhook_max_retries),
+  sqlc.arg(webhook_initial_delay_ms), sqlc.arg(webhook_factor), sqlc.arg(webhook_max_delay_ms))
+returning *;
+
+-- name: UpdateOrganization :exec
+update organizations set latency_percent = sqlc.arg(latency_percent), webhook_url = sqlc.narg(webhook_url),
+  webhook_max_retries = sqlc.arg(webhook_max_retries), webhook_initial_delay_ms = sqlc.arg(webhook_initial_delay_ms),
+  webhook_factor = sqlc.arg(webhook_factor), webhook_max_delay_ms = sqlc.arg(webhook_max_delay_ms)
+where tenant = sqlc.arg(tenant);
+
+-- name: UpdateSigningSecret :exec
+update organizations set signing_secret = sqlc.arg(signing_secret) where tenant = sqlc.arg(tenant);
+
+-- name: SigningSecret :one
+select tenant, signing_secret from organizations where resource_uid = sqlc.arg(resource_uid);
+
+-- name: BumpVersion :exec
+with bumped as (
+  update config_version set version = config_version.version + 1 returning config_version.version
+)
+update organizations set version = bumped.version from bumped where organizations.tenant = sqlc.arg(tenant);
+
+-- name: OrganizationNamed :one
+select resource_uid from organizations where namespace = sqlc.arg(namespace) and name = sqlc.arg(name);
+
+-- name: RetireOrganization :execrows
+with gone as (
+  delete from organizations o where o.resource_uid = sqlc.arg(resource_uid) returning o.tenant, o.resource_uid
+), bumped as (
+  update config_version c set version = c.version + 1 where exists (select from gone) returning c.version
+)
+insert into retired_tenants (tenant, resource_uid, version)
+select gone.tenant, gone.resource_uid, bumped.version from gone, bumped;
+
+-- name: UnpurgedTenants :many
+select tenant from retired_tenants where resource_uid = sqlc.arg(resource_uid) and purged_at is null;
+
+-- name: MarkPurged :exec
+update retired_tenants set purged_at = now() where tenant = sqlc.arg(tenant);
+
+-- name: ListEnvironments :many
+select * from environments where tenant = sqlc.arg(tenant) order by operator, country;
+
+-- name: UpsertEnvironment :exec
+insert into environments (tenant, env_id, operator, country, currency, enabled, commission_bps, absorption_pct,
+  unknown_policy, max_amount)
+values (sqlc.arg(tenant), sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(enabled), sqlc.arg(commission_bps), sqlc.arg(absorption_pct), sqlc.arg(unknown_policy),
+  sqlc.narg(max_amount))
+on conflict (tenant, operator, country) do update set currency = excluded.currency, enabled = excluded.enabled,
+  removed = false, commission_bps = excluded.commission_bps, absorption_pct = excluded.absorption_pct,
+  unknown_policy = excluded.unknown_policy, max_amount = excluded.max_amount;
+
+-- name: RemoveEnvironment :exec
+update environments set removed = true where tenant = sqlc.arg(tenant) and env_id = sqlc.arg(env_id);
+
+-- name: ListStores :many
+select * from stores where tenant = sqlc.arg(tenant);
+
+-- name: UpsertStore :exec
+insert into stores (tenant, slug) values (sqlc.arg(tenant), sqlc.arg(slug)) on conflict (tenant, slug) do update set removed = false;
+
+-- name: RemoveStore :exec
+update stores set removed = true where tenant = sqlc.arg(tenant) and slug = sqlc.arg(slug);
+
+-- name: ListKeyHashes :many
+select hash from api_keys where tenant = sqlc.arg(tenant);
+
+-- name: InsertKey :exec
+insert into api_keys (tenant, hash) values (sqlc.arg(tenant), sqlc.arg(hash));
+
+-- name: DeleteKey :exec
+delete from api_keys where tenant = sqlc.arg(tenant) and hash = sqlc.arg(hash);
+
+-- name: ConfigVersion :one
+select version from config_version;
+
+-- name: ChangedOrganizations :many
+select tenant, org_id, namespace, name, latency_percent, version from organizations where version > sqlc.arg(since);
+
+-- name: EnvironmentsOf :many
+select * from environments where tenant = any(sqlc.arg(tenants)::bigint[]) and not removed;
+
+-- name: StoresOf :many
+select tenant, slug from stores where tenant = any(sqlc.arg(tenants)::bigint[]) and not removed;
+
+-- name: KeysOf :many
+select tenant, hash from api_keys where tenant = any(sqlc.arg(tenants)::bigint[]);
+
+-- name: RetiredTenants :many
+select tenant from retired_tenants where version > sqlc.arg(since);

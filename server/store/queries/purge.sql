@@ -1,0 +1,31 @@
+-- Removal of what a retired tenant left behind, in small batches.
+
+-- name: PurgeTransactions :execrows
+delete from transactions where (tenant, id) in (
+  select t.tenant, t.id from transactions t where t.tenant = sqlc.arg(tenant) limit sqlc.arg(batch));
+
+-- name: PurgeEvents :execrows
+delete from events where (tenant, id) in (select e.tenant, e.id from events e where e.tenant = sqlc.arg(tenant) limit sqlc.arg(batch));
+
+-- name: PurgeAttempts :execrows
+delete from delivery_attempts where (tenant, event_id, attempt) in (
+  select a.tenant, a.event_id, a.attempt from delivery_attempts a where a.tenant = sqlc.arg(tenant) limit sqlc.arg(batch));
+
+-- name: PurgeAdjustments :execrows
+delete from adjustments where (tenant, adjustment_id) in (
+  select a.tenant, a.adjustment_id from adjustments a where a.tenant = sqlc.arg(tenant) limit sqlc.arg(batch));
+
+-- name: PurgeSIMs :execrows
+delete from sims where (tenant, sim_id) in (select s.tenant, s.sim_id from sims s where s.tenant = sqlc.arg(tenant) limit sqlc.arg(batch));
+
+-- name: PurgeFloats :execrows
+delete from floats where tenant = sqlc.arg(tenant);
+
+-- name: PurgeEnvironments :execrows
+delete from environments where tenant = sqlc.arg(tenant);
+
+-- name: PurgeStores :execrows
+delete from stores where tenant = sqlc.arg(tenant);
+
+-- name: PurgeKeys :execrows
+delete from api_keys where tenant = sqlc.arg(tenant);

@@ -1,0 +1,96 @@
+package store
+
+import (
+	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// SandboxConfig is a sandbox as its resource wants it to be. The resource's UID is the identity of the organization that
+// stands behind it: a resource deleted and made again is a new organization.
+type SandboxConfig struct {
+	UID       string // of the SandboxEnvironment, a UUID
+	Namespace string
+	Name      string
+
+	Environments   []EnvironmentConfig
+	Stores         []string // slugs
+	OpeningFloat   map[payments.Currency]int64
+	Webhook        *WebhookConfig // nil: events are recorded and not sent
+	LatencyPercent int            // of the simulated latency, 0-1000
+}
+
+// EnvironmentConfig is one operator in one country.
+type EnvironmentConfig struct {
+	Operator      payments.Operator
+	Country       payments.Country
+	Enabled       bool
+	Terms         payments.Terms
+	UnknownPolicy payments.UnknownPolicy
+	MaxAmount     *int64 // nil: no limit
+}
+
+// WebhookConfig is where a sandbox's events go.
+type WebhookConfig struct {
+	URL   string
+	Retry RetryPolicy
+}
+
+// RetryPolicy is the schedule of a webhook's retries: the n-th retry follows the attempt before it after
+// InitialDelay * Factor^(n-1), at most MaxDelay.
+type RetryPolicy struct {
+	MaxRetries   int
+	InitialDelay time.Duration
+	Factor       float64
+	MaxDelay     time.Duration
+}
+
+// SandboxState is a sandbox as it stands in the database.
+type SandboxState struct {
+	OrganizationID string // org_<code>, stable for the life of the resource
+	Environments   []EnvironmentState
+	Balances       map[payments.Currency]int64 // live floats; every currency of an environment or an opening float is there
+	TestClients    int
+}
+
+// EnvironmentState is an environment as it stands in the database. One that was removed from the resource is not listed.
+type EnvironmentState struct {
+	ID       string // env_<code>
+	Operator payments.Operator
+	Country  payments.Country
+	Currency payments.Currency
+	Enabled  bool
+}
+
+// Credentials are what a sandbox's clients and webhook receiver hold.
+type Credentials struct {
+	APIKeyHash    [32]byte // SHA-256 of the key; the key itself is never stored
+	SigningSecret string   // stored encrypted
+}
+
+// TestClientConfig is a SIM as its resource wants it to be. The resource's UID is the SIM's identity.
+type TestClientConfig struct {
+	UID       string // of the TestClient, a UUID
+	Name      string // of the TestClient
+	MSISDN    string
+	Operator  payments.Operator
+	Country   payments.Country
+	Blocked   bool
+	Behaviour payments.Behaviour
+	Balance   int64 // opening; a change sets the live balance to the new value
+}
+
+// TestClientState is a SIM as it stands in the database.
+type TestClientState struct {
+	Balance int64 // live
+}
+
+// AccountChange names a resource whose live balance changed.
+type AccountChange struct {
+	Namespace  string
+	Sandbox    string // name of the SandboxEnvironment
+	TestClient string // name of the TestClient, empty for a float of the sandbox
+}
+
+// DefaultRetryPolicy holds for a sandbox that says nothing: 5 s, 25 s, about 2 min, 10 min and 52 min.
+var DefaultRetryPolicy = RetryPolicy{MaxRetries: 5, InitialDelay: 5 * time.Second, Factor: 5, MaxDelay: time.Hour}

@@ -1,0 +1,291 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store/internal/db"
+)
+
+// ApplySandbox makes the rows of a sandbox equal to what its resource wants, in one database transaction, and returns how
+// they stand then. It writes nothing when they are equal already.
+func (s *Store) ApplySandbox(ctx context.Context, want SandboxConfig) (SandboxState, error) {
+	uid, err := parseUID(want.UID)
+	if err != nil {
+		return SandboxState{}, err
+	}
+	var state SandboxState
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		a := &sandboxChange{store: s, q: q, ctx: ctx, uid: uid, want: want}
+		if err := a.apply(); err != nil {
+			return err
+		}
+		state = a.state
+		return nil
+	})
+	return state, classify(err, "applying the sandbox to the database")
+}
+
+// sandboxChange is one run of ApplySandbox.
+type sandboxChange struct {
+	store *Store
+	q     *db.Queries
+	ctx   context.Context
+	uid   pgtype.UUID
+	want  SandboxConfig
+
+	tenant  int64
+	changed bool
+	state   SandboxState
+}
+
+func (c *sandboxChange) apply() error {
+	for _, step := range []func() error{c.organization, c.environments, c.stores, c.floats, c.testClients} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	if !c.changed {
+		return nil
+	}
+	return c.q.BumpVersion(c.ctx, c.tenant)
+}
+
+func (c *sandboxChange) organization() error {
+	row, err := c.q.LockOrganization(c.ctx, c.uid)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return c.newOrganization()
+	}
+	if err != nil {
+		return err
+	}
+	c.tenant, c.state.OrganizationID = row.Tenant, row.OrgID
+	wanted := row
+	wanted.LatencyPercent = int32(c.want.LatencyPercent)
+	setWebhook(&wanted, c.want.Webhook)
+	if sameSettings(row, wanted) {
+		return nil
+	}
+	c.changed = true
+	return c.q.UpdateOrganization(c.ctx, db.UpdateOrganizationParams{
+		LatencyPercent: wanted.LatencyPercent, WebhookURL: wanted.WebhookURL, WebhookMaxRetries: wanted.WebhookMaxRetries,
+		WebhookInitialDelayMs: wanted.WebhookInitialDelayMs, WebhookFactor: wanted.WebhookFactor,
+		WebhookMaxDelayMs: wanted.WebhookMaxDelayMs, Tenant: wanted.Tenant,
+	})
+}
+
+func (c *sandboxChange) newOrganization() error {
+	// A resource of the same name whose end was never seen (its finalizer was taken away by hand) must not stand in the way.
+	former, err := c.q.OrganizationNamed(c.ctx, c.want.Namespace, c.want.Name)
+	switch {
+	case err == nil:
+		if _, err := c.q.RetireOrganization(c.ctx, former); err != nil {
+			return err
+		}
+	case !errors.Is(err, pgx.ErrNoRows):
+		return err
+	}
+	code, err := c.store.newCode()
+	if err != nil {
+		return err
+	}
+	row := db.Organization{LatencyPercent: int32(c.want.LatencyPercent)}
+	setWebhook(&row, c.want.Webhook)
+	row, err = c.q.InsertOrganization(c.ctx, db.InsertOrganizationParams{
+		OrgID: "org_" + code, ResourceUid: c.uid, Namespace: c.want.Namespace, Name: c.want.Name,
+		LatencyPercent: row.LatencyPercent, WebhookURL: row.WebhookURL, WebhookMaxRetries: row.WebhookMaxRetries,
+		WebhookInitialDelayMs: row.WebhookInitialDelayMs, WebhookFactor: row.WebhookFactor,
+		WebhookMaxDelayMs: row.WebhookMaxDelayMs,
+	})
+	c.tenant, c.state.OrganizationID, c.changed = row.Tenant, row.OrgID, true
+	return err
+}
+
+func setWebhook(row *db.Organization, webhook *WebhookConfig) {
+	if webhook == nil {
+		webhook = &WebhookConfig{Retry: DefaultRetryPolicy}
+		row.WebhookURL = nil
+	} else {
+		row.WebhookURL = &webhook.URL
+	}
+	row.WebhookMaxRetries = int32(webhook.Retry.MaxRetries)
+	row.WebhookInitialDelayMs = webhook.Retry.InitialDelay.Milliseconds()
+	row.WebhookFactor = webhook.Retry.Factor
+	row.WebhookMaxDelayMs = webhook.Retry.MaxDelay.Milliseconds()
+}
+
+func sameSettings(a, b db.Organization) bool {
+	return a.LatencyPercent == b.LatencyPercent && equal(a.WebhookURL, b.WebhookURL) &&
+		a.WebhookMaxRetries == b.WebhookMaxRetries && a.WebhookInitialDelayMs == b.WebhookInitialDelayMs &&
+		a.WebhookFactor == b.WebhookFactor && a.WebhookMaxDelayMs == b.WebhookMaxDelayMs
+}
+
+func (c *sandboxChange) environments() error {
+	rows, err := c.q.ListEnvironments(c.ctx, c.tenant)
+	if err != nil {
+		return err
+	}
+	type market struct{ operator, country string }
+	present := map[market]db.Environment{}
+	for _, row := range rows {
+		present[market{row.Operator, row.Country}] = row
+	}
+	for _, e := range c.want.Environments {
+		at := market{string(e.Operator), string(e.Country)}
+		row, exists := present[at]
+		delete(present, at)
+		id, err := c.environment(e, row, exists)
+		if err != nil {
+			return err
+		}
+		currency, _ := e.Country.Currency()
+		c.state.Environments = append(c.state.Environments, EnvironmentState{
+			ID: id, Operator: e.Operator, Country: e.Country, Currency: currency, Enabled: e.Enabled,
+		})
+	}
+	for _, row := range present {
+		if row.Removed {
+			continue
+		}
+		c.changed = true
+		if err := c.q.RemoveEnvironment(c.ctx, c.tenant, row.EnvID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// environment writes one environment if it differs from its row, and returns its id. A removed one keeps its id.
+func (c *sandboxChange) environment(e EnvironmentConfig, row db.Environment, exists bool) (id string, err error) {
+	currency, known := e.Country.Currency()
+	if !known {
+		return "", fmt.Errorf("%s is no market", e.Country)
+	}
+	wanted := db.Environment{
+		Tenant: c.tenant, EnvID: row.EnvID, Operator: string(e.Operator), Country: string(e.Country),
+		Currency: string(currency), Enabled: e.Enabled, CommissionBps: int32(e.Terms.CommissionBPS),
+		AbsorptionPct: int32(e.Terms.AbsorptionPct), UnknownPolicy: string(e.UnknownPolicy), MaxAmount: e.MaxAmount,
+	}
+	if exists && sameEnvironment(row, wanted) {
+		return row.EnvID, nil
+	}
+	if !exists {
+		code, err := c.store.newCode()
+		if err != nil {
+			return "", err
+		}
+		wanted.EnvID = "env_" + code
+	}
+	c.changed = true
+	return wanted.EnvID, c.q.UpsertEnvironment(c.ctx, db.UpsertEnvironmentParams{
+		Tenant: wanted.Tenant, EnvID: wanted.EnvID, Operator: wanted.Operator, Country: wanted.Country,
+		Currency: wanted.Currency, Enabled: wanted.Enabled, CommissionBps: wanted.CommissionBps,
+		AbsorptionPct: wanted.AbsorptionPct, UnknownPolicy: wanted.UnknownPolicy, MaxAmount: wanted.MaxAmount,
+	})
+}
+
+func sameEnvironment(a, b db.Environment) bool {
+	maxAmounts := equal(a.MaxAmount, b.MaxAmount)
+	a.MaxAmount, b.MaxAmount = nil, nil
+	return maxAmounts && a == b
+}
+
+func (c *sandboxChange) stores() error {
+	rows, err := c.q.ListStores(c.ctx, c.tenant)
+	if err != nil {
+		return err
+	}
+	present := map[string]bool{} // whether it is in use
+	for _, row := range rows {
+		present[row.Slug] = !row.Removed
+	}
+	for _, slug := range c.want.Stores {
+		if present[slug] {
+			continue
+		}
+		c.changed = true
+		if err := c.q.UpsertStore(c.ctx, c.tenant, slug); err != nil {
+			return err
+		}
+	}
+	for slug, used := range present {
+		if !used || slices.Contains(c.want.Stores, slug) {
+			continue
+		}
+		c.changed = true
+		if err := c.q.RemoveStore(c.ctx, c.tenant, slug); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// floats sees to it that there is a float for every currency that an environment has or that is opened with an amount. An
+// amount that differs from what the resource said last sets the live balance.
+func (c *sandboxChange) floats() error {
+	rows, err := c.q.ListFloats(c.ctx, c.tenant)
+	if err != nil {
+		return err
+	}
+	c.state.Balances = map[payments.Currency]int64{}
+	opened := map[payments.Currency]int64{} // what the resource said last
+	for _, row := range rows {
+		c.state.Balances[payments.Currency(row.Currency)] = row.Balance
+		opened[payments.Currency(row.Currency)] = row.Opening
+	}
+	for _, currency := range c.currencies(opened) {
+		opening := c.want.OpeningFloat[currency]
+		if last, exists := opened[currency]; exists && last == opening {
+			continue
+		}
+		c.changed = true
+		if err := c.q.SetFloat(c.ctx, c.tenant, string(currency), opening); err != nil {
+			return err
+		}
+		c.state.Balances[currency] = opening
+	}
+	return nil
+}
+
+// currencies are all that the sandbox has or had, each once and in one order.
+func (c *sandboxChange) currencies(had map[payments.Currency]int64) []payments.Currency {
+	var all []payments.Currency
+	for currency := range had {
+		all = append(all, currency)
+	}
+	for currency := range c.want.OpeningFloat {
+		all = append(all, currency)
+	}
+	for _, e := range c.state.Environments {
+		all = append(all, e.Currency)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func (c *sandboxChange) testClients() error {
+	count, err := c.q.CountSIMs(c.ctx, c.tenant)
+	c.state.TestClients = int(count)
+	return err
+}
+
+func equal[T comparable](a, b *T) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+func parseUID(uid string) (pgtype.UUID, error) {
+	var id pgtype.UUID
+	if err := id.Scan(uid); err != nil {
+		return id, fmt.Errorf("the UID %q of a resource is not a UUID", uid)
+	}
+	return id, nil
+}

@@ -1,0 +1,132 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/cauri-dev/cauri/server/store/internal/db"
+)
+
+// ApplyTestClient makes the row of a SIM equal to what its resource wants and returns how it stands then. It returns
+// [ErrDuplicateMSISDN] where another SIM of the sandbox holds the number, and [ErrNoOrganization] for a sandbox that was not
+// applied. It writes nothing when the row is equal already.
+func (s *Store) ApplyTestClient(ctx context.Context, sandboxUID string, want TestClientConfig) (TestClientState, error) {
+	sandbox, err := parseUID(sandboxUID)
+	if err != nil {
+		return TestClientState{}, err
+	}
+	sim, err := parseUID(want.UID)
+	if err != nil {
+		return TestClientState{}, err
+	}
+	var state TestClientState
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		tenant, err := q.TenantOf(ctx, sandbox)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return ErrNoOrganization
+		}
+		if err != nil {
+			return err
+		}
+		if err := holdsNumber(ctx, q, tenant, sim, want); err != nil {
+			return err
+		}
+		state.Balance, err = applySIM(ctx, q, tenant, sim, want)
+		return err
+	})
+	if lostRace := new(pgconn.PgError); errors.As(err, &lostRace) && lostRace.ConstraintName == "sims_tenant_msisdn_key" {
+		return TestClientState{}, ErrDuplicateMSISDN{MSISDN: want.MSISDN, Holder: "another TestClient"}
+	}
+	return state, classify(err, "applying the test client to the database")
+}
+
+// holdsNumber returns ErrDuplicateMSISDN if another SIM has the number.
+func holdsNumber(ctx context.Context, q *db.Queries, tenant int64, sim pgtype.UUID, want TestClientConfig) error {
+	holder, err := q.SIMHolder(ctx, tenant, want.MSISDN)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil
+	case err != nil:
+		return err
+	case holder.SimID != sim:
+		return ErrDuplicateMSISDN{MSISDN: want.MSISDN, Holder: holder.Name}
+	}
+	return nil
+}
+
+// applySIM returns the live balance. A balance that differs from what the resource said last sets it.
+func applySIM(ctx context.Context, q *db.Queries, tenant int64, sim pgtype.UUID, want TestClientConfig) (int64, error) {
+	currency, _ := want.Country.Currency()
+	row, err := q.LockSIM(ctx, tenant, sim)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err := q.InsertSIM(ctx, db.InsertSIMParams{
+			Tenant: tenant, SimID: sim, Name: want.Name, MSISDN: want.MSISDN, Operator: string(want.Operator),
+			Country: string(want.Country), Currency: string(currency), Blocked: want.Blocked,
+			Behaviour: string(want.Behaviour), Balance: want.Balance,
+		})
+		if err != nil {
+			return 0, err
+		}
+		return want.Balance, adjustSIM(ctx, q, tenant, sim, want.Balance, want.Balance)
+	}
+	if err != nil {
+		return 0, err
+	}
+	wanted := row
+	wanted.Name, wanted.MSISDN = want.Name, want.MSISDN
+	wanted.Operator, wanted.Country, wanted.Currency = string(want.Operator), string(want.Country), string(currency)
+	wanted.Blocked, wanted.Behaviour = want.Blocked, string(want.Behaviour)
+	if row.Opening != want.Balance {
+		wanted.Opening, wanted.Balance = want.Balance, want.Balance
+		if err := adjustSIM(ctx, q, tenant, sim, want.Balance-row.Balance, want.Balance); err != nil {
+			return 0, err
+		}
+	}
+	if wanted == row {
+		return row.Balance, nil
+	}
+	return wanted.Balance, q.UpdateSIM(ctx, db.UpdateSIMParams{
+		Name: wanted.Name, MSISDN: wanted.MSISDN, Operator: wanted.Operator, Country: wanted.Country,
+		Currency: wanted.Currency, Blocked: wanted.Blocked, Behaviour: wanted.Behaviour, Balance: wanted.Balance,
+		Opening: wanted.Opening, Tenant: tenant, SimID: sim,
+	})
+}
+
+func adjustSIM(ctx context.Context, q *db.Queries, tenant int64, sim pgtype.UUID, delta, after int64) error {
+	return q.InsertSIMAdjustment(ctx, tenant, sim, delta, after)
+}
+
+// DeleteTestClient removes a SIM; it returns nil when there is none.
+func (s *Store) DeleteTestClient(ctx context.Context, testClientUID string) error {
+	sim, err := parseUID(testClientUID)
+	if err != nil {
+		return err
+	}
+	return classify(s.system().DeleteSIM(ctx, sim), "deleting the test client from the database")
+}
+
+// settling is how long after its timestamp a change may still become visible.
+const settling = 10 * time.Second
+
+// ChangedAccounts names the resources whose live balance changed after a moment of the database's clock, and returns the
+// moment to ask from the next time. Some are named twice, none is left out.
+func (s *Store) ChangedAccounts(ctx context.Context, since time.Time) ([]AccountChange, time.Time, error) {
+	now, err := s.system().DatabaseTime(ctx)
+	if err != nil {
+		return nil, since, classify(err, "reading the database's clock")
+	}
+	rows, err := s.system().ChangedAccounts(ctx, since)
+	if err != nil {
+		return nil, since, classify(err, "reading changed balances")
+	}
+	changes := make([]AccountChange, len(rows))
+	for i, row := range rows {
+		changes[i] = AccountChange{Namespace: row.Namespace, Sandbox: row.Sandbox, TestClient: row.TestClient}
+	}
+	return changes, now.Add(-settling), nil
+}

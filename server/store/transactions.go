@@ -1,0 +1,184 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store/internal/db"
+)
+
+// NewCollection is a collection whose outcome is decided and that is to be recorded.
+type NewCollection struct {
+	Transaction payments.Transaction // its times and balances are filled in by the store
+	RequestHash []byte               // of the request as sent
+	Payer       *payments.SIM        // nil: the number is not in the registry
+
+	ConfigVersion int64         // of the configuration that the outcome was decided on
+	AnswerAfter   time.Duration // when a pending one settles, and when the event of a terminal one is due
+	ExpireAfter   time.Duration // when a pending one that nobody confirmed times out
+}
+
+// CreateCollection records a collection, with the money that it moves and the event that it owes, in one database
+// transaction and one round trip, and completes its Transaction.
+//
+// It returns [*ErrReferenceTaken] if the reference belongs to a transaction already, and [ErrConfigChanged] if the outcome has
+// to be decided anew. Nothing is recorded then.
+func (s *Store) CreateCollection(ctx context.Context, tenant int64, n *NewCollection) error {
+	q := s.tenant(tenant)
+	var err error
+	if n.Transaction.Status == payments.Success {
+		err = book(ctx, q, tenant, n)
+	} else {
+		err = record(ctx, q, tenant, n)
+	}
+	if errors.Is(err, pgx.ErrNoRows) || isReferenceTaken(err) {
+		return s.whyRefused(ctx, tenant, n.Transaction.Reference)
+	}
+	return classify(err, "recording the collection")
+}
+
+func isReferenceTaken(err error) bool {
+	var answer *pgconn.PgError
+	return errors.As(err, &answer) && answer.ConstraintName == "transactions_reference"
+}
+
+// whyRefused finds out why nothing was recorded.
+func (s *Store) whyRefused(ctx context.Context, tenant int64, reference string) error {
+	transaction, hash, err := s.FindReference(ctx, tenant, reference)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return ErrConfigChanged
+	case err != nil:
+		return err
+	}
+	return &ErrReferenceTaken{Transaction: transaction, RequestHash: hash}
+}
+
+func book(ctx context.Context, q *db.Queries, tenant int64, n *NewCollection) error {
+	t := &n.Transaction
+	row, err := q.BookCollection(ctx, db.BookCollectionParams{
+		Tenant: tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, NetAmount: t.NetAmount,
+		Commission: t.Commission, MSISDN: t.MSISDN, FloatCurrency: string(payments.CanonicalCurrency(t.Currency)),
+		ID: uuidOf(t.ID), RequestHash: n.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL,
+		URLProtected: t.URLProtected, Store: t.Store, Description: t.Description, Scenario: string(t.Scenario),
+		EnvID: t.EnvironmentID, Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency,
+		Amount: t.Amount, AbsorptionPct: int32(t.AbsorptionPct), LatencyMs: int32(t.Latency.Milliseconds()),
+		AnswerAfterMs: milliseconds(n.AnswerAfter),
+	})
+	if err != nil {
+		return err
+	}
+	t.CreatedAt, t.CompletedAt = row.CreatedAt, row.CompletedAt
+	t.MerchantBalanceAfter, t.SIMBalanceAfter = row.MerchantBalanceAfter, row.SimBalanceAfter
+	return nil
+}
+
+func record(ctx context.Context, q *db.Queries, tenant int64, n *NewCollection) error {
+	t := &n.Transaction
+	var payer pgtype.UUID
+	if n.Payer != nil {
+		payer = uuidOf(n.Payer.ID)
+	}
+	row, err := q.RecordCollection(ctx, db.RecordCollectionParams{
+		Tenant: tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, ID: uuidOf(t.ID), Status: t.Status,
+		RequestHash: n.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected,
+		Store: t.Store, Description: t.Description, Scenario: string(t.Scenario), EnvID: t.EnvironmentID,
+		Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency, MSISDN: t.MSISDN,
+		Amount: t.Amount, Commission: t.Commission, NetAmount: t.NetAmount, AbsorptionPct: int32(t.AbsorptionPct),
+		LatencyMs: int32(t.Latency.Milliseconds()), FloatCurrency: string(payments.CanonicalCurrency(t.Currency)),
+		SimID: payer, AnswerAfterMs: milliseconds(n.AnswerAfter), ExpireAfterMs: milliseconds(n.ExpireAfter),
+	})
+	if err != nil {
+		return err
+	}
+	t.CreatedAt, t.CompletedAt = row.CreatedAt, row.CompletedAt
+	return nil
+}
+
+// GetTransaction returns [ErrNotFound] for an id that the tenant does not have.
+func (s *Store) GetTransaction(ctx context.Context, tenant int64, id payments.ID) (*payments.Transaction, error) {
+	row, err := s.tenant(tenant).GetTransaction(ctx, tenant, uuidOf(id))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, classify(err, "reading the transaction")
+	}
+	return transactionOf(&row), nil
+}
+
+// FindReference returns the transaction with a reference and the hash of the request that made it, or [ErrNotFound].
+func (s *Store) FindReference(ctx context.Context, tenant int64, reference string) (*payments.Transaction, []byte, error) {
+	row, err := s.tenant(tenant).FindReference(ctx, tenant, reference)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, nil, classify(err, "looking up the reference")
+	}
+	return transactionOf(&row), row.RequestHash, nil
+}
+
+// FindSIM returns the SIM with a number, or nil if the tenant's registry has none.
+func (s *Store) FindSIM(ctx context.Context, tenant int64, msisdn string) (*payments.SIM, error) {
+	row, err := s.tenant(tenant).FindSIM(ctx, tenant, msisdn)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, classify(err, "looking up the SIM")
+	}
+	return simOf(&row), nil
+}
+
+func simOf(row *db.Sim) *payments.SIM {
+	return &payments.SIM{
+		ID: row.SimID.Bytes, MSISDN: row.MSISDN, Operator: payments.Operator(row.Operator),
+		Country: payments.Country(row.Country), Blocked: row.Blocked, Behaviour: payments.Behaviour(row.Behaviour),
+		Balance: row.Balance,
+	}
+}
+
+func transactionOf(row *db.Transaction) *payments.Transaction {
+	t := &payments.Transaction{
+		ID: row.ID.Bytes, Type: row.Type, Status: row.Status,
+		Reference: row.Reference, OrderRef: row.OrderRef, OrderURL: row.OrderURL, URLProtected: row.URLProtected,
+		Store: row.Store, Description: row.Description, Scenario: payments.Scenario(row.Scenario),
+		EnvironmentID: row.EnvID, Operator: payments.Operator(row.Operator), Country: payments.Country(row.Country),
+		Currency: row.Currency, MSISDN: row.MSISDN,
+		Amount: row.Amount, Commission: row.Commission, NetAmount: row.NetAmount, AbsorptionPct: int(row.AbsorptionPct),
+		Refunded: row.Refunded, Latency: time.Duration(row.LatencyMs) * time.Millisecond,
+		CreatedAt: row.CreatedAt, CompletedAt: row.CompletedAt, NativeRaw: row.NativeRaw,
+		MerchantBalanceAfter: row.MerchantBalanceAfter, SIMBalanceAfter: row.SimBalanceAfter,
+	}
+	if row.NativeID != nil {
+		t.NativeID = *row.NativeID
+	}
+	if row.ParentID.Valid {
+		parent := payments.ID(row.ParentID.Bytes)
+		t.ParentID = &parent
+	}
+	return t
+}
+
+// rowKeys are the keys of several rows, in the form in which a statement takes them.
+type rowKeys struct {
+	tenants []int64
+	ids     []pgtype.UUID
+}
+
+func (k *rowKeys) add(tenant int64, id pgtype.UUID) {
+	k.tenants, k.ids = append(k.tenants, tenant), append(k.ids, id)
+}
+
+func (k *rowKeys) len() int { return len(k.ids) }
+
+func uuidOf(id [16]byte) pgtype.UUID { return pgtype.UUID{Bytes: id, Valid: true} }
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -1,0 +1,118 @@
+package store
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/cauri-dev/cauri/server/store/internal/db"
+)
+
+// enterTenant takes on the role that row level security binds, and says which tenant it is bound to, until the database
+// transaction ends.
+const enterTenant = `select set_config('role', 'cauri_tenant', true), set_config('cauri.tenant', $1, true)`
+
+// tenant runs queries behind the tenant wall: each in a database transaction of its own that sees and touches only the rows
+// of that tenant, whatever its WHERE says.
+func (s *Store) tenant(tenant int64) *db.Queries { return db.New(walled{s.pool, tenant}) }
+
+// walled pipelines enterTenant with each statement, so that the wall costs no round trip. Both run in the implicit
+// transaction of the pipeline, and no answer is believed before that has committed.
+type walled struct {
+	pool   *pgxpool.Pool
+	tenant int64
+}
+
+var _ db.DBTX = walled{}
+
+func (w walled) send(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
+	var batch pgx.Batch
+	batch.Queue(enterTenant, strconv.FormatInt(w.tenant, 10))
+	batch.Queue(sql, args...)
+	results := w.pool.SendBatch(ctx, &batch)
+	if _, err := results.Exec(); err != nil {
+		_ = results.Close()
+		return nil, err
+	}
+	return results, nil
+}
+
+func (w walled) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	results, err := w.send(ctx, sql, args)
+	if err != nil {
+		return pgconn.CommandTag{}, err
+	}
+	tag, err := results.Exec()
+	if closed := results.Close(); err == nil {
+		err = closed
+	}
+	return tag, err
+}
+
+func (w walled) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	results, err := w.send(ctx, sql, args)
+	return walledRow{results, err}
+}
+
+func (w walled) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	results, err := w.send(ctx, sql, args)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := results.Query()
+	if err != nil {
+		_ = results.Close()
+		return nil, err
+	}
+	return &walledRows{Rows: rows, results: results}, nil
+}
+
+type walledRow struct {
+	results pgx.BatchResults
+	err     error
+}
+
+func (r walledRow) Scan(dest ...any) error {
+	if r.err != nil {
+		return r.err
+	}
+	err := r.results.QueryRow().Scan(dest...)
+	if closed := r.results.Close(); err == nil {
+		err = closed // the commit may still have failed
+	}
+	return err
+}
+
+type walledRows struct {
+	pgx.Rows
+	results pgx.BatchResults
+	closed  bool
+	err     error
+}
+
+func (r *walledRows) Next() bool {
+	if r.Rows.Next() {
+		return true
+	}
+	r.Close()
+	return false
+}
+
+func (r *walledRows) Close() {
+	if r.closed {
+		return
+	}
+	r.closed = true
+	r.Rows.Close()
+	r.err = r.results.Close()
+}
+
+func (r *walledRows) Err() error {
+	if err := r.Rows.Err(); err != nil {
+		return err
+	}
+	return r.err
+}
