@@ -79,3 +79,6 @@ func (t *Transaction) ProviderTxID() string {
 	}
 	return t.ID.ProviderTxID()
 }
+
+// FormatTime writes a time as every representation of a transaction does: ISO 8601, in UTC, with milliseconds.
+func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
+
+type listenOptions struct {
+	address    string
+	secret     string
+	secretFile string
+	full       bool
+}
+
+func newListenCommand() *cobra.Command {
+	var o listenOptions
+	cmd := &cobra.Command{
+		Use:   "listen",
+		Short: "Receive webhooks, verify both signatures and print each event on a line",
+		Example: `  cauri listen --secret "$(kubectl get secret checkout-credentials \
+    -o jsonpath='{.data.webhook-signing-secret}' | base64 -d)"`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			secret, err := o.signingSecret()
+			if err != nil {
+				return err
+			}
+			return serve(cmd.Context(), "webhooks", o.address, &receiver{secret: secret, full: o.full, out: cmd.OutOrStdout(), now: time.Now})
+		},
+	}
+	cmd.Flags().StringVar(&o.address, "address", "127.0.0.1:9000", "address to listen on; every path is a receiver")
+	cmd.Flags().StringVar(&o.secret, "secret", "", "the sandbox's webhook-signing-secret; better given as CAURI_SECRET, which `ps` does not show")
+	cmd.Flags().StringVar(&o.secretFile, "secret-file", "", "file that holds the signing secret")
+	cmd.Flags().BoolVar(&o.full, "full", false, "print each event's whole body instead of a line")
+	return cmd
+}
+
+func (o listenOptions) signingSecret() (string, error) {
+	if o.secretFile == "" {
+		if o.secret == "" {
+			return "", errors.New("no signing secret was given: pass --secret or --secret-file with the webhook-signing-secret of the sandbox's Secret")
+		}
+		return o.secret, nil
+	}
+	text, err := os.ReadFile(o.secretFile)
+	if err != nil {
+		return "", fmt.Errorf("reading the signing secret: %w", err)
+	}
+	return strings.TrimRight(string(text), "\r\n"), nil
+}
+
+// receiver is a merchant's webhook endpoint as it should be: it verifies before it parses, and fails closed.
+type receiver struct {
+	secret string
+	full   bool
+	out    io.Writer
+	now    func() time.Time
+}
+
+// maxEvent bounds the body of an event that is read.
+const maxEvent = 1 << 20
+
+func (l *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxEvent))
+	if err != nil {
+		http.Error(w, "the body could not be read", http.StatusBadRequest)
+		return
+	}
+	at := l.now().Format("15:04:05.000")
+	if err := webhooks.Verify(r.Header, body, l.secret, l.now()); err != nil {
+		fmt.Fprintf(l.out, "%s  REFUSED  %s %s: %v\n", at, r.Method, r.URL.Path, err)
+		http.Error(w, err.Error(), http.StatusUnauthorized)
+		return
+	}
+	if l.full {
+		fmt.Fprintf(l.out, "%s\n", body)
+	} else {
+		fmt.Fprintf(l.out, "%s  verified  %s  %s\n", at, summary(body), r.Header.Get(webhooks.HeaderDelivery))
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// summary is an event on a line.
+func summary(body []byte) string {
+	var e struct {
+		Event     string `json:"event"`
+		TxID      string `json:"tx_id"`
+		Status    string `json:"status"`
+		Amount    string `json:"amount"`
+		Currency  string `json:"currency"`
+		Operator  string `json:"operator"`
+		Country   string `json:"country"`
+		MSISDN    string `json:"msisdn"`
+		Reference string `json:"reference"`
+	}
+	if err := json.Unmarshal(body, &e); err != nil {
+		return "an event that is not JSON"
+	}
+	return fmt.Sprintf("%s  %s  %s  %s %s  %s/%s %s  ref %s", e.Event, e.TxID, e.Status, e.Amount, e.Currency, e.Operator,
+		e.Country, e.MSISDN, e.Reference)
+}

@@ -1,0 +1,64 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"net/http"
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// session is who makes a request.
+type session struct {
+	key     store.KeyHash
+	sandbox *store.Sandbox
+}
+
+func sessionOf(r *http.Request) session {
+	return r.Context().Value(sessionKey).(session)
+}
+
+// authenticate lets requests through that carry a key of the sandbox that they are made to. It needs no round trip for a key
+// that is known.
+func (s *Server) authenticate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		key, ok := bearer(r)
+		if !ok {
+			s.fail(w, r, unauthorized())
+			return
+		}
+		who := session{key: sha256.Sum256([]byte(key))}
+		if who.sandbox = s.sandboxOf(r, who.key); who.sandbox == nil {
+			// The key may be seconds old and the directory not have seen it. Whatever is wrong with it, the answer takes the same way.
+			if err := s.directory.Refresh(r.Context()); err != nil {
+				s.fail(w, r, err)
+				return
+			}
+			if who.sandbox = s.sandboxOf(r, who.key); who.sandbox == nil {
+				s.fail(w, r, unauthorized())
+				return
+			}
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), sessionKey, who)))
+	})
+}
+
+// sandboxOf is the sandbox of a key, if it is the one that the path names, or nil.
+func (s *Server) sandboxOf(r *http.Request, key store.KeyHash) *store.Sandbox {
+	sandbox, ok := s.directory.ByKey(key)
+	if !ok {
+		return nil
+	}
+	if named, inPath := r.Context().Value(pathSandboxKey).(sandboxName); inPath &&
+		named != (sandboxName{sandbox.Namespace, sandbox.Name}) {
+		return nil
+	}
+	return sandbox
+}
+
+func bearer(r *http.Request) (key string, ok bool) {
+	scheme, key, found := strings.Cut(r.Header.Get("Authorization"), " ")
+	key = strings.TrimSpace(key)
+	return key, found && strings.EqualFold(scheme, "Bearer") && key != ""
+}

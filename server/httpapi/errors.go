@@ -1,0 +1,89 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// Error is an answer that is not a result: the contract's error body and its HTTP status.
+type Error struct {
+	Status  int            `json:"-"`
+	Code    string         `json:"error" doc:"Machine-readable code." example:"invalid_body"`
+	Message string         `json:"message" doc:"What is wrong, and what to send instead."`
+	Detail  map[string]any `json:"detail" doc:"Structured detail, such as the fields that are wrong."`
+}
+
+func (e *Error) Error() string { return e.Code + ": " + e.Message }
+
+// fieldErrors maps a field of a request to what is wrong with it.
+type fieldErrors map[string][]string
+
+func invalidBody(fields fieldErrors) *Error {
+	e := &Error{Status: http.StatusBadRequest, Code: "invalid_body", Message: "The request body is invalid; detail.fieldErrors says which fields and why."}
+	e.Detail = map[string]any{"fieldErrors": fields}
+	return e
+}
+
+func invalidField(field, message string) *Error { return invalidBody(fieldErrors{field: {message}}) }
+
+func malformedBody(message string) *Error {
+	return &Error{Status: http.StatusBadRequest, Code: "invalid_body", Message: message}
+}
+
+func notFound(message string) *Error {
+	return &Error{Status: http.StatusNotFound, Code: "not_found", Message: message}
+}
+
+func unauthorized() *Error {
+	return &Error{Status: http.StatusUnauthorized, Code: "unauthorized",
+		Message: "Send the sandbox's API key as `Authorization: Bearer <key>`. It is missing, malformed or not valid here."}
+}
+
+func environmentNotFound(format string, args ...any) *Error {
+	return &Error{Status: http.StatusNotFound, Code: "env_not_found", Message: fmt.Sprintf(format, args...)}
+}
+
+func duplicateReference(reference string) *Error {
+	return &Error{Status: http.StatusConflict, Code: "duplicate_reference",
+		Message: fmt.Sprintf("The reference %q belongs to another request. Send a new reference, or repeat that request exactly.", reference)}
+}
+
+func unavailable() *Error {
+	return &Error{Status: http.StatusServiceUnavailable, Code: "unavailable",
+		Message: "The service cannot reach its database. Nothing was recorded that you were not told of; repeat the request with the same reference."}
+}
+
+// fail answers with an error. What is not meant for the caller is logged and answered as internal.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var e *Error
+	switch {
+	case errors.As(err, &e):
+	case errors.Is(err, store.ErrUnavailable):
+		s.log.WarnContext(r.Context(), "request failed", "request", requestID(r.Context()), "error", err)
+		e = unavailable()
+	case r.Context().Err() != nil:
+		return // the client went away; nobody reads an answer
+	default:
+		s.log.ErrorContext(r.Context(), "request failed", "request", requestID(r.Context()), "error", err)
+		e = &Error{Status: http.StatusInternalServerError, Code: "internal",
+			Message: "Something went wrong on our side. Repeat the request with the same reference; nothing is booked twice."}
+	}
+	switch e.Status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "1")
+	}
+	writeJSON(w, e.Status, e)
+}
+
+func logger(log *slog.Logger) *slog.Logger {
+	if log == nil {
+		return slog.Default()
+	}
+	return log
+}

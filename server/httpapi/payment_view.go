@@ -1,0 +1,73 @@
+package httpapi
+
+import (
+	"encoding/json"
+
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// paymentView is the Payment representation: what creating, reading and listing transactions answers with.
+type paymentView struct {
+	ID                    string          `json:"id" doc:"Transaction id. Webhooks name it tx_id." example:"TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
+	Type                  string          `json:"type" enum:"collection,refund,disbursement"`
+	Status                string          `json:"status" doc:"PENDING is the only status that changes."`
+	Amount                int64           `json:"amount" doc:"Gross amount, in whole units of the currency."`
+	Commission            int64           `json:"commission"`
+	NetAmount             int64           `json:"netAmount" doc:"Credited to the merchant. Reconcile on it once the status is final."`
+	CustomerTotal         int64           `json:"customerTotal" doc:"Debited from the payer: netAmount + commission."`
+	MerchantAbsorptionPct int             `json:"merchantAbsorptionPct" doc:"Percentage of the commission that the merchant absorbs."`
+	MerchantShare         int64           `json:"merchantShare"`
+	CustomerShare         int64           `json:"customerShare"`
+	CommissionMode        string          `json:"commissionMode" enum:"customer,merchant" doc:"Who bears the larger share; ties count as the merchant's."`
+	Currency              string          `json:"currency" doc:"As sent."`
+	Operator              string          `json:"operator"`
+	Country               string          `json:"country"`
+	MSISDN                string          `json:"msisdn"`
+	Reference             string          `json:"reference"`
+	OrderRef              string          `json:"orderRef" doc:"Falls back to the reference."`
+	OrderURL              *string         `json:"orderUrl"`
+	IsURLProtected        bool            `json:"isUrlProtected"`
+	ParentTxID            *string         `json:"parentTxId" doc:"The collection that a refund belongs to."`
+	Application           string          `json:"application" doc:"Slug of the store."`
+	EnvironmentID         string          `json:"environmentId"`
+	ProviderTxID          string          `json:"providerTxId" doc:"The operator's id of the transaction."`
+	Description           *string         `json:"description"`
+	Scenario              *string         `json:"scenario" doc:"The forced outcome, null for none."`
+	LatencyMs             int64           `json:"latencyMs" doc:"Simulated operator latency in milliseconds, before the sandbox scales it."`
+	CreatedAt             string          `json:"createdAt" format:"date-time"`
+	CompletedAt           *string         `json:"completedAt" format:"date-time" doc:"null while PENDING."`
+	RefundedAmount        *int64          `json:"refundedAmount,omitempty" doc:"Collections only."`
+	RefundableAmount      *int64          `json:"refundableAmount,omitempty" doc:"Collections only."`
+	Raw                   json.RawMessage `json:"raw" doc:"The operator-native payload; _simulated is true in it."`
+}
+
+func viewOf(t *payments.Transaction) paymentView {
+	v := paymentView{
+		ID: t.ID.String(), Type: string(t.Type), Status: string(t.Status),
+		Amount: t.Amount, Commission: t.Commission, NetAmount: t.NetAmount, CustomerTotal: t.CustomerTotal(),
+		MerchantAbsorptionPct: t.AbsorptionPct, MerchantShare: t.MerchantShare(), CustomerShare: t.CustomerShare(),
+		CommissionMode: string(t.CommissionMode()), Currency: t.Currency, Operator: string(t.Operator),
+		Country: string(t.Country), MSISDN: t.MSISDN, Reference: t.Reference, OrderRef: t.OrderRef, OrderURL: t.OrderURL,
+		IsURLProtected: t.URLProtected, Application: t.Store, EnvironmentID: t.EnvironmentID, ProviderTxID: t.ProviderTxID(),
+		Description: t.Description, LatencyMs: t.Latency.Milliseconds(), CreatedAt: payments.FormatTime(t.CreatedAt),
+		Raw: operators.Raw(t),
+	}
+	if t.Scenario != "" {
+		scenario := string(t.Scenario)
+		v.Scenario = &scenario
+	}
+	if t.CompletedAt != nil {
+		completed := payments.FormatTime(*t.CompletedAt)
+		v.CompletedAt = &completed
+	}
+	if t.ParentID != nil {
+		parent := t.ParentID.String()
+		v.ParentTxID = &parent
+	}
+	if t.Type == payments.Collection {
+		refunded, refundable := t.Refunded, t.Refundable()
+		v.RefundedAmount, v.RefundableAmount = &refunded, &refundable
+	}
+	return v
+}

@@ -1,0 +1,216 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// createPaymentBody is the body of POST /v1/payments.
+type createPaymentBody struct {
+	_              struct{} `additionalProperties:"true"`
+	Amount         int64    `json:"amount" minimum:"1" maximum:"1000000000000" example:"25000" doc:"Gross amount, in whole units of the currency."`
+	Currency       string   `json:"currency" pattern:"^[A-Za-z]{3,4}$" patternDescription:"a currency of 3 or 4 letters" example:"RWF" doc:"The environment's currency. FCFA and CFA are taken as XOF."`
+	Operator       string   `json:"operator,omitempty" enum:"mtn,orange,moov,airtel" example:"mtn" doc:"Detected from the msisdn when left out."`
+	Country        string   `json:"country,omitempty" pattern:"^[A-Z]{2}$" patternDescription:"an ISO 3166 alpha-2 code in capitals" example:"RW" doc:"Detected from the msisdn when left out."`
+	MSISDN         string   `json:"msisdn" pattern:"^\\+[1-9][0-9]{6,14}$" patternDescription:"an E.164 number with its leading +" example:"+250788123456" doc:"The payer's number."`
+	Reference      string   `json:"reference" minLength:"1" maxLength:"80" example:"SHOP-PAY-20260531120000-0123456789AB" doc:"Idempotency key, unique within the sandbox."`
+	Application    string   `json:"application" minLength:"1" maxLength:"80" example:"shop" doc:"Slug of the store."`
+	OrderRef       string   `json:"order_ref,omitempty" minLength:"1" maxLength:"120" example:"order-1042" doc:"Groups transactions; falls back to the reference."`
+	OrderURL       string   `json:"order_url,omitempty" maxLength:"500" format:"uri" example:"https://shop.example/orders/1042" doc:"Absolute http or https URL of the order."`
+	IsURLProtected bool     `json:"is_url_protected,omitempty" doc:"The order's link needs a permission."`
+	Description    string   `json:"description,omitempty" maxLength:"200" example:"Two tickets" doc:"Stored and returned; does not affect the outcome."`
+	Scenario       string   `json:"scenario,omitempty" enum:"success,pin_invalid,low_balance,timeout,blocked,cancelled,unknown_msisdn,limit_exceeded,maintenance,duplicate" example:"success" doc:"Forces an outcome."`
+}
+
+var createPaymentSchema = schemaFor[createPaymentBody]()
+
+// defaultPendingTimeout is how long a payment waits for its payer.
+const defaultPendingTimeout = 60 * time.Minute
+
+// bookingTimeout bounds a write. It goes on when the client goes away, so that what was begun has one end.
+const bookingTimeout = 10 * time.Second
+
+func (s *Server) createPayment(w http.ResponseWriter, r *http.Request) (answer, error) {
+	body, err := createPaymentSchema.decode(w, r)
+	if err != nil {
+		return answer{}, err
+	}
+	if wrong := checkOrderURL(body); wrong != nil {
+		return answer{}, wrong
+	}
+	made, replayed, err := s.collect(r.Context(), sessionOf(r), body)
+	if err != nil {
+		return answer{}, err
+	}
+	if replayed {
+		header := http.Header{"Idempotent-Replayed": {"true"}}
+		return answer{status: http.StatusOK, header: header, body: viewOf(made.transaction)}, nil
+	}
+	s.hold(r.Context(), made.answerAt)
+	header := http.Header{"Location": {"/v1/payments/" + made.transaction.ID.String()}}
+	return answer{status: http.StatusCreated, header: header, body: viewOf(made.transaction)}, nil
+}
+
+func checkOrderURL(body fields) error {
+	text, given := body["order_url"].(string)
+	if !given {
+		return nil
+	}
+	if u, err := url.Parse(text); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return invalidField("order_url", "expected an absolute http or https URL, for example https://shop.example/orders/1042")
+	}
+	return nil
+}
+
+// collected is a collection that was recorded, with the time at which its answer is due.
+type collected struct {
+	transaction *payments.Transaction
+	answerAt    time.Time
+}
+
+// collect records a collection, or finds the one that the same request made before.
+func (s *Server) collect(ctx context.Context, who session, body fields) (made collected, replayed bool, err error) {
+	hash := requestHash(payments.Collection, body)
+	for {
+		made, err = s.tryCollect(ctx, who.sandbox, body, hash)
+		if err == nil {
+			return made, false, nil
+		}
+		replay, err := s.findReplay(ctx, who.sandbox.Tenant, payments.Collection, body.text("reference"), hash, err)
+		if replay != nil {
+			return collected{transaction: replay}, true, nil
+		}
+		// What was refused may have been refused by a configuration that is not the present one.
+		changed, refreshed := s.refreshSession(ctx, &who)
+		if refreshed != nil {
+			return made, false, refreshed
+		}
+		if !changed {
+			return made, false, err
+		}
+	}
+}
+
+// tryCollect decides the outcome of a collection by one state of the configuration, and records it.
+func (s *Server) tryCollect(ctx context.Context, sandbox *store.Sandbox, body fields, hash []byte) (collected, error) {
+	n, err := s.decideCollection(ctx, sandbox, body)
+	if err != nil {
+		return collected{}, err
+	}
+	n.RequestHash = hash
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bookingTimeout)
+	defer cancel()
+	begun := s.now() // before the database's clock says when its event is due, so that no event precedes its answer
+	if err := s.store.CreateCollection(ctx, sandbox.Tenant, n); err != nil {
+		return collected{}, err
+	}
+	made := collected{transaction: &n.Transaction, answerAt: begun}
+	if n.Transaction.Status.Terminal() {
+		made.answerAt = begun.Add(n.AnswerAfter)
+	}
+	return made, nil
+}
+
+// decideCollection checks a collection against the sandbox's configuration and registry and decides its outcome.
+func (s *Server) decideCollection(ctx context.Context, sandbox *store.Sandbox, body fields) (*store.NewCollection, error) {
+	scenario := payments.Scenario(body.text("scenario"))
+	market, payer, err := s.marketOf(ctx, sandbox, body, scenario == "")
+	if err != nil {
+		return nil, err
+	}
+	environment, err := environmentFor(sandbox, market, body)
+	if err != nil {
+		return nil, err
+	}
+	if payer != nil && payer.Currency() != environment.Currency {
+		payer = nil // a SIM of another currency counts as unknown here
+	}
+	split := environment.Terms.SplitCommission(body.integer("amount"))
+	status := payments.CollectionFacts{
+		Scenario: scenario, Amount: split.Amount, CustomerTotal: split.CustomerTotal, MaxAmount: environment.MaxAmount,
+		Policy: environment.UnknownPolicy, Payer: payer,
+	}.Outcome()
+	id, err := payments.NewID(s.now(), s.random)
+	if err != nil {
+		return nil, err
+	}
+	latency := status.Latency(s.draw)
+	n := &store.NewCollection{
+		Transaction: payments.Transaction{
+			ID: id, Type: payments.Collection, Status: status,
+			Reference: body.text("reference"), OrderRef: body.text("order_ref"), OrderURL: body.optionalText("order_url"),
+			URLProtected: body.boolean("is_url_protected"), Store: body.text("application"),
+			Description: body.optionalText("description"), Scenario: scenario,
+			EnvironmentID: environment.ID, Operator: market.Operator, Country: market.Country,
+			Currency: body.text("currency"), MSISDN: body.text("msisdn"),
+			Amount: split.Amount, Commission: split.Commission, NetAmount: split.NetAmount,
+			AbsorptionPct: environment.Terms.AbsorptionPct, Latency: latency,
+		},
+		Payer: payer, ConfigVersion: sandbox.ConfigVersion,
+		AnswerAfter: payments.ScaleLatency(latency, sandbox.LatencyPercent), ExpireAfter: defaultPendingTimeout,
+	}
+	if n.Transaction.OrderRef == "" {
+		n.Transaction.OrderRef = n.Transaction.Reference
+	}
+	return n, nil
+}
+
+// marketOf finds out which operator and country a request means: what it says, else what the registered SIM says, else what
+// the number's prefix says. The SIM is looked up only if it is needed for that or for the outcome.
+func (s *Server) marketOf(ctx context.Context, sandbox *store.Sandbox, body fields, needSIM bool) (store.Market, *payments.SIM, error) {
+	market := store.Market{Operator: payments.Operator(body.text("operator")), Country: payments.Country(body.text("country"))}
+	complete := market.Operator != "" && market.Country != ""
+	if complete && !needSIM {
+		return market, nil, nil
+	}
+	sim, err := s.store.FindSIM(ctx, sandbox.Tenant, body.text("msisdn"))
+	if err != nil || complete {
+		return market, sim, err
+	}
+	var operator payments.Operator
+	var country payments.Country
+	if sim != nil {
+		operator, country = sim.Operator, sim.Country
+	} else {
+		operator, country, _ = operators.Detect(body.text("msisdn"))
+	}
+	if market.Operator == "" {
+		market.Operator = operator
+	}
+	if market.Country == "" {
+		market.Country = country
+	}
+	wrong := fieldErrors{}
+	if market.Operator == "" {
+		wrong["operator"] = []string{"cannot be detected from the msisdn: send one of mtn, orange, moov, airtel"}
+	}
+	if market.Country == "" {
+		wrong["country"] = []string{"cannot be detected from the msisdn: send one of CI, RW, BJ, TG"}
+	}
+	if len(wrong) > 0 {
+		return market, sim, invalidBody(wrong)
+	}
+	return market, sim, nil
+}
+
+// environmentFor finds the environment that a request is made in, after its store.
+func environmentFor(sandbox *store.Sandbox, market store.Market, body fields) (store.Environment, error) {
+	if slug := body.text("application"); !sandbox.Stores[slug] {
+		return store.Environment{}, notFound(fmt.Sprintf("There is no store %q in this sandbox; application has to be the slug of one.", slug))
+	}
+	environment, found := sandbox.Environments[market]
+	if !found || !environment.Enabled {
+		return environment, environmentNotFound("This sandbox has no enabled environment for the operator %s in %s.", market.Operator, market.Country)
+	}
+	if payments.CanonicalCurrency(body.text("currency")) != environment.Currency {
+		return environment, invalidField("currency", fmt.Sprintf("has to be %s, the currency of %s", environment.Currency, market.Country))
+	}
+	return environment, nil
+}

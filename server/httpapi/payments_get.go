@@ -1,0 +1,30 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+func (s *Server) getPayment(_ http.ResponseWriter, r *http.Request) (answer, error) {
+	id, err := payments.ParseID(chi.URLParam(r, "id"))
+	if err != nil {
+		return answer{}, noSuchTransaction()
+	}
+	t, err := s.store.GetTransaction(r.Context(), sessionOf(r).sandbox.Tenant, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return answer{}, noSuchTransaction()
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{status: http.StatusOK, body: viewOf(t)}, nil
+}
+
+func noSuchTransaction() *Error {
+	return notFound("There is no transaction with this id in this sandbox.")
+}

@@ -1,0 +1,112 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// Server answers the API. It is an http.Handler.
+type Server struct {
+	store     *store.Store
+	directory *store.Directory
+	now       func() time.Time
+	draw      func(n int64) int64
+	random    io.Reader
+	log       *slog.Logger
+	version   string
+	draining  <-chan struct{}
+	handler   http.Handler
+}
+
+// Options are what a [Server] is made of.
+type Options struct {
+	Store     *store.Store
+	Directory *store.Directory
+	Version   string            // of this program
+	Now       func() time.Time  // for ids and for how long answers are held
+	Draw      func(int64) int64 // a random number in [0, n), for latencies
+	Random    io.Reader         // for ids
+	Log       *slog.Logger
+	Draining  <-chan struct{} // closed when the process is told to stop: answers that are held go out
+}
+
+// New makes a server.
+func New(o Options) *Server {
+	s := &Server{
+		store: o.Store, directory: o.Directory, now: o.Now, draw: o.Draw, random: o.Random, log: logger(o.Log),
+		version: o.Version, draining: o.Draining,
+	}
+	s.handler = s.routes()
+	return s
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+func (s *Server) routes() http.Handler {
+	r := chi.NewRouter()
+	r.Use(s.identify, s.recoverPanic, anyPathForm)
+	r.NotFound(s.handle(func(http.ResponseWriter, *http.Request) (answer, error) {
+		return answer{}, notFound("There is nothing at this path. The API is under /v1, see GET /v1/openapi.json.")
+	}))
+	r.MethodNotAllowed(s.handle(func(_ http.ResponseWriter, r *http.Request) (answer, error) {
+		return answer{}, &Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed",
+			Message: "This path does not answer the method " + r.Method + "."}
+	}))
+	r.Get("/v1/meta", s.handle(s.meta))
+	r.Get("/v1/health", s.handle(s.health))
+	r.Group(func(r chi.Router) {
+		r.Use(s.authenticate)
+		r.Post("/v1/payments", s.handle(s.createPayment))
+		r.Get("/v1/payments/{id}", s.handle(s.getPayment))
+	})
+	return r
+}
+
+// answer is what a handler answers with.
+type answer struct {
+	status int
+	header http.Header
+	body   any
+}
+
+// handle makes an http.HandlerFunc of a function that answers or fails.
+func (s *Server) handle(f func(http.ResponseWriter, *http.Request) (answer, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		a, err := f(w, r)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		for name, values := range a.header {
+			w.Header()[name] = values
+		}
+		writeJSON(w, a.status, a.body)
+	}
+}
+
+// writeTimeout bounds how long a client may take to read an answer.
+const writeTimeout = 15 * time.Second
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(body); err != nil {
+		slog.Error("an answer cannot be encoded", "error", err)
+		http.Error(w, `{"error":"internal","message":"The answer could not be encoded.","detail":null}`, http.StatusInternalServerError)
+		return
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has deadlines
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(out.Bytes()) // a client that went away loses nothing: everything is committed
+}

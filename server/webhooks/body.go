@@ -1,0 +1,80 @@
+package webhooks
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// EventID is the id of a transaction's event, evt_<code>. A transaction has one event and lends it its code.
+func EventID(id payments.ID) string { return "evt_" + id.Code() }
+
+// body is the body of every event, in the order of the contract. What is unset is null.
+type body struct {
+	Event                 string          `json:"event"`
+	TxID                  string          `json:"tx_id"`
+	OrgID                 string          `json:"org_id"`
+	EnvID                 string          `json:"env_id"`
+	Country               string          `json:"country"`
+	Operator              string          `json:"operator"`
+	Amount                string          `json:"amount"`
+	Commission            string          `json:"commission"`
+	NetAmount             string          `json:"net_amount"`
+	CustomerTotal         string          `json:"customer_total"`
+	MerchantAbsorptionPct int             `json:"merchant_absorption_pct"`
+	MerchantShare         string          `json:"merchant_share"`
+	CustomerShare         string          `json:"customer_share"`
+	CommissionMode        string          `json:"commission_mode"`
+	Currency              string          `json:"currency"`
+	MSISDN                string          `json:"msisdn"`
+	Reference             string          `json:"reference"`
+	OrderRef              string          `json:"order_ref"`
+	OrderURL              *string         `json:"order_url"`
+	Status                string          `json:"status"`
+	LatencyMs             int64           `json:"latency_ms"`
+	CreatedAt             string          `json:"created_at"`
+	CompletedAt           string          `json:"completed_at"`
+	Scenario              *string         `json:"scenario"`
+	ProviderTxID          string          `json:"provider_tx_id"`
+	Description           *string         `json:"description"`
+	ParentTxID            string          `json:"parent_tx_id,omitempty"` // refunds only
+	Raw                   json.RawMessage `json:"raw"`
+}
+
+// Body builds the body of the event of a terminal transaction. raw is the operator-native payload, nil for none.
+func Body(organizationID string, t *payments.Transaction, raw json.RawMessage) ([]byte, error) {
+	if !t.Status.Terminal() || t.CompletedAt == nil {
+		return nil, fmt.Errorf("%s is %s: only a terminal transaction has an event", t.ID, t.Status)
+	}
+	b := body{
+		Event: t.Type.Event(), TxID: t.ID.String(), OrgID: organizationID, EnvID: t.EnvironmentID,
+		Country: string(t.Country), Operator: string(t.Operator),
+		Amount: strconv.FormatInt(t.Amount, 10), Commission: decimal(t.Commission), NetAmount: decimal(t.NetAmount),
+		CustomerTotal: decimal(t.CustomerTotal()), MerchantAbsorptionPct: t.AbsorptionPct,
+		MerchantShare: decimal(t.MerchantShare()), CustomerShare: decimal(t.CustomerShare()),
+		CommissionMode: string(t.CommissionMode()), Currency: t.Currency, MSISDN: t.MSISDN, Reference: t.Reference,
+		OrderRef: t.OrderRef, OrderURL: t.OrderURL, Status: string(t.Status), LatencyMs: t.Latency.Milliseconds(),
+		CreatedAt: payments.FormatTime(t.CreatedAt), CompletedAt: payments.FormatTime(*t.CompletedAt),
+		ProviderTxID: t.ProviderTxID(), Description: t.Description, Raw: raw,
+	}
+	if t.Scenario != "" {
+		scenario := string(t.Scenario)
+		b.Scenario = &scenario
+	}
+	if t.ParentID != nil {
+		b.ParentTxID = t.ParentID.String()
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false) // a description is sent as it was given
+	if err := encoder.Encode(b); err != nil {
+		return nil, fmt.Errorf("encoding the event of %s: %w", t.ID, err)
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+}
+
+// decimal writes an amount with two places. The currencies have none, so both are zeros.
+func decimal(amount int64) string { return strconv.FormatInt(amount, 10) + ".00" }

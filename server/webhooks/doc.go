@@ -1,0 +1,13 @@
+// Package webhooks builds, signs, sends and verifies the events that a sandbox owes its merchant.
+package webhooks
+
+// Headers of a delivery, beside the three of the Standard Webhooks specification.
+const (
+	HeaderEvent     = "X-Service-Event"
+	HeaderSignature = "X-Service-Signature"
+	HeaderDelivery  = "X-Service-Delivery" // the event's id, the same for every attempt
+
+	HeaderStandardID        = "webhook-id"
+	HeaderStandardTimestamp = "webhook-timestamp"
+	HeaderStandardSignature = "webhook-signature"
+)

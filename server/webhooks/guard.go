@@ -1,0 +1,113 @@
+package webhooks
+
+import (
+	"fmt"
+	"net/netip"
+	"syscall"
+)
+
+// Guard decides which addresses an event may be sent to. A sandbox's URL comes from whoever may apply one, so it must not
+// become a way into what only the worker can reach.
+type Guard struct {
+	AllowLoopback bool // for development on one machine
+	Deny          []DenyRule
+}
+
+// DenyRule forbids a network, or one port of it.
+type DenyRule struct {
+	Network netip.Prefix
+	Port    uint16 // 0: every port
+}
+
+// ParseDenyRule reads "10.0.0.0/8", "10.0.0.1", "10.0.0.1:5432" or "[fd00::1]:443".
+func ParseDenyRule(text string) (DenyRule, error) {
+	if network, err := netip.ParsePrefix(text); err == nil {
+		return DenyRule{Network: network.Masked()}, nil
+	}
+	if address, err := netip.ParseAddr(text); err == nil {
+		return DenyRule{Network: netip.PrefixFrom(address.Unmap(), address.Unmap().BitLen())}, nil
+	}
+	if at, err := netip.ParseAddrPort(text); err == nil {
+		address := at.Addr().Unmap()
+		return DenyRule{Network: netip.PrefixFrom(address, address.BitLen()), Port: at.Port()}, nil
+	}
+	return DenyRule{}, fmt.Errorf("%q is neither a network (10.0.0.0/8) nor an address with or without a port (10.0.0.1:5432)", text)
+}
+
+// ErrForbidden is returned for an address that events may not be sent to.
+type ErrForbidden struct {
+	Address netip.Addr
+	Why     string
+}
+
+func (e ErrForbidden) Error() string {
+	return fmt.Sprintf("events may not be sent to %s: %s", e.Address, e.Why)
+}
+
+// Check returns [ErrForbidden] for an address that events may not be sent to. An IPv4 address inside of an IPv6 one, by
+// mapping or translation, is judged as the IPv4 address that it reaches.
+func (g Guard) Check(at netip.AddrPort) error {
+	for _, address := range reached(at.Addr()) {
+		if why := g.forbidden(address); why != "" {
+			return ErrForbidden{at.Addr(), why}
+		}
+		for _, rule := range g.Deny {
+			if rule.Network.Contains(address) && (rule.Port == 0 || rule.Port == at.Port()) {
+				return ErrForbidden{at.Addr(), "the platform's deny list names it"}
+			}
+		}
+	}
+	return nil
+}
+
+func (g Guard) forbidden(address netip.Addr) (why string) {
+	switch {
+	case address.IsLoopback():
+		if g.AllowLoopback {
+			return ""
+		}
+		return "it is this machine itself"
+	case address.IsUnspecified() || thisNetwork.Contains(address):
+		return "it is no address of a receiver"
+	case address.IsLinkLocalUnicast():
+		return "it is link-local, where metadata services are"
+	case address.IsMulticast() || address == broadcast:
+		return "it is not the address of one receiver"
+	}
+	return ""
+}
+
+var (
+	thisNetwork = netip.MustParsePrefix("0.0.0.0/8")
+	broadcast   = netip.MustParseAddr("255.255.255.255")
+	nat64       = netip.MustParsePrefix("64:ff9b::/96")   // RFC 6052: IPv4 in the last four bytes
+	sixToFour   = netip.MustParsePrefix("2002::/16")      // RFC 3056: IPv4 in bytes 2 to 5
+	compatible  = netip.MustParsePrefix("::/96")          // RFC 4291, deprecated: IPv4 in the last four bytes
+	nat64Local  = netip.MustParsePrefix("64:ff9b:1::/48") // RFC 8215: local translation, IPv4 in the last four bytes of a /96
+)
+
+// reached are the addresses that a packet to address may end at.
+func reached(address netip.Addr) []netip.Addr {
+	address = address.Unmap().WithZone("")
+	if address.Is4() || address.IsLoopback() || address.IsUnspecified() {
+		return []netip.Addr{address}
+	}
+	bytes := address.As16()
+	switch {
+	case nat64.Contains(address), nat64Local.Contains(address), compatible.Contains(address):
+		return []netip.Addr{address, netip.AddrFrom4([4]byte(bytes[12:16]))}
+	case sixToFour.Contains(address):
+		return []netip.Addr{address, netip.AddrFrom4([4]byte(bytes[2:6]))}
+	}
+	return []netip.Addr{address}
+}
+
+// control is called by the dialer with the address that it is about to connect to, after names were resolved: what was
+// checked is what is connected to.
+func (g Guard) control(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("reading the address that is connected to: %w", err)
+	}
+	return g.Check(at)
+}

@@ -1,0 +1,34 @@
+package webhooks
+
+import (
+	"math"
+	"net/http"
+	"time"
+)
+
+// Schedule says when an event that was not acknowledged is sent again: the n-th retry follows the attempt before it after
+// InitialDelay * Factor^(n-1), at most MaxDelay, with jitter.
+type Schedule struct {
+	MaxRetries   int
+	InitialDelay time.Duration
+	Factor       float64
+	MaxDelay     time.Duration
+}
+
+// jitterShare is how much of a delay is left to chance, to either side, so that what failed together is not retried together.
+const jitterShare = 0.1
+
+// Next is the time from an attempt to the one after it; again is false when there is none. attempts counts those made so far,
+// with the one that r is the result of. The function chance returns a number in [0, 1).
+func (s Schedule) Next(attempts int, r Result, chance func() float64) (delay time.Duration, again bool) {
+	if r.Status == http.StatusGone || attempts > s.MaxRetries {
+		return 0, false
+	}
+	seconds := s.InitialDelay.Seconds() * math.Pow(s.Factor, float64(attempts-1))
+	delay = min(s.MaxDelay, time.Duration(math.Min(seconds, s.MaxDelay.Seconds())*float64(time.Second)))
+	delay += time.Duration((2*chance() - 1) * jitterShare * float64(delay))
+	if r.RetryAfter > 0 { // the receiver knows better, within the cap
+		delay = max(delay, min(r.RetryAfter, s.MaxDelay))
+	}
+	return delay, true
+}

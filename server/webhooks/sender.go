@@ -1,0 +1,150 @@
+package webhooks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+const (
+	// AttemptTimeout bounds an attempt in all: name, connection, answer.
+	AttemptTimeout = 10 * time.Second
+	// keptBody is how much of an answer is kept.
+	keptBody = 4 << 10
+)
+
+// Sender sends events. It is safe for concurrent use.
+type Sender struct {
+	client    *http.Client
+	userAgent string
+	now       func() time.Time
+}
+
+// NewSender makes a sender that connects only where the guard lets it. The version goes into its User-Agent.
+func NewSender(guard Guard, version string, now func() time.Time) *Sender {
+	dialer := &net.Dialer{Timeout: AttemptTimeout, Control: guard.control}
+	return &Sender{
+		client: &http.Client{
+			Timeout: AttemptTimeout,
+			Transport: &http.Transport{
+				Proxy:                  nil, // a proxy would connect past the guard
+				DialContext:            dialer.DialContext,
+				MaxIdleConns:           512,
+				MaxIdleConnsPerHost:    32,
+				IdleConnTimeout:        30 * time.Second,
+				ForceAttemptHTTP2:      true,
+				MaxResponseHeaderBytes: 64 << 10,
+			},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		userAgent: "Cauri-Webhooks/" + version,
+		now:       now,
+	}
+}
+
+// Delivery is an event on its way.
+type Delivery struct {
+	URL    string
+	Secret string
+	ID     payments.ID // of the transaction
+	Type   payments.Type
+	Body   []byte
+}
+
+// Result is what an attempt came to. Err is nil if and only if the receiver acknowledged the event.
+type Result struct {
+	StartedAt  time.Time
+	Duration   time.Duration
+	Status     int           // 0: no answer came
+	Body       []byte        // the first 4 KiB of the answer
+	RetryAfter time.Duration // what a 429 or 503 asked for, 0 for nothing
+	Err        error         // never holds the secret, nor a password in the URL
+}
+
+// Send makes one attempt.
+func (s *Sender) Send(ctx context.Context, d Delivery) Result {
+	r := Result{StartedAt: s.now()}
+	s.attempt(ctx, d, &r)
+	r.Duration = s.now().Sub(r.StartedAt)
+	return r
+}
+
+func (s *Sender) attempt(ctx context.Context, d Delivery, r *Result) {
+	request, err := s.request(ctx, d)
+	if err != nil {
+		r.Err = err
+		return
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		r.Err = reason(err)
+		return
+	}
+	defer func() { _ = response.Body.Close() }()
+	r.Status = response.StatusCode
+	// The status decides; a body that breaks off or drags on does not undo it.
+	r.Body, _ = io.ReadAll(io.LimitReader(response.Body, keptBody))
+	if r.Status < 200 || r.Status > 299 {
+		r.Err = fmt.Errorf("the receiver answered %d", r.Status)
+	}
+	if r.Status == http.StatusTooManyRequests || r.Status == http.StatusServiceUnavailable {
+		r.RetryAfter = retryAfter(response.Header.Get("Retry-After"), r.StartedAt)
+	}
+}
+
+func (s *Sender) request(ctx context.Context, d Delivery) (*http.Request, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, bytes.NewReader(d.Body))
+	if err != nil {
+		return nil, errors.New("the webhook's URL cannot be read")
+	}
+	now := s.now()
+	id := EventID(d.ID)
+	h := request.Header
+	h.Set("Content-Type", "application/json")
+	h.Set("User-Agent", s.userAgent)
+	h.Set(HeaderEvent, d.Type.Event())
+	h.Set(HeaderSignature, Signature(d.Secret, d.Body))
+	h.Set(HeaderDelivery, id)
+	h.Set(HeaderStandardID, id)
+	h.Set(HeaderStandardTimestamp, strconv.FormatInt(now.Unix(), 10))
+	h.Set(HeaderStandardSignature, StandardSignature(d.Secret, id, now, d.Body))
+	return request, nil
+}
+
+// reason says why no answer came, without the URL, which may hold a password.
+func reason(err error) error {
+	var forbidden ErrForbidden
+	if errors.As(err, &forbidden) {
+		return forbidden
+	}
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		if wrapped.Timeout() {
+			return fmt.Errorf("no answer within %s", AttemptTimeout)
+		}
+		return wrapped.Err
+	}
+	return err
+}
+
+// retryAfter reads a Retry-After header: seconds or a date.
+func retryAfter(value string, now time.Time) time.Duration {
+	value = strings.TrimSpace(value)
+	if seconds, err := strconv.Atoi(value); err == nil {
+		return max(0, time.Duration(min(seconds, int(time.Hour/time.Second)*24))*time.Second)
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}

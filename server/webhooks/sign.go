@@ -1,0 +1,73 @@
+package webhooks
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// SecretPrefix is how a signing secret of the Standard Webhooks form begins.
+const SecretPrefix = "whsec_"
+
+// Signature is the value of X-Service-Signature: the HMAC-SHA256 of the body, keyed by the secret's own bytes as the user
+// sees them.
+func Signature(secret string, body []byte) string {
+	return "sha256=" + hex.EncodeToString(mac([]byte(secret), body))
+}
+
+// StandardSignature is the value of webhook-signature for one secret, as the Standard Webhooks specification 1.0 has it. Its
+// key is what stands behind whsec_ in base64; a secret of another form is the key itself.
+func StandardSignature(secret, id string, at time.Time, body []byte) string {
+	signed := append([]byte(id+"."+strconv.FormatInt(at.Unix(), 10)+"."), body...)
+	return "v1," + base64.StdEncoding.EncodeToString(mac(standardKey(secret), signed))
+}
+
+func standardKey(secret string) []byte {
+	if encoded, found := strings.CutPrefix(secret, SecretPrefix); found {
+		if key, err := base64.StdEncoding.DecodeString(encoded); err == nil {
+			return key
+		}
+	}
+	return []byte(secret)
+}
+
+func mac(key, message []byte) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write(message)
+	return h.Sum(nil)
+}
+
+// Reasons why [Verify] refuses a delivery.
+var (
+	ErrBadSignature         = errors.New(HeaderSignature + " is missing or does not match the body and the secret")
+	ErrBadStandardSignature = errors.New(HeaderStandardSignature + " is missing or does not match the body and the secret")
+	ErrBadTimestamp         = errors.New(HeaderStandardTimestamp + " is missing or more than five minutes away")
+)
+
+// tolerance is how far the timestamp of a delivery may be away, against replays.
+const tolerance = 5 * time.Minute
+
+// Verify checks both signatures of a delivery as its receiver should: over the exact bytes that arrived, in constant time,
+// before anything is parsed.
+func Verify(header http.Header, body []byte, secret string, now time.Time) error {
+	if !hmac.Equal([]byte(header.Get(HeaderSignature)), []byte(Signature(secret, body))) {
+		return ErrBadSignature
+	}
+	seconds, err := strconv.ParseInt(header.Get(HeaderStandardTimestamp), 10, 64)
+	if err != nil || now.Sub(time.Unix(seconds, 0)).Abs() > tolerance {
+		return ErrBadTimestamp
+	}
+	want := []byte(StandardSignature(secret, header.Get(HeaderStandardID), time.Unix(seconds, 0), body))
+	for one := range strings.FieldsSeq(header.Get(HeaderStandardSignature)) {
+		if hmac.Equal([]byte(one), want) {
+			return nil
+		}
+	}
+	return ErrBadStandardSignature
+}

@@ -1,0 +1,94 @@
+// Package worker does what happens after the answer: it settles and expires what is pending, and delivers events. Any number
+// of workers run side by side; each takes what no other has taken.
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
+
+// Worker runs the sweeps.
+type Worker struct {
+	store       *store.Store
+	sender      *webhooks.Sender
+	log         *slog.Logger
+	chance      func() float64
+	concurrency int
+}
+
+// Options are the settings of a [Worker].
+type Options struct {
+	Store       *store.Store
+	Sender      *webhooks.Sender
+	Log         *slog.Logger
+	Concurrency int            // deliveries at one time; default 64
+	Chance      func() float64 // in [0, 1), for jitter; default math/rand
+}
+
+// New makes a worker.
+func New(o Options) *Worker {
+	w := &Worker{store: o.Store, sender: o.Sender, log: o.Log, chance: o.Chance, concurrency: o.Concurrency}
+	if w.concurrency == 0 {
+		w.concurrency = 64
+	}
+	if w.chance == nil {
+		w.chance = rand.Float64
+	}
+	return w
+}
+
+const (
+	// idle is how long a sweep that found nothing waits: what is due is noticed within it.
+	idle = 50 * time.Millisecond
+	// away is how long a sweep waits after it failed.
+	away = time.Second
+)
+
+// Run sweeps until ctx ends, then finishes the deliveries that are on their way and returns.
+func (w *Worker) Run(ctx context.Context) {
+	var sweeps sync.WaitGroup
+	sweeps.Go(func() { w.sweep(ctx, "settlement", w.settle) })
+	sweeps.Go(func() { w.deliver(ctx) })
+	sweeps.Wait()
+}
+
+// sweep calls step again and again: at once while there is more to do, after a rest otherwise. A failure is logged when it
+// begins and when it ends.
+func (w *Worker) sweep(ctx context.Context, name string, step func(context.Context) (more bool, err error)) {
+	failing := false
+	for ctx.Err() == nil {
+		more, err := step(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if (err != nil) != failing {
+			failing = err != nil
+			if failing {
+				w.log.ErrorContext(ctx, "sweep failed and will be tried again until it succeeds", "sweep", name, "error", err)
+			} else {
+				w.log.InfoContext(ctx, "sweep works again", "sweep", name)
+			}
+		}
+		switch {
+		case err != nil:
+			rest(ctx, away)
+		case !more:
+			rest(ctx, idle)
+		}
+	}
+}
+
+func rest(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
