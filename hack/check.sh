@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# The checks that are no tests. Each says what to do when it fails. Generated files are written anew and compared with what
+# was there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+failed=0
+problem() { printf 'FAILED: %s\n' "$1" >&2; failed=1; }
+
+unformatted=$(git ls-files '*.go' | xargs gofmt -l)
+if [ -n "$unformatted" ]; then
+  printf '%s\n' "$unformatted" >&2
+  problem "these files are not formatted: run \`make format\`"
+fi
+
+go vet ./... || problem "go vet"
+bin/staticcheck ./... || problem "staticcheck"
+(cd hack/localcluster && go vet . && ../../bin/staticcheck .) || problem "go vet or staticcheck in hack/localcluster"
+
+before=$(mktemp -d)
+trap 'rm -rf "$before"' EXIT
+generated=(api/v1alpha1 config/crd config/rbac server/store/internal/db)
+mkdir -p "$before/tree"
+cp -a --parents "${generated[@]}" go.mod go.sum "$before/tree"
+make --no-print-directory generate
+go mod tidy
+for path in "${generated[@]}" go.mod go.sum; do
+  diff -ru "$before/tree/$path" "$path" >&2 || problem "$path was not up to date: run \`make generate\` and \`go mod tidy\`, and commit what changed"
+done
+
+bash -n hack/*.sh .ci/run || problem "a shell script does not parse"
+[ "$failed" = 0 ] && echo "All checks passed."
+exit "$failed"

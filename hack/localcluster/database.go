@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+const (
+	// ownerRole is what Cauri connects as: no superuser, but allowed to make the group roles that its migrations make.
+	ownerRole     = "cauri"
+	ownerDatabase = "cauri"
+)
+
+// connect opens one connection. A wrong address is known within seconds.
+func connect(ctx context.Context, url string) (*pgx.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	return pgx.Connect(ctx, url)
+}
+
+func pingDatabase(ctx context.Context, url string) error {
+	conn, err := connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	return conn.Ping(ctx)
+}
+
+// ensureOwner makes the role and the database of Cauri where they are missing, and sets the role's password.
+func ensureOwner(ctx context.Context, adminURL, password string) error {
+	conn, err := connect(ctx, adminURL)
+	if err != nil {
+		return fmt.Errorf("connecting to Postgres: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+
+	role, database := pgx.Identifier{ownerRole}.Sanitize(), pgx.Identifier{ownerDatabase}.Sanitize()
+	exists, err := isThere(ctx, conn, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", ownerRole)
+	if err != nil {
+		return err
+	}
+	if !exists {
+		if _, err := conn.Exec(ctx, "CREATE ROLE "+role); err != nil {
+			return fmt.Errorf("making the role %s: %w", ownerRole, err)
+		}
+	}
+	// Utility statements take no parameters. The password is made of hexadecimal digits: it needs no quoting.
+	if _, err := conn.Exec(ctx, "ALTER ROLE "+role+" LOGIN CREATEROLE NOSUPERUSER PASSWORD '"+password+"'"); err != nil {
+		return fmt.Errorf("setting up the role %s: %w", ownerRole, err)
+	}
+	exists, err = isThere(ctx, conn, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", ownerDatabase)
+	if err != nil || exists {
+		return err
+	}
+	if _, err := conn.Exec(ctx, "CREATE DATABASE "+database+" OWNER "+role); err != nil {
+		return fmt.Errorf("making the database %s: %w", ownerDatabase, err)
+	}
+	return nil
+}
+
+func isThere(ctx context.Context, conn *pgx.Conn, query, name string) (bool, error) {
+	var exists bool
+	if err := conn.QueryRow(ctx, query, name).Scan(&exists); err != nil {
+		return false, fmt.Errorf("looking for %s: %w", name, err)
+	}
+	return exists, nil
+}
+
+// checkOutsideDatabase tells what is wrong with a database that the user named.
+func checkOutsideDatabase(ctx context.Context, url string) error {
+	advice := "check the address, or unset " + databaseVariable + " to run a Postgres here"
+	conn, err := connect(ctx, url)
+	var malformed *pgconn.ParseConfigError
+	if errors.As(err, &malformed) {
+		return fmt.Errorf("%s is not the address of a Postgres (postgres://USER:PASSWORD@HOST:PORT/DATABASE): %w", databaseVariable, err)
+	}
+	if err != nil {
+		return fmt.Errorf("the database of %s does not answer: %w; %s", databaseVariable, err, advice)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	var version int
+	if err := conn.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&version); err != nil {
+		return fmt.Errorf("asking the database of %s for its version: %w", databaseVariable, err)
+	}
+	if major := version / 10000; major < oldestPostgres {
+		return fmt.Errorf("the database of %s is Postgres %d, Cauri needs %d or newer: name another one, or %s", databaseVariable, major, oldestPostgres, advice)
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+// Command localkube is etcd and the parts of Kubernetes that Cauri runs against on a developer's machine, linked into one
+// program: one build and one file instead of four, with no container runtime and nothing fetched but Go modules.
+//
+// The part to run is the name the program is called by (see the links that localcluster makes beside it) or, called by any
+// other name, its first argument:
+//
+//	localkube kubectl get sandboxenvironments
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.etcd.io/etcd/server/v3/etcdmain"
+	"k8s.io/component-base/cli"
+	"k8s.io/kubectl/pkg/cmd"
+	"k8s.io/kubectl/pkg/cmd/util"
+	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
+	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+
+	// What the upstream main packages link in beside their commands: the credential plugins of a kubeconfig, the JSON log
+	// format and the metrics of the client.
+	_ "k8s.io/client-go/plugin/pkg/client/auth"
+	_ "k8s.io/component-base/logs/json/register"
+	_ "k8s.io/component-base/metrics/prometheus/clientgo"
+	_ "k8s.io/component-base/metrics/prometheus/version"
+)
+
+// roles are the parts, by the name upstream gives them. Each takes over the process and returns its exit code.
+var roles = map[string]func() int{
+	"etcd":                    runEtcd,
+	"kube-apiserver":          func() int { return runServer(apiserver.NewAPIServerCommand) },
+	"kube-controller-manager": func() int { return runServer(controllermanager.NewControllerManagerCommand) },
+	"kubectl":                 runKubectl,
+}
+
+func main() {
+	role, ok := chooseRole()
+	if !ok {
+		fmt.Fprintf(os.Stderr, "usage: localkube ROLE [ARGUMENTS]\nroles: %s\n", strings.Join(slices.Sorted(maps.Keys(roles)), ", "))
+		os.Exit(2)
+	}
+	os.Exit(role())
+}
+
+// chooseRole finds the role and leaves os.Args as the role expects them: its own name first.
+func chooseRole() (func() int, bool) {
+	if role, ok := roles[filepath.Base(os.Args[0])]; ok {
+		return role, true
+	}
+	if len(os.Args) < 2 {
+		return nil, false
+	}
+	role, ok := roles[os.Args[1]]
+	os.Args = os.Args[1:]
+	return role, ok
+}
+
+// runServer takes the constructor, not the command: some of these commands register flags and metrics for the whole process
+// when they are made, so only the chosen one may be.
+func runServer(newCommand func() *cobra.Command) int {
+	return cli.Run(newCommand())
+}
+
+func runEtcd() int {
+	etcdmain.Main(os.Args)
+	return 0
+}
+
+func runKubectl() int {
+	if err := cli.RunNoErrOutput(cmd.NewDefaultKubectlCommand()); err != nil {
+		util.CheckErr(err)
+		return 1
+	}
+	return 0
+}

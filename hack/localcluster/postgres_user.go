@@ -1,0 +1,118 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+)
+
+// systemHome holds what a root user's set keeps outside its state folder. That folder is closed to everyone but root, and
+// Postgres refuses to run as root.
+const systemHome = "/var/lib/cauri"
+
+// account is the user that Postgres runs as.
+type account struct {
+	credential *syscall.Credential // nil: the present user
+}
+
+// postgresAccount is the present user, and for root one without rights: Debian's postgres if there is one.
+func postgresAccount() (account, error) {
+	if os.Geteuid() != 0 {
+		return account{}, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		found, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err := strconv.ParseUint(found.Uid, 10, 32)
+		if err != nil {
+			return account{}, fmt.Errorf("reading the user id of %s: %w", name, err)
+		}
+		gid, err := strconv.ParseUint(found.Gid, 10, 32)
+		if err != nil {
+			return account{}, fmt.Errorf("reading the group id of %s: %w", name, err)
+		}
+		return account{credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
+	}
+	return account{}, fmt.Errorf("there is neither a user `postgres` nor `nobody`, and Postgres does not run as root: make one (`useradd --system postgres`), or run this as another user")
+}
+
+// makeFolder makes a folder that belongs to the account alone.
+func (a account) makeFolder(path string) error {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return fmt.Errorf("making a folder for Postgres: %w", err)
+	}
+	return a.own(path)
+}
+
+// own gives a file or folder to the account.
+func (a account) own(path string) error {
+	if a.credential == nil {
+		return nil
+	}
+	if err := os.Chown(path, int(a.credential.Uid), int(a.credential.Gid)); err != nil {
+		return fmt.Errorf("giving %s to the user of Postgres: %w", path, err)
+	}
+	return nil
+}
+
+// postgresHome is where the data of a set are: in its state folder, or, where another user has to get there, under a name
+// made from its path.
+func (d stateDir) postgresHome() string {
+	if os.Geteuid() != 0 {
+		return d.file("postgres")
+	}
+	hash := sha256.Sum256([]byte(d.path))
+	return filepath.Join(systemHome, hex.EncodeToString(hash[:8]))
+}
+
+// makePostgresHome makes that folder, which must be passable for the user of Postgres, and the one for the data in it.
+func (d stateDir) makePostgresHome(as account) error {
+	home := d.postgresHome()
+	folders := map[string]os.FileMode{home: 0o700}
+	if as.credential != nil {
+		folders = map[string]os.FileMode{systemHome: 0o755, home: 0o711}
+	}
+	for _, folder := range slices.Sorted(maps.Keys(folders)) { // the outer one is the shorter and comes first
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return fmt.Errorf("making a folder for Postgres: %w", err)
+		}
+		if err := os.Chmod(folder, folders[folder]); err != nil { // whatever the umask is
+			return fmt.Errorf("opening the way to the data of Postgres: %w", err)
+		}
+	}
+	// For the one who finds the folder and wonders.
+	return os.WriteFile(filepath.Join(home, "belongs-to"), []byte(d.path+"\n"), 0o644)
+}
+
+// temporaryFolder is where throw-away data go: the usual folder, if the account gets there.
+func (a account) temporaryFolder() string {
+	usual := os.TempDir()
+	if a.credential == nil || passableForAll(usual) {
+		return usual
+	}
+	return "/tmp"
+}
+
+// passableForAll tells whether every user may pass through a folder and all those above it.
+func passableForAll(path string) bool {
+	for {
+		info, err := os.Stat(path)
+		if err != nil || info.Mode()&0o001 == 0 {
+			return false
+		}
+		parent := filepath.Dir(path)
+		if parent == path {
+			return true
+		}
+		path = parent
+	}
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// errNoProcess says that a pid belongs to no process, or to one that has ended and is only waiting to be collected.
+var errNoProcess = errors.New("no such process")
+
+// process is what is remembered of one that was started: enough to find it again, to know whether it is still the one
+// that is wanted, and to stop it.
+type process struct {
+	Name    string `json:"name"`
+	PID     int    `json:"pid"`
+	Birth   string `json:"birth"`   // see birthOf
+	Version string `json:"version"` // see component.version
+	Address string `json:"address,omitempty"`
+	Log     string `json:"log"`
+	// StopSignal asks for an orderly end.
+	StopSignal syscall.Signal `json:"stopSignal"`
+}
+
+// running tells whether this very process lives. A pid alone says nothing: the system gives it to another program once
+// ours has ended, and that one must never be signalled.
+func (p process) running() bool {
+	if p.PID <= 0 {
+		return false
+	}
+	birth, err := birthOf(p.PID)
+	return err == nil && birth == p.Birth
+}
+
+// stop ends the process: politely first, by force after the grace period.
+func (p process) stop(grace time.Duration) error {
+	// The handle is taken before the check: from then on (on Linux) it means the process that was checked, even if the pid
+	// is reused in between.
+	handle, err := os.FindProcess(p.PID)
+	if err != nil || !p.running() {
+		return nil
+	}
+	defer handle.Release()
+	if err := handle.Signal(p.StopSignal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("stopping %s (pid %d): %w", p.Name, p.PID, err)
+	}
+	if p.gone(grace) {
+		return nil
+	}
+	if err := handle.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("killing %s (pid %d): %w", p.Name, p.PID, err)
+	}
+	if !p.gone(10 * time.Second) {
+		return fmt.Errorf("%s (pid %d) is still there after SIGKILL: look at it with `ps -p %d`", p.Name, p.PID, p.PID)
+	}
+	return nil
+}
+
+// gone waits for the end of the process.
+func (p process) gone(within time.Duration) bool {
+	err := poll(context.Background(), 20*time.Millisecond, within, func(context.Context) error {
+		if p.running() {
+			return errors.New("still running")
+		}
+		return nil
+	})
+	return err == nil
+}
+
+// save remembers the process.
+func (d stateDir) save(p process) error {
+	content, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return fmt.Errorf("remembering %s: %w", p.Name, err)
+	}
+	return writeFile(d.file("run", p.Name+".json"), append(content, '\n'))
+}
+
+// forget is called once the process is gone.
+func (d stateDir) forget(name string) error {
+	if err := os.Remove(d.file("run", name+".json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forgetting %s: %w", name, err)
+	}
+	return nil
+}
+
+// process returns what is remembered under a name; its zero value, which is not running, if there is nothing.
+func (d stateDir) process(name string) (process, error) {
+	content, err := os.ReadFile(d.file("run", name+".json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return process{}, nil
+	}
+	if err != nil {
+		return process{}, fmt.Errorf("reading what is known of %s: %w", name, err)
+	}
+	var p process
+	if err := json.Unmarshal(content, &p); err != nil {
+		return process{}, fmt.Errorf("reading %s: %w", d.file("run", name+".json"), err)
+	}
+	return p, nil
+}
+
+// processes returns everything remembered, in the order in which it is started.
+func (d stateDir) processes() ([]process, error) {
+	files, err := filepath.Glob(d.file("run", "*.json"))
+	if err != nil {
+		return nil, fmt.Errorf("listing what was started: %w", err)
+	}
+	var all []process
+	for _, file := range files {
+		p, err := d.process(strings.TrimSuffix(filepath.Base(file), ".json"))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	sortByStart(all)
+	return all, nil
+}
