@@ -1,0 +1,73 @@
+// Package architecture holds the rules of the tree that no compiler checks.
+package architecture
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/cauri-dev/cauri/"
+
+// mayImport says which packages of this module each package may import: imports point one way. A package in a folder below
+// one that is named here has the rules of that folder.
+var mayImport = map[string][]string{
+	"api/v1alpha1":      {},
+	"server/payments":   {},
+	"server/operators":  {"server/payments"},
+	"server/webhooks":   {"server/payments"},
+	"server/store":      {"server/payments", "server/store"},
+	"server/httpapi":    {"server/payments", "server/operators", "server/store", "server/webhooks"},
+	"server/worker":     {"server/payments", "server/operators", "server/store", "server/webhooks"},
+	"controllers":       {"api/v1alpha1", "server/payments", "server/operators", "server/store", "server/webhooks"},
+	"cmd/cauri":         {"api/v1alpha1", "controllers", "server/payments", "server/store", "server/webhooks", "server/httpapi", "server/worker"},
+	"test/architecture": {},
+	"test/e2e":          {"server/webhooks"},
+}
+
+// standardLibraryOnly are the packages that nothing from outside may reach.
+var standardLibraryOnly = []string{"server/payments"}
+
+func TestImportsPointOneWay(t *testing.T) {
+	for _, line := range goList(t, "{{.ImportPath}}|{{join .Imports \" \"}}") {
+		name, imports, _ := strings.Cut(line, "|")
+		name = strings.TrimPrefix(name, module)
+		folder, allowed := rulesOf(name)
+		if folder == "" {
+			t.Errorf("%s has no rule: say in mayImport what it may import", name)
+			continue
+		}
+		for _, path := range strings.Fields(imports) {
+			other, ours := strings.CutPrefix(path, module)
+			switch {
+			case ours && !slices.ContainsFunc(allowed, func(a string) bool { return within(other, a) }):
+				t.Errorf("%s imports %s, which only points the other way", name, other)
+			case !ours && strings.Contains(path, ".") && slices.Contains(standardLibraryOnly, folder):
+				t.Errorf("%s imports %s; it may import the standard library only", name, path)
+			}
+		}
+	}
+}
+
+func rulesOf(name string) (folder string, allowed []string) {
+	for f, a := range mayImport {
+		if within(name, f) && len(f) > len(folder) {
+			folder, allowed = f, a
+		}
+	}
+	return folder, allowed
+}
+
+func within(name, folder string) bool { return name == folder || strings.HasPrefix(name, folder+"/") }
+
+func goList(t *testing.T, format string) []string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", "list", "-f", format, "./...")
+	command.Dir = "../.."
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n")
+}
