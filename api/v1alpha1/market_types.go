@@ -1,0 +1,32 @@
+package v1alpha1
+
+// Operator is the code of a mobile-money operator.
+//
+// +kubebuilder:validation:Enum=mtn;orange;moov;airtel
+type Operator string
+
+// Country is the ISO 3166 alpha-2 code of a market: CI (Côte d'Ivoire), RW (Rwanda), BJ (Benin) or TG (Togo).
+//
+// +kubebuilder:validation:Enum=CI;RW;BJ;TG
+type Country string
+
+// Currency is the ISO 4217 code of a market's currency: XOF in CI, BJ and TG, RWF in RW. Neither has decimals, so that an
+// amount is a whole number of units.
+//
+// +kubebuilder:validation:Enum=XOF;RWF
+type Currency string
+
+// Money is an amount of a currency.
+type Money struct {
+	// currency of the amount: XOF or RWF.
+	//
+	// +required
+	Currency Currency `json:"currency"`
+
+	// amount in whole units of the currency, 0 to 1000000000000, for example 1000000. Neither currency has decimals.
+	//
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000000000000
+	Amount int64 `json:"amount"`
+}

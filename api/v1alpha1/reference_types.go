@@ -1,0 +1,38 @@
+package v1alpha1
+
+// SecretKeyReference names one key of a Secret in the resource's own namespace. No reference crosses a namespace.
+type SecretKeyReference struct {
+	// name of the Secret, in the same namespace.
+	//
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self).hasValue()",message="write the name of a Secret of this namespace: a-z, 0-9, - and ., starting and ending with a letter or digit"
+	Name string `json:"name"`
+
+	// key within the Secret's data, for example whsec.
+	//
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z0-9]+$')",message="write the key of the Secret's data: letters, digits, -, _ and . only"
+	Key string `json:"key"`
+}
+
+// SecretReference names a Secret in the resource's own namespace.
+type SecretReference struct {
+	// name of the Secret.
+	//
+	// +required
+	Name string `json:"name"`
+}
+
+// SandboxReference names a SandboxEnvironment in the resource's own namespace.
+type SandboxReference struct {
+	// name of the SandboxEnvironment, in the same namespace. It may be made later: the resource waits for it.
+	//
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+}

@@ -1,0 +1,149 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// TestClientFinalizer keeps a deleted TestClient until its SIM is out of the database.
+const TestClientFinalizer = "cauri.dev/testclient"
+
+// TestClientState tells whether a SIM can be used.
+//
+// +kubebuilder:validation:Enum=Active;Blocked
+type TestClientState string
+
+// The states of a TestClient.
+const (
+	TestClientActive  TestClientState = "Active"
+	TestClientBlocked TestClientState = "Blocked"
+)
+
+// TestClientSpec is what a customer's SIM should be like.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.country) || self.operator != 'airtel' || self.country == 'RW'",message="airtel is available in RW only: write country: RW, or another operator"
+type TestClientSpec struct {
+	// sandboxRef names the SandboxEnvironment, in the same namespace, that the SIM belongs to. It may be made later: the
+	// TestClient waits for it. It cannot be changed.
+	//
+	// +required
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="sandboxRef cannot be changed: delete the TestClient and make it anew"
+	SandboxRef SandboxReference `json:"sandboxRef"`
+
+	// msisdn is the telephone number with its plus sign and country code, for example +250788123456. It is unique within
+	// the sandbox and cannot be changed.
+	//
+	// +required
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\+[1-9][0-9]{6,14}$')",message="write the number with its plus sign and country code, digits only, for example +250788123456"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="msisdn cannot be changed: delete the TestClient and make it anew"
+	MSISDN string `json:"msisdn"`
+
+	// operator is the SIM's mobile-money operator: mtn, orange, moov or airtel. Default: the one that the number's prefix
+	// belongs to.
+	//
+	// +optional
+	Operator Operator `json:"operator,omitempty"`
+
+	// country is the SIM's market: CI, RW, BJ or TG. It decides the currency. Default: the one of the number's country
+	// code.
+	//
+	// +optional
+	Country Country `json:"country,omitempty"`
+
+	// state is Active (default) or Blocked. A blocked SIM can neither pay nor be paid: ACCOUNT_BLOCKED. It is still refunded.
+	//
+	// +optional
+	// +default="Active"
+	State TestClientState `json:"state,omitempty"`
+
+	// balance is the SIM's balance at the start, in whole units of the currency, 0 to 1000000000000. Default 0. A change
+	// sets the live balance to the new value. The live balance stands in the status.
+	//
+	// +optional
+	// +default=0
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000000000000
+	Balance int64 `json:"balance,omitempty"`
+
+	// behaviour is what the customer does when asked to confirm a payment. Approve (default) pays; Cancel declines;
+	// WrongPin enters a wrong PIN; Ignore never answers, so that the payment expires; Manual answers only when told to
+	// through the test-client endpoints of the API.
+	//
+	// +optional
+	// +default="Approve"
+	// +kubebuilder:validation:Enum=Approve;Cancel;WrongPin;Ignore;Manual
+	Behaviour string `json:"behaviour,omitempty"`
+}
+
+// TestClientStatus is what a customer's SIM is like.
+type TestClientStatus struct {
+	// observedGeneration is the generation of the spec that the rest of the status was found for.
+	//
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions are Ready and, while they are true, Reconciling and Stalled.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// operator of the SIM, from the spec or the number.
+	//
+	// +optional
+	Operator Operator `json:"operator,omitempty"`
+
+	// country of the SIM, from the spec or the number.
+	//
+	// +optional
+	Country Country `json:"country,omitempty"`
+
+	// currency that follows from the country.
+	//
+	// +optional
+	Currency Currency `json:"currency,omitempty"`
+
+	// balance is the live balance in whole units of the currency. It follows a change within 15 seconds. It is absent while
+	// the SIM is not in the sandbox.
+	//
+	// +optional
+	Balance *int64 `json:"balance,omitempty"`
+}
+
+// TestClient is a customer of a sandbox: a SIM with a telephone number, a balance, and a way to behave when asked to
+// confirm a payment. Its identity is the resource's: one that is deleted and made again is a new SIM.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=tc,categories=cauri
+// +kubebuilder:selectablefield:JSONPath=`.spec.sandboxRef.name`
+// +kubebuilder:printcolumn:name="Sandbox",type=string,JSONPath=`.spec.sandboxRef.name`
+// +kubebuilder:printcolumn:name="MSISDN",type=string,JSONPath=`.spec.msisdn`
+// +kubebuilder:printcolumn:name="Operator",type=string,JSONPath=`.status.operator`
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.spec.state`
+// +kubebuilder:printcolumn:name="Balance",type=integer,JSONPath=`.status.balance`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
+type TestClient struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is what the SIM should be like.
+	//
+	// +required
+	Spec TestClientSpec `json:"spec"`
+
+	// status is what the SIM is like, written by the controller.
+	//
+	// +optional
+	Status TestClientStatus `json:"status,omitzero"`
+}
+
+// TestClientList is a list of TestClients.
+//
+// +kubebuilder:object:root=true
+type TestClientList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []TestClient `json:"items"`
+}

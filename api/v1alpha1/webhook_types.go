@@ -1,0 +1,75 @@
+package v1alpha1
+
+// Webhook is where and how a sandbox sends its events.
+type Webhook struct {
+	// url that the events are posted to, for example http://shop.team-payments.svc/webhooks. It is an absolute http or
+	// https URL, without a user name or password and without a fragment. Addresses that the platform team has closed are
+	// refused at delivery.
+	//
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHostname() != '' && (url(self).getPort() == '' || size(url(self).getPort()) <= 5 && int(url(self).getPort()) >= 1 && int(url(self).getPort()) <= 65535)",message="write an absolute http or https URL, for example http://shop.team-payments.svc/webhooks"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[^/?#]*//[^/?#]*@')",message="leave the user name and password out of the URL: deliveries are authenticated by their signature"
+	// +kubebuilder:validation:XValidation:rule="!self.contains('#')",message="leave the fragment out of the URL: nothing after # is ever sent"
+	URL string `json:"url"`
+
+	// signingSecretRef names the key of a Secret of this namespace that holds your own signing secret: 16 to 256 printable
+	// characters. Without it one is generated. Either way the credentials Secret holds it as webhook-signing-secret.
+	//
+	// +optional
+	SigningSecretRef *SecretKeyReference `json:"signingSecretRef,omitempty"`
+
+	// retryPolicy is what happens after a delivery that was not acknowledged. Default: 5 retries after 5 s, 25 s, about
+	// 2 min, 10 min and 52 min.
+	//
+	// +optional
+	// +default={"maxRetries":5,"initialDelay":"5s","factor":5,"maxDelay":"1h"}
+	RetryPolicy *RetryPolicy `json:"retryPolicy,omitempty"`
+}
+
+// RetryPolicy is the schedule of a webhook's retries: the first follows the first attempt after initialDelay, each further
+// one after factor times the delay before, at most maxDelay. The rules leave alone what is no duration: that has a message
+// of its own.
+//
+// +kubebuilder:validation:XValidation:rule="!self.initialDelay.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self.initialDelay) >= duration('100ms') && duration(self.initialDelay) <= duration('24h')",fieldPath=".initialDelay",message="write an initialDelay from 100ms to 24h"
+// +kubebuilder:validation:XValidation:rule="!self.maxDelay.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self.maxDelay) <= duration('24h')",fieldPath=".maxDelay",message="write a maxDelay of at most 24h"
+// +kubebuilder:validation:XValidation:rule="!self.initialDelay.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || !self.maxDelay.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self.maxDelay) >= duration(self.initialDelay)",fieldPath=".maxDelay",message="write a maxDelay that is not below initialDelay"
+type RetryPolicy struct {
+	// maxRetries is how many attempts follow the first one, 0 to 20. Default 5.
+	//
+	// +optional
+	// +default=5
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=20
+	MaxRetries *int32 `json:"maxRetries,omitempty"`
+
+	// initialDelay is the time from the first attempt to the first retry, 100ms to 24h, for example 5s or 1m30s. Default 5s.
+	//
+	// +optional
+	// +default="5s"
+	InitialDelay Duration `json:"initialDelay,omitempty"`
+
+	// factor is how many times longer each delay is than the one before, a whole number from 1 to 10. Default 5.
+	//
+	// +optional
+	// +default=5
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10
+	Factor *int32 `json:"factor,omitempty"`
+
+	// maxDelay is the longest delay, at least initialDelay and at most 24h. Default 1h.
+	//
+	// +optional
+	// +default="1h"
+	MaxDelay Duration `json:"maxDelay,omitempty"`
+}
+
+// Duration is a length of time in hours, minutes, seconds and milliseconds: 1h, 90s, 1m30s, 500ms. The pattern lets nothing
+// through that Go's time.ParseDuration would refuse, and no text of 32 characters that it allows is too long for it. The
+// type is a text and no metav1.Duration, because one object with a bad duration would keep the controller from reading any.
+//
+// +kubebuilder:validation:Type=string
+// +kubebuilder:validation:MaxLength=32
+// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$')",message="write a duration such as 500ms, 5s, 1m30s or 1h"
+type Duration string

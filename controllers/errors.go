@@ -1,0 +1,102 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+)
+
+// stallingError says that the spec, or what it refers to, has to be changed before there is anything to do. It is not
+// retried.
+type stallingError struct {
+	reason  string
+	message string // what to change
+}
+
+func (e *stallingError) Error() string { return e.message }
+
+// waitingError says that something else has to happen first. A watch tells where one can; the retry is for the rest.
+type waitingError struct {
+	reason  string
+	message string // the same each time, since it stands in the status
+	cause   error  // may be nil
+}
+
+func (e *waitingError) Error() string { return e.message }
+func (e *waitingError) Unwrap() error { return e.cause }
+
+// failedError is any other error: it is retried with backoff. reason is the condition's.
+type failedError struct {
+	reason string
+	cause  error
+}
+
+func (e *failedError) Error() string { return e.cause.Error() }
+func (e *failedError) Unwrap() error { return e.cause }
+
+// isStalling reports whether nothing but a change by the user can help.
+func isStalling(err error) bool {
+	var stalling *stallingError
+	return errors.As(err, &stalling)
+}
+
+// isWaiting reports whether something else has to happen first.
+func isWaiting(err error) bool {
+	var waiting *waitingError
+	return errors.As(err, &waiting)
+}
+
+// reasonOf is the condition reason of a step's error.
+func reasonOf(err error) string {
+	var (
+		stalling *stallingError
+		waiting  *waitingError
+		failed   *failedError
+	)
+	switch {
+	case errors.As(err, &stalling):
+		return stalling.reason
+	case errors.As(err, &waiting):
+		return waiting.reason
+	case errors.As(err, &failed):
+		return failed.reason
+	default:
+		return v1alpha1.ReasonRetrying
+	}
+}
+
+// pace is how often a resource is looked at again when nothing tells the controller to.
+type pace struct {
+	resync time.Duration // to put back what was changed by hand behind the controller's back
+	retry  time.Duration // while waiting for something that no watch tells of
+}
+
+// next turns the outcome of a reconciliation into what the queue does with the resource.
+func (p pace) next(err error) (ctrl.Result, error) {
+	switch {
+	case err == nil, isStalling(err):
+		return ctrl.Result{RequeueAfter: spread(p.resync)}, nil
+	case isWaiting(err):
+		return ctrl.Result{RequeueAfter: spread(p.retry)}, nil
+	case apierrors.IsConflict(err): // somebody else wrote first; nothing is wrong
+		return ctrl.Result{RequeueAfter: spread(p.retry / 10)}, nil
+	default:
+		return ctrl.Result{}, err
+	}
+}
+
+// spread is d and up to a fifth more, so that resources that were made together are not looked at together for ever.
+// Nothing that is stored or compared depends on this randomness.
+func spread(d time.Duration) time.Duration {
+	return d + rand.N(d/5+1)
+}
+
+// interrupted reports whether an attempt was cut short by the controller's end or the time allowed for it, so that what it
+// saw says nothing about the resource.
+func interrupted(ctx context.Context) bool { return ctx.Err() != nil }

@@ -1,0 +1,53 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// TestChangeQueue is about the order: who changed first comes first, however often others change.
+func TestChangeQueue(t *testing.T) {
+	queue := newChangeQueue()
+	queue.hold(change{key: client.ObjectKey{Namespace: "n", Name: "held"}})
+	queue.hold(change{key: client.ObjectKey{Namespace: "n", Name: "held"}})
+	queue.add([]store.AccountChange{
+		{Namespace: "n", Sandbox: "s"},
+		{Namespace: "n", Sandbox: "s", TestClient: "s"},
+		{Namespace: "n", Sandbox: "s"},
+	})
+	queue.release()
+	queue.add([]store.AccountChange{{Namespace: "n", Sandbox: "s"}, {Namespace: "m", Sandbox: "s"}})
+
+	var got []string
+	for range 4 {
+		c, err := queue.next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind := " sandbox"
+		if c.isTestClient {
+			kind = " test client"
+		}
+		got = append(got, c.key.String()+kind)
+	}
+	want := []string{"n/s sandbox", "n/s test client", "n/held sandbox", "m/s sandbox"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+
+	queue.add([]store.AccountChange{{Namespace: "n", Sandbox: "s"}})
+	if c, err := queue.next(t.Context()); err != nil || c.key.Name != "s" {
+		t.Errorf("a resource that changed again does not come again: %v, %v", c, err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := queue.next(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error of an empty queue is %v", err)
+	}
+}

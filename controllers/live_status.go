@@ -1,0 +1,127 @@
+package controllers
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/time/rate"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// liveStatus has resources reconciled whose live balance changed in the database, so that their status follows.
+//
+// Every reconciliation that it asks for writes at most one status. It asks for so many a second at most, over all
+// resources, and for the one that has waited longest first: payments in ten thousand sandboxes must not drown the API
+// server in writes. Changes of a spec do not pass through here and never wait for it.
+type liveStatus struct {
+	database Database
+	clock    clock.WithTicker
+	every    time.Duration // between two questions to the database
+	budget   *rate.Limiter
+
+	changed     *changeQueue
+	sandboxes   chan event.TypedGenericEvent[client.ObjectKey]
+	testClients chan event.TypedGenericEvent[client.ObjectKey]
+}
+
+// lookBack is how far the first question goes back.
+const lookBack = time.Minute
+
+func newLiveStatus(database Database, clock clock.WithTicker, every time.Duration, writesPerSecond float64) *liveStatus {
+	return &liveStatus{
+		database:    database,
+		clock:       clock,
+		every:       every,
+		budget:      rate.NewLimiter(rate.Limit(writesPerSecond), 1),
+		changed:     newChangeQueue(),
+		sandboxes:   make(chan event.TypedGenericEvent[client.ObjectKey]),
+		testClients: make(chan event.TypedGenericEvent[client.ObjectKey]),
+	}
+}
+
+// touch has a sandbox looked at again with the next round, because the number of its TestClients changed.
+func (l *liveStatus) touch(sandbox client.ObjectKey) { l.changed.hold(change{key: sandbox}) }
+
+// Start runs until the context ends. The manager runs it in the leader only.
+func (l *liveStatus) Start(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.release(ctx)
+	}()
+	l.poll(ctx)
+	<-done
+	return nil
+}
+
+// poll asks the database for changes, round after round.
+func (l *liveStatus) poll(ctx context.Context) {
+	log := logf.FromContext(ctx).WithName("live-status")
+	ticker := l.clock.NewTicker(l.every)
+	defer ticker.Stop()
+	// The start reconciles every resource anyway. The first question goes back a little further, for balances that change
+	// meanwhile and in case the two clocks differ; the following ones are in the database's time.
+	since, away := l.clock.Now().Add(-lookBack), false
+	for {
+		changes, next, err := l.database.ChangedAccounts(ctx, since)
+		if err == nil {
+			since = next
+			l.changed.add(changes)
+		}
+		away = tellOnce(ctx, log, away, err)
+		l.changed.release()
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C():
+		}
+	}
+}
+
+// tellOnce logs that the database went away, with the cause, and that it came back, but not every failed round between.
+func tellOnce(ctx context.Context, log logr.Logger, away bool, err error) bool {
+	switch {
+	case interrupted(ctx):
+	case err != nil && !away:
+		log.Error(err, "The database is away: balances in the status stand still until it is back")
+	case err == nil && away:
+		log.Info("The database is back")
+	}
+	return err != nil
+}
+
+// release hands out what changed, within the budget.
+func (l *liveStatus) release(ctx context.Context) {
+	for {
+		next, err := l.changed.next(ctx)
+		if err != nil {
+			return
+		}
+		if l.budget.Wait(ctx) != nil {
+			return
+		}
+		out := l.sandboxes
+		if next.isTestClient {
+			out = l.testClients
+		}
+		select {
+		case out <- event.TypedGenericEvent[client.ObjectKey]{Object: next.key}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// changeOf is the resource that a change of an account shows in.
+func changeOf(account store.AccountChange) change {
+	if account.TestClient != "" {
+		return change{key: client.ObjectKey{Namespace: account.Namespace, Name: account.TestClient}, isTestClient: true}
+	}
+	return change{key: client.ObjectKey{Namespace: account.Namespace, Name: account.Sandbox}}
+}

@@ -1,0 +1,119 @@
+package controllers
+
+import (
+	"fmt"
+	"time"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// Defaults of the schema, for objects that were stored before a field had one.
+const (
+	defaultAbsorptionPct  = 100
+	defaultLatencyPercent = 100
+	defaultMaxRetries     = 5
+	defaultRetryFactor    = 5
+	defaultInitialDelay   = "5s"
+	defaultMaxDelay       = "1h"
+)
+
+// sandboxConfig is the configuration that a sandbox's spec asks for. It returns a stalling error for a spec that the
+// schema lets through and that cannot be carried out.
+func sandboxConfig(sandbox *v1alpha1.SandboxEnvironment) (store.SandboxConfig, error) {
+	spec := sandbox.Spec
+	webhook, err := webhookConfig(spec.Webhook)
+	if err != nil {
+		return store.SandboxConfig{}, err
+	}
+	config := store.SandboxConfig{
+		UID:            string(sandbox.UID),
+		Namespace:      sandbox.Namespace,
+		Name:           sandbox.Name,
+		OpeningFloat:   make(map[payments.Currency]int64, len(spec.OpeningFloat)),
+		Webhook:        webhook,
+		LatencyPercent: int(valueOr(spec.LatencyPercent, defaultLatencyPercent)),
+	}
+	for _, environment := range spec.Environments {
+		config.Environments = append(config.Environments, environmentConfig(environment))
+	}
+	for _, float := range spec.OpeningFloat {
+		config.OpeningFloat[payments.Currency(float.Currency)] = float.Amount
+	}
+	for _, s := range spec.Stores {
+		config.Stores = append(config.Stores, s.Slug)
+	}
+	if len(config.Stores) == 0 {
+		config.Stores = []string{sandbox.Name}
+	}
+	return config, nil
+}
+
+func environmentConfig(environment v1alpha1.Environment) store.EnvironmentConfig {
+	policy := payments.Reject
+	if environment.UnknownMSISDNPolicy != "" {
+		policy = payments.UnknownPolicy(environment.UnknownMSISDNPolicy)
+	}
+	return store.EnvironmentConfig{
+		Operator: payments.Operator(environment.Operator),
+		Country:  payments.Country(environment.Country),
+		Enabled:  valueOr(environment.Enabled, true),
+		Terms: payments.Terms{
+			CommissionBPS: int(environment.CommissionBps),
+			AbsorptionPct: int(valueOr(environment.MerchantAbsorptionPct, defaultAbsorptionPct)),
+		},
+		UnknownPolicy: policy,
+		MaxAmount:     environment.MaxAmount,
+	}
+}
+
+func webhookConfig(webhook *v1alpha1.Webhook) (*store.WebhookConfig, error) {
+	if webhook == nil {
+		return nil, nil
+	}
+	policy := v1alpha1.RetryPolicy{}
+	if webhook.RetryPolicy != nil {
+		policy = *webhook.RetryPolicy
+	}
+	initial, err := delay("initialDelay", policy.InitialDelay, defaultInitialDelay)
+	if err != nil {
+		return nil, err
+	}
+	longest, err := delay("maxDelay", policy.MaxDelay, defaultMaxDelay)
+	if err != nil {
+		return nil, err
+	}
+	return &store.WebhookConfig{
+		URL: webhook.URL,
+		Retry: store.RetryPolicy{
+			MaxRetries:   int(valueOr(policy.MaxRetries, defaultMaxRetries)),
+			InitialDelay: initial,
+			Factor:       float64(valueOr(policy.Factor, defaultRetryFactor)),
+			MaxDelay:     longest,
+		},
+	}, nil
+}
+
+// delay reads a duration of the retry policy.
+func delay(field string, text, unset v1alpha1.Duration) (time.Duration, error) {
+	if text == "" {
+		text = unset
+	}
+	d, err := time.ParseDuration(string(text))
+	if err != nil {
+		return 0, &stallingError{
+			reason:  v1alpha1.ReasonInvalidSpec,
+			message: fmt.Sprintf("spec.webhook.retryPolicy.%s: write a duration such as 500ms, 5s, 1m30s or 1h, not %q", field, text),
+		}
+	}
+	return d, nil
+}
+
+// valueOr is what p points at, or a default where there is nothing.
+func valueOr[T any](p *T, unset T) T {
+	if p == nil {
+		return unset
+	}
+	return *p
+}

@@ -1,0 +1,125 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// sandboxReconciler makes the database and the credentials Secret follow a SandboxEnvironment.
+type sandboxReconciler struct {
+	client.Client               // reads from the cache, which holds only Secrets of the controller's own
+	live          client.Reader // reads from the API server, for Secrets that are not in the cache
+	database      Database
+	baseURL       *url.URL
+	random        io.Reader
+	clock         clock.PassiveClock
+	recorder      events.EventRecorder
+	pace          pace
+}
+
+// +kubebuilder:rbac:groups=cauri.dev,resources=sandboxenvironments,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=cauri.dev,resources=sandboxenvironments/status,verbs=patch
+// +kubebuilder:rbac:groups=cauri.dev,resources=sandboxenvironments/finalizers,verbs=update
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch;update
+
+// sandboxSteps are the conditions that Ready sums up, in the order of the steps that decide them.
+var sandboxSteps = []string{
+	v1alpha1.ConditionSpecAccepted,
+	v1alpha1.ConditionDatabaseReady,
+	v1alpha1.ConditionCredentialsReady,
+}
+
+// sandboxObservation is what a reconciliation learns about a sandbox, step by step.
+type sandboxObservation struct {
+	config     store.SandboxConfig
+	state      *store.SandboxState // nil: the database was not come to
+	secretName string              // of the credentials Secret; empty: not in place
+	progress   progress
+}
+
+// Reconcile brings one SandboxEnvironment forward.
+func (r *sandboxReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	sandbox := &v1alpha1.SandboxEnvironment{}
+	if err := r.Get(ctx, req.NamespacedName, sandbox); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if !sandbox.DeletionTimestamp.IsZero() {
+		return r.reconcileDeletion(ctx, sandbox)
+	}
+	if err := addFinalizer(ctx, r.Client, sandbox, v1alpha1.SandboxFinalizer); err != nil {
+		return r.pace.next(err)
+	}
+	seen := r.reconcileSteps(ctx, sandbox)
+	return r.finish(ctx, sandbox, seen)
+}
+
+// reconcileSteps runs the steps in order, up to the first that fails.
+func (r *sandboxReconciler) reconcileSteps(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) sandboxObservation {
+	seen := sandboxObservation{progress: progress{steps: sandboxSteps}}
+	for _, step := range []func(context.Context, *v1alpha1.SandboxEnvironment, *sandboxObservation) error{
+		r.reconcileSpec,
+		r.reconcileDatabase,
+		r.reconcileCredentials,
+	} {
+		if seen.progress.err = step(ctx, sandbox, &seen); seen.progress.err != nil {
+			break
+		}
+		seen.progress.done++
+	}
+	if reasonOf(seen.progress.err) == v1alpha1.ReasonDatabaseUnavailable {
+		// Wherever the database is missed, it is DatabaseReady that says so.
+		seen.progress.done = slices.Index(sandboxSteps, v1alpha1.ConditionDatabaseReady)
+	}
+	return seen
+}
+
+// reconcileDeletion removes all that the sandbox has, and then lets it go.
+func (r *sandboxReconciler) reconcileDeletion(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (ctrl.Result, error) {
+	if !hasFinalizer(sandbox, v1alpha1.SandboxFinalizer) {
+		return ctrl.Result{}, nil
+	}
+	if err := r.database.DeleteSandbox(ctx, string(sandbox.UID)); err != nil {
+		return r.finish(ctx, sandbox, sandboxObservation{progress: progress{
+			steps: []string{v1alpha1.ConditionDatabaseReady},
+			err:   databaseFailure(err),
+		}})
+	}
+	if err := r.deleteSecrets(ctx, sandbox, ""); err != nil {
+		return r.pace.next(err)
+	}
+	if err := removeFinalizer(ctx, r.Client, sandbox, v1alpha1.SandboxFinalizer); err != nil {
+		return r.pace.next(err)
+	}
+	return ctrl.Result{}, nil
+}
+
+// finish writes the status, if it changed, and decides when the sandbox is looked at again.
+func (r *sandboxReconciler) finish(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation) (ctrl.Result, error) {
+	if interrupted(ctx) {
+		return ctrl.Result{}, fmt.Errorf("reconciling %s: %w", client.ObjectKeyFromObject(sandbox), context.Cause(ctx))
+	}
+	before := sandbox.DeepCopy()
+	sandbox.Status = sandboxStatus(sandbox, seen, r.sandboxURL(sandbox), r.clock.Now())
+	if err := patchStatus(ctx, r.Client, before, sandbox); err != nil {
+		return r.pace.next(err)
+	}
+	announce(r.recorder, sandbox, before.Status.Conditions, sandbox.Status.Conditions)
+	return r.pace.next(seen.progress.err)
+}
+
+// sandboxURL is the base URL of a sandbox's API. Both names are DNS labels, so that nothing needs to be escaped.
+func (r *sandboxReconciler) sandboxURL(sandbox *v1alpha1.SandboxEnvironment) string {
+	return r.baseURL.JoinPath("sandboxes", sandbox.Namespace, sandbox.Name).String()
+}

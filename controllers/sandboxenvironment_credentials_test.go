@@ -1,0 +1,332 @@
+package controllers_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+)
+
+// accepted waits until the database accepts exactly this API key.
+func (c *cluster) accepted(key []byte) {
+	c.Helper()
+	hash := sha256.Sum256(key)
+	c.until(func(context.Context) string {
+		if all, this := c.count("select count(*) from api_keys"), c.count("select count(*) from api_keys where hash = $1", hash[:]); all != 1 || this != 1 {
+			return fmt.Sprintf("the database accepts %d keys, and %d of them is the one of the Secret", all, this)
+		}
+		return ""
+	})
+}
+
+// storedSigningSecret is the signing secret that the database has for a sandbox.
+func (c *cluster) storedSigningSecret(sandbox *v1alpha1.SandboxEnvironment) string {
+	c.Helper()
+	secret, err := c.database.Database.SigningSecret(c.Context(), string(sandbox.UID))
+	if err != nil {
+		c.Fatal(err)
+	}
+	return secret
+}
+
+func TestCredentialsSecret(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	sandbox := c.newSandbox()
+	c.create(sandbox)
+	c.sandboxReady(sandbox)
+
+	secret := c.secret("checkout-credentials")
+	if secret.Type != "servicebinding.io/cauri" {
+		t.Errorf("the Secret's type is %q", secret.Type)
+	}
+	if !metav1.IsControlledBy(secret, sandbox) {
+		t.Error("the Secret does not belong to the sandbox")
+	}
+	got := map[string]string{}
+	for key, value := range secret.Data {
+		got[key] = string(value)
+	}
+	for key, form := range map[string]string{
+		"api-key":                `^cauri_sk_test_[0-9A-Za-z]{32}$`,
+		"webhook-signing-secret": `^whsec_[0-9A-Za-z+/]{43}=$`,
+	} {
+		if !regexp.MustCompile(form).MatchString(got[key]) {
+			t.Errorf("%s has not the form %s", key, form)
+		}
+		delete(got, key)
+	}
+	want := map[string]string{
+		"type": "cauri", "provider": "cauri", "host": "cauri.example", "port": "8080",
+		"uri": baseURL + "/sandboxes/" + c.namespace + "/checkout", "organization-id": sandbox.Status.OrganizationID,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	c.accepted(secret.Data["api-key"])
+	if c.storedSigningSecret(sandbox) != string(secret.Data["webhook-signing-secret"]) {
+		t.Error("the database has another signing secret than the Secret")
+	}
+}
+
+func TestLostSecret(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	sandbox := c.newSandbox()
+	c.create(sandbox)
+	c.sandboxReady(sandbox)
+	lost := c.secret("checkout-credentials")
+
+	if err := c.Delete(t.Context(), lost); err != nil {
+		t.Fatal(err)
+	}
+	made := &corev1.Secret{}
+	c.until(func(ctx context.Context) string {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(lost), made); err != nil {
+			return err.Error()
+		}
+		if made.UID == lost.UID {
+			return "the lost Secret is still there"
+		}
+		return ""
+	})
+	if string(made.Data["api-key"]) == string(lost.Data["api-key"]) {
+		t.Error("the new Secret has the lost key")
+	}
+	if string(made.Data["webhook-signing-secret"]) != string(lost.Data["webhook-signing-secret"]) {
+		t.Error("the new Secret has another signing secret")
+	}
+	c.accepted(made.Data["api-key"])
+	c.sandboxReady(sandbox)
+}
+
+func TestRestartKeepsTheCredentials(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	sandbox := c.newSandbox()
+	c.create(sandbox)
+	c.sandboxReady(sandbox)
+	before := c.secret("checkout-credentials")
+
+	rounds := c.database.count("ApplyCredentials")
+	c.restart()
+	c.until(func(context.Context) string {
+		if c.database.count("ApplyCredentials") == rounds {
+			return "the new controller did not look at the sandbox"
+		}
+		return ""
+	})
+	c.stop()
+	if after := c.secret("checkout-credentials"); after.ResourceVersion != before.ResourceVersion {
+		t.Error("the Secret was written")
+	}
+	c.accepted(before.Data["api-key"])
+}
+
+// TestTamperedSecret edits the Secret by hand.
+func TestTamperedSecret(t *testing.T) {
+	const handmade = "cauri_sk_test_ABCDEFGHIJKLMNOPQRSTUVWXYZ012345"
+	for name, test := range map[string]struct {
+		tamper func(*corev1.Secret)
+		want   func(before, after *corev1.Secret) string
+	}{
+		"another key's value is put back": {
+			tamper: func(s *corev1.Secret) { s.Data["uri"] = []byte("http://elsewhere") },
+			want:   func(before, after *corev1.Secret) string { return cmp.Diff(before.Data, after.Data) },
+		},
+		"the signing secret is put back": {
+			tamper: func(s *corev1.Secret) { s.Data["webhook-signing-secret"] = []byte("mine") },
+			want:   func(before, after *corev1.Secret) string { return cmp.Diff(before.Data, after.Data) },
+		},
+		"a deleted key is put back": {
+			tamper: func(s *corev1.Secret) { delete(s.Data, "host") },
+			want:   func(before, after *corev1.Secret) string { return cmp.Diff(before.Data, after.Data) },
+		},
+		"a label is put back": {
+			tamper: func(s *corev1.Secret) { delete(s.Labels, "app.kubernetes.io/managed-by") },
+			want:   func(before, after *corev1.Secret) string { return cmp.Diff(before.Labels, after.Labels) },
+		},
+		"an emptied API key is replaced": {
+			tamper: func(s *corev1.Secret) { s.Data["api-key"] = nil },
+			want: func(before, after *corev1.Secret) string {
+				if key := string(after.Data["api-key"]); key == "" || key == string(before.Data["api-key"]) {
+					return "there is no new key"
+				}
+				return ""
+			},
+		},
+		"an API key put there by hand is accepted": {
+			tamper: func(s *corev1.Secret) { s.Data["api-key"] = []byte(handmade) },
+			want: func(_, after *corev1.Secret) string {
+				return cmp.Diff(handmade, string(after.Data["api-key"]))
+			},
+		},
+		"a key of the user's own is left alone": {
+			tamper: func(s *corev1.Secret) { s.Data["note"] = []byte("mine") },
+			want: func(_, after *corev1.Secret) string {
+				return cmp.Diff("mine", string(after.Data["note"]))
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.start()
+			sandbox := c.newSandbox()
+			c.create(sandbox)
+			c.sandboxReady(sandbox)
+			before := c.secret("checkout-credentials")
+
+			edit(c, before.DeepCopy(), test.tamper)
+			c.until(func(context.Context) string { return test.want(before, c.secret("checkout-credentials")) })
+			c.accepted(c.secret("checkout-credentials").Data["api-key"])
+		})
+	}
+}
+
+func TestForeignSecret(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	foreign := c.newSecret("checkout-credentials", map[string]string{"mine": "untouched"})
+	c.create(foreign)
+	sandbox := c.newSandbox()
+	c.create(sandbox)
+	c.sandboxConditions(sandbox, "SpecAccepted True Ready", "DatabaseReady True Ready", "CredentialsReady False SecretConflict",
+		"Ready False SecretConflict", "Reconciling True Retrying")
+	const want = `The Secret "checkout-credentials" does not belong to this sandbox and is left alone: delete it, or write another name to spec.credentialsSecretName.`
+	if diff := cmp.Diff(want, message(sandbox.Status.Conditions, v1alpha1.ConditionReady)); diff != "" {
+		t.Error(diff)
+	}
+	if now := c.secret("checkout-credentials"); now.ResourceVersion != foreign.ResourceVersion {
+		t.Error("the foreign Secret was touched")
+	}
+
+	if err := c.Delete(t.Context(), foreign); err != nil {
+		t.Fatal(err)
+	}
+	c.sandboxReady(sandbox)
+	c.accepted(c.secret("checkout-credentials").Data["api-key"])
+}
+
+func TestCredentialsSecretName(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	sandbox := c.newSandbox()
+	c.create(sandbox)
+	c.sandboxReady(sandbox)
+	before := c.secret("checkout-credentials")
+
+	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.CredentialsSecretName = "moved" })
+	c.sandboxReady(sandbox)
+	if diff := cmp.Diff(before.Data, c.secret("moved").Data); diff != "" {
+		t.Error(diff)
+	}
+	if sandbox.Status.Binding.Name != "moved" {
+		t.Errorf("status.binding names %q", sandbox.Status.Binding.Name)
+	}
+	c.gone(before)
+	c.accepted(before.Data["api-key"])
+}
+
+func TestSigningSecretRef(t *testing.T) {
+	const (
+		good      = "correct horse battery staple"
+		notReady  = "Ready False "
+		waiting   = "Reconciling True Retrying"
+		spec      = "SpecAccepted True Ready"
+		database  = "DatabaseReady True Ready"
+		noSecret  = "CredentialsReady False SigningSecretNotFound"
+		badSecret = "CredentialsReady False SigningSecretInvalid"
+	)
+	for name, test := range map[string]struct {
+		data    map[string]string // nil: no Secret
+		want    string
+		message string
+	}{
+		"no Secret": {
+			want:    noSecret,
+			message: `spec.webhook.signingSecretRef: there is no Secret "mine" in this namespace: create it, or leave signingSecretRef out to have a secret generated`,
+		},
+		"no such key": {
+			data: map[string]string{"other": good}, want: noSecret,
+			message: `spec.webhook.signingSecretRef: the Secret "mine" has no key "whsec": add it, or name another key`,
+		},
+		"too short": {
+			data: map[string]string{"whsec": "hunter2"}, want: badSecret,
+			message: `spec.webhook.signingSecretRef: write 16 to 256 printable characters to the key "whsec" of the Secret "mine": the value there has 7 characters`,
+		},
+		"a line break at the end": {
+			data: map[string]string{"whsec": good + "\n"}, want: badSecret,
+			message: `spec.webhook.signingSecretRef: write 16 to 256 printable characters to the key "whsec" of the Secret "mine": the value there ends with a line break, as files do: store it without one, for example with kubectl create secret generic --from-literal`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.start()
+			mine := c.newSecret("mine", test.data)
+			if test.data != nil {
+				c.create(mine)
+			}
+			sandbox := c.newSandbox(func(s *v1alpha1.SandboxEnvironment) {
+				s.Spec.Webhook = &v1alpha1.Webhook{
+					URL:              "http://shop.team.svc/webhooks",
+					SigningSecretRef: &v1alpha1.SecretKeyReference{Name: "mine", Key: "whsec"},
+				}
+			})
+			c.create(sandbox)
+			reason := regexp.MustCompile(`\w+$`).FindString(test.want)
+			c.sandboxConditions(sandbox, spec, database, test.want, notReady+reason, waiting)
+			if diff := cmp.Diff(test.message, message(sandbox.Status.Conditions, v1alpha1.ConditionCredentialsReady)); diff != "" {
+				t.Error(diff)
+			}
+
+			if test.data == nil {
+				mine.StringData = map[string]string{"whsec": good}
+				c.create(mine)
+			} else {
+				edit(c, mine, func(s *corev1.Secret) { s.StringData = map[string]string{"whsec": good} })
+			}
+			c.sandboxReady(sandbox)
+			if got := string(c.secret("checkout-credentials").Data["webhook-signing-secret"]); got != good {
+				t.Errorf("the credentials Secret has the signing secret %q", got)
+			}
+			if got := c.storedSigningSecret(sandbox); got != good {
+				t.Errorf("the database has the signing secret %q", got)
+			}
+		})
+	}
+}
+
+// TestSigningSecretFollows changes a signing secret that was brought, and then leaves the reference out.
+func TestSigningSecretFollows(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	mine := c.newSecret("mine", map[string]string{"whsec": "the first of my signing secrets"})
+	c.create(mine)
+	sandbox := c.newSandbox(func(s *v1alpha1.SandboxEnvironment) {
+		s.Spec.Webhook = &v1alpha1.Webhook{
+			URL:              "http://shop.team.svc/webhooks",
+			SigningSecretRef: &v1alpha1.SecretKeyReference{Name: "mine", Key: "whsec"},
+		}
+	})
+	c.create(sandbox)
+	c.sandboxReady(sandbox)
+
+	const second = "the second of my signing secrets"
+	edit(c, mine, func(s *corev1.Secret) { s.StringData = map[string]string{"whsec": second} })
+	c.until(func(context.Context) string { return cmp.Diff(second, c.storedSigningSecret(sandbox)) })
+
+	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.Webhook.SigningSecretRef = nil })
+	c.sandboxReady(sandbox)
+	generated := string(c.secret("checkout-credentials").Data["webhook-signing-secret"])
+	if !regexp.MustCompile(`^whsec_`).MatchString(generated) || c.storedSigningSecret(sandbox) != generated {
+		t.Error("no signing secret was generated in place of the one that was brought")
+	}
+}

@@ -1,0 +1,69 @@
+package controllers
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// sandboxStatus is the status that follows from what was seen. What was not come to stays as it was.
+func sandboxStatus(sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation, url string, now time.Time) v1alpha1.SandboxEnvironmentStatus {
+	status := *sandbox.Status.DeepCopy()
+	status.ObservedGeneration = sandbox.Generation
+	status.URL = url
+	status.Conditions = seen.progress.conditions(status.Conditions, sandbox.Generation, now)
+	if seen.secretName != "" {
+		status.Binding = &v1alpha1.SecretReference{Name: seen.secretName}
+	}
+	if state := seen.state; state != nil {
+		status.OrganizationID = state.OrganizationID
+		status.Environments = environmentStatuses(state.Environments)
+		status.EnvironmentsSummary = environmentsSummary(state.Environments)
+		status.Balances = balances(state.Balances)
+		testClients := int64(state.TestClients)
+		status.TestClients = &testClients
+	}
+	return status
+}
+
+// environmentStatuses are sorted, so that the order that the database answers in makes no difference.
+func environmentStatuses(environments []store.EnvironmentState) []v1alpha1.EnvironmentStatus {
+	statuses := make([]v1alpha1.EnvironmentStatus, 0, len(environments))
+	for _, e := range environments {
+		statuses = append(statuses, v1alpha1.EnvironmentStatus{
+			Operator: v1alpha1.Operator(e.Operator),
+			Country:  v1alpha1.Country(e.Country),
+			Currency: v1alpha1.Currency(e.Currency),
+			ID:       e.ID,
+			Enabled:  e.Enabled,
+		})
+	}
+	slices.SortFunc(statuses, func(a, b v1alpha1.EnvironmentStatus) int {
+		return cmp.Or(cmp.Compare(a.Operator, b.Operator), cmp.Compare(a.Country, b.Country))
+	})
+	return statuses
+}
+
+func environmentsSummary(environments []store.EnvironmentState) string {
+	enabled := 0
+	for _, e := range environments {
+		if e.Enabled {
+			enabled++
+		}
+	}
+	return fmt.Sprintf("%d/%d", enabled, len(environments))
+}
+
+func balances(live map[payments.Currency]int64) []v1alpha1.Balance {
+	sorted := make([]v1alpha1.Balance, 0, len(live))
+	for currency, amount := range live {
+		sorted = append(sorted, v1alpha1.Balance{Currency: v1alpha1.Currency(currency), Amount: amount})
+	}
+	slices.SortFunc(sorted, func(a, b v1alpha1.Balance) int { return cmp.Compare(a.Currency, b.Currency) })
+	return sorted
+}

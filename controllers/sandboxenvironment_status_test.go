@@ -1,0 +1,70 @@
+package controllers
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+func TestSandboxStatus(t *testing.T) {
+	full := v1alpha1.SandboxEnvironmentStatus{
+		ObservedGeneration: 1,
+		OrganizationID:     "org_1",
+		URL:                "http://here",
+		Binding:            &v1alpha1.SecretReference{Name: "a-credentials"},
+		Environments: []v1alpha1.EnvironmentStatus{
+			{Operator: "mtn", Country: "CI", Currency: "XOF", ID: "env_1", Enabled: true},
+			{Operator: "mtn", Country: "RW", Currency: "RWF", ID: "env_2"},
+		},
+		EnvironmentsSummary: "1/2",
+		Balances:            []v1alpha1.Balance{{Currency: "RWF", Amount: 7}, {Currency: "XOF", Amount: 0}},
+		TestClients:         new(int64(3)),
+	}
+	later := *full.DeepCopy()
+	later.ObservedGeneration = 2
+	state := &store.SandboxState{
+		OrganizationID: "org_1",
+		Environments: []store.EnvironmentState{
+			{ID: "env_2", Operator: payments.MTN, Country: payments.Rwanda, Currency: payments.RWF},
+			{ID: "env_1", Operator: payments.MTN, Country: payments.CoteDIvoire, Currency: payments.XOF, Enabled: true},
+		},
+		Balances:    map[payments.Currency]int64{payments.XOF: 0, payments.RWF: 7},
+		TestClients: 3,
+	}
+	for name, test := range map[string]struct {
+		before v1alpha1.SandboxEnvironmentStatus
+		seen   sandboxObservation
+		want   v1alpha1.SandboxEnvironmentStatus
+	}{
+		"everything is sorted and zeros are shown": {
+			seen: sandboxObservation{state: state, secretName: "a-credentials"},
+			want: later,
+		},
+		"what was not come to stays": {
+			before: full,
+			seen:   sandboxObservation{progress: progress{steps: sandboxSteps, err: &waitingError{reason: "DatabaseUnavailable"}}},
+			want:   later,
+		},
+		"nothing is known yet": {
+			seen: sandboxObservation{progress: progress{steps: sandboxSteps, err: &waitingError{reason: "DatabaseUnavailable"}}},
+			want: v1alpha1.SandboxEnvironmentStatus{ObservedGeneration: 2, URL: "http://here"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sandbox := &v1alpha1.SandboxEnvironment{ObjectMeta: metav1.ObjectMeta{Generation: 2}, Status: test.before}
+			got := sandboxStatus(sandbox, test.seen, "http://here", now)
+			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(v1alpha1.SandboxEnvironmentStatus{}, "Conditions")); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(test.before, sandbox.Status); diff != "" {
+				t.Errorf("the old status was changed: %s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,67 @@
+package controllers
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+)
+
+// sandboxBySecret indexes sandboxes by the names of the Secrets that they read or write.
+const sandboxBySecret = "cauri.dev/secret"
+
+// watch has the sandboxes reconciled when their spec, their own Secret, another Secret of a name that they use, or their
+// balance changes. secretNames is a cache of the metadata of all Secrets.
+func (r *sandboxReconciler) watch(mgr ctrl.Manager, options controller.Options, secretNames cache.Cache, live source.Source) error {
+	ctx := context.Background() // indexes are registered at once
+	if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.SandboxEnvironment{}, sandboxBySecret, secretNamesOf); err != nil {
+		return err
+	}
+	anySecret := &metav1.PartialObjectMetadata{}
+	anySecret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("sandboxenvironment").
+		For(&v1alpha1.SandboxEnvironment{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Owns(&corev1.Secret{}).
+		WatchesRawSource(source.Kind(secretNames, anySecret, handler.TypedEnqueueRequestsFromMapFunc(sandboxesUsing(mgr.GetCache())))).
+		WatchesRawSource(live).
+		WithOptions(options).
+		Complete(r)
+}
+
+// secretNamesOf are the names of the Secrets that a sandbox reads or writes.
+func secretNamesOf(obj client.Object) []string {
+	sandbox := obj.(*v1alpha1.SandboxEnvironment)
+	names := []string{sandbox.CredentialsSecretName()}
+	if webhook := sandbox.Spec.Webhook; webhook != nil && webhook.SigningSecretRef != nil {
+		names = append(names, webhook.SigningSecretRef.Name)
+	}
+	return names
+}
+
+// sandboxesUsing finds the sandboxes that read or write a Secret. A Secret of another namespace is none of theirs.
+func sandboxesUsing(sandboxes client.Reader) func(context.Context, *metav1.PartialObjectMetadata) []reconcile.Request {
+	return func(ctx context.Context, secret *metav1.PartialObjectMetadata) []reconcile.Request {
+		var list v1alpha1.SandboxEnvironmentList
+		err := sandboxes.List(ctx, &list, client.InNamespace(secret.Namespace), client.MatchingFields{sandboxBySecret: secret.Name})
+		if err != nil { // only while the cache is being stopped
+			return nil
+		}
+		requests := make([]reconcile.Request, len(list.Items))
+		for i := range list.Items {
+			requests[i].NamespacedName = client.ObjectKeyFromObject(&list.Items[i])
+		}
+		return requests
+	}
+}

@@ -1,0 +1,246 @@
+package controllers_test
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cauri-dev/cauri/api/v1alpha1"
+)
+
+// These tests ask a real API server, without storing anything, what the schema accepts, and look at exactly what it answers:
+// a message is there to tell the user what to write.
+
+// schemaCase is an object that the schema is asked about.
+type schemaCase struct {
+	name   string // of the object; default checkout
+	spec   string // YAML
+	refuse []string
+}
+
+func (s schemaCase) object(t *testing.T, c *cluster, kind string) *unstructured.Unstructured {
+	t.Helper()
+	obj := &unstructured.Unstructured{Object: map[string]any{}}
+	spec := map[string]any{}
+	if err := yaml.Unmarshal([]byte(s.spec), &spec); err != nil {
+		t.Fatal(err)
+	}
+	obj.Object["spec"] = spec
+	obj.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
+	obj.SetNamespace(c.namespace)
+	obj.SetName("checkout")
+	if s.name != "" {
+		obj.SetName(s.name)
+	}
+	return obj
+}
+
+// offendingValue is the user's own text in front of a message.
+var offendingValue = regexp.MustCompile(`^Invalid value: ("([^"\\]|\\.)*": |-?[0-9]+: )?`)
+
+// refusals are the causes that an API server gives, as "field: message".
+func refusals(t *testing.T, err error) []string {
+	t.Helper()
+	if err == nil {
+		return nil
+	}
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		t.Fatal(err)
+	}
+	var causes []string
+	for _, cause := range status.Status().Details.Causes {
+		if strings.Contains(cause.Message, "some validation rules were not checked") {
+			continue // a remark, which comes with every value that is none of an enum
+		}
+		causes = append(causes, cause.Field+": "+offendingValue.ReplaceAllString(cause.Message, ""))
+	}
+	return causes
+}
+
+func testSchema(t *testing.T, kind string, cases map[string]schemaCase) {
+	c := newCluster(t)
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			err := c.Create(t.Context(), test.object(t, c, kind), client.DryRunAll)
+			if diff := cmp.Diff(test.refuse, refusals(t, err)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestSandboxEnvironmentSchema(t *testing.T) {
+	const (
+		environments = "environments: [{operator: mtn, country: RW}]\n"
+		webhook      = environments + "webhook: {url: 'http://shop/', "
+		badURL       = "write an absolute http or https URL, for example http://shop.team-payments.svc/webhooks"
+		badDuration  = "write a duration such as 500ms, 5s, 1m30s or 1h"
+	)
+	url := func(url string) string { return environments + "webhook: {url: '" + url + "'}" }
+	retry := func(policy string) string { return webhook + "retryPolicy: {" + policy + "}}" }
+	testSchema(t, "SandboxEnvironment", map[string]schemaCase{
+		"the least": {spec: environments},
+		"everything": {spec: `
+environments:
+- {operator: mtn, country: RW, enabled: true, commissionBps: 150, merchantAbsorptionPct: 100, unknownMsisdnPolicy: reject, maxAmount: 2000000}
+- {operator: mtn, country: CI, enabled: false, commissionBps: 10000, merchantAbsorptionPct: 0, unknownMsisdnPolicy: passthrough}
+- {operator: airtel, country: RW}
+openingFloat: [{currency: RWF, amount: 1000000000000}, {currency: XOF, amount: 0}]
+stores: [{slug: shop}, {slug: a_b-c1}]
+webhook:
+  url: https://shop.team-payments.svc:8443/webhooks?x=1
+  signingSecretRef: {name: my-secret, key: whsec}
+  retryPolicy: {maxRetries: 0, initialDelay: 100ms, factor: 1, maxDelay: 1h30m}
+latencyPercent: 0
+credentialsSecretName: somewhere.else
+`},
+		"a name of 63 characters": {name: strings.Repeat("a", 63), spec: environments},
+		"a name too long": {name: strings.Repeat("a", 64), spec: environments, refuse: []string{
+			"<nil>: the name stands in URLs and names the default store: write a DNS label, at most 63 of a-z, 0-9 and - without a dot"}},
+		"a name with a dot": {name: "check.out", spec: environments, refuse: []string{
+			"<nil>: the name stands in URLs and names the default store: write a DNS label, at most 63 of a-z, 0-9 and - without a dot"}},
+
+		"no environments":       {spec: "environments: []", refuse: []string{"spec.environments: spec.environments in body should have at least 1 items"}},
+		"airtel outside Rwanda": {spec: "environments: [{operator: airtel, country: CI}]", refuse: []string{"spec.environments[0]: airtel is available in RW only: write country: RW, or another operator"}},
+		"an environment twice": {spec: "environments: [{operator: mtn, country: RW}, {operator: mtn, country: RW}]", refuse: []string{
+			`spec.environments[1]: Duplicate value: {"country":"RW","operator":"mtn"}`}},
+		"an unknown operator": {spec: "environments: [{operator: wave, country: CI}]", refuse: []string{
+			`spec.environments[0].operator: Unsupported value: "wave": supported values: "mtn", "orange", "moov", "airtel"`}},
+		"too much commission": {spec: "environments: [{operator: mtn, country: RW, commissionBps: 10001}]", refuse: []string{"spec.environments[0].commissionBps: spec.environments[0].commissionBps in body should be less than or equal to 10000"}},
+		"a negative float":    {spec: environments + "openingFloat: [{currency: RWF, amount: -1}]", refuse: []string{"spec.openingFloat[0].amount: spec.openingFloat[0].amount in body should be greater than or equal to 0"}},
+		"a float too large":   {spec: environments + "openingFloat: [{currency: RWF, amount: 1000000000001}]", refuse: []string{"spec.openingFloat[0].amount: spec.openingFloat[0].amount in body should be less than or equal to 1000000000000"}},
+		"a bad slug": {spec: environments + "stores: [{slug: Shop-}]", refuse: []string{
+			"spec.stores[0].slug: write a slug of a-z, 0-9, - and _, starting and ending with a letter or digit, for example shop"}},
+		"too much latency": {spec: environments + "latencyPercent: 1001", refuse: []string{"spec.latencyPercent: spec.latencyPercent in body should be less than or equal to 1000"}},
+
+		"a relative URL":         {spec: url("/webhooks"), refuse: []string{"spec.webhook.url: " + badURL}},
+		"no URL":                 {spec: url("shop"), refuse: []string{"spec.webhook.url: " + badURL}},
+		"another scheme":         {spec: url("ftp://shop/"), refuse: []string{"spec.webhook.url: " + badURL}},
+		"a URL without a host":   {spec: url("http:///webhooks"), refuse: []string{"spec.webhook.url: " + badURL}},
+		"a port too large":       {spec: url("http://shop:65536/"), refuse: []string{"spec.webhook.url: " + badURL}},
+		"the largest port":       {spec: url("http://shop:65535/")},
+		"an IPv6 address":        {spec: url("http://[::1]:9000/")},
+		"a URL with credentials": {spec: url("http://user:pass@shop/"), refuse: []string{"spec.webhook.url: leave the user name and password out of the URL: deliveries are authenticated by their signature"}},
+		"an @ in the path":       {spec: url("http://shop/@me")},
+		"a URL with a fragment":  {spec: url("http://shop/#here"), refuse: []string{"spec.webhook.url: leave the fragment out of the URL: nothing after # is ever sent"}},
+
+		"a number for a duration":     {spec: retry("initialDelay: '5'"), refuse: []string{"spec.webhook.retryPolicy.initialDelay: " + badDuration}},
+		"a unit that Go has not":      {spec: retry("initialDelay: 1d"), refuse: []string{"spec.webhook.retryPolicy.initialDelay: " + badDuration}},
+		"a duration that overflows":   {spec: retry("maxDelay: 9999999999h"), refuse: []string{"spec.webhook.retryPolicy.maxDelay: " + badDuration}},
+		"a fraction":                  {spec: retry("initialDelay: 1.5s")},
+		"initialDelay of zero":        {spec: retry("initialDelay: 0s"), refuse: []string{"spec.webhook.retryPolicy.initialDelay: write an initialDelay from 100ms to 24h"}},
+		"maxDelay below initialDelay": {spec: retry("initialDelay: 10s, maxDelay: 5s"), refuse: []string{"spec.webhook.retryPolicy.maxDelay: write a maxDelay that is not below initialDelay"}},
+		"maxDelay too long":           {spec: retry("maxDelay: 25h"), refuse: []string{"spec.webhook.retryPolicy.maxDelay: write a maxDelay of at most 24h"}},
+		"a factor below one":          {spec: retry("factor: 0"), refuse: []string{"spec.webhook.retryPolicy.factor: spec.webhook.retryPolicy.factor in body should be greater than or equal to 1"}},
+
+		"a signing secret in the credentials Secret": {
+			spec:   webhook + "signingSecretRef: {name: creds, key: k}}\ncredentialsSecretName: creds",
+			refuse: []string{"spec: spec.webhook.signingSecretRef must not name the Secret in spec.credentialsSecretName, which the controller writes: put your signing secret into a Secret of its own"},
+		},
+		"a signing secret in the default credentials Secret": {
+			spec:   webhook + "signingSecretRef: {name: checkout-credentials, key: k}}",
+			refuse: []string{"<nil>: spec.webhook.signingSecretRef must not name the sandbox's own credentials Secret, which the controller writes: put your signing secret into a Secret of its own"},
+		},
+		"a signing secret of another namespace": {spec: webhook + "signingSecretRef: {name: other/secret, key: k}}", refuse: []string{
+			"spec.webhook.signingSecretRef.name: write the name of a Secret of this namespace: a-z, 0-9, - and ., starting and ending with a letter or digit"}},
+		"a bad Secret name": {spec: environments + "credentialsSecretName: Creds", refuse: []string{
+			"spec.credentialsSecretName: write a Secret's name: a-z, 0-9, - and ., starting and ending with a letter or digit"}},
+	})
+}
+
+func TestTestClientSchema(t *testing.T) {
+	const (
+		ref       = "sandboxRef: {name: checkout}\n"
+		least     = ref + "msisdn: '+250788123456'\n"
+		badMSISDN = "spec.msisdn: write the number with its plus sign and country code, digits only, for example +250788123456"
+	)
+	testSchema(t, "TestClient", map[string]schemaCase{
+		"the least":  {spec: least},
+		"everything": {spec: least + "operator: mtn\ncountry: RW\nstate: Blocked\nbalance: 1000000000000\nbehaviour: Manual"},
+
+		"no plus sign":          {spec: ref + "msisdn: '250788123456'", refuse: []string{badMSISDN}},
+		"blanks":                {spec: ref + "msisdn: '+250 788 123456'", refuse: []string{badMSISDN}},
+		"too short":             {spec: ref + "msisdn: '+123456'", refuse: []string{badMSISDN}},
+		"too long":              {spec: ref + "msisdn: '+1234567890123456'", refuse: []string{badMSISDN}},
+		"airtel outside Rwanda": {spec: least + "operator: airtel\ncountry: CI", refuse: []string{"spec: airtel is available in RW only: write country: RW, or another operator"}},
+		"airtel alone":          {spec: least + "operator: airtel"},
+		"an unknown behaviour":  {spec: least + "behaviour: Refuse", refuse: []string{`spec.behaviour: Unsupported value: "Refuse": supported values: "Approve", "Cancel", "WrongPin", "Ignore", "Manual"`}},
+		"a negative balance":    {spec: least + "balance: -1", refuse: []string{"spec.balance: spec.balance in body should be greater than or equal to 0"}},
+	})
+}
+
+func TestImmutableFields(t *testing.T) {
+	c := newCluster(t)
+	for name, test := range map[string]struct {
+		change func(*v1alpha1.TestClient)
+		refuse []string
+	}{
+		"sandboxRef": {
+			change: func(tc *v1alpha1.TestClient) { tc.Spec.SandboxRef.Name = "elsewhere" },
+			refuse: []string{"spec.sandboxRef: sandboxRef cannot be changed: delete the TestClient and make it anew"},
+		},
+		"msisdn": {
+			change: func(tc *v1alpha1.TestClient) { tc.Spec.MSISDN = "+250788000002" },
+			refuse: []string{"spec.msisdn: msisdn cannot be changed: delete the TestClient and make it anew"},
+		},
+		"everything else can be changed": {
+			change: func(tc *v1alpha1.TestClient) {
+				tc.Spec.Balance, tc.Spec.State, tc.Spec.Behaviour, tc.Spec.Operator = 1, "Blocked", "Ignore", "mtn"
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			alice := c.newTestClient("alice-"+strings.ReplaceAll(strings.ToLower(name), " ", "-"), "+250788000001")
+			c.create(alice)
+			before := alice.DeepCopy()
+			test.change(alice)
+			err := c.Patch(t.Context(), alice, client.MergeFrom(before), client.DryRunAll)
+			if diff := cmp.Diff(test.refuse, refusals(t, err)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestSchemaDefaults(t *testing.T) {
+	c := newCluster(t)
+	sandbox := schemaCase{spec: "environments: [{operator: mtn, country: RW}]\nwebhook: {url: 'http://shop/'}"}.object(t, c, "SandboxEnvironment")
+	testClient := schemaCase{spec: "sandboxRef: {name: checkout}\nmsisdn: '+250788123456'"}.object(t, c, "TestClient")
+	for _, test := range []struct {
+		obj  *unstructured.Unstructured
+		want string
+	}{
+		{sandbox, `
+environments: [{operator: mtn, country: RW, enabled: true, commissionBps: 0, merchantAbsorptionPct: 100, unknownMsisdnPolicy: reject}]
+webhook: {url: 'http://shop/', retryPolicy: {maxRetries: 5, initialDelay: 5s, factor: 5, maxDelay: 1h}}
+latencyPercent: 100`},
+		{testClient, `{sandboxRef: {name: checkout}, msisdn: "+250788123456", state: Active, balance: 0, behaviour: Approve}`},
+	} {
+		if err := c.Create(t.Context(), test.obj, client.DryRunAll); err != nil {
+			t.Fatal(err)
+		}
+		got, err := yaml.Marshal(test.obj.Object["spec"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wanted any
+		if err := yaml.Unmarshal([]byte(test.want), &wanted); err != nil {
+			t.Fatal(err)
+		}
+		want, err := yaml.Marshal(wanted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+)
+
+// Options are the settings of the controllers; the zero value of each that has a default means it.
+type Options struct {
+	Database Database  // required
+	BaseURL  *url.URL  // required: where the API is served; a sandbox's URL is below it
+	Random   io.Reader // required: source of keys and secrets
+
+	Concurrency           int              // resources of a kind reconciled at a time, default 8
+	StatusWritesPerSecond float64          // budget for live balances over all resources, default 50
+	Namespaces            []string         // default all
+	Clock                 clock.WithTicker // default the real one
+	Resync                time.Duration    // default 10 minutes
+	Retry                 time.Duration    // while waiting, default 5 seconds
+	Poll                  time.Duration    // for live balances, default 3 seconds
+	SkipNameValidation    bool             // for tests, which run several managers in a process
+}
+
+func (o *Options) setDefaults() {
+	if o.Concurrency == 0 {
+		o.Concurrency = 8
+	}
+	if o.StatusWritesPerSecond == 0 {
+		o.StatusWritesPerSecond = 50
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if o.Resync == 0 {
+		o.Resync = 10 * time.Minute
+	}
+	if o.Retry == 0 {
+		o.Retry = 5 * time.Second
+	}
+	if o.Poll == 0 {
+		o.Poll = 3 * time.Second
+	}
+}
+
+// A failed attempt is repeated after the first of these times, then after twice that, and so on, never after more than the
+// second: a cause that goes is noticed within it.
+const (
+	firstBackoff   = 200 * time.Millisecond
+	longestBackoff = 30 * time.Second
+)
+
+// attemptTimeout bounds one attempt, so that nothing that hangs holds a worker for ever.
+const attemptTimeout = 2 * time.Minute
+
+// livePriority puts changes of a balance behind changes of a spec, and before the resources that a start finds.
+const livePriority = -10
+
+// Scheme knows the kinds that the controllers read and write.
+var Scheme = func() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	return scheme
+}()
+
+// ManagerOptions are the options of a manager that the controllers need: of the Secrets, the cache holds the controller's own
+// only, and a read sees what the controller wrote before it.
+func ManagerOptions(namespaces ...string) ctrl.Options {
+	own := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{managedByLabel: managedByCauri})}
+	return ctrl.Options{
+		Scheme: Scheme,
+		Cache: cache.Options{
+			ByObject:          map[client.Object]cache.ByObject{&corev1.Secret{}: own},
+			DefaultNamespaces: cachedNamespaces(namespaces),
+			DefaultTransform:  cache.TransformStripManagedFields(),
+		},
+		Client: client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: new(true)}},
+	}
+}
+
+// cachedNamespaces restricts a cache; nil, for no names, means all namespaces.
+func cachedNamespaces(names []string) map[string]cache.Config {
+	if len(names) == 0 {
+		return nil
+	}
+	namespaces := make(map[string]cache.Config, len(names))
+	for _, name := range names {
+		namespaces[name] = cache.Config{}
+	}
+	return namespaces
+}
+
+// The leader's Lease, and the events about it, which client-go still records in the core group.
+//
+// +kubebuilder:rbac:groups=coordination.k8s.io,namespace=cauri-system,resources=leases,verbs=create
+// +kubebuilder:rbac:groups=coordination.k8s.io,namespace=cauri-system,resources=leases,resourceNames=cauri-controller,verbs=get;update
+// +kubebuilder:rbac:groups="",namespace=cauri-system,resources=events,verbs=create;patch
+
+// LeaseName is the Lease that the controller's replicas elect their leader with. The role above names it.
+const LeaseName = "cauri-controller"
+
+// SetupWithManager adds the controllers to a manager that was made with [ManagerOptions].
+func SetupWithManager(mgr ctrl.Manager, options Options) error {
+	options.setDefaults()
+	live := newLiveStatus(options.Database, options.Clock, options.Poll, options.StatusWritesPerSecond)
+	if err := mgr.Add(live); err != nil {
+		return fmt.Errorf("adding the live status: %w", err)
+	}
+	secretNames, err := newSecretNames(mgr, options.Namespaces)
+	if err != nil {
+		return err
+	}
+	pace := pace{resync: options.Resync, retry: options.Retry}
+
+	sandboxes := &sandboxReconciler{
+		Client:   mgr.GetClient(),
+		live:     mgr.GetAPIReader(),
+		database: options.Database,
+		baseURL:  options.BaseURL,
+		random:   options.Random,
+		clock:    options.Clock,
+		recorder: mgr.GetEventRecorder("cauri-controller"),
+		pace:     pace,
+	}
+	if err := sandboxes.watch(mgr, controllerOptions(options), secretNames, liveSource(live.sandboxes)); err != nil {
+		return fmt.Errorf("setting up the controller of SandboxEnvironments: %w", err)
+	}
+	testClients := &testClientReconciler{
+		Client:   mgr.GetClient(),
+		database: options.Database,
+		live:     live,
+		clock:    options.Clock,
+		recorder: mgr.GetEventRecorder("cauri-controller"),
+		pace:     pace,
+	}
+	if err := testClients.watch(mgr, controllerOptions(options), liveSource(live.testClients)); err != nil {
+		return fmt.Errorf("setting up the controller of TestClients: %w", err)
+	}
+	return nil
+}
+
+// newSecretNames is a cache of the names of all Secrets, and of nothing else about them. It tells when a Secret appears,
+// changes or goes that the controller does not own. It is one of its own because the manager's holds own Secrets only.
+func newSecretNames(mgr ctrl.Manager, namespaces []string) (cache.Cache, error) {
+	secretNames, err := cache.New(mgr.GetConfig(), cache.Options{
+		HTTPClient:        mgr.GetHTTPClient(),
+		Scheme:            mgr.GetScheme(),
+		Mapper:            mgr.GetRESTMapper(),
+		DefaultNamespaces: cachedNamespaces(namespaces),
+		DefaultTransform:  keepNameOnly,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("making the cache of Secret names: %w", err)
+	}
+	return secretNames, mgr.Add(secretNames)
+}
+
+// keepNameOnly drops all of an object's metadata that no watch needs.
+func keepNameOnly(obj any) (any, error) {
+	if secret, ok := obj.(*metav1.PartialObjectMetadata); ok {
+		secret.ObjectMeta = metav1.ObjectMeta{
+			Namespace: secret.Namespace, Name: secret.Name, UID: secret.UID, ResourceVersion: secret.ResourceVersion,
+		}
+	}
+	return obj, nil
+}
+
+func controllerOptions(options Options) controller.Options {
+	return controller.Options{
+		MaxConcurrentReconciles: options.Concurrency,
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstBackoff, longestBackoff),
+		ReconciliationTimeout:   attemptTimeout,
+		UsePriorityQueue:        new(true),
+		SkipNameValidation:      &options.SkipNameValidation,
+	}
+}
+
+// liveSource has the resources reconciled that a channel names.
+func liveSource(keys <-chan event.TypedGenericEvent[client.ObjectKey]) source.Source {
+	return source.Channel(keys, handler.TypedFuncs[client.ObjectKey, reconcile.Request]{
+		GenericFunc: func(_ context.Context, e event.TypedGenericEvent[client.ObjectKey], queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			request := reconcile.Request{NamespacedName: e.Object}
+			if byPriority, ok := queue.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
+				byPriority.AddWithOpts(priorityqueue.AddOpts{Priority: new(livePriority)}, request)
+				return
+			}
+			queue.Add(request)
+		},
+	})
+}

@@ -1,0 +1,64 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+)
+
+// patchStatus writes the status where it differs from the one before, and does nothing where it does not: a quiet cluster
+// makes no writes. An object that is gone by now is no error.
+func patchStatus(ctx context.Context, c client.Client, before, after client.Object) error {
+	if reflect.DeepEqual(statusOf(before), statusOf(after)) {
+		return nil
+	}
+	// The patch answers with the object as it stands in the API server, which must not replace what was computed.
+	answer := after.DeepCopyObject().(client.Object)
+	if err := c.Status().Patch(ctx, answer, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("writing the status: %w", err)
+	}
+	return nil
+}
+
+func statusOf(obj client.Object) any {
+	switch o := obj.(type) {
+	case *v1alpha1.SandboxEnvironment:
+		return o.Status
+	case *v1alpha1.TestClient:
+		return o.Status
+	default:
+		panic(fmt.Sprintf("no status known for %T", obj))
+	}
+}
+
+// passingReasons are those of a wait that belongs to every `kubectl apply` of a folder: nothing is wrong.
+var passingReasons = []string{v1alpha1.ReasonSandboxNotFound, v1alpha1.ReasonSandboxNotReady}
+
+// announce makes an event of a change of Ready, and of nothing else.
+func announce(recorder events.EventRecorder, regarding runtime.Object, before, after []metav1.Condition) {
+	was, is := meta.FindStatusCondition(before, v1alpha1.ConditionReady), meta.FindStatusCondition(after, v1alpha1.ConditionReady)
+	if is == nil || was != nil && was.Status == is.Status && was.Reason == is.Reason {
+		return
+	}
+	kind := corev1.EventTypeNormal
+	if is.Status != metav1.ConditionTrue && !slices.Contains(passingReasons, is.Reason) {
+		kind = corev1.EventTypeWarning
+	}
+	recorder.Eventf(regarding, nil, kind, is.Reason, actionReconcile, "%s", is.Message)
+}
+
+// Actions that events report.
+const (
+	actionReconcile        = "Reconcile"
+	actionIssueCredentials = "IssueCredentials"
+)

@@ -1,0 +1,98 @@
+package controllers_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cauri-dev/cauri/controllers"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// faultyDatabase is a database that can be away, and that counts what it is asked.
+type faultyDatabase struct {
+	controllers.Database
+
+	mutex sync.Mutex
+	away  bool
+	calls map[string]int
+}
+
+func newFaultyDatabase(database controllers.Database) *faultyDatabase {
+	return &faultyDatabase{Database: database, calls: make(map[string]int)}
+}
+
+// setAway takes the database away or brings it back.
+func (d *faultyDatabase) setAway(away bool) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.away = away
+}
+
+// count is how often a method was called.
+func (d *faultyDatabase) count(method string) int {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return d.calls[method]
+}
+
+// call counts a call, and fails it while the database is away, each time with another text, as real failures have one.
+func (d *faultyDatabase) call(method string) error {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.calls[method]++
+	if d.away {
+		return fmt.Errorf("attempt %d: %w", d.calls[method], store.ErrUnavailable)
+	}
+	return nil
+}
+
+func (d *faultyDatabase) ApplySandbox(ctx context.Context, config store.SandboxConfig) (store.SandboxState, error) {
+	if err := d.call("ApplySandbox"); err != nil {
+		return store.SandboxState{}, err
+	}
+	return d.Database.ApplySandbox(ctx, config)
+}
+
+func (d *faultyDatabase) SigningSecret(ctx context.Context, sandboxUID string) (string, error) {
+	if err := d.call("SigningSecret"); err != nil {
+		return "", err
+	}
+	return d.Database.SigningSecret(ctx, sandboxUID)
+}
+
+func (d *faultyDatabase) ApplyCredentials(ctx context.Context, sandboxUID string, credentials store.Credentials) error {
+	if err := d.call("ApplyCredentials"); err != nil {
+		return err
+	}
+	return d.Database.ApplyCredentials(ctx, sandboxUID, credentials)
+}
+
+func (d *faultyDatabase) DeleteSandbox(ctx context.Context, sandboxUID string) error {
+	if err := d.call("DeleteSandbox"); err != nil {
+		return err
+	}
+	return d.Database.DeleteSandbox(ctx, sandboxUID)
+}
+
+func (d *faultyDatabase) ApplyTestClient(ctx context.Context, sandboxUID string, config store.TestClientConfig) (store.TestClientState, error) {
+	if err := d.call("ApplyTestClient"); err != nil {
+		return store.TestClientState{}, err
+	}
+	return d.Database.ApplyTestClient(ctx, sandboxUID, config)
+}
+
+func (d *faultyDatabase) DeleteTestClient(ctx context.Context, testClientUID string) error {
+	if err := d.call("DeleteTestClient"); err != nil {
+		return err
+	}
+	return d.Database.DeleteTestClient(ctx, testClientUID)
+}
+
+func (d *faultyDatabase) ChangedAccounts(ctx context.Context, since time.Time) ([]store.AccountChange, time.Time, error) {
+	if err := d.call("ChangedAccounts"); err != nil {
+		return nil, time.Time{}, err
+	}
+	return d.Database.ChangedAccounts(ctx, since)
+}

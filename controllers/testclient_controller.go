@@ -1,0 +1,92 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// testClientReconciler makes the database's SIM registry follow a TestClient.
+type testClientReconciler struct {
+	client.Client
+	database Database
+	live     *liveStatus // told when a sandbox has one TestClient more or less
+	clock    clock.PassiveClock
+	recorder events.EventRecorder
+	pace     pace
+}
+
+// +kubebuilder:rbac:groups=cauri.dev,resources=testclients,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=cauri.dev,resources=testclients/status,verbs=patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch;update
+
+// testClientObservation is what a reconciliation learns about a TestClient.
+type testClientObservation struct {
+	config       store.TestClientConfig
+	state        *store.TestClientState // nil: not known
+	unregistered bool                   // the number is certain not to be this TestClient's in any sandbox
+	err          error
+}
+
+// Reconcile brings one TestClient forward.
+func (r *testClientReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	testClient := &v1alpha1.TestClient{}
+	if err := r.Get(ctx, req.NamespacedName, testClient); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if !testClient.DeletionTimestamp.IsZero() {
+		return r.reconcileDeletion(ctx, testClient)
+	}
+	if err := addFinalizer(ctx, r.Client, testClient, v1alpha1.TestClientFinalizer); err != nil {
+		return r.pace.next(err)
+	}
+	seen := r.reconcileRegistration(ctx, testClient)
+	return r.finish(ctx, testClient, seen)
+}
+
+// reconcileDeletion takes the SIM out of its sandbox and then lets the TestClient go.
+func (r *testClientReconciler) reconcileDeletion(ctx context.Context, testClient *v1alpha1.TestClient) (ctrl.Result, error) {
+	if !hasFinalizer(testClient, v1alpha1.TestClientFinalizer) {
+		return ctrl.Result{}, nil
+	}
+	if err := r.database.DeleteTestClient(ctx, string(testClient.UID)); err != nil {
+		return r.finish(ctx, testClient, testClientObservation{err: databaseFailure(err)})
+	}
+	r.live.touch(sandboxOf(testClient))
+	if err := removeFinalizer(ctx, r.Client, testClient, v1alpha1.TestClientFinalizer); err != nil {
+		return r.pace.next(err)
+	}
+	return ctrl.Result{}, nil
+}
+
+// finish writes the status, if it changed, and decides when the TestClient is looked at again.
+func (r *testClientReconciler) finish(ctx context.Context, testClient *v1alpha1.TestClient, seen testClientObservation) (ctrl.Result, error) {
+	if interrupted(ctx) {
+		return ctrl.Result{}, fmt.Errorf("reconciling %s: %w", client.ObjectKeyFromObject(testClient), context.Cause(ctx))
+	}
+	before := testClient.DeepCopy()
+	testClient.Status = testClientStatus(testClient, seen, r.clock.Now())
+	if err := patchStatus(ctx, r.Client, before, testClient); err != nil {
+		return r.pace.next(err)
+	}
+	if isRegistered(before) != isRegistered(testClient) {
+		r.live.touch(sandboxOf(testClient))
+	}
+	announce(r.recorder, testClient, before.Status.Conditions, testClient.Status.Conditions)
+	return r.pace.next(seen.err)
+}
+
+// isRegistered reports whether a TestClient counts in its sandbox.
+func isRegistered(testClient *v1alpha1.TestClient) bool { return testClient.Status.Balance != nil }
+
+// sandboxOf is the key of the sandbox that a TestClient belongs to.
+func sandboxOf(testClient *v1alpha1.TestClient) client.ObjectKey {
+	return client.ObjectKey{Namespace: testClient.Namespace, Name: testClient.Spec.SandboxRef.Name}
+}

@@ -1,0 +1,238 @@
+package controllers_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+)
+
+func TestTestClientIsRegistered(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	c.create(c.newSandbox())
+	alice := c.newTestClient("alice", "+250788000001", func(tc *v1alpha1.TestClient) {
+		tc.Spec.Balance = 0
+		tc.Spec.Behaviour = "WrongPin"
+		tc.Spec.State = v1alpha1.TestClientBlocked
+	})
+	c.create(alice)
+	c.testClientReady(alice)
+
+	want := v1alpha1.TestClientStatus{
+		ObservedGeneration: 1,
+		Conditions:         alice.Status.Conditions,
+		Operator:           "mtn",
+		Country:            "RW",
+		Currency:           "RWF",
+		Balance:            new(int64(0)),
+	}
+	if diff := cmp.Diff(want, alice.Status); diff != "" {
+		t.Error(diff)
+	}
+	var got struct {
+		name, msisdn, behaviour string
+		blocked                 bool
+	}
+	c.row("select name, msisdn, behaviour, blocked from sims", nil, &got.name, &got.msisdn, &got.behaviour, &got.blocked)
+	if got.name != "alice" || got.msisdn != "+250788000001" || got.behaviour != "WrongPin" || !got.blocked {
+		t.Errorf("the SIM is %+v", got)
+	}
+}
+
+func TestTestClientBeforeItsSandbox(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	alice := c.newTestClient("alice", "+250788000001")
+	c.create(alice)
+	c.testClientConditions(alice, "Ready False SandboxNotFound", "Reconciling True Retrying")
+	const want = `There is no SandboxEnvironment "checkout" in this namespace. The TestClient waits for it.`
+	if diff := cmp.Diff(want, message(alice.Status.Conditions, v1alpha1.ConditionReady)); diff != "" {
+		t.Error(diff)
+	}
+
+	sandbox := c.newSandbox()
+	c.create(sandbox)
+	c.testClientReady(alice)
+	c.until(func(context.Context) string {
+		c.refresh(sandbox)
+		return cmp.Diff(new(int64(1)), sandbox.Status.TestClients)
+	})
+	c.delete(alice)
+	c.until(func(context.Context) string {
+		c.refresh(sandbox)
+		return cmp.Diff(new(int64(0)), sandbox.Status.TestClients)
+	})
+}
+
+func TestTestClientWaitsForTheSandboxToBeInTheDatabase(t *testing.T) {
+	c := newCluster(t)
+	c.database.setAway(true)
+	c.start()
+	c.create(c.newSandbox())
+	alice := c.newTestClient("alice", "+250788000001")
+	c.create(alice)
+	c.testClientConditions(alice, "Ready False SandboxNotReady", "Reconciling True Retrying")
+
+	c.database.setAway(false)
+	c.testClientReady(alice)
+}
+
+func TestTestClientStalls(t *testing.T) {
+	for name, test := range map[string]struct {
+		msisdn  string
+		change  func(*v1alpha1.TestClient)
+		message string
+		mend    func(*v1alpha1.TestClient)
+	}{
+		"another country": {
+			msisdn:  "+33612345678",
+			message: "the number +33612345678 is in none of the countries CI, RW, BJ and TG: write spec.operator and spec.country",
+			mend:    func(tc *v1alpha1.TestClient) { tc.Spec.Operator, tc.Spec.Country = "moov", "TG" },
+		},
+		"another operator": {
+			msisdn:  "+22870123456",
+			message: "the operator does not follow from the number +22870123456: write spec.operator",
+			mend:    func(tc *v1alpha1.TestClient) { tc.Spec.Operator = "moov" },
+		},
+		"an operator alone": {
+			msisdn:  "+33612345678",
+			change:  func(tc *v1alpha1.TestClient) { tc.Spec.Operator = "mtn" },
+			message: "the country does not follow from the number +33612345678: write spec.country",
+			mend:    func(tc *v1alpha1.TestClient) { tc.Spec.Country = "BJ" },
+		},
+		"airtel outside its country": {
+			msisdn:  "+2250512345678",
+			change:  func(tc *v1alpha1.TestClient) { tc.Spec.Operator = "airtel" },
+			message: "airtel is available in RW only, and the number +2250512345678 is not from there: write country: RW, or another operator",
+			mend:    func(tc *v1alpha1.TestClient) { tc.Spec.Country = "RW" },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.start()
+			c.create(c.newSandbox())
+			testClient := c.newTestClient("alice", test.msisdn)
+			if test.change != nil {
+				test.change(testClient)
+			}
+			c.create(testClient)
+			c.testClientConditions(testClient, "Ready False OperatorUnknown", "Stalled True OperatorUnknown")
+			if diff := cmp.Diff(test.message, message(testClient.Status.Conditions, v1alpha1.ConditionStalled)); diff != "" {
+				t.Error(diff)
+			}
+			edit(c, testClient, test.mend)
+			c.testClientReady(testClient)
+		})
+	}
+}
+
+func TestDuplicateNumber(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	c.create(c.newSandbox())
+	holder, other := c.newTestClient("holder", "+250788000001"), c.newTestClient("other", "+250788000001")
+	c.create(holder)
+	c.testClientReady(holder)
+	c.create(other)
+	c.testClientConditions(other, "Ready False DuplicateMsisdn", "Stalled True DuplicateMsisdn")
+	const want = `The TestClient "holder" of this sandbox has the number +250788000001: delete one of the two, and make it anew with another number.`
+	if diff := cmp.Diff(want, message(other.Status.Conditions, v1alpha1.ConditionStalled)); diff != "" {
+		t.Error(diff)
+	}
+	if other.Status.Balance != nil {
+		t.Error("a TestClient without its number has a balance")
+	}
+
+	c.delete(holder)
+	c.testClientReady(other)
+	var name string
+	c.row("select name from sims", nil, &name)
+	if name != "other" {
+		t.Errorf("the number belongs to %q", name)
+	}
+}
+
+func TestTestClientEdits(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	c.create(c.newSandbox())
+	alice := c.newTestClient("alice", "+250788000001")
+	c.create(alice)
+	c.testClientReady(alice)
+
+	edit(c, alice, func(tc *v1alpha1.TestClient) {
+		tc.Spec.Balance = 9000
+		tc.Spec.State = v1alpha1.TestClientBlocked
+	})
+	c.testClientReady(alice)
+	if diff := cmp.Diff(new(int64(9000)), alice.Status.Balance); diff != "" {
+		t.Error(diff)
+	}
+	if got := c.count("select count(*) from sims where blocked"); got != 1 {
+		t.Error("the SIM is not blocked")
+	}
+}
+
+func TestTestClientDeletion(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	c.create(c.newSandbox())
+	alice, lost := c.newTestClient("alice", "+250788000001"), c.newTestClient("lost", "+250788000002", func(tc *v1alpha1.TestClient) {
+		tc.Spec.SandboxRef.Name = "elsewhere"
+	})
+	c.create(alice)
+	c.create(lost)
+	c.testClientReady(alice)
+	c.testClientConditions(lost, "Ready False SandboxNotFound", "Reconciling True Retrying")
+	c.delete(lost) // the database has nothing of it
+
+	c.database.setAway(true)
+	if err := c.Delete(t.Context(), alice); err != nil {
+		t.Fatal(err)
+	}
+	c.testClientConditions(alice, "Ready False DatabaseUnavailable", "Reconciling True Retrying")
+	c.database.setAway(false)
+	c.gone(alice)
+	if got := c.count("select count(*) from sims"); got != 0 {
+		t.Errorf("%d SIMs are left", got)
+	}
+}
+
+func TestTestClientMadeAgainIsAnotherSIM(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	c.create(c.newSandbox())
+	first := c.newTestClient("alice", "+250788000001")
+	c.create(first)
+	c.testClientReady(first)
+	c.row("update sims set balance = 1, changed_at = now() returning 1", nil, new(int))
+	c.delete(first)
+
+	second := c.newTestClient("alice", "+250788000001")
+	c.create(second)
+	c.testClientReady(second)
+	if diff := cmp.Diff(new(int64(500)), second.Status.Balance); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTestClientsAreSelectableBySandbox(t *testing.T) {
+	c := newCluster(t)
+	for i, sandbox := range []string{"checkout", "elsewhere"} {
+		c.create(c.newTestClient(sandbox, fmt.Sprintf("+25078800000%d", i), func(tc *v1alpha1.TestClient) {
+			tc.Spec.SandboxRef.Name = sandbox
+		}))
+	}
+	var list v1alpha1.TestClientList
+	if err := c.List(t.Context(), &list, client.InNamespace(c.namespace), client.MatchingFields{"spec.sandboxRef.name": "elsewhere"}); err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Items) != 1 || list.Items[0].Name != "elsewhere" {
+		t.Errorf("%d TestClients are selected", len(list.Items))
+	}
+}

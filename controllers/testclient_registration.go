@@ -1,0 +1,130 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// reconcileRegistration registers the SIM with its sandbox.
+func (r *testClientReconciler) reconcileRegistration(ctx context.Context, testClient *v1alpha1.TestClient) (seen testClientObservation) {
+	if seen.config, seen.err = testClientConfig(testClient); seen.err != nil {
+		return seen
+	}
+	sandbox, err := r.findSandbox(ctx, testClient)
+	if err != nil {
+		seen.err = err
+		seen.unregistered = isWaiting(err)
+		return seen
+	}
+	state, err := r.database.ApplyTestClient(ctx, string(sandbox.UID), seen.config)
+	if err != nil {
+		seen.err = registrationFailure(testClient, err)
+		seen.unregistered = isStalling(seen.err) || errors.Is(err, store.ErrNoOrganization)
+		return seen
+	}
+	seen.state = &state
+	return seen
+}
+
+// findSandbox is the sandbox that the TestClient names. It returns a waiting error for one that cannot take a SIM yet; the
+// watch on sandboxes tells when it can.
+func (r *testClientReconciler) findSandbox(ctx context.Context, testClient *v1alpha1.TestClient) (*v1alpha1.SandboxEnvironment, error) {
+	key := sandboxOf(testClient)
+	sandbox := &v1alpha1.SandboxEnvironment{}
+	err := r.Get(ctx, key, sandbox)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && !sandbox.DeletionTimestamp.IsZero():
+		return nil, &waitingError{
+			reason:  v1alpha1.ReasonSandboxNotFound,
+			message: fmt.Sprintf("There is no SandboxEnvironment %q in this namespace. The TestClient waits for it.", key.Name),
+		}
+	case err != nil:
+		return nil, &failedError{reason: v1alpha1.ReasonRetrying, cause: fmt.Errorf("reading the SandboxEnvironment %q: %w", key.Name, err)}
+	case sandbox.Status.OrganizationID == "":
+		return nil, sandboxNotReady(key.Name)
+	}
+	return sandbox, nil
+}
+
+func sandboxNotReady(name string) error {
+	return &waitingError{
+		reason:  v1alpha1.ReasonSandboxNotReady,
+		message: fmt.Sprintf("The SandboxEnvironment %q is not in the database yet. The TestClient waits for it.", name),
+	}
+}
+
+// registrationFailure says what an error of the database means for a TestClient.
+func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
+	var duplicate store.ErrDuplicateMSISDN
+	switch {
+	case errors.As(err, &duplicate):
+		return &stallingError{
+			reason: v1alpha1.ReasonDuplicateMSISDN,
+			message: fmt.Sprintf("The TestClient %q of this sandbox has the number %s: delete one of the two, and make it anew with another number.",
+				duplicate.Holder, testClient.Spec.MSISDN),
+		}
+	case errors.Is(err, store.ErrNoOrganization):
+		return sandboxNotReady(testClient.Spec.SandboxRef.Name)
+	default:
+		return databaseFailure(err)
+	}
+}
+
+// testClientConfig is the SIM that a TestClient's spec asks for. It returns a stalling error where the operator or the
+// country is neither written nor follows from the number.
+func testClientConfig(testClient *v1alpha1.TestClient) (store.TestClientConfig, error) {
+	spec := testClient.Spec
+	operator, country, err := market(spec)
+	if err != nil {
+		return store.TestClientConfig{}, err
+	}
+	behaviour := payments.Approve
+	if spec.Behaviour != "" {
+		behaviour = payments.Behaviour(spec.Behaviour)
+	}
+	return store.TestClientConfig{
+		UID:       string(testClient.UID),
+		Name:      testClient.Name,
+		MSISDN:    spec.MSISDN,
+		Operator:  operator,
+		Country:   country,
+		Blocked:   spec.State == v1alpha1.TestClientBlocked,
+		Behaviour: behaviour,
+		Balance:   spec.Balance,
+	}, nil
+}
+
+// market is the operator and the country of a SIM. What the spec says is never second-guessed by the number.
+func market(spec v1alpha1.TestClientSpec) (payments.Operator, payments.Country, error) {
+	operator, country := payments.Operator(spec.Operator), payments.Country(spec.Country)
+	byPrefix, byCallingCode, _ := operators.Detect(spec.MSISDN)
+	if operator == "" {
+		operator = byPrefix
+	}
+	if country == "" {
+		country = byCallingCode
+	}
+	switch {
+	case operator == "" && country == "":
+		return "", "", unknownMarket("the number %s is in none of the countries CI, RW, BJ and TG: write spec.operator and spec.country", spec.MSISDN)
+	case operator == "":
+		return "", "", unknownMarket("the operator does not follow from the number %s: write spec.operator", spec.MSISDN)
+	case country == "":
+		return "", "", unknownMarket("the country does not follow from the number %s: write spec.country", spec.MSISDN)
+	case operator == payments.Airtel && country != payments.Rwanda:
+		return "", "", unknownMarket("airtel is available in RW only, and the number %s is not from there: write country: RW, or another operator", spec.MSISDN)
+	}
+	return operator, country, nil
+}
+
+func unknownMarket(format, msisdn string) error {
+	return &stallingError{reason: v1alpha1.ReasonOperatorUnknown, message: fmt.Sprintf(format, msisdn)}
+}

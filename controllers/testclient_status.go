@@ -1,0 +1,29 @@
+package controllers
+
+import (
+	"time"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+)
+
+// testClientStatus is the status that follows from what was seen. A balance that could not be read stays; that of a SIM
+// that is in no sandbox goes.
+func testClientStatus(testClient *v1alpha1.TestClient, seen testClientObservation, now time.Time) v1alpha1.TestClientStatus {
+	status := *testClient.Status.DeepCopy()
+	status.ObservedGeneration = testClient.Generation
+	status.Conditions = progress{err: seen.err}.conditions(status.Conditions, testClient.Generation, now)
+	if seen.config.UID != "" {
+		currency, _ := seen.config.Country.Currency()
+		status.Operator = v1alpha1.Operator(seen.config.Operator)
+		status.Country = v1alpha1.Country(seen.config.Country)
+		status.Currency = v1alpha1.Currency(currency)
+	}
+	switch {
+	case seen.state != nil:
+		balance := seen.state.Balance
+		status.Balance = &balance
+	case seen.unregistered:
+		status.Balance = nil
+	}
+	return status
+}

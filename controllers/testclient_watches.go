@@ -1,0 +1,95 @@
+package controllers
+
+import (
+	"context"
+
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+)
+
+// Indexes of TestClients. The first has the name of the selectable field, so that the same selector works in the cache and
+// against the API server.
+const (
+	testClientBySandbox = "spec.sandboxRef.name"
+	testClientByNumber  = "cauri.dev/sandbox-msisdn"
+)
+
+// watch has TestClients reconciled when their spec changes, when their sandbox comes or goes, when the holder of their
+// number goes, or when their balance changes.
+func (r *testClientReconciler) watch(mgr ctrl.Manager, options controller.Options, live source.Source) error {
+	ctx := context.Background() // indexes are registered at once
+	indexes := map[string]client.IndexerFunc{
+		testClientBySandbox: func(obj client.Object) []string { return []string{obj.(*v1alpha1.TestClient).Spec.SandboxRef.Name} },
+		testClientByNumber:  func(obj client.Object) []string { return []string{numberKey(obj.(*v1alpha1.TestClient))} },
+	}
+	for field, index := range indexes {
+		if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.TestClient{}, field, index); err != nil {
+			return err
+		}
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("testclient").
+		For(&v1alpha1.TestClient{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.SandboxEnvironment{},
+			handler.EnqueueRequestsFromMapFunc(testClientsOf(mgr.GetCache())),
+			builder.WithPredicates(predicate.Funcs{UpdateFunc: availabilityChanged})).
+		Watches(&v1alpha1.TestClient{}, handler.Funcs{DeleteFunc: enqueueSameNumber(mgr.GetCache())}).
+		WatchesRawSource(live).
+		WithOptions(options).
+		Complete(r)
+}
+
+// numberKey is a number within a sandbox. Neither part has a blank.
+func numberKey(testClient *v1alpha1.TestClient) string {
+	return testClient.Spec.SandboxRef.Name + " " + testClient.Spec.MSISDN
+}
+
+// availabilityChanged reports whether TestClients can be registered with a sandbox now that could not before, or the other
+// way round. Every other change of a sandbox, such as that of its balance, is nothing to its TestClients.
+func availabilityChanged(e event.UpdateEvent) bool {
+	before, after := e.ObjectOld.(*v1alpha1.SandboxEnvironment), e.ObjectNew.(*v1alpha1.SandboxEnvironment)
+	return before.UID != after.UID ||
+		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
+		before.Status.OrganizationID != after.Status.OrganizationID
+}
+
+// testClientsOf finds the TestClients that name a sandbox.
+func testClientsOf(testClients client.Reader) handler.MapFunc {
+	return func(ctx context.Context, sandbox client.Object) []reconcile.Request {
+		return find(ctx, testClients, sandbox.GetNamespace(), client.MatchingFields{testClientBySandbox: sandbox.GetName()})
+	}
+}
+
+// enqueueSameNumber has the TestClients with the number of a deleted one reconciled: one of them takes over. The event comes
+// after the finalizer went, and so after the number is free.
+func enqueueSameNumber(testClients client.Reader) func(context.Context, event.DeleteEvent, workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	return func(ctx context.Context, e event.DeleteEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+		deleted := e.Object.(*v1alpha1.TestClient)
+		for _, request := range find(ctx, testClients, deleted.Namespace, client.MatchingFields{testClientByNumber: numberKey(deleted)}) {
+			queue.Add(request)
+		}
+	}
+}
+
+// find lists TestClients by an index.
+func find(ctx context.Context, testClients client.Reader, namespace string, fields client.MatchingFields) []reconcile.Request {
+	var list v1alpha1.TestClientList
+	if err := testClients.List(ctx, &list, client.InNamespace(namespace), fields); err != nil { // only while the cache is being stopped
+		return nil
+	}
+	requests := make([]reconcile.Request, len(list.Items))
+	for i := range list.Items {
+		requests[i].NamespacedName = client.ObjectKeyFromObject(&list.Items[i])
+	}
+	return requests
+}
