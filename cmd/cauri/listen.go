@@ -56,7 +56,11 @@ func (o listenOptions) signingSecret() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading the signing secret: %w", err)
 	}
-	return strings.TrimRight(string(text), "\r\n"), nil
+	secret := strings.TrimRight(string(text), "\r\n")
+	if secret == "" {
+		return "", fmt.Errorf("reading the signing secret: %s is empty", o.secretFile)
+	}
+	return secret, nil
 }
 
 // receiver is a merchant's webhook endpoint as it should be: it verifies before it parses, and fails closed.

@@ -93,6 +93,14 @@ func (q requestSchema) decode(w http.ResponseWriter, r *http.Request) (fields, e
 	return known, nil
 }
 
+// decodeOptional is decode for a body that may be left out.
+func (q requestSchema) decodeOptional(w http.ResponseWriter, r *http.Request) (fields, error) {
+	if r.ContentLength == 0 {
+		return fields{}, nil
+	}
+	return q.decode(w, r)
+}
+
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	deadlines := http.NewResponseController(w)
 	_ = deadlines.SetReadDeadline(time.Now().Add(readTimeout)) // not every connection has deadlines

@@ -52,6 +52,12 @@ func duplicateReference(reference string) *Error {
 		Message: fmt.Sprintf("The reference %q belongs to another request. Send a new reference, or repeat that request exactly.", reference)}
 }
 
+func quotaExceeded(e store.ErrQuotaExceeded) *Error {
+	return &Error{Status: http.StatusPaymentRequired, Code: "quota_exceeded",
+		Message: fmt.Sprintf("This sandbox has made the %d transactions that it may make in a calendar month (UTC). Nothing was recorded.", e.Quota),
+		Detail:  map[string]any{"monthlyTransactions": e.Quota}}
+}
+
 func unavailable() *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Code: "unavailable",
 		Message: "The service cannot reach its database. Nothing was recorded that you were not told of; repeat the request with the same reference."}

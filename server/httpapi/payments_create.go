@@ -49,13 +49,7 @@ func (s *Server) createPayment(w http.ResponseWriter, r *http.Request) (answer, 
 	if err != nil {
 		return answer{}, err
 	}
-	if replayed {
-		header := http.Header{"Idempotent-Replayed": {"true"}}
-		return answer{status: http.StatusOK, header: header, body: viewOf(made.transaction)}, nil
-	}
-	s.hold(r.Context(), made.answerAt)
-	header := http.Header{"Location": {"/v1/payments/" + made.transaction.ID.String()}}
-	return answer{status: http.StatusCreated, header: header, body: viewOf(made.transaction)}, nil
+	return s.created(r.Context(), made, replayed), nil
 }
 
 func checkOrderURL(body fields) error {
@@ -69,49 +63,27 @@ func checkOrderURL(body fields) error {
 	return nil
 }
 
-// collected is a collection that was recorded, with the time at which its answer is due.
-type collected struct {
-	transaction *payments.Transaction
-	answerAt    time.Time
-}
-
 // collect records a collection, or finds the one that the same request made before.
-func (s *Server) collect(ctx context.Context, who session, body fields) (made collected, replayed bool, err error) {
+func (s *Server) collect(ctx context.Context, who session, body fields) (made recorded, replayed bool, err error) {
 	hash := requestHash(payments.Collection, body)
-	for {
-		made, err = s.tryCollect(ctx, who.sandbox, body, hash)
-		if err == nil {
-			return made, false, nil
-		}
-		replay, err := s.findReplay(ctx, who.sandbox.Tenant, payments.Collection, body.text("reference"), hash, err)
-		if replay != nil {
-			return collected{transaction: replay}, true, nil
-		}
-		// What was refused may have been refused by a configuration that is not the present one.
-		changed, refreshed := s.refreshSession(ctx, &who)
-		if refreshed != nil {
-			return made, false, refreshed
-		}
-		if !changed {
-			return made, false, err
-		}
-	}
+	try := func(sandbox *store.Sandbox) (recorded, error) { return s.tryCollect(ctx, sandbox, body, hash) }
+	return s.once(ctx, who, payments.Collection, body.text("reference"), hash, try)
 }
 
 // tryCollect decides the outcome of a collection by one state of the configuration, and records it.
-func (s *Server) tryCollect(ctx context.Context, sandbox *store.Sandbox, body fields, hash []byte) (collected, error) {
+func (s *Server) tryCollect(ctx context.Context, sandbox *store.Sandbox, body fields, hash []byte) (recorded, error) {
 	n, err := s.decideCollection(ctx, sandbox, body)
 	if err != nil {
-		return collected{}, err
+		return recorded{}, err
 	}
-	n.RequestHash = hash
+	n.Decided = store.Decided{RequestHash: hash, ConfigVersion: sandbox.ConfigVersion}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bookingTimeout)
 	defer cancel()
 	begun := s.now() // before the database's clock says when its event is due, so that no event precedes its answer
 	if err := s.store.CreateCollection(ctx, sandbox.Tenant, n); err != nil {
-		return collected{}, err
+		return recorded{}, err
 	}
-	made := collected{transaction: &n.Transaction, answerAt: begun}
+	made := recorded{transaction: &n.Transaction, answerAt: begun}
 	if n.Transaction.Status.Terminal() {
 		made.answerAt = begun.Add(n.AnswerAfter)
 	}
@@ -137,29 +109,29 @@ func (s *Server) decideCollection(ctx context.Context, sandbox *store.Sandbox, b
 		Scenario: scenario, Amount: split.Amount, CustomerTotal: split.CustomerTotal, MaxAmount: environment.MaxAmount,
 		Policy: environment.UnknownPolicy, Payer: payer,
 	}.Outcome()
-	id, err := payments.NewID(s.now(), s.random)
-	if err != nil {
+	t := s.described(payments.Collection, body)
+	if t.ID, err = payments.NewID(s.now(), s.random); err != nil {
 		return nil, err
 	}
-	latency := status.Latency(s.draw)
-	n := &store.NewCollection{
-		Transaction: payments.Transaction{
-			ID: id, Type: payments.Collection, Status: status,
-			Reference: body.text("reference"), OrderRef: body.text("order_ref"), OrderURL: body.optionalText("order_url"),
-			URLProtected: body.boolean("is_url_protected"), Store: body.text("application"),
-			Description: body.optionalText("description"), Scenario: scenario,
-			EnvironmentID: environment.ID, Operator: market.Operator, Country: market.Country,
-			Currency: body.text("currency"), MSISDN: body.text("msisdn"),
-			Amount: split.Amount, Commission: split.Commission, NetAmount: split.NetAmount,
-			AbsorptionPct: environment.Terms.AbsorptionPct, Latency: latency,
-		},
-		Payer: payer, ConfigVersion: sandbox.ConfigVersion,
-		AnswerAfter: payments.ScaleLatency(latency, sandbox.LatencyPercent), ExpireAfter: defaultPendingTimeout,
+	t.Status, t.Scenario = status, scenario
+	t.EnvironmentID, t.Operator, t.Country = environment.ID, market.Operator, market.Country
+	t.Commission, t.NetAmount, t.AbsorptionPct = split.Commission, split.NetAmount, environment.Terms.AbsorptionPct
+	t.Latency = status.Latency(s.draw)
+	if t.OrderRef == "" {
+		t.OrderRef = t.Reference
 	}
-	if n.Transaction.OrderRef == "" {
-		n.Transaction.OrderRef = n.Transaction.Reference
+	return &store.NewCollection{
+		Transaction: t, Payer: payer, AnswerAfter: scaled(t.Latency, sandbox), ExpireAfter: defaultPendingTimeout,
+	}, nil
+}
+
+// described is a transaction with all that its request says of itself.
+func (s *Server) described(kind payments.Type, body fields) payments.Transaction {
+	return payments.Transaction{
+		Type: kind, Reference: body.text("reference"), OrderRef: body.text("order_ref"), OrderURL: body.optionalText("order_url"),
+		URLProtected: body.boolean("is_url_protected"), Store: body.text("application"), Description: body.optionalText("description"),
+		Currency: body.text("currency"), MSISDN: body.text("msisdn"), Amount: body.integer("amount"),
 	}
-	return n, nil
 }
 
 // marketOf finds out which operator and country a request means: what it says, else what the registered SIM says, else what

@@ -23,6 +23,7 @@ type Server struct {
 	log       *slog.Logger
 	version   string
 	draining  <-chan struct{}
+	limiter   *limiter
 	handler   http.Handler
 }
 
@@ -43,6 +44,7 @@ func New(o Options) *Server {
 	s := &Server{
 		store: o.Store, directory: o.Directory, now: o.Now, draw: o.Draw, random: o.Random, log: logger(o.Log),
 		version: o.Version, draining: o.Draining,
+		limiter: &limiter{store: o.Store, now: o.Now, shares: map[int64]*share{}},
 	}
 	s.handler = s.routes()
 	return s
@@ -64,9 +66,12 @@ func (s *Server) routes() http.Handler {
 	r.Get("/v1/meta", s.handle(s.meta))
 	r.Get("/v1/health", s.handle(s.health))
 	r.Group(func(r chi.Router) {
-		r.Use(s.authenticate)
+		r.Use(s.authenticate, s.limitRate)
 		r.Post("/v1/payments", s.handle(s.createPayment))
+		r.Get("/v1/payments", s.handle(s.listPayments))
 		r.Get("/v1/payments/{id}", s.handle(s.getPayment))
+		r.Post("/v1/payments/{id}/refund", s.handle(s.createRefund))
+		r.Post("/v1/disbursements", s.handle(s.createDisbursement))
 	})
 	return r
 }

@@ -104,3 +104,23 @@ func (f SettlementFacts) Outcome() Status {
 	}
 	return Success
 }
+
+// DisbursementFacts are all that the recipient's part of a disbursement's outcome depends on.
+type DisbursementFacts struct {
+	Policy    UnknownPolicy
+	Recipient *SIM // nil: the number is not in the registry
+}
+
+// Outcome is the status that the recipient decides. [Success] means that nothing speaks against the recipient: whether the
+// float suffices is decided when the money moves.
+func (f DisbursementFacts) Outcome() Status {
+	switch {
+	case f.Recipient == nil && f.Policy == Passthrough:
+		return Success
+	case f.Recipient == nil:
+		return UnknownMSISDN
+	case f.Recipient.Blocked:
+		return AccountBlocked
+	}
+	return Success
+}

@@ -48,3 +48,6 @@ func (t Type) Event() string {
 		return "payment.completed"
 	}
 }
+
+// Types lists every type.
+var Types = []Type{Collection, Refund, Disbursement}

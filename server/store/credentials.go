@@ -77,8 +77,9 @@ func applyKey(ctx context.Context, q *db.Queries, tenant int64, hash []byte) (ch
 }
 
 func (s *Store) applySecret(ctx context.Context, q *db.Queries, org db.Organization, owner, secret string) (changed bool, err error) {
-	if org.SigningSecret != nil {
-		// One that cannot be opened is replaced: the resource's Secret says what it has to be.
+	if s.keys.current(org.SigningSecret) {
+		// One that cannot be opened is replaced: the resource's Secret says what it has to be. So is one that an older key
+		// sealed, so that the key can be taken away.
 		if present, err := s.keys.open(owner, org.SigningSecret); err == nil && present == secret {
 			return false, nil
 		}

@@ -120,8 +120,8 @@ type Attempt struct {
 	RetryAfter time.Duration // for EventQueued
 }
 
-// FinishAttempt writes down an attempt and ends the lease. It reports false if the lease was lost to somebody else, who
-// decides then; nothing is written.
+// FinishAttempt writes down an attempt and ends the lease. It reports false, and writes nothing, if the lease has ended
+// already: it was lost to somebody else, who decides then, or this is the repeat of a call whose answer was lost.
 func (s *Store) FinishAttempt(ctx context.Context, event *LeasedEvent, a Attempt) (kept bool, err error) {
 	params := db.FinishAttemptParams{
 		Tenant: event.Tenant, ID: uuidOf(event.ID), Fence: event.Fence, State: db.EventState(a.State),

@@ -21,6 +21,7 @@ type Sandbox struct {
 	Name           string
 	ConfigVersion  int64
 	LatencyPercent int
+	RateLimit      int // requests in a minute, 0 for no limit
 	Environments   map[Market]Environment
 	Stores         map[string]bool // slugs
 }
@@ -170,7 +171,7 @@ func (d *Directory) apply(c *changes) {
 	for _, o := range c.organizations {
 		changed[o.Tenant] = &entry{sandbox: &Sandbox{
 			Tenant: o.Tenant, OrganizationID: o.OrgID, Namespace: o.Namespace, Name: o.Name, ConfigVersion: o.Version,
-			LatencyPercent: int(o.LatencyPercent), Environments: map[Market]Environment{}, Stores: map[string]bool{},
+			LatencyPercent: int(o.LatencyPercent), RateLimit: limitOf(o.RateLimit), Environments: map[Market]Environment{}, Stores: map[string]bool{},
 		}}
 	}
 	for _, e := range c.environments {
@@ -186,8 +187,10 @@ func (d *Directory) apply(c *changes) {
 	for _, tenant := range c.retired {
 		d.remove(tenant)
 	}
+	for tenant := range changed {
+		d.remove(tenant) // all of them before any is added: a key may have moved from one to another
+	}
 	for tenant, e := range changed {
-		d.remove(tenant)
 		d.sandboxes[tenant] = e
 		for _, key := range e.keys {
 			d.byKey[key] = e.sandbox
@@ -203,6 +206,13 @@ func (d *Directory) remove(tenant int64) {
 		}
 		delete(d.sandboxes, tenant)
 	}
+}
+
+func limitOf(limit *int32) int {
+	if limit == nil {
+		return 0
+	}
+	return int(*limit)
 }
 
 func environmentOf(e db.Environment) Environment {

@@ -24,6 +24,15 @@ var (
 	ErrUnavailable = errors.New("the database is not available")
 )
 
+// ErrQuotaExceeded is returned when a sandbox has made all the transactions that it may make in this calendar month (UTC).
+type ErrQuotaExceeded struct {
+	Quota int64
+}
+
+func (e ErrQuotaExceeded) Error() string {
+	return fmt.Sprintf("the quota of %d transactions a month is used up", e.Quota)
+}
+
 // ErrReferenceTaken is returned when a transaction with the reference exists already.
 type ErrReferenceTaken struct {
 	Transaction *payments.Transaction // as it stands now

@@ -103,6 +103,11 @@ func (r *KeyRing) open(owner string, sealed []byte) (string, error) {
 	return "", errors.New("a stored secret was encrypted by a key that is not in the key ring")
 }
 
+// current reports whether a secret is sealed by the key that encrypts now.
+func (r *KeyRing) current(sealed []byte) bool {
+	return r != nil && bytes.HasPrefix(sealed, r.keys[0].id[:])
+}
+
 func cut(b []byte, n int) (head, tail []byte, ok bool) {
 	if len(b) < n {
 		return nil, nil, false

@@ -35,7 +35,7 @@ func (s *Store) DeleteSandbox(ctx context.Context, sandboxUID string) error {
 func (s *Store) purge(ctx context.Context, tenant int64) error {
 	q := s.system()
 	for _, remove := range []func(context.Context, int64) (int64, error){
-		q.PurgeKeys, q.PurgeEnvironments, q.PurgeStores, q.PurgeFloats,
+		q.PurgeKeys, q.PurgeEnvironments, q.PurgeStores, q.PurgeFloats, q.PurgeQuotaUsage, q.PurgeRateUsage,
 	} {
 		if _, err := remove(ctx, tenant); err != nil {
 			return err

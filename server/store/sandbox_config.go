@@ -18,6 +18,8 @@ type SandboxConfig struct {
 	OpeningFloat   map[payments.Currency]int64
 	Webhook        *WebhookConfig // nil: events are recorded and not sent
 	LatencyPercent int            // of the simulated latency, 0-1000
+	MonthlyQuota   *int64         // transactions in a calendar month (UTC), nil for no limit
+	RateLimit      *int32         // requests in a minute, nil for no limit
 }
 
 // EnvironmentConfig is one operator in one country.

@@ -67,14 +67,14 @@ func (c *sandboxChange) organization() error {
 	}
 	c.tenant, c.state.OrganizationID = row.Tenant, row.OrgID
 	wanted := row
-	wanted.LatencyPercent = int32(c.want.LatencyPercent)
-	setWebhook(&wanted, c.want.Webhook)
+	c.setSettings(&wanted)
 	if sameSettings(row, wanted) {
 		return nil
 	}
 	c.changed = true
 	return c.q.UpdateOrganization(c.ctx, db.UpdateOrganizationParams{
-		LatencyPercent: wanted.LatencyPercent, WebhookURL: wanted.WebhookURL, WebhookMaxRetries: wanted.WebhookMaxRetries,
+		Namespace: wanted.Namespace, Name: wanted.Name,
+		LatencyPercent: wanted.LatencyPercent, MonthlyQuota: wanted.MonthlyQuota, RateLimit: wanted.RateLimit, WebhookURL: wanted.WebhookURL, WebhookMaxRetries: wanted.WebhookMaxRetries,
 		WebhookInitialDelayMs: wanted.WebhookInitialDelayMs, WebhookFactor: wanted.WebhookFactor,
 		WebhookMaxDelayMs: wanted.WebhookMaxDelayMs, Tenant: wanted.Tenant,
 	})
@@ -95,11 +95,11 @@ func (c *sandboxChange) newOrganization() error {
 	if err != nil {
 		return err
 	}
-	row := db.Organization{LatencyPercent: int32(c.want.LatencyPercent)}
-	setWebhook(&row, c.want.Webhook)
+	var row db.Organization
+	c.setSettings(&row)
 	row, err = c.q.InsertOrganization(c.ctx, db.InsertOrganizationParams{
 		OrgID: "org_" + code, ResourceUid: c.uid, Namespace: c.want.Namespace, Name: c.want.Name,
-		LatencyPercent: row.LatencyPercent, WebhookURL: row.WebhookURL, WebhookMaxRetries: row.WebhookMaxRetries,
+		LatencyPercent: row.LatencyPercent, MonthlyQuota: row.MonthlyQuota, RateLimit: row.RateLimit, WebhookURL: row.WebhookURL, WebhookMaxRetries: row.WebhookMaxRetries,
 		WebhookInitialDelayMs: row.WebhookInitialDelayMs, WebhookFactor: row.WebhookFactor,
 		WebhookMaxDelayMs: row.WebhookMaxDelayMs,
 	})
@@ -107,7 +107,12 @@ func (c *sandboxChange) newOrganization() error {
 	return err
 }
 
-func setWebhook(row *db.Organization, webhook *WebhookConfig) {
+// setSettings gives a row the settings that the resource wants.
+func (c *sandboxChange) setSettings(row *db.Organization) {
+	row.Namespace, row.Name = c.want.Namespace, c.want.Name
+	row.LatencyPercent = int32(c.want.LatencyPercent)
+	row.MonthlyQuota, row.RateLimit = c.want.MonthlyQuota, c.want.RateLimit
+	webhook := c.want.Webhook
 	if webhook == nil {
 		webhook = &WebhookConfig{Retry: DefaultRetryPolicy}
 		row.WebhookURL = nil
@@ -121,7 +126,8 @@ func setWebhook(row *db.Organization, webhook *WebhookConfig) {
 }
 
 func sameSettings(a, b db.Organization) bool {
-	return a.LatencyPercent == b.LatencyPercent && equal(a.WebhookURL, b.WebhookURL) &&
+	return a.Namespace == b.Namespace && a.Name == b.Name && a.LatencyPercent == b.LatencyPercent && equal(a.MonthlyQuota, b.MonthlyQuota) && equal(a.RateLimit, b.RateLimit) &&
+		equal(a.WebhookURL, b.WebhookURL) &&
 		a.WebhookMaxRetries == b.WebhookMaxRetries && a.WebhookInitialDelayMs == b.WebhookInitialDelayMs &&
 		a.WebhookFactor == b.WebhookFactor && a.WebhookMaxDelayMs == b.WebhookMaxDelayMs
 }

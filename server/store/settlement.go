@@ -79,6 +79,9 @@ func decide(due []db.ClaimDueTransactionsRow, payers payers) *outcomes {
 	o := &outcomes{earned: map[account[string]]int64{}}
 	for _, t := range due {
 		payer := payers[account[[16]byte]{t.Tenant, t.SimID.Bytes}]
+		if payer != nil && string(payer.Currency()) != t.FloatCurrency {
+			payer = nil // its country was changed since: it has no money of this kind any more
+		}
 		total := t.NetAmount + t.Commission
 		status := payments.SettlementFacts{
 			CustomerTotal: total, Expired: t.Expired, Registered: t.SimID.Valid, Payer: payer,

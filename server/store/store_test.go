@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"sync"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
@@ -21,6 +24,7 @@ type world struct {
 	*store.Store
 	t       *testing.T
 	url     string
+	sql     *pgxpool.Pool // for what a test wants to see or do for itself
 	config  store.SandboxConfig
 	sandbox *store.Sandbox
 	key     store.KeyHash
@@ -30,7 +34,7 @@ func newWorld(t *testing.T, change ...func(*store.SandboxConfig)) *world {
 	t.Helper()
 	t.Parallel()
 	url := storetest.URL(t)
-	w := &world{Store: storetest.Open(t, url), t: t, url: url, key: store.KeyHash{1}}
+	w := &world{Store: storetest.Open(t, url), t: t, url: url, sql: pool(t, url), key: store.KeyHash{1}}
 	w.config = store.SandboxConfig{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout",
 		Environments: []store.EnvironmentConfig{
@@ -45,13 +49,48 @@ func newWorld(t *testing.T, change ...func(*store.SandboxConfig)) *world {
 	for _, f := range change {
 		f(&w.config)
 	}
-	w.apply()
-	if err := w.ApplyCredentials(t.Context(), w.config.UID, store.Credentials{APIKeyHash: w.key, SigningSecret: "whsec_dGVzdA=="}); err != nil {
-		t.Fatal(err)
-	}
-	w.reload()
+	w.open()
 	return w
 }
+
+func pool(t *testing.T, url string) *pgxpool.Pool {
+	t.Helper()
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.MaxConns = 3 // many tests run at once
+	p, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// beside makes another sandbox in the same database.
+func (w *world) beside(name string, change ...func(*store.SandboxConfig)) *world {
+	w.t.Helper()
+	other := &world{Store: w.Store, t: w.t, url: w.url, sql: w.sql, config: w.config, key: sha256.Sum256([]byte(name))}
+	other.config.UID, other.config.Name = uuid.NewSHA1(uuid.Nil, []byte(name)).String(), name
+	for _, f := range change {
+		f(&other.config)
+	}
+	other.open()
+	return other
+}
+
+// open applies the sandbox and its credentials.
+func (w *world) open() {
+	w.t.Helper()
+	w.apply()
+	if err := w.ApplyCredentials(w.t.Context(), w.config.UID, store.Credentials{APIKeyHash: w.key, SigningSecret: secret}); err != nil {
+		w.t.Fatal(err)
+	}
+	w.reload()
+}
+
+const secret = "whsec_dGVzdA=="
 
 func (w *world) apply() store.SandboxState {
 	w.t.Helper()
@@ -77,7 +116,7 @@ func (w *world) reload() {
 func (w *world) client(name, msisdn string, balance int64, change ...func(*store.TestClientConfig)) store.TestClientConfig {
 	w.t.Helper()
 	c := store.TestClientConfig{
-		UID: fmt.Sprintf("22222222-2222-2222-2222-%012x", len(name)*1000+int(msisdn[len(msisdn)-1])), Name: name, MSISDN: msisdn,
+		UID: uuid.NewSHA1(uuid.MustParse(w.config.UID), []byte(name)).String(), Name: name, MSISDN: msisdn,
 		Operator: payments.MTN, Country: payments.Rwanda, Behaviour: payments.Approve, Balance: balance,
 	}
 	for _, f := range change {
@@ -107,7 +146,7 @@ func (w *world) collection(reference string, status payments.Status, msisdn stri
 			EnvironmentID: w.sandbox.Environments[market].ID, Operator: payments.MTN, Country: payments.Rwanda, Currency: "RWF",
 			MSISDN: msisdn, Amount: 1000, Commission: 15, NetAmount: 985, AbsorptionPct: 100, Latency: time.Second,
 		},
-		RequestHash: []byte(reference), Payer: sim, ConfigVersion: w.sandbox.ConfigVersion, ExpireAfter: time.Hour,
+		Decided: store.Decided{RequestHash: []byte(reference), ConfigVersion: w.sandbox.ConfigVersion}, Payer: sim, ExpireAfter: time.Hour,
 	}
 }
 
@@ -137,33 +176,39 @@ func (w *world) balance(msisdn string) int64 {
 	return sim.Balance
 }
 
-// conserved fails unless every float and every SIM holds exactly what was put in, and every balance after a transaction
-// follows from the ones before it.
+// conserved fails unless every float and every SIM holds exactly what was put in, the balances that were written down lead
+// from nothing to the present one, and each terminal transaction has its event.
 func (w *world) conserved() {
 	w.t.Helper()
-	conn := storetest.Connect(w.t, w.url)
-	var wrong []string
-	err := conn.QueryRow(w.t.Context(), `
+	// Changes are not ordered by any column, but each leads from one balance to another: whatever the order, every balance
+	// is left as often as it is reached, but for the first, 0, and the last, the present one.
+	wrong := read[[]string](w, `
+		with accounts as (
+		  select tenant, currency as account, balance from floats
+		  union all select tenant, sim_id::text, balance from sims
+		), changes as (
+		  select tenant, coalesce(currency, sim_id::text) as account, delta, balance_after from adjustments
+		  union all select tenant, float_currency, merchant_delta, merchant_balance_after from transactions where merchant_delta <> 0
+		  union all select tenant, sim_id::text, sim_delta, sim_balance_after from transactions where sim_delta <> 0
+		), visits as (
+		  select tenant, account, balance_after as at, 1 as n from changes
+		  union all select tenant, account, balance_after - delta, -1 from changes
+		  union all select tenant, account, 0, 1 from accounts
+		  union all select tenant, account, balance, -1 from accounts
+		)
 		select coalesce(array_agg(what), '{}') from (
-		  select 'float ' || currency as what from floats f where balance <>
-		    (select coalesce(sum(delta), 0) from adjustments a where a.tenant = f.tenant and a.currency = f.currency) +
-		    (select coalesce(sum(merchant_delta), 0) from transactions t where t.tenant = f.tenant and t.float_currency = f.currency)
+		  select 'sum of ' || account as what from accounts a where balance <>
+		    (select coalesce(sum(delta), 0) from changes c where c.tenant = a.tenant and c.account = a.account)
 		  union all
-		  select 'sim ' || msisdn from sims s where balance <>
-		    (select coalesce(sum(delta), 0) from adjustments a where a.tenant = s.tenant and a.sim_id = s.sim_id) +
-		    (select coalesce(sum(sim_delta), 0) from transactions t where t.tenant = s.tenant and t.sim_id = s.sim_id)
+		  select 'running balance of ' || account || ' at ' || at from visits join accounts using (tenant, account)
+		  group by tenant, account, at having sum(n) <> 0
 		  union all
-		  select 'balance after ' || id from (
-		    select id, merchant_balance_after - merchant_delta as before,
-		      lag(merchant_balance_after) over (partition by tenant, float_currency order by merchant_balance_after) as last
-		    from transactions where merchant_delta > 0) x where last is not null and before <> last
+		  select 'no running balance in ' || id from transactions
+		  where merchant_delta <> 0 and merchant_balance_after is null or sim_delta <> 0 and sim_balance_after is null
 		  union all
 		  select 'event of ' || id from transactions t where (status <> 'PENDING') <>
 		    exists (select from events e where e.tenant = t.tenant and e.id = t.id)
-		) x`).Scan(&wrong)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+		) x`)
 	if len(wrong) > 0 {
 		w.t.Fatalf("money or events do not add up: %v", wrong)
 	}
@@ -171,18 +216,23 @@ func (w *world) conserved() {
 
 func (w *world) exec(sql string, args ...any) {
 	w.t.Helper()
-	if _, err := storetest.Connect(w.t, w.url).Exec(w.t.Context(), sql, args...); err != nil {
+	if _, err := w.sql.Exec(w.t.Context(), sql, args...); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
 func (w *world) count(sql string, args ...any) int {
 	w.t.Helper()
-	var n int
-	if err := storetest.Connect(w.t, w.url).QueryRow(w.t.Context(), sql, args...).Scan(&n); err != nil {
+	return read[int](w, sql, args...)
+}
+
+// read returns the one value that a query comes to.
+func read[T any](w *world, sql string, args ...any) (value T) {
+	w.t.Helper()
+	if err := w.sql.QueryRow(w.t.Context(), sql, args...).Scan(&value); err != nil {
 		w.t.Fatal(err)
 	}
-	return n
+	return value
 }
 
 const alice = "+250788000001"

@@ -13,51 +13,64 @@ import (
 	"github.com/cauri-dev/cauri/server/store/internal/db"
 )
 
+// Decided is what every transaction that is to be recorded comes with.
+type Decided struct {
+	RequestHash   []byte // of the request as sent
+	ConfigVersion int64  // of the configuration that the outcome was decided on
+}
+
 // NewCollection is a collection whose outcome is decided and that is to be recorded.
 type NewCollection struct {
+	Decided
 	Transaction payments.Transaction // its times and balances are filled in by the store
-	RequestHash []byte               // of the request as sent
 	Payer       *payments.SIM        // nil: the number is not in the registry
-
-	ConfigVersion int64         // of the configuration that the outcome was decided on
-	AnswerAfter   time.Duration // when a pending one settles, and when the event of a terminal one is due
-	ExpireAfter   time.Duration // when a pending one that nobody confirmed times out
+	AnswerAfter time.Duration        // when a pending one settles, and when the event of a terminal one is due
+	ExpireAfter time.Duration        // when a pending one that nobody confirmed times out
 }
 
 // CreateCollection records a collection, with the money that it moves and the event that it owes, in one database
 // transaction and one round trip, and completes its Transaction.
 //
-// It returns [*ErrReferenceTaken] if the reference belongs to a transaction already, and [ErrConfigChanged] if the outcome has
-// to be decided anew. Nothing is recorded then.
+// It returns [*ErrReferenceTaken] if the reference belongs to a transaction already, [ErrQuotaExceeded] if the sandbox's quota
+// is used up, and [ErrConfigChanged] if the outcome has to be decided anew. Nothing is recorded then.
 func (s *Store) CreateCollection(ctx context.Context, tenant int64, n *NewCollection) error {
 	q := s.tenant(tenant)
 	var err error
 	if n.Transaction.Status == payments.Success {
 		err = book(ctx, q, tenant, n)
 	} else {
-		err = record(ctx, q, tenant, n)
+		err = record(ctx, q, tenant, &n.Transaction, n.Decided, recording{n.Payer, n.AnswerAfter, n.ExpireAfter})
 	}
-	if errors.Is(err, pgx.ErrNoRows) || isReferenceTaken(err) {
-		return s.whyRefused(ctx, tenant, n.Transaction.Reference)
+	return s.recorded(ctx, tenant, n.Transaction.Reference, err)
+}
+
+// recorded finds out why a statement wrote nothing.
+func (s *Store) recorded(ctx context.Context, tenant int64, reference string, err error) error {
+	if !errors.Is(err, pgx.ErrNoRows) && !isReferenceTaken(err) {
+		return classify(err, "recording the transaction")
 	}
-	return classify(err, "recording the collection")
+	transaction, hash, err := s.FindReference(ctx, tenant, reference)
+	switch {
+	case err == nil:
+		return &ErrReferenceTaken{Transaction: transaction, RequestHash: hash}
+	case !errors.Is(err, ErrNotFound):
+		return err
+	}
+	usage, err := s.tenant(tenant).QuotaUsed(ctx, tenant)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return ErrConfigChanged // the sandbox is gone
+	case err != nil:
+		return classify(err, "reading the quota")
+	case usage.Quota != nil && usage.Used >= *usage.Quota:
+		return ErrQuotaExceeded{Quota: *usage.Quota}
+	}
+	return ErrConfigChanged
 }
 
 func isReferenceTaken(err error) bool {
 	var answer *pgconn.PgError
 	return errors.As(err, &answer) && answer.ConstraintName == "transactions_reference"
-}
-
-// whyRefused finds out why nothing was recorded.
-func (s *Store) whyRefused(ctx context.Context, tenant int64, reference string) error {
-	transaction, hash, err := s.FindReference(ctx, tenant, reference)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return ErrConfigChanged
-	case err != nil:
-		return err
-	}
-	return &ErrReferenceTaken{Transaction: transaction, RequestHash: hash}
 }
 
 func book(ctx context.Context, q *db.Queries, tenant int64, n *NewCollection) error {
@@ -79,25 +92,30 @@ func book(ctx context.Context, q *db.Queries, tenant int64, n *NewCollection) er
 	return nil
 }
 
-func record(ctx context.Context, q *db.Queries, tenant int64, n *NewCollection) error {
-	t := &n.Transaction
-	var payer pgtype.UUID
-	if n.Payer != nil {
-		payer = uuidOf(n.Payer.ID)
+// recording is what a transaction that moves no money is recorded with.
+type recording struct {
+	payer                    *payments.SIM
+	answerAfter, expireAfter time.Duration
+}
+
+func record(ctx context.Context, q *db.Queries, tenant int64, t *payments.Transaction, d Decided, r recording) error {
+	var sim pgtype.UUID
+	if r.payer != nil {
+		sim = uuidOf(r.payer.ID)
 	}
-	row, err := q.RecordCollection(ctx, db.RecordCollectionParams{
-		Tenant: tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, ID: uuidOf(t.ID), Status: t.Status,
-		RequestHash: n.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected,
+	row, err := q.RecordTransaction(ctx, db.RecordTransactionParams{
+		Tenant: tenant, ConfigVersion: d.ConfigVersion, Reference: t.Reference, ID: uuidOf(t.ID), Type: t.Type, Status: t.Status,
+		RequestHash: d.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected,
 		Store: t.Store, Description: t.Description, Scenario: string(t.Scenario), EnvID: t.EnvironmentID,
 		Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency, MSISDN: t.MSISDN,
 		Amount: t.Amount, Commission: t.Commission, NetAmount: t.NetAmount, AbsorptionPct: int32(t.AbsorptionPct),
 		LatencyMs: int32(t.Latency.Milliseconds()), FloatCurrency: string(payments.CanonicalCurrency(t.Currency)),
-		SimID: payer, AnswerAfterMs: milliseconds(n.AnswerAfter), ExpireAfterMs: milliseconds(n.ExpireAfter),
+		SimID: sim, AnswerAfterMs: milliseconds(r.answerAfter), ExpireAfterMs: milliseconds(r.expireAfter),
 	})
 	if err != nil {
 		return err
 	}
-	t.CreatedAt, t.CompletedAt = row.CreatedAt, row.CompletedAt
+	t.CreatedAt, t.CompletedAt, t.MerchantBalanceAfter = row.CreatedAt, row.CompletedAt, row.MerchantBalanceAfter
 	return nil
 }
 

@@ -22,16 +22,24 @@ type DenyRule struct {
 // ParseDenyRule reads "10.0.0.0/8", "10.0.0.1", "10.0.0.1:5432" or "[fd00::1]:443".
 func ParseDenyRule(text string) (DenyRule, error) {
 	if network, err := netip.ParsePrefix(text); err == nil {
-		return DenyRule{Network: network.Masked()}, nil
+		return DenyRule{Network: unmapped(network).Masked()}, nil
 	}
 	if address, err := netip.ParseAddr(text); err == nil {
 		return DenyRule{Network: netip.PrefixFrom(address.Unmap(), address.Unmap().BitLen())}, nil
 	}
-	if at, err := netip.ParseAddrPort(text); err == nil {
+	if at, err := netip.ParseAddrPort(text); err == nil && at.Port() != 0 {
 		address := at.Addr().Unmap()
 		return DenyRule{Network: netip.PrefixFrom(address, address.BitLen()), Port: at.Port()}, nil
 	}
 	return DenyRule{}, fmt.Errorf("%q is neither a network (10.0.0.0/8) nor an address with or without a port (10.0.0.1:5432)", text)
+}
+
+// unmapped is the IPv4 network that an IPv4-mapped IPv6 one stands for: what is checked are unmapped addresses.
+func unmapped(network netip.Prefix) netip.Prefix {
+	if network.Addr().Is4In6() && network.Bits() >= 96 {
+		return netip.PrefixFrom(network.Addr().Unmap(), network.Bits()-96)
+	}
+	return network
 }
 
 // ErrForbidden is returned for an address that events may not be sent to.

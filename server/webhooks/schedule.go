@@ -24,8 +24,10 @@ func (s Schedule) Next(attempts int, r Result, chance func() float64) (delay tim
 	if r.Status == http.StatusGone || attempts > s.MaxRetries {
 		return 0, false
 	}
-	seconds := s.InitialDelay.Seconds() * math.Pow(s.Factor, float64(attempts-1))
-	delay = min(s.MaxDelay, time.Duration(math.Min(seconds, s.MaxDelay.Seconds())*float64(time.Second)))
+	// The power may be infinite, and is kept from being multiplied by a first delay of nothing.
+	growth := math.Min(math.Pow(s.Factor, float64(attempts-1)), math.MaxFloat64)
+	seconds := math.Min(s.InitialDelay.Seconds()*growth, s.MaxDelay.Seconds())
+	delay = min(s.MaxDelay, time.Duration(seconds*float64(time.Second)))
 	delay += time.Duration((2*chance() - 1) * jitterShare * float64(delay))
 	if r.RetryAfter > 0 { // the receiver knows better, within the cap
 		delay = max(delay, min(r.RetryAfter, s.MaxDelay))

@@ -36,7 +36,7 @@ func NewSender(guard Guard, version string, now func() time.Time) *Sender {
 	return &Sender{
 		client: &http.Client{
 			Timeout: AttemptTimeout,
-			Transport: &http.Transport{
+			Transport: unfollowed{&http.Transport{
 				Proxy:                  nil, // a proxy would connect past the guard
 				DialContext:            dialer.DialContext,
 				MaxIdleConns:           512,
@@ -44,12 +44,23 @@ func NewSender(guard Guard, version string, now func() time.Time) *Sender {
 				IdleConnTimeout:        30 * time.Second,
 				ForceAttemptHTTP2:      true,
 				MaxResponseHeaderBytes: 64 << 10,
-			},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			}},
 		},
 		userAgent: "Cauri-Webhooks/" + version,
 		now:       now,
 	}
+}
+
+// unfollowed takes the target out of a redirection, so that the client neither follows it nor fails over one that cannot be
+// read: a redirection is an answer like any other.
+type unfollowed struct{ *http.Transport }
+
+func (u unfollowed) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := u.Transport.RoundTrip(request)
+	if err == nil {
+		response.Header.Del("Location")
+	}
+	return response, err
 }
 
 // Delivery is an event on its way.
@@ -92,8 +103,11 @@ func (s *Sender) attempt(ctx context.Context, d Delivery, r *Result) {
 	}
 	defer func() { _ = response.Body.Close() }()
 	r.Status = response.StatusCode
-	// The status decides; a body that breaks off or drags on does not undo it.
-	r.Body, _ = io.ReadAll(io.LimitReader(response.Body, keptBody))
+	// The status decides; a body that breaks off or drags on does not undo it. What follows a change of protocols is not a
+	// body but the bare connection, which no timeout ends.
+	if r.Status != http.StatusSwitchingProtocols {
+		r.Body, _ = io.ReadAll(io.LimitReader(response.Body, keptBody))
+	}
 	if r.Status < 200 || r.Status > 299 {
 		r.Err = fmt.Errorf("the receiver answered %d", r.Status)
 	}
@@ -141,7 +155,7 @@ func reason(err error) error {
 func retryAfter(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
 	if seconds, err := strconv.Atoi(value); err == nil {
-		return max(0, time.Duration(min(seconds, int(time.Hour/time.Second)*24))*time.Second)
+		return time.Duration(max(0, min(seconds, int(time.Hour/time.Second)*24))) * time.Second
 	}
 	if at, err := http.ParseTime(value); err == nil {
 		return max(0, at.Sub(now))

@@ -43,6 +43,8 @@ create table organizations (
   namespace                text not null,
   name                     text not null,
   latency_percent          integer not null,
+  monthly_quota            bigint,  -- transactions in a calendar month
+  rate_limit               integer, -- requests in a minute
   webhook_url              text,
   webhook_max_retries      integer not null,
   webhook_initial_delay_ms bigint not null,
@@ -188,6 +190,24 @@ create table transactions (
 ) with (fillfactor = 90);
 create index transactions_due on transactions (due_at) where due_at is not null;
 
+create index transactions_order on transactions (tenant, order_ref, id);
+
+-- Transactions made in a calendar month (UTC), kept for sandboxes with a quota only.
+create table quota_usage (
+  tenant bigint not null,
+  month  date not null, -- its first day
+  used   bigint not null,
+  primary key (tenant, month)
+) with (fillfactor = 50);
+
+-- Requests granted in a second, of the last minute or so, kept for sandboxes with a rate limit only.
+create table rate_usage (
+  tenant  bigint not null,
+  second  bigint not null, -- Unix time
+  granted integer not null,
+  primary key (tenant, second)
+) with (fillfactor = 50);
+
 -- One row for each transaction that reached a terminal status, under the transaction's own id: there cannot be two. The row
 -- is its own queue entry. The body is built before the first attempt, kept, and sent with every attempt.
 create table events (
@@ -228,7 +248,7 @@ do $$
 declare t text;
 begin
   foreach t in array array['organizations', 'environments', 'stores', 'api_keys', 'floats', 'sims', 'adjustments',
-                           'transactions', 'events', 'delivery_attempts'] loop
+                           'transactions', 'events', 'delivery_attempts', 'quota_usage', 'rate_usage'] loop
     execute format('alter table %I enable row level security', t);
     execute format('create policy tenant on %I to cauri_tenant using (tenant = current_tenant())', t);
   end loop;
@@ -236,13 +256,16 @@ end $$;
 -- +goose StatementEnd
 
 -- What a request of one sandbox needs, and no more: configuration is read from the cache, never written.
-grant select (tenant, version, webhook_url) on organizations to cauri_tenant;
+grant select (tenant, version, webhook_url, monthly_quota) on organizations to cauri_tenant;
 grant select on floats, sims, transactions, events, delivery_attempts to cauri_tenant;
 grant update (balance, changed_at) on floats, sims to cauri_tenant;
+grant update (refunded) on transactions to cauri_tenant;
 grant insert on transactions, events to cauri_tenant;
+grant select, insert, update (used) on quota_usage to cauri_tenant;
+grant select, insert, delete, update (granted) on rate_usage to cauri_tenant;
 
 -- +goose Down
-drop table delivery_attempts, events, transactions, adjustments, sims, floats, api_keys, stores, environments,
+drop table delivery_attempts, events, rate_usage, quota_usage, transactions, adjustments, sims, floats, api_keys, stores, environments,
   retired_tenants, organizations, config_version;
 drop sequence tenant_numbers;
 drop function current_tenant();

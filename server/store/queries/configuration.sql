@@ -4,14 +4,15 @@
 select * from organizations where resource_uid = sqlc.arg(resource_uid) for update;
 
 -- name: InsertOrganization :one
-insert into organizations (org_id, resource_uid, namespace, name, latency_percent, webhook_url, webhook_max_retries,
+insert into organizations (org_id, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries,
   webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms)
-values (sqlc.arg(org_id), sqlc.arg(resource_uid), sqlc.arg(namespace), sqlc.arg(name), sqlc.arg(latency_percent), sqlc.narg(webhook_url), sqlc.arg(webhook_max_retries),
+values (sqlc.arg(org_id), sqlc.arg(resource_uid), sqlc.arg(namespace), sqlc.arg(name), sqlc.arg(latency_percent), sqlc.narg(monthly_quota), sqlc.narg(rate_limit), sqlc.narg(webhook_url), sqlc.arg(webhook_max_retries),
   sqlc.arg(webhook_initial_delay_ms), sqlc.arg(webhook_factor), sqlc.arg(webhook_max_delay_ms))
 returning *;
 
 -- name: UpdateOrganization :exec
-update organizations set latency_percent = sqlc.arg(latency_percent), webhook_url = sqlc.narg(webhook_url),
+update organizations set namespace = sqlc.arg(namespace), name = sqlc.arg(name), latency_percent = sqlc.arg(latency_percent), monthly_quota = sqlc.narg(monthly_quota),
+  rate_limit = sqlc.narg(rate_limit), webhook_url = sqlc.narg(webhook_url),
   webhook_max_retries = sqlc.arg(webhook_max_retries), webhook_initial_delay_ms = sqlc.arg(webhook_initial_delay_ms),
   webhook_factor = sqlc.arg(webhook_factor), webhook_max_delay_ms = sqlc.arg(webhook_max_delay_ms)
 where tenant = sqlc.arg(tenant);
@@ -83,7 +84,7 @@ delete from api_keys where tenant = sqlc.arg(tenant) and hash = sqlc.arg(hash);
 select version from config_version;
 
 -- name: ChangedOrganizations :many
-select tenant, org_id, namespace, name, latency_percent, version from organizations where version > sqlc.arg(since);
+select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, version from organizations where version > sqlc.arg(since);
 
 -- name: EnvironmentsOf :many
 select * from environments where tenant = any(sqlc.arg(tenants)::bigint[]) and not removed;

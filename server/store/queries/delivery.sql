@@ -25,9 +25,10 @@ from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)
 where e.tenant = shelved.tenant and e.id = shelved.id;
 
 -- name: FinishAttempt :execrows
--- Writes down what an attempt came to. No row changes if the lease was lost: whoever has it now decides.
+-- Writes down what an attempt came to and ends the lease, so that a repeat, after an answer that was lost, finds nothing to
+-- do. No row changes if the lease was lost: whoever has it now decides.
 with finished as (
-  update events e set state = sqlc.arg(state), attempts = e.attempts + 1,
+  update events e set state = sqlc.arg(state), fence = e.fence + 1, attempts = e.attempts + 1,
     due_at = case when sqlc.arg(state) = 'queued'::event_state then now() + make_interval(secs => sqlc.arg(retry_after_ms)::float8 / 1000) end,
     delivered_at = case when sqlc.arg(state) = 'delivered'::event_state then now() end
   where e.tenant = sqlc.arg(tenant) and e.id = sqlc.arg(id) and e.fence = sqlc.arg(fence)

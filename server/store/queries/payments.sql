@@ -1,7 +1,8 @@
 -- Every statement here runs behind the tenant wall and is one round trip.
 --
--- The ones that record a transaction begin with a gate: they write only if the configuration is still the one that the
--- outcome was decided on, and the reference is free. No row comes back otherwise, and the caller finds out which it was.
+-- The ones that record a transaction begin with a gate. It lets through only what was decided on the present configuration,
+-- while the reference is free, and counts it against the sandbox's quota, if it has one. No row comes back otherwise, and the
+-- caller finds out which it was. Rows are locked in one order everywhere: parent, quota, SIM, float.
 
 -- name: FindSIM :one
 select * from sims where tenant = sqlc.arg(tenant) and msisdn = sqlc.arg(msisdn);
@@ -12,24 +13,42 @@ select * from transactions where tenant = sqlc.arg(tenant) and id = sqlc.arg(id)
 -- name: FindReference :one
 select * from transactions where tenant = sqlc.arg(tenant) and reference = sqlc.arg(reference);
 
--- name: RecordCollection :one
--- A collection that moves no money: one that is pending, or one that failed.
-with gate as (
-  select o.webhook_url is not null as deliver
+-- name: QuotaUsed :one
+select o.monthly_quota as quota, coalesce(q.used, 0)::bigint as used
+from organizations o
+left join quota_usage q on q.tenant = o.tenant and q.month = date_trunc('month', now() at time zone 'utc')::date
+where o.tenant = sqlc.arg(tenant);
+
+-- name: RecordTransaction :one
+-- A collection or disbursement that moves no money: one that is pending, or one that failed.
+with present as (
+  select o.webhook_url is not null as deliver, o.monthly_quota as quota
   from organizations o
   where o.tenant = sqlc.arg(tenant) and o.version = sqlc.arg(config_version)
     and not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = sqlc.arg(reference))
+), counted as (
+  insert into quota_usage as q (tenant, month, used)
+  select sqlc.arg(tenant), date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
+  returning 1
+), gate as (
+  select present.deliver from present where present.quota is null or exists (select from counted)
 ), recorded as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, due_at, expires_at)
-  select sqlc.arg(tenant), sqlc.arg(id), 'collection', sqlc.arg(status)::transaction_status, sqlc.arg(reference), sqlc.arg(request_hash), sqlc.arg(order_ref), sqlc.narg(order_url),
-    sqlc.arg(is_url_protected), sqlc.arg(store), sqlc.narg(description), sqlc.arg(scenario), sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(msisdn), sqlc.arg(amount),
-    sqlc.arg(commission), sqlc.arg(net_amount), sqlc.arg(absorption_pct), sqlc.arg(latency_ms), sqlc.arg(float_currency), sqlc.narg(sim_id),
+    latency_ms, float_currency, sim_id, completed_at, due_at, expires_at, merchant_balance_after)
+  select sqlc.arg(tenant), sqlc.arg(id), sqlc.arg(type)::transaction_type, sqlc.arg(status)::transaction_status,
+    sqlc.arg(reference), sqlc.arg(request_hash), sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected),
+    sqlc.arg(store), sqlc.narg(description), sqlc.arg(scenario), sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country),
+    sqlc.arg(currency), sqlc.arg(msisdn), sqlc.arg(amount), sqlc.arg(commission), sqlc.arg(net_amount),
+    sqlc.arg(absorption_pct), sqlc.arg(latency_ms), sqlc.arg(float_currency), sqlc.narg(sim_id),
     case when sqlc.arg(status)::transaction_status <> 'PENDING' then now() end,
     case when sqlc.arg(status)::transaction_status = 'PENDING' then
       now() + make_interval(secs => least(sqlc.arg(answer_after_ms)::float8, sqlc.arg(expire_after_ms)::float8) / 1000) end,
-    case when sqlc.arg(status)::transaction_status = 'PENDING' then now() + make_interval(secs => sqlc.arg(expire_after_ms)::float8 / 1000) end
+    case when sqlc.arg(status)::transaction_status = 'PENDING' then
+      now() + make_interval(secs => sqlc.arg(expire_after_ms)::float8 / 1000) end,
+    case when sqlc.arg(type)::transaction_type = 'disbursement' then
+      (select f.balance from floats f where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency)) end
   from gate
   returning *
 ), event as (
@@ -39,16 +58,23 @@ with gate as (
   from gate, recorded
   where recorded.status <> 'PENDING'
 )
-select created_at, completed_at from recorded;
+select created_at, completed_at, merchant_balance_after from recorded;
 
 -- name: BookCollection :one
 -- A collection that succeeds at once. The payer's SIM is debited if it is registered, active and can pay; the merchant is
--- credited either way. The float refers to the payer so that the SIM is locked before the float, as everywhere.
-with gate as (
-  select o.webhook_url is not null as deliver
+-- credited either way. The float refers to the payer so that the SIM is locked before the float.
+with present as (
+  select o.webhook_url is not null as deliver, o.monthly_quota as quota
   from organizations o
   where o.tenant = sqlc.arg(tenant) and o.version = sqlc.arg(config_version)
     and not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = sqlc.arg(reference))
+), counted as (
+  insert into quota_usage as q (tenant, month, used)
+  select sqlc.arg(tenant), date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
+  returning 1
+), gate as (
+  select present.deliver from present where present.quota is null or exists (select from counted)
 ), payer as (
   update sims s set balance = s.balance - (sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint), changed_at = now()
   from gate
@@ -64,9 +90,11 @@ with gate as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
     latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after)
-  select sqlc.arg(tenant), sqlc.arg(id), 'collection', 'SUCCESS', sqlc.arg(reference), sqlc.arg(request_hash), sqlc.arg(order_ref), sqlc.narg(order_url),
-    sqlc.arg(is_url_protected), sqlc.arg(store), sqlc.narg(description), sqlc.arg(scenario), sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(msisdn), sqlc.arg(amount),
-    sqlc.arg(commission), sqlc.arg(net_amount), sqlc.arg(absorption_pct), sqlc.arg(latency_ms), sqlc.arg(float_currency), payer.sim_id, now(), sqlc.arg(net_amount),
+  select sqlc.arg(tenant), sqlc.arg(id), 'collection', 'SUCCESS', sqlc.arg(reference), sqlc.arg(request_hash),
+    sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected), sqlc.arg(store), sqlc.narg(description),
+    sqlc.arg(scenario), sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(msisdn),
+    sqlc.arg(amount), sqlc.arg(commission), sqlc.arg(net_amount), sqlc.arg(absorption_pct), sqlc.arg(latency_ms),
+    sqlc.arg(float_currency), payer.sim_id, now(), sqlc.arg(net_amount),
     case when payer.sim_id is null then 0 else -(sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint) end,
     merchant.balance, payer.balance
   from merchant left join payer on true

@@ -29,3 +29,9 @@ delete from stores where tenant = sqlc.arg(tenant);
 
 -- name: PurgeKeys :execrows
 delete from api_keys where tenant = sqlc.arg(tenant);
+
+-- name: PurgeQuotaUsage :execrows
+delete from quota_usage where tenant = sqlc.arg(tenant);
+
+-- name: PurgeRateUsage :execrows
+delete from rate_usage where tenant = sqlc.arg(tenant);

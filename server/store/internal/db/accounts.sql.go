@@ -21,9 +21,9 @@ from sims s join organizations o using (tenant) where s.changed_at > $1
 `
 
 type ChangedAccountsRow struct {
-	Namespace  string
-	Sandbox    string
-	TestClient string
+	Namespace  string `db:"namespace"`
+	Sandbox    string `db:"sandbox"`
+	TestClient string `db:"test_client"`
 }
 
 func (q *Queries) ChangedAccounts(ctx context.Context, since time.Time) ([]ChangedAccountsRow, error) {
@@ -83,16 +83,16 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
 `
 
 type InsertSIMParams struct {
-	Tenant    int64
-	SimID     pgtype.UUID
-	Name      string
-	MSISDN    string
-	Operator  string
-	Country   string
-	Currency  string
-	Blocked   bool
-	Behaviour string
-	Balance   int64
+	Tenant    int64       `db:"tenant"`
+	SimID     pgtype.UUID `db:"sim_id"`
+	Name      string      `db:"name"`
+	MSISDN    string      `db:"msisdn"`
+	Operator  string      `db:"operator"`
+	Country   string      `db:"country"`
+	Currency  string      `db:"currency"`
+	Blocked   bool        `db:"blocked"`
+	Behaviour string      `db:"behaviour"`
+	Balance   int64       `db:"balance"`
 }
 
 func (q *Queries) InsertSIM(ctx context.Context, arg InsertSIMParams) error {
@@ -186,8 +186,8 @@ select sim_id, name from sims where tenant = $1 and msisdn = $2
 `
 
 type SIMHolderRow struct {
-	SimID pgtype.UUID
-	Name  string
+	SimID pgtype.UUID `db:"sim_id"`
+	Name  string      `db:"name"`
 }
 
 func (q *Queries) SIMHolder(ctx context.Context, tenant int64, mSISDN string) (SIMHolderRow, error) {
@@ -234,17 +234,17 @@ where tenant = $10 and sim_id = $11
 `
 
 type UpdateSIMParams struct {
-	Name      string
-	MSISDN    string
-	Operator  string
-	Country   string
-	Currency  string
-	Blocked   bool
-	Behaviour string
-	Balance   int64
-	Opening   int64
-	Tenant    int64
-	SimID     pgtype.UUID
+	Name      string      `db:"name"`
+	MSISDN    string      `db:"msisdn"`
+	Operator  string      `db:"operator"`
+	Country   string      `db:"country"`
+	Currency  string      `db:"currency"`
+	Blocked   bool        `db:"blocked"`
+	Behaviour string      `db:"behaviour"`
+	Balance   int64       `db:"balance"`
+	Opening   int64       `db:"opening"`
+	Tenant    int64       `db:"tenant"`
+	SimID     pgtype.UUID `db:"sim_id"`
 }
 
 func (q *Queries) UpdateSIM(ctx context.Context, arg UpdateSIMParams) error {

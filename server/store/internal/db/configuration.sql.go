@@ -24,16 +24,18 @@ func (q *Queries) BumpVersion(ctx context.Context, tenant int64) error {
 }
 
 const changedOrganizations = `-- name: ChangedOrganizations :many
-select tenant, org_id, namespace, name, latency_percent, version from organizations where version > $1
+select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, version from organizations where version > $1
 `
 
 type ChangedOrganizationsRow struct {
-	Tenant         int64
-	OrgID          string
-	Namespace      string
-	Name           string
-	LatencyPercent int32
-	Version        int64
+	Tenant         int64  `db:"tenant"`
+	OrgID          string `db:"org_id"`
+	Namespace      string `db:"namespace"`
+	Name           string `db:"name"`
+	LatencyPercent int32  `db:"latency_percent"`
+	MonthlyQuota   *int64 `db:"monthly_quota"`
+	RateLimit      *int32 `db:"rate_limit"`
+	Version        int64  `db:"version"`
 }
 
 func (q *Queries) ChangedOrganizations(ctx context.Context, since int64) ([]ChangedOrganizationsRow, error) {
@@ -51,6 +53,8 @@ func (q *Queries) ChangedOrganizations(ctx context.Context, since int64) ([]Chan
 			&i.Namespace,
 			&i.Name,
 			&i.LatencyPercent,
+			&i.MonthlyQuota,
+			&i.RateLimit,
 			&i.Version,
 		); err != nil {
 			return nil, err
@@ -129,24 +133,26 @@ func (q *Queries) InsertKey(ctx context.Context, tenant int64, hash []byte) erro
 }
 
 const insertOrganization = `-- name: InsertOrganization :one
-insert into organizations (org_id, resource_uid, namespace, name, latency_percent, webhook_url, webhook_max_retries,
+insert into organizations (org_id, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries,
   webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms)
-values ($1, $2, $3, $4, $5, $6, $7,
-  $8, $9, $10)
-returning org_id, tenant, resource_uid, namespace, name, latency_percent, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9,
+  $10, $11, $12)
+returning org_id, tenant, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at
 `
 
 type InsertOrganizationParams struct {
-	OrgID                 string
-	ResourceUid           pgtype.UUID
-	Namespace             string
-	Name                  string
-	LatencyPercent        int32
-	WebhookURL            *string
-	WebhookMaxRetries     int32
-	WebhookInitialDelayMs int64
-	WebhookFactor         float64
-	WebhookMaxDelayMs     int64
+	OrgID                 string      `db:"org_id"`
+	ResourceUid           pgtype.UUID `db:"resource_uid"`
+	Namespace             string      `db:"namespace"`
+	Name                  string      `db:"name"`
+	LatencyPercent        int32       `db:"latency_percent"`
+	MonthlyQuota          *int64      `db:"monthly_quota"`
+	RateLimit             *int32      `db:"rate_limit"`
+	WebhookURL            *string     `db:"webhook_url"`
+	WebhookMaxRetries     int32       `db:"webhook_max_retries"`
+	WebhookInitialDelayMs int64       `db:"webhook_initial_delay_ms"`
+	WebhookFactor         float64     `db:"webhook_factor"`
+	WebhookMaxDelayMs     int64       `db:"webhook_max_delay_ms"`
 }
 
 func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganizationParams) (Organization, error) {
@@ -156,6 +162,8 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		arg.Namespace,
 		arg.Name,
 		arg.LatencyPercent,
+		arg.MonthlyQuota,
+		arg.RateLimit,
 		arg.WebhookURL,
 		arg.WebhookMaxRetries,
 		arg.WebhookInitialDelayMs,
@@ -170,6 +178,8 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		&i.Namespace,
 		&i.Name,
 		&i.LatencyPercent,
+		&i.MonthlyQuota,
+		&i.RateLimit,
 		&i.WebhookURL,
 		&i.WebhookMaxRetries,
 		&i.WebhookInitialDelayMs,
@@ -187,8 +197,8 @@ select tenant, hash from api_keys where tenant = any($1::bigint[])
 `
 
 type KeysOfRow struct {
-	Tenant int64
-	Hash   []byte
+	Tenant int64  `db:"tenant"`
+	Hash   []byte `db:"hash"`
 }
 
 func (q *Queries) KeysOf(ctx context.Context, tenants []int64) ([]KeysOfRow, error) {
@@ -297,7 +307,7 @@ func (q *Queries) ListStores(ctx context.Context, tenant int64) ([]Store, error)
 
 const lockOrganization = `-- name: LockOrganization :one
 
-select org_id, tenant, resource_uid, namespace, name, latency_percent, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at from organizations where resource_uid = $1 for update
+select org_id, tenant, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at from organizations where resource_uid = $1 for update
 `
 
 // Written by the controller, one sandbox at a time, and read by the api's directory.
@@ -311,6 +321,8 @@ func (q *Queries) LockOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.Namespace,
 		&i.Name,
 		&i.LatencyPercent,
+		&i.MonthlyQuota,
+		&i.RateLimit,
 		&i.WebhookURL,
 		&i.WebhookMaxRetries,
 		&i.WebhookInitialDelayMs,
@@ -408,8 +420,8 @@ select tenant, signing_secret from organizations where resource_uid = $1
 `
 
 type SigningSecretRow struct {
-	Tenant        int64
-	SigningSecret []byte
+	Tenant        int64  `db:"tenant"`
+	SigningSecret []byte `db:"signing_secret"`
 }
 
 func (q *Queries) SigningSecret(ctx context.Context, resourceUid pgtype.UUID) (SigningSecretRow, error) {
@@ -424,8 +436,8 @@ select tenant, slug from stores where tenant = any($1::bigint[]) and not removed
 `
 
 type StoresOfRow struct {
-	Tenant int64
-	Slug   string
+	Tenant int64  `db:"tenant"`
+	Slug   string `db:"slug"`
 }
 
 func (q *Queries) StoresOf(ctx context.Context, tenants []int64) ([]StoresOfRow, error) {
@@ -473,25 +485,34 @@ func (q *Queries) UnpurgedTenants(ctx context.Context, resourceUid pgtype.UUID) 
 }
 
 const updateOrganization = `-- name: UpdateOrganization :exec
-update organizations set latency_percent = $1, webhook_url = $2,
-  webhook_max_retries = $3, webhook_initial_delay_ms = $4,
-  webhook_factor = $5, webhook_max_delay_ms = $6
-where tenant = $7
+update organizations set namespace = $1, name = $2, latency_percent = $3, monthly_quota = $4,
+  rate_limit = $5, webhook_url = $6,
+  webhook_max_retries = $7, webhook_initial_delay_ms = $8,
+  webhook_factor = $9, webhook_max_delay_ms = $10
+where tenant = $11
 `
 
 type UpdateOrganizationParams struct {
-	LatencyPercent        int32
-	WebhookURL            *string
-	WebhookMaxRetries     int32
-	WebhookInitialDelayMs int64
-	WebhookFactor         float64
-	WebhookMaxDelayMs     int64
-	Tenant                int64
+	Namespace             string  `db:"namespace"`
+	Name                  string  `db:"name"`
+	LatencyPercent        int32   `db:"latency_percent"`
+	MonthlyQuota          *int64  `db:"monthly_quota"`
+	RateLimit             *int32  `db:"rate_limit"`
+	WebhookURL            *string `db:"webhook_url"`
+	WebhookMaxRetries     int32   `db:"webhook_max_retries"`
+	WebhookInitialDelayMs int64   `db:"webhook_initial_delay_ms"`
+	WebhookFactor         float64 `db:"webhook_factor"`
+	WebhookMaxDelayMs     int64   `db:"webhook_max_delay_ms"`
+	Tenant                int64   `db:"tenant"`
 }
 
 func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganizationParams) error {
 	_, err := q.db.Exec(ctx, updateOrganization,
+		arg.Namespace,
+		arg.Name,
 		arg.LatencyPercent,
+		arg.MonthlyQuota,
+		arg.RateLimit,
 		arg.WebhookURL,
 		arg.WebhookMaxRetries,
 		arg.WebhookInitialDelayMs,
@@ -522,16 +543,16 @@ on conflict (tenant, operator, country) do update set currency = excluded.curren
 `
 
 type UpsertEnvironmentParams struct {
-	Tenant        int64
-	EnvID         string
-	Operator      string
-	Country       string
-	Currency      string
-	Enabled       bool
-	CommissionBps int32
-	AbsorptionPct int32
-	UnknownPolicy string
-	MaxAmount     *int64
+	Tenant        int64  `db:"tenant"`
+	EnvID         string `db:"env_id"`
+	Operator      string `db:"operator"`
+	Country       string `db:"country"`
+	Currency      string `db:"currency"`
+	Enabled       bool   `db:"enabled"`
+	CommissionBps int32  `db:"commission_bps"`
+	AbsorptionPct int32  `db:"absorption_pct"`
+	UnknownPolicy string `db:"unknown_policy"`
+	MaxAmount     *int64 `db:"max_amount"`
 }
 
 func (q *Queries) UpsertEnvironment(ctx context.Context, arg UpsertEnvironmentParams) error {

@@ -14,7 +14,7 @@ import (
 
 const finishAttempt = `-- name: FinishAttempt :execrows
 with finished as (
-  update events e set state = $6, attempts = e.attempts + 1,
+  update events e set state = $6, fence = e.fence + 1, attempts = e.attempts + 1,
     due_at = case when $6 = 'queued'::event_state then now() + make_interval(secs => $7::float8 / 1000) end,
     delivered_at = case when $6 = 'delivered'::event_state then now() end
   where e.tenant = $8 and e.id = $9 and e.fence = $10
@@ -27,19 +27,20 @@ from finished
 `
 
 type FinishAttemptParams struct {
-	StartedAt      time.Time
-	DurationMs     int32
-	ResponseStatus *int32
-	ResponseBody   []byte
-	Error          *string
-	State          EventState
-	RetryAfterMs   float64
-	Tenant         int64
-	ID             pgtype.UUID
-	Fence          int64
+	StartedAt      time.Time   `db:"started_at"`
+	DurationMs     int32       `db:"duration_ms"`
+	ResponseStatus *int32      `db:"response_status"`
+	ResponseBody   []byte      `db:"response_body"`
+	Error          *string     `db:"error"`
+	State          EventState  `db:"state"`
+	RetryAfterMs   float64     `db:"retry_after_ms"`
+	Tenant         int64       `db:"tenant"`
+	ID             pgtype.UUID `db:"id"`
+	Fence          int64       `db:"fence"`
 }
 
-// Writes down what an attempt came to. No row changes if the lease was lost: whoever has it now decides.
+// Writes down what an attempt came to and ends the lease, so that a repeat, after an answer that was lost, finds nothing to
+// do. No row changes if the lease was lost: whoever has it now decides.
 func (q *Queries) FinishAttempt(ctx context.Context, arg FinishAttemptParams) (int64, error) {
 	result, err := q.db.Exec(ctx, finishAttempt,
 		arg.StartedAt,
@@ -91,16 +92,16 @@ for update of e skip locked
 `
 
 type LockDueEventsRow struct {
-	Event                 Event
-	Transaction           Transaction
-	OrgID                 string
-	ResourceUid           pgtype.UUID
-	WebhookURL            *string
-	SigningSecret         []byte
-	WebhookMaxRetries     int32
-	WebhookInitialDelayMs int64
-	WebhookFactor         float64
-	WebhookMaxDelayMs     int64
+	Event                 Event       `db:"event"`
+	Transaction           Transaction `db:"transaction"`
+	OrgID                 string      `db:"org_id"`
+	ResourceUid           pgtype.UUID `db:"resource_uid"`
+	WebhookURL            *string     `db:"webhook_url"`
+	SigningSecret         []byte      `db:"signing_secret"`
+	WebhookMaxRetries     int32       `db:"webhook_max_retries"`
+	WebhookInitialDelayMs int64       `db:"webhook_initial_delay_ms"`
+	WebhookFactor         float64     `db:"webhook_factor"`
+	WebhookMaxDelayMs     int64       `db:"webhook_max_delay_ms"`
 }
 
 // Delivery of events: claimed under a lease, since an attempt is made outside of any database transaction.

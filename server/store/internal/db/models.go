@@ -153,152 +153,166 @@ func (ns NullTransactionType) Value() (driver.Value, error) {
 }
 
 type Adjustment struct {
-	Tenant       int64
-	AdjustmentID pgtype.UUID
-	Currency     *string
-	SimID        pgtype.UUID
-	Delta        int64
-	BalanceAfter int64
-	CreatedAt    time.Time
+	Tenant       int64       `db:"tenant"`
+	AdjustmentID pgtype.UUID `db:"adjustment_id"`
+	Currency     *string     `db:"currency"`
+	SimID        pgtype.UUID `db:"sim_id"`
+	Delta        int64       `db:"delta"`
+	BalanceAfter int64       `db:"balance_after"`
+	CreatedAt    time.Time   `db:"created_at"`
 }
 
 type ApiKey struct {
-	Tenant    int64
-	Hash      []byte
-	CreatedAt time.Time
+	Tenant    int64     `db:"tenant"`
+	Hash      []byte    `db:"hash"`
+	CreatedAt time.Time `db:"created_at"`
 }
 
 type ConfigVersion struct {
-	One     bool
-	Version int64
+	One     bool  `db:"one"`
+	Version int64 `db:"version"`
 }
 
 type DeliveryAttempt struct {
-	Tenant         int64
-	EventID        pgtype.UUID
-	Attempt        int32
-	StartedAt      time.Time
-	DurationMs     int32
-	ResponseStatus *int32
-	ResponseBody   []byte
-	Error          *string
+	Tenant         int64       `db:"tenant"`
+	EventID        pgtype.UUID `db:"event_id"`
+	Attempt        int32       `db:"attempt"`
+	StartedAt      time.Time   `db:"started_at"`
+	DurationMs     int32       `db:"duration_ms"`
+	ResponseStatus *int32      `db:"response_status"`
+	ResponseBody   []byte      `db:"response_body"`
+	Error          *string     `db:"error"`
 }
 
 type Environment struct {
-	Tenant        int64
-	EnvID         string
-	Operator      string
-	Country       string
-	Currency      string
-	Enabled       bool
-	Removed       bool
-	CommissionBps int32
-	AbsorptionPct int32
-	UnknownPolicy string
-	MaxAmount     *int64
+	Tenant        int64  `db:"tenant"`
+	EnvID         string `db:"env_id"`
+	Operator      string `db:"operator"`
+	Country       string `db:"country"`
+	Currency      string `db:"currency"`
+	Enabled       bool   `db:"enabled"`
+	Removed       bool   `db:"removed"`
+	CommissionBps int32  `db:"commission_bps"`
+	AbsorptionPct int32  `db:"absorption_pct"`
+	UnknownPolicy string `db:"unknown_policy"`
+	MaxAmount     *int64 `db:"max_amount"`
 }
 
 type Event struct {
-	Tenant      int64
-	ID          pgtype.UUID
-	State       EventState
-	DueAt       *time.Time
-	Fence       int64
-	Attempts    int32
-	Body        []byte
-	CreatedAt   time.Time
-	DeliveredAt *time.Time
+	Tenant      int64       `db:"tenant"`
+	ID          pgtype.UUID `db:"id"`
+	State       EventState  `db:"state"`
+	DueAt       *time.Time  `db:"due_at"`
+	Fence       int64       `db:"fence"`
+	Attempts    int32       `db:"attempts"`
+	Body        []byte      `db:"body"`
+	CreatedAt   time.Time   `db:"created_at"`
+	DeliveredAt *time.Time  `db:"delivered_at"`
 }
 
 type Float struct {
-	Tenant    int64
-	Currency  string
-	Balance   int64
-	Opening   int64
-	ChangedAt time.Time
+	Tenant    int64     `db:"tenant"`
+	Currency  string    `db:"currency"`
+	Balance   int64     `db:"balance"`
+	Opening   int64     `db:"opening"`
+	ChangedAt time.Time `db:"changed_at"`
 }
 
 type Organization struct {
-	OrgID                 string
-	Tenant                int64
-	ResourceUid           pgtype.UUID
-	Namespace             string
-	Name                  string
-	LatencyPercent        int32
-	WebhookURL            *string
-	WebhookMaxRetries     int32
-	WebhookInitialDelayMs int64
-	WebhookFactor         float64
-	WebhookMaxDelayMs     int64
-	SigningSecret         []byte
-	Version               int64
-	CreatedAt             time.Time
+	OrgID                 string      `db:"org_id"`
+	Tenant                int64       `db:"tenant"`
+	ResourceUid           pgtype.UUID `db:"resource_uid"`
+	Namespace             string      `db:"namespace"`
+	Name                  string      `db:"name"`
+	LatencyPercent        int32       `db:"latency_percent"`
+	MonthlyQuota          *int64      `db:"monthly_quota"`
+	RateLimit             *int32      `db:"rate_limit"`
+	WebhookURL            *string     `db:"webhook_url"`
+	WebhookMaxRetries     int32       `db:"webhook_max_retries"`
+	WebhookInitialDelayMs int64       `db:"webhook_initial_delay_ms"`
+	WebhookFactor         float64     `db:"webhook_factor"`
+	WebhookMaxDelayMs     int64       `db:"webhook_max_delay_ms"`
+	SigningSecret         []byte      `db:"signing_secret"`
+	Version               int64       `db:"version"`
+	CreatedAt             time.Time   `db:"created_at"`
+}
+
+type QuotaUsage struct {
+	Tenant int64       `db:"tenant"`
+	Month  pgtype.Date `db:"month"`
+	Used   int64       `db:"used"`
+}
+
+type RateUsage struct {
+	Tenant  int64 `db:"tenant"`
+	Second  int64 `db:"second"`
+	Granted int32 `db:"granted"`
 }
 
 type RetiredTenant struct {
-	Tenant      int64
-	ResourceUid pgtype.UUID
-	Version     int64
-	RetiredAt   time.Time
-	PurgedAt    *time.Time
+	Tenant      int64       `db:"tenant"`
+	ResourceUid pgtype.UUID `db:"resource_uid"`
+	Version     int64       `db:"version"`
+	RetiredAt   time.Time   `db:"retired_at"`
+	PurgedAt    *time.Time  `db:"purged_at"`
 }
 
 type Sim struct {
-	Tenant    int64
-	SimID     pgtype.UUID
-	Name      string
-	MSISDN    string
-	Operator  string
-	Country   string
-	Currency  string
-	Blocked   bool
-	Behaviour string
-	Balance   int64
-	Opening   int64
-	ChangedAt time.Time
+	Tenant    int64       `db:"tenant"`
+	SimID     pgtype.UUID `db:"sim_id"`
+	Name      string      `db:"name"`
+	MSISDN    string      `db:"msisdn"`
+	Operator  string      `db:"operator"`
+	Country   string      `db:"country"`
+	Currency  string      `db:"currency"`
+	Blocked   bool        `db:"blocked"`
+	Behaviour string      `db:"behaviour"`
+	Balance   int64       `db:"balance"`
+	Opening   int64       `db:"opening"`
+	ChangedAt time.Time   `db:"changed_at"`
 }
 
 type Store struct {
-	Tenant  int64
-	Slug    string
-	Removed bool
+	Tenant  int64  `db:"tenant"`
+	Slug    string `db:"slug"`
+	Removed bool   `db:"removed"`
 }
 
 type Transaction struct {
-	Tenant               int64
-	ID                   pgtype.UUID
-	Type                 payments.Type
-	Status               payments.Status
-	ParentID             pgtype.UUID
-	Reference            string
-	RequestHash          []byte
-	OrderRef             string
-	OrderURL             *string
-	URLProtected         bool
-	Store                string
-	Description          *string
-	Scenario             string
-	EnvID                string
-	Operator             string
-	Country              string
-	Currency             string
-	MSISDN               string
-	Amount               int64
-	Commission           int64
-	NetAmount            int64
-	AbsorptionPct        int32
-	Refunded             int64
-	LatencyMs            int32
-	CreatedAt            time.Time
-	CompletedAt          *time.Time
-	NativeID             *string
-	NativeRaw            json.RawMessage
-	FloatCurrency        string
-	SimID                pgtype.UUID
-	MerchantDelta        int64
-	SimDelta             int64
-	MerchantBalanceAfter *int64
-	SimBalanceAfter      *int64
-	DueAt                *time.Time
-	ExpiresAt            *time.Time
+	Tenant               int64           `db:"tenant"`
+	ID                   pgtype.UUID     `db:"id"`
+	Type                 payments.Type   `db:"type"`
+	Status               payments.Status `db:"status"`
+	ParentID             pgtype.UUID     `db:"parent_id"`
+	Reference            string          `db:"reference"`
+	RequestHash          []byte          `db:"request_hash"`
+	OrderRef             string          `db:"order_ref"`
+	OrderURL             *string         `db:"order_url"`
+	URLProtected         bool            `db:"is_url_protected"`
+	Store                string          `db:"store"`
+	Description          *string         `db:"description"`
+	Scenario             string          `db:"scenario"`
+	EnvID                string          `db:"env_id"`
+	Operator             string          `db:"operator"`
+	Country              string          `db:"country"`
+	Currency             string          `db:"currency"`
+	MSISDN               string          `db:"msisdn"`
+	Amount               int64           `db:"amount"`
+	Commission           int64           `db:"commission"`
+	NetAmount            int64           `db:"net_amount"`
+	AbsorptionPct        int32           `db:"absorption_pct"`
+	Refunded             int64           `db:"refunded"`
+	LatencyMs            int32           `db:"latency_ms"`
+	CreatedAt            time.Time       `db:"created_at"`
+	CompletedAt          *time.Time      `db:"completed_at"`
+	NativeID             *string         `db:"native_id"`
+	NativeRaw            json.RawMessage `db:"native_raw"`
+	FloatCurrency        string          `db:"float_currency"`
+	SimID                pgtype.UUID     `db:"sim_id"`
+	MerchantDelta        int64           `db:"merchant_delta"`
+	SimDelta             int64           `db:"sim_delta"`
+	MerchantBalanceAfter *int64          `db:"merchant_balance_after"`
+	SimBalanceAfter      *int64          `db:"sim_balance_after"`
+	DueAt                *time.Time      `db:"due_at"`
+	ExpiresAt            *time.Time      `db:"expires_at"`
 }

@@ -14,11 +14,18 @@ import (
 )
 
 const bookCollection = `-- name: BookCollection :one
-with gate as (
-  select o.webhook_url is not null as deliver
+with present as (
+  select o.webhook_url is not null as deliver, o.monthly_quota as quota
   from organizations o
   where o.tenant = $1 and o.version = $2
     and not exists (select from transactions x where x.tenant = $1 and x.reference = $3)
+), counted as (
+  insert into quota_usage as q (tenant, month, used)
+  select $1, date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
+  returning 1
+), gate as (
+  select present.deliver from present where present.quota is null or exists (select from counted)
 ), payer as (
   update sims s set balance = s.balance - ($4::bigint + $5::bigint), changed_at = now()
   from gate
@@ -34,9 +41,11 @@ with gate as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
     latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after)
-  select $1, $8, 'collection', 'SUCCESS', $3, $9, $10, $11,
-    $12, $13, $14, $15, $16, $17, $18, $19, $6, $20,
-    $5, $4, $21, $22, $7, payer.sim_id, now(), $4,
+  select $1, $8, 'collection', 'SUCCESS', $3, $9,
+    $10, $11, $12, $13, $14,
+    $15, $16, $17, $18, $19, $6,
+    $20, $5, $4, $21, $22,
+    $7, payer.sim_id, now(), $4,
     case when payer.sim_id is null then 0 else -($4::bigint + $5::bigint) end,
     merchant.balance, payer.balance
   from merchant left join payer on true
@@ -51,40 +60,40 @@ select created_at, completed_at, merchant_balance_after, sim_balance_after from 
 `
 
 type BookCollectionParams struct {
-	Tenant        int64
-	ConfigVersion int64
-	Reference     string
-	NetAmount     int64
-	Commission    int64
-	MSISDN        string
-	FloatCurrency string
-	ID            pgtype.UUID
-	RequestHash   []byte
-	OrderRef      string
-	OrderURL      *string
-	URLProtected  bool
-	Store         string
-	Description   *string
-	Scenario      string
-	EnvID         string
-	Operator      string
-	Country       string
-	Currency      string
-	Amount        int64
-	AbsorptionPct int32
-	LatencyMs     int32
-	AnswerAfterMs float64
+	Tenant        int64       `db:"tenant"`
+	ConfigVersion int64       `db:"config_version"`
+	Reference     string      `db:"reference"`
+	NetAmount     int64       `db:"net_amount"`
+	Commission    int64       `db:"commission"`
+	MSISDN        string      `db:"msisdn"`
+	FloatCurrency string      `db:"float_currency"`
+	ID            pgtype.UUID `db:"id"`
+	RequestHash   []byte      `db:"request_hash"`
+	OrderRef      string      `db:"order_ref"`
+	OrderURL      *string     `db:"order_url"`
+	URLProtected  bool        `db:"is_url_protected"`
+	Store         string      `db:"store"`
+	Description   *string     `db:"description"`
+	Scenario      string      `db:"scenario"`
+	EnvID         string      `db:"env_id"`
+	Operator      string      `db:"operator"`
+	Country       string      `db:"country"`
+	Currency      string      `db:"currency"`
+	Amount        int64       `db:"amount"`
+	AbsorptionPct int32       `db:"absorption_pct"`
+	LatencyMs     int32       `db:"latency_ms"`
+	AnswerAfterMs float64     `db:"answer_after_ms"`
 }
 
 type BookCollectionRow struct {
-	CreatedAt            time.Time
-	CompletedAt          *time.Time
-	MerchantBalanceAfter *int64
-	SimBalanceAfter      *int64
+	CreatedAt            time.Time  `db:"created_at"`
+	CompletedAt          *time.Time `db:"completed_at"`
+	MerchantBalanceAfter *int64     `db:"merchant_balance_after"`
+	SimBalanceAfter      *int64     `db:"sim_balance_after"`
 }
 
 // A collection that succeeds at once. The payer's SIM is debited if it is registered, active and can pay; the merchant is
-// credited either way. The float refers to the payer so that the SIM is locked before the float, as everywhere.
+// credited either way. The float refers to the payer so that the SIM is locked before the float.
 func (q *Queries) BookCollection(ctx context.Context, arg BookCollectionParams) (BookCollectionRow, error) {
 	row := q.db.QueryRow(ctx, bookCollection,
 		arg.Tenant,
@@ -176,8 +185,9 @@ select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behav
 
 // Every statement here runs behind the tenant wall and is one round trip.
 //
-// The ones that record a transaction begin with a gate: they write only if the configuration is still the one that the
-// outcome was decided on, and the reference is free. No row comes back otherwise, and the caller finds out which it was.
+// The ones that record a transaction begin with a gate. It lets through only what was decided on the present configuration,
+// while the reference is free, and counts it against the sandbox's quota, if it has one. No row comes back otherwise, and the
+// caller finds out which it was. Rows are locked in one order everywhere: parent, quota, SIM, float.
 func (q *Queries) FindSIM(ctx context.Context, tenant int64, mSISDN string) (Sim, error) {
 	row := q.db.QueryRow(ctx, findSIM, tenant, mSISDN)
 	var i Sim
@@ -246,76 +256,110 @@ func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UU
 	return i, err
 }
 
-const recordCollection = `-- name: RecordCollection :one
-with gate as (
-  select o.webhook_url is not null as deliver
+const quotaUsed = `-- name: QuotaUsed :one
+select o.monthly_quota as quota, coalesce(q.used, 0)::bigint as used
+from organizations o
+left join quota_usage q on q.tenant = o.tenant and q.month = date_trunc('month', now() at time zone 'utc')::date
+where o.tenant = $1
+`
+
+type QuotaUsedRow struct {
+	Quota *int64 `db:"quota"`
+	Used  int64  `db:"used"`
+}
+
+func (q *Queries) QuotaUsed(ctx context.Context, tenant int64) (QuotaUsedRow, error) {
+	row := q.db.QueryRow(ctx, quotaUsed, tenant)
+	var i QuotaUsedRow
+	err := row.Scan(&i.Quota, &i.Used)
+	return i, err
+}
+
+const recordTransaction = `-- name: RecordTransaction :one
+with present as (
+  select o.webhook_url is not null as deliver, o.monthly_quota as quota
   from organizations o
   where o.tenant = $1 and o.version = $2
     and not exists (select from transactions x where x.tenant = $1 and x.reference = $3)
+), counted as (
+  insert into quota_usage as q (tenant, month, used)
+  select $1, date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
+  returning 1
+), gate as (
+  select present.deliver from present where present.quota is null or exists (select from counted)
 ), recorded as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, due_at, expires_at)
-  select $1, $4, 'collection', $5::transaction_status, $3, $6, $7, $8,
-    $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-    $19, $20, $21, $22, $23, $24,
-    case when $5::transaction_status <> 'PENDING' then now() end,
-    case when $5::transaction_status = 'PENDING' then
-      now() + make_interval(secs => least($25::float8, $26::float8) / 1000) end,
-    case when $5::transaction_status = 'PENDING' then now() + make_interval(secs => $26::float8 / 1000) end
+    latency_ms, float_currency, sim_id, completed_at, due_at, expires_at, merchant_balance_after)
+  select $1, $4, $5::transaction_type, $6::transaction_status,
+    $3, $7, $8, $9, $10,
+    $11, $12, $13, $14, $15, $16,
+    $17, $18, $19, $20, $21,
+    $22, $23, $24, $25,
+    case when $6::transaction_status <> 'PENDING' then now() end,
+    case when $6::transaction_status = 'PENDING' then
+      now() + make_interval(secs => least($26::float8, $27::float8) / 1000) end,
+    case when $6::transaction_status = 'PENDING' then
+      now() + make_interval(secs => $27::float8 / 1000) end,
+    case when $5::transaction_type = 'disbursement' then
+      (select f.balance from floats f where f.tenant = $1 and f.currency = $24) end
   from gate
   returning tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at
 ), event as (
   insert into events (tenant, id, state, due_at)
   select $1, $4, case when gate.deliver then 'queued' else 'recorded' end::event_state,
-    case when gate.deliver then now() + make_interval(secs => $25::float8 / 1000) end
+    case when gate.deliver then now() + make_interval(secs => $26::float8 / 1000) end
   from gate, recorded
   where recorded.status <> 'PENDING'
 )
-select created_at, completed_at from recorded
+select created_at, completed_at, merchant_balance_after from recorded
 `
 
-type RecordCollectionParams struct {
-	Tenant        int64
-	ConfigVersion int64
-	Reference     string
-	ID            pgtype.UUID
-	Status        payments.Status
-	RequestHash   []byte
-	OrderRef      string
-	OrderURL      *string
-	URLProtected  bool
-	Store         string
-	Description   *string
-	Scenario      string
-	EnvID         string
-	Operator      string
-	Country       string
-	Currency      string
-	MSISDN        string
-	Amount        int64
-	Commission    int64
-	NetAmount     int64
-	AbsorptionPct int32
-	LatencyMs     int32
-	FloatCurrency string
-	SimID         pgtype.UUID
-	AnswerAfterMs float64
-	ExpireAfterMs float64
+type RecordTransactionParams struct {
+	Tenant        int64           `db:"tenant"`
+	ConfigVersion int64           `db:"config_version"`
+	Reference     string          `db:"reference"`
+	ID            pgtype.UUID     `db:"id"`
+	Type          payments.Type   `db:"type"`
+	Status        payments.Status `db:"status"`
+	RequestHash   []byte          `db:"request_hash"`
+	OrderRef      string          `db:"order_ref"`
+	OrderURL      *string         `db:"order_url"`
+	URLProtected  bool            `db:"is_url_protected"`
+	Store         string          `db:"store"`
+	Description   *string         `db:"description"`
+	Scenario      string          `db:"scenario"`
+	EnvID         string          `db:"env_id"`
+	Operator      string          `db:"operator"`
+	Country       string          `db:"country"`
+	Currency      string          `db:"currency"`
+	MSISDN        string          `db:"msisdn"`
+	Amount        int64           `db:"amount"`
+	Commission    int64           `db:"commission"`
+	NetAmount     int64           `db:"net_amount"`
+	AbsorptionPct int32           `db:"absorption_pct"`
+	LatencyMs     int32           `db:"latency_ms"`
+	FloatCurrency string          `db:"float_currency"`
+	SimID         pgtype.UUID     `db:"sim_id"`
+	AnswerAfterMs float64         `db:"answer_after_ms"`
+	ExpireAfterMs float64         `db:"expire_after_ms"`
 }
 
-type RecordCollectionRow struct {
-	CreatedAt   time.Time
-	CompletedAt *time.Time
+type RecordTransactionRow struct {
+	CreatedAt            time.Time  `db:"created_at"`
+	CompletedAt          *time.Time `db:"completed_at"`
+	MerchantBalanceAfter *int64     `db:"merchant_balance_after"`
 }
 
-// A collection that moves no money: one that is pending, or one that failed.
-func (q *Queries) RecordCollection(ctx context.Context, arg RecordCollectionParams) (RecordCollectionRow, error) {
-	row := q.db.QueryRow(ctx, recordCollection,
+// A collection or disbursement that moves no money: one that is pending, or one that failed.
+func (q *Queries) RecordTransaction(ctx context.Context, arg RecordTransactionParams) (RecordTransactionRow, error) {
+	row := q.db.QueryRow(ctx, recordTransaction,
 		arg.Tenant,
 		arg.ConfigVersion,
 		arg.Reference,
 		arg.ID,
+		arg.Type,
 		arg.Status,
 		arg.RequestHash,
 		arg.OrderRef,
@@ -339,7 +383,7 @@ func (q *Queries) RecordCollection(ctx context.Context, arg RecordCollectionPara
 		arg.AnswerAfterMs,
 		arg.ExpireAfterMs,
 	)
-	var i RecordCollectionRow
-	err := row.Scan(&i.CreatedAt, &i.CompletedAt)
+	var i RecordTransactionRow
+	err := row.Scan(&i.CreatedAt, &i.CompletedAt, &i.MerchantBalanceAfter)
 	return i, err
 }

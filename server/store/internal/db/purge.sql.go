@@ -83,6 +83,30 @@ func (q *Queries) PurgeKeys(ctx context.Context, tenant int64) (int64, error) {
 	return result.RowsAffected(), nil
 }
 
+const purgeQuotaUsage = `-- name: PurgeQuotaUsage :execrows
+delete from quota_usage where tenant = $1
+`
+
+func (q *Queries) PurgeQuotaUsage(ctx context.Context, tenant int64) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeQuotaUsage, tenant)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const purgeRateUsage = `-- name: PurgeRateUsage :execrows
+delete from rate_usage where tenant = $1
+`
+
+func (q *Queries) PurgeRateUsage(ctx context.Context, tenant int64) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeRateUsage, tenant)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const purgeSIMs = `-- name: PurgeSIMs :execrows
 delete from sims where (tenant, sim_id) in (select s.tenant, s.sim_id from sims s where s.tenant = $1 limit $2)
 `

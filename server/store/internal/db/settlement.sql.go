@@ -25,43 +25,43 @@ for update skip locked
 `
 
 type ClaimDueTransactionsRow struct {
-	Tenant               int64
-	ID                   pgtype.UUID
-	Type                 payments.Type
-	Status               payments.Status
-	ParentID             pgtype.UUID
-	Reference            string
-	RequestHash          []byte
-	OrderRef             string
-	OrderURL             *string
-	URLProtected         bool
-	Store                string
-	Description          *string
-	Scenario             string
-	EnvID                string
-	Operator             string
-	Country              string
-	Currency             string
-	MSISDN               string
-	Amount               int64
-	Commission           int64
-	NetAmount            int64
-	AbsorptionPct        int32
-	Refunded             int64
-	LatencyMs            int32
-	CreatedAt            time.Time
-	CompletedAt          *time.Time
-	NativeID             *string
-	NativeRaw            json.RawMessage
-	FloatCurrency        string
-	SimID                pgtype.UUID
-	MerchantDelta        int64
-	SimDelta             int64
-	MerchantBalanceAfter *int64
-	SimBalanceAfter      *int64
-	DueAt                *time.Time
-	ExpiresAt            *time.Time
-	Expired              bool
+	Tenant               int64           `db:"tenant"`
+	ID                   pgtype.UUID     `db:"id"`
+	Type                 payments.Type   `db:"type"`
+	Status               payments.Status `db:"status"`
+	ParentID             pgtype.UUID     `db:"parent_id"`
+	Reference            string          `db:"reference"`
+	RequestHash          []byte          `db:"request_hash"`
+	OrderRef             string          `db:"order_ref"`
+	OrderURL             *string         `db:"order_url"`
+	URLProtected         bool            `db:"is_url_protected"`
+	Store                string          `db:"store"`
+	Description          *string         `db:"description"`
+	Scenario             string          `db:"scenario"`
+	EnvID                string          `db:"env_id"`
+	Operator             string          `db:"operator"`
+	Country              string          `db:"country"`
+	Currency             string          `db:"currency"`
+	MSISDN               string          `db:"msisdn"`
+	Amount               int64           `db:"amount"`
+	Commission           int64           `db:"commission"`
+	NetAmount            int64           `db:"net_amount"`
+	AbsorptionPct        int32           `db:"absorption_pct"`
+	Refunded             int64           `db:"refunded"`
+	LatencyMs            int32           `db:"latency_ms"`
+	CreatedAt            time.Time       `db:"created_at"`
+	CompletedAt          *time.Time      `db:"completed_at"`
+	NativeID             *string         `db:"native_id"`
+	NativeRaw            json.RawMessage `db:"native_raw"`
+	FloatCurrency        string          `db:"float_currency"`
+	SimID                pgtype.UUID     `db:"sim_id"`
+	MerchantDelta        int64           `db:"merchant_delta"`
+	SimDelta             int64           `db:"sim_delta"`
+	MerchantBalanceAfter *int64          `db:"merchant_balance_after"`
+	SimBalanceAfter      *int64          `db:"sim_balance_after"`
+	DueAt                *time.Time      `db:"due_at"`
+	ExpiresAt            *time.Time      `db:"expires_at"`
+	Expired              bool            `db:"expired"`
 }
 
 // Settlement of what is due, in one database transaction: the row locks are the lease, and a worker that dies gives
@@ -216,15 +216,15 @@ where t.tenant = s.tenant and t.id = s.id
 `
 
 type SettleTransactionsParams struct {
-	Tenants         []int64
-	Ids             []pgtype.UUID
-	Statuses        []string
-	FloatCurrencies []string
-	MerchantDeltas  []int64
-	MerchantBefore  []int64
-	SimIds          []pgtype.UUID
-	SimDeltas       []int64
-	SimBalances     []int64
+	Tenants         []int64       `db:"tenants"`
+	Ids             []pgtype.UUID `db:"ids"`
+	Statuses        []string      `db:"statuses"`
+	FloatCurrencies []string      `db:"float_currencies"`
+	MerchantDeltas  []int64       `db:"merchant_deltas"`
+	MerchantBefore  []int64       `db:"merchant_before"`
+	SimIds          []pgtype.UUID `db:"sim_ids"`
+	SimDeltas       []int64       `db:"sim_deltas"`
+	SimBalances     []int64       `db:"sim_balances"`
 }
 
 // All that a batch of outcomes does. merchant_before is what earlier payments of the same batch gave to the same float. Floats

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+)
+
+// settings are flags of every kind that the commands have.
+type settings struct {
+	DatabaseURL, Address string
+	Concurrency          int
+	Loopback             bool
+	Deny                 []string
+	Interval             time.Duration
+}
+
+// execute runs a command with such flags and returns what they came to.
+func execute(t *testing.T, args ...string) (settings, error) {
+	t.Helper()
+	var s settings
+	root := &cobra.Command{Use: "root", SilenceErrors: true, SilenceUsage: true, PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+		return flagsFromEnvironment(cmd)
+	}}
+	root.PersistentFlags().StringVar(&s.Address, "listen-address", ":8080", "")
+	cmd := &cobra.Command{Use: "run", RunE: func(*cobra.Command, []string) error { return nil }}
+	databaseURL(cmd, &s.DatabaseURL)
+	cmd.Flags().IntVar(&s.Concurrency, "webhook-concurrency", 64, "")
+	cmd.Flags().BoolVar(&s.Loopback, "allow-loopback", false, "")
+	cmd.Flags().StringSliceVar(&s.Deny, "webhook-deny", nil, "")
+	cmd.Flags().DurationVar(&s.Interval, "interval", time.Second, "")
+	root.AddCommand(cmd)
+	root.SetArgs(append([]string{"run"}, args...))
+	err := root.ExecuteContext(t.Context())
+	return s, err
+}
+
+func TestFlagsFromEnvironment(t *testing.T) {
+	defaults := settings{Address: ":8080", Concurrency: 64, Interval: time.Second}
+	cases := map[string]struct {
+		env    map[string]string
+		args   []string
+		change func(*settings)
+	}{
+		"nothing": {},
+		"environment": {
+			env: map[string]string{
+				"DATABASE_URL": "postgres://a", "CAURI_WEBHOOK_CONCURRENCY": "3", "CAURI_ALLOW_LOOPBACK": "true",
+				"CAURI_WEBHOOK_DENY": "10.0.0.1,10.0.0.2:5432", "CAURI_INTERVAL": "5m",
+			},
+			change: func(s *settings) {
+				*s = settings{"postgres://a", ":8080", 3, true, []string{"10.0.0.1", "10.0.0.2:5432"}, 5 * time.Minute}
+			},
+		},
+		"a flag of the whole program": {
+			env: map[string]string{"CAURI_LISTEN_ADDRESS": ":1"}, change: func(s *settings) { s.Address = ":1" },
+		},
+		"the command line wins": {
+			env:  map[string]string{"DATABASE_URL": "postgres://a", "CAURI_WEBHOOK_CONCURRENCY": "3", "CAURI_WEBHOOK_DENY": "10.0.0.1"},
+			args: []string{"--webhook-concurrency=4", "--webhook-deny=10.0.0.9"},
+			change: func(s *settings) {
+				s.DatabaseURL, s.Concurrency, s.Deny = "postgres://a", 4, []string{"10.0.0.9"}
+			},
+		},
+		"the command line wins with a default too": {
+			env: map[string]string{"CAURI_WEBHOOK_CONCURRENCY": "3"}, args: []string{"--webhook-concurrency=64"},
+		},
+		"the command line wins over what cannot be read": {
+			env: map[string]string{"CAURI_WEBHOOK_CONCURRENCY": "many"}, args: []string{"--webhook-concurrency=64"},
+		},
+		"an empty variable is none":        {env: map[string]string{"CAURI_WEBHOOK_CONCURRENCY": "", "DATABASE_URL": ""}},
+		"the database has its usual name":  {env: map[string]string{"CAURI_DATABASE_URL": "postgres://a"}},
+		"variables of others are not read": {env: map[string]string{"WEBHOOK_CONCURRENCY": "3", "CAURI_PORT": "tcp://10.0.0.1:80"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			for variable, value := range c.env {
+				t.Setenv(variable, value)
+			}
+			want := defaults
+			if c.change != nil {
+				c.change(&want)
+			}
+			got, err := execute(t, c.args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("flags (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestBadVariableIsNamed(t *testing.T) {
+	t.Setenv("CAURI_WEBHOOK_CONCURRENCY", "many")
+	t.Setenv("CAURI_INTERVAL", "soon")
+	_, err := execute(t)
+	for _, want := range []string{"CAURI_WEBHOOK_CONCURRENCY", "many", "CAURI_INTERVAL", "soon"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s in it", err, want)
+		}
+	}
+}
+
+func TestVariableOf(t *testing.T) {
+	for flag, want := range map[string]string{
+		"database-url": "DATABASE_URL", "listen-address": "CAURI_LISTEN_ADDRESS", "secret": "CAURI_SECRET", "database-max-conns": "CAURI_DATABASE_MAX_CONNS",
+	} {
+		if got := variableOf(flag); got != want {
+			t.Errorf("--%s: got %s, want %s", flag, got, want)
+		}
+	}
+}
+
+func TestCommandsSayWhatIsMissing(t *testing.T) {
+	for _, variable := range []string{"DATABASE_URL", "CAURI_ENCRYPTION_KEY_FILE", "CAURI_SECRET", "CAURI_SECRET_FILE"} {
+		t.Setenv(variable, "")
+	}
+	cases := map[string]struct{ args, want string }{
+		"worker without a database": {"worker", "--database-url"},
+		"worker without a key":      {"worker --database-url=postgres://127.0.0.1:1/x", "--encryption-key-file"},
+		"migrate":                   {"migrate", "--database-url"},
+		"listen":                    {"listen", "--secret"},
+		"log format":                {"version --log-format=xml", "--log-format=xml"},
+		"log level":                 {"version --log-level=loud", "--log-level=loud"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			root := newRootCommand()
+			root.SetArgs(strings.Fields(c.args))
+			if err := root.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %s in it", err, c.want)
+			}
+		})
+	}
+}
+
+func TestWorkerNamesABadDenyRule(t *testing.T) {
+	key := t.TempDir() + "/keys"
+	if err := os.WriteFile(key, []byte("MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := runWorker(t.Context(), workerOptions{databaseURL: "postgres://127.0.0.1:1/x", keyFile: key, deny: []string{"postgres"}})
+	if err == nil || !strings.Contains(err.Error(), "--webhook-deny") || !strings.Contains(err.Error(), `"postgres"`) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,111 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// refundBody is the body of POST /v1/payments/{id}/refund. It may be left out altogether.
+type refundBody struct {
+	_         struct{} `additionalProperties:"true"`
+	Amount    int64    `json:"amount,omitempty" minimum:"1" maximum:"1000000000000" example:"5000" doc:"In whole units of the currency. Left out: all that is left to refund."`
+	Reference string   `json:"reference,omitempty" minLength:"1" maxLength:"80" example:"SHOP-REF-20260531120000-0123456789AB" doc:"Idempotency key; generated when left out."`
+}
+
+var refundSchema = schemaFor[refundBody]()
+
+func (s *Server) createRefund(w http.ResponseWriter, r *http.Request) (answer, error) {
+	body, err := refundSchema.decodeOptional(w, r)
+	if err != nil {
+		return answer{}, err
+	}
+	parent, err := payments.ParseID(chi.URLParam(r, "id"))
+	if err != nil {
+		return answer{}, noSuchTransaction()
+	}
+	made, replayed, err := s.refund(r.Context(), sessionOf(r), parent, body)
+	if err != nil {
+		return answer{}, err
+	}
+	return s.created(r.Context(), made, replayed), nil
+}
+
+// refund records a refund, or finds the one that the same request made before.
+func (s *Server) refund(ctx context.Context, who session, parent payments.ID, body fields) (made recorded, replayed bool, err error) {
+	hash := requestHash(payments.Refund, body, parent.String())
+	try := func(sandbox *store.Sandbox) (recorded, error) { return s.tryRefund(ctx, sandbox, parent, body, hash) }
+	return s.once(ctx, who, payments.Refund, body.text("reference"), hash, try)
+}
+
+func (s *Server) tryRefund(ctx context.Context, sandbox *store.Sandbox, parentID payments.ID, body fields, hash []byte) (recorded, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bookingTimeout)
+	defer cancel()
+	n := store.NewRefund{RequestHash: hash, ParentID: parentID, Reference: body.text("reference"), Latency: s.payoutLatency(sandbox)}
+	if amount, given := body["amount"].(int64); given {
+		n.Amount = &amount
+	}
+	parent, err := s.store.GetTransaction(ctx, sandbox.Tenant, parentID)
+	if err == nil {
+		err = parent.CheckRefund(n.Amount)
+	}
+	if err != nil {
+		return recorded{}, refundRefusal(err)
+	}
+	if n.ID, err = payments.NewID(s.now(), s.random); err != nil {
+		return recorded{}, err
+	}
+	if n.Reference == "" {
+		if n.Reference, err = s.newReference(payments.OriginOf(parent.Reference), payments.OpRefund); err != nil {
+			return recorded{}, err
+		}
+	}
+	begun := s.now()
+	t, after, err := s.store.CreateRefund(ctx, sandbox.Tenant, n)
+	if err != nil {
+		return recorded{}, refundRefusal(err)
+	}
+	return recorded{transaction: t, answerAt: begun.Add(after)}, nil
+}
+
+// refundRefusal says in the contract's words why a parent cannot be refunded.
+func refundRefusal(err error) error {
+	var exceeds payments.ErrExceedsRefundable
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return noSuchTransaction()
+	case errors.Is(err, payments.ErrNotRefundable):
+		return &Error{Status: http.StatusUnprocessableEntity, Code: "not_refundable", Message: "Only a collection with status SUCCESS can be refunded."}
+	case errors.As(err, &exceeds):
+		return &Error{Status: http.StatusUnprocessableEntity, Code: "exceeds_refundable",
+			Message: fmt.Sprintf("The refund exceeds what is left of the payment, %d.", exceeds.Refundable),
+			Detail:  map[string]any{"refundable": exceeds.Refundable}}
+	}
+	return err
+}
+
+// newReference generates a reference. That it is free is left to chance and to the unique index: see [Server.once].
+func (s *Server) newReference(origin string, op payments.Operation) (string, error) {
+	r, err := payments.NewReference(origin, op, s.now(), s.random)
+	return r.String(), err
+}
+
+// payoutLatency draws the latencies of both outcomes between which the float decides.
+func (s *Server) payoutLatency(sandbox *store.Sandbox) store.PayoutLatency {
+	draw := func(status payments.Status) store.Latency {
+		latency := status.Latency(s.draw)
+		return store.Latency{Simulated: latency, Waited: scaled(latency, sandbox)}
+	}
+	return store.PayoutLatency{Paid: draw(payments.Success), Refused: draw(payments.InsufficientFunds)}
+}
+
+func scaled(latency time.Duration, sandbox *store.Sandbox) time.Duration {
+	return payments.ScaleLatency(latency, sandbox.LatencyPercent)
+}

@@ -1,0 +1,170 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/store/storetest"
+)
+
+func TestEmptyDirectory(t *testing.T) {
+	t.Parallel()
+	directory := store.NewDirectory(storetest.New(t))
+	for range 2 {
+		if sandbox, ok := directory.ByKey(store.KeyHash{}); ok {
+			t.Errorf("knows %+v", sandbox)
+		}
+		if err := directory.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Two sandboxes may exchange their keys between two looks at the database.
+func TestDirectoryFollowsAKeyThatMoves(t *testing.T) {
+	w := newWorld(t)
+	worlds := []*world{w, w.beside("other")}
+	keys := []store.KeyHash{{1}, {2}}
+	directory := store.NewDirectory(w.Store)
+	for i := range 10 {
+		for j, sandbox := range worlds {
+			c := store.Credentials{APIKeyHash: keys[(i+j)%2], SigningSecret: secret}
+			if err := w.ApplyCredentials(t.Context(), sandbox.config.UID, c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := directory.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for j, sandbox := range worlds {
+			if got, ok := directory.ByKey(keys[(i+j)%2]); !ok || got.Name != sandbox.config.Name {
+				t.Fatalf("round %d: the key of %s leads to %+v", i, sandbox.config.Name, got)
+			}
+		}
+	}
+}
+
+// What Refresh promises, while others refresh, read and write: everything that was committed before the call is there.
+func TestDirectoryUnderConcurrency(t *testing.T) {
+	w := newWorld(t)
+	directory := store.NewDirectory(w.Store)
+	if err := directory.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var readers, writers sync.WaitGroup
+	readers.Go(func() { directory.Run(ctx, time.Millisecond) })
+	for range 4 {
+		readers.Go(func() {
+			for ; ctx.Err() == nil; time.Sleep(100 * time.Microsecond) {
+				if sandbox, ok := directory.ByKey(w.key); !ok || len(sandbox.Environments) != 2 || !sandbox.Stores["shop"] {
+					t.Errorf("the first sandbox is %+v", sandbox)
+					return
+				}
+			}
+		})
+	}
+	for i := range 4 {
+		config := w.config
+		config.UID, config.Name = fmt.Sprintf("44444444-4444-4444-4444-%012d", i), fmt.Sprint("sandbox-", i)
+		key := store.KeyHash{9, byte(i)}
+		writers.Go(func() {
+			for latency := range 10 {
+				config.LatencyPercent = latency
+				if _, err := w.ApplySandbox(ctx, config); err != nil {
+					t.Error(err)
+					return
+				}
+				if err := w.ApplyCredentials(ctx, config.UID, store.Credentials{APIKeyHash: key, SigningSecret: secret}); err != nil {
+					t.Error(err)
+					return
+				}
+				if err := directory.Refresh(ctx); err != nil {
+					t.Error(err)
+					return
+				}
+				if sandbox, ok := directory.ByKey(key); !ok || sandbox.LatencyPercent != latency {
+					t.Errorf("%s: got %+v, want latency %d", config.Name, sandbox, latency)
+					return
+				}
+			}
+			if err := w.DeleteSandbox(ctx, config.UID); err != nil {
+				t.Error(err)
+			}
+			if err := directory.Refresh(ctx); err != nil {
+				t.Error(err)
+			}
+			if _, ok := directory.ByKey(key); ok {
+				t.Errorf("%s was deleted and its key works", config.Name)
+			}
+		})
+	}
+	writers.Wait()
+	stop()
+	readers.Wait()
+}
+
+func TestDirectoryRunSeesAChangeByItself(t *testing.T) {
+	w := newWorld(t)
+	directory := store.NewDirectory(w.Store)
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { directory.Run(ctx, time.Millisecond) })
+	eventually(t, func() bool {
+		_, ok := directory.ByKey(w.key)
+		return ok
+	})
+	w.config.LatencyPercent = 7
+	w.apply()
+	eventually(t, func() bool {
+		sandbox, _ := directory.ByKey(w.key)
+		return sandbox.LatencyPercent == 7
+	})
+	stop()
+	running.Wait()
+}
+
+// While the database is away the configuration that was read last is served.
+func TestDirectoryOutlivesItsDatabase(t *testing.T) {
+	w := newWorld(t)
+	s := storetest.Open(t, w.url)
+	directory := store.NewDirectory(s)
+	if err := directory.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	if err := directory.Refresh(t.Context()); err == nil {
+		t.Error("the database answers")
+	}
+	if _, ok := directory.ByKey(w.key); !ok {
+		t.Error("the key is forgotten")
+	}
+}
+
+// A caller that goes away must not break the load that others wait for.
+func TestDirectoryRefreshOfACallerThatIsGone(t *testing.T) {
+	w := newWorld(t)
+	directory := store.NewDirectory(w.Store)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := directory.Refresh(ctx); err != nil {
+		t.Error(err)
+	}
+	if _, ok := directory.ByKey(w.key); !ok {
+		t.Error("the key is unknown")
+	}
+}
+
+// eventually waits for something to become true.
+func eventually(t *testing.T, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !so(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it has not come true in ten seconds")
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package store_test
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// newKey makes a line of a key file.
+func newKey(t *testing.T) string {
+	t.Helper()
+	key := make([]byte, 32)
+	if _, err := rand.Read(key); err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(key)
+}
+
+func ring(t *testing.T, keys ...string) *store.KeyRing {
+	t.Helper()
+	r, err := store.ParseKeyRing(strings.Join(keys, "\n") + "\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func seal(t *testing.T, r *store.KeyRing, owner, secret string) []byte {
+	t.Helper()
+	sealed, err := store.SealSecret(r, rand.Reader, owner, secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sealed
+}
+
+func TestKeyRingRotation(t *testing.T) {
+	t.Parallel()
+	older, newer := newKey(t), newKey(t)
+	sealed := map[string][]byte{
+		"old": seal(t, ring(t, older), "owner", "whsec_1"), "new": seal(t, ring(t, newer, older), "owner", "whsec_1"),
+	}
+	cases := map[string]struct {
+		ring  *store.KeyRing
+		opens map[string]bool
+	}{
+		"before":       {ring(t, older), map[string]bool{"old": true}},
+		"new is ahead": {ring(t, newer, older), map[string]bool{"old": true, "new": true}},
+		"new is last":  {ring(t, older, newer), map[string]bool{"old": true, "new": true}},
+		"after":        {ring(t, newer), map[string]bool{"new": true}},
+		"neither":      {ring(t, newKey(t)), nil},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			for by, text := range sealed {
+				secret, err := store.OpenSecret(c.ring, "owner", text)
+				if (err == nil) != c.opens[by] || err == nil && secret != "whsec_1" {
+					t.Errorf("sealed by the %s key: got %q, %v", by, secret, err)
+				}
+			}
+		})
+	}
+}
+
+func TestKeyRingSealsEachTimeAnew(t *testing.T) {
+	t.Parallel()
+	r := ring(t, newKey(t))
+	if string(seal(t, r, "owner", "secret")) == string(seal(t, r, "owner", "secret")) {
+		t.Error("a secret was sealed twice in the same way")
+	}
+}
+
+func TestKeyRingOpensOnlyWhatItSealed(t *testing.T) {
+	t.Parallel()
+	r := ring(t, newKey(t))
+	sealed := seal(t, r, "owner", "the secret itself")
+	check := func(what, owner string, text []byte) {
+		t.Helper()
+		secret, err := store.OpenSecret(r, owner, text)
+		if err == nil || secret != "" || strings.Contains(err.Error(), "the secret") {
+			t.Errorf("%s: got %q, %v", what, secret, err)
+		}
+	}
+	check("another owner", "other", sealed)
+	check("no owner", "", sealed)
+	for i := range sealed {
+		check("cut", "owner", sealed[:i])
+		changed := append([]byte(nil), sealed...)
+		changed[i] ^= 1
+		check("changed", "owner", changed)
+	}
+	check("longer", "owner", append(append([]byte(nil), sealed...), 0))
+}
+
+func TestKeyRingIsNeeded(t *testing.T) {
+	t.Parallel()
+	if _, err := store.SealSecret(nil, rand.Reader, "owner", "secret"); !errors.Is(err, store.ErrNoKeyRing) {
+		t.Errorf("sealing: %v", err)
+	}
+	if _, err := store.OpenSecret(nil, "owner", []byte("sealed")); !errors.Is(err, store.ErrNoKeyRing) {
+		t.Errorf("opening: %v", err)
+	}
+}
+
+func TestParseKeyRing(t *testing.T) {
+	t.Parallel()
+	good, short := newKey(t), base64.StdEncoding.EncodeToString([]byte("sixteen bytes ok"))
+	cases := map[string]struct{ text, wrong string }{
+		"one":              {good, ""},
+		"line break":       {good + "\n", ""},
+		"Windows":          {good + "\r\n" + good + "\r\n", ""},
+		"blank lines":      {"\n\n" + good + "\n\n", ""},
+		"nothing":          {"", "there is no key"},
+		"blanks":           {" \n\t", "there is no key"},
+		"too short":        {short, "key 1 is not 32 bytes"},
+		"too long":         {base64.StdEncoding.EncodeToString(make([]byte, 33)), "key 1 is not 32 bytes"},
+		"the second":       {good + "\n" + short, "key 2 is not 32 bytes"},
+		"hexadecimal":      {strings.Repeat("ab", 32), "key 1 is not 32 bytes"},
+		"not base64":       {"!" + good[1:], "key 1 is not 32 bytes"},
+		"raw bytes":        {strings.Repeat("k", 32), "key 1 is not 32 bytes"},
+		"of another shape": {"key: " + good, "key 1 is not 32 bytes"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := store.ParseKeyRing(c.text)
+			switch {
+			case c.wrong == "" && err != nil:
+				t.Error(err)
+			case c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)):
+				t.Errorf("got %v, want %q", err, c.wrong)
+			}
+			for _, line := range strings.Fields(c.text) {
+				if err != nil && strings.Contains(err.Error(), line[:min(len(line), 12)]) && line != "key:" {
+					t.Errorf("the error shows a key: %v", err)
+				}
+			}
+		})
+	}
+}
+
+func TestLoadKeyRing(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "keys")
+	if _, err := store.LoadKeyRing(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	key := newKey(t)
+	if err := os.WriteFile(path, []byte(key+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := store.LoadKeyRing(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if secret, err := store.OpenSecret(loaded, "owner", seal(t, ring(t, key), "owner", "secret")); secret != "secret" {
+		t.Errorf("got %q, %v", secret, err)
+	}
+	if err := os.WriteFile(path, []byte(key[1:]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.LoadKeyRing(path); err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), key[1:9]) {
+		t.Errorf("a bad file: %v", err)
+	}
+}

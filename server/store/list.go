@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store/internal/db"
+)
+
+// Filter says which transactions are listed. A zero field filters nothing.
+type Filter struct {
+	Country       payments.Country
+	Operator      payments.Operator
+	Status        payments.Status
+	Type          payments.Type
+	OrderRef      string
+	Store         string
+	Reference     string
+	MSISDN        string
+	CreatedAfter  time.Time // exclusive
+	CreatedBefore time.Time // exclusive
+}
+
+// ListTransactions returns up to limit of a tenant's transactions, newest first, beginning after the one named by after, nil
+// for the newest of all. Pages are stable while transactions are added: what is new comes before every page that was read.
+func (s *Store) ListTransactions(ctx context.Context, tenant int64, f Filter, after *payments.ID, limit int) ([]*payments.Transaction, error) {
+	sql, args := listStatement(tenant, f, after, limit)
+	rows, err := walled{s.pool, tenant}.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, classify(err, "listing transactions")
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[db.Transaction])
+	if err != nil {
+		return nil, classify(err, "listing transactions")
+	}
+	transactions := make([]*payments.Transaction, len(found))
+	for i := range found {
+		transactions[i] = transactionOf(&found[i])
+	}
+	return transactions, nil
+}
+
+// listStatement has a condition for each filter that is set and none for the others, so that each combination gets a plan of
+// its own: one statement for all of them could use no index but the primary key.
+func listStatement(tenant int64, f Filter, after *payments.ID, limit int) (sql string, args []any) {
+	where := []string{"tenant = $1"}
+	args = []any{tenant}
+	condition := func(text string, value any) {
+		args = append(args, value)
+		where = append(where, fmt.Sprintf(text, len(args)))
+	}
+	texts := []struct{ column, value string }{
+		{"country", string(f.Country)}, {"operator", string(f.Operator)}, {"status", string(f.Status)},
+		{"type", string(f.Type)}, {"order_ref", f.OrderRef}, {"store", f.Store}, {"reference", f.Reference},
+		{"msisdn", f.MSISDN},
+	}
+	for _, t := range texts {
+		if t.value != "" {
+			condition(t.column+" = $%d", t.value)
+		}
+	}
+	if !f.CreatedAfter.IsZero() {
+		condition("created_at > $%d", f.CreatedAfter)
+	}
+	if !f.CreatedBefore.IsZero() {
+		condition("created_at < $%d", f.CreatedBefore)
+	}
+	if after != nil {
+		condition("id < $%d", uuidOf(*after))
+	}
+	args = append(args, limit)
+	return fmt.Sprintf("select %s from transactions where %s order by tenant desc, id desc limit $%d",
+		transactionColumns, strings.Join(where, " and "), len(args)), args
+}
+
+// transactionColumns are the columns that this program knows. A newer schema may have more, while an upgrade is rolled out.
+var transactionColumns = func() string {
+	var columns []string
+	for field := range reflect.TypeFor[db.Transaction]().Fields() {
+		columns = append(columns, field.Tag.Get("db"))
+	}
+	return strings.Join(columns, ", ")
+}()

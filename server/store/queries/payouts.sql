@@ -1,0 +1,121 @@
+-- Refunds and disbursements. Like the statements in payments.sql: one round trip behind the tenant wall, a gate first, and the
+-- same order of locks. Whether the float suffices is decided here, under its lock, so the latencies of both outcomes are given.
+
+-- name: BookDisbursement :one
+with present as (
+  select o.webhook_url is not null as deliver, o.monthly_quota as quota
+  from organizations o
+  where o.tenant = sqlc.arg(tenant) and o.version = sqlc.arg(config_version)
+    and not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = sqlc.arg(reference))
+), counted as (
+  insert into quota_usage as q (tenant, month, used)
+  select sqlc.arg(tenant), date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
+  returning 1
+), gate as (
+  select present.deliver from present where present.quota is null or exists (select from counted)
+), recipient as (
+  select s.sim_id from sims s, gate
+  where s.tenant = sqlc.arg(tenant) and s.sim_id = sqlc.narg(sim_id) for update of s
+), float as (
+  select f.balance from floats f, gate
+  where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency) and (select count(*) from recipient) >= 0
+  for update of f
+), decided as (
+  select gate.deliver, float.balance, float.balance >= sqlc.arg(amount)::bigint as paid from gate, float
+), merchant as (
+  update floats f set balance = f.balance - sqlc.arg(amount)::bigint, changed_at = now()
+  from decided where decided.paid and f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency)
+), credited as (
+  update sims s set balance = s.balance + sqlc.arg(amount)::bigint, changed_at = now()
+  from decided, recipient where decided.paid and s.tenant = sqlc.arg(tenant) and s.sim_id = recipient.sim_id
+  returning s.sim_id, s.balance
+), booked as (
+  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
+    description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
+    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after)
+  select sqlc.arg(tenant), sqlc.arg(id), 'disbursement',
+    case when decided.paid then 'SUCCESS' else 'INSUFFICIENT_FUNDS' end::transaction_status,
+    sqlc.arg(reference), sqlc.arg(request_hash), sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected),
+    sqlc.arg(store), sqlc.narg(description), '', sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country),
+    sqlc.arg(currency), sqlc.arg(msisdn), sqlc.arg(amount)::bigint, 0, sqlc.arg(amount)::bigint, sqlc.arg(absorption_pct),
+    case when decided.paid then sqlc.arg(paid_latency_ms)::integer else sqlc.arg(refused_latency_ms)::integer end,
+    sqlc.arg(float_currency), credited.sim_id, now(),
+    case when decided.paid then -sqlc.arg(amount)::bigint else 0 end,
+    case when credited.sim_id is not null then sqlc.arg(amount)::bigint else 0 end,
+    decided.balance - case when decided.paid then sqlc.arg(amount)::bigint else 0 end, credited.balance
+  from decided left join credited on true
+  returning status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
+), event as (
+  insert into events (tenant, id, state, due_at)
+  select sqlc.arg(tenant), sqlc.arg(id), case when decided.deliver then 'queued' else 'recorded' end::event_state,
+    case when decided.deliver then now() + make_interval(secs => case when decided.paid then sqlc.arg(paid_after_ms)::float8
+      else sqlc.arg(refused_after_ms)::float8 end / 1000) end
+  from decided, booked
+)
+select status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after from booked;
+
+-- name: BookRefund :one
+-- The parent's lock makes refunds of one collection take turns, so that together they never exceed it; it comes before the
+-- quota's, so that what is refused is not counted. What a refund inherits is copied from the parent. amount null: all that is left.
+with present as (
+  select o.webhook_url is not null as deliver, o.monthly_quota as quota
+  from organizations o
+  where o.tenant = sqlc.arg(tenant)
+    and not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = sqlc.arg(reference))
+), locked as (
+  select p.*, coalesce(sqlc.narg(amount)::bigint, p.amount - p.refunded) as asked
+  from transactions p, present
+  where p.tenant = sqlc.arg(tenant) and p.id = sqlc.arg(parent_id) and p.type = 'collection' and p.status = 'SUCCESS'
+    and p.refunded + coalesce(sqlc.narg(amount)::bigint, 1) <= p.amount
+  for update of p
+), counted as (
+  insert into quota_usage as q (tenant, month, used)
+  select sqlc.arg(tenant), date_trunc('month', now() at time zone 'utc')::date, 1
+  from present, locked where present.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
+  returning 1
+), parent as (
+  select locked.* from locked, present where present.quota is null or exists (select from counted)
+), recipient as (
+  select s.sim_id from sims s, parent
+  where s.tenant = sqlc.arg(tenant) and s.msisdn = parent.msisdn and s.currency = parent.float_currency for update of s
+), float as (
+  select f.balance from floats f, parent
+  where f.tenant = sqlc.arg(tenant) and f.currency = parent.float_currency and (select count(*) from recipient) >= 0
+  for update of f
+), decided as (
+  select gate.deliver, parent.asked, float.balance, float.balance >= parent.asked as paid from present as gate, parent, float
+), merchant as (
+  update floats f set balance = f.balance - decided.asked, changed_at = now()
+  from decided, parent where decided.paid and f.tenant = sqlc.arg(tenant) and f.currency = parent.float_currency
+), credited as (
+  update sims s set balance = s.balance + decided.asked, changed_at = now()
+  from decided, recipient where decided.paid and s.tenant = sqlc.arg(tenant) and s.sim_id = recipient.sim_id
+  returning s.sim_id, s.balance
+), marked as (
+  update transactions p set refunded = p.refunded + decided.asked
+  from decided where decided.paid and p.tenant = sqlc.arg(tenant) and p.id = sqlc.arg(parent_id)
+), booked as (
+  insert into transactions (tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected,
+    store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
+    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after)
+  select sqlc.arg(tenant), sqlc.arg(id), 'refund',
+    case when decided.paid then 'SUCCESS' else 'INSUFFICIENT_FUNDS' end::transaction_status, parent.id,
+    sqlc.arg(reference), sqlc.arg(request_hash), parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, null,
+    '', parent.env_id, parent.operator, parent.country, parent.currency, parent.msisdn, decided.asked, 0, decided.asked,
+    parent.absorption_pct,
+    case when decided.paid then sqlc.arg(paid_latency_ms)::integer else sqlc.arg(refused_latency_ms)::integer end,
+    parent.float_currency, credited.sim_id, now(), case when decided.paid then -decided.asked else 0 end,
+    case when credited.sim_id is not null then decided.asked else 0 end,
+    decided.balance - case when decided.paid then decided.asked else 0 end, credited.balance
+  from decided, parent left join credited on true
+  returning *
+), event as (
+  insert into events (tenant, id, state, due_at)
+  select sqlc.arg(tenant), sqlc.arg(id), case when decided.deliver then 'queued' else 'recorded' end::event_state,
+    case when decided.deliver then now() + make_interval(secs => case when decided.paid then sqlc.arg(paid_after_ms)::float8
+      else sqlc.arg(refused_after_ms)::float8 end / 1000) end
+  from decided, booked
+)
+select * from booked;

@@ -1,0 +1,39 @@
+package store
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/store/internal/db"
+)
+
+// Grant is a share of a sandbox's rate limit.
+type Grant struct {
+	Requests  int           // granted; 0: the limit is reached
+	Remaining int           // of the limit, after this grant
+	Reset     time.Duration // until the oldest requests leave the minute that is counted
+}
+
+// TakeRequests grants up to wanted requests of a tenant whose limit is that many requests in any minute. All replicas of the
+// api draw from the same count.
+func (s *Store) TakeRequests(ctx context.Context, tenant int64, limit, wanted int) (Grant, error) {
+	var row db.TakeRequestsRow
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		if _, err := tx.Exec(ctx, enterTenant, strconv.FormatInt(tenant, 10)); err != nil {
+			return err
+		}
+		q := db.New(tx)
+		if err := q.LockRate(ctx, tenant); err != nil {
+			return err
+		}
+		row, err = q.TakeRequests(ctx, int64(limit), tenant, int64(wanted))
+		return err
+	})
+	if err != nil {
+		return Grant{}, classify(err, "counting requests")
+	}
+	return Grant{Requests: int(row.Granted), Remaining: int(row.Remaining), Reset: time.Duration(row.ResetSeconds) * time.Second}, nil
+}

@@ -1,0 +1,9 @@
+package webhooks
+
+import "time"
+
+// SetTimeout shortens the time of an attempt in all, so that a test need not wait for the real one.
+func (s *Sender) SetTimeout(d time.Duration) { s.client.Timeout = d }
+
+// Timeout is the time of an attempt in all.
+func (s *Sender) Timeout() time.Duration { return s.client.Timeout }

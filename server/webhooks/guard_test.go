@@ -1,0 +1,185 @@
+package webhooks_test
+
+import (
+	"errors"
+	"net/netip"
+	"testing"
+
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
+
+// rules reads deny rules.
+func rules(t testing.TB, texts ...string) []webhooks.DenyRule {
+	t.Helper()
+	var all []webhooks.DenyRule
+	for _, text := range texts {
+		rule, err := webhooks.ParseDenyRule(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, rule)
+	}
+	return all
+}
+
+// What servers are talked into calling, after the lists of OWASP and of other senders of webhooks.
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	plain, development := webhooks.Guard{}, webhooks.Guard{AllowLoopback: true}
+	platform := webhooks.Guard{AllowLoopback: true, Deny: rules(t, "10.96.0.0/12", "10.0.0.7", "10.0.0.1:5432", "fd00:1::/32", "[fd00:2::1]:443")}
+	mapped := webhooks.Guard{Deny: rules(t, "::ffff:10.0.0.7", "[::ffff:10.0.0.1]:5432", "::ffff:10.96.0.0/108")}
+	everything := webhooks.Guard{AllowLoopback: true, Deny: rules(t, "0.0.0.0/0", "::/0")}
+	cases := map[string]struct {
+		guard   webhooks.Guard
+		address string
+		allowed bool
+	}{
+		"public":            {plain, "93.184.216.34:443", true},
+		"public v6":         {plain, "[2606:2800:220:1::1]:443", true},
+		"private 10":        {plain, "10.1.2.3:80", true}, // Services are there
+		"private 172.16":    {plain, "172.16.0.1:80", true},
+		"private 192.168":   {plain, "192.168.1.1:80", true},
+		"carrier-grade NAT": {plain, "100.64.0.1:80", true},
+		"unique local v6":   {plain, "[fd12:3456::1]:80", true},
+
+		"loopback":                        {plain, "127.0.0.1:80", false},
+		"loopback, not .1":                {plain, "127.255.255.254:80", false},
+		"loopback v6":                     {plain, "[::1]:80", false},
+		"loopback mapped":                 {plain, "[::ffff:127.0.0.1]:80", false},
+		"loopback compatible":             {plain, "[::127.0.0.1]:80", false},
+		"loopback by NAT64":               {plain, "[64:ff9b::127.0.0.1]:80", false},
+		"loopback by local NAT64":         {plain, "[64:ff9b:1::127.0.0.1]:80", false},
+		"loopback by 6to4":                {plain, "[2002:7f00:1::]:80", false},
+		"loopback allowed":                {development, "127.0.0.1:80", true},
+		"loopback v6 allowed":             {development, "[::1]:80", true},
+		"loopback mapped allowed":         {development, "[::ffff:127.0.0.1]:80", true},
+		"metadata is not loopback":        {development, "169.254.169.254:80", false},
+		"unspecified is not loopback":     {development, "0.0.0.0:80", false},
+		"unspecified v6 is not loopback":  {development, "[::]:80", false},
+		"unspecified":                     {plain, "0.0.0.0:80", false},
+		"unspecified v6":                  {plain, "[::]:80", false},
+		"unspecified mapped":              {plain, "[::ffff:0.0.0.0]:80", false},
+		"this network":                    {plain, "0.1.2.3:80", false},
+		"metadata":                        {plain, "169.254.169.254:80", false},
+		"metadata mapped":                 {plain, "[::ffff:169.254.169.254]:80", false},
+		"metadata by NAT64":               {plain, "[64:ff9b::169.254.169.254]:80", false},
+		"metadata by local NAT64":         {plain, "[64:ff9b:1::169.254.169.254]:80", false},
+		"metadata by 6to4":                {plain, "[2002:a9fe:a9fe::1]:80", false},
+		"metadata of ECS":                 {plain, "169.254.170.2:80", false},
+		"link-local v6":                   {plain, "[fe80::1]:80", false},
+		"link-local v6 with its zone":     {plain, "[fe80::1%eth0]:80", false},
+		"mapped with a zone":              {plain, "[::ffff:127.0.0.1%eth0]:80", false},
+		"loopback v6 with a zone":         {plain, "[::1%lo]:80", false},
+		"multicast":                       {plain, "224.0.0.1:80", false},
+		"multicast, administratively":     {plain, "239.255.255.250:1900", false},
+		"multicast v6":                    {plain, "[ff02::1]:80", false},
+		"multicast v6, global":            {plain, "[ff0e::1]:80", false},
+		"broadcast":                       {plain, "255.255.255.255:80", false},
+		"a public address by NAT64":       {plain, "[64:ff9b::93.184.216.34]:443", true},
+		"a public address by 6to4":        {plain, "[2002:5db8:d822::1]:443", true},
+		"denied network":                  {platform, "10.96.0.1:443", false},
+		"last address of denied network":  {platform, "10.111.255.255:1", false},
+		"beside the denied network":       {platform, "10.112.0.0:443", true},
+		"denied address":                  {platform, "10.0.0.7:80", false},
+		"denied address, another port":    {platform, "10.0.0.7:8080", false},
+		"beside the denied address":       {platform, "10.0.0.8:80", true},
+		"denied port":                     {platform, "10.0.0.1:5432", false},
+		"another port than the denied":    {platform, "10.0.0.1:80", true},
+		"denied port of another address":  {platform, "10.0.0.2:5432", true},
+		"denied address mapped":           {platform, "[::ffff:10.0.0.7]:80", false},
+		"denied port mapped":              {platform, "[::ffff:10.0.0.1]:5432", false},
+		"other port than denied, mapped":  {platform, "[::ffff:10.0.0.1]:80", true},
+		"denied network mapped":           {platform, "[::ffff:10.96.0.1]:80", false},
+		"denied address by NAT64":         {platform, "[64:ff9b::10.0.0.7]:80", false},
+		"denied address by 6to4":          {platform, "[2002:a00:7::]:80", false},
+		"denied v6 network":               {platform, "[fd00:1:2::3]:80", false},
+		"beside the denied v6 network":    {platform, "[fd00:3::1]:80", true},
+		"denied v6 port":                  {platform, "[fd00:2::1]:443", false},
+		"denied v6 port with a zone":      {platform, "[fd00:2::1%eth0]:443", false},
+		"another v6 port than the denied": {platform, "[fd00:2::1]:80", true},
+		"address denied in mapped form":   {mapped, "10.0.0.7:80", false},
+		"port denied in mapped form":      {mapped, "10.0.0.1:5432", false},
+		"network denied in mapped form":   {mapped, "10.96.0.1:80", false},
+		"beside what is denied mapped":    {mapped, "10.112.0.1:80", true},
+		"everything denied":               {everything, "93.184.216.34:443", false},
+		"everything denied, v6":           {everything, "[2606:2800:220:1::1]:443", false},
+		"everything denied, loopback":     {everything, "127.0.0.1:80", false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			err := c.guard.Check(netip.MustParseAddrPort(c.address))
+			var forbidden webhooks.ErrForbidden
+			if errors.As(err, &forbidden) == c.allowed {
+				t.Errorf("%s: got %v, want allowed %t", c.address, err, c.allowed)
+			}
+		})
+	}
+}
+
+func TestParseDenyRule(t *testing.T) {
+	t.Parallel()
+	network := func(text string, port uint16) *webhooks.DenyRule {
+		return &webhooks.DenyRule{Network: netip.MustParsePrefix(text), Port: port}
+	}
+	cases := map[string]*webhooks.DenyRule{
+		"10.0.0.0/8":           network("10.0.0.0/8", 0),
+		"10.1.2.3/8":           network("10.0.0.0/8", 0),
+		"0.0.0.0/0":            network("0.0.0.0/0", 0),
+		"10.0.0.1":             network("10.0.0.1/32", 0),
+		"10.0.0.1:5432":        network("10.0.0.1/32", 5432),
+		"fd00::/8":             network("fd00::/8", 0),
+		"fd00::1":              network("fd00::1/128", 0),
+		"[fd00::1]:443":        network("fd00::1/128", 443),
+		"::ffff:10.0.0.1":      network("10.0.0.1/32", 0),
+		"[::ffff:10.0.0.1]:53": network("10.0.0.1/32", 53),
+		"::ffff:10.0.0.0/104":  network("10.0.0.0/8", 0),
+		"::ffff:0.0.0.0/96":    network("0.0.0.0/0", 0),
+		"fe80::1%eth0":         network("fe80::1/128", 0),
+
+		"":                  nil,
+		"postgres":          nil,
+		"postgres:5432":     nil,
+		"10.0.0.0/33":       nil,
+		"10.0.0":            nil,
+		"010.0.0.1":         nil,
+		"10.0.0.1:70000":    nil,
+		"10.0.0.1:0":        nil, // would deny every port, which nobody means who writes one
+		"10.0.0.0/8:5432":   nil,
+		"[fd00::1]":         nil,
+		" 10.0.0.1":         nil,
+		"http://10.0.0.1":   nil,
+		"10.0.0.1,10.0.0.2": nil,
+	}
+	for text, want := range cases {
+		t.Run(text, func(t *testing.T) {
+			got, err := webhooks.ParseDenyRule(text)
+			switch {
+			case want == nil && err == nil:
+				t.Errorf("%q was read as %v", text, got)
+			case want != nil && (err != nil || got != *want):
+				t.Errorf("got %v, %v, want %v", got, err, *want)
+			}
+		})
+	}
+}
+
+// FuzzParseDenyRule shows that a rule that is accepted denies something.
+func FuzzParseDenyRule(f *testing.F) {
+	for _, text := range []string{"10.0.0.0/8", "10.0.0.1", "10.0.0.1:5432", "[fd00::1]:443", "::ffff:10.0.0.0/104", "::/0", "fe80::1%eth0"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		rule, err := webhooks.ParseDenyRule(text)
+		if err != nil {
+			return
+		}
+		guard := webhooks.Guard{AllowLoopback: true, Deny: []webhooks.DenyRule{rule}}
+		port := rule.Port
+		if port == 0 {
+			port = 443
+		}
+		if guard.Check(netip.AddrPortFrom(rule.Network.Addr(), port)) == nil {
+			t.Errorf("%q denies nothing: %v", text, rule)
+		}
+	})
+}
