@@ -79,6 +79,8 @@ func (g Guard) forbidden(address netip.Addr) (why string) {
 		return "it is no address of a receiver"
 	case address.IsLinkLocalUnicast():
 		return "it is link-local, where metadata services are"
+	case metadata[address]:
+		return "it is a cloud's metadata service"
 	case address.IsMulticast() || address == broadcast:
 		return "it is not the address of one receiver"
 	}
@@ -88,10 +90,15 @@ func (g Guard) forbidden(address netip.Addr) (why string) {
 var (
 	thisNetwork = netip.MustParsePrefix("0.0.0.0/8")
 	broadcast   = netip.MustParseAddr("255.255.255.255")
-	nat64       = netip.MustParsePrefix("64:ff9b::/96")   // RFC 6052: IPv4 in the last four bytes
-	sixToFour   = netip.MustParsePrefix("2002::/16")      // RFC 3056: IPv4 in bytes 2 to 5
-	compatible  = netip.MustParsePrefix("::/96")          // RFC 4291, deprecated: IPv4 in the last four bytes
-	nat64Local  = netip.MustParsePrefix("64:ff9b:1::/48") // RFC 8215: local translation, IPv4 in the last four bytes of a /96
+	// metadata are the metadata services that are not link-local: of AWS and of Google Cloud.
+	metadata = map[netip.Addr]bool{
+		netip.MustParseAddr("fd00:ec2::254"): true,
+		netip.MustParseAddr("fd20:ce::254"):  true,
+	}
+	nat64      = netip.MustParsePrefix("64:ff9b::/96")   // RFC 6052: IPv4 in the last four bytes
+	sixToFour  = netip.MustParsePrefix("2002::/16")      // RFC 3056: IPv4 in bytes 2 to 5
+	compatible = netip.MustParsePrefix("::/96")          // RFC 4291, deprecated: IPv4 in the last four bytes
+	nat64Local = netip.MustParsePrefix("64:ff9b:1::/48") // RFC 8215: local translation, IPv4 in the last four bytes of a /96
 )
 
 // reached are the addresses that a packet to address may end at.

@@ -77,9 +77,9 @@ func buildBody(organizationID string, t *payments.Transaction) ([]byte, error) {
 func (w *Worker) attempt(ctx context.Context, e *store.LeasedEvent) {
 	log := w.log.With("event", webhooks.EventID(e.ID), "transaction", e.ID.String(), "organization", e.OrganizationID,
 		"type", e.Transaction.Type.Event(), "attempt", e.Attempts+1)
-	if e.SecretError != nil {
+	if e.Problem != nil {
 		// Not the receiver's fault: the attempt does not count, and the event is due again when its lease ends.
-		log.ErrorContext(ctx, "event cannot be signed", "error", e.SecretError)
+		log.ErrorContext(ctx, "event cannot be sent", "error", e.Problem)
 		return
 	}
 	result := w.sender.Send(ctx, webhooks.Delivery{

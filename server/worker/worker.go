@@ -55,6 +55,7 @@ func (w *Worker) Run(ctx context.Context) {
 	var sweeps sync.WaitGroup
 	sweeps.Go(func() { w.sweep(ctx, "settlement", w.settle) })
 	sweeps.Go(func() { w.deliver(ctx) })
+	sweeps.Go(func() { w.sweep(ctx, "purge", w.purge) })
 	sweeps.Wait()
 }
 

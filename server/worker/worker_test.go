@@ -312,7 +312,7 @@ func TestReceiverMayAskForMoreTime(t *testing.T) {
 		return "no attempt was written down"
 	})
 	stop()
-	if got := read[int](w, "select extract(epoch from due_at - now())::int from events where state = 'queued'"); got < 590 || got > 600 {
+	if got := read[int](w, "select extract(epoch from due_at - now())::int from events where state = 'queued'"); got < 540 || got > 600 {
 		t.Errorf("it is tried again in %d s, want 600", got)
 	}
 }

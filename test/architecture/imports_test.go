@@ -13,17 +13,19 @@ const module = "github.com/cauri-dev/cauri/"
 // mayImport says which packages of this module each package may import: imports point one way. A package in a folder below
 // one that is named here has the rules of that folder.
 var mayImport = map[string][]string{
-	"api/v1alpha1":      {},
-	"server/payments":   {},
-	"server/operators":  {"server/payments"},
-	"server/webhooks":   {"server/payments"},
-	"server/store":      {"server/payments", "server/store"},
-	"server/httpapi":    {"server/payments", "server/operators", "server/store", "server/webhooks"},
-	"server/worker":     {"server/payments", "server/operators", "server/store", "server/webhooks"},
-	"controllers":       {"api/v1alpha1", "server/payments", "server/operators", "server/store", "server/webhooks"},
-	"cmd/cauri":         {"api/v1alpha1", "controllers", "server/payments", "server/store", "server/webhooks", "server/httpapi", "server/worker"},
-	"test/architecture": {},
-	"test/e2e":          {"server/webhooks"},
+	"api/v1alpha1":         {},
+	"server/payments":      {},
+	"server/operators":     {"server/payments"},
+	"server/operators/sim": {"server/payments", "server/store"},
+	"server/webhooks":      {"server/payments"},
+	"server/store":         {"server/payments", "server/store"},
+	"server/httpapi":       {"server/payments", "server/operators", "server/store", "server/webhooks"},
+	"server/worker":        {"server/payments", "server/operators", "server/store", "server/webhooks"},
+	"controllers":          {"api/v1alpha1", "server/payments", "server/operators", "server/store", "server/webhooks"},
+	"cmd/cauri":            {"api/v1alpha1", "controllers", "server/payments", "server/operators/sim", "server/store", "server/webhooks", "server/httpapi", "server/worker"},
+	"test/architecture":    {},
+	"test/conformance":     {}, // a black box
+	"test/e2e":             {"server/webhooks"},
 }
 
 // standardLibraryOnly are the packages that nothing from outside may reach.

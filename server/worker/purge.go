@@ -1,0 +1,17 @@
+package worker
+
+import (
+	"context"
+	"time"
+)
+
+// purgeRest is how long the purge waits after it found what there is: nobody waits for it.
+const purgeRest = time.Minute
+
+func (w *Worker) purge(ctx context.Context) (more bool, err error) {
+	if err := w.store.PurgeRetired(ctx); err != nil {
+		return false, err
+	}
+	rest(ctx, purgeRest)
+	return true, nil
+}

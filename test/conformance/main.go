@@ -1,0 +1,125 @@
+// Command conformance holds an implementation of the /v1 mobile-money API against its specification, rule by rule, from
+// outside: a base URL and a key are all that it needs, and it shares no code with any server.
+//
+//	go run ./test/conformance -url http://localhost:8080/sandboxes/default/conformance -key cauri_sk_test_...
+//
+// Each rule is one statement with an id, and a failure names both. What a rule needs of the sandbox stands in sandbox.yaml;
+// a rule whose part of it is missing is reported as not checked, never as passed. The suite can run on the same sandbox as
+// often as one likes: its references are its own, and it assumes neither an empty sandbox nor any balance. A sandbox whose
+// operators answer at once (latencyPercent 0) is checked in seconds; one with real latencies needs a longer -timeout. One run
+// at a time: rules about the merchant's balance want it for themselves.
+//
+// With -webhook it listens at that address and checks the events too: the sandbox must send them there, and -secret is the
+// secret that it signs them with.
+//
+// The exit code is 0 if no rule failed, 1 if one did, and 2 if the suite could not run.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Exit codes.
+const (
+	exitPassed = 0
+	exitFailed = 1
+	exitBroken = 2
+)
+
+// options are what the user decides.
+type options struct {
+	url, key string
+	webhook  string
+	secret   string
+	run      *regexp.Regexp
+	verbose  bool
+	list     bool
+	timeout  time.Duration
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := conform(ctx, os.Args[1:], allRules(), os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// conform does what the arguments ask for and returns the exit code.
+func conform(ctx context.Context, args []string, rules []rule, stdout, stderr io.Writer) int {
+	o, err := parseOptions(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return exitPassed
+	}
+	if err != nil {
+		return exitBroken
+	}
+	rules = selectRules(rules, o.run)
+	if o.list {
+		printRules(stdout, rules)
+		return exitPassed
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	s, err := newSuite(ctx, o)
+	if err != nil {
+		fmt.Fprintln(stderr, "conformance:", err)
+		return exitBroken
+	}
+	defer s.close()
+	r := report{out: stdout, verbose: o.verbose}
+	for done := range s.run(rules) {
+		r.add(done)
+	}
+	return r.finish()
+}
+
+func parseOptions(args []string, stderr io.Writer) (options, error) {
+	var o options
+	var pattern string
+	flags := flag.NewFlagSet("conformance", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&o.url, "url", "", "base `URL` of the sandbox, without /v1 or /api/v1")
+	flags.StringVar(&o.key, "key", "", "API `key` of the sandbox")
+	flags.StringVar(&pattern, "run", "", "check only the rules whose id matches this `regexp`")
+	flags.BoolVar(&o.verbose, "v", false, "report every rule, also those that hold")
+	flags.BoolVar(&o.list, "list", false, "print the rules and check none")
+	flags.StringVar(&o.webhook, "webhook", "", "`address` to receive events at, for example 127.0.0.1:9099; without it they are not checked")
+	flags.StringVar(&o.secret, "secret", "", "`secret` that the events are signed with")
+	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long all rules may take together")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	err := o.complete(pattern, flags.Args())
+	if err != nil {
+		fmt.Fprintln(stderr, "conformance:", err)
+	}
+	return o, err
+}
+
+// complete checks the options and puts them into the form that the suite wants.
+func (o *options) complete(pattern string, rest []string) (err error) {
+	if o.run, err = regexp.Compile(pattern); err != nil {
+		return fmt.Errorf("-run: %w", err)
+	}
+	o.url = strings.TrimRight(o.url, "/")
+	switch {
+	case len(rest) > 0:
+		return fmt.Errorf("%q is no flag", rest[0])
+	case o.list:
+		return nil
+	case o.url == "" || o.key == "":
+		return errors.New("give the sandbox's base URL with -url and its API key with -key")
+	case o.webhook != "" && o.secret == "":
+		return errors.New("-webhook needs -secret, the secret that the events are signed with")
+	}
+	return nil
+}
