@@ -96,14 +96,15 @@ func checkSigningSecret(secret []byte) error {
 }
 
 // chooseCredentials decides what the credentials Secret should hold, given what it holds now, the signing secret that the
-// user brings (empty: none) and the one that the database has (empty: none). issued tells that there is a new API key.
+// user brings (empty: none), the one that the database has (empty: none), and an API key that it must not hold (empty: none).
+// issued tells that there is a new API key.
 //
 // A key that has the form of one is kept, also if somebody put it there by hand: the database follows the Secret. Of the
 // generated signing secret the database's copy counts, so that neither the loss of the Secret nor a slip of the hand in
 // it breaks a receiver. One that was brought is dropped with its reference, unless it has the form of a generated one.
-func chooseCredentials(held map[string][]byte, brought, stored string, random io.Reader) (chosen credentials, issued bool, err error) {
+func chooseCredentials(held map[string][]byte, brought, stored, taken string, random io.Reader) (chosen credentials, issued bool, err error) {
 	chosen.apiKey = string(held[secretKeyAPIKey])
-	if !apiKeyForm.MatchString(chosen.apiKey) {
+	if !apiKeyForm.MatchString(chosen.apiKey) || chosen.apiKey == taken {
 		issued = true
 		if chosen.apiKey, err = newAPIKey(random); err != nil {
 			return credentials{}, false, err

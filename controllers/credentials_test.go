@@ -33,6 +33,7 @@ func TestChooseCredentials(t *testing.T) {
 	for name, test := range map[string]struct {
 		held            map[string][]byte
 		brought, stored string
+		taken           string
 		want            credentials
 		issued          bool
 	}{
@@ -43,13 +44,15 @@ func TestChooseCredentials(t *testing.T) {
 		"a slip of the hand":                   {held: secretOf(key, "oops"), stored: stored, want: credentials{key, stored}},
 		"no key":                               {held: secretOf("", stored), stored: stored, want: credentials{newKey, stored}, issued: true},
 		"no valid key":                         {held: secretOf(key+"x", stored), stored: stored, want: credentials{newKey, stored}, issued: true},
+		"a key of another sandbox":             {held: secretOf(key, stored), stored: stored, taken: key, want: credentials{newKey, stored}, issued: true},
+		"another key than the taken one":       {held: secretOf(key, stored), stored: stored, taken: newKey, want: credentials{key, stored}},
 		"a live key":                           {held: secretOf("cauri_sk_live_"+key[len(apiKeyPrefix):], stored), stored: stored, want: credentials{newKey, stored}, issued: true},
 		"a signing secret is brought":          {held: secretOf(key, stored), stored: stored, brought: "mine", want: credentials{key, "mine"}},
 		"none is brought any more":             {held: secretOf(key, "mine"), stored: "mine", want: credentials{key, fresh}},
 		"and the database has not followed it": {held: secretOf(key, held), stored: "mine", want: credentials{key, held}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, issued, err := chooseCredentials(test.held, test.brought, test.stored, repeat(1))
+			got, issued, err := chooseCredentials(test.held, test.brought, test.stored, test.taken, repeat(1))
 			if err != nil || got != test.want || issued != test.issued {
 				t.Errorf("chosen %+v, issued %t (%v), want %+v, issued %t", got, issued, err, test.want, test.issued)
 			}

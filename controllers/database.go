@@ -20,7 +20,8 @@ type Database interface {
 	SigningSecret(ctx context.Context, sandboxUID string) (string, error)
 
 	// ApplyCredentials makes the key and the signing secret the only ones of a sandbox. It writes nothing where they are
-	// already. It returns [store.ErrNoOrganization] for a sandbox that was never applied.
+	// already. It returns [store.ErrNoOrganization] for a sandbox that was never applied, and [store.ErrKeyTaken] for a key
+	// of another one.
 	ApplyCredentials(ctx context.Context, sandboxUID string, credentials store.Credentials) error
 
 	// DeleteSandbox removes every row of a sandbox. It returns nil where there is none.
@@ -33,8 +34,8 @@ type Database interface {
 	// DeleteTestClient removes a SIM. It returns nil where there is none.
 	DeleteTestClient(ctx context.Context, testClientUID string) error
 
-	// ChangedAccounts names the resources whose live balance changed since a time of the database, some of them perhaps
-	// twice, and returns the time to ask from next.
+	// ChangedAccounts names the resources whose live balance changed since a time of the database, and returns the time to
+	// ask from next. That answer may name a change again, with the same ChangedAt.
 	ChangedAccounts(ctx context.Context, since time.Time) ([]store.AccountChange, time.Time, error)
 }
 

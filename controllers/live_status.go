@@ -25,6 +25,7 @@ type liveStatus struct {
 	every    time.Duration // between two questions to the database
 	budget   *rate.Limiter
 
+	told        map[store.AccountChange]bool // what the last answer named
 	changed     *changeQueue
 	sandboxes   chan event.TypedGenericEvent[client.ObjectKey]
 	testClients chan event.TypedGenericEvent[client.ObjectKey]
@@ -72,7 +73,7 @@ func (l *liveStatus) poll(ctx context.Context) {
 		changes, next, err := l.database.ChangedAccounts(ctx, since)
 		if err == nil {
 			since = next
-			l.changed.add(changes)
+			l.changed.add(l.news(changes))
 		}
 		away = tellOnce(ctx, log, away, err)
 		l.changed.release()
@@ -82,6 +83,22 @@ func (l *liveStatus) poll(ctx context.Context) {
 		case <-ticker.C():
 		}
 	}
+}
+
+// news are the changes that the last answer did not name already: the database goes on naming a change for some seconds, in
+// case others that began before it become visible after it.
+func (l *liveStatus) news(changes []store.AccountChange) []store.AccountChange {
+	told := make(map[store.AccountChange]bool, len(changes))
+	var news []store.AccountChange
+	for _, c := range changes {
+		c.ChangedAt = c.ChangedAt.UTC().Round(0) // comparable: the same instant is the same value
+		if !told[c] && !l.told[c] {
+			news = append(news, c)
+		}
+		told[c] = true
+	}
+	l.told = told
+	return news
 }
 
 // tellOnce logs that the database went away, with the cause, and that it came back, but not every failed round between.

@@ -35,6 +35,12 @@ func sandboxConfig(sandbox *v1alpha1.SandboxEnvironment) (store.SandboxConfig, e
 		Webhook:        webhook,
 		LatencyPercent: int(valueOr(spec.LatencyPercent, defaultLatencyPercent)),
 	}
+	if spec.Quota != nil {
+		config.MonthlyQuota = spec.Quota.MonthlyTransactions
+	}
+	if spec.RateLimit != nil {
+		config.RateLimit = spec.RateLimit.RequestsPerMinute
+	}
 	for _, environment := range spec.Environments {
 		config.Environments = append(config.Environments, environmentConfig(environment))
 	}

@@ -47,6 +47,8 @@ type sandboxObservation struct {
 	state      *store.SandboxState // nil: the database was not come to
 	secretName string              // of the credentials Secret; empty: not in place
 	progress   progress
+
+	operatorProblem *operatorProblem // with the credentials for an operator; nil for none
 }
 
 // Reconcile brings one SandboxEnvironment forward.
@@ -115,7 +117,9 @@ func (r *sandboxReconciler) finish(ctx context.Context, sandbox *v1alpha1.Sandbo
 	if err := patchStatus(ctx, r.Client, before, sandbox); err != nil {
 		return r.pace.next(err)
 	}
-	announce(r.recorder, sandbox, before.Status.Conditions, sandbox.Status.Conditions)
+	for _, kind := range []string{v1alpha1.ConditionReady, v1alpha1.ConditionOperatorCredentialsReady} {
+		announce(r.recorder, sandbox, kind, before.Status.Conditions, sandbox.Status.Conditions)
+	}
 	return r.pace.next(seen.progress.err)
 }
 

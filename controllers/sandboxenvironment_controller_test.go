@@ -69,6 +69,8 @@ func TestSandboxEditsArriveInTheDatabase(t *testing.T) {
 
 	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) {
 		s.Spec.LatencyPercent = new(int32(20))
+		s.Spec.Quota = &v1alpha1.Quota{MonthlyTransactions: new(int64(100_000))}
+		s.Spec.RateLimit = &v1alpha1.RateLimit{RequestsPerMinute: new(int32(1000))}
 		s.Spec.Webhook = &v1alpha1.Webhook{
 			URL:         "http://shop.team.svc/webhooks",
 			RetryPolicy: &v1alpha1.RetryPolicy{MaxRetries: new(int32(2)), InitialDelay: "500ms", Factor: new(int32(3)), MaxDelay: "1m30s"},
@@ -86,15 +88,16 @@ func TestSandboxEditsArriveInTheDatabase(t *testing.T) {
 		Factor           float64
 		CommissionBps    int
 		Store            string
+		Quota, Rate      int64
 	}
 	var got row
 	c.row(`select webhook_url, latency_percent, webhook_max_retries, webhook_initial_delay_ms, webhook_max_delay_ms, webhook_factor,
-	              commission_bps, slug
+	              commission_bps, slug, monthly_quota, rate_limit
 	         from organizations join environments using (tenant) join stores using (tenant) where not stores.removed`, nil,
-		&got.URL, &got.Latency, &got.Retries, &got.Initial, &got.Longest, &got.Factor, &got.CommissionBps, &got.Store)
+		&got.URL, &got.Latency, &got.Retries, &got.Initial, &got.Longest, &got.Factor, &got.CommissionBps, &got.Store, &got.Quota, &got.Rate)
 	want := row{
 		URL: "http://shop.team.svc/webhooks", Latency: 20, Retries: 2, Initial: 500, Longest: 90_000, Factor: 3,
-		CommissionBps: 150, Store: "shop",
+		CommissionBps: 150, Store: "shop", Quota: 100_000, Rate: 1000,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,19 +25,37 @@ func (r *sandboxReconciler) reconcileCredentials(ctx context.Context, sandbox *v
 	if err != nil {
 		return databaseFailure(err)
 	}
-	held, err := r.ensureSecret(ctx, sandbox, seen.state.OrganizationID, brought, stored)
-	if err != nil {
+	wanted := wantedSecret{organizationID: seen.state.OrganizationID, brought: brought, stored: stored}
+	if err := r.issue(ctx, sandbox, wanted); err != nil {
 		return err
-	}
-	err = r.database.ApplyCredentials(ctx, string(sandbox.UID), store.Credentials{
-		APIKeyHash:    sha256.Sum256([]byte(held.apiKey)),
-		SigningSecret: held.signingSecret,
-	})
-	if err != nil {
-		return databaseFailure(err)
 	}
 	seen.secretName = sandbox.CredentialsSecretName()
 	return r.deleteSecrets(ctx, sandbox, seen.secretName)
+}
+
+// issue brings the Secret and the database together. A key that another sandbox has, which somebody put into the Secret by
+// hand, opens neither sandbox's data to the other: a new one takes its place.
+func (r *sandboxReconciler) issue(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, wanted wantedSecret) error {
+	held, err := r.ensureSecret(ctx, sandbox, wanted)
+	if err != nil {
+		return err
+	}
+	err = r.applyCredentials(ctx, sandbox, held)
+	if !errors.Is(err, store.ErrKeyTaken) {
+		return databaseFailure(err)
+	}
+	wanted.taken = held.apiKey
+	if held, err = r.ensureSecret(ctx, sandbox, wanted); err != nil {
+		return err
+	}
+	return databaseFailure(r.applyCredentials(ctx, sandbox, held))
+}
+
+func (r *sandboxReconciler) applyCredentials(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, held credentials) error {
+	return r.database.ApplyCredentials(ctx, string(sandbox.UID), store.Credentials{
+		APIKeyHash:    sha256.Sum256([]byte(held.apiKey)),
+		SigningSecret: held.signingSecret,
+	})
 }
 
 // broughtSigningSecret is the signing secret that the user brings, empty without a reference. It is read from the API

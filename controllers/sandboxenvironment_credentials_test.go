@@ -1,6 +1,7 @@
 package controllers_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -188,6 +189,39 @@ func TestTamperedSecret(t *testing.T) {
 			c.until(func(context.Context) string { return test.want(before, c.secret("checkout-credentials")) })
 			c.accepted(c.secret("checkout-credentials").Data["api-key"])
 		})
+	}
+}
+
+// TestKeyOfAnotherSandbox pastes the key of one sandbox into the Secret of another.
+func TestKeyOfAnotherSandbox(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	first, second := c.newSandbox(), c.newSandbox(func(s *v1alpha1.SandboxEnvironment) { s.Name = "second" })
+	for _, sandbox := range []*v1alpha1.SandboxEnvironment{first, second} {
+		c.create(sandbox)
+		c.sandboxReady(sandbox)
+	}
+	taken := c.secret("checkout-credentials").Data["api-key"]
+	edit(c, c.secret("second-credentials"), func(s *corev1.Secret) { s.Data["api-key"] = taken })
+
+	c.until(func(context.Context) string {
+		if bytes.Equal(c.secret("second-credentials").Data["api-key"], taken) {
+			return "the key of another sandbox stays"
+		}
+		return ""
+	})
+	c.sandboxReady(second)
+	for name, key := range map[string][]byte{"checkout": taken, "second": c.secret("second-credentials").Data["api-key"]} {
+		hash := sha256.Sum256(key)
+		c.until(func(context.Context) string {
+			if c.count("select count(*) from api_keys k join organizations o using (tenant) where k.hash = $1 and o.name = $2", hash[:], name) != 1 {
+				return name + " does not have the key of its Secret"
+			}
+			return ""
+		})
+	}
+	if got := c.count("select count(*) from api_keys"); got != 2 {
+		t.Errorf("%d keys work", got)
 	}
 }
 

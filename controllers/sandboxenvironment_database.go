@@ -12,8 +12,12 @@ func (r *sandboxReconciler) reconcileSpec(_ context.Context, sandbox *v1alpha1.S
 	return err
 }
 
-// reconcileDatabase makes the rows follow the spec.
-func (r *sandboxReconciler) reconcileDatabase(ctx context.Context, _ *v1alpha1.SandboxEnvironment, seen *sandboxObservation) error {
+// reconcileDatabase makes the rows follow the spec, and the Secrets with operators' credentials that it names.
+func (r *sandboxReconciler) reconcileDatabase(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation) (err error) {
+	seen.config.Operators, seen.operatorProblem, err = r.operatorAccess(ctx, sandbox)
+	if err != nil {
+		return err
+	}
 	state, err := r.database.ApplySandbox(ctx, seen.config)
 	if err != nil {
 		return databaseFailure(err)

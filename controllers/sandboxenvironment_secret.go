@@ -45,22 +45,31 @@ const fieldOwner = client.FieldOwner("cauri-controller")
 // Reasons of the events about credentials.
 const (
 	eventAPIKeyIssued     = "APIKeyIssued"
+	eventAPIKeyTaken      = "APIKeyTaken"
 	eventCredentialsMoved = "CredentialsMoved"
 )
+
+// wantedSecret is what the content of the credentials Secret depends on, beside what it holds already.
+type wantedSecret struct {
+	organizationID string
+	brought        string // signing secret of the user's, empty for none
+	stored         string // signing secret that the database has, empty for none
+	taken          string // API key that is another sandbox's, empty for none
+}
 
 // ensureSecret makes the credentials Secret what it should be and returns the credentials that it holds. A Secret that is as
 // it should be costs no request. Any write is decided on a fresh read, because the cache may not know yet of a key that was
 // issued a moment ago.
-func (r *sandboxReconciler) ensureSecret(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, organizationID, brought, stored string) (credentials, error) {
+func (r *sandboxReconciler) ensureSecret(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, w wantedSecret) (credentials, error) {
 	key := client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.CredentialsSecretName()}
 
 	cached := &corev1.Secret{}
 	if err := r.Get(ctx, key, cached); err == nil && metav1.IsControlledBy(cached, sandbox) {
-		chosen, issued, err := chooseCredentials(cached.Data, brought, stored, r.random)
+		chosen, issued, err := chooseCredentials(cached.Data, w.brought, w.stored, w.taken, r.random)
 		if err != nil {
 			return credentials{}, secretFailure(key, err)
 		}
-		if !issued && isAsWanted(cached, sandbox, r.secretData(sandbox, organizationID, chosen)) {
+		if !issued && isAsWanted(cached, sandbox, r.secretData(sandbox, w.organizationID, chosen)) {
 			return chosen, nil
 		}
 	}
@@ -73,14 +82,17 @@ func (r *sandboxReconciler) ensureSecret(ctx context.Context, sandbox *v1alpha1.
 	if err != nil {
 		return credentials{}, secretFailure(key, err)
 	}
-	chosen, issued, err := chooseCredentials(held, brought, stored, r.random)
+	chosen, issued, err := chooseCredentials(held, w.brought, w.stored, w.taken, r.random)
 	if err != nil {
 		return credentials{}, secretFailure(key, err)
 	}
-	if err := r.applySecret(ctx, sandbox, key, present, r.secretData(sandbox, organizationID, chosen)); err != nil {
+	if err := r.applySecret(ctx, sandbox, key, present, r.secretData(sandbox, w.organizationID, chosen)); err != nil {
 		return credentials{}, secretFailure(key, err)
 	}
 	switch {
+	case issued && w.taken != "":
+		r.recorder.Eventf(sandbox, nil, corev1.EventTypeWarning, eventAPIKeyTaken, actionIssueCredentials,
+			"The API key in the Secret %s was another sandbox's. A new one stands there now.", key.Name)
 	case issued:
 		r.recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventAPIKeyIssued, actionIssueCredentials,
 			"A new API key stands in the Secret %s.", key.Name)

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
@@ -27,8 +30,26 @@ func sandboxStatus(sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation
 		status.Balances = balances(state.Balances)
 		testClients := int64(state.TestClients)
 		status.TestClients = &testClients
+		setOperatorCondition(&status.Conditions, len(seen.config.Operators) > 0, seen.operatorProblem, sandbox.Generation, now)
 	}
 	return status
+}
+
+// setOperatorCondition tells whether the stores have the credentials for operators that the spec names.
+func setOperatorCondition(conditions *[]metav1.Condition, named bool, problem *operatorProblem, generation int64, now time.Time) {
+	condition := metav1.Condition{
+		Type: v1alpha1.ConditionOperatorCredentialsReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonReady,
+		Message:            "The stores have the credentials for operators that the spec names.",
+		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
+	}
+	if !named {
+		meta.RemoveStatusCondition(conditions, condition.Type)
+		return
+	}
+	if problem != nil {
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, problem.reason, problem.message
+	}
+	meta.SetStatusCondition(conditions, condition)
 }
 
 // environmentStatuses are sorted, so that the order that the database answers in makes no difference.

@@ -47,6 +47,11 @@ func secretNamesOf(obj client.Object) []string {
 	if webhook := sandbox.Spec.Webhook; webhook != nil && webhook.SigningSecretRef != nil {
 		names = append(names, webhook.SigningSecretRef.Name)
 	}
+	for _, s := range sandbox.Spec.Stores {
+		for _, o := range s.OperatorCredentials {
+			names = append(names, o.SecretRef.Name)
+		}
+	}
 	return names
 }
 

@@ -83,7 +83,17 @@ func TestSandboxEnvironmentSchema(t *testing.T) {
 		webhook      = environments + "webhook: {url: 'http://shop/', "
 		badURL       = "write an absolute http or https URL, for example http://shop.team-payments.svc/webhooks"
 		badDuration  = "write a duration such as 500ms, 5s, 1m30s or 1h"
+
+		baseURLField    = "spec.stores[0].operatorCredentials[0].baseURL: "
+		badBaseURL      = baseURLField + "write an absolute http or https URL, for example https://openapiuat.airtel.africa"
+		badBaseURLParts = baseURLField + "leave the user name, the query and the fragment out of the URL: requests are made to paths below it"
 	)
+	credentials := func(list string) string {
+		return environments + "stores: [{slug: shop, operatorCredentials: [" + list + "]}]"
+	}
+	operatorAt := func(url string) string {
+		return credentials("{operator: mtn, country: RW, secretRef: {name: s}, baseURL: '" + url + "'}")
+	}
 	url := func(url string) string { return environments + "webhook: {url: '" + url + "'}" }
 	retry := func(policy string) string { return webhook + "retryPolicy: {" + policy + "}}" }
 	testSchema(t, "SandboxEnvironment", map[string]schemaCase{
@@ -94,12 +104,20 @@ environments:
 - {operator: mtn, country: CI, enabled: false, commissionBps: 10000, merchantAbsorptionPct: 0, unknownMsisdnPolicy: passthrough}
 - {operator: airtel, country: RW}
 openingFloat: [{currency: RWF, amount: 1000000000000}, {currency: XOF, amount: 0}]
-stores: [{slug: shop}, {slug: a_b-c1}]
+stores:
+- slug: shop
+  operatorCredentials:
+  - {operator: airtel, country: RW, secretRef: {name: airtel-credentials}}
+  - {operator: mtn, country: RW, secretRef: {name: mtn.credentials}, baseURL: 'https://sandbox.momodeveloper.mtn.com:8443/below'}
+  - {operator: mtn, country: CI, secretRef: {name: mtn.credentials}, baseURL: ''}
+- slug: a_b-c1
 webhook:
   url: https://shop.team-payments.svc:8443/webhooks?x=1
   signingSecretRef: {name: my-secret, key: whsec}
   retryPolicy: {maxRetries: 0, initialDelay: 100ms, factor: 1, maxDelay: 1h30m}
 latencyPercent: 0
+quota: {monthlyTransactions: 9000000000000000000}
+rateLimit: {requestsPerMinute: 2147483647}
 credentialsSecretName: somewhere.else
 `},
 		"a name of 63 characters": {name: strings.Repeat("a", 63), spec: environments},
@@ -120,6 +138,26 @@ credentialsSecretName: somewhere.else
 		"a bad slug": {spec: environments + "stores: [{slug: Shop-}]", refuse: []string{
 			"spec.stores[0].slug: write a slug of a-z, 0-9, - and _, starting and ending with a letter or digit, for example shop"}},
 		"too much latency": {spec: environments + "latencyPercent: 1001", refuse: []string{"spec.latencyPercent: spec.latencyPercent in body should be less than or equal to 1000"}},
+
+		"credentials of an operator twice": {spec: credentials("{operator: mtn, country: RW, secretRef: {name: s}}, {operator: mtn, country: RW, secretRef: {name: t}}"), refuse: []string{
+			`spec.stores[0].operatorCredentials[1]: Duplicate value: {"country":"RW","operator":"mtn"}`}},
+		"credentials of airtel outside Rwanda": {spec: credentials("{operator: airtel, country: CI, secretRef: {name: s}}"), refuse: []string{
+			"spec.stores[0].operatorCredentials[0]: airtel is available in RW only: write country: RW, or another operator"}},
+		"credentials without a Secret": {spec: credentials("{operator: mtn, country: RW}"), refuse: []string{
+			"spec.stores[0].operatorCredentials[0].secretRef: Required value"}},
+		"credentials in another namespace": {spec: credentials("{operator: mtn, country: RW, secretRef: {name: other/s}}"), refuse: []string{
+			"spec.stores[0].operatorCredentials[0].secretRef.name: write the name of a Secret of this namespace: a-z, 0-9, - and ., starting and ending with a letter or digit"}},
+		"an operator at no URL":               {spec: operatorAt("mtn.example"), refuse: []string{badBaseURL}},
+		"an operator at another scheme":       {spec: operatorAt("ftp://mtn.example"), refuse: []string{badBaseURL}},
+		"an operator at a URL with a query":   {spec: operatorAt("https://mtn.example/?a=b"), refuse: []string{badBaseURLParts}},
+		"an operator at a URL with a user":    {spec: operatorAt("https://user@mtn.example"), refuse: []string{badBaseURLParts}},
+		"an operator at a URL and a fragment": {spec: operatorAt("https://mtn.example/#a"), refuse: []string{badBaseURLParts}},
+
+		"limits without a number": {spec: environments + "quota: {}\nrateLimit: {}"},
+		"a quota of nothing": {spec: environments + "quota: {monthlyTransactions: 0}", refuse: []string{
+			"spec.quota.monthlyTransactions: spec.quota.monthlyTransactions in body should be greater than or equal to 1"}},
+		"a rate limit of nothing": {spec: environments + "rateLimit: {requestsPerMinute: 0}", refuse: []string{
+			"spec.rateLimit.requestsPerMinute: spec.rateLimit.requestsPerMinute in body should be greater than or equal to 1"}},
 
 		"a relative URL":         {spec: url("/webhooks"), refuse: []string{"spec.webhook.url: " + badURL}},
 		"no URL":                 {spec: url("shop"), refuse: []string{"spec.webhook.url: " + badURL}},

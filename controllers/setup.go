@@ -150,6 +150,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	}
 	testClients := &testClientReconciler{
 		Client:   mgr.GetClient(),
+		direct:   mgr.GetAPIReader(),
 		database: options.Database,
 		live:     live,
 		clock:    options.Clock,

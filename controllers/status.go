@@ -44,9 +44,9 @@ func statusOf(obj client.Object) any {
 // passingReasons are those of a wait that belongs to every `kubectl apply` of a folder: nothing is wrong.
 var passingReasons = []string{v1alpha1.ReasonSandboxNotFound, v1alpha1.ReasonSandboxNotReady}
 
-// announce makes an event of a change of Ready, and of nothing else.
-func announce(recorder events.EventRecorder, regarding runtime.Object, before, after []metav1.Condition) {
-	was, is := meta.FindStatusCondition(before, v1alpha1.ConditionReady), meta.FindStatusCondition(after, v1alpha1.ConditionReady)
+// announce makes an event of a change of a condition with positive polarity.
+func announce(recorder events.EventRecorder, regarding runtime.Object, condition string, before, after []metav1.Condition) {
+	was, is := meta.FindStatusCondition(before, condition), meta.FindStatusCondition(after, condition)
 	if is == nil || was != nil && was.Status == is.Status && was.Reason == is.Reason {
 		return
 	}

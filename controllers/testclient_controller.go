@@ -16,6 +16,7 @@ import (
 // testClientReconciler makes the database's SIM registry follow a TestClient.
 type testClientReconciler struct {
 	client.Client
+	direct   client.Reader // reads from the API server, for what the cache may not know yet
 	database Database
 	live     *liveStatus // told when a sandbox has one TestClient more or less
 	clock    clock.PassiveClock
@@ -79,7 +80,7 @@ func (r *testClientReconciler) finish(ctx context.Context, testClient *v1alpha1.
 	if isRegistered(before) != isRegistered(testClient) {
 		r.live.touch(sandboxOf(testClient))
 	}
-	announce(r.recorder, testClient, before.Status.Conditions, testClient.Status.Conditions)
+	announce(r.recorder, testClient, v1alpha1.ConditionReady, before.Status.Conditions, testClient.Status.Conditions)
 	return r.pace.next(seen.err)
 }
 

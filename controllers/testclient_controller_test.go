@@ -157,6 +157,37 @@ func TestDuplicateNumber(t *testing.T) {
 	}
 }
 
+// TestGhostOfATestClient has the SIM of a TestClient in the registry whose finalizer was taken away by hand.
+func TestGhostOfATestClient(t *testing.T) {
+	for name, again := range map[string]bool{"another TestClient": false, "one of the same name": true} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.start()
+			c.create(c.newSandbox())
+			ghost := c.newTestClient("alice", "+250788000001")
+			c.create(ghost)
+			c.testClientReady(ghost)
+			c.stop()
+			edit(c, ghost, func(tc *v1alpha1.TestClient) { tc.Finalizers = nil })
+			c.delete(ghost)
+
+			c.start()
+			heir := c.newTestClient("heir", "+250788000001")
+			if again {
+				heir.Name = "alice"
+			}
+			c.create(heir)
+			c.testClientReady(heir)
+			if got := c.count("select count(*) from sims where sim_id = $1", string(heir.UID)); got != 1 {
+				t.Error("the heir has no SIM")
+			}
+			if got := c.count("select count(*) from sims"); got != 1 {
+				t.Errorf("there are %d SIMs", got)
+			}
+		})
+	}
+}
+
 func TestTestClientEdits(t *testing.T) {
 	c := newCluster(t)
 	c.start()

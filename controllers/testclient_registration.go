@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/server/operators"
@@ -24,7 +25,7 @@ func (r *testClientReconciler) reconcileRegistration(ctx context.Context, testCl
 		seen.unregistered = isWaiting(err)
 		return seen
 	}
-	state, err := r.database.ApplyTestClient(ctx, string(sandbox.UID), seen.config)
+	state, err := r.register(ctx, testClient, sandbox, seen.config)
 	if err != nil {
 		seen.err = registrationFailure(testClient, err)
 		seen.unregistered = isStalling(seen.err) || errors.Is(err, store.ErrNoOrganization)
@@ -32,6 +33,43 @@ func (r *testClientReconciler) reconcileRegistration(ctx context.Context, testCl
 	}
 	seen.state = &state
 	return seen
+}
+
+// register puts the SIM into the registry. A number that is held by a SIM whose TestClient is no more is taken over.
+func (r *testClientReconciler) register(ctx context.Context, testClient *v1alpha1.TestClient, sandbox *v1alpha1.SandboxEnvironment, config store.TestClientConfig) (store.TestClientState, error) {
+	state, err := r.database.ApplyTestClient(ctx, string(sandbox.UID), config)
+	var duplicate store.ErrDuplicateMSISDN
+	if !errors.As(err, &duplicate) {
+		return state, err
+	}
+	exists, lookup := r.exists(ctx, testClient.Namespace, duplicate)
+	switch {
+	case lookup != nil:
+		return state, &failedError{reason: v1alpha1.ReasonRetrying, cause: lookup}
+	case exists:
+		return state, err
+	}
+	if err := r.database.DeleteTestClient(ctx, duplicate.HolderUID); err != nil {
+		return state, err
+	}
+	return r.database.ApplyTestClient(ctx, string(sandbox.UID), config)
+}
+
+// exists reports whether the holder of a number is still there. One whose finalizer was taken away by hand has left its SIM
+// behind. The cache may be behind, so that the API server has the last word before a SIM is deleted.
+func (r *testClientReconciler) exists(ctx context.Context, namespace string, holder store.ErrDuplicateMSISDN) (bool, error) {
+	key := client.ObjectKey{Namespace: namespace, Name: holder.Holder}
+	for _, reader := range []client.Reader{r.Client, r.direct} {
+		found := &v1alpha1.TestClient{}
+		err := reader.Get(ctx, key, found)
+		switch {
+		case err == nil && string(found.UID) == holder.HolderUID:
+			return true, nil
+		case client.IgnoreNotFound(err) != nil:
+			return false, fmt.Errorf("looking for the TestClient %q, which has the number: %w", holder.Holder, err)
+		}
+	}
+	return false, nil
 }
 
 // findSandbox is the sandbox that the TestClient names. It returns a waiting error for one that cannot take a SIM yet; the
@@ -64,7 +102,10 @@ func sandboxNotReady(name string) error {
 // registrationFailure says what an error of the database means for a TestClient.
 func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
 	var duplicate store.ErrDuplicateMSISDN
+	var failed *failedError
 	switch {
+	case errors.As(err, &failed):
+		return failed
 	case errors.As(err, &duplicate):
 		return &stallingError{
 			reason: v1alpha1.ReasonDuplicateMSISDN,

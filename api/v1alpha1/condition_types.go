@@ -41,6 +41,16 @@ const (
 	ConditionCredentialsReady = "CredentialsReady"
 )
 
+// Conditions of a SandboxEnvironment that stand beside Ready and are no part of it.
+const (
+	// ConditionOperatorCredentialsReady is True when every Secret that spec.stores names for an operator is there, with
+	// credentials in it. While it is False the sandbox works, and the collections that need those credentials end
+	// SERVICE_UNAVAILABLE.
+	//
+	// Positive polarity, present only for a sandbox that names such Secrets.
+	ConditionOperatorCredentialsReady = "OperatorCredentialsReady"
+)
+
 // Reasons of more than one condition.
 const (
 	// ReasonReady is given where a condition with positive polarity is True.
@@ -79,6 +89,17 @@ const (
 	// ReasonCredentialsError says that the credentials Secret could not be read or written, for the cause in the
 	// message. It is tried again.
 	ReasonCredentialsError = "CredentialsError"
+)
+
+// Reasons of OperatorCredentialsReady.
+const (
+	// ReasonOperatorSecretNotFound says that a Secret of stores[].operatorCredentials, or a key of it, is not there. The
+	// condition becomes True by itself when it is.
+	ReasonOperatorSecretNotFound = "OperatorSecretNotFound"
+
+	// ReasonOperatorSecretInvalid says that a Secret of stores[].operatorCredentials has a value that is none: it takes 1 to
+	// 256 printable characters. The condition becomes True by itself when the Secret is changed.
+	ReasonOperatorSecretInvalid = "OperatorSecretInvalid"
 )
 
 // Reasons of a TestClient's Ready and Stalled.

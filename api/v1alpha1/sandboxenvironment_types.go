@@ -52,6 +52,16 @@ type SandboxEnvironmentSpec struct {
 	// +kubebuilder:validation:Maximum=1000
 	LatencyPercent *int32 `json:"latencyPercent,omitempty"`
 
+	// quota limits how many transactions the sandbox may make. Without it there is no limit.
+	//
+	// +optional
+	Quota *Quota `json:"quota,omitempty"`
+
+	// rateLimit limits how often the sandbox's API may be called. Without it there is no limit.
+	//
+	// +optional
+	RateLimit *RateLimit `json:"rateLimit,omitempty"`
+
 	// credentialsSecretName is the name of the Secret that the controller writes the API key, the webhook signing secret
 	// and the base URL to. Default: the resource's name followed by -credentials. A changed name moves the Secret; the
 	// key stays the same. A Secret of that name that is not the controller's is never touched.
@@ -128,6 +138,16 @@ type Store struct {
 	// +kubebuilder:validation:MaxLength=80
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$')",message="write a slug of a-z, 0-9, - and _, starting and ending with a letter or digit, for example shop"
 	Slug string `json:"slug"`
+
+	// operatorCredentials are what the store has of operators: collections from numbers without a TestClient are forwarded
+	// with them, where the policy is passthrough. airtel takes none without credentials; they end SERVICE_UNAVAILABLE.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=operator
+	// +listMapKey=country
+	// +kubebuilder:validation:MaxItems=16
+	OperatorCredentials []OperatorCredentials `json:"operatorCredentials,omitempty"`
 }
 
 // SandboxEnvironmentStatus is what a sandbox is like.

@@ -123,9 +123,9 @@ func (f controllerFlags) check() (*url.URL, error) {
 	if f.statusWritesPerSecond <= 0 {
 		problems = append(problems, errors.New("--status-writes-per-second must be above 0"))
 	}
-	baseURL, err := url.Parse(f.baseURL)
-	if err != nil || baseURL.Host == "" || baseURL.Scheme != "http" && baseURL.Scheme != "https" {
-		problems = append(problems, fmt.Errorf("--base-url must be an absolute http or https URL, not %q", f.baseURL))
+	baseURL, err := parseBaseURL(f.baseURL)
+	if err != nil {
+		problems = append(problems, err)
 	}
 	return baseURL, errors.Join(problems...)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"strings"
 
@@ -48,6 +49,15 @@ func requireDatabaseURL(url string) error {
 		return errors.New("no database was given: pass --database-url=postgres://user:password@host:5432/name or set DATABASE_URL")
 	}
 	return nil
+}
+
+// parseBaseURL reads the flag --base-url.
+func parseBaseURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("--base-url must be an absolute http or https URL, not %q", text)
+	}
+	return u, nil
 }
 
 func loadKeyRing(path string) (*store.KeyRing, error) {

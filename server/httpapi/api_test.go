@@ -40,6 +40,12 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	t.Parallel()
+	return newWorldAlone(t)
+}
+
+// newWorldAlone is newWorld for a test that measures the whole process.
+func newWorldAlone(t *testing.T) *world {
+	t.Helper()
 	db := storetest.URL(t)
 	w := &world{t: t, store: storetest.Open(t, db), db: db, release: make(chan struct{})}
 	limit := int64(2_000_000)
@@ -137,6 +143,7 @@ func (w *world) call(method, path string, body any, change ...func(*http.Request
 	if err := json.Unmarshal(text, &got.body); err != nil {
 		w.t.Fatalf("%s %s answered %d with what is no JSON: %s", method, path, got.status, text)
 	}
+	checkAnswer(w.t, r, answer, text)
 	return got
 }
 
@@ -356,7 +363,7 @@ func TestBadRequestsAreRefusedAndLeaveNothing(t *testing.T) {
 
 func TestWrongMethodAndContentType(t *testing.T) {
 	w := newWorld(t)
-	if got := w.call("DELETE", "/v1/payments", nil); got.status != 405 || got.body["error"] != "method_not_allowed" {
+	if got := w.call("DELETE", "/api/v1/payments", nil); got.status != 405 || got.body["error"] != "method_not_allowed" || got.header.Get("Allow") != "GET, POST" {
 		t.Errorf("answered %d: %s", got.status, got.raw)
 	}
 	got := w.call("POST", "/v1/payments", payment("r"), func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") })

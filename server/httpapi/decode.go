@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"reflect"
 	"strconv"
 	"strings"
@@ -37,9 +38,7 @@ type requestSchema struct {
 
 // schemaFor derives the schema of a body from its struct and tags.
 func schemaFor[T any]() requestSchema {
-	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
-	schema := huma.SchemaFromType(registry, reflect.TypeFor[T]())
-	return requestSchema{registry, schema}
+	return requestSchema{schemas, schemas.Schema(reflect.TypeFor[T](), false, "")}
 }
 
 // fields is a request body: its known fields, all valid by the schema. A field that was null or left out is not there.
@@ -69,14 +68,41 @@ func (f fields) boolean(name string) bool {
 
 // decode reads a request's body and checks it. Its errors are of type [*Error] and name every wrong field at once.
 func (q requestSchema) decode(w http.ResponseWriter, r *http.Request) (fields, error) {
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		return nil, &Error{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type",
-			Message: "Send the body as JSON with the header Content-Type: application/json."}
+	if err := checkMediaType(r); err != nil {
+		return nil, err
 	}
 	text, err := readBody(w, r)
 	if err != nil {
 		return nil, err
 	}
+	return q.parse(text)
+}
+
+// decodeOptional is decode for a body that may be left out. That a chunked one is empty shows only at its end.
+func (q requestSchema) decodeOptional(w http.ResponseWriter, r *http.Request) (fields, error) {
+	text, err := readBody(w, r)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) == 0 {
+		return fields{}, nil
+	}
+	if err := checkMediaType(r); err != nil {
+		return nil, err
+	}
+	return q.parse(text)
+}
+
+func checkMediaType(r *http.Request) error {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+		return &Error{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type",
+			Message: "Send the body as JSON with the header Content-Type: application/json."}
+	}
+	return nil
+}
+
+// parse reads the text of a body and checks it.
+func (q requestSchema) parse(text []byte) (fields, error) {
 	object, err := parseObject(text)
 	if err != nil {
 		return nil, err
@@ -91,14 +117,6 @@ func (q requestSchema) decode(w http.ResponseWriter, r *http.Request) (fields, e
 		return nil, invalidBody(wrong)
 	}
 	return known, nil
-}
-
-// decodeOptional is decode for a body that may be left out.
-func (q requestSchema) decodeOptional(w http.ResponseWriter, r *http.Request) (fields, error) {
-	if r.ContentLength == 0 {
-		return fields{}, nil
-	}
-	return q.decode(w, r)
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
@@ -159,12 +177,15 @@ func (q requestSchema) check(body fields) fieldErrors {
 		}
 	}
 	for name, value := range body {
+		schema := q.schema.Properties[name]
 		if text, ok := value.(string); ok && strings.ContainsRune(text, 0) {
 			wrong[name] = append(wrong[name], "must not contain NUL characters")
+		} else if ok && schema.Format == "uri" && !absoluteURL(text) {
+			wrong[name] = append(wrong[name], "expected an absolute http or https URL"+q.example(name))
 		}
 		var result huma.ValidateResult
 		path := huma.NewPathBuffer(nil, 0)
-		huma.Validate(q.registry, q.schema.Properties[name], path, huma.ModeWriteToServer, value, &result)
+		huma.Validate(q.registry, schema, path, huma.ModeWriteToServer, value, &result)
 		for _, e := range result.Errors {
 			var detail *huma.ErrorDetail
 			if errors.As(e, &detail) {
@@ -173,6 +194,12 @@ func (q requestSchema) check(body fields) fieldErrors {
 		}
 	}
 	return wrong
+}
+
+// absoluteURL reports whether a text is a URL that a browser can open. The schema's format lets relative ones pass.
+func absoluteURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
 // example shows what a field may look like, if the schema has an example.

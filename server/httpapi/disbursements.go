@@ -42,21 +42,21 @@ func (s *Server) createDisbursement(w http.ResponseWriter, r *http.Request) (ans
 	if err != nil {
 		return answer{}, err
 	}
-	if err := checkOrderURL(body); err != nil {
-		return answer{}, err
-	}
 	made, replayed, err := s.disburse(r.Context(), sessionOf(r), body)
 	if err != nil {
 		return answer{}, err
 	}
 	a := s.created(r.Context(), made, replayed)
 	a.status = http.StatusOK
-	t := made.transaction
-	a.body = disbursementView{
+	a.body = disbursementViewOf(made.transaction, replayed)
+	return a, nil
+}
+
+func disbursementViewOf(t *payments.Transaction, replayed bool) disbursementView {
+	return disbursementView{
 		TxID: t.ID.String(), Type: string(t.Type), Status: string(t.Status), Amount: t.Amount,
 		MerchantBalanceAfter: t.MerchantBalanceAfter, RecipientBalanceAfter: t.SIMBalanceAfter, Idempotent: replayed,
 	}
-	return a, nil
 }
 
 // disburse records a disbursement, or finds the one that the same request made before.

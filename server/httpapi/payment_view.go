@@ -10,35 +10,35 @@ import (
 // paymentView is the Payment representation: what creating, reading and listing transactions answers with.
 type paymentView struct {
 	ID                    string          `json:"id" doc:"Transaction id. Webhooks name it tx_id." example:"TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
-	Type                  string          `json:"type" enum:"collection,refund,disbursement"`
+	Type                  string          `json:"type" enum:"collection,refund,disbursement" doc:"A collection is a payment of a customer."`
 	Status                string          `json:"status" doc:"PENDING is the only status that changes."`
 	Amount                int64           `json:"amount" doc:"Gross amount, in whole units of the currency."`
-	Commission            int64           `json:"commission"`
+	Commission            int64           `json:"commission" doc:"amount x the environment's rate, rounded half up; 0 on payouts."`
 	NetAmount             int64           `json:"netAmount" doc:"Credited to the merchant. Reconcile on it once the status is final."`
 	CustomerTotal         int64           `json:"customerTotal" doc:"Debited from the payer: netAmount + commission."`
 	MerchantAbsorptionPct int             `json:"merchantAbsorptionPct" doc:"Percentage of the commission that the merchant absorbs."`
-	MerchantShare         int64           `json:"merchantShare"`
-	CustomerShare         int64           `json:"customerShare"`
+	MerchantShare         int64           `json:"merchantShare" doc:"Commission that the merchant bears: amount - netAmount."`
+	CustomerShare         int64           `json:"customerShare" doc:"Commission that the customer bears: commission - merchantShare."`
 	CommissionMode        string          `json:"commissionMode" enum:"customer,merchant" doc:"Who bears the larger share; ties count as the merchant's."`
 	Currency              string          `json:"currency" doc:"As sent."`
-	Operator              string          `json:"operator"`
-	Country               string          `json:"country"`
-	MSISDN                string          `json:"msisdn"`
-	Reference             string          `json:"reference"`
+	Operator              string          `json:"operator" doc:"As sent or detected."`
+	Country               string          `json:"country" doc:"As sent or detected."`
+	MSISDN                string          `json:"msisdn" doc:"The customer's number."`
+	Reference             string          `json:"reference" doc:"As sent, or generated for a payout."`
 	OrderRef              string          `json:"orderRef" doc:"Falls back to the reference."`
-	OrderURL              *string         `json:"orderUrl"`
-	IsURLProtected        bool            `json:"isUrlProtected"`
+	OrderURL              *string         `json:"orderUrl" doc:"Link to the order."`
+	IsURLProtected        bool            `json:"isUrlProtected" doc:"The order's link needs a permission."`
 	ParentTxID            *string         `json:"parentTxId" doc:"The collection that a refund belongs to."`
 	Application           string          `json:"application" doc:"Slug of the store."`
-	EnvironmentID         string          `json:"environmentId"`
+	EnvironmentID         string          `json:"environmentId" doc:"The operator and country that it was made in."`
 	ProviderTxID          string          `json:"providerTxId" doc:"The operator's id of the transaction."`
-	Description           *string         `json:"description"`
+	Description           *string         `json:"description" doc:"As sent."`
 	Scenario              *string         `json:"scenario" doc:"The forced outcome, null for none."`
 	LatencyMs             int64           `json:"latencyMs" doc:"Simulated operator latency in milliseconds, before the sandbox scales it."`
-	CreatedAt             string          `json:"createdAt" format:"date-time"`
+	CreatedAt             string          `json:"createdAt" format:"date-time" doc:"ISO 8601, UTC."`
 	CompletedAt           *string         `json:"completedAt" format:"date-time" doc:"null while PENDING."`
-	RefundedAmount        *int64          `json:"refundedAmount,omitempty" doc:"Collections only."`
-	RefundableAmount      *int64          `json:"refundableAmount,omitempty" doc:"Collections only."`
+	RefundedAmount        *int64          `json:"refundedAmount,omitempty" doc:"Sum of the successful refunds; collections only."`
+	RefundableAmount      *int64          `json:"refundableAmount,omitempty" doc:"What is left to refund; collections only."`
 	Raw                   json.RawMessage `json:"raw" doc:"The operator-native payload; _simulated is true in it."`
 }
 

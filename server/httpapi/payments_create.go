@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/operators"
@@ -42,25 +41,11 @@ func (s *Server) createPayment(w http.ResponseWriter, r *http.Request) (answer, 
 	if err != nil {
 		return answer{}, err
 	}
-	if wrong := checkOrderURL(body); wrong != nil {
-		return answer{}, wrong
-	}
 	made, replayed, err := s.collect(r.Context(), sessionOf(r), body)
 	if err != nil {
 		return answer{}, err
 	}
 	return s.created(r.Context(), made, replayed), nil
-}
-
-func checkOrderURL(body fields) error {
-	text, given := body["order_url"].(string)
-	if !given {
-		return nil
-	}
-	if u, err := url.Parse(text); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return invalidField("order_url", "expected an absolute http or https URL, for example https://shop.example/orders/1042")
-	}
-	return nil
 }
 
 // collect records a collection, or finds the one that the same request made before.

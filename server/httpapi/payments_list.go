@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,7 +64,7 @@ type listQuery struct {
 func parseListQuery(raw string, tenant int64) (listQuery, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
-		return listQuery{}, invalidParams(fieldErrors{"query": {"cannot be read; encode it like a URL's query"}})
+		return listQuery{}, invalidParams(unreadable(raw))
 	}
 	q := listQuery{limit: defaultLimit}
 	wrong := fieldErrors{}
@@ -85,6 +86,21 @@ func parseListQuery(raw string, tenant int64) (listQuery, error) {
 		return listQuery{}, invalidParams(wrong)
 	}
 	return q, nil
+}
+
+// unreadable names the parameters of a query that are not encoded as they have to be.
+func unreadable(raw string) fieldErrors {
+	wrong := fieldErrors{}
+	for pair := range strings.SplitSeq(raw, "&") {
+		if _, err := url.ParseQuery(pair); err != nil {
+			name, _, _ := strings.Cut(pair, "=")
+			if _, known := listParameters[name]; !known {
+				name = "query"
+			}
+			wrong[name] = []string{"cannot be read; encode it like a URL's query"}
+		}
+	}
+	return wrong
 }
 
 func invalidParams(wrong fieldErrors) *Error {
@@ -162,12 +178,15 @@ func text(into *string, value string, longest int) (problem string) {
 	return ""
 }
 
-func moment(into *time.Time, value string) (problem string) {
+// momentForm is what time.Parse does not insist on: two digits of each number, a point before fractions, an offset that exists.
+var momentForm = regexp.MustCompile(`T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`)
+
+func moment(into **time.Time, value string) (problem string) {
 	at, err := time.Parse(time.RFC3339, value)
-	if err != nil {
-		return "has to be a time like 2026-05-31T12:00:00Z (RFC 3339)"
+	if err != nil || !momentForm.MatchString(value) {
+		return "has to be a time like 2026-05-31T12:00:00Z (RFC 3339); a + in it is written as %2B in a URL"
 	}
-	*into = at
+	*into = &at
 	return ""
 }
 

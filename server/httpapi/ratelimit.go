@@ -16,10 +16,12 @@ const (
 	// rateShare is the part of a limit that a replica takes from the common count at once: 2 %, so that what it holds unused
 	// keeps several replicas together within a tenth of the limit.
 	rateShare = 50
-	// rateKept is how long a replica may keep what it took.
-	rateKept = 5 * time.Second
-	// ratePause is how long a refusal is repeated without asking again.
+	// rateKept is how long a replica may use what it took. The rest of it goes back when the replica takes again.
+	rateKept = time.Second
+	// ratePause is how long a refusal, or the database's absence, is repeated without asking again.
 	ratePause = 200 * time.Millisecond
+	// rateTimeout bounds the asking. It goes on when the client goes away: others wait for the same answer.
+	rateTimeout = 5 * time.Second
 )
 
 // limiter keeps sandboxes to their requests in any minute, over all replicas of the api: the count is in the database, and each
@@ -35,9 +37,9 @@ type limiter struct {
 // share is what a replica holds of one sandbox's limit.
 type share struct {
 	mu    sync.Mutex
-	left  int
-	until time.Time // of what is left, or of a refusal
-	grant store.Grant
+	grant store.Grant // its Requests are what is left of it
+	err   error       // instead of a grant
+	until time.Time   // of the grant, of its refusal, or of the error
 }
 
 // allowance is the answer to one request.
@@ -52,25 +54,33 @@ func (l *limiter) take(ctx context.Context, tenant int64, limit int) (allowance,
 	s := l.share(tenant)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := l.now()
-	if now.After(s.until) {
-		grant, err := l.store.TakeRequests(ctx, tenant, limit, max(1, limit/rateShare))
-		if err != nil {
-			return allowance{}, err
-		}
-		s.grant, s.left, s.until = grant, grant.Requests, now.Add(rateKept)
-		if grant.Requests == 0 {
-			s.until = now.Add(ratePause)
-		}
+	if l.now().After(s.until) {
+		l.refill(ctx, s, tenant, limit)
 	}
-	if s.left == 0 {
-		return allowance{reset: s.grant.Reset}, nil
+	if s.err != nil {
+		return allowance{}, s.err
 	}
-	s.left--
-	if s.left == 0 {
+	a := allowance{remaining: s.grant.Remaining, reset: s.grant.Reset}
+	if s.grant.Requests == 0 {
+		return a, nil
+	}
+	s.grant.Requests--
+	if s.grant.Requests == 0 {
 		s.until = time.Time{} // the next request asks again
 	}
-	return allowance{granted: true, remaining: s.grant.Remaining + s.left, reset: s.grant.Reset}, nil
+	a.granted, a.remaining = true, a.remaining+s.grant.Requests
+	return a, nil
+}
+
+// refill gets a share's next grant.
+func (l *limiter) refill(ctx context.Context, s *share, tenant int64, limit int) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rateTimeout)
+	defer cancel()
+	begun := l.now() // before the database's clock says in which second it was granted
+	s.grant, s.err = l.store.TakeRequests(ctx, tenant, limit, max(1, limit/rateShare), s.grant)
+	if s.until = begun.Add(rateKept); s.grant.Requests == 0 {
+		s.until = l.now().Add(ratePause)
+	}
 }
 
 func (l *limiter) share(tenant int64) *share {

@@ -6,10 +6,12 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/operators/sim"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -55,25 +57,37 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 
 func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
-	r.Use(s.identify, s.recoverPanic, anyPathForm)
+	operators := sim.New(sim.Options{Storage: s.store, Now: s.now, Draw: s.draw, Random: s.random, Log: s.log})
+	r.Use(s.identify, s.recoverPanic, operators.Mount, anyPathForm)
 	r.NotFound(s.handle(func(http.ResponseWriter, *http.Request) (answer, error) {
 		return answer{}, notFound("There is nothing at this path. The API is under /v1, see GET /v1/openapi.json.")
 	}))
-	r.MethodNotAllowed(s.handle(func(_ http.ResponseWriter, r *http.Request) (answer, error) {
+	r.MethodNotAllowed(s.handle(func(w http.ResponseWriter, req *http.Request) (answer, error) {
+		w.Header().Set("Allow", allowed(r, req.URL.Path))
 		return answer{}, &Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed",
-			Message: "This path does not answer the method " + r.Method + "."}
+			Message: "This path does not answer the method " + req.Method + "."}
 	}))
-	r.Get("/v1/meta", s.handle(s.meta))
-	r.Get("/v1/health", s.handle(s.health))
-	r.Group(func(r chi.Router) {
-		r.Use(s.authenticate, s.limitRate)
-		r.Post("/v1/payments", s.handle(s.createPayment))
-		r.Get("/v1/payments", s.handle(s.listPayments))
-		r.Get("/v1/payments/{id}", s.handle(s.getPayment))
-		r.Post("/v1/payments/{id}/refund", s.handle(s.createRefund))
-		r.Post("/v1/disbursements", s.handle(s.createDisbursement))
-	})
+	api := newAPI(r, s.authenticate, s.limitRate)
+	api.route(createPaymentOperation, s.handle(s.createPayment))
+	api.route(getPaymentOperation, s.handle(s.getPayment))
+	api.route(listPaymentsOperation, s.handle(s.listPayments))
+	api.route(createRefundOperation, s.handle(s.createRefund))
+	api.route(createDisbursementOperation, s.handle(s.createDisbursement))
+	api.route(metaOperation, s.handle(s.meta))
+	api.route(healthOperation, s.handle(s.health))
+	api.publish()
 	return r
+}
+
+// allowed lists the methods that a path answers, for the header Allow (RFC 9110, section 15.5.6).
+func allowed(routes chi.Routes, path string) string {
+	var methods []string
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		if routes.Match(chi.NewRouteContext(), method, path) {
+			methods = append(methods, method)
+		}
+	}
+	return strings.Join(methods, ", ")
 }
 
 // answer is what a handler answers with.

@@ -20,6 +20,7 @@ type mtnPayload struct {
 	Status                 string    `json:"status"`
 	FinancialTransactionID string    `json:"financialTransactionId,omitempty"` // of a success only
 	Reason                 string    `json:"reason,omitempty"`                 // of a failure only
+	Message                string    `json:"message,omitempty"`                // of a failure that is not MTN's: why its API was not reached
 }
 
 type mtnParty struct {
@@ -55,7 +56,7 @@ func newMTNPayload(t *payments.Transaction) *mtnPayload {
 		Amount:       strconv.FormatInt(t.Amount, 10),
 		Currency:     currencyCode(t),
 		ExternalID:   t.Reference,
-		PayerMessage: mtnPayerMessage(t),
+		PayerMessage: payerMessage(t),
 		PayeeNote:    t.Reference,
 	}
 	party := &mtnParty{PartyIDType: "MSISDN", PartyID: subscriber(t)}
@@ -75,14 +76,6 @@ func newMTNPayload(t *payments.Transaction) *mtnPayload {
 		p.Reason = mtnReason(t)
 	}
 	return p
-}
-
-// mtnPayerMessage is the text that the customer sees, which is never empty.
-func mtnPayerMessage(t *payments.Transaction) string {
-	if t.Description == nil || *t.Description == "" {
-		return "Payment"
-	}
-	return *t.Description
 }
 
 func mtnReason(t *payments.Transaction) string {

@@ -55,6 +55,14 @@ func isPayout(t *payments.Transaction) bool { return t.Type != payments.Collecti
 // subscriber is the number of the transaction's customer as operators write it: E.164 without the plus sign.
 func subscriber(t *payments.Transaction) string { return strings.TrimPrefix(t.MSISDN, "+") }
 
+// payerMessage is the text that the customer sees, which is never empty.
+func payerMessage(t *payments.Transaction) string {
+	if t.Description == nil || *t.Description == "" {
+		return "Payment"
+	}
+	return *t.Description
+}
+
 // currencyCode is the ISO 4217 code of the transaction's currency, whatever its caller calls it.
 func currencyCode(t *payments.Transaction) string {
 	return string(payments.CanonicalCurrency(t.Currency))

@@ -46,7 +46,7 @@ func ParseReference(s string) (r Reference, ok bool) {
 		return r, true
 	}
 	at, err := time.Parse(referenceTime, parts[3])
-	if err != nil {
+	if err != nil || at.IsZero() { // a zero time stands for none
 		return Reference{}, false
 	}
 	r.At = at

@@ -27,7 +27,7 @@ func (s *Store) SigningSecret(ctx context.Context, sandboxUID string) (string, e
 }
 
 // ApplyCredentials makes the given ones the sandbox's: every other API key stops working. It writes nothing when they are
-// already, and returns [ErrNoOrganization] for a sandbox that was not applied.
+// already, and returns [ErrNoOrganization] for a sandbox that was not applied and [ErrKeyTaken] for a key of another sandbox.
 func (s *Store) ApplyCredentials(ctx context.Context, sandboxUID string, want Credentials) error {
 	uid, err := parseUID(sandboxUID)
 	if err != nil {
@@ -49,9 +49,22 @@ func (s *Store) ApplyCredentials(ctx context.Context, sandboxUID string, want Cr
 		if err != nil || !newKeys && !newSecret {
 			return err
 		}
-		return q.BumpVersion(ctx, org.Tenant)
+		if err := q.BumpVersion(ctx, org.Tenant); err != nil {
+			return err
+		}
+		return keyIsFree(ctx, q, org.Tenant, want.APIKeyHash[:])
 	})
 	return classify(err, "applying the credentials to the database")
+}
+
+// keyIsFree returns ErrKeyTaken if another sandbox has the key. It is asked after the version was bumped: whoever gives out
+// a key holds that row's lock, so that of two sandboxes with one key the second sees the first.
+func keyIsFree(ctx context.Context, q *db.Queries, tenant int64, hash []byte) error {
+	taken, err := q.KeyOfAnother(ctx, hash, tenant)
+	if err == nil && taken {
+		err = ErrKeyTaken
+	}
+	return err
 }
 
 func applyKey(ctx context.Context, q *db.Queries, tenant int64, hash []byte) (changed bool, err error) {

@@ -35,7 +35,7 @@ type LeasedEvent struct {
 	Retry          RetryPolicy
 
 	SigningSecret string
-	SecretError   error // why SigningSecret could not be read; the event cannot be sent then
+	Problem       error // why the event cannot be sent: its body cannot be built, or its secret not be read
 }
 
 // BuildBody makes the body of an event.
@@ -59,10 +59,7 @@ func (s *Store) LeaseDueEvents(ctx context.Context, batch int, lease time.Durati
 				shelved.add(row.Event.Tenant, row.Event.ID)
 				continue
 			}
-			event, err := s.leasedEvent(row, build)
-			if err != nil {
-				return err
-			}
+			event := s.leasedEvent(row, build)
 			leased = append(leased, event)
 			taken.add(event.Tenant, row.Event.ID)
 			bodies = append(bodies, event.Body)
@@ -83,7 +80,7 @@ func (s *Store) LeaseDueEvents(ctx context.Context, batch int, lease time.Durati
 	return leased, nil
 }
 
-func (s *Store) leasedEvent(row *db.LockDueEventsRow, build BuildBody) (LeasedEvent, error) {
+func (s *Store) leasedEvent(row *db.LockDueEventsRow, build BuildBody) LeasedEvent {
 	event := LeasedEvent{
 		Tenant: row.Event.Tenant, ID: row.Event.ID.Bytes, Fence: row.Event.Fence + 1, Attempts: int(row.Event.Attempts),
 		OrganizationID: row.OrgID, Transaction: transactionOf(&row.Transaction), Body: row.Event.Body, URL: *row.WebhookURL,
@@ -97,15 +94,16 @@ func (s *Store) leasedEvent(row *db.LockDueEventsRow, build BuildBody) (LeasedEv
 	if event.Body == nil {
 		var err error
 		if event.Body, err = build(event.OrganizationID, event.Transaction); err != nil {
-			return event, fmt.Errorf("building the body of %s: %w", event.ID, err)
+			event.Problem = fmt.Errorf("building the body of %s: %w", event.ID, err)
+			return event
 		}
 	}
 	if row.SigningSecret == nil {
-		event.SecretError = errors.New("the sandbox has no signing secret yet")
-		return event, nil
+		event.Problem = errors.New("the sandbox has no signing secret yet")
+		return event
 	}
-	event.SigningSecret, event.SecretError = s.keys.open(row.ResourceUid.String(), row.SigningSecret)
-	return event, nil
+	event.SigningSecret, event.Problem = s.keys.open(row.ResourceUid.String(), row.SigningSecret)
+	return event
 }
 
 // Attempt is what one delivery attempt came to.

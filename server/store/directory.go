@@ -54,7 +54,8 @@ type Directory struct {
 	begun   atomic.Uint64 // loads begun, without those that failed
 
 	mu        sync.RWMutex
-	version   int64 // -1: nothing was loaded yet
+	readAt    time.Time // when the database was read last, guarded by loading
+	version   int64
 	sandboxes map[int64]*entry
 	byKey     map[KeyHash]*Sandbox
 }
@@ -64,9 +65,12 @@ type entry struct {
 	keys    []KeyHash
 }
 
+// nothing is the version before every other.
+const nothing = -1
+
 // NewDirectory makes an empty directory; the first [Directory.Refresh] fills it.
 func NewDirectory(s *Store) *Directory {
-	return &Directory{store: s, version: -1, sandboxes: map[int64]*entry{}, byKey: map[KeyHash]*Sandbox{}}
+	return &Directory{store: s, version: nothing, sandboxes: map[int64]*entry{}, byKey: map[KeyHash]*Sandbox{}}
 }
 
 // ByKey finds the sandbox that an API key belongs to.
@@ -117,6 +121,7 @@ func (d *Directory) Refresh(ctx context.Context) error {
 
 // changes are what a load read, all of one moment.
 type changes struct {
+	since         int64 // the version that they follow; nothing: they are all there is
 	version       int64
 	organizations []db.ChangedOrganizationsRow
 	environments  []db.Environment
@@ -127,30 +132,41 @@ type changes struct {
 
 func (d *Directory) load(ctx context.Context) error {
 	version, err := d.store.system().ConfigVersion(ctx)
-	if err != nil || version == d.version {
+	if err != nil {
 		return err
 	}
-	var c changes
+	now, since := d.store.now(), d.version
+	if now.Sub(d.readAt) > retiredKept/2 {
+		since = nothing // what was retired since then may be forgotten by now
+	}
+	if version == since {
+		d.readAt = now
+		return nil
+	}
+	c := changes{since: since}
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	err = d.store.inTxOf(ctx, snapshot, func(q *db.Queries) error { return c.read(ctx, q, d.version) })
+	err = d.store.inTxOf(ctx, snapshot, func(q *db.Queries) error { return c.read(ctx, q) })
 	if err != nil {
 		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.apply(&c)
+	d.readAt = now
 	return nil
 }
 
-func (c *changes) read(ctx context.Context, q *db.Queries, since int64) (err error) {
+func (c *changes) read(ctx context.Context, q *db.Queries) (err error) {
 	if c.version, err = q.ConfigVersion(ctx); err != nil {
 		return err
 	}
-	if c.organizations, err = q.ChangedOrganizations(ctx, since); err != nil {
+	if c.organizations, err = q.ChangedOrganizations(ctx, c.since); err != nil {
 		return err
 	}
-	if c.retired, err = q.RetiredTenants(ctx, since); err != nil {
-		return err
+	if c.since != nothing {
+		if c.retired, err = q.RetiredTenants(ctx, c.since); err != nil {
+			return err
+		}
 	}
 	tenants := make([]int64, len(c.organizations))
 	for i, o := range c.organizations {
@@ -183,6 +199,10 @@ func (d *Directory) apply(c *changes) {
 	}
 	for _, k := range c.keys {
 		changed[k.Tenant].keys = append(changed[k.Tenant].keys, KeyHash(k.Hash))
+	}
+	if c.since == nothing {
+		clear(d.sandboxes)
+		clear(d.byKey)
 	}
 	for _, tenant := range c.retired {
 		d.remove(tenant)

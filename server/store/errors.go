@@ -18,6 +18,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrNoOrganization is returned for a sandbox that the database does not know (any more).
 	ErrNoOrganization = errors.New("no such organization")
+	// ErrKeyTaken is returned for an API key that belongs to another sandbox.
+	ErrKeyTaken = errors.New("the API key belongs to another sandbox")
 	// ErrConfigChanged is returned when an outcome was decided on a configuration that is not the present one.
 	ErrConfigChanged = errors.New("the sandbox's configuration has changed")
 	// ErrUnavailable wraps every failure to reach the database, or of the database to serve: a retry may succeed.
@@ -45,8 +47,9 @@ func (e *ErrReferenceTaken) Error() string {
 
 // ErrDuplicateMSISDN is returned where another SIM of the sandbox holds the number.
 type ErrDuplicateMSISDN struct {
-	MSISDN string
-	Holder string // name of the TestClient that holds it
+	MSISDN    string
+	Holder    string // name of the TestClient that holds it
+	HolderUID string // of that TestClient
 }
 
 func (e ErrDuplicateMSISDN) Error() string {

@@ -15,16 +15,17 @@ import (
 
 // Filter says which transactions are listed. A zero field filters nothing.
 type Filter struct {
-	Country       payments.Country
-	Operator      payments.Operator
-	Status        payments.Status
-	Type          payments.Type
-	OrderRef      string
-	Store         string
-	Reference     string
-	MSISDN        string
-	CreatedAfter  time.Time // exclusive
-	CreatedBefore time.Time // exclusive
+	Country   payments.Country
+	Operator  payments.Operator
+	Status    payments.Status
+	Type      payments.Type
+	OrderRef  string
+	Store     string
+	Reference string
+	MSISDN    string
+	// Both are exclusive, and compared with the time of creation as callers see it, in whole milliseconds.
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
 }
 
 // ListTransactions returns up to limit of a tenant's transactions, newest first, beginning after the one named by after, nil
@@ -65,11 +66,11 @@ func listStatement(tenant int64, f Filter, after *payments.ID, limit int) (sql s
 			condition(t.column+" = $%d", t.value)
 		}
 	}
-	if !f.CreatedAfter.IsZero() {
-		condition("created_at > $%d", f.CreatedAfter)
+	if f.CreatedAfter != nil {
+		condition("created_at >= $%d", f.CreatedAfter.Truncate(time.Millisecond).Add(time.Millisecond))
 	}
-	if !f.CreatedBefore.IsZero() {
-		condition("created_at < $%d", f.CreatedBefore)
+	if f.CreatedBefore != nil {
+		condition("created_at < $%d", f.CreatedBefore.Add(time.Millisecond-1).Truncate(time.Millisecond))
 	}
 	if after != nil {
 		condition("id < $%d", uuidOf(*after))

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/cauri-dev/cauri/server/store/internal/db"
 )
@@ -31,11 +32,38 @@ func (s *Store) DeleteSandbox(ctx context.Context, sandboxUID string) error {
 	return nil
 }
 
+const (
+	// lastWrite is how long after its retirement a tenant may still be written to: by statements that had begun before. None
+	// lasts longer, see the time limits of the api's bookings and of settlement.
+	lastWrite = 2 * time.Minute
+	// retiredKept is how long a retired tenant is remembered for directories that could not read meanwhile.
+	retiredKept = 24 * time.Hour
+)
+
+// PurgeRetired removes what was written for retired tenants while they were being deleted, and forgets those of long ago. It is
+// the net under [Store.DeleteSandbox]: usually there is nothing left.
+func (s *Store) PurgeRetired(ctx context.Context) error {
+	tenants, err := s.system().TenantsToPurge(ctx, milliseconds(lastWrite))
+	if err != nil {
+		return classify(err, "looking for retired tenants")
+	}
+	for _, tenant := range tenants {
+		if err := s.purge(ctx, tenant); err != nil {
+			return classify(err, "deleting the rows of a retired tenant")
+		}
+		if err := s.system().MarkPurged(ctx, tenant); err != nil {
+			return classify(err, "marking a tenant as purged")
+		}
+	}
+	return classify(s.system().ForgetRetired(ctx, milliseconds(retiredKept)), "forgetting retired tenants")
+}
+
 // purge removes all rows of a tenant that stands for nothing any more.
 func (s *Store) purge(ctx context.Context, tenant int64) error {
 	q := s.system()
 	for _, remove := range []func(context.Context, int64) (int64, error){
 		q.PurgeKeys, q.PurgeEnvironments, q.PurgeStores, q.PurgeFloats, q.PurgeQuotaUsage, q.PurgeRateUsage,
+		q.PurgeOperatorCredentials, q.PurgeOperatorTokens,
 	} {
 		if _, err := remove(ctx, tenant); err != nil {
 			return err
@@ -47,6 +75,7 @@ func (s *Store) purge(ctx context.Context, tenant int64) error {
 		func(q *db.Queries, n int32) (int64, error) { return q.PurgeAttempts(ctx, tenant, n) },
 		func(q *db.Queries, n int32) (int64, error) { return q.PurgeEvents(ctx, tenant, n) },
 		func(q *db.Queries, n int32) (int64, error) { return q.PurgeTransactions(ctx, tenant, n) },
+		func(q *db.Queries, n int32) (int64, error) { return q.PurgeOperatorPayments(ctx, tenant, n) },
 	} {
 		for {
 			removed, err := remove(q, purgeBatch)
@@ -58,5 +87,5 @@ func (s *Store) purge(ctx context.Context, tenant int64) error {
 			}
 		}
 	}
-	return q.MarkPurged(ctx, tenant)
+	return nil
 }

@@ -10,16 +10,17 @@ import (
 	"github.com/cauri-dev/cauri/server/store/internal/db"
 )
 
-// Grant is a share of a sandbox's rate limit.
+// Grant is a share of a sandbox's rate limit. It has to be used within a second.
 type Grant struct {
 	Requests  int           // granted; 0: the limit is reached
 	Remaining int           // of the limit, after this grant
 	Reset     time.Duration // until the oldest requests leave the minute that is counted
+	second    int64         // in which they were granted
 }
 
-// TakeRequests grants up to wanted requests of a tenant whose limit is that many requests in any minute. All replicas of the
-// api draw from the same count.
-func (s *Store) TakeRequests(ctx context.Context, tenant int64, limit, wanted int) (Grant, error) {
+// TakeRequests grants up to wanted requests of a tenant whose limit is that many requests in any minute, and takes back the
+// Requests of an earlier grant that were not used. All replicas of the api draw from the same count.
+func (s *Store) TakeRequests(ctx context.Context, tenant int64, limit, wanted int, unused Grant) (Grant, error) {
 	var row db.TakeRequestsRow
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
 		if _, err := tx.Exec(ctx, enterTenant, strconv.FormatInt(tenant, 10)); err != nil {
@@ -29,11 +30,18 @@ func (s *Store) TakeRequests(ctx context.Context, tenant int64, limit, wanted in
 		if err := q.LockRate(ctx, tenant); err != nil {
 			return err
 		}
+		if unused.Requests > 0 {
+			if err := q.ReturnRequests(ctx, int32(unused.Requests), tenant, unused.second); err != nil {
+				return err
+			}
+		}
 		row, err = q.TakeRequests(ctx, int64(limit), tenant, int64(wanted))
 		return err
 	})
 	if err != nil {
 		return Grant{}, classify(err, "counting requests")
 	}
-	return Grant{Requests: int(row.Granted), Remaining: int(row.Remaining), Reset: time.Duration(row.ResetSeconds) * time.Second}, nil
+	return Grant{
+		Requests: int(row.Granted), Remaining: int(row.Remaining), Reset: time.Duration(row.ResetSeconds) * time.Second, second: row.Second,
+	}, nil
 }

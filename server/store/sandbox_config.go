@@ -15,6 +15,7 @@ type SandboxConfig struct {
 
 	Environments   []EnvironmentConfig
 	Stores         []string // slugs
+	Operators      []OperatorAccess
 	OpeningFloat   map[payments.Currency]int64
 	Webhook        *WebhookConfig // nil: events are recorded and not sent
 	LatencyPercent int            // of the simulated latency, 0-1000
@@ -46,6 +47,29 @@ type RetryPolicy struct {
 	Factor       float64
 	MaxDelay     time.Duration
 }
+
+// OperatorAccess is how the collections of one store that are forwarded reach an operator in a country. Without one they
+// reach the simulator, with no credentials of the store's own.
+type OperatorAccess struct {
+	Store       string // slug
+	Operator    payments.Operator
+	Country     payments.Country
+	BaseURL     string               // of the operator's API, empty for the simulator
+	Credentials *OperatorCredentials // nil: they are missing
+}
+
+// OperatorCredentials are what a store holds of an operator. They are stored encrypted.
+type OperatorCredentials struct {
+	ClientID        string
+	ClientSecret    string
+	SubscriptionKey string // MTN's, may be empty
+}
+
+// String keeps the credentials out of whatever is printed.
+func (OperatorCredentials) String() string { return "(operator credentials)" }
+
+// GoString is as String.
+func (c OperatorCredentials) GoString() string { return c.String() }
 
 // SandboxState is a sandbox as it stands in the database.
 type SandboxState struct {
@@ -92,6 +116,7 @@ type AccountChange struct {
 	Namespace  string
 	Sandbox    string // name of the SandboxEnvironment
 	TestClient string // name of the TestClient, empty for a float of the sandbox
+	ChangedAt  time.Time
 }
 
 // DefaultRetryPolicy holds for a sandbox that says nothing: 5 s, 25 s, about 2 min, 10 min and 52 min.

@@ -46,7 +46,7 @@ type sandboxChange struct {
 }
 
 func (c *sandboxChange) apply() error {
-	for _, step := range []func() error{c.organization, c.environments, c.stores, c.floats, c.testClients} {
+	for _, step := range []func() error{c.organization, c.environments, c.stores, c.operators, c.floats, c.testClients} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -24,7 +24,14 @@ func (s *Store) ApplyTestClient(ctx context.Context, sandboxUID string, want Tes
 	if err != nil {
 		return TestClientState{}, err
 	}
-	var state TestClientState
+	state, err := s.applyTestClient(ctx, sandbox, sim, want)
+	if lostRace := new(pgconn.PgError); errors.As(err, &lostRace) && lostRace.ConstraintName == "sims_tenant_msisdn_key" {
+		state, err = s.applyTestClient(ctx, sandbox, sim, want) // finds who won it
+	}
+	return state, classify(err, "applying the test client to the database")
+}
+
+func (s *Store) applyTestClient(ctx context.Context, sandbox, sim pgtype.UUID, want TestClientConfig) (state TestClientState, err error) {
 	err = s.inTx(ctx, func(q *db.Queries) error {
 		tenant, err := q.TenantOf(ctx, sandbox)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -39,10 +46,7 @@ func (s *Store) ApplyTestClient(ctx context.Context, sandboxUID string, want Tes
 		state.Balance, err = applySIM(ctx, q, tenant, sim, want)
 		return err
 	})
-	if lostRace := new(pgconn.PgError); errors.As(err, &lostRace) && lostRace.ConstraintName == "sims_tenant_msisdn_key" {
-		return TestClientState{}, ErrDuplicateMSISDN{MSISDN: want.MSISDN, Holder: "another TestClient"}
-	}
-	return state, classify(err, "applying the test client to the database")
+	return state, err
 }
 
 // holdsNumber returns ErrDuplicateMSISDN if another SIM has the number.
@@ -54,7 +58,7 @@ func holdsNumber(ctx context.Context, q *db.Queries, tenant int64, sim pgtype.UU
 	case err != nil:
 		return err
 	case holder.SimID != sim:
-		return ErrDuplicateMSISDN{MSISDN: want.MSISDN, Holder: holder.Name}
+		return ErrDuplicateMSISDN{MSISDN: want.MSISDN, Holder: holder.Name, HolderUID: holder.SimID.String()}
 	}
 	return nil
 }
@@ -110,11 +114,12 @@ func (s *Store) DeleteTestClient(ctx context.Context, testClientUID string) erro
 	return classify(s.system().DeleteSIM(ctx, sim), "deleting the test client from the database")
 }
 
-// settling is how long after its timestamp a change may still become visible.
-const settling = 10 * time.Second
+// settling is how long after its timestamp, which is the beginning of its database transaction, a change may still become
+// visible. The longest one is a settlement, see package worker.
+const settling = 45 * time.Second
 
 // ChangedAccounts names the resources whose live balance changed after a moment of the database's clock, and returns the
-// moment to ask from the next time. Some are named twice, none is left out.
+// moment to ask from the next time. A change may be named again the next time, with the same ChangedAt; none is left out.
 func (s *Store) ChangedAccounts(ctx context.Context, since time.Time) ([]AccountChange, time.Time, error) {
 	now, err := s.system().DatabaseTime(ctx)
 	if err != nil {
@@ -126,7 +131,7 @@ func (s *Store) ChangedAccounts(ctx context.Context, since time.Time) ([]Account
 	}
 	changes := make([]AccountChange, len(rows))
 	for i, row := range rows {
-		changes[i] = AccountChange{Namespace: row.Namespace, Sandbox: row.Sandbox, TestClient: row.TestClient}
+		changes[i] = AccountChange{Namespace: row.Namespace, Sandbox: row.Sandbox, TestClient: row.TestClient, ChangedAt: row.ChangedAt}
 	}
 	return changes, now.Add(-settling), nil
 }

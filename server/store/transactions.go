@@ -110,7 +110,7 @@ func record(ctx context.Context, q *db.Queries, tenant int64, t *payments.Transa
 		Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency, MSISDN: t.MSISDN,
 		Amount: t.Amount, Commission: t.Commission, NetAmount: t.NetAmount, AbsorptionPct: int32(t.AbsorptionPct),
 		LatencyMs: int32(t.Latency.Milliseconds()), FloatCurrency: string(payments.CanonicalCurrency(t.Currency)),
-		SimID: sim, AnswerAfterMs: milliseconds(r.answerAfter), ExpireAfterMs: milliseconds(r.expireAfter),
+		SimID: sim, Passthrough: t.Status == payments.Pending && r.payer == nil, AnswerAfterMs: milliseconds(r.answerAfter), ExpireAfterMs: milliseconds(r.expireAfter),
 	})
 	if err != nil {
 		return err

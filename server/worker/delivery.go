@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/operators"
@@ -19,54 +18,15 @@ const (
 	finishTries = 3
 )
 
-// deliver keeps up to w.concurrency deliveries on their way and takes only as many events as it can begin at once.
+// deliver sends events, up to w.concurrency at one time.
 func (w *Worker) deliver(ctx context.Context) {
-	free := make(chan struct{}, w.concurrency)
-	for range w.concurrency {
-		free <- struct{}{}
-	}
-	var onTheirWay sync.WaitGroup
-	defer onTheirWay.Wait()
-	w.sweep(ctx, "delivery", func(ctx context.Context) (more bool, err error) {
-		slots := takeSlots(ctx, free)
-		if slots == 0 {
-			return false, nil
-		}
-		events, err := w.take(ctx, slots)
-		for range slots - len(events) {
-			free <- struct{}{}
-		}
-		for i := range events {
-			onTheirWay.Go(func() {
-				w.attempt(context.WithoutCancel(ctx), &events[i])
-				free <- struct{}{}
-			})
-		}
-		return len(events) == slots, err
-	})
+	outside(ctx, w, "delivery", w.concurrency, w.takeEvents, w.attempt)
 }
 
-// take leases events. A worker that is told to stop meanwhile still sends them.
-func (w *Worker) take(ctx context.Context, slots int) ([]store.LeasedEvent, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease)
+func (w *Worker) takeEvents(ctx context.Context, slots int) ([]store.LeasedEvent, error) {
+	ctx, cancel := context.WithTimeout(ctx, lease)
 	defer cancel()
 	return w.store.LeaseDueEvents(ctx, slots, lease, buildBody)
-}
-
-// takeSlots waits for one free slot and takes all that are free then. It returns 0 when ctx ends first.
-func takeSlots(ctx context.Context, free chan struct{}) int {
-	select {
-	case <-ctx.Done():
-		return 0
-	case <-free:
-	}
-	for slots := 1; ; slots++ {
-		select {
-		case <-free:
-		default:
-			return slots
-		}
-	}
 }
 
 func buildBody(organizationID string, t *payments.Transaction) ([]byte, error) {

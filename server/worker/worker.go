@@ -1,5 +1,5 @@
-// Package worker does what happens after the answer: it settles and expires what is pending, and delivers events. Any number
-// of workers run side by side; each takes what no other has taken.
+// Package worker does what happens after the answer: it settles and expires what is pending, forwards to operators what is
+// theirs to decide, and delivers events. Any number of workers run side by side; each takes what no other has taken.
 package worker
 
 import (
@@ -17,6 +17,7 @@ import (
 type Worker struct {
 	store       *store.Store
 	sender      *webhooks.Sender
+	operators   OperatorAccess
 	log         *slog.Logger
 	chance      func() float64
 	concurrency int
@@ -26,6 +27,7 @@ type Worker struct {
 type Options struct {
 	Store       *store.Store
 	Sender      *webhooks.Sender
+	Operators   OperatorAccess
 	Log         *slog.Logger
 	Concurrency int            // deliveries at one time; default 64
 	Chance      func() float64 // in [0, 1), for jitter; default math/rand
@@ -33,7 +35,7 @@ type Options struct {
 
 // New makes a worker.
 func New(o Options) *Worker {
-	w := &Worker{store: o.Store, sender: o.Sender, log: o.Log, chance: o.Chance, concurrency: o.Concurrency}
+	w := &Worker{store: o.Store, sender: o.Sender, operators: o.Operators, log: o.Log, chance: o.Chance, concurrency: o.Concurrency}
 	if w.concurrency == 0 {
 		w.concurrency = 64
 	}
@@ -50,11 +52,12 @@ const (
 	away = time.Second
 )
 
-// Run sweeps until ctx ends, then finishes the deliveries that are on their way and returns.
+// Run sweeps until ctx ends, then finishes the deliveries and requests that are on their way and returns.
 func (w *Worker) Run(ctx context.Context) {
 	var sweeps sync.WaitGroup
 	sweeps.Go(func() { w.sweep(ctx, "settlement", w.settle) })
 	sweeps.Go(func() { w.deliver(ctx) })
+	sweeps.Go(func() { w.forward(ctx) })
 	sweeps.Go(func() { w.sweep(ctx, "purge", w.purge) })
 	sweeps.Wait()
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -67,6 +68,12 @@ func (w *world) open() {
 	if _, err := w.ApplySandbox(w.t.Context(), w.config); err != nil {
 		w.t.Fatal(err)
 	}
+	if _, err := w.ApplyTestClient(w.t.Context(), w.config.UID, store.TestClientConfig{
+		UID: uuid.UUID(sim.ID).String(), Name: "alice", MSISDN: alice, Operator: payments.MTN, Country: payments.Rwanda,
+		Behaviour: payments.Approve, Balance: 1_000_000,
+	}); err != nil {
+		w.t.Fatal(err)
+	}
 	key := store.KeyHash{1}
 	if err := w.ApplyCredentials(w.t.Context(), w.config.UID, store.Credentials{APIKeyHash: key, SigningSecret: secret}); err != nil {
 		w.t.Fatal(err)
@@ -86,6 +93,9 @@ func (w *world) open() {
 	}
 	w.t.Cleanup(w.sql.Close)
 }
+
+// sim is alice's: a pending payment of a number that has none is not the worker's to settle.
+var sim = payments.SIM{ID: [16]byte{15: 1}}
 
 // pay makes a collection of 1000 RWF.
 func (w *world) pay(reference string, status payments.Status) payments.ID {
@@ -107,6 +117,9 @@ func (w *world) tryToPay(reference string, status payments.Status) (payments.ID,
 		ID: id, Type: payments.Collection, Status: status, Reference: reference, OrderRef: reference, Store: "shop", EnvironmentID: "env_1",
 		Operator: payments.MTN, Country: payments.Rwanda, Currency: "RWF", MSISDN: alice, Amount: 1000, NetAmount: 1000, AbsorptionPct: 100,
 	}}
+	if status == payments.Pending {
+		n.Payer = &sim
+	}
 	n.RequestHash, n.ConfigVersion = []byte(reference), w.sandbox.ConfigVersion
 	return id, w.CreateCollection(w.t.Context(), w.sandbox.Tenant, n)
 }
@@ -408,7 +421,7 @@ func TestEventThatCannotBeSignedWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop := w.run(logged.into)
-	logged.until(t, "event cannot be signed")
+	logged.until(t, "event cannot be sent")
 	stop()
 	if got := read[int](w, "select count(*) from events where state = 'queued' and attempts = 0 and due_at > now()"); got != 1 {
 		t.Error("the event does not wait")
@@ -448,6 +461,8 @@ func TestWorkerWaitsForItsDatabase(t *testing.T) {
 	w.run(logged.into)
 	logged.until(t, "sweep failed", "sweep=settlement")
 	logged.until(t, "sweep failed", "sweep=delivery")
+	logged.until(t, "sweep failed", "sweep=passthrough")
+	logged.until(t, "sweep failed", "sweep=purge")
 	if err := store.Migrate(t.Context(), w.url); err != nil {
 		t.Fatal(err)
 	}
@@ -455,7 +470,7 @@ func TestWorkerWaitsForItsDatabase(t *testing.T) {
 	w.pay("r1", payments.Pending)
 	w.until(store.EventDelivered, 1)
 	logged.until(t, "sweep works again", "sweep=settlement")
-	if got := logged.count("sweep failed"); got != 2 {
+	if got := logged.count("sweep failed"); got != 4 {
 		t.Errorf("%d failures were logged, want one for each sweep", got)
 	}
 }

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +62,7 @@ func TestFromApplyToSignedWebhook(t *testing.T) {
 	t.Run("a payment settles and is told of", func(t *testing.T) { m.t = t; paymentSettles(t, s, m, hook) })
 	t.Run("every forced scenario", func(t *testing.T) { m.t = t; forcedScenarios(t, m, hook) })
 	t.Run("every kind of payer", func(t *testing.T) { m.t = t; payers(t, s, m, hook) })
+	t.Run("refunds and disbursements", func(t *testing.T) { m.t = t; payouts(t, m, hook) })
 	t.Run("bad input", func(t *testing.T) { m.t = t; badInput(t, s, m) })
 	t.Run("crashes", func(t *testing.T) { m.t = t; crashes(t, s, m, hook) })
 	t.Run("the key survives", func(t *testing.T) {
@@ -76,6 +78,7 @@ func TestFromApplyToSignedWebhook(t *testing.T) {
 		t.Errorf("the receiver refused %d deliveries: %v", len(refused), refused)
 	}
 	t.Run("money adds up", func(t *testing.T) { conserved(t, s) })
+	t.Run("conformance", func(t *testing.T) { conformance(t, s) })
 	t.Run("deleting leaves nothing", func(t *testing.T) { m.t = t; deletion(t, s, m) })
 }
 
@@ -196,6 +199,51 @@ func payers(t *testing.T, s *system, m merchant, hook *receiver) {
 			t.Errorf("%s: it is %v, want PENDING", name, p["status"])
 		}
 	}
+}
+
+// payouts sends money the other way: part of a payment back to its payer, and some to another number.
+func payouts(t *testing.T, m merchant, hook *receiver) {
+	paid := m.pay("to be refunded", alice, object{"scenario": "success"})["id"].(string)
+	status, refund := m.call(http.MethodPost, "/payments/"+paid+"/refund", object{"amount": 400})
+	if status != http.StatusCreated || refund["status"] != "SUCCESS" || refund["parentTxId"] != paid || refund["amount"] != 400.0 {
+		t.Fatalf("the refund was answered %d %v", status, refund)
+	}
+	if _, parent := m.call(http.MethodGet, "/payments/"+paid, nil); parent["refundableAmount"] != 600.0 {
+		t.Errorf("%v of the payment is left to refund, want 600", parent["refundableAmount"])
+	}
+	status, sent := m.call(http.MethodPost, "/disbursements", object{
+		"amount": 250, "currency": "RWF", "operator": "mtn", "country": "RW", "msisdn": alice, "application": "shop",
+	})
+	if status != http.StatusOK || sent["status"] != "SUCCESS" || sent["recipient_balance_after"] == nil {
+		t.Fatalf("the disbursement was answered %d %v", status, sent)
+	}
+	for id, event := range map[string]string{refund["id"].(string): "payment.refunded", sent["tx_id"].(string): "disbursement.completed"} {
+		eventually(t, 5*time.Second, func() string {
+			if events := hook.of(id); len(events) != 1 || events[0]["event"] != event {
+				return fmt.Sprintf("the events of %s are %v, want one %s", id, events, event)
+			}
+			return ""
+		})
+	}
+	if _, list := m.call(http.MethodGet, "/payments?type=refund", nil); len(list["data"].([]any)) != 1 {
+		t.Errorf("the list of refunds is %v", list)
+	}
+}
+
+// conformance holds the running system against the specification, rule by rule, with the program that users have for that.
+func conformance(t *testing.T, s *system) {
+	s.kube("apply", "-f", s.root+"/test/conformance/sandbox.yaml")
+	s.kube("wait", "--for=condition=Ready", "--timeout=20s", "sbx/conformance")
+	s.kube("wait", "--for=condition=Ready", "--timeout=20s", "tc", "--all")
+	command := exec.CommandContext(t.Context(), "go", "run", "./test/conformance",
+		"-url", s.secret("default", "conformance-credentials", "uri"), "-key", s.secret("default", "conformance-credentials", "api-key"))
+	command.Dir = s.root
+	out, err := command.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Error("the suite found differences from the specification")
+	}
+	s.kube("delete", "-f", s.root+"/test/conformance/sandbox.yaml", "--timeout=30s")
 }
 
 func badInput(t *testing.T, s *system, m merchant) {

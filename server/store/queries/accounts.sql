@@ -44,10 +44,10 @@ insert into adjustments (tenant, sim_id, delta, balance_after) values (sqlc.arg(
 delete from sims where sim_id = sqlc.arg(sim_id);
 
 -- name: ChangedAccounts :many
-select o.namespace, o.name as sandbox, ''::text as test_client
+select o.namespace, o.name as sandbox, ''::text as test_client, f.changed_at
 from floats f join organizations o using (tenant) where f.changed_at > sqlc.arg(since)
 union
-select o.namespace, o.name, s.name
+select o.namespace, o.name, s.name, s.changed_at
 from sims s join organizations o using (tenant) where s.changed_at > sqlc.arg(since);
 
 -- name: DatabaseTime :one

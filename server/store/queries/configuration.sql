@@ -80,6 +80,10 @@ insert into api_keys (tenant, hash) values (sqlc.arg(tenant), sqlc.arg(hash));
 -- name: DeleteKey :exec
 delete from api_keys where tenant = sqlc.arg(tenant) and hash = sqlc.arg(hash);
 
+-- name: KeyOfAnother :one
+select exists (
+  select from api_keys k join organizations o using (tenant) where k.hash = sqlc.arg(hash) and k.tenant <> sqlc.arg(tenant));
+
 -- name: ConfigVersion :one
 select version from config_version;
 

@@ -20,7 +20,8 @@ left join quota_usage q on q.tenant = o.tenant and q.month = date_trunc('month',
 where o.tenant = sqlc.arg(tenant);
 
 -- name: RecordTransaction :one
--- A collection or disbursement that moves no money: one that is pending, or one that failed.
+-- A collection or disbursement that moves no money: one that is pending, or one that failed. A pending one from a number that
+-- is not in the registry is forwarded to the operator, at once.
 with present as (
   select o.webhook_url is not null as deliver, o.monthly_quota as quota
   from organizations o
@@ -36,14 +37,18 @@ with present as (
 ), recorded as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, due_at, expires_at, merchant_balance_after)
+    latency_ms, float_currency, sim_id, completed_at, passthrough, forward_fence, forward_failures, due_at, expires_at,
+    merchant_balance_after)
   select sqlc.arg(tenant), sqlc.arg(id), sqlc.arg(type)::transaction_type, sqlc.arg(status)::transaction_status,
     sqlc.arg(reference), sqlc.arg(request_hash), sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected),
     sqlc.arg(store), sqlc.narg(description), sqlc.arg(scenario), sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country),
     sqlc.arg(currency), sqlc.arg(msisdn), sqlc.arg(amount), sqlc.arg(commission), sqlc.arg(net_amount),
     sqlc.arg(absorption_pct), sqlc.arg(latency_ms), sqlc.arg(float_currency), sqlc.narg(sim_id),
     case when sqlc.arg(status)::transaction_status <> 'PENDING' then now() end,
-    case when sqlc.arg(status)::transaction_status = 'PENDING' then
+    sqlc.arg(passthrough)::boolean, case when sqlc.arg(passthrough)::boolean then 0 end,
+    case when sqlc.arg(passthrough)::boolean then 0 end,
+    case when sqlc.arg(passthrough)::boolean then now()
+      when sqlc.arg(status)::transaction_status = 'PENDING' then
       now() + make_interval(secs => least(sqlc.arg(answer_after_ms)::float8, sqlc.arg(expire_after_ms)::float8) / 1000) end,
     case when sqlc.arg(status)::transaction_status = 'PENDING' then
       now() + make_interval(secs => sqlc.arg(expire_after_ms)::float8 / 1000) end,

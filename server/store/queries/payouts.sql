@@ -1,5 +1,8 @@
 -- Refunds and disbursements. Like the statements in payments.sql: one round trip behind the tenant wall, a gate first, and the
 -- same order of locks. Whether the float suffices is decided here, under its lock, so the latencies of both outcomes are given.
+--
+-- The float is set to what its locked balance leaves, not lowered by the amount: Postgres checks a constraint first against the
+-- version that the statement's snapshot saw, which may be too low although the present one is not.
 
 -- name: BookDisbursement :one
 with present as (
@@ -24,7 +27,7 @@ with present as (
 ), decided as (
   select gate.deliver, float.balance, float.balance >= sqlc.arg(amount)::bigint as paid from gate, float
 ), merchant as (
-  update floats f set balance = f.balance - sqlc.arg(amount)::bigint, changed_at = now()
+  update floats f set balance = decided.balance - sqlc.arg(amount)::bigint, changed_at = now()
   from decided where decided.paid and f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency)
 ), credited as (
   update sims s set balance = s.balance + sqlc.arg(amount)::bigint, changed_at = now()
@@ -87,7 +90,7 @@ with present as (
 ), decided as (
   select gate.deliver, parent.asked, float.balance, float.balance >= parent.asked as paid from present as gate, parent, float
 ), merchant as (
-  update floats f set balance = f.balance - decided.asked, changed_at = now()
+  update floats f set balance = decided.balance - decided.asked, changed_at = now()
   from decided, parent where decided.paid and f.tenant = sqlc.arg(tenant) and f.currency = parent.float_currency
 ), credited as (
   update sims s set balance = s.balance + decided.asked, changed_at = now()

@@ -1,5 +1,15 @@
 -- Removal of what a retired tenant left behind, in small batches.
 
+-- name: TenantsToPurge :many
+-- Retired long enough ago that nothing which had begun before is still writing.
+select tenant from retired_tenants
+where purged_at is null and retired_at < now() - make_interval(secs => sqlc.arg(settled_ms)::float8 / 1000)
+order by retired_at limit 100;
+
+-- name: ForgetRetired :exec
+delete from retired_tenants
+where purged_at is not null and retired_at < now() - make_interval(secs => sqlc.arg(kept_ms)::float8 / 1000);
+
 -- name: PurgeTransactions :execrows
 delete from transactions where (tenant, id) in (
   select t.tenant, t.id from transactions t where t.tenant = sqlc.arg(tenant) limit sqlc.arg(batch));

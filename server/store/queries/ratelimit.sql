@@ -2,21 +2,30 @@
 -- The replicas of the api take turns with one sandbox's requests.
 select pg_advisory_xact_lock(hashtextextended('rate', sqlc.arg(tenant)::bigint));
 
+-- name: ReturnRequests :exec
+-- Gives back what was granted in a second and not used.
+update rate_usage set granted = granted - sqlc.arg(unused)::integer
+where tenant = sqlc.arg(tenant) and second = sqlc.arg(second) and granted >= sqlc.arg(unused)::integer;
+
 -- name: TakeRequests :one
--- Grants up to `wanted` requests within the limit of the last 60 seconds, and tells when the oldest of them leaves that minute.
-with present as (
-  select coalesce(sum(r.granted), 0)::bigint as used, min(r.second) as oldest, extract(epoch from now())::bigint as second
-  from rate_usage r
-  where r.tenant = sqlc.arg(tenant) and r.second > extract(epoch from now())::bigint - 60
+-- Grants up to `wanted` requests within the limit of the last minute, and tells when the oldest of them leave it. Of a grant only
+-- its second is known, and it is used within another second: after 62 of them the last of its requests is a minute ago. The
+-- statement's time is the one after the lock was granted.
+with clock as (
+  select floor(extract(epoch from statement_timestamp()))::bigint as second
+), present as (
+  select coalesce(sum(r.granted), 0)::bigint as used, min(r.second) filter (where r.granted > 0) as oldest
+  from rate_usage r, clock
+  where r.tenant = sqlc.arg(tenant) and r.second > clock.second - 62
 ), forgotten as (
-  delete from rate_usage r where r.tenant = sqlc.arg(tenant) and r.second <= extract(epoch from now())::bigint - 60
+  delete from rate_usage r using clock where r.tenant = sqlc.arg(tenant) and r.second <= clock.second - 62
 ), taken as (
-  select second, greatest(0, least(sqlc.arg(wanted)::bigint, sqlc.arg(request_limit)::bigint - used))::integer as granted from present
+  select greatest(0, least(sqlc.arg(wanted)::bigint, sqlc.arg(request_limit)::bigint - used))::integer as granted from present
 ), written as (
   insert into rate_usage as r (tenant, second, granted)
-  select sqlc.arg(tenant), second, granted from taken where granted > 0
+  select sqlc.arg(tenant), clock.second, taken.granted from clock, taken where taken.granted > 0
   on conflict (tenant, second) do update set granted = r.granted + excluded.granted
 )
 select taken.granted, greatest(0, sqlc.arg(request_limit)::bigint - present.used - taken.granted)::bigint as remaining,
-  coalesce(present.oldest + 60 - present.second, 60)::bigint as reset_seconds
-from present, taken;
+  coalesce(present.oldest + 62 - clock.second, 62)::bigint as reset_seconds, clock.second
+from clock, present, taken;

@@ -2,10 +2,11 @@
 -- everything back by dying.
 
 -- name: ClaimDueTransactions :many
--- Whether a payment expired is decided by its own times, not by how late a worker comes to it.
+-- Whether a payment expired is decided by its own times, not by how late a worker comes to it. What is forwarded to an
+-- operator is settled, and expires, in passthrough.sql.
 select *, coalesce(due_at >= expires_at, false)::boolean as expired
 from transactions
-where due_at <= now()
+where due_at <= now() and not passthrough
 order by due_at
 limit sqlc.arg(batch)
 for update skip locked;
@@ -43,7 +44,7 @@ with settled as (
     case when o.webhook_url is null then null else now() end
   from settled s join organizations o on o.tenant = s.tenant
 ), earned as (
-  select tenant, currency, sum(merchant_delta)::bigint as delta from settled where merchant_delta <> 0 group by tenant, currency
+  select tenant, currency, sum(merchant_delta)::bigint as delta from settled where status = 'SUCCESS' group by tenant, currency
 ), hot as (
   select f.tenant, f.currency from floats f join earned e on e.tenant = f.tenant and e.currency = f.currency
   where (select count(*) from payers) >= 0
@@ -56,7 +57,7 @@ with settled as (
 )
 update transactions t set status = s.status::transaction_status, completed_at = now(), due_at = null,
   merchant_delta = s.merchant_delta, sim_delta = s.sim_delta,
-  merchant_balance_after = case when s.merchant_delta <> 0 then m.before + s.merchant_before + s.merchant_delta end,
+  merchant_balance_after = case when s.status = 'SUCCESS' then m.before + s.merchant_before + s.merchant_delta end,
   sim_balance_after = case when s.sim_delta <> 0 then s.sim_balance end
 from settled s left join merchants m on m.tenant = s.tenant and m.currency = s.currency
 where t.tenant = s.tenant and t.id = s.id;

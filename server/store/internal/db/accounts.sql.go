@@ -13,17 +13,18 @@ import (
 )
 
 const changedAccounts = `-- name: ChangedAccounts :many
-select o.namespace, o.name as sandbox, ''::text as test_client
+select o.namespace, o.name as sandbox, ''::text as test_client, f.changed_at
 from floats f join organizations o using (tenant) where f.changed_at > $1
 union
-select o.namespace, o.name, s.name
+select o.namespace, o.name, s.name, s.changed_at
 from sims s join organizations o using (tenant) where s.changed_at > $1
 `
 
 type ChangedAccountsRow struct {
-	Namespace  string `db:"namespace"`
-	Sandbox    string `db:"sandbox"`
-	TestClient string `db:"test_client"`
+	Namespace  string    `db:"namespace"`
+	Sandbox    string    `db:"sandbox"`
+	TestClient string    `db:"test_client"`
+	ChangedAt  time.Time `db:"changed_at"`
 }
 
 func (q *Queries) ChangedAccounts(ctx context.Context, since time.Time) ([]ChangedAccountsRow, error) {
@@ -35,7 +36,12 @@ func (q *Queries) ChangedAccounts(ctx context.Context, since time.Time) ([]Chang
 	var items []ChangedAccountsRow
 	for rows.Next() {
 		var i ChangedAccountsRow
-		if err := rows.Scan(&i.Namespace, &i.Sandbox, &i.TestClient); err != nil {
+		if err := rows.Scan(
+			&i.Namespace,
+			&i.Sandbox,
+			&i.TestClient,
+			&i.ChangedAt,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -192,6 +192,18 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 	return i, err
 }
 
+const keyOfAnother = `-- name: KeyOfAnother :one
+select exists (
+  select from api_keys k join organizations o using (tenant) where k.hash = $1 and k.tenant <> $2)
+`
+
+func (q *Queries) KeyOfAnother(ctx context.Context, hash []byte, tenant int64) (bool, error) {
+	row := q.db.QueryRow(ctx, keyOfAnother, hash, tenant)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const keysOf = `-- name: KeysOf :many
 select tenant, hash from api_keys where tenant = any($1::bigint[])
 `

@@ -80,7 +80,7 @@ func (q *Queries) LeaseEvents(ctx context.Context, leaseMs float64, tenants []in
 
 const lockDueEvents = `-- name: LockDueEvents :many
 
-select e.tenant, e.id, e.state, e.due_at, e.fence, e.attempts, e.body, e.created_at, e.delivered_at, t.tenant, t.id, t.type, t.status, t.parent_id, t.reference, t.request_hash, t.order_ref, t.order_url, t.is_url_protected, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.msisdn, t.amount, t.commission, t.net_amount, t.absorption_pct, t.refunded, t.latency_ms, t.created_at, t.completed_at, t.native_id, t.native_raw, t.float_currency, t.sim_id, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.due_at, t.expires_at, o.org_id, o.resource_uid, o.webhook_url, o.signing_secret, o.webhook_max_retries,
+select e.tenant, e.id, e.state, e.due_at, e.fence, e.attempts, e.body, e.created_at, e.delivered_at, t.tenant, t.id, t.type, t.status, t.parent_id, t.reference, t.request_hash, t.order_ref, t.order_url, t.is_url_protected, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.msisdn, t.amount, t.commission, t.net_amount, t.absorption_pct, t.refunded, t.latency_ms, t.created_at, t.completed_at, t.native_id, t.native_raw, t.float_currency, t.sim_id, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.due_at, t.expires_at, t.passthrough, t.forward_fence, t.forward_failures, t.forwarded_at, o.org_id, o.resource_uid, o.webhook_url, o.signing_secret, o.webhook_max_retries,
   o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms
 from events e
 join transactions t on t.tenant = e.tenant and t.id = e.id
@@ -160,6 +160,10 @@ func (q *Queries) LockDueEvents(ctx context.Context, batch int32) ([]LockDueEven
 			&i.Transaction.SimBalanceAfter,
 			&i.Transaction.DueAt,
 			&i.Transaction.ExpiresAt,
+			&i.Transaction.Passthrough,
+			&i.Transaction.ForwardFence,
+			&i.Transaction.ForwardFailures,
+			&i.Transaction.ForwardedAt,
 			&i.OrgID,
 			&i.ResourceUid,
 			&i.WebhookURL,

@@ -218,6 +218,33 @@ type Float struct {
 	ChangedAt time.Time `db:"changed_at"`
 }
 
+type OperatorCredential struct {
+	Tenant   int64  `db:"tenant"`
+	Store    string `db:"store"`
+	Operator string `db:"operator"`
+	Country  string `db:"country"`
+	BaseURL  string `db:"base_url"`
+	Sealed   []byte `db:"sealed"`
+	Digest   []byte `db:"digest"`
+}
+
+type OperatorPayment struct {
+	Tenant    int64           `db:"tenant"`
+	Operator  string          `db:"operator"`
+	Reference string          `db:"reference"`
+	NativeID  string          `db:"native_id"`
+	Request   json.RawMessage `db:"request"`
+	CreatedAt time.Time       `db:"created_at"`
+	AnswersAt time.Time       `db:"answers_at"`
+}
+
+type OperatorToken struct {
+	Tenant    int64     `db:"tenant"`
+	Operator  string    `db:"operator"`
+	Hash      []byte    `db:"hash"`
+	ExpiresAt time.Time `db:"expires_at"`
+}
+
 type Organization struct {
 	OrgID                 string      `db:"org_id"`
 	Tenant                int64       `db:"tenant"`
@@ -315,4 +342,8 @@ type Transaction struct {
 	SimBalanceAfter      *int64          `db:"sim_balance_after"`
 	DueAt                *time.Time      `db:"due_at"`
 	ExpiresAt            *time.Time      `db:"expires_at"`
+	Passthrough          bool            `db:"passthrough"`
+	ForwardFence         *int64          `db:"forward_fence"`
+	ForwardFailures      *int32          `db:"forward_failures"`
+	ForwardedAt          *time.Time      `db:"forwarded_at"`
 }

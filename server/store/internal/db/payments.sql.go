@@ -131,7 +131,7 @@ func (q *Queries) BookCollection(ctx context.Context, arg BookCollectionParams) 
 }
 
 const findReference = `-- name: FindReference :one
-select tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at from transactions where tenant = $1 and reference = $2
+select tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at from transactions where tenant = $1 and reference = $2
 `
 
 func (q *Queries) FindReference(ctx context.Context, tenant int64, reference string) (Transaction, error) {
@@ -174,6 +174,10 @@ func (q *Queries) FindReference(ctx context.Context, tenant int64, reference str
 		&i.SimBalanceAfter,
 		&i.DueAt,
 		&i.ExpiresAt,
+		&i.Passthrough,
+		&i.ForwardFence,
+		&i.ForwardFailures,
+		&i.ForwardedAt,
 	)
 	return i, err
 }
@@ -209,7 +213,7 @@ func (q *Queries) FindSIM(ctx context.Context, tenant int64, mSISDN string) (Sim
 }
 
 const getTransaction = `-- name: GetTransaction :one
-select tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at from transactions where tenant = $1 and id = $2
+select tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at from transactions where tenant = $1 and id = $2
 `
 
 func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UUID) (Transaction, error) {
@@ -252,6 +256,10 @@ func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UU
 		&i.SimBalanceAfter,
 		&i.DueAt,
 		&i.ExpiresAt,
+		&i.Passthrough,
+		&i.ForwardFence,
+		&i.ForwardFailures,
+		&i.ForwardedAt,
 	)
 	return i, err
 }
@@ -291,25 +299,29 @@ with present as (
 ), recorded as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, due_at, expires_at, merchant_balance_after)
+    latency_ms, float_currency, sim_id, completed_at, passthrough, forward_fence, forward_failures, due_at, expires_at,
+    merchant_balance_after)
   select $1, $4, $5::transaction_type, $6::transaction_status,
     $3, $7, $8, $9, $10,
     $11, $12, $13, $14, $15, $16,
     $17, $18, $19, $20, $21,
     $22, $23, $24, $25,
     case when $6::transaction_status <> 'PENDING' then now() end,
+    $26::boolean, case when $26::boolean then 0 end,
+    case when $26::boolean then 0 end,
+    case when $26::boolean then now()
+      when $6::transaction_status = 'PENDING' then
+      now() + make_interval(secs => least($27::float8, $28::float8) / 1000) end,
     case when $6::transaction_status = 'PENDING' then
-      now() + make_interval(secs => least($26::float8, $27::float8) / 1000) end,
-    case when $6::transaction_status = 'PENDING' then
-      now() + make_interval(secs => $27::float8 / 1000) end,
+      now() + make_interval(secs => $28::float8 / 1000) end,
     case when $5::transaction_type = 'disbursement' then
       (select f.balance from floats f where f.tenant = $1 and f.currency = $24) end
   from gate
-  returning tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at
+  returning tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at
 ), event as (
   insert into events (tenant, id, state, due_at)
   select $1, $4, case when gate.deliver then 'queued' else 'recorded' end::event_state,
-    case when gate.deliver then now() + make_interval(secs => $26::float8 / 1000) end
+    case when gate.deliver then now() + make_interval(secs => $27::float8 / 1000) end
   from gate, recorded
   where recorded.status <> 'PENDING'
 )
@@ -342,6 +354,7 @@ type RecordTransactionParams struct {
 	LatencyMs     int32           `db:"latency_ms"`
 	FloatCurrency string          `db:"float_currency"`
 	SimID         pgtype.UUID     `db:"sim_id"`
+	Passthrough   bool            `db:"passthrough"`
 	AnswerAfterMs float64         `db:"answer_after_ms"`
 	ExpireAfterMs float64         `db:"expire_after_ms"`
 }
@@ -352,7 +365,8 @@ type RecordTransactionRow struct {
 	MerchantBalanceAfter *int64     `db:"merchant_balance_after"`
 }
 
-// A collection or disbursement that moves no money: one that is pending, or one that failed.
+// A collection or disbursement that moves no money: one that is pending, or one that failed. A pending one from a number that
+// is not in the registry is forwarded to the operator, at once.
 func (q *Queries) RecordTransaction(ctx context.Context, arg RecordTransactionParams) (RecordTransactionRow, error) {
 	row := q.db.QueryRow(ctx, recordTransaction,
 		arg.Tenant,
@@ -380,6 +394,7 @@ func (q *Queries) RecordTransaction(ctx context.Context, arg RecordTransactionPa
 		arg.LatencyMs,
 		arg.FloatCurrency,
 		arg.SimID,
+		arg.Passthrough,
 		arg.AnswerAfterMs,
 		arg.ExpireAfterMs,
 	)

@@ -9,6 +9,16 @@ import (
 	"context"
 )
 
+const forgetRetired = `-- name: ForgetRetired :exec
+delete from retired_tenants
+where purged_at is not null and retired_at < now() - make_interval(secs => $1::float8 / 1000)
+`
+
+func (q *Queries) ForgetRetired(ctx context.Context, keptMs float64) error {
+	_, err := q.db.Exec(ctx, forgetRetired, keptMs)
+	return err
+}
+
 const purgeAdjustments = `-- name: PurgeAdjustments :execrows
 delete from adjustments where (tenant, adjustment_id) in (
   select a.tenant, a.adjustment_id from adjustments a where a.tenant = $1 limit $2)
@@ -132,16 +142,43 @@ func (q *Queries) PurgeStores(ctx context.Context, tenant int64) (int64, error) 
 }
 
 const purgeTransactions = `-- name: PurgeTransactions :execrows
-
 delete from transactions where (tenant, id) in (
   select t.tenant, t.id from transactions t where t.tenant = $1 limit $2)
 `
 
-// Removal of what a retired tenant left behind, in small batches.
 func (q *Queries) PurgeTransactions(ctx context.Context, tenant int64, batch int32) (int64, error) {
 	result, err := q.db.Exec(ctx, purgeTransactions, tenant, batch)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const tenantsToPurge = `-- name: TenantsToPurge :many
+
+select tenant from retired_tenants
+where purged_at is null and retired_at < now() - make_interval(secs => $1::float8 / 1000)
+order by retired_at limit 100
+`
+
+// Removal of what a retired tenant left behind, in small batches.
+// Retired long enough ago that nothing which had begun before is still writing.
+func (q *Queries) TenantsToPurge(ctx context.Context, settledMs float64) ([]int64, error) {
+	rows, err := q.db.Query(ctx, tenantsToPurge, settledMs)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var tenant int64
+		if err := rows.Scan(&tenant); err != nil {
+			return nil, err
+		}
+		items = append(items, tenant)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

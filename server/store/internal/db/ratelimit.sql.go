@@ -19,35 +19,56 @@ func (q *Queries) LockRate(ctx context.Context, tenant int64) error {
 	return err
 }
 
+const returnRequests = `-- name: ReturnRequests :exec
+update rate_usage set granted = granted - $1::integer
+where tenant = $2 and second = $3 and granted >= $1::integer
+`
+
+// Gives back what was granted in a second and not used.
+func (q *Queries) ReturnRequests(ctx context.Context, unused int32, tenant int64, second int64) error {
+	_, err := q.db.Exec(ctx, returnRequests, unused, tenant, second)
+	return err
+}
+
 const takeRequests = `-- name: TakeRequests :one
-with present as (
-  select coalesce(sum(r.granted), 0)::bigint as used, min(r.second) as oldest, extract(epoch from now())::bigint as second
-  from rate_usage r
-  where r.tenant = $2 and r.second > extract(epoch from now())::bigint - 60
+with clock as (
+  select floor(extract(epoch from statement_timestamp()))::bigint as second
+), present as (
+  select coalesce(sum(r.granted), 0)::bigint as used, min(r.second) filter (where r.granted > 0) as oldest
+  from rate_usage r, clock
+  where r.tenant = $2 and r.second > clock.second - 62
 ), forgotten as (
-  delete from rate_usage r where r.tenant = $2 and r.second <= extract(epoch from now())::bigint - 60
+  delete from rate_usage r using clock where r.tenant = $2 and r.second <= clock.second - 62
 ), taken as (
-  select second, greatest(0, least($3::bigint, $1::bigint - used))::integer as granted from present
+  select greatest(0, least($3::bigint, $1::bigint - used))::integer as granted from present
 ), written as (
   insert into rate_usage as r (tenant, second, granted)
-  select $2, second, granted from taken where granted > 0
+  select $2, clock.second, taken.granted from clock, taken where taken.granted > 0
   on conflict (tenant, second) do update set granted = r.granted + excluded.granted
 )
 select taken.granted, greatest(0, $1::bigint - present.used - taken.granted)::bigint as remaining,
-  coalesce(present.oldest + 60 - present.second, 60)::bigint as reset_seconds
-from present, taken
+  coalesce(present.oldest + 62 - clock.second, 62)::bigint as reset_seconds, clock.second
+from clock, present, taken
 `
 
 type TakeRequestsRow struct {
 	Granted      int32 `db:"granted"`
 	Remaining    int64 `db:"remaining"`
 	ResetSeconds int64 `db:"reset_seconds"`
+	Second       int64 `db:"second"`
 }
 
-// Grants up to `wanted` requests within the limit of the last 60 seconds, and tells when the oldest of them leaves that minute.
+// Grants up to `wanted` requests within the limit of the last minute, and tells when the oldest of them leave it. Of a grant only
+// its second is known, and it is used within another second: after 62 of them the last of its requests is a minute ago. The
+// statement's time is the one after the lock was granted.
 func (q *Queries) TakeRequests(ctx context.Context, requestLimit int64, tenant int64, wanted int64) (TakeRequestsRow, error) {
 	row := q.db.QueryRow(ctx, takeRequests, requestLimit, tenant, wanted)
 	var i TakeRequestsRow
-	err := row.Scan(&i.Granted, &i.Remaining, &i.ResetSeconds)
+	err := row.Scan(
+		&i.Granted,
+		&i.Remaining,
+		&i.ResetSeconds,
+		&i.Second,
+	)
 	return i, err
 }

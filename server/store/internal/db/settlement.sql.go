@@ -16,9 +16,9 @@ import (
 
 const claimDueTransactions = `-- name: ClaimDueTransactions :many
 
-select tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, coalesce(due_at >= expires_at, false)::boolean as expired
+select tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at, coalesce(due_at >= expires_at, false)::boolean as expired
 from transactions
-where due_at <= now()
+where due_at <= now() and not passthrough
 order by due_at
 limit $1
 for update skip locked
@@ -61,12 +61,17 @@ type ClaimDueTransactionsRow struct {
 	SimBalanceAfter      *int64          `db:"sim_balance_after"`
 	DueAt                *time.Time      `db:"due_at"`
 	ExpiresAt            *time.Time      `db:"expires_at"`
+	Passthrough          bool            `db:"passthrough"`
+	ForwardFence         *int64          `db:"forward_fence"`
+	ForwardFailures      *int32          `db:"forward_failures"`
+	ForwardedAt          *time.Time      `db:"forwarded_at"`
 	Expired              bool            `db:"expired"`
 }
 
 // Settlement of what is due, in one database transaction: the row locks are the lease, and a worker that dies gives
 // everything back by dying.
-// Whether a payment expired is decided by its own times, not by how late a worker comes to it.
+// Whether a payment expired is decided by its own times, not by how late a worker comes to it. What is forwarded to an
+// operator is settled, and expires, in passthrough.sql.
 func (q *Queries) ClaimDueTransactions(ctx context.Context, batch int32) ([]ClaimDueTransactionsRow, error) {
 	rows, err := q.db.Query(ctx, claimDueTransactions, batch)
 	if err != nil {
@@ -113,6 +118,10 @@ func (q *Queries) ClaimDueTransactions(ctx context.Context, batch int32) ([]Clai
 			&i.SimBalanceAfter,
 			&i.DueAt,
 			&i.ExpiresAt,
+			&i.Passthrough,
+			&i.ForwardFence,
+			&i.ForwardFailures,
+			&i.ForwardedAt,
 			&i.Expired,
 		); err != nil {
 			return nil, err
@@ -196,7 +205,7 @@ with settled as (
     case when o.webhook_url is null then null else now() end
   from settled s join organizations o on o.tenant = s.tenant
 ), earned as (
-  select tenant, currency, sum(merchant_delta)::bigint as delta from settled where merchant_delta <> 0 group by tenant, currency
+  select tenant, currency, sum(merchant_delta)::bigint as delta from settled where status = 'SUCCESS' group by tenant, currency
 ), hot as (
   select f.tenant, f.currency from floats f join earned e on e.tenant = f.tenant and e.currency = f.currency
   where (select count(*) from payers) >= 0
@@ -209,7 +218,7 @@ with settled as (
 )
 update transactions t set status = s.status::transaction_status, completed_at = now(), due_at = null,
   merchant_delta = s.merchant_delta, sim_delta = s.sim_delta,
-  merchant_balance_after = case when s.merchant_delta <> 0 then m.before + s.merchant_before + s.merchant_delta end,
+  merchant_balance_after = case when s.status = 'SUCCESS' then m.before + s.merchant_before + s.merchant_delta end,
   sim_balance_after = case when s.sim_delta <> 0 then s.sim_balance end
 from settled s left join merchants m on m.tenant = s.tenant and m.currency = s.currency
 where t.tenant = s.tenant and t.id = s.id

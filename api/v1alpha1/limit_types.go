@@ -1,0 +1,22 @@
+package v1alpha1
+
+// Quota limits how many transactions a sandbox may make.
+type Quota struct {
+	// monthlyTransactions is how many collections, refunds and disbursements together the sandbox may make in a calendar
+	// month (UTC), at least 1, for example 100000. Beyond it the API answers 402 quota_exceeded and records nothing. A
+	// repetition of a request that was recorded is not counted. Without it there is no limit.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	MonthlyTransactions *int64 `json:"monthlyTransactions,omitempty"`
+}
+
+// RateLimit limits how often a sandbox's API may be called.
+type RateLimit struct {
+	// requestsPerMinute is how many requests with the sandbox's API key are answered within any minute, at least 1, for
+	// example 1000. Beyond it the API answers 429 rate_limited and says when to try again. Without it there is no limit.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	RequestsPerMinute *int32 `json:"requestsPerMinute,omitempty"`
+}

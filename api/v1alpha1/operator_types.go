@@ -1,0 +1,44 @@
+package v1alpha1
+
+// OperatorCredentials are what a store has of one operator in one country.
+//
+// +kubebuilder:validation:XValidation:rule="self.operator != 'airtel' || self.country == 'RW'",message="airtel is available in RW only: write country: RW, or another operator"
+type OperatorCredentials struct {
+	// operator is the mobile-money operator: mtn, orange, moov or airtel.
+	//
+	// +required
+	Operator Operator `json:"operator"`
+
+	// country is the market: CI, RW, BJ or TG. airtel is in RW only.
+	//
+	// +required
+	Country Country `json:"country"`
+
+	// secretRef names the Secret, in the same namespace, with the keys client_id and client_secret: of mtn the API user and
+	// the API key, beside which the key subscription_key may stand. A changed Secret takes effect by itself. While it is
+	// missing the sandbox works without it, OperatorCredentialsReady says so, and collections that need it end
+	// SERVICE_UNAVAILABLE.
+	//
+	// +required
+	SecretRef LocalSecretReference `json:"secretRef"`
+
+	// baseURL is where the operator's API is, an absolute http or https URL such as https://openapiuat.airtel.africa. Empty,
+	// the default, is the operator that Cauri simulates. Addresses that the platform team has closed are refused.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:XValidation:rule="self == '' || isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHostname() != ''",message="write an absolute http or https URL, for example https://openapiuat.airtel.africa"
+	// +kubebuilder:validation:XValidation:rule="!self.contains('@') && !self.contains('?') && !self.contains('#')",message="leave the user name, the query and the fragment out of the URL: requests are made to paths below it"
+	BaseURL string `json:"baseURL,omitempty"`
+}
+
+// LocalSecretReference names a Secret in the resource's own namespace. No reference crosses a namespace.
+type LocalSecretReference struct {
+	// name of the Secret, in the same namespace.
+	//
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self).hasValue()",message="write the name of a Secret of this namespace: a-z, 0-9, - and ., starting and ending with a letter or digit"
+	Name string `json:"name"`
+}

@@ -1,0 +1,36 @@
+package controllers
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// TestNews is about a change that the database names in several answers: it is told once.
+func TestNews(t *testing.T) {
+	at := func(second int) time.Time { return time.Date(2026, 5, 31, 12, 0, second, 0, time.UTC) }
+	alice := func(second int) store.AccountChange {
+		return store.AccountChange{Namespace: "n", Sandbox: "s", TestClient: "alice", ChangedAt: at(second)}
+	}
+	float := func(second int) store.AccountChange {
+		return store.AccountChange{Namespace: "n", Sandbox: "s", ChangedAt: at(second)}
+	}
+	elsewhere := alice(1)
+	elsewhere.ChangedAt = elsewhere.ChangedAt.In(time.FixedZone("east", 7200))
+
+	live := &liveStatus{}
+	for i, round := range []struct{ answer, want []store.AccountChange }{
+		{[]store.AccountChange{alice(1), float(1)}, []store.AccountChange{alice(1), float(1)}},
+		{[]store.AccountChange{elsewhere, float(1), float(2)}, []store.AccountChange{float(2)}},
+		{[]store.AccountChange{alice(3), float(2)}, []store.AccountChange{alice(3)}},
+		{nil, nil},
+		{[]store.AccountChange{alice(3), alice(3)}, []store.AccountChange{alice(3)}}, // once is enough, and too often does no harm
+	} {
+		if diff := cmp.Diff(round.want, live.news(round.answer)); diff != "" {
+			t.Errorf("answer %d (-want +got):\n%s", i+1, diff)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// The keys of a Secret with an operator's credentials.
+const (
+	secretKeyClientID        = "client_id"
+	secretKeyClientSecret    = "client_secret"
+	secretKeySubscriptionKey = "subscription_key" // may be left out
+)
+
+// maxOperatorCredential is the longest value of one of these keys, in characters.
+const maxOperatorCredential = 256
+
+// operatorProblem says why the credentials for an operator cannot be used. It keeps the sandbox from nothing else.
+type operatorProblem struct {
+	reason  string
+	message string // the same each time, since it stands in the status
+}
+
+func (e *operatorProblem) Error() string { return e.message }
+
+// operatorAccess is how the stores reach operators, with the credentials of the Secrets that they name, and the first
+// problem with one of these. The error is that of the API server. Secrets are read from it and not from the cache, which
+// holds no Secret but the controller's own; one that several stores name is read once.
+func (r *sandboxReconciler) operatorAccess(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (access []store.OperatorAccess, problem *operatorProblem, err error) {
+	type found struct {
+		credentials *store.OperatorCredentials
+		problem     *operatorProblem
+	}
+	secrets := map[string]found{}
+	for _, s := range sandbox.Spec.Stores {
+		for _, o := range s.OperatorCredentials {
+			name := o.SecretRef.Name
+			f, read := secrets[name]
+			if !read {
+				f.credentials, err = r.readOperatorSecret(ctx, sandbox.Namespace, name)
+				if err != nil && !errors.As(err, &f.problem) {
+					return nil, nil, err
+				}
+				secrets[name] = f
+			}
+			if problem == nil {
+				problem = f.problem
+			}
+			access = append(access, store.OperatorAccess{
+				Store: s.Slug, Operator: payments.Operator(o.Operator), Country: payments.Country(o.Country), BaseURL: o.BaseURL,
+				Credentials: f.credentials,
+			})
+		}
+	}
+	return access, problem, nil
+}
+
+// readOperatorSecret returns an operatorProblem for a Secret that is not there, or that holds no credentials.
+func (r *sandboxReconciler) readOperatorSecret(ctx context.Context, namespace, name string) (*store.OperatorCredentials, error) {
+	secret := &corev1.Secret{}
+	err := r.live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, &operatorProblem{v1alpha1.ReasonOperatorSecretNotFound, fmt.Sprintf(
+			"There is no Secret %q in this namespace: create it with the keys %s and %s.", name, secretKeyClientID, secretKeyClientSecret)}
+	case err != nil:
+		return nil, &failedError{reason: v1alpha1.ReasonCredentialsError, cause: fmt.Errorf("reading the Secret %q of stores[].operatorCredentials: %w", name, err)}
+	}
+	return operatorCredentials(secret)
+}
+
+// operatorCredentials reads a Secret with an operator's credentials.
+func operatorCredentials(secret *corev1.Secret) (*store.OperatorCredentials, error) {
+	for _, key := range []string{secretKeyClientID, secretKeyClientSecret, secretKeySubscriptionKey} {
+		value, ok := secret.Data[key]
+		if !ok && key == secretKeySubscriptionKey {
+			continue
+		}
+		if !ok {
+			return nil, &operatorProblem{v1alpha1.ReasonOperatorSecretNotFound, fmt.Sprintf("The Secret %q has no key %q: add it.", secret.Name, key)}
+		}
+		if !isCredential(value) {
+			return nil, &operatorProblem{v1alpha1.ReasonOperatorSecretInvalid, fmt.Sprintf(
+				"Write 1 to %d printable characters, without a line break, to the key %q of the Secret %q.", maxOperatorCredential, key, secret.Name)}
+		}
+	}
+	return &store.OperatorCredentials{
+		ClientID:        string(secret.Data[secretKeyClientID]),
+		ClientSecret:    string(secret.Data[secretKeyClientSecret]),
+		SubscriptionKey: string(secret.Data[secretKeySubscriptionKey]),
+	}, nil
+}
+
+func isCredential(value []byte) bool {
+	n := utf8.RuneCount(value)
+	if !utf8.Valid(value) || n < 1 || n > maxOperatorCredential {
+		return false
+	}
+	for _, r := range string(value) {
+		if !unicode.IsPrint(r) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,137 @@
+package httpapi
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// pageField is a field, a parameter or a header.
+type pageField struct {
+	Name        string
+	Kind        string // its type and what it may be
+	Required    bool
+	Description string
+}
+
+// schemaFields are the fields of an object: the required ones in the order of their struct, the others by name.
+func schemaFields(schema *huma.Schema) []pageField {
+	names := slices.Clone(schema.Required)
+	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	var fields []pageField
+	for _, name := range names {
+		s := schema.Properties[name]
+		fields = append(fields, pageField{name, kindOf(s), slices.Contains(schema.Required, name), s.Description})
+	}
+	return fields
+}
+
+// answerFields are the fields of an answer: what matters to its reader is which of them may be missing.
+func answerFields(schema *huma.Schema) []pageField {
+	fields := schemaFields(schema)
+	for i := range fields {
+		if !fields[i].Required {
+			fields[i].Kind += ", not always there"
+		}
+		fields[i].Required = false
+	}
+	return fields
+}
+
+// parameterFields are the parameters of an operation; the ones that all have stand with the headers.
+func parameterFields(parameters []*huma.Param) []pageField {
+	var fields []pageField
+	for _, p := range parameters {
+		if p.Ref != "" {
+			continue
+		}
+		kind := kindOf(p.Schema)
+		if p.In != "header" { // a list of headers has a title that says so
+			kind = p.In + ", " + kind
+		}
+		fields = append(fields, pageField{p.Name, kind, p.Required, p.Description})
+	}
+	return fields
+}
+
+// headerFields are the headers of answers.
+func headerFields(headers map[string]*huma.Param) []pageField {
+	var fields []pageField
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		h := headers[name]
+		fields = append(fields, pageField{name, kindOf(h.Schema), false, h.Description})
+	}
+	return fields
+}
+
+// kindOf says in words what a value may be.
+func kindOf(s *huma.Schema) string {
+	if s.Ref != "" {
+		return strings.TrimPrefix(s.Ref, schemaPrefix)
+	}
+	kind := s.Type
+	if s.Type == huma.TypeArray {
+		kind = "list of " + kindOf(s.Items)
+	}
+	if s.Nullable {
+		kind += " or null"
+	}
+	return strings.Join(append([]string{kind}, constraintsOf(s)...), ", ")
+}
+
+func constraintsOf(s *huma.Schema) []string {
+	var words []string
+	add := func(format string, values ...any) { words = append(words, fmt.Sprintf(format, values...)) }
+	switch {
+	case s.Minimum != nil && s.Maximum != nil:
+		add("%s to %s", grouped(*s.Minimum), grouped(*s.Maximum))
+	case s.Minimum != nil:
+		add("at least %s", grouped(*s.Minimum))
+	}
+	switch {
+	case s.MinLength != nil && s.MaxLength != nil:
+		add("%d to %d characters", *s.MinLength, *s.MaxLength)
+	case s.MaxLength != nil:
+		add("at most %d characters", *s.MaxLength)
+	}
+	switch {
+	case s.PatternDescription != "":
+		add("%s", s.PatternDescription)
+	case s.Pattern != "":
+		add("%s", s.Pattern)
+	case s.Type == huma.TypeString && s.Format != "":
+		add("%s", s.Format)
+	}
+	if len(s.Enum) > 0 {
+		var values []string
+		for _, v := range s.Enum {
+			if v != nil { // null is said by the type
+				values = append(values, fmt.Sprint(v))
+			}
+		}
+		add("%s", strings.Join(values, " | "))
+	}
+	if s.Default != nil {
+		add("default %v", s.Default)
+	}
+	return words
+}
+
+// grouped writes a number with its thousands apart: 1,000,000.
+func grouped(n float64) string {
+	digits := strconv.FormatFloat(n, 'f', 0, 64)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+func isRequest(component string) bool { return strings.HasSuffix(component, "Request") }

@@ -1,0 +1,192 @@
+package httpapi_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/httpapi/docs/verify"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// docsPage is the page as a browser gets it. It needs no database.
+func docsPage(t *testing.T, path string) (http.Header, *html.Node) {
+	t.Helper()
+	recorder := httptest.NewRecorder()
+	httpapi.New(httpapi.Options{}).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, path, nil))
+	if recorder.Code != http.StatusOK || !strings.HasPrefix(recorder.Header().Get("Content-Type"), "text/html") {
+		t.Fatalf("%s answered %d %s", path, recorder.Code, recorder.Header())
+	}
+	page, err := html.Parse(recorder.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recorder.Header(), page
+}
+
+// all are the elements below a node that have a name, or any element for "".
+func all(n *html.Node, name string) []*html.Node {
+	var found []*html.Node
+	for d := range n.Descendants() {
+		if d.Type == html.ElementNode && (name == "" || d.Data == name) {
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+func attribute(n *html.Node, name string) string {
+	i := slices.IndexFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
+	if i < 0 {
+		return ""
+	}
+	return n.Attr[i].Val
+}
+
+func textOf(n *html.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			b.WriteString(d.Data)
+		}
+	}
+	return b.String()
+}
+
+// byID are the elements of a page that have an id, which has to be theirs alone.
+func byID(t *testing.T, page *html.Node) map[string]*html.Node {
+	t.Helper()
+	found := map[string]*html.Node{}
+	for _, n := range all(page, "") {
+		if id := attribute(n, "id"); id != "" {
+			if found[id] != nil {
+				t.Errorf("the id %s is there twice", id)
+			}
+			found[id] = n
+		}
+	}
+	return found
+}
+
+func TestDocsPageShowsEverything(t *testing.T) {
+	t.Parallel()
+	_, page := docsPage(t, "/docs")
+	elements := byID(t, page)
+	for id, o := range theContract(t).operations() {
+		article := elements[id]
+		if article == nil {
+			t.Errorf("%s is not there", id)
+			continue
+		}
+		text := textOf(article)
+		for _, want := range []string{o.method, o.path, "curl"} {
+			if want == "curl" && len(o.examples) == 0 {
+				continue
+			}
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not show %s", id, want)
+			}
+		}
+	}
+	for _, kind := range payments.Types {
+		if elements[kind.Event()] == nil {
+			t.Errorf("the event %s is not there", kind.Event())
+		}
+	}
+	for _, status := range payments.Statuses {
+		if !strings.Contains(textOf(elements["statuses"]), string(status)) {
+			t.Errorf("the status %s is not there", status)
+		}
+	}
+	for _, scenario := range payments.Scenarios {
+		if !strings.Contains(textOf(elements["scenarios"]), string(scenario)) {
+			t.Errorf("the scenario %s is not there", scenario)
+		}
+	}
+	for _, link := range all(page, "a") {
+		if id, inside := strings.CutPrefix(attribute(link, "href"), "#"); inside && elements[id] == nil {
+			t.Errorf("a link leads to #%s, which is not there", id)
+		}
+	}
+}
+
+// The page is complete in itself, and its policy lets nothing else in.
+func TestDocsPageLoadsNothing(t *testing.T) {
+	t.Parallel()
+	header, page := docsPage(t, "/sandboxes/team/checkout/docs")
+	for _, n := range all(page, "") {
+		for _, a := range n.Attr {
+			switch {
+			case a.Key == "href" && (strings.HasPrefix(a.Val, "#") || a.Val == "v1/openapi.json"):
+			case slices.Contains([]string{"href", "src", "srcset", "action", "data", "poster", "background", "style"}, a.Key), strings.HasPrefix(a.Key, "on"):
+				t.Errorf("<%s> has %s=%q", n.Data, a.Key, a.Val)
+			}
+		}
+	}
+	policy := header.Get("Content-Security-Policy")
+	if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") {
+		t.Errorf("the policy is %s", policy)
+	}
+	for _, name := range []string{"style", "script"} {
+		inside := all(page, name)
+		if len(inside) != 1 {
+			t.Fatalf("there are %d <%s>", len(inside), name)
+		}
+		sum := sha256.Sum256([]byte(textOf(inside[0])))
+		if want := name + "-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(policy, want) {
+			t.Errorf("the policy %s does not let the <%s> be", policy, name)
+		}
+	}
+	if style := textOf(all(page, "style")[0]); strings.Contains(style, "url(") || strings.Contains(style, "@import") {
+		t.Error("the style loads something")
+	}
+}
+
+// The examples of events verify, with the code that stands beside them.
+func TestVerificationThatIsShown(t *testing.T) {
+	t.Parallel()
+	_, page := docsPage(t, "/docs")
+	elements := byID(t, page)
+	secret := textOf(slices.DeleteFunc(all(elements["verification"], "code"), func(n *html.Node) bool {
+		return !strings.HasPrefix(textOf(n), "whsec_")
+	})[0])
+	for _, kind := range payments.Types {
+		blocks := all(elements[kind.Event()], "pre")
+		headers, body := textOf(blocks[0]), textOf(blocks[1])
+		_, after, _ := strings.Cut(headers, "X-Service-Signature: ")
+		signature, _, _ := strings.Cut(after, "\n")
+		if !verify.Verified([]byte(body), signature, secret) {
+			t.Errorf("%s does not verify with %s:\n%s\n%s", kind.Event(), secret, headers, body)
+		}
+		if verify.Verified([]byte(body+" "), signature, secret) || verify.Verified([]byte(body), signature, "") || verify.Verified([]byte(body), "", secret) {
+			t.Errorf("%s verifies when it should not", kind.Event())
+		}
+		verifyWithNode(t, body, signature, secret)
+	}
+}
+
+func verifyWithNode(t *testing.T, body, signature, secret string) {
+	t.Helper()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Log("there is no Node.js here: its code is not tried")
+		return
+	}
+	const program = `
+		import { verified } from "./docs/verify/verify.mjs";
+		const [body, signature, secret] = process.argv.slice(1);
+		const cases = [[body, signature, secret], [body + " ", signature, secret], [body, signature, ""], [body, "sha256=", secret], [body, undefined, secret]];
+		console.log(JSON.stringify(cases.map(([b, s, k]) => verified(Buffer.from(b), s, k))));`
+	out, err := exec.CommandContext(t.Context(), node, "--input-type=module", "-e", program, body, signature, secret).CombinedOutput()
+	if err != nil || strings.TrimSpace(string(out)) != "[true,false,false,false,false]" {
+		t.Errorf("Node.js: %v %s", err, out)
+	}
+}

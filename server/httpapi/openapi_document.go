@@ -1,0 +1,74 @@
+package httpapi
+
+import (
+	"github.com/danielgtaylor/huma/v2"
+)
+
+const mediaJSON = "application/json"
+
+// Tags group the operations.
+const (
+	tagCollections = "Collections"
+	tagPayouts     = "Payouts"
+	tagService     = "Service"
+	tagWebhooks    = "Webhooks"
+)
+
+// newDocument is the API's description without its operations, which come with their routes.
+func newDocument() *huma.OpenAPI {
+	return &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{
+			Title: "Cauri", Version: APIVersion, Description: documentDescription,
+			License: &huma.License{Name: "Apache License 2.0", Identifier: "Apache-2.0"},
+		},
+		Servers:  servers,
+		Webhooks: describedWebhooks(),
+		Components: &huma.Components{
+			Schemas:    schemas,
+			Headers:    responseHeaders,
+			Parameters: map[string]*huma.Param{requestIDHeader: requestIDParameter},
+			SecuritySchemes: map[string]*huma.SecurityScheme{bearerScheme: {
+				Type: "http", Scheme: "bearer",
+				Description: "The sandbox's API key, `api-key` in its Secret. It is a server-side secret: keep it out of browsers and apps.",
+			}},
+		},
+		Security: []map[string][]string{{bearerScheme: {}}},
+		Tags: []*huma.Tag{
+			{Name: tagCollections, Description: "Money from a customer to the merchant."},
+			{Name: tagPayouts, Description: "Money from the merchant to a customer: refunds of a collection, and disbursements to any number."},
+			{Name: tagService, Description: "What the service is and whether it is there. No key is needed."},
+			{Name: tagWebhooks, Description: "What the service sends to the merchant."},
+		},
+	}
+}
+
+const bearerScheme = "bearer"
+
+const documentDescription = "Mobile-money sandboxes: payments that settle, realistic failures, signed webhooks, and balances that always add up. " +
+	"No money moves.\n\n" +
+	"All amounts are whole units of their currency, written as JSON integers; XOF and RWF have no decimals. Times are ISO 8601 in UTC. " +
+	"Fields that are not known are ignored in requests, and answers may gain fields: ignore those that you do not know.\n\n" +
+	"A `reference` is an idempotency key, unique in a sandbox over all types of transaction. The same request with the same reference " +
+	"returns the transaction as it stands now, with the header `Idempotent-Replayed: true`; the same reference with anything else is " +
+	"`duplicate_reference`. After an answer that did not arrive, repeat the request as it was.\n\n" +
+	"A payment that fails is not an HTTP error: the outcome is the transaction's `status`. Reconcile on `netAmount`, once the status is final."
+
+// servers are the path forms. They are relative to where the document was fetched from, so that they are right on every host.
+var servers = []*huma.Server{
+	{URL: "/", Description: "The sandbox follows from the key."},
+	{URL: "/api", Description: "The same, as deployed instances have it."},
+	{
+		URL: "/sandboxes/{namespace}/{name}", Variables: sandboxVariables,
+		Description: "One sandbox: the base URL in its status and its Secret. A key of another one is refused.",
+	},
+	{
+		URL: "/sandboxes/{namespace}/{name}/api", Variables: sandboxVariables,
+		Description: "The same, as clients of deployed instances form it from a base URL.",
+	},
+}
+
+var sandboxVariables = map[string]*huma.ServerVariable{
+	"namespace": {Default: "default", Description: "Namespace of the SandboxEnvironment."},
+	"name":      {Default: "checkout", Description: "Name of the SandboxEnvironment."},
+}

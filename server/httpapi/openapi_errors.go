@@ -1,0 +1,101 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// errorCase describes an error: when it is answered, and what the answer looks like.
+type errorCase struct {
+	when    string
+	example *Error
+}
+
+// errorCases are all errors of the API. Examples are made by what makes the errors, where that is a function.
+var errorCases = []errorCase{
+	{"The body is not one JSON object, or fields are missing or wrong; `detail.fieldErrors` names all of them at once.",
+		invalidBody(fieldErrors{
+			"amount":    {"expected integer, for example 25000"},
+			"reference": {"is required, for example SHOP-PAY-20260531120000-0123456789AB"},
+		})},
+	{"A parameter has a value that it cannot have; `detail.fieldErrors` names all of them at once.",
+		invalidParams(fieldErrors{"limit": {"has to be a number from 1 to 100"}})},
+	{"The key is missing, malformed, revoked or unknown, or of another sandbox than the path names.", unauthorized()},
+	{"The sandbox has made all transactions of its monthly quota. Nothing is recorded.", quotaExceeded(store.ErrQuotaExceeded{Quota: 1000})},
+	{"There is no such transaction in this sandbox, no such store, or nothing at the path.", noSuchTransaction()},
+	{"The sandbox has no enabled environment for the operator and country.",
+		environmentNotFound("This sandbox has no enabled environment for the operator %s in %s.", payments.Moov, payments.Benin)},
+	{"The path does not answer this method.",
+		&Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: "This path does not answer the method DELETE."}},
+	{"The reference belongs to another request. Nothing is recorded.", duplicateReference(exampleReference)},
+	{"The body has more than 64 KiB.",
+		&Error{Status: http.StatusRequestEntityTooLarge, Code: "body_too_large", Message: "The request body has more than 65536 bytes."}},
+	{"The body's Content-Type is not `application/json`.",
+		&Error{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type",
+			Message: "Send the body as JSON with the header Content-Type: application/json."}},
+	{"The refund is larger than what is left of the payment, `detail.refundable`.",
+		refundRefusal(payments.ErrExceedsRefundable{Refundable: 20_000}).(*Error)},
+	{"The transaction is not a collection with status `SUCCESS`.", refundRefusal(payments.ErrNotRefundable).(*Error)},
+	{"The sandbox has used up its requests of this minute; wait for `Retry-After`.",
+		&Error{Status: http.StatusTooManyRequests, Code: "rate_limited", Message: "This sandbox takes 600 requests a minute. Try again in 7 seconds."}},
+	{"Something went wrong in the service. Repeat the request with the same reference.",
+		&Error{Status: http.StatusInternalServerError, Code: "internal",
+			Message: "Something went wrong on our side. Repeat the request with the same reference; nothing is booked twice."}},
+	{"The service cannot reach its database. Repeat the request with the same reference after `Retry-After`.", unavailable()},
+}
+
+// errorHeaders are the headers of an error by its status.
+var errorHeaders = map[int][]string{
+	http.StatusUnauthorized:       {"WWW-Authenticate"},
+	http.StatusTooManyRequests:    {"Retry-After"},
+	http.StatusServiceUnavailable: {"Retry-After"},
+}
+
+// errorResponses describes the answers with the given error codes, by status. The headers are those that a route adds to
+// every answer to a key that is valid.
+func errorResponses(codes, headers []string) map[string]*huma.Response {
+	cases := map[int][]errorCase{}
+	for _, code := range codes {
+		c := errorCaseOf(code)
+		cases[c.example.Status] = append(cases[c.example.Status], c)
+	}
+	responses := map[string]*huma.Response{}
+	for status, cases := range cases {
+		responses[strconv.Itoa(status)] = errorResponse(status, cases, headers)
+	}
+	return responses
+}
+
+func errorResponse(status int, cases []errorCase, headers []string) *huma.Response {
+	var when []string
+	var codes []any
+	examples := map[string]*huma.Example{}
+	for _, c := range cases {
+		when = append(when, "`"+c.example.Code+"`: "+c.when)
+		codes = append(codes, c.example.Code)
+		examples[c.example.Code] = &huma.Example{Value: c.example}
+	}
+	if status == http.StatusUnauthorized {
+		headers = nil
+	}
+	schema := &huma.Schema{Ref: errorSchema.Ref, Properties: map[string]*huma.Schema{"error": {Enum: codes}}}
+	return &huma.Response{
+		Description: strings.Join(when, "\n\n"), Headers: headerRefs(slices.Concat(headers, errorHeaders[status])...),
+		Content: map[string]*huma.MediaType{mediaJSON: {Schema: schema, Examples: examples}},
+	}
+}
+
+func errorCaseOf(code string) errorCase {
+	i := slices.IndexFunc(errorCases, func(c errorCase) bool { return c.example.Code == code })
+	if i < 0 {
+		panic("there is no description of the error " + code)
+	}
+	return errorCases[i]
+}

@@ -1,0 +1,50 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What the document shows of an error is what is answered, to the letter.
+func TestExamplesOfErrorsAreWhatIsAnswered(t *testing.T) {
+	w := newWorld(t)
+	paid := w.call("POST", "/v1/payments", payment("r1", object{"amount": 25_000, "scenario": "success"})).body["id"].(string)
+	failed := w.call("POST", "/v1/payments", payment("SHOP-PAY-20260531120000-4F2A9C01B7E3", object{"scenario": "timeout"})).body["id"].(string)
+	w.call("POST", "/v1/payments/"+paid+"/refund", object{"amount": 5000})
+	const create, disburse = "/v1/payments", "/v1/disbursements"
+	cases := map[string]struct {
+		method, path, template string
+		body                   any
+		change                 func(*http.Request)
+	}{
+		"invalid_body":           {"POST", create, create, payment("r", object{"amount": "1", "reference": nil}), nil},
+		"invalid_params":         {"GET", create + "?limit=0", create, nil, nil},
+		"unauthorized":           {"GET", create, create, nil, withKey("cauri_sk_test_none")},
+		"not_found":              {"GET", create + "/TX_0", create + "/{id}", nil, nil},
+		"env_not_found":          {"POST", create, create, payment("r", object{"operator": "moov", "country": "BJ", "currency": "XOF"}), nil},
+		"duplicate_reference":    {"POST", create, create, payment("SHOP-PAY-20260531120000-4F2A9C01B7E3"), nil},
+		"body_too_large":         {"POST", disburse, disburse, `{"x":"` + strings.Repeat("x", 64<<10) + `"}`, nil},
+		"unsupported_media_type": {"POST", disburse, disburse, "{}", func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }},
+		"exceeds_refundable":     {"POST", create + "/" + paid + "/refund", create + "/{id}/refund", object{"amount": 20_001}, nil},
+		"not_refundable":         {"POST", create + "/" + failed + "/refund", create + "/{id}/refund", nil, nil},
+	}
+	for code, c := range cases {
+		t.Run(code, func(t *testing.T) {
+			change := c.change
+			if change == nil {
+				change = func(*http.Request) {}
+			}
+			got := w.call(c.method, c.path, c.body, change)
+			operation := theContract(t).document["paths"].(object)[c.template].(object)[strings.ToLower(c.method)].(object)
+			answer, _ := operation["responses"].(object)[strconv.Itoa(got.status)].(object)
+			example, _ := examplesOf(answer)[code].(object)
+			if diff := cmp.Diff(example["value"], any(got.body)); diff != "" {
+				t.Errorf("%d (-described +real):\n%s", got.status, diff)
+			}
+		})
+	}
+}

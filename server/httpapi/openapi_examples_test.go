@@ -1,0 +1,183 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// runOrder is the order in which examples follow from one another.
+var runOrder = []string{"getMeta", "getHealth", "getOpenAPI", "createPayment", "getPayment", "listPayments", "createRefund", "createDisbursement"}
+
+// Every example is a request that can be made, and its answer is the one that comes.
+func TestEveryExampleRuns(t *testing.T) {
+	w := newWorld(t)
+	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 1_000_000}
+	w.sandbox(w.config, key)
+	w.client("alice", "+250788123456", 50_000)
+
+	operations := theContract(t).operations()
+	if diff := cmp.Diff(slices.Sorted(slices.Values(runOrder)), slices.Sorted(maps.Keys(operations))); diff != "" {
+		t.Fatalf("the operations of the document (-run +described):\n%s", diff)
+	}
+	ids := map[string]string{} // of the examples, to what they are here
+	for _, id := range runOrder {
+		for _, e := range operations[id].examples {
+			t.Run(id+"/"+e.name, func(t *testing.T) { w.runExample(t, operations[id], e, ids) })
+		}
+	}
+}
+
+type describedOperation struct {
+	method, path string
+	parameters   []any
+	bodies       object // examples by name
+	examples     []describedExample
+}
+
+type describedExample struct {
+	name   string
+	status int
+	answer object
+}
+
+// operations are the operations of the document by id, with the examples of their results.
+func (c *contract) operations() map[string]describedOperation {
+	operations := map[string]describedOperation{}
+	for path, item := range c.document["paths"].(object) {
+		for method, described := range item.(object) {
+			d := described.(object)
+			o := describedOperation{method: strings.ToUpper(method), path: path, parameters: d["parameters"].([]any), bodies: examplesOf(d["requestBody"])}
+			for status, answer := range d["responses"].(object) {
+				code, _ := strconv.Atoi(status)
+				if code >= 300 {
+					continue
+				}
+				for name, e := range examplesOf(answer) {
+					o.examples = append(o.examples, describedExample{name, code, e.(object)["value"].(object)})
+				}
+			}
+			slices.SortFunc(o.examples, func(a, b describedExample) int { return strings.Compare(a.name, b.name) })
+			operations[d["operationId"].(string)] = o
+		}
+	}
+	return operations
+}
+
+func examplesOf(owner any) object {
+	o, _ := owner.(object)
+	content, _ := o["content"].(object)
+	media, _ := content["application/json"].(object)
+	examples, _ := media["examples"].(object)
+	return examples
+}
+
+func (w *world) runExample(t *testing.T, o describedOperation, e describedExample, ids map[string]string) {
+	var body any
+	if example, found := o.bodies[e.name].(object); found {
+		body = example["value"]
+	}
+	got := w.call(o.method, o.target(e.name, ids), body)
+	if got.status != e.status {
+		t.Fatalf("answered %d, want %d: %s", got.status, e.status, got.raw)
+	}
+	for _, name := range []string{"id", "tx_id"} {
+		if id, isText := e.answer[name].(string); isText {
+			ids[id], _ = got.body[name].(string)
+		}
+	}
+	if diff := cmp.Diff(lasting(e.answer), lasting(got.body)); diff != "" {
+		t.Errorf("the answer (-described +real):\n%s", diff)
+	}
+	if e.answer["id"] != nil && (e.answer["completedAt"] == nil) != (got.body["completedAt"] == nil) {
+		t.Errorf("completedAt is %v", got.body["completedAt"])
+	}
+}
+
+// target is the path and query of an example.
+func (o describedOperation) target(example string, ids map[string]string) string {
+	path, query := o.path, url.Values{}
+	for _, parameter := range o.parameters {
+		p := parameter.(object)
+		examples, _ := p["examples"].(object)
+		e, found := examples[example].(object)
+		if !found {
+			continue
+		}
+		if value := fmt.Sprint(e["value"]); p["in"] == "path" {
+			path = strings.ReplaceAll(path, "{"+p["name"].(string)+"}", ids[value])
+		} else {
+			query.Set(p["name"].(string), value)
+		}
+	}
+	return path + "?" + query.Encode()
+}
+
+// lasting is an answer without what differs from one day, sandbox and program to another.
+func lasting(answer object) object {
+	kept := maps.Clone(answer)
+	for _, name := range []string{"id", "tx_id", "parentTxId", "environmentId", "providerTxId", "createdAt", "completedAt", "raw", "version"} {
+		if _, is := kept[name]; is {
+			kept[name] = "…"
+		}
+	}
+	if reference, _ := kept["reference"].(string); strings.HasPrefix(reference, "SHOP-REF-") {
+		kept["reference"] = "SHOP-REF-…" // generated, where it is left out
+	}
+	if page, isPage := kept["data"].([]any); isPage {
+		var items []any
+		for _, item := range page {
+			items = append(items, lasting(item.(object)))
+		}
+		kept["data"] = items
+	}
+	return kept
+}
+
+func encoded(t *testing.T, value any) []byte {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func (w *world) listBy(parameter, value string) response {
+	w.t.Helper()
+	return w.call(http.MethodGet, "/v1/payments?"+url.Values{parameter: {value}}.Encode(), nil)
+}
+
+// valuesOf makes values that a schema takes and values that it does not take.
+func valuesOf(schema object) (good, bad []string) {
+	if values, is := schema["enum"].([]any); is {
+		for _, v := range values {
+			good = append(good, v.(string))
+		}
+		return good, []string{"", "none of them", strings.ToLower(good[0]) + "x"}
+	}
+	if least, is := schema["minimum"].(float64); is {
+		most := schema["maximum"].(float64)
+		return []string{fmt.Sprint(least), fmt.Sprint(most)}, []string{fmt.Sprint(least - 1), fmt.Sprint(most + 1), "1.5", "x", ""}
+	}
+	if most, is := schema["maxLength"].(float64); is {
+		return []string{"é", strings.Repeat("é", int(most))}, []string{"", strings.Repeat("é", int(most)+1)}
+	}
+	if schema["format"] == "date-time" {
+		return []string{"2026-05-31T12:00:00Z", "2026-05-31T12:00:00.5+02:00"}, []string{"2026-05-31", "yesterday", ""}
+	}
+	if schema["pattern"] != nil {
+		return []string{"+250788123456"}, []string{"250788123456", "+0788", ""}
+	}
+	return nil, []string{"x", ""} // a cursor is one that was given
+}

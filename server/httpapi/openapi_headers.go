@@ -1,0 +1,68 @@
+package httpapi
+
+import (
+	"github.com/danielgtaylor/huma/v2"
+)
+
+const (
+	requestIDHeader  = "X-Request-Id"
+	apiVersionHeader = "X-Service-Api-Version"
+)
+
+// rateLimitHeaders are on the answers to a sandbox that has a rate limit.
+var rateLimitHeaders = []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
+
+// responseHeaders are described once and referred to. A required one is on every answer that refers to it.
+var responseHeaders = map[string]*huma.Header{
+	apiVersionHeader: {Required: true, Description: "Version of the API.", Schema: exampleText("date", APIVersion)},
+	requestIDHeader: {
+		Required: true, Description: "The request's own id, or one that was made for it. Quote it when something is unclear.",
+		Schema: exampleText("", "req_4KZ2TQ6VJ7M3XH5R"),
+	},
+	"Idempotent-Replayed": {
+		Description: "`true` on the answer to a request that was made before; absent on the first.",
+		Schema:      &huma.Schema{Type: huma.TypeString, Enum: []any{"true"}},
+	},
+	"Location": {
+		Description: "Path of the transaction, where it was recorded by this request.",
+		Schema:      exampleText("uri-reference", "/v1/payments/"+settledID.String()),
+	},
+	"WWW-Authenticate": {
+		Required: true, Description: "The scheme that is asked for.", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"Bearer"}},
+	},
+	"Retry-After":   {Required: true, Description: "Seconds to wait before the request is repeated.", Schema: count(0)},
+	"ETag":          {Required: true, Description: "Changes when the document does.", Schema: exampleText("", `"2f1c9a7e"`)},
+	"Cache-Control": {Required: true, Description: "How long the document may be kept.", Schema: exampleText("", staticCacheControl)},
+	rateLimitHeaders[0]: {
+		Description: "Requests that the sandbox may make in any minute. Absent, like its two companions, where there is no limit.",
+		Schema:      count(1),
+	},
+	rateLimitHeaders[1]: {Description: "Requests that are left.", Schema: count(0)},
+	rateLimitHeaders[2]: {Description: "Seconds until the whole limit is there again.", Schema: count(0)},
+}
+
+var requestIDParameter = &huma.Param{
+	Name: requestIDHeader, In: "header",
+	Description: "Your id of this request, returned with the answer. One of another form is replaced.",
+	Schema:      &huma.Schema{Type: huma.TypeString, Pattern: requestIDForm.String(), Examples: []any{"checkout-1042"}},
+}
+
+// headerRefs refers to the headers that are on every answer, and to the given ones.
+func headerRefs(names ...string) map[string]*huma.Param {
+	refs := map[string]*huma.Param{}
+	for _, name := range append([]string{apiVersionHeader, requestIDHeader}, names...) {
+		if responseHeaders[name] == nil {
+			panic("there is no description of the header " + name)
+		}
+		refs[name] = &huma.Param{Ref: "#/components/headers/" + name}
+	}
+	return refs
+}
+
+func exampleText(format, example string) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Format: format, Examples: []any{example}}
+}
+
+func count(least float64) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: &least}
+}

@@ -1,0 +1,58 @@
+package httpapi
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// listParameterDescriptions say what the parameters of a list are. What reads them is listParameters.
+var listParameterDescriptions = map[string]*huma.Param{
+	"limit": {
+		Description: "Transactions on a page.",
+		Schema:      &huma.Schema{Type: huma.TypeInteger, Format: "int32", Minimum: new(1.0), Maximum: new(float64(maxLimit)), Default: defaultLimit},
+	},
+	"cursor":         {Description: "`nextCursor` of the page before, as it was.", Schema: &huma.Schema{Type: huma.TypeString}},
+	"country":        {Description: "Of this country.", Schema: oneOf(payments.CoteDIvoire, payments.Rwanda, payments.Benin, payments.Togo)},
+	"operator":       {Description: "Of this operator.", Schema: oneOf(payments.Operators...)},
+	"status":         {Description: "With this status.", Schema: &huma.Schema{Ref: statusSchema.Ref}},
+	"type":           {Description: "Of this type.", Schema: oneOf(payments.Types...)},
+	"order_ref":      {Description: "Of this order.", Schema: characters(120)},
+	"order":          {Description: "The same as `order_ref`. If both are sent, they have to be equal.", Schema: characters(120)},
+	"application":    {Description: "Of the store with this slug.", Schema: characters(80)},
+	"reference":      {Description: "With this reference: one transaction, or none.", Schema: characters(80)},
+	"msisdn":         {Description: "Of this number. Write its `+` as `%2B`.", Schema: &huma.Schema{Type: huma.TypeString, Pattern: payments.MSISDNPattern}},
+	"created_after":  {Description: "Made after this time, RFC 3339, exclusive.", Schema: &huma.Schema{Type: huma.TypeString, Format: "date-time"}},
+	"created_before": {Description: "Made before this time, RFC 3339, exclusive.", Schema: &huma.Schema{Type: huma.TypeString, Format: "date-time"}},
+}
+
+// listParameterOrder is how a reader meets them; whatever is not named here follows.
+var listParameterOrder = []string{"limit", "cursor", "status", "type", "created_after", "created_before", "order_ref", "order", "reference"}
+
+// describedListParameters describes every parameter that is read, and none that is not.
+func describedListParameters() []*huma.Param {
+	if read, described := slices.Sorted(maps.Keys(listParameters)), slices.Sorted(maps.Keys(listParameterDescriptions)); !slices.Equal(read, described) {
+		panic("the parameters of a list that are read and those that are described are not the same")
+	}
+	var parameters []*huma.Param
+	rest := slices.Sorted(maps.Keys(listParameters))
+	for _, name := range slices.Concat(listParameterOrder, rest) {
+		p := listParameterDescriptions[name]
+		if p.Name == "" {
+			p.Name, p.In = name, "query"
+			parameters = append(parameters, p)
+		}
+	}
+	return parameters
+}
+
+func oneOf[T ~string](values ...T) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Enum: anyOf(values)}
+}
+
+func characters(most int) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: &most}
+}

@@ -1,0 +1,122 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+const schemaPrefix = "#/components/schemas/"
+
+// schemas are all schemas of the API: of the bodies that it checks, by schemaFor, and of its answers, by viewOfType. They are
+// complete when the program starts and never change.
+var schemas = huma.NewMapRegistry(schemaPrefix, schemaName)
+
+// schemaName names a component by its Go type: paymentView is Payment, refundBody is RefundRequest.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	switch {
+	case name == "ListView":
+		return "PaymentList"
+	case strings.HasSuffix(name, "Body"):
+		return strings.TrimSuffix(name, "Body") + "Request"
+	}
+	return strings.TrimSuffix(name, "View")
+}
+
+// componentOf refers to a schema that stands in the registry.
+func componentOf(schema *huma.Schema) *huma.Schema {
+	for name, s := range schemas.Map() {
+		if s == schema {
+			return &huma.Schema{Ref: schemaPrefix + name}
+		}
+	}
+	panic("a schema is used that is no component")
+}
+
+// component registers a schema that belongs to no struct.
+func component(name string, schema *huma.Schema) *huma.Schema {
+	schemas.Map()[name] = schema
+	return &huma.Schema{Ref: schemaPrefix + name}
+}
+
+// viewSchema derives the schema of an answer from its struct and returns a reference to it. refine says what a Go type does
+// not tell of its fields.
+func viewSchema[T any](refine func(fields map[string]*huma.Schema)) *huma.Schema {
+	schema := schemas.Schema(reflect.TypeFor[T](), false, "")
+	schema.AdditionalProperties = nil // fields may be added within a version
+	for _, field := range schema.Properties {
+		if field.Type == huma.TypeArray {
+			field.Nullable = false // an empty list is [], never null
+		}
+	}
+	refine(schema.Properties)
+	return componentOf(schema)
+}
+
+func unrefined(map[string]*huma.Schema) {}
+
+var (
+	statusSchema = component("Status", &huma.Schema{
+		Type: huma.TypeString, Enum: anyOf(payments.Statuses), Description: statusDescription(), Examples: []any{payments.Success},
+	})
+	errorSchema   = viewSchema[Error](refineError)
+	paymentSchema = viewSchema[paymentView](refinePayment)
+	listSchema    = viewSchema[listView](unrefined)
+	payoutSchema  = viewSchema[disbursementView](func(fields map[string]*huma.Schema) {
+		fields["status"] = statusRef("`SUCCESS`, `INSUFFICIENT_FUNDS`, `UNKNOWN_MSISDN` or `ACCOUNT_BLOCKED`.")
+	})
+	metaSchema   = viewSchema[metaView](unrefined)
+	healthSchema = viewSchema[healthView](unrefined)
+	eventSchema  = viewSchema[eventView](refineEvent)
+
+	documentSchema = &huma.Schema{Type: huma.TypeObject, Description: "An OpenAPI 3.1 document.", AdditionalProperties: true}
+)
+
+func refinePayment(fields map[string]*huma.Schema) {
+	fields["status"] = statusRef(fields["status"].Description)
+	fields["operator"].Enum = anyOf(payments.Operators)
+	fields["country"].Enum = []any{payments.CoteDIvoire, payments.Rwanda, payments.Benin, payments.Togo}
+	fields["msisdn"].Pattern = payments.MSISDNPattern
+	fields["scenario"].Enum = append(anyOf(payments.Scenarios), nil)
+	fields["raw"] = rawSchema(fields["raw"].Description)
+}
+
+func refineError(fields map[string]*huma.Schema) {
+	detail := fields["detail"]
+	detail.Nullable = true
+	detail.Properties = map[string]*huma.Schema{
+		"fieldErrors": {
+			Type: huma.TypeObject, Description: "What is wrong with each field or parameter.",
+			AdditionalProperties: &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}},
+		},
+		"refundable":          {Type: huma.TypeInteger, Format: "int64", Description: "What is left to refund."},
+		"monthlyTransactions": {Type: huma.TypeInteger, Format: "int64", Description: "The sandbox's quota."},
+	}
+}
+
+func statusRef(description string) *huma.Schema {
+	return &huma.Schema{Ref: statusSchema.Ref, Description: description}
+}
+
+// rawSchema is an operator's own payload: any object, or null.
+func rawSchema(description string) *huma.Schema {
+	return &huma.Schema{
+		Type: huma.TypeObject, Nullable: true, Description: description, AdditionalProperties: true,
+		Properties: map[string]*huma.Schema{"_simulated": {Type: huma.TypeBoolean}},
+	}
+}
+
+func anyOf[T any](values []T) []any {
+	all := make([]any, len(values))
+	for i, v := range values {
+		all[i] = v
+	}
+	return all
+}
+
+func rawJSON(text string) json.RawMessage { return json.RawMessage(text) }

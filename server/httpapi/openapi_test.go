@@ -1,0 +1,121 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
+
+func TestDocumentIsValidOpenAPI(t *testing.T) {
+	t.Parallel()
+	if ok, problems := theContract(t).validator.ValidateDocument(); !ok {
+		for _, p := range problems {
+			t.Errorf("%s: %s %v", p.Message, p.Reason, p.SchemaValidationErrors)
+		}
+	}
+}
+
+func TestDocumentIsServed(t *testing.T) {
+	w := newWorld(t)
+	for _, form := range []string{"/v1", "/api/v1", "/sandboxes/team/checkout/v1", "/sandboxes/team/checkout/api/v1"} {
+		got := w.call("GET", form+"/openapi.json", nil, func(r *http.Request) { r.Header.Del("Authorization") })
+		if got.status != http.StatusOK || got.body["openapi"] != "3.1.0" {
+			t.Errorf("%s answered %d: %.200s", form, got.status, got.raw)
+		}
+		if got.header.Get("Cache-Control") == "" || got.header.Get("ETag") == "" {
+			t.Errorf("%s cannot be cached: %v", form, got.header)
+		}
+	}
+	etag := w.call("GET", "/v1/openapi.json", nil).header.Get("ETag")
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+"/v1/openapi.json", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("If-None-Match", etag)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusNotModified || response.Header.Get("ETag") != etag {
+		t.Errorf("answered %d %v to who has the document", response.StatusCode, response.Header)
+	}
+	checkAnswer(t, request, response, nil)
+}
+
+// Every example of an answer has the form that its schema says, those of errors too.
+func TestExamplesOfAnswersFitTheirSchemas(t *testing.T) {
+	t.Parallel()
+	c := theContract(t)
+	for path, item := range c.document["paths"].(object) {
+		for method, operation := range item.(object) {
+			for status, answer := range operation.(object)["responses"].(object) {
+				examples := examplesOf(answer)
+				if status >= "400" && len(examples) == 0 && path != "/v1/health" {
+					t.Errorf("%s %s has no example of an answer %s", method, path, status)
+				}
+				at := "/paths/" + strings.ReplaceAll(path, "/", "~1") + "/" + method + "/responses/" + status + "/content/application~1json/schema"
+				for _, e := range examples {
+					c.checkValue(t, at, encoded(t, e.(object)["value"]))
+				}
+			}
+		}
+	}
+}
+
+// The events are described by hand; what package webhooks sends has to be just that.
+func TestEventsAreAsDescribed(t *testing.T) {
+	t.Parallel()
+	c := theContract(t)
+	at := time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)
+	for _, kind := range payments.Types {
+		bare := &payments.Transaction{
+			ID: payments.ID{1}, Type: kind, Status: payments.Timeout, Reference: "r", OrderRef: "r", Operator: payments.Moov, Country: "BJ",
+			Currency: "XOF", MSISDN: "+22997000001", Amount: 1000, NetAmount: 1000, CreatedAt: at, CompletedAt: &at,
+		}
+		if kind == payments.Refund {
+			bare.ParentID = &payments.ID{2}
+		}
+		full := *bare
+		full.OrderURL, full.Description, full.Scenario = new("https://shop.example/1"), new("d"), payments.ScenarioTimeout
+		for _, transaction := range []*payments.Transaction{bare, &full} {
+			body, err := webhooks.Body("org_1", transaction, operators.Raw(transaction))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.checkValue(t, "/webhooks/"+kind.Event()+"/post/requestBody/content/application~1json/schema", body)
+		}
+	}
+}
+
+// A list takes of each parameter just what the document says that it takes.
+func TestListParametersAreReadAsDescribed(t *testing.T) {
+	w := newWorld(t)
+	operation := theContract(t).operation("GET", "/v1/payments")
+	for _, parameter := range operation["parameters"].([]any) {
+		p := theContract(t).resolve(parameter.(object))
+		if p["in"] != "query" {
+			continue
+		}
+		good, bad := valuesOf(theContract(t).resolve(p["schema"].(object)))
+		name := p["name"].(string)
+		for _, value := range good {
+			if got := w.listBy(name, value); got.status != http.StatusOK {
+				t.Errorf("%s=%s answered %d: %s", name, value, got.status, got.raw)
+			}
+		}
+		for _, value := range bad {
+			got := w.listBy(name, value)
+			detail, _ := got.body["detail"].(object)
+			wrong, _ := detail["fieldErrors"].(object)
+			if got.status != http.StatusBadRequest || wrong[name] == nil {
+				t.Errorf("%s=%s answered %d: %s", name, value, got.status, got.raw)
+			}
+		}
+	}
+}

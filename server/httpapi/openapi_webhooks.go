@@ -1,0 +1,133 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
+
+// eventView describes the body of an event, which package webhooks builds. A test holds the two together.
+type eventView struct {
+	Event                 string          `json:"event" enum:"payment.completed,payment.refunded,disbursement.completed" doc:"Branch on it, so that a refund is not read as a payment."`
+	TxID                  string          `json:"tx_id" doc:"Transaction id. Match on it."`
+	OrgID                 string          `json:"org_id" doc:"The sandbox's organization."`
+	EnvID                 string          `json:"env_id" doc:"The environment."`
+	Country               string          `json:"country" doc:"ISO 3166 alpha-2."`
+	Operator              string          `json:"operator" doc:"mtn, orange, moov or airtel."`
+	Amount                string          `json:"amount" pattern:"^[0-9]+$" doc:"Gross amount, an integer written as text."`
+	Commission            string          `json:"commission" pattern:"^[0-9]+\\.[0-9]{2}$" doc:"With two decimal places, as all amounts that follow."`
+	NetAmount             string          `json:"net_amount" pattern:"^[0-9]+\\.[0-9]{2}$" doc:"Reconcile on it."`
+	CustomerTotal         string          `json:"customer_total" pattern:"^[0-9]+\\.[0-9]{2}$" doc:"Debited from the payer, or paid to the recipient."`
+	MerchantAbsorptionPct int             `json:"merchant_absorption_pct" doc:"Percentage of the commission that the merchant absorbs."`
+	MerchantShare         string          `json:"merchant_share" pattern:"^[0-9]+\\.[0-9]{2}$" doc:"Commission that the merchant bears."`
+	CustomerShare         string          `json:"customer_share" pattern:"^[0-9]+\\.[0-9]{2}$" doc:"Commission that the customer bears."`
+	CommissionMode        string          `json:"commission_mode" enum:"customer,merchant" doc:"Who bears the larger share."`
+	Currency              string          `json:"currency" doc:"As sent."`
+	MSISDN                string          `json:"msisdn" doc:"The customer's number."`
+	Reference             string          `json:"reference" doc:"For your records; match on tx_id."`
+	OrderRef              string          `json:"order_ref" doc:"Falls back to the reference."`
+	OrderURL              *string         `json:"order_url" doc:"Link to the order."`
+	Status                string          `json:"status" doc:"Final. Check it as well as the event's name: a payment that failed is completed too."`
+	LatencyMs             int64           `json:"latency_ms" doc:"Simulated operator latency in milliseconds."`
+	CreatedAt             string          `json:"created_at" format:"date-time" doc:"ISO 8601, UTC."`
+	CompletedAt           string          `json:"completed_at" format:"date-time" doc:"ISO 8601, UTC."`
+	Scenario              *string         `json:"scenario" doc:"The forced outcome, null for none."`
+	ProviderTxID          string          `json:"provider_tx_id" doc:"The operator's id of the transaction."`
+	Description           *string         `json:"description" doc:"As sent."`
+	ParentTxID            string          `json:"parent_tx_id,omitempty" doc:"The payment that was refunded; on refunds only."`
+	Raw                   json.RawMessage `json:"raw" doc:"The operator-native payload."`
+}
+
+func refineEvent(fields map[string]*huma.Schema) {
+	fields["status"] = statusRef(fields["status"].Description)
+	fields["raw"] = rawSchema(fields["raw"].Description)
+}
+
+// exampleSecret signs the examples, so that a receiver can be tried on them.
+const exampleSecret = "whsec_ZXhhbXBsZS1zZWNyZXQtZm9yLWRvY3VtZW50YXRpb24="
+
+// describedEvent is an event as the document shows it.
+type describedEvent struct {
+	summary     string
+	description string
+	transaction *payments.Transaction
+}
+
+var describedEvents = []describedEvent{
+	{"A payment is final", "Sent when a collection reaches a final status: at once, when it settles, or when it expires.", settledCollection()},
+	{"A refund is final", "Sent when a refund is recorded.", partialRefund()},
+	{"A disbursement is final", "Sent when a disbursement is recorded.", paidDisbursement()},
+}
+
+const deliveryDescription = "One event is sent for each transaction that reaches a final status, at least once and in no order that can be relied on. " +
+	"Verify the signature over the exact bytes that arrived, before parsing them, and refuse with 401 what does not verify."
+
+// describedWebhooks are the three events.
+func describedWebhooks() map[string]*huma.PathItem {
+	items := map[string]*huma.PathItem{}
+	for _, e := range describedEvents {
+		items[e.transaction.Type.Event()] = &huma.PathItem{Post: e.describe()}
+	}
+	return items
+}
+
+func (e describedEvent) describe() *huma.Operation {
+	name := e.transaction.Type.Event()
+	body := e.body()
+	schema := &huma.Schema{Ref: eventSchema.Ref, Properties: map[string]*huma.Schema{"event": {Enum: []any{name}}}}
+	if e.transaction.Type == payments.Refund {
+		schema.Required = []string{"parent_tx_id"}
+	}
+	return &huma.Operation{
+		OperationID: name, Tags: []string{tagWebhooks}, Summary: e.summary, Description: e.description + "\n\n" + deliveryDescription,
+		Security: []map[string][]string{}, Parameters: deliveryHeaders(name, webhooks.EventID(e.transaction.ID), body),
+		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+			mediaJSON: {Schema: schema, Examples: map[string]*huma.Example{name: {Summary: e.summary, Value: json.RawMessage(body)}}},
+		}},
+		Responses: map[string]*huma.Response{
+			"2XX": {Description: "The event is acknowledged."},
+			"410": {Description: "The event is not sent again."},
+			"default": {Description: "The event is sent again, up to five times with growing pauses, unless the sandbox says otherwise. " +
+				"A redirection is not followed. `Retry-After` of a 429 or 503 is honoured."},
+		},
+	}
+}
+
+// body is the body that package webhooks builds of the event.
+func (e describedEvent) body() []byte {
+	body, err := webhooks.Body("org_0SGCEVCRD35J7GWVBNSNZ5FWYM", e.transaction, operators.Raw(e.transaction))
+	if err != nil {
+		panic(err) // the examples are final
+	}
+	return body
+}
+
+// deliveryHeaders are the headers of a delivery, with what they are for a body that was sent at the time of the examples.
+func deliveryHeaders(event, id string, body []byte) []*huma.Param {
+	at := exampleTime.Add(10 * time.Minute)
+	return []*huma.Param{
+		deliveryHeader(webhooks.HeaderEvent, "The event's name, as in the body.", event, ""),
+		deliveryHeader(webhooks.HeaderSignature, "HMAC-SHA256 of the body, keyed by the signing secret as it stands in the Secret, in hex.",
+			webhooks.Signature(exampleSecret, body), "^sha256=[0-9a-f]{64}$"),
+		deliveryHeader(webhooks.HeaderDelivery, "The event's id, the same for every attempt: drop what you have seen.", id, "^evt_[0-9A-Z]+$"),
+		deliveryHeader(webhooks.HeaderStandardID, "Standard Webhooks: the event's id.", id, ""),
+		deliveryHeader(webhooks.HeaderStandardTimestamp, "Standard Webhooks: when the attempt was made, in seconds since 1970.",
+			strconv.FormatInt(at.Unix(), 10), "^[0-9]+$"),
+		deliveryHeader(webhooks.HeaderStandardSignature,
+			"Standard Webhooks: signatures of id, timestamp and body, keyed by what stands behind `whsec_` in base64.",
+			webhooks.StandardSignature(exampleSecret, id, at, body), "^v1,"),
+	}
+}
+
+func deliveryHeader(name, description, value, pattern string) *huma.Param {
+	return &huma.Param{
+		Name: name, In: "header", Required: true, Description: description, Example: value,
+		Schema: &huma.Schema{Type: huma.TypeString, Pattern: pattern},
+	}
+}

@@ -1,0 +1,70 @@
+package operators
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// API is a client of one operator's own API. Its methods return [ErrRefused] where the operator will not have the
+// payment, whatever is tried, and any other error where a repetition may succeed. No error holds a credential or a URL.
+type API interface {
+	// Collect asks the payer of a collection to pay. It may be repeated: the operator knows the payment by an id that
+	// follows from the transaction, and answers [payments.DuplicateReference] for one that it has.
+	Collect(ctx context.Context, t *payments.Transaction) (Answer, error)
+
+	// Ask asks how a collection stands.
+	Ask(ctx context.Context, t *payments.Transaction) (Answer, error)
+}
+
+// Answer is what an operator's API says of a collection.
+type Answer struct {
+	Status   payments.Status
+	NativeID string          // the operator's id of it, empty while there is none
+	Raw      json.RawMessage // what was answered, in the form of [Raw]
+}
+
+// nativeID is an id that an operator gave, or nothing where it gave what is none: it is kept, and shown to the merchant.
+func nativeID(text string) string {
+	const longest = 128
+	isID := len(text) <= longest && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
+	if !isID {
+		return ""
+	}
+	return text
+}
+
+// ErrRefused is returned where an operator refuses the credentials or the request.
+type ErrRefused struct {
+	Why string
+}
+
+func (e ErrRefused) Error() string { return e.Why }
+
+// Access is what an operator's API is reached with.
+type Access struct {
+	BaseURL         string // without a trailing slash
+	HTTP            *http.Client
+	ClientID        string // of MTN, the API user
+	ClientSecret    string // of MTN, the API key
+	SubscriptionKey string // MTN's
+	Tokens          *Tokens
+}
+
+// NewAPI makes the client of an operator's API; nil for an operator that does not exist.
+func NewAPI(operator payments.Operator, a Access) API {
+	switch operator {
+	case payments.MTN:
+		return &mtnAPI{newConnection(a)}
+	case payments.Orange:
+		return &orangeAPI{newConnection(a)}
+	case payments.Moov:
+		return &moovAPI{newConnection(a)}
+	case payments.Airtel:
+		return &airtelAPI{newConnection(a)}
+	}
+	return nil
+}

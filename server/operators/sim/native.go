@@ -1,0 +1,156 @@
+package sim
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// native is the API of one operator.
+type native struct {
+	token  string        // path of the request for a token
+	valid  time.Duration // of its tokens
+	grant  func(v *visit) (clientID, clientSecret string)
+	issued func(token string, valid time.Duration) any // the answer with a token
+
+	create string // path of a payment's creation
+	find   string // path of a payment, before its reference
+	ask    func(v *visit) (answer, error)
+	tell   func(v *visit, p store.SimulatedPayment) (answer, error)
+
+	problem func(problem) answer // how it says what is wrong
+}
+
+var natives = map[payments.Operator]native{
+	payments.MTN:    mtn,
+	payments.Airtel: airtel,
+	payments.Orange: orange,
+	payments.Moov:   moov,
+}
+
+// answer is what a request is answered with; a nil body is none.
+type answer struct {
+	code int
+	body any
+}
+
+// problem is what is wrong with a request. Each operator has a form of its own for it.
+type problem struct {
+	kind    kind
+	message string // for the caller
+}
+
+func (p problem) Error() string { return p.message }
+
+type kind int
+
+const (
+	badCredentials kind = iota
+	badToken
+	invalid
+	duplicate
+	unknownPayment
+	unknownPath
+	unavailable
+)
+
+func invalidField(message string) problem { return problem{invalid, message} }
+
+// deadline bounds the reading of a request and of its answer.
+const deadline = 15 * time.Second
+
+// serve answers a request in the operator's way.
+func (v *visit) serve() {
+	n := natives[v.operator]
+	limits := http.NewResponseController(v.w)
+	_ = limits.SetReadDeadline(v.now().Add(deadline)) // not every writer has deadlines
+	_ = limits.SetWriteDeadline(v.now().Add(deadline))
+	a, err := v.route(n)
+	var wrong problem
+	switch {
+	case err == nil:
+	case errors.As(err, &wrong):
+		a = n.problem(wrong)
+	case errors.Is(err, store.ErrUnavailable):
+		v.log.WarnContext(v.r.Context(), "simulated operator cannot answer", "operator", v.operator, "error", err)
+		a = n.problem(problem{unavailable, "the service is temporarily unavailable"})
+	default:
+		v.log.ErrorContext(v.r.Context(), "simulated operator failed", "operator", v.operator, "error", err)
+		a = n.problem(problem{unavailable, "something went wrong"})
+	}
+	v.write(a)
+}
+
+// route finds out what a request asks for. Operators differ in whether their paths end with a slash; here either form does.
+func (v *visit) route(n native) (answer, error) {
+	nothing := problem{unknownPath, "no such resource"}
+	path := strings.TrimRight(v.path, "/")
+	reference, below := strings.CutPrefix(v.path, n.find+"/")
+	var serve func(n native) (answer, error)
+	switch {
+	case v.r.Method == http.MethodPost && path == n.token:
+		serve = v.issue
+	case v.r.Method == http.MethodPost && path == n.create:
+		serve = v.create
+	case v.r.Method == http.MethodGet && below && reference != "" && !strings.Contains(reference, "/"):
+		serve = func(n native) (answer, error) { return v.find(n, reference) }
+	default:
+		return answer{}, nothing
+	}
+	var err error
+	v.in, err = v.storage.FindSimulatedSandbox(v.r.Context(), v.namespace, v.name)
+	if errors.Is(err, store.ErrNotFound) {
+		return answer{}, nothing
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	return serve(n)
+}
+
+func (v *visit) create(n native) (answer, error) {
+	if err := v.authorize(); err != nil {
+		return answer{}, err
+	}
+	return n.ask(v)
+}
+
+func (v *visit) find(n native, escaped string) (answer, error) {
+	if err := v.authorize(); err != nil {
+		return answer{}, err
+	}
+	unknown := problem{unknownPayment, "no such payment"}
+	reference, err := url.PathUnescape(escaped)
+	if err != nil || !storable(reference) {
+		return answer{}, unknown
+	}
+	p, err := v.storage.FindSimulatedPayment(v.r.Context(), v.in.Tenant, v.operator, reference)
+	if errors.Is(err, store.ErrNotFound) {
+		return answer{}, unknown
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	return n.tell(v, p)
+}
+
+func (v *visit) write(a answer) {
+	var out bytes.Buffer
+	if a.body != nil {
+		e := json.NewEncoder(&out)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(a.body); err != nil {
+			panic(err) // answers hold nothing that cannot be encoded
+		}
+		v.w.Header().Set("Content-Type", "application/json")
+	}
+	v.w.WriteHeader(a.code)
+	_, _ = v.w.Write(out.Bytes()) // a caller that went away asks again
+}

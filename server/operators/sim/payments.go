@@ -1,0 +1,82 @@
+package sim
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// How long a payer takes to answer, in milliseconds and before the sandbox scales it.
+const (
+	fastest = 200
+	slowest = 600
+)
+
+// maxBody is the largest request, in bytes.
+const maxBody = 64 << 10
+
+// body reads the JSON object that a request carries.
+func (v *visit) body(into any) error {
+	text, err := io.ReadAll(http.MaxBytesReader(v.w, v.r.Body, maxBody))
+	if err != nil || json.Unmarshal(text, into) != nil {
+		return invalidField("the body is not a JSON object of the expected form")
+	}
+	return nil
+}
+
+// keep writes down what the operator was asked for, once.
+func (v *visit) keep(reference string, request any) (store.SimulatedPayment, error) {
+	text, err := json.Marshal(request)
+	if err != nil {
+		return store.SimulatedPayment{}, err
+	}
+	id, err := payments.NewID(v.now(), v.random)
+	if err != nil {
+		return store.SimulatedPayment{}, err
+	}
+	p := store.SimulatedPayment{Reference: reference, NativeID: id.ProviderTxID(), Request: text}
+	wait := time.Duration(fastest+v.draw(slowest-fastest+1)) * time.Millisecond
+	created, err := v.storage.CreateSimulatedPayment(v.r.Context(), v.in.Tenant, v.operator, p, payments.ScaleLatency(wait, v.in.LatencyPercent))
+	if err == nil && !created {
+		err = problem{duplicate, "there is a payment of this id already"}
+	}
+	return p, err
+}
+
+// asked reads what keep wrote.
+func asked[T any](p store.SimulatedPayment) (request T, err error) {
+	return request, json.Unmarshal(p.Request, &request)
+}
+
+var digits = regexp.MustCompile(`^[1-9][0-9]{6,14}$`)
+
+// maxAmount is the largest amount that a payment may have.
+const maxAmount = 1_000_000_000_000
+
+// checkPayment says what is wrong with the parts that every operator's payments have.
+func checkPayment(reference string, amount int64, currency, number string) error {
+	switch {
+	case reference == "" || !storable(reference):
+		return invalidField("the payment's id is missing, or is not a text of at most 128 characters")
+	case amount < 1 || amount > maxAmount:
+		return invalidField("the amount has to be a whole number from 1 to 1000000000000")
+	case !slices.Contains(payments.Currencies, payments.Currency(currency)):
+		return invalidField("the currency has to be XOF or RWF")
+	case !digits.MatchString(number):
+		return invalidField("the payer's number has to be written in international form, without its plus sign")
+	}
+	return nil
+}
+
+// storable reports whether a text can be kept as a payment's id.
+func storable(text string) bool {
+	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= 128 && !strings.ContainsRune(text, 0)
+}

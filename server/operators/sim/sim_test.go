@@ -1,0 +1,549 @@
+package sim_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/operators/sim"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/store/storetest"
+)
+
+// world is a database with the sandboxes team/checkout and team/other, whose operators are served.
+type world struct {
+	*store.Store
+	t      *testing.T
+	db     string
+	url    string
+	config store.SandboxConfig
+}
+
+func newWorld(t *testing.T, change ...func(*store.SandboxConfig)) *world {
+	t.Helper()
+	t.Parallel()
+	w := &world{t: t, db: storetest.URL(t)}
+	w.Store = storetest.Open(t, w.db)
+	w.config = store.SandboxConfig{UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout", Stores: []string{"shop", "kiosk"}}
+	for _, f := range change {
+		f(&w.config)
+	}
+	other := w.config
+	other.UID, other.Name, other.Operators = "22222222-2222-2222-2222-222222222222", "other", nil
+	w.apply(w.config)
+	w.apply(other)
+	w.url = serve(t, w.Store)
+	return w
+}
+
+// serve serves the operators on any storage. Their payers answer as fast as they can.
+func serve(t *testing.T, storage sim.Storage) string {
+	simulator := sim.New(sim.Options{
+		Storage: storage, Now: time.Now, Draw: func(int64) int64 { return 0 }, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
+	})
+	server := httptest.NewServer(simulator.Mount(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, `"left to others"`, http.StatusTeapot)
+	})))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func (w *world) apply(config store.SandboxConfig) {
+	w.t.Helper()
+	if _, err := w.ApplySandbox(w.t.Context(), config); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) exec(sql string) {
+	w.t.Helper()
+	if _, err := storetest.Connect(w.t, w.db).Exec(w.t.Context(), sql); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// call is a request to an operator of team/checkout.
+type call struct {
+	method, path, body string
+	header             map[string]string
+	sandbox            string // default checkout
+}
+
+// with is the call with one header more, or another one.
+func (c call) with(name, value string) call {
+	header := map[string]string{name: value}
+	for n, v := range c.header {
+		if n != name {
+			header[n] = v
+		}
+	}
+	c.header = header
+	return c
+}
+
+func (w *world) do(operator payments.Operator, c call) (int, string) {
+	w.t.Helper()
+	if c.sandbox == "" {
+		c.sandbox = "checkout"
+	}
+	r, err := http.NewRequestWithContext(w.t.Context(), c.method, sim.BaseURL(w.url+"/", "team", c.sandbox, operator)+c.path, strings.NewReader(c.body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for name, value := range c.header {
+		r.Header.Set(name, value)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return answer.StatusCode, strings.TrimSpace(string(body))
+}
+
+// dialect is how one operator is spoken to.
+type dialect struct {
+	operator payments.Operator
+	token    func(id, secret string) call
+	pay      call // of the reference r1, or of MTN's form of it
+	find     call
+	again    string // path of another payment that was never made
+
+	badCredentials, badToken, duplicate, unknown, unknownPath string // status and body
+	pending, success                                          string // {id} is the operator's id
+	accepted                                                  string
+}
+
+const uuid = "6f1f7e0e-3c1c-4a0b-9d55-0123456789ab"
+
+var dialects = []dialect{{
+	operator: payments.MTN,
+	token: func(id, secret string) call {
+		r, _ := http.NewRequest(http.MethodPost, "/", nil)
+		r.SetBasicAuth(id, secret)
+		return call{method: "POST", path: "/collection/token/", header: map[string]string{"Authorization": r.Header.Get("Authorization")}}
+	},
+	pay: call{
+		method: "POST", path: "/collection/v1_0/requesttopay", header: map[string]string{"X-Reference-Id": uuid, "X-Target-Environment": "sandbox"},
+		body: `{"amount":"5000","currency":"RWF","externalId":"r1","payer":{"partyIdType":"MSISDN","partyId":"250788000009"},"payerMessage":"<Payment>","payeeNote":"r1"}`,
+	},
+	find:           call{method: "GET", path: "/collection/v1_0/requesttopay/" + uuid},
+	again:          "/collection/v1_0/requesttopay/00000000-0000-4000-8000-000000000000",
+	badCredentials: `401 {"error":"login_failed"}`,
+	badToken:       `401 {"error":"invalid_token"}`,
+	duplicate:      `409 {"code":"RESOURCE_ALREADY_EXIST","message":"there is a payment of this id already"}`,
+	unknown:        `404 {"code":"RESOURCE_NOT_FOUND","message":"no such payment"}`,
+	unknownPath:    `404 {"code":"RESOURCE_NOT_FOUND","message":"no such resource"}`,
+	accepted:       `202 `,
+	pending:        `200 {"amount":"5000","currency":"RWF","externalId":"r1","payer":{"partyIdType":"MSISDN","partyId":"250788000009"},"payerMessage":"<Payment>","payeeNote":"r1","status":"PENDING"}`,
+	success:        `200 {"amount":"5000","currency":"RWF","externalId":"r1","payer":{"partyIdType":"MSISDN","partyId":"250788000009"},"payerMessage":"<Payment>","payeeNote":"r1","status":"SUCCESSFUL","financialTransactionId":"{id}"}`,
+}, {
+	operator: payments.Airtel,
+	token: func(id, secret string) call {
+		return call{method: "POST", path: "/auth/oauth2/token", body: fmt.Sprintf(`{"client_id":%q,"client_secret":%q,"grant_type":"client_credentials"}`, id, secret)}
+	},
+	pay: call{
+		method: "POST", path: "/merchant/v1/payments/", header: map[string]string{"X-Country": "RW", "X-Currency": "RWF"},
+		body: `{"reference":"r1","subscriber":{"country":"RW","currency":"RWF","msisdn":"250730000009"},"transaction":{"amount":5000,"country":"RW","currency":"RWF","id":"r1"}}`,
+	},
+	find:           call{method: "GET", path: "/standard/v1/payments/r1", header: map[string]string{"X-Country": "RW", "X-Currency": "RWF"}},
+	again:          "/standard/v1/payments/r2",
+	badCredentials: `401 {"error":"invalid_client","error_description":"the credentials are not valid"}`,
+	badToken:       `401 {"error":"invalid_token","error_description":"the access token is {id}"}`,
+	duplicate:      `400 {"status":{"code":"400","message":"there is a payment of this id already","result_code":"ESB000041","response_code":"","success":false}}`,
+	unknown:        `404 {"status":{"code":"404","message":"no such payment","result_code":"ESB000045","response_code":"","success":false}}`,
+	unknownPath:    `404 {"status":{"code":"404","message":"no such resource","result_code":"ESB000045","response_code":"","success":false}}`,
+	accepted:       `200 {"data":{"transaction":{"id":"{id}","status":"SUCCESS"}},"status":{"code":"200","message":"SUCCESS","result_code":"ESB000010","response_code":"DP00800001006","success":true}}`,
+	pending:        `200 {"data":{"transaction":{"airtel_money_id":"{id}","id":"{id}","message":"In process","status":"TIP"}},"status":{"code":"200","message":"In process","result_code":"ESB000010","response_code":"DP00800001006","success":true}}`,
+	success:        `200 {"data":{"transaction":{"airtel_money_id":"{id}","id":"{id}","message":"Success","status":"TS"}},"status":{"code":"200","message":"Success","result_code":"ESB000010","response_code":"DP00800001001","success":true}}`,
+}, {
+	operator: payments.Orange,
+	token: func(id, secret string) call {
+		r, _ := http.NewRequest(http.MethodPost, "/", nil)
+		r.SetBasicAuth(id, secret)
+		return call{method: "POST", path: "/oauth/v3/token", body: "grant_type=client_credentials", header: map[string]string{"Authorization": r.Header.Get("Authorization")}}
+	},
+	pay: call{
+		method: "POST", path: "/omcoreapis/1.0.2/mp/pay",
+		body: `{"order_id":"r1","subscriber_msisdn":"2250700000009","amount":5000,"currency":"XOF","description":"Payment"}`,
+	},
+	find:           call{method: "GET", path: "/omcoreapis/1.0.2/mp/paymentstatus/r1"},
+	again:          "/omcoreapis/1.0.2/mp/paymentstatus/r2",
+	badCredentials: `401 {"error":"invalid_client","error_description":"the credentials are not valid"}`,
+	badToken:       `401 {"code":"42","data":null,"message":"the access token is {id}"}`,
+	duplicate:      `409 {"code":"60019","data":null,"message":"there is a payment of this id already"}`,
+	unknown:        `404 {"code":"60","data":null,"message":"no such payment"}`,
+	unknownPath:    `404 {"code":"60","data":null,"message":"no such resource"}`,
+	accepted:       `200 {"data":{"status":"PENDING","subscriber_msisdn":"2250700000009","amount":5000,"txnid":"{id}","pay_token":"ORANGE_{id}","inittxnstatus":"200","inittxnmessage":"Ok","confirmtxnstatus":null,"confirmtxnmessage":null,"order_id":"r1"},"message":"Ok"}`,
+	pending:        `200 {"data":{"status":"PENDING","subscriber_msisdn":"2250700000009","amount":5000,"txnid":"{id}","pay_token":"ORANGE_{id}","inittxnstatus":"200","inittxnmessage":"Ok","confirmtxnstatus":null,"confirmtxnmessage":null,"order_id":"r1"},"message":"Ok"}`,
+	success:        `200 {"data":{"status":"SUCCESSFULL","subscriber_msisdn":"2250700000009","amount":5000,"txnid":"{id}","pay_token":"ORANGE_{id}","inittxnstatus":"200","inittxnmessage":"Ok","confirmtxnstatus":"200","confirmtxnmessage":"Transaction successfully processed","order_id":"r1"},"message":"Ok"}`,
+}, {
+	operator: payments.Moov,
+	token: func(id, secret string) call {
+		return call{method: "POST", path: "/auth/token", body: fmt.Sprintf(`{"username":%q,"password":%q}`, id, secret)}
+	},
+	pay: call{
+		method: "POST", path: "/merchant/v1/payments",
+		body: `{"externalReference":"r1","amount":5000,"currency":"XOF","phoneNumber":"22878000009","description":"Payment"}`,
+	},
+	find:           call{method: "GET", path: "/merchant/v1/payments/r1"},
+	again:          "/merchant/v1/payments/r2",
+	badCredentials: `401 {"responseCode":"98","responseMessage":"the credentials are not valid"}`,
+	badToken:       `401 {"responseCode":"98","responseMessage":"the access token is {id}"}`,
+	duplicate:      `409 {"responseCode":"95","responseMessage":"there is a payment of this id already"}`,
+	unknown:        `404 {"responseCode":"95","responseMessage":"no such payment"}`,
+	unknownPath:    `404 {"responseCode":"95","responseMessage":"no such resource"}`,
+	accepted:       `200 {"responseCode":"100","responseMessage":"Pending","transactionId":"{id}","externalReference":"r1","amount":5000,"currency":"XOF","phoneNumber":"22878000009","timestamp":"<time>"}`,
+	pending:        `200 {"responseCode":"100","responseMessage":"Pending","transactionId":"{id}","externalReference":"r1","amount":5000,"currency":"XOF","phoneNumber":"22878000009","timestamp":"<time>"}`,
+	success:        `200 {"responseCode":"0","responseMessage":"Success","transactionId":"{id}","externalReference":"r1","amount":5000,"currency":"XOF","phoneNumber":"22878000009","timestamp":"<time>"}`,
+}}
+
+// forEach tests every operator.
+func forEach(t *testing.T, test func(t *testing.T, d dialect)) {
+	for _, d := range dialects {
+		t.Run(string(d.operator), func(t *testing.T) { test(t, d) })
+	}
+}
+
+// in fills what differs from run to run into an expected answer.
+func in(want string, what ...string) string {
+	return strings.ReplaceAll(want, "{id}", strings.Join(what, ""))
+}
+
+// nativeID is the operator's id of the only payment that there is.
+func (w *world) nativeID() (id, at string) {
+	w.t.Helper()
+	var created time.Time
+	err := storetest.Connect(w.t, w.db).QueryRow(w.t.Context(), "select native_id, created_at from operator_payments").Scan(&id, &created)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return id, created.UTC().Format(time.RFC3339)
+}
+
+// answers makes a call with a token and compares its answer.
+func (w *world) answers(d dialect, c call, token, what, want string, id ...string) {
+	w.t.Helper()
+	code, body := w.do(d.operator, c.with("Authorization", "Bearer "+token))
+	if i := strings.Index(body, `"timestamp":"`); i >= 0 {
+		body = body[:i+13] + "<time>" + body[i+13+len(time.RFC3339)-5:]
+	}
+	if diff := cmp.Diff(in(want, id...), fmt.Sprintf("%d %s", code, body)); diff != "" {
+		w.t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// token gets a token.
+func (w *world) token(d dialect, id, secret string) string {
+	w.t.Helper()
+	code, body := w.do(d.operator, d.token(id, secret))
+	var said struct {
+		AccessToken string `json:"access_token"`
+		Token       string `json:"token"`
+	}
+	if err := json.Unmarshal([]byte(body), &said); err != nil || code != http.StatusOK || said.AccessToken+said.Token == "" {
+		w.t.Fatalf("no token: %d %s", code, body)
+	}
+	return said.AccessToken + said.Token
+}
+
+func TestPayment(t *testing.T) {
+	forEach(t, func(t *testing.T, d dialect) {
+		w := newWorld(t, func(c *store.SandboxConfig) { c.LatencyPercent = 1000 })
+		token := w.token(d, "anybody", "anything")
+		find := d.find
+		w.answers(d, find, token, "before it is made", d.unknown)
+		code, body := w.do(d.operator, d.pay.with("Authorization", "Bearer "+token))
+		id, at := w.nativeID()
+		want := strings.ReplaceAll(in(d.accepted, id), "<time>", at)
+		if d.operator == payments.Moov { // its clock and the database's may be a second apart
+			body, want = body[:len(body)-12], want[:len(want)-12]
+		}
+		if diff := cmp.Diff(want, fmt.Sprintf("%d %s", code, body)); diff != "" {
+			t.Errorf("making it (-want +got):\n%s", diff)
+		}
+		if !strings.HasPrefix(id, "SIM_") {
+			t.Errorf("the operator's id is %s", id)
+		}
+		w.answers(d, d.pay, token, "the same again", d.duplicate)
+		w.answers(d, find, token, "before the payer answers", d.pending, id)
+		w.exec("update operator_payments set answers_at = now()")
+		w.answers(d, find, token, "after the payer answered", d.success, id)
+		w.answers(d, d.pay, token, "the same again", d.duplicate)
+
+		other := find
+		other.path = d.again
+		w.answers(d, other, token, "another payment", d.unknown)
+		other.path = find.path + "/more"
+		w.answers(d, other, token, "another path", d.unknownPath)
+		other.path = find.path[:strings.LastIndexByte(find.path, '/')+1] + "%00%ff"
+		w.answers(d, other, token, "what is no reference", d.unknown)
+		other = d.find
+		other.method = "DELETE"
+		w.answers(d, other, token, "another method", d.unknownPath)
+	})
+}
+
+func TestTokens(t *testing.T) {
+	forEach(t, func(t *testing.T, d dialect) {
+		w := newWorld(t)
+		missing, invalid := in(d.badToken, "missing"), in(d.badToken, "invalid or has expired")
+		for _, c := range []call{d.pay, d.find} {
+			for what, header := range map[string]string{
+				missing: "", " " + missing: "Basic abc", invalid: "Bearer abc", " " + invalid: "bearer \xff",
+			} {
+				code, body := w.do(d.operator, c.with("Authorization", header))
+				if diff := cmp.Diff(strings.TrimSpace(what), fmt.Sprintf("%d %s", code, body)); diff != "" {
+					t.Errorf("%s with %q (-want +got):\n%s", c.path, header, diff)
+				}
+			}
+		}
+		token := w.token(d, "anybody", "anything")
+		elsewhere := d.find
+		elsewhere.sandbox = "other"
+		w.answers(d, elsewhere, token, "a token of another sandbox", d.badToken, "invalid or has expired")
+		for _, other := range dialects {
+			if other.operator != d.operator {
+				w.answers(other, other.find, token, "a token of another operator", other.badToken, "invalid or has expired")
+			}
+		}
+		w.answers(d, d.find, token, "a token", d.unknown)
+		w.exec("update operator_tokens set expires_at = now()")
+		w.answers(d, d.find, token, "an expired token", d.badToken, "invalid or has expired")
+	})
+}
+
+func TestCredentials(t *testing.T) {
+	forEach(t, func(t *testing.T, d dialect) {
+		w := newWorld(t)
+		refused := func(c call) {
+			t.Helper()
+			code, body := w.do(d.operator, c)
+			if diff := cmp.Diff(d.badCredentials, fmt.Sprintf("%d %s", code, body)); diff != "" {
+				t.Errorf("credentials (-want +got):\n%s", diff)
+			}
+		}
+		for _, c := range []call{d.token("", ""), d.token("id", ""), d.token("", "secret"), {method: "POST", path: d.token("", "").path, body: "{"}} {
+			refused(c)
+		}
+		w.token(d, "anybody", "anything")
+
+		access := func(slug, url string, c *store.OperatorCredentials) store.OperatorAccess {
+			return store.OperatorAccess{Store: slug, Operator: d.operator, Country: "RW", BaseURL: url, Credentials: c}
+		}
+		registered := []*store.OperatorCredentials{{ClientID: "shop", ClientSecret: "one"}, {ClientID: "kiosk", ClientSecret: "two"}}
+		w.config.Operators = []store.OperatorAccess{access("shop", "", registered[0]), access("kiosk", "", registered[1])}
+		w.apply(w.config)
+		refused(d.token("anybody", "anything"))
+		refused(d.token("shop", "two"))
+		for _, c := range registered {
+			w.token(d, c.ClientID, c.ClientSecret)
+		}
+		other := d.token("anybody", "anything")
+		other.sandbox = "other"
+		if code, body := w.do(d.operator, other); code != http.StatusOK {
+			t.Errorf("another sandbox, which has registered none: %d %s", code, body)
+		}
+
+		// What is registered elsewhere, or missing, is not registered here.
+		w.config.Operators = []store.OperatorAccess{access("shop", "https://elsewhere.example", registered[0]), access("kiosk", "", nil)}
+		w.apply(w.config)
+		w.token(d, "anybody", "anything")
+	})
+}
+
+func TestTokensLiveAsLongAsTheOperatorSays(t *testing.T) {
+	for operator, want := range map[payments.Operator]string{
+		payments.MTN:    `{"access_token":"*","expires_in":3600,"token_type":"access_token"}`,
+		payments.Airtel: `{"access_token":"*","expires_in":"180","token_type":"bearer"}`,
+		payments.Orange: `{"access_token":"*","expires_in":3600,"token_type":"Bearer"}`,
+		payments.Moov:   `{"expiresIn":600,"responseCode":"0","responseMessage":"Success","token":"*"}`,
+	} {
+		t.Run(string(operator), func(t *testing.T) {
+			w := newWorld(t)
+			for _, d := range dialects {
+				if d.operator != operator {
+					continue
+				}
+				_, body := w.do(operator, d.token("a", "b"))
+				if i := strings.Index(body, `token":"`) + len(`token":"`); i > 8 {
+					body = body[:i] + "*" + body[i+48:]
+				}
+				if diff := cmp.Diff(want, body); diff != "" {
+					t.Error(diff)
+				}
+			}
+		})
+	}
+}
+
+func TestTokensAreBounded(t *testing.T) {
+	w := newWorld(t)
+	d := dialects[0]
+	w.token(d, "a", "b")
+	w.exec(`insert into operator_tokens select tenant, operator, sha256(i::text::bytea), expires_at - make_interval(secs => i)
+		from operator_tokens, generate_series(1, 3000) i`)
+	last := w.token(d, "a", "b")
+	var n int
+	if err := storetest.Connect(t, w.db).QueryRow(t.Context(), "select count(*) from operator_tokens").Scan(&n); err != nil || n != 1000 {
+		t.Errorf("%d tokens are kept, %v", n, err)
+	}
+	w.answers(d, d.find, last, "the newest", d.unknown)
+}
+
+func TestBadRequests(t *testing.T) {
+	forEach(t, func(t *testing.T, d dialect) {
+		w := newWorld(t)
+		token := w.token(d, "a", "b")
+		replace := func(old, new string) call {
+			c := d.pay
+			if c.body = strings.ReplaceAll(c.body, old, new); c.body == d.pay.body {
+				t.Fatalf("there is no %s in %s", old, c.body)
+			}
+			return c
+		}
+		currency := "XOF"
+		if strings.Contains(d.pay.body, "RWF") {
+			currency = "RWF"
+		}
+		calls := map[string]call{
+			"nothing": {method: "POST", path: d.pay.path, header: d.pay.header}, "no JSON": replace("{", "["), "no amount": replace("5000", "0"),
+			"a negative amount": replace("5000", "-1"), "too much": replace("5000", "1000000000001"), "a fraction": replace("5000", "1.5"),
+			"another currency": replace(currency, "EUR"), "a plus sign": replace(`"2`, `"+2`), "a wrong type": replace(`"`+currency+`"`, "1"),
+			"too long": replace("r1", strings.Repeat("x", 70_000)),
+		}
+		if d.operator == payments.MTN {
+			calls["no reference id"] = d.pay.with("X-Reference-Id", "")
+			calls["a reference id that is no UUID"] = d.pay.with("X-Reference-Id", "r1")
+			calls["a UUID of another version"] = d.pay.with("X-Reference-Id", "6f1f7e0e-3c1c-1a0b-9d55-0123456789ab")
+			calls["no target"] = d.pay.with("X-Target-Environment", "")
+			calls["another party"] = replace("MSISDN", "EMAIL")
+		} else {
+			calls["no reference"] = replace("r1", "")
+			calls["a NUL"] = replace("r1", `\u0000`)
+			calls["a long reference"] = replace("r1", strings.Repeat("x", 129))
+		}
+		if d.operator == payments.Airtel {
+			calls["no country"], calls["another country"] = d.pay.with("X-Country", ""), replace(`"RW"`, `"CI"`)
+			calls["no currency"] = d.pay.with("X-Currency", "XOF")
+		}
+		kept := map[payments.Operator]string{payments.MTN: `400 {"code":"BAD_REQUEST"`, payments.Airtel: `400 {"status":{"code":"400"`, payments.Orange: `400 {"code":"23"`, payments.Moov: `400 {"responseCode":"95"`}
+		for what, c := range calls {
+			code, body := w.do(d.operator, c.with("Authorization", "Bearer "+token))
+			if got := fmt.Sprintf("%d %s", code, body); !strings.HasPrefix(got, kept[d.operator]) {
+				t.Errorf("%s: %.300s", what, got)
+			}
+		}
+		var n int
+		if err := storetest.Connect(t, w.db).QueryRow(t.Context(), "select count(*) from operator_payments").Scan(&n); err != nil || n != 0 {
+			t.Errorf("%d payments were made, %v", n, err)
+		}
+	})
+}
+
+func TestPathsThatAreNoOperators(t *testing.T) {
+	w := newWorld(t)
+	for _, path := range []string{
+		"/", "/v1/payments", "/sandboxes/team/checkout", "/sandboxes/team/checkout/operators/mtn", "/sandboxes/team/checkout/operators/wave/x",
+		"/sandboxes/team/checkout/v1/operators/mtn", "/sandboxes/team/checkout/payments/mtn/x",
+	} {
+		answer, err := http.Get(w.url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != http.StatusTeapot {
+			t.Errorf("%s: %d", path, answer.StatusCode)
+		}
+	}
+	d := dialects[0]
+	c := d.token("a", "b")
+	c.sandbox = "nobody"
+	if code, body := w.do(d.operator, c); fmt.Sprintf("%d %s", code, body) != d.unknownPath {
+		t.Errorf("a sandbox that is not there: %d %s", code, body)
+	}
+}
+
+// References may hold anything; none leads to another payment or out of the operator's paths.
+func TestReferencesOfAnyForm(t *testing.T) {
+	w := newWorld(t)
+	d := dialects[3]
+	token := w.token(d, "a", "b")
+	for _, c := range []struct{ reference, escaped string }{
+		{"..", "%2E%2E"}, {"a/b", "a%2Fb"}, {"a b?c#d", "a%20b%3Fc%23d"}, {"é%2F", "%C3%A9%252F"}, {"<&>", "%3C&%3E"},
+	} {
+		pay, find := d.pay, d.find
+		text, _ := json.Marshal(c.reference)
+		pay.body = strings.ReplaceAll(pay.body, `"r1"`, string(text))
+		if code, body := w.do(d.operator, pay.with("Authorization", "Bearer "+token)); code != http.StatusOK {
+			t.Errorf("%s: %d %s", c.reference, code, body)
+		}
+		find.path = "/merchant/v1/payments/" + c.escaped
+		code, body := w.do(d.operator, find.with("Authorization", "Bearer "+token))
+		var said struct{ ExternalReference string }
+		if err := json.Unmarshal([]byte(body), &said); err != nil || code != http.StatusOK || said.ExternalReference != c.reference {
+			t.Errorf("%s: %d %s", c.reference, code, body)
+		}
+	}
+}
+
+func TestRequestsForOnePaymentAtOnce(t *testing.T) {
+	forEach(t, func(t *testing.T, d dialect) {
+		w := newWorld(t)
+		token := w.token(d, "a", "b")
+		var mu sync.Mutex
+		codes := map[int]int{}
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() {
+				code, _ := w.do(d.operator, d.pay.with("Authorization", "Bearer "+token))
+				mu.Lock()
+				codes[code]++
+				mu.Unlock()
+			})
+		}
+		wg.Wait()
+		accepted := codes[http.StatusOK] + codes[http.StatusAccepted]
+		if accepted != 1 || codes[http.StatusConflict]+codes[http.StatusBadRequest] != 9 {
+			t.Errorf("answers: %v", codes)
+		}
+	})
+}
+
+// broken is a storage that is away.
+type broken struct {
+	sim.Storage
+	err error
+}
+
+func (b broken) FindSimulatedSandbox(context.Context, string, string) (store.SimulatedSandbox, error) {
+	return store.SimulatedSandbox{}, b.err
+}
+
+func TestStorageAway(t *testing.T) {
+	for _, err := range []error{fmt.Errorf("asking: %w", store.ErrUnavailable), io.ErrUnexpectedEOF} {
+		forEach(t, func(t *testing.T, d dialect) {
+			w := &world{t: t, url: serve(t, broken{err: err})}
+			code, body := w.do(d.operator, d.find)
+			if code != http.StatusServiceUnavailable || strings.Contains(body, err.Error()) {
+				t.Errorf("%d %s", code, body)
+			}
+		})
+	}
+}

@@ -1,0 +1,104 @@
+package operators
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Tokens keeps the tokens that operators gave, for as long as they are valid. It is safe for concurrent use.
+type Tokens struct {
+	now func() time.Time
+
+	mu   sync.Mutex
+	held map[[32]byte]token
+}
+
+type token struct {
+	text  string
+	until time.Time
+}
+
+// NewTokens makes an empty store of tokens.
+func NewTokens(now func() time.Time) *Tokens { return &Tokens{now: now, held: map[[32]byte]token{}} }
+
+// fetchToken gets a new token from an operator.
+type fetchToken func(context.Context) (text string, valid time.Duration, err error)
+
+// get returns a token of these credentials, a new one if none is held.
+func (t *Tokens) get(ctx context.Context, a Access, fetch fetchToken) (string, error) {
+	key := keyOf(a)
+	t.mu.Lock()
+	held, found := t.held[key]
+	t.mu.Unlock()
+	if found && t.now().Before(held.until) {
+		return held.text, nil
+	}
+	text, valid, err := fetch(ctx)
+	if err != nil {
+		return "", err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now()
+	for other, old := range t.held { // a request to an operator was made: looking through them costs nothing beside it
+		if !now.Before(old.until) {
+			delete(t.held, other)
+		}
+	}
+	t.held[key] = token{text, now.Add(valid * 9 / 10)} // it has to last until the operator has read the request
+	return text, nil
+}
+
+// forget drops a token that the operator does not take, unless it was replaced already.
+func (t *Tokens) forget(a Access, text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if key := keyOf(a); t.held[key].text == text {
+		delete(t.held, key)
+	}
+}
+
+func keyOf(a Access) [32]byte {
+	return sha256.Sum256([]byte(strings.Join([]string{a.BaseURL, a.ClientID, a.ClientSecret, a.SubscriptionKey}, "\x00")))
+}
+
+// tokenAnswer is how operators answer with a token; Moov has words of its own.
+type tokenAnswer struct {
+	AccessToken string  `json:"access_token"`
+	ExpiresIn   seconds `json:"expires_in"`
+}
+
+// token reads the answer to a request for a token.
+func (r reply) token() (string, time.Duration, error) {
+	if err := r.granted(); err != nil {
+		return "", 0, err
+	}
+	var answer tokenAnswer
+	if err := r.into(&answer); err != nil {
+		return "", 0, err
+	}
+	return given(answer.AccessToken, answer.ExpiresIn)
+}
+
+func given(text string, valid seconds) (string, time.Duration, error) {
+	if text == "" {
+		return "", 0, errors.New("the operator answered without a token")
+	}
+	return text, time.Duration(valid), nil
+}
+
+// granted is nil where credentials were accepted.
+func (r reply) granted() error {
+	switch {
+	case r.ok():
+		return nil
+	case r.code == http.StatusBadRequest, r.code == http.StatusUnauthorized, r.code == http.StatusForbidden:
+		return ErrRefused{"the operator refused the credentials (" + http.StatusText(r.code) + ")"}
+	}
+	return r.failed()
+}

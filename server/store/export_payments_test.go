@@ -1,0 +1,7 @@
+package store
+
+// ListStatement is what ListTransactions sends, and EnterTenant what is sent before it.
+var (
+	ListStatement = listStatement
+	EnterTenant   = enterTenant
+)

@@ -1,0 +1,104 @@
+package store
+
+import (
+	"bytes"
+	"crypto/pbkdf2"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+
+	"github.com/cauri-dev/cauri/server/store/internal/db"
+)
+
+// accessKey names an operator of a store.
+type accessKey struct{ store, operator, country string }
+
+// operators makes the rows of the stores' credentials follow the resource.
+func (c *sandboxChange) operators() error {
+	rows, err := c.q.ListOperatorCredentials(c.ctx, c.tenant)
+	if err != nil {
+		return err
+	}
+	present := map[accessKey]db.OperatorCredential{}
+	for _, row := range rows {
+		present[accessKey{row.Store, row.Operator, row.Country}] = row
+	}
+	for _, want := range c.want.Operators {
+		at := accessKey{want.Store, string(want.Operator), string(want.Country)}
+		row, exists := present[at]
+		delete(present, at)
+		if exists && c.sameAccess(row, want) {
+			continue
+		}
+		c.changed = true
+		if err := c.setAccess(want); err != nil {
+			return err
+		}
+	}
+	for at := range present {
+		c.changed = true
+		if err := c.q.DeleteOperatorCredentials(c.ctx, c.tenant, at.store, at.operator, at.country); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *sandboxChange) setAccess(a OperatorAccess) error {
+	row := db.SetOperatorCredentialsParams{
+		Tenant: c.tenant, Store: a.Store, Operator: string(a.Operator), Country: string(a.Country), BaseURL: a.BaseURL,
+	}
+	if a.Credentials != nil {
+		var err error
+		if row.Sealed, err = c.store.sealAccess(c.want.UID, *a.Credentials); err != nil {
+			return err
+		}
+		row.Digest = digestOf(c.want.UID, a.Credentials.ClientID, a.Credentials.ClientSecret)
+	}
+	return c.q.SetOperatorCredentials(c.ctx, row)
+}
+
+// sameAccess is false also for credentials that cannot be opened, or that an older key sealed: they are sealed anew.
+func (c *sandboxChange) sameAccess(row db.OperatorCredential, a OperatorAccess) bool {
+	if row.BaseURL != a.BaseURL || (row.Sealed == nil) != (a.Credentials == nil) {
+		return false
+	}
+	if a.Credentials == nil {
+		return true
+	}
+	present, err := c.store.openAccess(c.want.UID, row.Sealed)
+	return err == nil && present == *a.Credentials && c.store.keys.current(row.Sealed) &&
+		bytes.Equal(row.Digest, digestOf(c.want.UID, present.ClientID, present.ClientSecret))
+}
+
+func (s *Store) sealAccess(sandboxUID string, c OperatorCredentials) ([]byte, error) {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	return s.keys.seal(s.random, sandboxUID, string(text))
+}
+
+func (s *Store) openAccess(sandboxUID string, sealed []byte) (c OperatorCredentials, err error) {
+	text, err := s.keys.open(sandboxUID, sealed)
+	if err != nil {
+		return c, err
+	}
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		return c, fmt.Errorf("reading stored credentials: %w", err)
+	}
+	return c, nil
+}
+
+// digestRounds makes the guessing of a short secret from its digest expensive, and costs who knows the secret a millisecond.
+const digestRounds = 10_000
+
+// digestOf tells credentials apart for the simulated operators, which run in the api and so have no key to open them with.
+// The sandbox is the salt, so that one look at its digests finds any of its credentials.
+func digestOf(sandboxUID, clientID, clientSecret string) []byte {
+	digest, err := pbkdf2.Key(sha256.New, clientID+"\x00"+clientSecret, []byte("operator "+sandboxUID), digestRounds, sha256.Size)
+	if err != nil {
+		panic("deriving a digest: " + err.Error()) // only for impossible lengths
+	}
+	return digest
+}

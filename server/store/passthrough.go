@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store/internal/db"
+)
+
+// Forward is a collection that the caller alone may forward to its operator, or ask its operator about, until its lease ends.
+type Forward struct {
+	Tenant      int64
+	Fence       int64 // of the lease
+	Transaction *payments.Transaction
+
+	OrganizationID string
+	Namespace      string // of the sandbox
+	Sandbox        string // its name
+
+	Accepted    bool          // the operator has it
+	Failures    int           // attempts in a row that came to nothing
+	Expired     bool          // its time ran out before its payer answered, as far as is known
+	Age         time.Duration // since it was made
+	AnswerAfter time.Duration // how long after it was made its outcome is due, by its simulated latency
+
+	BaseURL        string               // of the operator's API as the store wants it, empty for the simulator
+	Credentials    *OperatorCredentials // of the store; nil if it has none
+	CredentialsWhy error                // why Credentials are nil although the store names some
+}
+
+// Errors of [Forward.CredentialsWhy].
+var (
+	ErrCredentialsMissing    = errors.New("the store's credentials for this operator are missing")
+	ErrCredentialsUnreadable = errors.New("the store's credentials for this operator cannot be read")
+)
+
+// LeaseDueForwards takes up to batch collections that are to be forwarded, or asked after, for the length of lease. Any number
+// of callers may work at once; each gets different ones. One whose lease ends without [Store.SettleForward] or
+// [Store.DeferForward] becomes due again.
+func (s *Store) LeaseDueForwards(ctx context.Context, batch int, lease time.Duration) ([]Forward, error) {
+	var leased []Forward
+	err := s.inTx(ctx, func(q *db.Queries) error {
+		due, err := q.LockDueForwards(ctx, int32(batch))
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		var keys rowKeys
+		for i := range due {
+			leased = append(leased, s.forwardOf(&due[i]))
+			keys.add(due[i].Transaction.Tenant, due[i].Transaction.ID)
+		}
+		return q.LeaseForwards(ctx, milliseconds(lease), keys.tenants, keys.ids)
+	})
+	if err != nil {
+		return nil, classify(err, "taking collections to forward")
+	}
+	return leased, nil
+}
+
+func (s *Store) forwardOf(row *db.LockDueForwardsRow) Forward {
+	t := &row.Transaction
+	f := Forward{
+		Tenant: t.Tenant, Fence: *t.ForwardFence + 1, Transaction: transactionOf(t),
+		OrganizationID: row.OrgID, Namespace: row.Namespace, Sandbox: row.Name,
+		Accepted: t.ForwardedAt != nil, Failures: int(*t.ForwardFailures), Expired: row.Expired,
+		Age: fromMilliseconds(row.AgeMs), AnswerAfter: time.Duration(row.AnswerAfterMs) * time.Millisecond,
+	}
+	if row.BaseURL == nil {
+		return f // the store names no credentials
+	}
+	f.BaseURL = *row.BaseURL
+	if row.Sealed == nil {
+		f.CredentialsWhy = ErrCredentialsMissing
+		return f
+	}
+	credentials, err := s.openAccess(row.ResourceUid.String(), row.Sealed)
+	if err != nil {
+		f.CredentialsWhy = errors.Join(ErrCredentialsUnreadable, err)
+		return f
+	}
+	f.Credentials = &credentials
+	return f
+}
+
+// Deferred is what an attempt came to that brought no outcome.
+type Deferred struct {
+	Accepted bool // the operator has the payment
+	NativeID string
+	Failures int // attempts in a row that came to nothing
+	After    time.Duration
+}
+
+// DeferForward ends the lease and has the collection taken again after a while, or when it expires. It reports false, and
+// writes nothing, if the lease was lost.
+func (s *Store) DeferForward(ctx context.Context, f *Forward, d Deferred) (kept bool, err error) {
+	rows, err := s.system().DeferForward(ctx, db.DeferForwardParams{
+		AgainAfterMs: milliseconds(d.After), Failures: int32(d.Failures), Accepted: d.Accepted, NativeID: optional(d.NativeID),
+		Tenant: f.Tenant, ID: uuidOf(f.Transaction.ID), Fence: f.Fence,
+	})
+	return rows == 1, classify(err, "writing down a forwarded collection")
+}
+
+// Outcome is what an operator decided.
+type Outcome struct {
+	Status    payments.Status // terminal
+	NativeID  string          // the operator's id, empty for none
+	NativeRaw json.RawMessage // what it answered, nil for nothing
+}
+
+// SettleForward gives a forwarded collection its outcome, with the money that it moves and the event that it owes, in one
+// database transaction. It reports false, and writes nothing, if the lease was lost.
+func (s *Store) SettleForward(ctx context.Context, f *Forward, o Outcome) (kept bool, err error) {
+	rows, err := s.system().SettleForward(ctx, db.SettleForwardParams{
+		Status: o.Status, NativeID: optional(o.NativeID), NativeRaw: o.NativeRaw,
+		Tenant: f.Tenant, ID: uuidOf(f.Transaction.ID), Fence: f.Fence,
+	})
+	return rows == 1, classify(err, "settling a forwarded collection")
+}
+
+func optional(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+func fromMilliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }

@@ -1,0 +1,306 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+const stranger = "+250788000999" // whom the sandbox does not know
+
+func (w *world) forwards(lease time.Duration) []store.Forward {
+	w.t.Helper()
+	leased, err := w.LeaseDueForwards(w.t.Context(), 1000, lease)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return leased
+}
+
+func (w *world) forward() *store.Forward {
+	w.t.Helper()
+	leased := w.forwards(time.Hour)
+	if len(leased) != 1 {
+		w.t.Fatalf("%d collections are to be forwarded, want 1", len(leased))
+	}
+	return &leased[0]
+}
+
+// settleForward reports whether the outcome was kept.
+func (w *world) settleForward(f *store.Forward, o store.Outcome) bool {
+	w.t.Helper()
+	kept, err := w.SettleForward(w.t.Context(), f, o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return kept
+}
+
+func (w *world) deferForward(f *store.Forward, d store.Deferred) bool {
+	w.t.Helper()
+	kept, err := w.DeferForward(w.t.Context(), f, d)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return kept
+}
+
+func TestOnlyStrangersAreForwarded(t *testing.T) {
+	w := newWorld(t)
+	w.client("alice", alice, 5000)
+	w.pending("registered", alice)
+	w.create(w.collection("failed", payments.UnknownMSISDN, stranger))
+	w.create(w.collection("booked", payments.Success, stranger))
+	made := w.pending("forwarded", stranger)
+	if counts := w.settle(); counts.Claimed != 1 {
+		t.Errorf("%d were settled, want the registered one", counts.Claimed)
+	}
+	f := w.forward()
+	if f.Transaction.ID != made.ID || f.Tenant != w.sandbox.Tenant || f.Namespace != "team" || f.Sandbox != "checkout" || f.OrganizationID != w.sandbox.OrganizationID {
+		t.Errorf("got %+v", f)
+	}
+	if f.Accepted || f.Expired || f.Failures != 0 || f.Age < 0 || f.Age > time.Minute || f.AnswerAfter != time.Second {
+		t.Errorf("got %+v", f)
+	}
+	w.conserved()
+}
+
+func TestForwardedCollectionIsSettledOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		outcome store.Outcome
+		earned  int64
+	}{
+		"success": {store.Outcome{Status: payments.Success, NativeID: "N1", NativeRaw: []byte(`{"_simulated":true, "b":1,"a":"\u0000"}`)}, 985},
+		"failure": {store.Outcome{Status: payments.InsufficientFunds}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			made := w.pending("r1", stranger)
+			f := w.forward()
+			if !w.settleForward(f, c.outcome) {
+				t.Fatal("the outcome was not kept")
+			}
+			if w.settleForward(f, c.outcome) || w.deferForward(f, store.Deferred{}) {
+				t.Error("an outcome was kept twice")
+			}
+			got := w.get(made.ID)
+			if got.Status != c.outcome.Status || got.NativeID != c.outcome.NativeID || string(got.NativeRaw) != string(c.outcome.NativeRaw) || got.CompletedAt == nil {
+				t.Errorf("got %+v", got)
+			}
+			if (got.MerchantBalanceAfter != nil) != (c.earned > 0) || got.SIMBalanceAfter != nil {
+				t.Errorf("balances after it: %v, %v", got.MerchantBalanceAfter, got.SIMBalanceAfter)
+			}
+			if balance := w.apply().Balances[payments.RWF]; balance != 1000+c.earned {
+				t.Errorf("the merchant has %d", balance)
+			}
+			if event := w.leaseOne(body()); event.ID != made.ID || event.Transaction.NativeID != c.outcome.NativeID {
+				t.Errorf("got %+v", event)
+			}
+			if left := w.forwards(time.Hour); len(left) != 0 {
+				t.Errorf("%d are left to forward", len(left))
+			}
+			w.conserved()
+		})
+	}
+}
+
+func TestLeaseOfAForward(t *testing.T) {
+	w := newWorld(t)
+	w.pending("r1", stranger)
+	first := w.forward()
+	if again := w.forwards(time.Hour); len(again) != 0 {
+		t.Fatal("two have the lease")
+	}
+	w.exec("update transactions set due_at = now()") // the lease ends
+	second := w.forward()
+	if second.Fence <= first.Fence {
+		t.Errorf("fences %d, %d", first.Fence, second.Fence)
+	}
+	if w.settleForward(first, store.Outcome{Status: payments.Success}) || w.deferForward(first, store.Deferred{}) {
+		t.Error("a lost lease was good for something")
+	}
+	if !w.deferForward(second, store.Deferred{Accepted: true, NativeID: "N1", Failures: 2, After: 0}) {
+		t.Error("the lease was lost")
+	}
+	third := w.forward()
+	if !third.Accepted || third.Failures != 2 || third.Transaction.NativeID != "N1" || third.Expired {
+		t.Errorf("got %+v", third)
+	}
+	w.deferForward(third, store.Deferred{NativeID: "N2", After: 0}) // an acceptance and the first id stay
+	fourth := w.forward()
+	if !fourth.Accepted || fourth.Failures != 0 || fourth.Transaction.NativeID != "N1" {
+		t.Errorf("got %+v", fourth)
+	}
+	w.deferForward(fourth, store.Deferred{After: time.Minute})
+	if early := w.forwards(time.Hour); len(early) != 0 {
+		t.Error("it is due before its time")
+	}
+	w.conserved()
+}
+
+func TestForwardIsDueWhenItExpires(t *testing.T) {
+	w := newWorld(t)
+	w.pending("r1", stranger)
+	w.deferForward(w.forward(), store.Deferred{Accepted: true, After: 24 * time.Hour})
+	if !read[bool](w, "select due_at = expires_at from transactions") {
+		t.Error("it is due after it expired")
+	}
+	w.exec("update transactions set due_at = now() - interval '1 hour', expires_at = now() - interval '1 hour'")
+	if f := w.forward(); !f.Expired {
+		t.Error("its time did not run out")
+	}
+}
+
+// A worker that comes late forwards what was due in time.
+func TestLateWorkerForwards(t *testing.T) {
+	w := newWorld(t)
+	w.pending("r1", stranger)
+	w.exec("update transactions set due_at = now() - interval '2 hours', expires_at = now() - interval '1 hour', created_at = now() - interval '2 hours'")
+	if f := w.forward(); f.Expired || f.Age < 2*time.Hour {
+		t.Errorf("got %+v", f)
+	}
+}
+
+func TestConcurrentForwardsAreDisjoint(t *testing.T) {
+	w := newWorld(t)
+	const total = 200
+	w.multiply(w.pending("r", stranger), total-1)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	seen := map[payments.ID]int{}
+	for range 6 {
+		wg.Go(func() {
+			for {
+				leased, err := w.LeaseDueForwards(context.Background(), 7, time.Hour)
+				if err != nil {
+					t.Error(err)
+				}
+				if len(leased) == 0 {
+					return
+				}
+				for i := range leased {
+					mu.Lock()
+					seen[leased[i].Transaction.ID]++
+					mu.Unlock()
+					if kept, err := w.SettleForward(context.Background(), &leased[i], store.Outcome{Status: payments.Success}); !kept || err != nil {
+						t.Errorf("kept %t, %v", kept, err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	left := w.count("select count(*) from transactions where due_at <= now()")
+	if len(seen)+left != total || w.apply().Balances[payments.RWF] != 1000+985*int64(len(seen)) {
+		t.Errorf("%d were settled, %d left", len(seen), left)
+	}
+	w.conserved()
+}
+
+func TestForwardCarriesTheStoresCredentials(t *testing.T) {
+	credentials := store.OperatorCredentials{ClientID: "id", ClientSecret: "hush", SubscriptionKey: "key"}
+	access := store.OperatorAccess{Store: "shop", Operator: payments.MTN, Country: payments.Rwanda, BaseURL: "https://mtn.example", Credentials: &credentials}
+	for name, c := range map[string]struct {
+		access store.OperatorAccess
+		spoil  string
+		want   *store.OperatorCredentials
+		url    string
+		why    error
+	}{
+		"its own":             {access: access, want: &credentials, url: "https://mtn.example"},
+		"none":                {access: store.OperatorAccess{Store: "kiosk", Operator: payments.MTN, Country: payments.Rwanda}},
+		"of another operator": {access: store.OperatorAccess{Store: "shop", Operator: payments.Moov, Country: payments.Rwanda, Credentials: &credentials}},
+		"in another country":  {access: store.OperatorAccess{Store: "shop", Operator: payments.MTN, Country: payments.Benin, Credentials: &credentials}},
+		"missing":             {access: store.OperatorAccess{Store: "shop", Operator: payments.MTN, Country: payments.Rwanda}, why: store.ErrCredentialsMissing},
+		"of another sandbox":  {access: access, spoil: "update operator_credentials set sealed = decode(repeat('ab', 60), 'hex')", url: "https://mtn.example", why: store.ErrCredentialsUnreadable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, func(config *store.SandboxConfig) {
+				config.Stores = []string{"shop", "kiosk"}
+				config.Operators = []store.OperatorAccess{c.access}
+			})
+			w.pending("r1", stranger)
+			if c.spoil != "" {
+				w.exec(c.spoil)
+			}
+			f := w.forward()
+			if diff := cmp.Diff(c.want, f.Credentials); diff != "" || f.BaseURL != c.url || !errors.Is(f.CredentialsWhy, c.why) {
+				t.Errorf("got %v at %q, %v", f.Credentials, f.BaseURL, f.CredentialsWhy)
+			}
+		})
+	}
+}
+
+func TestOperatorCredentialsFollowTheResource(t *testing.T) {
+	credentials := func(secret string) *store.OperatorCredentials {
+		return &store.OperatorCredentials{ClientID: "id", ClientSecret: secret}
+	}
+	at := func(slug string, c *store.OperatorCredentials) store.OperatorAccess {
+		return store.OperatorAccess{Store: slug, Operator: payments.Airtel, Country: payments.Rwanda, Credentials: c}
+	}
+	w := newWorld(t, func(c *store.SandboxConfig) { c.Stores = []string{"shop", "kiosk"} })
+	rows := func() []string {
+		return read[[]string](w, "select coalesce(array_agg(store || ' ' || (sealed is not null) || ' ' || base_url order by store), '{}') from operator_credentials")
+	}
+	elsewhere := at("shop", credentials("a"))
+	elsewhere.BaseURL = "https://airtel.example"
+	for _, step := range []struct {
+		want []store.OperatorAccess
+		rows []string
+	}{
+		{[]store.OperatorAccess{at("shop", credentials("a")), at("kiosk", nil)}, []string{"kiosk false ", "shop true "}},
+		{[]store.OperatorAccess{at("shop", credentials("b")), at("kiosk", credentials("b"))}, []string{"kiosk true ", "shop true "}},
+		{[]store.OperatorAccess{elsewhere}, []string{"shop true https://airtel.example"}},
+		{[]store.OperatorAccess{at("shop", nil)}, []string{"shop false "}},
+		{nil, []string{}},
+	} {
+		before := rows()
+		w.config.Operators = step.want
+		w.apply()
+		if diff := cmp.Diff(step.rows, rows()); diff != "" {
+			t.Errorf("after %v (-want +got):\n%s", before, diff)
+		}
+		unchanged := w.written()
+		w.apply()
+		if diff := cmp.Diff(unchanged, w.written()); diff != "" {
+			t.Errorf("the same again wrote (-before +after):\n%s", diff)
+		}
+	}
+}
+
+func TestOperatorCredentialsStaySecret(t *testing.T) {
+	c := store.OperatorCredentials{ClientID: "the-id", ClientSecret: "the-secret"}
+	w := newWorld(t, func(config *store.SandboxConfig) {
+		config.Operators = []store.OperatorAccess{{Store: "shop", Operator: payments.Airtel, Country: payments.Rwanda, Credentials: &c}}
+	})
+	printed := []string{c.String(), c.GoString(), read[string](w, "select string_agg(encode(sealed, 'escape') || o::text, '') from operator_credentials o")}
+	if slices.ContainsFunc(printed, func(s string) bool { return strings.Contains(s, "the-") }) {
+		t.Errorf("printed: %v", printed)
+	}
+}
+
+func TestForwardingWithoutADatabase(t *testing.T) {
+	s, err := store.Open("postgres://127.0.0.1:1/nothing", store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	f := &store.Forward{Transaction: &payments.Transaction{}}
+	_, leasing := s.LeaseDueForwards(t.Context(), 1, time.Minute)
+	_, settling := s.SettleForward(t.Context(), f, store.Outcome{Status: payments.Success})
+	_, deferring := s.DeferForward(t.Context(), f, store.Deferred{})
+	for _, err := range []error{leasing, settling, deferring} {
+		if !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("got %v, want ErrUnavailable", err)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+-- Forwarding of collections to an operator's API: claimed under a lease, since the operator is talked to outside of any
+-- database transaction.
+
+-- name: LockDueForwards :many
+-- Whether a payment's time ran out is decided by its own times, not by how late a worker comes to it.
+select sqlc.embed(t), o.org_id, o.resource_uid, o.namespace, o.name, c.base_url, c.sealed,
+  (t.due_at >= t.expires_at)::boolean as expired,
+  (extract(epoch from now() - t.created_at) * 1000)::float8 as age_ms,
+  (t.latency_ms::bigint * o.latency_percent / 100)::bigint as answer_after_ms
+from transactions t
+join organizations o on o.tenant = t.tenant
+left join operator_credentials c on c.tenant = t.tenant and c.store = t.store and c.operator = t.operator and c.country = t.country
+where t.due_at <= now() and t.passthrough
+order by t.due_at
+limit sqlc.arg(batch)
+for update of t skip locked;
+
+-- name: LeaseForwards :exec
+update transactions t set forward_fence = t.forward_fence + 1, due_at = now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000)
+from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) leased
+where t.tenant = leased.tenant and t.id = leased.id;
+
+-- name: DeferForward :execrows
+-- Ends the lease of a payment that has no outcome yet. No row changes if the lease was lost.
+update transactions t set forward_fence = t.forward_fence + 1,
+  due_at = least(now() + make_interval(secs => sqlc.arg(again_after_ms)::float8 / 1000), t.expires_at),
+  forward_failures = sqlc.arg(failures)::integer,
+  forwarded_at = case when sqlc.arg(accepted)::boolean then coalesce(t.forwarded_at, now()) else t.forwarded_at end,
+  native_id = coalesce(t.native_id, sqlc.narg(native_id))
+where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id) and t.forward_fence = sqlc.arg(fence)::bigint and t.status = 'PENDING';
+
+-- name: SettleForward :execrows
+-- Gives a payment its outcome, with the money that it moves and the event that it owes. The payer is nobody of the
+-- sandbox's, so no SIM pays. No row changes if the lease was lost.
+with forwarded as (
+  select t.tenant, t.id, t.float_currency, case when sqlc.arg(status)::transaction_status = 'SUCCESS' then t.net_amount else 0 end as earned
+  from transactions t
+  where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id) and t.forward_fence = sqlc.arg(fence)::bigint and t.status = 'PENDING'
+  for update of t
+), merchant as (
+  update floats f set balance = f.balance + forwarded.earned, changed_at = now()
+  from forwarded where forwarded.earned > 0 and f.tenant = forwarded.tenant and f.currency = forwarded.float_currency
+  returning f.tenant, f.balance
+), event as (
+  insert into events (tenant, id, state, due_at)
+  select forwarded.tenant, forwarded.id, case when o.webhook_url is null then 'recorded' else 'queued' end::event_state,
+    case when o.webhook_url is null then null else now() end
+  from forwarded join organizations o on o.tenant = forwarded.tenant
+)
+update transactions t set status = sqlc.arg(status)::transaction_status, completed_at = now(), due_at = null,
+  forward_fence = t.forward_fence + 1, merchant_delta = forwarded.earned, merchant_balance_after = merchant.balance,
+  native_id = coalesce(sqlc.narg(native_id), t.native_id), native_raw = sqlc.narg(native_raw)
+from forwarded left join merchant on merchant.tenant = forwarded.tenant
+where t.tenant = forwarded.tenant and t.id = forwarded.id;
+
+-- name: ListOperatorCredentials :many
+select * from operator_credentials where tenant = sqlc.arg(tenant);
+
+-- name: SetOperatorCredentials :exec
+insert into operator_credentials (tenant, store, operator, country, base_url, sealed, digest)
+values (sqlc.arg(tenant), sqlc.arg(store), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(base_url), sqlc.narg(sealed), sqlc.narg(digest))
+on conflict (tenant, store, operator, country) do update
+  set base_url = excluded.base_url, sealed = excluded.sealed, digest = excluded.digest;
+
+-- name: DeleteOperatorCredentials :exec
+delete from operator_credentials
+where tenant = sqlc.arg(tenant) and store = sqlc.arg(store) and operator = sqlc.arg(operator) and country = sqlc.arg(country);
+
+-- name: PurgeOperatorCredentials :execrows
+delete from operator_credentials where tenant = sqlc.arg(tenant);

@@ -1,0 +1,35 @@
+package webhooks
+
+import (
+	"net"
+	"net/http"
+	"time"
+)
+
+// Client is an HTTP client that connects only where the guard lets it, for addresses that come from a sandbox's resource. It
+// uses no proxy, which would connect past the guard, and follows no redirection.
+func (g Guard) Client(timeout time.Duration) *http.Client {
+	dialer := &net.Dialer{Timeout: timeout, Control: g.control}
+	return client(dialer, timeout)
+}
+
+// Unguarded is as [Guard.Client] for one address, which the platform team has set.
+func Unguarded(timeout time.Duration) *http.Client {
+	return client(&net.Dialer{Timeout: timeout}, timeout)
+}
+
+func client(dialer *net.Dialer, timeout time.Duration) *http.Client {
+	return &http.Client{
+		Timeout:       timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			Proxy:                  nil,
+			DialContext:            dialer.DialContext,
+			MaxIdleConns:           256,
+			MaxIdleConnsPerHost:    32,
+			IdleConnTimeout:        30 * time.Second,
+			ForceAttemptHTTP2:      true,
+			MaxResponseHeaderBytes: 64 << 10,
+		},
+	}
+}

@@ -1,0 +1,162 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+const (
+	// forwardConcurrency is how many operators are talked to at one time.
+	forwardConcurrency = 64
+	// forwardLease is longer than an exchange with its writing down.
+	forwardLease = exchangeTimeout + 5*time.Second
+	// forwardTries is how many attempts in a row may come to nothing before a collection that no operator has accepted ends
+	// SERVICE_UNAVAILABLE.
+	forwardTries = 3
+	firstRetry   = time.Second
+	// A collection that an operator has accepted is asked after at this share of its age, within these bounds: soon while its
+	// payer may be at it, seldom after that.
+	askShare   = 5
+	askSoonest = 250 * time.Millisecond
+	askLatest  = 30 * time.Second
+)
+
+// forward has operators decide the collections that are theirs to decide. It takes a lease, since no database transaction may
+// be open while an operator is talked to.
+func (w *Worker) forward(ctx context.Context) {
+	take := func(ctx context.Context, slots int) ([]store.Forward, error) {
+		ctx, cancel := context.WithTimeout(ctx, forwardLease)
+		defer cancel()
+		return w.store.LeaseDueForwards(ctx, slots, forwardLease)
+	}
+	outside(ctx, w, "passthrough", forwardConcurrency, take, w.forwardOne)
+}
+
+// forwardOne talks to an operator about one collection and writes down what that came to.
+func (w *Worker) forwardOne(ctx context.Context, f *store.Forward) {
+	log := w.log.With("transaction", f.Transaction.ID.String(), "organization", f.OrganizationID, "operator", f.Transaction.Operator,
+		"accepted", f.Accepted, "expired", f.Expired, "failures", f.Failures)
+	said := w.exchange(ctx, f)
+	d := judgeForward(f, said)
+	log = log.With("status", d.status(), "again_after", d.deferred.After)
+	if said.err != nil {
+		log = log.With("reason", said.err)
+	}
+	switch kept, err := w.keep(ctx, f, d); {
+	case err != nil:
+		log.ErrorContext(ctx, "operator's answer could not be written down; the operator will be asked again", "error", err)
+	case !kept:
+		log.WarnContext(ctx, "exchange with the operator took longer than its lease; another worker has the collection")
+	default:
+		log.InfoContext(ctx, "exchange with the operator")
+	}
+}
+
+// said is what an exchange with an operator came to.
+type said struct {
+	accepted bool // the operator has the collection
+	answer   operators.Answer
+	err      error // why there is no answer
+}
+
+// exchange forwards a collection that no operator has yet, and asks how it stands once an answer may be there. One whose time
+// ran out is only asked after.
+func (w *Worker) exchange(ctx context.Context, f *store.Forward) said {
+	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
+	defer cancel()
+	s := said{accepted: f.Accepted}
+	api, err := w.operators.apiFor(f)
+	if err != nil {
+		s.err = err
+		return s
+	}
+	if !f.Accepted && !f.Expired {
+		if s.answer, s.err = api.Collect(ctx, f.Transaction); s.err != nil {
+			return s
+		}
+		if s.answer.Status == payments.DuplicateReference && f.Fence > 1 {
+			s.answer = operators.Answer{Status: payments.Pending} // from an attempt before this one, which was cut short
+		}
+		s.accepted = s.answer.Status == payments.Pending
+		if !s.accepted || f.Age < f.AnswerAfter {
+			return s
+		}
+		if s.answer.NativeID != "" {
+			f.Transaction.NativeID = s.answer.NativeID
+		}
+	}
+	s.answer, s.err = api.Ask(ctx, f.Transaction)
+	return s
+}
+
+// decision is what becomes of a collection: an outcome, or another attempt.
+type decision struct {
+	outcome  *store.Outcome
+	deferred store.Deferred
+}
+
+func (d decision) status() payments.Status {
+	if d.outcome == nil {
+		return payments.Pending
+	}
+	return d.outcome.Status
+}
+
+// judgeForward decides what becomes of a collection after an exchange. What an operator has accepted may still be paid, so that
+// nothing but its answer, or the collection's expiry, ends it. What no operator has accepted ends where none can be reached.
+func judgeForward(f *store.Forward, s said) decision {
+	var refused operators.ErrRefused
+	switch {
+	case s.err == nil && s.answer.Status.Terminal():
+		return settled(s.answer.Status, s.answer.NativeID, s.answer.Raw)
+	case f.Expired:
+		return settled(payments.Timeout, "", nil)
+	case s.err == nil:
+		return decision{deferred: store.Deferred{Accepted: true, NativeID: s.answer.NativeID, After: nextQuestion(f)}}
+	case s.accepted:
+		return decision{deferred: store.Deferred{
+			Accepted: true, NativeID: f.Transaction.NativeID, Failures: f.Failures + 1, After: nextQuestion(f),
+		}}
+	case errors.As(s.err, &refused), f.Failures+1 >= forwardTries:
+		return settled(payments.ServiceUnavailable, "", operators.Unavailable(f.Transaction, s.err.Error()))
+	}
+	return decision{deferred: store.Deferred{Failures: f.Failures + 1, After: firstRetry << f.Failures}}
+}
+
+func settled(status payments.Status, nativeID string, raw []byte) decision {
+	return decision{outcome: &store.Outcome{Status: status, NativeID: nativeID, NativeRaw: raw}}
+}
+
+// nextQuestion is how long it is until the next question about an accepted collection: the first one comes when its simulated
+// latency is over.
+func nextQuestion(f *store.Forward) time.Duration {
+	if f.Age < f.AnswerAfter {
+		return f.AnswerAfter - f.Age
+	}
+	return min(max(f.Age/askShare, askSoonest), askLatest)
+}
+
+// keep writes a decision down, again if the database is away for a moment.
+func (w *Worker) keep(ctx context.Context, f *store.Forward, d decision) (kept bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, forwardLease)
+	defer cancel()
+	for try := range finishTries {
+		if try > 0 {
+			rest(ctx, away)
+		}
+		if d.outcome != nil {
+			kept, err = w.store.SettleForward(ctx, f, *d.outcome)
+		} else {
+			kept, err = w.store.DeferForward(ctx, f, d.deferred)
+		}
+		if err == nil {
+			return kept, nil
+		}
+	}
+	return false, err
+}

@@ -1,0 +1,543 @@
+package worker_test
+
+import (
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/operators"
+	simulator "github.com/cauri-dev/cauri/server/operators/sim"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/webhooks"
+	"github.com/cauri-dev/cauri/server/worker"
+)
+
+const (
+	stranger       = "+250788000009" // whom the sandbox does not know
+	airtelStranger = "+250730000009"
+)
+
+// operatorsOf are the simulated operators of the sandbox, or what stands in their way, with a count of what reached them.
+type operatorsOf struct {
+	*httptest.Server
+	mu    sync.Mutex
+	asked []string // method and path
+}
+
+// newOperators serves the simulator behind a handler that may answer in its place.
+func newOperators(w *world, before func(rw http.ResponseWriter, r *http.Request) (answered bool)) *operatorsOf {
+	o := &operatorsOf{}
+	simulated := simulator.New(simulator.Options{
+		Storage: w.Store, Now: time.Now, Draw: func(int64) int64 { return 0 }, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
+	}).Mount(http.NotFoundHandler())
+	o.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		o.mu.Lock()
+		o.asked = append(o.asked, r.Method+" "+r.URL.Path[strings.LastIndex(r.URL.Path, "/operators/"):])
+		o.mu.Unlock()
+		if before == nil || !before(rw, r) {
+			simulated.ServeHTTP(rw, r)
+		}
+	}))
+	w.t.Cleanup(o.Close)
+	return o
+}
+
+// count is how many requests began so.
+func (o *operatorsOf) count(prefix string) (n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, r := range o.asked {
+		if strings.HasPrefix(r, prefix) {
+			n++
+		}
+	}
+	return n
+}
+
+// reached lets a worker reach the operators.
+func (o *operatorsOf) reached(options *worker.Options) {
+	options.Operators = worker.NewOperatorAccess(webhooks.Guard{}, func(namespace, sandbox string, operator payments.Operator) string {
+		return simulator.BaseURL(o.URL, namespace, sandbox, operator)
+	}, time.Now)
+}
+
+const (
+	mtnPay    = "POST /operators/mtn/collection/v1_0/requesttopay"
+	airtelPay = "POST /operators/airtel/merchant/v1/payments"
+)
+
+// newPassthrough is a world whose operators answer at once.
+func newPassthrough(t *testing.T, change ...func(*store.SandboxConfig)) *world {
+	t.Helper()
+	w := newWorld(t, nil)
+	w.config.LatencyPercent = 0
+	w.config.Environments = nil
+	for _, market := range []struct {
+		operator payments.Operator
+		country  payments.Country
+	}{{payments.MTN, "RW"}, {payments.Airtel, "RW"}, {payments.Orange, "CI"}, {payments.Moov, "TG"}} {
+		w.config.Environments = append(w.config.Environments, store.EnvironmentConfig{
+			Operator: market.operator, Country: market.country, Enabled: true, UnknownPolicy: payments.Passthrough,
+		})
+	}
+	w.configure(change...)
+	return w
+}
+
+// configure changes the sandbox.
+func (w *world) configure(change ...func(*store.SandboxConfig)) {
+	w.t.Helper()
+	for _, f := range change {
+		f(&w.config)
+	}
+	if _, err := w.ApplySandbox(w.t.Context(), w.config); err != nil {
+		w.t.Fatal(err)
+	}
+	directory := store.NewDirectory(w.Store)
+	if err := directory.Refresh(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	w.sandbox, _ = directory.ByKey(store.KeyHash{1})
+}
+
+func airtelCredentials(baseURL string, c *store.OperatorCredentials) func(*store.SandboxConfig) {
+	return func(config *store.SandboxConfig) {
+		config.Operators = []store.OperatorAccess{{
+			Store: "shop", Operator: payments.Airtel, Country: payments.Rwanda, BaseURL: baseURL, Credentials: c,
+		}}
+	}
+}
+
+var known = &store.OperatorCredentials{ClientID: "shop", ClientSecret: "hush"}
+
+// collect makes a collection of 1000, of which the merchant gets 985, from a number that the sandbox does not know.
+func (w *world) collect(reference string, operator payments.Operator, change ...func(*store.NewCollection)) payments.ID {
+	w.t.Helper()
+	id, err := payments.NewID(time.Now(), rand.Reader)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	number := map[payments.Operator]string{payments.MTN: stranger, payments.Airtel: airtelStranger, payments.Orange: "+2250700000009", payments.Moov: "+22878000009"}
+	country := map[payments.Operator]payments.Country{payments.MTN: "RW", payments.Airtel: "RW", payments.Orange: "CI", payments.Moov: "TG"}[operator]
+	currency, _ := country.Currency()
+	n := &store.NewCollection{ExpireAfter: time.Hour, Transaction: payments.Transaction{
+		ID: id, Type: payments.Collection, Status: payments.Pending, Reference: reference, OrderRef: reference, Store: "shop", EnvironmentID: "env_1",
+		Operator: operator, Country: country, Currency: string(currency), MSISDN: number[operator],
+		Amount: 1000, Commission: 15, NetAmount: 985, AbsorptionPct: 100, Latency: time.Second,
+	}}
+	n.RequestHash, n.ConfigVersion = []byte(reference), w.sandbox.ConfigVersion
+	for _, f := range change {
+		f(n)
+	}
+	if err := w.CreateCollection(w.t.Context(), w.sandbox.Tenant, n); err != nil {
+		w.t.Fatal(err)
+	}
+	return id
+}
+
+// ended waits for a transaction's outcome.
+func (w *world) ended(id payments.ID) (ended *payments.Transaction) {
+	w.t.Helper()
+	eventually(w.t, func() string {
+		t, err := w.GetTransaction(w.t.Context(), w.sandbox.Tenant, id)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		ended = t
+		if !t.Status.Terminal() {
+			return "the transaction is still " + string(t.Status)
+		}
+		return ""
+	})
+	return ended
+}
+
+func (w *world) float(currency string) int64 {
+	w.t.Helper()
+	return read[int64](w, "select balance from floats where currency = $1", currency)
+}
+
+// once fails unless the transaction was settled once, for the merchant's net amount or for nothing.
+func (w *world) once(t *payments.Transaction) {
+	w.t.Helper()
+	var earned, before int64
+	if t.Currency == "RWF" {
+		before = 1000
+	}
+	if t.Status == payments.Success {
+		earned = t.NetAmount
+	}
+	if got := w.float(t.Currency); got != before+earned {
+		w.t.Errorf("the merchant has %d, want %d", got, before+earned)
+	}
+	if got := read[int](w, "select count(*)::int from events"); got != 1 {
+		w.t.Errorf("there are %d events", got)
+	}
+	want := fmt.Sprintf("%d 0 %t", earned, earned != 0)
+	if got := read[string](w, "select merchant_delta || ' ' || sim_delta || ' ' || (merchant_balance_after is not null) from transactions"); got != want {
+		w.t.Errorf("it moved %s, want %s", got, want)
+	}
+}
+
+func TestCollectionIsForwardedAndSettledByTheOperator(t *testing.T) {
+	for _, operator := range payments.Operators {
+		t.Run(string(operator), func(t *testing.T) {
+			w := newPassthrough(t, airtelCredentials("", known))
+			o := newOperators(w, nil)
+			stop := w.run(o.reached)
+			id := w.collect(`a/reference of "mine"?..`, operator)
+			got := w.ended(id)
+			w.until(store.EventDelivered, 1)
+			stop()
+			if got.Status != payments.Success {
+				t.Fatalf("it ended %s: %s", got.Status, got.NativeRaw)
+			}
+			w.once(got)
+			if native := read[string](w, "select native_id from operator_payments"); got.NativeID != native || got.ProviderTxID() != native {
+				t.Errorf("the provider's id is %q, the operator gave %q", got.ProviderTxID(), native)
+			}
+			if diff := cmp.Diff(keysOf(t, operators.Raw(&payments.Transaction{Type: payments.Collection, Operator: operator, Status: payments.Success})), keysOf(t, got.NativeRaw)); diff != "" {
+				t.Errorf("keys of raw (-simulated +native):\n%s", diff)
+			}
+			body := w.hook.deliveries()[0].body
+			for _, part := range []string{`"provider_tx_id":"` + got.NativeID + `"`, `"raw":` + string(got.NativeRaw), `"status":"SUCCESS"`} {
+				if !strings.Contains(body, part) {
+					t.Errorf("the event has no %s: %s", part, body)
+				}
+			}
+			if n := o.count("POST /operators/" + string(operator) + "/"); n != 2 {
+				t.Errorf("%d requests beside questions, want one for a token and one to pay: %v", n, o.asked)
+			}
+		})
+	}
+}
+
+// The outcome is due when the simulated latency is over, not before.
+func TestForwardedCollectionTakesItsLatency(t *testing.T) {
+	w := newPassthrough(t, func(c *store.SandboxConfig) { c.LatencyPercent = 50 })
+	o := newOperators(w, nil)
+	w.run(o.reached)
+	got := w.ended(w.collect("r1", payments.MTN)) // a second, scaled to half
+	if took := got.CompletedAt.Sub(got.CreatedAt); took < 500*time.Millisecond {
+		t.Errorf("it took %s", took)
+	}
+	if n := o.count("GET "); n != 1 {
+		t.Errorf("the operator was asked %d times, want once", n)
+	}
+}
+
+func TestOperatorThatCannotBeUsed(t *testing.T) {
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	answer := func(status int, body string) func(http.ResponseWriter, *http.Request) bool {
+		return func(rw http.ResponseWriter, _ *http.Request) bool {
+			rw.WriteHeader(status)
+			_, _ = rw.Write([]byte(body))
+			return true
+		}
+	}
+	only := func(path string, f func(http.ResponseWriter, *http.Request) bool) func(http.ResponseWriter, *http.Request) bool {
+		return func(rw http.ResponseWriter, r *http.Request) bool {
+			return strings.HasSuffix(r.URL.Path, path) && f(rw, r)
+		}
+	}
+	const payPath = "/merchant/v1/payments/"
+	for name, c := range map[string]struct {
+		change func(*store.SandboxConfig)
+		before func(http.ResponseWriter, *http.Request) bool
+		why    string
+		tries  int // of paying
+	}{
+		"no credentials":            {change: func(*store.SandboxConfig) {}, why: "the store has no credentials for this operator"},
+		"the Secret is missing":     {change: airtelCredentials("", nil), why: "the store's credentials for this operator are missing"},
+		"credentials are refused":   {change: airtelCredentials("", known), before: only("/token", answer(401, "{}")), why: "the operator refused the credentials (Unauthorized)"},
+		"no token is any good":      {change: airtelCredentials("", known), before: only(payPath, answer(401, "{}")), why: "the operator takes no token that it gives (401)", tries: 2},
+		"the operator is down":      {change: airtelCredentials("", known), before: only(payPath, answer(503, "")), why: "the operator answered 503", tries: 3},
+		"garbage":                   {change: airtelCredentials("", known), before: only(payPath, answer(200, "<html>")), why: "the operator answered 200 with what cannot be read", tries: 3},
+		"the request is refused":    {change: airtelCredentials("", known), before: only(payPath, answer(400, `{"status":{"result_code":"ESB000008"}}`)), why: "the operator refused the request (ESB000008 )", tries: 1},
+		"loopback is not allowed":   {change: airtelCredentials("http://127.0.0.1:1", known), why: "this machine itself"},
+		"nobody is at that address": {change: airtelCredentials("http://nobody.invalid", known), why: "the operator cannot be reached"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newPassthrough(t, c.change)
+			o := newOperators(w, c.before)
+			w.run(o.reached)
+			got := w.ended(w.collect("r1", payments.Airtel))
+			if got.Status != payments.ServiceUnavailable || !strings.Contains(string(got.NativeRaw), c.why) || !strings.HasPrefix(string(got.NativeRaw), `{"_simulated":true,`) {
+				t.Errorf("it ended %s: %s, want %s", got.Status, got.NativeRaw, c.why)
+			}
+			if strings.Contains(string(got.NativeRaw), known.ClientSecret) {
+				t.Errorf("raw shows the secret: %s", got.NativeRaw)
+			}
+			if n := o.count(airtelPay); n != c.tries {
+				t.Errorf("it was tried %d times, want %d", n, c.tries)
+			}
+			w.once(got)
+		})
+	}
+}
+
+// A worker is killed after the operator has the payment and before anybody knows: the next one finds it there.
+func TestWorkerKilledBetweenForwardingAndSettling(t *testing.T) {
+	for _, operator := range []payments.Operator{payments.MTN, payments.Airtel, payments.Orange, payments.Moov} {
+		t.Run(string(operator), func(t *testing.T) {
+			w := newPassthrough(t, airtelCredentials("", known))
+			o := newOperators(w, nil)
+			id := w.collect("r1", operator)
+			lost := w.leaseForward(time.Millisecond) // by the one that is killed
+			w.tellOperator(o, &lost)
+			w.run(o.reached)
+			got := w.ended(id)
+			if got.Status != payments.Success {
+				t.Errorf("it ended %s: %s", got.Status, got.NativeRaw)
+			}
+			w.once(got)
+			if n := read[int](w, "select count(*)::int from operator_payments"); n != 1 {
+				t.Errorf("the operator has %d payments", n)
+			}
+			kept, err := w.SettleForward(t.Context(), &lost, store.Outcome{Status: payments.Success})
+			if kept || err != nil {
+				t.Errorf("the killed worker comes back: kept %t, %v", kept, err)
+			}
+			w.once(got)
+		})
+	}
+}
+
+// leaseForward takes the one collection that is due.
+func (w *world) leaseForward(lease time.Duration) store.Forward {
+	w.t.Helper()
+	leased, err := w.LeaseDueForwards(w.t.Context(), 10, lease)
+	if err != nil || len(leased) != 1 {
+		w.t.Fatalf("leased %v, %v", leased, err)
+	}
+	return leased[0]
+}
+
+// tellOperator forwards a collection as a worker would, and tells nobody.
+func (w *world) tellOperator(o *operatorsOf, f *store.Forward) {
+	w.t.Helper()
+	access := operators.Access{
+		BaseURL: simulator.BaseURL(o.URL, "team", "checkout", f.Transaction.Operator), HTTP: o.Client(),
+		ClientID: known.ClientID, ClientSecret: known.ClientSecret, Tokens: operators.NewTokens(time.Now),
+	}
+	answer, err := operators.NewAPI(f.Transaction.Operator, access).Collect(w.t.Context(), f.Transaction)
+	if err != nil || answer.Status != payments.Pending {
+		w.t.Fatalf("answered %+v, %v", answer, err)
+	}
+}
+
+// An operator that has a payment of the same reference, which nobody forwarded, has somebody else's.
+func TestReferenceThatTheOperatorHasAlready(t *testing.T) {
+	w := newPassthrough(t, airtelCredentials("", known))
+	o := newOperators(w, nil)
+	foreign := store.SimulatedPayment{Reference: "r1", NativeID: "SIM_FOREIGN", Request: []byte("{}")}
+	if _, err := w.CreateSimulatedPayment(t.Context(), w.sandbox.Tenant, payments.Airtel, foreign, 0); err != nil {
+		t.Fatal(err)
+	}
+	w.run(o.reached)
+	got := w.ended(w.collect("r1", payments.Airtel))
+	if got.Status != payments.DuplicateReference || !strings.Contains(string(got.NativeRaw), "ESB000041") {
+		t.Errorf("it ended %s: %s", got.Status, got.NativeRaw)
+	}
+	w.once(got)
+}
+
+func TestWorkersShareTheForwarding(t *testing.T) {
+	w := newPassthrough(t)
+	o := newOperators(w, nil)
+	const total = 60
+	var ids []payments.ID
+	for i := range total {
+		ids = append(ids, w.collect(fmt.Sprint("r", i), payments.MTN))
+	}
+	for range 3 {
+		w.run(o.reached)
+	}
+	for _, id := range ids {
+		if got := w.ended(id); got.Status != payments.Success {
+			t.Errorf("one ended %s: %s", got.Status, got.NativeRaw)
+		}
+	}
+	if got := w.float("RWF"); got != 1000+985*total {
+		t.Errorf("the merchant has %d, want %d", got, 1000+985*total)
+	}
+	if got := o.count(mtnPay); got != total {
+		t.Errorf("%d requests to pay, want %d", got, total)
+	}
+	if got := read[int](w, "select count(*)::int from events"); got != total {
+		t.Errorf("%d events, want %d", got, total)
+	}
+}
+
+// pending answers a question about an MTN payment as if the payer had not answered yet.
+func pending(rw http.ResponseWriter, r *http.Request) bool {
+	if r.Method != http.MethodGet {
+		return false
+	}
+	_, _ = rw.Write([]byte(`{"amount":"1000","currency":"RWF","status":"PENDING"}`))
+	return true
+}
+
+func TestPayerWhoNeverAnswersAnOperator(t *testing.T) {
+	w := newPassthrough(t)
+	o := newOperators(w, pending)
+	w.run(o.reached)
+	got := w.ended(w.collect("r1", payments.MTN, func(n *store.NewCollection) { n.ExpireAfter = 1200 * time.Millisecond }))
+	if got.Status != payments.Timeout || !strings.Contains(string(operators.Raw(got)), `"reason":"EXPIRED"`) {
+		t.Errorf("it ended %s: %s", got.Status, operators.Raw(got))
+	}
+	if took := got.CompletedAt.Sub(got.CreatedAt); took < 1200*time.Millisecond {
+		t.Errorf("it expired after %s", took)
+	}
+	w.once(got)
+	if n := o.count(mtnPay); n != 1 {
+		t.Errorf("it was forwarded %d times", n)
+	}
+}
+
+// The operator approved in time, and was asked only after the payment's time was over.
+func TestLastQuestionBeforeAForwardedCollectionExpires(t *testing.T) {
+	for name, accepted := range map[string]bool{"known to be forwarded": true, "not known to be forwarded": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newPassthrough(t)
+			o := newOperators(w, nil)
+			id := w.collect("r1", payments.MTN)
+			f := w.leaseForward(time.Hour)
+			w.tellOperator(o, &f)
+			if accepted {
+				if _, err := w.DeferForward(t.Context(), &f, store.Deferred{Accepted: true, After: time.Hour}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			read[int](w, "with late as (update transactions set expires_at = now() - interval '1 hour', due_at = now() - interval '1 hour' returning 1) select count(*)::int from late")
+			w.run(o.reached)
+			if got := w.ended(id); got.Status != payments.Success {
+				t.Errorf("it ended %s", got.Status)
+			}
+			if n := o.count(mtnPay); n != 1 {
+				t.Errorf("it was forwarded %d times", n)
+			}
+		})
+	}
+}
+
+// What nobody forwarded before its time was over is not forwarded after it.
+func TestCollectionThatExpiredBeforeItWasForwarded(t *testing.T) {
+	w := newPassthrough(t)
+	o := newOperators(w, nil)
+	id := w.collect("r1", payments.MTN)
+	read[int](w, "with late as (update transactions set expires_at = due_at returning 1) select count(*)::int from late")
+	w.run(o.reached)
+	if got := w.ended(id); got.Status != payments.Timeout {
+		t.Errorf("it ended %s", got.Status)
+	}
+	if n := o.count(mtnPay); n != 0 {
+		t.Errorf("it was forwarded %d times", n)
+	}
+}
+
+// Once an operator has a payment, no failure of the operator's ends it.
+func TestOperatorThatFailsAfterItAccepted(t *testing.T) {
+	var failures atomic.Int32
+	w := newPassthrough(t)
+	o := newOperators(w, func(rw http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodGet || failures.Add(1) > 5 {
+			return false
+		}
+		rw.WriteHeader(http.StatusBadGateway)
+		return true
+	})
+	w.run(o.reached)
+	got := w.ended(w.collect("r1", payments.MTN))
+	if got.Status != payments.Success {
+		t.Errorf("it ended %s: %s", got.Status, got.NativeRaw)
+	}
+	w.once(got)
+	if n := o.count(mtnPay); n != 1 {
+		t.Errorf("it was forwarded %d times", n)
+	}
+}
+
+// A failure before the operator accepted is tried again, with the same id.
+func TestAnswerThatIsLost(t *testing.T) {
+	var lost atomic.Bool
+	w := newPassthrough(t)
+	o := newOperators(w, nil)
+	behind := o.Config.Handler
+	o.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/requesttopay") && lost.CompareAndSwap(false, true) {
+			behind.ServeHTTP(httptest.NewRecorder(), r) // the operator has it, and nobody learns of it
+			panic(http.ErrAbortHandler)
+		}
+		behind.ServeHTTP(rw, r)
+	})
+	w.run(o.reached)
+	got := w.ended(w.collect("r1", payments.MTN))
+	if got.Status != payments.Success {
+		t.Errorf("it ended %s: %s", got.Status, got.NativeRaw)
+	}
+	w.once(got)
+	if n := read[int](w, "select count(*)::int from operator_payments"); n != 1 {
+		t.Errorf("the operator has %d payments", n)
+	}
+}
+
+// A changed Secret is used by the next request, also by one for a payment that is on its way.
+func TestCredentialsAreReadAtEachAttempt(t *testing.T) {
+	w := newPassthrough(t, airtelCredentials("", known))
+	o := newOperators(w, nil)
+	w.run(o.reached)
+	if got := w.ended(w.collect("r1", payments.Airtel)); got.Status != payments.Success {
+		t.Fatalf("it ended %s: %s", got.Status, got.NativeRaw)
+	}
+	w.configure(airtelCredentials("", nil))
+	if got := w.ended(w.collect("r2", payments.Airtel)); got.Status != payments.ServiceUnavailable {
+		t.Errorf("without its Secret it ended %s", got.Status)
+	}
+	w.configure(airtelCredentials("", &store.OperatorCredentials{ClientID: "shop", ClientSecret: "new"}))
+	if got := w.ended(w.collect("r3", payments.Airtel)); got.Status != payments.Success {
+		t.Errorf("with a new Secret it ended %s: %s", got.Status, got.NativeRaw)
+	}
+	if n := o.count("POST /operators/airtel/auth"); n != 2 {
+		t.Errorf("%d tokens were asked for, want one for each pair of credentials", n)
+	}
+}
+
+// A base URL that the store names is asked in the simulator's place, if the guard lets it.
+func TestStoreNamesAnOperatorsAPI(t *testing.T) {
+	w := newPassthrough(t)
+	builtIn, own := newOperators(w, nil), newOperators(w, nil)
+	w.configure(airtelCredentials(simulator.BaseURL(own.URL, "team", "checkout", payments.Airtel)+"/", known))
+	w.run(builtIn.reached, func(options *worker.Options) {
+		options.Operators = worker.NewOperatorAccess(webhooks.Guard{AllowLoopback: true}, func(string, string, payments.Operator) string { return builtIn.URL }, time.Now)
+	})
+	if got := w.ended(w.collect("r1", payments.Airtel)); got.Status != payments.Success {
+		t.Errorf("it ended %s: %s", got.Status, got.NativeRaw)
+	}
+	if own.count("") == 0 || builtIn.count("") != 0 {
+		t.Errorf("asked %d times at its own, %d times at the simulator", own.count(""), builtIn.count(""))
+	}
+}
+
+// keysOf are the names of a JSON object, in order and with those inside of it.
+func keysOf(t *testing.T, text []byte) []string {
+	t.Helper()
+	var keys []string
+	for _, part := range strings.Split(string(text), `":`) {
+		if i := strings.LastIndexByte(part, '"'); i >= 0 && i < len(part)-1 {
+			keys = append(keys, part[i+1:])
+		}
+	}
+	return keys
+}
