@@ -24,7 +24,7 @@ func TestSamples(t *testing.T) {
 		c.create(obj)
 	}
 	sandbox := &v1alpha1.SandboxEnvironment{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: "checkout"}}
-	c.sandboxReady(sandbox)
+	c.sandboxConditions(sandbox, operatorConditions("True Ready")...)
 	if sandbox.Status.EnvironmentsSummary != "4/4" {
 		t.Errorf("the environments are %s", sandbox.Status.EnvironmentsSummary)
 	}

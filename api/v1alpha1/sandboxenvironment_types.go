@@ -112,7 +112,8 @@ type Environment struct {
 	MerchantAbsorptionPct *int32 `json:"merchantAbsorptionPct,omitempty"`
 
 	// unknownMsisdnPolicy is what happens to numbers that no TestClient of the sandbox has. reject, the default, refuses
-	// them with UNKNOWN_MSISDN; passthrough forwards them to the simulated operator, which approves them.
+	// them with UNKNOWN_MSISDN; passthrough forwards their payments to the operator's API. That is the one of the operator
+	// that Cauri simulates, which approves them, unless the store's operatorCredentials name another.
 	//
 	// +optional
 	// +default="reject"
@@ -157,8 +158,8 @@ type SandboxEnvironmentStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Ready, which sums up SpecAccepted, DatabaseReady and CredentialsReady, and, while they are true,
-	// Reconciling and Stalled.
+	// conditions are Ready, which sums up SpecAccepted, DatabaseReady and CredentialsReady; OperatorCredentialsReady, where
+	// stores name Secrets for operators; and, while they are true, Reconciling and Stalled.
 	//
 	// +optional
 	// +listType=map

@@ -216,6 +216,17 @@ func TestPaymentIsPendingWithItsWholeRepresentation(t *testing.T) {
 	}
 }
 
+func TestLocationHasTheFormOfThePathThatWasCalled(t *testing.T) {
+	w := newWorld(t)
+	for i, prefix := range []string{"", "/api", "/sandboxes/team/checkout", "/sandboxes/team/checkout/api"} {
+		got := w.call("POST", prefix+"/v1/payments", payment(fmt.Sprint("r", i), object{"scenario": "success"}))
+		want := fmt.Sprintf("%s/v1/payments/%v", prefix, got.body["id"])
+		if location := got.header.Get("Location"); location != want || w.call("GET", location, nil).status != http.StatusOK {
+			t.Errorf("Location is %q, want %q", location, want)
+		}
+	}
+}
+
 func TestOutcomes(t *testing.T) {
 	w := newWorld(t)
 	w.client("alice", alice, 50_000)

@@ -46,7 +46,7 @@ func (s *Server) createDisbursement(w http.ResponseWriter, r *http.Request) (ans
 	if err != nil {
 		return answer{}, err
 	}
-	a := s.created(r.Context(), made, replayed)
+	a := created(made, replayed)
 	a.status = http.StatusOK
 	a.body = disbursementViewOf(made.transaction, replayed)
 	return a, nil

@@ -114,6 +114,12 @@ func TestFiveThousandHeldAnswers(t *testing.T) {
 	if n := count("select count(*) from pg_locks where database = (select oid from pg_database where datname = current_database()) and pid <> pg_backend_pid()"); n != 0 {
 		t.Errorf("%d locks are held", n)
 	}
+	for range 4 {
+		var m runtime.MemStats
+		memory()
+		runtime.ReadMemStats(&m)
+		t.Logf("heap inuse %d alloc %d stack %d sys %d released %d span %d gcs %d before %d", m.HeapInuse>>20, m.HeapAlloc>>20, m.StackInuse>>20, m.Sys>>20, m.HeapReleased>>20, m.MSpanInuse>>20, m.NumGC, before>>20)
+	}
 	grown := memory() - before
 	t.Logf("%d held answers need %d MiB, %d bytes each", held, grown>>20, grown/held)
 	if grown > most {

@@ -59,14 +59,13 @@ func (s *Server) once(
 }
 
 // created answers with a transaction, once its answer is due. A replay is answered at once.
-func (s *Server) created(ctx context.Context, made recorded, replayed bool) answer {
+func created(made recorded, replayed bool) answer {
 	if replayed {
 		header := http.Header{"Idempotent-Replayed": {"true"}}
 		return answer{status: http.StatusOK, header: header, body: viewOf(made.transaction)}
 	}
-	s.hold(ctx, made.answerAt)
-	header := http.Header{"Location": {"/v1/payments/" + made.transaction.ID.String()}}
-	return answer{status: http.StatusCreated, header: header, body: viewOf(made.transaction)}
+	location := "/v1/payments/" + made.transaction.ID.String()
+	return answer{status: http.StatusCreated, location: location, body: viewOf(made.transaction), due: made.answerAt}
 }
 
 // findReplay looks whether a request that was refused is the repetition of one that was not: it is answered then whatever the

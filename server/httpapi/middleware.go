@@ -14,13 +14,15 @@ type contextKey int
 
 const (
 	requestIDKey contextKey = iota
+	lateAnswerKey
 	pathSandboxKey
+	pathPrefixKey
 	sessionKey
 )
 
 var requestIDForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// identify puts the API's version and the request's id on every answer.
+// identify puts the API's version and the request's id on every answer, and writes the ones that are held.
 func (s *Server) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get("X-Request-Id")
@@ -29,7 +31,13 @@ func (s *Server) identify(next http.Handler) http.Handler {
 		}
 		w.Header().Set("X-Service-Api-Version", APIVersion)
 		w.Header().Set("X-Request-Id", id)
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestIDKey, id)))
+		var late answer
+		ctx := context.WithValue(context.WithValue(r.Context(), requestIDKey, id), lateAnswerKey, &late)
+		next.ServeHTTP(w, r.WithContext(ctx))
+		if !late.due.IsZero() {
+			s.hold(r.Context(), late.due)
+			late.write(w)
+		}
 	})
 }
 
@@ -73,6 +81,7 @@ func anyPathForm(next http.Handler) http.Handler {
 			path = "/v1/" + rest
 		}
 		if path != r.URL.Path {
+			ctx = context.WithValue(ctx, pathPrefixKey, strings.TrimSuffix(r.URL.Path, path))
 			r = r.WithContext(ctx)
 			url := *r.URL
 			url.Path, url.RawPath = path, ""
@@ -80,4 +89,10 @@ func anyPathForm(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// pathTo is a path of the API in the form in which the caller came, since another form may not be open to it.
+func pathTo(ctx context.Context, path string) string {
+	prefix, _ := ctx.Value(pathPrefixKey).(string)
+	return prefix + path
 }

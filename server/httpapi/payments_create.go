@@ -45,7 +45,7 @@ func (s *Server) createPayment(w http.ResponseWriter, r *http.Request) (answer, 
 	if err != nil {
 		return answer{}, err
 	}
-	return s.created(r.Context(), made, replayed), nil
+	return created(made, replayed), nil
 }
 
 // collect records a collection, or finds the one that the same request made before.

@@ -35,7 +35,7 @@ func (s *Server) createRefund(w http.ResponseWriter, r *http.Request) (answer, e
 	if err != nil {
 		return answer{}, err
 	}
-	return s.created(r.Context(), made, replayed), nil
+	return created(made, replayed), nil
 }
 
 // refund records a refund, or finds the one that the same request made before.

@@ -94,7 +94,10 @@ func allowed(routes chi.Routes, path string) string {
 type answer struct {
 	status int
 	header http.Header
-	body   any
+	// location is the path of what was made, for the header Location; empty for none.
+	location string
+	body     any
+	due      time.Time // zero: at once
 }
 
 // handle makes an http.HandlerFunc of a function that answers or fails.
@@ -105,11 +108,22 @@ func (s *Server) handle(f func(http.ResponseWriter, *http.Request) (answer, erro
 			s.fail(w, r, err)
 			return
 		}
-		for name, values := range a.header {
-			w.Header()[name] = values
+		if a.location != "" {
+			a.header = http.Header{"Location": {pathTo(r.Context(), a.location)}}
 		}
-		writeJSON(w, a.status, a.body)
+		if a.due.IsZero() {
+			a.write(w)
+			return
+		}
+		*r.Context().Value(lateAnswerKey).(*answer) = a // held and written by [Server.identify]
 	}
+}
+
+func (a answer) write(w http.ResponseWriter) {
+	for name, values := range a.header {
+		w.Header()[name] = values
+	}
+	writeJSON(w, a.status, a.body)
 }
 
 // writeTimeout bounds how long a client may take to read an answer.

@@ -70,12 +70,12 @@ func (f CollectionFacts) Outcome() Status {
 	return Pending
 }
 
-// SettlementFacts are all that the outcome of a due collection depends on, as they are when it settles.
+// SettlementFacts are all that the outcome of a due collection depends on, as they are when it settles. Its payer was in the
+// registry when it was made; one from any other number is its operator's to decide.
 type SettlementFacts struct {
 	CustomerTotal int64
 	Expired       bool // its time ran out before its payer answered
-	Registered    bool // its payer was in the registry when it was made
-	Payer         *SIM // nil: not in the registry any more, or never
+	Payer         *SIM // nil: not in the registry any more
 }
 
 // Outcome is the status that a due collection gets. [Pending] means that its payer has not answered and that it stays as
@@ -84,8 +84,6 @@ func (f SettlementFacts) Outcome() Status {
 	switch {
 	case f.Expired:
 		return Timeout
-	case !f.Registered:
-		return Success // the operator approves numbers that the sandbox does not know
 	case f.Payer == nil:
 		return UnknownMSISDN
 	case f.Payer.Blocked:

@@ -134,77 +134,68 @@ func TestSettlementOutcome(t *testing.T) {
 		want  payments.Status
 	}{
 		"approves and can pay": {
-			payments.SettlementFacts{CustomerTotal: 900, Registered: true, Payer: payer(payments.Approve, 901)}, payments.Success,
+			payments.SettlementFacts{CustomerTotal: 900, Payer: payer(payments.Approve, 901)}, payments.Success,
 		},
 		"approves with exactly the total": {
-			payments.SettlementFacts{CustomerTotal: 900, Registered: true, Payer: payer(payments.Approve, 900)}, payments.Success,
+			payments.SettlementFacts{CustomerTotal: 900, Payer: payer(payments.Approve, 900)}, payments.Success,
 		},
 		"approves and cannot pay any more": {
-			payments.SettlementFacts{CustomerTotal: 900, Registered: true, Payer: payer(payments.Approve, 899)},
+			payments.SettlementFacts{CustomerTotal: 900, Payer: payer(payments.Approve, 899)},
 			payments.InsufficientFunds,
 		},
 		"approves by default": {
-			payments.SettlementFacts{CustomerTotal: 900, Registered: true, Payer: payer("", 900)}, payments.Success,
+			payments.SettlementFacts{CustomerTotal: 900, Payer: payer("", 900)}, payments.Success,
 		},
 		"cancels": {
-			payments.SettlementFacts{CustomerTotal: 900, Registered: true, Payer: payer(payments.Cancel, 5000)},
+			payments.SettlementFacts{CustomerTotal: 900, Payer: payer(payments.Cancel, 5000)},
 			payments.UserCancelled,
 		},
 		"cancels without money": {
-			payments.SettlementFacts{CustomerTotal: 900, Registered: true, Payer: payer(payments.Cancel, 0)},
+			payments.SettlementFacts{CustomerTotal: 900, Payer: payer(payments.Cancel, 0)},
 			payments.UserCancelled,
 		},
 		"enters a wrong PIN": {
-			payments.SettlementFacts{CustomerTotal: 900, Registered: true, Payer: payer(payments.WrongPIN, 5000)},
+			payments.SettlementFacts{CustomerTotal: 900, Payer: payer(payments.WrongPIN, 5000)},
 			payments.PINInvalid,
 		},
 		"enters a wrong PIN without money": {
-			payments.SettlementFacts{CustomerTotal: 900, Registered: true, Payer: payer(payments.WrongPIN, 0)},
+			payments.SettlementFacts{CustomerTotal: 900, Payer: payer(payments.WrongPIN, 0)},
 			payments.PINInvalid,
 		},
 		"ignores": {
-			payments.SettlementFacts{CustomerTotal: 900, Registered: true, Payer: payer(payments.Ignore, 5000)}, payments.Pending,
+			payments.SettlementFacts{CustomerTotal: 900, Payer: payer(payments.Ignore, 5000)}, payments.Pending,
 		},
 		"waits for a hand": {
-			payments.SettlementFacts{CustomerTotal: 900, Registered: true, Payer: payer(payments.Manual, 5000)}, payments.Pending,
+			payments.SettlementFacts{CustomerTotal: 900, Payer: payer(payments.Manual, 5000)}, payments.Pending,
 		},
 		"blocked meanwhile": {
-			payments.SettlementFacts{CustomerTotal: 900, Registered: true, Payer: blocked(payments.Approve)},
+			payments.SettlementFacts{CustomerTotal: 900, Payer: blocked(payments.Approve)},
 			payments.AccountBlocked,
 		},
 		"blocked before what the payer does": {
-			payments.SettlementFacts{CustomerTotal: 900, Registered: true, Payer: blocked(payments.Cancel)},
+			payments.SettlementFacts{CustomerTotal: 900, Payer: blocked(payments.Cancel)},
 			payments.AccountBlocked,
 		},
 		"blocked does not wait": {
-			payments.SettlementFacts{CustomerTotal: 900, Registered: true, Payer: blocked(payments.Manual)},
+			payments.SettlementFacts{CustomerTotal: 900, Payer: blocked(payments.Manual)},
 			payments.AccountBlocked,
 		},
 		"gone meanwhile": {
-			payments.SettlementFacts{CustomerTotal: 900, Registered: true}, payments.UnknownMSISDN,
-		},
-		"never registered": {
-			payments.SettlementFacts{CustomerTotal: 900}, payments.Success,
-		},
-		"registered only meanwhile": {
-			payments.SettlementFacts{CustomerTotal: 900, Payer: blocked(payments.Cancel)}, payments.Success,
+			payments.SettlementFacts{CustomerTotal: 900}, payments.UnknownMSISDN,
 		},
 		"expired, waiting": {
-			payments.SettlementFacts{CustomerTotal: 900, Expired: true, Registered: true, Payer: payer(payments.Manual, 5000)},
+			payments.SettlementFacts{CustomerTotal: 900, Expired: true, Payer: payer(payments.Manual, 5000)},
 			payments.Timeout,
 		},
 		"expired before approval": {
-			payments.SettlementFacts{CustomerTotal: 900, Expired: true, Registered: true, Payer: payer(payments.Approve, 5000)},
+			payments.SettlementFacts{CustomerTotal: 900, Expired: true, Payer: payer(payments.Approve, 5000)},
 			payments.Timeout,
 		},
 		"expired before blocked": {
-			payments.SettlementFacts{CustomerTotal: 900, Expired: true, Registered: true, Payer: blocked(payments.Ignore)},
+			payments.SettlementFacts{CustomerTotal: 900, Expired: true, Payer: blocked(payments.Ignore)},
 			payments.Timeout,
 		},
 		"expired before gone": {
-			payments.SettlementFacts{CustomerTotal: 900, Expired: true, Registered: true}, payments.Timeout,
-		},
-		"expired, never registered": {
 			payments.SettlementFacts{CustomerTotal: 900, Expired: true}, payments.Timeout,
 		},
 	}

@@ -84,7 +84,7 @@ func decide(due []db.ClaimDueTransactionsRow, payers payers) *outcomes {
 		}
 		total := t.NetAmount + t.Commission
 		status := payments.SettlementFacts{
-			CustomerTotal: total, Expired: t.Expired, Registered: t.SimID.Valid, Payer: payer,
+			CustomerTotal: total, Expired: t.Expired, Payer: payer,
 		}.Outcome()
 		switch status {
 		case payments.Pending:
@@ -98,7 +98,7 @@ func decide(due []db.ClaimDueTransactionsRow, payers payers) *outcomes {
 	return o
 }
 
-// settle moves simDelta on the payer, who may be nil for a number that is not in the registry.
+// settle moves simDelta on the payer, who may be nil where nobody pays.
 func (o *outcomes) settle(t db.ClaimDueTransactionsRow, status payments.Status, merchantDelta int64, payer *payments.SIM, simDelta int64) {
 	float := account[string]{t.Tenant, t.FloatCurrency}
 	var balance int64

@@ -19,7 +19,7 @@ with present as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), recipient as (
   select s.sim_id from sims s, gate
-  where s.tenant = sqlc.arg(tenant) and s.sim_id = sqlc.narg(sim_id) for update of s
+  where s.tenant = sqlc.arg(tenant) and s.sim_id = sqlc.narg(sim_id) and s.currency = sqlc.arg(float_currency) for update of s
 ), float as (
   select f.balance from floats f, gate
   where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency) and (select count(*) from recipient) >= 0

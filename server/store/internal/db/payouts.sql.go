@@ -30,7 +30,7 @@ with present as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), recipient as (
   select s.sim_id from sims s, gate
-  where s.tenant = $1 and s.sim_id = $4 for update of s
+  where s.tenant = $1 and s.sim_id = $4 and s.currency = $5 for update of s
 ), float as (
   select f.balance from floats f, gate
   where f.tenant = $1 and f.currency = $5 and (select count(*) from recipient) >= 0
