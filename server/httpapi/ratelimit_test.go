@@ -188,8 +188,8 @@ func TestRateLimitOfSlowRequestsToManyServers(t *testing.T) {
 
 // What a server took is not used a second later than it was counted: the minute that counts it ends with the second.
 func TestRateLimitIsNotSavedUp(t *testing.T) {
-	w, servers, c := limited(t, 500, 1)
-	w = servers[0]
+	_, servers, c := limited(t, 500, 1)
+	w := servers[0]
 	w.page("") // one of 10
 	w.exec("update rate_usage set second = second - 70")
 	c.advance(1100 * time.Millisecond)

@@ -71,7 +71,8 @@ func TestKeyRingRotation(t *testing.T) {
 func TestKeyRingSealsEachTimeAnew(t *testing.T) {
 	t.Parallel()
 	r := ring(t, newKey(t))
-	if string(seal(t, r, "owner", "secret")) == string(seal(t, r, "owner", "secret")) {
+	first, second := seal(t, r, "owner", "secret"), seal(t, r, "owner", "secret")
+	if string(first) == string(second) {
 		t.Error("a secret was sealed twice in the same way")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -78,7 +79,7 @@ func (s *Store) forwardOf(row *db.LockDueForwardsRow) Forward {
 	}
 	credentials, err := s.openAccess(row.ResourceUid.String(), row.Sealed)
 	if err != nil {
-		f.CredentialsWhy = errors.Join(ErrCredentialsUnreadable, err)
+		f.CredentialsWhy = fmt.Errorf("%w: %w", ErrCredentialsUnreadable, err)
 		return f
 	}
 	f.Credentials = &credentials

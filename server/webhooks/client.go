@@ -1,16 +1,25 @@
 package webhooks
 
 import (
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 )
 
 // Client is an HTTP client that connects only where the guard lets it, for addresses that come from a sandbox's resource. It
 // uses no proxy, which would connect past the guard, and follows no redirection.
 func (g Guard) Client(timeout time.Duration) *http.Client {
-	dialer := &net.Dialer{Timeout: timeout, Control: g.control}
-	return client(dialer, timeout)
+	control := func(network, address string, conn syscall.RawConn) error {
+		err := g.control(network, address, conn)
+		if forbidden := new(ErrForbidden); errors.As(err, forbidden) {
+			return fmt.Errorf("requests to %s are not allowed: %s", forbidden.Address, forbidden.Why)
+		}
+		return err
+	}
+	return client(&net.Dialer{Timeout: timeout, Control: control}, timeout)
 }
 
 // Unguarded is as [Guard.Client] for one address, which the platform team has set.
