@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
@@ -17,6 +18,7 @@ const (
 	defaultRetryFactor    = 5
 	defaultInitialDelay   = "5s"
 	defaultMaxDelay       = "1h"
+	defaultPendingTimeout = "60m"
 )
 
 // sandboxConfig is the configuration that a sandbox's spec asks for. It returns a stalling error for a spec that the
@@ -27,6 +29,10 @@ func sandboxConfig(sandbox *v1alpha1.SandboxEnvironment) (store.SandboxConfig, e
 	if err != nil {
 		return store.SandboxConfig{}, err
 	}
+	pendingTimeout, err := duration("spec.pendingTimeout", spec.PendingTimeout, defaultPendingTimeout)
+	if err != nil {
+		return store.SandboxConfig{}, err
+	}
 	config := store.SandboxConfig{
 		UID:            string(sandbox.UID),
 		Namespace:      sandbox.Namespace,
@@ -34,6 +40,9 @@ func sandboxConfig(sandbox *v1alpha1.SandboxEnvironment) (store.SandboxConfig, e
 		OpeningFloat:   make(map[payments.Currency]int64, len(spec.OpeningFloat)),
 		Webhook:        webhook,
 		LatencyPercent: int(valueOr(spec.LatencyPercent, defaultLatencyPercent)),
+		PendingTimeout: pendingTimeout,
+		Suspended:      spec.Suspend,
+		Reset:          spec.Reset,
 	}
 	if spec.Quota != nil {
 		config.MonthlyQuota = spec.Quota.MonthlyTransactions
@@ -82,11 +91,11 @@ func webhookConfig(webhook *v1alpha1.Webhook) (*store.WebhookConfig, error) {
 	if webhook.RetryPolicy != nil {
 		policy = *webhook.RetryPolicy
 	}
-	initial, err := delay("initialDelay", policy.InitialDelay, defaultInitialDelay)
+	initial, err := duration("spec.webhook.retryPolicy.initialDelay", policy.InitialDelay, defaultInitialDelay)
 	if err != nil {
 		return nil, err
 	}
-	longest, err := delay("maxDelay", policy.MaxDelay, defaultMaxDelay)
+	longest, err := duration("spec.webhook.retryPolicy.maxDelay", policy.MaxDelay, defaultMaxDelay)
 	if err != nil {
 		return nil, err
 	}
@@ -98,11 +107,22 @@ func webhookConfig(webhook *v1alpha1.Webhook) (*store.WebhookConfig, error) {
 			Factor:       float64(valueOr(policy.Factor, defaultRetryFactor)),
 			MaxDelay:     longest,
 		},
+		Types: eventTypes(webhook.Events),
 	}, nil
 }
 
-// delay reads a duration of the retry policy.
-func delay(field string, text, unset v1alpha1.Duration) (time.Duration, error) {
+// eventTypes are the types of the transactions whose events are sent, in one order; all of them where the spec names none.
+func eventTypes(names []v1alpha1.WebhookEvent) []payments.Type {
+	if len(names) == 0 {
+		return payments.Types
+	}
+	return slices.DeleteFunc(slices.Clone(payments.Types), func(t payments.Type) bool {
+		return !slices.Contains(names, v1alpha1.WebhookEvent(t.Event()))
+	})
+}
+
+// duration reads a duration of the spec.
+func duration(field string, text, unset v1alpha1.Duration) (time.Duration, error) {
 	if text == "" {
 		text = unset
 	}
@@ -110,7 +130,7 @@ func delay(field string, text, unset v1alpha1.Duration) (time.Duration, error) {
 	if err != nil {
 		return 0, &stallingError{
 			reason:  v1alpha1.ReasonInvalidSpec,
-			message: fmt.Sprintf("spec.webhook.retryPolicy.%s: write a duration such as 500ms, 5s, 1m30s or 1h, not %q", field, text),
+			message: fmt.Sprintf("%s: write a duration such as 500ms, 5s, 1m30s or 1h, not %q", field, text),
 		}
 	}
 	return d, nil

@@ -137,7 +137,15 @@ credentialsSecretName: somewhere.else
 		"a float too large":   {spec: environments + "openingFloat: [{currency: RWF, amount: 1000000000001}]", refuse: []string{"spec.openingFloat[0].amount: spec.openingFloat[0].amount in body should be less than or equal to 1000000000000"}},
 		"a bad slug": {spec: environments + "stores: [{slug: Shop-}]", refuse: []string{
 			"spec.stores[0].slug: write a slug of a-z, 0-9, - and _, starting and ending with a letter or digit, for example shop"}},
-		"too much latency": {spec: environments + "latencyPercent: 1001", refuse: []string{"spec.latencyPercent: spec.latencyPercent in body should be less than or equal to 1000"}},
+		"pending timeout too short":  {spec: environments + "pendingTimeout: 999ms", refuse: []string{"spec.pendingTimeout: write a pendingTimeout from 1s to 24h"}},
+		"pending timeout too long":   {spec: environments + "pendingTimeout: 24h1s", refuse: []string{"spec.pendingTimeout: write a pendingTimeout from 1s to 24h"}},
+		"pending timeout is no time": {spec: environments + "pendingTimeout: soon", refuse: []string{"spec.pendingTimeout: write a duration such as 500ms, 5s, 1m30s or 1h"}},
+		"grace too long":             {spec: environments + "keyRotationGrace: 721h", refuse: []string{"spec.keyRotationGrace: write a keyRotationGrace of at most 720h"}},
+		"no grace":                   {spec: environments + "keyRotationGrace: 0s"},
+		"ttl too short":              {spec: environments + "ttl: 59s", refuse: []string{"spec.ttl: write a ttl from 1m to 8760h"}},
+		"ttl too long":               {spec: environments + "ttl: 8761h", refuse: []string{"spec.ttl: write a ttl from 1m to 8760h"}},
+		"ttl":                        {spec: environments + "ttl: 2h"},
+		"too much latency":           {spec: environments + "latencyPercent: 1001", refuse: []string{"spec.latencyPercent: spec.latencyPercent in body should be less than or equal to 1000"}},
 
 		"credentials of an operator twice": {spec: credentials("{operator: mtn, country: RW, secretRef: {name: s}}, {operator: mtn, country: RW, secretRef: {name: t}}"), refuse: []string{
 			`spec.stores[0].operatorCredentials[1]: Duplicate value: {"country":"RW","operator":"mtn"}`}},
@@ -259,7 +267,10 @@ func TestSchemaDefaults(t *testing.T) {
 		{sandbox, `
 environments: [{operator: mtn, country: RW, enabled: true, commissionBps: 0, merchantAbsorptionPct: 100, unknownMsisdnPolicy: reject}]
 webhook: {url: 'http://shop/', retryPolicy: {maxRetries: 5, initialDelay: 5s, factor: 5, maxDelay: 1h}}
-latencyPercent: 100`},
+latencyPercent: 100
+pendingTimeout: 60m
+keyRotationGrace: 24h
+deletionPolicy: Delete`},
 		{testClient, `{sandboxRef: {name: checkout}, msisdn: "+250788123456", state: Active, balance: 0, behaviour: Approve}`},
 	} {
 		if err := c.Create(t.Context(), test.obj, client.DryRunAll); err != nil {

@@ -49,6 +49,12 @@ const (
 	//
 	// Positive polarity, present only for a sandbox that names such Secrets.
 	ConditionOperatorCredentialsReady = "OperatorCredentialsReady"
+
+	// ConditionWebhookReady is True while the webhook endpoint acknowledges events, Unknown before the first delivery, and
+	// False since an attempt that it did not acknowledge. Events wait for it meanwhile; none is lost.
+	//
+	// Positive polarity, present only for a sandbox with a webhook.
+	ConditionWebhookReady = "WebhookReady"
 )
 
 // Reasons of more than one condition.
@@ -100,6 +106,19 @@ const (
 	// ReasonOperatorSecretInvalid says that a Secret of stores[].operatorCredentials has a value that is none: it takes 1 to
 	// 256 printable characters. The condition becomes True by itself when the Secret is changed.
 	ReasonOperatorSecretInvalid = "OperatorSecretInvalid"
+)
+
+// Reasons of WebhookReady.
+const (
+	// ReasonNothingDelivered says that no delivery was tried yet.
+	ReasonNothingDelivered = "NothingDelivered"
+
+	// ReasonDeliveryFailing says that the last attempt was not acknowledged, for the cause in status.webhook.lastFailure.
+	ReasonDeliveryFailing = "DeliveryFailing"
+
+	// ReasonEndpointFailing says that the endpoint has failed for so long that it gets one attempt a minute until it
+	// acknowledges one. Its events wait.
+	ReasonEndpointFailing = "EndpointFailing"
 )
 
 // Reasons of a TestClient's Ready and Stalled.

@@ -52,6 +52,14 @@ type SandboxEnvironmentSpec struct {
 	// +kubebuilder:validation:Maximum=1000
 	LatencyPercent *int32 `json:"latencyPercent,omitempty"`
 
+	// pendingTimeout is how long a collection waits for its payer to confirm it, 1s to 24h, for example 2s in an automated
+	// test. After it the collection ends TIMEOUT. Default 60m. A change holds for the collections made after it.
+	//
+	// +optional
+	// +default="60m"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="write a pendingTimeout from 1s to 24h"
+	PendingTimeout Duration `json:"pendingTimeout,omitempty"`
+
 	// quota limits how many transactions the sandbox may make. Without it there is no limit.
 	//
 	// +optional
@@ -71,6 +79,51 @@ type SandboxEnvironmentSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self).hasValue()",message="write a Secret's name: a-z, 0-9, - and ., starting and ending with a letter or digit"
 	CredentialsSecretName string `json:"credentialsSecretName,omitempty"`
+
+	// keyRotation is any text of up to 63 characters, for example "2026-11". A new value puts a new API key into the
+	// credentials Secret at once; the one before it works for keyRotationGrace longer.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	KeyRotation string `json:"keyRotation,omitempty"`
+
+	// keyRotationGrace is how long an API key still works after another one replaced it, 0s to 720h. Default 24h. 0s revokes
+	// it, and every older one, within a second.
+	//
+	// +optional
+	// +default="24h"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) <= duration('720h')",message="write a keyRotationGrace of at most 720h"
+	KeyRotationGrace Duration `json:"keyRotationGrace,omitempty"`
+
+	// reset is any text of up to 63 characters, for example "run-42". A new value empties the sandbox at one moment: its
+	// transactions and events are gone, nothing of them is settled or sent any more, and balances and quota are as at the
+	// start. The organization's id, the environments' ids, the keys and the configuration stay. The value that a resource is
+	// made with resets nothing.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Reset string `json:"reset,omitempty"`
+
+	// ttl is how long the resource lives: so long after its creation it deletes itself, 1m to 8760h, for example 2h. Without
+	// it the resource stays until somebody deletes it. status.expiresAt tells when.
+	//
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) >= duration('1m') && duration(self) <= duration('8760h')",message="write a ttl from 1m to 8760h"
+	TTL Duration `json:"ttl,omitempty"`
+
+	// suspend puts the sandbox to rest: the API answers 503 suspended, nothing is settled, expired or delivered, and nothing
+	// is lost. What came due meanwhile is done when it is false again. Default false.
+	//
+	// +optional
+	Suspend bool `json:"suspend,omitempty"`
+
+	// deletionPolicy is what the deletion of the resource does to the sandbox's data. Delete, the default, removes it from
+	// the database. Retain leaves it there, for example as evidence, and revokes its keys; nothing refers to it any more.
+	//
+	// +optional
+	// +default="Delete"
+	// +kubebuilder:validation:Enum=Delete;Retain
+	DeletionPolicy string `json:"deletionPolicy,omitempty"`
 }
 
 // Environment is one operator in one country.
@@ -206,6 +259,75 @@ type SandboxEnvironmentStatus struct {
 	//
 	// +optional
 	TestClients *int64 `json:"testClients,omitempty"`
+
+	// transactions are how many transactions the sandbox has. They follow a change within 15 seconds.
+	//
+	// +optional
+	Transactions *TransactionCounts `json:"transactions,omitempty"`
+
+	// webhook is how the deliveries to the webhook endpoint go. It follows a change within 15 seconds.
+	//
+	// +optional
+	Webhook *WebhookStatus `json:"webhook,omitempty"`
+
+	// observedKeyRotation is the value of spec.keyRotation that the API key in the credentials Secret was issued for.
+	//
+	// +optional
+	ObservedKeyRotation string `json:"observedKeyRotation,omitempty"`
+
+	// observedReset is the value of spec.reset that was carried out last.
+	//
+	// +optional
+	ObservedReset string `json:"observedReset,omitempty"`
+
+	// expiresAt is when the resource deletes itself, where spec.ttl is set.
+	//
+	// +optional
+	ExpiresAt *metav1.Time `json:"expiresAt,omitempty"`
+}
+
+// TransactionCounts are how many transactions a sandbox has.
+type TransactionCounts struct {
+	// total of collections, refunds and disbursements of any status.
+	//
+	// +required
+	Total int64 `json:"total"`
+
+	// pending are the collections that wait for their outcome.
+	//
+	// +required
+	Pending int64 `json:"pending"`
+}
+
+// WebhookStatus is how the deliveries to a webhook endpoint go.
+type WebhookStatus struct {
+	// delivered is how many events the endpoint acknowledged.
+	//
+	// +required
+	Delivered int64 `json:"delivered"`
+
+	// failed is how many events it did not acknowledge with any retry. They stay, and can be sent again through the API.
+	//
+	// +required
+	Failed int64 `json:"failed"`
+
+	// lastFailure is the last attempt that was not acknowledged.
+	//
+	// +optional
+	LastFailure *WebhookFailure `json:"lastFailure,omitempty"`
+}
+
+// WebhookFailure is an attempt to deliver an event that was not acknowledged.
+type WebhookFailure struct {
+	// time of the attempt.
+	//
+	// +required
+	Time metav1.Time `json:"time"`
+
+	// message says what went wrong, for example: the receiver answered 500.
+	//
+	// +required
+	Message string `json:"message"`
 }
 
 // Balance is a live balance. Unlike what a spec may ask for it has no upper bound.
@@ -259,6 +381,7 @@ type EnvironmentStatus struct {
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.url`
 // +kubebuilder:printcolumn:name="Environments",type=string,JSONPath=`.status.environmentsSummary`,description="enabled/all"
+// +kubebuilder:printcolumn:name="Pending",type=integer,JSONPath=`.status.transactions.pending`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Org",type=string,priority=1,JSONPath=`.status.organizationID`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`

@@ -20,6 +20,23 @@ type Webhook struct {
 	// +optional
 	SigningSecretRef *SecretKeyReference `json:"signingSecretRef,omitempty"`
 
+	// secretRotation is any text of up to 63 characters, for example "1". A new value makes a new signing secret, where it is
+	// a generated one. The one before it signs beside it, in the webhook-signature header, for 24 hours; X-Service-Signature
+	// is made with the new one at once.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	SecretRotation string `json:"secretRotation,omitempty"`
+
+	// events are the events that are sent: payment.completed, payment.refunded and disbursement.completed. Default: all. The
+	// others are recorded, and can be read and sent through the API.
+	//
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=3
+	Events []WebhookEvent `json:"events,omitempty"`
+
 	// retryPolicy is what happens after a delivery that was not acknowledged. Default: 5 retries after 5 s, 25 s, about
 	// 2 min, 10 min and 52 min.
 	//
@@ -27,6 +44,11 @@ type Webhook struct {
 	// +default={"maxRetries":5,"initialDelay":"5s","factor":5,"maxDelay":"1h"}
 	RetryPolicy *RetryPolicy `json:"retryPolicy,omitempty"`
 }
+
+// WebhookEvent is the name of an event.
+//
+// +kubebuilder:validation:Enum=payment.completed;payment.refunded;disbursement.completed
+type WebhookEvent string
 
 // RetryPolicy is the schedule of a webhook's retries: the first follows the first attempt after initialDelay, each further
 // one after factor times the delay before, at most maxDelay. The rules leave alone what is no duration: that has a message

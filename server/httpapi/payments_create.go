@@ -30,9 +30,6 @@ type createPaymentBody struct {
 
 var createPaymentSchema = schemaFor[createPaymentBody]()
 
-// defaultPendingTimeout is how long a payment waits for its payer.
-const defaultPendingTimeout = 60 * time.Minute
-
 // bookingTimeout bounds a write. It goes on when the client goes away, so that what was begun has one end.
 const bookingTimeout = 10 * time.Second
 
@@ -106,7 +103,7 @@ func (s *Server) decideCollection(ctx context.Context, sandbox *store.Sandbox, b
 		t.OrderRef = t.Reference
 	}
 	return &store.NewCollection{
-		Transaction: t, Payer: payer, AnswerAfter: scaled(t.Latency, sandbox), ExpireAfter: defaultPendingTimeout,
+		Transaction: t, Payer: payer, AnswerAfter: scaled(t.Latency, sandbox), ExpireAfter: sandbox.PendingTimeout,
 	}, nil
 }
 

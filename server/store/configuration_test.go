@@ -71,6 +71,8 @@ func (w *world) busy() {
 	}
 	w.exec("insert into quota_usage (tenant, month, used) values ($1, '2026-05-01', 1)", w.sandbox.Tenant)
 	w.exec("insert into rate_usage (tenant, second, granted) values ($1, 1780228800, 1)", w.sandbox.Tenant)
+	w.exec("insert into endpoint_health (tenant) values ($1) on conflict do nothing", w.sandbox.Tenant)
+	w.exec("insert into activity (tenant) values ($1) on conflict do nothing", w.sandbox.Tenant)
 	for table, rows := range w.tenantTables(w.sandbox.Tenant) {
 		if rows == 0 {
 			w.t.Fatalf("there is nothing in %s", table)

@@ -21,7 +21,9 @@ type Sandbox struct {
 	Name           string
 	ConfigVersion  int64
 	LatencyPercent int
-	RateLimit      int // requests in a minute, 0 for no limit
+	RateLimit      int           // requests in a minute, 0 for no limit
+	PendingTimeout time.Duration // how long a pending collection waits for its payer
+	Suspended      bool          // no call is served
 	Environments   map[Market]Environment
 	Stores         map[string]bool // slugs
 }
@@ -187,7 +189,8 @@ func (d *Directory) apply(c *changes) {
 	for _, o := range c.organizations {
 		changed[o.Tenant] = &entry{sandbox: &Sandbox{
 			Tenant: o.Tenant, OrganizationID: o.OrgID, Namespace: o.Namespace, Name: o.Name, ConfigVersion: o.Version,
-			LatencyPercent: int(o.LatencyPercent), RateLimit: limitOf(o.RateLimit), Environments: map[Market]Environment{}, Stores: map[string]bool{},
+			LatencyPercent: int(o.LatencyPercent), RateLimit: limitOf(o.RateLimit),
+			PendingTimeout: time.Duration(o.PendingTimeoutMs) * time.Millisecond, Suspended: o.Suspended, Environments: map[Market]Environment{}, Stores: map[string]bool{},
 		}}
 	}
 	for _, e := range c.environments {

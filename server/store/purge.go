@@ -63,7 +63,7 @@ func (s *Store) purge(ctx context.Context, tenant int64) error {
 	q := s.system()
 	for _, remove := range []func(context.Context, int64) (int64, error){
 		q.PurgeKeys, q.PurgeEnvironments, q.PurgeStores, q.PurgeFloats, q.PurgeQuotaUsage, q.PurgeRateUsage,
-		q.PurgeOperatorCredentials, q.PurgeOperatorTokens,
+		q.PurgeOperatorCredentials, q.PurgeOperatorTokens, q.PurgeEndpointHealth, q.PurgeActivity,
 	} {
 		if _, err := remove(ctx, tenant); err != nil {
 			return err

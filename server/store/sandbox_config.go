@@ -21,6 +21,9 @@ type SandboxConfig struct {
 	LatencyPercent int            // of the simulated latency, 0-1000
 	MonthlyQuota   *int64         // transactions in a calendar month (UTC), nil for no limit
 	RateLimit      *int32         // requests in a minute, nil for no limit
+	PendingTimeout time.Duration  // how long a pending collection waits for its payer; 0: DefaultPendingTimeout
+	Suspended      bool           // the API answers 503, and nothing is done that is due
+	Reset          string         // a value that differs from the one before empties the sandbox
 }
 
 // EnvironmentConfig is one operator in one country.
@@ -37,6 +40,7 @@ type EnvironmentConfig struct {
 type WebhookConfig struct {
 	URL   string
 	Retry RetryPolicy
+	Types []payments.Type // of the transactions whose events are sent; the others' are recorded. nil: all
 }
 
 // RetryPolicy is the schedule of a webhook's retries: the n-th retry follows the attempt before it after
@@ -118,6 +122,9 @@ type AccountChange struct {
 	TestClient string // name of the TestClient, empty for a float of the sandbox
 	ChangedAt  time.Time
 }
+
+// DefaultPendingTimeout holds for a sandbox that says nothing.
+const DefaultPendingTimeout = time.Hour
 
 // DefaultRetryPolicy holds for a sandbox that says nothing: 5 s, 25 s, about 2 min, 10 min and 52 min.
 var DefaultRetryPolicy = RetryPolicy{MaxRetries: 5, InitialDelay: 5 * time.Second, Factor: 5, MaxDelay: time.Hour}

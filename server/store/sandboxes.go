@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,7 +77,8 @@ func (c *sandboxChange) organization() error {
 		Namespace: wanted.Namespace, Name: wanted.Name,
 		LatencyPercent: wanted.LatencyPercent, MonthlyQuota: wanted.MonthlyQuota, RateLimit: wanted.RateLimit, WebhookURL: wanted.WebhookURL, WebhookMaxRetries: wanted.WebhookMaxRetries,
 		WebhookInitialDelayMs: wanted.WebhookInitialDelayMs, WebhookFactor: wanted.WebhookFactor,
-		WebhookMaxDelayMs: wanted.WebhookMaxDelayMs, Tenant: wanted.Tenant,
+		WebhookMaxDelayMs: wanted.WebhookMaxDelayMs, WebhookTypes: wanted.WebhookTypes,
+		PendingTimeoutMs: wanted.PendingTimeoutMs, Suspended: wanted.Suspended, Tenant: wanted.Tenant,
 	})
 }
 
@@ -101,7 +103,8 @@ func (c *sandboxChange) newOrganization() error {
 		OrgID: "org_" + code, ResourceUid: c.uid, Namespace: c.want.Namespace, Name: c.want.Name,
 		LatencyPercent: row.LatencyPercent, MonthlyQuota: row.MonthlyQuota, RateLimit: row.RateLimit, WebhookURL: row.WebhookURL, WebhookMaxRetries: row.WebhookMaxRetries,
 		WebhookInitialDelayMs: row.WebhookInitialDelayMs, WebhookFactor: row.WebhookFactor,
-		WebhookMaxDelayMs: row.WebhookMaxDelayMs,
+		WebhookMaxDelayMs: row.WebhookMaxDelayMs, WebhookTypes: row.WebhookTypes,
+		PendingTimeoutMs: row.PendingTimeoutMs, Suspended: row.Suspended, Reset: c.want.Reset,
 	})
 	c.tenant, c.state.OrganizationID, c.changed = row.Tenant, row.OrgID, true
 	return err
@@ -112,6 +115,7 @@ func (c *sandboxChange) setSettings(row *db.Organization) {
 	row.Namespace, row.Name = c.want.Namespace, c.want.Name
 	row.LatencyPercent = int32(c.want.LatencyPercent)
 	row.MonthlyQuota, row.RateLimit = c.want.MonthlyQuota, c.want.RateLimit
+	row.PendingTimeoutMs, row.Suspended = cmp.Or(c.want.PendingTimeout, DefaultPendingTimeout).Milliseconds(), c.want.Suspended
 	webhook := c.want.Webhook
 	if webhook == nil {
 		webhook = &WebhookConfig{Retry: DefaultRetryPolicy}
@@ -123,11 +127,20 @@ func (c *sandboxChange) setSettings(row *db.Organization) {
 	row.WebhookInitialDelayMs = webhook.Retry.InitialDelay.Milliseconds()
 	row.WebhookFactor = webhook.Retry.Factor
 	row.WebhookMaxDelayMs = webhook.Retry.MaxDelay.Milliseconds()
+	row.WebhookTypes = nil
+	types := webhook.Types
+	if types == nil {
+		types = payments.Types
+	}
+	for _, t := range types {
+		row.WebhookTypes = append(row.WebhookTypes, string(t))
+	}
 }
 
 func sameSettings(a, b db.Organization) bool {
 	return a.Namespace == b.Namespace && a.Name == b.Name && a.LatencyPercent == b.LatencyPercent && equal(a.MonthlyQuota, b.MonthlyQuota) && equal(a.RateLimit, b.RateLimit) &&
 		equal(a.WebhookURL, b.WebhookURL) &&
+		a.PendingTimeoutMs == b.PendingTimeoutMs && a.Suspended == b.Suspended && slices.Equal(a.WebhookTypes, b.WebhookTypes) &&
 		a.WebhookMaxRetries == b.WebhookMaxRetries && a.WebhookInitialDelayMs == b.WebhookInitialDelayMs &&
 		a.WebhookFactor == b.WebhookFactor && a.WebhookMaxDelayMs == b.WebhookMaxDelayMs
 }

@@ -5,16 +5,18 @@ select * from organizations where resource_uid = sqlc.arg(resource_uid) for upda
 
 -- name: InsertOrganization :one
 insert into organizations (org_id, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries,
-  webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms)
+  webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, webhook_types, pending_timeout_ms, suspended, reset)
 values (sqlc.arg(org_id), sqlc.arg(resource_uid), sqlc.arg(namespace), sqlc.arg(name), sqlc.arg(latency_percent), sqlc.narg(monthly_quota), sqlc.narg(rate_limit), sqlc.narg(webhook_url), sqlc.arg(webhook_max_retries),
-  sqlc.arg(webhook_initial_delay_ms), sqlc.arg(webhook_factor), sqlc.arg(webhook_max_delay_ms))
+  sqlc.arg(webhook_initial_delay_ms), sqlc.arg(webhook_factor), sqlc.arg(webhook_max_delay_ms), sqlc.arg(webhook_types), sqlc.arg(pending_timeout_ms),
+  sqlc.arg(suspended), sqlc.arg(reset))
 returning *;
 
 -- name: UpdateOrganization :exec
 update organizations set namespace = sqlc.arg(namespace), name = sqlc.arg(name), latency_percent = sqlc.arg(latency_percent), monthly_quota = sqlc.narg(monthly_quota),
   rate_limit = sqlc.narg(rate_limit), webhook_url = sqlc.narg(webhook_url),
   webhook_max_retries = sqlc.arg(webhook_max_retries), webhook_initial_delay_ms = sqlc.arg(webhook_initial_delay_ms),
-  webhook_factor = sqlc.arg(webhook_factor), webhook_max_delay_ms = sqlc.arg(webhook_max_delay_ms)
+  webhook_factor = sqlc.arg(webhook_factor), webhook_max_delay_ms = sqlc.arg(webhook_max_delay_ms),
+  webhook_types = sqlc.arg(webhook_types), pending_timeout_ms = sqlc.arg(pending_timeout_ms), suspended = sqlc.arg(suspended)
 where tenant = sqlc.arg(tenant);
 
 -- name: UpdateSigningSecret :exec
@@ -30,7 +32,7 @@ with bumped as (
 update organizations set version = bumped.version from bumped where organizations.tenant = sqlc.arg(tenant);
 
 -- name: OrganizationNamed :one
-select resource_uid from organizations where namespace = sqlc.arg(namespace) and name = sqlc.arg(name);
+select resource_uid from organizations where namespace = sqlc.arg(namespace) and name = sqlc.arg(name) and retained_at is null;
 
 -- name: RetireOrganization :execrows
 with gone as (
@@ -88,7 +90,8 @@ select exists (
 select version from config_version;
 
 -- name: ChangedOrganizations :many
-select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, version from organizations where version > sqlc.arg(since);
+select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, version
+from organizations where version > sqlc.arg(since);
 
 -- name: EnvironmentsOf :many
 select * from environments where tenant = any(sqlc.arg(tenants)::bigint[]) and not removed;

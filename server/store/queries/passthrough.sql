@@ -10,7 +10,7 @@ select sqlc.embed(t), o.org_id, o.resource_uid, o.namespace, o.name, c.base_url,
 from transactions t
 join organizations o on o.tenant = t.tenant
 left join operator_credentials c on c.tenant = t.tenant and c.store = t.store and c.operator = t.operator and c.country = t.country
-where t.due_at <= now() and t.passthrough
+where t.due_at <= now() and t.status = 'PENDING' and t.passthrough
 order by t.due_at
 limit sqlc.arg(batch)
 for update of t skip locked;
@@ -43,9 +43,10 @@ with forwarded as (
   returning f.tenant, f.balance
 ), event as (
   insert into events (tenant, id, state, due_at)
-  select forwarded.tenant, forwarded.id, case when o.webhook_url is null then 'recorded' else 'queued' end::event_state,
-    case when o.webhook_url is null then null else now() end
-  from forwarded join organizations o on o.tenant = forwarded.tenant
+  select forwarded.tenant, forwarded.id, case when o.deliver then 'queued' else 'recorded' end::event_state,
+    case when o.deliver then now() end
+  from forwarded join (select tenant, webhook_url is not null and 'collection' = any(webhook_types) as deliver from organizations) o
+    on o.tenant = forwarded.tenant
 )
 update transactions t set status = sqlc.arg(status)::transaction_status, completed_at = now(), due_at = null,
   forward_fence = t.forward_fence + 1, merchant_delta = forwarded.earned, merchant_balance_after = merchant.balance,

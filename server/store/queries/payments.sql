@@ -23,7 +23,7 @@ where o.tenant = sqlc.arg(tenant);
 -- A collection or disbursement that moves no money: one that is pending, or one that failed. A pending one from a number that
 -- is not in the registry is forwarded to the operator, at once.
 with present as (
-  select o.webhook_url is not null as deliver, o.monthly_quota as quota
+  select (o.webhook_url is not null and sqlc.arg(type)::transaction_type::text = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
   where o.tenant = sqlc.arg(tenant) and o.version = sqlc.arg(config_version)
     and not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = sqlc.arg(reference))
@@ -69,7 +69,7 @@ select created_at, completed_at, merchant_balance_after from recorded;
 -- A collection that succeeds at once. The payer's SIM is debited if it is registered, active and can pay; the merchant is
 -- credited either way. The float refers to the payer so that the SIM is locked before the float.
 with present as (
-  select o.webhook_url is not null as deliver, o.monthly_quota as quota
+  select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
   where o.tenant = sqlc.arg(tenant) and o.version = sqlc.arg(config_version)
     and not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = sqlc.arg(reference))

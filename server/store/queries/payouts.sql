@@ -6,7 +6,7 @@
 
 -- name: BookDisbursement :one
 with present as (
-  select o.webhook_url is not null as deliver, o.monthly_quota as quota
+  select (o.webhook_url is not null and 'disbursement' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
   where o.tenant = sqlc.arg(tenant) and o.version = sqlc.arg(config_version)
     and not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = sqlc.arg(reference))
@@ -62,7 +62,7 @@ select status, latency_ms, created_at, completed_at, merchant_balance_after, sim
 -- The parent's lock makes refunds of one collection take turns, so that together they never exceed it; it comes before the
 -- quota's, so that what is refused is not counted. What a refund inherits is copied from the parent. amount null: all that is left.
 with present as (
-  select o.webhook_url is not null as deliver, o.monthly_quota as quota
+  select (o.webhook_url is not null and 'refund' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
   where o.tenant = sqlc.arg(tenant)
     and not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = sqlc.arg(reference))

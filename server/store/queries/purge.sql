@@ -45,3 +45,9 @@ delete from quota_usage where tenant = sqlc.arg(tenant);
 
 -- name: PurgeRateUsage :execrows
 delete from rate_usage where tenant = sqlc.arg(tenant);
+
+-- name: PurgeEndpointHealth :execrows
+delete from endpoint_health where tenant = sqlc.arg(tenant);
+
+-- name: PurgeActivity :execrows
+delete from activity where tenant = sqlc.arg(tenant);

@@ -6,7 +6,7 @@
 -- operator is settled, and expires, in passthrough.sql.
 select *, coalesce(due_at >= expires_at, false)::boolean as expired
 from transactions
-where due_at <= now() and not passthrough
+where due_at <= now() and status = 'PENDING' and not passthrough
 order by due_at
 limit sqlc.arg(batch)
 for update skip locked;
@@ -40,9 +40,10 @@ with settled as (
   returning 1
 ), events_of as (
   insert into events (tenant, id, state, due_at)
-  select s.tenant, s.id, case when o.webhook_url is null then 'recorded' else 'queued' end::event_state,
-    case when o.webhook_url is null then null else now() end
-  from settled s join organizations o on o.tenant = s.tenant
+  select s.tenant, s.id, case when o.deliver then 'queued' else 'recorded' end::event_state,
+    case when o.deliver then now() end
+  from settled s join (select tenant, webhook_url is not null and 'collection' = any(webhook_types) as deliver from organizations) o
+    on o.tenant = s.tenant
 ), earned as (
   select tenant, currency, sum(merchant_delta)::bigint as delta from settled where status = 'SUCCESS' group by tenant, currency
 ), hot as (

@@ -24,18 +24,21 @@ func (q *Queries) BumpVersion(ctx context.Context, tenant int64) error {
 }
 
 const changedOrganizations = `-- name: ChangedOrganizations :many
-select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, version from organizations where version > $1
+select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, version
+from organizations where version > $1
 `
 
 type ChangedOrganizationsRow struct {
-	Tenant         int64  `db:"tenant"`
-	OrgID          string `db:"org_id"`
-	Namespace      string `db:"namespace"`
-	Name           string `db:"name"`
-	LatencyPercent int32  `db:"latency_percent"`
-	MonthlyQuota   *int64 `db:"monthly_quota"`
-	RateLimit      *int32 `db:"rate_limit"`
-	Version        int64  `db:"version"`
+	Tenant           int64  `db:"tenant"`
+	OrgID            string `db:"org_id"`
+	Namespace        string `db:"namespace"`
+	Name             string `db:"name"`
+	LatencyPercent   int32  `db:"latency_percent"`
+	MonthlyQuota     *int64 `db:"monthly_quota"`
+	RateLimit        *int32 `db:"rate_limit"`
+	PendingTimeoutMs int64  `db:"pending_timeout_ms"`
+	Suspended        bool   `db:"suspended"`
+	Version          int64  `db:"version"`
 }
 
 func (q *Queries) ChangedOrganizations(ctx context.Context, since int64) ([]ChangedOrganizationsRow, error) {
@@ -55,6 +58,8 @@ func (q *Queries) ChangedOrganizations(ctx context.Context, since int64) ([]Chan
 			&i.LatencyPercent,
 			&i.MonthlyQuota,
 			&i.RateLimit,
+			&i.PendingTimeoutMs,
+			&i.Suspended,
 			&i.Version,
 		); err != nil {
 			return nil, err
@@ -134,10 +139,11 @@ func (q *Queries) InsertKey(ctx context.Context, tenant int64, hash []byte) erro
 
 const insertOrganization = `-- name: InsertOrganization :one
 insert into organizations (org_id, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries,
-  webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms)
+  webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, webhook_types, pending_timeout_ms, suspended, reset)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9,
-  $10, $11, $12)
-returning org_id, tenant, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at
+  $10, $11, $12, $13, $14,
+  $15, $16)
+returning org_id, tenant, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at, pending_timeout_ms, suspended, webhook_types, secret_rotation, previous_secret, previous_secret_until, reset, retained_at
 `
 
 type InsertOrganizationParams struct {
@@ -153,6 +159,10 @@ type InsertOrganizationParams struct {
 	WebhookInitialDelayMs int64       `db:"webhook_initial_delay_ms"`
 	WebhookFactor         float64     `db:"webhook_factor"`
 	WebhookMaxDelayMs     int64       `db:"webhook_max_delay_ms"`
+	WebhookTypes          []string    `db:"webhook_types"`
+	PendingTimeoutMs      int64       `db:"pending_timeout_ms"`
+	Suspended             bool        `db:"suspended"`
+	Reset                 string      `db:"reset"`
 }
 
 func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganizationParams) (Organization, error) {
@@ -169,6 +179,10 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		arg.WebhookInitialDelayMs,
 		arg.WebhookFactor,
 		arg.WebhookMaxDelayMs,
+		arg.WebhookTypes,
+		arg.PendingTimeoutMs,
+		arg.Suspended,
+		arg.Reset,
 	)
 	var i Organization
 	err := row.Scan(
@@ -188,6 +202,14 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		&i.SigningSecret,
 		&i.Version,
 		&i.CreatedAt,
+		&i.PendingTimeoutMs,
+		&i.Suspended,
+		&i.WebhookTypes,
+		&i.SecretRotation,
+		&i.PreviousSecret,
+		&i.PreviousSecretUntil,
+		&i.Reset,
+		&i.RetainedAt,
 	)
 	return i, err
 }
@@ -319,7 +341,7 @@ func (q *Queries) ListStores(ctx context.Context, tenant int64) ([]Store, error)
 
 const lockOrganization = `-- name: LockOrganization :one
 
-select org_id, tenant, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at from organizations where resource_uid = $1 for update
+select org_id, tenant, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at, pending_timeout_ms, suspended, webhook_types, secret_rotation, previous_secret, previous_secret_until, reset, retained_at from organizations where resource_uid = $1 for update
 `
 
 // Written by the controller, one sandbox at a time, and read by the api's directory.
@@ -343,6 +365,14 @@ func (q *Queries) LockOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.SigningSecret,
 		&i.Version,
 		&i.CreatedAt,
+		&i.PendingTimeoutMs,
+		&i.Suspended,
+		&i.WebhookTypes,
+		&i.SecretRotation,
+		&i.PreviousSecret,
+		&i.PreviousSecretUntil,
+		&i.Reset,
+		&i.RetainedAt,
 	)
 	return i, err
 }
@@ -357,7 +387,7 @@ func (q *Queries) MarkPurged(ctx context.Context, tenant int64) error {
 }
 
 const organizationNamed = `-- name: OrganizationNamed :one
-select resource_uid from organizations where namespace = $1 and name = $2
+select resource_uid from organizations where namespace = $1 and name = $2 and retained_at is null
 `
 
 func (q *Queries) OrganizationNamed(ctx context.Context, namespace string, name string) (pgtype.UUID, error) {
@@ -500,22 +530,26 @@ const updateOrganization = `-- name: UpdateOrganization :exec
 update organizations set namespace = $1, name = $2, latency_percent = $3, monthly_quota = $4,
   rate_limit = $5, webhook_url = $6,
   webhook_max_retries = $7, webhook_initial_delay_ms = $8,
-  webhook_factor = $9, webhook_max_delay_ms = $10
-where tenant = $11
+  webhook_factor = $9, webhook_max_delay_ms = $10,
+  webhook_types = $11, pending_timeout_ms = $12, suspended = $13
+where tenant = $14
 `
 
 type UpdateOrganizationParams struct {
-	Namespace             string  `db:"namespace"`
-	Name                  string  `db:"name"`
-	LatencyPercent        int32   `db:"latency_percent"`
-	MonthlyQuota          *int64  `db:"monthly_quota"`
-	RateLimit             *int32  `db:"rate_limit"`
-	WebhookURL            *string `db:"webhook_url"`
-	WebhookMaxRetries     int32   `db:"webhook_max_retries"`
-	WebhookInitialDelayMs int64   `db:"webhook_initial_delay_ms"`
-	WebhookFactor         float64 `db:"webhook_factor"`
-	WebhookMaxDelayMs     int64   `db:"webhook_max_delay_ms"`
-	Tenant                int64   `db:"tenant"`
+	Namespace             string   `db:"namespace"`
+	Name                  string   `db:"name"`
+	LatencyPercent        int32    `db:"latency_percent"`
+	MonthlyQuota          *int64   `db:"monthly_quota"`
+	RateLimit             *int32   `db:"rate_limit"`
+	WebhookURL            *string  `db:"webhook_url"`
+	WebhookMaxRetries     int32    `db:"webhook_max_retries"`
+	WebhookInitialDelayMs int64    `db:"webhook_initial_delay_ms"`
+	WebhookFactor         float64  `db:"webhook_factor"`
+	WebhookMaxDelayMs     int64    `db:"webhook_max_delay_ms"`
+	WebhookTypes          []string `db:"webhook_types"`
+	PendingTimeoutMs      int64    `db:"pending_timeout_ms"`
+	Suspended             bool     `db:"suspended"`
+	Tenant                int64    `db:"tenant"`
 }
 
 func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganizationParams) error {
@@ -530,6 +564,9 @@ func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganization
 		arg.WebhookInitialDelayMs,
 		arg.WebhookFactor,
 		arg.WebhookMaxDelayMs,
+		arg.WebhookTypes,
+		arg.PendingTimeoutMs,
+		arg.Suspended,
 		arg.Tenant,
 	)
 	return err

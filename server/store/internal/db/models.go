@@ -152,6 +152,11 @@ func (ns NullTransactionType) Value() (driver.Value, error) {
 	return string(ns.TransactionType), nil
 }
 
+type Activity struct {
+	Tenant    int64     `db:"tenant"`
+	ChangedAt time.Time `db:"changed_at"`
+}
+
 type Adjustment struct {
 	Tenant       int64       `db:"tenant"`
 	AdjustmentID pgtype.UUID `db:"adjustment_id"`
@@ -163,9 +168,10 @@ type Adjustment struct {
 }
 
 type ApiKey struct {
-	Tenant    int64     `db:"tenant"`
-	Hash      []byte    `db:"hash"`
-	CreatedAt time.Time `db:"created_at"`
+	Tenant    int64      `db:"tenant"`
+	Hash      []byte     `db:"hash"`
+	CreatedAt time.Time  `db:"created_at"`
+	ExpiresAt *time.Time `db:"expires_at"`
 }
 
 type ConfigVersion struct {
@@ -182,6 +188,18 @@ type DeliveryAttempt struct {
 	ResponseStatus *int32      `db:"response_status"`
 	ResponseBody   []byte      `db:"response_body"`
 	Error          *string     `db:"error"`
+}
+
+type EndpointHealth struct {
+	Tenant        int64      `db:"tenant"`
+	Failures      int32      `db:"failures"`
+	FailingSince  *time.Time `db:"failing_since"`
+	ProbeAt       *time.Time `db:"probe_at"`
+	Delivered     int64      `db:"delivered"`
+	Failed        int64      `db:"failed"`
+	LastFailureAt *time.Time `db:"last_failure_at"`
+	LastFailure   *string    `db:"last_failure"`
+	ChangedAt     time.Time  `db:"changed_at"`
 }
 
 type Environment struct {
@@ -262,6 +280,14 @@ type Organization struct {
 	SigningSecret         []byte      `db:"signing_secret"`
 	Version               int64       `db:"version"`
 	CreatedAt             time.Time   `db:"created_at"`
+	PendingTimeoutMs      int64       `db:"pending_timeout_ms"`
+	Suspended             bool        `db:"suspended"`
+	WebhookTypes          []string    `db:"webhook_types"`
+	SecretRotation        string      `db:"secret_rotation"`
+	PreviousSecret        []byte      `db:"previous_secret"`
+	PreviousSecretUntil   *time.Time  `db:"previous_secret_until"`
+	Reset                 string      `db:"reset"`
+	RetainedAt            *time.Time  `db:"retained_at"`
 }
 
 type QuotaUsage struct {

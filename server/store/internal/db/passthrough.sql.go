@@ -116,7 +116,7 @@ select t.tenant, t.id, t.type, t.status, t.parent_id, t.reference, t.request_has
 from transactions t
 join organizations o on o.tenant = t.tenant
 left join operator_credentials c on c.tenant = t.tenant and c.store = t.store and c.operator = t.operator and c.country = t.country
-where t.due_at <= now() and t.passthrough
+where t.due_at <= now() and t.status = 'PENDING' and t.passthrough
 order by t.due_at
 limit $1
 for update of t skip locked
@@ -262,9 +262,10 @@ with forwarded as (
   returning f.tenant, f.balance
 ), event as (
   insert into events (tenant, id, state, due_at)
-  select forwarded.tenant, forwarded.id, case when o.webhook_url is null then 'recorded' else 'queued' end::event_state,
-    case when o.webhook_url is null then null else now() end
-  from forwarded join organizations o on o.tenant = forwarded.tenant
+  select forwarded.tenant, forwarded.id, case when o.deliver then 'queued' else 'recorded' end::event_state,
+    case when o.deliver then now() end
+  from forwarded join (select tenant, webhook_url is not null and 'collection' = any(webhook_types) as deliver from organizations) o
+    on o.tenant = forwarded.tenant
 )
 update transactions t set status = $1::transaction_status, completed_at = now(), due_at = null,
   forward_fence = t.forward_fence + 1, merchant_delta = forwarded.earned, merchant_balance_after = merchant.balance,

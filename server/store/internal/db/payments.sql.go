@@ -15,7 +15,7 @@ import (
 
 const bookCollection = `-- name: BookCollection :one
 with present as (
-  select o.webhook_url is not null as deliver, o.monthly_quota as quota
+  select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
   where o.tenant = $1 and o.version = $2
     and not exists (select from transactions x where x.tenant = $1 and x.reference = $3)
@@ -285,13 +285,13 @@ func (q *Queries) QuotaUsed(ctx context.Context, tenant int64) (QuotaUsedRow, er
 
 const recordTransaction = `-- name: RecordTransaction :one
 with present as (
-  select o.webhook_url is not null as deliver, o.monthly_quota as quota
+  select (o.webhook_url is not null and $1::transaction_type::text = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
-  where o.tenant = $1 and o.version = $2
-    and not exists (select from transactions x where x.tenant = $1 and x.reference = $3)
+  where o.tenant = $2 and o.version = $3
+    and not exists (select from transactions x where x.tenant = $2 and x.reference = $4)
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select $1, date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
+  select $2, date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
 ), gate as (
@@ -301,8 +301,8 @@ with present as (
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
     latency_ms, float_currency, sim_id, completed_at, passthrough, forward_fence, forward_failures, due_at, expires_at,
     merchant_balance_after)
-  select $1, $4, $5::transaction_type, $6::transaction_status,
-    $3, $7, $8, $9, $10,
+  select $2, $5, $1::transaction_type, $6::transaction_status,
+    $4, $7, $8, $9, $10,
     $11, $12, $13, $14, $15, $16,
     $17, $18, $19, $20, $21,
     $22, $23, $24, $25,
@@ -314,13 +314,13 @@ with present as (
       now() + make_interval(secs => least($27::float8, $28::float8) / 1000) end,
     case when $6::transaction_status = 'PENDING' then
       now() + make_interval(secs => $28::float8 / 1000) end,
-    case when $5::transaction_type = 'disbursement' then
-      (select f.balance from floats f where f.tenant = $1 and f.currency = $24) end
+    case when $1::transaction_type = 'disbursement' then
+      (select f.balance from floats f where f.tenant = $2 and f.currency = $24) end
   from gate
   returning tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at
 ), event as (
   insert into events (tenant, id, state, due_at)
-  select $1, $4, case when gate.deliver then 'queued' else 'recorded' end::event_state,
+  select $2, $5, case when gate.deliver then 'queued' else 'recorded' end::event_state,
     case when gate.deliver then now() + make_interval(secs => $27::float8 / 1000) end
   from gate, recorded
   where recorded.status <> 'PENDING'
@@ -329,11 +329,11 @@ select created_at, completed_at, merchant_balance_after from recorded
 `
 
 type RecordTransactionParams struct {
+	Type          payments.Type   `db:"type"`
 	Tenant        int64           `db:"tenant"`
 	ConfigVersion int64           `db:"config_version"`
 	Reference     string          `db:"reference"`
 	ID            pgtype.UUID     `db:"id"`
-	Type          payments.Type   `db:"type"`
 	Status        payments.Status `db:"status"`
 	RequestHash   []byte          `db:"request_hash"`
 	OrderRef      string          `db:"order_ref"`
@@ -369,11 +369,11 @@ type RecordTransactionRow struct {
 // is not in the registry is forwarded to the operator, at once.
 func (q *Queries) RecordTransaction(ctx context.Context, arg RecordTransactionParams) (RecordTransactionRow, error) {
 	row := q.db.QueryRow(ctx, recordTransaction,
+		arg.Type,
 		arg.Tenant,
 		arg.ConfigVersion,
 		arg.Reference,
 		arg.ID,
-		arg.Type,
 		arg.Status,
 		arg.RequestHash,
 		arg.OrderRef,

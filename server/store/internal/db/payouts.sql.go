@@ -17,7 +17,7 @@ import (
 const bookDisbursement = `-- name: BookDisbursement :one
 
 with present as (
-  select o.webhook_url is not null as deliver, o.monthly_quota as quota
+  select (o.webhook_url is not null and 'disbursement' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
   where o.tenant = $1 and o.version = $2
     and not exists (select from transactions x where x.tenant = $1 and x.reference = $3)
@@ -150,7 +150,7 @@ func (q *Queries) BookDisbursement(ctx context.Context, arg BookDisbursementPara
 
 const bookRefund = `-- name: BookRefund :one
 with present as (
-  select o.webhook_url is not null as deliver, o.monthly_quota as quota
+  select (o.webhook_url is not null and 'refund' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
   where o.tenant = $1
     and not exists (select from transactions x where x.tenant = $1 and x.reference = $2)

@@ -19,6 +19,18 @@ func (q *Queries) ForgetRetired(ctx context.Context, keptMs float64) error {
 	return err
 }
 
+const purgeActivity = `-- name: PurgeActivity :execrows
+delete from activity where tenant = $1
+`
+
+func (q *Queries) PurgeActivity(ctx context.Context, tenant int64) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeActivity, tenant)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const purgeAdjustments = `-- name: PurgeAdjustments :execrows
 delete from adjustments where (tenant, adjustment_id) in (
   select a.tenant, a.adjustment_id from adjustments a where a.tenant = $1 limit $2)
@@ -39,6 +51,18 @@ delete from delivery_attempts where (tenant, event_id, attempt) in (
 
 func (q *Queries) PurgeAttempts(ctx context.Context, tenant int64, batch int32) (int64, error) {
 	result, err := q.db.Exec(ctx, purgeAttempts, tenant, batch)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const purgeEndpointHealth = `-- name: PurgeEndpointHealth :execrows
+delete from endpoint_health where tenant = $1
+`
+
+func (q *Queries) PurgeEndpointHealth(ctx context.Context, tenant int64) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeEndpointHealth, tenant)
 	if err != nil {
 		return 0, err
 	}

@@ -18,7 +18,7 @@ const claimDueTransactions = `-- name: ClaimDueTransactions :many
 
 select tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at, coalesce(due_at >= expires_at, false)::boolean as expired
 from transactions
-where due_at <= now() and not passthrough
+where due_at <= now() and status = 'PENDING' and not passthrough
 order by due_at
 limit $1
 for update skip locked
@@ -201,9 +201,10 @@ with settled as (
   returning 1
 ), events_of as (
   insert into events (tenant, id, state, due_at)
-  select s.tenant, s.id, case when o.webhook_url is null then 'recorded' else 'queued' end::event_state,
-    case when o.webhook_url is null then null else now() end
-  from settled s join organizations o on o.tenant = s.tenant
+  select s.tenant, s.id, case when o.deliver then 'queued' else 'recorded' end::event_state,
+    case when o.deliver then now() end
+  from settled s join (select tenant, webhook_url is not null and 'collection' = any(webhook_types) as deliver from organizations) o
+    on o.tenant = s.tenant
 ), earned as (
   select tenant, currency, sum(merchant_delta)::bigint as delta from settled where status = 'SUCCESS' group by tenant, currency
 ), hot as (
