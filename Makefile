@@ -43,11 +43,12 @@ test: build ## Run all tests
 	@cd hack/localcluster && go test $(RACE) .
 
 .PHONY: generate
-generate: tools ## Write the generated files anew: CRDs, RBAC, deep copies, queries
+generate: tools ## Write the generated files anew: CRDs, RBAC, deep copies, queries, docs/reference
 	@bin/controller-gen object paths=./api/...
 	@bin/controller-gen crd:maxDescLen=1000 paths=./api/... output:crd:artifacts:config=config/crd
 	@bin/controller-gen rbac:roleName=cauri-controller paths=./controllers/... output:rbac:artifacts:config=config/rbac
 	@bin/sqlc generate
+	@go run ./hack/reference
 
 .PHONY: format
 format: ## Format the Go code

@@ -19,7 +19,7 @@ bin/staticcheck ./... || problem "staticcheck"
 
 before=$(mktemp -d)
 trap 'rm -rf "$before"' EXIT
-generated=(api/v1alpha1 config/crd config/rbac server/store/internal/db)
+generated=(api/v1alpha1 config/crd config/rbac server/store/internal/db docs/reference)
 mkdir -p "$before/tree"
 cp -a --parents "${generated[@]}" go.mod go.sum "$before/tree"
 make --no-print-directory generate
