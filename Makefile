@@ -42,6 +42,14 @@ test: build ## Run all tests
 	  bin/localcluster postgres --no-fsync -- go test $(RACE) -timeout 20m ./...
 	@cd hack/localcluster && go test $(RACE) .
 
+.PHONY: faults
+faults: ## Run only the tests that kill, stop and confuse real processes; RUN=name selects
+	@go test -count=1 -v -timeout 20m -run '$(RUN)' ./test/faults
+
+.PHONY: load
+load: ## Measure under load, on a Postgres of its own; LOAD=name selects (go run ./test/load -list)
+	@mkdir -p bin && go run ./test/load -run '$(LOAD)' -json bin/load.json
+
 .PHONY: generate
 generate: tools ## Write the generated files anew: CRDs, RBAC, deep copies, queries, docs/reference
 	@bin/controller-gen object paths=./api/...

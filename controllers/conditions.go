@@ -14,6 +14,8 @@ type progress struct {
 	steps []string // condition types, in order
 	done  int      // how many steps succeeded
 	err   error    // why the next one did not; nil if all did
+
+	suspended bool // everything is in place, and at rest
 }
 
 // readyMessage is what a condition with positive polarity says while it is True.
@@ -51,7 +53,8 @@ func (p progress) conditions(before []metav1.Condition, generation int64, now ti
 	meta.RemoveStatusCondition(&after, v1alpha1.ConditionStalled)
 	switch {
 	case p.err == nil:
-		set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady, readyMessage[v1alpha1.ConditionReady])
+		reason, message := p.ready()
+		set(v1alpha1.ConditionReady, metav1.ConditionTrue, reason, message)
 	case isStalling(p.err):
 		set(v1alpha1.ConditionReady, metav1.ConditionFalse, reasonOf(p.err), p.err.Error())
 		set(v1alpha1.ConditionStalled, metav1.ConditionTrue, reasonOf(p.err), p.err.Error())
@@ -60,6 +63,14 @@ func (p progress) conditions(before []metav1.Condition, generation int64, now ti
 		set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonRetrying, p.err.Error())
 	}
 	return keepTransitionTimes(before, after)
+}
+
+// ready is what Ready says while it is True.
+func (p progress) ready() (reason, message string) {
+	if p.suspended {
+		return v1alpha1.ReasonSuspended, "Everything is in place, and the sandbox is suspended: its API answers 503, and what is due waits. Set spec.suspend to false to go on."
+	}
+	return v1alpha1.ReasonReady, readyMessage[v1alpha1.ConditionReady]
 }
 
 // keepTransitionTimes gives a condition that was taken away and put back with the same status its old transition time.

@@ -1,14 +1,21 @@
 package controllers
 
 import (
+	"cmp"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/cauri-dev/cauri/server/store"
 )
 
 // The forms of what the controller issues.
@@ -31,9 +38,21 @@ var apiKeyForm = regexp.MustCompile(fmt.Sprintf(`^%s[0-9A-Za-z]{%d}$`, apiKeyPre
 
 // credentials are what a sandbox's credentials Secret holds.
 type credentials struct {
-	apiKey        string
-	signingSecret string
+	apiKey         string
+	keyRotation    string // value of the spec that the key was issued for
+	keyReplaces    string // SHA-256, in hexadecimal, of the key that it was issued in place of; empty: none
+	signingSecret  string
+	secretRotation string // value of the spec that the signing secret was made for
 }
+
+// issue tells why there is a new API key.
+type issue int
+
+const (
+	issueNothing issue = iota // there is none
+	issueFirst                // there was no key
+	issueRotated              // the spec has another value of keyRotation
+)
 
 // newAPIKey makes an API key from a source of randomness, whose error it returns.
 func newAPIKey(random io.Reader) (string, error) {
@@ -95,32 +114,93 @@ func checkSigningSecret(secret []byte) error {
 	return nil
 }
 
-// chooseCredentials decides what the credentials Secret should hold, given what it holds now, the signing secret that the
-// user brings (empty: none), the one that the database has (empty: none), and an API key that it must not hold (empty: none).
-// issued tells that there is a new API key.
-//
-// A key that has the form of one is kept, also if somebody put it there by hand: the database follows the Secret. Of the
-// generated signing secret the database's copy counts, so that neither the loss of the Secret nor a slip of the hand in
-// it breaks a receiver. One that was brought is dropped with its reference, unless it has the form of a generated one.
-func chooseCredentials(held map[string][]byte, brought, stored, taken string, random io.Reader) (chosen credentials, issued bool, err error) {
-	chosen.apiKey = string(held[secretKeyAPIKey])
-	if !apiKeyForm.MatchString(chosen.apiKey) || chosen.apiKey == taken {
-		issued = true
-		if chosen.apiKey, err = newAPIKey(random); err != nil {
-			return credentials{}, false, err
-		}
+// wantedSecret is what the content of the credentials Secret depends on, beside what it holds already.
+type wantedSecret struct {
+	organizationID string
+	keyRotation    string // of the spec, empty for none
+	secretRotation string // of the spec, empty for none
+	grace          time.Duration
+	brought        string                  // signing secret of the user's, empty for none
+	stored         store.StoredCredentials // what the database has
+	taken          string                  // API key that is another sandbox's, empty for none
+}
+
+// choose decides what the credentials Secret should hold, given what it holds now.
+func (w wantedSecret) choose(held credentials, random io.Reader) (chosen credentials, why issue, err error) {
+	if why, err = w.chooseKey(held, &chosen, random); err != nil {
+		return credentials{}, why, err
 	}
-	switch inSecret := string(held[secretKeySigningSecret]); {
-	case brought != "":
-		chosen.signingSecret = brought
-	case isGenerated(stored):
-		chosen.signingSecret = stored
-	case isGenerated(inSecret):
-		chosen.signingSecret = inSecret
+	if err = w.chooseSigningSecret(held, &chosen, random); err != nil {
+		return credentials{}, why, err
+	}
+	return chosen, why, nil
+}
+
+// chooseKey keeps a key that has the form of one, also if somebody put it there by hand: the database follows the Secret. What
+// a key was issued for the database says; of a key that it does not know yet, the Secret. Such a key is not replaced before
+// the database has come to know it, so that it gets its grace.
+func (w wantedSecret) chooseKey(held credentials, chosen *credentials, random io.Reader) (why issue, err error) {
+	issuedFor := held.keyRotation
+	known := w.knows(held.apiKey)
+	if known {
+		issuedFor = w.stored.KeyRotation
+	}
+	switch {
+	case !apiKeyForm.MatchString(held.apiKey) || held.apiKey == w.taken:
+		why = issueFirst
+		chosen.keyRotation = cmp.Or(w.keyRotation, w.stored.KeyRotation)
+	case known && w.keyRotation != "" && w.keyRotation != issuedFor:
+		why = issueRotated
+		chosen.keyRotation, chosen.keyReplaces = w.keyRotation, hexHash(held.apiKey)
 	default:
-		if chosen.signingSecret, err = newSigningSecret(random); err != nil {
-			return credentials{}, false, err
-		}
+		chosen.apiKey, chosen.keyRotation, chosen.keyReplaces = held.apiKey, issuedFor, held.keyReplaces
+		return issueNothing, nil
 	}
-	return chosen, issued, nil
+	chosen.apiKey, err = newAPIKey(random)
+	return why, err
+}
+
+// knows reports whether the database accepts the key, without an end.
+func (w wantedSecret) knows(apiKey string) bool {
+	return slices.Contains(w.stored.APIKeys, store.KeyHash(sha256.Sum256([]byte(apiKey))))
+}
+
+// chooseSigningSecret takes one that was brought. Of a generated one the database's copy counts, so that neither the loss of
+// the Secret nor a slip of the hand in it breaks a receiver; the Secret's does only where it was made for the value of the spec
+// and the database has not followed it yet. One that was brought is dropped with its reference, unless it has the form of a
+// generated one.
+func (w wantedSecret) chooseSigningSecret(held credentials, chosen *credentials, random io.Reader) (err error) {
+	stored := w.stored
+	chosen.signingSecret, chosen.secretRotation = w.brought, cmp.Or(w.secretRotation, stored.SecretRotation)
+	switch {
+	case w.brought != "":
+	case isGenerated(stored.SigningSecret) && chosen.secretRotation == stored.SecretRotation:
+		chosen.signingSecret = stored.SigningSecret
+	case isGenerated(held.signingSecret) && held.signingSecret != stored.SigningSecret &&
+		(w.secretRotation == "" || w.secretRotation == held.secretRotation):
+		chosen.signingSecret, chosen.secretRotation = held.signingSecret, held.secretRotation
+	default:
+		chosen.signingSecret, err = newSigningSecret(random)
+	}
+	return err
+}
+
+// isMet reports whether the key was issued for the value of the spec. It is not where the database has to learn of the key
+// that is to be replaced first.
+func (w wantedSecret) isMet(held credentials) bool {
+	return w.keyRotation == "" || w.keyRotation == held.keyRotation
+}
+
+func hexHash(apiKey string) string {
+	hash := sha256.Sum256([]byte(apiKey))
+	return hex.EncodeToString(hash[:])
+}
+
+// parseHash reads what hexHash made; nil for anything else.
+func parseHash(text string) *store.KeyHash {
+	hash, err := hex.DecodeString(text)
+	if err != nil || len(hash) != sha256.Size {
+		return nil
+	}
+	return new(store.KeyHash(hash))
 }

@@ -2,8 +2,11 @@ package controllers
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"strings"
 	"testing"
+
+	"github.com/cauri-dev/cauri/server/store"
 )
 
 // repeat is a source of "randomness" that shows where a value came from.
@@ -21,47 +24,122 @@ func TestNewAPIKey(t *testing.T) {
 	}
 }
 
+// The database has the key "key", issued for keyRotation "1", and the signing secret "stored", made for secretRotation "1", where
+// a case says nothing else.
 func TestChooseCredentials(t *testing.T) {
+	generated := func(b byte) string { s, _ := newSigningSecret(repeat(b)); return s }
 	var (
-		key       = apiKeyPrefix + strings.Repeat("k", apiKeyLength)
-		newKey    = apiKeyPrefix + strings.Repeat("1", apiKeyLength)
-		generated = func(b byte) string { s, _ := newSigningSecret(repeat(b)); return s }
-		held      = generated(7)
-		stored    = generated(8)
-		fresh     = generated(1)
+		key     = apiKeyPrefix + strings.Repeat("k", apiKeyLength)
+		other   = apiKeyPrefix + strings.Repeat("o", apiKeyLength)
+		newKey  = apiKeyPrefix + strings.Repeat("1", apiKeyLength)
+		older   = hexHash("an older key")
+		stored  = generated(8)
+		aside   = generated(7)
+		fresh   = generated(1)
+		present = credentials{key, "1", older, stored, "1"}
 	)
 	for name, test := range map[string]struct {
-		held            map[string][]byte
-		brought, stored string
-		taken           string
-		want            credentials
-		issued          bool
+		held credentials
+		want func(*wantedSecret) // nil: nothing special
+
+		chosen credentials
+		why    issue
 	}{
-		"a new sandbox":                        {want: credentials{newKey, fresh}, issued: true},
-		"nothing changed":                      {held: secretOf(key, stored), stored: stored, want: credentials{key, stored}},
-		"a lost Secret":                        {stored: stored, want: credentials{newKey, stored}, issued: true},
-		"a crash before the database had it":   {held: secretOf(key, held), want: credentials{key, held}},
-		"a slip of the hand":                   {held: secretOf(key, "oops"), stored: stored, want: credentials{key, stored}},
-		"no key":                               {held: secretOf("", stored), stored: stored, want: credentials{newKey, stored}, issued: true},
-		"no valid key":                         {held: secretOf(key+"x", stored), stored: stored, want: credentials{newKey, stored}, issued: true},
-		"a key of another sandbox":             {held: secretOf(key, stored), stored: stored, taken: key, want: credentials{newKey, stored}, issued: true},
-		"another key than the taken one":       {held: secretOf(key, stored), stored: stored, taken: newKey, want: credentials{key, stored}},
-		"a live key":                           {held: secretOf("cauri_sk_live_"+key[len(apiKeyPrefix):], stored), stored: stored, want: credentials{newKey, stored}, issued: true},
-		"a signing secret is brought":          {held: secretOf(key, stored), stored: stored, brought: "mine", want: credentials{key, "mine"}},
-		"none is brought any more":             {held: secretOf(key, "mine"), stored: "mine", want: credentials{key, fresh}},
-		"and the database has not followed it": {held: secretOf(key, held), stored: "mine", want: credentials{key, held}},
+		"nothing changed":         {held: present, chosen: present},
+		"the spec names no value": {held: present, want: rotations("", ""), chosen: present},
+		"a new sandbox": {
+			want:   func(w *wantedSecret) { w.stored = store.StoredCredentials{} },
+			chosen: credentials{newKey, "1", "", fresh, "1"}, why: issueFirst,
+		},
+		"a new sandbox, and the spec names no value": {
+			want:   func(w *wantedSecret) { *w = wantedSecret{} },
+			chosen: credentials{newKey, "", "", fresh, ""}, why: issueFirst,
+		},
+		"made before there were rotations": {
+			held: credentials{key, "", "", stored, ""},
+			want: func(w *wantedSecret) {
+				*w = wantedSecret{stored: w.stored}
+				w.stored.KeyRotation, w.stored.SecretRotation = "", ""
+			},
+			chosen: credentials{key, "", "", stored, ""},
+		},
+
+		"the key is rotated":                     {held: present, want: rotations("2", "1"), chosen: credentials{newKey, "2", hexHash(key), stored, "1"}, why: issueRotated},
+		"the value is taken away and comes back": {held: present, want: rotations("1", ""), chosen: present},
+		"the Secret is lost":                     {chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst},
+		"lost, and no value any more":            {want: rotations("", ""), chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst},
+		"lost while the key is rotated":          {want: rotations("2", "1"), chosen: credentials{newKey, "2", "", stored, "1"}, why: issueFirst},
+		"the database has not followed":          {held: credentials{other, "2", hexHash(key), stored, "1"}, want: rotations("2", "1"), chosen: credentials{other, "2", hexHash(key), stored, "1"}},
+		"nor before the next rotation":           {held: credentials{other, "2", hexHash(key), stored, "1"}, want: rotations("3", "1"), chosen: credentials{other, "2", hexHash(key), stored, "1"}},
+		"a key put there by hand":                {held: credentials{other, "1", older, stored, "1"}, chosen: credentials{other, "1", older, stored, "1"}},
+		"no key":                                 {held: credentials{"", "1", older, stored, "1"}, chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst},
+		"no valid key":                           {held: credentials{key + "x", "1", older, stored, "1"}, chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst},
+		"a live key":                             {held: credentials{"cauri_sk_live_" + key[len(apiKeyPrefix):], "1", "", stored, "1"}, chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst},
+		"a key of another sandbox":               {held: present, want: func(w *wantedSecret) { w.taken = key }, chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst},
+		"another key than the taken one":         {held: present, want: func(w *wantedSecret) { w.taken = other }, chosen: present},
+		"the key's annotation is put back":       {held: credentials{key, "9", older, stored, "1"}, chosen: present},
+		"put back where no value is asked for":   {held: credentials{key, "9", older, stored, "1"}, want: rotations("", "1"), chosen: present},
+		"an annotation does not stop a rotation": {held: credentials{key, "2", older, stored, "1"}, want: rotations("2", "1"), chosen: credentials{newKey, "2", hexHash(key), stored, "1"}, why: issueRotated},
+
+		"the signing secret is rotated":           {held: present, want: rotations("1", "2"), chosen: credentials{key, "1", older, fresh, "2"}},
+		"rotated while the Secret is lost":        {want: rotations("1", "2"), chosen: credentials{newKey, "1", "", fresh, "2"}, why: issueFirst},
+		"the database has not followed it":        {held: credentials{key, "1", older, aside, "2"}, want: rotations("1", "2"), chosen: credentials{key, "1", older, aside, "2"}},
+		"and the value is back":                   {held: credentials{key, "1", older, aside, "2"}, chosen: present},
+		"and the value is taken away":             {held: credentials{key, "1", older, aside, "2"}, want: rotations("1", ""), chosen: present},
+		"and the value is yet another":            {held: credentials{key, "1", older, aside, "2"}, want: rotations("1", "3"), chosen: credentials{key, "1", older, fresh, "3"}},
+		"its annotation is put back":              {held: credentials{key, "1", older, stored, "9"}, chosen: present},
+		"its annotation does not stop a rotation": {held: credentials{key, "1", older, stored, "2"}, want: rotations("1", "2"), chosen: credentials{key, "1", older, fresh, "2"}},
+		"a slip of the hand":                      {held: credentials{key, "1", older, "oops", "1"}, chosen: present},
+		"a secret put there by hand":              {held: credentials{key, "1", older, aside, "1"}, chosen: present},
+		"a crash before the database had one": {
+			held: credentials{key, "1", older, aside, "1"}, want: func(w *wantedSecret) { w.stored.SigningSecret, w.stored.SecretRotation = "", "" },
+			chosen: credentials{key, "1", older, aside, "1"},
+		},
+
+		"a signing secret is brought":               {held: present, want: brings("mine", ""), chosen: credentials{key, "1", older, "mine", "1"}},
+		"rotation of a brought one does nothing":    {held: present, want: func(w *wantedSecret) { brings("mine", "mine")(w); w.secretRotation = "2" }, chosen: credentials{key, "1", older, "mine", "2"}},
+		"none is brought any more":                  {held: credentials{key, "1", older, "mine", "1"}, want: brings("", "mine"), chosen: credentials{key, "1", older, fresh, "1"}},
+		"and the database has not followed that":    {held: credentials{key, "1", older, aside, "1"}, want: brings("", "mine"), chosen: credentials{key, "1", older, aside, "1"}},
+		"a brought one of the generated form stays": {held: credentials{key, "1", older, aside, "1"}, want: brings("", aside), chosen: credentials{key, "1", older, aside, "1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, issued, err := chooseCredentials(test.held, test.brought, test.stored, test.taken, repeat(1))
-			if err != nil || got != test.want || issued != test.issued {
-				t.Errorf("chosen %+v, issued %t (%v), want %+v, issued %t", got, issued, err, test.want, test.issued)
+			w := wantedSecret{keyRotation: "1", secretRotation: "1", stored: store.StoredCredentials{
+				APIKeys: []store.KeyHash{sha256.Sum256([]byte(key))}, KeyRotation: "1", SigningSecret: stored, SecretRotation: "1",
+			}}
+			if test.want != nil {
+				test.want(&w)
+			}
+			chosen, why, err := w.choose(test.held, repeat(1))
+			if err != nil || chosen != test.chosen || why != test.why {
+				t.Errorf("chosen %+v, issue %d (%v), want %+v, issue %d", chosen, why, err, test.chosen, test.why)
 			}
 		})
 	}
 }
 
-func secretOf(key, signing string) map[string][]byte {
-	return map[string][]byte{secretKeyAPIKey: []byte(key), secretKeySigningSecret: []byte(signing)}
+func rotations(key, secret string) func(*wantedSecret) {
+	return func(w *wantedSecret) { w.keyRotation, w.secretRotation = key, secret }
+}
+
+// brings names the signing secrets that the user brings and that the database has; empty for the database's own.
+func brings(brought, stored string) func(*wantedSecret) {
+	return func(w *wantedSecret) {
+		w.brought = brought
+		if stored != "" {
+			w.stored.SigningSecret = stored
+		}
+	}
+}
+
+func TestParseHash(t *testing.T) {
+	if got := parseHash(hexHash("key")); got == nil || *got != sha256.Sum256([]byte("key")) {
+		t.Errorf("got %v", got)
+	}
+	for _, text := range []string{"", "key", hexHash("key")[1:], hexHash("key") + "00", strings.Repeat("g", 64)} {
+		if parseHash(text) != nil {
+			t.Errorf("%q is taken for a hash", text)
+		}
+	}
 }
 
 func TestCheckSigningSecret(t *testing.T) {

@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
@@ -16,16 +17,21 @@ type Database interface {
 	// are equal already.
 	ApplySandbox(ctx context.Context, config store.SandboxConfig) (store.SandboxState, error)
 
-	// SigningSecret is the webhook signing secret of a sandbox, empty if none was stored yet.
-	SigningSecret(ctx context.Context, sandboxUID string) (string, error)
+	// StoredCredentials are those of a sandbox as they stand there; zero if there are none yet.
+	StoredCredentials(ctx context.Context, sandboxUID string) (store.StoredCredentials, error)
 
-	// ApplyCredentials makes the key and the signing secret the only ones of a sandbox. It writes nothing where they are
-	// already. It returns [store.ErrNoOrganization] for a sandbox that was never applied, and [store.ErrKeyTaken] for a key
-	// of another one.
+	// ApplyCredentials makes the key and the signing secret those of a sandbox. Keys that were replaced work for the grace
+	// longer, and every other key not at all. It writes nothing where everything is so already. It returns
+	// [store.ErrNoOrganization] for a sandbox that was never applied, [store.ErrKeyTaken] for a key of another one, and
+	// [store.ErrCredentialsChanged] where others were applied meanwhile.
 	ApplyCredentials(ctx context.Context, sandboxUID string, credentials store.Credentials) error
 
-	// DeleteSandbox removes every row of a sandbox. It returns nil where there is none.
+	// DeleteSandbox removes every row of a sandbox. It returns nil where there is none, and [store.ErrDeletionUnfinished] while
+	// some are left.
 	DeleteSandbox(ctx context.Context, sandboxUID string) error
+
+	// RetainSandbox revokes a sandbox's keys, puts it to rest for good and leaves its rows. It returns nil where there is none.
+	RetainSandbox(ctx context.Context, sandboxUID string) error
 
 	// ApplyTestClient makes the row of a SIM equal to its configuration. It returns [store.ErrDuplicateMSISDN] if another
 	// SIM of the sandbox has the number, and [store.ErrNoOrganization] if there is no such sandbox.
@@ -34,8 +40,11 @@ type Database interface {
 	// DeleteTestClient removes a SIM. It returns nil where there is none.
 	DeleteTestClient(ctx context.Context, testClientUID string) error
 
-	// ChangedAccounts names the resources whose live balance changed since a time of the database, and returns the time to
-	// ask from next. That answer may name a change again, with the same ChangedAt.
+	// Inventory tells of all sandboxes and SIMs at once whether their rows are as they were left.
+	Inventory(ctx context.Context) (*store.Inventory, error)
+
+	// ChangedAccounts names the resources whose live balance, counts or deliveries changed since a time of the database, and
+	// returns the time to ask from next. That answer may name a change again, with the same ChangedAt.
 	ChangedAccounts(ctx context.Context, since time.Time) ([]store.AccountChange, time.Time, error)
 }
 
@@ -43,11 +52,34 @@ type Database interface {
 // written again for every attempt; the cause stands in the controller's log.
 const databaseAway = "The database cannot be reached. It is tried again until it can."
 
+// deletionAway is the message for a database that cannot be reached while something waits to be deleted from it.
+const deletionAway = "The deletion waits for the database, which cannot be reached: the rows there have to go first. It is tried again until it can."
+
+// deletionGoesOn is the message while a sandbox has more rows than are removed in one go.
+const deletionGoesOn = "The sandbox's rows are being removed from the database. They are many; it goes on by itself."
+
+// deletionFailure says of an error that it holds up a deletion; nil stays nil.
+func deletionFailure(err error) error {
+	var waiting *waitingError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &waiting) && waiting.reason == v1alpha1.ReasonDeleting:
+		return err
+	case errors.As(err, &waiting):
+		return &waitingError{reason: waiting.reason, message: deletionAway, cause: waiting.cause, woken: waiting.woken}
+	default:
+		return &failedError{reason: reasonOf(err), cause: fmt.Errorf("the deletion waits, and is tried again: %w", err)}
+	}
+}
+
 // databaseFailure turns an error of the database into one that says what happens next; nil stays nil.
 func databaseFailure(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, store.ErrDeletionUnfinished):
+		return &waitingError{reason: v1alpha1.ReasonDeleting, message: deletionGoesOn, cause: err}
 	case errors.Is(err, store.ErrUnavailable):
 		return &waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: databaseAway, cause: err}
 	default:

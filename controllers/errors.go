@@ -21,11 +21,12 @@ type stallingError struct {
 
 func (e *stallingError) Error() string { return e.message }
 
-// waitingError says that something else has to happen first. A watch tells where one can; the retry is for the rest.
+// waitingError says that something else has to happen first. Somebody tells where one can; the retry is for the rest.
 type waitingError struct {
 	reason  string
 	message string // the same each time, since it stands in the status
 	cause   error  // may be nil
+	woken   bool   // whoever sees it happen has the resource looked at: there is no need to try before
 }
 
 func (e *waitingError) Error() string { return e.message }
@@ -40,6 +41,9 @@ type failedError struct {
 func (e *failedError) Error() string { return e.cause.Error() }
 func (e *failedError) Unwrap() error { return e.cause }
 
+// errSpecChanged says that the cache was behind: what was seen is of an earlier spec, and says nothing about the present one.
+var errSpecChanged = errors.New("the spec has changed since it was read")
+
 // isStalling reports whether nothing but a change by the user can help.
 func isStalling(err error) bool {
 	var stalling *stallingError
@@ -50,6 +54,12 @@ func isStalling(err error) bool {
 func isWaiting(err error) bool {
 	var waiting *waitingError
 	return errors.As(err, &waiting)
+}
+
+// isWoken reports whether the wait ends by itself.
+func isWoken(err error) bool {
+	var waiting *waitingError
+	return errors.As(err, &waiting) && waiting.woken
 }
 
 // reasonOf is the condition reason of a step's error.
@@ -73,18 +83,18 @@ func reasonOf(err error) string {
 
 // pace is how often a resource is looked at again when nothing tells the controller to.
 type pace struct {
-	resync time.Duration // to put back what was changed by hand behind the controller's back
+	resync time.Duration // in case that something was missed; drift is found otherwise
 	retry  time.Duration // while waiting for something that no watch tells of
 }
 
 // next turns the outcome of a reconciliation into what the queue does with the resource.
 func (p pace) next(err error) (ctrl.Result, error) {
 	switch {
-	case err == nil, isStalling(err):
+	case err == nil, isStalling(err), isWoken(err):
 		return ctrl.Result{RequeueAfter: spread(p.resync)}, nil
 	case isWaiting(err):
 		return ctrl.Result{RequeueAfter: spread(p.retry)}, nil
-	case apierrors.IsConflict(err): // somebody else wrote first; nothing is wrong
+	case apierrors.IsConflict(err), errors.Is(err, errSpecChanged): // somebody else wrote first; nothing is wrong
 		return ctrl.Result{RequeueAfter: spread(p.retry / 10)}, nil
 	default:
 		return ctrl.Result{}, err

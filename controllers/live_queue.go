@@ -48,6 +48,27 @@ func (q *changeQueue) add(accounts []store.AccountChange) {
 	}
 }
 
+// append queues changes at the end.
+func (q *changeQueue) append(changes []change) {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	for _, c := range changes {
+		q.push(c)
+	}
+}
+
+// prefer queues changes before all others.
+func (q *changeQueue) prefer(changes []change) {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	behind := q.order
+	q.order = nil
+	clear(q.queued)
+	for _, c := range append(changes, behind...) {
+		q.push(c)
+	}
+}
+
 // release queues what was held.
 func (q *changeQueue) release() {
 	q.mutex.Lock()

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -11,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -21,6 +23,8 @@ import (
 // server in writes. Changes of a spec do not pass through here and never wait for it.
 type liveStatus struct {
 	database Database
+	cache    client.Reader
+	outage   *outage // that it finds, for all
 	clock    clock.WithTicker
 	every    time.Duration // between two questions to the database
 	budget   *rate.Limiter
@@ -34,9 +38,11 @@ type liveStatus struct {
 // lookBack is how far the first question goes back.
 const lookBack = time.Minute
 
-func newLiveStatus(database Database, clock clock.WithTicker, every time.Duration, writesPerSecond float64) *liveStatus {
+func newLiveStatus(database Database, cache client.Reader, clock clock.WithTicker, every time.Duration, writesPerSecond float64) *liveStatus {
 	return &liveStatus{
 		database:    database,
+		cache:       cache,
+		outage:      newOutage(),
 		clock:       clock,
 		every:       every,
 		budget:      rate.NewLimiter(rate.Limit(writesPerSecond), 1),
@@ -75,6 +81,7 @@ func (l *liveStatus) poll(ctx context.Context) {
 			since = next
 			l.changed.add(l.news(changes))
 		}
+		l.follow(ctx, away, err)
 		away = tellOnce(ctx, log, away, err)
 		l.changed.release()
 		select {
@@ -83,6 +90,35 @@ func (l *liveStatus) poll(ctx context.Context) {
 		case <-ticker.C():
 		}
 	}
+}
+
+// follow has all resources say that the database is away when it was so twice in a row, and those that had to wait for it looked
+// at again when it is back. While it is away this is the only one who asks.
+func (l *liveStatus) follow(ctx context.Context, away bool, err error) {
+	switch {
+	case interrupted(ctx):
+	case err == nil:
+		l.changed.prefer(l.outage.end())
+	case away && errors.Is(err, store.ErrUnavailable) && l.outage.begin():
+		l.changed.append(l.all(ctx))
+	}
+}
+
+// all names every resource, the sandboxes first.
+func (l *liveStatus) all(ctx context.Context) (all []change) {
+	var sandboxes v1alpha1.SandboxEnvironmentList
+	var testClients v1alpha1.TestClientList
+	err := errors.Join(l.cache.List(ctx, &sandboxes, client.UnsafeDisableDeepCopy), l.cache.List(ctx, &testClients, client.UnsafeDisableDeepCopy))
+	if err != nil { // only while the cache is being stopped
+		return nil
+	}
+	for i := range sandboxes.Items {
+		all = append(all, change{key: client.ObjectKeyFromObject(&sandboxes.Items[i])})
+	}
+	for i := range testClients.Items {
+		all = append(all, changeOfTestClient(&testClients.Items[i]))
+	}
+	return all
 }
 
 // news are the changes that the last answer did not name already: the database goes on naming a change for some seconds, in
@@ -123,15 +159,19 @@ func (l *liveStatus) release(ctx context.Context) {
 		if l.budget.Wait(ctx) != nil {
 			return
 		}
-		out := l.sandboxes
-		if next.isTestClient {
-			out = l.testClients
-		}
-		select {
-		case out <- event.TypedGenericEvent[client.ObjectKey]{Object: next.key}:
-		case <-ctx.Done():
-			return
-		}
+		l.hand(ctx, next)
+	}
+}
+
+// hand has a resource reconciled.
+func (l *liveStatus) hand(ctx context.Context, c change) {
+	out := l.sandboxes
+	if c.isTestClient {
+		out = l.testClients
+	}
+	select {
+	case out <- event.TypedGenericEvent[client.ObjectKey]{Object: c.key}:
+	case <-ctx.Done():
 	}
 }
 

@@ -78,12 +78,12 @@ func (m *Migrated) ApplySandbox(ctx context.Context, config store.SandboxConfig)
 	return m.database.ApplySandbox(ctx, config)
 }
 
-// SigningSecret implements [Database].
-func (m *Migrated) SigningSecret(ctx context.Context, sandboxUID string) (string, error) {
+// StoredCredentials implements [Database].
+func (m *Migrated) StoredCredentials(ctx context.Context, sandboxUID string) (store.StoredCredentials, error) {
 	if err := m.ready(ctx); err != nil {
-		return "", err
+		return store.StoredCredentials{}, err
 	}
-	return m.database.SigningSecret(ctx, sandboxUID)
+	return m.database.StoredCredentials(ctx, sandboxUID)
 }
 
 // ApplyCredentials implements [Database].
@@ -102,6 +102,14 @@ func (m *Migrated) DeleteSandbox(ctx context.Context, sandboxUID string) error {
 	return m.database.DeleteSandbox(ctx, sandboxUID)
 }
 
+// RetainSandbox implements [Database].
+func (m *Migrated) RetainSandbox(ctx context.Context, sandboxUID string) error {
+	if err := m.ready(ctx); err != nil {
+		return err
+	}
+	return m.database.RetainSandbox(ctx, sandboxUID)
+}
+
 // ApplyTestClient implements [Database].
 func (m *Migrated) ApplyTestClient(ctx context.Context, sandboxUID string, config store.TestClientConfig) (store.TestClientState, error) {
 	if err := m.ready(ctx); err != nil {
@@ -116,6 +124,14 @@ func (m *Migrated) DeleteTestClient(ctx context.Context, testClientUID string) e
 		return err
 	}
 	return m.database.DeleteTestClient(ctx, testClientUID)
+}
+
+// Inventory implements [Database].
+func (m *Migrated) Inventory(ctx context.Context) (*store.Inventory, error) {
+	if err := m.ready(ctx); err != nil {
+		return nil, err
+	}
+	return m.database.Inventory(ctx)
 }
 
 // ChangedAccounts implements [Database].

@@ -12,7 +12,9 @@ import (
 // someDatabase answers one question.
 type someDatabase struct{ Database }
 
-func (someDatabase) SigningSecret(context.Context, string) (string, error) { return "asked", nil }
+func (someDatabase) StoredCredentials(context.Context, string) (store.StoredCredentials, error) {
+	return store.StoredCredentials{KeyRotation: "asked"}, nil
+}
 
 func TestMigrated(t *testing.T) {
 	attempts := make(chan error)
@@ -22,19 +24,19 @@ func TestMigrated(t *testing.T) {
 
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := migrated.SigningSecret(cancelled, ""); !errors.Is(err, context.Canceled) {
+	if _, err := migrated.StoredCredentials(cancelled, ""); !errors.Is(err, context.Canceled) {
 		t.Errorf("before the first attempt ended: %v, want that the question waits", err)
 	}
 	attempts <- errors.New("the database is away")
 	attempts <- errors.New("the database is away") // the first attempt has been told by now
-	if _, err := migrated.SigningSecret(t.Context(), ""); !errors.Is(err, store.ErrUnavailable) {
+	if _, err := migrated.StoredCredentials(t.Context(), ""); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("after failed attempts: %v, want that the database is not available", err)
 	}
 	attempts <- nil
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	if answer, err := migrated.SigningSecret(t.Context(), ""); answer != "asked" || err != nil {
-		t.Errorf("after the migration: %q, %v", answer, err)
+	if answer, err := migrated.StoredCredentials(t.Context(), ""); answer.KeyRotation != "asked" || err != nil {
+		t.Errorf("after the migration: %q, %v", answer.KeyRotation, err)
 	}
 }

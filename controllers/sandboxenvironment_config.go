@@ -12,13 +12,15 @@ import (
 
 // Defaults of the schema, for objects that were stored before a field had one.
 const (
-	defaultAbsorptionPct  = 100
-	defaultLatencyPercent = 100
-	defaultMaxRetries     = 5
-	defaultRetryFactor    = 5
-	defaultInitialDelay   = "5s"
-	defaultMaxDelay       = "1h"
-	defaultPendingTimeout = "60m"
+	defaultAbsorptionPct    = 100
+	defaultLatencyPercent   = 100
+	defaultMaxRetries       = 5
+	defaultRetryFactor      = 5
+	defaultInitialDelay     = "5s"
+	defaultMaxDelay         = "1h"
+	defaultPendingTimeout   = "60m"
+	defaultKeyRotationGrace = "24h"
+	noTTL                   = "0s" // read for its form only
 )
 
 // sandboxConfig is the configuration that a sandbox's spec asks for. It returns a stalling error for a spec that the

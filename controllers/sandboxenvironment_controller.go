@@ -2,10 +2,12 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
 	"slices"
+	"time"
 
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -20,19 +22,23 @@ import (
 type sandboxReconciler struct {
 	client.Client               // reads from the cache, which holds only Secrets of the controller's own
 	live          client.Reader // reads from the API server, for Secrets that are not in the cache
+	cache         client.Reader // as the first, and does not wait for it to hold what the controller wrote
+	places        *places
+	outage        *outage
 	database      Database
 	baseURL       *url.URL
 	random        io.Reader
 	clock         clock.PassiveClock
 	recorder      events.EventRecorder
 	pace          pace
+	asWanted      secretVersions
 }
 
-// +kubebuilder:rbac:groups=cauri.dev,resources=sandboxenvironments,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=cauri.dev,resources=sandboxenvironments,verbs=get;list;watch;patch;delete
 // +kubebuilder:rbac:groups=cauri.dev,resources=sandboxenvironments/status,verbs=patch
 // +kubebuilder:rbac:groups=cauri.dev,resources=sandboxenvironments/finalizers,verbs=update
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch;update
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // sandboxSteps are the conditions that Ready sums up, in the order of the steps that decide them.
 var sandboxSteps = []string{
@@ -41,12 +47,21 @@ var sandboxSteps = []string{
 	v1alpha1.ConditionCredentialsReady,
 }
 
+// announcedConditions are those whose changes make events.
+var announcedConditions = []string{
+	v1alpha1.ConditionReady,
+	v1alpha1.ConditionOperatorCredentialsReady,
+	v1alpha1.ConditionWebhookReady,
+}
+
 // sandboxObservation is what a reconciliation learns about a sandbox, step by step.
 type sandboxObservation struct {
-	config     store.SandboxConfig
-	state      *store.SandboxState // nil: the database was not come to
-	secretName string              // of the credentials Secret; empty: not in place
-	progress   progress
+	config           store.SandboxConfig
+	state            *store.SandboxState // nil: the database was not come to
+	secretName       string              // of the credentials Secret; empty: not in place
+	keyRotation      string              // value of the spec that its API key was issued for
+	keyRotationGrace time.Duration
+	progress         progress
 
 	operatorProblem *operatorProblem // with the credentials for an operator; nil for none
 }
@@ -60,6 +75,9 @@ func (r *sandboxReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	if !sandbox.DeletionTimestamp.IsZero() {
 		return r.reconcileDeletion(ctx, sandbox)
 	}
+	if at := expiry(sandbox); at != nil && !r.clock.Now().Before(*at) {
+		return r.expire(ctx, sandbox)
+	}
 	if err := addFinalizer(ctx, r.Client, sandbox, v1alpha1.SandboxFinalizer); err != nil {
 		return r.pace.next(err)
 	}
@@ -69,7 +87,7 @@ func (r *sandboxReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 
 // reconcileSteps runs the steps in order, up to the first that fails.
 func (r *sandboxReconciler) reconcileSteps(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) sandboxObservation {
-	seen := sandboxObservation{progress: progress{steps: sandboxSteps}}
+	seen := sandboxObservation{progress: progress{steps: sandboxSteps, suspended: sandbox.Spec.Suspend}}
 	for _, step := range []func(context.Context, *v1alpha1.SandboxEnvironment, *sandboxObservation) error{
 		r.reconcileSpec,
 		r.reconcileDatabase,
@@ -87,40 +105,24 @@ func (r *sandboxReconciler) reconcileSteps(ctx context.Context, sandbox *v1alpha
 	return seen
 }
 
-// reconcileDeletion removes all that the sandbox has, and then lets it go.
-func (r *sandboxReconciler) reconcileDeletion(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (ctrl.Result, error) {
-	if !hasFinalizer(sandbox, v1alpha1.SandboxFinalizer) {
-		return ctrl.Result{}, nil
-	}
-	if err := r.database.DeleteSandbox(ctx, string(sandbox.UID)); err != nil {
-		return r.finish(ctx, sandbox, sandboxObservation{progress: progress{
-			steps: []string{v1alpha1.ConditionDatabaseReady},
-			err:   databaseFailure(err),
-		}})
-	}
-	if err := r.deleteSecrets(ctx, sandbox, ""); err != nil {
-		return r.pace.next(err)
-	}
-	if err := removeFinalizer(ctx, r.Client, sandbox, v1alpha1.SandboxFinalizer); err != nil {
-		return r.pace.next(err)
-	}
-	return ctrl.Result{}, nil
-}
-
 // finish writes the status, if it changed, and decides when the sandbox is looked at again.
 func (r *sandboxReconciler) finish(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation) (ctrl.Result, error) {
 	if interrupted(ctx) {
 		return ctrl.Result{}, fmt.Errorf("reconciling %s: %w", client.ObjectKeyFromObject(sandbox), context.Cause(ctx))
+	}
+	if errors.Is(seen.progress.err, errSpecChanged) {
+		return r.pace.next(seen.progress.err)
 	}
 	before := sandbox.DeepCopy()
 	sandbox.Status = sandboxStatus(sandbox, seen, r.sandboxURL(sandbox), r.clock.Now())
 	if err := patchStatus(ctx, r.Client, before, sandbox); err != nil {
 		return r.pace.next(err)
 	}
-	for _, kind := range []string{v1alpha1.ConditionReady, v1alpha1.ConditionOperatorCredentialsReady} {
+	for _, kind := range announcedConditions {
 		announce(r.recorder, sandbox, kind, before.Status.Conditions, sandbox.Status.Conditions)
 	}
-	return r.pace.next(seen.progress.err)
+	result, err := r.pace.next(seen.progress.err)
+	return r.wake(sandbox, result, err)
 }
 
 // sandboxURL is the base URL of a sandbox's API. Both names are DNS labels, so that nothing needs to be escaped.

@@ -39,6 +39,7 @@ func TestSandboxBecomesReady(t *testing.T) {
 		EnvironmentsSummary: "1/2",
 		Balances:            []v1alpha1.Balance{{Currency: "RWF", Amount: 1000}},
 		TestClients:         new(int64(0)),
+		Transactions:        &v1alpha1.TransactionCounts{},
 	}
 	if diff := cmp.Diff(want, status); diff != "" {
 		t.Error(diff)
@@ -128,7 +129,7 @@ func TestSandboxDrift(t *testing.T) {
 func TestQuietResourcesAreNotWritten(t *testing.T) {
 	c := newCluster(t)
 	c.start(func(o *controllers.Options) { o.Resync = 20 * time.Millisecond })
-	sandbox, alice := c.newSandbox(), c.newTestClient("alice", "+250788000001")
+	sandbox, alice := c.newSandbox(everyField), c.newTestClient("alice", "+250788000001")
 	waiting := c.newTestClient("lost", "+250788000002", func(tc *v1alpha1.TestClient) { tc.Spec.SandboxRef.Name = "elsewhere" })
 	c.create(sandbox)
 	c.create(alice)
@@ -138,6 +139,15 @@ func TestQuietResourcesAreNotWritten(t *testing.T) {
 	c.until(func(ctx context.Context) string { // the count of TestClients follows a little later
 		c.refresh(sandbox)
 		return cmp.Diff(new(int64(1)), sandbox.Status.TestClients)
+	})
+	c.row(`insert into endpoint_health (tenant, delivered, failures, failing_since, last_failure_at, last_failure)
+		select tenant, 3, 1, clock_timestamp(), clock_timestamp(), 'the receiver answered 500' from organizations returning 1`, nil, new(int))
+	c.until(func(context.Context) string {
+		c.refresh(sandbox)
+		if sandbox.Status.Webhook == nil || sandbox.Status.Webhook.LastFailure == nil || sandbox.Status.ExpiresAt == nil || sandbox.Status.ObservedReset == "" {
+			return "the status is not complete"
+		}
+		return ""
 	})
 
 	versions := func() []string {

@@ -21,40 +21,64 @@ func (r *sandboxReconciler) reconcileCredentials(ctx context.Context, sandbox *v
 	if err != nil {
 		return err
 	}
-	stored, err := r.database.SigningSecret(ctx, string(sandbox.UID))
-	if err != nil {
-		return databaseFailure(err)
+	wanted := wantedSecret{
+		organizationID: seen.state.OrganizationID, brought: brought, keyRotation: sandbox.Spec.KeyRotation, grace: seen.keyRotationGrace,
 	}
-	wanted := wantedSecret{organizationID: seen.state.OrganizationID, brought: brought, stored: stored}
-	if err := r.issue(ctx, sandbox, wanted); err != nil {
+	if sandbox.Spec.Webhook != nil {
+		wanted.secretRotation = sandbox.Spec.Webhook.SecretRotation
+	}
+	held, err := r.issue(ctx, sandbox, wanted)
+	if err != nil {
 		return err
 	}
-	seen.secretName = sandbox.CredentialsSecretName()
+	seen.secretName, seen.keyRotation = sandbox.CredentialsSecretName(), held.keyRotation
 	return r.deleteSecrets(ctx, sandbox, seen.secretName)
 }
 
-// issue brings the Secret and the database together. A key that another sandbox has, which somebody put into the Secret by
-// hand, opens neither sandbox's data to the other: a new one takes its place.
-func (r *sandboxReconciler) issue(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, wanted wantedSecret) error {
-	held, err := r.ensureSecret(ctx, sandbox, wanted)
-	if err != nil {
-		return err
+// issueRounds bounds how often credentials are chosen anew within one attempt.
+const issueRounds = 4
+
+// issue brings the Secret and the database together and returns what both hold then. It begins anew when somebody else wrote
+// one of the two first, when the database had to learn of a key before its replacement, and for a key that another sandbox
+// has: somebody put it into the Secret by hand, and it must open neither sandbox's data to the other.
+func (r *sandboxReconciler) issue(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, wanted wantedSecret) (held credentials, err error) {
+	for range issueRounds {
+		if wanted.stored, err = r.database.StoredCredentials(ctx, string(sandbox.UID)); err != nil {
+			return held, databaseFailure(err)
+		}
+		held, err = r.ensureSecret(ctx, sandbox, wanted)
+		switch {
+		case errors.Is(err, errSpecChanged):
+			return held, err
+		case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+			continue
+		case err != nil:
+			return held, err
+		}
+		err = r.applyCredentials(ctx, sandbox, wanted, held)
+		switch {
+		case errors.Is(err, store.ErrKeyTaken):
+			wanted.taken = held.apiKey
+		case errors.Is(err, store.ErrCredentialsChanged):
+		case err != nil:
+			return held, databaseFailure(err)
+		case wanted.isMet(held):
+			return held, nil
+		}
 	}
-	err = r.applyCredentials(ctx, sandbox, held)
-	if !errors.Is(err, store.ErrKeyTaken) {
-		return databaseFailure(err)
-	}
-	wanted.taken = held.apiKey
-	if held, err = r.ensureSecret(ctx, sandbox, wanted); err != nil {
-		return err
-	}
-	return databaseFailure(r.applyCredentials(ctx, sandbox, held))
+	key := client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.CredentialsSecretName()}
+	return held, secretFailure(key, apierrors.NewConflict(corev1.Resource("secrets"), key.Name, errors.New("somebody else keeps changing it")))
 }
 
-func (r *sandboxReconciler) applyCredentials(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, held credentials) error {
+func (r *sandboxReconciler) applyCredentials(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, wanted wantedSecret, held credentials) error {
 	return r.database.ApplyCredentials(ctx, string(sandbox.UID), store.Credentials{
-		APIKeyHash:    sha256.Sum256([]byte(held.apiKey)),
-		SigningSecret: held.signingSecret,
+		APIKeyHash:     sha256.Sum256([]byte(held.apiKey)),
+		KeyRotation:    held.keyRotation,
+		Replaces:       parseHash(held.keyReplaces),
+		Grace:          wanted.grace,
+		SigningSecret:  held.signingSecret,
+		SecretRotation: held.secretRotation,
+		Following:      wanted.stored.Version,
 	})
 }
 

@@ -31,11 +31,11 @@ func (c *cluster) accepted(key []byte) {
 // storedSigningSecret is the signing secret that the database has for a sandbox.
 func (c *cluster) storedSigningSecret(sandbox *v1alpha1.SandboxEnvironment) string {
 	c.Helper()
-	secret, err := c.database.Database.SigningSecret(c.Context(), string(sandbox.UID))
+	stored, err := c.database.Database.StoredCredentials(c.Context(), string(sandbox.UID))
 	if err != nil {
 		c.Fatal(err)
 	}
-	return secret
+	return stored.SigningSecret
 }
 
 func TestCredentialsSecret(t *testing.T) {

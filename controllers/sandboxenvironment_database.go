@@ -3,17 +3,30 @@ package controllers
 import (
 	"context"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// reconcileSpec turns the spec into the configuration that the database takes.
-func (r *sandboxReconciler) reconcileSpec(_ context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation) (err error) {
-	seen.config, err = sandboxConfig(sandbox)
-	return err
+// reconcileSpec turns the spec into the configuration that the database takes, if there is room for the sandbox.
+func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation) (err error) {
+	if seen.config, err = sandboxConfig(sandbox); err != nil {
+		return err
+	}
+	if _, err = duration("spec.ttl", sandbox.Spec.TTL, noTTL); err != nil {
+		return err
+	}
+	if seen.keyRotationGrace, err = duration("spec.keyRotationGrace", graceText(sandbox), ""); err != nil {
+		return err
+	}
+	return r.takePlace(ctx, sandbox)
 }
 
 // reconcileDatabase makes the rows follow the spec, and the Secrets with operators' credentials that it names.
 func (r *sandboxReconciler) reconcileDatabase(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation) (err error) {
+	if err := r.outage.holdUp(change{key: client.ObjectKeyFromObject(sandbox)}); err != nil {
+		return err
+	}
 	seen.config.Operators, seen.operatorProblem, err = r.operatorAccess(ctx, sandbox)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/store"
 )
 
 // secretType follows the Service Binding specification: a type that names what the Secret connects to.
@@ -39,37 +41,40 @@ const (
 	sandboxLabel   = "cauri.dev/sandbox"
 )
 
+// The annotations of the credentials Secret tell what its content was made for. They are written together with it, so that the
+// database can be brought to follow whatever happens in between. One that would be empty may be missing.
+const (
+	keyRotationAnnotation    = "cauri.dev/key-rotation"    // value of spec.keyRotation
+	keyReplacesAnnotation    = "cauri.dev/key-replaces"    // SHA-256, in hexadecimal, of the API key before
+	secretRotationAnnotation = "cauri.dev/secret-rotation" // value of spec.webhook.secretRotation
+)
+
 // fieldOwner is the manager of the fields that the controller applies.
 const fieldOwner = client.FieldOwner("cauri-controller")
 
 // Reasons of the events about credentials.
 const (
-	eventAPIKeyIssued     = "APIKeyIssued"
-	eventAPIKeyTaken      = "APIKeyTaken"
-	eventCredentialsMoved = "CredentialsMoved"
+	eventAPIKeyIssued         = "APIKeyIssued"
+	eventAPIKeyRotated        = "APIKeyRotated"
+	eventAPIKeyTaken          = "APIKeyTaken"
+	eventCredentialsMoved     = "CredentialsMoved"
+	eventSigningSecretRotated = "SigningSecretRotated"
 )
 
-// wantedSecret is what the content of the credentials Secret depends on, beside what it holds already.
-type wantedSecret struct {
-	organizationID string
-	brought        string // signing secret of the user's, empty for none
-	stored         string // signing secret that the database has, empty for none
-	taken          string // API key that is another sandbox's, empty for none
-}
-
 // ensureSecret makes the credentials Secret what it should be and returns the credentials that it holds. A Secret that is as
-// it should be costs no request. Any write is decided on a fresh read, because the cache may not know yet of a key that was
-// issued a moment ago.
+// it should be costs no request. Any write, of the Secret or of the database, is decided on a fresh read, because the cache may
+// not know yet of a key that was issued a moment ago.
 func (r *sandboxReconciler) ensureSecret(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, w wantedSecret) (credentials, error) {
 	key := client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.CredentialsSecretName()}
 
 	cached := &corev1.Secret{}
-	if err := r.Get(ctx, key, cached); err == nil && metav1.IsControlledBy(cached, sandbox) {
-		chosen, issued, err := chooseCredentials(cached.Data, w.brought, w.stored, w.taken, r.random)
+	if err := r.Get(ctx, key, cached); err == nil && metav1.IsControlledBy(cached, sandbox) && w.knows(string(cached.Data[secretKeyAPIKey])) {
+		chosen, why, err := w.choose(credentialsIn(cached), r.random)
 		if err != nil {
 			return credentials{}, secretFailure(key, err)
 		}
-		if !issued && isAsWanted(cached, sandbox, r.secretData(sandbox, w.organizationID, chosen)) {
+		if why == issueNothing && r.isAsWanted(cached, sandbox, w, chosen) {
+			r.asWanted.set(cached)
 			return chosen, nil
 		}
 	}
@@ -82,25 +87,91 @@ func (r *sandboxReconciler) ensureSecret(ctx context.Context, sandbox *v1alpha1.
 	if err != nil {
 		return credentials{}, secretFailure(key, err)
 	}
-	chosen, issued, err := chooseCredentials(held, w.brought, w.stored, w.taken, r.random)
+	chosen, why, err := w.choose(held, r.random)
 	if err != nil {
 		return credentials{}, secretFailure(key, err)
 	}
-	if err := r.applySecret(ctx, sandbox, key, present, r.secretData(sandbox, w.organizationID, chosen)); err != nil {
+	if present != nil && r.isAsWanted(present, sandbox, w, chosen) {
+		r.asWanted.set(present)
+		return chosen, nil
+	}
+	rotated := isReplaced(w.stored.SigningSecret, held.signingSecret, chosen.signingSecret)
+	if why == issueRotated || rotated {
+		if err := r.checkSpecIsPresent(ctx, sandbox); err != nil {
+			return credentials{}, err
+		}
+	}
+	if err := r.writeSecret(ctx, sandbox, key, present, w, chosen); err != nil {
 		return credentials{}, secretFailure(key, err)
 	}
-	switch {
-	case issued && w.taken != "":
-		r.recorder.Eventf(sandbox, nil, corev1.EventTypeWarning, eventAPIKeyTaken, actionIssueCredentials,
-			"The API key in the Secret %s was another sandbox's. A new one stands there now.", key.Name)
-	case issued:
-		r.recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventAPIKeyIssued, actionIssueCredentials,
-			"A new API key stands in the Secret %s.", key.Name)
-	case moved:
-		r.recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventCredentialsMoved, actionIssueCredentials,
-			"The credentials stand in the Secret %s now.", key.Name)
+	r.announceKey(sandbox, w, why, moved)
+	if rotated {
+		r.recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventSigningSecretRotated, actionIssueCredentials,
+			"A new signing secret stands in the Secret %s. The one before it signs beside it for %.0f hours.", key.Name, store.SecretOverlap.Hours())
 	}
 	return chosen, nil
+}
+
+// isReplaced reports whether a signing secret takes the place of the one that the database has, and does not stand there yet.
+func isReplaced(stored, held, chosen string) bool {
+	return stored != "" && chosen != stored && chosen != held
+}
+
+// checkSpecIsPresent returns errSpecChanged for a sandbox that the cache knows in an earlier generation than the API server, whose
+// value would undo a rotation that another controller has done. It comes after the Secret was read: whoever rotates later
+// changes the Secret, and this controller may not write it any more.
+func (r *sandboxReconciler) checkSpecIsPresent(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) error {
+	present := &v1alpha1.SandboxEnvironment{}
+	key := client.ObjectKeyFromObject(sandbox)
+	err := r.live.Get(ctx, key, present)
+	switch {
+	case client.IgnoreNotFound(err) != nil:
+		return &failedError{reason: v1alpha1.ReasonCredentialsError, cause: fmt.Errorf("reading the sandbox before a rotation: %w", err)}
+	case err != nil, present.UID != sandbox.UID, present.Generation != sandbox.Generation:
+		return errSpecChanged
+	}
+	return nil
+}
+
+// announceKey makes an event of what was written about the API key.
+func (r *sandboxReconciler) announceKey(sandbox *v1alpha1.SandboxEnvironment, w wantedSecret, why issue, moved bool) {
+	kind, reason, message := corev1.EventTypeNormal, "", ""
+	switch {
+	case why == issueFirst && w.taken != "":
+		kind, reason = corev1.EventTypeWarning, eventAPIKeyTaken
+		message = "The API key in the Secret %s was another sandbox's. A new one stands there now."
+	case why == issueFirst:
+		reason, message = eventAPIKeyIssued, "A new API key stands in the Secret %s."
+	case why == issueRotated && w.grace == 0:
+		reason, message = eventAPIKeyRotated, "A new API key stands in the Secret %s. No key before it works any more."
+	case why == issueRotated:
+		reason, message = eventAPIKeyRotated, fmt.Sprintf("A new API key stands in the Secret %%s. The one before it works for %s longer.", graceText(sandbox))
+	case moved:
+		reason, message = eventCredentialsMoved, "The credentials stand in the Secret %s now."
+	default:
+		return
+	}
+	r.recorder.Eventf(sandbox, nil, kind, reason, actionIssueCredentials, message, sandbox.CredentialsSecretName())
+}
+
+// graceText is the grace as the spec has it.
+func graceText(sandbox *v1alpha1.SandboxEnvironment) v1alpha1.Duration {
+	return cmp.Or(sandbox.Spec.KeyRotationGrace, defaultKeyRotationGrace)
+}
+
+// credentialsIn are the credentials in a Secret.
+func credentialsIn(secret *corev1.Secret) credentials {
+	held := credentials{
+		apiKey:         string(secret.Data[secretKeyAPIKey]),
+		keyRotation:    secret.Annotations[keyRotationAnnotation],
+		keyReplaces:    secret.Annotations[keyReplacesAnnotation],
+		signingSecret:  string(secret.Data[secretKeySigningSecret]),
+		secretRotation: secret.Annotations[secretRotationAnnotation],
+	}
+	if parseHash(held.keyReplaces) == nil {
+		held.keyReplaces = ""
+	}
+	return held
 }
 
 // readOwnSecret reads the credentials Secret from the API server; nil where there is none. It returns a waiting error for a
@@ -122,29 +193,49 @@ func (r *sandboxReconciler) readOwnSecret(ctx context.Context, sandbox *v1alpha1
 	return secret, nil
 }
 
-// heldCredentials is the content of the credentials Secret or, where there is none, of the one that it was before the spec
-// gave it another name.
-func (r *sandboxReconciler) heldCredentials(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, present *corev1.Secret) (held map[string][]byte, moved bool, err error) {
+// heldCredentials are those of the credentials Secret or, where there is none, of the one that it was before the spec gave it
+// another name.
+func (r *sandboxReconciler) heldCredentials(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, present *corev1.Secret) (held credentials, moved bool, err error) {
 	if present != nil {
-		return present.Data, false, nil
+		return credentialsIn(present), false, nil
 	}
 	if sandbox.Status.Binding == nil || sandbox.Status.Binding.Name == sandbox.CredentialsSecretName() {
-		return nil, false, nil
+		return credentials{}, false, nil
 	}
 	former := &corev1.Secret{}
 	err = r.live.Get(ctx, client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.Status.Binding.Name}, former)
 	if err != nil || !metav1.IsControlledBy(former, sandbox) {
-		return nil, false, client.IgnoreNotFound(err)
+		return credentials{}, false, client.IgnoreNotFound(err)
 	}
-	return former.Data, true, nil
+	return credentialsIn(former), true, nil
 }
 
-// applySecret writes the Secret. It holds for the version that was read only. A Secret that somebody makes in the instant
-// between has another type, which nobody can change, or another owner, so that the API server refuses to merge the two.
-func (r *sandboxReconciler) applySecret(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey, present *corev1.Secret, data map[string][]byte) error {
+// writeSecret writes the Secret, on the condition that it is still the version that was read, or still not there: of two
+// controllers that see the same, only one issues a key. A Secret is made by a create, since an apply would merge with one that
+// the other made in between.
+func (r *sandboxReconciler) writeSecret(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey, present *corev1.Secret, w wantedSecret, chosen credentials) error {
+	data := r.secretData(sandbox, w.organizationID, chosen)
+	if present == nil {
+		secret := &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: key.Namespace, Name: key.Name, Labels: secretLabels(sandbox), Annotations: toWrite(nil, secretAnnotations(chosen)),
+				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(sandbox, v1alpha1.GroupVersion.WithKind("SandboxEnvironment"))},
+			},
+			Type: secretType,
+			Data: data,
+		}
+		if err := r.Create(ctx, secret, fieldOwner); err != nil {
+			return err
+		}
+		r.asWanted.set(secret)
+		return nil
+	}
 	secret := corev1ac.Secret(key.Name, key.Namespace).
+		WithUID(present.UID).
+		WithResourceVersion(present.ResourceVersion).
 		WithType(secretType).
 		WithLabels(secretLabels(sandbox)).
+		WithAnnotations(toWrite(present.Annotations, secretAnnotations(chosen))).
 		WithOwnerReferences(metav1ac.OwnerReference().
 			WithAPIVersion(v1alpha1.GroupVersion.String()).
 			WithKind("SandboxEnvironment").
@@ -153,9 +244,6 @@ func (r *sandboxReconciler) applySecret(ctx context.Context, sandbox *v1alpha1.S
 			WithController(true).
 			WithBlockOwnerDeletion(true)).
 		WithData(data)
-	if present != nil {
-		secret.WithUID(present.UID).WithResourceVersion(present.ResourceVersion)
-	}
 	return r.Apply(ctx, secret, fieldOwner, client.ForceOwnership)
 }
 
@@ -207,14 +295,37 @@ func secretLabels(sandbox *v1alpha1.SandboxEnvironment) map[string]string {
 	return map[string]string{managedByLabel: managedByCauri, sandboxLabel: sandbox.Name}
 }
 
-// isAsWanted reports whether an own Secret has the labels and the content that it should have. What others added to it is
-// theirs.
-func isAsWanted(secret *corev1.Secret, sandbox *v1alpha1.SandboxEnvironment, data map[string][]byte) bool {
+// secretAnnotations tell what the credentials were made for.
+func secretAnnotations(c credentials) map[string]string {
+	return map[string]string{
+		keyRotationAnnotation: c.keyRotation, keyReplacesAnnotation: c.keyReplaces, secretRotationAnnotation: c.secretRotation,
+	}
+}
+
+// toWrite leaves out annotations that are empty and missing. One that is there and must not be is written empty, since an apply
+// removes nothing that somebody else put there.
+func toWrite(present, wanted map[string]string) map[string]string {
+	maps.DeleteFunc(wanted, func(name, value string) bool {
+		_, there := present[name]
+		return value == "" && !there
+	})
+	return wanted
+}
+
+// isAsWanted reports whether an own Secret has the labels, the annotations and the content that it should have. What others
+// added to it is theirs.
+func (r *sandboxReconciler) isAsWanted(secret *corev1.Secret, sandbox *v1alpha1.SandboxEnvironment, w wantedSecret, chosen credentials) bool {
 	for label, value := range secretLabels(sandbox) {
 		if secret.Labels[label] != value {
 			return false
 		}
 	}
+	for annotation, value := range secretAnnotations(chosen) {
+		if secret.Annotations[annotation] != value {
+			return false
+		}
+	}
+	data := r.secretData(sandbox, w.organizationID, chosen)
 	return maps.EqualFunc(data, only(secret.Data, data), slices.Equal)
 }
 

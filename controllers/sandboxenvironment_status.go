@@ -19,9 +19,11 @@ func sandboxStatus(sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation
 	status := *sandbox.Status.DeepCopy()
 	status.ObservedGeneration = sandbox.Generation
 	status.URL = url
+	status.ExpiresAt = keepTime(status.ExpiresAt, expiry(sandbox))
 	status.Conditions = seen.progress.conditions(status.Conditions, sandbox.Generation, now)
 	if seen.secretName != "" {
 		status.Binding = &v1alpha1.SecretReference{Name: seen.secretName}
+		status.ObservedKeyRotation = seen.keyRotation
 	}
 	if state := seen.state; state != nil {
 		status.OrganizationID = state.OrganizationID
@@ -30,6 +32,10 @@ func sandboxStatus(sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation
 		status.Balances = balances(state.Balances)
 		testClients := int64(state.TestClients)
 		status.TestClients = &testClients
+		status.Transactions = &v1alpha1.TransactionCounts{Total: state.Transactions.Total, Pending: state.Transactions.Pending}
+		status.ObservedReset = state.Reset
+		status.Webhook = webhookStatus(status.Webhook, sandbox.Spec.Webhook, state.Endpoint)
+		setWebhookCondition(&status.Conditions, sandbox.Spec.Webhook != nil, state.Endpoint, sandbox.Generation, now)
 		setOperatorCondition(&status.Conditions, len(seen.config.Operators) > 0, seen.operatorProblem, sandbox.Generation, now)
 	}
 	return status

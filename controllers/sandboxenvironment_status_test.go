@@ -25,6 +25,8 @@ func TestSandboxStatus(t *testing.T) {
 		EnvironmentsSummary: "1/2",
 		Balances:            []v1alpha1.Balance{{Currency: "RWF", Amount: 7}, {Currency: "XOF", Amount: 0}},
 		TestClients:         new(int64(3)),
+		Transactions:        &v1alpha1.TransactionCounts{Total: 42, Pending: 1},
+		ObservedReset:       "run-1",
 	}
 	later := *full.DeepCopy()
 	later.ObservedGeneration = 2
@@ -34,8 +36,10 @@ func TestSandboxStatus(t *testing.T) {
 			{ID: "env_2", Operator: payments.MTN, Country: payments.Rwanda, Currency: payments.RWF},
 			{ID: "env_1", Operator: payments.MTN, Country: payments.CoteDIvoire, Currency: payments.XOF, Enabled: true},
 		},
-		Balances:    map[payments.Currency]int64{payments.XOF: 0, payments.RWF: 7},
-		TestClients: 3,
+		Balances:     map[payments.Currency]int64{payments.XOF: 0, payments.RWF: 7},
+		TestClients:  3,
+		Transactions: store.TransactionCounts{Total: 42, Pending: 1},
+		Reset:        "run-1",
 	}
 	for name, test := range map[string]struct {
 		before v1alpha1.SandboxEnvironmentStatus

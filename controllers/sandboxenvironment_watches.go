@@ -33,8 +33,9 @@ func (r *sandboxReconciler) watch(mgr ctrl.Manager, options controller.Options, 
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("sandboxenvironment").
 		For(&v1alpha1.SandboxEnvironment{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Owns(&corev1.Secret{}).
-		WatchesRawSource(source.Kind(secretNames, anySecret, handler.TypedEnqueueRequestsFromMapFunc(sandboxesUsing(mgr.GetCache())))).
+		Owns(&corev1.Secret{}, builder.WithPredicates(r.asWanted.news())).
+		WatchesRawSource(source.Kind(secretNames, anySecret, handler.TypedEnqueueRequestsFromMapFunc(r.sandboxesUsing(mgr.GetCache())))).
+		Watches(&v1alpha1.SandboxEnvironment{}, r.places.freed(sandboxesOfNamespace(mgr.GetCache()))).
 		WatchesRawSource(live).
 		WithOptions(options).
 		Complete(r)
@@ -55,17 +56,22 @@ func secretNamesOf(obj client.Object) []string {
 	return names
 }
 
-// sandboxesUsing finds the sandboxes that read or write a Secret. A Secret of another namespace is none of theirs.
-func sandboxesUsing(sandboxes client.Reader) func(context.Context, *metav1.PartialObjectMetadata) []reconcile.Request {
+// sandboxesUsing finds the sandboxes that read or write a Secret. A Secret of another namespace is none of theirs, and the one that
+// writes it knows what it wrote.
+func (r *sandboxReconciler) sandboxesUsing(sandboxes client.Reader) func(context.Context, *metav1.PartialObjectMetadata) []reconcile.Request {
 	return func(ctx context.Context, secret *metav1.PartialObjectMetadata) []reconcile.Request {
 		var list v1alpha1.SandboxEnvironmentList
-		err := sandboxes.List(ctx, &list, client.InNamespace(secret.Namespace), client.MatchingFields{sandboxBySecret: secret.Name})
+		err := sandboxes.List(ctx, &list, client.InNamespace(secret.Namespace), client.MatchingFields{sandboxBySecret: secret.Name},
+			client.UnsafeDisableDeepCopy)
 		if err != nil { // only while the cache is being stopped
 			return nil
 		}
-		requests := make([]reconcile.Request, len(list.Items))
+		var requests []reconcile.Request
 		for i := range list.Items {
-			requests[i].NamespacedName = client.ObjectKeyFromObject(&list.Items[i])
+			if list.Items[i].CredentialsSecretName() == secret.Name && r.asWanted.is(secret) {
+				continue
+			}
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
 		}
 		return requests
 	}

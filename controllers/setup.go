@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
 // Options are the settings of the controllers; the zero value of each that has a default means it.
@@ -37,11 +38,16 @@ type Options struct {
 	Concurrency           int              // resources of a kind reconciled at a time, default 8
 	StatusWritesPerSecond float64          // budget for live balances over all resources, default 50
 	Namespaces            []string         // default all
+	MaxSandboxes          int              // carried out in a namespace; 0: no limit
+	MaxTestClients        int              // carried out in a sandbox; 0: no limit
 	Clock                 clock.WithTicker // default the real one
-	Resync                time.Duration    // default 10 minutes
+	Drift                 time.Duration    // between two looks at the rows of all resources, default 10 minutes
+	Resync                time.Duration    // of a single resource, in case that something was missed; default 10 hours
 	Retry                 time.Duration    // while waiting, default 5 seconds
 	Poll                  time.Duration    // for live balances, default 3 seconds
 	SkipNameValidation    bool             // for tests, which run several managers in a process
+
+	Counts *telemetry.Resources // of the resources by how they stand; nil for none
 }
 
 func (o *Options) setDefaults() {
@@ -54,8 +60,11 @@ func (o *Options) setDefaults() {
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
+	if o.Drift == 0 {
+		o.Drift = 10 * time.Minute
+	}
 	if o.Resync == 0 {
-		o.Resync = 10 * time.Minute
+		o.Resync = 10 * time.Hour
 	}
 	if o.Retry == 0 {
 		o.Retry = 5 * time.Second
@@ -75,7 +84,7 @@ const (
 // attemptTimeout bounds one attempt, so that nothing that hangs holds a worker for ever.
 const attemptTimeout = 2 * time.Minute
 
-// livePriority puts changes of a balance behind changes of a spec, and before the resources that a start finds.
+// livePriority puts changes of a balance, and what has drifted, behind changes of a spec, and before the resources that a start finds.
 const livePriority = -10
 
 // Scheme knows the kinds that the controllers read and write.
@@ -125,19 +134,36 @@ const LeaseName = "cauri-controller"
 // SetupWithManager adds the controllers to a manager that was made with [ManagerOptions].
 func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	options.setDefaults()
-	live := newLiveStatus(options.Database, options.Clock, options.Poll, options.StatusWritesPerSecond)
+	live := newLiveStatus(options.Database, mgr.GetCache(), options.Clock, options.Poll, options.StatusWritesPerSecond)
 	if err := mgr.Add(live); err != nil {
 		return fmt.Errorf("adding the live status: %w", err)
+	}
+	drift := &drift{
+		database: options.Database, cache: mgr.GetCache(), clock: options.Clock, every: options.Drift, hand: live.hand,
+		everywhere: len(options.Namespaces) == 0,
+	}
+	if err := mgr.Add(drift); err != nil {
+		return fmt.Errorf("adding the look for drift: %w", err)
 	}
 	secretNames, err := newSecretNames(mgr, options.Namespaces)
 	if err != nil {
 		return err
+	}
+	standings := &standings{cache: mgr.GetCache(), counts: options.Counts}
+	if err := mgr.Add(standings); err != nil {
+		return fmt.Errorf("adding the counts of resources: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("caches", standings.check); err != nil {
+		return fmt.Errorf("adding the probe of the caches: %w", err)
 	}
 	pace := pace{resync: options.Resync, retry: options.Retry}
 
 	sandboxes := &sandboxReconciler{
 		Client:   mgr.GetClient(),
 		live:     mgr.GetAPIReader(),
+		cache:    mgr.GetCache(),
+		places:   newPlaces(options.MaxSandboxes),
+		outage:   live.outage,
 		database: options.Database,
 		baseURL:  options.BaseURL,
 		random:   options.Random,
@@ -151,6 +177,9 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	testClients := &testClientReconciler{
 		Client:   mgr.GetClient(),
 		direct:   mgr.GetAPIReader(),
+		cache:    mgr.GetCache(),
+		places:   newPlaces(options.MaxTestClients),
+		outage:   live.outage,
 		database: options.Database,
 		live:     live,
 		clock:    options.Clock,

@@ -47,7 +47,7 @@ var passingReasons = []string{v1alpha1.ReasonSandboxNotFound, v1alpha1.ReasonSan
 // announce makes an event of a change of a condition with positive polarity.
 func announce(recorder events.EventRecorder, regarding runtime.Object, condition string, before, after []metav1.Condition) {
 	was, is := meta.FindStatusCondition(before, condition), meta.FindStatusCondition(after, condition)
-	if is == nil || was != nil && was.Status == is.Status && was.Reason == is.Reason {
+	if is == nil || was == nil && is.Status == metav1.ConditionUnknown || was != nil && was.Status == is.Status && was.Reason == is.Reason && !beginsToHoldUpDeletion(was, is) {
 		return
 	}
 	kind := corev1.EventTypeNormal
@@ -57,8 +57,14 @@ func announce(recorder events.EventRecorder, regarding runtime.Object, condition
 	recorder.Eventf(regarding, nil, kind, is.Reason, actionReconcile, "%s", is.Message)
 }
 
+// beginsToHoldUpDeletion reports whether what was in the way already is now in the way of a deletion.
+func beginsToHoldUpDeletion(was, is *metav1.Condition) bool {
+	return is.Message == deletionAway && was.Message != deletionAway
+}
+
 // Actions that events report.
 const (
 	actionReconcile        = "Reconcile"
 	actionIssueCredentials = "IssueCredentials"
+	actionExpire           = "Expire"
 )

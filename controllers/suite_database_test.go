@@ -55,11 +55,11 @@ func (d *faultyDatabase) ApplySandbox(ctx context.Context, config store.SandboxC
 	return d.Database.ApplySandbox(ctx, config)
 }
 
-func (d *faultyDatabase) SigningSecret(ctx context.Context, sandboxUID string) (string, error) {
-	if err := d.call("SigningSecret"); err != nil {
-		return "", err
+func (d *faultyDatabase) StoredCredentials(ctx context.Context, sandboxUID string) (store.StoredCredentials, error) {
+	if err := d.call("StoredCredentials"); err != nil {
+		return store.StoredCredentials{}, err
 	}
-	return d.Database.SigningSecret(ctx, sandboxUID)
+	return d.Database.StoredCredentials(ctx, sandboxUID)
 }
 
 func (d *faultyDatabase) ApplyCredentials(ctx context.Context, sandboxUID string, credentials store.Credentials) error {
@@ -76,6 +76,13 @@ func (d *faultyDatabase) DeleteSandbox(ctx context.Context, sandboxUID string) e
 	return d.Database.DeleteSandbox(ctx, sandboxUID)
 }
 
+func (d *faultyDatabase) RetainSandbox(ctx context.Context, sandboxUID string) error {
+	if err := d.call("RetainSandbox"); err != nil {
+		return err
+	}
+	return d.Database.RetainSandbox(ctx, sandboxUID)
+}
+
 func (d *faultyDatabase) ApplyTestClient(ctx context.Context, sandboxUID string, config store.TestClientConfig) (store.TestClientState, error) {
 	if err := d.call("ApplyTestClient"); err != nil {
 		return store.TestClientState{}, err
@@ -88,6 +95,13 @@ func (d *faultyDatabase) DeleteTestClient(ctx context.Context, testClientUID str
 		return err
 	}
 	return d.Database.DeleteTestClient(ctx, testClientUID)
+}
+
+func (d *faultyDatabase) Inventory(ctx context.Context) (*store.Inventory, error) {
+	if err := d.call("Inventory"); err != nil {
+		return nil, err
+	}
+	return d.Database.Inventory(ctx)
 }
 
 func (d *faultyDatabase) ChangedAccounts(ctx context.Context, since time.Time) ([]store.AccountChange, time.Time, error) {

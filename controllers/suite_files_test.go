@@ -19,13 +19,19 @@ import (
 	"github.com/cauri-dev/cauri/controllers"
 )
 
-// readFiles are the objects in YAML files and folders of them, without those that are for kustomize.
+// readFiles are the objects in YAML files and folders of them, without those that are for kustomize or that it builds.
 func readFiles(paths ...string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	for _, path := range paths {
 		err := filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() {
+			if err != nil {
 				return err
+			}
+			if entry.IsDir() {
+				if _, err := os.Stat(filepath.Join(file, "kustomization.yaml")); err == nil && file != path {
+					return fs.SkipDir // kustomize's to build
+				}
+				return nil
 			}
 			found, err := readFile(file)
 			objects = append(objects, found...)

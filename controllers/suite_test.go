@@ -94,7 +94,7 @@ func newCluster(t *testing.T) *cluster {
 	databaseURL := storetest.URL(t)
 	c := &cluster{
 		T: t, Client: direct, config: config, namespace: namespace.Name,
-		database: newFaultyDatabase(storetest.Open(t, databaseURL)), databaseURL: databaseURL,
+		database: newFaultyDatabase(storetest.OpenAs(t, databaseURL, storetest.Controller)), databaseURL: databaseURL,
 	}
 	return c
 }
@@ -106,6 +106,12 @@ func (c *cluster) start(change ...func(*controllers.Options)) {
 }
 
 func (c *cluster) startWith(managerOptions ctrl.Options, change ...func(*controllers.Options)) {
+	c.Helper()
+	c.startAs(controllerUser, managerOptions, change...)
+}
+
+// startAs starts the controller as a user of the API server.
+func (c *cluster) startAs(user string, managerOptions ctrl.Options, change ...func(*controllers.Options)) {
 	c.Helper()
 	options := controllers.Options{
 		Database:           c.database,
@@ -121,7 +127,7 @@ func (c *cluster) startWith(managerOptions ctrl.Options, change ...func(*control
 	}
 	managerOptions.Metrics = metricsserver.Options{BindAddress: "0"}
 	config := rest.CopyConfig(c.config)
-	config.Impersonate = rest.ImpersonationConfig{UserName: controllerUser}
+	config.Impersonate = rest.ImpersonationConfig{UserName: user}
 	mgr, err := ctrl.NewManager(config, managerOptions)
 	if err != nil {
 		c.Fatal(err)

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"k8s.io/client-go/tools/events"
@@ -17,7 +18,10 @@ import (
 type testClientReconciler struct {
 	client.Client
 	direct   client.Reader // reads from the API server, for what the cache may not know yet
+	cache    client.Reader // as the first, and does not wait for it to hold what the controller wrote
+	places   *places
 	database Database
+	outage   *outage
 	live     *liveStatus // told when a sandbox has one TestClient more or less
 	clock    clock.PassiveClock
 	recorder events.EventRecorder
@@ -26,7 +30,7 @@ type testClientReconciler struct {
 
 // +kubebuilder:rbac:groups=cauri.dev,resources=testclients,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=cauri.dev,resources=testclients/status,verbs=patch
-// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch;update
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // testClientObservation is what a reconciliation learns about a TestClient.
 type testClientObservation struct {
@@ -49,6 +53,9 @@ func (r *testClientReconciler) Reconcile(ctx context.Context, req ctrl.Request) 
 		return r.pace.next(err)
 	}
 	seen := r.reconcileRegistration(ctx, testClient)
+	if errors.Is(seen.err, errSandboxUnseen) && testClient.Status.ObservedGeneration == 0 {
+		return r.pace.next(seen.err) // the sandbox is being made beside it: there is nothing to tell yet
+	}
 	return r.finish(ctx, testClient, seen)
 }
 
@@ -57,8 +64,12 @@ func (r *testClientReconciler) reconcileDeletion(ctx context.Context, testClient
 	if !hasFinalizer(testClient, v1alpha1.TestClientFinalizer) {
 		return ctrl.Result{}, nil
 	}
-	if err := r.database.DeleteTestClient(ctx, string(testClient.UID)); err != nil {
-		return r.finish(ctx, testClient, testClientObservation{err: databaseFailure(err)})
+	err := r.outage.holdUp(changeOfTestClient(testClient))
+	if err == nil {
+		err = databaseFailure(r.database.DeleteTestClient(ctx, string(testClient.UID)))
+	}
+	if err != nil {
+		return r.finish(ctx, testClient, testClientObservation{err: deletionFailure(err)})
 	}
 	r.live.touch(sandboxOf(testClient))
 	if err := removeFinalizer(ctx, r.Client, testClient, v1alpha1.TestClientFinalizer); err != nil {
@@ -82,6 +93,10 @@ func (r *testClientReconciler) finish(ctx context.Context, testClient *v1alpha1.
 	}
 	announce(r.recorder, testClient, v1alpha1.ConditionReady, before.Status.Conditions, testClient.Status.Conditions)
 	return r.pace.next(seen.err)
+}
+
+func changeOfTestClient(testClient *v1alpha1.TestClient) change {
+	return change{key: client.ObjectKeyFromObject(testClient), isTestClient: true}
 }
 
 // isRegistered reports whether a TestClient counts in its sandbox.

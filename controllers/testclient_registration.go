@@ -25,6 +25,13 @@ func (r *testClientReconciler) reconcileRegistration(ctx context.Context, testCl
 		seen.unregistered = isWaiting(err)
 		return seen
 	}
+	if seen.err = r.takePlace(ctx, testClient); seen.err != nil {
+		seen.unregistered = isStalling(seen.err)
+		return seen
+	}
+	if seen.err = r.outage.holdUp(changeOfTestClient(testClient)); seen.err != nil {
+		return seen
+	}
 	state, err := r.register(ctx, testClient, sandbox, seen.config)
 	if err != nil {
 		seen.err = registrationFailure(testClient, err)
@@ -83,16 +90,25 @@ func (r *testClientReconciler) findSandbox(ctx context.Context, testClient *v1al
 		return nil, &waitingError{
 			reason:  v1alpha1.ReasonSandboxNotFound,
 			message: fmt.Sprintf("There is no SandboxEnvironment %q in this namespace. The TestClient waits for it.", key.Name),
+			woken:   true,
 		}
 	case err != nil:
 		return nil, &failedError{reason: v1alpha1.ReasonRetrying, cause: fmt.Errorf("reading the SandboxEnvironment %q: %w", key.Name, err)}
 	case sandbox.Status.OrganizationID == "":
-		return nil, sandboxNotReady(key.Name)
+		waiting := sandboxNotReady(key.Name)
+		waiting.woken = true
+		if sandbox.Status.ObservedGeneration == 0 {
+			waiting.cause = errSandboxUnseen
+		}
+		return nil, waiting
 	}
 	return sandbox, nil
 }
 
-func sandboxNotReady(name string) error {
+// errSandboxUnseen says that the sandbox has no status yet.
+var errSandboxUnseen = errors.New("the sandbox was not looked at yet")
+
+func sandboxNotReady(name string) *waitingError {
 	return &waitingError{
 		reason:  v1alpha1.ReasonSandboxNotReady,
 		message: fmt.Sprintf("The SandboxEnvironment %q is not in the database yet. The TestClient waits for it.", name),

@@ -44,6 +44,7 @@ func (r *testClientReconciler) watch(mgr ctrl.Manager, options controller.Option
 			handler.EnqueueRequestsFromMapFunc(testClientsOf(mgr.GetCache())),
 			builder.WithPredicates(predicate.Funcs{UpdateFunc: availabilityChanged})).
 		Watches(&v1alpha1.TestClient{}, handler.Funcs{DeleteFunc: enqueueSameNumber(mgr.GetCache())}).
+		Watches(&v1alpha1.TestClient{}, r.places.freed(testClientsOfSandbox(mgr.GetCache()))).
 		WatchesRawSource(live).
 		WithOptions(options).
 		Complete(r)
@@ -55,12 +56,13 @@ func numberKey(testClient *v1alpha1.TestClient) string {
 }
 
 // availabilityChanged reports whether TestClients can be registered with a sandbox now that could not before, or the other
-// way round. Every other change of a sandbox, such as that of its balance, is nothing to its TestClients.
+// way round, or whether the sandbox has just said for the first time why they cannot. Every other change of a sandbox, such as that of its balance, is nothing to its TestClients.
 func availabilityChanged(e event.UpdateEvent) bool {
 	before, after := e.ObjectOld.(*v1alpha1.SandboxEnvironment), e.ObjectNew.(*v1alpha1.SandboxEnvironment)
 	return before.UID != after.UID ||
 		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
-		before.Status.OrganizationID != after.Status.OrganizationID
+		before.Status.OrganizationID != after.Status.OrganizationID ||
+		(before.Status.ObservedGeneration == 0) != (after.Status.ObservedGeneration == 0)
 }
 
 // testClientsOf finds the TestClients that name a sandbox.

@@ -62,6 +62,10 @@ const (
 	// ReasonReady is given where a condition with positive polarity is True.
 	ReasonReady = "Ready"
 
+	// ReasonSuspended is the reason of Ready while it is True and spec.suspend is: everything is in place, and at rest. The
+	// API answers 503 and what is due waits.
+	ReasonSuspended = "Suspended"
+
 	// ReasonPending is given for a condition that is Unknown, as the controller did not get so far yet.
 	ReasonPending = "Pending"
 
@@ -71,11 +75,19 @@ const (
 	// ReasonInvalidSpec says that the spec cannot be carried out; the message says what to change.
 	ReasonInvalidSpec = "InvalidSpec"
 
+	// ReasonLimitExceeded says that whoever runs Cauri allows no more SandboxEnvironments in the namespace, or no more TestClients
+	// in the sandbox. The oldest ones keep their places; the resource becomes ready by itself when one of them goes.
+	ReasonLimitExceeded = "LimitExceeded"
+
 	// ReasonDatabaseUnavailable says that the database is away. It goes by itself when the database comes back.
 	ReasonDatabaseUnavailable = "DatabaseUnavailable"
 
 	// ReasonDatabaseError says that the database did not do as it was told, for the cause in the message. It is tried again.
 	ReasonDatabaseError = "DatabaseError"
+
+	// ReasonDeleting says that the resource is being deleted and that rows of it are left in the database, which are removed in
+	// small batches. Its API key does not work any more. It goes with the resource, by itself.
+	ReasonDeleting = "Deleting"
 )
 
 // Reasons of CredentialsReady.

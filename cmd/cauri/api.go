@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
+	"errors"
+	"fmt"
 	mathrand "math/rand/v2"
 	"time"
 
@@ -9,15 +12,16 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
 // configPoll is how often the api looks for a change of configuration: a revoked key works no longer than this.
 const configPoll = 250 * time.Millisecond
 
 type apiOptions struct {
-	databaseURL string
-	maxConns    int
-	listen      string
+	processOptions
+	listen        string
+	shutdownDelay time.Duration
 }
 
 func newAPICommand() *cobra.Command {
@@ -26,28 +30,72 @@ func newAPICommand() *cobra.Command {
 		Use:   "api",
 		Short: "Serve the /v1 API to merchants",
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return runAPI(cmd, o) },
+		RunE:  func(cmd *cobra.Command, _ []string) error { return runAPI(cmd.Context(), o) },
 	}
-	databaseURL(cmd, &o.databaseURL)
-	cmd.Flags().IntVar(&o.maxConns, "database-max-conns", 0, "connections to the database at most; 0 means four a core")
+	o.flags(cmd)
 	cmd.Flags().StringVar(&o.listen, "listen-address", ":8080", "address to serve the API on")
+	cmd.Flags().DurationVar(&o.shutdownDelay, "shutdown-delay", 0,
+		"how long requests are still accepted after /readyz began to fail, so that load balancers notice; 15s at most")
 	return cmd
 }
 
-func runAPI(cmd *cobra.Command, o apiOptions) error {
-	if err := requireDatabaseURL(o.databaseURL); err != nil {
+func (o apiOptions) check() error {
+	if o.shutdownDelay < 0 || o.shutdownDelay > shutdownDelayLimit {
+		return fmt.Errorf("--shutdown-delay=%s: write a time from 0s to %s", o.shutdownDelay, shutdownDelayLimit)
+	}
+	return requireDatabaseURL(o.databaseURL)
+}
+
+func runAPI(ctx context.Context, o apiOptions) error {
+	if err := o.check(); err != nil {
 		return err
 	}
-	ctx := cmd.Context()
-	db, err := store.Open(o.databaseURL, store.Options{MaxConns: o.maxConns})
+	p, err := newProcess(ctx, "api", o.processOptions, nil)
 	if err != nil {
 		return err
 	}
-	defer db.Close()
-	directory := store.NewDirectory(db)
-	go directory.Run(ctx, configPoll)
-	return serve(ctx, "API", o.listen, httpapi.New(httpapi.Options{
-		Store: db, Directory: directory, Version: programVersion(), Now: time.Now, Draw: mathrand.Int64N,
-		Random: rand.Reader, Draining: ctx.Done(),
-	}))
+	directory := store.NewDirectory(p.db)
+	p.ready = append(p.ready, configurationRead(directory))
+	telemetry.RegisterConfig(p.registry, configState(directory, p.now))
+	listener, err := bind("API", o.listen)
+	if err != nil {
+		return err
+	}
+	handler := httpapi.New(httpapi.Options{
+		Store: p.db, Directory: directory, Version: programVersion(), Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader,
+		Draining: ctx.Done(), Metrics: telemetry.NewAPI(p.registry), Tracing: p.tracing,
+	})
+	p.beside = append(p.beside, func(ctx context.Context) { directory.Run(ctx, configPoll) })
+	return p.run(ctx, func(ctx context.Context) error {
+		return serve(delayed(ctx, o.shutdownDelay), "API", listener, handler)
+	})
+}
+
+// delayed is a context that ends a while after another one.
+func delayed(ctx context.Context, by time.Duration) context.Context {
+	if by == 0 {
+		return ctx
+	}
+	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() { time.AfterFunc(by, cancel) })
+	return later
+}
+
+// configurationRead fails until the configuration was read, without which every key is unknown.
+func configurationRead(directory *store.Directory) telemetry.Check {
+	return func(context.Context) error {
+		if directory.State().ReadAt.IsZero() {
+			return errors.New("the configuration was not read yet")
+		}
+		return nil
+	}
+}
+
+func configState(directory *store.Directory, now func() time.Time) func() telemetry.ConfigState {
+	return func() telemetry.ConfigState {
+		state := directory.State()
+		return telemetry.ConfigState{
+			Version: state.Version, Sandboxes: state.Sandboxes, Age: now().Sub(state.ReadAt), Read: !state.ReadAt.IsZero(),
+		}
+	}
 }

@@ -11,19 +11,27 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
+	k8sclock "k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/cauri-dev/cauri/controllers"
 	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
 // migrationRetry is the time between two attempts to bring the tables up to date.
 const migrationRetry = 5 * time.Second
+
+// sealingInterval is how often the controller looks for stored secrets that an older encryption key has encrypted.
+const sealingInterval = 30 * time.Second
 
 // controllerFlags are the settings of `cauri controller`.
 type controllerFlags struct {
@@ -31,14 +39,18 @@ type controllerFlags struct {
 	kubeconfig              string
 	baseURL                 string
 	encryptionKeyFile       string
-	healthProbeBindAddress  string
-	metricsBindAddress      string
+	healthAddress           string
+	metricsAddress          string
+	clockOffset             time.Duration
 	leaderElect             bool
 	leaderElectionNamespace string
 	concurrency             int
 	kubeAPIQPS              float32
 	kubeAPIBurst            int
 	statusWritesPerSecond   float64
+	watchNamespaces         []string
+	maxSandboxes            int
+	maxTestClients          int
 }
 
 func newControllerCommand() *cobra.Command {
@@ -59,14 +71,19 @@ it: sandboxes go on working while it is away.`,
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "path of a kubeconfig file; empty uses the pod's service account")
 	flags.StringVar(&f.baseURL, "base-url", "http://localhost:8080", "URL at which the API is served; a sandbox's URL is below it")
 	flags.StringVar(&f.encryptionKeyFile, "encryption-key-file", "", "file with the keys that stored secrets are encrypted by, one a line in base64")
-	flags.StringVar(&f.healthProbeBindAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 turns them off")
-	flags.StringVar(&f.metricsBindAddress, "metrics-bind-address", ":8082", "address of /metrics; 0 turns it off")
+	flags.StringVar(&f.healthAddress, "health-address", ":8081", "address of /healthz and /readyz; 0 turns them off")
+	flags.StringVar(&f.metricsAddress, "metrics-address", ":8082", "address of /metrics; 0 turns it off")
+	flags.SetNormalizeFunc(usualNames)
+	clockOffset(cmd, &f.clockOffset)
 	flags.BoolVar(&f.leaderElect, "leader-elect", false, "elect a leader among several replicas, which alone works")
 	flags.StringVar(&f.leaderElectionNamespace, "leader-election-namespace", "", "namespace of the leader's Lease; empty uses the pod's own")
 	flags.IntVar(&f.concurrency, "concurrency", 8, "how many resources of each kind are reconciled at a time")
 	flags.Float32Var(&f.kubeAPIQPS, "kube-api-qps", 500, "requests to the Kubernetes API per second, on average")
 	flags.IntVar(&f.kubeAPIBurst, "kube-api-burst", 1000, "requests to the Kubernetes API at once, at most")
 	flags.Float64Var(&f.statusWritesPerSecond, "status-writes-per-second", 50, "live balances written to the status of resources per second, over all of them")
+	flags.StringSliceVar(&f.watchNamespaces, "watch-namespaces", nil, "the namespaces whose resources are carried out; none means all (config/namespaced narrows the rights too)")
+	flags.IntVar(&f.maxSandboxes, "max-sandboxes-per-namespace", 0, "SandboxEnvironments carried out in a namespace at most, the oldest first; 0 means no limit")
+	flags.IntVar(&f.maxTestClients, "max-test-clients-per-sandbox", 0, "TestClients carried out in a sandbox at most, the oldest first; 0 means no limit")
 	return cmd
 }
 
@@ -87,7 +104,7 @@ func runController(ctx context.Context, f controllerFlags) error {
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
 
-	db, err := store.Open(f.databaseURL, store.Options{KeyRing: keys})
+	db, err := store.Open(f.databaseURL, store.Options{KeyRing: keys, Now: clock(f.clockOffset)})
 	if err != nil {
 		return err
 	}
@@ -101,12 +118,25 @@ func runController(ctx context.Context, f controllerFlags) error {
 	if err := mgr.Add(migrated); err != nil {
 		return fmt.Errorf("adding the migration: %w", err)
 	}
+	if err := mgr.Add(controllers.NewSealing(migrated, keys, db.Reseal, sealingInterval)); err != nil {
+		return fmt.Errorf("adding the sealing of stored secrets: %w", err)
+	}
+	go keys.Follow(ctx, keyPoll)
+	counts, err := registerMetrics(mgr, db)
+	if err != nil {
+		return err
+	}
 	err = controllers.SetupWithManager(mgr, controllers.Options{
 		Database:              migrated,
 		BaseURL:               baseURL,
 		Random:                rand.Reader,
 		Concurrency:           f.concurrency,
 		StatusWritesPerSecond: f.statusWritesPerSecond,
+		Namespaces:            f.watchNamespaces,
+		MaxSandboxes:          f.maxSandboxes,
+		MaxTestClients:        f.maxTestClients,
+		Clock:                 offsetClock{offset: f.clockOffset},
+		Counts:                counts,
 	})
 	if err != nil {
 		return err
@@ -123,6 +153,17 @@ func (f controllerFlags) check() (*url.URL, error) {
 	if f.statusWritesPerSecond <= 0 {
 		problems = append(problems, errors.New("--status-writes-per-second must be above 0"))
 	}
+	if f.maxSandboxes < 0 {
+		problems = append(problems, errors.New("--max-sandboxes-per-namespace must not be below 0, which means no limit"))
+	}
+	if f.maxTestClients < 0 {
+		problems = append(problems, errors.New("--max-test-clients-per-sandbox must not be below 0, which means no limit"))
+	}
+	for _, namespace := range f.watchNamespaces {
+		if len(validation.IsDNS1123Label(namespace)) > 0 {
+			problems = append(problems, fmt.Errorf("--watch-namespaces: %q is no name of a namespace: write team-a,team-b", namespace))
+		}
+	}
 	baseURL, err := parseBaseURL(f.baseURL)
 	if err != nil {
 		problems = append(problems, err)
@@ -136,9 +177,10 @@ func (f controllerFlags) newManager() (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the Kubernetes API: %w", err)
 	}
-	options := controllers.ManagerOptions()
-	options.HealthProbeBindAddress = f.healthProbeBindAddress
-	options.Metrics = metricsserver.Options{BindAddress: f.metricsBindAddress}
+	options := controllers.ManagerOptions(f.watchNamespaces...)
+	options.HealthProbeBindAddress = f.healthAddress
+	options.Metrics = metricsserver.Options{BindAddress: f.metricsAddress}
+	options.GracefulShutdownTimeout = new(shutdownTimeout)
 	options.LeaderElection = f.leaderElect
 	options.LeaderElectionID = controllers.LeaseName
 	options.LeaderElectionNamespace = f.leaderElectionNamespace
@@ -147,11 +189,47 @@ func (f controllerFlags) newManager() (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the manager: %w", err)
 	}
-	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
-		return nil, err
-	}
-	return mgr, mgr.AddReadyzCheck("ping", healthz.Ping)
+	return mgr, mgr.AddHealthzCheck("ping", healthz.Ping)
 }
+
+// usualNames lets the flags of the two addresses be called what other controllers call them too.
+func usualNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	switch name {
+	case "health-probe-bind-address":
+		name = "health-address"
+	case "metrics-bind-address":
+		name = "metrics-address"
+	}
+	return pflag.NormalizedName(name)
+}
+
+// registerMetrics adds Cauri's own metrics to those of the manager. Resources are counted by the leader alone.
+func registerMetrics(mgr ctrl.Manager, db *store.Store) (*telemetry.Resources, error) {
+	if err := telemetry.RegisterBuildInfo(ctrlmetrics.Registry, "controller", programVersion()); err != nil {
+		return nil, fmt.Errorf("registering metrics: %w", err)
+	}
+	telemetry.RegisterPool(ctrlmetrics.Registry, db.PoolStat)
+	return telemetry.NewResources(ctrlmetrics.Registry, func() bool {
+		select {
+		case <-mgr.Elected():
+			return true
+		default:
+			return false
+		}
+	})
+}
+
+// offsetClock is the machine's clock, wrong by an offset.
+type offsetClock struct {
+	k8sclock.RealClock
+	offset time.Duration
+}
+
+// Now implements [k8sclock.Clock].
+func (c offsetClock) Now() time.Time { return time.Now().Add(c.offset) }
+
+// Since implements [k8sclock.Clock].
+func (c offsetClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
 // restConfig is the way to the Kubernetes API. The environment variable KUBECONFIG is left alone: it names the cluster of
 // whoever runs the command, which may not be the one that this process is meant for.

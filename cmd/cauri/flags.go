@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -59,6 +60,9 @@ func parseBaseURL(text string) (*url.URL, error) {
 	}
 	return u, nil
 }
+
+// keyPoll is how often the file with the encryption keys is read again.
+const keyPoll = 5 * time.Second
 
 func loadKeyRing(path string) (*store.KeyRing, error) {
 	if path == "" {

@@ -128,6 +128,8 @@ func TestCommandsSayWhatIsMissing(t *testing.T) {
 		"listen":                    {"listen", "--secret"},
 		"log format":                {"version --log-format=xml", "--log-format=xml"},
 		"log level":                 {"version --log-level=loud", "--log-level=loud"},
+		"too much in the log":       {"version --log-level=debug-4", "--log-level=debug-4"},
+		"keys":                      {"keys", "--database-url"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -145,7 +147,7 @@ func TestWorkerNamesABadDenyRule(t *testing.T) {
 	if err := os.WriteFile(key, []byte("MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := runWorker(t.Context(), workerOptions{databaseURL: "postgres://127.0.0.1:1/x", keyFile: key, deny: []string{"postgres"}})
+	err := runWorker(t.Context(), workerOptions{processOptions: processOptions{databaseURL: "postgres://127.0.0.1:1/x"}, keyFile: key, deny: []string{"postgres"}})
 	if err == nil || !strings.Contains(err.Error(), "--webhook-deny") || !strings.Contains(err.Error(), `"postgres"`) {
 		t.Errorf("got %v", err)
 	}

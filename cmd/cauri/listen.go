@@ -35,7 +35,11 @@ func newListenCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), "webhooks", o.address, &receiver{secret: secret, full: o.full, out: cmd.OutOrStdout(), now: time.Now})
+			listener, err := bind("webhooks", o.address)
+			if err != nil {
+				return err
+			}
+			return serve(cmd.Context(), "webhooks", listener, &receiver{secret: secret, full: o.full, out: cmd.OutOrStdout(), now: time.Now})
 		},
 	}
 	cmd.Flags().StringVar(&o.address, "address", "127.0.0.1:9000", "address to listen on; every path is a receiver")

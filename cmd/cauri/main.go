@@ -10,11 +10,13 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	if err := newRootCommand().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "cauri:", err)
 		os.Exit(1)
@@ -39,26 +41,38 @@ CAURI_LISTEN_ADDRESS. --database-url is DATABASE_URL.`,
 			return setUpLogging(logFormat, logLevel)
 		},
 	}
-	root.PersistentFlags().StringVar(&logFormat, "log-format", "text", "text or json")
+	root.PersistentFlags().StringVar(&logFormat, "log-format", "auto", "text, json, or auto: text on a terminal, json elsewhere")
 	root.PersistentFlags().StringVar(&logLevel, "log-level", "info", "debug, info, warn or error")
-	root.AddCommand(newControllerCommand(), newAPICommand(), newWorkerCommand(), newMigrateCommand(), newListenCommand(),
-		newVersionCommand())
+	root.AddCommand(newControllerCommand(), newAPICommand(), newWorkerCommand(), newMigrateCommand(), newKeysCommand(), newListenCommand(),
+		newPurgeRetainedCommand(), newVersionCommand())
 	return root
 }
 
 func setUpLogging(format, level string) error {
 	var at slog.Level
-	if err := at.UnmarshalText([]byte(level)); err != nil {
+	// Below debug, the Kubernetes client logs the Secrets that it sends.
+	if err := at.UnmarshalText([]byte(level)); err != nil || at < slog.LevelDebug {
 		return fmt.Errorf("--log-level=%s: write debug, info, warn or error", level)
 	}
 	options := &slog.HandlerOptions{Level: at}
+	if format == "auto" {
+		format = formatFor(os.Stderr)
+	}
 	switch format {
 	case "text":
 		slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, options)))
 	case "json":
 		slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, options)))
 	default:
-		return fmt.Errorf("--log-format=%s: write text or json", format)
+		return fmt.Errorf("--log-format=%s: write text, json or auto", format)
 	}
 	return nil
+}
+
+// formatFor is text for people and json for programs that collect logs.
+func formatFor(out *os.File) string {
+	if term.IsTerminal(int(out.Fd())) {
+		return "text"
+	}
+	return "json"
 }

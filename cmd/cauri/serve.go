@@ -11,18 +11,22 @@ import (
 )
 
 const (
-	// shutdownTimeout bounds how long a process that was told to stop takes, within Kubernetes' usual 30 s.
-	shutdownTimeout = 25 * time.Second
-	headerTimeout   = 10 * time.Second
-	idleTimeout     = 2 * time.Minute
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
 )
 
-// serve answers HTTP until ctx ends, then finishes the requests that it has and returns.
-func serve(ctx context.Context, name, address string, handler http.Handler) error {
+// bind takes an address to serve on. The name tells what for, in messages.
+func bind(name, address string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return fmt.Errorf("listening for the %s: %w", name, err)
+		return nil, fmt.Errorf("listening for the %s: %w", name, err)
 	}
+	slog.Info("listening", "for", name, "address", listener.Addr().String())
+	return listener, nil
+}
+
+// serve answers HTTP until ctx ends, then finishes the requests that it has, however long they take, and returns.
+func serve(ctx context.Context, name string, listener net.Listener, handler http.Handler) error {
 	// No WriteTimeout: an answer may be held for minutes. Handlers set deadlines for what they read and write.
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
@@ -31,11 +35,8 @@ func serve(ctx context.Context, name, address string, handler http.Handler) erro
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
-		defer cancel()
-		stopped <- server.Shutdown(ctx)
+		stopped <- server.Shutdown(context.WithoutCancel(ctx))
 	}()
-	slog.Info("listening", "for", name, "address", listener.Addr().String())
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving the %s: %w", name, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -13,19 +12,21 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/sim"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/telemetry"
 	"github.com/cauri-dev/cauri/server/webhooks"
 	"github.com/cauri-dev/cauri/server/worker"
 )
 
 type workerOptions struct {
-	databaseURL   string
-	maxConns      int
+	processOptions
 	keyFile       string
 	baseURL       string
-	health        string
 	concurrency   int
+	perSandbox    int
 	allowLoopback bool
 	deny          []string
+
+	eventRetention time.Duration
 }
 
 func newWorkerCommand() *cobra.Command {
@@ -36,13 +37,13 @@ func newWorkerCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return runWorker(cmd.Context(), o) },
 	}
-	databaseURL(cmd, &o.databaseURL)
+	o.flags(cmd)
 	flags := cmd.Flags()
-	flags.IntVar(&o.maxConns, "database-max-conns", 0, "connections to the database at most; 0 means four a core")
 	flags.StringVar(&o.keyFile, "encryption-key-file", "", "file with the keys that stored secrets are encrypted by, one a line in base64")
 	flags.StringVar(&o.baseURL, "base-url", "http://localhost:8080", "URL at which the API is served, with the simulated operators below it")
-	flags.StringVar(&o.health, "health-address", ":8081", "address to serve /healthz and /readyz on")
-	flags.IntVar(&o.concurrency, "webhook-concurrency", 64, "webhook deliveries at one time")
+	flags.DurationVar(&o.eventRetention, "event-retention", 30*24*time.Hour, "age at which events and their delivery attempts are removed (720h is 30 days); 0 keeps them for ever. Transactions stay")
+	flags.IntVar(&o.concurrency, "webhook-concurrency", 512, "webhook deliveries at one time")
+	flags.IntVar(&o.perSandbox, "webhook-concurrency-per-sandbox", 64, "webhook deliveries of one sandbox at one time")
 	flags.BoolVar(&o.allowLoopback, "allow-loopback-webhooks", false, "let webhooks, and requests to operators that stores name, go to this machine itself; for development only")
 	flags.StringSliceVar(&o.deny, "webhook-deny", nil, "networks (10.0.0.0/8) and addresses with or without a port (10.0.0.1:5432) that webhooks, and requests to operators that stores name, may not go to")
 	return cmd
@@ -56,42 +57,61 @@ func runWorker(ctx context.Context, o workerOptions) error {
 	if err != nil {
 		return err
 	}
-	guard := webhooks.Guard{AllowLoopback: o.allowLoopback}
-	for _, text := range o.deny {
-		rule, err := webhooks.ParseDenyRule(text)
-		if err != nil {
-			return fmt.Errorf("--webhook-deny: %w", err)
-		}
-		guard.Deny = append(guard.Deny, rule)
+	guard, err := o.guard()
+	if err != nil {
+		return err
+	}
+	if o.eventRetention < 0 {
+		return fmt.Errorf("--event-retention must be a length of time like 720h, or 0 to keep events for ever, not %s", o.eventRetention)
 	}
 	baseURL, err := parseBaseURL(o.baseURL)
 	if err != nil {
 		return err
 	}
-	db, err := store.Open(o.databaseURL, store.Options{KeyRing: keys, MaxConns: o.maxConns})
+	p, err := newProcess(ctx, "worker", o.processOptions, keys)
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	p.worker = telemetry.NewWorker(p.registry)
 	w := worker.New(worker.Options{
-		Store: db, Sender: webhooks.NewSender(guard, programVersion(), time.Now), Log: slog.Default(), Concurrency: o.concurrency,
-		Operators: worker.NewOperatorAccess(guard, simulatedOperators(baseURL), time.Now),
+		Store: p.db, Sender: webhooks.NewSender(guard, programVersion(), p.now), Log: slog.Default(), Concurrency: o.concurrency, PerSandbox: o.perSandbox,
+		EventRetention: o.eventRetention,
+		Operators:      worker.NewOperatorAccess(guard, simulatedOperators(baseURL), p.now),
+		Now:            p.now, Metrics: p.worker, Tracing: p.tracing,
 	})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	p.live = append(p.live, func(context.Context) error { return w.Stuck() })
+	p.beside = append(p.beside, func(ctx context.Context) { keys.Follow(ctx, keyPoll) })
+	p.beside = append(p.beside, telemetry.NewSurveyor(p.registry, surveyOf(p.db)).Run)
+	return p.run(ctx, func(ctx context.Context) error {
 		w.Run(ctx)
-	}()
-	err = serve(ctx, "worker's health", o.health, healthHandler(db))
-	if err != nil && ctx.Err() == nil {
-		return err // the health address could not be had; the process ends, and what is due stays due
+		return nil
+	})
+}
+
+// guard is what webhooks, and requests to operators that stores name, may connect to.
+func (o workerOptions) guard() (webhooks.Guard, error) {
+	guard := webhooks.Guard{AllowLoopback: o.allowLoopback}
+	for _, text := range o.deny {
+		rule, err := webhooks.ParseDenyRule(text)
+		if err != nil {
+			return guard, fmt.Errorf("--webhook-deny: %w", err)
+		}
+		guard.Deny = append(guard.Deny, rule)
 	}
-	select {
-	case <-done:
-	case <-time.After(shutdownTimeout):
-		slog.Warn("deliveries are still on their way; their events will be sent again")
+	return guard, nil
+}
+
+// surveyOf looks at what waits for the workers, under the names that the metrics have for it.
+func surveyOf(db *store.Store) func(context.Context) (telemetry.Survey, error) {
+	return func(ctx context.Context) (telemetry.Survey, error) {
+		found, err := db.Survey(ctx)
+		queue := func(name string, q store.Queue) telemetry.Queue {
+			return telemetry.Queue{Name: name, Due: q.Due, Sandboxes: q.Sandboxes, Oldest: q.Oldest}
+		}
+		return telemetry.Survey{Failing: found.FailingEndpoints, Queues: []telemetry.Queue{
+			queue("events", found.Events), queue("settlements", found.Settlements), queue("forwards", found.Forwards),
+		}}, err
 	}
-	return nil
 }
 
 // simulatedOperators tells where the api serves the operators of a sandbox.
@@ -99,20 +119,4 @@ func simulatedOperators(api *url.URL) func(namespace, sandbox string, operator p
 	return func(namespace, sandbox string, operator payments.Operator) string {
 		return sim.BaseURL(api.String(), namespace, sandbox, operator)
 	}
-}
-
-// healthHandler answers /healthz while the process runs, and /readyz while its database answers too.
-func healthHandler(db *store.Store) http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
-		defer cancel()
-		if err := db.Ping(ctx); err != nil {
-			http.Error(w, "the database does not answer", http.StatusServiceUnavailable)
-			return
-		}
-		fmt.Fprintln(w, "ok")
-	})
-	return mux
 }

@@ -115,13 +115,16 @@ func describe(object *unstructured.Unstructured) string {
 	return object.GetKind() + " " + name
 }
 
-// readObjects reads the objects of a YAML or JSON file, or of all such files below a folder. Those that others depend on
-// come first; otherwise the order of the files stays.
+// readObjects reads the objects of a YAML or JSON file, or of all such files below a folder, except in folders of their own
+// kustomization: these are kustomize's to build. Those that others depend on come first; otherwise the order of the files stays.
 func readObjects(path string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	err := filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
+		}
+		if entry.IsDir() && file != path && isKustomization(file) {
+			return fs.SkipDir
 		}
 		if entry.IsDir() || (file != path && !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file))) {
 			return nil
@@ -135,6 +138,11 @@ func readObjects(path string) ([]*unstructured.Unstructured, error) {
 	}
 	slices.SortStableFunc(objects, func(a, b *unstructured.Unstructured) int { return applyRank(a) - applyRank(b) })
 	return objects, nil
+}
+
+func isKustomization(folder string) bool {
+	_, err := os.Stat(filepath.Join(folder, "kustomization.yaml"))
+	return err == nil
 }
 
 func readFile(path string) ([]*unstructured.Unstructured, error) {

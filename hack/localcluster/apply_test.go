@@ -12,14 +12,17 @@ func TestReadObjects(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"a-sandbox.yaml":       "apiVersion: cauri.dev/v1alpha1\nkind: SandboxEnvironment\nmetadata: {name: checkout}\n---\n# nothing\n---\n",
-		"b/client.json":        `{"apiVersion": "cauri.dev/v1alpha1", "kind": "TestClient", "metadata": {"name": "alice"}}`,
-		"c-secret.yml":         "apiVersion: v1\nkind: Secret\nmetadata: {name: operator}\n",
-		"d-namespace.yaml":     "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n",
-		"kustomization.yaml":   "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n",
-		"README.md":            "# not an object\n",
-		"b/definition.yaml":    "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: testclients.cauri.dev}\n",
-		"b/second-client.yaml": "apiVersion: cauri.dev/v1alpha1\nkind: TestClient\nmetadata: {name: bob}\n",
+		"a-sandbox.yaml":        "apiVersion: cauri.dev/v1alpha1\nkind: SandboxEnvironment\nmetadata: {name: checkout}\n---\n# nothing\n---\n",
+		"b/client.json":         `{"apiVersion": "cauri.dev/v1alpha1", "kind": "TestClient", "metadata": {"name": "alice"}}`,
+		"c-secret.yml":          "apiVersion: v1\nkind: Secret\nmetadata: {name: operator}\n",
+		"d-namespace.yaml":      "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n",
+		"kustomization.yaml":    "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n",
+		"README.md":             "# not an object\n",
+		"ci/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [run.yaml]\n",
+		"ci/run.yaml":           "apiVersion: cauri.dev/v1alpha1\nkind: SandboxEnvironment\nmetadata: {name: run}\n",
+		"ci/names.yaml":         "nameReference: []\n",
+		"b/definition.yaml":     "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: testclients.cauri.dev}\n",
+		"b/second-client.yaml":  "apiVersion: cauri.dev/v1alpha1\nkind: TestClient\nmetadata: {name: bob}\n",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -49,6 +49,7 @@ type component struct {
 	files   []string
 	dir     string
 	address string // for people
+	metrics string // URL, for people; empty for none
 
 	// credential is the user it runs as; nil is the present one.
 	credential *syscall.Credential
@@ -128,7 +129,7 @@ func (d stateDir) start(c component) (process, error) {
 	// As long as this program lives it must collect its child: a child that ended would otherwise look alive.
 	go cmd.Wait()
 
-	started := process{Name: c.name, PID: cmd.Process.Pid, Version: version, Address: c.address, Log: log.Name(), StopSignal: c.stopSignal}
+	started := process{Name: c.name, PID: cmd.Process.Pid, Version: version, Address: c.address, Metrics: c.metrics, Log: log.Name(), StopSignal: c.stopSignal}
 	if started.Birth, err = birthOf(started.PID); err != nil {
 		// Ended already. The record stays truthful: a process without birth is never running.
 		return started, nil

@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -62,6 +66,48 @@ func ensureOwner(ctx context.Context, adminURL, password string) error {
 		return fmt.Errorf("making the database %s: %w", ownerDatabase, err)
 	}
 	return nil
+}
+
+// users are who the processes log in as, and the groups that the migrations give what each needs.
+var users = map[string]struct{ name, group string }{
+	controllerName: {"cauri_controller_user", "cauri_controller"},
+	apiName:        {"cauri_api_user", "cauri_api"},
+	workerName:     {"cauri_worker_user", "cauri_worker"},
+}
+
+// ensureUsers makes the users of the processes where they are missing, and returns the database's URL for each process.
+func (s server) ensureUsers(ctx context.Context, ownerPassword string) (urls map[string]string, err error) {
+	conn, err := connect(ctx, s.adminURL())
+	if err != nil {
+		return nil, fmt.Errorf("connecting to Postgres: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	urls = map[string]string{}
+	for process, user := range users {
+		exists, err := isThere(ctx, conn, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", user.name)
+		if err != nil {
+			return nil, err
+		}
+		password := passwordOf(ownerPassword, user.name)
+		statements := []string{"ALTER ROLE " + user.name + " LOGIN PASSWORD '" + password + "'", "GRANT " + user.group + " TO " + user.name}
+		if !exists {
+			statements = slices.Insert(statements, 0, "CREATE ROLE "+user.name)
+		}
+		for _, statement := range statements { // of names and digits: nothing needs quoting
+			if _, err := conn.Exec(ctx, statement); err != nil {
+				return nil, fmt.Errorf("setting up the user %s: %w", user.name, err)
+			}
+		}
+		urls[process] = s.url(user.name, password, ownerDatabase)
+	}
+	return urls, nil
+}
+
+// passwordOf derives a user's password, so that there is one secret to keep and none can be found from another user's.
+func passwordOf(ownerPassword, user string) string {
+	mac := hmac.New(sha256.New, []byte(ownerPassword))
+	mac.Write([]byte(user))
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
 func isThere(ctx context.Context, conn *pgx.Conn, query, name string) (bool, error) {

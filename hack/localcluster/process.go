@@ -24,6 +24,7 @@ type process struct {
 	Birth   string `json:"birth"`   // see birthOf
 	Version string `json:"version"` // see component.version
 	Address string `json:"address,omitempty"`
+	Metrics string `json:"metrics,omitempty"` // URL
 	Log     string `json:"log"`
 	// StopSignal asks for an orderly end.
 	StopSignal syscall.Signal `json:"stopSignal"`

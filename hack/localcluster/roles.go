@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -19,18 +20,24 @@ import (
 // Names of ports.
 const (
 	apiPort               = "api" // only where any port will do
+	apiHealthPort         = "api-health"
 	controllerHealthPort  = "controller-health"
 	controllerMetricsPort = "controller-metrics"
 	workerHealthPort      = "worker-health"
 )
 
+// logFormatVariable is the flag --log-format of the roles.
+const logFormatVariable = "CAURI_LOG_FORMAT"
+
 // roles describes the processes of the cauri program.
 type roles struct {
 	state       stateDir
 	program     string
-	databaseURL string
-	apiPort     int
-	ports       ports
+	databaseURL string // of the owner
+
+	databaseURLs map[string]string // of processes that have a user of their own
+	apiPort      int
+	ports        ports
 }
 
 func apiAddress(port int) string { return "http://" + loopback(port) }
@@ -39,13 +46,20 @@ func (r roles) baseURL() string { return apiAddress(r.apiPort) }
 
 // notForRoles are settings of this program, of tests and of single commands. The roles would take some of them for their
 // own: every flag of theirs can be given as CAURI_<FLAG>.
-var notForRoles = []string{kubeconfigVariable, databaseVariable, apiPortVariable, testDatabaseVariable, baseURLVariable, "CAURI_SECRET"}
+var notForRoles = []string{kubeconfigVariable, databaseVariable, apiPortVariable, testDatabaseVariable, baseURLVariable, "CAURI_SECRET",
+	processDatabaseVariables[controllerName], processDatabaseVariables[apiName], processDatabaseVariables[workerName]}
+
+// url is the address of the database for a process.
+func (r roles) url(process string) string { return cmp.Or(r.databaseURLs[process], r.databaseURL) }
 
 // environment holds the address of the database, which has a password in it: other users of the machine may read the
 // arguments of every process, but not the environment. What the user has set for the roles (CAURI_LOG_LEVEL=debug) is part
 // of it, so that a change restarts them.
-func (r roles) environment() []string {
-	environment := []string{"DATABASE_URL=" + r.databaseURL}
+func (r roles) environment(databaseURL string) []string {
+	environment := []string{"DATABASE_URL=" + databaseURL}
+	if os.Getenv(logFormatVariable) == "" {
+		environment = append(environment, logFormatVariable+"=text") // these logs are read by people
+	}
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "CAURI_") && !slices.Contains(notForRoles, name) {
 			environment = append(environment, entry)
@@ -59,6 +73,9 @@ func (r roles) components() []component {
 	return []component{r.controller(), r.api(), r.worker()}
 }
 
+// metricsAt is where a role serves its metrics.
+func (r roles) metricsAt(port string) string { return "http://" + loopback(r.ports[port]) + "/metrics" }
+
 func (r roles) controller() component {
 	health := loopback(r.ports[controllerHealthPort])
 	c := r.component(controllerName, "http://"+health, "http://"+health+"/readyz", []string{
@@ -66,18 +83,22 @@ func (r roles) controller() component {
 		"--kubeconfig=" + r.state.kubeconfig(),
 		"--base-url=" + r.baseURL(),
 		"--encryption-key-file=" + r.state.encryptionKey(),
-		"--health-probe-bind-address=" + health,
-		"--metrics-bind-address=" + loopback(r.ports[controllerMetricsPort]),
+		"--health-address=" + health,
+		"--metrics-address=" + loopback(r.ports[controllerMetricsPort]),
 	})
 	c.files = []string{r.state.kubeconfig(), r.state.encryptionKey()}
+	c.metrics = r.metricsAt(controllerMetricsPort)
 	return c
 }
 
 func (r roles) api() component {
-	return r.component(apiName, r.baseURL(), r.baseURL()+"/v1/health", []string{
+	c := r.component(apiName, r.baseURL(), "http://"+loopback(r.ports[apiHealthPort])+"/readyz", []string{
 		"api",
 		"--listen-address=" + loopback(r.apiPort),
+		"--health-address=" + loopback(r.ports[apiHealthPort]),
 	})
+	c.metrics = r.metricsAt(apiHealthPort)
+	return c
 }
 
 func (r roles) worker() component {
@@ -90,6 +111,7 @@ func (r roles) worker() component {
 		"--allow-loopback-webhooks", // the receiver under test runs on this machine too
 	})
 	c.files = []string{r.state.encryptionKey()}
+	c.metrics = r.metricsAt(workerHealthPort)
 	return c
 }
 
@@ -98,7 +120,7 @@ func (r roles) component(name, address, health string, args []string) component 
 		name:        name,
 		program:     r.program,
 		args:        args,
-		env:         r.environment(),
+		env:         r.environment(r.url(name)),
 		dir:         r.state.path,
 		address:     address,
 		stopSignal:  syscall.SIGTERM,
@@ -121,7 +143,7 @@ func (r roles) migrate(ctx context.Context) error {
 	defer log.Close()
 
 	cmd := exec.CommandContext(limited, r.program, "migrate")
-	cmd.Env = childEnvironment(r.environment())
+	cmd.Env = childEnvironment(r.environment(r.databaseURL))
 	cmd.Dir = r.state.path
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = dieWithParent(&syscall.SysProcAttr{Setsid: true})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -37,13 +38,13 @@ func newStatusCommand() *cobra.Command {
 // printProcesses writes the table of what was started and whether it still runs.
 func printProcesses(out io.Writer, processes []process) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "NAME\tPID\tADDRESS\tLOG")
+	fmt.Fprintln(table, "NAME\tPID\tADDRESS\tMETRICS\tLOG")
 	for _, p := range processes {
 		pid := "ended"
 		if p.running() {
 			pid = fmt.Sprint(p.PID)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", p.Name, pid, p.Address, p.Log)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", p.Name, pid, p.Address, cmp.Or(p.Metrics, "-"), p.Log)
 	}
 	return table.Flush()
 }

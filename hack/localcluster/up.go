@@ -20,6 +20,13 @@ const (
 	apiPortVariable    = "CAURI_API_PORT"
 )
 
+// processDatabaseVariables name, for each process, a database URL of its own: that of a user with no more than it needs.
+var processDatabaseVariables = map[string]string{
+	controllerName: "CAURI_CONTROLLER_DATABASE_URL",
+	apiName:        "CAURI_API_DATABASE_URL",
+	workerName:     "CAURI_WORKER_DATABASE_URL",
+}
+
 // baseURLVariable is what the env file calls the address of the API.
 const baseURLVariable = "CAURI_BASE_URL"
 
@@ -34,8 +41,9 @@ type upOptions struct {
 	apiPort int
 
 	// Given from outside; empty means that one is run here.
-	kubeconfig  string
-	databaseURL string
+	kubeconfig   string
+	databaseURL  string
+	databaseURLs map[string]string // of single processes
 }
 
 func newUpCommand() *cobra.Command {
@@ -53,6 +61,8 @@ The first time it builds the control plane from source, which takes minutes.
 Environment:
   ` + kubeconfigVariable + `     a kubeconfig: use the cluster of its current context instead of running one
   ` + databaseVariable + `   postgres://...: use this database instead of running one
+  ` + processDatabaseVariables[controllerName] + `, ` + processDatabaseVariables[apiName] + `, ` + processDatabaseVariables[workerName] + `
+                       the same database for one process, as a user of its own
   ` + apiPortVariable + `       the port of the API (default ` + strconv.Itoa(defaultAPIPort) + `)
   CAURI_<FLAG>         a flag of the cauri program, for all roles: CAURI_LOG_LEVEL=debug
 A KUBECONFIG that happens to be set is never used.`,
@@ -63,6 +73,10 @@ A KUBECONFIG that happens to be set is never used.`,
 			}
 			options.kubeconfig = os.Getenv(kubeconfigVariable)
 			options.databaseURL = os.Getenv(databaseVariable)
+			options.databaseURLs = map[string]string{}
+			for process, variable := range processDatabaseVariables {
+				options.databaseURLs[process] = os.Getenv(variable)
+			}
 			return runUp(cmd.Context(), cmd.OutOrStdout(), options)
 		},
 	}
@@ -100,7 +114,8 @@ type up struct {
 	cauri       string // absolute path
 	build       kubeBuild
 	ports       ports
-	databaseURL string
+	databaseURL string  // of its owner
+	postgres    *server // nil: the database is given from outside
 	kubeconfig  []byte
 	roles       roles
 	cluster     *cluster

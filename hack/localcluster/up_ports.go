@@ -12,7 +12,7 @@ func (u *up) choosePorts(context.Context) error {
 	if err != nil {
 		return err
 	}
-	owners := map[string]string{apiPort: apiName, controllerHealthPort: controllerName, controllerMetricsPort: controllerName, workerHealthPort: workerName}
+	owners := map[string]string{apiPort: apiName, apiHealthPort: apiName, controllerHealthPort: controllerName, controllerMetricsPort: controllerName, workerHealthPort: workerName}
 	if u.ownPostgres() {
 		owners[postgresName] = postgresName
 	}

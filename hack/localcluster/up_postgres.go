@@ -21,6 +21,7 @@ func (u *up) startPostgres(ctx context.Context) error {
 	if err := u.supervisor.ensure(ctx, s.component()); err != nil {
 		return err
 	}
+	u.postgres = &s
 	u.databaseURL = s.url(ownerRole, known.OwnerPassword, ownerDatabase)
 	return ensureOwner(ctx, s.adminURL(), known.OwnerPassword)
 }

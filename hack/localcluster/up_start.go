@@ -64,14 +64,27 @@ func (u *up) migrate(ctx context.Context) error {
 	if err := u.state.ensureEncryptionKey(); err != nil {
 		return err
 	}
-	u.roles = roles{state: u.state, program: u.cauri, databaseURL: u.databaseURL, apiPort: u.chosenAPIPort(), ports: u.ports}
+	u.roles = roles{state: u.state, program: u.cauri, databaseURL: u.databaseURL, databaseURLs: u.options.databaseURLs, apiPort: u.chosenAPIPort(), ports: u.ports}
 	step := u.supervisor.progress.begin("migrate")
 	if err := u.roles.migrate(ctx); err != nil {
 		step.failed()
 		return err
 	}
 	step.done("done")
-	return nil
+	return u.makeUsers(ctx)
+}
+
+// makeUsers has each process log in as a user of its own, where the database is ours. Their groups are made by the migration.
+func (u *up) makeUsers(ctx context.Context) error {
+	if u.postgres == nil {
+		return nil
+	}
+	known, err := u.state.postgresState()
+	if err != nil {
+		return err
+	}
+	u.roles.databaseURLs, err = u.postgres.ensureUsers(ctx, known.OwnerPassword)
+	return err
 }
 
 func (u *up) defineResources(ctx context.Context) error {

@@ -63,9 +63,10 @@ func newWorldAlone(t *testing.T) *world {
 	other.UID, other.Name = "22222222-2222-2222-2222-222222222222", "other"
 	w.sandbox(other, otherKey)
 
-	directory := store.NewDirectory(w.store)
+	asAPI := storetest.OpenAs(t, db, storetest.API)
+	directory := store.NewDirectory(asAPI)
 	server := httptest.NewServer(httpapi.New(httpapi.Options{
-		Store: w.store, Directory: directory, Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 },
+		Store: asAPI, Directory: directory, Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 },
 		Random: rand.Reader, Draining: w.release,
 	}))
 	t.Cleanup(server.Close)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
 // session is who makes a request.
@@ -25,6 +26,7 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key, ok := bearer(r)
 		if !ok {
+			s.metrics.AuthFailed(telemetry.AuthMissing)
 			s.fail(w, r, unauthorized())
 			return
 		}
@@ -36,10 +38,12 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 				return
 			}
 			if who.sandbox = s.sandboxOf(r, who.key); who.sandbox == nil {
+				s.metrics.AuthFailed(telemetry.AuthInvalid)
 				s.fail(w, r, unauthorized())
 				return
 			}
 		}
+		s.tracing.Describe(r.Context(), "cauri.organization", who.sandbox.OrganizationID)
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), sessionKey, who)))
 	})
 }
@@ -55,6 +59,17 @@ func (s *Server) sandboxOf(r *http.Request, key store.KeyHash) *store.Sandbox {
 		return nil
 	}
 	return sandbox
+}
+
+// refuseSuspended answers for a sandbox that is suspended, whose key is known.
+func (s *Server) refuseSuspended(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if sessionOf(r).sandbox.Suspended {
+			s.fail(w, r, suspended())
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func bearer(r *http.Request) (key string, ok bool) {

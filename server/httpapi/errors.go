@@ -15,6 +15,8 @@ type Error struct {
 	Code    string         `json:"error" doc:"Machine-readable code." example:"invalid_body"`
 	Message string         `json:"message" doc:"What is wrong, and what to send instead."`
 	Detail  map[string]any `json:"detail" doc:"Structured detail, such as the fields that are wrong."`
+
+	retryAfter string // seconds, for the header Retry-After; empty for none
 }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
@@ -59,8 +61,14 @@ func quotaExceeded(e store.ErrQuotaExceeded) *Error {
 }
 
 func unavailable() *Error {
-	return &Error{Status: http.StatusServiceUnavailable, Code: "unavailable",
+	return &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", retryAfter: "1",
 		Message: "The service cannot reach its database. Nothing was recorded that you were not told of; repeat the request with the same reference."}
+}
+
+// suspended asks for a pause of a minute: a person ends it, and nobody knows when.
+func suspended() *Error {
+	return &Error{Status: http.StatusServiceUnavailable, Code: "suspended", retryAfter: "60",
+		Message: "This sandbox is suspended. Nothing was recorded. Ask whoever runs it to set suspend to false in its spec."}
 }
 
 // fail answers with an error. What is not meant for the caller is logged and answered as internal.
@@ -78,11 +86,11 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		e = &Error{Status: http.StatusInternalServerError, Code: "internal",
 			Message: "Something went wrong on our side. Repeat the request with the same reference; nothing is booked twice."}
 	}
-	switch e.Status {
-	case http.StatusUnauthorized:
+	if e.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
-	case http.StatusServiceUnavailable:
-		w.Header().Set("Retry-After", "1")
+	}
+	if e.retryAfter != "" {
+		w.Header().Set("Retry-After", e.retryAfter)
 	}
 	writeJSON(w, e.Status, e)
 }

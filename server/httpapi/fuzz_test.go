@@ -137,18 +137,18 @@ func FuzzMSISDN(f *testing.F) {
 // FuzzCursor checks that each place has one cursor, and that nothing else is taken for one.
 func FuzzCursor(f *testing.F) {
 	id := payments.ID{0, 6, 0x51, 0x2f, 15: 255}
-	cursor := cursorAfter(1, id)
+	cursor := paymentCursors.after(1, id)
 	f.Add(cursor, id[:], int64(1))
 	f.Add(cursor+"\n", id[:], int64(2))
 	f.Add(cursor[:31]+"A", make([]byte, 16), int64(-1))
 	f.Add(strings.Repeat("A", 32), []byte{}, int64(0))
 	f.Add("", id[:15], int64(1<<62))
 	f.Fuzz(func(t *testing.T, text string, raw []byte, tenant int64) {
-		if id, err := parseCursor(tenant, text); err == nil {
-			if cursorAfter(tenant, id) != text {
+		if id, err := paymentCursors.parse(tenant, text); err == nil {
+			if paymentCursors.after(tenant, id) != text {
 				t.Errorf("%q is taken for the cursor of %s", text, id)
 			}
-			if _, err := parseCursor(tenant+1, text); err == nil {
+			if _, err := paymentCursors.parse(tenant+1, text); err == nil {
 				t.Errorf("%q is another sandbox's too", text)
 			}
 		} else if id != (payments.ID{}) {
@@ -156,8 +156,8 @@ func FuzzCursor(f *testing.F) {
 		}
 		var id payments.ID
 		copy(id[:], raw)
-		cursor := cursorAfter(tenant, id)
-		if back, err := parseCursor(tenant, cursor); err != nil || back != id {
+		cursor := paymentCursors.after(tenant, id)
+		if back, err := paymentCursors.parse(tenant, cursor); err != nil || back != id {
 			t.Errorf("the cursor of %s is read as %s, %v", id, back, err)
 		}
 		if url.QueryEscape(cursor) != cursor {
@@ -169,7 +169,7 @@ func FuzzCursor(f *testing.F) {
 		at := int(text[0]) % len(cursor)
 		for _, c := range []byte(text) {
 			changed := cursor[:at] + string(c) + cursor[at+1:]
-			if _, err := parseCursor(tenant, changed); err == nil && changed != cursor {
+			if _, err := paymentCursors.parse(tenant, changed); err == nil && changed != cursor {
 				t.Errorf("%q, made from %q, is taken for a cursor", changed, cursor)
 			}
 		}
@@ -178,16 +178,16 @@ func FuzzCursor(f *testing.F) {
 
 func TestNoChangedCursorIsTaken(t *testing.T) {
 	t.Parallel()
-	cursor := cursorAfter(7, payments.ID{1, 2, 3})
+	cursor := paymentCursors.after(7, payments.ID{1, 2, 3})
 	for i := range cursor {
 		for c := range 256 {
 			if changed := cursor[:i] + string([]byte{byte(c)}) + cursor[i+1:]; changed != cursor {
-				if _, err := parseCursor(7, changed); err == nil {
+				if _, err := paymentCursors.parse(7, changed); err == nil {
 					t.Errorf("%q, made from %q, is taken for a cursor", changed, cursor)
 				}
 			}
 		}
-		if _, err := parseCursor(7, cursor[:i]); err == nil {
+		if _, err := paymentCursors.parse(7, cursor[:i]); err == nil {
 			t.Errorf("%q is taken for a cursor", cursor[:i])
 		}
 	}
@@ -199,7 +199,7 @@ func FuzzListQuery(f *testing.F) {
 		"", "limit=20", "limit=0", "limit=+5", "limit=%35", "status=SUCCESS&type=refund", "country=RW&operator=mtn", "order=a&order_ref=a",
 		"order=a&order_ref=b", "created_after=2026-05-31T12:00:00Z&created_before=2026-05-31T12:00:00.5%2B02:00", "created_after=0000-01-01T00:00:00Z",
 		"msisdn=%2B250788000001", "reference=%00", "reference=%FF", "application=%zz", "a;b", "cursor=x", "unknown=1&&=", "limit=1&limit=1", "limit",
-		"cursor=" + cursorAfter(1, payments.ID{1}),
+		"cursor=" + paymentCursors.after(1, payments.ID{1}),
 	} {
 		f.Add(seed)
 	}

@@ -13,6 +13,8 @@ func (s *Server) hold(ctx context.Context, until time.Time) {
 	if wait <= 0 {
 		return
 	}
+	s.metrics.Hold()
+	defer s.metrics.Release()
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

@@ -41,6 +41,7 @@ func (s *Server) once(
 ) (made recorded, replayed bool, err error) {
 	for range maxTries {
 		if made, err = try(who.sandbox); err == nil {
+			s.metrics.Recorded(string(kind), string(made.transaction.Status))
 			return made, false, nil
 		}
 		var transaction *payments.Transaction
@@ -117,6 +118,9 @@ func (s *Server) refreshSession(ctx context.Context, who *session) (changed bool
 	present, valid := s.directory.ByKey(who.key)
 	if !valid {
 		return false, unauthorized()
+	}
+	if present.Suspended {
+		return false, suspended()
 	}
 	changed = present.ConfigVersion != who.sandbox.ConfigVersion
 	who.sandbox = present

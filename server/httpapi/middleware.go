@@ -31,12 +31,15 @@ func (s *Server) identify(next http.Handler) http.Handler {
 		}
 		w.Header().Set("X-Service-Api-Version", APIVersion)
 		w.Header().Set("X-Request-Id", id)
+		ctx, observed := s.observe(w, r)
+		defer s.report(r, observed, id)
 		var late answer
-		ctx := context.WithValue(context.WithValue(r.Context(), requestIDKey, id), lateAnswerKey, &late)
-		next.ServeHTTP(w, r.WithContext(ctx))
+		ctx = context.WithValue(context.WithValue(ctx, requestIDKey, id), lateAnswerKey, &late)
+		next.ServeHTTP(observed, r.WithContext(ctx))
+		observed.worked = s.now().Sub(observed.began)
 		if !late.due.IsZero() {
 			s.hold(r.Context(), late.due)
-			late.write(w)
+			late.write(observed)
 		}
 	})
 }

@@ -81,7 +81,7 @@ var listPaymentsOperation = operation{
 	description: "Transactions of all types, newest first, a page at a time. Follow `nextCursor` until it is null: pages neither repeat nor " +
 		"leave out a transaction while others are made.\n\n" +
 		"A parameter with a value that it cannot have is refused, never corrected; one that is not known is ignored.",
-	parameters: describedListParameters(),
+	parameters: describedParameters(listParameters, listParameterDescriptions, listParameterOrder),
 	answers:    []described{{http.StatusOK, "A page.", listSchema, nil}},
 	errors:     []string{"invalid_params"},
 	examples: []example{{

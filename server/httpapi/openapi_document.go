@@ -10,6 +10,8 @@ const mediaJSON = "application/json"
 const (
 	tagCollections = "Collections"
 	tagPayouts     = "Payouts"
+	tagEvents      = "Events"
+	tagTestClients = "Test clients"
 	tagService     = "Service"
 	tagWebhooks    = "Webhooks"
 )
@@ -37,6 +39,8 @@ func newDocument() *huma.OpenAPI {
 		Tags: []*huma.Tag{
 			{Name: tagCollections, Description: "Money from a customer to the merchant."},
 			{Name: tagPayouts, Description: "Money from the merchant to a customer: refunds of a collection, and disbursements to any number."},
+			{Name: tagEvents, Description: "What the merchant was told of, what failed, and telling it again."},
+			{Name: tagTestClients, Description: "The customers' phones: who can pay, and acting as the payer."},
 			{Name: tagService, Description: "What the service is and whether it is there. No key is needed."},
 			{Name: tagWebhooks, Description: "What the service sends to the merchant."},
 		},

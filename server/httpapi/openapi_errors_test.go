@@ -16,6 +16,10 @@ func TestExamplesOfErrorsAreWhatIsAnswered(t *testing.T) {
 	failed := w.call("POST", "/v1/payments", payment("SHOP-PAY-20260531120000-4F2A9C01B7E3", object{"scenario": "timeout"})).body["id"].(string)
 	w.call("POST", "/v1/payments/"+paid+"/refund", object{"amount": 5000})
 	const create, disburse = "/v1/payments", "/v1/disbursements"
+	w.client("alice", alice, 50_000)
+	cancelled := w.call("POST", "/v1/payments", payment("r2")).body["id"].(string)
+	prompt := "/v1/test_clients/" + alice + "/prompts/" + cancelled
+	w.call("POST", prompt+"/cancel", nil)
 	cases := map[string]struct {
 		method, path, template string
 		body                   any
@@ -30,8 +34,12 @@ func TestExamplesOfErrorsAreWhatIsAnswered(t *testing.T) {
 		"body_too_large":         {"POST", disburse, disburse, `{"x":"` + strings.Repeat("x", 64<<10) + `"}`, nil},
 		"unsupported_media_type": {"POST", disburse, disburse, "{}", func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }},
 		"exceeds_refundable":     {"POST", create + "/" + paid + "/refund", create + "/{id}/refund", object{"amount": 20_001}, nil},
+		"prompt_closed":          {"POST", prompt + "/approve", "/v1/test_clients/{msisdn}/prompts/{tx}/{answer}", nil, nil},
+		"suspended":              {"GET", create, create, nil, withKey(otherKey)},
+		"no_webhook":             {"POST", "/v1/events/" + eventOf(paid) + "/resend", "/v1/events/{id}/resend", nil, nil},
 		"not_refundable":         {"POST", create + "/" + failed + "/refund", create + "/{id}/refund", nil, nil},
 	}
+	w.suspendOther()
 	for code, c := range cases {
 		t.Run(code, func(t *testing.T) {
 			change := c.change

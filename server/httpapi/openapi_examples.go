@@ -16,6 +16,8 @@ const (
 	exampleReference   = "SHOP-PAY-20260531120000-4F2A9C01B7E3"
 	settledReference   = "SHOP-PAY-20260531120100-9D03E6A57C18"
 	exampleEnvironment = "env_0SGCEVCRD35J7GWVBNSNZ5FWYM"
+
+	exampleOrganization = "org_0SGCEVCRD35J7GWVBNSNZ5FWYM"
 )
 
 var (

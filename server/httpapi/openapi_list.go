@@ -32,21 +32,22 @@ var listParameterDescriptions = map[string]*huma.Param{
 // listParameterOrder is how a reader meets them; whatever is not named here follows.
 var listParameterOrder = []string{"limit", "cursor", "status", "type", "created_after", "created_before", "order_ref", "order", "reference"}
 
-// describedListParameters describes every parameter that is read, and none that is not.
-func describedListParameters() []*huma.Param {
-	if read, described := slices.Sorted(maps.Keys(listParameters)), slices.Sorted(maps.Keys(listParameterDescriptions)); !slices.Equal(read, described) {
+// describedParameters describes every parameter that is read, and none that is not: first those that a reader is to meet
+// first.
+func describedParameters[Q any](read parameters[Q], descriptions map[string]*huma.Param, first []string) []*huma.Param {
+	names := slices.Sorted(maps.Keys(read))
+	if described := slices.Sorted(maps.Keys(descriptions)); !slices.Equal(names, described) {
 		panic("the parameters of a list that are read and those that are described are not the same")
 	}
-	var parameters []*huma.Param
-	rest := slices.Sorted(maps.Keys(listParameters))
-	for _, name := range slices.Concat(listParameterOrder, rest) {
-		p := listParameterDescriptions[name]
+	var described []*huma.Param
+	for _, name := range slices.Concat(first, names) {
+		p := descriptions[name]
 		if p.Name == "" {
 			p.Name, p.In = name, "query"
-			parameters = append(parameters, p)
+			described = append(described, p)
 		}
 	}
-	return parameters
+	return described
 }
 
 func oneOf[T ~string](values ...T) *huma.Schema {

@@ -74,6 +74,14 @@ var (
 	healthSchema = viewSchema[healthView](unrefined)
 	eventSchema  = viewSchema[eventView](refineEvent)
 
+	eventSummarySchema = viewSchema[EventSummary](refineEventSummary)
+	eventListSchema    = viewSchema[eventListView](unrefined)
+	eventDetailSchema  = viewSchema[eventDetailView](refineEventDetail)
+
+	testClientSchema     = viewSchema[testClientView](refineTestClient)
+	testClientListSchema = viewSchema[testClientListView](unrefined)
+	promptListSchema     = viewSchema[promptListView](unrefined)
+
 	documentSchema = &huma.Schema{Type: huma.TypeObject, Description: "An OpenAPI 3.1 document.", AdditionalProperties: true}
 )
 
@@ -94,6 +102,7 @@ func refineError(fields map[string]*huma.Schema) {
 			Type: huma.TypeObject, Description: "What is wrong with each field or parameter.",
 			AdditionalProperties: &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}},
 		},
+		"status":              statusRef("The payment's outcome."),
 		"refundable":          {Type: huma.TypeInteger, Format: "int64", Description: "What is left to refund."},
 		"monthlyTransactions": {Type: huma.TypeInteger, Format: "int64", Description: "The sandbox's quota."},
 	}

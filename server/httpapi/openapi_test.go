@@ -96,26 +96,28 @@ func TestEventsAreAsDescribed(t *testing.T) {
 // A list takes of each parameter just what the document says that it takes.
 func TestListParametersAreReadAsDescribed(t *testing.T) {
 	w := newWorld(t)
-	operation := theContract(t).operation("GET", "/v1/payments")
-	for _, parameter := range operation["parameters"].([]any) {
-		p := theContract(t).resolve(parameter.(object))
-		if p["in"] != "query" {
-			continue
-		}
-		good, bad := valuesOf(theContract(t).resolve(p["schema"].(object)))
-		name := p["name"].(string)
-		for _, value := range good {
-			if got := w.listBy(name, value); got.status != http.StatusOK {
-				t.Errorf("%s=%s answered %d: %s", name, value, got.status, got.raw)
+	for _, path := range []string{"/v1/payments", "/v1/events"} {
+		for _, parameter := range theContract(t).operation("GET", path)["parameters"].([]any) {
+			if p := theContract(t).resolve(parameter.(object)); p["in"] == "query" {
+				w.readAsDescribed(path, p["name"].(string), theContract(t).resolve(p["schema"].(object)))
 			}
 		}
-		for _, value := range bad {
-			got := w.listBy(name, value)
-			detail, _ := got.body["detail"].(object)
-			wrong, _ := detail["fieldErrors"].(object)
-			if got.status != http.StatusBadRequest || wrong[name] == nil {
-				t.Errorf("%s=%s answered %d: %s", name, value, got.status, got.raw)
-			}
+	}
+}
+
+func (w *world) readAsDescribed(path, name string, schema object) {
+	good, bad := valuesOf(schema)
+	for _, value := range good {
+		if got := w.listBy(path, name, value); got.status != http.StatusOK {
+			w.t.Errorf("%s: %s=%s answered %d: %s", path, name, value, got.status, got.raw)
+		}
+	}
+	for _, value := range bad {
+		got := w.listBy(path, name, value)
+		detail, _ := got.body["detail"].(object)
+		wrong, _ := detail["fieldErrors"].(object)
+		if got.status != http.StatusBadRequest || wrong[name] == nil {
+			w.t.Errorf("%s: %s=%s answered %d: %s", path, name, value, got.status, got.raw)
 		}
 	}
 }

@@ -101,7 +101,7 @@ func (e describedEvent) describe() *huma.Operation {
 
 // body is the body that package webhooks builds of the event.
 func (e describedEvent) body() []byte {
-	body, err := webhooks.Body("org_0SGCEVCRD35J7GWVBNSNZ5FWYM", e.transaction, operators.Raw(e.transaction))
+	body, err := webhooks.Body(exampleOrganization, e.transaction, operators.Raw(e.transaction))
 	if err != nil {
 		panic(err) // the examples are final
 	}

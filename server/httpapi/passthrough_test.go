@@ -22,10 +22,11 @@ func (w *world) forwarding() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	guard := webhooks.Guard{}
+	asWorker := storetest.OpenAs(w.t, w.db, storetest.Worker)
 	go func() {
 		defer close(done)
 		worker.New(worker.Options{
-			Store: w.store, Sender: webhooks.NewSender(guard, "test", time.Now), Log: slog.New(slog.DiscardHandler),
+			Store: asWorker, Sender: webhooks.NewSender(guard, "test", time.Now), Log: slog.New(slog.DiscardHandler),
 			Operators: worker.NewOperatorAccess(guard, func(namespace, sandbox string, operator payments.Operator) string {
 				return sim.BaseURL(w.url, namespace, sandbox, operator)
 			}, time.Now),

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -103,6 +104,12 @@ func (s *Server) limitRate(next http.Handler) http.Handler {
 			return
 		}
 		a, err := s.limiter.take(r.Context(), sandbox.Tenant, sandbox.RateLimit)
+		if errors.Is(err, store.ErrConfigChanged) { // it was reset: its count begins anew
+			if r, err = s.renewed(r); err == nil {
+				sandbox = sessionOf(r).sandbox
+				a, err = s.limiter.take(r.Context(), sandbox.Tenant, sandbox.RateLimit)
+			}
+		}
 		if err != nil {
 			s.fail(w, r, err)
 			return

@@ -24,8 +24,9 @@ import (
 // serve starts another server on the world's database, with other options.
 func (w *world) serve(change func(*httpapi.Options)) *world {
 	w.t.Helper()
+	asAPI := storetest.OpenAs(w.t, w.db, storetest.API)
 	o := httpapi.Options{
-		Store: w.store, Directory: store.NewDirectory(w.store), Version: "test", Now: time.Now,
+		Store: asAPI, Directory: store.NewDirectory(asAPI), Version: "test", Now: time.Now,
 		Draw: func(int64) int64 { return 0 }, Random: rand.Reader, Draining: w.release,
 	}
 	change(&o)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/operators/sim"
 	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
 // Server answers the API. It is an http.Handler.
@@ -26,6 +27,8 @@ type Server struct {
 	version   string
 	draining  <-chan struct{}
 	limiter   *limiter
+	metrics   *telemetry.API
+	tracing   *telemetry.Tracing
 	handler   http.Handler
 }
 
@@ -34,18 +37,24 @@ type Options struct {
 	Store     *store.Store
 	Directory *store.Directory
 	Version   string            // of this program
-	Now       func() time.Time  // for ids and for how long answers are held
+	Now       func() time.Time  // for ids and for how long answers are held; default time.Now
 	Draw      func(int64) int64 // a random number in [0, n), for latencies
 	Random    io.Reader         // for ids
 	Log       *slog.Logger
-	Draining  <-chan struct{} // closed when the process is told to stop: answers that are held go out
+	Draining  <-chan struct{}    // closed when the process is told to stop: answers that are held go out
+	Metrics   *telemetry.API     // nil for none
+	Tracing   *telemetry.Tracing // nil for none
 }
 
 // New makes a server.
 func New(o Options) *Server {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	s := &Server{
 		store: o.Store, directory: o.Directory, now: o.Now, draw: o.Draw, random: o.Random, log: logger(o.Log),
 		version: o.Version, draining: o.Draining,
+		metrics: o.Metrics, tracing: o.Tracing,
 		limiter: &limiter{store: o.Store, now: o.Now, shares: map[int64]*share{}},
 	}
 	s.handler = s.routes()
@@ -67,12 +76,19 @@ func (s *Server) routes() http.Handler {
 		return answer{}, &Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed",
 			Message: "This path does not answer the method " + req.Method + "."}
 	}))
-	api := newAPI(r, s.authenticate, s.limitRate)
+	api := newAPI(r, s.authenticate, s.refuseSuspended, s.limitRate)
 	api.route(createPaymentOperation, s.handle(s.createPayment))
 	api.route(getPaymentOperation, s.handle(s.getPayment))
 	api.route(listPaymentsOperation, s.handle(s.listPayments))
 	api.route(createRefundOperation, s.handle(s.createRefund))
 	api.route(createDisbursementOperation, s.handle(s.createDisbursement))
+	api.route(listEventsOperation, s.handle(s.listEvents))
+	api.route(getEventOperation, s.handle(s.getEvent))
+	api.route(resendEventOperation, s.handle(s.resendEvent))
+	api.route(listTestClientsOperation, s.handle(s.listTestClients))
+	api.route(getTestClientOperation, s.handle(s.getTestClient))
+	api.route(listPromptsOperation, s.handle(s.listPrompts))
+	api.route(answerPromptOperation, s.handle(s.answerPrompt))
 	api.route(metaOperation, s.handle(s.meta))
 	api.route(healthOperation, s.handle(s.health))
 	api.publish()
@@ -103,7 +119,7 @@ type answer struct {
 // handle makes an http.HandlerFunc of a function that answers or fails.
 func (s *Server) handle(f func(http.ResponseWriter, *http.Request) (answer, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		a, err := f(w, r)
+		a, err := s.presently(w, r, f)
 		if err != nil {
 			s.fail(w, r, err)
 			return

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -26,27 +27,42 @@ const codeLength = 26
 
 // NewID makes an id from a time and a source of randomness, whose error it returns.
 func NewID(at time.Time, random io.Reader) (ID, error) {
-	var stamp [8]byte
-	binary.BigEndian.PutUint64(stamp[:], uint64(at.UnixMicro()))
-	var id ID
-	copy(id[:7], stamp[1:])
+	id := FirstID(at)
 	if _, err := io.ReadFull(random, id[7:]); err != nil {
 		return ID{}, fmt.Errorf("making a transaction id: %w", err)
 	}
 	return id, nil
 }
 
+// FirstID is not after any id that is made at that time or later, and after every id that was made before.
+func FirstID(at time.Time) ID {
+	var stamp [8]byte
+	binary.BigEndian.PutUint64(stamp[:], uint64(at.UnixMicro()))
+	var id ID
+	copy(id[:7], stamp[1:])
+	return id
+}
+
 // ParseID reads the text form of an id. It returns [ErrBadID] for anything else.
 func ParseID(s string) (ID, error) {
-	if len(s) != len(idPrefix)+codeLength || s[:len(idPrefix)] != idPrefix {
+	code, found := strings.CutPrefix(s, idPrefix)
+	if !found {
 		return ID{}, ErrBadID
 	}
-	raw, err := crockford.DecodeString(s[len(idPrefix):])
+	return ParseCode(code)
+}
+
+// ParseCode reads an id without its prefix. It returns [ErrBadID] for anything else.
+func ParseCode(code string) (ID, error) {
+	if len(code) != codeLength {
+		return ID{}, ErrBadID
+	}
+	raw, err := crockford.DecodeString(code)
 	if err != nil || len(raw) != len(ID{}) { // the decoder skips line breaks
 		return ID{}, ErrBadID
 	}
 	id := ID(raw)
-	if id.String() != s { // the last digit has bits to spare; only one text stands for an id
+	if id.Code() != code { // the last digit has bits to spare; only one text stands for an id
 		return ID{}, ErrBadID
 	}
 	return id, nil

@@ -12,6 +12,30 @@ const (
 	Manual   Behaviour = "Manual" // answers only when told to by hand
 )
 
+// Answer is what a payer does with a prompt by hand: one of the behaviours that answer.
+type Answer Behaviour
+
+// The answers to a prompt.
+const (
+	AnswerApprove  = Answer(Approve)
+	AnswerCancel   = Answer(Cancel)
+	AnswerWrongPIN = Answer(WrongPIN)
+)
+
+// Answers are all answers to a prompt.
+var Answers = []Answer{AnswerApprove, AnswerCancel, AnswerWrongPIN}
+
+// Outcome is the status that an answer leads to where nothing else decides.
+func (a Answer) Outcome() Status {
+	switch a {
+	case AnswerCancel:
+		return UserCancelled
+	case AnswerWrongPIN:
+		return PINInvalid
+	}
+	return Success
+}
+
 // UnknownPolicy is what an environment does with a number that is not in the SIM registry.
 type UnknownPolicy string
 
@@ -74,8 +98,9 @@ func (f CollectionFacts) Outcome() Status {
 // registry when it was made; one from any other number is its operator's to decide.
 type SettlementFacts struct {
 	CustomerTotal int64
-	Expired       bool // its time ran out before its payer answered
-	Payer         *SIM // nil: not in the registry any more
+	Expired       bool   // its time ran out before its payer answered
+	Payer         *SIM   // nil: not in the registry any more
+	Answer        Answer // given by hand; empty: the payer does what its behaviour says
 }
 
 // Outcome is the status that a due collection gets. [Pending] means that its payer has not answered and that it stays as
@@ -89,7 +114,11 @@ func (f SettlementFacts) Outcome() Status {
 	case f.Payer.Blocked:
 		return AccountBlocked
 	}
-	switch f.Payer.Behaviour {
+	behaviour := f.Payer.Behaviour
+	if f.Answer != "" {
+		behaviour = Behaviour(f.Answer)
+	}
+	switch behaviour {
 	case Ignore, Manual:
 		return Pending
 	case Cancel:

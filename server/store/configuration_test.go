@@ -73,6 +73,7 @@ func (w *world) busy() {
 	w.exec("insert into rate_usage (tenant, second, granted) values ($1, 1780228800, 1)", w.sandbox.Tenant)
 	w.exec("insert into endpoint_health (tenant) values ($1) on conflict do nothing", w.sandbox.Tenant)
 	w.exec("insert into activity (tenant) values ($1) on conflict do nothing", w.sandbox.Tenant)
+	w.exec("insert into transaction_counts (tenant, upto, total) values ($1, '00000000-0000-0000-0000-000000000000', 0) on conflict do nothing", w.sandbox.Tenant)
 	for table, rows := range w.tenantTables(w.sandbox.Tenant) {
 		if rows == 0 {
 			w.t.Fatalf("there is nothing in %s", table)
@@ -110,6 +111,7 @@ func TestSandboxState(t *testing.T) {
 	state := w.apply()
 	want := store.SandboxState{
 		OrganizationID: w.sandbox.OrganizationID, Balances: map[payments.Currency]int64{payments.RWF: 1985, payments.XOF: 0}, TestClients: 1,
+		Transactions: store.TransactionCounts{Total: 1},
 		Environments: []store.EnvironmentState{
 			{ID: w.sandbox.Environments[store.Market{Operator: payments.MTN, Country: payments.Rwanda}].ID, Operator: payments.MTN, Country: payments.Rwanda, Currency: payments.RWF, Enabled: true},
 			{ID: w.sandbox.Environments[store.Market{Operator: payments.Orange, Country: payments.CoteDIvoire}].ID, Operator: payments.Orange, Country: payments.CoteDIvoire, Currency: payments.XOF},

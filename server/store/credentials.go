@@ -1,105 +1,222 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/store/internal/db"
 )
 
-// SigningSecret returns the signing secret that is stored for a sandbox; it is empty when there is none yet, or no sandbox.
-func (s *Store) SigningSecret(ctx context.Context, sandboxUID string) (string, error) {
-	uid, err := parseUID(sandboxUID)
-	if err != nil {
-		return "", err
-	}
-	row, err := s.system().SigningSecret(ctx, uid)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && row.SigningSecret == nil {
-		return "", nil
-	}
-	if err != nil {
-		return "", classify(err, "reading the signing secret")
-	}
-	return s.keys.open(sandboxUID, row.SigningSecret)
+// SecretOverlap is how long a signing secret still signs beside the one that replaced it.
+const SecretOverlap = 24 * time.Hour
+
+// StoredCredentials are the credentials of a sandbox as they stand in the database; zero where there are none yet, or no
+// sandbox.
+type StoredCredentials struct {
+	Version        int64     // of the sandbox's configuration, which they are a part of
+	APIKeys        []KeyHash // of the keys that nothing replaced: one, unless somebody has been at the rows
+	KeyRotation    string    // as in [Credentials]
+	SigningSecret  string
+	SecretRotation string // as in [Credentials]
 }
 
-// ApplyCredentials makes the given ones the sandbox's: every other API key stops working. It writes nothing when they are
-// already, and returns [ErrNoOrganization] for a sandbox that was not applied and [ErrKeyTaken] for a key of another sandbox.
+// String keeps the signing secret out of whatever is printed.
+func (StoredCredentials) String() string { return "(credentials)" }
+
+// GoString is as String.
+func (c StoredCredentials) GoString() string { return c.String() }
+
+// StoredCredentials reads the credentials of a sandbox.
+func (s *Store) StoredCredentials(ctx context.Context, sandboxUID string) (StoredCredentials, error) {
+	uid, err := parseUID(sandboxUID)
+	if err != nil {
+		return StoredCredentials{}, err
+	}
+	row, err := s.system().StoredCredentials(ctx, uid)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return StoredCredentials{}, nil
+	}
+	if err != nil {
+		return StoredCredentials{}, classify(err, "reading the credentials")
+	}
+	stored := StoredCredentials{Version: row.Version, KeyRotation: row.KeyRotation, SecretRotation: row.SecretRotation}
+	for _, hash := range row.Keys {
+		stored.APIKeys = append(stored.APIKeys, KeyHash(hash))
+	}
+	if row.SigningSecret != nil {
+		stored.SigningSecret, err = s.keys.open(sandboxUID, row.SigningSecret)
+	}
+	return stored, err
+}
+
+// ApplyCredentials makes the given ones the sandbox's. The key that they replace works for the grace longer, and so do keys
+// that were replaced before, each until its own time; with a grace of 0 none of them does. Every other key stops working. The
+// signing secret before them signs on for [SecretOverlap].
+//
+// It writes nothing when everything is so already. It returns [ErrNoOrganization] for a sandbox that was not applied,
+// [ErrKeyTaken] for a key of another sandbox, and [ErrCredentialsChanged] where others than the caller's were applied since
+// the version that it follows.
 func (s *Store) ApplyCredentials(ctx context.Context, sandboxUID string, want Credentials) error {
 	uid, err := parseUID(sandboxUID)
 	if err != nil {
 		return err
 	}
-	err = s.inTx(ctx, func(q *db.Queries) error {
-		org, err := q.LockOrganization(ctx, uid)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return ErrNoOrganization
-		}
+	look := func() error {
+		row, err := s.system().FindOrganization(ctx, uid)
 		if err != nil {
 			return err
 		}
-		newKeys, err := applyKey(ctx, q, org.Tenant, want.APIKeyHash[:])
-		if err != nil {
-			return err
-		}
-		newSecret, err := s.applySecret(ctx, q, org, sandboxUID, want.SigningSecret)
-		if err != nil || !newKeys && !newSecret {
-			return err
-		}
-		if err := q.BumpVersion(ctx, org.Tenant); err != nil {
-			return err
-		}
-		return keyIsFree(ctx, q, org.Tenant, want.APIKeyHash[:])
-	})
+		c := &credentialsChange{store: s, q: s.reading(), ctx: ctx, org: row.Organization, owner: sandboxUID, want: want}
+		return c.parts()
+	}
+	err = look()
+	if errors.Is(err, errToWrite) {
+		err = s.inTx(ctx, func(q *db.Queries) error {
+			org, err := q.LockOrganization(ctx, uid)
+			if err != nil {
+				return err
+			}
+			c := &credentialsChange{store: s, q: q, ctx: ctx, org: org, owner: sandboxUID, want: want}
+			return c.apply()
+		})
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrNoOrganization
+	}
 	return classify(err, "applying the credentials to the database")
+}
+
+// credentialsChange is one run of ApplyCredentials.
+type credentialsChange struct {
+	store *Store
+	q     *db.Queries
+	ctx   context.Context
+	org   db.Organization // locked
+	owner string          // of what is sealed
+	want  Credentials
+
+	changed bool // something that others go by
+}
+
+func (c *credentialsChange) parts() error {
+	for _, step := range []func() error{c.keys, c.signingSecret, c.rotations} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *credentialsChange) apply() error {
+	if err := c.parts(); err != nil {
+		return err
+	}
+	if err := c.q.NoteFingerprint(c.ctx, c.org.Tenant); err != nil || !c.changed {
+		return err
+	}
+	if c.want.Following != 0 && c.want.Following != c.org.Version {
+		return ErrCredentialsChanged
+	}
+	if err := c.q.BumpVersion(c.ctx, c.org.Tenant); err != nil {
+		return err
+	}
+	return keyIsFree(c.ctx, c.q, c.org.Tenant, c.want.APIKeyHash)
 }
 
 // keyIsFree returns ErrKeyTaken if another sandbox has the key. It is asked after the version was bumped: whoever gives out
 // a key holds that row's lock, so that of two sandboxes with one key the second sees the first.
-func keyIsFree(ctx context.Context, q *db.Queries, tenant int64, hash []byte) error {
-	taken, err := q.KeyOfAnother(ctx, hash, tenant)
+func keyIsFree(ctx context.Context, q *db.Queries, tenant int64, hash KeyHash) error {
+	taken, err := q.KeyOfAnother(ctx, hash[:], tenant)
 	if err == nil && taken {
 		err = ErrKeyTaken
 	}
 	return err
 }
 
-func applyKey(ctx context.Context, q *db.Queries, tenant int64, hash []byte) (changed bool, err error) {
-	present, err := q.ListKeyHashes(ctx, tenant)
+func (c *credentialsChange) keys() error {
+	present, err := c.q.ListKeys(c.ctx, c.org.Tenant)
 	if err != nil {
-		return false, err
+		return err
 	}
 	found := false
-	for _, other := range present {
-		if bytes.Equal(other, hash) {
+	for _, key := range present {
+		if KeyHash(key.Hash) == c.want.APIKeyHash {
 			found = true
-			continue
+			err = c.reinstate(key)
+		} else {
+			err = c.retire(key)
 		}
-		changed = true
-		if err := q.DeleteKey(ctx, tenant, other); err != nil {
-			return false, err
+		if err != nil {
+			return err
 		}
 	}
 	if found {
-		return changed, nil
+		return nil
 	}
-	return true, q.InsertKey(ctx, tenant, hash)
+	c.changed = true
+	return c.q.InsertKey(c.ctx, c.org.Tenant, c.want.APIKeyHash[:])
 }
 
-func (s *Store) applySecret(ctx context.Context, q *db.Queries, org db.Organization, owner, secret string) (changed bool, err error) {
-	if s.keys.current(org.SigningSecret) {
-		// One that cannot be opened is replaced: the resource's Secret says what it has to be. So is one that an older key
-		// sealed, so that the key can be taken away.
-		if present, err := s.keys.open(owner, org.SigningSecret); err == nil && present == secret {
-			return false, nil
+// reinstate sees to it that the wanted key works without an end, also if it was replaced before and came back.
+func (c *credentialsChange) reinstate(key db.ListKeysRow) error {
+	if !key.Replaced {
+		return nil
+	}
+	c.changed = true
+	return c.q.ReinstateKey(c.ctx, c.org.Tenant, key.Hash)
+}
+
+// retire ends a key that is not the wanted one, now or after the grace. A key that was replaced keeps the end that it has.
+func (c *credentialsChange) retire(key db.ListKeysRow) error {
+	mayStay := c.want.Grace > 0 && !key.Expired
+	switch {
+	case mayStay && key.Replaced:
+		return nil
+	case mayStay && c.want.Replaces != nil && KeyHash(key.Hash) == *c.want.Replaces:
+		c.changed = true
+		return c.q.ExpireKey(c.ctx, milliseconds(c.want.Grace), c.org.Tenant, key.Hash)
+	}
+	c.changed = c.changed || !key.Expired // nobody goes by an expired one any more
+	return c.q.DeleteKey(c.ctx, c.org.Tenant, key.Hash)
+}
+
+func (c *credentialsChange) signingSecret() error {
+	if c.org.PreviousSecret != nil {
+		if rows, err := c.q.ForgetPreviousSecret(c.ctx, c.org.Tenant); err != nil {
+			return err
+		} else if rows > 0 {
+			c.org.PreviousSecret = nil
 		}
 	}
-	sealed, err := s.keys.seal(s.random, owner, secret)
-	if err != nil {
-		return false, err
+	// A secret that cannot be opened is replaced without an overlap: the resource's Secret says what it has to be.
+	present, err := c.store.keys.open(c.owner, c.org.SigningSecret)
+	if err == nil && present == c.want.SigningSecret {
+		if err := c.store.resealSecrets(c.ctx, c.q, c.org); !errors.Is(err, ErrSealed) {
+			return err
+		}
+		return nil // the previous one cannot be opened, which is no reason to keep the present one back
 	}
-	return true, q.UpdateSigningSecret(ctx, sealed, org.Tenant)
+	c.changed = true
+	var previous []byte
+	if err == nil {
+		if previous, err = c.store.resealed(c.owner, c.org.SigningSecret); err != nil {
+			return err
+		}
+	}
+	sealed, err := c.store.keys.seal(c.store.random, c.owner, c.want.SigningSecret)
+	if err != nil {
+		return err
+	}
+	return c.q.SetSigningSecret(c.ctx, sealed, previous, milliseconds(SecretOverlap), c.org.Tenant)
+}
+
+func (c *credentialsChange) rotations() error {
+	if c.org.KeyRotation == c.want.KeyRotation && c.org.SecretRotation == c.want.SecretRotation {
+		return nil
+	}
+	c.changed = true
+	return c.q.SetRotations(c.ctx, c.want.KeyRotation, c.want.SecretRotation, c.org.Tenant)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -21,12 +22,18 @@ const (
 	EventFailed    EventState = "failed"    // its retries are used up
 )
 
+// EventStates are all of them.
+var EventStates = []EventState{EventRecorded, EventQueued, EventDelivered, EventFailed}
+
 // LeasedEvent is an event that the caller alone may send until its lease ends.
 type LeasedEvent struct {
-	Tenant   int64
-	ID       payments.ID // of its transaction too
-	Fence    int64       // of the lease
-	Attempts int         // made so far
+	Tenant    int64
+	ID        payments.ID // of its transaction too
+	Fence     int64       // of the lease
+	TakenAt   time.Time   // by the database's clock
+	Attempts  int         // made so far
+	Uncounted int         // of these, the ones that used up no retry: probes, and all before it was sent again by hand
+	Probe     bool        // it is sent to see whether the endpoint works again: a failure uses up no retry
 
 	OrganizationID string
 	Transaction    *payments.Transaction
@@ -34,20 +41,27 @@ type LeasedEvent struct {
 	URL            string
 	Retry          RetryPolicy
 
-	SigningSecret string
-	Problem       error // why the event cannot be sent: its body cannot be built, or its secret not be read
+	SigningSecret  string
+	PreviousSecret string // signs too for a while after a rotation; empty otherwise
+	Problem        error  // why the event cannot be sent: its body cannot be built, or its secret not be read
 }
 
 // BuildBody makes the body of an event.
 type BuildBody func(organizationID string, t *payments.Transaction) ([]byte, error)
 
-// LeaseDueEvents takes up to batch due events for the length of lease. The body of an event that was never sent is built by
-// build and kept, so that every attempt sends the same bytes. Any number of callers may work at once; each gets different
-// events. An event whose lease ends without [Store.FinishAttempt] becomes due again.
-func (s *Store) LeaseDueEvents(ctx context.Context, batch int, lease time.Duration, build BuildBody) ([]LeasedEvent, error) {
-	var leased []LeasedEvent
-	err := s.inTx(ctx, func(q *db.Queries) error {
-		due, err := q.LockDueEvents(ctx, int32(batch))
+// LeaseDueEvents takes due events for the length of lease, of each lane up to its share, and tells how many it found in each.
+// The body of an event that was never sent is built by build and kept, so that every attempt sends the same bytes. Any number
+// of callers may work at once; each gets different events. What is found and cannot be sent, for want of an endpoint, or because the
+// endpoint wants no events of this type, is put aside. An event whose lease ends without [Store.FinishAttempts] becomes due again.
+func (s *Store) LeaseDueEvents(ctx context.Context, from []Share, lease time.Duration, build BuildBody) (leased []LeasedEvent, found map[int64]int, err error) {
+	given := sharesOf(from)
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		leased, found = nil, map[int64]int{}
+		probes, err := takeProbes(ctx, q, given.probes)
+		if err != nil {
+			return err
+		}
+		due, err := q.LockDueEvents(ctx, probes, given.tenants, given.limits)
 		if err != nil {
 			return err
 		}
@@ -55,14 +69,15 @@ func (s *Store) LeaseDueEvents(ctx context.Context, batch int, lease time.Durati
 		var bodies [][]byte
 		for i := range due {
 			row := &due[i]
-			if row.WebhookURL == nil {
-				shelved.add(row.Event.Tenant, row.Event.ID)
+			found[row.Tenant]++
+			if !wanted(row) {
+				shelved.add(row.Tenant, row.ID)
 				continue
 			}
 			event := s.leasedEvent(row, build)
 			leased = append(leased, event)
-			taken.add(event.Tenant, row.Event.ID)
-			bodies = append(bodies, event.Body)
+			taken.add(row.Tenant, row.ID)
+			bodies = append(bodies, newBody(row, event.Body))
 		}
 		if shelved.len() > 0 {
 			if err := q.ShelveEvents(ctx, shelved.tenants, shelved.ids); err != nil {
@@ -75,15 +90,29 @@ func (s *Store) LeaseDueEvents(ctx context.Context, batch int, lease time.Durati
 		return q.LeaseEvents(ctx, milliseconds(lease), taken.tenants, taken.ids, bodies)
 	})
 	if err != nil {
-		return nil, classify(err, "taking due events")
+		return nil, nil, classify(err, "taking due events")
 	}
-	return leased, nil
+	return leased, found, nil
+}
+
+// wanted reports whether there is an endpoint that wants the event. Who sends an event again by hand wants it whatever its type.
+func wanted(row *db.LockDueEventsRow) bool {
+	return row.WebhookURL != nil && (row.Resent || slices.Contains(row.WebhookTypes, string(row.Transaction.Type)))
+}
+
+// newBody is a body that is not kept yet.
+func newBody(row *db.LockDueEventsRow, body []byte) []byte {
+	if row.Body != nil {
+		return nil
+	}
+	return body
 }
 
 func (s *Store) leasedEvent(row *db.LockDueEventsRow, build BuildBody) LeasedEvent {
 	event := LeasedEvent{
-		Tenant: row.Event.Tenant, ID: row.Event.ID.Bytes, Fence: row.Event.Fence + 1, Attempts: int(row.Event.Attempts),
-		OrganizationID: row.OrgID, Transaction: transactionOf(&row.Transaction), Body: row.Event.Body, URL: *row.WebhookURL,
+		Tenant: row.Tenant, ID: row.ID.Bytes, Fence: row.Fence + 1, TakenAt: row.TakenAt,
+		Attempts: int(row.Attempts), Uncounted: int(row.Uncounted), Probe: row.Probe,
+		OrganizationID: row.OrgID, Transaction: transactionOf(&row.Transaction), Body: row.Body, URL: *row.WebhookURL,
 		Retry: RetryPolicy{
 			MaxRetries:   int(row.WebhookMaxRetries),
 			InitialDelay: time.Duration(row.WebhookInitialDelayMs) * time.Millisecond,
@@ -102,37 +131,24 @@ func (s *Store) leasedEvent(row *db.LockDueEventsRow, build BuildBody) LeasedEve
 		event.Problem = errors.New("the sandbox has no signing secret yet")
 		return event
 	}
-	event.SigningSecret, event.Problem = s.keys.open(row.ResourceUid.String(), row.SigningSecret)
+	owner := row.ResourceUid.String()
+	if event.SigningSecret, event.Problem = s.keys.open(owner, row.SigningSecret); event.Problem != nil || row.PreviousSecret == nil {
+		return event
+	}
+	// A previous secret that cannot be read any more is no reason to keep what the present one signs.
+	if previous, err := s.keys.open(owner, row.PreviousSecret); err == nil {
+		event.PreviousSecret = previous
+	}
 	return event
 }
 
-// Attempt is what one delivery attempt came to.
-type Attempt struct {
-	StartedAt      time.Time
-	Duration       time.Duration
-	ResponseStatus int    // 0: no answer came
-	ResponseBody   []byte // its beginning
-	Error          string // empty: acknowledged
-
-	State      EventState    // of the event from now on
-	RetryAfter time.Duration // for EventQueued
-}
-
-// FinishAttempt writes down an attempt and ends the lease. It reports false, and writes nothing, if the lease has ended
-// already: it was lost to somebody else, who decides then, or this is the repeat of a call whose answer was lost.
-func (s *Store) FinishAttempt(ctx context.Context, event *LeasedEvent, a Attempt) (kept bool, err error) {
-	params := db.FinishAttemptParams{
-		Tenant: event.Tenant, ID: uuidOf(event.ID), Fence: event.Fence, State: db.EventState(a.State),
-		RetryAfterMs: milliseconds(a.RetryAfter), StartedAt: a.StartedAt, DurationMs: int32(a.Duration.Milliseconds()),
-		ResponseBody: a.ResponseBody,
+// GiveBackEvents ends leases that nothing was done with: their events are due at once.
+func (s *Store) GiveBackEvents(ctx context.Context, events []LeasedEvent) error {
+	var keys rowKeys
+	fences := make([]int64, len(events))
+	for i := range events {
+		keys.add(events[i].Tenant, uuidOf(events[i].ID))
+		fences[i] = events[i].Fence
 	}
-	if a.ResponseStatus != 0 {
-		status := int32(a.ResponseStatus)
-		params.ResponseStatus = &status
-	}
-	if a.Error != "" {
-		params.Error = &a.Error
-	}
-	rows, err := s.system().FinishAttempt(ctx, params)
-	return rows == 1, classify(err, "writing down a delivery attempt")
+	return classify(s.system().GiveBackEvents(ctx, keys.tenants, keys.ids, fences), "giving events back")
 }

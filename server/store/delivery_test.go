@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -28,11 +29,29 @@ func body() store.BuildBody {
 // lease takes what is due for a minute.
 func (w *world) lease(build store.BuildBody) []store.LeasedEvent {
 	w.t.Helper()
-	events, err := w.LeaseDueEvents(w.t.Context(), 100, time.Minute, build)
+	events, _, err := w.LeaseDueEvents(w.t.Context(), w.shares(100), time.Minute, build)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return events
+}
+
+// shares are so many slots for each sandbox that has events due.
+func (w *world) shares(slots int) (all []store.Share) {
+	w.t.Helper()
+	lanes, err := w.EventLanes(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, lane := range lanes {
+		all = append(all, store.Share{Lane: lane, Slots: slots})
+	}
+	return all
+}
+
+// share is so many slots for the sandbox.
+func (w *world) share(slots int) []store.Share {
+	return []store.Share{{Lane: store.Lane{Tenant: w.sandbox.Tenant}, Slots: slots}}
 }
 
 // leaseOne takes the one event that is due.
@@ -50,9 +69,14 @@ func (w *world) finish(e *store.LeasedEvent, a store.Attempt) (kept bool) {
 	if a.StartedAt.IsZero() {
 		a.StartedAt = time.Now()
 	}
-	kept, err := w.FinishAttempt(w.t.Context(), e, a)
-	if err != nil {
-		w.t.Fatal(err)
+	return w.finishAll(store.FinishedAttempt{Event: e, Attempt: a})[0]
+}
+
+func (w *world) finishAll(finished ...store.FinishedAttempt) (kept []bool) {
+	w.t.Helper()
+	kept, err := w.FinishAttempts(w.t.Context(), finished)
+	if err != nil || len(kept) != len(finished) {
+		w.t.Fatalf("%v, %v", kept, err)
 	}
 	return kept
 }
@@ -72,11 +96,14 @@ func TestLeasedEventHoldsAllThatIsSent(t *testing.T) {
 		return []byte(t.ID.String()), nil
 	})
 	want := &store.LeasedEvent{
-		Tenant: w.sandbox.Tenant, ID: made.ID, Fence: 1, OrganizationID: w.sandbox.OrganizationID, Transaction: w.get(made.ID),
+		Tenant: w.sandbox.Tenant, ID: made.ID, Fence: 1, TakenAt: event.TakenAt, OrganizationID: w.sandbox.OrganizationID, Transaction: w.get(made.ID),
 		Body: []byte(made.ID.String()), URL: w.config.Webhook.URL, Retry: store.DefaultRetryPolicy, SigningSecret: secret,
 	}
 	if diff := cmp.Diff(want, event, cmpopts.EquateErrors()); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
+	}
+	if off := event.TakenAt.Sub(read[time.Time](w, "select clock_timestamp()")).Abs(); off > 10*time.Second {
+		t.Errorf("it was taken %s from the database's time", off)
 	}
 	if org != w.sandbox.OrganizationID {
 		t.Errorf("the body was built for %q", org)
@@ -121,7 +148,7 @@ func TestBodyThatCannotBeBuiltHoldsUpItsOwnEventOnly(t *testing.T) {
 		}
 		return []byte("{}"), nil
 	}
-	leased, err := w.LeaseDueEvents(t.Context(), 10, time.Minute, build)
+	leased, _, err := w.LeaseDueEvents(t.Context(), w.share(10), time.Minute, build)
 	if err != nil || len(leased) != 2 {
 		t.Fatalf("%d events were leased: %v", len(leased), err)
 	}
@@ -139,7 +166,7 @@ func TestLeaseEnds(t *testing.T) {
 	w := newWorld(t)
 	w.create(w.collection("r1", payments.Success, alice))
 	if wait := w.waits(func() {
-		if _, err := w.LeaseDueEvents(t.Context(), 10, 90*time.Second, body()); err != nil {
+		if _, _, err := w.LeaseDueEvents(t.Context(), w.share(10), 90*time.Second, body()); err != nil {
 			t.Fatal(err)
 		}
 	}, 90*time.Second); wait != "" {
@@ -320,7 +347,7 @@ func TestConcurrentLeasesAreDisjoint(t *testing.T) {
 	for range 6 {
 		wg.Go(func() {
 			for {
-				events, err := w.LeaseDueEvents(context.Background(), 7, time.Minute, func(string, *payments.Transaction) ([]byte, error) {
+				events, _, err := w.LeaseDueEvents(context.Background(), w.share(7), time.Minute, func(string, *payments.Transaction) ([]byte, error) {
 					built.Add(1)
 					return []byte("body"), nil
 				})
@@ -331,13 +358,17 @@ func TestConcurrentLeasesAreDisjoint(t *testing.T) {
 				if len(events) == 0 {
 					return
 				}
+				var finished []store.FinishedAttempt
 				for i := range events {
 					mu.Lock()
 					leased[events[i].ID]++
 					mu.Unlock()
-					if kept, err := w.FinishAttempt(context.Background(), &events[i], store.Attempt{StartedAt: time.Now(), State: store.EventDelivered}); !kept || err != nil {
-						t.Errorf("kept %t, %v", kept, err)
-					}
+					finished = append(finished, store.FinishedAttempt{
+						Event: &events[i], Attempt: store.Attempt{StartedAt: time.Now(), State: store.EventDelivered},
+					})
+				}
+				if kept, err := w.FinishAttempts(context.Background(), finished); slices.Contains(kept, false) || err != nil {
+					t.Errorf("kept %v, %v", kept, err)
 				}
 			}
 		})
@@ -377,7 +408,7 @@ func TestSecretThatCannotBeReadIsToldOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.create(w.collection("r1", payments.Success, alice))
-			events, err := prepare(w).LeaseDueEvents(t.Context(), 10, time.Minute, body())
+			events, _, err := prepare(w).LeaseDueEvents(t.Context(), w.share(10), time.Minute, body())
 			if err != nil || len(events) != 1 || events[0].Problem == nil || events[0].SigningSecret != "" {
 				t.Errorf("got %+v, %v", events, err)
 			}
@@ -419,12 +450,18 @@ func TestEventOfAHeldAnswerIsDueWithTheAnswer(t *testing.T) {
 func TestDeliveryWithoutADatabase(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, "postgres://u:p@127.0.0.1:1/x")
-	if _, err := s.LeaseDueEvents(t.Context(), 1, time.Minute, body()); !errors.Is(err, store.ErrUnavailable) {
+	if _, _, err := s.LeaseDueEvents(t.Context(), make([]store.Share, 1), time.Minute, body()); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("leasing: %v", err)
 	}
-	kept, err := s.FinishAttempt(t.Context(), &store.LeasedEvent{}, store.Attempt{State: store.EventQueued})
-	if !errors.Is(err, store.ErrUnavailable) || kept {
-		t.Errorf("finishing: %t, %v", kept, err)
+	if _, err := s.EventLanes(t.Context()); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("surveying: %v", err)
+	}
+	finished := []store.FinishedAttempt{{Event: &store.LeasedEvent{}, Attempt: store.Attempt{State: store.EventQueued}}}
+	if kept, err := s.FinishAttempts(t.Context(), finished); !errors.Is(err, store.ErrUnavailable) || kept != nil {
+		t.Errorf("finishing: %v, %v", kept, err)
+	}
+	if err := s.GiveBackEvents(t.Context(), make([]store.LeasedEvent, 1)); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("giving back: %v", err)
 	}
 	if _, err := s.SettleDue(t.Context(), 1); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("settling: %v", err)

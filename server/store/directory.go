@@ -55,11 +55,12 @@ type Directory struct {
 	loading sync.Mutex    // held by the one load that runs
 	begun   atomic.Uint64 // loads begun, without those that failed
 
+	state     atomic.Pointer[DirectoryState]
 	mu        sync.RWMutex
 	readAt    time.Time // when the database was read last, guarded by loading
 	version   int64
 	sandboxes map[int64]*entry
-	byKey     map[KeyHash]*Sandbox
+	byKey     map[KeyHash]keyHolder
 }
 
 type entry struct {
@@ -67,20 +68,29 @@ type entry struct {
 	keys    []KeyHash
 }
 
+// keyHolder is what a key opens.
+type keyHolder struct {
+	sandbox *Sandbox
+	until   time.Time // by the clock of this process; zero: without an end
+}
+
 // nothing is the version before every other.
 const nothing = -1
 
 // NewDirectory makes an empty directory; the first [Directory.Refresh] fills it.
 func NewDirectory(s *Store) *Directory {
-	return &Directory{store: s, version: nothing, sandboxes: map[int64]*entry{}, byKey: map[KeyHash]*Sandbox{}}
+	return &Directory{store: s, version: nothing, sandboxes: map[int64]*entry{}, byKey: map[KeyHash]keyHolder{}}
 }
 
-// ByKey finds the sandbox that an API key belongs to.
+// ByKey finds the sandbox that an API key belongs to. A key that was replaced belongs to none once its time is over.
 func (d *Directory) ByKey(hash KeyHash) (*Sandbox, bool) {
 	d.mu.RLock()
-	defer d.mu.RUnlock()
-	sandbox, ok := d.byKey[hash]
-	return sandbox, ok
+	holder, ok := d.byKey[hash]
+	d.mu.RUnlock()
+	if !ok || !holder.until.IsZero() && !d.store.now().Before(holder.until) {
+		return nil, false
+	}
+	return holder.sandbox, true
 }
 
 // Run polls until ctx ends. A change is seen within about interval.
@@ -123,7 +133,8 @@ func (d *Directory) Refresh(ctx context.Context) error {
 
 // changes are what a load read, all of one moment.
 type changes struct {
-	since         int64 // the version that they follow; nothing: they are all there is
+	readAt        time.Time // by the clock of this process, no later than the moment
+	since         int64     // the version that they follow; nothing: they are all there is
 	version       int64
 	organizations []db.ChangedOrganizationsRow
 	environments  []db.Environment
@@ -142,10 +153,10 @@ func (d *Directory) load(ctx context.Context) error {
 		since = nothing // what was retired since then may be forgotten by now
 	}
 	if version == since {
-		d.readAt = now
+		d.follow(now)
 		return nil
 	}
-	c := changes{since: since}
+	c := changes{readAt: now, since: since}
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err = d.store.inTxOf(ctx, snapshot, func(q *db.Queries) error { return c.read(ctx, q) })
 	if err != nil {
@@ -154,8 +165,29 @@ func (d *Directory) load(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.apply(&c)
-	d.readAt = now
+	d.follow(now)
 	return nil
+}
+
+// DirectoryState is how a directory stands to the database.
+type DirectoryState struct {
+	Version   int64     // of the configuration
+	Sandboxes int       // in it
+	ReadAt    time.Time // when it was last known to be that of the database; zero before the first time
+}
+
+// State tells how the directory stands to the database, without waiting for a load.
+func (d *Directory) State() DirectoryState {
+	if state := d.state.Load(); state != nil {
+		return *state
+	}
+	return DirectoryState{}
+}
+
+// follow notes that the directory was that of the database at a time.
+func (d *Directory) follow(at time.Time) {
+	d.readAt = at
+	d.state.Store(&DirectoryState{Version: d.version, Sandboxes: len(d.sandboxes), ReadAt: at})
 }
 
 func (c *changes) read(ctx context.Context, q *db.Queries) (err error) {
@@ -200,8 +232,13 @@ func (d *Directory) apply(c *changes) {
 	for _, s := range c.stores {
 		changed[s.Tenant].sandbox.Stores[s.Slug] = true
 	}
+	until := map[KeyHash]time.Time{}
 	for _, k := range c.keys {
-		changed[k.Tenant].keys = append(changed[k.Tenant].keys, KeyHash(k.Hash))
+		key := KeyHash(k.Hash)
+		changed[k.Tenant].keys = append(changed[k.Tenant].keys, key)
+		if k.ExpiresInMs > 0 {
+			until[key] = c.readAt.Add(time.Duration(k.ExpiresInMs) * time.Millisecond)
+		}
 	}
 	if c.since == nothing {
 		clear(d.sandboxes)
@@ -216,7 +253,7 @@ func (d *Directory) apply(c *changes) {
 	for tenant, e := range changed {
 		d.sandboxes[tenant] = e
 		for _, key := range e.keys {
-			d.byKey[key] = e.sandbox
+			d.byKey[key] = keyHolder{sandbox: e.sandbox, until: until[key]}
 		}
 	}
 	d.version = c.version

@@ -163,6 +163,73 @@ func TestDirectoryRefreshOfACallerThatIsGone(t *testing.T) {
 	}
 }
 
+// A replaced key stops working when its time is over, by the length of that time and not by what a clock shows: no clock is
+// asked for more than how much of it has passed.
+func TestDirectoryRefusesAnExpiredKey(t *testing.T) {
+	for name, skew := range map[string]time.Duration{"clocks agree": 0, "ahead of the database": time.Hour, "behind it": -time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.applyCredentials(rotated(store.KeyHash{2}, w.key, time.Minute))
+			passed := time.Duration(0)
+			s := w.opened(store.Options{Now: func() time.Time { return time.Now().Add(skew + passed) }})
+			directory := store.NewDirectory(s)
+			if err := directory.Refresh(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			works := func(key store.KeyHash) bool {
+				_, ok := directory.ByKey(key)
+				return ok
+			}
+			for _, step := range []struct {
+				passed time.Duration
+				works  bool
+			}{{0, true}, {30 * time.Second, true}, {time.Minute, false}, {time.Hour, false}} {
+				passed = step.passed
+				if got := works(w.key); got != step.works {
+					t.Errorf("after %s the replaced key works: %t", passed, got)
+				}
+				if !works(store.KeyHash{2}) {
+					t.Errorf("after %s the new key does not work", passed)
+				}
+			}
+		})
+	}
+}
+
+// What is over when the directory is read is not read.
+func TestDirectoryDoesNotKnowKeysThatAreOver(t *testing.T) {
+	w := newWorld(t)
+	w.applyCredentials(rotated(store.KeyHash{2}, w.key, time.Minute))
+	w.exec("update api_keys set expires_at = now() where expires_at is not null")
+	directory := store.NewDirectory(w.opened(store.Options{Now: func() time.Time { return time.Now().Add(-24 * time.Hour) }}))
+	if err := directory.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := directory.ByKey(w.key); ok {
+		t.Error("a key that is over works")
+	}
+}
+
+// A grace of 0 reaches the directories by their polling.
+func TestDirectorySeesARevokedKey(t *testing.T) {
+	w := newWorld(t)
+	w.applyCredentials(rotated(store.KeyHash{2}, w.key, time.Hour))
+	directory := store.NewDirectory(w.Store)
+	if err := directory.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := directory.ByKey(w.key); !ok {
+		t.Fatal("the replaced key does not work within its grace")
+	}
+	w.applyCredentials(rotated(store.KeyHash{2}, w.key, 0))
+	if err := directory.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := directory.ByKey(w.key); ok {
+		t.Error("the revoked key works")
+	}
+}
+
 // eventually waits for something to become true.
 func eventually(t *testing.T, so func() bool) {
 	t.Helper()

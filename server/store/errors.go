@@ -20,8 +20,11 @@ var (
 	ErrNoOrganization = errors.New("no such organization")
 	// ErrKeyTaken is returned for an API key that belongs to another sandbox.
 	ErrKeyTaken = errors.New("the API key belongs to another sandbox")
-	// ErrConfigChanged is returned when an outcome was decided on a configuration that is not the present one.
+	// ErrConfigChanged is returned when an outcome was decided on a configuration that is not the present one, and for a tenant
+	// that no organization stands behind any more.
 	ErrConfigChanged = errors.New("the sandbox's configuration has changed")
+	// ErrCredentialsChanged is returned for credentials that were chosen by ones that are not the present ones any more.
+	ErrCredentialsChanged = errors.New("the sandbox's credentials have changed")
 	// ErrUnavailable wraps every failure to reach the database, or of the database to serve: a retry may succeed.
 	ErrUnavailable = errors.New("the database is not available")
 )
@@ -77,6 +80,8 @@ func unavailable(err error) bool {
 			pgerrcode.IsOperatorIntervention(answer.Code):
 			return true
 		case answer.Code == pgerrcode.ReadOnlySQLTransaction: // a standby, during a fail-over
+			return true
+		case answer.Code == pgerrcode.IdleInTransactionSessionTimeout: // this process stood still, see perishable
 			return true
 		case answer.Code == pgerrcode.UndefinedTable, answer.Code == pgerrcode.UndefinedFunction:
 			return true // not migrated yet

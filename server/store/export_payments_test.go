@@ -1,7 +1,8 @@
 package store
 
-// ListStatement is what ListTransactions sends, and EnterTenant what is sent before it.
+// ListStatement is what ListTransactions sends, EventsStatement what ListEvents does, and EnterTenant what is sent before it.
 var (
-	ListStatement = listStatement
-	EnterTenant   = enterTenant
+	ListStatement   = listStatement
+	EventsStatement = eventsStatement
+	EnterTenant     = enterTenant
 )

@@ -2,47 +2,107 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
+	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 )
 
 // KeyRing encrypts the secrets that the database keeps, by AES-256-GCM. Its first key encrypts and all of them decrypt, so
-// that a new key can be put in front and an old one taken away once nothing is encrypted by it any more.
+// that a new key can be put in front and an old one taken away once nothing is encrypted by it any more. It is safe for
+// concurrent use.
 type KeyRing struct {
-	keys []ringKey
+	path string // of the file that it was read from; empty: none
+	keys atomic.Pointer[[]ringKey]
 }
 
 type ringKey struct {
-	id   [4]byte // names the key in what it encrypted
-	aead cipher.AEAD
+	id     [4]byte // names the key in what it encrypted
+	digest [32]byte
+	aead   cipher.AEAD
 }
 
 // ErrNoKeyRing is returned where a secret is read or written and no key ring was given.
 var ErrNoKeyRing = errors.New("no encryption key was given: pass --encryption-key-file")
 
+// ErrSealed is returned for a stored secret that cannot be opened.
+var ErrSealed = errors.New("a stored secret cannot be opened")
+
 // LoadKeyRing reads a file with one key a line, each 32 bytes in base64, the one that encrypts first.
 func LoadKeyRing(path string) (*KeyRing, error) {
-	text, err := os.ReadFile(path)
+	ring := &KeyRing{path: path}
+	_, err := ring.Reload()
 	if err != nil {
-		return nil, fmt.Errorf("reading the encryption keys: %w", err)
-	}
-	ring, err := ParseKeyRing(string(text))
-	if err != nil {
-		return nil, fmt.Errorf("reading the encryption keys in %s: %w", path, err)
+		return nil, err
 	}
 	return ring, nil
 }
 
+// Reload reads the file of the key ring again and takes over its keys. It reports whether they changed. With an error, which
+// never shows a key, the keys stay as they were.
+func (r *KeyRing) Reload() (changed bool, err error) {
+	text, err := os.ReadFile(r.path)
+	if err != nil {
+		return false, fmt.Errorf("reading the encryption keys: %w", err)
+	}
+	keys, err := parseKeys(string(text))
+	if err != nil {
+		return false, fmt.Errorf("reading the encryption keys in %s: %w", r.path, err)
+	}
+	sameKey := func(a, b ringKey) bool { return a.digest == b.digest }
+	if present := r.keys.Load(); present != nil && slices.EqualFunc(*present, keys, sameKey) {
+		return false, nil
+	}
+	r.keys.Store(&keys)
+	return true, nil
+}
+
+// Follow reads the file of the key ring again every interval until ctx ends, so that keys are exchanged without a restart. It
+// logs a change and the beginning of a failure.
+func (r *KeyRing) Follow(ctx context.Context, interval time.Duration) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	var failing bool
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		changed, err := r.Reload()
+		switch {
+		case err != nil && !failing:
+			slog.WarnContext(ctx, "the encryption keys cannot be read again; those that were read last are used", "error", err)
+		case changed:
+			slog.InfoContext(ctx, "the encryption keys have changed", "keys", r.Keys())
+		}
+		failing = err != nil
+	}
+}
+
 // ParseKeyRing reads what a key file holds. Its errors never show a key.
 func ParseKeyRing(text string) (*KeyRing, error) {
+	keys, err := parseKeys(text)
+	if err != nil {
+		return nil, err
+	}
 	ring := &KeyRing{}
+	ring.keys.Store(&keys)
+	return ring, nil
+}
+
+func parseKeys(text string) (keys []ringKey, err error) {
 	for number, line := range strings.Fields(text) {
 		key, err := base64.StdEncoding.DecodeString(line)
 		if err != nil || len(key) != 32 {
@@ -57,12 +117,28 @@ func ParseKeyRing(text string) (*KeyRing, error) {
 			return nil, err
 		}
 		digest := sha256.Sum256(key)
-		ring.keys = append(ring.keys, ringKey{id: [4]byte(digest[:4]), aead: aead})
+		keys = append(keys, ringKey{id: [4]byte(digest[:4]), digest: digest, aead: aead})
 	}
-	if len(ring.keys) == 0 {
+	if len(keys) == 0 {
 		return nil, errors.New("there is no key; make one with: head -c 32 /dev/urandom | base64")
 	}
-	return ring, nil
+	return keys, nil
+}
+
+// Keys names the keys, the one that encrypts first, by the first four bytes of the SHA-256 of each in hexadecimal. A name says
+// nothing about its key, and begins whatever the key has encrypted.
+func (r *KeyRing) Keys() []string {
+	var names []string
+	for _, key := range *r.keys.Load() {
+		names = append(names, hex.EncodeToString(key.id[:]))
+	}
+	return names
+}
+
+// firstID names the key that encrypts, in what it encrypts.
+func (r *KeyRing) firstID() []byte {
+	id := (*r.keys.Load())[0].id
+	return id[:]
 }
 
 // seal encrypts a secret that belongs to owner; it opens only for the same owner, so that a row copied to another sandbox
@@ -71,7 +147,7 @@ func (r *KeyRing) seal(random io.Reader, owner, secret string) ([]byte, error) {
 	if r == nil {
 		return nil, ErrNoKeyRing
 	}
-	key := r.keys[0]
+	key := (*r.keys.Load())[0]
 	nonce := make([]byte, key.aead.NonceSize())
 	if _, err := io.ReadFull(random, nonce); err != nil {
 		return nil, fmt.Errorf("encrypting a secret: %w", err)
@@ -85,7 +161,7 @@ func (r *KeyRing) open(owner string, sealed []byte) (string, error) {
 	if r == nil {
 		return "", ErrNoKeyRing
 	}
-	for _, key := range r.keys {
+	for _, key := range *r.keys.Load() {
 		id, rest, ok := cut(sealed, len(key.id))
 		if !ok || !bytes.Equal(id, key.id[:]) {
 			continue
@@ -96,16 +172,16 @@ func (r *KeyRing) open(owner string, sealed []byte) (string, error) {
 		}
 		secret, err := key.aead.Open(nil, nonce, text, []byte(owner))
 		if err != nil {
-			return "", errors.New("a stored secret was changed or belongs to another sandbox")
+			return "", fmt.Errorf("%w: it was changed or belongs to another sandbox", ErrSealed)
 		}
 		return string(secret), nil
 	}
-	return "", errors.New("a stored secret was encrypted by a key that is not in the key ring")
+	return "", fmt.Errorf("%w: it was encrypted by a key that is not in the key ring", ErrSealed)
 }
 
 // current reports whether a secret is sealed by the key that encrypts now.
 func (r *KeyRing) current(sealed []byte) bool {
-	return r != nil && bytes.HasPrefix(sealed, r.keys[0].id[:])
+	return r != nil && bytes.HasPrefix(sealed, r.firstID())
 }
 
 func cut(b []byte, n int) (head, tail []byte, ok bool) {

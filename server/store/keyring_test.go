@@ -1,13 +1,17 @@
 package store_test
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/cauri-dev/cauri/server/store"
 )
@@ -167,5 +171,80 @@ func TestLoadKeyRing(t *testing.T) {
 	}
 	if _, err := store.LoadKeyRing(path); err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), key[1:9]) {
 		t.Errorf("a bad file: %v", err)
+	}
+}
+
+func TestKeyRingFollowsItsFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "keys")
+	write := func(lines ...string) {
+		t.Helper()
+		if err := os.WriteFile(path+".new", []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path+".new", path); err != nil { // as a mounted Secret changes, at one moment
+			t.Fatal(err)
+		}
+	}
+	older, newer := newKey(t), newKey(t)
+	write(older)
+	r, err := store.LoadKeyRing(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed := seal(t, r, "owner", "secret")
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { r.Follow(ctx, time.Millisecond) })
+	defer running.Wait()
+	defer stop()
+
+	names := func(keys ...string) []string { return ring(t, keys...).Keys() }
+	for _, lines := range [][]string{{older, newer}, {newer, older}} {
+		write(lines...)
+		eventually(t, func() bool { return slices.Equal(r.Keys(), names(lines...)) })
+	}
+	if got, err := store.OpenSecret(r, "owner", sealed); got != "secret" {
+		t.Errorf("what the older key sealed: %q, %v", got, err)
+	}
+	if got, err := store.OpenSecret(ring(t, newer), "owner", seal(t, r, "owner", "secret")); got != "secret" {
+		t.Errorf("what is sealed now, by the newer key: %q, %v", got, err)
+	}
+	write(newer)
+	eventually(t, func() bool { return len(r.Keys()) == 1 })
+	if _, err := store.OpenSecret(r, "owner", sealed); !errors.Is(err, store.ErrSealed) {
+		t.Errorf("without the older key: %v", err)
+	}
+}
+
+// A file that is being written, or was deleted, takes no key away.
+func TestKeyRingSurvivesABadFile(t *testing.T) {
+	t.Parallel()
+	path, key := filepath.Join(t.TempDir(), "keys"), newKey(t)
+	if err := os.WriteFile(path, []byte(key), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := store.LoadKeyRing(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, spoil := range map[string]func() error{
+		"half a key": func() error { return os.WriteFile(path, []byte(key[:20]), 0o600) },
+		"emptied":    func() error { return os.WriteFile(path, nil, 0o600) },
+		"deleted":    func() error { return os.RemoveAll(path) },
+	} {
+		if err := spoil(); err != nil {
+			t.Fatal(err)
+		}
+		changed, err := r.Reload()
+		if changed || err == nil || !slices.Equal(r.Keys(), ring(t, key).Keys()) {
+			t.Errorf("%s: changed %t, %v", what, changed, err)
+		}
+	}
+	if err := os.WriteFile(path, []byte(key+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if changed, err := r.Reload(); changed || err != nil {
+		t.Errorf("the same key again: changed %t, %v", changed, err)
 	}
 }

@@ -50,12 +50,7 @@ func (s *Store) ListTransactions(ctx context.Context, tenant int64, f Filter, af
 // listStatement has a condition for each filter that is set and none for the others, so that each combination gets a plan of
 // its own: one statement for all of them could use no index but the primary key.
 func listStatement(tenant int64, f Filter, after *payments.ID, limit int) (sql string, args []any) {
-	where := []string{"tenant = $1"}
-	args = []any{tenant}
-	condition := func(text string, value any) {
-		args = append(args, value)
-		where = append(where, fmt.Sprintf(text, len(args)))
-	}
+	c := conditions{where: []string{"tenant = $1"}, args: []any{tenant}}
 	texts := []struct{ column, value string }{
 		{"country", string(f.Country)}, {"operator", string(f.Operator)}, {"status", string(f.Status)},
 		{"type", string(f.Type)}, {"order_ref", f.OrderRef}, {"store", f.Store}, {"reference", f.Reference},
@@ -63,21 +58,37 @@ func listStatement(tenant int64, f Filter, after *payments.ID, limit int) (sql s
 	}
 	for _, t := range texts {
 		if t.value != "" {
-			condition(t.column+" = $%d", t.value)
+			c.add(t.column+" = $%d", t.value)
 		}
 	}
-	if f.CreatedAfter != nil {
-		condition("created_at >= $%d", f.CreatedAfter.Truncate(time.Millisecond).Add(time.Millisecond))
-	}
-	if f.CreatedBefore != nil {
-		condition("created_at < $%d", f.CreatedBefore.Add(time.Millisecond-1).Truncate(time.Millisecond))
-	}
+	c.created("created_at", f.CreatedAfter, f.CreatedBefore)
 	if after != nil {
-		condition("id < $%d", uuidOf(*after))
+		c.add("id < $%d", uuidOf(*after))
 	}
-	args = append(args, limit)
 	return fmt.Sprintf("select %s from transactions where %s order by tenant desc, id desc limit $%d",
-		transactionColumns, strings.Join(where, " and "), len(args)), args
+		transactionColumns, strings.Join(c.where, " and "), len(c.args)+1), append(c.args, limit)
+}
+
+// conditions grow with the filters of a list.
+type conditions struct {
+	where []string
+	args  []any
+}
+
+// add takes a condition with %d for the number of its argument.
+func (c *conditions) add(text string, value any) {
+	c.args = append(c.args, value)
+	c.where = append(c.where, fmt.Sprintf(text, len(c.args)))
+}
+
+// created bounds a time, both exclusive, in whole milliseconds; nil is no bound.
+func (c *conditions) created(column string, after, before *time.Time) {
+	if after != nil {
+		c.add(column+" >= $%d", after.Truncate(time.Millisecond).Add(time.Millisecond))
+	}
+	if before != nil {
+		c.add(column+" < $%d", before.Add(time.Millisecond-1).Truncate(time.Millisecond))
+	}
 }
 
 // transactionColumns are the columns that this program knows. A newer schema may have more, while an upgrade is rolled out.

@@ -6,9 +6,12 @@ import (
 	"database/sql"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5/pgconn"
 	_ "github.com/jackc/pgx/v5/stdlib" // goose speaks database/sql
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -37,7 +40,12 @@ func Migrate(ctx context.Context, url string) error {
 	if err != nil {
 		return fmt.Errorf("reading the migrations: %w", err)
 	}
-	if _, err := provider.Up(ctx); err != nil {
+	_, err = provider.Up(ctx)
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) && answer.Code == pgerrcode.InsufficientPrivilege {
+		return fmt.Errorf("the database's user may not change its schema, run `cauri migrate` as the owner: %w", err)
+	}
+	if err != nil {
 		return classify(err, "migrating the database")
 	}
 	return nil

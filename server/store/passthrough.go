@@ -38,33 +38,46 @@ var (
 	ErrCredentialsUnreadable = errors.New("the store's credentials for this operator cannot be read")
 )
 
-// LeaseDueForwards takes up to batch collections that are to be forwarded, or asked after, for the length of lease. Any number
-// of callers may work at once; each gets different ones. One whose lease ends without [Store.SettleForward] or
-// [Store.DeferForward] becomes due again.
-func (s *Store) LeaseDueForwards(ctx context.Context, batch int, lease time.Duration) ([]Forward, error) {
-	var leased []Forward
-	err := s.inTx(ctx, func(q *db.Queries) error {
-		due, err := q.LockDueForwards(ctx, int32(batch))
+// LeaseDueForwards takes collections that are to be forwarded, or asked after, for the length of lease, of each lane up to its
+// share, and tells how many it found in each. Any number of callers may work at once; each gets different ones. One whose lease
+// ends without [Store.SettleForward] or [Store.DeferForward] becomes due again.
+func (s *Store) LeaseDueForwards(ctx context.Context, from []Share, lease time.Duration) (leased []Forward, found map[int64]int, err error) {
+	given := sharesOf(from)
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		leased, found = nil, map[int64]int{}
+		due, err := q.LockDueForwards(ctx, given.tenants, given.limits)
 		if err != nil || len(due) == 0 {
 			return err
 		}
 		var keys rowKeys
 		for i := range due {
+			found[due[i].Transaction.Tenant]++
 			leased = append(leased, s.forwardOf(&due[i]))
 			keys.add(due[i].Transaction.Tenant, due[i].Transaction.ID)
 		}
 		return q.LeaseForwards(ctx, milliseconds(lease), keys.tenants, keys.ids)
 	})
 	if err != nil {
-		return nil, classify(err, "taking collections to forward")
+		return nil, nil, classify(err, "taking collections to forward")
 	}
-	return leased, nil
+	return leased, found, nil
+}
+
+// GiveBackForwards ends leases that nothing was done with: their collections are due at once.
+func (s *Store) GiveBackForwards(ctx context.Context, forwards []Forward) error {
+	var keys rowKeys
+	fences := make([]int64, len(forwards))
+	for i := range forwards {
+		keys.add(forwards[i].Tenant, uuidOf(forwards[i].Transaction.ID))
+		fences[i] = forwards[i].Fence
+	}
+	return classify(s.system().GiveBackForwards(ctx, keys.tenants, keys.ids, fences), "giving collections back")
 }
 
 func (s *Store) forwardOf(row *db.LockDueForwardsRow) Forward {
 	t := &row.Transaction
 	f := Forward{
-		Tenant: t.Tenant, Fence: *t.ForwardFence + 1, Transaction: transactionOf(t),
+		Tenant: t.Tenant, Fence: *row.ForwardFence + 1, Transaction: transactionOf(t),
 		OrganizationID: row.OrgID, Namespace: row.Namespace, Sandbox: row.Name,
 		Accepted: t.ForwardedAt != nil, Failures: int(*t.ForwardFailures), Expired: row.Expired,
 		Age: fromMilliseconds(row.AgeMs), AnswerAfter: time.Duration(row.AnswerAfterMs) * time.Millisecond,
@@ -118,6 +131,9 @@ func (s *Store) SettleForward(ctx context.Context, f *Forward, o Outcome) (kept 
 		Status: o.Status, NativeID: optional(o.NativeID), NativeRaw: o.NativeRaw,
 		Tenant: f.Tenant, ID: uuidOf(f.Transaction.ID), Fence: f.Fence,
 	})
+	if rows == 1 {
+		s.active.note(f.Tenant)
+	}
 	return rows == 1, classify(err, "settling a forwarded collection")
 }
 

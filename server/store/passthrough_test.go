@@ -19,7 +19,15 @@ const stranger = "+250788000999" // whom the sandbox does not know
 
 func (w *world) forwards(lease time.Duration) []store.Forward {
 	w.t.Helper()
-	leased, err := w.LeaseDueForwards(w.t.Context(), 1000, lease)
+	lanes, err := w.ForwardLanes(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var shares []store.Share
+	for _, lane := range lanes {
+		shares = append(shares, store.Share{Lane: lane, Slots: 1000})
+	}
+	leased, _, err := w.LeaseDueForwards(w.t.Context(), shares, lease)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -180,7 +188,7 @@ func TestConcurrentForwardsAreDisjoint(t *testing.T) {
 	for range 6 {
 		wg.Go(func() {
 			for {
-				leased, err := w.LeaseDueForwards(context.Background(), 7, time.Hour)
+				leased, _, err := w.LeaseDueForwards(context.Background(), w.share(7), time.Hour)
 				if err != nil {
 					t.Error(err)
 				}
@@ -295,7 +303,7 @@ func TestForwardingWithoutADatabase(t *testing.T) {
 	}
 	defer s.Close()
 	f := &store.Forward{Transaction: &payments.Transaction{}}
-	_, leasing := s.LeaseDueForwards(t.Context(), 1, time.Minute)
+	_, _, leasing := s.LeaseDueForwards(t.Context(), make([]store.Share, 1), time.Minute)
 	_, settling := s.SettleForward(t.Context(), f, store.Outcome{Status: payments.Success})
 	_, deferring := s.DeferForward(t.Context(), f, store.Deferred{})
 	for _, err := range []error{leasing, settling, deferring} {

@@ -102,6 +102,7 @@ func (s *Store) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*p
 		PaidAfterMs: milliseconds(n.Latency.Paid.Waited), RefusedAfterMs: milliseconds(n.Latency.Refused.Waited),
 	})
 	if err == nil {
+		s.active.note(tenant)
 		t := transactionOf((*db.Transaction)(&row))
 		return t, n.Latency.of(t.Status).Waited, nil
 	}

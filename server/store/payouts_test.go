@@ -425,8 +425,8 @@ func TestConcurrentPayoutsOfOneFloat(t *testing.T) {
 	w.conserved()
 }
 
-// TestEverythingThatMovesMoneyAtOnce lets collections, refunds, disbursements and settlement, with a quota to count, compete for
-// the same rows.
+// TestEverythingThatMovesMoneyAtOnce lets collections, refunds, disbursements, settlement and answers by hand, with a quota to
+// count, compete for the same rows.
 func TestEverythingThatMovesMoneyAtOnce(t *testing.T) {
 	w := newWorld(t, func(c *store.SandboxConfig) {
 		quota := int64(100_000)
@@ -444,6 +444,7 @@ func TestEverythingThatMovesMoneyAtOnce(t *testing.T) {
 	for i := range 60 {
 		msisdn, parent := numbers[i%3], parents[(i+1)%3]
 		booked, pending := w.collection(fmt.Sprint("b", i), payments.Success, msisdn), w.collection(fmt.Sprint("w", i), payments.Pending, msisdn)
+		prompt := w.collection(fmt.Sprint("m", i), payments.Pending, msisdn)
 		refund, disbursement := w.refund(parent, fmt.Sprint("f", i), 60), w.disbursement(fmt.Sprint("d", i), payments.Success, numbers[(i+2)%3], 900)
 		todo = append(todo,
 			func() error { return many.CreateCollection(ctx, tenant, booked) },
@@ -453,6 +454,16 @@ func TestEverythingThatMovesMoneyAtOnce(t *testing.T) {
 				_, _, err := many.CreateRefund(ctx, tenant, refund)
 				if exceeds := new(payments.ErrExceedsRefundable); errors.As(err, exceeds) {
 					return nil
+				}
+				return err
+			},
+			func() error {
+				if err := many.CreateCollection(ctx, tenant, prompt); err != nil {
+					return err
+				}
+				_, _, err := many.AnswerPrompt(ctx, tenant, msisdn, prompt.Transaction.ID, payments.Answers[i%3])
+				if closed := new(store.ErrPromptClosed); errors.As(err, &closed) {
+					return nil // a settlement came first
 				}
 				return err
 			},
@@ -490,7 +501,7 @@ func TestPayoutsOfASandboxThatIsGone(t *testing.T) {
 	if err := w.CreateDisbursement(t.Context(), w.sandbox.Tenant, disbursement); !errors.Is(err, store.ErrConfigChanged) {
 		t.Errorf("a disbursement returns %v", err)
 	}
-	if _, _, err := w.CreateRefund(t.Context(), w.sandbox.Tenant, w.refund(parent.ID, "f1", 1)); !errors.Is(err, store.ErrNotFound) {
+	if _, _, err := w.CreateRefund(t.Context(), w.sandbox.Tenant, w.refund(parent.ID, "f1", 1)); !errors.Is(err, store.ErrConfigChanged) {
 		t.Errorf("a refund returns %v", err)
 	}
 	for table, n := range w.tenantTables(w.sandbox.Tenant) {

@@ -2,16 +2,28 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store/internal/db"
 )
 
 // purgeBatch bounds the rows that one statement removes, so that none holds its locks for long.
 const purgeBatch = 5000
 
-// DeleteSandbox revokes a sandbox's keys and removes all of its rows. It returns nil when there are none; a call that failed
-// half way is finished by the next one.
+// deletionTime is how long a deletion may keep its caller waiting.
+const deletionTime = 5 * time.Second
+
+// ErrDeletionUnfinished is returned while rows of a deleted sandbox are left. Its keys do not work any more, and the next call
+// goes on where this one stopped.
+var ErrDeletionUnfinished = errors.New("rows of the deleted sandbox are left")
+
+// DeleteSandbox revokes a sandbox's keys and removes all of its rows. It returns nil when there are none, and
+// [ErrDeletionUnfinished] when they are too many for one call. A call that failed half way is finished by the next one.
 func (s *Store) DeleteSandbox(ctx context.Context, sandboxUID string) error {
 	uid, err := parseUID(sandboxUID)
 	if err != nil {
@@ -24,8 +36,13 @@ func (s *Store) DeleteSandbox(ctx context.Context, sandboxUID string) error {
 	if err != nil {
 		return classify(err, "looking for rows of the deleted sandbox")
 	}
+	bounded, cancel := context.WithTimeout(ctx, s.deletionTime)
+	defer cancel()
 	for _, tenant := range tenants {
-		if err := s.purge(ctx, tenant); err != nil {
+		if err := s.purge(bounded, tenant); err != nil {
+			if ctx.Err() == nil && bounded.Err() != nil {
+				return ErrDeletionUnfinished
+			}
 			return classify(err, "deleting the rows of the sandbox")
 		}
 	}
@@ -40,52 +57,68 @@ const (
 	retiredKept = 24 * time.Hour
 )
 
-// PurgeRetired removes what was written for retired tenants while they were being deleted, and forgets those of long ago. It is
-// the net under [Store.DeleteSandbox]: usually there is nothing left.
+// PurgeRetired removes the rows of tenants that a reset replaced, and what was written for deleted ones while they were being
+// deleted, and forgets those of long ago. It stops between two batches when ctx ends, and the next call goes on.
 func (s *Store) PurgeRetired(ctx context.Context) error {
-	tenants, err := s.system().TenantsToPurge(ctx, milliseconds(lastWrite))
-	if err != nil {
-		return classify(err, "looking for retired tenants")
-	}
-	for _, tenant := range tenants {
-		if err := s.purge(ctx, tenant); err != nil {
-			return classify(err, "deleting the rows of a retired tenant")
+	for {
+		tenants, err := s.system().TenantsToPurge(ctx, milliseconds(lastWrite))
+		if err != nil {
+			return classify(err, "looking for retired tenants")
 		}
-		if err := s.system().MarkPurged(ctx, tenant); err != nil {
-			return classify(err, "marking a tenant as purged")
+		if len(tenants) == 0 {
+			return classify(s.system().ForgetRetired(ctx, milliseconds(retiredKept)), "forgetting retired tenants")
+		}
+		for _, tenant := range tenants {
+			if err := s.purge(ctx, tenant); err != nil {
+				return classify(err, "deleting the rows of a retired tenant")
+			}
+			if err := s.system().MarkPurged(ctx, tenant); err != nil {
+				return classify(err, "marking a tenant as purged")
+			}
 		}
 	}
-	return classify(s.system().ForgetRetired(ctx, milliseconds(retiredKept)), "forgetting retired tenants")
 }
 
-// purge removes all rows of a tenant that stands for nothing any more.
+// purge removes all rows of a tenant that stands for nothing any more, in batches: what ctx ends is what it did not get to.
 func (s *Store) purge(ctx context.Context, tenant int64) error {
 	q := s.system()
 	for _, remove := range []func(context.Context, int64) (int64, error){
 		q.PurgeKeys, q.PurgeEnvironments, q.PurgeStores, q.PurgeFloats, q.PurgeQuotaUsage, q.PurgeRateUsage,
-		q.PurgeOperatorCredentials, q.PurgeOperatorTokens, q.PurgeEndpointHealth, q.PurgeActivity,
+		q.PurgeOperatorCredentials, q.PurgeOperatorTokens, q.PurgeEndpointHealth, q.PurgeActivity, q.PurgeTransactionCounts,
 	} {
 		if _, err := remove(ctx, tenant); err != nil {
 			return err
 		}
 	}
-	for _, remove := range []func(q *db.Queries, batch int32) (int64, error){
-		func(q *db.Queries, n int32) (int64, error) { return q.PurgeSIMs(ctx, tenant, n) },
-		func(q *db.Queries, n int32) (int64, error) { return q.PurgeAdjustments(ctx, tenant, n) },
-		func(q *db.Queries, n int32) (int64, error) { return q.PurgeAttempts(ctx, tenant, n) },
-		func(q *db.Queries, n int32) (int64, error) { return q.PurgeEvents(ctx, tenant, n) },
-		func(q *db.Queries, n int32) (int64, error) { return q.PurgeTransactions(ctx, tenant, n) },
-		func(q *db.Queries, n int32) (int64, error) { return q.PurgeOperatorPayments(ctx, tenant, n) },
+	for _, remove := range []func(ctx context.Context, tenant int64, after pgtype.UUID, batch int32) (pgtype.UUID, error){
+		q.PurgeSIMs, q.PurgeAdjustments, q.PurgeEvents, q.PurgeTransactions,
 	} {
-		for {
-			removed, err := remove(q, purgeBatch)
-			if err != nil {
-				return err
-			}
-			if removed < purgeBatch {
-				break
-			}
+		if err := inBatches(uuidOf(payments.ID{}), func(after pgtype.UUID) (pgtype.UUID, error) {
+			return remove(ctx, tenant, after, purgeBatch)
+		}); err != nil {
+			return err
 		}
 	}
-	return nil
+	if err := inBatches(db.PurgeAttemptsRow{EventID: uuidOf(payments.ID{})}, func(after db.PurgeAttemptsRow) (db.PurgeAttemptsRow, error) {
+		return q.PurgeAttempts(ctx, tenant, after.EventID, after.Attempt, purgeBatch)
+	}); err != nil {
+		return err
+	}
+	return inBatches(db.PurgeOperatorPaymentsRow{}, func(after db.PurgeOperatorPaymentsRow) (db.PurgeOperatorPaymentsRow, error) {
+		return q.PurgeOperatorPayments(ctx, tenant, after.Operator, after.Reference, purgeBatch)
+	})
+}
+
+// inBatches goes on behind the last row of each batch until there is none.
+func inBatches[K any](after K, remove func(after K) (last K, err error)) error {
+	for {
+		last, err := remove(after)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		after = last
+	}
 }

@@ -1,6 +1,9 @@
 package store_test
 
 import (
+	"context"
+	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -70,4 +73,55 @@ func TestDirectoryForgetsWhatWasRetiredWhileItCouldNotRead(t *testing.T) {
 	if _, known := directory.ByKey(w.key); known {
 		t.Error("the key of a sandbox that is gone still works")
 	}
+}
+
+// A deletion that takes long gives its caller back, here because of a row that is locked, and goes on with the next call.
+func TestDeletionIsBounded(t *testing.T) {
+	w := newWorld(t)
+	w.create(w.collection("r1", payments.UnknownMSISDN, alice))
+	s := w.opened(store.Options{DeletionTime: 200 * time.Millisecond})
+	tx, err := w.sql.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(t.Context(), "select from transactions for update"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteSandbox(t.Context(), w.config.UID); !errors.Is(err, store.ErrDeletionUnfinished) || errors.Is(err, store.ErrUnavailable) {
+		t.Fatalf("got %v, want ErrDeletionUnfinished", err)
+	}
+	if n := w.count("select count(*) from api_keys"); n != 0 {
+		t.Error("the key is still there")
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+		t.Error(err)
+	}
+	if n := w.count("select count(*) from transactions"); n != 0 {
+		t.Errorf("%d transactions are left", n)
+	}
+}
+
+// Several workers purge one tenant, and none marks it as purged while rows of it are left.
+func TestManyWorkersPurgeOneTenant(t *testing.T) {
+	w := newWorld(t)
+	w.multiply(w.pending("many", alice), 20_000)
+	w.exec("insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms) select tenant, id, 1, now(), 1 from transactions")
+	w.exec("with gone as (delete from organizations returning tenant, resource_uid) insert into retired_tenants (tenant, resource_uid, version, retired_at) select tenant, resource_uid, 1, now() - interval '1 hour' from gone")
+	var workers sync.WaitGroup
+	for range 3 {
+		workers.Go(func() {
+			if err := w.PurgeRetired(t.Context()); err != nil {
+				t.Error(err)
+			}
+			// Whoever comes to the end knows that there is nothing left, whatever the others still do.
+			if n := w.count("select (select count(*) from transactions) + (select count(*) from delivery_attempts)"); n != 0 {
+				t.Errorf("%d rows are left", n)
+			}
+		})
+	}
+	workers.Wait()
 }

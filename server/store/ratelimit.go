@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,11 +18,12 @@ type Grant struct {
 }
 
 // TakeRequests grants up to wanted requests of a tenant whose limit is that many requests in any minute, and takes back the
-// Requests of an earlier grant that were not used. All replicas of the api draw from the same count.
+// Requests of an earlier grant that were not used. All replicas of the api draw from the same count. It returns
+// [ErrConfigChanged] for a tenant that was reset or deleted.
 func (s *Store) TakeRequests(ctx context.Context, tenant int64, limit, wanted int, unused Grant) (Grant, error) {
 	var row db.TakeRequestsRow
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		if _, err := tx.Exec(ctx, enterTenant, strconv.FormatInt(tenant, 10)); err != nil {
+		if err := entered(tx.QueryRow(ctx, enterTenant, tenant)); err != nil {
 			return err
 		}
 		q := db.New(tx)

@@ -81,6 +81,9 @@ type SandboxState struct {
 	Environments   []EnvironmentState
 	Balances       map[payments.Currency]int64 // live floats; every currency of an environment or an opening float is there
 	TestClients    int
+	Transactions   TransactionCounts
+	Endpoint       EndpointHealth
+	Reset          string // the last one that was carried out, or the one that the sandbox was made with
 }
 
 // EnvironmentState is an environment as it stands in the database. One that was removed from the resource is not listed.
@@ -94,9 +97,20 @@ type EnvironmentState struct {
 
 // Credentials are what a sandbox's clients and webhook receiver hold.
 type Credentials struct {
-	APIKeyHash    [32]byte // SHA-256 of the key; the key itself is never stored
-	SigningSecret string   // stored encrypted
+	APIKeyHash     KeyHash       // SHA-256 of the key; the key itself is never stored
+	KeyRotation    string        // value of the spec that the key was issued for
+	Replaces       *KeyHash      // key that it was issued in place of; nil: none
+	Grace          time.Duration // how long keys that were replaced still work; 0: not at all
+	SigningSecret  string        // stored encrypted
+	SecretRotation string        // value of the spec that the signing secret was made for
+	Following      int64         // version of the [StoredCredentials] that they were chosen by; 0: whatever stands there
 }
+
+// String keeps the credentials out of whatever is printed.
+func (Credentials) String() string { return "(credentials)" }
+
+// GoString is as String.
+func (c Credentials) GoString() string { return c.String() }
 
 // TestClientConfig is a SIM as its resource wants it to be. The resource's UID is the SIM's identity.
 type TestClientConfig struct {
@@ -115,11 +129,11 @@ type TestClientState struct {
 	Balance int64 // live
 }
 
-// AccountChange names a resource whose live balance changed.
+// AccountChange names a resource whose live balance, counts or deliveries changed.
 type AccountChange struct {
 	Namespace  string
 	Sandbox    string // name of the SandboxEnvironment
-	TestClient string // name of the TestClient, empty for a float of the sandbox
+	TestClient string // name of the TestClient, empty for the sandbox itself
 	ChangedAt  time.Time
 }
 

@@ -21,16 +21,18 @@ func (s *Store) ApplySandbox(ctx context.Context, want SandboxConfig) (SandboxSt
 	if err != nil {
 		return SandboxState{}, err
 	}
-	var state SandboxState
-	err = s.inTx(ctx, func(q *db.Queries) error {
-		a := &sandboxChange{store: s, q: q, ctx: ctx, uid: uid, want: want}
-		if err := a.apply(); err != nil {
-			return err
-		}
-		state = a.state
-		return nil
-	})
-	return state, classify(err, "applying the sandbox to the database")
+	c := &sandboxChange{store: s, q: s.reading(), ctx: ctx, uid: uid, want: want}
+	err = c.look()
+	if errors.Is(err, errToWrite) {
+		err = s.inTx(ctx, func(q *db.Queries) error {
+			c = &sandboxChange{store: s, q: q, ctx: ctx, uid: uid, want: want}
+			return c.apply()
+		})
+	}
+	if err != nil {
+		return SandboxState{}, classify(err, "applying the sandbox to the database")
+	}
+	return c.state, classify(s.observe(ctx, c.tenant, &c.state), "reading the sandbox's counts")
 }
 
 // sandboxChange is one run of ApplySandbox.
@@ -42,20 +44,61 @@ type sandboxChange struct {
 	want  SandboxConfig
 
 	tenant  int64
+	former  int64 // the tenant before a reset; 0: it was not reset
 	changed bool
 	state   SandboxState
 }
 
+// look finds out how the sandbox stands without locking it. It returns errToWrite where anything is to be written.
+func (c *sandboxChange) look() error {
+	row, err := c.q.FindOrganization(c.ctx, c.uid)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return errToWrite
+	}
+	if err != nil {
+		return err
+	}
+	if !row.Settled || c.wantsReset(row.Organization.Reset) {
+		return errToWrite
+	}
+	if err := c.settings(row.Organization); err != nil {
+		return err
+	}
+	return c.parts()
+}
+
+// apply writes what has to be written, on an organization that it locks.
 func (c *sandboxChange) apply() error {
-	for _, step := range []func() error{c.organization, c.environments, c.stores, c.operators, c.floats, c.testClients} {
+	if err := c.organization(); err != nil {
+		return err
+	}
+	if err := c.parts(); err != nil {
+		return err
+	}
+	if err := c.announce(); err != nil {
+		return err
+	}
+	return c.q.NoteFingerprint(c.ctx, c.tenant)
+}
+
+func (c *sandboxChange) parts() error {
+	for _, step := range []func() error{c.environments, c.stores, c.operators, c.floats, c.testClients} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
-	if !c.changed {
-		return nil
+	return nil
+}
+
+// announce tells whoever reads the configuration that it changed, if it did.
+func (c *sandboxChange) announce() error {
+	switch {
+	case c.former != 0:
+		return c.q.RetireTenant(c.ctx, c.former, c.tenant)
+	case c.changed:
+		return c.q.BumpVersion(c.ctx, c.tenant)
 	}
-	return c.q.BumpVersion(c.ctx, c.tenant)
+	return nil
 }
 
 func (c *sandboxChange) organization() error {
@@ -66,7 +109,18 @@ func (c *sandboxChange) organization() error {
 	if err != nil {
 		return err
 	}
-	c.tenant, c.state.OrganizationID = row.Tenant, row.OrgID
+	if c.wantsReset(row.Reset) {
+		if err := c.reset(row.Tenant); err != nil {
+			return err
+		}
+		row.Tenant, row.Reset = c.tenant, c.want.Reset
+	}
+	return c.settings(row)
+}
+
+// settings makes those of an organization the wanted ones.
+func (c *sandboxChange) settings(row db.Organization) error {
+	c.tenant, c.state.OrganizationID, c.state.Reset = row.Tenant, row.OrgID, row.Reset
 	wanted := row
 	c.setSettings(&wanted)
 	if sameSettings(row, wanted) {
@@ -106,7 +160,7 @@ func (c *sandboxChange) newOrganization() error {
 		WebhookMaxDelayMs: row.WebhookMaxDelayMs, WebhookTypes: row.WebhookTypes,
 		PendingTimeoutMs: row.PendingTimeoutMs, Suspended: row.Suspended, Reset: c.want.Reset,
 	})
-	c.tenant, c.state.OrganizationID, c.changed = row.Tenant, row.OrgID, true
+	c.tenant, c.state.OrganizationID, c.state.Reset, c.changed = row.Tenant, row.OrgID, row.Reset, true
 	return err
 }
 

@@ -5,6 +5,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -21,10 +22,14 @@ import (
 
 // Store is a pool of connections to the database. It is safe for concurrent use.
 type Store struct {
-	pool   *pgxpool.Pool
-	keys   *KeyRing
-	now    func() time.Time
-	random io.Reader
+	pool    *pgxpool.Pool
+	keys    *KeyRing
+	now     func() time.Time
+	random  io.Reader
+	active  activity
+	settled func(payments.Status, time.Duration)
+
+	deletionTime time.Duration
 }
 
 // Options are the settings of a [Store]; the zero value of each means its default.
@@ -33,6 +38,11 @@ type Options struct {
 	MaxConns int              // default: four a core
 	Now      func() time.Time // for new identifiers only: what is due is decided by the database's clock
 	Random   io.Reader
+	Tracer   pgx.QueryTracer // of statements; nil for none
+	// Settled is told of every transaction that a batch gave its outcome, and how long after it was due; nil for nobody.
+	Settled func(status payments.Status, late time.Duration)
+
+	DeletionTime time.Duration // that a call of DeleteSandbox may take; default 5 s
 }
 
 // Open makes a store for the database at url. No connection is made before the first use, so that a process can start
@@ -48,11 +58,12 @@ func Open(url string, options Options) (*Store, error) {
 		config.MaxConns = int32(4 * runtime.GOMAXPROCS(0))
 	}
 	config.ConnConfig.ConnectTimeout = 5 * time.Second
+	config.ConnConfig.Tracer = options.Tracer
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
 		return nil, fmt.Errorf("opening the database: %w", err)
 	}
-	s := &Store{pool: pool, keys: options.KeyRing, now: options.Now, random: options.Random}
+	s := &Store{pool: pool, keys: options.KeyRing, now: options.Now, random: options.Random, deletionTime: cmp.Or(options.DeletionTime, deletionTime), settled: options.Settled}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -74,9 +85,14 @@ func (s *Store) Ping(ctx context.Context) error {
 // system runs queries outside the tenant wall: configuration, and what sweeps over all sandboxes.
 func (s *Store) system() *db.Queries { return db.New(s.pool) }
 
+// perishable is for database transactions of several statements: one whose process does not go on with it, since its machine is
+// frozen or cut off, ends by itself. Its locks would otherwise keep everybody else from a merchant's money for hours. That is
+// sooner than the api gives up a booking that waits for them.
+var perishable = pgx.TxOptions{BeginQuery: "begin; set local idle_in_transaction_session_timeout = '5s'"}
+
 // inTx runs f in one database transaction outside the tenant wall.
 func (s *Store) inTx(ctx context.Context, f func(q *db.Queries) error) error {
-	return s.inTxOf(ctx, pgx.TxOptions{}, f)
+	return s.inTxOf(ctx, perishable, f)
 }
 
 func (s *Store) inTxOf(ctx context.Context, options pgx.TxOptions, f func(q *db.Queries) error) error {

@@ -46,6 +46,10 @@ func (s *Store) CreateCollection(ctx context.Context, tenant int64, n *NewCollec
 
 // recorded finds out why a statement wrote nothing.
 func (s *Store) recorded(ctx context.Context, tenant int64, reference string, err error) error {
+	if err == nil {
+		s.active.note(tenant)
+		return nil
+	}
 	if !errors.Is(err, pgx.ErrNoRows) && !isReferenceTaken(err) {
 		return classify(err, "recording the transaction")
 	}

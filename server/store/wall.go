@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -11,13 +10,26 @@ import (
 	"github.com/cauri-dev/cauri/server/store/internal/db"
 )
 
-// enterTenant takes on the role that row level security binds, and says which tenant it is bound to, until the database
-// transaction ends.
-const enterTenant = `select set_config('role', 'cauri_tenant', true), set_config('cauri.tenant', $1, true)`
+// enterTenant says which tenant row level security is bound to and takes on the role that it binds, until the database
+// transaction ends. The tenant is nobody, empty, where no organization stands behind the number any more.
+const enterTenant = `select
+  set_config('cauri.tenant', coalesce((select tenant::text from organizations where tenant = $1 and retained_at is null), ''), true),
+  set_config('role', 'cauri_tenant', true)`
 
 // tenant runs queries behind the tenant wall: each in a database transaction of its own that sees and touches only the rows
-// of that tenant, whatever its WHERE says.
+// of that tenant, whatever its WHERE says. They return [ErrConfigChanged] for a tenant that was reset or deleted: what it left
+// behind is nobody's, from one moment on, however old the caller's copy of the configuration is.
 func (s *Store) tenant(tenant int64) *db.Queries { return db.New(walled{s.pool, tenant}) }
+
+// inTenantTx runs f in one database transaction behind the tenant wall, with the errors of [Store.tenant] beside its own.
+func (s *Store) inTenantTx(ctx context.Context, tenant int64, f func(q *db.Queries) error) error {
+	return pgx.BeginTxFunc(ctx, s.pool, perishable, func(tx pgx.Tx) error {
+		if err := entered(tx.QueryRow(ctx, enterTenant, tenant)); err != nil {
+			return err
+		}
+		return f(db.New(tx))
+	})
+}
 
 // walled pipelines enterTenant with each statement, so that the wall costs no round trip. Both run in the implicit
 // transaction of the pipeline, and no answer is believed before that has committed.
@@ -30,14 +42,26 @@ var _ db.DBTX = walled{}
 
 func (w walled) send(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
 	var batch pgx.Batch
-	batch.Queue(enterTenant, strconv.FormatInt(w.tenant, 10))
+	batch.Queue(enterTenant, w.tenant)
 	batch.Queue(sql, args...)
 	results := w.pool.SendBatch(ctx, &batch)
-	if _, err := results.Exec(); err != nil {
+	if err := entered(results.QueryRow()); err != nil {
 		_ = results.Close()
 		return nil, err
 	}
 	return results, nil
+}
+
+// entered reads the answer to enterTenant.
+func entered(answer pgx.Row) error {
+	var tenant string
+	if err := answer.Scan(&tenant, nil); err != nil {
+		return err
+	}
+	if tenant == "" {
+		return ErrConfigChanged
+	}
+	return nil
 }
 
 func (w walled) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {

@@ -94,7 +94,11 @@ func TestWallLetsOnlyTheTenantsRowsBeChanged(t *testing.T) {
 	tried := 0
 	for table := range w.tenantTables(w.sandbox.Tenant) {
 		var statements []string
+		readable := w.may("select", table)
 		for _, column := range w.may("update", table) {
+			if !slices.Contains(readable, column) {
+				continue // the statement below reads it
+			}
 			statements = append(statements, fmt.Sprintf("update %s set %s = %s", table, column, column))
 		}
 		if w.may("delete", table) != nil {
@@ -164,9 +168,9 @@ func TestWallHidesConfigurationAndSecrets(t *testing.T) {
 	statements = append(statements, "select * from organizations", "select signing_secret from organizations",
 		"select resource_uid from organizations", "update organizations set version = version", "update organizations set webhook_url = 'http://mine'",
 		"delete from organizations", "insert into organizations (org_id) values ('mine')",
-		"delete from transactions", "update transactions set status = 'SUCCESS'", "update transactions set amount = 1", "update transactions set tenant = tenant",
+		"delete from transactions", "update transactions set net_amount = 1", "update transactions set amount = 1", "update transactions set reference = 'mine'", "update transactions set sim_id = null", "update transactions set tenant = tenant",
 		"update floats set tenant = tenant", "update floats set opening = 1", "delete from floats", "insert into floats (tenant, currency, balance, opening) values (1, 'USD', 1, 1)",
-		"update sims set tenant = tenant", "update sims set msisdn = '+1'", "delete from sims", "update events set state = 'delivered'", "delete from events",
+		"update sims set tenant = tenant", "update sims set msisdn = '+1'", "delete from sims", "update events set attempts = 0", "update events set tenant = tenant", "update events set created_at = now()", "delete from events",
 		"delete from delivery_attempts", "select sealed from operator_credentials", "delete from operator_credentials", "update operator_payments set native_id = 'mine'", "alter table floats disable row level security", "set local row_security = off; select from floats",
 		"create table mine (a int)", "select nextval('tenant_numbers')")
 	for _, statement := range statements {

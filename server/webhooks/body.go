@@ -5,12 +5,24 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // EventID is the id of a transaction's event, evt_<code>. A transaction has one event and lends it its code.
-func EventID(id payments.ID) string { return "evt_" + id.Code() }
+func EventID(id payments.ID) string { return eventPrefix + id.Code() }
+
+const eventPrefix = "evt_"
+
+// ParseEventID returns the id of the transaction of an event, or [payments.ErrBadID] for a text that is no event's id.
+func ParseEventID(text string) (payments.ID, error) {
+	code, is := strings.CutPrefix(text, eventPrefix)
+	if !is {
+		return payments.ID{}, payments.ErrBadID
+	}
+	return payments.ParseCode(code)
+}
 
 // body is the body of every event, in the order of the contract. What is unset is null.
 type body struct {

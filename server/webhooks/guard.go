@@ -90,10 +90,13 @@ func (g Guard) forbidden(address netip.Addr) (why string) {
 var (
 	thisNetwork = netip.MustParsePrefix("0.0.0.0/8")
 	broadcast   = netip.MustParseAddr("255.255.255.255")
-	// metadata are the metadata services that are not link-local: of AWS and of Google Cloud.
+	// metadata are the metadata services that are not link-local: of AWS, Google Cloud, Alibaba Cloud, Oracle Cloud and Azure.
 	metadata = map[netip.Addr]bool{
-		netip.MustParseAddr("fd00:ec2::254"): true,
-		netip.MustParseAddr("fd20:ce::254"):  true,
+		netip.MustParseAddr("fd00:ec2::254"):   true,
+		netip.MustParseAddr("fd20:ce::254"):    true,
+		netip.MustParseAddr("100.100.100.200"): true,
+		netip.MustParseAddr("192.0.0.192"):     true,
+		netip.MustParseAddr("168.63.129.16"):   true,
 	}
 	nat64      = netip.MustParsePrefix("64:ff9b::/96")   // RFC 6052: IPv4 in the last four bytes
 	sixToFour  = netip.MustParsePrefix("2002::/16")      // RFC 3056: IPv4 in bytes 2 to 5

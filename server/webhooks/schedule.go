@@ -34,3 +34,6 @@ func (s Schedule) Next(attempts int, r Result, chance func() float64) (delay tim
 	}
 	return delay, true
 }
+
+// AfterProbe is how long an event waits at least after it was sent, without effect, to see whether an endpoint works again.
+func (s Schedule) AfterProbe(r Result) time.Duration { return min(r.RetryAfter, s.MaxDelay) }

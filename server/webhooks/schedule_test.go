@@ -81,3 +81,12 @@ func TestSchedule(t *testing.T) {
 		})
 	}
 }
+
+func TestAfterProbe(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[time.Duration]time.Duration{0: 0, time.Minute: time.Minute, 3 * time.Hour: time.Hour} {
+		if got := standard.AfterProbe(webhooks.Result{Status: 503, RetryAfter: after}); got != want {
+			t.Errorf("after a Retry-After of %s it waits %s, want %s", after, got, want)
+		}
+	}
+}

@@ -21,26 +21,31 @@ const (
 	AttemptTimeout = 10 * time.Second
 	// keptBody is how much of an answer is kept.
 	keptBody = 4 << 10
+	// idlePerHost is how many connections to a receiver are kept for the next events: as many as one sandbox uses at one time.
+	idlePerHost = 64
 )
 
 // Sender sends events. It is safe for concurrent use.
 type Sender struct {
 	client    *http.Client
+	dialer    *net.Dialer
 	userAgent string
 	now       func() time.Time
 }
 
-// NewSender makes a sender that connects only where the guard lets it. The version goes into its User-Agent.
+// NewSender makes a sender that connects only where the guard lets it. The version goes into its User-Agent. The clock now measures
+// how long attempts take, and dates deliveries that bring no time.
 func NewSender(guard Guard, version string, now func() time.Time) *Sender {
 	dialer := &net.Dialer{Timeout: AttemptTimeout, Control: guard.control}
 	return &Sender{
+		dialer: dialer,
 		client: &http.Client{
 			Timeout: AttemptTimeout,
 			Transport: unfollowed{&http.Transport{
 				Proxy:                  nil, // a proxy would connect past the guard
 				DialContext:            dialer.DialContext,
-				MaxIdleConns:           512,
-				MaxIdleConnsPerHost:    32,
+				MaxIdleConns:           1024,
+				MaxIdleConnsPerHost:    idlePerHost,
 				IdleConnTimeout:        30 * time.Second,
 				ForceAttemptHTTP2:      true,
 				MaxResponseHeaderBytes: 64 << 10,
@@ -65,11 +70,13 @@ func (u unfollowed) RoundTrip(request *http.Request) (*http.Response, error) {
 
 // Delivery is an event on its way.
 type Delivery struct {
-	URL    string
-	Secret string
-	ID     payments.ID // of the transaction
-	Type   payments.Type
-	Body   []byte
+	URL      string
+	Secret   string
+	Previous string      // secret that signs too while a rotation is under way; empty for none
+	ID       payments.ID // of the transaction
+	Type     payments.Type
+	Body     []byte
+	At       time.Time // by a clock that is right; zero: by the sender's
 }
 
 // Result is what an attempt came to. Err is nil if and only if the receiver acknowledged the event.
@@ -84,9 +91,13 @@ type Result struct {
 
 // Send makes one attempt.
 func (s *Sender) Send(ctx context.Context, d Delivery) Result {
-	r := Result{StartedAt: s.now()}
+	began := s.now()
+	if d.At.IsZero() {
+		d.At = began
+	}
+	r := Result{StartedAt: d.At}
 	s.attempt(ctx, d, &r)
-	r.Duration = s.now().Sub(r.StartedAt)
+	r.Duration = s.now().Sub(began)
 	return r
 }
 
@@ -121,7 +132,6 @@ func (s *Sender) request(ctx context.Context, d Delivery) (*http.Request, error)
 	if err != nil {
 		return nil, errors.New("the webhook's URL cannot be read")
 	}
-	now := s.now()
 	id := EventID(d.ID)
 	h := request.Header
 	h.Set("Content-Type", "application/json")
@@ -130,8 +140,8 @@ func (s *Sender) request(ctx context.Context, d Delivery) (*http.Request, error)
 	h.Set(HeaderSignature, Signature(d.Secret, d.Body))
 	h.Set(HeaderDelivery, id)
 	h.Set(HeaderStandardID, id)
-	h.Set(HeaderStandardTimestamp, strconv.FormatInt(now.Unix(), 10))
-	h.Set(HeaderStandardSignature, StandardSignature(d.Secret, id, now, d.Body))
+	h.Set(HeaderStandardTimestamp, strconv.FormatInt(d.At.Unix(), 10))
+	h.Set(HeaderStandardSignature, StandardSignatures(d.Secret, d.Previous, id, d.At, d.Body))
 	return request, nil
 }
 
@@ -144,7 +154,7 @@ func reason(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
 		if wrapped.Timeout() {
-			return fmt.Errorf("no answer within %s", AttemptTimeout)
+			return ErrNoAnswer{AttemptTimeout}
 		}
 		return wrapped.Err
 	}

@@ -28,6 +28,16 @@ func StandardSignature(secret, id string, at time.Time, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac(standardKey(secret), signed))
 }
 
+// StandardSignatures is the value of webhook-signature while previous still signs beside secret, the new one first. An empty
+// previous signs nothing.
+func StandardSignatures(secret, previous, id string, at time.Time, body []byte) string {
+	signatures := StandardSignature(secret, id, at, body)
+	if previous != "" && previous != secret {
+		signatures += " " + StandardSignature(previous, id, at, body)
+	}
+	return signatures
+}
+
 func standardKey(secret string) []byte {
 	if encoded, found := strings.CutPrefix(secret, SecretPrefix); found {
 		if key, err := base64.StdEncoding.DecodeString(encoded); err == nil && len(key) > 0 {
@@ -53,10 +63,19 @@ var (
 // tolerance is how far the timestamp of a delivery may be away, against replays.
 const tolerance = 5 * time.Minute
 
-// Verify checks both signatures of a delivery as its receiver should: over the exact bytes that arrived, in constant time,
-// before anything is parsed. Without a secret it refuses everything.
+// Verify checks the signatures of a delivery as its receiver should: over the exact bytes that arrived, in constant time, before
+// anything is parsed. Without a secret it refuses everything.
+//
+// While a rotation of the secret is under way, webhook-signature holds one signature by the new and one by the previous secret,
+// and X-Service-Signature is by the new one already. A receiver that still has the previous secret goes by its own in
+// webhook-signature then, which covers the body too. With one signature there, both headers have to match.
 func Verify(header http.Header, body []byte, secret string, now time.Time) error {
-	if secret == "" || !hmac.Equal([]byte(header.Get(HeaderSignature)), []byte(Signature(secret, body))) {
+	if secret == "" {
+		return ErrBadSignature
+	}
+	signatures := strings.Fields(header.Get(HeaderStandardSignature))
+	rotating := len(signatures) > 1
+	if !rotating && !hmac.Equal([]byte(header.Get(HeaderSignature)), []byte(Signature(secret, body))) {
 		return ErrBadSignature
 	}
 	seconds, err := strconv.ParseInt(header.Get(HeaderStandardTimestamp), 10, 64)
@@ -64,7 +83,7 @@ func Verify(header http.Header, body []byte, secret string, now time.Time) error
 		return ErrBadTimestamp
 	}
 	want := []byte(StandardSignature(secret, header.Get(HeaderStandardID), time.Unix(seconds, 0), body))
-	for one := range strings.FieldsSeq(header.Get(HeaderStandardSignature)) {
+	for _, one := range signatures {
 		if hmac.Equal([]byte(one), want) {
 			return nil
 		}

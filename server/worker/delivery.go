@@ -2,61 +2,81 @@ package worker
 
 import (
 	"context"
+	"net/http"
+	"sync"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/telemetry"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
-const (
-	// lease is how long an event belongs to the worker that took it: longer than an attempt with its writing down, so that
-	// nobody else sends it meanwhile, and short, so that a worker that died is not waited for long.
-	lease = webhooks.AttemptTimeout + 5*time.Second
-	// finishTries bounds how often an attempt is written down anew when the database is away.
-	finishTries = 3
-)
+// lease is how long an event belongs to the worker that took it: longer than an attempt with its writing down, so that
+// nobody else sends it meanwhile, and short, so that a worker that died is not waited for long.
+const lease = webhooks.AttemptTimeout + 5*time.Second
 
-// deliver sends events, up to w.concurrency at one time.
-func (w *Worker) deliver(ctx context.Context) {
-	outside(ctx, w, "delivery", w.concurrency, w.takeEvents, w.attempt)
+// delivery sends events.
+type delivery struct {
+	*Worker
+	finisher finisher
 }
 
-func (w *Worker) takeEvents(ctx context.Context, slots int) ([]store.LeasedEvent, error) {
-	ctx, cancel := context.WithTimeout(ctx, lease)
-	defer cancel()
-	return w.store.LeaseDueEvents(ctx, slots, lease, buildBody)
+// deliver sends events until ctx ends, then finishes what it has begun.
+func (w *Worker) deliver(ctx context.Context) {
+	d := &delivery{Worker: w, finisher: finisher{w, make(chan finishing, w.concurrency)}}
+	var writing sync.WaitGroup
+	writing.Go(func() { d.finisher.run(ctx) })
+	sweep := outside[store.LeasedEvent]{
+		worker: w, name: "delivery", lanes: newLanes(w.concurrency, w.perSandbox, w.now),
+		survey: w.store.EventLanes, take: d.take, try: d.attempt, giveBack: w.store.GiveBackEvents,
+		tenant: func(e *store.LeasedEvent) int64 { return e.Tenant },
+	}
+	sweep.run(ctx)
+	close(d.finisher.waiting)
+	writing.Wait()
+}
+
+func (d *delivery) take(ctx context.Context, shares []store.Share) ([]store.LeasedEvent, map[int64]int, error) {
+	return d.store.LeaseDueEvents(ctx, shares, lease, buildBody)
 }
 
 func buildBody(organizationID string, t *payments.Transaction) ([]byte, error) {
 	return webhooks.Body(organizationID, t, operators.Raw(t))
 }
 
-// attempt sends one event and writes down what it came to. One wide log line tells all of it.
-func (w *Worker) attempt(ctx context.Context, e *store.LeasedEvent) {
-	log := w.log.With("event", webhooks.EventID(e.ID), "transaction", e.ID.String(), "organization", e.OrganizationID,
-		"type", e.Transaction.Type.Event(), "attempt", e.Attempts+1)
+// attempt sends one event. One wide log line tells all of it, once it is written down.
+func (d *delivery) attempt(ctx context.Context, e *store.LeasedEvent) (v verdict, keep func()) {
+	log := d.log.With("event", webhooks.EventID(e.ID), "transaction", e.ID.String(), "organization", e.OrganizationID,
+		"type", e.Transaction.Type.Event(), "attempt", e.Attempts+1, "probe", e.Probe)
 	if e.Problem != nil {
 		// Not the receiver's fault: the attempt does not count, and the event is due again when its lease ends.
-		log.ErrorContext(ctx, "event cannot be sent", "error", e.Problem)
-		return
+		d.metrics.Attempted(telemetry.Attempt{Result: telemetry.DeliveryUnsendable})
+		return impossible, func() { log.ErrorContext(ctx, "event cannot be sent", "error", e.Problem) }
 	}
-	result := w.sender.Send(ctx, webhooks.Delivery{
-		URL: e.URL, Secret: e.SigningSecret, ID: e.ID, Type: e.Transaction.Type, Body: e.Body,
+	traced, span := d.tracing.Call(ctx, "delivery attempt")
+	result := d.sender.Send(traced, webhooks.Delivery{
+		URL: e.URL, Secret: e.SigningSecret, Previous: e.PreviousSecret, ID: e.ID, Type: e.Transaction.Type, Body: e.Body,
+		At: e.TakenAt, // by the database's clock, so that receivers accept it whatever this machine's clock says
 	})
-	a := w.judge(e, result)
+	a := d.judge(e, result)
+	d.observeAttempt(span, e, result, a)
 	log = log.With("state", a.State, "status", result.Status, "duration", result.Duration, "retry_after", a.RetryAfter)
 	if result.Err != nil {
 		log = log.With("reason", result.Err)
 	}
-	switch kept, err := w.finish(ctx, e, a); {
-	case err != nil:
-		log.ErrorContext(ctx, "delivery attempt could not be written down; the event will be sent again", "error", err)
-	case !kept:
-		log.WarnContext(ctx, "delivery attempt took longer than its lease; another worker has the event")
-	default:
-		log.InfoContext(ctx, "delivery attempt")
+	return verdictOn(result.Status != 0, result.Duration), func() {
+		kept, err := d.finisher.finish(e, a)
+		d.countAttempt(e, result, a, kept, err)
+		switch {
+		case err != nil:
+			log.ErrorContext(ctx, "delivery attempt could not be written down; the event will be sent again", "error", err)
+		case !kept:
+			log.WarnContext(ctx, "delivery attempt took longer than its lease; another worker has the event")
+		default:
+			log.InfoContext(ctx, "delivery attempt")
+		}
 	}
 }
 
@@ -69,25 +89,16 @@ func (w *Worker) judge(e *store.LeasedEvent, r webhooks.Result) store.Attempt {
 		return a
 	}
 	a.Error = r.Err.Error()
-	delay, again := webhooks.Schedule(e.Retry).Next(e.Attempts+1, r, w.chance)
+	schedule := webhooks.Schedule(e.Retry)
+	if e.Probe && r.Status != http.StatusGone {
+		a.State, a.RetryAfter = store.EventQueued, schedule.AfterProbe(r)
+		return a
+	}
+	delay, again := schedule.Next(e.Attempts-e.Uncounted+1, r, w.chance)
 	if again {
 		a.State, a.RetryAfter = store.EventQueued, delay
 	} else {
 		a.State = store.EventFailed
 	}
 	return a
-}
-
-func (w *Worker) finish(ctx context.Context, e *store.LeasedEvent, a store.Attempt) (kept bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, lease)
-	defer cancel()
-	for try := range finishTries {
-		if try > 0 {
-			rest(ctx, away)
-		}
-		if kept, err = w.store.FinishAttempt(ctx, e, a); err == nil {
-			return kept, nil
-		}
-	}
-	return false, err
 }

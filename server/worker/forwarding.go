@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	// forwardConcurrency is how many operators are talked to at one time.
-	forwardConcurrency = 64
+	// forwardConcurrency is how many exchanges with operators there are at one time, forwardPerSandbox how many of one sandbox.
+	forwardConcurrency = 256
+	forwardPerSandbox  = 32
 	// forwardLease is longer than an exchange with its writing down.
 	forwardLease = exchangeTimeout + 5*time.Second
 	// forwardTries is how many attempts in a row may come to nothing before a collection that no operator has accepted ends
@@ -29,31 +30,40 @@ const (
 // forward has operators decide the collections that are theirs to decide. It takes a lease, since no database transaction may
 // be open while an operator is talked to.
 func (w *Worker) forward(ctx context.Context) {
-	take := func(ctx context.Context, slots int) ([]store.Forward, error) {
-		ctx, cancel := context.WithTimeout(ctx, forwardLease)
-		defer cancel()
-		return w.store.LeaseDueForwards(ctx, slots, forwardLease)
+	sweep := outside[store.Forward]{
+		worker: w, name: "passthrough", lanes: newLanes(forwardConcurrency, forwardPerSandbox, w.now),
+		survey: w.store.ForwardLanes, try: w.forwardOne, giveBack: w.store.GiveBackForwards,
+		take: func(ctx context.Context, shares []store.Share) ([]store.Forward, map[int64]int, error) {
+			return w.store.LeaseDueForwards(ctx, shares, forwardLease)
+		},
+		tenant: func(f *store.Forward) int64 { return f.Tenant },
 	}
-	outside(ctx, w, "passthrough", forwardConcurrency, take, w.forwardOne)
+	sweep.run(ctx)
 }
 
-// forwardOne talks to an operator about one collection and writes down what that came to.
-func (w *Worker) forwardOne(ctx context.Context, f *store.Forward) {
+// forwardOne talks to an operator about one collection.
+func (w *Worker) forwardOne(ctx context.Context, f *store.Forward) (v verdict, keep func()) {
 	log := w.log.With("transaction", f.Transaction.ID.String(), "organization", f.OrganizationID, "operator", f.Transaction.Operator,
 		"accepted", f.Accepted, "expired", f.Expired, "failures", f.Failures)
-	said := w.exchange(ctx, f)
+	began := w.now()
+	traced, span := w.tracing.Call(ctx, "operator exchange")
+	said := w.exchange(traced, f)
 	d := judgeForward(f, said)
+	w.observeForward(span, f, d, said, w.now().Sub(began))
 	log = log.With("status", d.status(), "again_after", d.deferred.After)
 	if said.err != nil {
 		log = log.With("reason", said.err)
 	}
-	switch kept, err := w.keep(ctx, f, d); {
-	case err != nil:
-		log.ErrorContext(ctx, "operator's answer could not be written down; the operator will be asked again", "error", err)
-	case !kept:
-		log.WarnContext(ctx, "exchange with the operator took longer than its lease; another worker has the collection")
-	default:
-		log.InfoContext(ctx, "exchange with the operator")
+	var refused operators.ErrRefused
+	return verdictOn(said.err == nil || errors.As(said.err, &refused), w.now().Sub(began)), func() {
+		switch kept, err := w.keep(ctx, f, d); {
+		case err != nil:
+			log.ErrorContext(ctx, "operator's answer could not be written down; the operator will be asked again", "error", err)
+		case !kept:
+			log.WarnContext(ctx, "exchange with the operator took longer than its lease; another worker has the collection")
+		default:
+			log.InfoContext(ctx, "exchange with the operator")
+		}
 	}
 }
 
@@ -141,22 +151,15 @@ func nextQuestion(f *store.Forward) time.Duration {
 	return min(max(f.Age/askShare, askSoonest), askLatest)
 }
 
-// keep writes a decision down, again if the database is away for a moment.
+// keep writes a decision down, again while the database is away.
 func (w *Worker) keep(ctx context.Context, f *store.Forward, d decision) (kept bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, forwardLease)
-	defer cancel()
-	for try := range finishTries {
-		if try > 0 {
-			rest(ctx, away)
-		}
+	err = w.persist(ctx, true, func(ctx context.Context) (err error) {
 		if d.outcome != nil {
 			kept, err = w.store.SettleForward(ctx, f, *d.outcome)
 		} else {
 			kept, err = w.store.DeferForward(ctx, f, d.deferred)
 		}
-		if err == nil {
-			return kept, nil
-		}
-	}
-	return false, err
+		return err
+	})
+	return kept, err
 }

@@ -14,6 +14,7 @@ import (
 	simulator "github.com/cauri-dev/cauri/server/operators/sim"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/store/storetest"
 	"github.com/cauri-dev/cauri/server/webhooks"
 	"github.com/cauri-dev/cauri/server/worker"
 )
@@ -34,7 +35,7 @@ type operatorsOf struct {
 func newOperators(w *world, before func(rw http.ResponseWriter, r *http.Request) (answered bool)) *operatorsOf {
 	o := &operatorsOf{}
 	simulated := simulator.New(simulator.Options{
-		Storage: w.Store, Now: time.Now, Draw: func(int64) int64 { return 0 }, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
+		Storage: storetest.OpenAs(w.t, w.url, storetest.API), Now: time.Now, Draw: func(int64) int64 { return 0 }, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	}).Mount(http.NotFoundHandler())
 	o.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		o.mu.Lock()

@@ -3,51 +3,151 @@ package worker
 import (
 	"context"
 	"sync"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/store"
 )
 
-// outside is the sweep of what needs somebody outside of the database: it takes rows under a lease, and works on up to so
-// many at one time. It takes only as many as it can begin at once. What was taken is finished, also when ctx ends meanwhile.
-func outside[T any](
-	ctx context.Context, w *Worker, name string, concurrency int,
-	take func(ctx context.Context, slots int) ([]T, error), work func(context.Context, *T),
-) {
-	free := make(chan struct{}, concurrency)
-	for range concurrency {
-		free <- struct{}{}
-	}
-	var onTheirWay sync.WaitGroup
-	defer onTheirWay.Wait()
-	w.sweep(ctx, name, func(ctx context.Context) (more bool, err error) {
-		slots := takeSlots(ctx, free)
-		if slots == 0 {
+const (
+	// surveyPause is how long it is from one survey to the next, at least: what is due is noticed within it.
+	surveyPause = 50 * time.Millisecond
+	// surveyShare bounds the part of the time that surveys take where there are very many sandboxes.
+	surveyShare = 4
+	// gather is the time between two statements of one kind at least, so that they work on many rows and not on one each.
+	gather = 12 * time.Millisecond
+	// takeTimeout bounds a survey, and the taking of what is due.
+	takeTimeout = 5 * time.Second
+)
+
+// outside is the sweep of what needs somebody outside of the database. It finds the sandboxes that have something due, takes rows
+// of them under a lease, of each lane its share, and works on them side by side. It takes only as many as it can begin at once.
+// What was begun is finished, also when its context ends meanwhile.
+type outside[T any] struct {
+	worker *Worker
+	name   string
+	lanes  *lanes
+
+	survey   func(context.Context) ([]store.Lane, error)
+	take     func(context.Context, []store.Share) (taken []T, found map[int64]int, err error)
+	tenant   func(*T) int64
+	try      func(context.Context, *T) (v verdict, keep func()) // keep writes down what came of it
+	giveBack func(context.Context, []T) error
+
+	nextSurvey time.Time
+	lastTake   time.Time
+	onTheirWay sync.WaitGroup
+}
+
+func (o *outside[T]) run(ctx context.Context) {
+	defer o.onTheirWay.Wait()
+	o.worker.sweep(ctx, o.name, func(ctx context.Context) (more bool, err error) {
+		if !o.wait(ctx) {
 			return false, nil
 		}
-		taken, err := take(context.WithoutCancel(ctx), slots)
-		for range slots - len(taken) {
-			free <- struct{}{}
-		}
-		for i := range taken {
-			onTheirWay.Go(func() {
-				work(context.WithoutCancel(ctx), &taken[i])
-				free <- struct{}{}
-			})
-		}
-		return len(taken) == slots, err
+		return true, o.step(ctx)
 	})
 }
 
-// takeSlots waits for one free slot and takes all that are free then. It returns 0 when ctx ends first.
-func takeSlots(ctx context.Context, free chan struct{}) int {
-	select {
-	case <-ctx.Done():
-		return 0
-	case <-free:
-	}
-	for slots := 1; ; slots++ {
+// wait waits for the time of the next survey, or for a slot while a lane may have more due. It returns false when ctx ends first.
+func (o *outside[T]) wait(ctx context.Context) bool {
+	timer := time.NewTimer(o.nextSurvey.Sub(o.worker.now()))
+	defer timer.Stop()
+	for {
 		select {
-		case <-free:
-		default:
-			return slots
+		case <-ctx.Done():
+			return false
+		case <-timer.C:
+			return true
+		case <-o.lanes.freed:
+			if o.lanes.waiting() {
+				rest(ctx, gather-o.worker.now().Sub(o.lastTake))
+				return true
+			}
 		}
 	}
+}
+
+func (o *outside[T]) step(ctx context.Context) error {
+	if err := o.look(ctx); err != nil {
+		return err
+	}
+	shares := o.lanes.shares()
+	if len(shares) == 0 {
+		return nil
+	}
+	taken, found, err := o.takeFrom(ctx, shares)
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return o.giveUp(ctx, taken)
+	}
+	for i := range taken {
+		o.begin(ctx, &taken[i])
+	}
+	if len(taken) > 0 || len(found) > 0 {
+		o.lanes.wake() // slots that some lanes did not need are for those that have more
+	}
+	return nil
+}
+
+// look makes a survey if it is time for one.
+func (o *outside[T]) look(ctx context.Context) error {
+	began := o.worker.now()
+	if began.Before(o.nextSurvey) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, takeTimeout)
+	defer cancel()
+	found, err := o.survey(ctx)
+	if err != nil {
+		return err
+	}
+	o.lanes.surveyed(found)
+	o.nextSurvey = began.Add(max(surveyPause, surveyShare*o.worker.now().Sub(began)))
+	return nil
+}
+
+// takeFrom takes rows. It does so also when ctx ends meanwhile, so that what was taken is known and can be given back.
+func (o *outside[T]) takeFrom(ctx context.Context, shares []store.Share) ([]T, map[int64]int, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeTimeout)
+	defer cancel()
+	o.lastTake = o.worker.now()
+	taken, found, err := o.take(ctx, shares)
+	of := map[int64]int{}
+	for i := range taken {
+		of[o.tenant(&taken[i])]++
+	}
+	o.lanes.took(shares, found, of)
+	return taken, found, err
+}
+
+// begin works on a row. Its slot is taken until what came of it is written down, so that no more is taken than can be.
+func (o *outside[T]) begin(ctx context.Context, row *T) {
+	ctx = context.WithoutCancel(ctx)
+	tenant := o.tenant(row)
+	ended := o.lanes.begins(tenant)
+	o.onTheirWay.Go(func() {
+		defer o.lanes.ends(tenant)
+		v, keep := o.try(ctx, row)
+		ended(v)
+		keep()
+	})
+}
+
+// giveUp gives back what was taken and is not begun any more.
+func (o *outside[T]) giveUp(ctx context.Context, taken []T) error {
+	if len(taken) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeTimeout)
+	defer cancel()
+	for i := range taken {
+		o.lanes.drops(o.tenant(&taken[i]))
+	}
+	if err := o.giveBack(ctx, taken); err != nil {
+		o.worker.log.WarnContext(ctx, "what was taken could not be given back; it is due again when its lease ends",
+			"sweep", o.name, "rows", len(taken), "error", err)
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/telemetry"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
@@ -20,7 +21,15 @@ type Worker struct {
 	operators   OperatorAccess
 	log         *slog.Logger
 	chance      func() float64
+	now         func() time.Time
 	concurrency int
+	perSandbox  int
+
+	eventRetention time.Duration
+
+	metrics *telemetry.Worker
+	tracing *telemetry.Tracing
+	hearts  heartbeats
 }
 
 // Options are the settings of a [Worker].
@@ -29,15 +38,33 @@ type Options struct {
 	Sender      *webhooks.Sender
 	Operators   OperatorAccess
 	Log         *slog.Logger
-	Concurrency int            // deliveries at one time; default 64
-	Chance      func() float64 // in [0, 1), for jitter; default math/rand
+	Concurrency int              // deliveries at one time; default 512
+	PerSandbox  int              // of these, of one sandbox at most; default 64
+	Chance      func() float64   // in [0, 1), for jitter; default math/rand
+	Now         func() time.Time // measures how long something takes, and decides nothing else; default time.Now
+
+	EventRetention time.Duration // age at which events are removed; 0: they are kept for ever
+
+	Metrics *telemetry.Worker  // nil for none
+	Tracing *telemetry.Tracing // nil for none
 }
 
 // New makes a worker.
 func New(o Options) *Worker {
-	w := &Worker{store: o.Store, sender: o.Sender, operators: o.Operators, log: o.Log, chance: o.Chance, concurrency: o.Concurrency}
+	w := &Worker{
+		store: o.Store, sender: o.Sender, operators: o.Operators, log: o.Log, chance: o.Chance, now: o.Now,
+		concurrency: o.Concurrency, perSandbox: o.PerSandbox,
+	}
+	w.eventRetention = o.EventRetention
+	w.metrics, w.tracing = o.Metrics, o.Tracing
 	if w.concurrency == 0 {
-		w.concurrency = 64
+		w.concurrency = 512
+	}
+	if w.perSandbox == 0 {
+		w.perSandbox = 64
+	}
+	if w.now == nil {
+		w.now = time.Now
 	}
 	if w.chance == nil {
 		w.chance = rand.Float64
@@ -56,9 +83,11 @@ const (
 func (w *Worker) Run(ctx context.Context) {
 	var sweeps sync.WaitGroup
 	sweeps.Go(func() { w.sweep(ctx, "settlement", w.settle) })
+	sweeps.Go(func() { w.expire(ctx) })
 	sweeps.Go(func() { w.deliver(ctx) })
 	sweeps.Go(func() { w.forward(ctx) })
 	sweeps.Go(func() { w.sweep(ctx, "purge", w.purge) })
+	sweeps.Go(func() { w.sweep(ctx, "retention", w.retain) })
 	sweeps.Wait()
 }
 
@@ -66,10 +95,15 @@ func (w *Worker) Run(ctx context.Context) {
 // begins and when it ends.
 func (w *Worker) sweep(ctx context.Context, name string, step func(context.Context) (more bool, err error)) {
 	failing := false
+	defer w.hearts.stop(name)
 	for ctx.Err() == nil {
+		w.hearts.beat(name, w.now())
 		more, err := step(ctx)
 		if ctx.Err() != nil {
 			return
+		}
+		if err != nil {
+			w.metrics.SweepFailed(name)
 		}
 		if (err != nil) != failing {
 			failing = err != nil

@@ -128,8 +128,9 @@ func (w *world) tryToPay(reference string, status payments.Status) (payments.ID,
 func (w *world) run(change ...func(*worker.Options)) (stop func()) {
 	w.t.Helper()
 	options := worker.Options{
-		Store: w.Store, Sender: webhooks.NewSender(webhooks.Guard{AllowLoopback: true}, "test", time.Now),
-		Log: slog.New(slog.DiscardHandler), Chance: func() float64 { return 0.5 },
+		Store:  storetest.OpenAs(w.t, w.url, storetest.Worker),
+		Sender: webhooks.NewSender(webhooks.Guard{AllowLoopback: true}, "test", time.Now),
+		Log:    slog.New(slog.DiscardHandler), Chance: func() float64 { return 0.5 },
 	}
 	for _, f := range change {
 		f(&options)
@@ -201,6 +202,7 @@ type receiver struct {
 type delivery struct {
 	id   string // of the event
 	body string
+	at   time.Time
 }
 
 func newReceiver(t *testing.T, answer http.HandlerFunc) *receiver {
@@ -214,7 +216,7 @@ func newReceiver(t *testing.T, answer http.HandlerFunc) *receiver {
 			t.Error(err)
 		}
 		r.mu.Lock()
-		r.came = append(r.came, delivery{request.Header.Get(webhooks.HeaderDelivery), string(body)})
+		r.came = append(r.came, delivery{request.Header.Get(webhooks.HeaderDelivery), string(body), time.Now()})
 		r.mu.Unlock()
 		if answer == nil {
 			w.WriteHeader(http.StatusNoContent)
@@ -271,7 +273,7 @@ func TestDeliveryIsTriedUntilItIsAcknowledged(t *testing.T) {
 	w.run()
 	w.until(store.EventDelivered, 1)
 	came := w.hook.deliveries()
-	if len(came) != 3 || came[0] != came[1] || came[1] != came[2] {
+	if len(came) != 3 || came[0].id != came[1].id || came[0].body != came[1].body || came[0].body != came[2].body {
 		t.Errorf("not three times the same: %v", came)
 	}
 	got := read[[]string](w, "select array_agg(attempt || ' ' || response_status || ' ' || coalesce(error, 'acknowledged') order by attempt) from delivery_attempts")
@@ -356,34 +358,51 @@ func TestWorkersShareTheWork(t *testing.T) {
 }
 
 func TestDeliveriesAtOneTimeAreBounded(t *testing.T) {
-	var mu sync.Mutex
-	now, most := 0, 0
-	full, release := make(chan struct{}), make(chan struct{})
-	w := newWorld(t, func(http.ResponseWriter, *http.Request) {
-		mu.Lock()
-		now++
-		most = max(most, now)
-		if now == 3 {
-			close(full)
-		}
-		mu.Unlock()
-		<-release
-		mu.Lock()
-		now--
-		mu.Unlock()
-	})
-	for i := range 9 {
-		w.pay(fmt.Sprint(i), payments.Success)
-	}
-	w.run(func(o *worker.Options) { o.Concurrency = 3 })
-	<-full
-	if got := read[int](w, "select count(*) from events where fence > 0"); got != 3 {
-		t.Errorf("%d events are leased while 3 can be sent", got)
-	}
-	close(release)
-	w.until(store.EventDelivered, 9)
-	if most != 3 {
-		t.Errorf("%d deliveries were on their way at one time", most)
+	for name, bound := range map[string]func(o *worker.Options){
+		"of a worker":     func(o *worker.Options) { o.Concurrency = 3 },
+		"of each sandbox": func(o *worker.Options) { o.PerSandbox = 3 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex
+			hold, now, most := false, 0, 0
+			full, release := make(chan struct{}), make(chan struct{})
+			w := newWorld(t, func(http.ResponseWriter, *http.Request) {
+				mu.Lock()
+				defer mu.Unlock()
+				now++
+				most = max(most, now)
+				if now == 3 && hold {
+					close(full)
+				}
+				if hold {
+					mu.Unlock()
+					<-release
+					mu.Lock()
+				}
+				now--
+			})
+			w.run(bound)
+			w.pay("first", payments.Success) // shows that the receiver answers quickly
+			w.until(store.EventDelivered, 1)
+			mu.Lock()
+			hold, most = true, 0
+			mu.Unlock()
+			for i := range 9 {
+				w.pay(fmt.Sprint(i), payments.Success)
+			}
+			<-full
+			if got := read[int](w, "select count(*) from events where leased"); got != 3 {
+				t.Errorf("%d events are leased while 3 can be sent", got)
+			}
+			mu.Lock()
+			hold = false
+			mu.Unlock()
+			close(release)
+			w.until(store.EventDelivered, 10)
+			if most != 3 {
+				t.Errorf("%d deliveries were on their way at one time", most)
+			}
+		})
 	}
 }
 
@@ -463,6 +482,7 @@ func TestWorkerWaitsForItsDatabase(t *testing.T) {
 	logged.until(t, "sweep failed", "sweep=delivery")
 	logged.until(t, "sweep failed", "sweep=passthrough")
 	logged.until(t, "sweep failed", "sweep=purge")
+	logged.until(t, "sweep failed", "sweep=retention")
 	if err := store.Migrate(t.Context(), w.url); err != nil {
 		t.Fatal(err)
 	}
@@ -470,7 +490,7 @@ func TestWorkerWaitsForItsDatabase(t *testing.T) {
 	w.pay("r1", payments.Pending)
 	w.until(store.EventDelivered, 1)
 	logged.until(t, "sweep works again", "sweep=settlement")
-	if got := logged.count("sweep failed"); got != 4 {
+	if got := logged.count("sweep failed"); got != 5 {
 		t.Errorf("%d failures were logged, want one for each sweep", got)
 	}
 }

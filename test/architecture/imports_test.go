@@ -18,15 +18,20 @@ var mayImport = map[string][]string{
 	"server/operators":     {"server/payments"},
 	"server/operators/sim": {"server/payments", "server/store"},
 	"server/webhooks":      {"server/payments"},
+	"server/telemetry":     {},
 	"server/store":         {"server/payments", "server/store"},
-	"server/httpapi":       {"server/payments", "server/operators", "server/store", "server/webhooks"},
-	"server/worker":        {"server/payments", "server/operators", "server/store", "server/webhooks"},
-	"controllers":          {"api/v1alpha1", "server/payments", "server/operators", "server/store", "server/webhooks"},
-	"cmd/cauri":            {"api/v1alpha1", "controllers", "server/payments", "server/operators/sim", "server/store", "server/webhooks", "server/httpapi", "server/worker"},
+	"server/httpapi":       {"server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
+	"server/worker":        {"server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
+	"controllers":          {"api/v1alpha1", "server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
+	"cmd/cauri":            {"api/v1alpha1", "controllers", "server/payments", "server/operators/sim", "server/store", "server/telemetry", "server/webhooks", "server/httpapi", "server/worker"},
 	"hack/reference":       {}, // reads files
 	"test/architecture":    {},
 	"test/conformance":     {}, // a black box
 	"test/e2e":             {"server/webhooks"},
+	"test/faults":          {"server/payments", "server/store", "test/system"},
+	"test/load":            {"server/payments", "server/store", "test/system"},
+	"test/monitoring":      {}, // reads files
+	"test/system":          {"server/payments", "server/store"},
 }
 
 // standardLibraryOnly are the packages that nothing from outside may reach.

@@ -288,7 +288,7 @@ func TestSandboxIsTheFixtures(t *testing.T) {
 		parts = append(parts, fmt.Sprintf("operator: %s\n    country: %s\n    commissionBps: %d\n    merchantAbsorptionPct: %d\n", e.operator, e.country, e.commissionBPS, e.absorptionPct))
 	}
 	for _, card := range []simCard{
-		payer, blocked, poor, cancels, wrongPIN, ignores, ported, foreign, rich, airtelPayer, airtelBlocked, airtelPurse, orangePayer, orangeBlocked, orangePurse,
+		payer, blocked, poor, cancels, wrongPIN, ignores, ported, manual, foreign, rich, airtelPayer, airtelBlocked, airtelPurse, orangePayer, orangeBlocked, orangePurse,
 		moovPayer, moovBlocked,
 	} {
 		parts = append(parts, fmt.Sprintf("name: conformance-%s\n  namespace: default\nspec:\n  sandboxRef:\n    name: conformance\n  msisdn: %q\n", card.name, card.msisdn))

@@ -52,6 +52,7 @@ var (
 	wrongPIN = simCard{"wrong-pin", "+250788000005", mtnRW, true}
 	ignores  = simCard{"ignores", "+250788000006", mtnRW, true}
 	ported   = simCard{"ported", "+250788000007", airtelRW, true}
+	manual   = simCard{"manual", "+250788000008", mtnRW, true}
 	foreign  = simCard{"foreign", "+33612345678", mtnRW, true}
 	rich     = simCard{"rich", "+250788000009", mtnRW, true}
 

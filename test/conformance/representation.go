@@ -91,7 +91,8 @@ func misspelt(o object) []string {
 func isRepresentation(o object) bool {
 	_, hasID := o["id"]
 	_, hasTotal := o["customerTotal"]
-	return hasID && hasTotal
+	_, isPrompt := o["expiresAt"] // of a transaction, but not its representation
+	return hasID && hasTotal && !isPrompt
 }
 
 // representationsIn returns the transactions in an answer: the object itself, or the items of a list.

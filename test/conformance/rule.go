@@ -56,6 +56,8 @@ func allRules() []rule {
 		moovRules(),
 		eventRules(),
 		deliveryRules(),
+		seenEventRules(),
+		payerRules(),
 		everywhereRules(),
 	)
 }

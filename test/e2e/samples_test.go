@@ -8,6 +8,8 @@ import (
 // sampleFolders apply the samples for users other than the one that tries Cauri out, each with its own `kubectl apply -k`, wait for
 // what they have, and delete it.
 func sampleFolders(t *testing.T, s *system) {
+	whole := s.t
+	defer func() { s.t = whole }()
 	for folder, ready := range map[string][]string{
 		"ci":                 {"--namespace=default", "sandboxenvironment/run", "testclient/payer", "testclient/silent", "testclient/person"},
 		"platform/team-shop": {"--namespace=team-shop", "sandboxenvironment/payments", "testclient/alice"},

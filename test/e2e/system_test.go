@@ -99,16 +99,22 @@ func (s *system) printLogs() {
 // kill ends a part of the system as a crash would.
 func (s *system) kill(name string) {
 	s.t.Helper()
+	s.signal(name, syscall.SIGKILL)
+}
+
+// signal sends a signal to a part of the system.
+func (s *system) signal(name string, signal syscall.Signal) {
+	s.t.Helper()
 	var process struct{ PID int }
 	text, err := os.ReadFile(filepath.Join(s.dir, "run", name+".json"))
 	if err == nil {
 		err = json.Unmarshal(text, &process)
 	}
 	if err == nil && process.PID > 0 {
-		err = syscall.Kill(process.PID, syscall.SIGKILL)
+		err = syscall.Kill(process.PID, signal)
 	}
 	if err != nil {
-		s.t.Fatalf("killing the %s: %v", name, err)
+		s.t.Fatalf("sending %s to the %s: %v", signal, name, err)
 	}
 }
 

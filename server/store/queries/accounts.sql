@@ -4,11 +4,13 @@
 select * from floats where tenant = sqlc.arg(tenant);
 
 -- name: SetFloat :exec
--- A new float opens with its balance; an edited one is set to the new value. Either is an adjustment.
+-- A new float opens with its balance; an edited one is set to the new value. Either is an adjustment. A new one is no change
+-- that a status has to follow: whoever opens it writes that.
 with before as (
   select balance from floats where floats.tenant = sqlc.arg(tenant) and floats.currency = sqlc.arg(currency) for update
 ), written as (
-  insert into floats (tenant, currency, balance, opening) values (sqlc.arg(tenant), sqlc.arg(currency), sqlc.arg(balance), sqlc.arg(balance))
+  insert into floats (tenant, currency, balance, opening, changed_at)
+  values (sqlc.arg(tenant), sqlc.arg(currency), sqlc.arg(balance), sqlc.arg(balance), to_timestamp(0))
   on conflict (tenant, currency) do update
     set balance = excluded.balance, opening = excluded.opening, changed_at = now()
 )
@@ -19,8 +21,8 @@ values (sqlc.arg(tenant), sqlc.arg(currency)::text, sqlc.arg(balance) - coalesce
 select count(*) from sims where tenant = sqlc.arg(tenant);
 
 -- name: TenantOf :one
--- Shared with other SIMs, exclusive against the sandbox's retirement: no SIM is left behind.
-select tenant from organizations where resource_uid = sqlc.arg(resource_uid) for key share;
+-- Shared with other SIMs, exclusive against the sandbox's retirement and reset: no SIM is left behind.
+select tenant from organizations where resource_uid = sqlc.arg(resource_uid) and retained_at is null for key share;
 
 -- name: LockSIM :one
 select * from sims where tenant = sqlc.arg(tenant) and sim_id = sqlc.arg(sim_id) for update;
@@ -29,8 +31,9 @@ select * from sims where tenant = sqlc.arg(tenant) and sim_id = sqlc.arg(sim_id)
 select sim_id, name from sims where tenant = sqlc.arg(tenant) and msisdn = sqlc.arg(msisdn);
 
 -- name: InsertSIM :exec
-insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening)
-values (sqlc.arg(tenant), sqlc.arg(sim_id), sqlc.arg(name), sqlc.arg(msisdn), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(blocked), sqlc.arg(behaviour), sqlc.arg(balance), sqlc.arg(balance));
+-- As SetFloat, a new one is no change.
+insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at)
+values (sqlc.arg(tenant), sqlc.arg(sim_id), sqlc.arg(name), sqlc.arg(msisdn), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(blocked), sqlc.arg(behaviour), sqlc.arg(balance), sqlc.arg(balance), to_timestamp(0));
 
 -- name: UpdateSIM :exec
 update sims set name = sqlc.arg(name), msisdn = sqlc.arg(msisdn), operator = sqlc.arg(operator), country = sqlc.arg(country), currency = sqlc.arg(currency),
@@ -40,15 +43,30 @@ where tenant = sqlc.arg(tenant) and sim_id = sqlc.arg(sim_id);
 -- name: InsertSIMAdjustment :exec
 insert into adjustments (tenant, sim_id, delta, balance_after) values (sqlc.arg(tenant), sqlc.arg(sim_id)::uuid, sqlc.arg(delta), sqlc.arg(balance_after));
 
+-- name: HoldTenantOfSIM :exec
+-- As TenantOf: a reset that is copying the SIM comes to its end first.
+select o.tenant from organizations o join sims s using (tenant) where s.sim_id = sqlc.arg(sim_id) for key share of o;
+
 -- name: DeleteSIM :exec
-delete from sims where sim_id = sqlc.arg(sim_id);
+-- What was retained stays.
+delete from sims s where s.sim_id = sqlc.arg(sim_id)
+  and not exists (select from organizations o where o.tenant = s.tenant and o.retained_at is not null);
 
 -- name: ChangedAccounts :many
-select o.namespace, o.name as sandbox, ''::text as test_client, f.changed_at
-from floats f join organizations o using (tenant) where f.changed_at > sqlc.arg(since)
-union
+-- Each resource once, with its last change.
+select o.namespace, o.name as sandbox, ''::text as test_client, max(c.changed_at)::timestamptz as changed_at
+from (
+  select f.tenant, f.changed_at from floats f where f.changed_at > sqlc.arg(since)
+  union all
+  select a.tenant, a.changed_at from activity a where a.changed_at > sqlc.arg(since)
+  union all
+  select h.tenant, h.changed_at from endpoint_health h where h.changed_at > sqlc.arg(since)
+) c join organizations o using (tenant)
+where o.retained_at is null
+group by o.org_id
+union all
 select o.namespace, o.name, s.name, s.changed_at
-from sims s join organizations o using (tenant) where s.changed_at > sqlc.arg(since);
+from sims s join organizations o using (tenant) where s.changed_at > sqlc.arg(since) and o.retained_at is null;
 
 -- name: DatabaseTime :one
 select now()::timestamptz;

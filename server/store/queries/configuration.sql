@@ -1,7 +1,7 @@
 -- Written by the controller, one sandbox at a time, and read by the api's directory.
 
 -- name: LockOrganization :one
-select * from organizations where resource_uid = sqlc.arg(resource_uid) for update;
+select * from organizations where resource_uid = sqlc.arg(resource_uid) and retained_at is null for update;
 
 -- name: InsertOrganization :one
 insert into organizations (org_id, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries,
@@ -19,11 +19,25 @@ update organizations set namespace = sqlc.arg(namespace), name = sqlc.arg(name),
   webhook_types = sqlc.arg(webhook_types), pending_timeout_ms = sqlc.arg(pending_timeout_ms), suspended = sqlc.arg(suspended)
 where tenant = sqlc.arg(tenant);
 
--- name: UpdateSigningSecret :exec
-update organizations set signing_secret = sqlc.arg(signing_secret) where tenant = sqlc.arg(tenant);
+-- name: StoredCredentials :one
+select o.version, o.key_rotation, o.signing_secret, o.secret_rotation,
+  array(select k.hash from api_keys k where k.tenant = o.tenant and k.expires_at is null)::bytea[] as keys
+from organizations o where o.resource_uid = sqlc.arg(resource_uid);
 
--- name: SigningSecret :one
-select tenant, signing_secret from organizations where resource_uid = sqlc.arg(resource_uid);
+-- name: SetSigningSecret :exec
+-- The one before it, if there is one, signs beside it for the overlap. One that cannot be kept leaves an earlier one as it is.
+update organizations o set signing_secret = sqlc.arg(signing_secret),
+  previous_secret = coalesce(sqlc.narg(previous), o.previous_secret),
+  previous_secret_until = case when sqlc.narg(previous)::bytea is null then o.previous_secret_until
+    else now() + make_interval(secs => sqlc.arg(overlap_ms)::float8 / 1000) end
+where o.tenant = sqlc.arg(tenant);
+
+-- name: SetRotations :exec
+update organizations set key_rotation = sqlc.arg(key_rotation), secret_rotation = sqlc.arg(secret_rotation) where tenant = sqlc.arg(tenant);
+
+-- name: ForgetPreviousSecret :execrows
+update organizations set previous_secret = null, previous_secret_until = null
+where tenant = sqlc.arg(tenant) and previous_secret_until <= now();
 
 -- name: BumpVersion :exec
 with bumped as (
@@ -73,11 +87,19 @@ insert into stores (tenant, slug) values (sqlc.arg(tenant), sqlc.arg(slug)) on c
 -- name: RemoveStore :exec
 update stores set removed = true where tenant = sqlc.arg(tenant) and slug = sqlc.arg(slug);
 
--- name: ListKeyHashes :many
-select hash from api_keys where tenant = sqlc.arg(tenant);
+-- name: ListKeys :many
+select hash, (expires_at is not null)::boolean as replaced, coalesce(expires_at <= now(), false)::boolean as expired
+from api_keys where tenant = sqlc.arg(tenant);
 
 -- name: InsertKey :exec
 insert into api_keys (tenant, hash) values (sqlc.arg(tenant), sqlc.arg(hash));
+
+-- name: ReinstateKey :exec
+update api_keys set expires_at = null where tenant = sqlc.arg(tenant) and hash = sqlc.arg(hash);
+
+-- name: ExpireKey :exec
+update api_keys set expires_at = now() + make_interval(secs => sqlc.arg(grace_ms)::float8 / 1000)
+where tenant = sqlc.arg(tenant) and hash = sqlc.arg(hash);
 
 -- name: DeleteKey :exec
 delete from api_keys where tenant = sqlc.arg(tenant) and hash = sqlc.arg(hash);
@@ -91,7 +113,7 @@ select version from config_version;
 
 -- name: ChangedOrganizations :many
 select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, version
-from organizations where version > sqlc.arg(since);
+from organizations where version > sqlc.arg(since) and retained_at is null;
 
 -- name: EnvironmentsOf :many
 select * from environments where tenant = any(sqlc.arg(tenants)::bigint[]) and not removed;
@@ -100,7 +122,12 @@ select * from environments where tenant = any(sqlc.arg(tenants)::bigint[]) and n
 select tenant, slug from stores where tenant = any(sqlc.arg(tenants)::bigint[]) and not removed;
 
 -- name: KeysOf :many
-select tenant, hash from api_keys where tenant = any(sqlc.arg(tenants)::bigint[]);
+-- How long a replaced key still works is told as a length of time, which holds by any clock; 0 for one that was not replaced.
+select tenant, hash, coalesce(ceil(extract(epoch from expires_at - now()) * 1000), 0)::bigint as expires_in_ms
+from api_keys where tenant = any(sqlc.arg(tenants)::bigint[]) and (expires_at is null or expires_at > now());
 
 -- name: RetiredTenants :many
-select tenant from retired_tenants where version > sqlc.arg(since);
+-- A retained organization is as good as gone.
+select r.tenant from retired_tenants r where r.version > sqlc.arg(since)
+union all
+select o.tenant from organizations o where o.version > sqlc.arg(since) and o.retained_at is not null;

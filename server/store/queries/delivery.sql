@@ -1,40 +1,135 @@
 -- Delivery of events: claimed under a lease, since an attempt is made outside of any database transaction.
 
+-- name: EventLanes :many
+-- The sandboxes that have events due: the scan skips from one to the next and looks at one row of each. A suspended one has
+-- nothing due, nor has one whose endpoint waits for its next probe.
+with recursive lanes as (
+  (select e.tenant, e.due_at from events e where e.due_at is not null order by e.tenant, e.due_at limit 1)
+  union all
+  select following.tenant, following.due_at from lanes cross join lateral (
+    select e.tenant, e.due_at from events e
+    where e.due_at is not null and e.tenant > lanes.tenant
+    order by e.tenant, e.due_at limit 1) following
+)
+select lanes.tenant, coalesce(h.delivered > 0, false)::boolean as answered, coalesce(h.failures > 0, false)::boolean as failing,
+  (h.probe_at is not null)::boolean as probe
+from lanes
+join organizations o on o.tenant = lanes.tenant and not o.suspended and o.retained_at is null
+left join endpoint_health h on h.tenant = lanes.tenant
+where lanes.due_at <= now() and (h.probe_at is null or h.probe_at <= now() or o.webhook_url is null);
+
+-- name: TakeProbes :many
+-- The next probe of these sandboxes' endpoints, where it is due and nobody else makes it.
+update endpoint_health set probe_at = now() + make_interval(secs => sqlc.arg(interval_ms)::float8 / 1000)
+where tenant in (
+  select h.tenant from endpoint_health h
+  where h.tenant = any(sqlc.arg(tenants)::bigint[]) and h.probe_at <= now()
+  order by h.tenant
+  for update skip locked)
+returning tenant;
+
 -- name: LockDueEvents :many
-select sqlc.embed(e), sqlc.embed(t), o.org_id, o.resource_uid, o.webhook_url, o.signing_secret, o.webhook_max_retries,
-  o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms
-from events e
-join transactions t on t.tenant = e.tenant and t.id = e.id
-join organizations o on o.tenant = e.tenant
-where e.due_at <= now()
-order by e.due_at
-limit sqlc.arg(batch)
-for update of e skip locked;
+-- The share of each sandbox; of one whose endpoint is probed, one event.
+select claimed.tenant, claimed.id, claimed.fence, claimed.attempts, claimed.uncounted, claimed.resent, claimed.body, sqlc.embed(t),
+  o.org_id, o.resource_uid, o.webhook_url, o.webhook_types, o.signing_secret,
+  (case when o.previous_secret_until > now() then o.previous_secret end)::bytea as previous_secret,
+  o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms,
+  lane.probe, clock_timestamp()::timestamptz as taken_at
+from (
+  select given.tenant, given.n, coalesce(given.tenant = any(sqlc.arg(probes)::bigint[]), false)::boolean as probe
+  from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(limits)::integer[]) as n) given
+) lane
+join organizations o on o.tenant = lane.tenant and not o.suspended and o.retained_at is null
+left join endpoint_health h on h.tenant = lane.tenant
+cross join lateral (
+  select e.tenant, e.id, e.fence, e.attempts, coalesce(e.resent_after, e.probes)::integer as uncounted,
+    (e.resent_after is not null)::boolean as resent, e.body
+  from events e
+  where e.tenant = lane.tenant and e.due_at <= now()
+  order by e.due_at
+  limit case when lane.probe then 1 else lane.n end
+  for update skip locked) claimed
+join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
+where h.probe_at is null or lane.probe or o.webhook_url is null;
 
 -- name: LeaseEvents :exec
 -- Takes the lease and keeps the body, built now if this is the first attempt.
-update events e set fence = e.fence + 1, due_at = now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000), body = leased.body
+update events e set fence = e.fence + 1, leased = true, due_at = now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000),
+  body = coalesce(leased.body, e.body)
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
   unnest(sqlc.arg(bodies)::bytea[]) as body) leased
 where e.tenant = leased.tenant and e.id = leased.id;
 
 -- name: ShelveEvents :exec
--- The sandbox has no endpoint any more: its events are kept and nothing is sent.
-update events e set state = 'recorded', due_at = null
+-- The sandbox has no endpoint any more, or none for events of this type: they are kept and nothing is sent.
+update events e set state = 'recorded', due_at = null, leased = false
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) shelved
 where e.tenant = shelved.tenant and e.id = shelved.id;
 
--- name: FinishAttempt :execrows
--- Writes down what an attempt came to and ends the lease, so that a repeat, after an answer that was lost, finds nothing to
--- do. No row changes if the lease was lost: whoever has it now decides.
-with finished as (
-  update events e set state = sqlc.arg(state), fence = e.fence + 1, attempts = e.attempts + 1,
-    due_at = case when sqlc.arg(state) = 'queued'::event_state then now() + make_interval(secs => sqlc.arg(retry_after_ms)::float8 / 1000) end,
-    delivered_at = case when sqlc.arg(state) = 'delivered'::event_state then now() end
-  where e.tenant = sqlc.arg(tenant) and e.id = sqlc.arg(id) and e.fence = sqlc.arg(fence)
-  returning e.tenant, e.id, e.attempts
+-- name: GiveBackEvents :exec
+-- Ends leases that nothing was done with.
+update events e set fence = e.fence + 1, leased = false, due_at = now()
+from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
+  unnest(sqlc.arg(fences)::bigint[]) as fence) given
+where e.tenant = given.tenant and e.id = given.id and e.fence = given.fence;
+
+-- name: FinishAttempts :many
+-- Writes down what attempts came to, ends their leases, and counts them in the health of their endpoints. Nothing changes for
+-- one whose lease was lost: whoever has it now decides. A repeat, after an answer that was lost, finds nothing to do. Rows are
+-- locked in one order, events before the health of endpoints, so that nobody waits in a circle.
+with given as (
+  select unnest(sqlc.arg(places)::integer[]) as place, unnest(sqlc.arg(tenants)::bigint[]) as tenant,
+    unnest(sqlc.arg(ids)::uuid[]) as id, unnest(sqlc.arg(fences)::bigint[]) as fence,
+    unnest(sqlc.arg(states)::text[])::event_state as state, unnest(sqlc.arg(retry_after_ms)::float8[]) as retry_after_ms,
+    unnest(sqlc.arg(probes)::boolean[]) as probe, unnest(sqlc.arg(started_at)::timestamptz[]) as started_at,
+    unnest(sqlc.arg(duration_ms)::integer[]) as duration_ms, unnest(sqlc.arg(response_statuses)::integer[]) as response_status,
+    unnest(sqlc.arg(response_bodies)::bytea[]) as response_body, unnest(sqlc.arg(errors)::text[]) as error
+), held as (
+  select given.place, given.tenant, given.id, given.state, given.retry_after_ms, given.probe, given.started_at, given.duration_ms,
+    given.response_status, given.response_body, given.error
+  from given join events e on e.tenant = given.tenant and e.id = given.id and e.fence = given.fence
+  order by given.tenant, given.id
+  for update of e
+), finished as (
+  update events e set state = held.state, fence = e.fence + 1, leased = false, attempts = e.attempts + 1,
+    probes = e.probes + case when held.probe and e.resent_after is null then 1 else 0 end,
+    resent_after = e.resent_after + case when held.probe then 1 else 0 end,
+    due_at = case when held.state = 'queued' then now() + make_interval(secs => held.retry_after_ms / 1000) end,
+    delivered_at = case when held.state = 'delivered' then now() end
+  from held where e.tenant = held.tenant and e.id = held.id
+  returning e.attempts, held.place, held.tenant, held.id, held.state, held.started_at, held.duration_ms, held.response_status,
+    held.response_body, held.error
+), written as (
+  insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms, response_status, response_body, error)
+  select tenant, id, attempts, started_at, duration_ms, nullif(response_status, 0), response_body, nullif(error, '') from finished
+), placed as (
+  select place, tenant, state, error, coalesce(max(place) filter (where state = 'delivered') over (partition by tenant), 0) as last_success
+  from finished
+), breaker as (
+  select sqlc.arg(breaker_failures)::integer as failures, make_interval(secs => sqlc.arg(breaker_ms)::float8 / 1000) as since,
+    make_interval(secs => sqlc.arg(probe_ms)::float8 / 1000) as pause
+), runs as (
+  select tenant, bool_or(state = 'delivered') as success,
+    (count(*) filter (where place > last_success))::integer as failures, -- since then
+    count(*) filter (where state = 'delivered') as delivered, count(*) filter (where state = 'failed') as failed,
+    (array_agg(error order by place desc) filter (where error <> ''))[1] as last_failure
+  from placed group by tenant
+), health as (
+  insert into endpoint_health as h (tenant, failures, failing_since, delivered, failed, last_failure_at, last_failure)
+  select r.tenant, r.failures, case when r.failures > 0 then now() end, r.delivered, r.failed,
+    case when r.last_failure is not null then now() end, r.last_failure
+  from runs r join organizations o on o.tenant = r.tenant
+  order by r.tenant
+  on conflict (tenant) do update
+  set (failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure, changed_at) = (
+    select case when r.success then r.failures else h.failures + r.failures end,
+      case when r.failures = 0 then null when r.success then now() else coalesce(h.failing_since, now()) end,
+      case when r.success then null
+        when h.probe_at is null and h.failures + r.failures >= breaker.failures and h.failing_since <= now() - breaker.since
+        then now() + breaker.pause
+        else h.probe_at end,
+      h.delivered + r.delivered, h.failed + r.failed,
+      case when r.last_failure is null then h.last_failure_at else now() end, coalesce(r.last_failure, h.last_failure), now()
+    from runs r, breaker where r.tenant = h.tenant)
 )
-insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms, response_status, response_body, error)
-select tenant, id, attempts, sqlc.arg(started_at), sqlc.arg(duration_ms), sqlc.narg(response_status), sqlc.narg(response_body),
-  sqlc.narg(error)
-from finished;
+select finished.place::integer as place from finished;

@@ -1,24 +1,51 @@
 -- Forwarding of collections to an operator's API: claimed under a lease, since the operator is talked to outside of any
 -- database transaction.
 
+-- name: ForwardLanes :many
+-- The sandboxes that have something to forward or to ask after, as in EventLanes.
+with recursive lanes as (
+  (select t.tenant, t.due_at from transactions t
+   where t.status = 'PENDING' and t.passthrough
+   order by t.tenant, t.due_at limit 1)
+  union all
+  select following.tenant, following.due_at from lanes cross join lateral (
+    select t.tenant, t.due_at from transactions t
+    where t.tenant > lanes.tenant and t.status = 'PENDING' and t.passthrough
+    order by t.tenant, t.due_at limit 1) following
+)
+select lanes.tenant from lanes
+join organizations o on o.tenant = lanes.tenant and not o.suspended and o.retained_at is null
+where lanes.due_at <= now();
+
 -- name: LockDueForwards :many
--- Whether a payment's time ran out is decided by its own times, not by how late a worker comes to it.
-select sqlc.embed(t), o.org_id, o.resource_uid, o.namespace, o.name, c.base_url, c.sealed,
+-- The share of each sandbox. Whether a payment's time ran out is decided by its own times, not by how late a worker comes to it.
+select sqlc.embed(t), claimed.forward_fence, o.org_id, o.resource_uid, o.namespace, o.name, c.base_url, c.sealed,
   (t.due_at >= t.expires_at)::boolean as expired,
   (extract(epoch from now() - t.created_at) * 1000)::float8 as age_ms,
   (t.latency_ms::bigint * o.latency_percent / 100)::bigint as answer_after_ms
-from transactions t
-join organizations o on o.tenant = t.tenant
-left join operator_credentials c on c.tenant = t.tenant and c.store = t.store and c.operator = t.operator and c.country = t.country
-where t.due_at <= now() and t.status = 'PENDING' and t.passthrough
-order by t.due_at
-limit sqlc.arg(batch)
-for update of t skip locked;
+from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(limits)::integer[]) as n) lane
+join organizations o on o.tenant = lane.tenant and not o.suspended and o.retained_at is null
+cross join lateral (
+  select d.tenant, d.id, d.forward_fence
+  from transactions d
+  where d.tenant = lane.tenant and d.due_at <= now() and d.status = 'PENDING' and d.passthrough
+  order by d.due_at
+  limit lane.n
+  for update skip locked) claimed
+join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
+left join operator_credentials c on c.tenant = t.tenant and c.store = t.store and c.operator = t.operator and c.country = t.country;
 
 -- name: LeaseForwards :exec
 update transactions t set forward_fence = t.forward_fence + 1, due_at = now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000)
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) leased
 where t.tenant = leased.tenant and t.id = leased.id;
+
+-- name: GiveBackForwards :exec
+-- Ends leases that nothing was done with. What had expired stays so: it is due when it expires at the latest.
+update transactions t set forward_fence = t.forward_fence + 1, due_at = least(now(), t.expires_at)
+from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
+  unnest(sqlc.arg(fences)::bigint[]) as fence) given
+where t.tenant = given.tenant and t.id = given.id and t.forward_fence = given.fence and t.status = 'PENDING';
 
 -- name: DeferForward :execrows
 -- Ends the lease of a payment that has no outcome yet. No row changes if the lease was lost.

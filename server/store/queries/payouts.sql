@@ -64,7 +64,7 @@ select status, latency_ms, created_at, completed_at, merchant_balance_after, sim
 with present as (
   select (o.webhook_url is not null and 'refund' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
-  where o.tenant = sqlc.arg(tenant)
+  where o.tenant = sqlc.arg(tenant) and not o.suspended
     and not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = sqlc.arg(reference))
 ), locked as (
   select p.*, coalesce(sqlc.narg(amount)::bigint, p.amount - p.refunded) as asked

@@ -10,23 +10,63 @@ order by retired_at limit 100;
 delete from retired_tenants
 where purged_at is not null and retired_at < now() - make_interval(secs => sqlc.arg(kept_ms)::float8 / 1000);
 
--- name: PurgeTransactions :execrows
-delete from transactions where (tenant, id) in (
-  select t.tenant, t.id from transactions t where t.tenant = sqlc.arg(tenant) limit sqlc.arg(batch));
+-- The ones of large tables go on behind the last row of the batch before, whose name they return: a batch that began at the front
+-- would have to pass all that was removed already. Of two that do so at once one waits for the other.
 
--- name: PurgeEvents :execrows
-delete from events where (tenant, id) in (select e.tenant, e.id from events e where e.tenant = sqlc.arg(tenant) limit sqlc.arg(batch));
+-- name: PurgeTransactions :one
+with batch as (
+  select t.id from transactions t where t.tenant = sqlc.arg(tenant) and t.id > sqlc.arg(after) order by t.id limit sqlc.arg(batch)
+), gone as (
+  delete from transactions t using batch where t.tenant = sqlc.arg(tenant) and t.id = batch.id
+)
+select batch.id from batch order by batch.id desc limit 1;
 
--- name: PurgeAttempts :execrows
-delete from delivery_attempts where (tenant, event_id, attempt) in (
-  select a.tenant, a.event_id, a.attempt from delivery_attempts a where a.tenant = sqlc.arg(tenant) limit sqlc.arg(batch));
+-- name: PurgeEvents :one
+with batch as (
+  select e.id from events e where e.tenant = sqlc.arg(tenant) and e.id > sqlc.arg(after) order by e.id limit sqlc.arg(batch)
+), gone as (
+  delete from events e using batch where e.tenant = sqlc.arg(tenant) and e.id = batch.id
+)
+select batch.id from batch order by batch.id desc limit 1;
 
--- name: PurgeAdjustments :execrows
-delete from adjustments where (tenant, adjustment_id) in (
-  select a.tenant, a.adjustment_id from adjustments a where a.tenant = sqlc.arg(tenant) limit sqlc.arg(batch));
+-- name: PurgeAttempts :one
+with batch as (
+  select a.event_id, a.attempt from delivery_attempts a
+  where a.tenant = sqlc.arg(tenant) and (a.event_id, a.attempt) > (sqlc.arg(after)::uuid, sqlc.arg(after_attempt)::integer)
+  order by a.event_id, a.attempt limit sqlc.arg(batch)
+), gone as (
+  delete from delivery_attempts a using batch
+  where a.tenant = sqlc.arg(tenant) and a.event_id = batch.event_id and a.attempt = batch.attempt
+)
+select batch.event_id, batch.attempt from batch order by batch.event_id desc, batch.attempt desc limit 1;
 
--- name: PurgeSIMs :execrows
-delete from sims where (tenant, sim_id) in (select s.tenant, s.sim_id from sims s where s.tenant = sqlc.arg(tenant) limit sqlc.arg(batch));
+-- name: PurgeAdjustments :one
+with batch as (
+  select a.adjustment_id from adjustments a
+  where a.tenant = sqlc.arg(tenant) and a.adjustment_id > sqlc.arg(after) order by a.adjustment_id limit sqlc.arg(batch)
+), gone as (
+  delete from adjustments a using batch where a.tenant = sqlc.arg(tenant) and a.adjustment_id = batch.adjustment_id
+)
+select batch.adjustment_id from batch order by batch.adjustment_id desc limit 1;
+
+-- name: PurgeSIMs :one
+with batch as (
+  select s.sim_id from sims s where s.tenant = sqlc.arg(tenant) and s.sim_id > sqlc.arg(after) order by s.sim_id limit sqlc.arg(batch)
+), gone as (
+  delete from sims s using batch where s.tenant = sqlc.arg(tenant) and s.sim_id = batch.sim_id
+)
+select batch.sim_id from batch order by batch.sim_id desc limit 1;
+
+-- name: PurgeOperatorPayments :one
+with batch as (
+  select p.operator, p.reference from operator_payments p
+  where p.tenant = sqlc.arg(tenant) and (p.operator, p.reference) > (sqlc.arg(after_operator)::text, sqlc.arg(after_reference)::text)
+  order by p.operator, p.reference limit sqlc.arg(batch)
+), gone as (
+  delete from operator_payments p using batch
+  where p.tenant = sqlc.arg(tenant) and p.operator = batch.operator and p.reference = batch.reference
+)
+select batch.operator, batch.reference from batch order by batch.operator desc, batch.reference desc limit 1;
 
 -- name: PurgeFloats :execrows
 delete from floats where tenant = sqlc.arg(tenant);

@@ -2,14 +2,52 @@
 -- everything back by dying.
 
 -- name: ClaimDueTransactions :many
+-- A share of what is due, from each sandbox that has something due and is neither suspended nor deleted: the scan skips from
+-- one to the next, and looks at one row of each. With more sandboxes than the batch has places the lot decides, so that none is
+-- always the last.
+--
 -- Whether a payment expired is decided by its own times, not by how late a worker comes to it. What is forwarded to an
 -- operator is settled, and expires, in passthrough.sql.
-select *, coalesce(due_at >= expires_at, false)::boolean as expired
-from transactions
-where due_at <= now() and status = 'PENDING' and not passthrough
-order by due_at
-limit sqlc.arg(batch)
-for update skip locked;
+with recursive lanes as (
+  (select t.tenant, t.due_at from transactions t
+   where t.status = 'PENDING' and not t.passthrough
+   order by t.tenant, t.due_at limit 1)
+  union all
+  select following.tenant, following.due_at from lanes cross join lateral (
+    select t.tenant, t.due_at from transactions t
+    where t.tenant > lanes.tenant and t.status = 'PENDING' and not t.passthrough
+    order by t.tenant, t.due_at limit 1) following
+), chosen as materialized (
+  select lanes.tenant from lanes join organizations o on o.tenant = lanes.tenant
+  where lanes.due_at <= now() and not o.suspended and o.retained_at is null
+  order by random() limit sqlc.arg(batch)::integer
+), share as materialized (
+  select sqlc.arg(batch)::integer / greatest(count(*), 1) as size from chosen
+)
+select claimed.tenant, claimed.id, claimed.due_at, claimed.expired, claimed.float_currency, claimed.sim_id, claimed.net_amount,
+  claimed.commission, (select size from share)::integer as share
+from chosen cross join lateral (
+  select t.tenant, t.id, t.due_at, coalesce(t.due_at >= t.expires_at, false)::boolean as expired, t.float_currency, t.sim_id,
+    t.net_amount, t.commission
+  from transactions t
+  where t.tenant = chosen.tenant and t.due_at <= now() and t.status = 'PENDING' and not t.passthrough
+  order by t.due_at
+  limit (select size from share)
+  for update skip locked) claimed;
+
+-- name: ClaimMoreTransactions :many
+-- More of the same for the sandboxes that have it, where others left room in the batch.
+select claimed.tenant, claimed.id, claimed.due_at, claimed.expired, claimed.float_currency, claimed.sim_id, claimed.net_amount,
+  claimed.commission, sqlc.arg(share)::integer as share
+from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant) lane cross join lateral (
+  select t.tenant, t.id, t.due_at, coalesce(t.due_at >= t.expires_at, false)::boolean as expired, t.float_currency, t.sim_id,
+    t.net_amount, t.commission
+  from transactions t
+  where t.tenant = lane.tenant and t.due_at <= now() and t.status = 'PENDING' and not t.passthrough
+    and t.id <> all (sqlc.arg(claimed)::uuid[])
+  order by t.due_at
+  limit sqlc.arg(share)::integer
+  for update skip locked) claimed;
 
 -- name: LockPayers :many
 select s.* from sims s
@@ -62,3 +100,16 @@ update transactions t set status = s.status::transaction_status, completed_at = 
   sim_balance_after = case when s.sim_delta <> 0 then s.sim_balance end
 from settled s left join merchants m on m.tenant = s.tenant and m.currency = s.currency
 where t.tenant = s.tenant and t.id = s.id;
+
+-- name: WakeForgotten :execrows
+-- Pending payments whose time ran out and that nothing would come to any more are made due. No lease, and no pause between two
+-- questions to an operator, is a minute long: what is due within one is not forgotten.
+with forgotten as materialized (
+  select f.tenant, f.id from transactions f
+  where f.status = 'PENDING' and f.expires_at < now() - interval '1 minute'
+    and (f.due_at is null or f.due_at > now() + interval '1 minute')
+  limit sqlc.arg(batch)::integer
+  for update skip locked
+)
+update transactions t set due_at = now()
+from forgotten where t.tenant = forgotten.tenant and t.id = forgotten.id;

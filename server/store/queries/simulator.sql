@@ -1,7 +1,7 @@
 -- What the simulated operators know. All but the first run behind the tenant wall, and the purge.
 
 -- name: SandboxNamed :one
-select tenant, resource_uid, latency_percent from organizations where namespace = sqlc.arg(namespace) and name = sqlc.arg(name);
+select tenant, resource_uid, latency_percent from organizations where namespace = sqlc.arg(namespace) and name = sqlc.arg(name) and retained_at is null;
 
 -- name: RegisteredDigests :many
 select digest from operator_credentials
@@ -39,7 +39,3 @@ where tenant = sqlc.arg(tenant) and operator = sqlc.arg(operator) and reference 
 
 -- name: PurgeOperatorTokens :execrows
 delete from operator_tokens where tenant = sqlc.arg(tenant);
-
--- name: PurgeOperatorPayments :execrows
-delete from operator_payments where (tenant, operator, reference) in (
-  select p.tenant, p.operator, p.reference from operator_payments p where p.tenant = sqlc.arg(tenant) limit sqlc.arg(batch));

@@ -13,11 +13,19 @@ import (
 )
 
 const changedAccounts = `-- name: ChangedAccounts :many
-select o.namespace, o.name as sandbox, ''::text as test_client, f.changed_at
-from floats f join organizations o using (tenant) where f.changed_at > $1
-union
+select o.namespace, o.name as sandbox, ''::text as test_client, max(c.changed_at)::timestamptz as changed_at
+from (
+  select f.tenant, f.changed_at from floats f where f.changed_at > $1
+  union all
+  select a.tenant, a.changed_at from activity a where a.changed_at > $1
+  union all
+  select h.tenant, h.changed_at from endpoint_health h where h.changed_at > $1
+) c join organizations o using (tenant)
+where o.retained_at is null
+group by o.org_id
+union all
 select o.namespace, o.name, s.name, s.changed_at
-from sims s join organizations o using (tenant) where s.changed_at > $1
+from sims s join organizations o using (tenant) where s.changed_at > $1 and o.retained_at is null
 `
 
 type ChangedAccountsRow struct {
@@ -27,6 +35,7 @@ type ChangedAccountsRow struct {
 	ChangedAt  time.Time `db:"changed_at"`
 }
 
+// Each resource once, with its last change.
 func (q *Queries) ChangedAccounts(ctx context.Context, since time.Time) ([]ChangedAccountsRow, error) {
 	rows, err := q.db.Query(ctx, changedAccounts, since)
 	if err != nil {
@@ -75,17 +84,29 @@ func (q *Queries) DatabaseTime(ctx context.Context) (time.Time, error) {
 }
 
 const deleteSIM = `-- name: DeleteSIM :exec
-delete from sims where sim_id = $1
+delete from sims s where s.sim_id = $1
+  and not exists (select from organizations o where o.tenant = s.tenant and o.retained_at is not null)
 `
 
+// What was retained stays.
 func (q *Queries) DeleteSIM(ctx context.Context, simID pgtype.UUID) error {
 	_, err := q.db.Exec(ctx, deleteSIM, simID)
 	return err
 }
 
+const holdTenantOfSIM = `-- name: HoldTenantOfSIM :exec
+select o.tenant from organizations o join sims s using (tenant) where s.sim_id = $1 for key share of o
+`
+
+// As TenantOf: a reset that is copying the SIM comes to its end first.
+func (q *Queries) HoldTenantOfSIM(ctx context.Context, simID pgtype.UUID) error {
+	_, err := q.db.Exec(ctx, holdTenantOfSIM, simID)
+	return err
+}
+
 const insertSIM = `-- name: InsertSIM :exec
-insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
+insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, to_timestamp(0))
 `
 
 type InsertSIMParams struct {
@@ -101,6 +122,7 @@ type InsertSIMParams struct {
 	Balance   int64       `db:"balance"`
 }
 
+// As SetFloat, a new one is no change.
 func (q *Queries) InsertSIM(ctx context.Context, arg InsertSIMParams) error {
 	_, err := q.db.Exec(ctx, insertSIM,
 		arg.Tenant,
@@ -207,7 +229,8 @@ const setFloat = `-- name: SetFloat :exec
 with before as (
   select balance from floats where floats.tenant = $1 and floats.currency = $2 for update
 ), written as (
-  insert into floats (tenant, currency, balance, opening) values ($1, $2, $3, $3)
+  insert into floats (tenant, currency, balance, opening, changed_at)
+  values ($1, $2, $3, $3, to_timestamp(0))
   on conflict (tenant, currency) do update
     set balance = excluded.balance, opening = excluded.opening, changed_at = now()
 )
@@ -215,17 +238,18 @@ insert into adjustments (tenant, currency, delta, balance_after)
 values ($1, $2::text, $3 - coalesce((select balance from before), 0), $3)
 `
 
-// A new float opens with its balance; an edited one is set to the new value. Either is an adjustment.
+// A new float opens with its balance; an edited one is set to the new value. Either is an adjustment. A new one is no change
+// that a status has to follow: whoever opens it writes that.
 func (q *Queries) SetFloat(ctx context.Context, tenant int64, currency string, balance int64) error {
 	_, err := q.db.Exec(ctx, setFloat, tenant, currency, balance)
 	return err
 }
 
 const tenantOf = `-- name: TenantOf :one
-select tenant from organizations where resource_uid = $1 for key share
+select tenant from organizations where resource_uid = $1 and retained_at is null for key share
 `
 
-// Shared with other SIMs, exclusive against the sandbox's retirement: no SIM is left behind.
+// Shared with other SIMs, exclusive against the sandbox's retirement and reset: no SIM is left behind.
 func (q *Queries) TenantOf(ctx context.Context, resourceUid pgtype.UUID) (int64, error) {
 	row := q.db.QueryRow(ctx, tenantOf, resourceUid)
 	var tenant int64

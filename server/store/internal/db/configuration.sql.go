@@ -25,7 +25,7 @@ func (q *Queries) BumpVersion(ctx context.Context, tenant int64) error {
 
 const changedOrganizations = `-- name: ChangedOrganizations :many
 select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, version
-from organizations where version > $1
+from organizations where version > $1 and retained_at is null
 `
 
 type ChangedOrganizationsRow struct {
@@ -128,6 +128,29 @@ func (q *Queries) EnvironmentsOf(ctx context.Context, tenants []int64) ([]Enviro
 	return items, nil
 }
 
+const expireKey = `-- name: ExpireKey :exec
+update api_keys set expires_at = now() + make_interval(secs => $1::float8 / 1000)
+where tenant = $2 and hash = $3
+`
+
+func (q *Queries) ExpireKey(ctx context.Context, graceMs float64, tenant int64, hash []byte) error {
+	_, err := q.db.Exec(ctx, expireKey, graceMs, tenant, hash)
+	return err
+}
+
+const forgetPreviousSecret = `-- name: ForgetPreviousSecret :execrows
+update organizations set previous_secret = null, previous_secret_until = null
+where tenant = $1 and previous_secret_until <= now()
+`
+
+func (q *Queries) ForgetPreviousSecret(ctx context.Context, tenant int64) (int64, error) {
+	result, err := q.db.Exec(ctx, forgetPreviousSecret, tenant)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const insertKey = `-- name: InsertKey :exec
 insert into api_keys (tenant, hash) values ($1, $2)
 `
@@ -143,7 +166,7 @@ insert into organizations (org_id, resource_uid, namespace, name, latency_percen
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9,
   $10, $11, $12, $13, $14,
   $15, $16)
-returning org_id, tenant, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at, pending_timeout_ms, suspended, webhook_types, secret_rotation, previous_secret, previous_secret_until, reset, retained_at
+returning org_id, tenant, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at, pending_timeout_ms, suspended, webhook_types, secret_rotation, previous_secret, previous_secret_until, reset, retained_at, key_rotation, applied
 `
 
 type InsertOrganizationParams struct {
@@ -210,6 +233,8 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		&i.PreviousSecretUntil,
 		&i.Reset,
 		&i.RetainedAt,
+		&i.KeyRotation,
+		&i.Applied,
 	)
 	return i, err
 }
@@ -227,14 +252,17 @@ func (q *Queries) KeyOfAnother(ctx context.Context, hash []byte, tenant int64) (
 }
 
 const keysOf = `-- name: KeysOf :many
-select tenant, hash from api_keys where tenant = any($1::bigint[])
+select tenant, hash, coalesce(ceil(extract(epoch from expires_at - now()) * 1000), 0)::bigint as expires_in_ms
+from api_keys where tenant = any($1::bigint[]) and (expires_at is null or expires_at > now())
 `
 
 type KeysOfRow struct {
-	Tenant int64  `db:"tenant"`
-	Hash   []byte `db:"hash"`
+	Tenant      int64  `db:"tenant"`
+	Hash        []byte `db:"hash"`
+	ExpiresInMs int64  `db:"expires_in_ms"`
 }
 
+// How long a replaced key still works is told as a length of time, which holds by any clock; 0 for one that was not replaced.
 func (q *Queries) KeysOf(ctx context.Context, tenants []int64) ([]KeysOfRow, error) {
 	rows, err := q.db.Query(ctx, keysOf, tenants)
 	if err != nil {
@@ -244,7 +272,7 @@ func (q *Queries) KeysOf(ctx context.Context, tenants []int64) ([]KeysOfRow, err
 	var items []KeysOfRow
 	for rows.Next() {
 		var i KeysOfRow
-		if err := rows.Scan(&i.Tenant, &i.Hash); err != nil {
+		if err := rows.Scan(&i.Tenant, &i.Hash, &i.ExpiresInMs); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -291,23 +319,30 @@ func (q *Queries) ListEnvironments(ctx context.Context, tenant int64) ([]Environ
 	return items, nil
 }
 
-const listKeyHashes = `-- name: ListKeyHashes :many
-select hash from api_keys where tenant = $1
+const listKeys = `-- name: ListKeys :many
+select hash, (expires_at is not null)::boolean as replaced, coalesce(expires_at <= now(), false)::boolean as expired
+from api_keys where tenant = $1
 `
 
-func (q *Queries) ListKeyHashes(ctx context.Context, tenant int64) ([][]byte, error) {
-	rows, err := q.db.Query(ctx, listKeyHashes, tenant)
+type ListKeysRow struct {
+	Hash     []byte `db:"hash"`
+	Replaced bool   `db:"replaced"`
+	Expired  bool   `db:"expired"`
+}
+
+func (q *Queries) ListKeys(ctx context.Context, tenant int64) ([]ListKeysRow, error) {
+	rows, err := q.db.Query(ctx, listKeys, tenant)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items [][]byte
+	var items []ListKeysRow
 	for rows.Next() {
-		var hash []byte
-		if err := rows.Scan(&hash); err != nil {
+		var i ListKeysRow
+		if err := rows.Scan(&i.Hash, &i.Replaced, &i.Expired); err != nil {
 			return nil, err
 		}
-		items = append(items, hash)
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -341,7 +376,7 @@ func (q *Queries) ListStores(ctx context.Context, tenant int64) ([]Store, error)
 
 const lockOrganization = `-- name: LockOrganization :one
 
-select org_id, tenant, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at, pending_timeout_ms, suspended, webhook_types, secret_rotation, previous_secret, previous_secret_until, reset, retained_at from organizations where resource_uid = $1 for update
+select org_id, tenant, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at, pending_timeout_ms, suspended, webhook_types, secret_rotation, previous_secret, previous_secret_until, reset, retained_at, key_rotation, applied from organizations where resource_uid = $1 and retained_at is null for update
 `
 
 // Written by the controller, one sandbox at a time, and read by the api's directory.
@@ -373,6 +408,8 @@ func (q *Queries) LockOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.PreviousSecretUntil,
 		&i.Reset,
 		&i.RetainedAt,
+		&i.KeyRotation,
+		&i.Applied,
 	)
 	return i, err
 }
@@ -395,6 +432,15 @@ func (q *Queries) OrganizationNamed(ctx context.Context, namespace string, name 
 	var resource_uid pgtype.UUID
 	err := row.Scan(&resource_uid)
 	return resource_uid, err
+}
+
+const reinstateKey = `-- name: ReinstateKey :exec
+update api_keys set expires_at = null where tenant = $1 and hash = $2
+`
+
+func (q *Queries) ReinstateKey(ctx context.Context, tenant int64, hash []byte) error {
+	_, err := q.db.Exec(ctx, reinstateKey, tenant, hash)
+	return err
 }
 
 const removeEnvironment = `-- name: RemoveEnvironment :exec
@@ -434,9 +480,12 @@ func (q *Queries) RetireOrganization(ctx context.Context, resourceUid pgtype.UUI
 }
 
 const retiredTenants = `-- name: RetiredTenants :many
-select tenant from retired_tenants where version > $1
+select r.tenant from retired_tenants r where r.version > $1
+union all
+select o.tenant from organizations o where o.version > $1 and o.retained_at is not null
 `
 
+// A retained organization is as good as gone.
 func (q *Queries) RetiredTenants(ctx context.Context, since int64) ([]int64, error) {
 	rows, err := q.db.Query(ctx, retiredTenants, since)
 	if err != nil {
@@ -457,19 +506,58 @@ func (q *Queries) RetiredTenants(ctx context.Context, since int64) ([]int64, err
 	return items, nil
 }
 
-const signingSecret = `-- name: SigningSecret :one
-select tenant, signing_secret from organizations where resource_uid = $1
+const setRotations = `-- name: SetRotations :exec
+update organizations set key_rotation = $1, secret_rotation = $2 where tenant = $3
 `
 
-type SigningSecretRow struct {
-	Tenant        int64  `db:"tenant"`
-	SigningSecret []byte `db:"signing_secret"`
+func (q *Queries) SetRotations(ctx context.Context, keyRotation string, secretRotation string, tenant int64) error {
+	_, err := q.db.Exec(ctx, setRotations, keyRotation, secretRotation, tenant)
+	return err
 }
 
-func (q *Queries) SigningSecret(ctx context.Context, resourceUid pgtype.UUID) (SigningSecretRow, error) {
-	row := q.db.QueryRow(ctx, signingSecret, resourceUid)
-	var i SigningSecretRow
-	err := row.Scan(&i.Tenant, &i.SigningSecret)
+const setSigningSecret = `-- name: SetSigningSecret :exec
+update organizations o set signing_secret = $1,
+  previous_secret = coalesce($2, o.previous_secret),
+  previous_secret_until = case when $2::bytea is null then o.previous_secret_until
+    else now() + make_interval(secs => $3::float8 / 1000) end
+where o.tenant = $4
+`
+
+// The one before it, if there is one, signs beside it for the overlap. One that cannot be kept leaves an earlier one as it is.
+func (q *Queries) SetSigningSecret(ctx context.Context, signingSecret []byte, previous []byte, overlapMs float64, tenant int64) error {
+	_, err := q.db.Exec(ctx, setSigningSecret,
+		signingSecret,
+		previous,
+		overlapMs,
+		tenant,
+	)
+	return err
+}
+
+const storedCredentials = `-- name: StoredCredentials :one
+select o.version, o.key_rotation, o.signing_secret, o.secret_rotation,
+  array(select k.hash from api_keys k where k.tenant = o.tenant and k.expires_at is null)::bytea[] as keys
+from organizations o where o.resource_uid = $1
+`
+
+type StoredCredentialsRow struct {
+	Version        int64    `db:"version"`
+	KeyRotation    string   `db:"key_rotation"`
+	SigningSecret  []byte   `db:"signing_secret"`
+	SecretRotation string   `db:"secret_rotation"`
+	Keys           [][]byte `db:"keys"`
+}
+
+func (q *Queries) StoredCredentials(ctx context.Context, resourceUid pgtype.UUID) (StoredCredentialsRow, error) {
+	row := q.db.QueryRow(ctx, storedCredentials, resourceUid)
+	var i StoredCredentialsRow
+	err := row.Scan(
+		&i.Version,
+		&i.KeyRotation,
+		&i.SigningSecret,
+		&i.SecretRotation,
+		&i.Keys,
+	)
 	return i, err
 }
 
@@ -569,15 +657,6 @@ func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganization
 		arg.Suspended,
 		arg.Tenant,
 	)
-	return err
-}
-
-const updateSigningSecret = `-- name: UpdateSigningSecret :exec
-update organizations set signing_secret = $1 where tenant = $2
-`
-
-func (q *Queries) UpdateSigningSecret(ctx context.Context, signingSecret []byte, tenant int64) error {
-	_, err := q.db.Exec(ctx, updateSigningSecret, signingSecret, tenant)
 	return err
 }
 

@@ -12,56 +12,191 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-const finishAttempt = `-- name: FinishAttempt :execrows
-with finished as (
-  update events e set state = $6, fence = e.fence + 1, attempts = e.attempts + 1,
-    due_at = case when $6 = 'queued'::event_state then now() + make_interval(secs => $7::float8 / 1000) end,
-    delivered_at = case when $6 = 'delivered'::event_state then now() end
-  where e.tenant = $8 and e.id = $9 and e.fence = $10
-  returning e.tenant, e.id, e.attempts
+const eventLanes = `-- name: EventLanes :many
+
+with recursive lanes as (
+  (select e.tenant, e.due_at from events e where e.due_at is not null order by e.tenant, e.due_at limit 1)
+  union all
+  select following.tenant, following.due_at from lanes cross join lateral (
+    select e.tenant, e.due_at from events e
+    where e.due_at is not null and e.tenant > lanes.tenant
+    order by e.tenant, e.due_at limit 1) following
 )
-insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms, response_status, response_body, error)
-select tenant, id, attempts, $1, $2, $3, $4,
-  $5
-from finished
+select lanes.tenant, coalesce(h.delivered > 0, false)::boolean as answered, coalesce(h.failures > 0, false)::boolean as failing,
+  (h.probe_at is not null)::boolean as probe
+from lanes
+join organizations o on o.tenant = lanes.tenant and not o.suspended and o.retained_at is null
+left join endpoint_health h on h.tenant = lanes.tenant
+where lanes.due_at <= now() and (h.probe_at is null or h.probe_at <= now() or o.webhook_url is null)
 `
 
-type FinishAttemptParams struct {
-	StartedAt      time.Time   `db:"started_at"`
-	DurationMs     int32       `db:"duration_ms"`
-	ResponseStatus *int32      `db:"response_status"`
-	ResponseBody   []byte      `db:"response_body"`
-	Error          *string     `db:"error"`
-	State          EventState  `db:"state"`
-	RetryAfterMs   float64     `db:"retry_after_ms"`
-	Tenant         int64       `db:"tenant"`
-	ID             pgtype.UUID `db:"id"`
-	Fence          int64       `db:"fence"`
+type EventLanesRow struct {
+	Tenant   int64 `db:"tenant"`
+	Answered bool  `db:"answered"`
+	Failing  bool  `db:"failing"`
+	Probe    bool  `db:"probe"`
 }
 
-// Writes down what an attempt came to and ends the lease, so that a repeat, after an answer that was lost, finds nothing to
-// do. No row changes if the lease was lost: whoever has it now decides.
-func (q *Queries) FinishAttempt(ctx context.Context, arg FinishAttemptParams) (int64, error) {
-	result, err := q.db.Exec(ctx, finishAttempt,
+// Delivery of events: claimed under a lease, since an attempt is made outside of any database transaction.
+// The sandboxes that have events due: the scan skips from one to the next and looks at one row of each. A suspended one has
+// nothing due, nor has one whose endpoint waits for its next probe.
+func (q *Queries) EventLanes(ctx context.Context) ([]EventLanesRow, error) {
+	rows, err := q.db.Query(ctx, eventLanes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []EventLanesRow
+	for rows.Next() {
+		var i EventLanesRow
+		if err := rows.Scan(
+			&i.Tenant,
+			&i.Answered,
+			&i.Failing,
+			&i.Probe,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const finishAttempts = `-- name: FinishAttempts :many
+with given as (
+  select unnest($1::integer[]) as place, unnest($2::bigint[]) as tenant,
+    unnest($3::uuid[]) as id, unnest($4::bigint[]) as fence,
+    unnest($5::text[])::event_state as state, unnest($6::float8[]) as retry_after_ms,
+    unnest($7::boolean[]) as probe, unnest($8::timestamptz[]) as started_at,
+    unnest($9::integer[]) as duration_ms, unnest($10::integer[]) as response_status,
+    unnest($11::bytea[]) as response_body, unnest($12::text[]) as error
+), held as (
+  select given.place, given.tenant, given.id, given.state, given.retry_after_ms, given.probe, given.started_at, given.duration_ms,
+    given.response_status, given.response_body, given.error
+  from given join events e on e.tenant = given.tenant and e.id = given.id and e.fence = given.fence
+  order by given.tenant, given.id
+  for update of e
+), finished as (
+  update events e set state = held.state, fence = e.fence + 1, leased = false, attempts = e.attempts + 1,
+    probes = e.probes + case when held.probe and e.resent_after is null then 1 else 0 end,
+    resent_after = e.resent_after + case when held.probe then 1 else 0 end,
+    due_at = case when held.state = 'queued' then now() + make_interval(secs => held.retry_after_ms / 1000) end,
+    delivered_at = case when held.state = 'delivered' then now() end
+  from held where e.tenant = held.tenant and e.id = held.id
+  returning e.attempts, held.place, held.tenant, held.id, held.state, held.started_at, held.duration_ms, held.response_status,
+    held.response_body, held.error
+), written as (
+  insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms, response_status, response_body, error)
+  select tenant, id, attempts, started_at, duration_ms, nullif(response_status, 0), response_body, nullif(error, '') from finished
+), placed as (
+  select place, tenant, state, error, coalesce(max(place) filter (where state = 'delivered') over (partition by tenant), 0) as last_success
+  from finished
+), breaker as (
+  select $13::integer as failures, make_interval(secs => $14::float8 / 1000) as since,
+    make_interval(secs => $15::float8 / 1000) as pause
+), runs as (
+  select tenant, bool_or(state = 'delivered') as success,
+    (count(*) filter (where place > last_success))::integer as failures, -- since then
+    count(*) filter (where state = 'delivered') as delivered, count(*) filter (where state = 'failed') as failed,
+    (array_agg(error order by place desc) filter (where error <> ''))[1] as last_failure
+  from placed group by tenant
+), health as (
+  insert into endpoint_health as h (tenant, failures, failing_since, delivered, failed, last_failure_at, last_failure)
+  select r.tenant, r.failures, case when r.failures > 0 then now() end, r.delivered, r.failed,
+    case when r.last_failure is not null then now() end, r.last_failure
+  from runs r join organizations o on o.tenant = r.tenant
+  order by r.tenant
+  on conflict (tenant) do update
+  set (failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure, changed_at) = (
+    select case when r.success then r.failures else h.failures + r.failures end,
+      case when r.failures = 0 then null when r.success then now() else coalesce(h.failing_since, now()) end,
+      case when r.success then null
+        when h.probe_at is null and h.failures + r.failures >= breaker.failures and h.failing_since <= now() - breaker.since
+        then now() + breaker.pause
+        else h.probe_at end,
+      h.delivered + r.delivered, h.failed + r.failed,
+      case when r.last_failure is null then h.last_failure_at else now() end, coalesce(r.last_failure, h.last_failure), now()
+    from runs r, breaker where r.tenant = h.tenant)
+)
+select finished.place::integer as place from finished
+`
+
+type FinishAttemptsParams struct {
+	Places           []int32       `db:"places"`
+	Tenants          []int64       `db:"tenants"`
+	Ids              []pgtype.UUID `db:"ids"`
+	Fences           []int64       `db:"fences"`
+	States           []string      `db:"states"`
+	RetryAfterMs     []float64     `db:"retry_after_ms"`
+	Probes           []bool        `db:"probes"`
+	StartedAt        []time.Time   `db:"started_at"`
+	DurationMs       []int32       `db:"duration_ms"`
+	ResponseStatuses []int32       `db:"response_statuses"`
+	ResponseBodies   [][]byte      `db:"response_bodies"`
+	Errors           []string      `db:"errors"`
+	BreakerFailures  int32         `db:"breaker_failures"`
+	BreakerMs        float64       `db:"breaker_ms"`
+	ProbeMs          float64       `db:"probe_ms"`
+}
+
+// Writes down what attempts came to, ends their leases, and counts them in the health of their endpoints. Nothing changes for
+// one whose lease was lost: whoever has it now decides. A repeat, after an answer that was lost, finds nothing to do. Rows are
+// locked in one order, events before the health of endpoints, so that nobody waits in a circle.
+func (q *Queries) FinishAttempts(ctx context.Context, arg FinishAttemptsParams) ([]int32, error) {
+	rows, err := q.db.Query(ctx, finishAttempts,
+		arg.Places,
+		arg.Tenants,
+		arg.Ids,
+		arg.Fences,
+		arg.States,
+		arg.RetryAfterMs,
+		arg.Probes,
 		arg.StartedAt,
 		arg.DurationMs,
-		arg.ResponseStatus,
-		arg.ResponseBody,
-		arg.Error,
-		arg.State,
-		arg.RetryAfterMs,
-		arg.Tenant,
-		arg.ID,
-		arg.Fence,
+		arg.ResponseStatuses,
+		arg.ResponseBodies,
+		arg.Errors,
+		arg.BreakerFailures,
+		arg.BreakerMs,
+		arg.ProbeMs,
 	)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return result.RowsAffected(), nil
+	defer rows.Close()
+	var items []int32
+	for rows.Next() {
+		var place int32
+		if err := rows.Scan(&place); err != nil {
+			return nil, err
+		}
+		items = append(items, place)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const giveBackEvents = `-- name: GiveBackEvents :exec
+update events e set fence = e.fence + 1, leased = false, due_at = now()
+from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
+  unnest($3::bigint[]) as fence) given
+where e.tenant = given.tenant and e.id = given.id and e.fence = given.fence
+`
+
+// Ends leases that nothing was done with.
+func (q *Queries) GiveBackEvents(ctx context.Context, tenants []int64, ids []pgtype.UUID, fences []int64) error {
+	_, err := q.db.Exec(ctx, giveBackEvents, tenants, ids, fences)
+	return err
 }
 
 const leaseEvents = `-- name: LeaseEvents :exec
-update events e set fence = e.fence + 1, due_at = now() + make_interval(secs => $1::float8 / 1000), body = leased.body
+update events e set fence = e.fence + 1, leased = true, due_at = now() + make_interval(secs => $1::float8 / 1000),
+  body = coalesce(leased.body, e.body)
 from (select unnest($2::bigint[]) as tenant, unnest($3::uuid[]) as id,
   unnest($4::bytea[]) as body) leased
 where e.tenant = leased.tenant and e.id = leased.id
@@ -79,34 +214,55 @@ func (q *Queries) LeaseEvents(ctx context.Context, leaseMs float64, tenants []in
 }
 
 const lockDueEvents = `-- name: LockDueEvents :many
-
-select e.tenant, e.id, e.state, e.due_at, e.fence, e.attempts, e.body, e.created_at, e.delivered_at, t.tenant, t.id, t.type, t.status, t.parent_id, t.reference, t.request_hash, t.order_ref, t.order_url, t.is_url_protected, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.msisdn, t.amount, t.commission, t.net_amount, t.absorption_pct, t.refunded, t.latency_ms, t.created_at, t.completed_at, t.native_id, t.native_raw, t.float_currency, t.sim_id, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.due_at, t.expires_at, t.passthrough, t.forward_fence, t.forward_failures, t.forwarded_at, o.org_id, o.resource_uid, o.webhook_url, o.signing_secret, o.webhook_max_retries,
-  o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms
-from events e
-join transactions t on t.tenant = e.tenant and t.id = e.id
-join organizations o on o.tenant = e.tenant
-where e.due_at <= now()
-order by e.due_at
-limit $1
-for update of e skip locked
+select claimed.tenant, claimed.id, claimed.fence, claimed.attempts, claimed.uncounted, claimed.resent, claimed.body, t.tenant, t.id, t.type, t.status, t.parent_id, t.reference, t.request_hash, t.order_ref, t.order_url, t.is_url_protected, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.msisdn, t.amount, t.commission, t.net_amount, t.absorption_pct, t.refunded, t.latency_ms, t.created_at, t.completed_at, t.native_id, t.native_raw, t.float_currency, t.sim_id, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.due_at, t.expires_at, t.passthrough, t.forward_fence, t.forward_failures, t.forwarded_at,
+  o.org_id, o.resource_uid, o.webhook_url, o.webhook_types, o.signing_secret,
+  (case when o.previous_secret_until > now() then o.previous_secret end)::bytea as previous_secret,
+  o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms,
+  lane.probe, clock_timestamp()::timestamptz as taken_at
+from (
+  select given.tenant, given.n, coalesce(given.tenant = any($1::bigint[]), false)::boolean as probe
+  from (select unnest($2::bigint[]) as tenant, unnest($3::integer[]) as n) given
+) lane
+join organizations o on o.tenant = lane.tenant and not o.suspended and o.retained_at is null
+left join endpoint_health h on h.tenant = lane.tenant
+cross join lateral (
+  select e.tenant, e.id, e.fence, e.attempts, coalesce(e.resent_after, e.probes)::integer as uncounted,
+    (e.resent_after is not null)::boolean as resent, e.body
+  from events e
+  where e.tenant = lane.tenant and e.due_at <= now()
+  order by e.due_at
+  limit case when lane.probe then 1 else lane.n end
+  for update skip locked) claimed
+join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
+where h.probe_at is null or lane.probe or o.webhook_url is null
 `
 
 type LockDueEventsRow struct {
-	Event                 Event       `db:"event"`
+	Tenant                int64       `db:"tenant"`
+	ID                    pgtype.UUID `db:"id"`
+	Fence                 int64       `db:"fence"`
+	Attempts              int32       `db:"attempts"`
+	Uncounted             int32       `db:"uncounted"`
+	Resent                bool        `db:"resent"`
+	Body                  []byte      `db:"body"`
 	Transaction           Transaction `db:"transaction"`
 	OrgID                 string      `db:"org_id"`
 	ResourceUid           pgtype.UUID `db:"resource_uid"`
 	WebhookURL            *string     `db:"webhook_url"`
+	WebhookTypes          []string    `db:"webhook_types"`
 	SigningSecret         []byte      `db:"signing_secret"`
+	PreviousSecret        []byte      `db:"previous_secret"`
 	WebhookMaxRetries     int32       `db:"webhook_max_retries"`
 	WebhookInitialDelayMs int64       `db:"webhook_initial_delay_ms"`
 	WebhookFactor         float64     `db:"webhook_factor"`
 	WebhookMaxDelayMs     int64       `db:"webhook_max_delay_ms"`
+	Probe                 bool        `db:"probe"`
+	TakenAt               time.Time   `db:"taken_at"`
 }
 
-// Delivery of events: claimed under a lease, since an attempt is made outside of any database transaction.
-func (q *Queries) LockDueEvents(ctx context.Context, batch int32) ([]LockDueEventsRow, error) {
-	rows, err := q.db.Query(ctx, lockDueEvents, batch)
+// The share of each sandbox; of one whose endpoint is probed, one event.
+func (q *Queries) LockDueEvents(ctx context.Context, probes []int64, tenants []int64, limits []int32) ([]LockDueEventsRow, error) {
+	rows, err := q.db.Query(ctx, lockDueEvents, probes, tenants, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -115,15 +271,13 @@ func (q *Queries) LockDueEvents(ctx context.Context, batch int32) ([]LockDueEven
 	for rows.Next() {
 		var i LockDueEventsRow
 		if err := rows.Scan(
-			&i.Event.Tenant,
-			&i.Event.ID,
-			&i.Event.State,
-			&i.Event.DueAt,
-			&i.Event.Fence,
-			&i.Event.Attempts,
-			&i.Event.Body,
-			&i.Event.CreatedAt,
-			&i.Event.DeliveredAt,
+			&i.Tenant,
+			&i.ID,
+			&i.Fence,
+			&i.Attempts,
+			&i.Uncounted,
+			&i.Resent,
+			&i.Body,
 			&i.Transaction.Tenant,
 			&i.Transaction.ID,
 			&i.Transaction.Type,
@@ -167,11 +321,15 @@ func (q *Queries) LockDueEvents(ctx context.Context, batch int32) ([]LockDueEven
 			&i.OrgID,
 			&i.ResourceUid,
 			&i.WebhookURL,
+			&i.WebhookTypes,
 			&i.SigningSecret,
+			&i.PreviousSecret,
 			&i.WebhookMaxRetries,
 			&i.WebhookInitialDelayMs,
 			&i.WebhookFactor,
 			&i.WebhookMaxDelayMs,
+			&i.Probe,
+			&i.TakenAt,
 		); err != nil {
 			return nil, err
 		}
@@ -184,13 +342,44 @@ func (q *Queries) LockDueEvents(ctx context.Context, batch int32) ([]LockDueEven
 }
 
 const shelveEvents = `-- name: ShelveEvents :exec
-update events e set state = 'recorded', due_at = null
+update events e set state = 'recorded', due_at = null, leased = false
 from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id) shelved
 where e.tenant = shelved.tenant and e.id = shelved.id
 `
 
-// The sandbox has no endpoint any more: its events are kept and nothing is sent.
+// The sandbox has no endpoint any more, or none for events of this type: they are kept and nothing is sent.
 func (q *Queries) ShelveEvents(ctx context.Context, tenants []int64, ids []pgtype.UUID) error {
 	_, err := q.db.Exec(ctx, shelveEvents, tenants, ids)
 	return err
+}
+
+const takeProbes = `-- name: TakeProbes :many
+update endpoint_health set probe_at = now() + make_interval(secs => $1::float8 / 1000)
+where tenant in (
+  select h.tenant from endpoint_health h
+  where h.tenant = any($2::bigint[]) and h.probe_at <= now()
+  order by h.tenant
+  for update skip locked)
+returning tenant
+`
+
+// The next probe of these sandboxes' endpoints, where it is due and nobody else makes it.
+func (q *Queries) TakeProbes(ctx context.Context, intervalMs float64, tenants []int64) ([]int64, error) {
+	rows, err := q.db.Query(ctx, takeProbes, intervalMs, tenants)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var tenant int64
+		if err := rows.Scan(&tenant); err != nil {
+			return nil, err
+		}
+		items = append(items, tenant)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -226,6 +226,9 @@ type Event struct {
 	Body        []byte      `db:"body"`
 	CreatedAt   time.Time   `db:"created_at"`
 	DeliveredAt *time.Time  `db:"delivered_at"`
+	Leased      bool        `db:"leased"`
+	ResentAfter *int32      `db:"resent_after"`
+	Probes      int32       `db:"probes"`
 }
 
 type Float struct {
@@ -288,6 +291,8 @@ type Organization struct {
 	PreviousSecretUntil   *time.Time  `db:"previous_secret_until"`
 	Reset                 string      `db:"reset"`
 	RetainedAt            *time.Time  `db:"retained_at"`
+	KeyRotation           string      `db:"key_rotation"`
+	Applied               *string     `db:"applied"`
 }
 
 type QuotaUsage struct {
@@ -372,4 +377,10 @@ type Transaction struct {
 	ForwardFence         *int64          `db:"forward_fence"`
 	ForwardFailures      *int32          `db:"forward_failures"`
 	ForwardedAt          *time.Time      `db:"forwarded_at"`
+}
+
+type TransactionCount struct {
+	Tenant int64       `db:"tenant"`
+	Upto   pgtype.UUID `db:"upto"`
+	Total  int64       `db:"total"`
 }

@@ -64,6 +64,59 @@ func (q *Queries) DeleteOperatorCredentials(ctx context.Context, tenant int64, s
 	return err
 }
 
+const forwardLanes = `-- name: ForwardLanes :many
+
+with recursive lanes as (
+  (select t.tenant, t.due_at from transactions t
+   where t.status = 'PENDING' and t.passthrough
+   order by t.tenant, t.due_at limit 1)
+  union all
+  select following.tenant, following.due_at from lanes cross join lateral (
+    select t.tenant, t.due_at from transactions t
+    where t.tenant > lanes.tenant and t.status = 'PENDING' and t.passthrough
+    order by t.tenant, t.due_at limit 1) following
+)
+select lanes.tenant from lanes
+join organizations o on o.tenant = lanes.tenant and not o.suspended and o.retained_at is null
+where lanes.due_at <= now()
+`
+
+// Forwarding of collections to an operator's API: claimed under a lease, since the operator is talked to outside of any
+// database transaction.
+// The sandboxes that have something to forward or to ask after, as in EventLanes.
+func (q *Queries) ForwardLanes(ctx context.Context) ([]int64, error) {
+	rows, err := q.db.Query(ctx, forwardLanes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var tenant int64
+		if err := rows.Scan(&tenant); err != nil {
+			return nil, err
+		}
+		items = append(items, tenant)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const giveBackForwards = `-- name: GiveBackForwards :exec
+update transactions t set forward_fence = t.forward_fence + 1, due_at = least(now(), t.expires_at)
+from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
+  unnest($3::bigint[]) as fence) given
+where t.tenant = given.tenant and t.id = given.id and t.forward_fence = given.fence and t.status = 'PENDING'
+`
+
+// Ends leases that nothing was done with. What had expired stays so: it is due when it expires at the latest.
+func (q *Queries) GiveBackForwards(ctx context.Context, tenants []int64, ids []pgtype.UUID, fences []int64) error {
+	_, err := q.db.Exec(ctx, giveBackForwards, tenants, ids, fences)
+	return err
+}
+
 const leaseForwards = `-- name: LeaseForwards :exec
 update transactions t set forward_fence = t.forward_fence + 1, due_at = now() + make_interval(secs => $1::float8 / 1000)
 from (select unnest($2::bigint[]) as tenant, unnest($3::uuid[]) as id) leased
@@ -108,22 +161,26 @@ func (q *Queries) ListOperatorCredentials(ctx context.Context, tenant int64) ([]
 }
 
 const lockDueForwards = `-- name: LockDueForwards :many
-
-select t.tenant, t.id, t.type, t.status, t.parent_id, t.reference, t.request_hash, t.order_ref, t.order_url, t.is_url_protected, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.msisdn, t.amount, t.commission, t.net_amount, t.absorption_pct, t.refunded, t.latency_ms, t.created_at, t.completed_at, t.native_id, t.native_raw, t.float_currency, t.sim_id, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.due_at, t.expires_at, t.passthrough, t.forward_fence, t.forward_failures, t.forwarded_at, o.org_id, o.resource_uid, o.namespace, o.name, c.base_url, c.sealed,
+select t.tenant, t.id, t.type, t.status, t.parent_id, t.reference, t.request_hash, t.order_ref, t.order_url, t.is_url_protected, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.msisdn, t.amount, t.commission, t.net_amount, t.absorption_pct, t.refunded, t.latency_ms, t.created_at, t.completed_at, t.native_id, t.native_raw, t.float_currency, t.sim_id, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.due_at, t.expires_at, t.passthrough, t.forward_fence, t.forward_failures, t.forwarded_at, claimed.forward_fence, o.org_id, o.resource_uid, o.namespace, o.name, c.base_url, c.sealed,
   (t.due_at >= t.expires_at)::boolean as expired,
   (extract(epoch from now() - t.created_at) * 1000)::float8 as age_ms,
   (t.latency_ms::bigint * o.latency_percent / 100)::bigint as answer_after_ms
-from transactions t
-join organizations o on o.tenant = t.tenant
+from (select unnest($1::bigint[]) as tenant, unnest($2::integer[]) as n) lane
+join organizations o on o.tenant = lane.tenant and not o.suspended and o.retained_at is null
+cross join lateral (
+  select d.tenant, d.id, d.forward_fence
+  from transactions d
+  where d.tenant = lane.tenant and d.due_at <= now() and d.status = 'PENDING' and d.passthrough
+  order by d.due_at
+  limit lane.n
+  for update skip locked) claimed
+join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
 left join operator_credentials c on c.tenant = t.tenant and c.store = t.store and c.operator = t.operator and c.country = t.country
-where t.due_at <= now() and t.status = 'PENDING' and t.passthrough
-order by t.due_at
-limit $1
-for update of t skip locked
 `
 
 type LockDueForwardsRow struct {
 	Transaction   Transaction `db:"transaction"`
+	ForwardFence  *int64      `db:"forward_fence"`
 	OrgID         string      `db:"org_id"`
 	ResourceUid   pgtype.UUID `db:"resource_uid"`
 	Namespace     string      `db:"namespace"`
@@ -135,11 +192,9 @@ type LockDueForwardsRow struct {
 	AnswerAfterMs int64       `db:"answer_after_ms"`
 }
 
-// Forwarding of collections to an operator's API: claimed under a lease, since the operator is talked to outside of any
-// database transaction.
-// Whether a payment's time ran out is decided by its own times, not by how late a worker comes to it.
-func (q *Queries) LockDueForwards(ctx context.Context, batch int32) ([]LockDueForwardsRow, error) {
-	rows, err := q.db.Query(ctx, lockDueForwards, batch)
+// The share of each sandbox. Whether a payment's time ran out is decided by its own times, not by how late a worker comes to it.
+func (q *Queries) LockDueForwards(ctx context.Context, tenants []int64, limits []int32) ([]LockDueForwardsRow, error) {
+	rows, err := q.db.Query(ctx, lockDueForwards, tenants, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -188,6 +243,7 @@ func (q *Queries) LockDueForwards(ctx context.Context, batch int32) ([]LockDueFo
 			&i.Transaction.ForwardFence,
 			&i.Transaction.ForwardFailures,
 			&i.Transaction.ForwardedAt,
+			&i.ForwardFence,
 			&i.OrgID,
 			&i.ResourceUid,
 			&i.Namespace,

@@ -152,7 +152,7 @@ const bookRefund = `-- name: BookRefund :one
 with present as (
   select (o.webhook_url is not null and 'refund' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
-  where o.tenant = $1
+  where o.tenant = $1 and not o.suspended
     and not exists (select from transactions x where x.tenant = $1 and x.reference = $2)
 ), locked as (
   select p.tenant, p.id, p.type, p.status, p.parent_id, p.reference, p.request_hash, p.order_ref, p.order_url, p.is_url_protected, p.store, p.description, p.scenario, p.env_id, p.operator, p.country, p.currency, p.msisdn, p.amount, p.commission, p.net_amount, p.absorption_pct, p.refunded, p.latency_ms, p.created_at, p.completed_at, p.native_id, p.native_raw, p.float_currency, p.sim_id, p.merchant_delta, p.sim_delta, p.merchant_balance_after, p.sim_balance_after, p.due_at, p.expires_at, p.passthrough, p.forward_fence, p.forward_failures, p.forwarded_at, coalesce($3::bigint, p.amount - p.refunded) as asked

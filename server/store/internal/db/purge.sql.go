@@ -7,6 +7,8 @@ package db
 
 import (
 	"context"
+
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 const forgetRetired = `-- name: ForgetRetired :exec
@@ -31,30 +33,50 @@ func (q *Queries) PurgeActivity(ctx context.Context, tenant int64) (int64, error
 	return result.RowsAffected(), nil
 }
 
-const purgeAdjustments = `-- name: PurgeAdjustments :execrows
-delete from adjustments where (tenant, adjustment_id) in (
-  select a.tenant, a.adjustment_id from adjustments a where a.tenant = $1 limit $2)
+const purgeAdjustments = `-- name: PurgeAdjustments :one
+with batch as (
+  select a.adjustment_id from adjustments a
+  where a.tenant = $1 and a.adjustment_id > $2 order by a.adjustment_id limit $3
+), gone as (
+  delete from adjustments a using batch where a.tenant = $1 and a.adjustment_id = batch.adjustment_id
+)
+select batch.adjustment_id from batch order by batch.adjustment_id desc limit 1
 `
 
-func (q *Queries) PurgeAdjustments(ctx context.Context, tenant int64, batch int32) (int64, error) {
-	result, err := q.db.Exec(ctx, purgeAdjustments, tenant, batch)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+func (q *Queries) PurgeAdjustments(ctx context.Context, tenant int64, after pgtype.UUID, batch int32) (pgtype.UUID, error) {
+	row := q.db.QueryRow(ctx, purgeAdjustments, tenant, after, batch)
+	var adjustment_id pgtype.UUID
+	err := row.Scan(&adjustment_id)
+	return adjustment_id, err
 }
 
-const purgeAttempts = `-- name: PurgeAttempts :execrows
-delete from delivery_attempts where (tenant, event_id, attempt) in (
-  select a.tenant, a.event_id, a.attempt from delivery_attempts a where a.tenant = $1 limit $2)
+const purgeAttempts = `-- name: PurgeAttempts :one
+with batch as (
+  select a.event_id, a.attempt from delivery_attempts a
+  where a.tenant = $1 and (a.event_id, a.attempt) > ($2::uuid, $3::integer)
+  order by a.event_id, a.attempt limit $4
+), gone as (
+  delete from delivery_attempts a using batch
+  where a.tenant = $1 and a.event_id = batch.event_id and a.attempt = batch.attempt
+)
+select batch.event_id, batch.attempt from batch order by batch.event_id desc, batch.attempt desc limit 1
 `
 
-func (q *Queries) PurgeAttempts(ctx context.Context, tenant int64, batch int32) (int64, error) {
-	result, err := q.db.Exec(ctx, purgeAttempts, tenant, batch)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+type PurgeAttemptsRow struct {
+	EventID pgtype.UUID `db:"event_id"`
+	Attempt int32       `db:"attempt"`
+}
+
+func (q *Queries) PurgeAttempts(ctx context.Context, tenant int64, after pgtype.UUID, afterAttempt int32, batch int32) (PurgeAttemptsRow, error) {
+	row := q.db.QueryRow(ctx, purgeAttempts,
+		tenant,
+		after,
+		afterAttempt,
+		batch,
+	)
+	var i PurgeAttemptsRow
+	err := row.Scan(&i.EventID, &i.Attempt)
+	return i, err
 }
 
 const purgeEndpointHealth = `-- name: PurgeEndpointHealth :execrows
@@ -81,16 +103,20 @@ func (q *Queries) PurgeEnvironments(ctx context.Context, tenant int64) (int64, e
 	return result.RowsAffected(), nil
 }
 
-const purgeEvents = `-- name: PurgeEvents :execrows
-delete from events where (tenant, id) in (select e.tenant, e.id from events e where e.tenant = $1 limit $2)
+const purgeEvents = `-- name: PurgeEvents :one
+with batch as (
+  select e.id from events e where e.tenant = $1 and e.id > $2 order by e.id limit $3
+), gone as (
+  delete from events e using batch where e.tenant = $1 and e.id = batch.id
+)
+select batch.id from batch order by batch.id desc limit 1
 `
 
-func (q *Queries) PurgeEvents(ctx context.Context, tenant int64, batch int32) (int64, error) {
-	result, err := q.db.Exec(ctx, purgeEvents, tenant, batch)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+func (q *Queries) PurgeEvents(ctx context.Context, tenant int64, after pgtype.UUID, batch int32) (pgtype.UUID, error) {
+	row := q.db.QueryRow(ctx, purgeEvents, tenant, after, batch)
+	var id pgtype.UUID
+	err := row.Scan(&id)
+	return id, err
 }
 
 const purgeFloats = `-- name: PurgeFloats :execrows
@@ -117,6 +143,35 @@ func (q *Queries) PurgeKeys(ctx context.Context, tenant int64) (int64, error) {
 	return result.RowsAffected(), nil
 }
 
+const purgeOperatorPayments = `-- name: PurgeOperatorPayments :one
+with batch as (
+  select p.operator, p.reference from operator_payments p
+  where p.tenant = $1 and (p.operator, p.reference) > ($2::text, $3::text)
+  order by p.operator, p.reference limit $4
+), gone as (
+  delete from operator_payments p using batch
+  where p.tenant = $1 and p.operator = batch.operator and p.reference = batch.reference
+)
+select batch.operator, batch.reference from batch order by batch.operator desc, batch.reference desc limit 1
+`
+
+type PurgeOperatorPaymentsRow struct {
+	Operator  string `db:"operator"`
+	Reference string `db:"reference"`
+}
+
+func (q *Queries) PurgeOperatorPayments(ctx context.Context, tenant int64, afterOperator string, afterReference string, batch int32) (PurgeOperatorPaymentsRow, error) {
+	row := q.db.QueryRow(ctx, purgeOperatorPayments,
+		tenant,
+		afterOperator,
+		afterReference,
+		batch,
+	)
+	var i PurgeOperatorPaymentsRow
+	err := row.Scan(&i.Operator, &i.Reference)
+	return i, err
+}
+
 const purgeQuotaUsage = `-- name: PurgeQuotaUsage :execrows
 delete from quota_usage where tenant = $1
 `
@@ -141,16 +196,20 @@ func (q *Queries) PurgeRateUsage(ctx context.Context, tenant int64) (int64, erro
 	return result.RowsAffected(), nil
 }
 
-const purgeSIMs = `-- name: PurgeSIMs :execrows
-delete from sims where (tenant, sim_id) in (select s.tenant, s.sim_id from sims s where s.tenant = $1 limit $2)
+const purgeSIMs = `-- name: PurgeSIMs :one
+with batch as (
+  select s.sim_id from sims s where s.tenant = $1 and s.sim_id > $2 order by s.sim_id limit $3
+), gone as (
+  delete from sims s using batch where s.tenant = $1 and s.sim_id = batch.sim_id
+)
+select batch.sim_id from batch order by batch.sim_id desc limit 1
 `
 
-func (q *Queries) PurgeSIMs(ctx context.Context, tenant int64, batch int32) (int64, error) {
-	result, err := q.db.Exec(ctx, purgeSIMs, tenant, batch)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+func (q *Queries) PurgeSIMs(ctx context.Context, tenant int64, after pgtype.UUID, batch int32) (pgtype.UUID, error) {
+	row := q.db.QueryRow(ctx, purgeSIMs, tenant, after, batch)
+	var sim_id pgtype.UUID
+	err := row.Scan(&sim_id)
+	return sim_id, err
 }
 
 const purgeStores = `-- name: PurgeStores :execrows
@@ -165,17 +224,23 @@ func (q *Queries) PurgeStores(ctx context.Context, tenant int64) (int64, error) 
 	return result.RowsAffected(), nil
 }
 
-const purgeTransactions = `-- name: PurgeTransactions :execrows
-delete from transactions where (tenant, id) in (
-  select t.tenant, t.id from transactions t where t.tenant = $1 limit $2)
+const purgeTransactions = `-- name: PurgeTransactions :one
+
+with batch as (
+  select t.id from transactions t where t.tenant = $1 and t.id > $2 order by t.id limit $3
+), gone as (
+  delete from transactions t using batch where t.tenant = $1 and t.id = batch.id
+)
+select batch.id from batch order by batch.id desc limit 1
 `
 
-func (q *Queries) PurgeTransactions(ctx context.Context, tenant int64, batch int32) (int64, error) {
-	result, err := q.db.Exec(ctx, purgeTransactions, tenant, batch)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+// The ones of large tables go on behind the last row of the batch before, whose name they return: a batch that began at the front
+// would have to pass all that was removed already. Of two that do so at once one waits for the other.
+func (q *Queries) PurgeTransactions(ctx context.Context, tenant int64, after pgtype.UUID, batch int32) (pgtype.UUID, error) {
+	row := q.db.QueryRow(ctx, purgeTransactions, tenant, after, batch)
+	var id pgtype.UUID
+	err := row.Scan(&id)
+	return id, err
 }
 
 const tenantsToPurge = `-- name: TenantsToPurge :many

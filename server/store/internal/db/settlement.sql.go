@@ -7,69 +7,59 @@ package db
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
 const claimDueTransactions = `-- name: ClaimDueTransactions :many
 
-select tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at, coalesce(due_at >= expires_at, false)::boolean as expired
-from transactions
-where due_at <= now() and status = 'PENDING' and not passthrough
-order by due_at
-limit $1
-for update skip locked
+with recursive lanes as (
+  (select t.tenant, t.due_at from transactions t
+   where t.status = 'PENDING' and not t.passthrough
+   order by t.tenant, t.due_at limit 1)
+  union all
+  select following.tenant, following.due_at from lanes cross join lateral (
+    select t.tenant, t.due_at from transactions t
+    where t.tenant > lanes.tenant and t.status = 'PENDING' and not t.passthrough
+    order by t.tenant, t.due_at limit 1) following
+), chosen as materialized (
+  select lanes.tenant from lanes join organizations o on o.tenant = lanes.tenant
+  where lanes.due_at <= now() and not o.suspended and o.retained_at is null
+  order by random() limit $1::integer
+), share as materialized (
+  select $1::integer / greatest(count(*), 1) as size from chosen
+)
+select claimed.tenant, claimed.id, claimed.due_at, claimed.expired, claimed.float_currency, claimed.sim_id, claimed.net_amount,
+  claimed.commission, (select size from share)::integer as share
+from chosen cross join lateral (
+  select t.tenant, t.id, t.due_at, coalesce(t.due_at >= t.expires_at, false)::boolean as expired, t.float_currency, t.sim_id,
+    t.net_amount, t.commission
+  from transactions t
+  where t.tenant = chosen.tenant and t.due_at <= now() and t.status = 'PENDING' and not t.passthrough
+  order by t.due_at
+  limit (select size from share)
+  for update skip locked) claimed
 `
 
 type ClaimDueTransactionsRow struct {
-	Tenant               int64           `db:"tenant"`
-	ID                   pgtype.UUID     `db:"id"`
-	Type                 payments.Type   `db:"type"`
-	Status               payments.Status `db:"status"`
-	ParentID             pgtype.UUID     `db:"parent_id"`
-	Reference            string          `db:"reference"`
-	RequestHash          []byte          `db:"request_hash"`
-	OrderRef             string          `db:"order_ref"`
-	OrderURL             *string         `db:"order_url"`
-	URLProtected         bool            `db:"is_url_protected"`
-	Store                string          `db:"store"`
-	Description          *string         `db:"description"`
-	Scenario             string          `db:"scenario"`
-	EnvID                string          `db:"env_id"`
-	Operator             string          `db:"operator"`
-	Country              string          `db:"country"`
-	Currency             string          `db:"currency"`
-	MSISDN               string          `db:"msisdn"`
-	Amount               int64           `db:"amount"`
-	Commission           int64           `db:"commission"`
-	NetAmount            int64           `db:"net_amount"`
-	AbsorptionPct        int32           `db:"absorption_pct"`
-	Refunded             int64           `db:"refunded"`
-	LatencyMs            int32           `db:"latency_ms"`
-	CreatedAt            time.Time       `db:"created_at"`
-	CompletedAt          *time.Time      `db:"completed_at"`
-	NativeID             *string         `db:"native_id"`
-	NativeRaw            json.RawMessage `db:"native_raw"`
-	FloatCurrency        string          `db:"float_currency"`
-	SimID                pgtype.UUID     `db:"sim_id"`
-	MerchantDelta        int64           `db:"merchant_delta"`
-	SimDelta             int64           `db:"sim_delta"`
-	MerchantBalanceAfter *int64          `db:"merchant_balance_after"`
-	SimBalanceAfter      *int64          `db:"sim_balance_after"`
-	DueAt                *time.Time      `db:"due_at"`
-	ExpiresAt            *time.Time      `db:"expires_at"`
-	Passthrough          bool            `db:"passthrough"`
-	ForwardFence         *int64          `db:"forward_fence"`
-	ForwardFailures      *int32          `db:"forward_failures"`
-	ForwardedAt          *time.Time      `db:"forwarded_at"`
-	Expired              bool            `db:"expired"`
+	Tenant        int64       `db:"tenant"`
+	ID            pgtype.UUID `db:"id"`
+	DueAt         *time.Time  `db:"due_at"`
+	Expired       bool        `db:"expired"`
+	FloatCurrency string      `db:"float_currency"`
+	SimID         pgtype.UUID `db:"sim_id"`
+	NetAmount     int64       `db:"net_amount"`
+	Commission    int64       `db:"commission"`
+	Share         int32       `db:"share"`
 }
 
 // Settlement of what is due, in one database transaction: the row locks are the lease, and a worker that dies gives
 // everything back by dying.
+// A share of what is due, from each sandbox that has something due and is neither suspended nor deleted: the scan skips from
+// one to the next, and looks at one row of each. With more sandboxes than the batch has places the lot decides, so that none is
+// always the last.
+//
 // Whether a payment expired is decided by its own times, not by how late a worker comes to it. What is forwarded to an
 // operator is settled, and expires, in passthrough.sql.
 func (q *Queries) ClaimDueTransactions(ctx context.Context, batch int32) ([]ClaimDueTransactionsRow, error) {
@@ -84,45 +74,70 @@ func (q *Queries) ClaimDueTransactions(ctx context.Context, batch int32) ([]Clai
 		if err := rows.Scan(
 			&i.Tenant,
 			&i.ID,
-			&i.Type,
-			&i.Status,
-			&i.ParentID,
-			&i.Reference,
-			&i.RequestHash,
-			&i.OrderRef,
-			&i.OrderURL,
-			&i.URLProtected,
-			&i.Store,
-			&i.Description,
-			&i.Scenario,
-			&i.EnvID,
-			&i.Operator,
-			&i.Country,
-			&i.Currency,
-			&i.MSISDN,
-			&i.Amount,
-			&i.Commission,
-			&i.NetAmount,
-			&i.AbsorptionPct,
-			&i.Refunded,
-			&i.LatencyMs,
-			&i.CreatedAt,
-			&i.CompletedAt,
-			&i.NativeID,
-			&i.NativeRaw,
+			&i.DueAt,
+			&i.Expired,
 			&i.FloatCurrency,
 			&i.SimID,
-			&i.MerchantDelta,
-			&i.SimDelta,
-			&i.MerchantBalanceAfter,
-			&i.SimBalanceAfter,
+			&i.NetAmount,
+			&i.Commission,
+			&i.Share,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const claimMoreTransactions = `-- name: ClaimMoreTransactions :many
+select claimed.tenant, claimed.id, claimed.due_at, claimed.expired, claimed.float_currency, claimed.sim_id, claimed.net_amount,
+  claimed.commission, $1::integer as share
+from (select unnest($2::bigint[]) as tenant) lane cross join lateral (
+  select t.tenant, t.id, t.due_at, coalesce(t.due_at >= t.expires_at, false)::boolean as expired, t.float_currency, t.sim_id,
+    t.net_amount, t.commission
+  from transactions t
+  where t.tenant = lane.tenant and t.due_at <= now() and t.status = 'PENDING' and not t.passthrough
+    and t.id <> all ($3::uuid[])
+  order by t.due_at
+  limit $1::integer
+  for update skip locked) claimed
+`
+
+type ClaimMoreTransactionsRow struct {
+	Tenant        int64       `db:"tenant"`
+	ID            pgtype.UUID `db:"id"`
+	DueAt         *time.Time  `db:"due_at"`
+	Expired       bool        `db:"expired"`
+	FloatCurrency string      `db:"float_currency"`
+	SimID         pgtype.UUID `db:"sim_id"`
+	NetAmount     int64       `db:"net_amount"`
+	Commission    int64       `db:"commission"`
+	Share         int32       `db:"share"`
+}
+
+// More of the same for the sandboxes that have it, where others left room in the batch.
+func (q *Queries) ClaimMoreTransactions(ctx context.Context, share int32, tenants []int64, claimed []pgtype.UUID) ([]ClaimMoreTransactionsRow, error) {
+	rows, err := q.db.Query(ctx, claimMoreTransactions, share, tenants, claimed)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ClaimMoreTransactionsRow
+	for rows.Next() {
+		var i ClaimMoreTransactionsRow
+		if err := rows.Scan(
+			&i.Tenant,
+			&i.ID,
 			&i.DueAt,
-			&i.ExpiresAt,
-			&i.Passthrough,
-			&i.ForwardFence,
-			&i.ForwardFailures,
-			&i.ForwardedAt,
 			&i.Expired,
+			&i.FloatCurrency,
+			&i.SimID,
+			&i.NetAmount,
+			&i.Commission,
+			&i.Share,
 		); err != nil {
 			return nil, err
 		}
@@ -252,4 +267,26 @@ func (q *Queries) SettleTransactions(ctx context.Context, arg SettleTransactions
 		arg.SimBalances,
 	)
 	return err
+}
+
+const wakeForgotten = `-- name: WakeForgotten :execrows
+with forgotten as materialized (
+  select f.tenant, f.id from transactions f
+  where f.status = 'PENDING' and f.expires_at < now() - interval '1 minute'
+    and (f.due_at is null or f.due_at > now() + interval '1 minute')
+  limit $1::integer
+  for update skip locked
+)
+update transactions t set due_at = now()
+from forgotten where t.tenant = forgotten.tenant and t.id = forgotten.id
+`
+
+// Pending payments whose time ran out and that nothing would come to any more are made due. No lease, and no pause between two
+// questions to an operator, is a minute long: what is due within one is not forgotten.
+func (q *Queries) WakeForgotten(ctx context.Context, batch int32) (int64, error) {
+	result, err := q.db.Exec(ctx, wakeForgotten, batch)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

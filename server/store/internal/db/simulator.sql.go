@@ -118,19 +118,6 @@ func (q *Queries) OperatorTokenValid(ctx context.Context, tenant int64, operator
 	return exists, err
 }
 
-const purgeOperatorPayments = `-- name: PurgeOperatorPayments :execrows
-delete from operator_payments where (tenant, operator, reference) in (
-  select p.tenant, p.operator, p.reference from operator_payments p where p.tenant = $1 limit $2)
-`
-
-func (q *Queries) PurgeOperatorPayments(ctx context.Context, tenant int64, batch int32) (int64, error) {
-	result, err := q.db.Exec(ctx, purgeOperatorPayments, tenant, batch)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const purgeOperatorTokens = `-- name: PurgeOperatorTokens :execrows
 delete from operator_tokens where tenant = $1
 `
@@ -170,7 +157,7 @@ func (q *Queries) RegisteredDigests(ctx context.Context, tenant int64, operator 
 
 const sandboxNamed = `-- name: SandboxNamed :one
 
-select tenant, resource_uid, latency_percent from organizations where namespace = $1 and name = $2
+select tenant, resource_uid, latency_percent from organizations where namespace = $1 and name = $2 and retained_at is null
 `
 
 type SandboxNamedRow struct {

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+func newKeysCommand() *cobra.Command {
+	var url, keyFile string
+	cmd := &cobra.Command{
+		Use:   "keys",
+		Short: "Tell which encryption keys are in use, and whether one can be taken away",
+		Long: `Tell which encryption keys are in use, and whether one can be taken away.
+
+A key is named by the first four bytes of its SHA-256, never shown. The command
+ends with an error while a stored secret is encrypted by another key than the
+first of the file: the controller encrypts it anew within a minute.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := requireDatabaseURL(url); err != nil {
+				return err
+			}
+			return runKeys(cmd.Context(), cmd.OutOrStdout(), url, keyFile)
+		},
+	}
+	databaseURL(cmd, &url)
+	cmd.Flags().StringVar(&keyFile, "encryption-key-file", "", "file with the keys that stored secrets are encrypted by, one a line in base64")
+	return cmd
+}
+
+func runKeys(ctx context.Context, out io.Writer, url, keyFile string) error {
+	ring, err := loadKeyRing(keyFile)
+	if err != nil {
+		return err
+	}
+	db, err := store.Open(url, store.Options{KeyRing: ring, MaxConns: 1})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	sealed, err := db.SealedSecrets(ctx)
+	if err != nil {
+		return err
+	}
+	uses := keyUses(ring.Keys(), sealed)
+	if err := printKeys(out, uses); err != nil {
+		return err
+	}
+	left := 0
+	for _, use := range uses[1:] {
+		left += use.secrets
+	}
+	if left > 0 {
+		return fmt.Errorf("%d stored secrets are not encrypted by the first key: keep every key that encrypts one in the file", left)
+	}
+	return nil
+}
+
+// keyUse is a key, in the file or only in the database.
+type keyUse struct {
+	key     string
+	inFile  string
+	secrets int
+}
+
+// keyUses are the keys of the file in their order, and then those that only the database knows.
+func keyUses(file []string, sealed []store.SealedSecrets) []keyUse {
+	var uses []keyUse
+	for i, key := range file {
+		use := keyUse{key: key, inFile: "yes"}
+		if i == 0 {
+			use.inFile = "first"
+		}
+		uses = append(uses, use)
+	}
+	for _, s := range sealed {
+		at := slices.Index(file, s.Key)
+		if at < 0 {
+			at = len(uses)
+			uses = append(uses, keyUse{key: s.Key, inFile: "missing"})
+		}
+		uses[at].secrets += s.Secrets
+	}
+	return uses
+}
+
+func printKeys(out io.Writer, uses []keyUse) error {
+	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "KEY\tIN THE FILE\tSECRETS")
+	for _, use := range uses {
+		fmt.Fprintf(table, "%s\t%s\t%d\n", use.key, use.inFile, use.secrets)
+	}
+	return table.Flush()
+}

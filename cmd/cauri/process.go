@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/telemetry"
+)
+
+const (
+	// shutdownTimeout bounds how long a process that was told to stop takes in all, within Kubernetes' usual 30 s.
+	shutdownTimeout = 25 * time.Second
+	// shutdownDelayLimit leaves enough of it for what runs.
+	shutdownDelayLimit = 15 * time.Second
+	// lastWords is what of it is kept for closing what is open, which may take up to closeTimeout where there is time.
+	lastWords    = time.Second
+	closeTimeout = 5 * time.Second
+)
+
+// processOptions are the settings that the api and the worker have in common.
+type processOptions struct {
+	databaseURL string
+	maxConns    int
+	health      string
+	clockOffset time.Duration
+}
+
+func (o *processOptions) flags(cmd *cobra.Command) {
+	databaseURL(cmd, &o.databaseURL)
+	flags := cmd.Flags()
+	flags.IntVar(&o.maxConns, "database-max-conns", 0, "connections to the database at most; 0 means four a core")
+	flags.StringVar(&o.health, "health-address", ":8081", "address to serve /healthz, /readyz and /metrics on, for the cluster and not for merchants")
+	clockOffset(cmd, &o.clockOffset)
+}
+
+// clockOffset declares a flag for tests of what happens when the clocks of machines differ.
+func clockOffset(cmd *cobra.Command, offset *time.Duration) {
+	const name = "test-clock-offset"
+	cmd.Flags().DurationVar(offset, name, 0, "how far this process's clock is ahead of the machine's; for tests only")
+	_ = cmd.Flags().MarkHidden(name) // it was declared a line above
+}
+
+// clock is the one clock of a process.
+func clock(offset time.Duration) func() time.Time {
+	if offset == 0 {
+		return time.Now
+	}
+	return func() time.Time { return time.Now().Add(offset) }
+}
+
+// process is what the api and the worker have in common: a database, metrics, traces, answers to probes, and an orderly end.
+type process struct {
+	role     string
+	options  processOptions
+	now      func() time.Time
+	db       *store.Store
+	registry *prometheus.Registry
+	worker   *telemetry.Worker // nil where there are no sweeps
+	tracing  *telemetry.Tracing
+	live     []telemetry.Check
+	ready    []telemetry.Check
+	beside   []func(context.Context) // run beside the work, and end after it
+}
+
+// newProcess opens what a process needs, without contacting anybody.
+func newProcess(ctx context.Context, role string, o processOptions, keys *store.KeyRing) (*process, error) {
+	tracing, err := telemetry.NewTracing(ctx, role, programVersion())
+	if err != nil {
+		return nil, err
+	}
+	p := &process{
+		role: role, options: o, now: clock(o.clockOffset), tracing: tracing, registry: telemetry.NewRegistry(role, programVersion()),
+	}
+	p.db, err = store.Open(o.databaseURL, store.Options{
+		KeyRing: keys, MaxConns: o.maxConns, Now: p.now, Tracer: tracing.Statements(),
+		Settled: func(status payments.Status, late time.Duration) { p.worker.Settled(string(status), late) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.ready = []telemetry.Check{stillRunning(ctx), databaseAnswers(p.db)}
+	p.beside = []func(context.Context){p.db.RunActivity}
+	telemetry.RegisterPool(p.registry, p.db.PoolStat)
+	return p, nil
+}
+
+// stillRunning fails once the process was told to stop, so that load balancers look for another one.
+func stillRunning(ctx context.Context) telemetry.Check {
+	return func(context.Context) error {
+		if ctx.Err() != nil {
+			return errors.New("the process is stopping")
+		}
+		return nil
+	}
+}
+
+func databaseAnswers(db *store.Store) telemetry.Check {
+	return func(ctx context.Context) error {
+		if db.Ping(ctx) != nil { // the reason may name the database's address and user
+			return errors.New("the database does not answer")
+		}
+		return nil
+	}
+}
+
+// run works until ctx ends, and then brings the process to its end within [shutdownTimeout]: it is not ready any more, work
+// returns when it has finished what it had, and the connections to the database are closed. Probes and metrics are served
+// throughout. It returns an error if work does, or does not finish in time.
+func (p *process) run(ctx context.Context, work func(context.Context) error) error {
+	listener, err := bind(p.role+"'s probes and metrics", p.options.health)
+	if err != nil {
+		return err
+	}
+	probes := &http.Server{Handler: p.probes(), ReadHeaderTimeout: headerTimeout, ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug)}
+	defer func() { _ = probes.Close() }()
+	failed := make(chan error, 1)
+	go func() { failed <- probes.Serve(listener) }()
+
+	done := make(chan error, 1)
+	go func() { done <- p.workBeside(ctx, work) }()
+	select {
+	case err = <-done: // too early, or at the same moment as the order to stop
+		p.close(context.WithoutCancel(ctx), closeTimeout)
+		return err
+	case err = <-failed:
+		return fmt.Errorf("serving probes and metrics: %w", err)
+	case <-ctx.Done():
+	}
+	return p.end(context.WithoutCancel(ctx), done)
+}
+
+// workBeside works, with what runs beside the work: that ends after it, since it may still write down what the work did.
+func (p *process) workBeside(ctx context.Context, work func(context.Context) error) error {
+	until, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var beside sync.WaitGroup
+	for _, run := range p.beside {
+		beside.Go(func() { run(until) })
+	}
+	err := work(ctx)
+	stop()
+	beside.Wait()
+	return err
+}
+
+// end waits for the end of what runs, and closes what is open.
+func (p *process) end(ctx context.Context, done <-chan error) error {
+	slog.InfoContext(ctx, "stopping", "within", shutdownTimeout)
+	begun := time.Now()
+	timer := time.NewTimer(shutdownTimeout - lastWords)
+	defer timer.Stop()
+	var err error
+	select {
+	case err = <-done:
+	case <-timer.C:
+		err = fmt.Errorf("the %s had not finished %s after it was told to stop; what is due stays due", p.role, shutdownTimeout-lastWords)
+	}
+	p.close(ctx, min(closeTimeout, shutdownTimeout-time.Since(begun)))
+	if err == nil {
+		slog.InfoContext(ctx, "stopped", "after", time.Since(begun))
+	}
+	return err
+}
+
+// close sends the last traces and ends the connections to the database, one that hangs excepted.
+func (p *process) close(ctx context.Context, within time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		p.db.Close()
+	}()
+	if err := p.tracing.Close(ctx); err != nil {
+		slog.WarnContext(ctx, "the last traces could not be sent", "error", err)
+	}
+	select {
+	case <-closed:
+	case <-ctx.Done():
+	}
+}
+
+func (p *process) probes() http.Handler {
+	return telemetry.Probes{Live: p.live, Ready: p.ready, Metrics: telemetry.MetricsHandler(p.registry)}.Handler()
+}

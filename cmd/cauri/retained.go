@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+type retainedOptions struct {
+	databaseURL string
+	olderThan   time.Duration
+	dryRun      bool
+}
+
+func newPurgeRetainedCommand() *cobra.Command {
+	var o retainedOptions
+	cmd := &cobra.Command{
+		Use:   "purge-retained",
+		Short: "Remove what deleted sandboxes left behind under deletionPolicy: Retain",
+		Long: `Remove what deleted sandboxes left behind under deletionPolicy: Retain.
+
+Lists the organizations that were retained longer ago than --older-than, and removes
+all of their rows. Sandboxes whose resource exists are never touched.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return purgeRetained(cmd.Context(), cmd.OutOrStdout(), o) },
+	}
+	databaseURL(cmd, &o.databaseURL)
+	cmd.Flags().DurationVar(&o.olderThan, "older-than", 0, "how long ago they were retained at least, for example 720h; required")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "list them and remove nothing")
+	return cmd
+}
+
+func purgeRetained(ctx context.Context, out io.Writer, o retainedOptions) error {
+	if err := requireDatabaseURL(o.databaseURL); err != nil {
+		return err
+	}
+	if o.olderThan <= 0 {
+		return errors.New("--older-than is missing: write how long ago they were retained at least, for example --older-than=720h")
+	}
+	db, err := store.Open(o.databaseURL, store.Options{})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	retained, err := db.RetainedSandboxes(ctx, o.olderThan)
+	if err != nil {
+		return err
+	}
+	done := "removed"
+	if o.dryRun {
+		done = "would be removed"
+	}
+	for _, sandbox := range retained {
+		if !o.dryRun {
+			if err := db.DeleteSandbox(ctx, sandbox.UID); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(out, "%s %s/%s, retained at %s: %s\n", sandbox.OrganizationID, sandbox.Namespace, sandbox.Name,
+			sandbox.RetainedAt.UTC().Format(time.RFC3339), done)
+	}
+	fmt.Fprintf(out, "%d retained sandboxes %s\n", len(retained), done)
+	return nil
+}

@@ -1,0 +1,62 @@
+package controllers
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// webhookStatus is how the deliveries go; nil for a sandbox without a webhook.
+func webhookStatus(before *v1alpha1.WebhookStatus, webhook *v1alpha1.Webhook, health store.EndpointHealth) *v1alpha1.WebhookStatus {
+	if webhook == nil {
+		return nil
+	}
+	status := &v1alpha1.WebhookStatus{Delivered: health.Delivered, Failed: health.Failed}
+	if health.LastFailedAt == nil {
+		return status
+	}
+	var told *metav1.Time
+	if before != nil && before.LastFailure != nil {
+		told = &before.LastFailure.Time
+	}
+	status.LastFailure = &v1alpha1.WebhookFailure{Time: *keepTime(told, health.LastFailedAt), Message: health.LastFailure}
+	return status
+}
+
+// setWebhookCondition tells whether the webhook endpoint acknowledges events.
+func setWebhookCondition(conditions *[]metav1.Condition, named bool, health store.EndpointHealth, generation int64, now time.Time) {
+	if !named {
+		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionWebhookReady)
+		return
+	}
+	condition := metav1.Condition{
+		Type: v1alpha1.ConditionWebhookReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonReady,
+		Message:            "The endpoint acknowledges events.",
+		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
+	}
+	switch {
+	case health.Paused:
+		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha1.ReasonEndpointFailing
+		condition.Message = fmt.Sprintf("The endpoint has not acknowledged an event for long%s. It gets one attempt a minute until it does, and the others wait: mend it, or change spec.webhook.url.", cause(health))
+	case health.Failures > 0:
+		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha1.ReasonDeliveryFailing
+		condition.Message = fmt.Sprintf("The last attempt was not acknowledged%s. It is repeated as spec.webhook.retryPolicy says.", cause(health))
+	case health.Delivered == 0 && health.LastFailedAt == nil:
+		condition.Status, condition.Reason = metav1.ConditionUnknown, v1alpha1.ReasonNothingDelivered
+		condition.Message = "No event was sent yet."
+	}
+	meta.SetStatusCondition(conditions, condition)
+}
+
+// cause is the last failure, as the end of a clause.
+func cause(health store.EndpointHealth) string {
+	if health.LastFailure == "" {
+		return ""
+	}
+	return ": " + health.LastFailure
+}

@@ -1,0 +1,85 @@
+package controllers
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// KeyRing is what [Sealing] needs to know of the encryption keys.
+type KeyRing interface {
+	// Keys names the keys, the one that encrypts first.
+	Keys() []string
+}
+
+// Sealing has all stored secrets encrypted by the first of the encryption keys, also those of resources that cannot be
+// reconciled, so that the other keys can be taken away. Its log says when.
+//
+// It is a runnable of the manager: the leader does it.
+type Sealing struct {
+	migrated *Migrated
+	ring     KeyRing
+	reseal   func(context.Context) (store.Resealed, error)
+	interval time.Duration
+}
+
+// NewSealing looks at the stored secrets every interval.
+func NewSealing(migrated *Migrated, ring KeyRing, reseal func(context.Context) (store.Resealed, error), interval time.Duration) *Sealing {
+	return &Sealing{migrated: migrated, ring: ring, reseal: reseal, interval: interval}
+}
+
+// Start works until the context ends.
+func (s *Sealing) Start(ctx context.Context) error {
+	ticker := time.NewTicker(s.interval)
+	defer ticker.Stop()
+	var told outcome
+	for {
+		if seen, ok := s.round(ctx); ok {
+			seen.tell(ctx, told)
+			told = seen
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// outcome is what came of a round.
+type outcome struct {
+	keys   []string
+	result store.Resealed
+}
+
+// round reports ok if it came to an end with the keys that it began with.
+func (s *Sealing) round(ctx context.Context) (seen outcome, ok bool) {
+	if s.migrated.ready(ctx) != nil {
+		return outcome{}, false
+	}
+	keys := s.ring.Keys()
+	result, err := s.reseal(ctx)
+	if err != nil && !interrupted(ctx) {
+		logf.FromContext(ctx).WithName("sealing").Info("The stored secrets could not be looked through: trying again", "cause", err.Error())
+	}
+	return outcome{keys: keys, result: result}, err == nil && slices.Equal(keys, s.ring.Keys())
+}
+
+// tell logs what differs from what was told before.
+func (o outcome) tell(ctx context.Context, told outcome) {
+	log := logf.FromContext(ctx).WithName("sealing").WithValues("key", o.keys[0])
+	newKeys := !slices.Equal(o.keys, told.keys)
+	if o.result.Secrets > 0 {
+		log.Info("Stored secrets were encrypted anew", "rows", o.result.Secrets)
+	}
+	switch failed := o.result.Failed; {
+	case failed > 0 && (newKeys || failed != told.result.Failed):
+		log.Error(store.ErrSealed, "Put the key that encrypted them back into the file of encryption keys", "rows", failed)
+	case failed == 0 && len(o.keys) > 1 && (newKeys || told.result.Failed > 0):
+		log.Info("Every stored secret is encrypted by the first key: the others can be taken out of the file", "others", o.keys[1:])
+	}
+}

@@ -1,0 +1,57 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// errBadCursor is returned for a cursor that this API did not give, or not to this sandbox.
+var errBadCursor = errors.New("not a cursor")
+
+const cursorSum = 8
+
+// cursors are those of one list. Its name stands in their checksums, so that one of another list is refused.
+type cursors string
+
+const (
+	paymentCursors cursors = "cursor"
+	eventCursors   cursors = "events"
+)
+
+// place reads a cursor.
+func (c cursors) place(into **payments.ID, tenant int64, text string) (problem string) {
+	id, err := c.parse(tenant, text)
+	if err != nil {
+		return "is not one that this list gave: send a nextCursor as it was, or none"
+	}
+	*into = &id
+	return ""
+}
+
+// after names the place after a transaction in a tenant's list. It carries a checksum, so that one that was changed is
+// refused rather than taken for another place; it is no secret, since every query is bound to the tenant anyway.
+func (c cursors) after(tenant int64, id payments.ID) string {
+	return base64.RawURLEncoding.EncodeToString(append(id[:], c.checksum(tenant, id)...))
+}
+
+func (c cursors) parse(tenant int64, text string) (payments.ID, error) {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || len(raw) != len(payments.ID{})+cursorSum {
+		return payments.ID{}, errBadCursor
+	}
+	id := payments.ID(raw[:len(payments.ID{})])
+	if c.after(tenant, id) != text { // to the letter: the decoder lets some differences pass
+		return payments.ID{}, errBadCursor
+	}
+	return id, nil
+}
+
+func (c cursors) checksum(tenant int64, id payments.ID) []byte {
+	message := binary.BigEndian.AppendUint64([]byte(c), uint64(tenant))
+	sum := sha256.Sum256(append(message, id[:]...))
+	return sum[:cursorSum]
+}

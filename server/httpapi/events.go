@@ -1,0 +1,65 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
+
+func (s *Server) getEvent(_ http.ResponseWriter, r *http.Request) (answer, error) {
+	id, err := webhooks.ParseEventID(chi.URLParam(r, "id"))
+	if err != nil {
+		return answer{}, noSuchEvent()
+	}
+	sandbox := sessionOf(r).sandbox
+	event, err := s.store.GetEvent(r.Context(), sandbox.Tenant, sandbox.OrganizationID, id, eventBody)
+	if errors.Is(err, store.ErrNotFound) {
+		return answer{}, noSuchEvent()
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{status: http.StatusOK, body: eventDetailOf(event)}, nil
+}
+
+// eventBody builds the body of an event as the worker does.
+func eventBody(organizationID string, t *payments.Transaction) ([]byte, error) {
+	return webhooks.Body(organizationID, t, operators.Raw(t))
+}
+
+func (s *Server) resendEvent(_ http.ResponseWriter, r *http.Request) (answer, error) {
+	id, err := webhooks.ParseEventID(chi.URLParam(r, "id"))
+	if err != nil {
+		return answer{}, noSuchEvent()
+	}
+	event, err := s.store.ResendEvent(r.Context(), sessionOf(r).sandbox.Tenant, id)
+	if err != nil {
+		return answer{}, resendRefusal(err)
+	}
+	return answer{status: http.StatusAccepted, body: eventSummaryOf(&event)}, nil
+}
+
+// resendRefusal says why an event cannot be sent again.
+func resendRefusal(err error) error {
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return noSuchEvent()
+	case errors.Is(err, store.ErrNoEndpoint):
+		return &Error{Status: http.StatusConflict, Code: "no_webhook",
+			Message: "This sandbox has no webhook URL to send the event to. Set spec.webhook.url of the SandboxEnvironment first."}
+	case errors.Is(err, store.ErrBeingSent):
+		return &Error{Status: http.StatusConflict, Code: "being_sent",
+			Message: "The event is being sent right now. Look at it again in a few seconds, and repeat the request if it is still needed."}
+	}
+	return err
+}
+
+func noSuchEvent() *Error {
+	return notFound("There is no event with this id in this sandbox.")
+}

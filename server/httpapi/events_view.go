@@ -1,0 +1,79 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
+
+// EventSummary is an event with how its delivery stands. It is exported so that its schema is part of what embeds it.
+type EventSummary struct {
+	ID                 string  `json:"id" doc:"The event's id: X-Service-Delivery of each of its deliveries." example:"evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
+	Event              string  `json:"event" enum:"payment.completed,payment.refunded,disbursement.completed" doc:"The event's name."`
+	TxID               string  `json:"txId" doc:"The transaction that it tells of."`
+	Status             string  `json:"status" doc:"Of the transaction."`
+	State              string  `json:"state" doc:"recorded: it is not sent, since there was no endpoint or its type is not sent; queued: it is to be sent, or sent again; delivered: it was acknowledged; failed: its retries are used up."`
+	AttemptCount       int     `json:"attemptCount" minimum:"0" doc:"Attempts to deliver it so far."`
+	CreatedAt          string  `json:"createdAt" format:"date-time" doc:"When the transaction became final. ISO 8601, UTC."`
+	NextAttemptAt      *string `json:"nextAttemptAt" format:"date-time" doc:"When it is sent next, if it is queued. null while it is being sent, and where nothing is to come."`
+	DeliveredAt        *string `json:"deliveredAt" format:"date-time" doc:"When it was acknowledged; null in every other state."`
+	LastResponseStatus *int    `json:"lastResponseStatus" doc:"HTTP status that the last attempt was answered with; null if none came."`
+	LastError          *string `json:"lastError" doc:"Why the last attempt did not count; null if it was acknowledged, or none was made."`
+}
+
+// eventListView is the answer of GET /v1/events.
+type eventListView struct {
+	Data       []EventSummary `json:"data" doc:"In the order of their transactions, newest first."`
+	NextCursor *string        `json:"nextCursor" doc:"Send it as cursor to get the next page; null on the last one."`
+	HasMore    bool           `json:"hasMore"`
+}
+
+// eventDetailView is the answer of GET /v1/events/{id}.
+type eventDetailView struct {
+	EventSummary
+	Body     string                `json:"body" doc:"What every delivery sends, or would send, byte for byte: what is signed."`
+	Payload  json.RawMessage       `json:"payload" doc:"The same, parsed."`
+	Attempts []deliveryAttemptView `json:"attempts" doc:"The latest 100, oldest first."`
+}
+
+// deliveryAttemptView is an attempt to deliver an event.
+type deliveryAttemptView struct {
+	Number         int     `json:"number" minimum:"1" doc:"Counted from 1, on and on when an event is sent again."`
+	StartedAt      string  `json:"startedAt" format:"date-time" doc:"ISO 8601, UTC."`
+	DurationMs     int64   `json:"durationMs" doc:"Until the answer was there, or the attempt was given up."`
+	ResponseStatus *int    `json:"responseStatus" doc:"null if no answer came."`
+	Error          *string `json:"error" doc:"Why it did not count; null if it was acknowledged."`
+	ResponseBody   string  `json:"responseBody" doc:"The first 4 KiB of the answer. Bytes that are not UTF-8 are replaced by U+FFFD."`
+}
+
+func eventSummaryOf(e *store.Event) EventSummary {
+	return EventSummary{
+		ID: webhooks.EventID(e.ID), Event: e.Type.Event(), TxID: e.ID.String(), Status: string(e.Status), State: string(e.State),
+		AttemptCount: e.Attempts, CreatedAt: payments.FormatTime(e.CreatedAt), NextAttemptAt: momentOf(e.NextAttemptAt),
+		DeliveredAt: momentOf(e.DeliveredAt), LastResponseStatus: e.LastStatus, LastError: e.LastError,
+	}
+}
+
+func eventDetailOf(e *store.EventDetail) eventDetailView {
+	view := eventDetailView{
+		EventSummary: eventSummaryOf(&e.Event), Body: string(e.Body), Payload: e.Body, Attempts: []deliveryAttemptView{},
+	}
+	for _, a := range e.History {
+		view.Attempts = append(view.Attempts, deliveryAttemptView{
+			Number: a.Number, StartedAt: payments.FormatTime(a.StartedAt), DurationMs: a.Duration.Milliseconds(),
+			ResponseStatus: a.ResponseStatus, Error: a.Error, ResponseBody: strings.ToValidUTF8(string(a.ResponseBody), "\uFFFD"),
+		})
+	}
+	return view
+}
+
+func momentOf(at *time.Time) *string {
+	if at == nil {
+		return nil
+	}
+	return new(payments.FormatTime(*at))
+}

@@ -1,0 +1,83 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/telemetry"
+)
+
+// simulatorRoute is the route of all requests to simulated operators, which the router does not see.
+const simulatorRoute = "/sandboxes/{namespace}/{name}/operators/*"
+
+// observed is an answer of which the status is remembered.
+type observed struct {
+	http.ResponseWriter
+	status int
+	span   telemetry.Span
+	began  time.Time
+	worked time.Duration // until the answer was there, which may be held after that
+}
+
+// Unwrap lets deadlines be set, see [http.ResponseController].
+func (o *observed) Unwrap() http.ResponseWriter { return o.ResponseWriter }
+
+// WriteHeader implements [http.ResponseWriter].
+func (o *observed) WriteHeader(status int) {
+	if o.status == 0 {
+		o.status = status
+	}
+	o.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements [http.ResponseWriter].
+func (o *observed) Write(body []byte) (int, error) {
+	if o.status == 0 {
+		o.status = http.StatusOK
+	}
+	return o.ResponseWriter.Write(body)
+}
+
+// observe begins to follow a request. The context that it returns is that of all that the request leads to.
+func (s *Server) observe(w http.ResponseWriter, r *http.Request) (context.Context, *observed) {
+	s.metrics.Begin()
+	ctx, span := s.tracing.Serve(r)
+	return ctx, &observed{ResponseWriter: w, span: span, began: s.now()}
+}
+
+// report tells what a request came to: in metrics, in its trace, and in one line of the log, at the level of debugging, since what
+// fails is logged where it fails. None of them has the path or the query, which may hold numbers of payers.
+func (s *Server) report(r *http.Request, o *observed, id string) {
+	route := routeOf(r)
+	if o.status == 0 {
+		o.status = statusClientGone
+	}
+	if o.worked == 0 {
+		o.worked = s.now().Sub(o.began)
+	}
+	s.metrics.End(route, r.Method, o.status, o.worked)
+	o.span.Served(route, r.Method, id, o.status)
+	if s.log.Enabled(r.Context(), slog.LevelDebug) {
+		s.log.DebugContext(r.Context(), "request", "request", id, "method", r.Method, "route", route, "status", o.status,
+			"duration", o.worked, "held", s.now().Sub(o.began)-o.worked)
+	}
+}
+
+// statusClientGone is what a request is counted under whose client went away before there was an answer. It is never sent.
+const statusClientGone = 499
+
+// routeOf is the pattern of the route that answered a request, empty for none.
+func routeOf(r *http.Request) string {
+	if routed := chi.RouteContext(r.Context()); routed != nil && routed.RoutePattern() != "" {
+		return routed.RoutePattern()
+	}
+	if parts := strings.SplitN(r.URL.Path, "/", 6); len(parts) == 6 && parts[1] == "sandboxes" && parts[4] == "operators" {
+		return simulatorRoute
+	}
+	return ""
+}

@@ -1,0 +1,93 @@
+package httpapi_test
+
+import (
+	"crypto/rand"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/store/storetest"
+	"github.com/cauri-dev/cauri/server/telemetry"
+)
+
+// Requests are counted by the pattern of their route under every form of their path, never by the path itself.
+func TestRequestsAreCountedByRoute(t *testing.T) {
+	w := newWorld(t)
+	registry := prometheus.NewRegistry()
+	asAPI := storetest.OpenAs(t, w.db, storetest.API)
+	server := httptest.NewServer(httpapi.New(httpapi.Options{
+		Store: asAPI, Directory: store.NewDirectory(asAPI), Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 },
+		Random: rand.Reader, Metrics: telemetry.NewAPI(registry),
+	}))
+	t.Cleanup(server.Close)
+	w.url = server.URL
+
+	made := w.call(http.MethodPost, "/v1/payments", blockedPayment("r1"))
+	w.call(http.MethodPost, "/v1/payments", blockedPayment("r1")) // a repeat
+	id := made.body["id"].(string)
+	w.call(http.MethodGet, "/v1/payments/"+id, nil)
+	w.call(http.MethodGet, "/sandboxes/team/checkout/api/v1/payments/"+id, nil)
+	w.call(http.MethodGet, "/v1/nothing/"+id, nil)
+	w.call(http.MethodDelete, "/v1/payments", nil)
+	if answer, err := http.Get(server.URL + "/sandboxes/team/checkout/operators/mtn/collection/" + id); err != nil {
+		t.Fatal(err)
+	} else {
+		_ = answer.Body.Close()
+	}
+	w.call(http.MethodGet, "/v1/payments", nil, func(r *http.Request) { r.Header.Del("Authorization") })
+	w.call(http.MethodGet, "/v1/payments", nil, func(r *http.Request) { r.Header.Set("Authorization", "Bearer wrong") })
+
+	want := `
+# HELP cauri_api_auth_failures_total Requests refused for their key: missing or malformed, or not valid for the sandbox.
+# TYPE cauri_api_auth_failures_total counter
+cauri_api_auth_failures_total{reason="invalid"} 1
+cauri_api_auth_failures_total{reason="missing"} 1
+# HELP cauri_api_payments_total Transactions recorded, without repeats, by type and by the status that they began with.
+# TYPE cauri_api_payments_total counter
+cauri_api_payments_total{status="ACCOUNT_BLOCKED",type="collection"} 1
+# HELP cauri_api_requests_in_flight Requests that are not answered yet, with those whose answer is held.
+# TYPE cauri_api_requests_in_flight gauge
+cauri_api_requests_in_flight 0
+# HELP cauri_api_requests_total Requests answered, by the pattern of the route, the method and the status of the answer.
+# TYPE cauri_api_requests_total counter
+cauri_api_requests_total{code="200",method="GET",route="/v1/payments/{id}"} 2
+cauri_api_requests_total{code="200",method="POST",route="/v1/payments"} 1
+cauri_api_requests_total{code="201",method="POST",route="/v1/payments"} 1
+cauri_api_requests_total{code="401",method="GET",route="/v1/payments"} 2
+cauri_api_requests_total{code="404",method="GET",route="/sandboxes/{namespace}/{name}/operators/*"} 1
+cauri_api_requests_total{code="404",method="GET",route="unmatched"} 1
+cauri_api_requests_total{code="405",method="DELETE",route="unmatched"} 1
+`
+	err := testutil.GatherAndCompare(registry, strings.NewReader(want), "cauri_api_requests_total", "cauri_api_requests_in_flight",
+		"cauri_api_auth_failures_total", "cauri_api_payments_total")
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// blockedPayment is a collection that ends at once.
+func blockedPayment(reference string) object {
+	return object{"amount": 1000, "currency": "RWF", "operator": "mtn", "country": "RW", "msisdn": alice, "reference": reference,
+		"application": "shop", "scenario": "blocked"}
+}
+
+// BenchmarkObserving measures what following a request costs, on one that does next to nothing.
+func BenchmarkObserving(b *testing.B) {
+	for name, metrics := range map[string]*telemetry.API{"off": nil, "metrics": telemetry.NewAPI(prometheus.NewRegistry())} {
+		b.Run(name, func(b *testing.B) {
+			server := httpapi.New(httpapi.Options{Version: "test", Metrics: metrics})
+			request := httptest.NewRequest(http.MethodGet, "/v1/nothing", nil)
+			b.ReportAllocs()
+			for b.Loop() {
+				server.ServeHTTP(httptest.NewRecorder(), request)
+			}
+		})
+	}
+}

@@ -1,0 +1,138 @@
+package httpapi
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+var msisdnParameter = &huma.Param{
+	Name: "msisdn", In: "path", Required: true, Description: "Number of the test client. Its `+` may be written as it is, or as `%2B`.",
+	Schema: &huma.Schema{Type: huma.TypeString, Pattern: payments.MSISDNPattern},
+}
+
+var promptIDParameter = &huma.Param{
+	Name: "tx", In: "path", Required: true, Description: "Id of the payment that waits for the answer.", Schema: transactionIDParameter.Schema,
+}
+
+var promptAnswerParameter = &huma.Param{
+	Name: "answer", In: "path", Required: true, Description: "What the payer does.",
+	Schema: oneOf(slices.Sorted(maps.Keys(promptAnswers))...),
+}
+
+// testClientParameterDescriptions say what the parameters of the list of test clients are. What reads them is
+// testClientParameters.
+var testClientParameterDescriptions = map[string]*huma.Param{
+	"limit": {
+		Description: "Test clients on a page.",
+		Schema:      &huma.Schema{Type: huma.TypeInteger, Format: "int32", Minimum: new(1.0), Maximum: new(float64(maxLimit)), Default: defaultLimit},
+	},
+	"cursor":   {Description: "`nextCursor` of the page before, as it was.", Schema: &huma.Schema{Type: huma.TypeString}},
+	"country":  {Description: "Of this country.", Schema: oneOf(payments.CoteDIvoire, payments.Rwanda, payments.Benin, payments.Togo)},
+	"operator": {Description: "Of this operator.", Schema: oneOf(payments.Operators...)},
+	"state":    {Description: "In this state.", Schema: oneOf(stateActive, stateBlocked)},
+}
+
+var promptParameterDescriptions = map[string]*huma.Param{
+	"limit": {
+		Description: "Prompts on a page.",
+		Schema:      &huma.Schema{Type: huma.TypeInteger, Format: "int32", Minimum: new(1.0), Maximum: new(float64(maxLimit)), Default: defaultLimit},
+	},
+	"cursor": {Description: "`nextCursor` of the page before, as it was.", Schema: &huma.Schema{Type: huma.TypeString}},
+}
+
+func refineTestClient(fields map[string]*huma.Schema) {
+	fields["operator"].Enum = anyOf(payments.Operators)
+	fields["country"].Enum = []any{payments.CoteDIvoire, payments.Rwanda, payments.Benin, payments.Togo}
+	fields["msisdn"].Pattern = payments.MSISDNPattern
+	fields["state"].Enum = []any{stateActive, stateBlocked}
+	fields["behaviour"].Enum = []any{payments.Approve, payments.Cancel, payments.WrongPIN, payments.Ignore, payments.Manual}
+}
+
+var listTestClientsOperation = operation{
+	id: "listTestClients", method: http.MethodGet, path: "/v1/test_clients", tag: tagTestClients, summary: "List test clients",
+	description: "The sandbox's SIM registry, in the order of the numbers, a page at a time. Test clients are made and changed as resources " +
+		"of the cluster, not here.\n\n" +
+		"A parameter with a value that it cannot have is refused, never corrected; one that is not known is ignored.",
+	parameters: describedParameters(testClientParameters, testClientParameterDescriptions, []string{"limit", "cursor", "state"}),
+	answers:    []described{{http.StatusOK, "A page.", testClientListSchema, nil}},
+	errors:     []string{"invalid_params"},
+	examples: []example{{
+		name: "active", summary: "Who can pay", status: http.StatusOK, parameters: map[string]any{"state": stateActive},
+		answer: testClientListView{Data: []testClientView{testClientViewOf(exampleTestClient())}},
+	}},
+}
+
+var getTestClientOperation = operation{
+	id: "getTestClient", method: http.MethodGet, path: "/v1/test_clients/{msisdn}", tag: tagTestClients, summary: "Read a test client",
+	description: "A SIM with its balance as it is now.",
+	parameters:  []*huma.Param{msisdnParameter},
+	answers:     []described{{http.StatusOK, "The test client.", testClientSchema, nil}},
+	errors:      []string{"not_found", "invalid_params"},
+	examples: []example{{
+		name: "alice", summary: "A test client", status: http.StatusOK, answer: testClientViewOf(exampleTestClient()),
+		parameters: map[string]any{"msisdn": exampleMSISDN},
+	}},
+}
+
+var listPromptsOperation = operation{
+	id: "listPrompts", method: http.MethodGet, path: "/v1/test_clients/{msisdn}/prompts", tag: tagTestClients,
+	summary: "List what waits for a test client's answer",
+	description: "What the payer's phone would show: the `PENDING` payments of this SIM, oldest first, whatever its `behaviour`. One that is " +
+		"forwarded to an operator's API is answered there and is not among them.",
+	parameters: append([]*huma.Param{msisdnParameter}, describedParameters(promptParameters, promptParameterDescriptions, []string{"limit"})...),
+	answers:    []described{{http.StatusOK, "A page.", promptListSchema, nil}},
+	errors:     []string{"not_found", "invalid_params"},
+	examples: []example{{
+		name: "one", summary: "One payment waits", status: http.StatusOK, parameters: map[string]any{"msisdn": exampleMSISDN},
+		answer: promptListView{Data: []promptView{promptViewOf(examplePrompt())}},
+	}},
+}
+
+var answerPromptOperation = operation{
+	id: "answerPrompt", method: http.MethodPost, path: "/v1/test_clients/{msisdn}/prompts/{tx}/{answer}", tag: tagTestClients,
+	summary: "Act as the payer",
+	description: "Answers a pending payment as its payer, at once and whatever the test client's `behaviour`. The SIM is looked at again, as " +
+		"in every settlement: an approved payment ends `SUCCESS`, or `INSUFFICIENT_FUNDS` if the balance is too low by now; `cancel` ends it " +
+		"`USER_CANCELLED`, `wrong_pin` `PIN_INVALID`; and a SIM that was blocked meanwhile `ACCOUNT_BLOCKED`, whatever the answer.\n\n" +
+		"A payment is answered once. The same answer again, to a payment that has the status that the answer asks for, returns the payment " +
+		"with the header `Idempotent-Replayed: true`, also where the worker was faster. Any other answer is `prompt_closed`. One that comes " +
+		"after the payment's time is over ends it `TIMEOUT` and is `prompt_closed` too.\n\nNo body is needed.",
+	parameters: []*huma.Param{msisdnParameter, promptIDParameter, promptAnswerParameter},
+	answers: []described{{
+		http.StatusOK, "The payment with its outcome: see `status`.", paymentSchema, []string{"Idempotent-Replayed"},
+	}},
+	errors: []string{"not_found", "invalid_params", "prompt_closed"},
+	examples: []example{{
+		name: "approve", summary: "The payer confirms", status: http.StatusOK, answer: viewOf(answeredCollection()),
+		parameters: map[string]any{"msisdn": exampleMSISDN, "tx": pendingCollection().ID.String(), "answer": "approve"},
+	}},
+}
+
+// exampleTestClient is the payer of the examples, after all of them but the last.
+func exampleTestClient() *store.TestClient {
+	return &store.TestClient{Name: "alice", Prompts: 1, SIM: payments.SIM{
+		MSISDN: exampleMSISDN, Operator: payments.MTN, Country: payments.Rwanda, Behaviour: payments.Manual, Balance: 60_000,
+	}}
+}
+
+func examplePrompt() *store.Prompt {
+	t := pendingCollection()
+	return &store.Prompt{
+		ID: t.ID, Amount: t.Amount, CustomerTotal: t.CustomerTotal(), Currency: t.Currency, Store: t.Store, Reference: t.Reference,
+		Description: t.Description, CreatedAt: t.CreatedAt, ExpiresAt: t.CreatedAt.Add(store.DefaultPendingTimeout),
+	}
+}
+
+// answeredCollection is the pending one, half a minute later.
+func answeredCollection() *payments.Transaction {
+	t := exampleTransaction(pendingCollection().ID, payments.Collection, payments.Success, exampleReference, 25_000, exampleTime)
+	t.CompletedAt = new(exampleTime.Add(30 * time.Second))
+	return &t
+}

@@ -1,0 +1,100 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	defaultLimit = 20
+	maxLimit     = 100
+)
+
+// parameters read each parameter of a query into a Q and return what is wrong with it.
+type parameters[Q any] map[string]func(q *Q, value string, tenant int64) (problem string)
+
+// read reads a query. A value that cannot be meant is wrong, never corrected or left out. Parameters that are not known are
+// ignored.
+func (p parameters[Q]) read(raw string, tenant int64, q *Q) (url.Values, fieldErrors) {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return nil, p.unreadable(raw)
+	}
+	wrong := fieldErrors{}
+	for name, given := range values {
+		read, known := p[name]
+		if !known {
+			continue
+		}
+		if len(given) > 1 {
+			wrong[name] = append(wrong[name], "is given more than once")
+		} else if problem := read(q, given[0], tenant); problem != "" {
+			wrong[name] = append(wrong[name], problem)
+		}
+	}
+	return values, wrong
+}
+
+// unreadable names the parameters of a query that are not encoded as they have to be.
+func (p parameters[Q]) unreadable(raw string) fieldErrors {
+	wrong := fieldErrors{}
+	for pair := range strings.SplitSeq(raw, "&") {
+		if _, err := url.ParseQuery(pair); err != nil {
+			name, _, _ := strings.Cut(pair, "=")
+			if _, known := p[name]; !known {
+				name = "query"
+			}
+			wrong[name] = []string{"cannot be read; encode it like a URL's query"}
+		}
+	}
+	return wrong
+}
+
+func invalidParams(wrong fieldErrors) *Error {
+	return &Error{Status: http.StatusBadRequest, Code: "invalid_params",
+		Message: "The query is invalid; detail.fieldErrors says which parameters and why.",
+		Detail:  map[string]any{"fieldErrors": wrong}}
+}
+
+func limit(into *int, value string) (problem string) {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > maxLimit || strconv.Itoa(n) != value {
+		return fmt.Sprintf("has to be a number from 1 to %d", maxLimit)
+	}
+	*into = n
+	return ""
+}
+
+func text(into *string, value string, longest int) (problem string) {
+	*into = value
+	if n := utf8.RuneCountInString(value); n < 1 || n > longest || !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
+		return fmt.Sprintf("has to have 1 to %d characters", longest)
+	}
+	return ""
+}
+
+// momentForm is what time.Parse does not insist on: two digits of each number, a point before fractions, an offset that exists.
+var momentForm = regexp.MustCompile(`T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`)
+
+func moment(into **time.Time, value string) (problem string) {
+	at, err := time.Parse(time.RFC3339, value)
+	if err != nil || !momentForm.MatchString(value) {
+		return "has to be a time like 2026-05-31T12:00:00Z (RFC 3339); a + in it is written as %2B in a URL"
+	}
+	*into = &at
+	return ""
+}
+
+func join[T ~string](values []T) string {
+	var texts []string
+	for _, v := range values {
+		texts = append(texts, string(v))
+	}
+	return strings.Join(texts, ", ")
+}

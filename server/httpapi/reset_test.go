@@ -1,0 +1,106 @@
+package httpapi_test
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// reset empties the sandbox behind the server's back: it does not look at the configuration by itself in these tests.
+func (w *world) reset(value string) {
+	w.t.Helper()
+	w.config.Reset = value
+	if _, err := w.store.ApplySandbox(w.t.Context(), w.config); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// A server that has not seen the reset yet answers as one that has, from its first request on.
+func TestNothingOfBeforeAResetIsAnswered(t *testing.T) {
+	forced := object{"scenario": "success"}
+	requests := map[string]struct {
+		method, path string
+		body         any
+		status       int
+		check        func(response) bool
+	}{
+		"get": {"GET", "/v1/payments/{id}", nil, http.StatusNotFound, nil},
+		"list": {"GET", "/v1/payments", nil, http.StatusOK, func(r response) bool {
+			data, _ := r.body["data"].([]any)
+			return len(data) == 0 && r.body["hasMore"] == false
+		}},
+		"cursor":              {"GET", "/v1/payments?limit=1&cursor={cursor}", nil, http.StatusBadRequest, nil},
+		"the same request":    {"POST", "/v1/payments", payment("r1", forced), http.StatusCreated, nil},
+		"the same reference":  {"POST", "/v1/payments", payment("r1", forced, object{"amount": 5}), http.StatusCreated, nil},
+		"a refused request":   {"POST", "/v1/payments", payment("r1", forced, object{"application": "gone"}), http.StatusNotFound, nil},
+		"by the SIM":          {"POST", "/v1/payments", payment("r3"), http.StatusCreated, func(r response) bool { return r.body["status"] == "PENDING" }},
+		"refund":              {"POST", "/v1/payments/{id}/refund", object{"reference": "r4"}, http.StatusNotFound, nil},
+		"refund without body": {"POST", "/v1/payments/{id}/refund", nil, http.StatusNotFound, nil},
+		"disbursement": {"POST", "/v1/disbursements", object{"amount": 1000, "currency": "RWF", "operator": "mtn", "country": "RW", "msisdn": alice, "reference": "r5", "application": "shop"},
+			http.StatusOK, func(r response) bool { return r.body["status"] == "SUCCESS" }},
+		"quota": {"POST", "/v1/payments", payment("r6", forced), http.StatusCreated, nil},
+	}
+	for name, request := range requests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			quota, rate := int64(2), int32(600)
+			w.config.MonthlyQuota, w.config.RateLimit = &quota, &rate
+			w.sandbox(w.config, key)
+			w.client("alice", alice, 5000)
+			id, _ := w.call("POST", "/v1/payments", payment("r1", forced)).body["id"].(string)
+			w.call("POST", "/v1/payments", payment("r2", forced))
+			cursor, _ := w.call("GET", "/v1/payments?limit=1", nil).body["nextCursor"].(string)
+			if id == "" || cursor == "" {
+				t.Fatalf("it begins with the payment %q and the cursor %q", id, cursor)
+			}
+			w.reset("1")
+			got := w.call(request.method, strings.NewReplacer("{id}", id, "{cursor}", cursor).Replace(request.path), request.body)
+			if got.status != request.status || request.check != nil && !request.check(got) || got.header.Get("Idempotent-Replayed") != "" {
+				t.Errorf("answered %d, want %d: %s", got.status, request.status, got.raw)
+			}
+		})
+	}
+}
+
+// A server that has not seen a payment's sandbox being reset finds what another one recorded since.
+func TestWhatWasRecordedAfterAResetIsFoundEverywhere(t *testing.T) {
+	w := newWorld(t)
+	w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}))
+	w.reset("1")
+	directory := store.NewDirectory(w.store)
+	if err := directory.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	sandbox, _ := directory.ByKey(sha256.Sum256([]byte(key)))
+	n := &store.NewCollection{Decided: store.Decided{RequestHash: []byte("r2"), ConfigVersion: sandbox.ConfigVersion}, Transaction: payments.Transaction{
+		ID: payments.ID{1}, Type: payments.Collection, Status: payments.UnknownMSISDN, Reference: "r2", OrderRef: "r2", Store: "shop",
+		EnvironmentID: sandbox.Environments[store.Market{Operator: payments.MTN, Country: "RW"}].ID, Operator: payments.MTN, Country: "RW",
+		Currency: "RWF", MSISDN: alice, Amount: 1000, NetAmount: 1000,
+	}}
+	if err := w.store.CreateCollection(t.Context(), sandbox.Tenant, n); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.call("GET", "/v1/payments/"+n.Transaction.ID.String(), nil); got.status != http.StatusOK {
+		t.Errorf("answered %d: %s", got.status, got.raw)
+	}
+}
+
+func TestRetainedSandboxAnswersNobody(t *testing.T) {
+	w := newWorld(t)
+	id, _ := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
+	if err := w.store.RetainSandbox(t.Context(), w.config.UID); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/v1/payments", "/v1/payments/" + id} {
+		if got := w.call("GET", path, nil); got.status != http.StatusUnauthorized {
+			t.Errorf("GET %s answered %d: %s", path, got.status, got.raw)
+		}
+	}
+	if got := w.call("POST", "/v1/payments/"+id+"/refund", nil); got.status != http.StatusUnauthorized {
+		t.Errorf("a refund was answered %d: %s", got.status, got.raw)
+	}
+}

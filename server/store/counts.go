@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// TransactionCounts are how many transactions a sandbox has.
+type TransactionCounts struct {
+	Total   int64
+	Pending int64
+}
+
+// EndpointHealth is how the deliveries of a sandbox's events go. The zero value is that of a sandbox that sent nothing.
+type EndpointHealth struct {
+	Delivered    int64      // events
+	Failed       int64      // events whose retries are used up
+	Failures     int        // attempts in a row that were not acknowledged
+	FailingSince *time.Time // the first of them
+	Paused       bool       // it failed for so long that it is only probed
+	LastFailure  string
+	LastFailedAt *time.Time
+}
+
+const (
+	// countedLater is how long after its id was made a transaction may still be recorded: a booking takes seconds at most, and
+	// the clocks of the api's replicas, which make the ids, may differ by the rest.
+	countedLater = 5 * time.Minute
+	// countedAtMost is how many transactions are counted one by one before they are added to those that never are again.
+	countedAtMost = 1000
+)
+
+// observe fills in what a sandbox's status tells of its payments and deliveries.
+func (s *Store) observe(ctx context.Context, tenant int64, state *SandboxState) (err error) {
+	if state.Transactions, err = s.countTransactions(ctx, tenant); err != nil {
+		return err
+	}
+	health, err := s.system().EndpointHealth(ctx, tenant)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	state.Endpoint = EndpointHealth{
+		Delivered: health.Delivered, Failed: health.Failed, Failures: int(health.Failures),
+		FailingSince: health.FailingSince, Paused: health.ProbeAt != nil, LastFailedAt: health.LastFailureAt,
+	}
+	if health.LastFailure != nil {
+		state.Endpoint.LastFailure = *health.LastFailure
+	}
+	return nil
+}
+
+// countTransactions counts those that came since it last wrote down how many there are, which it does when they become many.
+func (s *Store) countTransactions(ctx context.Context, tenant int64) (TransactionCounts, error) {
+	row, err := s.system().CountTransactions(ctx, tenant)
+	if err != nil {
+		return TransactionCounts{}, err
+	}
+	if row.Since > countedAtMost {
+		err = s.advanceCount(ctx, tenant)
+	}
+	return TransactionCounts{Total: row.Counted + row.Since, Pending: row.Pending}, err
+}
+
+func (s *Store) advanceCount(ctx context.Context, tenant int64) error {
+	now, err := s.system().DatabaseTime(ctx)
+	if err != nil {
+		return err
+	}
+	return s.system().AdvanceCount(ctx, uuidOf(payments.FirstID(now.Add(-countedLater))), tenant)
+}

@@ -1,0 +1,25 @@
+-- Whether the rows are still as the controller left them, over all sandboxes at once.
+
+-- name: NoteFingerprint :exec
+update organizations o set applied = present.fingerprint
+from (select sandbox_fingerprint(sqlc.arg(tenant)::bigint) as fingerprint) present
+where o.tenant = sqlc.arg(tenant)::bigint and o.applied is distinct from present.fingerprint;
+
+-- name: SandboxesDrifted :many
+select o.resource_uid, (o.applied is distinct from sandbox_fingerprint(o.tenant))::boolean as drifted
+from organizations o where o.retained_at is null;
+
+-- name: SIMFingerprints :many
+-- The same as TestClientConfig.fingerprint.
+select s.sim_id, md5(concat_ws('|', o.resource_uid, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.opening))::text
+  as fingerprint
+from sims s join organizations o using (tenant) where o.retained_at is null;
+
+-- name: FindOrganization :one
+-- As LockOrganization, and locks nothing.
+select sqlc.embed(o), (o.applied is not distinct from sandbox_fingerprint(o.tenant))::boolean as settled
+from organizations o where o.resource_uid = sqlc.arg(resource_uid) and o.retained_at is null;
+
+-- name: FindRegisteredSIM :one
+select s.* from sims s join organizations o using (tenant)
+where o.resource_uid = sqlc.arg(resource_uid) and o.retained_at is null and s.sim_id = sqlc.arg(sim_id);

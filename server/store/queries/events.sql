@@ -1,0 +1,41 @@
+-- Events as their sandbox sees them. Every statement here runs behind the tenant wall.
+
+-- name: GetEvent :one
+select sqlc.embed(e), sqlc.embed(t), coalesce(e.leased and e.due_at > now(), false)::boolean as being_sent
+from events e
+join transactions t on t.tenant = e.tenant and t.id = e.id
+where e.tenant = sqlc.arg(tenant) and e.id = sqlc.arg(id);
+
+-- name: ListAttempts :many
+select * from delivery_attempts
+where tenant = sqlc.arg(tenant) and event_id = sqlc.arg(event_id) and attempt <= sqlc.arg(latest)::integer
+order by attempt desc limit sqlc.arg(most);
+
+-- name: KeepEventBody :one
+-- Keeps the body that an event is sent with, unless a worker was first, and returns the one that is kept.
+update events e set body = coalesce(e.body, sqlc.arg(body)) where e.tenant = sqlc.arg(tenant) and e.id = sqlc.arg(id) returning e.body;
+
+-- name: ResendEvent :one
+-- Queues an event anew, unless it is being sent, or there is nowhere to send it. The fence goes up, so that an attempt whose
+-- lease has ended cannot undo this. An event that was never sent and waits for the answer of its transaction goes on waiting.
+-- The counts are of the events in a state. Locks are taken as by delivery: event, then endpoint.
+with present as (
+  select e.id, e.state, coalesce(e.leased and e.due_at > now(), false)::boolean as being_sent, (o.webhook_url is not null)::boolean as deliverable
+  from events e
+  join organizations o on o.tenant = e.tenant
+  where e.tenant = sqlc.arg(tenant) and e.id = sqlc.arg(id)
+  for update of e
+), queued as (
+  update events e set state = 'queued', fence = e.fence + 1, leased = false, resent_after = e.attempts, delivered_at = null,
+    due_at = case when e.state = 'queued' and e.attempts = 0 then e.due_at else now() end
+  from present
+  where e.tenant = sqlc.arg(tenant) and e.id = present.id and present.deliverable and not present.being_sent
+  returning e.id
+), counted as (
+  update endpoint_health h set changed_at = now(),
+    delivered = greatest(0, h.delivered - (present.state = 'delivered')::integer),
+    failed = greatest(0, h.failed - (present.state = 'failed')::integer)
+  from present, queued
+  where h.tenant = sqlc.arg(tenant) and present.state in ('delivered', 'failed')
+)
+select present.being_sent, present.deliverable from present;

@@ -1,0 +1,58 @@
+-- Removal of what is older than it has to be kept, in small batches, while everything else goes on.
+
+-- name: AgedTenants :many
+-- The sandboxes that have an event before an id. What was retained stays.
+select o.tenant from organizations o
+where o.retained_at is null and exists (select from events e where e.tenant = o.tenant and e.id < sqlc.arg(before));
+
+-- name: RemoveAgedEvents :one
+-- Removes those of the next events that are old, with their attempts; one that is still to be sent stays. It tells how many it
+-- looked at and which was the last, since what it leaves must not hold it up. One that somebody else works on is left for the
+-- next time. Locks are taken as by delivery: events, then the endpoint, whose counts are of the events in a state.
+with span as (
+  select e.id from events e
+  where e.tenant = sqlc.arg(tenant) and e.id > sqlc.arg(after) and e.id < sqlc.arg(before)
+  order by e.id limit sqlc.arg(batch)
+), aged as (
+  select e.id, e.state from events e join span on span.id = e.id
+  where e.tenant = sqlc.arg(tenant) and e.created_at < sqlc.arg(cutoff) and e.state <> 'queued'
+  order by e.id for update of e skip locked
+), attempts as (
+  delete from delivery_attempts a using aged where a.tenant = sqlc.arg(tenant) and a.event_id = aged.id
+), gone as (
+  delete from events e using aged where e.tenant = sqlc.arg(tenant) and e.id = aged.id
+), counts as (
+  select count(*) as removed, count(*) filter (where state = 'delivered') as delivered, count(*) filter (where state = 'failed') as failed
+  from aged
+), counted as (
+  update endpoint_health h
+  set delivered = greatest(0, h.delivered - counts.delivered), failed = greatest(0, h.failed - counts.failed), changed_at = now()
+  from counts where h.tenant = sqlc.arg(tenant) and counts.delivered + counts.failed > 0
+)
+select (select count(*) from span)::integer as seen, (select span.id from span order by span.id desc limit 1)::uuid as last, counts.removed
+from counts;
+
+-- name: RemoveAgedOperatorPayments :execrows
+delete from operator_payments where (tenant, operator, reference) in (
+  select p.tenant, p.operator, p.reference from operator_payments p
+  where p.tenant = sqlc.arg(tenant) and p.answers_at < sqlc.arg(cutoff) order by p.answers_at limit sqlc.arg(batch));
+
+-- name: AgedOperatorTenants :many
+select o.tenant from organizations o
+where o.retained_at is null
+  and exists (select from operator_payments p where p.tenant = o.tenant and p.answers_at < sqlc.arg(cutoff));
+
+-- name: RemoveAgedRateUsage :execrows
+-- Of sandboxes that are not called any more; a call removes its own.
+delete from rate_usage where (tenant, second) in (
+  select r.tenant, r.second from rate_usage r where r.second < extract(epoch from now())::bigint - 3600 limit sqlc.arg(batch));
+
+-- name: RemoveAgedTokens :execrows
+-- Of sandboxes whose simulated operators give no tokens any more.
+delete from operator_tokens where (tenant, operator, hash) in (
+  select t.tenant, t.operator, t.hash from operator_tokens t where t.expires_at < now() - interval '1 day' limit sqlc.arg(batch));
+
+-- name: RemoveAgedQuotaUsage :execrows
+-- Nothing looks at a month that has passed.
+delete from quota_usage where (tenant, month) in (
+  select q.tenant, q.month from quota_usage q where q.month < (now() - interval '1 year')::date limit sqlc.arg(batch));

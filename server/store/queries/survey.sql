@@ -1,0 +1,72 @@
+-- What waits for the workers, for their metrics. Each scan skips from one sandbox that has something due to the next, and looks at
+-- one row of each; the counts are bounded, so that a survey stays cheap when much waits. Left out is what no worker may take:
+-- that of suspended and of deleted sandboxes, and events whose endpoint has failed for long.
+
+-- name: SurveySettlements :one
+with recursive lanes as (
+  (select t.tenant, t.due_at from transactions t
+   where t.status = 'PENDING' and not t.passthrough
+   order by t.tenant, t.due_at limit 1)
+  union all
+  select following.tenant, following.due_at from lanes cross join lateral (
+    select t.tenant, t.due_at from transactions t
+    where t.tenant > lanes.tenant and t.status = 'PENDING' and not t.passthrough
+    order by t.tenant, t.due_at limit 1) following
+), late as materialized (
+  select lanes.tenant, lanes.due_at from lanes join organizations o on o.tenant = lanes.tenant
+  where lanes.due_at <= now() and not o.suspended and o.retained_at is null
+)
+select coalesce(extract(epoch from now() - min(late.due_at)), 0)::float8 as oldest_seconds, count(*)::integer as sandboxes,
+  (select count(*) from (
+    select from late cross join lateral (
+      select from transactions t
+      where t.tenant = late.tenant and t.due_at <= now() and t.status = 'PENDING' and not t.passthrough limit 10000) due
+    limit 100000) bounded)::integer as due
+from late;
+
+-- name: SurveyForwards :one
+with recursive lanes as (
+  (select t.tenant, t.due_at from transactions t
+   where t.status = 'PENDING' and t.passthrough
+   order by t.tenant, t.due_at limit 1)
+  union all
+  select following.tenant, following.due_at from lanes cross join lateral (
+    select t.tenant, t.due_at from transactions t
+    where t.tenant > lanes.tenant and t.status = 'PENDING' and t.passthrough
+    order by t.tenant, t.due_at limit 1) following
+), late as materialized (
+  select lanes.tenant, lanes.due_at from lanes join organizations o on o.tenant = lanes.tenant
+  where lanes.due_at <= now() and not o.suspended and o.retained_at is null
+)
+select coalesce(extract(epoch from now() - min(late.due_at)), 0)::float8 as oldest_seconds, count(*)::integer as sandboxes,
+  (select count(*) from (
+    select from late cross join lateral (
+      select from transactions t
+      where t.tenant = late.tenant and t.due_at <= now() and t.status = 'PENDING' and t.passthrough limit 10000) due
+    limit 100000) bounded)::integer as due
+from late;
+
+-- name: SurveyEvents :one
+with recursive lanes as (
+  (select e.tenant, e.due_at from events e
+   where e.due_at is not null
+   order by e.tenant, e.due_at limit 1)
+  union all
+  select following.tenant, following.due_at from lanes cross join lateral (
+    select e.tenant, e.due_at from events e
+    where e.tenant > lanes.tenant and e.due_at is not null
+    order by e.tenant, e.due_at limit 1) following
+), late as materialized (
+  select lanes.tenant, lanes.due_at from lanes join organizations o on o.tenant = lanes.tenant
+  where lanes.due_at <= now() and not o.suspended and o.retained_at is null
+    and not exists (select from endpoint_health h where h.tenant = lanes.tenant and h.probe_at is not null)
+)
+select coalesce(extract(epoch from now() - min(late.due_at)), 0)::float8 as oldest_seconds, count(*)::integer as sandboxes,
+  (select count(*) from (
+    select from late cross join lateral (
+      select from events e where e.tenant = late.tenant and e.due_at <= now() limit 10000) due
+    limit 100000) bounded)::integer as due
+from late;
+
+-- name: CountFailingEndpoints :one
+select count(*)::integer from endpoint_health where probe_at is not null;

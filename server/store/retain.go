@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/store/internal/db"
+)
+
+// RetainSandbox is [Store.DeleteSandbox] for a sandbox whose rows are to stay. Its keys and every secret that is stored for it
+// go, nothing is settled, expired or sent for it any more, and its name is free. It returns nil for a sandbox that is not there,
+// or that was retained already.
+func (s *Store) RetainSandbox(ctx context.Context, sandboxUID string) error {
+	uid, err := parseUID(sandboxUID)
+	if err != nil {
+		return err
+	}
+	err = s.inTx(ctx, func(q *db.Queries) error {
+		org, err := q.LockOrganization(ctx, uid)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, remove := range []func(context.Context, int64) (int64, error){q.PurgeKeys, q.PurgeOperatorCredentials} {
+			if _, err := remove(ctx, org.Tenant); err != nil {
+				return err
+			}
+		}
+		if err := q.RetainOrganization(ctx, org.Tenant); err != nil {
+			return err
+		}
+		return q.BumpVersion(ctx, org.Tenant)
+	})
+	return classify(err, "retaining the sandbox's rows")
+}
+
+// RetainedSandbox is a sandbox whose resource was deleted and whose rows were to stay.
+type RetainedSandbox struct {
+	UID            string // of its resource; [Store.DeleteSandbox] removes its rows
+	OrganizationID string
+	Namespace      string
+	Name           string
+	RetainedAt     time.Time
+}
+
+// RetainedSandboxes lists what was retained longer ago than that, the oldest first.
+func (s *Store) RetainedSandboxes(ctx context.Context, olderThan time.Duration) ([]RetainedSandbox, error) {
+	rows, err := s.system().RetainedOrganizations(ctx, milliseconds(olderThan))
+	if err != nil {
+		return nil, classify(err, "listing retained sandboxes")
+	}
+	retained := make([]RetainedSandbox, len(rows))
+	for i, row := range rows {
+		retained[i] = RetainedSandbox{
+			UID: row.ResourceUid.String(), OrganizationID: row.OrgID, Namespace: row.Namespace, Name: row.Name, RetainedAt: row.RetainedAt,
+		}
+	}
+	return retained, nil
+}

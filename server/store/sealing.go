@@ -1,0 +1,147 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+
+	"github.com/cauri-dev/cauri/server/store/internal/db"
+)
+
+// SealedSecrets is how many stored secrets are encrypted by a key.
+type SealedSecrets struct {
+	Key     string // its name, see [KeyRing.Keys]
+	Secrets int
+}
+
+// SealedSecrets counts the stored secrets by the keys that they are encrypted by. Keys that encrypted none are not listed.
+func (s *Store) SealedSecrets(ctx context.Context) ([]SealedSecrets, error) {
+	rows, err := s.system().CountSealed(ctx)
+	if err != nil {
+		return nil, classify(err, "counting the stored secrets")
+	}
+	counts := make([]SealedSecrets, len(rows))
+	for i, row := range rows {
+		counts[i] = SealedSecrets{Key: hex.EncodeToString(row.Key), Secrets: int(row.Secrets)}
+	}
+	return counts, nil
+}
+
+// Resealed is what came of a run of [Store.Reseal].
+type Resealed struct {
+	Secrets int // encrypted anew
+	Failed  int // that cannot be opened: their key is not in the key ring, or they were changed
+}
+
+// resealBatch bounds the rows that are read at once.
+const resealBatch = 500
+
+// Reseal encrypts every stored secret that another key than the ring's first has encrypted by the first one, one row at a
+// time. Whoever changes a secret meanwhile wins.
+func (s *Store) Reseal(ctx context.Context) (done Resealed, err error) {
+	if s.keys == nil {
+		return done, ErrNoKeyRing
+	}
+	if err := s.resealOrganizations(ctx, &done); err != nil {
+		return done, classify(err, "encrypting signing secrets anew")
+	}
+	return done, classify(s.resealOperators(ctx, &done), "encrypting operators' credentials anew")
+}
+
+func (s *Store) resealOrganizations(ctx context.Context, done *Resealed) error {
+	q := s.system()
+	for after := int64(-1); ; {
+		rows, err := q.SecretsSealedByOthers(ctx, after, s.keys.firstID(), resealBatch)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			after = row.Tenant
+			org := db.Organization{
+				Tenant: row.Tenant, ResourceUid: row.ResourceUid, SigningSecret: row.SigningSecret, PreviousSecret: row.PreviousSecret,
+			}
+			if err := done.count(s.resealSecrets(ctx, q, org)); err != nil {
+				return err
+			}
+		}
+		if len(rows) < resealBatch {
+			return nil
+		}
+	}
+}
+
+func (s *Store) resealOperators(ctx context.Context, done *Resealed) error {
+	q := s.system()
+	page := db.AccessSealedByOthersParams{Tenant: -1, Key: s.keys.firstID(), Batch: resealBatch}
+	for {
+		rows, err := q.AccessSealedByOthers(ctx, page)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			page.Tenant, page.Store, page.Operator, page.Country = row.Tenant, row.Store, row.Operator, row.Country
+			sealed, err := s.resealed(row.ResourceUid.String(), row.Sealed)
+			if err == nil {
+				_, err = q.ResealAccess(ctx, db.ResealAccessParams{
+					Sealed: sealed, Tenant: row.Tenant, Store: row.Store, Operator: row.Operator, Country: row.Country, Before: row.Sealed,
+				})
+			}
+			if err := done.count(err); err != nil {
+				return err
+			}
+		}
+		if len(rows) < resealBatch {
+			return nil
+		}
+	}
+}
+
+// count takes note of one row. Only an error that concerns all of them is one to stop for.
+func (r *Resealed) count(err error) error {
+	switch {
+	case err == nil:
+		r.Secrets++
+	case errors.Is(err, ErrSealed):
+		r.Failed++
+	default:
+		return err
+	}
+	return nil
+}
+
+// resealSecrets has the ring's first key encrypt the signing secrets of an organization. How long the previous one signs on
+// stays as it is. A previous one that cannot be opened stays too: nothing is lost while a key is missing by mistake.
+func (s *Store) resealSecrets(ctx context.Context, q *db.Queries, org db.Organization) error {
+	owner := org.ResourceUid.String()
+	signing, err := s.resealed(owner, org.SigningSecret)
+	if err != nil {
+		return err
+	}
+	previous, previousErr := s.resealed(owner, org.PreviousSecret)
+	if previousErr != nil {
+		previous = org.PreviousSecret
+	}
+	if bytes.Equal(signing, org.SigningSecret) && bytes.Equal(previous, org.PreviousSecret) {
+		return previousErr
+	}
+	if _, err := q.ResealSecrets(ctx, db.ResealSecretsParams{
+		SigningSecret: signing, PreviousSecret: previous, Tenant: org.Tenant,
+		SigningBefore: org.SigningSecret, PreviousBefore: org.PreviousSecret,
+	}); err != nil {
+		return err
+	}
+	return previousErr
+}
+
+// resealed is a secret encrypted by the ring's first key; the same bytes if it is already, and nil for nil.
+func (s *Store) resealed(owner string, sealed []byte) ([]byte, error) {
+	if sealed == nil || s.keys.current(sealed) {
+		return sealed, nil
+	}
+	secret, err := s.keys.open(owner, sealed)
+	if err != nil {
+		return nil, err
+	}
+	return s.keys.seal(s.random, owner, secret)
+}

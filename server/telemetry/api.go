@@ -1,0 +1,160 @@
+package telemetry
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// answerBuckets are the limits in seconds of how long an answer takes.
+var answerBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
+
+// API are the metrics of an api. Its methods are safe for concurrent use.
+type API struct {
+	requests     *prometheus.CounterVec
+	durations    *prometheus.HistogramVec
+	inFlight     prometheus.Gauge
+	held         prometheus.Gauge
+	authFailures *prometheus.CounterVec
+	payments     *prometheus.CounterVec
+}
+
+// NewAPI registers the metrics of an api.
+func NewAPI(registry prometheus.Registerer) *API {
+	a := &API{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "cauri_api_requests_total", Help: "Requests answered, by the pattern of the route, the method and the status of the answer.",
+		}, []string{"route", "method", "code"}),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "cauri_api_request_duration_seconds",
+			Help:    "Time that requests took, without the time for which an answer was held to simulate an operator's latency.",
+			Buckets: answerBuckets,
+		}, []string{"route", "method"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "cauri_api_requests_in_flight", Help: "Requests that are not answered yet, with those whose answer is held.",
+		}),
+		held: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "cauri_api_held_answers", Help: "Answers that are held to simulate an operator's latency.",
+		}),
+		authFailures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "cauri_api_auth_failures_total", Help: "Requests refused for their key: missing or malformed, or not valid for the sandbox.",
+		}, []string{"reason"}),
+		payments: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "cauri_api_payments_total", Help: "Transactions recorded, without repeats, by type and by the status that they began with.",
+		}, []string{"type", "status"}),
+	}
+	for _, reason := range []string{AuthMissing, AuthInvalid} {
+		a.authFailures.WithLabelValues(reason)
+	}
+	registry.MustRegister(a.requests, a.durations, a.inFlight, a.held, a.authFailures, a.payments)
+	return a
+}
+
+// Reasons of [API.AuthFailed].
+const (
+	AuthMissing = "missing"
+	AuthInvalid = "invalid"
+)
+
+// Unmatched is the route of requests that no route answers.
+const Unmatched = "unmatched"
+
+// Begin counts a request that has come.
+func (a *API) Begin() {
+	if a != nil {
+		a.inFlight.Inc()
+	}
+}
+
+// End counts the answer of a request. The route is a pattern of the router, empty for none; took leaves out the time for which
+// the answer was held.
+func (a *API) End(route, method string, status int, took time.Duration) {
+	if a == nil {
+		return
+	}
+	if route == "" {
+		route = Unmatched
+	}
+	method = methodLabel(method)
+	a.inFlight.Dec()
+	a.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
+	a.durations.WithLabelValues(route, method).Observe(took.Seconds())
+}
+
+// Hold counts an answer that is held, until [API.Release].
+func (a *API) Hold() {
+	if a != nil {
+		a.held.Inc()
+	}
+}
+
+// Release counts an answer that is held no more.
+func (a *API) Release() {
+	if a != nil {
+		a.held.Dec()
+	}
+}
+
+// AuthFailed counts a request that was refused for its key.
+func (a *API) AuthFailed(reason string) {
+	if a != nil {
+		a.authFailures.WithLabelValues(reason).Inc()
+	}
+}
+
+// Recorded counts a transaction that was recorded.
+func (a *API) Recorded(kind, status string) {
+	if a != nil {
+		a.payments.WithLabelValues(kind, status).Inc()
+	}
+}
+
+// methodLabel keeps methods that somebody made up out of the labels.
+func methodLabel(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	}
+	return "other"
+}
+
+// ConfigState is the state of an api's copy of the configuration.
+type ConfigState struct {
+	Version   int64
+	Sandboxes int
+	Age       time.Duration // since it was last known to be that of the database
+	Read      bool          // false before the first time
+}
+
+// RegisterConfig adds the state of an api's copy of the configuration to its metrics. Nothing is told of one that was never read.
+func RegisterConfig(registry prometheus.Registerer, state func() ConfigState) {
+	registry.MustRegister(configCollector(state))
+}
+
+type configCollector func() ConfigState
+
+var (
+	configVersion   = prometheus.NewDesc("cauri_api_config_version", "Version of the configuration that is served.", nil, nil)
+	configAge       = prometheus.NewDesc("cauri_api_config_age_seconds", "Time since the configuration was last known to be that of the database.", nil, nil)
+	configSandboxes = prometheus.NewDesc("cauri_api_config_sandboxes", "Sandboxes in the configuration that is served.", nil, nil)
+)
+
+// Describe implements [prometheus.Collector].
+func (configCollector) Describe(out chan<- *prometheus.Desc) {
+	out <- configVersion
+	out <- configAge
+	out <- configSandboxes
+}
+
+// Collect implements [prometheus.Collector].
+func (c configCollector) Collect(out chan<- prometheus.Metric) {
+	s := c()
+	if !s.Read {
+		return
+	}
+	out <- prometheus.MustNewConstMetric(configVersion, prometheus.GaugeValue, float64(s.Version))
+	out <- prometheus.MustNewConstMetric(configAge, prometheus.GaugeValue, s.Age.Seconds())
+	out <- prometheus.MustNewConstMetric(configSandboxes, prometheus.GaugeValue, float64(s.Sandboxes))
+}

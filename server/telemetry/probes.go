@@ -1,0 +1,51 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Check tells what is wrong, in words that anybody may read; nil if nothing is.
+type Check func(context.Context) error
+
+// probeTimeout bounds one probe. Kubernetes' own default is a second.
+const probeTimeout = 2 * time.Second
+
+// Probes answer questions about a process.
+type Probes struct {
+	Live    []Check      // a process that fails one of these is to be started anew
+	Ready   []Check      // a process that fails one of these is to get no work
+	Metrics http.Handler // may be nil
+}
+
+// Handler serves /healthz, /readyz and /metrics.
+func (p Probes) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /healthz", probe(p.Live))
+	mux.Handle("GET /readyz", probe(p.Ready))
+	if p.Metrics != nil {
+		mux.Handle("GET /metrics", p.Metrics)
+	}
+	return mux
+}
+
+func probe(checks []Check) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), probeTimeout)
+		defer cancel()
+		var problems []string
+		for _, check := range checks {
+			if err := check(ctx); err != nil {
+				problems = append(problems, err.Error())
+			}
+		}
+		if len(problems) > 0 {
+			http.Error(w, strings.Join(problems, "\n"), http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	})
+}

@@ -1,0 +1,42 @@
+package telemetry
+
+import (
+	"net/http"
+	"runtime"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// NewRegistry makes a registry that holds the metrics of every process: those of the Go runtime, of the process, and which
+// build it is.
+func NewRegistry(role, version string) *prometheus.Registry {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		buildInfo(role, version),
+	)
+	return registry
+}
+
+// buildInfo is always 1; its labels tell what runs.
+func buildInfo(role, version string) prometheus.Collector {
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "cauri_build_info", Help: "Always 1; the labels tell the role of the process, its version and the version of Go.",
+		ConstLabels: prometheus.Labels{"role": role, "version": version, "goversion": runtime.Version()},
+	})
+	info.Set(1)
+	return info
+}
+
+// RegisterBuildInfo adds what runs to a registry that has the rest already.
+func RegisterBuildInfo(registry prometheus.Registerer, role, version string) error {
+	return registry.Register(buildInfo(role, version))
+}
+
+// MetricsHandler answers with all metrics of a registry.
+func MetricsHandler(registry *prometheus.Registry) http.Handler {
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
+}

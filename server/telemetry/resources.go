@@ -1,0 +1,108 @@
+package telemetry
+
+import (
+	"maps"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Resources counts custom resources by their conditions. What it counts is kept up to date by news of single resources, so that a
+// scrape costs as many series as there are reasons, however many resources there are. A count goes with its last resource.
+type Resources struct {
+	mu         sync.Mutex
+	known      map[resourceName]Standing
+	ready      map[readyLabels]int
+	conditions map[conditionLabels]int
+	counted    func() bool
+}
+
+// resourceName names one resource.
+type resourceName struct{ kind, key string }
+
+type readyLabels struct{ kind, ready, reason string }
+
+type conditionLabels struct{ kind, condition, status, reason string }
+
+// Condition is a condition of a resource.
+type Condition struct{ Type, Status, Reason string }
+
+// Standing is how a resource stands.
+type Standing struct {
+	Ready      Condition
+	Conditions []Condition // the others
+}
+
+// NewResources makes an empty count and registers its metrics. They are told only while counted is true: of several replicas of
+// the controller one alone shall tell.
+func NewResources(registry prometheus.Registerer, counted func() bool) (*Resources, error) {
+	r := &Resources{
+		known: map[resourceName]Standing{}, ready: map[readyLabels]int{}, conditions: map[conditionLabels]int{}, counted: counted,
+	}
+	return r, registry.Register(r)
+}
+
+// Set counts a resource by how it stands, in place of how it stood before.
+func (r *Resources) Set(kind, key string, now Standing) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := resourceName{kind, key}
+	r.count(at, r.known[at], -1)
+	r.known[at] = now
+	r.count(at, now, 1)
+}
+
+// Remove counts a resource no more.
+func (r *Resources) Remove(kind, key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := resourceName{kind, key}
+	r.count(at, r.known[at], -1)
+	delete(r.known, at)
+}
+
+func (r *Resources) count(at resourceName, s Standing, by int) {
+	if s.Ready.Status == "" {
+		return // not counted before
+	}
+	add(r.ready, readyLabels{at.kind, s.Ready.Status, s.Ready.Reason}, by)
+	for _, c := range s.Conditions {
+		add(r.conditions, conditionLabels{at.kind, c.Type, c.Status, c.Reason}, by)
+	}
+}
+
+func add[K comparable](counts map[K]int, key K, by int) {
+	if counts[key] += by; counts[key] == 0 {
+		delete(counts, key)
+	}
+}
+
+var (
+	resourcesReady = prometheus.NewDesc("cauri_resources",
+		"Resources by kind and by the status and the reason of their condition Ready. Told by the leader alone.", []string{"kind", "ready", "reason"}, nil)
+	resourceConditions = prometheus.NewDesc("cauri_resource_conditions",
+		"Resources by kind, condition, its status and its reason, for all conditions but Ready. Told by the leader alone.",
+		[]string{"kind", "condition", "status", "reason"}, nil)
+)
+
+// Describe implements [prometheus.Collector].
+func (*Resources) Describe(out chan<- *prometheus.Desc) {
+	out <- resourcesReady
+	out <- resourceConditions
+}
+
+// Collect implements [prometheus.Collector].
+func (r *Resources) Collect(out chan<- prometheus.Metric) {
+	if !r.counted() {
+		return
+	}
+	r.mu.Lock()
+	ready, conditions := maps.Clone(r.ready), maps.Clone(r.conditions)
+	r.mu.Unlock()
+	for l, n := range ready {
+		out <- prometheus.MustNewConstMetric(resourcesReady, prometheus.GaugeValue, float64(n), l.kind, l.ready, l.reason)
+	}
+	for l, n := range conditions {
+		out <- prometheus.MustNewConstMetric(resourceConditions, prometheus.GaugeValue, float64(n), l.kind, l.condition, l.status, l.reason)
+	}
+}

@@ -1,0 +1,57 @@
+package webhooks
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+)
+
+// ErrNoAnswer is the result of an attempt that was given up.
+type ErrNoAnswer struct{ Within time.Duration }
+
+func (e ErrNoAnswer) Error() string { return fmt.Sprintf("no answer within %s", e.Within) }
+
+// Kind names the kind of failure of an attempt, one of a fixed set, for counting: it holds nothing of the receiver. It is empty for
+// one that was acknowledged.
+func (r Result) Kind() string {
+	switch {
+	case r.Err == nil:
+		return ""
+	case r.Status == http.StatusGone:
+		return "gone"
+	case r.Status != 0:
+		return fmt.Sprintf("answered_%dxx", r.Status/100)
+	}
+	return kindOf(r.Err)
+}
+
+func kindOf(err error) string {
+	var forbidden ErrForbidden
+	var late ErrNoAnswer
+	var name *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	var authority x509.UnknownAuthorityError
+	var record tls.RecordHeaderError
+	switch {
+	case errors.As(err, &forbidden):
+		return "forbidden"
+	case errors.As(err, &late), errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	case errors.As(err, &name):
+		return "dns"
+	case errors.As(err, &certificate), errors.As(err, &authority), errors.As(err, &record):
+		return "tls"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection_refused"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.EPIPE):
+		return "connection_reset"
+	}
+	return "other"
+}

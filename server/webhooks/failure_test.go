@@ -1,0 +1,53 @@
+package webhooks_test
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
+
+func TestKindsOfFailure(t *testing.T) {
+	t.Parallel()
+	status := func(code int) string {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }))
+		t.Cleanup(server.Close)
+		return server.URL
+	}
+	release := make(chan struct{})
+	hanging := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	t.Cleanup(hanging.Close)
+	t.Cleanup(func() { close(release) })
+	resets := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	t.Cleanup(resets.Close)
+	unknown := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(unknown.Close)
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = closed.Close()
+	for want, url := range map[string]string{
+		"": status(204), "answered_3xx": status(302), "answered_4xx": status(404), "answered_5xx": status(500), "gone": status(410),
+		"timeout": hanging.URL, "connection_reset": resets.URL, "connection_refused": "http://" + closed.Addr().String(),
+		"tls": unknown.URL, "forbidden": "http://169.254.169.254/", "dns": "http://no-such-host.invalid/",
+		"other": strings.Replace(status(204), "http://", "gopher://", 1),
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			sender := webhooks.NewSender(webhooks.Guard{AllowLoopback: true}, "test", time.Now)
+			sender.SetTimeout(5 * time.Second)
+			if want == "timeout" {
+				sender.SetTimeout(200 * time.Millisecond)
+			}
+			result := sender.Send(t.Context(), webhooks.Delivery{URL: url, Body: []byte("{}")})
+			if got := result.Kind(); got != want {
+				t.Errorf("got %q for %v", got, result.Err)
+			}
+		})
+	}
+}

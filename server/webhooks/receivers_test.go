@@ -1,0 +1,160 @@
+package webhooks_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
+
+// A receiver that sends more than anybody reads is cut off, and its connection, on which the rest would come, used no more.
+func TestReceiverThatSendsTooMuchIsCutOff(t *testing.T) {
+	t.Parallel()
+	const megabytes = 10
+	var connections, written atomic.Int64
+	ended := make(chan struct{}, 2)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		defer func() { ended <- struct{}{} }()
+		chunk := bytes.Repeat([]byte{'x'}, 1<<10)
+		for range megabytes << 10 {
+			n, err := w.Write(chunk)
+			written.Add(int64(n))
+			if err != nil {
+				return
+			}
+		}
+	}))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	sender := newSender()
+	for range 2 {
+		if r := sender.Send(t.Context(), delivery(server.URL)); r.Err != nil || len(r.Body) != 4<<10 {
+			t.Errorf("kept %d bytes, %v", len(r.Body), r.Err)
+		}
+		<-ended
+	}
+	if got := connections.Load(); got != 2 {
+		t.Errorf("%d connections were made, want one for each event", got)
+	}
+	// What is in the buffers of the two ends of a connection was written without being read.
+	if got := written.Load(); got >= 2*megabytes<<20 {
+		t.Errorf("the receiver sent all of its %d bytes", got)
+	}
+}
+
+func TestConnectionOfAReceiverIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	var connections atomic.Int64
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "thanks") }))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	sender := newSender()
+	for range 5 {
+		if r := sender.Send(t.Context(), delivery(server.URL)); r.Err != nil {
+			t.Fatal(r.Err)
+		}
+	}
+	if got := connections.Load(); got != 1 {
+		t.Errorf("%d connections were made for five events", got)
+	}
+}
+
+// The ten seconds are for all of an attempt: a header that comes byte by byte does not begin them anew.
+func TestHeaderByteByByte(t *testing.T) {
+	t.Parallel()
+	url := listen(t, func(c *net.TCPConn) {
+		go func() {
+			defer func() { _ = c.Close() }()
+			pace := time.Tick(time.Millisecond)
+			for _, b := range []byte("HTTP/1.1 200 OK\r\nX-Slow: " + strings.Repeat("a", 4000)) {
+				if _, err := c.Write([]byte{b}); err != nil {
+					return
+				}
+				<-pace
+			}
+		}()
+	})
+	sender := newSender()
+	sender.SetTimeout(300 * time.Millisecond)
+	r := sender.Send(t.Context(), delivery(url))
+	if r.Err == nil || r.Status != 0 || r.Duration < 300*time.Millisecond || r.Duration > 2*time.Second {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// A reset counts as what had come before it: an acknowledgement stays one.
+func TestResetDuringTheAnswer(t *testing.T) {
+	t.Parallel()
+	for answer, acknowledged := range map[string]bool{
+		"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf":                  true,
+		"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 9\r\n\r\nhalf": false,
+		"HTTP/1.1 200 O": false,
+	} {
+		t.Run(answer[:14], func(t *testing.T) {
+			url := listen(t, func(c *net.TCPConn) {
+				go func() {
+					_, _ = http.ReadRequest(bufio.NewReader(c))
+					_, _ = io.WriteString(c, answer)
+					_ = c.Close()
+				}()
+			})
+			if r := newSender().Send(t.Context(), delivery(url)); (r.Err == nil) != acknowledged {
+				t.Errorf("got %+v", r)
+			}
+		})
+	}
+}
+
+// The time that receivers are told is the one that the delivery brings: the clock of the machine that sends may be wrong.
+func TestSendByAClockThatIsWrong(t *testing.T) {
+	t.Parallel()
+	wrong := func() time.Time { return time.Now().Add(-10 * time.Minute) }
+	sender := webhooks.NewSender(webhooks.Guard{AllowLoopback: true}, "1.2.3", wrong)
+	for name, c := range map[string]struct {
+		at       time.Time
+		accepted bool
+	}{
+		"told the time": {time.Now(), true},
+		"by its own":    {time.Time{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			soon := time.Now().Add(90 * time.Second).UTC().Format(http.TimeFormat)
+			url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				if err := library(t, standardSecret).Verify(body, r.Header); (err == nil) != c.accepted {
+					t.Errorf("the receiver says %v", err)
+				}
+				w.Header().Set("Retry-After", soon)
+				w.WriteHeader(http.StatusServiceUnavailable)
+			})
+			d := webhooks.Delivery{URL: url, Secret: standardSecret, ID: sample().ID, Type: payments.Collection, Body: []byte(event), At: c.at}
+			r := sender.Send(t.Context(), d)
+			if r.Duration < 0 || r.Duration > time.Minute {
+				t.Errorf("it took %s", r.Duration)
+			}
+			if c.accepted && (!r.StartedAt.Equal(c.at) || r.RetryAfter < 80*time.Second || r.RetryAfter > 90*time.Second) {
+				t.Errorf("began at %s, to be sent again after %s", r.StartedAt, r.RetryAfter)
+			}
+		})
+	}
+}

@@ -1,0 +1,93 @@
+package webhooks_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
+
+// previousSecret is what standardSecret came in place of.
+const previousSecret = "whsec_dGhlIG9sZCBzZWNyZXQ="
+
+// The vectors were made with `openssl dgst -sha256 -mac HMAC`.
+func TestSignaturesDuringARotation(t *testing.T) {
+	t.Parallel()
+	const (
+		byNew      = "v1,EAgDYlmPNKPSsLiJajP+dNOyA/FdBj/2h/ywZ/jLse4="
+		byPrevious = "v1,ZrlGVex1zwi91Cwtg4B+Ehp+zQqLXSlieRwBqJD+mek="
+	)
+	cases := map[string]struct{ previous, want string }{
+		"the new one comes first":   {previousSecret, byNew + " " + byPrevious},
+		"no previous one":           {"", byNew},
+		"the secret did not change": {standardSecret, byNew},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := webhooks.StandardSignatures(standardSecret, c.previous, "evt_1", at, []byte(event)); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// Receivers change to a new secret when they come to it: until the overlap ends, each accepts with the secret that it has.
+func TestReceiversAcceptEitherSecretDuringARotation(t *testing.T) {
+	t.Parallel()
+	const strangers = "whsec_c29tZWJvZHkgZWxzZSdz"
+	cases := map[string]struct {
+		previous string // that the sender signs with too
+		receives string // secret of the receiver
+		accepted bool
+	}{
+		"new secret":                          {previousSecret, standardSecret, true},
+		"previous secret":                     {previousSecret, previousSecret, true},
+		"another secret":                      {previousSecret, strangers, false},
+		"new secret after the overlap":        {"", standardSecret, true},
+		"previous secret after the overlap":   {"", previousSecret, false},
+		"a user's own secret before":          {ownSecret, ownSecret, true},
+		"new secret, a user's own one before": {ownSecret, standardSecret, true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				body, err := io.ReadAll(r.Body)
+				if err != nil {
+					t.Error(err)
+				}
+				if err := library(t, c.receives).Verify(body, r.Header); (err == nil) != c.accepted {
+					t.Errorf("the library says %v", err)
+				}
+				if err := webhooks.Verify(r.Header, body, c.receives, time.Now()); (err == nil) != c.accepted {
+					t.Errorf("Verify says %v", err)
+				}
+				if err := webhooks.Verify(r.Header, append(body, ' '), c.receives, time.Now()); err == nil {
+					t.Error("a changed body was accepted")
+				}
+				if got := r.Header.Get(webhooks.HeaderSignature); got != webhooks.Signature(standardSecret, body) {
+					t.Errorf("X-Service-Signature is %s, want the new secret's alone", got)
+				}
+			})
+			d := delivery(url)
+			d.Previous = c.previous
+			if r := newSender().Send(t.Context(), d); r.Err != nil {
+				t.Error(r.Err)
+			}
+		})
+	}
+}
+
+// A second signature that is nobody's does not open what the first one keeps shut.
+func TestVerifyWithMoreThanOneSignature(t *testing.T) {
+	t.Parallel()
+	foreign := "v1," + strings.Repeat("A", 43) + "="
+	h := signed(ownSecret, at)
+	h.Set(webhooks.HeaderStandardSignature, h.Get(webhooks.HeaderStandardSignature)+" "+foreign)
+	if err := webhooks.Verify(h, []byte(event), standardSecret, at); !errors.Is(err, webhooks.ErrBadStandardSignature) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,64 @@
+package worker
+
+import (
+	"errors"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/telemetry"
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
+
+// resultOf names what becomes of an event after an attempt.
+var resultOf = map[store.EventState]string{
+	store.EventDelivered: telemetry.DeliveryAcknowledged,
+	store.EventQueued:    telemetry.DeliveryRetried,
+	store.EventFailed:    telemetry.DeliveryFailed,
+}
+
+// countAttempt counts an attempt once it is known whether it could be written down.
+func (w *Worker) countAttempt(e *store.LeasedEvent, r webhooks.Result, a store.Attempt, kept bool, err error) {
+	result := resultOf[a.State]
+	switch {
+	case err != nil:
+		result = telemetry.DeliveryUnrecorded
+	case !kept:
+		result = telemetry.DeliveryLost
+	}
+	w.metrics.Attempted(telemetry.Attempt{Result: result, Reason: r.Kind(), Duration: r.Duration, Retry: e.Attempts > 0})
+}
+
+// observeAttempt ends the span of an attempt. It says nothing of the receiver but how it answered.
+func (w *Worker) observeAttempt(span telemetry.Span, e *store.LeasedEvent, r webhooks.Result, a store.Attempt) {
+	if span.Followed() {
+		span.Set(attribute.String("cauri.event", webhooks.EventID(e.ID)), attribute.String("cauri.transaction", e.ID.String()),
+			attribute.String("cauri.organization", e.OrganizationID), attribute.String("cauri.event_type", e.Transaction.Type.Event()),
+			attribute.Int("cauri.attempt", e.Attempts+1), attribute.String("cauri.event_state", string(a.State)),
+			attribute.Int("http.response.status_code", r.Status))
+		if kind := r.Kind(); kind != "" {
+			span.Fail(kind)
+		}
+	}
+	span.End()
+}
+
+// observeForward counts an exchange with an operator and ends its span.
+func (w *Worker) observeForward(span telemetry.Span, f *store.Forward, d decision, s said, took time.Duration) {
+	operator := string(f.Transaction.Operator)
+	w.metrics.Forwarded(operator, string(d.status()), took)
+	if span.Followed() {
+		span.Set(attribute.String("cauri.transaction", f.Transaction.ID.String()), attribute.String("cauri.organization", f.OrganizationID),
+			attribute.String("cauri.operator", operator), attribute.String("cauri.status", string(d.status())))
+		var refused operators.ErrRefused
+		switch {
+		case errors.As(s.err, &refused):
+			span.Fail("refused")
+		case s.err != nil:
+			span.Fail("no answer")
+		}
+	}
+	span.End()
+}

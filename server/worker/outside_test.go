@@ -1,0 +1,91 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// What is taken while the worker is told to stop is given back and not begun; what was begun before is finished and kept.
+func TestStoppedSweepGivesBackWhatItHasNotBegun(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	w := &Worker{log: slog.New(slog.DiscardHandler), now: time.Now}
+	begun, release := make(chan struct{}), make(chan struct{})
+	var takes int
+	var kept, back []int
+	o := &outside[int]{
+		worker: w, name: "test", lanes: newLanes(8, 8, time.Now),
+		survey: func(context.Context) ([]store.Lane, error) { return []store.Lane{{Tenant: 1, Answered: true}}, nil },
+		take: func(ctx context.Context, _ []store.Share) ([]int, map[int64]int, error) {
+			if takes++; takes == 1 {
+				return []int{1}, map[int64]int{1: 8}, nil
+			}
+			<-begun
+			stop()
+			close(release)
+			return []int{2, 3}, map[int64]int{1: 2}, ctx.Err() // it is taken although the worker is told to stop
+		},
+		tenant: func(*int) int64 { return 1 },
+		try: func(ctx context.Context, row *int) (verdict, func()) {
+			close(begun)
+			<-release
+			if ctx.Err() != nil {
+				t.Error("what was begun is broken off")
+			}
+			return answered, func() { kept = append(kept, *row) }
+		},
+		giveBack: func(ctx context.Context, rows []int) error {
+			back = append(back, rows...)
+			return ctx.Err()
+		},
+	}
+	o.run(ctx)
+	if diff := cmp.Diff([][]int{{1}, {2, 3}}, [][]int{kept, back}); diff != "" {
+		t.Errorf("kept and given back (-want +got):\n%s", diff)
+	}
+	if o.lanes.of[1].running != 0 {
+		t.Errorf("%d slots stay taken", o.lanes.of[1].running)
+	}
+}
+
+func TestPersist(t *testing.T) {
+	t.Parallel()
+	away, refused := store.ErrUnavailable, errors.New("refused")
+	for name, c := range map[string]struct {
+		insist bool
+		errors []error // of one try after the other
+		want   error
+		tries  int
+	}{
+		"at once":                       {false, []error{nil}, nil, 1},
+		"the database is away":          {false, []error{away, away, away, away, nil}, nil, 5},
+		"refused":                       {false, []error{refused}, refused, 1},
+		"refused, and insisted on":      {true, []error{refused, nil}, nil, 2},
+		"refused for good":              {true, []error{refused, refused, refused}, refused, 3},
+		"away for longer than is tried": {false, []error{away, away, nil}, away, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clock := &clock{at: time.Unix(1_780_228_800, 0)}
+			w := &Worker{now: clock.now}
+			tries := 0
+			err := w.persist(t.Context(), c.insist, func(context.Context) error {
+				if name == "away for longer than is tried" {
+					clock.at = clock.at.Add(keepTrying * 2 / 3)
+				}
+				tries++
+				return c.errors[tries-1]
+			})
+			if !errors.Is(err, c.want) || tries != c.tries {
+				t.Errorf("%v after %d tries, want %v after %d", err, tries, c.want, c.tries)
+			}
+		})
+	}
+}
