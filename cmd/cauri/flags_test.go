@@ -1,7 +1,9 @@
 package main
 
 import (
+	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -150,5 +152,25 @@ func TestWorkerNamesABadDenyRule(t *testing.T) {
 	err := runWorker(t.Context(), workerOptions{processOptions: processOptions{databaseURL: "postgres://127.0.0.1:1/x"}, keyFile: key, deny: []string{"postgres"}})
 	if err == nil || !strings.Contains(err.Error(), "--webhook-deny") || !strings.Contains(err.Error(), `"postgres"`) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestPlatformAddresses(t *testing.T) {
+	database := []netip.AddrPort{netip.MustParseAddrPort("10.0.0.5:5432")}
+	for name, c := range map[string]struct {
+		host, port string
+		want       []netip.AddrPort
+	}{
+		"in a pod":       {"10.96.0.1", "443", append(slices.Clip(database), netip.MustParseAddrPort("10.96.0.1:443"))},
+		"in a pod of v6": {"fd00::1", "443", append(slices.Clip(database), netip.MustParseAddrPort("[fd00::1]:443"))},
+		"outside":        {"", "", database},
+	} {
+		t.Run(name, func(t *testing.T) {
+			variables := map[string]string{"KUBERNETES_SERVICE_HOST": c.host, "KUBERNETES_SERVICE_PORT": c.port}
+			got := platformAddresses(func() []netip.AddrPort { return database }, func(name string) string { return variables[name] })()
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
 	}
 }

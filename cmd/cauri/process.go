@@ -88,7 +88,7 @@ func newProcess(ctx context.Context, role string, o processOptions, keys *store.
 	if err != nil {
 		return nil, err
 	}
-	p.ready = []telemetry.Check{stillRunning(ctx), databaseAnswers(p.db)}
+	p.ready = []telemetry.Check{stillRunning(ctx)}
 	p.beside = []func(context.Context){p.db.RunActivity}
 	telemetry.RegisterPool(p.registry, p.db.PoolStat)
 	return p, nil

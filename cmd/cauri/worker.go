@@ -4,7 +4,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/netip"
 	"net/url"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,6 +76,7 @@ func runWorker(ctx context.Context, o workerOptions) error {
 	if err != nil {
 		return err
 	}
+	guard.Own = platformAddresses(p.db.Addresses, os.Getenv)
 	p.worker = telemetry.NewWorker(p.registry)
 	w := worker.New(worker.Options{
 		Store: p.db, Sender: webhooks.NewSender(guard, programVersion(), p.now), Log: slog.Default(), Concurrency: o.concurrency, PerSandbox: o.perSandbox,
@@ -79,6 +84,7 @@ func runWorker(ctx context.Context, o workerOptions) error {
 		Operators:      worker.NewOperatorAccess(guard, simulatedOperators(baseURL), p.now),
 		Now:            p.now, Metrics: p.worker, Tracing: p.tracing,
 	})
+	p.ready = append(p.ready, databaseAnswers(p.db))
 	p.live = append(p.live, func(context.Context) error { return w.Stuck() })
 	p.beside = append(p.beside, func(ctx context.Context) { keys.Follow(ctx, keyPoll) })
 	p.beside = append(p.beside, telemetry.NewSurveyor(p.registry, surveyOf(p.db)).Run)
@@ -99,6 +105,16 @@ func (o workerOptions) guard() (webhooks.Guard, error) {
 		guard.Deny = append(guard.Deny, rule)
 	}
 	return guard, nil
+}
+
+// platformAddresses are the addresses of what Cauri stands on, which no event may be sent to: the database's, where the worker is
+// connected to, and the Kubernetes API's, as a pod is told of it.
+func platformAddresses(database func() []netip.AddrPort, getenv func(string) string) func() []netip.AddrPort {
+	kubernetes, err := netip.ParseAddrPort(net.JoinHostPort(getenv("KUBERNETES_SERVICE_HOST"), getenv("KUBERNETES_SERVICE_PORT")))
+	if err != nil { // not in a pod
+		return database
+	}
+	return func() []netip.AddrPort { return append(slices.Clip(database()), kubernetes) }
 }
 
 // surveyOf looks at what waits for the workers, under the names that the metrics have for it.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -11,27 +10,23 @@ import (
 // settlement is what a batch did with a transaction, and how long after it was due.
 type settlement struct {
 	status payments.Status
-	late   time.Duration
+	late   time.Duration // by the database's clock
 }
 
-// lateness tells how late a batch settles what it settles, by the database's clock. It asks only where somebody wants to know.
-func (s *Store) lateness(ctx context.Context, q *db.Queries, due []db.ClaimDueTransactionsRow, o *outcomes) ([]settlement, error) {
+// lateness tells how late a batch settles what it settles, where somebody wants to know.
+func (s *Store) lateness(due []db.ClaimDueTransactionsRow, o *outcomes) []settlement {
 	if s.settled == nil || len(o.settled.Ids) == 0 {
-		return nil, nil
+		return nil
 	}
-	now, err := q.DatabaseTime(ctx)
-	if err != nil {
-		return nil, err
-	}
-	dueAt := make(map[rowKey]time.Time, len(due))
+	late := make(map[rowKey]time.Duration, len(due))
 	for _, t := range due {
-		dueAt[rowKey{t.Tenant, t.ID.Bytes}] = *t.DueAt
+		late[rowKey{t.Tenant, t.ID.Bytes}] = time.Duration(t.LateMs * float64(time.Millisecond))
 	}
 	told := make([]settlement, len(o.settled.Ids))
 	for i, id := range o.settled.Ids {
-		told[i] = settlement{payments.Status(o.settled.Statuses[i]), now.Sub(dueAt[rowKey{o.settled.Tenants[i], id.Bytes}])}
+		told[i] = settlement{payments.Status(o.settled.Statuses[i]), late[rowKey{o.settled.Tenants[i], id.Bytes}]}
 	}
-	return told, nil
+	return told
 }
 
 // rowKey names a row within all tenants.

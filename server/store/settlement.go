@@ -36,9 +36,7 @@ func (s *Store) SettleDue(ctx context.Context, batch int) (Settled, error) {
 		outcomes := decide(due, payers, "")
 		counts = Settled{Claimed: len(due), Parked: outcomes.parked.len(), More: more}
 		settled = outcomes.settled.Tenants
-		if told, err = s.lateness(ctx, q, due, outcomes); err != nil {
-			return err
-		}
+		told = s.lateness(due, outcomes)
 		return outcomes.write(ctx, q)
 	})
 	if err == nil {

@@ -30,6 +30,7 @@ type Store struct {
 	settled func(payments.Status, time.Duration)
 
 	deletionTime time.Duration
+	reached      *addresses
 }
 
 // Options are the settings of a [Store]; the zero value of each means its default.
@@ -59,11 +60,13 @@ func Open(url string, options Options) (*Store, error) {
 	}
 	config.ConnConfig.ConnectTimeout = 5 * time.Second
 	config.ConnConfig.Tracer = options.Tracer
+	reached := &addresses{dial: config.ConnConfig.DialFunc}
+	config.ConnConfig.DialFunc = reached.connect
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
 		return nil, fmt.Errorf("opening the database: %w", err)
 	}
-	s := &Store{pool: pool, keys: options.KeyRing, now: options.Now, random: options.Random, deletionTime: cmp.Or(options.DeletionTime, deletionTime), settled: options.Settled}
+	s := &Store{pool: pool, keys: options.KeyRing, now: options.Now, random: options.Random, deletionTime: cmp.Or(options.DeletionTime, deletionTime), settled: options.Settled, reached: reached}
 	if s.now == nil {
 		s.now = time.Now
 	}

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"syscall"
 )
 
@@ -11,6 +12,7 @@ import (
 type Guard struct {
 	AllowLoopback bool // for development on one machine
 	Deny          []DenyRule
+	Own           func() []netip.AddrPort // addresses and ports of what Cauri itself stands on, as they are at the moment; may be nil
 }
 
 // DenyRule forbids a network, or one port of it.
@@ -63,6 +65,9 @@ func (g Guard) Check(at netip.AddrPort) error {
 			if rule.Network.Contains(address) && (rule.Port == 0 || rule.Port == at.Port()) {
 				return ErrForbidden{at.Addr(), "the platform's deny list names it"}
 			}
+		}
+		if g.Own != nil && slices.Contains(g.Own(), netip.AddrPortFrom(address, at.Port())) {
+			return ErrForbidden{at.Addr(), "it is a part of the platform itself"}
 		}
 	}
 	return nil

@@ -28,6 +28,9 @@ func TestGuard(t *testing.T) {
 	plain, development := webhooks.Guard{}, webhooks.Guard{AllowLoopback: true}
 	platform := webhooks.Guard{AllowLoopback: true, Deny: rules(t, "10.96.0.0/12", "10.0.0.7", "10.0.0.1:5432", "fd00:1::/32", "[fd00:2::1]:443")}
 	mapped := webhooks.Guard{Deny: rules(t, "::ffff:10.0.0.7", "[::ffff:10.0.0.1]:5432", "::ffff:10.96.0.0/108")}
+	own := webhooks.Guard{AllowLoopback: true, Own: func() []netip.AddrPort {
+		return []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:5432"), netip.MustParseAddrPort("10.96.0.1:443")}
+	}}
 	everything := webhooks.Guard{AllowLoopback: true, Deny: rules(t, "0.0.0.0/0", "::/0")}
 	cases := map[string]struct {
 		guard   webhooks.Guard
@@ -77,6 +80,11 @@ func TestGuard(t *testing.T) {
 		"broadcast":                       {plain, "255.255.255.255:80", false},
 		"a public address by NAT64":       {plain, "[64:ff9b::93.184.216.34]:443", true},
 		"a public address by 6to4":        {plain, "[2002:5db8:d822::1]:443", true},
+		"the platform's database":         {own, "127.0.0.1:5432", false},
+		"the platform's database, mapped": {own, "[::ffff:127.0.0.1]:5432", false},
+		"beside the platform's database":  {own, "127.0.0.1:5433", true},
+		"the Kubernetes API":              {own, "10.96.0.1:443", false},
+		"the Kubernetes API by NAT64":     {own, "[64:ff9b::10.96.0.1]:443", false},
 		"denied network":                  {platform, "10.96.0.1:443", false},
 		"last address of denied network":  {platform, "10.111.255.255:1", false},
 		"beside the denied network":       {platform, "10.112.0.0:443", true},

@@ -25,7 +25,7 @@ with recursive lanes as (
   select sqlc.arg(batch)::integer / greatest(count(*), 1) as size from chosen
 )
 select claimed.tenant, claimed.id, claimed.due_at, claimed.expired, claimed.float_currency, claimed.sim_id, claimed.net_amount,
-  claimed.commission, (select size from share)::integer as share
+  claimed.commission, (select size from share)::integer as share, (extract(epoch from now() - claimed.due_at) * 1000)::float8 as late_ms
 from chosen cross join lateral (
   select t.tenant, t.id, t.due_at, coalesce(t.due_at >= t.expires_at, false)::boolean as expired, t.float_currency, t.sim_id,
     t.net_amount, t.commission
@@ -38,7 +38,7 @@ from chosen cross join lateral (
 -- name: ClaimMoreTransactions :many
 -- More of the same for the sandboxes that have it, where others left room in the batch.
 select claimed.tenant, claimed.id, claimed.due_at, claimed.expired, claimed.float_currency, claimed.sim_id, claimed.net_amount,
-  claimed.commission, sqlc.arg(share)::integer as share
+  claimed.commission, sqlc.arg(share)::integer as share, (extract(epoch from now() - claimed.due_at) * 1000)::float8 as late_ms
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant) lane cross join lateral (
   select t.tenant, t.id, t.due_at, coalesce(t.due_at >= t.expires_at, false)::boolean as expired, t.float_currency, t.sim_id,
     t.net_amount, t.commission

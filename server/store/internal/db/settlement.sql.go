@@ -31,7 +31,7 @@ with recursive lanes as (
   select $1::integer / greatest(count(*), 1) as size from chosen
 )
 select claimed.tenant, claimed.id, claimed.due_at, claimed.expired, claimed.float_currency, claimed.sim_id, claimed.net_amount,
-  claimed.commission, (select size from share)::integer as share
+  claimed.commission, (select size from share)::integer as share, (extract(epoch from now() - claimed.due_at) * 1000)::float8 as late_ms
 from chosen cross join lateral (
   select t.tenant, t.id, t.due_at, coalesce(t.due_at >= t.expires_at, false)::boolean as expired, t.float_currency, t.sim_id,
     t.net_amount, t.commission
@@ -52,6 +52,7 @@ type ClaimDueTransactionsRow struct {
 	NetAmount     int64       `db:"net_amount"`
 	Commission    int64       `db:"commission"`
 	Share         int32       `db:"share"`
+	LateMs        float64     `db:"late_ms"`
 }
 
 // Settlement of what is due, in one database transaction: the row locks are the lease, and a worker that dies gives
@@ -81,6 +82,7 @@ func (q *Queries) ClaimDueTransactions(ctx context.Context, batch int32) ([]Clai
 			&i.NetAmount,
 			&i.Commission,
 			&i.Share,
+			&i.LateMs,
 		); err != nil {
 			return nil, err
 		}
@@ -94,7 +96,7 @@ func (q *Queries) ClaimDueTransactions(ctx context.Context, batch int32) ([]Clai
 
 const claimMoreTransactions = `-- name: ClaimMoreTransactions :many
 select claimed.tenant, claimed.id, claimed.due_at, claimed.expired, claimed.float_currency, claimed.sim_id, claimed.net_amount,
-  claimed.commission, $1::integer as share
+  claimed.commission, $1::integer as share, (extract(epoch from now() - claimed.due_at) * 1000)::float8 as late_ms
 from (select unnest($2::bigint[]) as tenant) lane cross join lateral (
   select t.tenant, t.id, t.due_at, coalesce(t.due_at >= t.expires_at, false)::boolean as expired, t.float_currency, t.sim_id,
     t.net_amount, t.commission
@@ -116,6 +118,7 @@ type ClaimMoreTransactionsRow struct {
 	NetAmount     int64       `db:"net_amount"`
 	Commission    int64       `db:"commission"`
 	Share         int32       `db:"share"`
+	LateMs        float64     `db:"late_ms"`
 }
 
 // More of the same for the sandboxes that have it, where others left room in the batch.
@@ -138,6 +141,7 @@ func (q *Queries) ClaimMoreTransactions(ctx context.Context, share int32, tenant
 			&i.NetAmount,
 			&i.Commission,
 			&i.Share,
+			&i.LateMs,
 		); err != nil {
 			return nil, err
 		}

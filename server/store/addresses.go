@@ -1,0 +1,46 @@
+package store
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// addresses remembers where connections to the database went to.
+type addresses struct {
+	dial pgconn.DialFunc
+
+	mu   sync.Mutex
+	seen []netip.AddrPort
+}
+
+func (a *addresses) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := a.dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	if tcp, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
+		a.add(netip.AddrPortFrom(tcp.AddrPort().Addr().Unmap().WithZone(""), tcp.AddrPort().Port()))
+	}
+	return conn, nil
+}
+
+// add puts an address into a new slice: the one before may be in somebody's hands.
+func (a *addresses) add(at netip.AddrPort) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !slices.Contains(a.seen, at) {
+		a.seen = append(slices.Clip(a.seen), at)
+	}
+}
+
+// Addresses are those of the database, as far as this store has connected to it. The caller must not change them.
+func (s *Store) Addresses() []netip.AddrPort {
+	s.reached.mu.Lock()
+	defer s.reached.mu.Unlock()
+	return s.reached.seen
+}
