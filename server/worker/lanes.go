@@ -17,7 +17,7 @@ const (
 	suspect = 250 * time.Millisecond
 	// firstWindow is how many attempts at one time a sandbox begins with; each quick answer adds one.
 	firstWindow = 16
-	// slowWindow is how many a slow one has.
+	// slowWindow is how many one has that did not answer; each answer adds one, so that one which is slow and answers keeps up.
 	slowWindow = 2
 	// forgotten is how long a lane that has nothing due is remembered.
 	forgotten = 10 * time.Minute
@@ -34,8 +34,9 @@ const (
 )
 
 // lanes shares a worker's slots between the sandboxes that have something due: in turn, and to each no more than keeps room for
-// the others. Slots that wait for somebody slow are lost to all for as long as that lasts, so slow lanes have few each and half of
-// all slots together, and lanes that nothing is known of yet have a quarter. What answers quickly shares the rest.
+// the others. Slots that wait for somebody slow are lost to all for as long as that lasts, so slow lanes have half of all slots
+// together, those that do not answer only a few each, and lanes that nothing is known of yet have a quarter. What answers quickly
+// shares the rest.
 type lanes struct {
 	slots, most int // in all, and of one lane
 	now         func() time.Time
@@ -91,7 +92,7 @@ func (l *lanes) lane(found store.Lane) *lane {
 	one := &lane{window: firstWindow}
 	switch {
 	case found.Failing:
-		one.pace = sluggish
+		one.pace, one.window = sluggish, slowWindow
 	case found.Answered:
 		one.pace = quick
 	}
@@ -163,7 +164,7 @@ func (l *lanes) limit(one *lane) int {
 	switch {
 	case one.Probe:
 		return 1
-	case one.state() == sluggish:
+	case one.stalled > 0 && one.pace != sluggish: // it begins to hang, or to be slow
 		return min(slowWindow, l.most)
 	}
 	return min(one.window, l.most)
@@ -251,23 +252,32 @@ type verdict int
 
 const (
 	answered   verdict = iota // soon, be it with a refusal
-	late                      // with an answer that took long, or with none
+	late                      // with an answer that took long
+	silent                    // without an answer
 	impossible                // before it was begun: there is no use in the lane's other rows for a while
 )
 
 func verdictOn(answer bool, took time.Duration) verdict {
-	if answer && took <= slow {
-		return answered
+	switch {
+	case !answer:
+		return silent
+	case took > slow:
+		return late
 	}
-	return late
+	return answered
 }
 
 func (l *lanes) judge(one *lane, v verdict) {
 	switch v {
 	case impossible:
 		one.rests = l.now().Add(lease)
-	case late:
+	case silent:
 		one.pace, one.window = sluggish, slowWindow
+	case late:
+		if one.pace != sluggish {
+			one.pace, one.window = sluggish, slowWindow
+		}
+		one.window = min(one.window+1, l.most)
 	case answered:
 		one.pace, one.window = quick, min(one.window+1, l.most)
 	}

@@ -159,13 +159,19 @@ func TestPaceOfALane(t *testing.T) {
 			t.Errorf("after %d quick answers its limit is %d, want %d", i+1, limit(), want)
 		}
 	}
-	l.begins(1)(late)
-	if limit() != slowWindow {
-		t.Errorf("after a late answer its limit is %d", limit())
+	for i := range 3 {
+		l.begins(1)(late)
+		if want := slowWindow + i + 1; limit() != want || l.of[1].state() != sluggish {
+			t.Errorf("after %d late answers its limit is %d, want %d, and its state %d", i+1, limit(), want, l.of[1].state())
+		}
+	}
+	l.begins(1)(silent)
+	if limit() != slowWindow || l.of[1].state() != sluggish {
+		t.Errorf("after no answer its limit is %d, its state %d", limit(), l.of[1].state())
 	}
 	l.begins(1)(answered)
-	if limit() != slowWindow+1 {
-		t.Errorf("after the next quick one it is %d", limit())
+	if limit() != slowWindow+1 || l.of[1].state() != quick {
+		t.Errorf("after the next quick one its limit is %d, its state %d", limit(), l.of[1].state())
 	}
 	l.took(shares, map[int64]int{1: 3}, map[int64]int{1: 3})
 	if got := l.of[1].running; got != 3 {
@@ -229,5 +235,28 @@ func TestLanesAreForgotten(t *testing.T) {
 	due(l, healthy, 2)
 	if len(l.of) != 2 || l.of[1] == nil || l.of[2] == nil {
 		t.Errorf("%d lanes are remembered, want the one that is due and the one that is busy", len(l.of))
+	}
+}
+
+// Whoever answers, be it slowly, keeps up with what it is sent: it gets more attempts at one time, within what slow lanes have.
+func TestSlowLaneThatAnswersKeepsUp(t *testing.T) {
+	t.Parallel()
+	l, _ := testLanes(64, 20)
+	due(l, failing, 1)
+	for range 30 {
+		due(l, failing, 1)
+		l.shares()
+		l.begins(1)(late)
+		l.ends(1)
+	}
+	l.shares()
+	if got := l.of[1].running; got != 20 {
+		t.Errorf("it has %d attempts at one time, want all 20 that a lane may have", got)
+	}
+	due(l, failing, tenants(2, 50)...)
+	l.shares()
+	due(l, healthy, 1001, 1002)
+	if got := sum(slots(l.shares())); got != 32 {
+		t.Errorf("%d of 64 slots are left for lanes that answer quickly", got)
 	}
 }
