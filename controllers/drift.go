@@ -28,6 +28,7 @@ type drift struct {
 	hand       func(context.Context, change) // has a resource reconciled
 	everywhere bool                          // the cache holds all namespaces
 
+	seen orphans // by the last look
 	told orphans
 }
 
@@ -112,9 +113,10 @@ func (d *drift) tellOrphans(ctx context.Context, inventory *store.Inventory, kno
 	}
 	var found orphans
 	found.sandboxes, found.testClients = inventory.Orphans(known)
-	if found != d.told {
+	if found == d.seen && found != d.told { // seen twice: none of a resource that was being made
+		d.told = found
 		logf.FromContext(ctx).WithName("drift").Info("Rows belong to no resource of this cluster, and are left alone",
 			"sandboxes", found.sandboxes, "testClients", found.testClients)
 	}
-	d.told = found
+	d.seen = found
 }

@@ -51,3 +51,26 @@ func TestChangeQueue(t *testing.T) {
 		t.Errorf("the error of an empty queue is %v", err)
 	}
 }
+
+// TestPreferredChanges come first, once, and hold up nothing for good.
+func TestPreferredChanges(t *testing.T) {
+	named := func(name string) change { return change{key: client.ObjectKey{Name: name}} }
+	queue := newChangeQueue()
+	queue.append([]change{named("a"), named("b"), named("c"), named("a")})
+	queue.prefer([]change{named("c"), named("d")})
+	queue.append([]change{named("b"), named("e")})
+	var got []string
+	for range 5 {
+		c, err := queue.next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, c.key.Name)
+	}
+	if diff := cmp.Diff([]string{"c", "d", "a", "b", "e"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if c, more := queue.pop(); more {
+		t.Errorf("%v came twice", c)
+	}
+}

@@ -44,7 +44,7 @@ const (
 )
 
 // RunActivity writes down, every two seconds and once more when ctx ends, which sandboxes this store recorded or settled
-// something in, so that the status of their resources follows. What is lost with a process is found by the next resync.
+// something in, so that the status of their resources follows. What is lost with a process shows when the sandbox is looked at next.
 func (s *Store) RunActivity(ctx context.Context) {
 	ticker := time.NewTicker(activityPeriod)
 	defer ticker.Stop()

@@ -69,6 +69,9 @@ func (s *Store) ApplyCredentials(ctx context.Context, sandboxUID string, want Cr
 		if err != nil {
 			return err
 		}
+		if row.OverlapOver {
+			return errToWrite
+		}
 		c := &credentialsChange{store: s, q: s.reading(), ctx: ctx, org: row.Organization, owner: sandboxUID, want: want}
 		return c.parts()
 	}
@@ -111,6 +114,9 @@ func (c *credentialsChange) parts() error {
 }
 
 func (c *credentialsChange) apply() error {
+	if err := c.forgetPrevious(); err != nil {
+		return err
+	}
 	if err := c.parts(); err != nil {
 		return err
 	}
@@ -124,6 +130,18 @@ func (c *credentialsChange) apply() error {
 		return err
 	}
 	return keyIsFree(c.ctx, c.q, c.org.Tenant, c.want.APIKeyHash)
+}
+
+// forgetPrevious removes a signing secret whose overlap is over.
+func (c *credentialsChange) forgetPrevious() error {
+	if c.org.PreviousSecret == nil {
+		return nil
+	}
+	rows, err := c.q.ForgetPreviousSecret(c.ctx, c.org.Tenant)
+	if rows > 0 {
+		c.org.PreviousSecret = nil
+	}
+	return err
 }
 
 // keyIsFree returns ErrKeyTaken if another sandbox has the key. It is asked after the version was bumped: whoever gives out
@@ -184,13 +202,6 @@ func (c *credentialsChange) retire(key db.ListKeysRow) error {
 }
 
 func (c *credentialsChange) signingSecret() error {
-	if c.org.PreviousSecret != nil {
-		if rows, err := c.q.ForgetPreviousSecret(c.ctx, c.org.Tenant); err != nil {
-			return err
-		} else if rows > 0 {
-			c.org.PreviousSecret = nil
-		}
-	}
 	// A secret that cannot be opened is replaced without an overlap: the resource's Secret says what it has to be.
 	present, err := c.store.keys.open(c.owner, c.org.SigningSecret)
 	if err == nil && present == c.want.SigningSecret {

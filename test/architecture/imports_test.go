@@ -29,7 +29,7 @@ var mayImport = map[string][]string{
 	"test/conformance":     {}, // a black box
 	"test/e2e":             {"server/webhooks"},
 	"test/faults":          {"server/payments", "server/store", "test/system"},
-	"test/load":            {"server/payments", "server/store", "test/system"},
+	"test/load":            {"api/v1alpha1", "controllers", "server/payments", "server/store", "test/system"},
 	"test/monitoring":      {}, // reads files
 	"test/system":          {"server/payments", "server/store"},
 }

@@ -54,7 +54,8 @@ func kubernetesAway(t *testing.T, s *system, m merchant, hook *receiver) {
 // databaseAway: the API says so and when to come again, the resources say so, a deletion waits, and all of it ends by itself.
 func databaseAway(t *testing.T, s *system, m merchant, hook *receiver) {
 	s.kubeWith(clientYAML("bob", "+250788000002", ", balance: 5"), "apply", "-f", "-")
-	s.kube("wait", "-n", team, "--for=condition=Ready", "--timeout=10s", "tc/bob")
+	// The controller's watches come back one by one after the API server was away, the last of them half a minute later.
+	s.kube("wait", "-n", team, "--for=condition=Ready", "--timeout=60s", "tc/bob")
 	waiting := m.pay("before the outage", alice, nil)["id"].(string)
 	s.signal("postgres", syscall.SIGINT) // a fast shutdown
 	began := time.Now()

@@ -91,24 +91,27 @@ create index operator_payments_answered on operator_payments (tenant, answers_at
 
 alter table organizations add column applied text; -- fingerprint of its configuration as the controller left it
 
--- What a sandbox's configuration comes to, over all its rows: it changes when somebody changes one of them, and when a key or a
--- signing secret that was replaced comes to its end. Balances are no part of it, and of secrets that is which says which they
--- are, since an encryption key that changes makes the same secret other bytes.
+-- What each sandbox's configuration comes to, over all its rows: it changes when somebody changes one of them, and when a key or
+-- a signing secret that was replaced comes to its end. Balances are no part of it, and of secrets that is which says which they
+-- are, since an encryption key that changes makes the same secret other bytes. A condition on the tenant reaches every part.
 -- +goose StatementBegin
-create function sandbox_fingerprint(of_tenant bigint) returns text language sql stable parallel safe as $$
-  select md5(concat_ws(chr(10),
+create function sandbox_fingerprints() returns table (tenant bigint, fingerprint text) language sql stable parallel safe as $$
+  select o.tenant, md5(concat_ws(chr(10),
     row(o.org_id, o.namespace, o.name, o.latency_percent, o.monthly_quota, o.rate_limit, o.pending_timeout_ms, o.suspended, o.reset),
     row(o.webhook_url, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.webhook_types),
     row(o.key_rotation, o.secret_rotation, o.signing_secret is null, o.previous_secret is null, o.previous_secret_until <= now()),
-    (select string_agg(row(e.env_id, e.operator, e.country, e.currency, e.enabled, e.removed, e.commission_bps, e.absorption_pct,
-      e.unknown_policy, e.max_amount)::text, ' ' order by e.env_id) from environments e where e.tenant = of_tenant), '',
-    (select string_agg(row(s.slug, s.removed)::text, ' ' order by s.slug) from stores s where s.tenant = of_tenant), '',
-    (select string_agg(row(f.currency, f.opening)::text, ' ' order by f.currency) from floats f where f.tenant = of_tenant), '',
-    (select string_agg(row(encode(k.hash, 'hex'), extract(epoch from k.expires_at))::text, ' ' order by k.hash) from api_keys k
-      where k.tenant = of_tenant and (k.expires_at is null or k.expires_at > now())), '',
-    (select string_agg(row(c.store, c.operator, c.country, c.base_url, c.sealed is null, encode(c.digest, 'hex'))::text, ' '
-      order by c.store, c.operator, c.country) from operator_credentials c where c.tenant = of_tenant)))
-  from organizations o where o.tenant = of_tenant
+    e.parts, '', s.parts, '', f.parts, '', k.parts, '', c.parts))
+  from organizations o
+  left join (select tenant, string_agg(row(env_id, operator, country, currency, enabled, removed, commission_bps, absorption_pct,
+      unknown_policy, max_amount)::text, ' ' order by env_id) as parts from environments group by tenant) e on e.tenant = o.tenant
+  left join (select tenant, string_agg(row(slug, removed)::text, ' ' order by slug) as parts from stores group by tenant) s
+    on s.tenant = o.tenant
+  left join (select tenant, string_agg(row(currency, opening)::text, ' ' order by currency) as parts from floats group by tenant) f
+    on f.tenant = o.tenant
+  left join (select tenant, string_agg(row(hash, extract(epoch from expires_at))::text, ' ' order by hash) as parts from api_keys
+      where expires_at is null or expires_at > now() group by tenant) k on k.tenant = o.tenant
+  left join (select tenant, string_agg(row(store, operator, country, base_url, sealed is null, digest)::text, ' '
+      order by store, operator, country) as parts from operator_credentials group by tenant) c on c.tenant = o.tenant
 $$;
 -- +goose StatementEnd
 
@@ -267,7 +270,7 @@ grant select on floats to cauri_tenant;
 revoke all on all sequences in schema public from cauri_api, cauri_worker, cauri_controller;
 revoke usage on schema public from cauri_api, cauri_worker, cauri_controller;
 
-drop function sandbox_fingerprint(bigint);
+drop function sandbox_fingerprints();
 alter table organizations drop column applied;
 drop index operator_payments_answered, events_failed;
 revoke update (state, due_at, fence, body, delivered_at) on events from cauri_tenant;

@@ -2,12 +2,13 @@
 
 -- name: NoteFingerprint :exec
 update organizations o set applied = present.fingerprint
-from (select sandbox_fingerprint(sqlc.arg(tenant)::bigint) as fingerprint) present
-where o.tenant = sqlc.arg(tenant)::bigint and o.applied is distinct from present.fingerprint;
+from sandbox_fingerprints() present
+where present.tenant = sqlc.arg(tenant)::bigint and o.tenant = sqlc.arg(tenant)::bigint and o.applied is distinct from present.fingerprint;
 
 -- name: SandboxesDrifted :many
-select o.resource_uid, (o.applied is distinct from sandbox_fingerprint(o.tenant))::boolean as drifted
-from organizations o where o.retained_at is null;
+select o.resource_uid, (o.applied is distinct from present.fingerprint)::boolean as drifted
+from organizations o join sandbox_fingerprints() present on present.tenant = o.tenant
+where o.retained_at is null;
 
 -- name: SIMFingerprints :many
 -- The same as TestClientConfig.fingerprint.
@@ -17,7 +18,9 @@ from sims s join organizations o using (tenant) where o.retained_at is null;
 
 -- name: FindOrganization :one
 -- As LockOrganization, and locks nothing.
-select sqlc.embed(o), (o.applied is not distinct from sandbox_fingerprint(o.tenant))::boolean as settled
+select sqlc.embed(o), (o.applied is not distinct from (
+  select present.fingerprint from sandbox_fingerprints() present where present.tenant = o.tenant))::boolean as settled,
+  coalesce(o.previous_secret_until <= now(), false)::boolean as overlap_over
 from organizations o where o.resource_uid = sqlc.arg(resource_uid) and o.retained_at is null;
 
 -- name: FindRegisteredSIM :one

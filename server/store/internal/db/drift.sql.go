@@ -12,13 +12,16 @@ import (
 )
 
 const findOrganization = `-- name: FindOrganization :one
-select o.org_id, o.tenant, o.resource_uid, o.namespace, o.name, o.latency_percent, o.monthly_quota, o.rate_limit, o.webhook_url, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.signing_secret, o.version, o.created_at, o.pending_timeout_ms, o.suspended, o.webhook_types, o.secret_rotation, o.previous_secret, o.previous_secret_until, o.reset, o.retained_at, o.key_rotation, o.applied, (o.applied is not distinct from sandbox_fingerprint(o.tenant))::boolean as settled
+select o.org_id, o.tenant, o.resource_uid, o.namespace, o.name, o.latency_percent, o.monthly_quota, o.rate_limit, o.webhook_url, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.signing_secret, o.version, o.created_at, o.pending_timeout_ms, o.suspended, o.webhook_types, o.secret_rotation, o.previous_secret, o.previous_secret_until, o.reset, o.retained_at, o.key_rotation, o.applied, (o.applied is not distinct from (
+  select present.fingerprint from sandbox_fingerprints() present where present.tenant = o.tenant))::boolean as settled,
+  coalesce(o.previous_secret_until <= now(), false)::boolean as overlap_over
 from organizations o where o.resource_uid = $1 and o.retained_at is null
 `
 
 type FindOrganizationRow struct {
 	Organization Organization `db:"organization"`
 	Settled      bool         `db:"settled"`
+	OverlapOver  bool         `db:"overlap_over"`
 }
 
 // As LockOrganization, and locks nothing.
@@ -53,6 +56,7 @@ func (q *Queries) FindOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.Organization.KeyRotation,
 		&i.Organization.Applied,
 		&i.Settled,
+		&i.OverlapOver,
 	)
 	return i, err
 }
@@ -85,8 +89,8 @@ func (q *Queries) FindRegisteredSIM(ctx context.Context, resourceUid pgtype.UUID
 const noteFingerprint = `-- name: NoteFingerprint :exec
 
 update organizations o set applied = present.fingerprint
-from (select sandbox_fingerprint($1::bigint) as fingerprint) present
-where o.tenant = $1::bigint and o.applied is distinct from present.fingerprint
+from sandbox_fingerprints() present
+where present.tenant = $1::bigint and o.tenant = $1::bigint and o.applied is distinct from present.fingerprint
 `
 
 // Whether the rows are still as the controller left them, over all sandboxes at once.
@@ -128,8 +132,9 @@ func (q *Queries) SIMFingerprints(ctx context.Context) ([]SIMFingerprintsRow, er
 }
 
 const sandboxesDrifted = `-- name: SandboxesDrifted :many
-select o.resource_uid, (o.applied is distinct from sandbox_fingerprint(o.tenant))::boolean as drifted
-from organizations o where o.retained_at is null
+select o.resource_uid, (o.applied is distinct from present.fingerprint)::boolean as drifted
+from organizations o join sandbox_fingerprints() present on present.tenant = o.tenant
+where o.retained_at is null
 `
 
 type SandboxesDriftedRow struct {

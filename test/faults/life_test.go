@@ -1,0 +1,158 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/test/system"
+)
+
+// rush is steady load on a sandbox that takes refusals as they come.
+type rush struct {
+	made      atomic.Int64
+	suspended atomic.Int64
+}
+
+// begin pays again and again, by several clients, until the context ends; the function that it returns waits for that.
+func (r *rush) begin(ctx context.Context, w *world, m *system.Merchant, msisdn string) (wait func()) {
+	var group sync.WaitGroup
+	for client := range 4 {
+		group.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				scenario := ""
+				if n%2 == 0 {
+					scenario = "success"
+				}
+				// What was begun is finished, so that every answer is seen.
+				answer, err := m.Client.Post(w.t.Context(), "/payments", system.NewPayment(fmt.Sprintf("c%d-%d", client, n), msisdn, scenario))
+				switch {
+				case err != nil:
+					w.t.Error(err)
+					return
+				case answer.Status == http.StatusCreated:
+					r.made.Add(1)
+				case answer.Status == http.StatusServiceUnavailable:
+					r.suspended.Add(1)
+					system.Rest(ctx, 20*time.Millisecond)
+				default:
+					w.t.Errorf("answered %d %s", answer.Status, answer.Body)
+				}
+			}
+		})
+	}
+	return group.Wait
+}
+
+func (w *world) rushed(n int64, count *atomic.Int64, what string) {
+	w.t.Helper()
+	from := count.Load()
+	w.until(time.Minute, fmt.Sprintf("%d more requests are %s", n, what), func(context.Context) error {
+		if now := count.Load() - from; now < n {
+			return fmt.Errorf("%d are", now)
+		}
+		return nil
+	})
+}
+
+func TestSuspendedUnderLoad(t *testing.T) {
+	w := newWorld(t)
+	api := w.api("api")
+	w.worker("worker-0")
+	w.worker("worker-1")
+	m := w.merchant("resting", api, system.AcknowledgeAfter(20*time.Millisecond))
+	payer, err := m.AddPayer(t.Context(), 1, payments.Approve, 1_000_000_000)
+	w.must(err)
+	var load rush
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	wait := load.begin(ctx, w, m, payer.MSISDN)
+	for range 3 {
+		w.rushed(50, &load.made, "booked")
+		w.must(m.Apply(t.Context(), func(c *store.SandboxConfig) { c.Suspended = true }))
+		w.rushed(20, &load.suspended, "refused")
+		made := load.made.Load()
+		w.audited()
+		w.rushed(20, &load.suspended, "refused")
+		if now := load.made.Load(); now != made {
+			t.Errorf("%d payments were booked while the sandbox was suspended", now-made)
+		}
+		w.must(m.Apply(t.Context(), func(c *store.SandboxConfig) { c.Suspended = false }))
+	}
+	w.rushed(50, &load.made, "booked")
+	stop()
+	wait()
+	w.drained(m)
+	if booked, err := w.Count(t.Context(), "select count(*) from transactions where tenant = $1", m.Tenant); err != nil || booked != load.made.Load() {
+		t.Errorf("%d transactions are booked (%v), clients were told of %d", booked, err, load.made.Load())
+	}
+}
+
+func TestResetUnderLoad(t *testing.T) {
+	const resets = 3
+	w := newWorld(t)
+	api := w.api("api")
+	w.worker("worker-0")
+	w.worker("worker-1")
+	m := w.merchant("fresh", api, system.AcknowledgeAfter(20*time.Millisecond))
+	neighbour := w.merchant("neighbour", api, system.Acknowledge)
+	payer, err := m.AddPayer(t.Context(), 1, payments.Approve, 1_000_000_000)
+	w.must(err)
+	other, err := neighbour.AddPayer(t.Context(), 1, payments.Approve, 1_000_000_000)
+	w.must(err)
+	var load, beside rush
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	waits := []func(){load.begin(ctx, w, m, payer.MSISDN), beside.begin(ctx, w, neighbour, other.MSISDN)}
+	former := []int64{m.Tenant}
+	for n := range resets {
+		w.rushed(100, &load.made, "booked")
+		w.must(m.Apply(t.Context(), func(c *store.SandboxConfig) { c.Reset = fmt.Sprintf("reset-%d", n) }))
+		former = append(former, m.Tenant)
+		w.audited()
+	}
+	w.rushed(100, &load.made, "booked")
+	stop()
+	for _, wait := range waits {
+		wait()
+	}
+	w.must(w.Drained(t.Context(), stall, m.Sandbox, neighbour.Sandbox))
+	w.audited()
+	w.report(m.Receiver.Refused())
+	for i, tenant := range former[:resets] {
+		if tenant == former[i+1] {
+			t.Errorf("the reset after tenant %d did not change it", tenant)
+		}
+	}
+	// Nothing of before is left to be done, and nothing of the neighbour was touched.
+	problems, err := neighbour.AuditDeliveries(t.Context(), neighbour.Receiver)
+	w.must(err)
+	w.report(problems)
+	if booked, err := w.Count(t.Context(), "select count(*) from transactions where tenant = $1", neighbour.Tenant); err != nil || booked != beside.made.Load() {
+		t.Errorf("%d transactions of the neighbour are booked (%v), its clients were told of %d", booked, err, beside.made.Load())
+	}
+	w.purged(former[:resets])
+}
+
+// purged checks that a worker removes all rows of tenants that a reset replaced. It does so when nobody can still be writing for
+// them, which is minutes later: here their retirement is put back, and a worker that starts does not wait for its next pass.
+func (w *world) purged(former []int64) {
+	w.t.Helper()
+	_, err := w.SQL.Exec(w.t.Context(), "update retired_tenants set retired_at = retired_at - interval '1 hour' where tenant = any($1)", former)
+	w.must(err)
+	w.worker("purger")
+	w.until(time.Minute, "the former tenants are purged", func(ctx context.Context) error {
+		left, err := w.Count(ctx, `select (select count(*) from transactions where tenant = any($1)) + (select count(*) from events where tenant = any($1)) +
+			(select count(*) from sims where tenant = any($1)) + (select count(*) from floats where tenant = any($1))`, former)
+		if err == nil && left > 0 {
+			err = fmt.Errorf("%d rows are left", left)
+		}
+		return err
+	})
+}

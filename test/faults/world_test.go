@@ -1,0 +1,214 @@
+// Package faults breaks what Cauri runs on, while it works, and looks whether anything was lost, doubled or miscounted: the
+// programs are real processes on a real Postgres that keeps what it committed.
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/test/system"
+)
+
+// binary is the program under test, built from the work tree.
+var binary string
+
+// shared is a Postgres for all tests that leave it alone.
+var shared struct {
+	sync.Mutex
+	postgres *system.Postgres
+}
+
+func TestMain(m *testing.M) {
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func run(m *testing.M) (code int, err error) {
+	folder, err := os.MkdirTemp("", "cauri-faults-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	if binary, err = system.Build(context.Background(), folder); err != nil {
+		return 0, err
+	}
+	defer func() {
+		if shared.postgres != nil {
+			err = errors.Join(err, shared.postgres.Close())
+		}
+	}()
+	return m.Run(), nil
+}
+
+func sharedPostgres(t *testing.T) *system.Postgres {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.postgres == nil {
+		postgres, err := system.StartPostgres(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared.postgres = postgres
+	}
+	return shared.postgres
+}
+
+// world is an installation of one test.
+type world struct {
+	*system.System
+	t *testing.T
+}
+
+// newWorld opens an installation on a database of its own.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	t.Parallel()
+	return openWorld(t, sharedPostgres(t))
+}
+
+// newWorldWithPostgres opens one on a Postgres of its own, which the test may stop.
+func newWorldWithPostgres(t *testing.T) *world {
+	t.Helper()
+	t.Parallel()
+	postgres, err := system.StartPostgres(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := postgres.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return openWorld(t, postgres)
+}
+
+func openWorld(t *testing.T, postgres *system.Postgres) *world {
+	t.Helper()
+	s, err := system.Open(t.Context(), postgres, binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(s.Logs(30))
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &world{System: s, t: t}
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) api(name string, flags ...string) *system.API {
+	w.t.Helper()
+	api, err := w.StartAPI(w.t.Context(), name, flags...)
+	w.must(err)
+	return api
+}
+
+func (w *world) worker(name string, flags ...string) *system.Worker {
+	w.t.Helper()
+	worker, err := w.StartWorker(w.t.Context(), name, flags...)
+	w.must(err)
+	return worker
+}
+
+// merchant makes a sandbox whose endpoint behaves in a way, and a client of it at an api.
+func (w *world) merchant(name string, api *system.API, behave system.Behaviour, change ...func(*store.SandboxConfig)) *system.Merchant {
+	w.t.Helper()
+	m, err := w.AddMerchant(w.t.Context(), name, api, behave, change...)
+	w.must(err)
+	return m
+}
+
+// pay makes a payment, however long it takes.
+func (w *world) pay(m *system.Merchant, p system.Payment) system.Answer {
+	w.t.Helper()
+	answer, err := m.Client.Insist(w.t.Context(), "/payments", p)
+	w.must(err)
+	return answer
+}
+
+// until waits for a condition.
+func (w *world) until(within time.Duration, what string, condition func(context.Context) error) {
+	w.t.Helper()
+	w.must(system.Until(w.t.Context(), within, what, condition))
+}
+
+// reaches waits until a query counts n.
+func (w *world) reaches(n int64, what, query string, args ...any) {
+	w.t.Helper()
+	w.until(time.Minute, fmt.Sprintf("%d %s", n, what), func(ctx context.Context) error {
+		count, err := w.Count(ctx, query, args...)
+		if err == nil && count < n {
+			err = fmt.Errorf("there are %d", count)
+		}
+		return err
+	})
+}
+
+// arrived waits until n events of a merchant have arrived.
+func (w *world) arrived(m *system.Merchant, n int) {
+	w.t.Helper()
+	w.until(time.Minute, fmt.Sprintf("%d events of %s arrive", n, m.Config.Name), func(context.Context) error {
+		if arrived := m.Receiver.Events(); arrived < n {
+			return fmt.Errorf("%d arrived", arrived)
+		}
+		return nil
+	})
+}
+
+// stall is how long nothing may happen while there is something to do: longer than the lease of a worker that was killed.
+const stall = 45 * time.Second
+
+// drained waits until all merchants have all their outcomes and events, and checks them.
+func (w *world) drained(merchants ...*system.Merchant) {
+	w.t.Helper()
+	var sandboxes []*system.Sandbox
+	for _, m := range merchants {
+		sandboxes = append(sandboxes, m.Sandbox)
+	}
+	w.must(w.Drained(w.t.Context(), stall, sandboxes...))
+	w.audited()
+	for _, m := range merchants {
+		problems, err := m.AuditDeliveries(w.t.Context(), m.Receiver)
+		w.must(err)
+		w.report(problems)
+	}
+}
+
+// audited checks what has to hold at every moment.
+func (w *world) audited() {
+	w.t.Helper()
+	problems, err := w.Audit(w.t.Context())
+	w.must(err)
+	w.report(problems)
+}
+
+func (w *world) report(problems []string) {
+	w.t.Helper()
+	for _, problem := range problems[:min(len(problems), 10)] {
+		w.t.Error(problem)
+	}
+	if more := len(problems) - 10; more > 0 {
+		w.t.Errorf("and %d more of these", more)
+	}
+}

@@ -1,0 +1,178 @@
+package system
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// rule is what holds at every moment, whatever happened before. Its query returns a line for each row that breaks it. Rows of
+// tenants that were given up are not looked at: they are being removed.
+type rule struct{ name, query string }
+
+var rules = []rule{
+	{"a float is the sum of its adjustments and of what its transactions moved", `
+		select format('%s: balance %s, sum %s', o.name, f.balance, s.sum)
+		from floats f join organizations o using (tenant), lateral (select
+			coalesce((select sum(a.delta) from adjustments a where a.tenant = f.tenant and a.currency = f.currency), 0) +
+			coalesce((select sum(t.merchant_delta) from transactions t where t.tenant = f.tenant and t.float_currency = f.currency), 0) as sum) s
+		where f.balance <> s.sum`},
+	{"a SIM is the sum of its adjustments and of what its transactions moved", `
+		select format('%s %s: balance %s, sum %s', o.name, i.msisdn, i.balance, s.sum)
+		from sims i join organizations o using (tenant), lateral (select
+			coalesce((select sum(a.delta) from adjustments a where a.tenant = i.tenant and a.sim_id = i.sim_id), 0) +
+			coalesce((select sum(t.sim_delta) from transactions t where t.tenant = i.tenant and t.sim_id = i.sim_id), 0) as sum) s
+		where i.balance <> s.sum`},
+	{"a transaction moved what its type, status and amounts say", `
+		select format('%s %s: %s %s, merchant %s, SIM %s', o.name, t.reference, t.type, t.status, t.merchant_delta, t.sim_delta)
+		from transactions t join organizations o using (tenant)
+		where t.merchant_delta <> case when t.status <> 'SUCCESS' then 0 when t.type = 'collection' then t.net_amount else -t.amount end
+			or t.sim_delta not in (0, case when t.status <> 'SUCCESS' then 0 when t.type = 'collection' then -(t.net_amount + t.commission)
+				else t.amount end)`},
+	{"a terminal transaction has an event", `
+		select format('%s %s: %s', o.name, t.reference, t.status)
+		from transactions t join organizations o using (tenant) left join events e on e.tenant = t.tenant and e.id = t.id
+		where t.status <> 'PENDING' and e.id is null`},
+	{"a pending transaction has none", `
+		select format('%s %s', o.name, t.reference)
+		from transactions t join organizations o using (tenant) join events e on e.tenant = t.tenant and e.id = t.id
+		where t.status = 'PENDING'`},
+	{"an event has a transaction", `
+		select format('%s %s', o.name, e.id)
+		from events e join organizations o using (tenant) left join transactions t on t.tenant = e.tenant and t.id = e.id
+		where t.id is null`},
+	{"what was refunded of a payment is the sum of its refunds, and not more than its amount", `
+		select format('%s %s: amount %s, refunded %s, refunds %s', o.name, t.reference, t.amount, t.refunded, r.sum)
+		from transactions t join organizations o using (tenant)
+		left join (select tenant, parent_id, sum(amount) as sum from transactions
+			where parent_id is not null and status = 'SUCCESS' group by tenant, parent_id) x on x.tenant = t.tenant and x.parent_id = t.id,
+			lateral (select coalesce(x.sum, 0) as sum) r
+		where t.type = 'collection' and (t.refunded <> r.sum or t.refunded > t.amount)`},
+	{"an event that is delivered says when, was attempted, and has a body", `
+		select format('%s %s: %s attempts', o.name, e.id, e.attempts)
+		from events e join organizations o using (tenant)
+		where e.state = 'delivered' and (e.delivered_at is null or e.attempts = 0 or e.body is null)`},
+}
+
+// shownProblems is how many rows that break a rule are told.
+const shownProblems = 5
+
+// Audit returns what is wrong with the database as it stands. Nothing ever may be, also while load goes on: it is read from
+// one snapshot.
+func (s *System) Audit(ctx context.Context) (problems []string, err error) {
+	err = pgx.BeginTxFunc(ctx, s.SQL, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
+		problems, err = Audit(ctx, tx)
+		return err
+	})
+	return problems, err
+}
+
+// Audit is [System.Audit] of what a database transaction sees.
+func Audit(ctx context.Context, tx pgx.Tx) (problems []string, err error) {
+	// Without statistics of rows that have just come, and analyzing would change what is measured, the planner takes each
+	// table for small, and nested loops over large ones never end.
+	if _, err := tx.Exec(ctx, "set local enable_nestloop = off"); err != nil {
+		return nil, fmt.Errorf("auditing: %w", err)
+	}
+	for _, rule := range rules {
+		rows, err := tx.Query(ctx, rule.query)
+		if err != nil {
+			return nil, fmt.Errorf("auditing that %s: %w", rule.name, err)
+		}
+		broken, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return nil, fmt.Errorf("auditing that %s: %w", rule.name, err)
+		}
+		for _, row := range broken[:min(len(broken), shownProblems)] {
+			problems = append(problems, fmt.Sprintf("it does not hold that %s (%d rows): %s", rule.name, len(broken), row))
+		}
+	}
+	return problems, nil
+}
+
+// AuditDeliveries returns what is wrong with what a receiver got of a sandbox when all is delivered: an event of each terminal
+// transaction at least once, under one id, with the transaction's outcome, and nothing else.
+func (s *Sandbox) AuditDeliveries(ctx context.Context, r *Receiver) (problems []string, err error) {
+	problems = r.Refused()
+	rows, err := s.system.SQL.Query(ctx, "select id, status from transactions where tenant = $1 and status <> 'PENDING'", s.Tenant)
+	if err != nil {
+		return nil, fmt.Errorf("reading the transactions of %s: %w", s.Config.Name, err)
+	}
+	type terminal struct {
+		ID     [16]byte
+		Status payments.Status
+	}
+	transactions, err := pgx.CollectRows(rows, pgx.RowToStructByPos[terminal])
+	if err != nil {
+		return nil, fmt.Errorf("reading the transactions of %s: %w", s.Config.Name, err)
+	}
+	arrivals := r.Arrivals()
+	for _, t := range transactions {
+		id := payments.ID(t.ID)
+		event := "evt_" + id.Code()
+		if len(arrivals[event]) == 0 {
+			problems = append(problems, fmt.Sprintf("the event of %s never arrived", id))
+		}
+		for _, a := range arrivals[event] {
+			if a.TransactionID != id.String() || a.Status != string(t.Status) {
+				problems = append(problems, fmt.Sprintf("the event of %s (%s) told of %s (%s)", id, t.Status, a.TransactionID, a.Status))
+			}
+		}
+		delete(arrivals, event)
+	}
+	for event, list := range arrivals {
+		problems = append(problems, fmt.Sprintf("%s, which told of %s, belongs to no transaction of the sandbox", event, list[0].TransactionID))
+	}
+	return problems, nil
+}
+
+// Count reads one number from the database.
+func (s *System) Count(ctx context.Context, query string, args ...any) (n int64, err error) {
+	err = s.SQL.QueryRow(ctx, query, args...).Scan(&n)
+	return n, err
+}
+
+// Pending counts the sandbox's transactions that have no outcome yet.
+func (s *Sandbox) Pending(ctx context.Context) (int64, error) {
+	return s.system.Count(ctx, "select count(*) from transactions where tenant = $1 and status = 'PENDING'", s.Tenant)
+}
+
+// Undelivered counts the sandbox's events that still have to be sent.
+func (s *Sandbox) Undelivered(ctx context.Context) (int64, error) {
+	return s.system.Count(ctx, "select count(*) from events where tenant = $1 and state = 'queued'", s.Tenant)
+}
+
+// Drained waits until nothing is pending and nothing has to be sent in the given sandboxes. It gives up when less does not become
+// of it for as long as stall: how fast it goes is the machine's affair.
+func (s *System) Drained(ctx context.Context, stall time.Duration, sandboxes ...*Sandbox) error {
+	left := int64(math.MaxInt64)
+	for {
+		err := Until(ctx, stall, "more is settled or delivered", func(ctx context.Context) error {
+			var now int64
+			for _, sandbox := range sandboxes {
+				pending, err := sandbox.Pending(ctx)
+				if err != nil {
+					return err
+				}
+				undelivered, err := sandbox.Undelivered(ctx)
+				if err != nil {
+					return err
+				}
+				now += pending + undelivered
+			}
+			if now >= left {
+				return fmt.Errorf("%d transactions are pending or have events to send", now)
+			}
+			left = now
+			return nil
+		})
+		if err != nil || left == 0 {
+			return err
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package system
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// PendingBacklog makes n more payments like the one with a reference, as that was before it settled, all due now. A backlog
+// stands for a rush that would take longer than a test may.
+func (s *Sandbox) PendingBacklog(ctx context.Context, reference string, n int) error {
+	return s.backlog(ctx, reference, n, `insert into transactions
+		select copy.* from transactions t, unnest($3::uuid[]) new_id, lateral jsonb_populate_record(t, jsonb_build_object('id', new_id,
+			'reference', t.reference || '-' || new_id,
+			'created_at', now(), 'status', 'PENDING', 'completed_at', null, 'merchant_delta', 0, 'sim_delta', 0,
+			'merchant_balance_after', null, 'sim_balance_after', null, 'refunded', 0,
+			'due_at', now(), 'expires_at', now() + interval '1 hour')) copy
+		where t.tenant = $1 and t.id = $2`)
+}
+
+// EventBacklog makes n more transactions like the one with a reference, which must have moved no money, each with an event. They
+// are decided now, and the events are due as if their answers were held for the sandbox's latency.
+func (s *Sandbox) EventBacklog(ctx context.Context, reference string, n int) error {
+	return s.backlog(ctx, reference, n, `insert into transactions
+		select copy.* from transactions t, unnest($3::uuid[]) new_id, lateral jsonb_populate_record(t, jsonb_build_object('id', new_id,
+			'reference', t.reference || '-' || new_id, 'created_at', now(), 'completed_at', now())) copy
+		where t.tenant = $1 and t.id = $2 and t.merchant_delta = 0`,
+		`insert into events
+		select copy.* from events e join transactions t using (tenant, id) join organizations o using (tenant), unnest($3::uuid[]) new_id,
+			lateral jsonb_populate_record(e, jsonb_build_object('id', new_id, 'created_at', now(), 'state', 'queued', 'attempts', 0,
+			'due_at', now() + make_interval(secs => t.latency_ms * o.latency_percent::float8 / 100 / 1000),
+			'body', null, 'delivered_at', null)) copy
+		where e.tenant = $1 and e.id = $2`)
+}
+
+// backlog runs statements that copy a transaction ($1, $2) under new ids ($3). Whatever columns a table has, they name only those
+// that are to differ.
+func (s *Sandbox) backlog(ctx context.Context, reference string, n int, statements ...string) error {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = uuid.NewString()
+	}
+	err := pgx.BeginFunc(ctx, s.system.SQL, func(tx pgx.Tx) error {
+		var model [16]byte
+		err := tx.QueryRow(ctx, "select id from transactions where tenant = $1 and reference = $2", s.Tenant, reference).Scan(&model)
+		if err != nil {
+			return fmt.Errorf("looking up %s: %w", reference, err)
+		}
+		for _, statement := range statements {
+			made, err := tx.Exec(ctx, statement, s.Tenant, model, ids)
+			if err != nil {
+				return err
+			}
+			if int(made.RowsAffected()) != n {
+				return fmt.Errorf("%d copies of %s were made, not %d", made.RowsAffected(), reference, n)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("making a backlog in %s: %w", s.Config.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package system
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// Client calls one api with the key of one sandbox.
+type Client struct {
+	// Observe, if set, sees every answer and every error that stands for one that did not come.
+	Observe func(Answer, error)
+
+	base string
+	key  string
+	http *http.Client
+}
+
+// transport keeps enough connections open for all clients of a test.
+var transport = func() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.Proxy = nil
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, 256
+	return t
+}()
+
+// answerWithin bounds a request; the longest answer is held for 35 s.
+const answerWithin = 60 * time.Second
+
+// Client is a client of the sandbox at an api. It returns when the api knows the sandbox.
+func (s *Sandbox) Client(ctx context.Context, api *API) (*Client, error) {
+	c := &Client{base: api.URL + "/v1", key: s.Key, http: &http.Client{Transport: transport, Timeout: answerWithin}}
+	return c, Until(ctx, 10*time.Second, "the api knows the key of "+s.Config.Name, func(ctx context.Context) error {
+		answer, err := c.Get(ctx, "/payments?limit=1")
+		if err == nil && answer.Status != http.StatusOK {
+			err = answer.unexpected()
+		}
+		return err
+	})
+}
+
+// Payment is the body of POST /v1/payments, and of POST /v1/disbursements.
+type Payment struct {
+	Amount      int64  `json:"amount"`
+	Currency    string `json:"currency"`
+	Operator    string `json:"operator"`
+	Country     string `json:"country"`
+	MSISDN      string `json:"msisdn"`
+	Reference   string `json:"reference"`
+	Application string `json:"application"`
+	Scenario    string `json:"scenario,omitempty"`
+}
+
+// Unregistered is a number that no SIM has.
+const Unregistered = "+250791111111"
+
+// NewPayment is a payment of 100 francs. With a scenario its outcome is forced, without one the payer decides.
+func NewPayment(reference, msisdn, scenario string) Payment {
+	return Payment{
+		Amount: 100, Currency: "RWF", Operator: "mtn", Country: "RW", MSISDN: msisdn, Reference: reference, Application: "shop",
+		Scenario: scenario,
+	}
+}
+
+// Answer is what the api answered.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+	Begun  time.Time // when the request was sent
+	Took   time.Duration
+}
+
+func (a Answer) unexpected() error { return fmt.Errorf("the api answered %d %s", a.Status, a.Body) }
+
+// TransactionID is the id of the transaction that the answer shows, empty for none.
+func (a Answer) TransactionID() string {
+	var transaction struct {
+		ID   string `json:"id"`    // of a payment
+		TxID string `json:"tx_id"` // of a disbursement
+	}
+	if a.Status/100 != 2 || json.Unmarshal(a.Body, &transaction) != nil {
+		return ""
+	}
+	return transaction.ID + transaction.TxID
+}
+
+// Get sends a GET to a path behind /v1. Its error says that no answer came.
+func (c *Client) Get(ctx context.Context, path string) (Answer, error) {
+	return c.send(ctx, http.MethodGet, path, nil)
+}
+
+// Post sends body as JSON. Its error says that no answer came.
+func (c *Client) Post(ctx context.Context, path string, body any) (Answer, error) {
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		return Answer{}, err
+	}
+	return c.send(ctx, http.MethodPost, path, encoded)
+}
+
+func (c *Client) send(ctx context.Context, method, path string, body []byte) (Answer, error) {
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		return Answer{}, err
+	}
+	request.Header.Set("Authorization", "Bearer "+c.key)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := c.do(request)
+	if c.Observe != nil {
+		c.Observe(answer, err)
+	}
+	return answer, err
+}
+
+func (c *Client) do(request *http.Request) (answer Answer, err error) {
+	answer.Begun = time.Now()
+	defer func() { answer.Took = time.Since(answer.Begun) }()
+	response, err := c.http.Do(request)
+	if err != nil {
+		return answer, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	answer.Status, answer.Header = response.StatusCode, response.Header
+	answer.Body, err = io.ReadAll(response.Body)
+	return answer, err
+}
+
+// Insist repeats a request until it is answered by a result, as a merchant's client does: after no answer and after a 5xx.
+// Any other answer that is not a result is an error.
+func (c *Client) Insist(ctx context.Context, path string, body any) (Answer, error) {
+	for {
+		answer, err := c.Post(ctx, path, body)
+		switch {
+		case err == nil && answer.Status/100 == 2:
+			return answer, nil
+		case err == nil && answer.Status/100 != 5:
+			return answer, answer.unexpected()
+		}
+		if !Rest(ctx, 50*time.Millisecond) {
+			if err == nil {
+				err = answer.unexpected()
+			}
+			return answer, fmt.Errorf("giving up on %s: %w", path, err)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package system
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Controller is a running controller.
+type Controller struct {
+	*Process
+	MetricsURL string
+	healthURL  string
+}
+
+// StartController starts a controller for the cluster of a kubeconfig and waits until its caches are filled.
+func (s *System) StartController(ctx context.Context, kubeconfig string, within time.Duration, flags ...string) (*Controller, error) {
+	health, err := s.port("controller")
+	if err != nil {
+		return nil, err
+	}
+	metrics, err := s.port("controller's metrics")
+	if err != nil {
+		return nil, err
+	}
+	c := &Controller{MetricsURL: "http://" + loopback(metrics) + "/metrics", healthURL: "http://" + loopback(health)}
+	c.Process, err = s.run("controller", append([]string{
+		"controller", "--kubeconfig=" + kubeconfig, "--base-url=http://127.0.0.1:8080",
+		"--health-address=" + loopback(health), "--metrics-address=" + loopback(metrics),
+	}, flags...))
+	if err != nil {
+		return nil, err
+	}
+	return c, c.ready(ctx, within, func(ctx context.Context) error { return Answers(ctx, c.healthURL+"/readyz", http.StatusOK) })
+}
+
+// CPU is the time that the process has spent on processors so far. Linux only.
+func (p *Process) CPU() (time.Duration, error) {
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.PID()), "stat"))
+	if err != nil {
+		return 0, fmt.Errorf("reading the processor time of %s: %w", p.Name, err)
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ") // the name before it may have blanks
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("the system does not tell the processor time of %s", p.Name)
+	}
+	var ticks int64
+	for _, field := range fields[11:13] { // in the process, and in the system on its behalf
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("reading the processor time of %s: %w", p.Name, err)
+		}
+		ticks += n
+	}
+	const perSecond = 100 // on every Linux that Go runs on
+	return time.Duration(ticks) * time.Second / perSecond, nil
+}

@@ -1,0 +1,31 @@
+package system
+
+import (
+	"context"
+
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// Merchant is a sandbox with the endpoint that its events go to, and a client of its owner.
+type Merchant struct {
+	*Sandbox
+	Receiver *Receiver
+	Client   *Client
+}
+
+// AddMerchant makes a sandbox whose endpoint behaves in a way, and a client of it at an api. The endpoint is closed with the
+// system.
+func (s *System) AddMerchant(ctx context.Context, name string, api *API, behave Behaviour, change ...func(*store.SandboxConfig)) (*Merchant, error) {
+	receiver, err := NewReceiver(behave)
+	if err != nil {
+		return nil, err
+	}
+	s.receivers = append(s.receivers, receiver)
+	m := &Merchant{Receiver: receiver}
+	if m.Sandbox, err = s.AddSandbox(ctx, name, receiver.URL, change...); err != nil {
+		return nil, err
+	}
+	receiver.Trust(m.Secret)
+	m.Client, err = m.Sandbox.Client(ctx, api)
+	return m, err
+}

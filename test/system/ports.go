@@ -1,0 +1,28 @@
+package system
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strconv"
+)
+
+// freePort finds a port that nobody listens on. It is below the range from which the system takes the ports of outgoing
+// connections, so that none of these has it when a process that was stopped wants it back.
+func freePort() (int, error) {
+	for range 100 {
+		port := 15000 + rand.IntN(15000)
+		listener, err := net.Listen("tcp", loopback(port))
+		if err != nil {
+			continue
+		}
+		if err := listener.Close(); err != nil {
+			return 0, fmt.Errorf("choosing a port: %w", err)
+		}
+		return port, nil
+	}
+	return 0, errors.New("choosing a port: none of 100 was free")
+}
+
+func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -1,0 +1,184 @@
+package system
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Postgres is a server of one's own. It writes to the disk what it commits, as in earnest.
+type Postgres struct {
+	programs   string // folder
+	credential *syscall.Credential
+	folder     string
+	password   string
+	port       int
+	databases  atomic.Int64
+	process    *Process
+}
+
+// How Postgres is told to stop.
+const (
+	Fast      = syscall.SIGINT  // connections are ended, what is under way is rolled back, then it closes in order
+	Immediate = syscall.SIGQUIT // everything ends at once, as in a crash; the next start recovers from the log
+)
+
+// StartPostgres makes an empty server in a folder of its own and starts it. [Postgres.Close] removes it.
+func StartPostgres(ctx context.Context) (*Postgres, error) {
+	p := &Postgres{}
+	var err error
+	if p.programs, err = findPrograms(ctx); err != nil {
+		return nil, err
+	}
+	if p.credential, err = account(); err != nil {
+		return nil, err
+	}
+	if p.port, err = freePort(); err != nil {
+		return nil, err
+	}
+	if err := p.initialise(ctx); err != nil {
+		_ = os.RemoveAll(p.folder)
+		return nil, err
+	}
+	if err := p.Start(ctx); err != nil {
+		_ = p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// initialise makes the data folder.
+func (p *Postgres) initialise(ctx context.Context) (err error) {
+	parent := os.TempDir()
+	if p.credential != nil {
+		parent = "/tmp" // where the other user gets, too
+	}
+	if p.folder, err = os.MkdirTemp(parent, "cauri-postgres-"); err != nil {
+		return fmt.Errorf("making a folder for Postgres: %w", err)
+	}
+	secret := make([]byte, 16)
+	_, _ = rand.Read(secret) // never fails
+	p.password = hex.EncodeToString(secret)
+	passwordFile := filepath.Join(p.folder, "password")
+	if err := os.WriteFile(passwordFile, []byte(p.password+"\n"), 0o600); err != nil {
+		return fmt.Errorf("writing the password of Postgres: %w", err)
+	}
+	if p.credential != nil {
+		for _, path := range []string{p.folder, passwordFile} {
+			if err := os.Chown(path, int(p.credential.Uid), int(p.credential.Gid)); err != nil {
+				return fmt.Errorf("giving %s to the user of Postgres: %w", path, err)
+			}
+		}
+	}
+	// Not synced: it is the data that come later which have to survive.
+	initdb := exec.CommandContext(ctx, filepath.Join(p.programs, "initdb"), "--pgdata="+p.data(), "--username="+superuser,
+		"--pwfile="+passwordFile, "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync")
+	initdb.Dir = p.folder
+	initdb.SysProcAttr = &syscall.SysProcAttr{Credential: p.credential}
+	if output, err := initdb.CombinedOutput(); err != nil {
+		return fmt.Errorf("making a Postgres database: %w\n%s", err, output)
+	}
+	return nil
+}
+
+func (p *Postgres) data() string { return filepath.Join(p.folder, "data") }
+
+// Start starts the server, again on the same port after it was stopped, and waits until it serves.
+func (p *Postgres) Start(ctx context.Context) (err error) {
+	args := []string{"-D", p.data()}
+	for _, setting := range []string{
+		"listen_addresses=127.0.0.1", "port=" + strconv.Itoa(p.port), "unix_socket_directories=", "max_connections=150",
+		"shared_buffers=128MB", "fsync=on", "synchronous_commit=on", "full_page_writes=on", "log_line_prefix=%m [%p] ",
+	} {
+		args = append(args, "-c", setting)
+	}
+	p.process, err = start(command{
+		name: "postgres", program: filepath.Join(p.programs, "postgres"), args: args, dir: p.folder,
+		env: []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}, log: filepath.Join(p.folder, "log"),
+		credential: p.credential, onOrphaned: Immediate,
+	})
+	if err != nil {
+		return err
+	}
+	return p.process.ready(ctx, time.Minute, func(ctx context.Context) error {
+		conn, err := pgx.Connect(ctx, p.URL("postgres"))
+		if err != nil {
+			return err
+		}
+		return conn.Close(ctx)
+	})
+}
+
+// Stop stops the server, [Fast] or [Immediate], and returns when it is gone.
+func (p *Postgres) Stop(how syscall.Signal) error {
+	return p.process.signal(how, 30*time.Second) // its exit code does not matter: a crash may be what was asked for
+}
+
+// Close stops the server and removes its data.
+func (p *Postgres) Close() error {
+	if p.process != nil {
+		if err := p.Stop(Immediate); err != nil {
+			return err
+		}
+	}
+	return os.RemoveAll(p.folder)
+}
+
+// URL is the address of a database for the superuser.
+func (p *Postgres) URL(database string) string { return p.urlFor(superuser, database) }
+
+const superuser = "postgres"
+
+func (p *Postgres) urlFor(user, database string) string {
+	address := url.URL{
+		Scheme: "postgres", User: url.UserPassword(user, p.password), Host: loopback(p.port), Path: "/" + database,
+		RawQuery: "sslmode=disable",
+	}
+	return address.String()
+}
+
+// userIn is the user of a kind of process: api, worker or controller.
+func userIn(process string) string { return "test_" + process }
+
+// makeUser makes the user of a kind of process, in the role that the migrations made for it: it has the role's rights and no
+// others. Users belong to the whole server.
+func (p *Postgres) makeUser(ctx context.Context, process string) error {
+	conn, err := pgx.Connect(ctx, p.URL("postgres"))
+	if err != nil {
+		return fmt.Errorf("making the database user of the %s: %w", process, err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	_, err = conn.Exec(ctx, fmt.Sprintf(`do $$ begin
+		if to_regrole('%[1]s') is null then create user %[1]s password '%[2]s' in role cauri_%[3]s; end if;
+		exception when duplicate_object or unique_violation then null; -- another test has made it
+	end $$`, userIn(process), p.password, process))
+	if err != nil {
+		return fmt.Errorf("making the database user of the %s: %w", process, err)
+	}
+	return nil
+}
+
+// newDatabase makes an empty database and returns its name.
+func (p *Postgres) newDatabase(ctx context.Context) (string, error) {
+	conn, err := pgx.Connect(ctx, p.URL("postgres"))
+	if err != nil {
+		return "", fmt.Errorf("making a database: %w", err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	name := "cauri" + strconv.FormatInt(p.databases.Add(1), 10)
+	if _, err := conn.Exec(ctx, "create database "+name); err != nil {
+		return "", fmt.Errorf("making a database: %w", err)
+	}
+	return name, nil
+}

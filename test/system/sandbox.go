@@ -1,0 +1,104 @@
+package system
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// Namespace is where all sandboxes are.
+const Namespace = "load"
+
+// OpeningFloat is what a sandbox begins with, in Rwandan francs: no payout of a test exhausts it.
+const OpeningFloat = 1_000_000_000
+
+// Sandbox is a sandbox as its owner knows it.
+type Sandbox struct {
+	Config store.SandboxConfig // as it was applied last
+	Key    string
+	Secret string
+	Tenant int64
+
+	system *System
+}
+
+// AddSandbox makes a sandbox with one store, shop, and one environment, MTN in Rwanda, whose operator answers at once. Its
+// events go to url, with retries every second; an empty url leaves them where they are. change says what is to be different.
+func (s *System) AddSandbox(ctx context.Context, name, url string, change ...func(*store.SandboxConfig)) (*Sandbox, error) {
+	sandbox := &Sandbox{system: s, Key: "cauri_sk_test_" + token(), Secret: secret(), Config: store.SandboxConfig{
+		UID: uuid.NewString(), Namespace: Namespace, Name: name,
+		Environments: []store.EnvironmentConfig{{
+			Operator: payments.MTN, Country: payments.Rwanda, Enabled: true,
+			Terms: payments.Terms{CommissionBPS: 150, AbsorptionPct: 100}, UnknownPolicy: payments.Reject,
+		}},
+		Stores:       []string{"shop"},
+		OpeningFloat: map[payments.Currency]int64{payments.RWF: OpeningFloat},
+	}}
+	if url != "" {
+		sandbox.Config.Webhook = &store.WebhookConfig{URL: url, Retry: store.RetryPolicy{
+			MaxRetries: 100, InitialDelay: time.Second, Factor: 1, MaxDelay: time.Second,
+		}}
+	}
+	if err := sandbox.Apply(ctx, change...); err != nil {
+		return nil, err
+	}
+	credentials := store.Credentials{APIKeyHash: sha256.Sum256([]byte(sandbox.Key)), SigningSecret: sandbox.Secret}
+	if err := s.Store.ApplyCredentials(ctx, sandbox.Config.UID, credentials); err != nil {
+		return nil, err
+	}
+	return sandbox, nil
+}
+
+// Apply changes the sandbox, as an edit of its resource does.
+func (s *Sandbox) Apply(ctx context.Context, change ...func(*store.SandboxConfig)) error {
+	for _, f := range change {
+		f(&s.Config)
+	}
+	if _, err := s.system.Store.ApplySandbox(ctx, s.Config); err != nil {
+		return err
+	}
+	err := s.system.SQL.QueryRow(ctx, "select tenant from organizations where resource_uid = $1", s.Config.UID).Scan(&s.Tenant)
+	if err != nil {
+		return fmt.Errorf("looking up the tenant of %s: %w", s.Config.Name, err)
+	}
+	return nil
+}
+
+// Payer is a SIM in the sandbox's registry.
+type Payer struct {
+	MSISDN string
+	config store.TestClientConfig
+}
+
+// AddPayer registers the n-th SIM of the sandbox, with a balance.
+func (s *Sandbox) AddPayer(ctx context.Context, n int, behaviour payments.Behaviour, balance int64) (Payer, error) {
+	payer := Payer{MSISDN: fmt.Sprintf("+25078%07d", n)}
+	payer.config = store.TestClientConfig{
+		UID: uuid.NewString(), Name: fmt.Sprintf("payer-%d", n), MSISDN: payer.MSISDN, Operator: payments.MTN,
+		Country: payments.Rwanda, Behaviour: behaviour, Balance: balance,
+	}
+	_, err := s.system.Store.ApplyTestClient(ctx, s.Config.UID, payer.config)
+	return payer, err
+}
+
+// secret makes a signing secret as the controller does.
+func secret() string {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails
+	return "whsec_" + base64.StdEncoding.EncodeToString(key)
+}
+
+func token() string {
+	random := make([]byte, 16)
+	_, _ = rand.Read(random) // never fails
+	return hex.EncodeToString(random)
+}

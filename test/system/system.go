@@ -1,0 +1,232 @@
+package system
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+const (
+	readyWithin = 30 * time.Second
+	// StopWithin is how long the api and the worker may take to end when they are told to: see architecture, Shutdown.
+	StopWithin = 25 * time.Second
+)
+
+// System is one installation: a database, the processes on it, and the sandboxes that were applied to it.
+type System struct {
+	Postgres *Postgres
+	SQL      *pgxpool.Pool // for looking into the database, past every wall
+	Store    *store.Store  // configures sandboxes, as the controller does
+
+	binary    string
+	database  string // its name
+	folder    string
+	processes []*Process
+	receivers []*Receiver
+	ports     map[string]int // of a process, by its name, so that it comes back where it was
+	apiURL    string         // of the first api
+}
+
+// Open makes a database on a Postgres, with the schema that the program's migrate makes. [System.Close] ends what runs on it.
+func Open(ctx context.Context, postgres *Postgres, binary string) (*System, error) {
+	s := &System{Postgres: postgres, binary: binary, ports: map[string]int{}}
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *System) open(ctx context.Context) (err error) {
+	if s.database, err = s.Postgres.newDatabase(ctx); err != nil {
+		return err
+	}
+	if s.folder, err = os.MkdirTemp("", "cauri-system-"); err != nil {
+		return fmt.Errorf("making a folder for the processes: %w", err)
+	}
+	ring, err := s.newKeyRing()
+	if err != nil {
+		return err
+	}
+	if err := s.migrate(ctx); err != nil {
+		return err
+	}
+	controller := s.Postgres.urlFor(userIn("controller"), s.database)
+	if s.Store, err = store.Open(controller, store.Options{KeyRing: ring, MaxConns: 2}); err != nil {
+		return err
+	}
+	config, err := pgxpool.ParseConfig(s.Postgres.URL(s.database))
+	if err != nil {
+		return err
+	}
+	config.MaxConns = 4
+	s.SQL, err = pgxpool.NewWithConfig(ctx, config)
+	return err
+}
+
+// newKeyRing draws the key that stored secrets are encrypted by.
+func (s *System) newKeyRing() (*store.KeyRing, error) {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails
+	text := base64.StdEncoding.EncodeToString(key)
+	if err := os.WriteFile(s.keyFile(), []byte(text+"\n"), 0o600); err != nil {
+		return nil, fmt.Errorf("writing the encryption key: %w", err)
+	}
+	return store.ParseKeyRing(text)
+}
+
+// migrate makes the schema by the program itself, and the users of its processes.
+func (s *System) migrate(ctx context.Context) error {
+	migrate := exec.CommandContext(ctx, s.binary, "migrate")
+	migrate.Env = s.environment(superuser)
+	if output, err := migrate.CombinedOutput(); err != nil {
+		return fmt.Errorf("migrating the database: %w\n%s", err, output)
+	}
+	for _, process := range []string{"api", "worker", "controller"} {
+		if err := s.Postgres.makeUser(ctx, process); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *System) keyFile() string { return filepath.Join(s.folder, "encryption-keys") }
+
+// environment configures every process alike; one that has no such flag does not look at the variable.
+func (s *System) environment(user string) []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + s.folder, "TMPDIR=" + os.TempDir(), "TZ=UTC",
+		"DATABASE_URL=" + s.Postgres.urlFor(user, s.database),
+		"CAURI_ENCRYPTION_KEY_FILE=" + s.keyFile(),
+		"CAURI_ALLOW_LOOPBACK_WEBHOOKS=true",
+		"CAURI_BASE_URL=" + s.apiURL,
+		"CAURI_HEALTH_ADDRESS=127.0.0.1:0", // of those that are not asked
+	}
+}
+
+// Close kills the processes that still run, closes the receivers and removes what they had. The Postgres stays, with the database.
+func (s *System) Close() error {
+	for _, p := range s.processes {
+		p.Kill()
+	}
+	for _, r := range s.receivers {
+		r.Close()
+	}
+	if s.SQL != nil {
+		s.SQL.Close()
+	}
+	if s.Store != nil {
+		s.Store.Close()
+	}
+	return os.RemoveAll(s.folder)
+}
+
+// Logs are the last lines of every process, for whoever has to find out what went wrong.
+func (s *System) Logs(lines int) string {
+	var all []string
+	seen := map[string]bool{}
+	for _, p := range s.processes {
+		if !seen[p.log] {
+			all = append(all, p.LogTail(lines))
+		}
+		seen[p.log] = true
+	}
+	return strings.Join(all, "\n")
+}
+
+// API is a running api.
+type API struct {
+	*Process
+	URL string
+}
+
+// Worker is a running worker.
+type Worker struct {
+	*Process
+	HealthURL string
+}
+
+// StartAPI starts an api and waits until it serves. One that is started again under its name has its address again.
+func (s *System) StartAPI(ctx context.Context, name string, flags ...string) (*API, error) {
+	port, err := s.port(name)
+	if err != nil {
+		return nil, err
+	}
+	api := &API{URL: "http://" + loopback(port)}
+	if s.apiURL == "" {
+		s.apiURL = api.URL
+	}
+	api.Process, err = s.run(name, append([]string{"api", "--listen-address=" + loopback(port), "--health-address=127.0.0.1:0"}, flags...))
+	if err != nil {
+		return nil, err
+	}
+	return api, api.ready(ctx, readyWithin, func(ctx context.Context) error { return Answers(ctx, api.URL+"/v1/health", http.StatusOK) })
+}
+
+// StartWorker starts a worker and waits until it is ready.
+func (s *System) StartWorker(ctx context.Context, name string, flags ...string) (*Worker, error) {
+	port, err := s.port(name)
+	if err != nil {
+		return nil, err
+	}
+	worker := &Worker{HealthURL: "http://" + loopback(port)}
+	worker.Process, err = s.run(name, append([]string{"worker", "--health-address=" + loopback(port)}, flags...))
+	if err != nil {
+		return nil, err
+	}
+	return worker, worker.ready(ctx, readyWithin, worker.Ready)
+}
+
+// Ready asks the worker whether it is ready.
+func (w *Worker) Ready(ctx context.Context) error {
+	return Answers(ctx, w.HealthURL+"/readyz", http.StatusOK)
+}
+
+// run starts the program with arguments, the first of which says as what.
+func (s *System) run(name string, args []string) (*Process, error) {
+	p, err := start(command{
+		name: name, program: s.binary, args: args, env: s.environment(userIn(args[0])), dir: s.folder,
+		log: filepath.Join(s.folder, name+".log"), onOrphaned: Immediate,
+	})
+	if err == nil {
+		s.processes = append(s.processes, p)
+	}
+	return p, err
+}
+
+func (s *System) port(name string) (int, error) {
+	if port, known := s.ports[name]; known {
+		return port, nil
+	}
+	port, err := freePort()
+	s.ports[name] = port
+	return port, err
+}
+
+// Answers reports whether a GET is answered with a status.
+func Answers(ctx context.Context, url string, status int) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != status {
+		return fmt.Errorf("%s answered %d", url, response.StatusCode)
+	}
+	return nil
+}
