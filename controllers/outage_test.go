@@ -73,8 +73,11 @@ func TestNewComesBeforeOld(t *testing.T) {
 	c.start(func(o *controllers.Options) { o.Database, o.Concurrency = slow, 1 })
 	slow.step <- struct{}{} // it is at work
 	c.create(c.newTestClient("new", "+250788000099"))
-	c.until(func(context.Context) string {
-		slow.step <- struct{}{}
+	c.until(func(ctx context.Context) string {
+		select {
+		case slow.step <- struct{}{}:
+		case <-ctx.Done():
+		}
 		if !slices.Contains(slow.served(), "new") {
 			return "the new one was not come to"
 		}

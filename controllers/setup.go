@@ -104,10 +104,23 @@ func ManagerOptions(namespaces ...string) ctrl.Options {
 		Cache: cache.Options{
 			ByObject:          map[client.Object]cache.ByObject{&corev1.Secret{}: own},
 			DefaultNamespaces: cachedNamespaces(namespaces),
-			DefaultTransform:  cache.TransformStripManagedFields(),
+			DefaultTransform:  keepWhatIsRead,
 		},
 		Client: client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: new(true)}},
 	}
+}
+
+// keepWhatIsRead drops what no controller reads and what may be as large as all the rest: who manages which field, and the copy of
+// the manifest that kubectl keeps. Writes are patches of what changed, so that nothing is lost by it.
+func keepWhatIsRead(obj any) (any, error) {
+	if o, ok := obj.(client.Object); ok {
+		o.SetManagedFields(nil)
+		if annotations := o.GetAnnotations(); annotations[corev1.LastAppliedConfigAnnotation] != "" {
+			delete(annotations, corev1.LastAppliedConfigAnnotation)
+			o.SetAnnotations(annotations)
+		}
+	}
+	return obj, nil
 }
 
 // cachedNamespaces restricts a cache; nil, for no names, means all namespaces.
