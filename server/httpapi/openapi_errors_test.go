@@ -40,6 +40,7 @@ func TestExamplesOfErrorsAreWhatIsAnswered(t *testing.T) {
 		"not_refundable":         {"POST", create + "/" + failed + "/refund", create + "/{id}/refund", nil, nil},
 	}
 	w.suspendOther()
+	w.follow()
 	for code, c := range cases {
 		t.Run(code, func(t *testing.T) {
 			change := c.change

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,10 +20,11 @@ func found(s Survey) func(context.Context) (Survey, error) {
 func TestOldSurveysAreNotTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		registry := prometheus.NewRegistry()
-		surveys, away := 0, false
+		var surveys atomic.Int32
+		var away atomic.Bool
 		s := NewSurveyor(registry, func(context.Context) (Survey, error) {
-			surveys++
-			if away {
+			surveys.Add(1)
+			if away.Load() {
 				return Survey{}, errors.New("away")
 			}
 			return Survey{Queues: []Queue{{Name: "events", Due: 1}}}, nil
@@ -41,10 +43,10 @@ func TestOldSurveysAreNotTold(t *testing.T) {
 		done := make(chan struct{})
 		go func() { defer close(done); s.Run(ctx) }()
 		time.Sleep(time.Minute + time.Second)
-		if n := series(); n != 4 || surveys != 7 {
-			t.Errorf("%d series after %d surveys in a minute, want 4 after 7", n, surveys)
+		if n := series(); n != 4 || surveys.Load() != 7 {
+			t.Errorf("%d series after %d surveys in a minute, want 4 after 7", n, surveys.Load())
 		}
-		away = true
+		away.Store(true)
 		time.Sleep(surveyKept - 2*surveyEvery)
 		if n := series(); n != 4 {
 			t.Errorf("%d series while the last survey is young enough", n)
