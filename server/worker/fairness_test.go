@@ -140,7 +140,8 @@ func TestNoSandboxDelaysAnother(t *testing.T) {
 	}
 	slices.Sort(late)
 	t.Logf("healthy events came after %s in the middle, %s at most, while %d of the flood went out", late[len(late)/2], late[len(late)-1], flood.count())
-	if most := late[len(late)-1]; most > time.Second {
+	// A second is the target on a quiet machine, which `make load LOAD=fair` holds to. Without lanes it is tens of seconds.
+	if most := late[len(late)-1]; most > 3*time.Second {
 		t.Errorf("an event of a healthy sandbox came %s after it was due: %v", most, late)
 	}
 	if flood.count() == 0 {
