@@ -41,6 +41,7 @@ test: build ## Run all tests
 	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" && export KUBEBUILDER_ASSETS && \
 	  bin/localcluster postgres --no-fsync -- go test $(RACE) -timeout 20m ./...
 	@cd hack/localcluster && go test $(RACE) .
+	@echo "All tests passed. Next: \`make up\` runs the whole system on this machine."
 
 .PHONY: faults
 faults: ## Run only the tests that kill, stop and confuse real processes; RUN=name selects

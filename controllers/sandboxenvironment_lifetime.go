@@ -90,15 +90,10 @@ func (r *sandboxReconciler) endRows(ctx context.Context, sandbox *v1alpha1.Sandb
 	return deletionFailure(databaseFailure(end(ctx, string(sandbox.UID))))
 }
 
-// keepTime is t in whole seconds, as the API server stores it. It is the very value that stood there before if both are the
-// same moment, so that nothing is written for nothing.
-func keepTime(before *metav1.Time, t *time.Time) *metav1.Time {
+// seconds is t in whole seconds, as the API server stores it.
+func seconds(t *time.Time) *metav1.Time {
 	if t == nil {
 		return nil
 	}
-	at := metav1.NewTime(t.Truncate(time.Second))
-	if before != nil && before.Equal(&at) {
-		return before
-	}
-	return &at
+	return new(metav1.NewTime(t.Truncate(time.Second)))
 }

@@ -19,7 +19,7 @@ func sandboxStatus(sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation
 	status := *sandbox.Status.DeepCopy()
 	status.ObservedGeneration = sandbox.Generation
 	status.URL = url
-	status.ExpiresAt = keepTime(status.ExpiresAt, expiry(sandbox))
+	status.ExpiresAt = seconds(expiry(sandbox))
 	status.Conditions = seen.progress.conditions(status.Conditions, sandbox.Generation, now)
 	if seen.secretName != "" {
 		status.Binding = &v1alpha1.SecretReference{Name: seen.secretName}
@@ -34,7 +34,7 @@ func sandboxStatus(sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation
 		status.TestClients = &testClients
 		status.Transactions = &v1alpha1.TransactionCounts{Total: state.Transactions.Total, Pending: state.Transactions.Pending}
 		status.ObservedReset = state.Reset
-		status.Webhook = webhookStatus(status.Webhook, sandbox.Spec.Webhook, state.Endpoint)
+		status.Webhook = webhookStatus(sandbox.Spec.Webhook, state.Endpoint)
 		setWebhookCondition(&status.Conditions, sandbox.Spec.Webhook != nil, state.Endpoint, sandbox.Generation, now)
 		setOperatorCondition(&status.Conditions, len(seen.config.Operators) > 0, seen.operatorProblem, sandbox.Generation, now)
 	}

@@ -12,19 +12,14 @@ import (
 )
 
 // webhookStatus is how the deliveries go; nil for a sandbox without a webhook.
-func webhookStatus(before *v1alpha1.WebhookStatus, webhook *v1alpha1.Webhook, health store.EndpointHealth) *v1alpha1.WebhookStatus {
+func webhookStatus(webhook *v1alpha1.Webhook, health store.EndpointHealth) *v1alpha1.WebhookStatus {
 	if webhook == nil {
 		return nil
 	}
 	status := &v1alpha1.WebhookStatus{Delivered: health.Delivered, Failed: health.Failed}
-	if health.LastFailedAt == nil {
-		return status
+	if at := seconds(health.LastFailedAt); at != nil {
+		status.LastFailure = &v1alpha1.WebhookFailure{Time: *at, Message: health.LastFailure}
 	}
-	var told *metav1.Time
-	if before != nil && before.LastFailure != nil {
-		told = &before.LastFailure.Time
-	}
-	status.LastFailure = &v1alpha1.WebhookFailure{Time: *keepTime(told, health.LastFailedAt), Message: health.LastFailure}
 	return status
 }
 

@@ -3,10 +3,10 @@ package controllers
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,7 +19,7 @@ import (
 // patchStatus writes the status where it differs from the one before, and does nothing where it does not: a quiet cluster
 // makes no writes. An object that is gone by now is no error.
 func patchStatus(ctx context.Context, c client.Client, before, after client.Object) error {
-	if reflect.DeepEqual(statusOf(before), statusOf(after)) {
+	if equality.Semantic.DeepEqual(statusOf(before), statusOf(after)) { // one moment in two time zones is the same
 		return nil
 	}
 	// The patch answers with the object as it stands in the API server, which must not replace what was computed.

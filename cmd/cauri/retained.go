@@ -58,7 +58,7 @@ func purgeRetained(ctx context.Context, out io.Writer, o retainedOptions) error 
 	}
 	for _, sandbox := range retained {
 		if !o.dryRun {
-			if err := db.DeleteSandbox(ctx, sandbox.UID); err != nil {
+			if err := deleteWhole(ctx, db, sandbox.UID); err != nil {
 				return err
 			}
 		}
@@ -67,4 +67,15 @@ func purgeRetained(ctx context.Context, out io.Writer, o retainedOptions) error 
 	}
 	fmt.Fprintf(out, "%d retained sandboxes %s\n", len(retained), done)
 	return nil
+}
+
+// deleteWhole deletes a sandbox however long it takes: a call of the store does so for some seconds only.
+func deleteWhole(ctx context.Context, db interface {
+	DeleteSandbox(ctx context.Context, sandboxUID string) error
+}, uid string) error {
+	for {
+		if err := db.DeleteSandbox(ctx, uid); !errors.Is(err, store.ErrDeletionUnfinished) {
+			return err
+		}
+	}
 }
