@@ -151,7 +151,12 @@ func readFile(path string) ([]*unstructured.Unstructured, error) {
 		return nil, err
 	}
 	defer file.Close()
-	decoder := yaml.NewYAMLOrJSONDecoder(bufio.NewReader(file), 4096)
+	return decodeObjects(path, file)
+}
+
+// decodeObjects reads the objects of a YAML or JSON text; the name is for errors.
+func decodeObjects(name string, text io.Reader) ([]*unstructured.Unstructured, error) {
+	decoder := yaml.NewYAMLOrJSONDecoder(bufio.NewReader(text), 4096)
 	var objects []*unstructured.Unstructured
 	for {
 		object := &unstructured.Unstructured{}
@@ -160,7 +165,7 @@ func readFile(path string) ([]*unstructured.Unstructured, error) {
 			return objects, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		// An empty document, and what is written for kustomize and not for the API server.
 		if len(object.Object) == 0 || strings.HasPrefix(object.GetAPIVersion(), "kustomize.config.k8s.io/") {

@@ -23,6 +23,10 @@ const (
 	etcdName              = "etcd"
 	apiServerName         = "kube-apiserver"
 	controllerManagerName = "kube-controller-manager"
+	schedulerName         = "kube-scheduler"
+	proxyName             = "kube-proxy"
+	kubeletName           = "kubelet"
+	containerdName        = "containerd"
 	migrateName           = "migrate" // ends by itself
 	controllerName        = "controller"
 	apiName               = "api"
@@ -30,7 +34,10 @@ const (
 )
 
 // startOrder is the order in which processes need each other. They are stopped the other way round.
-var startOrder = []string{postgresName, etcdName, apiServerName, controllerManagerName, controllerName, apiName, workerName}
+var startOrder = []string{
+	postgresName, containerdName, etcdName, apiServerName, controllerManagerName, schedulerName, proxyName, kubeletName,
+	controllerName, apiName, workerName,
+}
 
 func sortByStart(processes []process) {
 	slices.SortStableFunc(processes, func(a, b process) int {

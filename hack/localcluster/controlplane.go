@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -29,19 +30,33 @@ type controlPlane struct {
 	pki    pki
 	assets string // folder of the programs
 	ports  ports
+
+	address       string   // of the API server
+	apiServerArgs []string // what depends on whether there is a node
+}
+
+// localControlPlane is one without a node, for a machine whose network is left alone.
+func localControlPlane(state stateDir, assets string, chosen ports) controlPlane {
+	return controlPlane{
+		state: state, pki: pki{state: state}, assets: assets, ports: chosen, address: "127.0.0.1",
+		// A loopback address cannot stand in Endpoints, so that those of the `kubernetes` Service are left alone.
+		apiServerArgs: []string{"--endpoint-reconciler-type=none", "--authorization-mode=RBAC"},
+	}
 }
 
 const purgeHint = "repeat the command; if it fails the same way again, `make clean` (or `localcluster down --purge`) starts over without the data"
 
-func (c controlPlane) server() string { return "https://" + loopback(c.ports[apiServerPort]) }
+func (c controlPlane) server() string {
+	return "https://" + net.JoinHostPort(c.address, strconv.Itoa(c.ports[apiServerPort]))
+}
 
 // components are the processes, in the order in which they need each other.
 func (c controlPlane) components() ([]component, error) {
-	etcdClient, err := c.httpClient("etcd-ca", "apiserver-etcd-client")
+	etcdClient, err := c.httpClient(etcdAuthority, "apiserver-etcd-client")
 	if err != nil {
 		return nil, err
 	}
-	admin, err := c.httpClient("ca", "admin")
+	admin, err := c.httpClient(clusterAuthority, "admin")
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +66,7 @@ func (c controlPlane) components() ([]component, error) {
 func (c controlPlane) etcd(client *http.Client) component {
 	address := "https://" + loopback(c.ports[etcdPort])
 	peer := "https://" + loopback(c.ports[etcdPeerPort])
-	return c.component(etcdName, address, address+"/health", client, "etcd", "etcd-ca", []string{
+	return c.component(etcdName, address, address+"/health", client, "etcd", etcdAuthority, []string{
 		"--name=local",
 		"--data-dir=" + c.state.file("etcd"),
 		// The data survive every end of the process; only a crash of the machine may cost them, and nobody minds here.
@@ -64,50 +79,46 @@ func (c controlPlane) etcd(client *http.Client) component {
 		"--cert-file=" + c.pki.certificate("etcd"),
 		"--key-file=" + c.pki.key("etcd"),
 		"--client-cert-auth",
-		"--trusted-ca-file=" + c.pki.certificate("etcd-ca"),
+		"--trusted-ca-file=" + c.pki.certificate(etcdAuthority),
 		"--peer-cert-file=" + c.pki.certificate("etcd"),
 		"--peer-key-file=" + c.pki.key("etcd"),
 		"--peer-client-cert-auth",
-		"--peer-trusted-ca-file=" + c.pki.certificate("etcd-ca"),
+		"--peer-trusted-ca-file=" + c.pki.certificate(etcdAuthority),
 		"--log-level=warn",
 	})
 }
 
 func (c controlPlane) apiServer(client *http.Client) component {
-	return c.component(apiServerName, c.server(), c.server()+"/readyz", client, "apiserver", "ca", []string{
+	return c.component(apiServerName, c.server(), c.server()+"/readyz", client, "apiserver", clusterAuthority, append([]string{
 		"--etcd-servers=https://" + loopback(c.ports[etcdPort]),
-		"--etcd-cafile=" + c.pki.certificate("etcd-ca"),
+		"--etcd-cafile=" + c.pki.certificate(etcdAuthority),
 		"--etcd-certfile=" + c.pki.certificate("apiserver-etcd-client"),
 		"--etcd-keyfile=" + c.pki.key("apiserver-etcd-client"),
-		"--bind-address=127.0.0.1",
-		// Named, or the machine's outside address would be looked up. A loopback address cannot stand in Endpoints, so that
-		// those of the `kubernetes` Service are left alone.
-		"--advertise-address=127.0.0.1",
-		"--endpoint-reconciler-type=none",
+		"--bind-address=" + c.address,
+		"--advertise-address=" + c.address, // or the machine's outside address would be looked up
 		fmt.Sprintf("--secure-port=%d", c.ports[apiServerPort]),
 		"--tls-cert-file=" + c.pki.certificate("apiserver"),
 		"--tls-private-key-file=" + c.pki.key("apiserver"),
-		"--client-ca-file=" + c.pki.certificate("ca"),
+		"--client-ca-file=" + c.pki.certificate(clusterAuthority),
 		"--anonymous-auth=false",
-		"--authorization-mode=RBAC",
 		"--service-cluster-ip-range=" + serviceRange,
 		"--service-account-issuer=https://kubernetes.default.svc.cluster.local",
 		"--service-account-key-file=" + c.pki.serviceAccountPublicKey(),
 		"--service-account-signing-key-file=" + c.pki.serviceAccountKey(),
-	})
+	}, c.apiServerArgs...))
 }
 
 func (c controlPlane) controllerManager(client *http.Client) component {
 	address := "https://" + loopback(c.ports[controllerManagerPort])
 	kubeconfig := c.controllerManagerKubeconfig()
-	made := c.component(controllerManagerName, address, address+"/healthz", client, "controller-manager", "ca", []string{
+	made := c.component(controllerManagerName, address, address+"/healthz", client, "controller-manager", clusterAuthority, []string{
 		"--kubeconfig=" + kubeconfig,
 		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", c.ports[controllerManagerPort]),
 		"--tls-cert-file=" + c.pki.certificate("controller-manager"),
 		"--tls-private-key-file=" + c.pki.key("controller-manager"),
 		"--service-account-private-key-file=" + c.pki.serviceAccountKey(),
-		"--root-ca-file=" + c.pki.certificate("ca"),
+		"--root-ca-file=" + c.pki.certificate(clusterAuthority),
 		"--use-service-account-credentials=true",
 		"--leader-elect=false", // there is only one
 	})

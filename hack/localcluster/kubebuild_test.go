@@ -9,12 +9,12 @@ import (
 
 func TestKubernetesVersionOfTheSource(t *testing.T) {
 	t.Parallel()
-	version, err := kubernetesVersion(filepath.Join("kube", "go.mod"))
+	version, err := requiredVersion(filepath.Join("kube", "go.mod"), "k8s.io/kubernetes")
 	if err != nil || !strings.HasPrefix(version, "v1.") {
-		t.Fatalf("kubernetesVersion = %q, %v", version, err)
+		t.Fatalf("requiredVersion = %q, %v", version, err)
 	}
 	// What is told to the programs has to be the version that is linked in.
-	flags := kubeBuild{version: "v1.36.3"}.linkerFlags()
+	flags := kubeLinkerFlags("v1.36.3")
 	for _, part := range []string{"gitVersion=v1.36.3", "gitMajor=1", "gitMinor=36 "} {
 		if !strings.Contains(flags, part) {
 			t.Errorf("%q is not in %q", part, flags)
@@ -35,9 +35,9 @@ func TestKubernetesVersion(t *testing.T) {
 			if err := os.WriteFile(file, []byte(c.goMod), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, err := kubernetesVersion(file)
+			got, err := requiredVersion(file, "k8s.io/kubernetes")
 			if got != c.want || (err != nil) != (c.want == "") {
-				t.Errorf("kubernetesVersion = %q, %v", got, err)
+				t.Errorf("requiredVersion = %q, %v", got, err)
 			}
 		})
 	}

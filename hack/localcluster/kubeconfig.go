@@ -11,7 +11,7 @@ import (
 // kubeconfigFor writes how to reach a server with one of the certificates.
 func (p pki) kubeconfigFor(certificate, server string) ([]byte, error) {
 	contents := map[string][]byte{}
-	for _, path := range []string{p.certificate("ca"), p.certificate(certificate), p.key(certificate)} {
+	for _, path := range []string{p.certificate(clusterAuthority), p.certificate(certificate), p.key(certificate)} {
 		content, err := os.ReadFile(path)
 		if err != nil {
 			return nil, fmt.Errorf("writing a kubeconfig: %w", err)
@@ -20,7 +20,7 @@ func (p pki) kubeconfigFor(certificate, server string) ([]byte, error) {
 	}
 	const name = "cauri-local"
 	config := clientcmdapi.NewConfig()
-	config.Clusters[name] = &clientcmdapi.Cluster{Server: server, CertificateAuthorityData: contents[p.certificate("ca")]}
+	config.Clusters[name] = &clientcmdapi.Cluster{Server: server, CertificateAuthorityData: contents[p.certificate(clusterAuthority)]}
 	config.AuthInfos[certificate] = &clientcmdapi.AuthInfo{
 		ClientCertificateData: contents[p.certificate(certificate)],
 		ClientKeyData:         contents[p.key(certificate)],

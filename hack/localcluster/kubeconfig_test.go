@@ -70,7 +70,7 @@ func TestOutsideKubeconfigThatIsWrong(t *testing.T) {
 
 func TestOwnKubeconfig(t *testing.T) {
 	t.Parallel()
-	p := pki{newTestState(t)}
+	p := pki{state: newTestState(t)}
 	if err := p.ensure(time.Now()); err != nil {
 		t.Fatal(err)
 	}

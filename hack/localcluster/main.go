@@ -46,7 +46,8 @@ and the roles of the cauri program. Nothing is started as a system service, and 
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newUpCommand(), newDownCommand(), newStatusCommand(), newAssetsCommand(), newPostgresCommand())
+	root.AddCommand(newUpCommand(), newDownCommand(), newStatusCommand(), newAssetsCommand(), newPostgresCommand(), newPgBouncerCommand(),
+		newImageCommand(), newImagesCommand(), newNodeCommand(), newNodeInitCommand(), newNodeInsideCommand())
 	return root
 }
 

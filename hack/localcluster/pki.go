@@ -14,6 +14,7 @@ import (
 	"math/big"
 	"net"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -24,37 +25,47 @@ const (
 	renewBefore = 30 * 24 * time.Hour
 )
 
+// Names of the authorities. Clients of etcd may do everything, whoever they are. It therefore trusts an authority of its own,
+// which has signed nobody but the API server, so that a user of the API server is not also a user of its store.
+const (
+	clusterAuthority = "ca"
+	etcdAuthority    = "etcd-ca"
+)
+
 // identity is what a certificate says of its holder.
 type identity struct {
-	file   string // name of the files, without ending
-	name   string
-	groups []string
-	usage  []x509.ExtKeyUsage
+	file      string // name of the files, without ending
+	authority string // who signs it
+	name      string
+	groups    []string
+	usage     []x509.ExtKeyUsage
 }
 
-var identities = []identity{
+var (
+	asServer = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	asClient = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	asBoth   = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
+)
+
+// controlPlaneIdentities are those that every control plane has.
+var controlPlaneIdentities = []identity{
 	// etcd serves with this certificate and, as its own peer and gateway, is a client with it.
-	{file: "etcd", name: "etcd", usage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}},
-	{file: "apiserver", name: "kube-apiserver", usage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}},
-	{file: "apiserver-etcd-client", name: "kube-apiserver", usage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}},
-	{file: "controller-manager", name: "system:kube-controller-manager", usage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}},
-	{file: "admin", name: "admin", groups: []string{"system:masters"}, usage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}},
-}
-
-// Clients of etcd may do everything, whoever they are. It therefore trusts an authority of its own, which has signed
-// nobody but the API server, so that a user of the API server is not also a user of its store.
-var authorities = map[string]string{ // authority by the file that it signs
-	"etcd":                  "etcd-ca",
-	"apiserver-etcd-client": "etcd-ca",
-	"apiserver":             "ca",
-	"controller-manager":    "ca",
-	"admin":                 "ca",
+	{file: "etcd", authority: etcdAuthority, name: "etcd", usage: asBoth},
+	{file: "apiserver", authority: clusterAuthority, name: "kube-apiserver", usage: asServer},
+	{file: "apiserver-etcd-client", authority: etcdAuthority, name: "kube-apiserver", usage: asClient},
+	{file: "controller-manager", authority: clusterAuthority, name: "system:kube-controller-manager", usage: asBoth},
+	{file: "admin", authority: clusterAuthority, name: "admin", groups: []string{"system:masters"}, usage: asClient},
 }
 
 // pki is the folder of certificates.
 type pki struct {
 	state stateDir
+	// What a node has beside the control plane.
+	more      []identity
+	addresses []net.IP // at which the holders of certificates are reached
 }
+
+func (p pki) identities() []identity { return slices.Concat(controlPlaneIdentities, p.more) }
 
 func (p pki) certificate(name string) string { return p.state.file("pki", name+".crt") }
 func (p pki) key(name string) string         { return p.state.file("pki", name+".key") }
@@ -75,15 +86,15 @@ func (p pki) ensure(now time.Time) error {
 		return nil
 	}
 	signers := map[string]*signer{}
-	for _, name := range []string{"ca", "etcd-ca"} {
+	for _, name := range []string{clusterAuthority, etcdAuthority} {
 		made, err := p.makeAuthority(name, now)
 		if err != nil {
 			return err
 		}
 		signers[name] = made
 	}
-	for _, who := range identities {
-		if err := p.issue(who, signers[authorities[who.file]], now); err != nil {
+	for _, who := range p.identities() {
+		if err := p.issue(who, signers[who.authority], now); err != nil {
 			return err
 		}
 	}
@@ -92,8 +103,8 @@ func (p pki) ensure(now time.Time) error {
 
 // complete tells whether every certificate is there, fits its key, was signed by the present authority and lives on.
 func (p pki) complete(now time.Time) bool {
-	for _, who := range identities {
-		pool, err := p.pool(authorities[who.file])
+	for _, who := range p.identities() {
+		pool, err := p.pool(who.authority)
 		if err != nil {
 			return false
 		}
@@ -174,7 +185,7 @@ func (p pki) issue(who identity, by *signer, now time.Time) error {
 		ExtKeyUsage:           who.usage,
 		BasicConstraintsValid: true,
 		DNSNames:              []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"},
-		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1), kubernetesServiceIP},
+		IPAddresses:           append([]net.IP{net.IPv4(127, 0, 0, 1), kubernetesServiceIP}, p.addresses...),
 	}
 	return p.sign(who.file, template, key, by)
 }

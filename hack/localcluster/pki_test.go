@@ -31,7 +31,7 @@ func filesOf(t *testing.T, folder string) map[string]string {
 
 func TestCertificatesAreKeptUntilTheyRunOut(t *testing.T) {
 	t.Parallel()
-	p := pki{newTestState(t)}
+	p := pki{state: newTestState(t)}
 	folder := p.state.file("pki")
 	begun := time.Now()
 	if err := p.ensure(begun); err != nil {
@@ -58,7 +58,7 @@ func TestCertificatesAreKeptUntilTheyRunOut(t *testing.T) {
 
 func TestALostCertificateIsReplaced(t *testing.T) {
 	t.Parallel()
-	p := pki{newTestState(t)}
+	p := pki{state: newTestState(t)}
 	now := time.Now()
 	if err := p.ensure(now); err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestALostCertificateIsReplaced(t *testing.T) {
 
 func TestTheStoreTrustsNoUserOfTheAPIServer(t *testing.T) {
 	t.Parallel()
-	p := pki{newTestState(t)}
+	p := pki{state: newTestState(t)}
 	if err := p.ensure(time.Now()); err != nil {
 		t.Fatal(err)
 	}

@@ -126,20 +126,24 @@ func startThrowaway(s server, logFile string) (running *os.Process, exited <-cha
 func runForwarding(args, env []string) error {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), env...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return forwarding(cmd, func(received os.Signal) { cmd.Process.Signal(received) }) // an error means that it has just ended
+}
 
+// forwarding runs a command with the terminal and the exit code of this program, and passes signals on.
+func forwarding(cmd *exec.Cmd, pass func(os.Signal)) error {
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("running %s: %w", args[0], err)
+		return fmt.Errorf("running %s: %w", cmd.Path, err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	for {
 		select {
 		case received := <-signals:
-			cmd.Process.Signal(received) // an error means that it has just ended
+			pass(received)
 		case err := <-ended:
 			return statusOf(err)
 		}

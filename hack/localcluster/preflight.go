@@ -18,8 +18,11 @@ import (
 const (
 	mebibyte = 1 << 20
 
-	// Measured for a first build: 3.6 GB of compiled packages and 1.6 GB of source, and what the linker needs in passing.
-	spaceForBuild = 6000 * mebibyte
+	// Measured for a first build: compiled packages, source, and what the linker needs in passing.
+	spaceForBuild = 8000 * mebibyte
+	// Measured likewise for the other programs that are built here.
+	spaceForCoreDNS = 2000 * mebibyte
+	spaceForProgram = 200 * mebibyte
 	// The programs, twice while a new build replaces an old one.
 	spaceForPrograms = 300 * mebibyte
 	// A fresh set takes 150 MB; Postgres and etcd grow from there.
@@ -39,28 +42,28 @@ func checkSystemNamed(system, otherwise string) error {
 }
 
 // checkBuild tells beforehand what would make a build of minutes fail.
-func checkBuild(ctx context.Context, source string) error {
+func checkBuild(ctx context.Context, build sourceBuild) error {
 	const advice = "install Go 1.26 or newer (https://go.dev/dl/)"
 	if _, err := exec.LookPath("go"); err != nil {
-		return errors.New("building the control plane needs Go, and there is no `go` in PATH: " + advice)
+		return fmt.Errorf("building %s needs Go, and there is no `go` in PATH: %s", build.name, advice)
 	}
 	// Asked where the module is: go itself then fetches a newer one or says why it does not.
-	cmd := kubeBuild{source: source}.command(ctx, "env", "GOCACHE")
+	cmd := build.command(ctx, "env", "GOCACHE")
 	var failed bytes.Buffer
 	cmd.Stderr = &failed
 	output, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("the `go` in PATH cannot build the control plane: %s\n%s", strings.TrimSpace(failed.String()), advice)
+		return fmt.Errorf("the `go` in PATH cannot build %s: %s\n%s", build.name, strings.TrimSpace(failed.String()), advice)
 	}
 	cache := strings.TrimSpace(string(output))
-	if err := checkSpace(cache, spaceForBuild, "building the control plane", "free some, or name a folder with more by GOCACHE"); err != nil {
+	if err := checkSpace(cache, build.space, "building "+build.name, "free some, or name a folder with more by GOCACHE"); err != nil {
 		return err
 	}
 	kept, err := cacheFolder()
 	if err != nil {
 		return err
 	}
-	return checkSpace(kept, spaceForPrograms, "the control plane's programs", "free some, or name a folder with more by XDG_CACHE_HOME")
+	return checkSpace(kept, spaceForPrograms, "the programs of "+build.name, "free some, or name a folder with more by XDG_CACHE_HOME")
 }
 
 // checkSpace compares the free space of the file system that a path is or will be on with what is needed.

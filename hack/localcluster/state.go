@@ -78,14 +78,10 @@ func lockFile(path string, waiting func()) (unlock func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the lock file: %w", err)
 	}
-	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	err = flock(file, unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		waiting()
-		for {
-			if err = unix.Flock(int(file.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
-				break
-			}
-		}
+		err = flock(file, unix.LOCK_EX)
 	}
 	if err != nil {
 		file.Close()

@@ -112,7 +112,7 @@ type up struct {
 	supervisor supervisor
 
 	cauri       string // absolute path
-	build       kubeBuild
+	build       sourceBuild
 	ports       ports
 	databaseURL string  // of its owner
 	postgres    *server // nil: the database is given from outside

@@ -34,7 +34,7 @@ func (u *up) startControlPlane(ctx context.Context) (err error) {
 	if !u.ownControlPlane() {
 		return writeFile(u.state.kubeconfig(), u.kubeconfig)
 	}
-	plane := controlPlane{state: u.state, pki: pki{u.state}, assets: u.build.folder, ports: u.ports}
+	plane := localControlPlane(u.state, u.build.folder, u.ports)
 	if u.kubeconfig, err = plane.prepare(time.Now()); err != nil {
 		return err
 	}

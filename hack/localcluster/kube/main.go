@@ -1,5 +1,6 @@
 // Command localkube is etcd and the parts of Kubernetes that Cauri runs against on a developer's machine, linked into one
-// program: one build and one file instead of four, with no container runtime and nothing fetched but Go modules.
+// program: one build and one file instead of seven, with nothing fetched but Go modules. The API server and what it needs do
+// for a control plane without pods; the scheduler, the kubelet and the proxy are for a node that runs them.
 //
 // The part to run is the name the program is called by (see the links that localcluster makes beside it) or, called by any
 // other name, its first argument:
@@ -8,6 +9,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -22,6 +24,9 @@ import (
 	"k8s.io/kubectl/pkg/cmd/util"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
+	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 
 	// What the upstream main packages link in beside their commands: the credential plugins of a kubeconfig, the JSON log
 	// format and the metrics of the client.
@@ -36,7 +41,10 @@ var roles = map[string]func() int{
 	"etcd":                    runEtcd,
 	"kube-apiserver":          func() int { return runServer(apiserver.NewAPIServerCommand) },
 	"kube-controller-manager": func() int { return runServer(controllermanager.NewControllerManagerCommand) },
+	"kube-proxy":              func() int { return runServer(proxy.NewProxyCommand) },
+	"kube-scheduler":          func() int { return runServer(newScheduler) },
 	"kubectl":                 runKubectl,
+	"kubelet":                 func() int { return runServer(newKubelet) },
 }
 
 func main() {
@@ -66,6 +74,12 @@ func chooseRole() (func() int, bool) {
 func runServer(newCommand func() *cobra.Command) int {
 	return cli.Run(newCommand())
 }
+
+// newScheduler leaves out the variable arguments, by which other programs add plugins.
+func newScheduler() *cobra.Command { return scheduler.NewSchedulerCommand() }
+
+// newKubelet gives the kubelet a context that nothing ends: it handles signals itself.
+func newKubelet() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) }
 
 func runEtcd() int {
 	etcdmain.Main(os.Args)

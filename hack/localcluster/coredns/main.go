@@ -1,0 +1,16 @@
+// Command coredns is the DNS server of the cluster that `localcluster node` brings up: CoreDNS with the plugins that are used
+// there and no others.
+package main
+
+import (
+	"github.com/coredns/coredns/coremain"
+
+	_ "github.com/coredns/coredns/plugin/cache"
+	_ "github.com/coredns/coredns/plugin/errors"
+	_ "github.com/coredns/coredns/plugin/health"
+	_ "github.com/coredns/coredns/plugin/kubernetes"
+	_ "github.com/coredns/coredns/plugin/ready"
+	_ "github.com/coredns/coredns/plugin/template" // answers for what is not in the cluster
+)
+
+func main() { coremain.Run() }
