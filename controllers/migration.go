@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -35,6 +36,7 @@ func NewMigrated(database Database, migrate func(context.Context) error, retry t
 // Start migrates, and returns when that is done or the context ends.
 func (m *Migrated) Start(ctx context.Context) error {
 	log := logf.FromContext(ctx).WithName("migration")
+	var told, away bool // whether a failure was logged, and of which kind: one that goes on for long is logged once
 	for attempt := 1; ; attempt++ {
 		err := m.migrate(ctx)
 		m.done.Store(err == nil)
@@ -48,7 +50,10 @@ func (m *Migrated) Start(ctx context.Context) error {
 		if interrupted(ctx) {
 			return nil
 		}
-		log.Error(err, "The tables could not be brought up to date: trying again", "after", m.retry.String())
+		if isAway := errors.Is(err, store.ErrUnavailable); !told || isAway != away {
+			log.Info("The tables are not up to date: trying again until they are", "after", m.retry.String(), "because", err.Error())
+			told, away = true, isAway
+		}
 		select {
 		case <-ctx.Done():
 			return nil

@@ -3,8 +3,13 @@ package controllers
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 
 	"github.com/cauri-dev/cauri/server/store"
 )
@@ -38,5 +43,24 @@ func TestMigrated(t *testing.T) {
 	}
 	if answer, err := migrated.StoredCredentials(t.Context(), ""); answer.KeyRotation != "asked" || err != nil {
 		t.Errorf("after the migration: %q, %v", answer.KeyRotation, err)
+	}
+}
+
+// A controller that waits for its database says so once, and again when something else is in the way.
+func TestMigratedSaysOnceWhatItWaitsFor(t *testing.T) {
+	away, refused := fmt.Errorf("connecting: %w", store.ErrUnavailable), errors.New("permission denied")
+	answers := []error{away, away, away, refused, refused, nil}
+	migrated := NewMigrated(someDatabase{}, func(context.Context) error {
+		err := answers[0]
+		answers = answers[1:]
+		return err
+	}, time.Microsecond)
+	var said []string
+	log := funcr.New(func(_, line string) { said = append(said, line) }, funcr.Options{})
+	if err := migrated.Start(logr.NewContext(t.Context(), log)); err != nil {
+		t.Fatal(err)
+	}
+	if len(said) != 3 || !strings.Contains(said[0], "not available") || !strings.Contains(said[1], "permission denied") || !strings.Contains(said[2], "up to date") {
+		t.Errorf("it says %q", said)
 	}
 }

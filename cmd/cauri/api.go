@@ -18,6 +18,10 @@ import (
 // configPoll is how often the api looks for a change of configuration: a revoked key works no longer than this.
 const configPoll = 250 * time.Millisecond
 
+// requestPatience is how long requests of a sandbox may wait for the database before the sandbox's next ones are refused: a client learns
+// soon that it asks for more than can be done, and what waits stays small.
+const requestPatience = time.Second
+
 type apiOptions struct {
 	processOptions
 	listen        string
@@ -34,6 +38,7 @@ func newAPICommand() *cobra.Command {
 	}
 	o.flags(cmd)
 	cmd.Flags().StringVar(&o.listen, "listen-address", ":8080", "address to serve the API on")
+	cmd.Flags().StringVar(&o.replicaURL, "database-read-url", "", "URL of a streaming replica of the database that answers lists (DATABASE_READ_URL); empty: the database answers them itself")
 	cmd.Flags().DurationVar(&o.shutdownDelay, "shutdown-delay", 0,
 		"how long requests are still accepted after /readyz began to fail, so that load balancers notice; 15s at most")
 	return cmd
@@ -50,6 +55,7 @@ func runAPI(ctx context.Context, o apiOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	o.patience = requestPatience
 	p, err := newProcess(ctx, "api", o.processOptions, nil)
 	if err != nil {
 		return err
@@ -67,6 +73,10 @@ func runAPI(ctx context.Context, o apiOptions) error {
 		Draining: ctx.Done(), Metrics: telemetry.NewAPI(p.registry), Tracing: p.tracing,
 	})
 	p.beside = append(p.beside, func(ctx context.Context) { directory.Run(ctx, configPoll) })
+	if o.replicaURL != "" {
+		telemetry.RegisterReplica(p.registry, replicaState(p.db))
+		p.beside = append(p.beside, p.db.RunReplica)
+	}
 	return p.run(ctx, func(ctx context.Context) error {
 		return serve(delayed(ctx, o.shutdownDelay), "API", listener, handler)
 	})
@@ -89,6 +99,13 @@ func configurationRead(directory *store.Directory) telemetry.Check {
 			return errors.New("the configuration was not read yet")
 		}
 		return nil
+	}
+}
+
+func replicaState(db *store.Store) func() telemetry.ReplicaState {
+	return func() telemetry.ReplicaState {
+		stat := db.ReplicaStat()
+		return telemetry.ReplicaState{Usable: stat.Usable, Answered: stat.Answered, Declined: stat.Declined}
 	}
 }
 

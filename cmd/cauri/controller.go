@@ -231,14 +231,17 @@ func (c offsetClock) Now() time.Time { return time.Now().Add(c.offset) }
 // Since implements [k8sclock.Clock].
 func (c offsetClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
-// restConfig is the way to the Kubernetes API. The environment variable KUBECONFIG is left alone: it names the cluster of
+// clusterConfig is the way to the Kubernetes API. The environment variable KUBECONFIG is left alone: it names the cluster of
 // whoever runs the command, which may not be the one that this process is meant for.
-func (f controllerFlags) restConfig() (*rest.Config, error) {
-	load := rest.InClusterConfig
-	if f.kubeconfig != "" {
-		load = func() (*rest.Config, error) { return clientcmd.BuildConfigFromFlags("", f.kubeconfig) }
+func clusterConfig(kubeconfig string) (*rest.Config, error) {
+	if kubeconfig == "" {
+		return rest.InClusterConfig()
 	}
-	config, err := load()
+	return clientcmd.BuildConfigFromFlags("", kubeconfig)
+}
+
+func (f controllerFlags) restConfig() (*rest.Config, error) {
+	config, err := clusterConfig(f.kubeconfig)
 	if err != nil {
 		return nil, err
 	}

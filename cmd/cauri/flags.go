@@ -34,7 +34,7 @@ func flagsFromEnvironment(cmd *cobra.Command) error {
 // variableOf names the environment variable of a flag.
 func variableOf(flag string) string {
 	name := strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-	if name == "DATABASE_URL" { // the name that everybody gives it
+	if name == "DATABASE_URL" || name == "DATABASE_READ_URL" { // the names that everybody gives them
 		return name
 	}
 	return "CAURI_" + name

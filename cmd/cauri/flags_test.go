@@ -111,7 +111,7 @@ func TestBadVariableIsNamed(t *testing.T) {
 
 func TestVariableOf(t *testing.T) {
 	for flag, want := range map[string]string{
-		"database-url": "DATABASE_URL", "listen-address": "CAURI_LISTEN_ADDRESS", "secret": "CAURI_SECRET", "database-max-conns": "CAURI_DATABASE_MAX_CONNS",
+		"database-url": "DATABASE_URL", "database-read-url": "DATABASE_READ_URL", "listen-address": "CAURI_LISTEN_ADDRESS", "secret": "CAURI_SECRET", "database-max-conns": "CAURI_DATABASE_MAX_CONNS",
 	} {
 		if got := variableOf(flag); got != want {
 			t.Errorf("--%s: got %s, want %s", flag, got, want)

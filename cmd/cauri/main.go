@@ -43,8 +43,8 @@ CAURI_LISTEN_ADDRESS. --database-url is DATABASE_URL.`,
 	}
 	root.PersistentFlags().StringVar(&logFormat, "log-format", "auto", "text, json, or auto: text on a terminal, json elsewhere")
 	root.PersistentFlags().StringVar(&logLevel, "log-level", "info", "debug, info, warn or error")
-	root.AddCommand(newControllerCommand(), newAPICommand(), newWorkerCommand(), newMigrateCommand(), newKeysCommand(), newListenCommand(),
-		newPurgeRetainedCommand(), newVersionCommand())
+	root.AddCommand(newControllerCommand(), newAPICommand(), newWorkerCommand(), newMigrateCommand(), newBootstrapCommand(), newKeysCommand(),
+		newListenCommand(), newTryCommand(), newPurgeRetainedCommand(), newVersionCommand())
 	return root
 }
 

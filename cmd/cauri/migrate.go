@@ -1,34 +1,88 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/server/store"
 )
 
+// databasePoll is how often a database that is waited for is tried.
+const databasePoll = time.Second
+
+type migrateOptions struct {
+	databaseURL   string
+	wait          time.Duration
+	userPasswords string
+}
+
 func newMigrateCommand() *cobra.Command {
-	var url string
+	var o migrateOptions
 	cmd := &cobra.Command{
 		Use:   "migrate",
 		Short: "Bring the database's schema up to date",
 		Long: `Bring the database's schema up to date.
 
 Safe to run at any time and from several places at once: one at a time works,
-under a lock.`,
+under a lock. The program of the release before goes on working on the new schema,
+and an older program changes nothing.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := requireDatabaseURL(url); err != nil {
-				return err
-			}
-			if err := store.Migrate(cmd.Context(), url); err != nil {
-				return err
-			}
-			slog.Info("the database's schema is up to date")
-			return nil
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return runMigrate(cmd.Context(), o) },
 	}
-	databaseURL(cmd, &url)
+	databaseURL(cmd, &o.databaseURL)
+	cmd.Flags().DurationVar(&o.wait, "wait", 0, "how long to wait for a database that does not answer; 0 does not wait")
+	cmd.Flags().StringVar(&o.userPasswords, "user-passwords", "",
+		"folder with the files api-password, worker-password and controller-password: makes the users cauri_api_user, cauri_worker_user and cauri_controller_user with them")
 	return cmd
+}
+
+func runMigrate(ctx context.Context, o migrateOptions) error {
+	if err := requireDatabaseURL(o.databaseURL); err != nil {
+		return err
+	}
+	users, err := readUsers(o.userPasswords)
+	if err != nil {
+		return err
+	}
+	waits := insistence{within: o.wait, interval: databasePoll, waiting: "waiting for the database", passes: func(err error) bool {
+		return errors.Is(err, store.ErrUnavailable)
+	}}
+	if err := waits.insist(ctx, func() error { return store.Migrate(ctx, o.databaseURL) }); err != nil {
+		return err
+	}
+	slog.Info("the database's schema is up to date", "version", store.NewestSchema())
+	if len(users) == 0 {
+		return nil
+	}
+	if err := store.EnsureUsers(ctx, o.databaseURL, users); err != nil {
+		return err
+	}
+	slog.Info("the users of the processes have their passwords")
+	return nil
+}
+
+// readUsers are the users of the processes with the passwords in a folder; none for an empty name.
+func readUsers(folder string) ([]store.User, error) {
+	if folder == "" {
+		return nil, nil
+	}
+	var users []store.User
+	for _, process := range []string{"api", "worker", "controller"} {
+		password, err := os.ReadFile(filepath.Join(folder, process+"-password"))
+		if err != nil {
+			return nil, fmt.Errorf("--user-passwords: %w", err)
+		}
+		users = append(users, store.User{
+			Name: "cauri_" + process + "_user", Group: "cauri_" + process, Password: strings.TrimRight(string(password), "\r\n"),
+		})
+	}
+	return users, nil
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -30,8 +32,11 @@ const (
 // processOptions are the settings that the api and the worker have in common.
 type processOptions struct {
 	databaseURL string
+	replicaURL  string // of the api alone
 	maxConns    int
+	patience    time.Duration // with which requests wait for the database; 0: for ever
 	health      string
+	profile     string // address; empty: no profiles are served
 	clockOffset time.Duration
 }
 
@@ -40,6 +45,7 @@ func (o *processOptions) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.IntVar(&o.maxConns, "database-max-conns", 0, "connections to the database at most; 0 means four a core")
 	flags.StringVar(&o.health, "health-address", ":8081", "address to serve /healthz, /readyz and /metrics on, for the cluster and not for merchants")
+	flags.StringVar(&o.profile, "profile-address", "", "address of this machine alone, such as 127.0.0.1:6060, to serve profiles of the process on (Go's pprof); empty: none are served")
 	clockOffset(cmd, &o.clockOffset)
 }
 
@@ -72,8 +78,19 @@ type process struct {
 	beside   []func(context.Context) // run beside the work, and end after it
 }
 
+// memoryLimit is where the garbage collector begins to work harder, for a process that takes no more than 150 MiB with the program
+// itself and thousands of connections of clients. The environment's GOMEMLIMIT is believed instead.
+const memoryLimit = 96 << 20
+
+func limitMemory() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
+}
+
 // newProcess opens what a process needs, without contacting anybody.
 func newProcess(ctx context.Context, role string, o processOptions, keys *store.KeyRing) (*process, error) {
+	limitMemory()
 	tracing, err := telemetry.NewTracing(ctx, role, programVersion())
 	if err != nil {
 		return nil, err
@@ -82,7 +99,7 @@ func newProcess(ctx context.Context, role string, o processOptions, keys *store.
 		role: role, options: o, now: clock(o.clockOffset), tracing: tracing, registry: telemetry.NewRegistry(role, programVersion()),
 	}
 	p.db, err = store.Open(o.databaseURL, store.Options{
-		KeyRing: keys, MaxConns: o.maxConns, Now: p.now, Tracer: tracing.Statements(),
+		KeyRing: keys, ReplicaURL: o.replicaURL, MaxConns: o.maxConns, Patience: o.patience, Now: p.now, Tracer: tracing.Statements(),
 		Settled: func(status payments.Status, late time.Duration) { p.worker.Settled(string(status), late) },
 	})
 	if err != nil {
@@ -121,6 +138,12 @@ func (p *process) run(ctx context.Context, work func(context.Context) error) err
 	if err != nil {
 		return err
 	}
+	stopProfiles, err := serveProfiles(p.options.profile)
+	if err != nil {
+		_ = listener.Close()
+		return err
+	}
+	defer stopProfiles()
 	probes := &http.Server{Handler: p.probes(), ReadHeaderTimeout: headerTimeout, ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug)}
 	defer func() { _ = probes.Close() }()
 	failed := make(chan error, 1)

@@ -350,8 +350,10 @@ func TestWorkerEndsBesideADatabaseThatHangs(t *testing.T) {
 
 // proxy stands between a process and its database, and can stop forwarding.
 type proxy struct {
-	url  string
-	hang atomic.Bool
+	url     string
+	hang    atomic.Bool
+	refuse  atomic.Bool  // connections end as soon as they begin
+	refused atomic.Int32 // of them
 }
 
 func newProxy(t *testing.T, database string) *proxy {
@@ -374,6 +376,11 @@ func newProxy(t *testing.T, database string) *proxy {
 			client, err := listener.Accept()
 			if err != nil {
 				return
+			}
+			if p.refuse.Load() {
+				_ = client.Close()
+				p.refused.Add(1)
+				continue
 			}
 			upstream, err := net.Dial("tcp", server)
 			if err != nil {

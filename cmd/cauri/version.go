@@ -1,36 +1,100 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
+	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// version is set by the release build; a build from a checkout says which commit it is.
-var version = ""
+// The builds of images and releases set these by the linker (.ko.yaml, Dockerfile). A build from a checkout has them empty and
+// says what Go has recorded of the checkout.
+var (
+	version  = ""
+	revision = "" // the commit, with modifiedSuffix if it was built from changed files
+)
 
-func programVersion() string {
-	if version != "" {
-		return version
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "dev"
-	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" && len(setting.Value) >= 12 {
-			return "dev-" + setting.Value[:12]
-		}
-	}
-	return "dev"
+const modifiedSuffix = "-modified"
+
+// buildFacts is what `cauri version --output json` prints.
+type buildFacts struct {
+	Version string `json:"version"`
+	// Revision is the commit, empty where it is not known.
+	Revision string `json:"revision,omitempty"`
+	// Modified says that the files were not those of the commit.
+	Modified bool   `json:"modified"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
 }
 
+func programFacts() buildFacts {
+	var settings []debug.BuildSetting
+	if info, ok := debug.ReadBuildInfo(); ok {
+		settings = info.Settings
+	}
+	return factsOf(version, revision, settings)
+}
+
+func factsOf(version, revision string, settings []debug.BuildSetting) buildFacts {
+	facts := buildFacts{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	facts.Revision, facts.Modified = strings.CutSuffix(revision, modifiedSuffix)
+	for _, setting := range settings {
+		switch {
+		case revision != "": // the linker knows
+		case setting.Key == "vcs.revision":
+			facts.Revision = setting.Value
+		case setting.Key == "vcs.modified":
+			facts.Modified = setting.Value == "true"
+		}
+	}
+	if facts.Version == "" {
+		facts.Version = developmentVersion(facts)
+	}
+	return facts
+}
+
+func developmentVersion(facts buildFacts) string {
+	const short = 12 // digits, as in Go's pseudo-versions
+	if len(facts.Revision) < short {
+		return "dev"
+	}
+	name := "dev-" + facts.Revision[:short]
+	if facts.Modified {
+		name += modifiedSuffix
+	}
+	return name
+}
+
+// programVersion is one word: the version of a release, or `dev` with the commit.
+func programVersion() string { return programFacts().Version }
+
 func newVersionCommand() *cobra.Command {
-	return &cobra.Command{
+	var output string
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of this program",
 		Args:  cobra.NoArgs,
-		Run:   func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), programVersion()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return printVersion(cmd.OutOrStdout(), programFacts(), output)
+		},
 	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "json: also the commit, whether it was modified, and the version of Go")
+	return cmd
+}
+
+func printVersion(out io.Writer, facts buildFacts, format string) error {
+	switch format {
+	case "":
+		_, err := fmt.Fprintln(out, facts.Version)
+		return err
+	case "json":
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(facts)
+	}
+	return fmt.Errorf("--output=%s: write json, or leave the flag out for the version alone", format)
 }

@@ -89,7 +89,9 @@ func runWorker(ctx context.Context, o workerOptions) error {
 	p.beside = append(p.beside, func(ctx context.Context) { keys.Follow(ctx, keyPoll) })
 	p.beside = append(p.beside, telemetry.NewSurveyor(p.registry, surveyOf(p.db)).Run)
 	return p.run(ctx, func(ctx context.Context) error {
-		w.Run(ctx)
+		if p.db.AwaitSchema(ctx, databasePoll) == nil {
+			w.Run(ctx)
+		}
 		return nil
 	})
 }

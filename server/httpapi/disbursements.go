@@ -67,7 +67,7 @@ func (s *Server) disburse(ctx context.Context, who session, body fields) (made r
 }
 
 func (s *Server) tryDisburse(ctx context.Context, sandbox *store.Sandbox, body fields, hash []byte) (recorded, error) {
-	n, err := s.decideDisbursement(ctx, sandbox, body)
+	n, err := s.decideDisbursement(sandbox, body)
 	if err != nil {
 		return recorded{}, err
 	}
@@ -81,20 +81,13 @@ func (s *Server) tryDisburse(ctx context.Context, sandbox *store.Sandbox, body f
 	return recorded{transaction: &n.Transaction, answerAt: begun.Add(n.AnswerAfter)}, nil
 }
 
-// decideDisbursement checks a disbursement against the sandbox's configuration and registry, and decides what the recipient
-// decides of its outcome.
-func (s *Server) decideDisbursement(ctx context.Context, sandbox *store.Sandbox, body fields) (*store.NewDisbursement, error) {
+// decideDisbursement checks a disbursement against the sandbox's configuration. What becomes of it, its recipient and the float
+// decide when it is recorded.
+func (s *Server) decideDisbursement(sandbox *store.Sandbox, body fields) (*store.NewDisbursement, error) {
 	market := store.Market{Operator: payments.Operator(body.text("operator")), Country: payments.Country(body.text("country"))}
 	environment, err := environmentFor(sandbox, market, body)
 	if err != nil {
 		return nil, err
-	}
-	recipient, err := s.store.FindSIM(ctx, sandbox.Tenant, body.text("msisdn"))
-	if err != nil {
-		return nil, err
-	}
-	if recipient != nil && recipient.Currency() != environment.Currency {
-		recipient = nil // a SIM of another currency counts as unknown here
 	}
 	t := s.described(payments.Disbursement, body)
 	if t.ID, err = payments.NewID(s.now(), s.random); err != nil {
@@ -108,11 +101,12 @@ func (s *Server) decideDisbursement(ctx context.Context, sandbox *store.Sandbox,
 	if t.OrderRef == "" {
 		t.OrderRef = t.Reference
 	}
+	t.Status = payments.Success
 	t.EnvironmentID, t.Operator, t.Country = environment.ID, market.Operator, market.Country
 	t.NetAmount, t.AbsorptionPct = t.Amount, environment.Terms.AbsorptionPct
-	t.Status = payments.DisbursementFacts{Policy: environment.UnknownPolicy, Recipient: recipient}.Outcome()
-	t.Latency = t.Status.Latency(s.draw)
-	return &store.NewDisbursement{
-		Transaction: t, Recipient: recipient, Latency: s.payoutLatency(sandbox), AnswerAfter: scaled(t.Latency, sandbox),
-	}, nil
+	n := &store.NewDisbursement{
+		Transaction: t, Latency: s.payoutLatency(sandbox), Unknown: payments.DisbursementFacts{Policy: environment.UnknownPolicy}.Outcome(),
+	}
+	n.Latency.Unknown, n.Latency.Blocked = s.latencyOf(n.Unknown, sandbox), s.latencyOf(payments.AccountBlocked, sandbox)
+	return n, nil
 }

@@ -65,6 +65,11 @@ func unavailable() *Error {
 		Message: "The service cannot reach its database. Nothing was recorded that you were not told of; repeat the request with the same reference."}
 }
 
+func overloaded() *Error {
+	return &Error{Status: http.StatusServiceUnavailable, Code: "overloaded", retryAfter: "1",
+		Message: "More is asked of the service than it can do in good time. Nothing was recorded; repeat the request with the same reference."}
+}
+
 // suspended asks for a pause of a minute: a person ends it, and nobody knows when.
 func suspended() *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Code: "suspended", retryAfter: "60",
@@ -76,6 +81,8 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var e *Error
 	switch {
 	case errors.As(err, &e):
+	case errors.Is(err, store.ErrOverloaded): // not logged: there are thousands of them, and the metrics count them
+		e = overloaded()
 	case errors.Is(err, store.ErrUnavailable):
 		s.log.WarnContext(r.Context(), "request failed", "request", requestID(r.Context()), "error", err)
 		e = unavailable()

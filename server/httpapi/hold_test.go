@@ -1,8 +1,10 @@
 package httpapi_test
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -227,6 +229,45 @@ func TestDrainingReleasesEveryKindOfAnswer(t *testing.T) {
 	if got := w.call("POST", "/v1/payments", payment("p3", object{"scenario": "timeout"})); got.body["status"] != "TIMEOUT" {
 		t.Errorf("while it drains, a payment is answered %s", got.raw)
 	}
+}
+
+// A connection that is kept open would lead to this process until it ends, and the request that is on its way at that moment would
+// be lost.
+func TestDrainingAsksForAnotherConnection(t *testing.T) {
+	w := newWorld(t)
+	w.config.LatencyPercent = 1000
+	w.sandbox(w.config, key)
+	w.call("GET", "/v1/payments", nil, withKey("none")) // makes the server look
+	held, idle := w.dial(), w.dial()
+	ask := func(conn net.Conn, request string) {
+		t.Helper()
+		if _, err := conn.Write([]byte(request)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answered := func(conn net.Conn, status int, closing bool) {
+		t.Helper()
+		_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, response.Body); err != nil {
+			t.Fatal(err)
+		}
+		if response.StatusCode != status || response.Close != closing {
+			t.Errorf("answered %d, asks for another connection: %t; want %d, %t", response.StatusCode, response.Close, status, closing)
+		}
+	}
+	const meta, nothing = "GET /v1/meta HTTP/1.1\r\nHost: x\r\n\r\n", "GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n"
+	ask(idle, meta)
+	answered(idle, http.StatusOK, false)
+	ask(held, request("held", "timeout"))
+	soon(t, "it is recorded", func() bool { return w.transactions() == 1 })
+	close(w.release)
+	answered(held, http.StatusCreated, true)
+	ask(idle, nothing)
+	answered(idle, http.StatusNotFound, true)
 }
 
 // Answers and events are due at the same time, and no event before its answer.

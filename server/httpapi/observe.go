@@ -18,6 +18,8 @@ const simulatorRoute = "/sandboxes/{namespace}/{name}/operators/*"
 // observed is an answer of which the status is remembered.
 type observed struct {
 	http.ResponseWriter
+	draining <-chan struct{} // closed when the process is told to stop
+
 	status int
 	span   telemetry.Span
 	began  time.Time
@@ -31,14 +33,26 @@ func (o *observed) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 func (o *observed) WriteHeader(status int) {
 	if o.status == 0 {
 		o.status = status
+		o.leave()
 	}
 	o.ResponseWriter.WriteHeader(status)
+}
+
+// leave asks the client for another connection once the process is told to stop: one that stays open would lead to this process
+// until its end, and the request that is on its way at that moment would be lost. Connections that are idle are not closed
+// for the same reason, as long as requests are accepted.
+func (o *observed) leave() {
+	select {
+	case <-o.draining:
+		o.Header().Set("Connection", "close")
+	default:
+	}
 }
 
 // Write implements [http.ResponseWriter].
 func (o *observed) Write(body []byte) (int, error) {
 	if o.status == 0 {
-		o.status = http.StatusOK
+		o.WriteHeader(http.StatusOK)
 	}
 	return o.ResponseWriter.Write(body)
 }
@@ -47,7 +61,7 @@ func (o *observed) Write(body []byte) (int, error) {
 func (s *Server) observe(w http.ResponseWriter, r *http.Request) (context.Context, *observed) {
 	s.metrics.Begin()
 	ctx, span := s.tracing.Serve(r)
-	return ctx, &observed{ResponseWriter: w, span: span, began: s.now()}
+	return ctx, &observed{ResponseWriter: w, draining: s.draining, span: span, began: s.now()}
 }
 
 // report tells what a request came to: in metrics, in its trace, and in one line of the log, at the level of debugging, since what

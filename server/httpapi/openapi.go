@@ -107,7 +107,7 @@ func (o operation) errorCodes() []string {
 		codes = append(codes, "invalid_body", "body_too_large", "unsupported_media_type")
 	}
 	if !o.open {
-		codes = append(codes, "unauthorized", "rate_limited", "suspended", "unavailable")
+		codes = append(codes, "unauthorized", "rate_limited", "suspended", "overloaded", "unavailable")
 	}
 	return codes
 }

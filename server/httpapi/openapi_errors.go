@@ -53,6 +53,7 @@ var errorCases = []errorCase{
 		&Error{Status: http.StatusInternalServerError, Code: "internal",
 			Message: "Something went wrong on our side. Repeat the request with the same reference; nothing is booked twice."}},
 	{"The sandbox is suspended: no call is served until it is resumed, and nothing that is pending ends.", suspended()},
+	{"More is asked of the service than it can do in good time. Nothing is recorded.", overloaded()},
 	{"The service cannot reach its database. Repeat the request with the same reference after `Retry-After`.", unavailable()},
 }
 

@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -48,13 +50,20 @@ func (s *Server) createPayment(w http.ResponseWriter, r *http.Request) (answer, 
 // collect records a collection, or finds the one that the same request made before.
 func (s *Server) collect(ctx context.Context, who session, body fields) (made recorded, replayed bool, err error) {
 	hash := requestHash(payments.Collection, body)
-	try := func(sandbox *store.Sandbox) (recorded, error) { return s.tryCollect(ctx, sandbox, body, hash) }
+	try := func(sandbox *store.Sandbox) (recorded, error) {
+		made, err := s.tryCollect(ctx, sandbox, body, hash, true)
+		if errors.Is(err, store.ErrMarketKnown) {
+			made, err = s.tryCollect(ctx, sandbox, body, hash, false)
+		}
+		return made, err
+	}
 	return s.once(ctx, who, payments.Collection, body.text("reference"), hash, try)
 }
 
-// tryCollect decides the outcome of a collection by one state of the configuration, and records it.
-func (s *Server) tryCollect(ctx context.Context, sandbox *store.Sandbox, body fields, hash []byte) (recorded, error) {
-	n, err := s.decideCollection(ctx, sandbox, body)
+// tryCollect decides the outcome of a collection by one state of the configuration, and records it. A market that it may presume
+// can turn out to be another one: [store.ErrMarketKnown].
+func (s *Server) tryCollect(ctx context.Context, sandbox *store.Sandbox, body fields, hash []byte, presume bool) (recorded, error) {
+	n, err := s.decideCollection(ctx, sandbox, body, presume)
 	if err != nil {
 		return recorded{}, err
 	}
@@ -72,10 +81,11 @@ func (s *Server) tryCollect(ctx context.Context, sandbox *store.Sandbox, body fi
 	return made, nil
 }
 
-// decideCollection checks a collection against the sandbox's configuration and registry and decides its outcome.
-func (s *Server) decideCollection(ctx context.Context, sandbox *store.Sandbox, body fields) (*store.NewCollection, error) {
+// decideCollection checks a collection against the sandbox's configuration and decides its outcome, or the outcomes between which
+// its payer decides.
+func (s *Server) decideCollection(ctx context.Context, sandbox *store.Sandbox, body fields, presume bool) (*store.NewCollection, error) {
 	scenario := payments.Scenario(body.text("scenario"))
-	market, payer, err := s.marketOf(ctx, sandbox, body, scenario == "")
+	market, presumed, err := s.marketOf(ctx, sandbox, body, presume && scenario == "")
 	if err != nil {
 		return nil, err
 	}
@@ -83,28 +93,39 @@ func (s *Server) decideCollection(ctx context.Context, sandbox *store.Sandbox, b
 	if err != nil {
 		return nil, err
 	}
-	if payer != nil && payer.Currency() != environment.Currency {
-		payer = nil // a SIM of another currency counts as unknown here
-	}
 	split := environment.Terms.SplitCommission(body.integer("amount"))
-	status := payments.CollectionFacts{
-		Scenario: scenario, Amount: split.Amount, CustomerTotal: split.CustomerTotal, MaxAmount: environment.MaxAmount,
-		Policy: environment.UnknownPolicy, Payer: payer,
-	}.Outcome()
 	t := s.described(payments.Collection, body)
 	if t.ID, err = payments.NewID(s.now(), s.random); err != nil {
 		return nil, err
 	}
-	t.Status, t.Scenario = status, scenario
+	t.Scenario = scenario
 	t.EnvironmentID, t.Operator, t.Country = environment.ID, market.Operator, market.Country
 	t.Commission, t.NetAmount, t.AbsorptionPct = split.Commission, split.NetAmount, environment.Terms.AbsorptionPct
-	t.Latency = status.Latency(s.draw)
 	if t.OrderRef == "" {
 		t.OrderRef = t.Reference
 	}
-	return &store.NewCollection{
-		Transaction: t, Payer: payer, AnswerAfter: scaled(t.Latency, sandbox), ExpireAfter: sandbox.PendingTimeout,
-	}, nil
+	n := &store.NewCollection{Transaction: t, Presumed: presumed, ExpireAfter: sandbox.PendingTimeout}
+	facts := payments.CollectionFacts{
+		Scenario: scenario, Amount: split.Amount, CustomerTotal: split.CustomerTotal, MaxAmount: environment.MaxAmount,
+		Policy: environment.UnknownPolicy,
+	}
+	if scenario == "" {
+		n.Outcomes = s.outcomesOf(facts, sandbox)
+		return n, nil
+	}
+	n.Transaction.Status = facts.Outcome()
+	latency := s.latencyOf(n.Transaction.Status, sandbox)
+	n.Transaction.Latency, n.AnswerAfter = latency.Simulated, latency.Waited
+	return n, nil
+}
+
+// outcomesOf draws a latency for each outcome between which the payer decides.
+func (s *Server) outcomesOf(facts payments.CollectionFacts, sandbox *store.Sandbox) *store.Outcomes {
+	var outcomes store.Outcomes
+	for standing, status := range facts.Outcomes() {
+		outcomes[standing] = store.PayerOutcome{Status: status, Latency: s.latencyOf(status, sandbox)}
+	}
+	return &outcomes
 }
 
 // described is a transaction with all that its request says of itself.
@@ -117,30 +138,31 @@ func (s *Server) described(kind payments.Type, body fields) payments.Transaction
 }
 
 // marketOf finds out which operator and country a request means: what it says, else what the registered SIM says, else what
-// the number's prefix says. The SIM is looked up only if it is needed for that or for the outcome.
-func (s *Server) marketOf(ctx context.Context, sandbox *store.Sandbox, body fields, needSIM bool) (store.Market, *payments.SIM, error) {
-	market := store.Market{Operator: payments.Operator(body.text("operator")), Country: payments.Country(body.text("country"))}
-	complete := market.Operator != "" && market.Country != ""
-	if complete && !needSIM {
-		return market, nil, nil
+// the number's prefix says. The SIM is not looked up if the market can be presumed from the prefix: whoever records the request
+// then sees to it that the registry does not know better.
+func (s *Server) marketOf(ctx context.Context, sandbox *store.Sandbox, body fields, presume bool) (market store.Market, presumed bool, err error) {
+	market = store.Market{Operator: payments.Operator(body.text("operator")), Country: payments.Country(body.text("country"))}
+	if market.Operator != "" && market.Country != "" {
+		return market, false, nil
+	}
+	operator, country, _ := operators.Detect(body.text("msisdn"))
+	market.Operator, market.Country = cmp.Or(market.Operator, operator), cmp.Or(market.Country, country)
+	if _, err := environmentFor(sandbox, market, body); presume && err == nil {
+		return market, true, nil
 	}
 	sim, err := s.store.FindSIM(ctx, sandbox.Tenant, body.text("msisdn"))
-	if err != nil || complete {
-		return market, sim, err
+	if err != nil {
+		return market, false, err
 	}
-	var operator payments.Operator
-	var country payments.Country
 	if sim != nil {
-		operator, country = sim.Operator, sim.Country
-	} else {
-		operator, country, _ = operators.Detect(body.text("msisdn"))
+		market.Operator = cmp.Or(payments.Operator(body.text("operator")), sim.Operator)
+		market.Country = cmp.Or(payments.Country(body.text("country")), sim.Country)
 	}
-	if market.Operator == "" {
-		market.Operator = operator
-	}
-	if market.Country == "" {
-		market.Country = country
-	}
+	return market, false, undetected(market)
+}
+
+// undetected is the error of a request whose market nobody knows.
+func undetected(market store.Market) error {
 	wrong := fieldErrors{}
 	if market.Operator == "" {
 		wrong["operator"] = []string{"cannot be detected from the msisdn: send one of mtn, orange, moov, airtel"}
@@ -149,9 +171,9 @@ func (s *Server) marketOf(ctx context.Context, sandbox *store.Sandbox, body fiel
 		wrong["country"] = []string{"cannot be detected from the msisdn: send one of CI, RW, BJ, TG"}
 	}
 	if len(wrong) > 0 {
-		return market, sim, invalidBody(wrong)
+		return invalidBody(wrong)
 	}
-	return market, sim, nil
+	return nil
 }
 
 // environmentFor finds the environment that a request is made in, after its store.

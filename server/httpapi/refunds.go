@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -99,13 +98,13 @@ func (s *Server) newReference(origin string, op payments.Operation) (string, err
 
 // payoutLatency draws the latencies of both outcomes between which the float decides.
 func (s *Server) payoutLatency(sandbox *store.Sandbox) store.PayoutLatency {
-	draw := func(status payments.Status) store.Latency {
-		latency := status.Latency(s.draw)
-		return store.Latency{Simulated: latency, Waited: scaled(latency, sandbox)}
+	return store.PayoutLatency{
+		Paid: s.latencyOf(payments.Success, sandbox), Refused: s.latencyOf(payments.InsufficientFunds, sandbox),
 	}
-	return store.PayoutLatency{Paid: draw(payments.Success), Refused: draw(payments.InsufficientFunds)}
 }
 
-func scaled(latency time.Duration, sandbox *store.Sandbox) time.Duration {
-	return payments.ScaleLatency(latency, sandbox.LatencyPercent)
+// latencyOf draws the latency of an outcome.
+func (s *Server) latencyOf(status payments.Status, sandbox *store.Sandbox) store.Latency {
+	latency := status.Latency(s.draw)
+	return store.Latency{Simulated: latency, Waited: payments.ScaleLatency(latency, sandbox.LatencyPercent)}
 }

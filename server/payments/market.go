@@ -34,6 +34,9 @@ const (
 	Togo        Country = "TG"
 )
 
+// Countries lists every market.
+var Countries = []Country{CoteDIvoire, Rwanda, Benin, Togo}
+
 // Currency is an ISO 4217 code.
 type Currency string
 

@@ -94,6 +94,31 @@ func (f CollectionFacts) Outcome() Status {
 	return Pending
 }
 
+// Standing is how the payer of a new collection stands in the registry, as far as the outcome depends on it.
+type Standing int
+
+// The standings.
+const (
+	PayerUnknown Standing = iota // the number is not in the registry
+	PayerBlocked
+	PayerShort // of money
+	PayerAble
+	Standings // how many there are
+)
+
+// Outcomes are the statuses that a new collection is answered with, by the standing of its payer, whoever that is.
+func (f CollectionFacts) Outcomes() (outcomes [Standings]Status) {
+	for standing, payer := range [Standings]*SIM{
+		PayerBlocked: {Blocked: true, Balance: f.CustomerTotal},
+		PayerShort:   {Balance: f.CustomerTotal - 1},
+		PayerAble:    {Balance: f.CustomerTotal},
+	} {
+		f.Payer = payer
+		outcomes[standing] = f.Outcome()
+	}
+	return outcomes
+}
+
 // SettlementFacts are all that the outcome of a due collection depends on, as they are when it settles. Its payer was in the
 // registry when it was made; one from any other number is its operator's to decide.
 type SettlementFacts struct {

@@ -12,21 +12,22 @@ import (
 
 // addresses remembers where connections to the database went to.
 type addresses struct {
-	dial pgconn.DialFunc
-
 	mu   sync.Mutex
 	seen []netip.AddrPort
 }
 
-func (a *addresses) connect(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := a.dial(ctx, network, address)
-	if err != nil {
-		return nil, err
+// dialed is a way to connect that remembers where it went.
+func (a *addresses) dialed(dial pgconn.DialFunc) pgconn.DialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		if tcp, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
+			a.add(netip.AddrPortFrom(tcp.AddrPort().Addr().Unmap().WithZone(""), tcp.AddrPort().Port()))
+		}
+		return conn, nil
 	}
-	if tcp, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
-		a.add(netip.AddrPortFrom(tcp.AddrPort().Addr().Unmap().WithZone(""), tcp.AddrPort().Port()))
-	}
-	return conn, nil
 }
 
 // add puts an address into a new slice: the one before may be in somebody's hands.

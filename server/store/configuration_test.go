@@ -40,7 +40,8 @@ func (w *world) written() map[string]string {
 func (w *world) tenantTables(tenant int64) map[string]int {
 	w.t.Helper()
 	names := read[[]string](w, `select array_agg(table_name::text) from information_schema.columns
-		where table_schema = 'public' and column_name = 'tenant' and table_name <> 'retired_tenants'`)
+		join information_schema.tables using (table_schema, table_name)
+		where table_schema = 'public' and table_type = 'BASE TABLE' and column_name = 'tenant' and table_name <> 'retired_tenants'`)
 	rows := map[string]int{}
 	for _, name := range names {
 		rows[name] = w.count("select count(*) from "+name+" where tenant = $1", tenant)

@@ -100,7 +100,13 @@ func (d *Directory) Run(ctx context.Context, interval time.Duration) {
 	var failing bool
 	for {
 		err := d.Refresh(ctx)
-		if err != nil && ctx.Err() == nil && !failing {
+		switch {
+		case err == nil && failing:
+			slog.InfoContext(ctx, "the sandboxes' configuration is read again")
+		case err == nil || failing || ctx.Err() != nil:
+		case d.State().ReadAt.IsZero():
+			slog.InfoContext(ctx, "waiting for the database: the sandboxes' configuration cannot be read yet", "because", err)
+		default:
 			slog.WarnContext(ctx, "the sandboxes' configuration cannot be read; the one that was read last is served", "error", err)
 		}
 		failing = err != nil
@@ -144,6 +150,9 @@ type changes struct {
 }
 
 func (d *Directory) load(ctx context.Context) error {
+	if err := d.store.CheckSchema(ctx); err != nil {
+		return err
+	}
 	version, err := d.store.system().ConfigVersion(ctx)
 	if err != nil {
 		return err
@@ -193,6 +202,9 @@ func (d *Directory) follow(at time.Time) {
 func (c *changes) read(ctx context.Context, q *db.Queries) (err error) {
 	if c.version, err = q.ConfigVersion(ctx); err != nil {
 		return err
+	}
+	if c.version < c.since {
+		c.since = nothing // the database was restored from a backup: nothing that was read since then holds
 	}
 	if c.organizations, err = q.ChangedOrganizations(ctx, c.since); err != nil {
 		return err

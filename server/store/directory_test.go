@@ -239,3 +239,42 @@ func eventually(t *testing.T, so func() bool) {
 		}
 	}
 }
+
+// A database that was restored from a backup has an older version. What the directory knows of the time after the backup is
+// of no sandbox any more, and must not outlive it: tenant numbers are given out again.
+func TestDirectoryFollowsADatabaseThatWasRestored(t *testing.T) {
+	w := newWorld(t)
+	directory := store.NewDirectory(w.Store)
+	if err := directory.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	backup := []string{"organizations", "environments", "stores", "api_keys", "config_version"}
+	for _, table := range backup {
+		w.exec("create table kept_" + table + " as table " + table)
+	}
+	later := w.beside("later")
+	changed := w.config
+	changed.LatencyPercent = 77
+	if _, err := w.ApplySandbox(t.Context(), changed); err != nil {
+		t.Fatal(err)
+	}
+	if err := directory.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, known := directory.ByKey(later.key); !known {
+		t.Fatal("the sandbox that was made after the backup is not known")
+	}
+	for _, table := range backup {
+		w.exec("delete from " + table)
+		w.exec("insert into " + table + " select * from kept_" + table)
+	}
+	if err := directory.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if sandbox, known := directory.ByKey(later.key); known {
+		t.Errorf("the key of a sandbox that is not in the backup still opens %+v", sandbox)
+	}
+	if sandbox, known := directory.ByKey(w.key); !known || sandbox.LatencyPercent == 77 {
+		t.Errorf("the sandbox of the backup is %+v", sandbox)
+	}
+}

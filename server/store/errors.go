@@ -23,6 +23,8 @@ var (
 	// ErrConfigChanged is returned when an outcome was decided on a configuration that is not the present one, and for a tenant
 	// that no organization stands behind any more.
 	ErrConfigChanged = errors.New("the sandbox's configuration has changed")
+	// ErrMarketKnown is returned for a market that was presumed from a number's prefix where the registry knows another one.
+	ErrMarketKnown = errors.New("the number is registered in another market")
 	// ErrCredentialsChanged is returned for credentials that were chosen by ones that are not the present ones any more.
 	ErrCredentialsChanged = errors.New("the sandbox's credentials have changed")
 	// ErrUnavailable wraps every failure to reach the database, or of the database to serve: a retry may succeed.

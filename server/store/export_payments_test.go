@@ -5,4 +5,7 @@ var (
 	ListStatement   = listStatement
 	EventsStatement = eventsStatement
 	EnterTenant     = enterTenant
+
+	// EnterTenantOnReplica is sent before it on a replica.
+	EnterTenantOnReplica = enterTenantOnReplica
 )

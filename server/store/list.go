@@ -32,11 +32,11 @@ type Filter struct {
 // for the newest of all. Pages are stable while transactions are added: what is new comes before every page that was read.
 func (s *Store) ListTransactions(ctx context.Context, tenant int64, f Filter, after *payments.ID, limit int) ([]*payments.Transaction, error) {
 	sql, args := listStatement(tenant, f, after, limit)
-	rows, err := walled{s.pool, tenant}.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, classify(err, "listing transactions")
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[db.Transaction])
+	var found []db.Transaction
+	err := s.list(ctx, tenant, func(ctx context.Context, behind db.DBTX) (err error) {
+		found, err = collect[db.Transaction](ctx, behind, sql, args)
+		return err
+	})
 	if err != nil {
 		return nil, classify(err, "listing transactions")
 	}
@@ -47,9 +47,21 @@ func (s *Store) ListTransactions(ctx context.Context, tenant int64, f Filter, af
 	return transactions, nil
 }
 
+// collect reads all rows of a statement that is no query of internal/db.
+func collect[T any](ctx context.Context, from db.DBTX, sql string, args []any) ([]T, error) {
+	rows, err := from.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[T])
+}
+
 // listStatement has a condition for each filter that is set and none for the others, so that each combination gets a plan of
 // its own: one statement for all of them could use no index but the primary key.
 func listStatement(tenant int64, f Filter, after *payments.ID, limit int) (sql string, args []any) {
+	if l, ok := lanesOf(f); ok {
+		return l.statement(tenant, f, after, limit)
+	}
 	c := conditions{where: []string{"tenant = $1"}, args: []any{tenant}}
 	texts := []struct{ column, value string }{
 		{"country", string(f.Country)}, {"operator", string(f.Operator)}, {"status", string(f.Status)},

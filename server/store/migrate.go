@@ -9,10 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	_ "github.com/jackc/pgx/v5/stdlib" // goose speaks database/sql
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 )
@@ -21,26 +23,28 @@ import (
 var migrations embed.FS
 
 // Migrate brings the schema of the database at url up to date. Any number of processes may call it at once: one at a time
-// works, under a lock, and those that come later find nothing to do.
+// works, under a lock, and those that come later find nothing to do. It may go through a connection pooler in transaction mode.
 func Migrate(ctx context.Context, url string) error {
-	conn, err := sql.Open("pgx", url)
+	config, err := ownerConfig(url)
 	if err != nil {
-		return fmt.Errorf("reading the database URL: %w", err)
+		return err
 	}
-	defer func() { _ = conn.Close() }()
 	folder, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return err
 	}
-	locker, err := lock.NewPostgresSessionLocker()
-	if err != nil {
-		return err
-	}
-	provider, err := goose.NewProvider(goose.DialectPostgres, conn, folder, goose.WithSessionLocker(locker))
-	if err != nil {
-		return fmt.Errorf("reading the migrations: %w", err)
-	}
-	_, err = provider.Up(ctx)
+	err = alone(ctx, config, func() error {
+		conn := stdlib.OpenDB(*config) // goose speaks database/sql
+		defer func() { _ = conn.Close() }()
+		provider, err := goose.NewProvider(goose.DialectPostgres, conn, folder)
+		if err != nil {
+			return fmt.Errorf("reading the migrations: %w", err)
+		}
+		if _, err = provider.Up(ctx); err != nil {
+			return err
+		}
+		return showVersionToAll(ctx, conn)
+	})
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) && answer.Code == pgerrcode.InsufficientPrivilege {
 		return fmt.Errorf("the database's user may not change its schema, run `cauri migrate` as the owner: %w", err)
@@ -51,6 +55,71 @@ func Migrate(ctx context.Context, url string) error {
 	return nil
 }
 
+// ownerConfig is how the owner connects.
+func ownerConfig(url string) (*pgx.ConnConfig, error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("reading the database URL: %w", err)
+	}
+	config.ConnectTimeout = connectTimeout
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // prepares nothing, which a pooler would not find again
+	return config, nil
+}
+
+// showVersionToAll has [Store.CheckSchema] work for the processes' users. It changes nothing where it does already, so that a process
+// may call it too.
+func showVersionToAll(ctx context.Context, conn *sql.DB) error {
+	var shown bool
+	err := conn.QueryRowContext(ctx, `select has_table_privilege('cauri_api', 'goose_db_version', 'select')
+		and has_table_privilege('cauri_worker', 'goose_db_version', 'select')`).Scan(&shown)
+	if err != nil || shown {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, showVersion)
+	return err
+}
+
+// lockPoll is how often somebody who waits for another one's migration looks whether that has ended.
+const lockPoll = 250 * time.Millisecond
+
+// alone runs f while nobody else runs one on the same database. The lock belongs to a database transaction of its own, which a
+// pooler leaves on one connection until it ends. It is goose's, so that releases which had goose take it are kept out too. Who
+// waits for it asks again and again, in database transactions that end: an index that is built concurrently waits for all that
+// are open and see something.
+func alone(ctx context.Context, config *pgx.ConnConfig, f func() error) error {
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	ticker := time.NewTicker(lockPoll)
+	defer ticker.Stop()
+	for {
+		tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: "begin; set local idle_in_transaction_session_timeout = 0"})
+		if err != nil {
+			return err
+		}
+		var locked bool
+		// By the simple protocol: what the other one leaves behind a statement goes on seeing what it saw.
+		err = tx.QueryRow(ctx, "select pg_try_advisory_xact_lock($1::bigint)", pgx.QueryExecModeSimpleProtocol, lock.DefaultLockID).Scan(&locked)
+		if err != nil {
+			return err
+		}
+		if locked {
+			defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+			return f()
+		}
+		if err := tx.Rollback(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+}
+
 // SchemaDigest names the state of the migrations in this program.
 func SchemaDigest() string {
 	digest := sha256.New()
@@ -59,5 +128,6 @@ func SchemaDigest() string {
 		text, _ := migrations.ReadFile(name)
 		digest.Write(text)
 	}
+	digest.Write([]byte(showVersion))
 	return hex.EncodeToString(digest.Sum(nil)[:8])
 }

@@ -1,11 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store/internal/db"
@@ -17,66 +16,90 @@ type Latency struct {
 	Waited    time.Duration
 }
 
-// PayoutLatency are the latencies of the outcomes between which the float decides, under its lock.
+// PayoutLatency are the latencies of the outcomes between which the float decides, under its lock, and of those that the
+// recipient of a disbursement decides.
 type PayoutLatency struct {
 	Paid    Latency // SUCCESS
 	Refused Latency // INSUFFICIENT_FUNDS
+	Unknown Latency // of a disbursement to a number that is not in the registry, where that is an outcome
+	Blocked Latency // of a disbursement to a SIM that is blocked
 }
 
 // of is the latency of the outcome that a payout had.
 func (l PayoutLatency) of(status payments.Status) Latency {
-	if status == payments.Success {
+	switch status {
+	case payments.Success:
 		return l.Paid
+	case payments.InsufficientFunds:
+		return l.Refused
+	case payments.AccountBlocked:
+		return l.Blocked
 	}
-	return l.Refused
+	return l.Unknown
+}
+
+// all are the latencies in the order in which statements take them: simulated in whole milliseconds, and waited.
+func (l PayoutLatency) all() (simulated []int32, waited []float64) {
+	for _, one := range [...]Latency{l.Paid, l.Refused, l.Unknown, l.Blocked} {
+		simulated, waited = append(simulated, int32(one.Simulated.Milliseconds())), append(waited, milliseconds(one.Waited))
+	}
+	return simulated, waited
 }
 
 // NewDisbursement is a disbursement that is to be recorded.
 type NewDisbursement struct {
 	Decided
-	// Transaction has the status that the recipient decides, Success if the float has to decide; the store completes it.
+	// Transaction has the status Success: the recipient decides, as the registry knows it when the disbursement is recorded, and
+	// then the float; the store completes it. Any other status is recorded as it is.
 	Transaction payments.Transaction
-	Recipient   *payments.SIM // nil: the number is not in the registry
-	Latency     PayoutLatency // of the outcomes that the float decides
-	AnswerAfter time.Duration // of an outcome that the recipient decides; filled in by the store otherwise
+	Unknown     payments.Status // what a number leads to that is not in the registry; empty: the float decides
+	Recipient   *payments.SIM   // of one that is recorded as it is; nil: the number is not in the registry
+	Latency     PayoutLatency
+	AnswerAfter time.Duration // of one that is recorded as it is; filled in by the store otherwise
 }
 
 // CreateDisbursement records a disbursement, with the money that it moves and the event that it owes, in one database
 // transaction and one round trip. Its errors are those of [Store.CreateCollection].
 func (s *Store) CreateDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) error {
-	q := s.tenant(tenant)
 	var err error
 	if n.Transaction.Status == payments.Success {
-		err = disburse(ctx, q, tenant, n)
+		err = s.disbursements.book(ctx, floatKey{tenant, floatOf(&n.Transaction)}, n)
 	} else {
-		err = record(ctx, q, tenant, &n.Transaction, n.Decided, recording{payer: n.Recipient, answerAfter: n.AnswerAfter})
+		err = record(ctx, s.gated(tenant, false), tenant, &n.Transaction, n.Decided, recording{payer: n.Recipient, answerAfter: n.AnswerAfter})
 	}
 	return s.recorded(ctx, tenant, n.Transaction.Reference, err)
 }
 
-func disburse(ctx context.Context, q *db.Queries, tenant int64, n *NewDisbursement) error {
+// blockedRecipient is the outcome of a disbursement to a SIM that is blocked.
+var blockedRecipient = string(payments.DisbursementFacts{Recipient: &payments.SIM{Blocked: true}}.Outcome())
+
+// bookDisbursement books one disbursement from a float.
+func (s *Store) bookDisbursement(ctx context.Context, at floatKey, n *NewDisbursement, hasTurn bool) error {
 	t := &n.Transaction
-	var recipient pgtype.UUID
-	if n.Recipient != nil {
-		recipient = uuidOf(n.Recipient.ID)
-	}
-	row, err := q.BookDisbursement(ctx, db.BookDisbursementParams{
-		Tenant: tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, SimID: recipient,
-		FloatCurrency: string(payments.CanonicalCurrency(t.Currency)), Amount: t.Amount, ID: uuidOf(t.ID),
-		RequestHash: n.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected, Store: t.Store,
-		Description: t.Description, EnvID: t.EnvironmentID, Operator: string(t.Operator), Country: string(t.Country),
-		Currency: t.Currency, MSISDN: t.MSISDN, AbsorptionPct: int32(t.AbsorptionPct),
-		PaidLatencyMs: int32(n.Latency.Paid.Simulated.Milliseconds()), RefusedLatencyMs: int32(n.Latency.Refused.Simulated.Milliseconds()),
-		PaidAfterMs: milliseconds(n.Latency.Paid.Waited), RefusedAfterMs: milliseconds(n.Latency.Refused.Waited),
+	latencies, after := n.Latency.all()
+	row, err := s.gated(at.tenant, hasTurn).BookDisbursement(ctx, db.BookDisbursementParams{
+		Tenant: at.tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, UnknownStatus: n.unknown(), BlockedStatus: blockedRecipient,
+		FloatCurrency: floatOf(t), Amount: t.Amount, ID: uuidOf(t.ID), RequestHash: n.RequestHash, OrderRef: t.OrderRef,
+		OrderURL: t.OrderURL, URLProtected: t.URLProtected, Store: t.Store, Description: t.Description, EnvID: t.EnvironmentID,
+		Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency, MSISDN: t.MSISDN,
+		AbsorptionPct: int32(t.AbsorptionPct), Latencies: latencies, AfterMs: after,
 	})
 	if err != nil {
 		return err
 	}
+	n.complete(row)
+	return nil
+}
+
+func (n *NewDisbursement) unknown() string { return string(cmp.Or(n.Unknown, payments.Success)) }
+
+// complete fills in what was recorded.
+func (n *NewDisbursement) complete(row db.BookDisbursementRow) {
+	t := &n.Transaction
 	t.Status, t.Latency = row.Status, time.Duration(row.LatencyMs)*time.Millisecond
 	t.CreatedAt, t.CompletedAt = row.CreatedAt, row.CompletedAt
 	t.MerchantBalanceAfter, t.SIMBalanceAfter = row.MerchantBalanceAfter, row.SimBalanceAfter
 	n.AnswerAfter = n.Latency.of(t.Status).Waited
-	return nil
 }
 
 // NewRefund is a refund that is to be recorded.

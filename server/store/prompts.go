@@ -30,9 +30,13 @@ type TestClientFilter struct {
 // ListTestClients returns up to limit of a tenant's SIMs, in the order of their numbers, beginning after a number, empty for the
 // first of all.
 func (s *Store) ListTestClients(ctx context.Context, tenant int64, f TestClientFilter, after string, limit int) ([]TestClient, error) {
-	rows, err := s.tenant(tenant).ListTestClients(ctx, db.ListTestClientsParams{
-		Tenant: tenant, After: after, Operator: optional(string(f.Operator)), Country: optional(string(f.Country)), Blocked: f.Blocked,
-		Batch: int32(limit),
+	var rows []db.ListTestClientsRow
+	err := s.list(ctx, tenant, func(ctx context.Context, behind db.DBTX) (err error) {
+		rows, err = db.New(behind).ListTestClients(ctx, db.ListTestClientsParams{
+			Tenant: tenant, After: after, Operator: optional(string(f.Operator)), Country: optional(string(f.Country)), Blocked: f.Blocked,
+			Batch: int32(limit),
+		})
+		return err
 	})
 	if err != nil {
 		return nil, classify(err, "listing the test clients")

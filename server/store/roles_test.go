@@ -13,11 +13,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -33,7 +35,8 @@ var statementsOf = map[string][]string{
 
 var tenantStatements = []string{
 	// payments and payouts
-	"BookCollection", "BookDisbursement", "BookRefund", "FindReference", "FindSIM", "GetTransaction", "ListTransactions", "QuotaUsed", "RecordTransaction",
+	"BookCollection", "BookDisbursement", "BookRefund", "FindReference", "FindSIM", "GetTransaction", "ListLanes", "ListTransactions", "QuotaUsed", "RecordTransaction",
+	"BookCollections", "BookDisbursements", "RecordByPayer",
 	// events and prompts
 	"FindTestClient", "GetEvent", "KeepEventBody", "ListAttempts", "ListEvents", "ListPrompts", "ListTestClients", "LockPrompt", "ResendEvent",
 	"LockPayers", "SettleTransactions",
@@ -46,7 +49,7 @@ var tenantStatements = []string{
 var apiStatements = []string{
 	"ChangedOrganizations", "ConfigVersion", "EnvironmentsOf", "KeysOf", "RetiredTenants", "SandboxNamed", "StoresOf",
 	// on the way behind the wall
-	"EnterTenant",
+	"EnterTenant", "EnterTenantOnReplica",
 	"NoteActivity",
 }
 
@@ -134,7 +137,11 @@ func statements(t *testing.T) map[string]string {
 	t.Helper()
 	list, _ := store.ListStatement(1, store.Filter{}, nil, 1)
 	events, _ := store.EventsStatement(1, store.EventFilter{}, nil, 1)
-	texts := map[string]string{"ListTransactions": list, "ListEvents": events, "EnterTenant": store.EnterTenant}
+	lanes, _ := store.ListStatement(1, store.Filter{Status: payments.Success, Store: "s", MSISDN: "m", CreatedAfter: new(time.Time)}, nil, 1)
+	texts := map[string]string{
+		"ListTransactions": list, "ListLanes": lanes, "ListEvents": events,
+		"EnterTenant": store.EnterTenant, "EnterTenantOnReplica": store.EnterTenantOnReplica,
+	}
 	files, _ := filepath.Glob("internal/db/*.sql.go")
 	for _, file := range files {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
@@ -169,9 +176,15 @@ type rehearsal struct {
 
 var kinds = []string{"select", "insert", "update", "delete"}
 
+// relations are the tables and views.
+func (r *rehearsal) relations() []string {
+	return append(r.tables(), read[[]string](r.world, `select array_agg(table_name::text order by table_name) from information_schema.tables
+		where table_schema = 'public' and table_type = 'VIEW'`)...)
+}
+
 // granted are the privileges that the role has, one line for each table and kind.
 func (r *rehearsal) granted() (lines []string) {
-	for _, table := range r.tables() {
+	for _, table := range r.relations() {
 		for _, kind := range kinds {
 			lines = append(lines, line(kind, table, r.columns(table), mayAs(r.world, r.role, kind, table))...)
 		}
@@ -207,7 +220,7 @@ func (r *rehearsal) columns(table string) []string {
 func (r *rehearsal) needed() (lines []string) {
 	r.t.Helper()
 	r.prepare()
-	tables := r.tables()
+	tables := r.relations()
 	r.do("revoke all on all tables in schema public from " + r.role)
 	for _, table := range tables {
 		r.do(fmt.Sprintf("grant select, insert, update, delete on %s to %s", table, r.role))

@@ -31,6 +31,12 @@ type Store struct {
 
 	deletionTime time.Duration
 	reached      *addresses
+	replica      *replica // nil for none
+	schema       schema
+
+	turns         *turns
+	collections   backlog[*NewCollection]   // that succeed at once
+	disbursements backlog[*NewDisbursement] // that the float decides
 }
 
 // Options are the settings of a [Store]; the zero value of each means its default.
@@ -43,44 +49,80 @@ type Options struct {
 	// Settled is told of every transaction that a batch gave its outcome, and how long after it was due; nil for nobody.
 	Settled func(status payments.Status, late time.Duration)
 
+	// Patience is how long what serves one sandbox may have waited for a connection when more of it comes, which is refused with
+	// [ErrOverloaded] then; default: for ever.
+	Patience time.Duration
+
 	DeletionTime time.Duration // that a call of DeleteSandbox may take; default 5 s
+
+	// ReplicaURL is that of a streaming replica of the database, which answers lists while [Store.RunReplica] runs; empty for none.
+	ReplicaURL string
 }
 
 // Open makes a store for the database at url. No connection is made before the first use, so that a process can start
 // while its database is away. It returns an error for a url that cannot be parsed.
 func Open(url string, options Options) (*Store, error) {
-	config, err := pgxpool.ParseConfig(url)
+	reached := &addresses{}
+	pool, err := openPool(url, options, reached)
 	if err != nil {
 		return nil, fmt.Errorf("reading the database URL: %w", err)
 	}
-	config.MaxConns = int32(options.MaxConns)
-	if options.MaxConns == 0 {
-		// More connections than this make one hot row slower, not faster.
-		config.MaxConns = int32(4 * runtime.GOMAXPROCS(0))
-	}
-	config.ConnConfig.ConnectTimeout = 5 * time.Second
-	config.ConnConfig.Tracer = options.Tracer
-	reached := &addresses{dial: config.ConnConfig.DialFunc}
-	config.ConnConfig.DialFunc = reached.connect
-	pool, err := pgxpool.NewWithConfig(context.Background(), config)
-	if err != nil {
-		return nil, fmt.Errorf("opening the database: %w", err)
-	}
 	s := &Store{pool: pool, keys: options.KeyRing, now: options.Now, random: options.Random, deletionTime: cmp.Or(options.DeletionTime, deletionTime), settled: options.Settled, reached: reached}
+	s.schema.needs = NewestSchema()
+	if options.ReplicaURL != "" {
+		s.replica = &replica{}
+		if s.replica.pool, err = openPool(options.ReplicaURL, options, reached); err != nil {
+			pool.Close()
+			return nil, fmt.Errorf("reading the URL of the database's replica: %w", err)
+		}
+	}
 	if s.now == nil {
 		s.now = time.Now
 	}
 	if s.random == nil {
 		s.random = rand.Reader
 	}
+	s.turns = newTurns(int(pool.Config().MaxConns), options.Patience, s.now)
+	s.collections = backlog[*NewCollection]{turns: s.turns, one: s.bookCollection, many: s.bookCollections}
+	s.disbursements = backlog[*NewDisbursement]{turns: s.turns, one: s.bookDisbursement, many: s.bookDisbursements}
 	return s, nil
 }
 
-// Close ends all connections.
-func (s *Store) Close() { s.pool.Close() }
+// connectTimeout bounds one attempt to connect. A first packet may be lost for good, as to a Service whose pods are not there yet;
+// another attempt gets through.
+const connectTimeout = 5 * time.Second
 
-// Ping reports whether the database answers.
+// openPool makes a pool without connecting.
+func openPool(url string, options Options, reached *addresses) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	config.MaxConns = int32(options.MaxConns)
+	if options.MaxConns == 0 {
+		// More connections than this make one hot row slower, not faster.
+		config.MaxConns = int32(4 * runtime.GOMAXPROCS(0))
+	}
+	config.ConnConfig.ConnectTimeout = connectTimeout
+	config.ConnConfig.Tracer = options.Tracer
+	config.ConnConfig.DialFunc = reached.dialed(config.ConnConfig.DialFunc)
+	config.BeforeConnect = newPooler(url).adapt
+	return pgxpool.NewWithConfig(context.Background(), config)
+}
+
+// Close ends all connections.
+func (s *Store) Close() {
+	if s.replica != nil {
+		s.replica.pool.Close()
+	}
+	s.pool.Close()
+}
+
+// Ping reports whether the database answers, with the schema that this program needs.
 func (s *Store) Ping(ctx context.Context) error {
+	if err := s.CheckSchema(ctx); err != nil {
+		return err
+	}
 	_, err := s.system().ConfigVersion(ctx)
 	return classify(err, "asking the database")
 }

@@ -19,27 +19,45 @@ type Decided struct {
 	ConfigVersion int64  // of the configuration that the outcome was decided on
 }
 
-// NewCollection is a collection whose outcome is decided and that is to be recorded.
+// NewCollection is a collection that is to be recorded.
 type NewCollection struct {
 	Decided
 	Transaction payments.Transaction // its times and balances are filled in by the store
-	Payer       *payments.SIM        // nil: the number is not in the registry
+	Payer       *payments.SIM        // of one that is recorded as it is; nil: the number is not in the registry
 	AnswerAfter time.Duration        // when a pending one settles, and when the event of a terminal one is due
 	ExpireAfter time.Duration        // when a pending one that nobody confirmed times out
+
+	// Outcomes leave it to the payer what becomes of the collection, as the registry knows the number when it is recorded. The
+	// store fills in what they decide: the status, the latency and AnswerAfter. nil: the transaction is recorded as it is.
+	Outcomes *Outcomes
+	// Presumed says that operator and country are what the number's prefix says, for a number that the registry may know better.
+	Presumed bool
+}
+
+// Outcomes are what a collection comes to, by the standing of its payer. None of them is Success.
+type Outcomes [payments.Standings]PayerOutcome
+
+// PayerOutcome is a status and the latency that leads to it.
+type PayerOutcome struct {
+	Status  payments.Status
+	Latency Latency
 }
 
 // CreateCollection records a collection, with the money that it moves and the event that it owes, in one database
 // transaction and one round trip, and completes its Transaction.
 //
 // It returns [*ErrReferenceTaken] if the reference belongs to a transaction already, [ErrQuotaExceeded] if the sandbox's quota
-// is used up, and [ErrConfigChanged] if the outcome has to be decided anew. Nothing is recorded then.
+// is used up, [ErrMarketKnown] if the market was presumed and the registry knows another, and [ErrConfigChanged] if the outcome has
+// to be decided anew. Nothing is recorded then.
 func (s *Store) CreateCollection(ctx context.Context, tenant int64, n *NewCollection) error {
-	q := s.tenant(tenant)
 	var err error
-	if n.Transaction.Status == payments.Success {
-		err = book(ctx, q, tenant, n)
-	} else {
-		err = record(ctx, q, tenant, &n.Transaction, n.Decided, recording{n.Payer, n.AnswerAfter, n.ExpireAfter})
+	switch {
+	case n.Outcomes != nil:
+		err = s.recordByPayer(ctx, tenant, n)
+	case n.Transaction.Status == payments.Success:
+		err = s.collections.book(ctx, floatKey{tenant, floatOf(&n.Transaction)}, n)
+	default:
+		err = record(ctx, s.gated(tenant, false), tenant, &n.Transaction, n.Decided, recording{n.Payer, n.AnswerAfter, n.ExpireAfter})
 	}
 	return s.recorded(ctx, tenant, n.Transaction.Reference, err)
 }
@@ -77,11 +95,12 @@ func isReferenceTaken(err error) bool {
 	return errors.As(err, &answer) && answer.ConstraintName == "transactions_reference"
 }
 
-func book(ctx context.Context, q *db.Queries, tenant int64, n *NewCollection) error {
+// bookCollection books one collection of a float.
+func (s *Store) bookCollection(ctx context.Context, at floatKey, n *NewCollection, hasTurn bool) error {
 	t := &n.Transaction
-	row, err := q.BookCollection(ctx, db.BookCollectionParams{
-		Tenant: tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, NetAmount: t.NetAmount,
-		Commission: t.Commission, MSISDN: t.MSISDN, FloatCurrency: string(payments.CanonicalCurrency(t.Currency)),
+	row, err := s.gated(at.tenant, hasTurn).BookCollection(ctx, db.BookCollectionParams{
+		Tenant: at.tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, NetAmount: t.NetAmount,
+		Commission: t.Commission, MSISDN: t.MSISDN, FloatCurrency: floatOf(t),
 		ID: uuidOf(t.ID), RequestHash: n.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL,
 		URLProtected: t.URLProtected, Store: t.Store, Description: t.Description, Scenario: string(t.Scenario),
 		EnvID: t.EnvironmentID, Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency,
@@ -91,9 +110,61 @@ func book(ctx context.Context, q *db.Queries, tenant int64, n *NewCollection) er
 	if err != nil {
 		return err
 	}
+	n.complete(row)
+	return nil
+}
+
+// complete fills in what was recorded.
+func (n *NewCollection) complete(row db.BookCollectionRow) {
+	t := &n.Transaction
 	t.CreatedAt, t.CompletedAt = row.CreatedAt, row.CompletedAt
 	t.MerchantBalanceAfter, t.SIMBalanceAfter = row.MerchantBalanceAfter, row.SimBalanceAfter
+}
+
+// recordByPayer records a collection whose outcome its payer decides.
+func (s *Store) recordByPayer(ctx context.Context, tenant int64, n *NewCollection) error {
+	t := &n.Transaction
+	statuses, latencies, after := n.Outcomes.all()
+	row, err := s.gated(tenant, false).RecordByPayer(ctx, db.RecordByPayerParams{
+		Tenant: tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, Presumed: n.Presumed, MSISDN: t.MSISDN,
+		Operator: string(t.Operator), Country: string(t.Country), NetAmount: t.NetAmount, Commission: t.Commission,
+		FloatCurrency: floatOf(t), Statuses: statuses, Latencies: latencies, AfterMs: after, ID: uuidOf(t.ID),
+		RequestHash: n.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected, Store: t.Store,
+		Description: t.Description, EnvID: t.EnvironmentID, Currency: t.Currency, Amount: t.Amount,
+		AbsorptionPct: int32(t.AbsorptionPct), ExpireAfterMs: milliseconds(n.ExpireAfter),
+	})
+	if errors.Is(err, pgx.ErrNoRows) && n.Presumed {
+		return s.checkMarket(ctx, tenant, t)
+	}
+	if err != nil {
+		return err
+	}
+	outcome := n.Outcomes[row.Standing-1]
+	t.Status, t.Latency, n.AnswerAfter = row.Status, outcome.Latency.Simulated, outcome.Latency.Waited
+	t.CreatedAt, t.CompletedAt = row.CreatedAt, row.CompletedAt
 	return nil
+}
+
+// checkMarket finds out whether a collection was not recorded because its market was presumed and the registry knows another.
+func (s *Store) checkMarket(ctx context.Context, tenant int64, t *payments.Transaction) error {
+	sim, err := s.FindSIM(ctx, tenant, t.MSISDN)
+	switch {
+	case err != nil:
+		return err
+	case sim != nil && (sim.Operator != t.Operator || sim.Country != t.Country):
+		return ErrMarketKnown
+	}
+	return pgx.ErrNoRows
+}
+
+// all are the outcomes in the form in which a statement takes them.
+func (o *Outcomes) all() (statuses []string, simulated []int32, waited []float64) {
+	for _, one := range o {
+		statuses = append(statuses, string(one.Status))
+		simulated = append(simulated, int32(one.Latency.Simulated.Milliseconds()))
+		waited = append(waited, milliseconds(one.Latency.Waited))
+	}
+	return statuses, simulated, waited
 }
 
 // recording is what a transaction that moves no money is recorded with.
@@ -113,7 +184,7 @@ func record(ctx context.Context, q *db.Queries, tenant int64, t *payments.Transa
 		Store: t.Store, Description: t.Description, Scenario: string(t.Scenario), EnvID: t.EnvironmentID,
 		Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency, MSISDN: t.MSISDN,
 		Amount: t.Amount, Commission: t.Commission, NetAmount: t.NetAmount, AbsorptionPct: int32(t.AbsorptionPct),
-		LatencyMs: int32(t.Latency.Milliseconds()), FloatCurrency: string(payments.CanonicalCurrency(t.Currency)),
+		LatencyMs: int32(t.Latency.Milliseconds()), FloatCurrency: floatOf(t),
 		SimID: sim, Passthrough: t.Status == payments.Pending && r.payer == nil, AnswerAfterMs: milliseconds(r.answerAfter), ExpireAfterMs: milliseconds(r.expireAfter),
 	})
 	if err != nil {
@@ -200,6 +271,9 @@ func (k *rowKeys) add(tenant int64, id pgtype.UUID) {
 }
 
 func (k *rowKeys) len() int { return len(k.ids) }
+
+// floatOf names the float that a transaction belongs to.
+func floatOf(t *payments.Transaction) string { return string(payments.CanonicalCurrency(t.Currency)) }
 
 func uuidOf(id [16]byte) pgtype.UUID { return pgtype.UUID{Bytes: id, Valid: true} }
 

@@ -16,13 +16,36 @@ const enterTenant = `select
   set_config('cauri.tenant', coalesce((select tenant::text from organizations where tenant = $1 and retained_at is null), ''), true),
   set_config('role', 'cauri_tenant', true)`
 
+// enterGated is enterTenant for statements that begin with a gate: see [Store.gated].
+const enterGated = `select set_config('cauri.tenant', $1::bigint::text, true), set_config('role', 'cauri_tenant', true)`
+
 // tenant runs queries behind the tenant wall: each in a database transaction of its own that sees and touches only the rows
 // of that tenant, whatever its WHERE says. They return [ErrConfigChanged] for a tenant that was reset or deleted: what it left
 // behind is nobody's, from one moment on, however old the caller's copy of the configuration is.
-func (s *Store) tenant(tenant int64) *db.Queries { return db.New(walled{s.pool, tenant}) }
+func (s *Store) tenant(tenant int64) *db.Queries { return db.New(s.behind(tenant)) }
+
+// behind is the way behind the wall of a tenant, on the primary, in the tenant's turn.
+func (s *Store) behind(tenant int64) walled {
+	return walled{pool: s.pool, tenant: tenant, enter: enterTenant, turns: s.turns}
+}
+
+// gated is tenant for statements that write and return nothing unless the organization is there in the version that their outcome
+// was decided on: they find out themselves that it is not. Some are sent by one whose turn it is already.
+func (s *Store) gated(tenant int64, hasTurn bool) *db.Queries {
+	behind := s.behind(tenant)
+	behind.enter = enterGated
+	if hasTurn {
+		behind.turns = nil
+	}
+	return db.New(behind)
+}
 
 // inTenantTx runs f in one database transaction behind the tenant wall, with the errors of [Store.tenant] beside its own.
 func (s *Store) inTenantTx(ctx context.Context, tenant int64, f func(q *db.Queries) error) error {
+	if err := s.turns.take(ctx, tenant); err != nil {
+		return err
+	}
+	defer s.turns.give(tenant)
 	return pgx.BeginTxFunc(ctx, s.pool, perishable, func(tx pgx.Tx) error {
 		if err := entered(tx.QueryRow(ctx, enterTenant, tenant)); err != nil {
 			return err
@@ -31,25 +54,58 @@ func (s *Store) inTenantTx(ctx context.Context, tenant int64, f func(q *db.Queri
 	})
 }
 
-// walled pipelines enterTenant with each statement, so that the wall costs no round trip. Both run in the implicit
+// walled pipelines enterTenant, or what takes its place, with each statement, so that the wall costs no round trip. Both run in the implicit
 // transaction of the pipeline, and no answer is believed before that has committed.
 type walled struct {
 	pool   *pgxpool.Pool
 	tenant int64
+	enter  string
+	at     *position // that a replica must have replayed; nil on the primary
+	turns  *turns    // of which each statement takes one; nil: it needs none
 }
 
 var _ db.DBTX = walled{}
 
 func (w walled) send(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
 	var batch pgx.Batch
-	batch.Queue(enterTenant, w.tenant)
+	answered := entered
+	if w.at == nil {
+		batch.Queue(w.enter, w.tenant)
+	} else {
+		batch.Queue(enterTenantOnReplica, w.at.lsn, w.at.timeline, w.tenant)
+		answered = enteredOnReplica
+	}
 	batch.Queue(sql, args...)
+	if w.turns != nil {
+		if err := w.turns.take(ctx, w.tenant); err != nil {
+			return nil, err
+		}
+	}
 	results := w.pool.SendBatch(ctx, &batch)
-	if err := entered(results.QueryRow()); err != nil {
+	if w.turns != nil {
+		results = &resultsInTurn{results, w.turns, w.tenant}
+	}
+	if err := answered(results.QueryRow()); err != nil {
 		_ = results.Close()
 		return nil, err
 	}
 	return results, nil
+}
+
+// resultsInTurn gives the turn of a statement back once its results are read.
+type resultsInTurn struct {
+	pgx.BatchResults
+	turns  *turns // nil once it is given back
+	tenant int64
+}
+
+func (r *resultsInTurn) Close() error {
+	err := r.BatchResults.Close()
+	if r.turns != nil {
+		r.turns.give(r.tenant)
+		r.turns = nil
+	}
+	return err
 }
 
 // entered reads the answer to enterTenant.

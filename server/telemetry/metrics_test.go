@@ -32,6 +32,7 @@ func everything(t *testing.T) *prometheus.Registry {
 	}
 	t.Cleanup(pool.Close)
 	RegisterPool(registry, pool.Stat)
+	RegisterReplica(registry, func() ReplicaState { return ReplicaState{Usable: true, Answered: 3, Declined: 1} })
 
 	api := NewAPI(registry)
 	api.Begin()

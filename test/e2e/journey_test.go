@@ -82,6 +82,7 @@ func TestFromApplyToSignedWebhook(t *testing.T) {
 	t.Run("money adds up", func(t *testing.T) { conserved(t, s) })
 	t.Run("conformance", func(t *testing.T) { conformance(t, s) })
 	t.Run("samples", func(t *testing.T) { sampleFolders(t, s) })
+	t.Run("a pipeline", func(t *testing.T) { pipelineOfTheDocuments(t, s) })
 	t.Run("deleting leaves nothing", func(t *testing.T) { m.t = t; deletion(t, s, m) })
 }
 

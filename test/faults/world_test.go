@@ -99,6 +99,12 @@ func openWorld(t *testing.T, postgres *system.Postgres) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return closing(t, s)
+}
+
+// closing is the world of an installation, which is closed when the test ends.
+func closing(t *testing.T, s *system.System) *world {
+	t.Helper()
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(s.Logs(30))

@@ -8,10 +8,26 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// PendingBacklog makes n more payments like the one with a reference, as that was before it settled, all due now. A backlog
-// stands for a rush that would take longer than a test may.
+// Model is a transaction that others are made like.
+type Model struct {
+	Sandbox   *Sandbox
+	Reference string
+}
+
+// PendingBacklog is [System.PendingBacklog] of one model.
 func (s *Sandbox) PendingBacklog(ctx context.Context, reference string, n int) error {
-	return s.backlog(ctx, reference, n, `insert into transactions
+	return s.system.PendingBacklog(ctx, n, Model{s, reference})
+}
+
+// EventBacklog is [System.EventBacklog] of one model.
+func (s *Sandbox) EventBacklog(ctx context.Context, reference string, n int) error {
+	return s.system.EventBacklog(ctx, n, Model{s, reference})
+}
+
+// PendingBacklog makes n more payments like each model, as that was before it settled, all due now and seen at one moment. A backlog
+// stands for a rush that would take longer than a test may.
+func (s *System) PendingBacklog(ctx context.Context, n int, models ...Model) error {
+	return s.backlog(ctx, n, models, `insert into transactions
 		select copy.* from transactions t, unnest($3::uuid[]) new_id, lateral jsonb_populate_record(t, jsonb_build_object('id', new_id,
 			'reference', t.reference || '-' || new_id,
 			'created_at', now(), 'status', 'PENDING', 'completed_at', null, 'merchant_delta', 0, 'sim_delta', 0,
@@ -20,10 +36,10 @@ func (s *Sandbox) PendingBacklog(ctx context.Context, reference string, n int) e
 		where t.tenant = $1 and t.id = $2`)
 }
 
-// EventBacklog makes n more transactions like the one with a reference, which must have moved no money, each with an event. They
-// are decided now, and the events are due as if their answers were held for the sandbox's latency.
-func (s *Sandbox) EventBacklog(ctx context.Context, reference string, n int) error {
-	return s.backlog(ctx, reference, n, `insert into transactions
+// EventBacklog makes n more transactions like each model, which must have moved no money, each with an event. They are decided now,
+// seen at one moment, and the events are due as if their answers were held for the sandbox's latency.
+func (s *System) EventBacklog(ctx context.Context, n int, models ...Model) error {
+	return s.backlog(ctx, n, models, `insert into transactions
 		select copy.* from transactions t, unnest($3::uuid[]) new_id, lateral jsonb_populate_record(t, jsonb_build_object('id', new_id,
 			'reference', t.reference || '-' || new_id, 'created_at', now(), 'completed_at', now())) copy
 		where t.tenant = $1 and t.id = $2 and t.merchant_delta = 0`,
@@ -37,30 +53,35 @@ func (s *Sandbox) EventBacklog(ctx context.Context, reference string, n int) err
 
 // backlog runs statements that copy a transaction ($1, $2) under new ids ($3). Whatever columns a table has, they name only those
 // that are to differ.
-func (s *Sandbox) backlog(ctx context.Context, reference string, n int, statements ...string) error {
-	ids := make([]string, n)
-	for i := range ids {
-		ids[i] = uuid.NewString()
-	}
-	err := pgx.BeginFunc(ctx, s.system.SQL, func(tx pgx.Tx) error {
-		var model [16]byte
-		err := tx.QueryRow(ctx, "select id from transactions where tenant = $1 and reference = $2", s.Tenant, reference).Scan(&model)
-		if err != nil {
-			return fmt.Errorf("looking up %s: %w", reference, err)
-		}
-		for _, statement := range statements {
-			made, err := tx.Exec(ctx, statement, s.Tenant, model, ids)
-			if err != nil {
-				return err
-			}
-			if int(made.RowsAffected()) != n {
-				return fmt.Errorf("%d copies of %s were made, not %d", made.RowsAffected(), reference, n)
+func (s *System) backlog(ctx context.Context, n int, models []Model, statements ...string) error {
+	return pgx.BeginFunc(ctx, s.SQL, func(tx pgx.Tx) error {
+		for _, model := range models {
+			if err := model.copy(ctx, tx, n, statements); err != nil {
+				return fmt.Errorf("making a backlog in %s: %w", model.Sandbox.Config.Name, err)
 			}
 		}
 		return nil
 	})
+}
+
+func (m Model) copy(ctx context.Context, tx pgx.Tx, n int, statements []string) error {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = uuid.NewString()
+	}
+	var id [16]byte
+	err := tx.QueryRow(ctx, "select id from transactions where tenant = $1 and reference = $2", m.Sandbox.Tenant, m.Reference).Scan(&id)
 	if err != nil {
-		return fmt.Errorf("making a backlog in %s: %w", s.Config.Name, err)
+		return fmt.Errorf("looking up %s: %w", m.Reference, err)
+	}
+	for _, statement := range statements {
+		made, err := tx.Exec(ctx, statement, m.Sandbox.Tenant, id, ids)
+		if err != nil {
+			return err
+		}
+		if int(made.RowsAffected()) != n {
+			return fmt.Errorf("%d copies of %s were made, not %d", made.RowsAffected(), m.Reference, n)
+		}
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ type Postgres struct {
 	folder     string
 	password   string
 	port       int
+	settings   []string // beside those that every server has
 	databases  atomic.Int64
 	process    *Process
 }
@@ -34,9 +35,10 @@ const (
 	Immediate = syscall.SIGQUIT // everything ends at once, as in a crash; the next start recovers from the log
 )
 
-// StartPostgres makes an empty server in a folder of its own and starts it. [Postgres.Close] removes it.
-func StartPostgres(ctx context.Context) (*Postgres, error) {
-	p := &Postgres{}
+// StartPostgres makes an empty server in a folder of its own and starts it, with settings such as shared_buffers=1GB beside its own.
+// [Postgres.Close] removes it.
+func StartPostgres(ctx context.Context, settings ...string) (*Postgres, error) {
+	p := &Postgres{settings: settings}
 	var err error
 	if p.programs, err = findPrograms(ctx); err != nil {
 		return nil, err
@@ -60,12 +62,8 @@ func StartPostgres(ctx context.Context) (*Postgres, error) {
 
 // initialise makes the data folder.
 func (p *Postgres) initialise(ctx context.Context) (err error) {
-	parent := os.TempDir()
-	if p.credential != nil {
-		parent = "/tmp" // where the other user gets, too
-	}
-	if p.folder, err = os.MkdirTemp(parent, "cauri-postgres-"); err != nil {
-		return fmt.Errorf("making a folder for Postgres: %w", err)
+	if p.folder, err = p.newFolder("cauri-postgres-"); err != nil {
+		return err
 	}
 	secret := make([]byte, 16)
 	_, _ = rand.Read(secret) // never fails
@@ -74,12 +72,8 @@ func (p *Postgres) initialise(ctx context.Context) (err error) {
 	if err := os.WriteFile(passwordFile, []byte(p.password+"\n"), 0o600); err != nil {
 		return fmt.Errorf("writing the password of Postgres: %w", err)
 	}
-	if p.credential != nil {
-		for _, path := range []string{p.folder, passwordFile} {
-			if err := os.Chown(path, int(p.credential.Uid), int(p.credential.Gid)); err != nil {
-				return fmt.Errorf("giving %s to the user of Postgres: %w", path, err)
-			}
-		}
+	if err := p.own(passwordFile); err != nil {
+		return err
 	}
 	// Not synced: it is the data that come later which have to survive.
 	initdb := exec.CommandContext(ctx, filepath.Join(p.programs, "initdb"), "--pgdata="+p.data(), "--username="+superuser,
@@ -97,10 +91,11 @@ func (p *Postgres) data() string { return filepath.Join(p.folder, "data") }
 // Start starts the server, again on the same port after it was stopped, and waits until it serves.
 func (p *Postgres) Start(ctx context.Context) (err error) {
 	args := []string{"-D", p.data()}
-	for _, setting := range []string{
+	own := []string{
 		"listen_addresses=127.0.0.1", "port=" + strconv.Itoa(p.port), "unix_socket_directories=", "max_connections=150",
 		"shared_buffers=128MB", "fsync=on", "synchronous_commit=on", "full_page_writes=on", "log_line_prefix=%m [%p] ",
-	} {
+	}
+	for _, setting := range append(own, p.settings...) { // the last one of a name counts
 		args = append(args, "-c", setting)
 	}
 	p.process, err = start(command{
@@ -169,8 +164,8 @@ func (p *Postgres) makeUser(ctx context.Context, process string) error {
 	return nil
 }
 
-// newDatabase makes an empty database and returns its name.
-func (p *Postgres) newDatabase(ctx context.Context) (string, error) {
+// NewDatabase makes an empty database and returns its name.
+func (p *Postgres) NewDatabase(ctx context.Context) (string, error) {
 	conn, err := pgx.Connect(ctx, p.URL("postgres"))
 	if err != nil {
 		return "", fmt.Errorf("making a database: %w", err)

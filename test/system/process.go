@@ -139,14 +139,19 @@ func (p *Process) LogTail(lines int) string {
 }
 
 // PeakMemory is the most that the process ever had resident, in bytes. Linux only.
-func (p *Process) PeakMemory() (int64, error) {
+func (p *Process) PeakMemory() (int64, error) { return p.memory("VmHWM:") }
+
+// Memory is what the process has resident, in bytes. Linux only.
+func (p *Process) Memory() (int64, error) { return p.memory("VmRSS:") }
+
+func (p *Process) memory(name string) (int64, error) {
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID()) + "/status")
 	if err != nil {
 		return 0, fmt.Errorf("reading the memory of %s: %w", p.Name, err)
 	}
 	for line := range strings.Lines(string(status)) {
 		fields := strings.Fields(line)
-		if len(fields) == 3 && fields[0] == "VmHWM:" {
+		if len(fields) == 3 && fields[0] == name {
 			kilobytes, err := strconv.ParseInt(fields[1], 10, 64)
 			return kilobytes << 10, err
 		}

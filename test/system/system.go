@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -31,7 +32,8 @@ type System struct {
 	Store    *store.Store  // configures sandboxes, as the controller does
 
 	binary    string
-	database  string // its name
+	database  string     // its name
+	pooler    *PgBouncer // that the processes connect to; nil for none
 	folder    string
 	processes []*Process
 	receivers []*Receiver
@@ -41,7 +43,16 @@ type System struct {
 
 // Open makes a database on a Postgres, with the schema that the program's migrate makes. [System.Close] ends what runs on it.
 func Open(ctx context.Context, postgres *Postgres, binary string) (*System, error) {
-	s := &System{Postgres: postgres, binary: binary, ports: map[string]int{}}
+	return openThrough(ctx, postgres, nil, binary)
+}
+
+// OpenThrough is Open with everything that Cauri does, migrations and configuration too, going through a connection pooler.
+func OpenThrough(ctx context.Context, pooler *PgBouncer, binary string) (*System, error) {
+	return openThrough(ctx, pooler.postgres, pooler, binary)
+}
+
+func openThrough(ctx context.Context, postgres *Postgres, pooler *PgBouncer, binary string) (*System, error) {
+	s := &System{Postgres: postgres, pooler: pooler, binary: binary, ports: map[string]int{}}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -49,7 +60,7 @@ func Open(ctx context.Context, postgres *Postgres, binary string) (*System, erro
 }
 
 func (s *System) open(ctx context.Context) (err error) {
-	if s.database, err = s.Postgres.newDatabase(ctx); err != nil {
+	if s.database, err = s.Postgres.NewDatabase(ctx); err != nil {
 		return err
 	}
 	if s.folder, err = os.MkdirTemp("", "cauri-system-"); err != nil {
@@ -62,7 +73,7 @@ func (s *System) open(ctx context.Context) (err error) {
 	if err := s.migrate(ctx); err != nil {
 		return err
 	}
-	controller := s.Postgres.urlFor(userIn("controller"), s.database)
+	controller := s.urlFor(userIn("controller"))
 	if s.Store, err = store.Open(controller, store.Options{KeyRing: ring, MaxConns: 2}); err != nil {
 		return err
 	}
@@ -101,13 +112,34 @@ func (s *System) migrate(ctx context.Context) error {
 	return nil
 }
 
+// urlFor is the address at which a user of Cauri's finds the database.
+func (s *System) urlFor(user string) string {
+	if s.pooler != nil {
+		return s.pooler.urlFor(user, s.database)
+	}
+	return s.Postgres.urlFor(user, s.database)
+}
+
+// ReplicaURL is the address of the database on a replica for the api.
+func (s *System) ReplicaURL(replica *Postgres) string {
+	return replica.urlFor(userIn("api"), s.database)
+}
+
+// PooledURL is the address of the database behind the pooler for the api.
+func (s *System) PooledURL() string { return s.urlFor(userIn("api")) }
+
+// URLThrough is the address of the database behind another pooler for the api.
+func (s *System) URLThrough(pooler *PgBouncer) string {
+	return pooler.urlFor(userIn("api"), s.database)
+}
+
 func (s *System) keyFile() string { return filepath.Join(s.folder, "encryption-keys") }
 
 // environment configures every process alike; one that has no such flag does not look at the variable.
 func (s *System) environment(user string) []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + s.folder, "TMPDIR=" + os.TempDir(), "TZ=UTC",
-		"DATABASE_URL=" + s.Postgres.urlFor(user, s.database),
+		"DATABASE_URL=" + s.urlFor(user),
 		"CAURI_ENCRYPTION_KEY_FILE=" + s.keyFile(),
 		"CAURI_ALLOW_LOOPBACK_WEBHOOKS=true",
 		"CAURI_BASE_URL=" + s.apiURL,
@@ -148,7 +180,23 @@ func (s *System) Logs(lines int) string {
 // API is a running api.
 type API struct {
 	*Process
-	URL string
+	URL       string
+	healthURL string
+}
+
+// Metrics are what the api tells of itself, in the text format of Prometheus.
+func (a *API) Metrics(ctx context.Context) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.healthURL+"/metrics", nil)
+	if err != nil {
+		return "", err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	return string(body), err
 }
 
 // Worker is a running worker.
@@ -163,11 +211,15 @@ func (s *System) StartAPI(ctx context.Context, name string, flags ...string) (*A
 	if err != nil {
 		return nil, err
 	}
-	api := &API{URL: "http://" + loopback(port)}
+	health, err := s.port(name + "'s probes")
+	if err != nil {
+		return nil, err
+	}
+	api := &API{URL: "http://" + loopback(port), healthURL: "http://" + loopback(health)}
 	if s.apiURL == "" {
 		s.apiURL = api.URL
 	}
-	api.Process, err = s.run(name, append([]string{"api", "--listen-address=" + loopback(port), "--health-address=127.0.0.1:0"}, flags...))
+	api.Process, err = s.run(name, append([]string{"api", "--listen-address=" + loopback(port), "--health-address=" + loopback(health)}, flags...))
 	if err != nil {
 		return nil, err
 	}

@@ -66,20 +66,20 @@ with forwarded as (
   for update of t
 ), merchant as (
   update floats f set balance = f.balance + forwarded.earned, changed_at = now()
-  from forwarded where forwarded.earned > 0 and f.tenant = forwarded.tenant and f.currency = forwarded.float_currency
+  from forwarded where forwarded.earned > 0 and f.tenant = sqlc.arg(tenant) and f.currency = forwarded.float_currency
   returning f.tenant, f.balance
 ), event as (
   insert into events (tenant, id, state, due_at)
   select forwarded.tenant, forwarded.id, case when o.deliver then 'queued' else 'recorded' end::event_state,
     case when o.deliver then now() end
   from forwarded join (select tenant, webhook_url is not null and 'collection' = any(webhook_types) as deliver from organizations) o
-    on o.tenant = forwarded.tenant
+    on o.tenant = sqlc.arg(tenant)
 )
 update transactions t set status = sqlc.arg(status)::transaction_status, completed_at = now(), due_at = null,
   forward_fence = t.forward_fence + 1, merchant_delta = forwarded.earned, merchant_balance_after = merchant.balance,
   native_id = coalesce(sqlc.narg(native_id), t.native_id), native_raw = sqlc.narg(native_raw)
 from forwarded left join merchant on merchant.tenant = forwarded.tenant
-where t.tenant = forwarded.tenant and t.id = forwarded.id;
+where t.tenant = sqlc.arg(tenant) and t.id = forwarded.id;
 
 -- name: ListOperatorCredentials :many
 select * from operator_credentials where tenant = sqlc.arg(tenant);

@@ -111,3 +111,56 @@ with present as (
   from gate, booked
 )
 select created_at, completed_at, merchant_balance_after, sim_balance_after from booked;
+
+-- name: RecordByPayer :one
+-- A collection whose outcome its payer decides, as the registry knows the number at this moment: one that is pending, or one that
+-- failed. What each standing of the payer leads to was worked out before, in this order: not in the registry, blocked, short of
+-- money, able to pay. A market that was presumed from the number's prefix holds only if the registry does not know better.
+with present as (
+  select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
+  from organizations o
+  where o.tenant = sqlc.arg(tenant) and o.version = sqlc.arg(config_version)
+    and not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = sqlc.arg(reference))
+    and not (sqlc.arg(presumed)::boolean and exists (
+      select from sims s where s.tenant = sqlc.arg(tenant) and s.msisdn = sqlc.arg(msisdn)
+        and (s.operator <> sqlc.arg(operator) or s.country <> sqlc.arg(country))))
+), counted as (
+  insert into quota_usage as q (tenant, month, used)
+  select sqlc.arg(tenant), date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
+  returning 1
+), gate as (
+  select present.deliver from present where present.quota is null or exists (select from counted)
+), payer as (
+  select gate.deliver, s.sim_id, case when s.sim_id is null then 1 when s.blocked then 2
+    when s.balance < sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint then 3 else 4 end as standing
+  from gate left join sims s
+    on s.tenant = sqlc.arg(tenant) and s.msisdn = sqlc.arg(msisdn) and s.currency = sqlc.arg(float_currency)
+), decided as (
+  select payer.*, (sqlc.arg(statuses)::text[])[payer.standing]::transaction_status as status,
+    (sqlc.arg(latencies)::integer[])[payer.standing] as latency_ms, (sqlc.arg(after_ms)::float8[])[payer.standing] as after_ms
+  from payer
+), recorded as (
+  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
+    description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
+    latency_ms, float_currency, sim_id, completed_at, passthrough, forward_fence, forward_failures, due_at, expires_at)
+  select sqlc.arg(tenant), sqlc.arg(id), 'collection', d.status, sqlc.arg(reference), sqlc.arg(request_hash),
+    sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected), sqlc.arg(store), sqlc.narg(description), '',
+    sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(msisdn), sqlc.arg(amount),
+    sqlc.arg(commission), sqlc.arg(net_amount), sqlc.arg(absorption_pct), d.latency_ms, sqlc.arg(float_currency), d.sim_id,
+    case when d.status <> 'PENDING' then now() end,
+    d.status = 'PENDING' and d.sim_id is null, case when d.status = 'PENDING' and d.sim_id is null then 0 end,
+    case when d.status = 'PENDING' and d.sim_id is null then 0 end,
+    case when d.status <> 'PENDING' then null when d.sim_id is null then now()
+      else now() + make_interval(secs => least(d.after_ms, sqlc.arg(expire_after_ms)::float8) / 1000) end,
+    case when d.status = 'PENDING' then now() + make_interval(secs => sqlc.arg(expire_after_ms)::float8 / 1000) end
+  from decided d
+  returning status, latency_ms, created_at, completed_at
+), event as (
+  insert into events (tenant, id, state, due_at)
+  select sqlc.arg(tenant), sqlc.arg(id), case when d.deliver then 'queued' else 'recorded' end::event_state,
+    case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end
+  from decided d, recorded
+  where recorded.status <> 'PENDING'
+)
+select recorded.status, recorded.created_at, recorded.completed_at, decided.standing from recorded, decided;

@@ -5,6 +5,9 @@
 -- version that the statement's snapshot saw, which may be too low although the present one is not.
 
 -- name: BookDisbursement :one
+-- The recipient decides first, as the registry knows the number at this moment, and the float where nothing speaks against the
+-- recipient: a status of null. Of latencies and after_ms there are four: for SUCCESS, INSUFFICIENT_FUNDS, a number that is not in
+-- the registry, and a SIM that is blocked.
 with present as (
   select (o.webhook_url is not null and 'disbursement' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
@@ -18,42 +21,47 @@ with present as (
 ), gate as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), recipient as (
-  select s.sim_id from sims s, gate
-  where s.tenant = sqlc.arg(tenant) and s.sim_id = sqlc.narg(sim_id) and s.currency = sqlc.arg(float_currency) for update of s
+  select s.sim_id, s.blocked from sims s, gate
+  where s.tenant = sqlc.arg(tenant) and s.msisdn = sqlc.arg(msisdn) and s.currency = sqlc.arg(float_currency) for update of s
+), judged as (
+  select gate.deliver, recipient.sim_id, nullif(case when recipient.sim_id is null then sqlc.arg(unknown_status)::text
+    when recipient.blocked then sqlc.arg(blocked_status)::text else 'SUCCESS' end, 'SUCCESS') as status
+  from gate left join recipient on true
 ), float as (
   select f.balance from floats f, gate
   where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency) and (select count(*) from recipient) >= 0
   for update of f
 ), decided as (
-  select gate.deliver, float.balance, float.balance >= sqlc.arg(amount)::bigint as paid from gate, float
+  select judged.*, float.balance, judged.status is null and float.balance >= sqlc.arg(amount)::bigint as paid,
+    case when judged.status is null and float.balance >= sqlc.arg(amount)::bigint then 1 when judged.status is null then 2
+      when judged.sim_id is null then 3 else 4 end as outcome
+  from judged, float
 ), merchant as (
   update floats f set balance = decided.balance - sqlc.arg(amount)::bigint, changed_at = now()
   from decided where decided.paid and f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency)
 ), credited as (
   update sims s set balance = s.balance + sqlc.arg(amount)::bigint, changed_at = now()
-  from decided, recipient where decided.paid and s.tenant = sqlc.arg(tenant) and s.sim_id = recipient.sim_id
-  returning s.sim_id, s.balance
+  from decided where decided.paid and s.tenant = sqlc.arg(tenant) and s.sim_id = decided.sim_id
+  returning s.balance
 ), booked as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
     latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after)
   select sqlc.arg(tenant), sqlc.arg(id), 'disbursement',
-    case when decided.paid then 'SUCCESS' else 'INSUFFICIENT_FUNDS' end::transaction_status,
+    coalesce(decided.status, case when decided.paid then 'SUCCESS' else 'INSUFFICIENT_FUNDS' end)::transaction_status,
     sqlc.arg(reference), sqlc.arg(request_hash), sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected),
     sqlc.arg(store), sqlc.narg(description), '', sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country),
     sqlc.arg(currency), sqlc.arg(msisdn), sqlc.arg(amount)::bigint, 0, sqlc.arg(amount)::bigint, sqlc.arg(absorption_pct),
-    case when decided.paid then sqlc.arg(paid_latency_ms)::integer else sqlc.arg(refused_latency_ms)::integer end,
-    sqlc.arg(float_currency), credited.sim_id, now(),
+    (sqlc.arg(latencies)::integer[])[decided.outcome], sqlc.arg(float_currency), decided.sim_id, now(),
     case when decided.paid then -sqlc.arg(amount)::bigint else 0 end,
-    case when credited.sim_id is not null then sqlc.arg(amount)::bigint else 0 end,
+    case when credited.balance is not null then sqlc.arg(amount)::bigint else 0 end,
     decided.balance - case when decided.paid then sqlc.arg(amount)::bigint else 0 end, credited.balance
   from decided left join credited on true
   returning status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
   insert into events (tenant, id, state, due_at)
   select sqlc.arg(tenant), sqlc.arg(id), case when decided.deliver then 'queued' else 'recorded' end::event_state,
-    case when decided.deliver then now() + make_interval(secs => case when decided.paid then sqlc.arg(paid_after_ms)::float8
-      else sqlc.arg(refused_after_ms)::float8 end / 1000) end
+    case when decided.deliver then now() + make_interval(secs => (sqlc.arg(after_ms)::float8[])[decided.outcome] / 1000) end
   from decided, booked
 )
 select status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after from booked;

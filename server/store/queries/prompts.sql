@@ -21,7 +21,7 @@ order by sims.msisdn;
 -- name: FindTestClient :one
 select sqlc.embed(sims), coalesce((
   select count(*) from transactions t
-  where t.tenant = sims.tenant and t.status = 'PENDING' and not t.passthrough and t.sim_id = sims.sim_id
+  where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough and t.sim_id = sims.sim_id
 ), 0)::bigint as prompts
 from sims
 where sims.tenant = sqlc.arg(tenant) and sims.msisdn = sqlc.arg(msisdn);

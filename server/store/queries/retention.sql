@@ -33,8 +33,8 @@ select (select count(*) from span)::integer as seen, (select span.id from span o
 from counts;
 
 -- name: RemoveAgedOperatorPayments :execrows
-delete from operator_payments where (tenant, operator, reference) in (
-  select p.tenant, p.operator, p.reference from operator_payments p
+delete from operator_payments d where d.tenant = sqlc.arg(tenant) and (d.operator, d.reference) in (
+  select p.operator, p.reference from operator_payments p
   where p.tenant = sqlc.arg(tenant) and p.answers_at < sqlc.arg(cutoff) order by p.answers_at limit sqlc.arg(batch));
 
 -- name: AgedOperatorTenants :many

@@ -384,3 +384,15 @@ type TransactionCount struct {
 	Upto   pgtype.UUID `db:"upto"`
 	Total  int64       `db:"total"`
 }
+
+type TransactionLane struct {
+	Tenant    int64           `db:"tenant"`
+	ID        pgtype.UUID     `db:"id"`
+	Status    payments.Status `db:"status"`
+	Type      payments.Type   `db:"type"`
+	Operator  string          `db:"operator"`
+	Country   string          `db:"country"`
+	Store     string          `db:"store"`
+	MSISDN    string          `db:"msisdn"`
+	CreatedAt time.Time       `db:"created_at"`
+}

@@ -283,6 +283,133 @@ func (q *Queries) QuotaUsed(ctx context.Context, tenant int64) (QuotaUsedRow, er
 	return i, err
 }
 
+const recordByPayer = `-- name: RecordByPayer :one
+with present as (
+  select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
+  from organizations o
+  where o.tenant = $1 and o.version = $2
+    and not exists (select from transactions x where x.tenant = $1 and x.reference = $3)
+    and not ($4::boolean and exists (
+      select from sims s where s.tenant = $1 and s.msisdn = $5
+        and (s.operator <> $6 or s.country <> $7)))
+), counted as (
+  insert into quota_usage as q (tenant, month, used)
+  select $1, date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
+  returning 1
+), gate as (
+  select present.deliver from present where present.quota is null or exists (select from counted)
+), payer as (
+  select gate.deliver, s.sim_id, case when s.sim_id is null then 1 when s.blocked then 2
+    when s.balance < $8::bigint + $9::bigint then 3 else 4 end as standing
+  from gate left join sims s
+    on s.tenant = $1 and s.msisdn = $5 and s.currency = $10
+), decided as (
+  select payer.deliver, payer.sim_id, payer.standing, ($11::text[])[payer.standing]::transaction_status as status,
+    ($12::integer[])[payer.standing] as latency_ms, ($13::float8[])[payer.standing] as after_ms
+  from payer
+), recorded as (
+  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
+    description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
+    latency_ms, float_currency, sim_id, completed_at, passthrough, forward_fence, forward_failures, due_at, expires_at)
+  select $1, $14, 'collection', d.status, $3, $15,
+    $16, $17, $18, $19, $20, '',
+    $21, $6, $7, $22, $5, $23,
+    $9, $8, $24, d.latency_ms, $10, d.sim_id,
+    case when d.status <> 'PENDING' then now() end,
+    d.status = 'PENDING' and d.sim_id is null, case when d.status = 'PENDING' and d.sim_id is null then 0 end,
+    case when d.status = 'PENDING' and d.sim_id is null then 0 end,
+    case when d.status <> 'PENDING' then null when d.sim_id is null then now()
+      else now() + make_interval(secs => least(d.after_ms, $25::float8) / 1000) end,
+    case when d.status = 'PENDING' then now() + make_interval(secs => $25::float8 / 1000) end
+  from decided d
+  returning status, latency_ms, created_at, completed_at
+), event as (
+  insert into events (tenant, id, state, due_at)
+  select $1, $14, case when d.deliver then 'queued' else 'recorded' end::event_state,
+    case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end
+  from decided d, recorded
+  where recorded.status <> 'PENDING'
+)
+select recorded.status, recorded.created_at, recorded.completed_at, decided.standing from recorded, decided
+`
+
+type RecordByPayerParams struct {
+	Tenant        int64       `db:"tenant"`
+	ConfigVersion int64       `db:"config_version"`
+	Reference     string      `db:"reference"`
+	Presumed      bool        `db:"presumed"`
+	MSISDN        string      `db:"msisdn"`
+	Operator      string      `db:"operator"`
+	Country       string      `db:"country"`
+	NetAmount     int64       `db:"net_amount"`
+	Commission    int64       `db:"commission"`
+	FloatCurrency string      `db:"float_currency"`
+	Statuses      []string    `db:"statuses"`
+	Latencies     []int32     `db:"latencies"`
+	AfterMs       []float64   `db:"after_ms"`
+	ID            pgtype.UUID `db:"id"`
+	RequestHash   []byte      `db:"request_hash"`
+	OrderRef      string      `db:"order_ref"`
+	OrderURL      *string     `db:"order_url"`
+	URLProtected  bool        `db:"is_url_protected"`
+	Store         string      `db:"store"`
+	Description   *string     `db:"description"`
+	EnvID         string      `db:"env_id"`
+	Currency      string      `db:"currency"`
+	Amount        int64       `db:"amount"`
+	AbsorptionPct int32       `db:"absorption_pct"`
+	ExpireAfterMs float64     `db:"expire_after_ms"`
+}
+
+type RecordByPayerRow struct {
+	Status      payments.Status `db:"status"`
+	CreatedAt   time.Time       `db:"created_at"`
+	CompletedAt *time.Time      `db:"completed_at"`
+	Standing    int32           `db:"standing"`
+}
+
+// A collection whose outcome its payer decides, as the registry knows the number at this moment: one that is pending, or one that
+// failed. What each standing of the payer leads to was worked out before, in this order: not in the registry, blocked, short of
+// money, able to pay. A market that was presumed from the number's prefix holds only if the registry does not know better.
+func (q *Queries) RecordByPayer(ctx context.Context, arg RecordByPayerParams) (RecordByPayerRow, error) {
+	row := q.db.QueryRow(ctx, recordByPayer,
+		arg.Tenant,
+		arg.ConfigVersion,
+		arg.Reference,
+		arg.Presumed,
+		arg.MSISDN,
+		arg.Operator,
+		arg.Country,
+		arg.NetAmount,
+		arg.Commission,
+		arg.FloatCurrency,
+		arg.Statuses,
+		arg.Latencies,
+		arg.AfterMs,
+		arg.ID,
+		arg.RequestHash,
+		arg.OrderRef,
+		arg.OrderURL,
+		arg.URLProtected,
+		arg.Store,
+		arg.Description,
+		arg.EnvID,
+		arg.Currency,
+		arg.Amount,
+		arg.AbsorptionPct,
+		arg.ExpireAfterMs,
+	)
+	var i RecordByPayerRow
+	err := row.Scan(
+		&i.Status,
+		&i.CreatedAt,
+		&i.CompletedAt,
+		&i.Standing,
+	)
+	return i, err
+}
+
 const recordTransaction = `-- name: RecordTransaction :one
 with present as (
   select (o.webhook_url is not null and $1::transaction_type::text = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota

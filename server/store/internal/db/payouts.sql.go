@@ -29,71 +29,75 @@ with present as (
 ), gate as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), recipient as (
-  select s.sim_id from sims s, gate
-  where s.tenant = $1 and s.sim_id = $4 and s.currency = $5 for update of s
+  select s.sim_id, s.blocked from sims s, gate
+  where s.tenant = $1 and s.msisdn = $4 and s.currency = $5 for update of s
+), judged as (
+  select gate.deliver, recipient.sim_id, nullif(case when recipient.sim_id is null then $6::text
+    when recipient.blocked then $7::text else 'SUCCESS' end, 'SUCCESS') as status
+  from gate left join recipient on true
 ), float as (
   select f.balance from floats f, gate
   where f.tenant = $1 and f.currency = $5 and (select count(*) from recipient) >= 0
   for update of f
 ), decided as (
-  select gate.deliver, float.balance, float.balance >= $6::bigint as paid from gate, float
+  select judged.deliver, judged.sim_id, judged.status, float.balance, judged.status is null and float.balance >= $8::bigint as paid,
+    case when judged.status is null and float.balance >= $8::bigint then 1 when judged.status is null then 2
+      when judged.sim_id is null then 3 else 4 end as outcome
+  from judged, float
 ), merchant as (
-  update floats f set balance = decided.balance - $6::bigint, changed_at = now()
+  update floats f set balance = decided.balance - $8::bigint, changed_at = now()
   from decided where decided.paid and f.tenant = $1 and f.currency = $5
 ), credited as (
-  update sims s set balance = s.balance + $6::bigint, changed_at = now()
-  from decided, recipient where decided.paid and s.tenant = $1 and s.sim_id = recipient.sim_id
-  returning s.sim_id, s.balance
+  update sims s set balance = s.balance + $8::bigint, changed_at = now()
+  from decided where decided.paid and s.tenant = $1 and s.sim_id = decided.sim_id
+  returning s.balance
 ), booked as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
     latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after)
-  select $1, $7, 'disbursement',
-    case when decided.paid then 'SUCCESS' else 'INSUFFICIENT_FUNDS' end::transaction_status,
-    $3, $8, $9, $10, $11,
-    $12, $13, '', $14, $15, $16,
-    $17, $18, $6::bigint, 0, $6::bigint, $19,
-    case when decided.paid then $20::integer else $21::integer end,
-    $5, credited.sim_id, now(),
-    case when decided.paid then -$6::bigint else 0 end,
-    case when credited.sim_id is not null then $6::bigint else 0 end,
-    decided.balance - case when decided.paid then $6::bigint else 0 end, credited.balance
+  select $1, $9, 'disbursement',
+    coalesce(decided.status, case when decided.paid then 'SUCCESS' else 'INSUFFICIENT_FUNDS' end)::transaction_status,
+    $3, $10, $11, $12, $13,
+    $14, $15, '', $16, $17, $18,
+    $19, $4, $8::bigint, 0, $8::bigint, $20,
+    ($21::integer[])[decided.outcome], $5, decided.sim_id, now(),
+    case when decided.paid then -$8::bigint else 0 end,
+    case when credited.balance is not null then $8::bigint else 0 end,
+    decided.balance - case when decided.paid then $8::bigint else 0 end, credited.balance
   from decided left join credited on true
   returning status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
   insert into events (tenant, id, state, due_at)
-  select $1, $7, case when decided.deliver then 'queued' else 'recorded' end::event_state,
-    case when decided.deliver then now() + make_interval(secs => case when decided.paid then $22::float8
-      else $23::float8 end / 1000) end
+  select $1, $9, case when decided.deliver then 'queued' else 'recorded' end::event_state,
+    case when decided.deliver then now() + make_interval(secs => ($22::float8[])[decided.outcome] / 1000) end
   from decided, booked
 )
 select status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after from booked
 `
 
 type BookDisbursementParams struct {
-	Tenant           int64       `db:"tenant"`
-	ConfigVersion    int64       `db:"config_version"`
-	Reference        string      `db:"reference"`
-	SimID            pgtype.UUID `db:"sim_id"`
-	FloatCurrency    string      `db:"float_currency"`
-	Amount           int64       `db:"amount"`
-	ID               pgtype.UUID `db:"id"`
-	RequestHash      []byte      `db:"request_hash"`
-	OrderRef         string      `db:"order_ref"`
-	OrderURL         *string     `db:"order_url"`
-	URLProtected     bool        `db:"is_url_protected"`
-	Store            string      `db:"store"`
-	Description      *string     `db:"description"`
-	EnvID            string      `db:"env_id"`
-	Operator         string      `db:"operator"`
-	Country          string      `db:"country"`
-	Currency         string      `db:"currency"`
-	MSISDN           string      `db:"msisdn"`
-	AbsorptionPct    int32       `db:"absorption_pct"`
-	PaidLatencyMs    int32       `db:"paid_latency_ms"`
-	RefusedLatencyMs int32       `db:"refused_latency_ms"`
-	PaidAfterMs      float64     `db:"paid_after_ms"`
-	RefusedAfterMs   float64     `db:"refused_after_ms"`
+	Tenant        int64       `db:"tenant"`
+	ConfigVersion int64       `db:"config_version"`
+	Reference     string      `db:"reference"`
+	MSISDN        string      `db:"msisdn"`
+	FloatCurrency string      `db:"float_currency"`
+	UnknownStatus string      `db:"unknown_status"`
+	BlockedStatus string      `db:"blocked_status"`
+	Amount        int64       `db:"amount"`
+	ID            pgtype.UUID `db:"id"`
+	RequestHash   []byte      `db:"request_hash"`
+	OrderRef      string      `db:"order_ref"`
+	OrderURL      *string     `db:"order_url"`
+	URLProtected  bool        `db:"is_url_protected"`
+	Store         string      `db:"store"`
+	Description   *string     `db:"description"`
+	EnvID         string      `db:"env_id"`
+	Operator      string      `db:"operator"`
+	Country       string      `db:"country"`
+	Currency      string      `db:"currency"`
+	AbsorptionPct int32       `db:"absorption_pct"`
+	Latencies     []int32     `db:"latencies"`
+	AfterMs       []float64   `db:"after_ms"`
 }
 
 type BookDisbursementRow struct {
@@ -110,13 +114,18 @@ type BookDisbursementRow struct {
 //
 // The float is set to what its locked balance leaves, not lowered by the amount: Postgres checks a constraint first against the
 // version that the statement's snapshot saw, which may be too low although the present one is not.
+// The recipient decides first, as the registry knows the number at this moment, and the float where nothing speaks against the
+// recipient: a status of null. Of latencies and after_ms there are four: for SUCCESS, INSUFFICIENT_FUNDS, a number that is not in
+// the registry, and a SIM that is blocked.
 func (q *Queries) BookDisbursement(ctx context.Context, arg BookDisbursementParams) (BookDisbursementRow, error) {
 	row := q.db.QueryRow(ctx, bookDisbursement,
 		arg.Tenant,
 		arg.ConfigVersion,
 		arg.Reference,
-		arg.SimID,
+		arg.MSISDN,
 		arg.FloatCurrency,
+		arg.UnknownStatus,
+		arg.BlockedStatus,
 		arg.Amount,
 		arg.ID,
 		arg.RequestHash,
@@ -129,12 +138,9 @@ func (q *Queries) BookDisbursement(ctx context.Context, arg BookDisbursementPara
 		arg.Operator,
 		arg.Country,
 		arg.Currency,
-		arg.MSISDN,
 		arg.AbsorptionPct,
-		arg.PaidLatencyMs,
-		arg.RefusedLatencyMs,
-		arg.PaidAfterMs,
-		arg.RefusedAfterMs,
+		arg.Latencies,
+		arg.AfterMs,
 	)
 	var i BookDisbursementRow
 	err := row.Scan(

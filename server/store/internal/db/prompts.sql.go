@@ -16,7 +16,7 @@ import (
 const findTestClient = `-- name: FindTestClient :one
 select sims.tenant, sims.sim_id, sims.name, sims.msisdn, sims.operator, sims.country, sims.currency, sims.blocked, sims.behaviour, sims.balance, sims.opening, sims.changed_at, coalesce((
   select count(*) from transactions t
-  where t.tenant = sims.tenant and t.status = 'PENDING' and not t.passthrough and t.sim_id = sims.sim_id
+  where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough and t.sim_id = sims.sim_id
 ), 0)::bigint as prompts
 from sims
 where sims.tenant = $1 and sims.msisdn = $2

@@ -122,8 +122,8 @@ func (q *Queries) RemoveAgedEvents(ctx context.Context, arg RemoveAgedEventsPara
 }
 
 const removeAgedOperatorPayments = `-- name: RemoveAgedOperatorPayments :execrows
-delete from operator_payments where (tenant, operator, reference) in (
-  select p.tenant, p.operator, p.reference from operator_payments p
+delete from operator_payments d where d.tenant = $1 and (d.operator, d.reference) in (
+  select p.operator, p.reference from operator_payments p
   where p.tenant = $1 and p.answers_at < $2 order by p.answers_at limit $3)
 `
 

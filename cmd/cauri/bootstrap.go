@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cauri-dev/cauri/controllers"
+)
+
+// namespaceFile is where a pod finds the namespace that it runs in.
+const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// bootstrapWithin bounds how long the Kubernetes API may refuse: rights and networks may come a moment after the pod.
+const (
+	bootstrapWithin = 2 * time.Minute
+	bootstrapPoll   = time.Second
+)
+
+type bootstrapOptions struct {
+	kubeconfig          string
+	namespace           string
+	databaseSecret      string
+	encryptionSecret    string
+	encryptionSecretKey string
+	labels              map[string]string
+}
+
+func newBootstrapCommand() *cobra.Command {
+	var o bootstrapOptions
+	cmd := &cobra.Command{
+		Use:   "bootstrap",
+		Short: "Make the Secrets that an installation needs, where they are missing",
+		Long: `Make the Secrets that an installation needs, where they are missing.
+
+A Secret that is there is never changed: run it again with every upgrade. It needs
+the rights to get these Secrets, and to create Secrets.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runBootstrap(cmd.Context(), o) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "path of a kubeconfig file; empty uses the pod's service account")
+	flags.StringVar(&o.namespace, "namespace", "", "namespace of the Secrets; empty uses the pod's own")
+	flags.StringVar(&o.databaseSecret, "database-secret", "", "name of the Secret with the passwords of the database's users; empty makes none")
+	flags.StringVar(&o.encryptionSecret, "encryption-secret", "", "name of the Secret with the key that stored secrets are encrypted by; empty makes none")
+	flags.StringVar(&o.encryptionSecretKey, "encryption-secret-key", "keys", "key of that Secret")
+	flags.StringToStringVar(&o.labels, "labels", nil, "labels of the Secrets that are made: name=value,name=value")
+	return cmd
+}
+
+// wantedSecret is a Secret that has to be there, with what makes each of its values.
+type wantedSecret struct {
+	name   string
+	values map[string]func(random io.Reader) (string, error)
+}
+
+func (o bootstrapOptions) wanted() []wantedSecret {
+	var wanted []wantedSecret
+	if o.databaseSecret != "" {
+		wanted = append(wanted, wantedSecret{o.databaseSecret, map[string]func(io.Reader) (string, error){
+			"owner-password": newPassword, "api-password": newPassword, "worker-password": newPassword, "controller-password": newPassword,
+		}})
+	}
+	if o.encryptionSecret != "" {
+		wanted = append(wanted, wantedSecret{o.encryptionSecret, map[string]func(io.Reader) (string, error){
+			o.encryptionSecretKey: newEncryptionKey,
+		}})
+	}
+	return wanted
+}
+
+func runBootstrap(ctx context.Context, o bootstrapOptions) error {
+	if o.namespace == "" {
+		own, err := os.ReadFile(namespaceFile)
+		if err != nil {
+			return errors.New("no namespace was given: pass --namespace, outside of a pod")
+		}
+		o.namespace = strings.TrimSpace(string(own))
+	}
+	config, err := clusterConfig(o.kubeconfig)
+	if err != nil {
+		return fmt.Errorf("finding the Kubernetes API: %w", err)
+	}
+	config.UserAgent = "cauri-bootstrap"
+	b := &bootstrap{random: rand.Reader, options: o}
+	waits := insistence{within: bootstrapWithin, interval: bootstrapPoll, waiting: "the Secrets cannot be made yet", passes: func(err error) bool {
+		return !errors.Is(err, errIncomplete) && !apierrors.IsInvalid(err)
+	}}
+	return waits.insist(ctx, func() (err error) {
+		if b.cluster == nil { // making a client asks the Kubernetes API already
+			if b.cluster, err = client.New(config, client.Options{Scheme: controllers.Scheme}); err != nil {
+				return err
+			}
+		}
+		return b.run(ctx)
+	})
+}
+
+// bootstrap makes Secrets.
+type bootstrap struct {
+	cluster client.Client
+	random  io.Reader
+	options bootstrapOptions
+}
+
+// errIncomplete is for a Secret that is there and lacks something, which nobody but its owner can mend.
+var errIncomplete = errors.New("it is left as it is: complete it, or delete it if nothing was stored with it yet")
+
+func (b *bootstrap) run(ctx context.Context) error {
+	for _, wanted := range b.options.wanted() {
+		if err := b.ensure(ctx, wanted); err != nil {
+			return fmt.Errorf("the Secret %s/%s: %w", b.options.namespace, wanted.name, err)
+		}
+	}
+	return nil
+}
+
+// ensure makes a Secret if it is missing. One that another process makes at the same moment is the one that counts.
+func (b *bootstrap) ensure(ctx context.Context, wanted wantedSecret) error {
+	there := &corev1.Secret{}
+	err := b.cluster.Get(ctx, client.ObjectKey{Namespace: b.options.namespace, Name: wanted.name}, there)
+	if err == nil {
+		slog.InfoContext(ctx, "the Secret is there", "name", wanted.name)
+		return wanted.check(there)
+	}
+	if !apierrors.IsNotFound(err) {
+		return err
+	}
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: b.options.namespace, Name: wanted.name, Labels: b.options.labels,
+			Annotations: map[string]string{"cauri.dev/note": "Made once, and never changed or removed by an upgrade or an uninstallation. Keep a copy: what is stored depends on it."},
+		},
+		Data: map[string][]byte{},
+	}
+	for _, key := range slices.Sorted(maps.Keys(wanted.values)) {
+		value, err := wanted.values[key](b.random)
+		if err != nil {
+			return err
+		}
+		secret.Data[key] = []byte(value)
+	}
+	if err := b.cluster.Create(ctx, secret); err != nil {
+		return err
+	}
+	slog.InfoContext(ctx, "the Secret was made", "name", wanted.name)
+	return nil
+}
+
+func (w wantedSecret) check(there *corev1.Secret) error {
+	for _, key := range slices.Sorted(maps.Keys(w.values)) {
+		if len(there.Data[key]) == 0 {
+			return fmt.Errorf("it has no key %s; %w", key, errIncomplete)
+		}
+	}
+	return nil
+}
+
+// newPassword makes a password of 192 bits, of hexadecimal digits.
+func newPassword(random io.Reader) (string, error) {
+	var password [24]byte
+	if _, err := io.ReadFull(random, password[:]); err != nil {
+		return "", fmt.Errorf("making a password: %w", err)
+	}
+	return hex.EncodeToString(password[:]), nil
+}
+
+// newEncryptionKey makes a line of the file of --encryption-key-file.
+func newEncryptionKey(random io.Reader) (string, error) {
+	var key [32]byte
+	if _, err := io.ReadFull(random, key[:]); err != nil {
+		return "", fmt.Errorf("making an encryption key: %w", err)
+	}
+	return base64.StdEncoding.EncodeToString(key[:]) + "\n", nil
+}

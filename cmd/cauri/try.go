@@ -1,0 +1,287 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+type tryOptions struct {
+	url         string
+	apiKey      string
+	binding     string
+	msisdn      string
+	amount      int64
+	application string
+	timeout     time.Duration
+}
+
+func newTryCommand() *cobra.Command {
+	var o tryOptions
+	cmd := &cobra.Command{
+		Use:   "try",
+		Short: "Make one payment in a sandbox and follow it to its outcome",
+		Long: `Make one payment in a sandbox and follow it to its outcome.
+
+It waits until the sandbox can be reached and has a test client that pays, and ends
+with an error unless the payment succeeds: a check for after an installation, and
+for the start of a pipeline.`,
+		Example: `  export CAURI_API_KEY="$(kubectl get secret checkout-credentials -o jsonpath='{.data.api-key}' | base64 -d)"
+  cauri try --url="$(kubectl get sandboxenvironment checkout -o jsonpath='{.status.url}')"`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.complete(); err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), o.timeout)
+			defer cancel()
+			trial := &trial{options: o, client: &http.Client{}, out: cmd.OutOrStdout(), random: rand.Reader, interval: tryPoll}
+			return trial.run(ctx)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.url, "url", "", "the sandbox's URL, as its status and its Secret tell it")
+	flags.StringVar(&o.apiKey, "api-key", "", "the sandbox's API key; better given as CAURI_API_KEY, which `ps` does not show")
+	flags.StringVar(&o.binding, "binding", "", "folder that the sandbox's credentials Secret is mounted at, which tells --url and --api-key")
+	flags.StringVar(&o.msisdn, "msisdn", "", "number that pays; empty takes the first test client that can")
+	flags.Int64Var(&o.amount, "amount", 100, "amount in whole units of the payer's currency")
+	flags.StringVar(&o.application, "application", "shop", "slug of the store")
+	flags.DurationVar(&o.timeout, "timeout", time.Minute, "how long all of it may take")
+	return cmd
+}
+
+// tryPoll is how often the payment is looked at.
+const tryPoll = 250 * time.Millisecond
+
+// complete reads what the binding says and checks that nothing is missing.
+func (o *tryOptions) complete() error {
+	if o.binding != "" {
+		for name, value := range map[string]*string{"uri": &o.url, "api-key": &o.apiKey} {
+			if *value != "" {
+				continue
+			}
+			text, err := os.ReadFile(filepath.Join(o.binding, name))
+			if err != nil {
+				return fmt.Errorf("--binding: %w", err)
+			}
+			*value = strings.TrimSpace(string(text))
+		}
+	}
+	if at, err := url.Parse(o.url); err != nil || at.Host == "" {
+		return errors.New("no sandbox was given: pass --url=<status.url of the SandboxEnvironment>, or --binding=<folder of its Secret>")
+	}
+	if o.apiKey == "" {
+		return errors.New("no key was given: set CAURI_API_KEY to the api-key of the sandbox's Secret, or pass --binding=<folder of the Secret>")
+	}
+	if o.amount < 1 {
+		return errors.New("--amount must be at least 1")
+	}
+	return nil
+}
+
+// trial is one payment that is made to see whether it succeeds.
+type trial struct {
+	options  tryOptions
+	client   *http.Client
+	out      io.Writer
+	random   io.Reader
+	interval time.Duration
+	begun    time.Time
+	cause    error // of the last attempt that failed for something else than the end of the time
+}
+
+type tryPayer struct {
+	MSISDN    string `json:"msisdn"`
+	Name      string `json:"name"`
+	Operator  string `json:"operator"`
+	Country   string `json:"country"`
+	Currency  string `json:"currency"`
+	State     string `json:"state"`
+	Behaviour string `json:"behaviour"`
+	Balance   int64  `json:"balance"`
+}
+
+type tryPayment struct {
+	ID       string `json:"id"`
+	Status   string `json:"status"`
+	Amount   int64  `json:"amount"`
+	Currency string `json:"currency"`
+}
+
+func (t *trial) run(ctx context.Context) error {
+	t.begun = time.Now()
+	t.say("sandbox", "%s", t.options.url)
+	payer, err := t.awaitPayer(ctx)
+	if err != nil {
+		return err
+	}
+	t.say("payer", "%s, %s in %s, balance %d %s (%s)", payer.MSISDN, payer.Operator, payer.Country, payer.Balance, payer.Currency, payer.Name)
+	payment, err := t.pay(ctx, payer)
+	if err != nil {
+		return err
+	}
+	t.say("payment", "%s of %d %s: %s", payment.ID, payment.Amount, payment.Currency, payment.Status)
+	for seen := payment.Status; payment.Status == "PENDING"; {
+		if err := t.rest(ctx, "the payment "+payment.ID+" is still PENDING: do the workers run?", nil); err != nil {
+			return err
+		}
+		if err := t.call(ctx, http.MethodGet, "/payments/"+payment.ID, nil, &payment); err != nil && !passing(err) {
+			return err
+		}
+		if payment.Status != seen {
+			t.say("payment", "%s", payment.Status)
+		}
+	}
+	if payment.Status != "SUCCESS" {
+		return fmt.Errorf("the payment %s ended %s and not SUCCESS", payment.ID, payment.Status)
+	}
+	return nil
+}
+
+func (t *trial) say(what, format string, args ...any) {
+	fmt.Fprintf(t.out, "%7.3fs  %-8s %s\n", time.Since(t.begun).Seconds(), what, fmt.Sprintf(format, args...))
+}
+
+// awaitPayer finds the test client that is to pay. A sandbox that was made a moment ago may not have it yet, and the api may not know
+// its key.
+func (t *trial) awaitPayer(ctx context.Context) (tryPayer, error) {
+	for {
+		payer, err := t.findPayer(ctx)
+		if err == nil || !passing(err) {
+			return payer, err
+		}
+		if err := t.rest(ctx, "there is no payer", err); err != nil {
+			return tryPayer{}, err
+		}
+	}
+}
+
+func (t *trial) findPayer(ctx context.Context) (payer tryPayer, err error) {
+	if t.options.msisdn != "" {
+		return payer, t.call(ctx, http.MethodGet, "/test_clients/"+url.PathEscape(t.options.msisdn), nil, &payer)
+	}
+	var list struct {
+		Data []tryPayer `json:"data"`
+	}
+	if err := t.call(ctx, http.MethodGet, "/test_clients?limit=100", nil, &list); err != nil {
+		return payer, err
+	}
+	for _, payer := range list.Data {
+		if payer.State == "Active" && payer.Behaviour == "Approve" && payer.Balance >= t.options.amount {
+			return payer, nil
+		}
+	}
+	return payer, errNoPayer
+}
+
+var errNoPayer = errors.New("no TestClient of the sandbox is Active, approves and has enough balance: apply one, or pass --msisdn")
+
+func (t *trial) pay(ctx context.Context, payer tryPayer) (payment tryPayment, err error) {
+	reference := make([]byte, 8)
+	if _, err := io.ReadFull(t.random, reference); err != nil {
+		return payment, err
+	}
+	body := map[string]any{
+		"amount": t.options.amount, "currency": payer.Currency, "operator": payer.Operator, "country": payer.Country, "msisdn": payer.MSISDN,
+		"reference": fmt.Sprintf("TRY-%X", reference), "application": t.options.application, "description": "cauri try",
+	}
+	for { // the reference keeps a repetition from being a second payment
+		err := t.call(ctx, http.MethodPost, "/payments", body, &payment)
+		if err == nil || !passing(err) {
+			return payment, err
+		}
+		if err := t.rest(ctx, "the payment could not be made", err); err != nil {
+			return payment, err
+		}
+	}
+}
+
+// rest waits for the next attempt. When the time is over it says what was waited for, and why.
+func (t *trial) rest(ctx context.Context, what string, because error) error {
+	if because != nil && !errors.Is(because, context.DeadlineExceeded) {
+		t.cause = because
+	}
+	select {
+	case <-ctx.Done():
+		if because != nil && t.cause != nil {
+			what += ": " + t.cause.Error()
+		}
+		return fmt.Errorf("after %s, %s", time.Since(t.begun).Round(time.Second), what)
+	case <-time.After(t.interval):
+		return nil
+	}
+}
+
+// refusedError is an answer of the API that is no result.
+type refusedError struct {
+	status        int
+	code, message string
+}
+
+func (e refusedError) Error() string {
+	if e.code == "" {
+		return fmt.Sprintf("the API answered %d", e.status)
+	}
+	return fmt.Sprintf("the API answered %d %s: %s", e.status, e.code, e.message)
+}
+
+// passing reports whether an error may go by itself: no answer, an api without its database, a key or a number that it does not know
+// yet.
+func passing(err error) bool {
+	var refused refusedError
+	if !errors.As(err, &refused) {
+		return true
+	}
+	return refused.status >= 500 || refused.status == http.StatusUnauthorized || refused.status == http.StatusTooManyRequests ||
+		refused.status == http.StatusNotFound && refused.code == "not_found"
+}
+
+// maxTryAnswer bounds an answer that is read.
+const maxTryAnswer = 1 << 20
+
+func (t *trial) call(ctx context.Context, method, path string, body, result any) error {
+	var content io.Reader
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		content = bytes.NewReader(encoded)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(t.options.url, "/")+"/api/v1"+path, content)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+t.options.apiKey)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := t.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxTryAnswer))
+	if err != nil {
+		return err
+	}
+	if answer.StatusCode/100 != 2 {
+		refused := struct{ Error, Message string }{}
+		_ = json.Unmarshal(text, &refused) // what is no error of the API has no code
+		return refusedError{answer.StatusCode, refused.Error, refused.Message}
+	}
+	if err := json.Unmarshal(text, result); err != nil {
+		return fmt.Errorf("the answer to %s %s is not the API's: %w", method, path, err)
+	}
+	return nil
+}

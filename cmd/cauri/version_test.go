@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const testCommit = "76e9aa8f771283946d18237e898d584250414136"
+
+func TestFactsOf(t *testing.T) {
+	t.Parallel()
+	checkout := func(modified string) []debug.BuildSetting {
+		return []debug.BuildSetting{{Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: testCommit}, {Key: "vcs.modified", Value: modified}}
+	}
+	for name, c := range map[string]struct {
+		version, revision string
+		settings          []debug.BuildSetting
+		want              buildFacts
+	}{
+		"a release":                 {"v1.2.3", testCommit, nil, buildFacts{Version: "v1.2.3", Revision: testCommit}},
+		"an image of changed files": {"e2e", testCommit + "-modified", nil, buildFacts{Version: "e2e", Revision: testCommit, Modified: true}},
+		"a checkout":                {"", "", checkout("false"), buildFacts{Version: "dev-76e9aa8f7712", Revision: testCommit}},
+		"a changed checkout":        {"", "", checkout("true"), buildFacts{Version: "dev-76e9aa8f7712-modified", Revision: testCommit, Modified: true}},
+		"no version, but a commit":  {"", testCommit, nil, buildFacts{Version: "dev-76e9aa8f7712", Revision: testCommit}},
+		"nothing is known":          {"", "", nil, buildFacts{Version: "dev"}},
+		"the linker knows better":   {"v1.2.3", testCommit, []debug.BuildSetting{{Key: "vcs.modified", Value: "true"}}, buildFacts{Version: "v1.2.3", Revision: testCommit}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.want.Go, c.want.Platform = runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH
+			if diff := cmp.Diff(c.want, factsOf(c.version, c.revision, c.settings)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestVersionPrints(t *testing.T) {
+	t.Parallel()
+	facts := buildFacts{Version: "v1.2.3", Revision: testCommit, Go: "go1.26.8", Platform: "linux/arm64"}
+	printed := func(format string) (string, error) {
+		var out bytes.Buffer
+		err := printVersion(&out, facts, format)
+		return out.String(), err
+	}
+
+	if got, err := printed(""); err != nil || got != "v1.2.3\n" {
+		t.Errorf("printed %q, %v; want one line, scripts read it", got, err)
+	}
+	got, err := printed("json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read map[string]any
+	if err := json.Unmarshal([]byte(got), &read); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"version": "v1.2.3", "revision": testCommit, "modified": false, "go": "go1.26.8", "platform": "linux/arm64"}
+	if diff := cmp.Diff(want, read); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := printed("yaml"); err == nil || !strings.Contains(err.Error(), "write json") {
+		t.Errorf("--output=yaml: %v", err)
+	}
+}

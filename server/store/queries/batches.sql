@@ -1,0 +1,169 @@
+-- What several requests of one float wait for, in one statement each: the same as the statement for one of them
+-- (BookCollection, BookDisbursement) would do for each in turn. Each request comes as a place in a row of arrays; its number is
+-- its turn. What a statement here does not return it has not recorded: a request whose reference is taken, by an earlier one of
+-- the same batch too, or that was decided on another configuration; and all of them if they exceed the quota together. Whoever
+-- asked tries those one by one.
+--
+-- Rows are locked in the order of all statements: quota, SIMs by their ids, float.
+
+-- name: BookCollections :many
+with recursive asked as materialized (
+  select generate_subscripts(sqlc.arg(ids)::uuid[], 1) as n, unnest(sqlc.arg(ids)::uuid[]) as id,
+    unnest(sqlc.arg(config_versions)::bigint[]) as config_version, unnest(sqlc.arg(refs)::text[]) as reference,
+    unnest(sqlc.arg(request_hashes)::bytea[]) as request_hash, unnest(sqlc.arg(order_refs)::text[]) as order_ref,
+    unnest(sqlc.arg(order_urls)::text[]) as order_url, unnest(sqlc.arg(urls_protected)::boolean[]) as is_url_protected,
+    unnest(sqlc.arg(stores)::text[]) as store, unnest(sqlc.arg(described)::boolean[]) as described,
+    unnest(sqlc.arg(descriptions)::text[]) as description, unnest(sqlc.arg(scenarios)::text[]) as scenario,
+    unnest(sqlc.arg(env_ids)::text[]) as env_id, unnest(sqlc.arg(operators)::text[]) as operator,
+    unnest(sqlc.arg(countries)::text[]) as country, unnest(sqlc.arg(currencies)::text[]) as currency,
+    unnest(sqlc.arg(msisdns)::text[]) as msisdn, unnest(sqlc.arg(amounts)::bigint[]) as amount,
+    unnest(sqlc.arg(commissions)::bigint[]) as commission, unnest(sqlc.arg(net_amounts)::bigint[]) as net_amount,
+    unnest(sqlc.arg(absorption_pcts)::integer[]) as absorption_pct, unnest(sqlc.arg(latencies)::integer[]) as latency_ms,
+    unnest(sqlc.arg(after_ms)::float8[]) as after_ms
+), present as materialized (
+  select o.version, (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
+  from organizations o where o.tenant = sqlc.arg(tenant)
+), fresh as materialized (
+  select distinct on (asked.reference) asked.*, present.deliver
+  from asked join present on present.version = asked.config_version
+  where not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = asked.reference)
+  order by asked.reference, asked.n
+), counted as (
+  insert into quota_usage as q (tenant, month, used)
+  select sqlc.arg(tenant), date_trunc('month', now() at time zone 'utc')::date, (select count(*) from fresh)
+  from present where (select count(*) from fresh) between 1 and present.quota
+  on conflict (tenant, month) do update set used = q.used + excluded.used where q.used + excluded.used <= (select quota from present)
+  returning 1
+), gated as materialized (
+  select fresh.* from fresh, present where present.quota is null or exists (select from counted)
+), payers as materialized (
+  select s.sim_id, s.msisdn, s.balance from sims s
+  where s.tenant = sqlc.arg(tenant) and s.msisdn = any (array(select gated.msisdn from gated))
+    and s.currency = sqlc.arg(float_currency) and not s.blocked
+  order by s.sim_id
+  for update of s
+), owed as materialized (
+  select payers.sim_id, gated.n, gated.net_amount + gated.commission as total,
+    row_number() over (partition by payers.sim_id order by gated.n) as turn
+  from gated join payers on payers.msisdn = gated.msisdn
+), debits as (
+  -- Each SIM pays what it can, in the order of the requests.
+  select payers.sim_id, 0::bigint as turn, payers.balance, 0 as n, false as paid from payers
+  union all
+  select d.sim_id, o.turn, case when d.balance >= o.total then d.balance - o.total else d.balance end, o.n, d.balance >= o.total
+  from debits d join owed o on o.sim_id = d.sim_id and o.turn = d.turn + 1
+), debited as (
+  update sims s set balance = spent.balance, changed_at = now()
+  from (select debits.sim_id, min(debits.balance) as balance from debits where debits.paid group by debits.sim_id) spent
+  where s.tenant = sqlc.arg(tenant) and s.sim_id = spent.sim_id
+  returning 1
+), merchant as (
+  update floats f set balance = f.balance + (select sum(gated.net_amount) from gated)::bigint, changed_at = now()
+  where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency) and exists (select from gated)
+    and (select count(*) from debited) >= 0
+  returning f.balance - (select sum(gated.net_amount) from gated)::bigint as before
+), booked as (
+  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
+    description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
+    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after)
+  select sqlc.arg(tenant), g.id, 'collection', 'SUCCESS', g.reference, g.request_hash, g.order_ref, nullif(g.order_url, ''),
+    g.is_url_protected, g.store, case when g.described then g.description end, g.scenario, g.env_id, g.operator, g.country,
+    g.currency, g.msisdn, g.amount, g.commission, g.net_amount, g.absorption_pct, g.latency_ms, sqlc.arg(float_currency),
+    debits.sim_id, now(), g.net_amount, case when debits.sim_id is null then 0 else -(g.net_amount + g.commission) end,
+    merchant.before + (sum(g.net_amount) over (order by g.n))::bigint, debits.balance
+  from gated g cross join merchant left join debits on debits.n = g.n and debits.paid
+  returning id, created_at, completed_at, merchant_balance_after, sim_balance_after
+), event as (
+  insert into events (tenant, id, state, due_at)
+  select sqlc.arg(tenant), g.id, case when g.deliver then 'queued' else 'recorded' end::event_state,
+    case when g.deliver then now() + make_interval(secs => g.after_ms / 1000) end
+  from gated g, (select count(*) from booked) done
+)
+select id, created_at, completed_at, merchant_balance_after, sim_balance_after from booked;
+
+-- name: BookDisbursements :many
+-- Of latencies and after_ms there are four for each request, in the order of BookDisbursement.
+with recursive asked as materialized (
+  select generate_subscripts(sqlc.arg(ids)::uuid[], 1) as n, unnest(sqlc.arg(ids)::uuid[]) as id,
+    unnest(sqlc.arg(config_versions)::bigint[]) as config_version, unnest(sqlc.arg(refs)::text[]) as reference,
+    unnest(sqlc.arg(request_hashes)::bytea[]) as request_hash, unnest(sqlc.arg(order_refs)::text[]) as order_ref,
+    unnest(sqlc.arg(order_urls)::text[]) as order_url, unnest(sqlc.arg(urls_protected)::boolean[]) as is_url_protected,
+    unnest(sqlc.arg(stores)::text[]) as store, unnest(sqlc.arg(described)::boolean[]) as described,
+    unnest(sqlc.arg(descriptions)::text[]) as description, unnest(sqlc.arg(env_ids)::text[]) as env_id,
+    unnest(sqlc.arg(operators)::text[]) as operator, unnest(sqlc.arg(countries)::text[]) as country,
+    unnest(sqlc.arg(currencies)::text[]) as currency, unnest(sqlc.arg(msisdns)::text[]) as msisdn,
+    unnest(sqlc.arg(amounts)::bigint[]) as amount, unnest(sqlc.arg(absorption_pcts)::integer[]) as absorption_pct,
+    unnest(sqlc.arg(unknown_statuses)::text[]) as unknown_status
+), present as materialized (
+  select o.version, (o.webhook_url is not null and 'disbursement' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
+  from organizations o where o.tenant = sqlc.arg(tenant)
+), fresh as materialized (
+  select distinct on (asked.reference) asked.*, present.deliver
+  from asked join present on present.version = asked.config_version
+  where not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = asked.reference)
+  order by asked.reference, asked.n
+), counted as (
+  insert into quota_usage as q (tenant, month, used)
+  select sqlc.arg(tenant), date_trunc('month', now() at time zone 'utc')::date, (select count(*) from fresh)
+  from present where (select count(*) from fresh) between 1 and present.quota
+  on conflict (tenant, month) do update set used = q.used + excluded.used where q.used + excluded.used <= (select quota from present)
+  returning 1
+), gated as materialized (
+  select fresh.* from fresh, present where present.quota is null or exists (select from counted)
+), recipients as materialized (
+  select s.sim_id, s.msisdn, s.blocked, s.balance from sims s
+  where s.tenant = sqlc.arg(tenant) and s.msisdn = any (array(select gated.msisdn from gated)) and s.currency = sqlc.arg(float_currency)
+  order by s.sim_id
+  for update of s
+), judged as materialized (
+  -- The recipient decides first. Where nothing speaks against it the status is null: the float decides.
+  select gated.*, recipients.sim_id, recipients.balance as sim_before, row_number() over (order by gated.n) as turn,
+    nullif(case when recipients.sim_id is null then gated.unknown_status when recipients.blocked then sqlc.arg(blocked_status)::text else 'SUCCESS' end,
+      'SUCCESS') as status
+  from gated left join recipients on recipients.msisdn = gated.msisdn
+), queue as materialized (
+  select array_agg(case when judged.status is null then judged.amount end order by judged.turn) as amounts from judged
+), float as materialized (
+  select f.balance from floats f
+  where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency) and exists (select from gated)
+    and (select count(*) from recipients) >= 0
+  for update of f
+), payments as (
+  -- The float pays what it can, in the order of the requests.
+  select 0::bigint as turn, float.balance, false as paid from float
+  union all
+  select p.turn + 1, case when p.balance >= q.amounts[p.turn + 1] then p.balance - q.amounts[p.turn + 1] else p.balance end,
+    coalesce(p.balance >= q.amounts[p.turn + 1], false)
+  from payments p, queue q where p.turn < cardinality(q.amounts)
+), decided as materialized (
+  select j.*, payments.balance, payments.paid, (j.n - 1) * 4 + case when payments.paid then 1 when j.status is null then 2
+      when j.sim_id is null then 3 else 4 end as outcome,
+    case when payments.paid and j.sim_id is not null then j.sim_before
+      + (sum(j.amount) filter (where payments.paid) over (partition by j.sim_id order by j.n))::bigint end as sim_after
+  from judged j join payments on payments.turn = j.turn
+), merchant as (
+  update floats f set balance = (select min(payments.balance) from payments), changed_at = now()
+  where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency) and exists (select from decided where decided.paid)
+), credited as (
+  update sims s set balance = grown.balance, changed_at = now()
+  from (select decided.sim_id, max(decided.sim_after) as balance from decided where decided.sim_after is not null group by decided.sim_id) grown
+  where s.tenant = sqlc.arg(tenant) and s.sim_id = grown.sim_id
+), booked as (
+  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
+    description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
+    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after)
+  select sqlc.arg(tenant), d.id, 'disbursement',
+    coalesce(d.status, case when d.paid then 'SUCCESS' else 'INSUFFICIENT_FUNDS' end)::transaction_status,
+    d.reference, d.request_hash, d.order_ref, nullif(d.order_url, ''), d.is_url_protected, d.store,
+    case when d.described then d.description end, '', d.env_id, d.operator, d.country, d.currency, d.msisdn, d.amount, 0, d.amount,
+    d.absorption_pct, (sqlc.arg(latencies)::integer[])[d.outcome], sqlc.arg(float_currency), d.sim_id, now(),
+    case when d.paid then -d.amount else 0 end, case when d.sim_after is not null then d.amount else 0 end, d.balance, d.sim_after
+  from decided d
+  returning id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
+), event as (
+  insert into events (tenant, id, state, due_at)
+  select sqlc.arg(tenant), d.id, case when d.deliver then 'queued' else 'recorded' end::event_state,
+    case when d.deliver then now() + make_interval(secs => (sqlc.arg(after_ms)::float8[])[d.outcome] / 1000) end
+  from decided d, (select count(*) from booked) done
+)
+select id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after from booked;

@@ -1,0 +1,209 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/cauri-dev/cauri/server/store/internal/db"
+)
+
+// replica is a streaming replica of the database, which answers lists in the primary's place. It answers only when it has
+// replayed all that was committed before the list began, by whichever process: the primary is asked how far its log goes, which
+// costs it next to nothing, and the replica whether it is as far. Where it is not, soon, or is away, the primary answers.
+type replica struct {
+	pool *pgxpool.Pool
+
+	// usable is set by a probe, and taken back by a list that found otherwise, so that no two lists wait for a replica that is
+	// away or behind.
+	usable atomic.Bool
+
+	asking sync.Mutex    // held by the one question to the primary that is under way
+	asked  atomic.Uint64 // questions that were begun
+	answer position      // to the last of them, guarded by asking
+	err    error         // of the last of them, guarded by asking
+
+	answered, declined atomic.Int64
+}
+
+// position is a place in the primary's log.
+type position struct {
+	lsn      string
+	timeline int32 // a replica of another one has another history, whatever its numbers say
+}
+
+const (
+	askPosition = `select lsn::text, ('x' || left(pg_walfile_name(lsn), 8))::bit(32)::integer from pg_current_wal_flush_lsn() lsn`
+
+	// hasReplayed tells of a server whether it is a replica that has replayed the log up to a position.
+	hasReplayed = `select coalesce(pg_is_in_recovery() and pg_last_wal_replay_lsn() >= $1::pg_lsn
+    and (select timeline_id from pg_control_checkpoint()) = $2::integer, false) as replayed`
+
+	// enterTenantOnReplica is enterTenant for a replica: nobody's rows are seen where it has not replayed enough. What is read
+	// behind it sees all that was replayed by then.
+	enterTenantOnReplica = `with replica as materialized (` + hasReplayed + `)
+select set_config('cauri.tenant', case when replayed then
+    coalesce((select tenant::text from organizations where tenant = $3 and retained_at is null), '') else '' end, true),
+  set_config('role', 'cauri_tenant', true), replayed
+from replica`
+)
+
+const (
+	// replicaProbe is how often a replica that is not used is looked at.
+	replicaProbe = 250 * time.Millisecond
+	// replicaTimeout bounds what a list may lose to a replica that does not answer.
+	replicaTimeout = time.Second
+)
+
+// replicaPauses are the times for which a list waits for a replica that is a little behind. One that streams is behind by a
+// millisecond or two.
+var replicaPauses = []time.Duration{time.Millisecond, 2 * time.Millisecond, 4 * time.Millisecond, 8 * time.Millisecond, 16 * time.Millisecond}
+
+var errReplicaBehind = errors.New("the replica has not replayed what was committed before")
+
+// list reads by f behind a tenant's wall: on the replica if there is one and it is as far as the primary, else on the primary.
+// What was committed before the call is seen either way. f may be called twice.
+func (s *Store) list(ctx context.Context, tenant int64, f func(ctx context.Context, behind db.DBTX) error) error {
+	if s.replica != nil {
+		if s.replica.usable.Load() && s.listOnReplica(ctx, tenant, f) == nil {
+			s.replica.answered.Add(1)
+			return nil
+		}
+		s.replica.declined.Add(1)
+	}
+	return f(ctx, s.behind(tenant))
+}
+
+func (s *Store) listOnReplica(ctx context.Context, tenant int64, f func(ctx context.Context, behind db.DBTX) error) error {
+	attempt, cancel := context.WithTimeout(ctx, replicaTimeout)
+	defer cancel()
+	at, err := s.position(attempt)
+	if err != nil {
+		return err // the primary's fault
+	}
+	err = patiently(attempt, func() error { return f(attempt, walled{pool: s.replica.pool, tenant: tenant, at: &at}) })
+	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrConfigChanged) {
+		s.replica.usable.Store(false)
+	}
+	return err
+}
+
+// patiently repeats what a replica cannot do yet.
+func patiently(ctx context.Context, f func() error) error {
+	for _, pause := range replicaPauses {
+		if err := f(); !errors.Is(err, errReplicaBehind) {
+			return err
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		case <-timer.C:
+		}
+	}
+	return f()
+}
+
+// position returns how far the primary's log went at a moment after the call began: what was committed before lies before it.
+// Calls that wait for the same answer share it.
+func (s *Store) position(ctx context.Context) (position, error) {
+	r := s.replica
+	before := r.asked.Load()
+	r.asking.Lock()
+	defer r.asking.Unlock()
+	if r.asked.Load() > before {
+		return r.answer, r.err // another call has asked meanwhile, and began after this one
+	}
+	r.asked.Add(1)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), replicaTimeout)
+	defer cancel()
+	r.err = s.pool.QueryRow(ctx, askPosition).Scan(&r.answer.lsn, &r.answer.timeline)
+	return r.answer, r.err
+}
+
+// RunReplica looks, until ctx ends, whether a replica that is not used can be. It returns at once for a store without one.
+func (s *Store) RunReplica(ctx context.Context) {
+	if s.replica == nil {
+		return
+	}
+	ticker := time.NewTicker(replicaProbe)
+	defer ticker.Stop()
+	var failing bool
+	for {
+		if !s.replica.usable.Load() {
+			err := s.probeReplica(ctx)
+			switch {
+			case err != nil && !failing && ctx.Err() == nil:
+				slog.WarnContext(ctx, "the read replica cannot be used; lists are read from the primary until it can", "error", err)
+			case err == nil && failing:
+				slog.InfoContext(ctx, "the read replica is used again")
+			}
+			failing = err != nil
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// probeReplica takes a replica into use that has replayed what the primary has just written.
+func (s *Store) probeReplica(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*replicaTimeout) // it may have to connect
+	defer cancel()
+	at, err := s.position(ctx)
+	if err != nil {
+		return classify(err, "asking the primary how far its log goes")
+	}
+	err = patiently(ctx, func() error {
+		var replayed bool
+		err := s.replica.pool.QueryRow(ctx, hasReplayed, at.lsn, at.timeline).Scan(&replayed)
+		if err == nil && !replayed {
+			err = errReplicaBehind
+		}
+		return err
+	})
+	if err == nil {
+		s.replica.usable.Store(true)
+	}
+	return classify(err, "asking the replica how far it is")
+}
+
+// ReplicaStat is how a replica is used.
+type ReplicaStat struct {
+	Usable   bool
+	Answered int64 // lists that it answered
+	Declined int64 // lists that the primary answered, since the replica was away or behind
+}
+
+// ReplicaStat returns the zero value for a store without a replica.
+func (s *Store) ReplicaStat() ReplicaStat {
+	if s.replica == nil {
+		return ReplicaStat{}
+	}
+	return ReplicaStat{Usable: s.replica.usable.Load(), Answered: s.replica.answered.Load(), Declined: s.replica.declined.Load()}
+}
+
+// enteredOnReplica reads the answer to enterTenantOnReplica.
+func enteredOnReplica(answer pgx.Row) error {
+	var tenant string
+	var replayed bool
+	if err := answer.Scan(&tenant, nil, &replayed); err != nil {
+		return err
+	}
+	switch {
+	case !replayed:
+		return errReplicaBehind
+	case tenant == "":
+		return ErrConfigChanged // or it came while this was asked: the primary knows
+	}
+	return nil
+}

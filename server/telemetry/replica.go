@@ -1,0 +1,42 @@
+package telemetry
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// ReplicaState is how a read replica of the database is used.
+type ReplicaState struct {
+	Usable   bool
+	Answered int64 // lists that it answered
+	Declined int64 // lists that the primary answered in its place
+}
+
+// RegisterReplica adds a read replica to the metrics.
+func RegisterReplica(registry prometheus.Registerer, state func() ReplicaState) {
+	registry.MustRegister(replicaCollector(state))
+}
+
+type replicaCollector func() ReplicaState
+
+var (
+	replicaUsable = prometheus.NewDesc("cauri_api_replica_usable",
+		"1 while lists are read from the read replica of the database, 0 while it is away or behind.", nil, nil)
+	replicaLists = prometheus.NewDesc("cauri_api_replica_lists_total",
+		"Lists by who answered them: replica, or primary where the replica was away or behind.", []string{"database"}, nil)
+)
+
+// Describe implements [prometheus.Collector].
+func (replicaCollector) Describe(out chan<- *prometheus.Desc) {
+	out <- replicaUsable
+	out <- replicaLists
+}
+
+// Collect implements [prometheus.Collector].
+func (c replicaCollector) Collect(out chan<- prometheus.Metric) {
+	state := c()
+	usable := 0.0
+	if state.Usable {
+		usable = 1
+	}
+	out <- prometheus.MustNewConstMetric(replicaUsable, prometheus.GaugeValue, usable)
+	out <- prometheus.MustNewConstMetric(replicaLists, prometheus.CounterValue, float64(state.Answered), "replica")
+	out <- prometheus.MustNewConstMetric(replicaLists, prometheus.CounterValue, float64(state.Declined), "primary")
+}

@@ -1,0 +1,75 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+)
+
+// pipelineOfTheDocuments runs the steps of docs/ci/shared-cluster.yaml, as GitHub does: each in a shell of its own, with the
+// variables that steps before it have left.
+func pipelineOfTheDocuments(t *testing.T, s *system) {
+	whole := s.t
+	s.t = t
+	defer func() { s.t = whole }()
+
+	text, err := os.ReadFile(filepath.Join(s.root, "docs/ci/shared-cluster.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pipeline struct {
+		Jobs map[string]struct {
+			Steps []struct{ Name, If, Run string }
+		}
+	}
+	if err := yaml.Unmarshal(text, &pipeline); err != nil {
+		t.Fatal(err)
+	}
+	kubeconfig, err := os.ReadFile(s.dir + "/kubeconfig")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := os.CopyFS(folder+"/sandbox", os.DirFS(filepath.Join(s.root, "config/samples/ci"))); err != nil {
+		t.Fatal(err)
+	}
+	const namespace = "payments-42-1"
+	left := folder + "/left"
+	env := []string{
+		"PATH=" + filepath.Dir(s.kubectl) + ":" + os.Getenv("PATH"), "HOME=" + folder, "RUNNER_TEMP=" + folder, "GITHUB_ENV=" + left,
+		"KUBECONFIG_TEXT=" + string(kubeconfig), "NAMESPACE=" + namespace,
+	}
+	ran := 0
+	for _, step := range pipeline.Jobs["payments"].Steps {
+		if step.Run == "" || step.If == "failure()" {
+			continue
+		}
+		command := exec.CommandContext(t.Context(), "bash", "-e", "-o", "pipefail", "-c", step.Run)
+		command.Dir, command.Env = folder, env
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", step.Name, err, out)
+		}
+		ran++
+		if added, err := os.ReadFile(left); err == nil {
+			env = append(env, strings.Split(strings.TrimSpace(string(added)), "\n")...)
+		}
+	}
+	if ran < 5 {
+		t.Fatalf("only %d steps were run", ran)
+	}
+	eventually(t, 30*time.Second, func() string {
+		if out, err := s.try("", "get", "namespace", namespace); err == nil || !strings.Contains(out, "NotFound") {
+			return fmt.Sprintf("the namespace is still there: %s", out)
+		}
+		return ""
+	})
+	if n := s.count("select count(*) from organizations where namespace = $1", namespace); n != 0 {
+		t.Errorf("%d sandboxes of the run are left in the database", n)
+	}
+}

@@ -1,0 +1,60 @@
+package system
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// StartReplica makes a streaming replica of the server, with a folder and a port of its own, and starts it. [Postgres.Close]
+// removes it; it may be stopped and started like any other.
+func (p *Postgres) StartReplica(ctx context.Context) (*Postgres, error) {
+	replica := &Postgres{programs: p.programs, credential: p.credential, password: p.password, settings: p.settings}
+	var err error
+	if replica.port, err = freePort(); err != nil {
+		return nil, err
+	}
+	if replica.folder, err = p.newFolder("cauri-replica-"); err != nil {
+		return nil, err
+	}
+	backup := exec.CommandContext(ctx, filepath.Join(p.programs, "pg_basebackup"), "--pgdata="+replica.data(), "--host=127.0.0.1",
+		"--port="+strconv.Itoa(p.port), "--username="+superuser, "--write-recovery-conf", "--checkpoint=fast", "--no-sync")
+	backup.Dir = replica.folder
+	backup.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "PGPASSWORD=" + p.password}
+	backup.SysProcAttr = &syscall.SysProcAttr{Credential: p.credential}
+	if output, err := backup.CombinedOutput(); err != nil {
+		return nil, errors.Join(fmt.Errorf("copying the database for a replica: %w\n%s", err, output), replica.Close())
+	}
+	if err := replica.Start(ctx); err != nil {
+		return nil, errors.Join(err, replica.Close())
+	}
+	return replica, nil
+}
+
+// newFolder makes a folder that belongs to who runs Postgres.
+func (p *Postgres) newFolder(name string) (folder string, err error) {
+	parent := os.TempDir()
+	if p.credential != nil {
+		parent = "/tmp" // where the other user gets, too
+	}
+	if folder, err = os.MkdirTemp(parent, name); err != nil {
+		return "", fmt.Errorf("making a folder: %w", err)
+	}
+	return folder, p.own(folder)
+}
+
+// own gives a file or folder to who runs Postgres.
+func (p *Postgres) own(path string) error {
+	if p.credential == nil {
+		return nil
+	}
+	if err := os.Chown(path, int(p.credential.Uid), int(p.credential.Gid)); err != nil {
+		return fmt.Errorf("giving %s to the user of Postgres: %w", path, err)
+	}
+	return nil
+}
