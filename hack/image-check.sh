@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Builds the image by ko and by the Dockerfile and compares what they hold: files, modes, owners, the program's bytes, and how they run.
+# There need not be Docker nor a registry: buildah builds the Dockerfile, and the image that it starts from is made here, of a shell
+# and of this machine's Go.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+fail() { printf 'error: %s\n' "$1" >&2; exit 1; }
+
+[ "$(uname -s)" = Linux ] && [ "$(id -u)" = 0 ] ||
+  fail "buildah runs here as root on Linux only. With Docker: \`docker build -t cauri .\`, \`docker save\`, and \`bin/image compare\` with bin/images/cauri.tar."
+if ! command -v buildah >/dev/null || [ ! -x /bin/busybox ]; then
+  command -v apt-get >/dev/null || fail "install buildah and a static busybox"
+  echo "Installing buildah and busybox-static"
+  apt-get install -qq -y --no-install-recommends buildah busybox-static >/dev/null
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/tmp"
+export STORAGE_DRIVER=vfs BUILDAH_ISOLATION=chroot
+buildah() { command buildah --root "$work/storage" --runroot "$work/run" "$@"; }
+
+go_image=cauri.local/go:check
+container=$(buildah from scratch)
+for program in sh mkdir chmod; do # busybox is what it is called by
+  buildah copy --quiet "$container" /bin/busybox "/bin/$program" >/dev/null
+done
+buildah config --env PATH=/usr/local/go/bin:/bin --env GOPATH=/go --env GOCACHE=/gocache --env GOTOOLCHAIN=local --env HOME=/ "$container"
+buildah commit --quiet "$container" "$go_image" >/dev/null
+
+revision=$(git rev-parse HEAD)
+[ -z "$(git status --porcelain)" ] || revision+=-modified
+created=$(TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd)
+
+echo "Building the Dockerfile"
+buildah build --quiet --pull-never --identity-label=false --platform "linux/$(go env GOARCH)" \
+  --build-arg "GO_IMAGE=$go_image" --build-arg VERSION=check --build-arg "REVISION=$revision" --build-arg "CREATED=$created" \
+  --volume "$(go env GOROOT):/usr/local/go:ro" --volume "$(go env GOMODCACHE):/go/pkg/mod" --volume "$(go env GOCACHE):/gocache" \
+  --volume /etc/ssl:/etc/ssl:ro --volume "$work/tmp:/tmp" --tag cauri.local/cauri:check . >/dev/null
+buildah push --quiet cauri.local/cauri:check "docker-archive:$work/dockerfile.tar:cauri.local/cauri:check" >/dev/null
+
+echo "Building by ko"
+bin/image build --version check --cache "$work/cache" --out "$work/ko.tar"
+bin/image compare "$work/ko.tar" "$work/dockerfile.tar"

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// koBuild is one run of ko.
+type koBuild struct {
+	source    source
+	program   string // ko
+	platforms []v1.Platform
+	cache     string // folder; what ko keeps between runs
+	layout    string // folder, for the images
+	sboms     string // folder, for SPDX documents; empty for none
+}
+
+// run makes the images of all platforms.
+func (k koBuild) run(ctx context.Context) error {
+	base, err := writeBase(k.cache)
+	if err != nil {
+		return err
+	}
+	program, err := filepath.Abs(k.program)
+	if err != nil {
+		return err
+	}
+	command := exec.CommandContext(ctx, program, k.arguments()...)
+	command.Dir, command.Env = k.source.Folder, append(buildEnvironment(os.Environ()), k.environment(base)...)
+	var out bytes.Buffer
+	command.Stdout, command.Stderr = &out, &out
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", command, err, out.String())
+	}
+	return nil
+}
+
+func (k koBuild) arguments() []string {
+	args := []string{"build", "./cmd/cauri", "--push=false", "--bare", "--image-user=" + imageUser, "--oci-layout-path=" + k.layout,
+		"--jobs=1"} // with KOCACHE, ko's own book-keeping is not made for more
+	for _, platform := range k.platforms {
+		args = append(args, "--platform="+platform.String())
+	}
+	of := labels(k.source)
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		args = append(args, "--image-label="+name+"="+of[name])
+	}
+	if k.sboms == "" {
+		return append(args, "--sbom=none")
+	}
+	return append(args, "--sbom=spdx", "--sbom-dir="+k.sboms)
+}
+
+func (k koBuild) environment(base string) []string {
+	seconds := strconv.FormatInt(k.source.Time.Unix(), 10)
+	return []string{
+		"VERSION=" + k.source.Version, "REVISION=" + k.source.Revision(),
+		"KO_DOCKER_REPO=" + imageRepository, "KO_DEFAULTBASEIMAGE=" + base, "KOCACHE=" + k.cache,
+		"SOURCE_DATE_EPOCH=" + seconds, "KO_DATA_DATE_EPOCH=" + seconds, "TZ=UTC", // ko writes times in the zone of the machine
+		// Not empty, since then Go would read the flags that the user has set by `go env -w`.
+		"GOFLAGS=-buildvcs=false",
+	}
+}
+
+// buildEnvironment leaves out what would change the built program.
+func buildEnvironment(environment []string) []string {
+	changes := []string{"GOOS", "GOARCH", "GOARM", "GOAMD64", "GOARM64", "GOEXPERIMENT", "GOFLAGS", "GODEBUG", "GOFIPS140", "CGO_ENABLED"}
+	return slices.DeleteFunc(slices.Clone(environment), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains(changes, name) || strings.HasPrefix(name, "KO_") || name == "KOCACHE"
+	})
+}

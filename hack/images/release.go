@@ -1,0 +1,273 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/spf13/cobra"
+	"golang.org/x/mod/semver"
+)
+
+// release is one version's files, made in a folder.
+type release struct {
+	source
+	trial bool // HEAD has no tag of this version
+	notes string
+	// image is the repository that the manifests and the chart name. Images are pushed to it by publish.
+	image name.Repository
+	tools tools
+	dist  string
+	work  string // folder for what is between the steps, absolute
+	out   io.Writer
+}
+
+// tools are the programs that a release needs.
+type tools struct{ ko, helm, kubectl string }
+
+func newReleaseCommand() *cobra.Command {
+	var version, repository string
+	r := release{}
+	cmd := &cobra.Command{
+		Use:   "release",
+		Short: "Make all files of a release: programs, images, chart, manifests, SBOMs, checksums, notes",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			r.out = cmd.OutOrStdout()
+			if err := r.prepare(cmd.Context(), version, repository); err != nil {
+				return err
+			}
+			return r.make(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&version, "version", "", "v1.2.3; by default the tag of HEAD. v1.2.3-anything tries a release out where there is no tag")
+	flags.StringVar(&repository, "image-repository", imageRepository, "the repository that the chart and install.yaml take the image from")
+	flags.StringVar(&r.tools.ko, "ko", "bin/ko", "the program ko")
+	flags.StringVar(&r.tools.helm, "helm", "bin/helm", "the program helm")
+	flags.StringVar(&r.tools.kubectl, "kubectl", "kubectl", "the program kubectl")
+	flags.StringVar(&r.dist, "dist", "dist", "the folder for the files; what was in it is removed")
+	return cmd
+}
+
+// prepare finds out what is released, and refuses what must not be.
+func (r *release) prepare(ctx context.Context, version, repository string) error {
+	var err error
+	if r.source, err = readSource(ctx, ".", version); err != nil {
+		return err
+	}
+	tags, err := git(ctx, ".", "tag", "--points-at", "HEAD", "--list", "v*")
+	if err != nil {
+		return err
+	}
+	if r.Version, r.trial, err = chooseVersion(version, strings.Fields(tags)); err != nil {
+		return err
+	}
+	if r.Modified && !r.trial {
+		return fmt.Errorf("there are changes that are not committed (`git status` lists them): a release is what its tag says, so commit or remove them")
+	}
+	if r.image, err = name.NewRepository(repository); err != nil {
+		return fmt.Errorf("the image's repository: %w", err)
+	}
+	text, err := os.ReadFile(changelogPath)
+	if err != nil {
+		return err
+	}
+	versions, err := readChangelog(string(text))
+	if err != nil {
+		return err
+	}
+	if r.notes, err = notesOf(versions, r.number()); err != nil && r.trial {
+		r.notes, err = versions[0].Text, nil
+	}
+	return err
+}
+
+// chooseVersion is the version to release and whether it is a trial. tags are those of HEAD.
+func chooseVersion(asked string, tags []string) (version string, trial bool, err error) {
+	tagged := ""
+	for _, tag := range tags {
+		if isVersion(tag) && (tagged == "" || semver.Compare(tag, tagged) > 0) {
+			tagged = tag
+		}
+		if tag == asked && isVersion(tag) {
+			return tag, false, nil
+		}
+	}
+	switch {
+	case asked == "" && tagged != "":
+		return tagged, false, nil
+	case asked == "":
+		return "", false, fmt.Errorf("HEAD has no tag with a version: tag it (`git tag -a v1.2.3 -m v1.2.3`), or try with `make release VERSION=v1.2.3-test`")
+	case !isVersion(asked):
+		return "", false, fmt.Errorf("VERSION=%s: write v1.2.3 or v1.2.3-test", asked)
+	case semver.Prerelease(asked) == "":
+		return "", false, fmt.Errorf("HEAD does not have the tag %s: tag it (`git tag -a %s -m %s`), or try with `make release VERSION=%s-test`",
+			asked, asked, asked, asked)
+	}
+	return asked, true, nil
+}
+
+// isVersion refuses build metadata (v1.2.3+x) too, which a tag of an image cannot have.
+func isVersion(text string) bool { return semver.IsValid(text) && semver.Canonical(text) == text }
+
+// number is the version as charts and tags of images have it.
+func (r *release) number() string { return strings.TrimPrefix(r.Version, "v") }
+
+func (r *release) make(ctx context.Context) error {
+	if r.trial {
+		fmt.Fprintf(r.out, "THIS IS NO RELEASE: HEAD has no tag %s%s. The files are for trying out.\n", r.Version, map[bool]string{true: ", and files are changed"}[r.Modified])
+	}
+	if err := os.RemoveAll(r.dist); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.dist, 0o755); err != nil {
+		return err
+	}
+	// Beside the checkout's files, since kustomize reads only below the folder of a kustomization and by relative paths.
+	work, err := os.MkdirTemp(r.dist, ".work-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(work) }()
+	if r.work, err = filepath.Abs(work); err != nil {
+		return err
+	}
+	for _, step := range []struct {
+		name string
+		run  func(context.Context) error
+	}{
+		{"images and programs", r.makeImages}, {"chart", r.makeChart}, {"manifests", r.makeManifests}, {"notes", r.makeNotes},
+	} {
+		fmt.Fprintf(r.out, "== %s\n", step.name)
+		if err := step.run(ctx); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
+	}
+	if err := os.RemoveAll(work); err != nil {
+		return err
+	}
+	return r.makeChecksums()
+}
+
+// file is the path of a release's file.
+func (r *release) file(format string, args ...any) string {
+	return filepath.Join(r.dist, fmt.Sprintf(format, args...))
+}
+
+// makeImages writes the image for all platforms, and what comes out of it: one archive a platform, the programs, the SBOMs.
+func (r *release) makeImages(ctx context.Context) error {
+	images, sboms := filepath.Join(r.work, "layout"), filepath.Join(r.work, "sboms")
+	build := koBuild{source: r.source, program: r.tools.ko, platforms: platforms, cache: filepath.Join(r.work, "cache"), layout: images, sboms: sboms}
+	if err := build.run(ctx); err != nil {
+		return err
+	}
+	index, err := onlyIndex(images)
+	if err != nil {
+		return err
+	}
+	manifest, err := index.IndexManifest()
+	if err != nil {
+		return err
+	}
+	for _, entry := range manifest.Manifests {
+		image, err := index.Image(entry.Digest)
+		if err != nil {
+			return err
+		}
+		if err := r.makePlatform(image, entry.Platform.OS+"-"+entry.Platform.Architecture); err != nil {
+			return err
+		}
+	}
+	for _, of := range []string{"index", "linux-amd64", "linux-arm64"} {
+		if err := copyFile(r.file("cauri-%s-%s.spdx.json", r.Version, of), filepath.Join(sboms, "cauri-"+of+".spdx.json")); err != nil {
+			return err
+		}
+	}
+	if err := nameIndex(images, r.number()); err != nil {
+		return err
+	}
+	_, err = writeFile(r.layoutFile(), func(out io.Writer) error { return packFolder(out, images, r.Time) })
+	return err
+}
+
+// layoutFile is the image for all platforms.
+func (r *release) layoutFile() string { return r.file("cauri-%s-image.tar", r.Version) }
+
+// onlyIndex reads the one index of a layout.
+func onlyIndex(folder string) (v1.ImageIndex, error) {
+	all, err := layout.ImageIndexFromPath(folder)
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := all.IndexManifest()
+	if err != nil {
+		return nil, err
+	}
+	if len(manifest.Manifests) != 1 || !manifest.Manifests[0].MediaType.IsIndex() {
+		return nil, fmt.Errorf("%s holds %d entries, want one index", folder, len(manifest.Manifests))
+	}
+	return all.ImageIndex(manifest.Manifests[0].Digest)
+}
+
+// nameIndex writes the tag beside the one index of a layout, for programs that choose by it.
+func nameIndex(folder, tag string) error {
+	index, err := onlyIndex(folder)
+	if err != nil {
+		return err
+	}
+	path, err := layout.FromPath(folder)
+	if err != nil {
+		return err
+	}
+	digest, err := index.Digest()
+	if err != nil {
+		return err
+	}
+	named := layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": tag})
+	return path.ReplaceIndex(index, func(d v1.Descriptor) bool { return d.Digest == digest }, named)
+}
+
+// makePlatform writes what one platform's image gives: the archive of the image, and that of the program.
+func (r *release) makePlatform(image v1.Image, platform string) error {
+	size, err := writeArchive(r.file("cauri-%s-image-%s.tar", r.Version, platform), imageRepository+":"+r.number(), image)
+	if err != nil {
+		return err
+	}
+	program, err := programIn(image)
+	if err != nil {
+		return err
+	}
+	files := []packed{{"cauri", 0o755, program}}
+	for _, path := range []string{"LICENSE", "README.md"} {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		files = append(files, packed{path, 0o644, content})
+	}
+	folder := fmt.Sprintf("cauri-%s-%s", r.Version, platform)
+	_, err = writeFile(r.file("%s.tar.gz", folder), func(out io.Writer) error { return packFiles(out, folder, files, r.Time) })
+	fmt.Fprintf(r.out, "   %s: image %.1f MiB compressed, program %.1f MiB\n", platform, float64(size)/(1<<20), float64(len(program))/(1<<20))
+	return err
+}
+
+// makeNotes writes what the version brings, and how to get it.
+func (r *release) makeNotes(context.Context) error {
+	title := "# Cauri " + r.Version + "\n\n"
+	if r.trial {
+		title += "**This is no release.** It was built for trying out, from " + r.Revision() + ".\n\n"
+	}
+	_, err := writeFile(r.file("release-notes.md"), func(out io.Writer) error {
+		_, err := io.WriteString(out, title+cmp.Or(r.notes, "Nothing is written down.")+"\n")
+		return err
+	})
+	return err
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// source is what an image is built from.
+type source struct {
+	Folder string
+	// Version is what `cauri version` will print: v1.2.3, or a word for an image that is no release.
+	Version  string
+	Commit   string
+	Modified bool // the files are not those of the commit
+	Time     time.Time
+}
+
+// readSource looks at the checkout in a folder.
+func readSource(ctx context.Context, folder, version string) (source, error) {
+	commit, err := git(ctx, folder, "rev-parse", "HEAD")
+	if err != nil {
+		return source{}, fmt.Errorf("an image says which commit it is of, so it is built from a checkout with a commit: %w", err)
+	}
+	seconds, err := git(ctx, folder, "log", "-1", "--format=%ct")
+	if err != nil {
+		return source{}, err
+	}
+	at, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil {
+		return source{}, fmt.Errorf("the time of commit %s: %w", commit, err)
+	}
+	changes, err := git(ctx, folder, "status", "--porcelain")
+	if err != nil {
+		return source{}, err
+	}
+	return source{Folder: folder, Version: version, Commit: commit, Modified: changes != "", Time: time.Unix(at, 0).UTC()}, nil
+}
+
+// Revision is the commit as the program and the labels say it.
+func (s source) Revision() string {
+	if s.Modified {
+		return s.Commit + "-modified"
+	}
+	return s.Commit
+}
+
+// git runs git and returns what it printed, without the last line's end.
+func git(ctx context.Context, folder string, args ...string) (string, error) {
+	command := exec.CommandContext(ctx, "git", args...)
+	command.Dir = folder
+	out, err := command.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return "", fmt.Errorf("git %s: %s", strings.Join(args, " "), strings.TrimSpace(string(exit.Stderr)))
+	}
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w", strings.Join(args, " "), err)
+	}
+	return strings.TrimRight(string(out), "\n"), nil
+}
