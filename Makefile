@@ -36,28 +36,95 @@ status: bin/localcluster ## Show what runs
 build: bin/cauri bin/localcluster ## Build bin/cauri and bin/localcluster
 
 .PHONY: test
-test: build ## Run all tests
+test: build bin/helm ## Run all tests
 	@echo "Unit tests, tests on a real Postgres and a real Kubernetes API server, end-to-end tests"
+	@bin/localcluster pgbouncer >/dev/null
 	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" && export KUBEBUILDER_ASSETS && \
 	  bin/localcluster postgres --no-fsync -- go test $(RACE) -timeout 20m ./...
 	@cd hack/localcluster && go test $(RACE) .
+	@cd hack/images && go test $(RACE) .
 	@echo "All tests passed. Next: \`make up\` runs the whole system on this machine."
 
 .PHONY: faults
 faults: ## Run only the tests that kill, stop and confuse real processes; RUN=name selects
 	@go test -count=1 -v -timeout 20m -run '$(RUN)' ./test/faults
 
-.PHONY: load
-load: ## Measure under load, on a Postgres of its own; LOAD=name selects (go run ./test/load -list)
-	@mkdir -p bin && go run ./test/load -run '$(LOAD)' -json bin/load.json
+BENCH_ROUNDS ?= 3
+BENCH_LENGTH ?= 5s
+BENCH_SANDBOXES ?= 10000
+SOAK ?= 20m
+
+# The exit code of `go run` would be 1 whatever the program's is.
+.PHONY: bin/load
+bin/load:
+	@CGO_ENABLED=0 go build -o bin/load ./test/load
+
+.PHONY: bench
+bench: bin/load bin/localcluster ## Measure everything beside its floor; BENCH=row selects (bin/load -list), BENCH_ROUNDS, BENCH_LENGTH, BENCH_PAGE=page.md
+	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" bin/load -run '$(BENCH)' -rounds $(BENCH_ROUNDS) -length $(BENCH_LENGTH) \
+	  -sandboxes $(BENCH_SANDBOXES) -json bin/bench.json $(if $(BENCH_PAGE),-markdown '$(BENCH_PAGE)')
+
+.PHONY: bench-smoke
+bench-smoke: bin/load ## The same in two minutes at most: only what is broken fails, never what is slow
+	@bin/load -smoke -json bin/bench-smoke.json
+
+.PHONY: plot
+plot: ## Draw the figures of bin/bench.json into docs/performance
+	@go run ./test/load/plot -in bin/bench.json -out docs/performance
+
+.PHONY: profile
+profile: bin/load ## Profiles of api and worker under load, and the statements that cost most, into bin/profiles
+	@bin/load profile -out bin/profiles
+
+.PHONY: soak
+soak: bin/load ## Half of what is possible for 20 minutes (SOAK=length): what grows, by minutes
+	@bin/load soak -length $(SOAK) -json bin/soak.json
+
+##@ Shipping
+
+.PHONY: images
+images: bin/image bin/ko ## Build Cauri's image for this machine into bin/images: cauri.tar (cauri.local/cauri:e2e) and cauri-next.tar (:e2e-next)
+	@bin/image build --version e2e --out bin/images/cauri.tar
+	@bin/image build --version e2e-next --out bin/images/cauri-next.tar
+
+.PHONY: image-check
+image-check: bin/image bin/ko ## Build the Dockerfile too (buildah, as root) and compare both images
+	@hack/image-check.sh
+
+.PHONY: release
+release: bin/image bin/ko bin/helm bin/localcluster ## Make all files of a release in dist/ from the tag of HEAD; VERSION=v1.2.3-test tries it out
+	@bin/image release --version='$(VERSION)' $(if $(IMAGE_REPOSITORY),--image-repository='$(IMAGE_REPOSITORY)') \
+	  --kubectl="$$(command -v kubectl || echo "$$(bin/localcluster assets)/kubectl")"
+
+.PHONY: publish
+publish: bin/image bin/helm ## Push what `make release` made: IMAGE_REPOSITORY=registry/name CHART_REPOSITORY=registry/charts
+	@[ -n '$(IMAGE_REPOSITORY)' ] && [ -n '$(CHART_REPOSITORY)' ] || \
+	  { echo 'Say where to: make publish IMAGE_REPOSITORY=registry/cauri CHART_REPOSITORY=registry/charts' >&2; exit 1; }
+	@bin/image publish --image-repository='$(IMAGE_REPOSITORY)'
+	@bin/helm push dist/cauri-*.tgz 'oci://$(CHART_REPOSITORY)' $(HELM_FLAGS)
+
+.PHONY: e2e
+e2e: bin/helm bin/localcluster images bin/images/merchant.tar bin/cluster.test ## The chart on a real node on this machine, for Linux as root; RUN=name selects
+	@bin/localcluster images >/dev/null
+	@CAURI_E2E=node bin/localcluster node -- bin/cluster.test -test.v -test.timeout=20m $(if $(RUN),-test.run='$(RUN)')
+
+.PHONY: kind
+kind: bin/kind bin/helm images bin/images/merchant.tar bin/cluster.test ## The tests of `make e2e` on a kind cluster, for machines with Docker; RUN=name selects, KEEP=1 keeps it
+	@KUBECTL_FOLDER="$$(command -v kubectl >/dev/null || bin/localcluster assets)" hack/kind.sh $(if $(RUN),-test.run='$(RUN)')
+
+bin/kind: hack/tools/go.mod hack/tools/go.sum
+	@echo "Building kind"
+	@CGO_ENABLED=0 go build -C hack/tools -o ../../bin/ sigs.k8s.io/kind
+	@touch bin/kind
 
 .PHONY: generate
-generate: tools ## Write the generated files anew: CRDs, RBAC, deep copies, queries, docs/reference
+generate: tools bin/helm ## Write the generated files anew: CRDs, RBAC, deep copies, queries, docs/reference, the chart's files, config/default
 	@bin/controller-gen object paths=./api/...
 	@bin/controller-gen crd:maxDescLen=1000 paths=./api/... output:crd:artifacts:config=config/crd
 	@bin/controller-gen rbac:roleName=cauri-controller paths=./controllers/... output:rbac:artifacts:config=config/rbac
 	@bin/sqlc generate
 	@go run ./hack/reference
+	@go run ./hack/chart
 
 .PHONY: format
 format: ## Format the Go code
@@ -72,12 +139,32 @@ tools: bin/sqlc ## Build the pinned development tools into bin/
 
 bin/sqlc bin/controller-gen bin/staticcheck &: hack/tools/go.mod hack/tools/go.sum
 	@echo "Building the development tools (the first time takes a minute or two)"
-	@CGO_ENABLED=0 go build -C hack/tools -o ../../bin/ tool
+	@CGO_ENABLED=0 go build -C hack/tools -o ../../bin/ github.com/sqlc-dev/sqlc/cmd/sqlc sigs.k8s.io/controller-tools/cmd/controller-gen \
+	  honnef.co/go/tools/cmd/staticcheck
 	@touch bin/sqlc bin/controller-gen bin/staticcheck
 
+bin/helm: hack/tools/go.mod hack/tools/go.sum
+	@echo "Building helm (the first time takes a minute or two)"
+	@CGO_ENABLED=0 go build -C hack/tools -o ../../bin/ helm.sh/helm/v4/cmd/helm
+	@touch bin/helm
+
+bin/ko: hack/tools/go.mod hack/tools/go.sum
+	@echo "Building ko (the first time takes a minute or two)"
+	@CGO_ENABLED=0 go build -C hack/tools -o ../../bin/ github.com/google/ko
+	@touch bin/ko
+
 # Go knows better than make what is out of date.
-.PHONY: bin/cauri bin/localcluster
+.PHONY: bin/cauri bin/localcluster bin/image bin/cluster.test bin/images/merchant.tar
 bin/cauri:
 	@CGO_ENABLED=0 go build -o bin/cauri ./cmd/cauri
 bin/localcluster:
 	@CGO_ENABLED=0 go build -C hack/localcluster -o ../../bin/localcluster .
+bin/image:
+	@CGO_ENABLED=0 go build -C hack/images -o ../../bin/image .
+
+# What `make e2e` and `make kind` run: the tests as a program, and the image of a merchant.
+bin/cluster.test:
+	@CGO_ENABLED=0 go test -c -o bin/cluster.test ./test/cluster
+bin/images/merchant.tar: bin/localcluster
+	@mkdir -p bin/images && CGO_ENABLED=0 GOOS=linux go build -trimpath -o bin/merchant ./test/cluster/merchant
+	@bin/localcluster image --name cauri.local/merchant:e2e --entrypoint /merchant --user 65532:65532 -o bin/images/merchant.tar bin/merchant:/merchant

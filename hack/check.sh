@@ -16,10 +16,11 @@ fi
 go vet ./... || problem "go vet"
 bin/staticcheck ./... || problem "staticcheck"
 (cd hack/localcluster && go vet . && ../../bin/staticcheck .) || problem "go vet or staticcheck in hack/localcluster"
+(cd hack/images && go vet . && ../../bin/staticcheck .) || problem "go vet or staticcheck in hack/images"
 
 before=$(mktemp -d)
 trap 'rm -rf "$before"' EXIT
-generated=(api/v1alpha1 config/crd config/rbac server/store/internal/db docs/reference)
+generated=(api/v1alpha1 config/crd config/rbac server/store/internal/db docs/reference charts/cauri config/default)
 mkdir -p "$before/tree"
 cp -a --parents "${generated[@]}" go.mod go.sum "$before/tree"
 make --no-print-directory generate

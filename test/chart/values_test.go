@@ -1,0 +1,196 @@
+package chart
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// jsonSchema is what the test reads of values.schema.json.
+type jsonSchema struct {
+	Ref        string                 `json:"$ref"`
+	Defs       map[string]*jsonSchema `json:"$defs"`
+	Properties map[string]*jsonSchema `json:"properties"`
+	Additional any                    `json:"additionalProperties"`
+	Enum       []string               `json:"enum"`
+}
+
+func (s *jsonSchema) resolved(t *testing.T, top *jsonSchema) *jsonSchema {
+	t.Helper()
+	if s.Ref == "" {
+		return s
+	}
+	name, _ := strings.CutPrefix(s.Ref, "#/$defs/")
+	if top.Defs[name] == nil {
+		t.Fatalf("the schema has no %s", s.Ref)
+	}
+	return top.Defs[name]
+}
+
+// paths are the names of all properties, as far as the schema knows them. Where it allows any, the path ends.
+func (s *jsonSchema) paths(t *testing.T, top *jsonSchema, at string, found map[string]bool) {
+	t.Helper()
+	for name, property := range s.resolved(t, top).Properties {
+		path := strings.TrimPrefix(at+"."+name, ".")
+		resolved := property.resolved(t, top)
+		if len(resolved.Properties) == 0 {
+			found[path] = true
+			continue
+		}
+		if resolved.Additional != false {
+			t.Errorf("%s: the schema lets unknown values pass", path)
+		}
+		property.paths(t, top, path, found)
+	}
+}
+
+// valuePaths are the names of all values, down to where the schema ends.
+func valuePaths(values map[string]any, at string, schema, found map[string]bool) {
+	for name, value := range values {
+		path := strings.TrimPrefix(at+"."+name, ".")
+		part, mapping := value.(map[string]any)
+		if !mapping || schema[path] {
+			found[path] = true
+			continue
+		}
+		if slices.Contains([]string{"requests", "limits"}, slices.Sorted(maps.Keys(part))[0]) { // resources
+			found[path+".requests"], found[path+".limits"] = true, true
+			continue
+		}
+		valuePaths(part, path, schema, found)
+	}
+}
+
+func TestSchemaKnowsAllValuesAndNoOthers(t *testing.T) {
+	t.Parallel()
+	var schema jsonSchema
+	if err := json.Unmarshal([]byte(read(t, chart+"/values.schema.json")), &schema); err != nil {
+		t.Fatal(err)
+	}
+	var values map[string]any
+	if err := yaml.UnmarshalStrict([]byte(read(t, chart+"/values.yaml")), &values); err != nil {
+		t.Fatal(err)
+	}
+	allowed, there := map[string]bool{}, map[string]bool{}
+	schema.paths(t, &schema, "", allowed)
+	delete(allowed, "global") // Helm's own
+	maps.DeleteFunc(allowed, func(path string, _ bool) bool { return strings.HasSuffix(path, "resources.claims") })
+	valuePaths(values, "", allowed, there)
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(there)), slices.Sorted(maps.Keys(allowed))); diff != "" || schema.Additional != false {
+		t.Errorf("(-values.yaml +values.schema.json):\n%s", diff)
+	}
+}
+
+func TestWrongValuesAreRefused(t *testing.T) {
+	t.Parallel()
+	for set, says := range map[string]string{
+		"api.replica=3":                                  "'replica' not allowed",
+		"api.shutdownDelay=30s":                          "/api/shutdownDelay",
+		"api.terminationGracePeriodSeconds=20":           "/api/terminationGracePeriodSeconds",
+		"api.baseURL=pay.example.com":                    "/api/baseURL",
+		"database.mode=mysql":                            "/database/mode",
+		"database.mode=existingSecret":                   "set database.existingSecret.name",
+		"database.embedded.settings.max_connections=300": "/database/embedded/settings/max_connections",
+		"database.embedded.storage.type=hostPath":        "/database/embedded/storage/type",
+		"image.digest=latest":                            "/image/digest",
+		"logging.level=trace":                            "/logging/level",
+		"eventRetention=30d":                             "/eventRetention",
+		"watchNamespaces={Team_A}":                       "/watchNamespaces/0",
+		"webhooks.deny={example.com}":                    "/webhooks/deny/0",
+		"httpRoute.enabled=true":                         "set httpRoute.parentRefs",
+		"httpRoute.enabled=true,httpRoute.parentRefs[0].name=public,httpRoute.hostnames={pay.example.com}": "set api.baseURL",
+	} {
+		if _, err := template(t, "--set="+set); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: got %v, want something with %q", set, err, says)
+		}
+	}
+}
+
+func TestBaseURL(t *testing.T) {
+	t.Parallel()
+	const inCluster = "http://cauri-api.cauri-system.svc"
+	for set, want := range map[string]string{
+		"":                      inCluster,
+		"api.service.port=8080": inCluster + ":8080",
+		"ingress.enabled=true":  inCluster,
+		"ingress.enabled=true,ingress.hosts={pay.example.com}":                                                        "http://pay.example.com",
+		"ingress.enabled=true,ingress.hosts={pay.example.com,b.example.com},ingress.tls[0].secretName=pay":            "https://pay.example.com",
+		"ingress.enabled=true,ingress.hosts={pay.example.com},api.baseURL=https://example.com/pay/":                   "https://example.com/pay",
+		"httpRoute.enabled=true,httpRoute.parentRefs[0].name=public":                                                  inCluster,
+		"httpRoute.enabled=true,httpRoute.parentRefs[0].name=public,httpRoute.hostnames={a.b},api.baseURL=http://a.b": "http://a.b",
+	} {
+		rendered := objects(t, "--set="+set)
+		for _, d := range all[appsv1.Deployment](t, rendered, "Deployment") {
+			args := d.Spec.Template.Spec.Containers[0].Args
+			switch d.Name {
+			case "cauri-controller":
+				if !slices.Contains(args, "--base-url="+want) {
+					t.Errorf("%s: the sandboxes are not told %s: %v", set, want, args)
+				}
+			case "cauri-worker": // reaches the simulated operators inside of the cluster
+				if inside := inCluster + strings.TrimPrefix(want, inCluster); strings.HasPrefix(want, inCluster) && !slices.Contains(args, "--base-url="+inside) ||
+					!strings.Contains(strings.Join(args, " "), "--base-url="+inCluster) {
+					t.Errorf("%s: the worker calls %v", set, args)
+				}
+			}
+		}
+	}
+}
+
+// Two releases in a cluster share no name.
+func TestReleasesBesideEachOther(t *testing.T) {
+	t.Parallel()
+	names := map[string]bool{}
+	for _, as := range []string{"cauri", "blue", "blue-cauri-green"} {
+		rendered, err := helm(t, "template", as, chart, "--namespace="+namespace, "--set=crds.enabled=false")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, object := range parse(t, rendered) {
+			if names[nameOf(object)] {
+				t.Errorf("%s: %s is another release's", as, nameOf(object))
+			}
+			names[nameOf(object)] = true
+		}
+	}
+	long := strings.Repeat("long-", 10) + "end" // 53 characters, as Helm allows
+	rendered, err := helm(t, "template", long, chart, "--namespace="+namespace, "--set=crds.enabled=false")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range parse(t, rendered) {
+		if len(object.GetName()) > 63 {
+			t.Errorf("%s is longer than a name may be", nameOf(object))
+		}
+	}
+}
+
+func TestNotesTellWhatIsNext(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string][]string{
+		"defaults":      {"helm test cauri --namespace cauri-system", "http://cauri-api.cauri-system.svc", "the encryption key (cauri-encryption)", "with all sandboxes"},
+		"platform":      {"Merchants call https://pay.example.com."},
+		"cloudnativepg": {"kubectl apply --namespace team-a", "its passwords (cauri-database)"},
+		"ci":            {"keeps NOTHING"},
+	} {
+		out, err := helm(t, "install", release, chart, "--namespace="+namespace, "--dry-run=client", scenarios(t)[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, notes, _ := strings.Cut(out, "NOTES:\n")
+		for _, want := range c {
+			if !strings.Contains(notes, want) {
+				t.Errorf("%s: %q is missing in\n%s", name, want, notes)
+			}
+		}
+		if strings.Contains(notes, "\n\n\n") || strings.Contains(notes, "<no value>") {
+			t.Errorf("%s: the notes are\n%s", name, notes)
+		}
+	}
+}
