@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net/http"
-	"slices"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,24 +15,136 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
+// durable are the settings of the Postgres that is measured, beside those that make it keep what it commits: room enough that it does not
+// write checkpoints in the middle of a round.
+var durable = []string{"shared_buffers=1GB", "max_wal_size=8GB", "checkpoint_timeout=15min", "autovacuum_naptime=10s"}
+
+// statements lets Postgres count its statements, where that is wanted: it costs a little.
+var statements = []string{"shared_preload_libraries=pg_stat_statements", "pg_stat_statements.max=1000", "pg_stat_statements.track=all"}
+
+// settings are how a run measures.
+type settings struct {
+	Rounds       int      `json:"rounds"`
+	Length       duration `json:"length"`       // of a round of one side
+	Sandboxes    int      `json:"sandboxes"`    // of the row controller
+	Transactions int      `json:"transactions"` // of the row growth
+	Small        bool     `json:"small"`        // a tenth of everything: to see that it works, not for figures
+}
+
+// duration is a time that JSON has as 5s.
+type duration time.Duration
+
+func (d duration) String() string               { return time.Duration(d).String() }
+func (d duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+func (d *duration) UnmarshalText(text []byte) error {
+	parsed, err := time.ParseDuration(string(text))
+	*d = duration(parsed)
+	return err
+}
+
+// size is a number of things, a tenth of it where little is measured.
+func (s settings) size(n int) int {
+	if s.Small {
+		return max(1, n/10)
+	}
+	return n
+}
+
+// programs are the built ones.
+type programs struct{ cauri, floor string }
+
+// buildPrograms builds what is measured into a folder. A program cauri that is there is taken as it is.
+func buildPrograms(ctx context.Context, folder, cauri string) (p programs, err error) {
+	p.cauri = cauri
+	if cauri == "" {
+		p.cauri, err = system.Build(ctx, folder)
+	} else {
+		p.cauri, err = filepath.Abs(cauri)
+	}
+	if err != nil {
+		return p, err
+	}
+	p.floor, err = system.BuildProgram(ctx, folder, "./test/load/floor")
+	return p, err
+}
+
 // bench is an installation that is measured.
 type bench struct {
 	*system.System
-	report    report
-	sandboxes int // of the scenario controller
+	settings settings
+	programs programs
+	progress io.Writer
+	report   report
+
+	targets int    // made so far: each has references of its own
+	floor   *floor // nil where there is none
+}
+
+// openBench starts an installation on a Postgres of its own, so that no row finds what another one left. Its second result ends it.
+func openBench(ctx context.Context, p programs, s settings, progress io.Writer, postgresSettings ...string) (*bench, func() error, error) {
+	postgres, err := system.StartPostgres(ctx, append(durable, postgresSettings...)...)
+	if err != nil {
+		return nil, nil, err
+	}
+	installed, err := system.Open(ctx, postgres, p.cauri)
+	if err != nil {
+		return nil, nil, errors.Join(err, postgres.Close())
+	}
+	b := &bench{System: installed, settings: s, programs: p, progress: progress}
+	return b, func() error {
+		b.floor.close()
+		return errors.Join(installed.Close(), postgres.Close())
+	}, nil
+}
+
+// audit checks everything that was booked, by Cauri and by the floor.
+func (b *bench) audit(ctx context.Context) error {
+	problems, err := b.Audit(ctx)
+	if err != nil {
+		return err
+	}
+	b.report.Problems = append(b.report.Problems, problems...)
+	if b.floor == nil {
+		return nil
+	}
+	if _, err := b.floor.run(ctx, "audit"); err != nil {
+		b.problem("%v", err)
+	}
+	return nil
+}
+
+// apis starts apis.
+func (b *bench) apis(ctx context.Context, count int, flags ...string) ([]*system.API, error) {
+	var all []*system.API
+	for n := range count {
+		api, err := b.StartAPI(ctx, fmt.Sprintf("api-%d", n), flags...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, api)
+	}
+	return all, nil
 }
 
 // workers starts workers.
-func (b *bench) workers(ctx context.Context, count int) ([]*system.Worker, error) {
+func (b *bench) workers(ctx context.Context, count int, flags ...string) ([]*system.Worker, error) {
 	var all []*system.Worker
 	for n := range count {
-		worker, err := b.StartWorker(ctx, fmt.Sprintf("worker-%d", n))
+		worker, err := b.StartWorker(ctx, fmt.Sprintf("worker-%d", n), flags...)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, worker)
 	}
 	return all, nil
+}
+
+// addressesOf is where apis listen.
+func addressesOf(apis ...*system.API) (addresses []string) {
+	for _, api := range apis {
+		addresses = append(addresses, strings.TrimPrefix(api.URL, "http://"))
+	}
+	return addresses
 }
 
 // memory adds the most that each process had resident.
@@ -41,19 +156,10 @@ func (b *bench) memory(processes ...*system.Process) {
 	}
 }
 
-// delivered audits the deliveries of merchants whose events have all arrived.
-func (b *bench) delivered(ctx context.Context, merchants ...*system.Merchant) error {
-	for _, m := range merchants {
-		problems, err := m.AuditDeliveries(ctx, m.Receiver)
-		if err != nil {
-			return err
-		}
-		if len(problems) > 5 {
-			problems = append(problems[:5], fmt.Sprintf("and %d more in %s", len(problems)-5, m.Config.Name))
-		}
-		b.report.Problems = append(b.report.Problems, problems...)
-	}
-	return nil
+// series makes a name that no other has.
+func (b *bench) series(of string) string {
+	b.targets++
+	return of + strconv.Itoa(b.targets)
 }
 
 // inParallel calls f for 0 to n-1, so many at one time, and returns the first error.
@@ -77,88 +183,4 @@ func inParallel(ctx context.Context, n, atOnce int, f func(ctx context.Context, 
 	}
 	group.Wait()
 	return context.Cause(ctx)
-}
-
-// stream is load that comes at a rate, whether or not what came before is done with.
-type stream struct {
-	rate   int // a second
-	length time.Duration
-	send   func(ctx context.Context, i int) error
-}
-
-// sent is what became of a stream.
-type sent struct {
-	requests int
-	latest   time.Duration // that a request was sent after its time: the generator's own shortcoming
-	took     []time.Duration
-	failures []string
-}
-
-// run sends the stream and returns when all is answered. Each request has a moment that does not depend on the others.
-func (s stream) run(ctx context.Context) sent {
-	result := sent{requests: s.rate * int(s.length/time.Second)}
-	var mu sync.Mutex
-	var group sync.WaitGroup
-	begun := time.Now()
-	for i := range result.requests {
-		moment := begun.Add(time.Duration(i) * time.Second / time.Duration(s.rate))
-		if wait := time.Until(moment); wait > 0 && !system.Rest(ctx, wait) {
-			result.requests = i
-			break
-		}
-		late := time.Since(moment)
-		group.Go(func() {
-			err := s.send(ctx, i)
-			mu.Lock()
-			defer mu.Unlock()
-			result.latest = max(result.latest, late)
-			result.took = append(result.took, time.Since(moment))
-			if err != nil {
-				result.failures = append(result.failures, err.Error())
-			}
-		})
-	}
-	group.Wait()
-	return result
-}
-
-// pay makes a payment and expects that it is booked.
-func pay(ctx context.Context, m *system.Merchant, p system.Payment) error {
-	answer, err := m.Client.Post(ctx, "/payments", p)
-	if err == nil && answer.Status != http.StatusCreated {
-		err = fmt.Errorf("answered %d %s", answer.Status, answer.Body)
-	}
-	return err
-}
-
-// arrived adds how soon the events of merchants arrived, and checks how many did.
-func (b *bench) arrived(ctx context.Context, want int, merchants []*system.Merchant) error {
-	var delays []time.Duration
-	for _, m := range merchants {
-		own, err := m.Delays(ctx, m.Receiver)
-		if err != nil {
-			return err
-		}
-		delays = append(delays, own...)
-	}
-	b.figure("events that arrived", float64(len(delays)), "")
-	if len(delays) != want {
-		b.problem("%d events arrived, not %d", len(delays), want)
-	}
-	b.delays("all", delays, 1000, 0)
-	return nil
-}
-
-// sent adds what became of a stream to the report.
-func (b *bench) sent(s sent) {
-	b.figure("requests", float64(s.requests), "")
-	b.figure("latest request after its time", float64(s.latest.Milliseconds()), "ms")
-	if len(s.took) > 0 {
-		slices.Sort(s.took)
-		b.figure("answer after its request's time, p50", float64(percentile(s.took, 50).Milliseconds()), "ms")
-		b.figure("answer after its request's time, p99", float64(percentile(s.took, 99).Milliseconds()), "ms")
-	}
-	if len(s.failures) > 0 {
-		b.problem("%d requests had no result, the first: %s", len(s.failures), s.failures[0])
-	}
 }

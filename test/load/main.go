@@ -1,11 +1,13 @@
-// Command load measures Cauri under load: the real programs on a Postgres of its own that keeps what it commits, load at a
-// fixed rate wherever times are told (a client that waits for its answers would hide the stalls), and after each scenario an
-// audit of everything that was booked and delivered.
+// Command load measures Cauri: the real programs on a Postgres of its own that keeps what it commits, each figure beside a floor that is
+// measured in the same minutes, and after each row an audit of everything that was booked and delivered.
 //
-//	go run ./test/load -run settle10k
-//	go run ./test/load -json figures.json
+//	go run ./test/load -run 'create|hot'
+//	go run ./test/load -json figures.json -markdown docs/performance.md
+//	go run ./test/load profile -out bin/profiles
+//	go run ./test/load soak -length 20m
 //
-// The exit code is 0 if all targets were met, 1 if one was not or the audit found something, and 2 if a scenario could not run.
+// The exit code is 0 if all targets were met, 1 if one was not or an audit found something, and 2 if a row could not run. With -smoke a
+// target that was missed is told and no failure.
 package main
 
 import (
@@ -17,11 +19,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"regexp"
-	"text/tabwriter"
+	"syscall"
 	"time"
-
-	"github.com/cauri-dev/cauri/test/system"
 )
 
 // Exit codes.
@@ -31,165 +30,153 @@ const (
 	exitBroken = 2
 )
 
-// scenarioLimit bounds a scenario in all: that of the controller takes half an hour at its full size.
-const scenarioLimit = 45 * time.Minute
-
-// scenario is one measurement.
-type scenario struct {
-	name  string
-	tells string
-	run   func(context.Context, *bench) error
-}
-
-var scenarios = []scenario{
-	{"settle10k", "10,000 payments of one merchant are due at one moment; two workers settle them", settle10k},
-	{"deliver500", "500 events a second fall due for a minute; two workers deliver them", deliver500},
-	{"pay500", "500 payments a second for a minute through the api; two workers deliver their events", pay500},
-	{"fair", "a sandbox beside one with 100,000 events to send, one that hangs and 50 dead ones", fair},
-	{"controller", "many sandboxes, each with two test clients: made, found by a restart, left alone (-sandboxes says how many)", controller},
-}
-
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code := measure(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	command, args := measure, os.Args[1:]
+	if len(args) > 0 {
+		switch args[0] {
+		case "profile":
+			command, args = profile, args[1:]
+		case "soak":
+			command, args = soak, args[1:]
+		}
+	}
+	code := command(ctx, args, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
+// run is one run of the program.
+type run struct {
+	settings settings
+	program  string // to measure; empty: the work tree's
+	programs programs
+	progress io.Writer
+	// until is when no further row is begun; zero: never.
+	until time.Time
+}
+
+// smokeSettings are those of a short run, which is to see that everything works and conserves.
+var smokeSettings = settings{Rounds: 1, Length: duration(time.Second), Transactions: 100_000, Small: true}
+
+// smokeWithin is how long after its begin a short run begins no further row.
+const smokeWithin = 100 * time.Second
+
+// measure is the command that measures the rows.
 func measure(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("load", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	run := flags.String("run", "", "regular expression of the names of scenarios; empty: all")
+	pattern := flags.String("run", "", "regular expression of the names of rows; empty: all")
+	list := flags.Bool("list", false, "list the rows")
+	smoke := flags.Bool("smoke", false, "two minutes at most, one short round: only what is broken fails, never what is slow")
+	rounds := flags.Int("rounds", 3, "rounds of each comparison")
+	length := flags.Duration("length", 5*time.Second, "of a round of one side")
+	sandboxes := flags.Int("sandboxes", 10_000, "sandboxes of the row controller")
 	file := flags.String("json", "", "file to write the figures to")
-	list := flags.Bool("list", false, "list the scenarios")
-	sandboxes := flags.Int("sandboxes", 10_000, "sandboxes of the scenario controller")
+	program := programFlag(flags)
+	transactions := flags.Int("transactions", 1_000_000, "transactions of the row growth")
+	page := flags.String("markdown", "", "page to put the table into, between its marks")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return exitMet
 	} else if err != nil {
 		return exitBroken
 	}
-	selected, err := selectScenarios(*run)
+	r := &run{settings: settings{Rounds: *rounds, Length: duration(*length), Sandboxes: *sandboxes, Transactions: *transactions}, program: *program, progress: stdout}
+	if *smoke {
+		r.settings, r.until = smokeSettings, time.Now().Add(smokeWithin)
+	}
+	selected, err := selectRows(*pattern, *smoke)
+	if err == nil {
+		err = r.settings.check()
+	}
 	if err != nil {
 		fmt.Fprintln(stderr, err)
 		return exitBroken
 	}
 	if *list {
-		for _, s := range selected {
-			fmt.Fprintf(stdout, "%-12s %s\n", s.name, s.tells)
+		for _, r := range selected {
+			fmt.Fprintf(stdout, "%-12s %s\n", r.name, r.tells)
 		}
 		return exitMet
 	}
-	reports, err := runAll(ctx, selected, *sandboxes, stdout)
-	if *file != "" {
-		err = errors.Join(err, writeJSON(*file, reports))
-	}
-	return exitCode(reports, err, stderr)
+	all, err := r.all(ctx, selected)
+	fmt.Fprintln(stdout)
+	printTable(stdout, table(all.Rows))
+	err = errors.Join(err, all.write(*file, *page))
+	return exitCode(all.Rows, *smoke, err, stderr)
 }
 
-func selectScenarios(pattern string) ([]scenario, error) {
-	expression, err := regexp.Compile(pattern)
-	if err != nil {
-		return nil, fmt.Errorf("-run: %w", err)
-	}
-	var selected []scenario
-	for _, s := range scenarios {
-		if expression.MatchString(s.name) {
-			selected = append(selected, s)
-		}
-	}
-	if len(selected) == 0 {
-		return nil, fmt.Errorf("-run=%s: no scenario has such a name; -list shows them", pattern)
-	}
-	return selected, nil
+// programFlag declares the flag for another program than that of the work tree: an older one, to compare them.
+func programFlag(flags *flag.FlagSet) *string {
+	return flags.String("cauri", "", "program to measure; empty: the one of the work tree, built now")
 }
 
-// runAll runs scenarios one after the other, each on a Postgres of its own, so that none finds what another one left.
-func runAll(ctx context.Context, selected []scenario, sandboxes int, stdout io.Writer) (reports []report, err error) {
+func (s settings) check() error {
+	if s.Rounds < 1 || s.Length < duration(100*time.Millisecond) || s.Sandboxes < 0 || s.Transactions < 100 {
+		return fmt.Errorf("-rounds=%d -length=%s -sandboxes=%d -transactions=%d: write 1 round or more, of 100ms or more, sandboxes from 0, and transactions from 100", s.Rounds, s.Length, s.Sandboxes, s.Transactions)
+	}
+	return nil
+}
+
+// all measures rows one after the other. After an error it returns what it has.
+func (r *run) all(ctx context.Context, selected []row) (all figures, err error) {
+	begun := time.Now()
+	all = figures{Begun: begun, Settings: r.settings, Machine: machineNow()}
+	defer func() { all.Seconds, all.Charts = time.Since(begun).Seconds(), chartsOf(all.Rows) }()
 	folder, err := os.MkdirTemp("", "cauri-load-")
 	if err != nil {
-		return nil, err
+		return all, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	binary, err := system.Build(ctx, folder)
-	if err != nil {
-		return nil, err
+	if r.programs, err = buildPrograms(ctx, folder, r.program); err != nil {
+		return all, err
 	}
-	for _, s := range selected {
-		fmt.Fprintf(stdout, "%s: %s\n", s.name, s.tells)
-		r, err := runOne(ctx, s, sandboxes, binary)
-		if err != nil {
-			return reports, fmt.Errorf("%s: %w", s.name, err)
+	for _, row := range selected {
+		if !r.until.IsZero() && time.Now().After(r.until) {
+			all.Rows = append(all.Rows, report{Row: row.name, Tells: row.tells, Skipped: "there was no time left"})
+			continue
 		}
-		r.print(stdout)
-		reports = append(reports, r)
+		fmt.Fprintf(r.progress, "%s: %s\n", row.name, row.tells)
+		result, err := row.measure(ctx, r)
+		if errors.Is(err, errCannotMeasure) {
+			result.Skipped, err = err.Error(), nil
+			fmt.Fprintln(r.progress, "  "+result.Skipped)
+		}
+		if err != nil {
+			return all, fmt.Errorf("%s: %w", row.name, err)
+		}
+		result.printDetails(r.progress)
+		all.Rows = append(all.Rows, result)
 	}
-	return reports, nil
+	return all, nil
 }
 
-func runOne(ctx context.Context, s scenario, sandboxes int, binary string) (r report, err error) {
-	ctx, cancel := context.WithTimeout(ctx, scenarioLimit)
-	defer cancel()
-	postgres, err := system.StartPostgres(ctx)
-	if err != nil {
-		return report{}, err
+// write writes the figures as JSON and into a page; an empty name is of a file that is not asked for.
+func (f figures) write(file, page string) error {
+	var errs []error
+	if file != "" {
+		content, err := json.MarshalIndent(f, "", "  ")
+		errs = append(errs, err)
+		if err == nil {
+			errs = append(errs, os.WriteFile(file, append(content, '\n'), 0o644))
+		}
 	}
-	defer func() { err = errors.Join(err, postgres.Close()) }()
-	installed, err := system.Open(ctx, postgres, binary)
-	if err != nil {
-		return report{}, err
+	if page != "" {
+		errs = append(errs, writeMarkdown(page, f.page()))
 	}
-	defer func() { err = errors.Join(err, installed.Close()) }()
-	b := &bench{System: installed, sandboxes: sandboxes, report: report{Scenario: s.name, Tells: s.tells, Begun: time.Now(), Before: machineNow()}}
-	if err := s.run(ctx, b); err != nil {
-		return report{}, fmt.Errorf("%w\n%s", err, installed.Logs(10))
-	}
-	problems, err := installed.Audit(ctx)
-	if err != nil {
-		return report{}, err
-	}
-	b.report.Problems = append(b.report.Problems, problems...)
-	b.report.After = machineNow()
-	return b.report, nil
+	return errors.Join(errs...)
 }
 
-func writeJSON(file string, reports []report) error {
-	content, err := json.MarshalIndent(reports, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, append(content, '\n'), 0o644)
-}
-
-func exitCode(reports []report, err error, stderr io.Writer) int {
+// exitCode says how a run ended. Of a short run only what is broken counts.
+func exitCode(rows []report, smoke bool, err error, stderr io.Writer) int {
 	if err != nil {
 		fmt.Fprintln(stderr, "load:", err)
 		return exitBroken
 	}
-	for _, r := range reports {
-		if !r.met() {
+	for _, r := range rows {
+		if len(r.Problems) > 0 || !smoke && !r.holds() {
 			return exitMissed
 		}
 	}
 	return exitMet
-}
-
-// print shows the figures as a table.
-func (r report) print(w io.Writer) {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, f := range r.Figures {
-		verdict := ""
-		switch {
-		case f.AtMost == nil:
-		case f.met():
-			verdict = fmt.Sprintf("target: at most %v", *f.AtMost)
-		default:
-			verdict = fmt.Sprintf("MISSED the target: at most %v", *f.AtMost)
-		}
-		fmt.Fprintf(table, "  %s\t%.4g %s\t%s\n", f.Name, f.Value, f.Unit, verdict)
-	}
-	fmt.Fprintf(table, "  machine\t%s\tbefore; %s after\n", r.Before, r.After)
-	_ = table.Flush()
-	for _, problem := range r.Problems {
-		fmt.Fprintln(w, "  WRONG:", problem)
-	}
 }

@@ -2,56 +2,116 @@ package main
 
 import (
 	"testing"
-	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/test/load/chart"
 )
 
-func TestPercentile(t *testing.T) {
+func TestATargetIsOfTheRatioWhereThereIsAFloor(t *testing.T) {
 	t.Parallel()
-	var hundred []time.Duration
-	for n := range 100 {
-		hundred = append(hundred, time.Duration(n+1))
-	}
+	alone := figure{Value: sampleOf(4, 5, 90)}
+	beside := figure{Value: sampleOf(600), Floor: new(sampleOf(1000)), Ratio: new(sampleOf(0.6))}
 	cases := map[string]struct {
-		sorted []time.Duration
-		p      int
-		want   time.Duration
+		figure figure
+		want   bool
 	}{
-		"half of a hundred":     {hundred, 50, 50},
-		"99 of a hundred":       {hundred, 99, 99},
-		"all of a hundred":      {hundred, 100, 100},
-		"99 of one":             {[]time.Duration{7}, 99, 7},
-		"half of two":           {[]time.Duration{1, 2}, 50, 1},
-		"99 of two":             {[]time.Duration{1, 2}, 99, 2},
-		"none is still a value": {hundred, 0, 1},
+		"no target":                {alone, true},
+		"at most, its median":      {*new(alone).atMost(5), true},
+		"above":                    {*new(alone).atMost(4.9), false},
+		"the ratio, exactly":       {*new(beside).atLeast(0.6), true},
+		"the ratio, not the value": {*new(beside).atLeast(0.61), false},
+		"at most, of the ratio":    {*new(beside).atMost(2), true},
+		"between two":              {*new(beside).atLeast(0.5).atMost(0.55), false},
+		"below the least, alone":   {*new(alone).atLeast(6), false},
+		"a floor without a target": {beside, true},
+		"the least is met, alone":  {*new(alone).atLeast(5), true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := percentile(c.sorted, c.p); got != c.want {
-				t.Errorf("percentile = %d, want %d", got, c.want)
+			if got := c.figure.holds(); got != c.want {
+				t.Errorf("holds = %t, want %t", got, c.want)
 			}
 		})
 	}
 }
 
-func TestAReportIsMetOnlyIfAllOfItIs(t *testing.T) {
+func TestAReportHoldsOnlyIfAllOfItDoes(t *testing.T) {
 	t.Parallel()
 	limit := 5.0
+	good, bad := figure{Value: sampleOf(5), AtMost: &limit}, figure{Value: sampleOf(5.1), AtMost: &limit}
 	cases := map[string]struct {
 		report report
 		want   bool
 	}{
-		"within the target": {report{Figures: []figure{{Value: 5, AtMost: &limit}}}, true},
-		"no target":         {report{Figures: []figure{{Value: 50}}}, true},
-		"beyond the target": {report{Figures: []figure{{Value: 1, AtMost: &limit}, {Value: 5.1, AtMost: &limit}}}, false},
-		"a problem":         {report{Problems: []string{"money is missing"}}, false},
+		"all hold":        {report{Figures: []figure{good, good}}, true},
+		"nothing":         {report{}, true},
+		"one does not":    {report{Figures: []figure{good, bad}}, false},
+		"a problem":       {report{Figures: []figure{good}, Problems: []string{"money is missing"}}, false},
+		"it was left out": {report{Skipped: "no time"}, true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := c.report.met(); got != c.want {
-				t.Errorf("met = %t, want %t", got, c.want)
+			if got := c.report.holds(); got != c.want {
+				t.Errorf("holds = %t, want %t", got, c.want)
 			}
 		})
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	t.Parallel()
+	limit := 5.0
+	slow := report{Figures: []figure{{Value: sampleOf(6), AtMost: &limit}}}
+	broken := report{Problems: []string{"money is missing"}}
+	cases := map[string]struct {
+		rows  []report
+		smoke bool
+		err   error
+		want  int
+	}{
+		"all is well":                  {[]report{{}}, false, nil, exitMet},
+		"slow":                         {[]report{{}, slow}, false, nil, exitMissed},
+		"slow in a short run":          {[]report{{}, slow}, true, nil, exitMet},
+		"not conserved":                {[]report{broken}, false, nil, exitMissed},
+		"not conserved in a short run": {[]report{slow, broken}, true, nil, exitMissed},
+		"could not run":                {nil, false, errCannotMeasure, exitBroken},
+		"could not run in a short run": {nil, true, errCannotMeasure, exitBroken},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := exitCode(c.rows, c.smoke, c.err, t.Output()); got != c.want {
+				t.Errorf("the exit code is %d, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+func TestFiguresAreDrawnBesideTheirFloors(t *testing.T) {
+	t.Parallel()
+	b := &bench{}
+	b.against("8 connections", "/s", sampleOf(50, 60, 40), sampleOf(100, 100, 100)).in("creates", "100 sandboxes", 8)
+	b.figure("not drawn", 3, "")
+	other := &bench{}
+	other.add(figure{Value: sampleOf(70)}).in("creates", "100 sandboxes", 32)
+	charts := chartsOf([]report{b.report, other.report})
+	want := []chart.Series{
+		{Name: "100 sandboxes", Points: []chart.Point{{X: 8, Y: 50, Low: 40, High: 60}, {X: 32, Y: 70, Low: 70, High: 70}}},
+		{Name: "100 sandboxes: floor", Points: []chart.Point{{X: 8, Y: 100, Low: 100, High: 100}}},
+	}
+	if len(charts) != 1 || charts[0].Name != "creates" {
+		t.Fatalf("charts %+v, want creates alone", charts)
+	}
+	if diff := cmp.Diff(want, charts[0].Series); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := charts[0].SVG(); err != nil {
+		t.Error(err)
+	}
+	if frames[0].Series != nil {
+		t.Error("the frame was drawn into")
 	}
 }

@@ -13,7 +13,8 @@ import (
 // deliver500 measures how soon events arrive that become due at a steady rate. They are written to the database together with
 // their transactions, a few at a time, so that what is measured is the way from there and not the api.
 func deliver500(ctx context.Context, b *bench) error {
-	const rate, length, sandboxes, atOnce = 500, time.Minute, 10, 10
+	const rate, sandboxes, atOnce = 500, 10, 10
+	length := b.settings.long(time.Minute)
 	api, err := b.StartAPI(ctx, "api")
 	if err != nil {
 		return err

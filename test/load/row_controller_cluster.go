@@ -34,7 +34,7 @@ type cluster struct {
 // startCluster needs KUBEBUILDER_ASSETS, the folder of kube-apiserver and etcd.
 func startCluster() (*cluster, error) {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		return nil, errors.New("KUBEBUILDER_ASSETS is not set, so there is no Kubernetes API server: run `make load LOAD=controller`")
+		return nil, fmt.Errorf("%w: KUBEBUILDER_ASSETS is not set, so there is no Kubernetes API server; `make bench` sets it", errCannotMeasure)
 	}
 	ctrl.SetLogger(logr.Discard())
 	c := &cluster{}

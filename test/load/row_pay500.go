@@ -12,7 +12,8 @@ import (
 // pay500 measures a steady load that comes through the api, whose answers are held for a while: how late the answers are, and how
 // soon events arrive beside it.
 func pay500(ctx context.Context, b *bench) error {
-	const rate, length, sandboxes = 500, time.Minute, 10
+	const rate, sandboxes = 500, 10
+	length := b.settings.long(time.Minute)
 	api, err := b.StartAPI(ctx, "api")
 	if err != nil {
 		return err

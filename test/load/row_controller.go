@@ -37,7 +37,7 @@ type scale struct {
 // controller measures the controller with many resources: made before it starts, one by one, found again by a restart, and left
 // alone.
 func controller(ctx context.Context, b *bench) (err error) {
-	s := &scale{bench: b, sandboxes: b.sandboxes}
+	s := &scale{bench: b, sandboxes: b.settings.Sandboxes}
 	if s.cluster, err = startCluster(); err != nil {
 		return err
 	}

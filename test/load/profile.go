@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/test/load/generator"
+	"github.com/cauri-dev/cauri/test/system"
+)
+
+// kinds are the profiles that are taken, all over the same time.
+var kinds = []struct{ name, path string }{
+	{"cpu", "profile"}, {"allocs", "allocs"}, {"block", "block"}, {"mutex", "mutex"},
+}
+
+// profile is the command that puts load on everything and takes profiles of api and worker, and the statements that cost most.
+func profile(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("load profile", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	out := flags.String("out", "bin/profiles", "folder to write to")
+	length := flags.Duration("length", 20*time.Second, "of the load")
+	program := programFlag(flags)
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return exitMet
+	} else if err != nil {
+		return exitBroken
+	}
+	if err := takeProfiles(ctx, *program, *out, *length, stdout); err != nil {
+		fmt.Fprintln(stderr, "load profile:", err)
+		return exitBroken
+	}
+	return exitMet
+}
+
+func takeProfiles(ctx context.Context, program, out string, length time.Duration, stdout io.Writer) (err error) {
+	if length < time.Second {
+		return fmt.Errorf("-length=%s: write a second or more", length)
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "cauri-load-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	built, err := buildPrograms(ctx, folder, program)
+	if err != nil {
+		return err
+	}
+	b, end, err := openBench(ctx, built, settings{Rounds: 1, Length: duration(length)}, stdout, statements...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	return b.profile(ctx, out, stdout)
+}
+
+// profile takes everything while load is on.
+func (b *bench) profile(ctx context.Context, out string, stdout io.Writer) error {
+	s, err := openSink()
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	l := &assembly{bench: b}
+	addresses := map[string]string{}
+	for _, name := range []string{"api", "worker"} {
+		port, err := b.Port(name + "'s profiles")
+		if err != nil {
+			return err
+		}
+		addresses[name] = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	}
+	if l.apis, err = b.apis(ctx, 1, "--profile-address="+addresses["api"]); err != nil {
+		return err
+	}
+	if l.workers, err = b.workers(ctx, 1, "--profile-address="+addresses["worker"]); err != nil {
+		return err
+	}
+	subjects, err := l.mixed(ctx, s.url)
+	if err != nil {
+		return err
+	}
+	if err := b.filled(ctx, subjects[0], 1000); err != nil {
+		return err
+	}
+	gets, err := b.gets(ctx, l.sandboxes, l.apis...)
+	if err != nil {
+		return err
+	}
+	if _, err := b.SQL.Exec(ctx, "create extension if not exists pg_stat_statements; select pg_stat_statements_reset()"); err != nil {
+		return err
+	}
+	length := time.Duration(b.settings.Length)
+	var taking sync.WaitGroup
+	failures := make(chan error, len(kinds)*len(addresses))
+	for name, address := range addresses {
+		for _, kind := range kinds {
+			taking.Go(func() {
+				from := fmt.Sprintf("http://%s/debug/pprof/%s?seconds=%d", address, kind.path, int(length.Seconds()))
+				failures <- download(ctx, from, filepath.Join(out, name+"."+kind.name+".pprof"))
+			})
+		}
+	}
+	results, err := loadAll(ctx, append(subjects, gets), 11, func(ctx context.Context, g *generator.Generator) generator.Result {
+		return g.Closed(ctx, length+time.Second)
+	})
+	taking.Wait()
+	close(failures)
+	for failure := range failures {
+		err = errors.Join(err, failure)
+	}
+	if err != nil {
+		return err
+	}
+	for i, subject := range append(subjects, gets) {
+		fmt.Fprintf(stdout, "%s: %s/s\n", subject.name, number(results[i].Rate()))
+	}
+	if err := b.topStatements(ctx, filepath.Join(out, "statements.txt")); err != nil {
+		return err
+	}
+	return tops(ctx, out, b.programs.cauri, stdout)
+}
+
+// mixed are the loads that make everything work: payments that are forced and payments that are settled.
+func (l *assembly) mixed(ctx context.Context, url string) (subjects []subject, err error) {
+	b := l.bench
+	if l.sandboxes, err = b.addSandboxes(ctx, b.settings.size(100), url); err != nil {
+		return nil, err
+	}
+	numbers, err := addPayers(ctx, l.sandboxes, b.settings.size(10), payments.Approve)
+	if err != nil {
+		return nil, err
+	}
+	forced := b.writes("/v1/payments", 201, l.sandboxes, []string{system.Unregistered}, "success", l.apis...)
+	settled := b.writes("/v1/payments", 201, l.sandboxes, numbers, "", l.apis...)
+	settled.name += ", settled later"
+	return []subject{forced, settled}, known(ctx, l.sandboxes, l.apis...)
+}
+
+// loadAll puts load on subjects side by side, each on so many connections.
+func loadAll(ctx context.Context, subjects []subject, connections int, load func(context.Context, *generator.Generator) generator.Result) ([]generator.Result, error) {
+	results := make([]generator.Result, len(subjects))
+	err := inParallel(ctx, len(subjects), len(subjects), func(ctx context.Context, i int) error {
+		g, err := generator.Dial(ctx, subjects[i].target, connections)
+		if err != nil {
+			return err
+		}
+		defer g.Close()
+		results[i] = load(ctx, g)
+		return errors.Join(context.Cause(ctx), results[i].Err())
+	})
+	return results, err
+}
+
+func download(ctx context.Context, from, file string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answered %d %s", from, response.StatusCode, content)
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, content, 0o644)
+}
+
+// topStatements writes the statements that took most of the database's time.
+func (b *bench) topStatements(ctx context.Context, file string) error {
+	rows, err := b.SQL.Query(ctx, `select round(100 * total_exec_time / sum(total_exec_time) over ())::bigint, calls, round(total_exec_time)::bigint,
+			round(1000 * mean_exec_time)::bigint, rows, shared_blks_hit / calls, wal_bytes::bigint / calls, rolname, regexp_replace(query, '\s+', ' ', 'g')
+		from pg_stat_statements s join pg_roles r on r.oid = s.userid where rolname <> 'postgres' order by total_exec_time desc limit 40`)
+	if err != nil {
+		return err
+	}
+	type statement struct {
+		Percent, Calls, Total, Mean, Rows, Pages, WAL int64
+		Role, Query                                   string
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[statement])
+	if err != nil {
+		return err
+	}
+	var text strings.Builder
+	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "%\tcalls\tms\tµs each\trows\tpages each\tWAL bytes each\trole\t  statement")
+	for _, s := range all {
+		fmt.Fprintf(t, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t  %s\n", s.Percent, s.Calls, s.Total, s.Mean, s.Rows, s.Pages, s.WAL, s.Role, s.Query)
+	}
+	_ = t.Flush()
+	return os.WriteFile(file, []byte(text.String()), 0o644)
+}
+
+// tops writes what is at the top of each profile as text beside it.
+func tops(ctx context.Context, folder, program string, stdout io.Writer) error {
+	files, err := filepath.Glob(filepath.Join(folder, "*.pprof"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		args := []string{"tool", "pprof", "-top", "-nodecount=60"}
+		if strings.HasSuffix(file, ".allocs.pprof") {
+			args = append(args, "-sample_index=alloc_space") // all that was allocated, not what is left of it
+		}
+		command := exec.CommandContext(ctx, "go", append(args, program, file)...)
+		text, err := command.Output()
+		if err != nil {
+			return fmt.Errorf("reading the profile %s: %w", file, err)
+		}
+		top := strings.TrimSuffix(file, ".pprof") + ".txt"
+		if err := os.WriteFile(top, text, 0o644); err != nil {
+			return err
+		}
+		fmt.Fprintln(stdout, top)
+	}
+	fmt.Fprintln(stdout, filepath.Join(folder, "statements.txt"))
+	return nil
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/test/load/generator"
+	"github.com/cauri-dev/cauri/test/system"
+)
+
+// nobody is an endpoint that no worker asks, since none runs where it stands: events are queued for it.
+const nobody = "http://127.0.0.1:1/hook"
+
+// addSandboxes makes sandboxes whose events are queued, or go to a url.
+func (b *bench) addSandboxes(ctx context.Context, count int, url string, change ...func(*store.SandboxConfig)) ([]*system.Sandbox, error) {
+	sandboxes := make([]*system.Sandbox, count)
+	for i := range sandboxes {
+		s, err := b.AddSandbox(ctx, fmt.Sprintf("s%d", i), url, change...)
+		if err != nil {
+			return nil, err
+		}
+		sandboxes[i] = s
+	}
+	return sandboxes, nil
+}
+
+// known waits until apis know every sandbox.
+func known(ctx context.Context, sandboxes []*system.Sandbox, apis ...*system.API) error {
+	for _, api := range apis {
+		for _, s := range sandboxes {
+			if _, err := s.Client(ctx, api); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addPayers registers SIMs, the same numbers in each sandbox, and returns the numbers.
+func addPayers(ctx context.Context, sandboxes []*system.Sandbox, count int, behaviour payments.Behaviour) (numbers []string, err error) {
+	for n := range count {
+		for _, s := range sandboxes {
+			payer, err := s.AddPayer(ctx, n, behaviour, 1_000_000_000)
+			if err != nil {
+				return nil, err
+			}
+			if s == sandboxes[0] {
+				numbers = append(numbers, payer.MSISDN)
+			}
+		}
+	}
+	return numbers, nil
+}
+
+// booked counts all transactions.
+func (b *bench) booked(ctx context.Context) (int64, error) {
+	return b.Count(ctx, "select count(*) from transactions")
+}
+
+// writes is a subject: requests of 100 francs to a path, of sandboxes and payers drawn by chance, the same in each run. A scenario
+// forces the outcome.
+func (b *bench) writes(path string, status int, sandboxes []*system.Sandbox, numbers []string, scenario string, apis ...*system.API) subject {
+	var heads []string
+	for _, s := range sandboxes {
+		heads = append(heads, generator.Head("POST", path, s.Key))
+	}
+	reference := b.series("r")
+	rest := `","application":"shop"}`
+	if scenario != "" {
+		rest = `","application":"shop","scenario":"` + scenario + `"}`
+	}
+	return subject{
+		name: "cauri " + path, booked: b.booked,
+		target: generator.Target{Addresses: addressesOf(apis...), Status: status, Next: new(atomic.Int64), Append: func(buffer []byte, n int64) []byte {
+			body := append(make([]byte, 0, 256), `{"amount":100,"currency":"RWF","operator":"mtn","country":"RW","msisdn":"`...)
+			body = append(body, numbers[drawn(n, 1)%uint64(len(numbers))]...)
+			body = append(append(body, `","reference":"`...), reference...)
+			body = append(strconv.AppendInt(append(body, '-'), n, 10), rest...)
+			return generator.JSON(append(buffer, heads[drawn(n, 0)%uint64(len(heads))]...), body)
+		}},
+	}
+}
+
+// floorCreates is the subject that the floor is: the same load in its own words.
+func (b *bench) floorCreates(address string, merchants uint64) subject {
+	const payers = 100_000
+	head, reference := generator.Head("POST", "/v1/payments", ""), b.series("r")
+	return subject{
+		name: "the floor", booked: b.floor.booked,
+		target: generator.Target{Addresses: []string{address}, Status: 201, Next: new(atomic.Int64), Append: func(buffer []byte, n int64) []byte {
+			body := strconv.AppendUint(append(make([]byte, 0, 128), `{"merchant":`...), 1+drawn(n, 0)%merchants, 10)
+			body = append(append(body, `,"reference":"`...), reference...)
+			body = strconv.AppendInt(append(body, '-'), n, 10)
+			body = strconv.AppendUint(append(body, `","payer":`...), 1+drawn(n, 1)%payers, 10)
+			return generator.JSON(append(buffer, head...), append(body, `,"amount":100}`...))
+		}},
+	}
+}
+
+// drawn is a number that looks drawn by chance, the same for each n: the mixing step of SplitMix64.
+func drawn(n int64, which uint64) uint64 {
+	x := (uint64(n)*2 + which + 1) * 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// columns are the table's.
+var columns = []string{"row", "figure", "floor", "ratio", "target", "holds"}
+
+// line is one of the table, a cell for each column.
+type line [6]string
+
+// table are the figures that have a target, or are shown for their own sake.
+func table(rows []report) (lines []line) {
+	for _, r := range rows {
+		if r.Skipped != "" {
+			lines = append(lines, line{r.Row + ": not measured, " + r.Skipped})
+			continue
+		}
+		for _, f := range r.Figures {
+			if f.inTable() {
+				lines = append(lines, r.line(f))
+			}
+		}
+		for _, problem := range r.Problems {
+			lines = append(lines, line{r.Row + ": WRONG: " + problem, 5: "NO"})
+		}
+	}
+	return lines
+}
+
+func (r report) line(f figure) line {
+	l := line{r.Row + ": " + f.Name, f.Value.text(f.Unit)}
+	if f.Floor != nil {
+		l[2], l[3] = f.Floor.text(""), f.Ratio.text("")
+	}
+	l[4] = f.targetText()
+	switch {
+	case !f.hasTarget():
+	case f.holds():
+		l[5] = "yes"
+	default:
+		l[5] = "NO"
+	}
+	return l
+}
+
+func (f figure) targetText() string {
+	var parts []string
+	if f.AtLeast != nil {
+		parts = append(parts, ">= "+number(*f.AtLeast))
+	}
+	if f.AtMost != nil {
+		parts = append(parts, "<= "+number(*f.AtMost))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// text is the median with the spread behind it, where there is one.
+func (s sample) text(unit string) string {
+	text := number(s.Median)
+	if unit != "" {
+		text += " " + unit
+	}
+	if len(s.Rounds) > 1 {
+		text += fmt.Sprintf(" (%s to %s)", number(s.Low), number(s.High))
+	}
+	return text
+}
+
+// number has three digits that tell something, or all before the point.
+func number(value float64) string {
+	if size := math.Abs(value); size < 99.95 {
+		return strconv.FormatFloat(value, 'g', 3, 64)
+	}
+	text := strconv.FormatFloat(math.Abs(math.Round(value)), 'f', 0, 64)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	if value < 0 {
+		text = "-" + text
+	}
+	return text
+}
+
+// printTable prints the table for a terminal.
+func printTable(w io.Writer, lines []line) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, strings.Join(columns, "\t"))
+	for _, l := range lines {
+		fmt.Fprintln(t, strings.TrimRight(strings.Join(l[:], "\t"), "\t"))
+	}
+	_ = t.Flush()
+}
+
+// printDetails prints all figures of a row, as they come.
+func (r report) printDetails(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, f := range r.Figures {
+		l := r.line(f)
+		verdict := l[4]
+		if l[5] == "NO" {
+			verdict = "MISSED " + verdict
+		}
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\n", f.Name, l[1], l[2], l[3], verdict)
+	}
+	fmt.Fprintf(t, "  machine\t%s\tbefore; %s after\n", r.Before, r.After)
+	_ = t.Flush()
+	for _, problem := range r.Problems {
+		fmt.Fprintln(w, "  WRONG:", problem)
+	}
+}
+
+// markdown is the table for a page.
+func markdown(lines []line) string {
+	var page strings.Builder
+	fmt.Fprintf(&page, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
+	for _, l := range lines {
+		for i := range l {
+			l[i] = strings.ReplaceAll(l[i], "|", "\\|")
+		}
+		fmt.Fprintf(&page, "| %s |\n", strings.Join(l[:], " | "))
+	}
+	return page.String()
+}
+
+// Between these lines of a page stands what the program writes.
+const (
+	tableBegins = "<!-- bench: begin -->\n"
+	tableEnds   = "<!-- bench: end -->\n"
+)
+
+// writeMarkdown puts a text between the two marks of a page. The page has to be there, with the marks.
+func writeMarkdown(file, text string) error {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	before, rest, begins := strings.Cut(string(content), tableBegins)
+	_, after, ends := strings.Cut(rest, tableEnds)
+	if !begins || !ends {
+		return fmt.Errorf("%s has no place for the table: write the lines %q and %q where it is to stand", file, strings.TrimSpace(tableBegins), strings.TrimSpace(tableEnds))
+	}
+	return os.WriteFile(file, []byte(before+tableBegins+text+tableEnds+after), 0o644)
+}
+
+// page is the table with how it came about.
+func (f figures) page() string {
+	return fmt.Sprintf("%s on %s: %d rounds of %s for each side; median (lowest to highest).\n\n%s", f.Begun.UTC().Format("2 January 2006"), f.Machine,
+		f.Settings.Rounds, f.Settings.Length, markdown(table(f.Rows)))
+}

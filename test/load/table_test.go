@@ -1,0 +1,143 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// measuredRows are rows of every kind.
+func measuredRows() []report {
+	b := &bench{report: report{Row: "create"}}
+	b.against("8 connections", "/s", sampleOf(3000, 2900, 3100), sampleOf(5000, 5000, 5000)).atLeast(0.6)
+	b.against("p99", "ms", sampleOf(12.34), sampleOf(4)).atMost(2)
+	b.figure("a detail", 1, "")
+	b.against("a detail beside its floor", "ms", sampleOf(3), sampleOf(4))
+	b.add(figure{Name: "for its own sake", Value: sampleOf(0.123456)}).shown()
+	b.target("peak", 149, "MiB", 150)
+	b.problem("money is missing")
+	return []report{b.report, {Row: "controller", Skipped: "there was no time left"}}
+}
+
+func TestTheTableTellsWhatHolds(t *testing.T) {
+	t.Parallel()
+	want := []line{
+		{"create: 8 connections", "3,000 /s (2,900 to 3,100)", "5,000 (5,000 to 5,000)", "0.6 (0.58 to 0.62)", ">= 0.6", "yes"},
+		{"create: p99", "12.3 ms", "4", "3.08", "<= 2", "NO"},
+		{"create: for its own sake", "0.123", "", "", "", ""},
+		{"create: peak", "149 MiB", "", "", "<= 150", "yes"},
+		{"create: WRONG: money is missing", "", "", "", "", "NO"},
+		{"controller: not measured, there was no time left"},
+	}
+	if diff := cmp.Diff(want, table(measuredRows())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[float64]string{
+		0: "0", 0.6: "0.6", 0.12345: "0.123", 12.34: "12.3", 99.94: "99.9", 99.96: "100", 1234.4: "1,234", 1234567: "1,234,567", -1500: "-1,500",
+	} {
+		if got := number(value); got != want {
+			t.Errorf("number(%v) = %s, want %s", value, got, want)
+		}
+	}
+}
+
+func TestThePageGetsTheTableBetweenItsMarks(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "page.md")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("# Performance\n\n" + tableBegins + "old\n" + tableEnds + "\nAfter.\n")
+	all := figures{Begun: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), Settings: settings{Rounds: 3, Length: duration(5 * time.Second)}, Rows: measuredRows()}
+	for range 2 { // a second time it takes the place of the first
+		if err := writeMarkdown(file, all.page()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(content)
+	if !strings.HasPrefix(page, "# Performance\n\n"+tableBegins+"21 November 2026") || !strings.HasSuffix(page, tableEnds+"\nAfter.\n") || strings.Contains(page, "old\n") {
+		t.Errorf("the page is\n%s", page)
+	}
+	if strings.Count(page, "| create: 8 connections | 3,000 /s (2,900 to 3,100) | 5,000 (5,000 to 5,000) | 0.6 (0.58 to 0.62) | >= 0.6 | yes |\n") != 1 {
+		t.Errorf("the page has no such line once:\n%s", page)
+	}
+	for _, text := range []string{"no marks\n", tableBegins + "no end\n"} {
+		write(text)
+		if err := writeMarkdown(file, "x"); err == nil {
+			t.Errorf("a page without marks was written: %q", text)
+		}
+	}
+}
+
+func TestFiguresSurviveJSON(t *testing.T) {
+	t.Parallel()
+	want := figures{
+		Begun: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), Seconds: 12, Rows: measuredRows(),
+		Settings: settings{Rounds: 3, Length: duration(1500 * time.Millisecond), Sandboxes: 7},
+	}
+	file := filepath.Join(t.TempDir(), "bench.json")
+	if err := want.write(file, ""); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got figures
+	if err := json.Unmarshal(content, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if !strings.Contains(string(content), `"length": "1.5s"`) {
+		t.Errorf("the length of a round is not readable:\n%s", content)
+	}
+}
+
+func TestRowsAreSelectedByTheirWholeName(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		pattern string
+		smoke   bool
+		want    string
+	}{
+		"one":                   {"settle", false, "settle"},
+		"two":                   {"hot|get", false, "hot get"},
+		"several":               {"settle.*", false, "settle settle10k"},
+		"of several, the short": {"settle.*", true, "settle"},
+		"none":                  {"no such row", false, ""},
+		"no regular expression": {"(", false, ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			selected, err := selectRows(c.pattern, c.smoke)
+			var names []string
+			for _, r := range selected {
+				names = append(names, r.name)
+			}
+			if got := strings.Join(names, " "); got != c.want || (err != nil) != (c.want == "") {
+				t.Errorf("selected %q, error %v; want %q", got, err, c.want)
+			}
+		})
+	}
+	if all, err := selectRows("", false); err != nil || len(all) != len(rows) {
+		t.Errorf("%d of %d rows are selected by nothing, error %v", len(all), len(rows), err)
+	}
+}
