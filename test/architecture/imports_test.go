@@ -13,25 +13,35 @@ const module = "github.com/cauri-dev/cauri/"
 // mayImport says which packages of this module each package may import: imports point one way. A package in a folder below
 // one that is named here has the rules of that folder.
 var mayImport = map[string][]string{
-	"api/v1alpha1":         {},
-	"server/payments":      {},
-	"server/operators":     {"server/payments"},
-	"server/operators/sim": {"server/payments", "server/store"},
-	"server/webhooks":      {"server/payments"},
-	"server/telemetry":     {},
-	"server/store":         {"server/payments", "server/store"},
-	"server/httpapi":       {"server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
-	"server/worker":        {"server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
-	"controllers":          {"api/v1alpha1", "server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
-	"cmd/cauri":            {"api/v1alpha1", "controllers", "server/payments", "server/operators/sim", "server/store", "server/telemetry", "server/webhooks", "server/httpapi", "server/worker"},
-	"hack/reference":       {}, // reads files
-	"test/architecture":    {},
-	"test/conformance":     {}, // a black box
-	"test/e2e":             {"server/webhooks"},
-	"test/faults":          {"server/payments", "server/store", "test/system"},
-	"test/load":            {"api/v1alpha1", "controllers", "server/payments", "server/store", "test/system"},
-	"test/monitoring":      {}, // reads files
-	"test/system":          {"server/payments", "server/store"},
+	"api/v1alpha1":             {},
+	"server/payments":          {},
+	"server/operators":         {"server/payments"},
+	"server/operators/sim":     {"server/payments", "server/store"},
+	"server/webhooks":          {"server/payments"},
+	"server/telemetry":         {},
+	"server/store":             {"server/payments", "server/store"},
+	"server/httpapi":           {"server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
+	"server/worker":            {"server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
+	"controllers":              {"api/v1alpha1", "server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
+	"cmd/cauri":                {"api/v1alpha1", "controllers", "server/payments", "server/operators/sim", "server/store", "server/telemetry", "server/webhooks", "server/httpapi", "server/worker"},
+	"hack/chart":               {}, // reads files
+	"hack/reference":           {}, // reads files
+	"test/architecture":        {},
+	"test/chart":               {"controllers"}, // for their scheme
+	"test/cluster":             {"api/v1alpha1", "server/payments", "test/cluster/merchantapi", "test/system"},
+	"test/cluster/merchant":    {"test/cluster/merchantapi"}, // a black box
+	"test/cluster/merchantapi": {},
+	"test/conformance":         {}, // a black box
+	"test/e2e":                 {"server/webhooks"},
+	"test/faults":              {"server/payments", "server/store", "test/system"},
+	"test/load":                {"api/v1alpha1", "controllers", "server/payments", "server/store", "test/load/chart", "test/load/generator", "test/load/growth", "test/system"},
+	"test/load/chart":          {},
+	"test/load/floor":          {}, // what Cauri is measured against has nothing of it
+	"test/load/generator":      {},
+	"test/load/plot":           {"test/load/chart"},
+	"test/monitoring":          {}, // reads files
+	"test/scripts":             {}, // runs shell scripts
+	"test/system":              {"server/payments", "server/store"},
 }
 
 // standardLibraryOnly are the packages that nothing from outside may reach.
