@@ -27,7 +27,7 @@ func TestSchemaIsAwaited(t *testing.T) {
 			t.Errorf("%s: the configuration without a schema: %v", role, err)
 		}
 	}
-	stranger, err := store.Open(strings.Replace(url, "postgres@", "nobody_of_that_name@", 1), store.Options{})
+	stranger, err := store.Open(loginAt(t, url, "nobody_of_that_name", "anything"), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,18 +75,14 @@ func TestOwnerMakesTheUsers(t *testing.T) {
 	database := storetest.Empty(t)
 	sql := storetest.Connect(t, database)
 	owner, user := someRole(t, "owner", database), someRole(t, "api", database)
-	for _, statement := range []string{"create role " + owner + " login createrole", "alter schema public owner to " + owner} {
+	for _, statement := range []string{"create role " + owner + " login createrole password 'owner'", "alter schema public owner to " + owner} {
 		if _, err := sql.Exec(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
 	}
 	t.Cleanup(func() { afterwards(t, database, "drop owned by "+owner+" cascade") })
-	at, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at.User = url.User(owner)
-	if err := store.Migrate(t.Context(), at.String()); err != nil {
+	at := loginAt(t, database, owner, "owner")
+	if err := store.Migrate(t.Context(), at); err != nil {
 		t.Fatal(err)
 	}
 	kept := func() (password string) {
@@ -98,7 +94,7 @@ func TestOwnerMakesTheUsers(t *testing.T) {
 	}
 	var before string
 	for _, password := range []string{"first", "second"} {
-		if err := store.EnsureUsers(t.Context(), at.String(), []store.User{{Name: user, Group: "cauri_api", Password: password}}); err != nil {
+		if err := store.EnsureUsers(t.Context(), at, []store.User{{Name: user, Group: "cauri_api", Password: password}}); err != nil {
 			t.Fatal(err)
 		}
 		after := kept()
@@ -107,8 +103,8 @@ func TestOwnerMakesTheUsers(t *testing.T) {
 		}
 		before = after
 	}
-	at.User = url.User(user)
-	s, err := store.Open(at.String(), store.Options{})
+	asUser := loginAt(t, database, user, "second")
+	s, err := store.Open(asUser, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,8 +112,19 @@ func TestOwnerMakesTheUsers(t *testing.T) {
 	if err := s.Ping(t.Context()); err != nil {
 		t.Errorf("the user has not what the api needs: %v", err)
 	}
-	err = store.EnsureUsers(t.Context(), at.String(), []store.User{{Name: user, Group: "cauri_worker", Password: "third"}})
+	err = store.EnsureUsers(t.Context(), asUser, []store.User{{Name: user, Group: "cauri_worker", Password: "third"}})
 	if err == nil || strings.Contains(err.Error(), "third") {
 		t.Errorf("a user who gives itself more rights: %v", err)
 	}
+}
+
+// loginAt is the URL of a database for another user. Whether the server wants a password is its own affair.
+func loginAt(t *testing.T, database, user, password string) string {
+	t.Helper()
+	at, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.User = url.UserPassword(user, password)
+	return at.String()
 }
