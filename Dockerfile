@@ -13,8 +13,8 @@ ARG VERSION=dev
 ARG REVISION=
 ARG TARGETOS
 ARG TARGETARCH
-RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false \
-      -ldflags="-s -w -X main.version=$VERSION -X main.revision=$REVISION" -o /image/ko-app/cauri ./cmd/cauri
+RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false -tags=grpcnotrace \
+      -gcflags=k8s.io/api/...=-l -ldflags="-s -w -X main.version=$VERSION -X main.revision=$REVISION" -o /image/ko-app/cauri ./cmd/cauri
 # The folders and modes of ko.
 RUN mkdir -p /image/var/run/ko && chmod -R 0555 /image
 

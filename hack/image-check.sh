@@ -41,5 +41,5 @@ buildah build --quiet --pull-never --identity-label=false --platform "linux/$(go
 buildah push --quiet cauri.local/cauri:check "docker-archive:$work/dockerfile.tar:cauri.local/cauri:check" >/dev/null
 
 echo "Building by ko"
-bin/image build --version check --cache "$work/cache" --out "$work/ko.tar"
+bin/image build --version check --out "$work/ko.tar"
 bin/image compare "$work/ko.tar" "$work/dockerfile.tar"

@@ -28,11 +28,15 @@ func newBuildCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			size, err := buildArchive(cmd.Context(), s, ko, cache, out)
+			image, err := buildImage(cmd.Context(), s, ko, cache)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s:%s, %.1f MiB compressed\n", out, imageRepository, version, float64(size)/(1<<20))
+			size, err := writeArchive(out, imageRepository+":"+version, image)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s:%s, %.1f MiB\n", out, imageRepository, version, float64(size)/(1<<20))
 			return nil
 		},
 	}
@@ -45,29 +49,25 @@ func newBuildCommand() *cobra.Command {
 	return cmd
 }
 
-// buildArchive builds the image of this machine's architecture and returns the archive's size in bytes.
-func buildArchive(ctx context.Context, s source, ko, cache, out string) (int64, error) {
+// buildImage builds the image of this machine's architecture.
+func buildImage(ctx context.Context, s source, ko, cache string) (v1.Image, error) {
 	folder, err := cacheFolder(cache, ko, s.Version)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	images := filepath.Join(folder, "layout")
 	// A layout collects what is written to it. The cache makes up for starting anew.
 	if err := os.RemoveAll(images); err != nil {
-		return 0, err
+		return nil, err
 	}
 	build := koBuild{
 		source: s, program: ko, cache: folder, layout: images,
 		platforms: []v1.Platform{{OS: "linux", Architecture: runtime.GOARCH}},
 	}
 	if err := build.run(ctx); err != nil {
-		return 0, err
+		return nil, err
 	}
-	image, err := onlyImage(images)
-	if err != nil {
-		return 0, err
-	}
-	return writeArchive(out, imageRepository+":"+s.Version, image)
+	return onlyImage(images)
 }
 
 // cacheFolder is the folder for one version's builds, absolute. Another ko starts anew: ko remembers digests of what it compressed.

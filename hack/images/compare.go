@@ -83,7 +83,8 @@ func addFiles(facts map[string]string, files *tar.Reader) error {
 		if _, err := io.Copy(digest, files); err != nil {
 			return err
 		}
-		facts["file "+name] = fmt.Sprintf("%s, owner %d:%d, %d bytes, sha256 %x%s", h.FileInfo().Mode(), h.Uid, h.Gid, h.Size, digest.Sum(nil), linkOf(h))
+		facts["file "+name] = fmt.Sprintf("%s, owner %d:%d, %d bytes, sha256 %x%s",
+			h.FileInfo().Mode(), h.Uid, h.Gid, h.Size, digest.Sum(nil), linkOf(h))
 	}
 }
 

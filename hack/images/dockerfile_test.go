@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -117,23 +116,5 @@ func TestDockerfileTakesTheGoOfTheModule(t *testing.T) {
 	}
 	if want := "\nARG GO_IMAGE=golang:" + module.GoVersion + "\n"; !strings.Contains(readText(t, "../../Dockerfile"), want) {
 		t.Errorf("the Dockerfile has no line %q: go.mod wants Go %s", strings.TrimSpace(want), module.GoVersion)
-	}
-}
-
-func TestBuildEnvironment(t *testing.T) {
-	t.Parallel()
-	got := buildEnvironment([]string{"HOME=/root", "GOFLAGS=-race", "GOARCH=arm64", "KO_DOCKER_REPO=x", "KOCACHE=y", "GOPROXY=direct", "GOAMD64=v3"})
-	if diff := cmp.Diff([]string{"HOME=/root", "GOPROXY=direct"}, got); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestKoIsToldTheSameEverywhere(t *testing.T) {
-	t.Parallel()
-	k := koBuild{source: source{Version: "v1.2.3", Commit: "abc", Modified: true, Time: time.Unix(1700000000, 0)}, cache: "/cache"}
-	want := []string{"VERSION=v1.2.3", "REVISION=abc-modified", "KO_DOCKER_REPO=cauri.local/cauri", "KO_DEFAULTBASEIMAGE=base", "KOCACHE=/cache",
-		"SOURCE_DATE_EPOCH=1700000000", "KO_DATA_DATE_EPOCH=1700000000", "TZ=UTC", "GOFLAGS=-buildvcs=false"}
-	if diff := cmp.Diff(want, k.environment("base")); diff != "" {
-		t.Error(diff)
 	}
 }

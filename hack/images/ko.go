@@ -35,7 +35,11 @@ func (k koBuild) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	command := exec.CommandContext(ctx, program, k.arguments()...)
+	images, err := layoutArgument(k.source.Folder, k.layout)
+	if err != nil {
+		return err
+	}
+	command := exec.CommandContext(ctx, program, k.arguments(images)...)
 	command.Dir, command.Env = k.source.Folder, append(buildEnvironment(os.Environ()), k.environment(base)...)
 	var out bytes.Buffer
 	command.Stdout, command.Stderr = &out, &out
@@ -45,8 +49,30 @@ func (k koBuild) run(ctx context.Context) error {
 	return nil
 }
 
-func (k koBuild) arguments() []string {
-	args := []string{"build", "./cmd/cauri", "--push=false", "--bare", "--image-user=" + imageUser, "--oci-layout-path=" + k.layout,
+// layoutArgument is the path of the images for ko, which takes it for a part of an image's name: that has no capitals, and the folder
+// of the checkout may have some.
+func layoutArgument(checkout, folder string) (string, error) {
+	from, err := filepath.Abs(checkout)
+	if err != nil {
+		return "", err
+	}
+	to, err := filepath.Abs(folder)
+	if err != nil {
+		return "", err
+	}
+	relative, err := filepath.Rel(from, to)
+	if err != nil {
+		return "", err
+	}
+	if relative != strings.ToLower(relative) {
+		return "", fmt.Errorf("ko writes images only to folders without capital letters: name another one than %s, below the checkout, "+
+			"and another version", folder)
+	}
+	return relative, nil
+}
+
+func (k koBuild) arguments(images string) []string {
+	args := []string{"build", "./cmd/cauri", "--push=false", "--bare", "--image-user=" + imageUser, "--oci-layout-path=" + images,
 		"--jobs=1"} // with KOCACHE, ko's own book-keeping is not made for more
 	for _, platform := range k.platforms {
 		args = append(args, "--platform="+platform.String())

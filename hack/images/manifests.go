@@ -31,7 +31,8 @@ func (r *release) makeChart(ctx context.Context) error {
 	if err := os.WriteFile(values, []byte(changed), 0o644); err != nil {
 		return err
 	}
-	if _, err := r.output(ctx, r.tools.helm, "package", chart, "--version="+r.number(), "--app-version="+r.number(), "--destination="+r.work); err != nil {
+	_, err = r.output(ctx, r.tools.helm, "package", chart, "--version="+r.number(), "--app-version="+r.number(), "--destination="+r.work)
+	if err != nil {
 		return err
 	}
 	packaged, err := os.Open(filepath.Join(r.work, "cauri-"+r.number()+".tgz"))
@@ -72,8 +73,8 @@ func (r *release) makeManifests(ctx context.Context) error {
 		if err := os.Mkdir(kustomization, 0o755); err != nil {
 			return err
 		}
-		text := fmt.Sprintf("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [%q]\nimages: [{name: %s, newName: %s, newTag: %q}]\n",
-			base, imageRepository, r.image.Name(), r.number())
+		text := fmt.Sprintf("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [%q]\n"+
+			"images: [{name: %s, newName: %s, newTag: %q}]\n", base, imageRepository, r.image.Name(), r.number())
 		if err := os.WriteFile(filepath.Join(kustomization, "kustomization.yaml"), []byte(text), 0o644); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -28,6 +29,10 @@ type release struct {
 	work  string // folder for what is between the steps, absolute
 	out   io.Writer
 }
+
+// programLimit is the size in bytes that the program, and with it the unpacked image, stays below. It grows at once by a quarter when
+// something executes a template (renderDocsPage in server/httpapi says why).
+const programLimit = 40 << 20
 
 // tools are the programs that a release needs.
 type tools struct{ ko, helm, kubectl string }
@@ -71,7 +76,8 @@ func (r *release) prepare(ctx context.Context, version, repository string) error
 		return err
 	}
 	if r.Modified && !r.trial {
-		return fmt.Errorf("there are changes that are not committed (`git status` lists them): a release is what its tag says, so commit or remove them")
+		return errors.New("there are changes that are not committed (`git status` lists them): a release is what its tag says, " +
+			"so commit or remove them")
 	}
 	if r.image, err = name.NewRepository(repository); err != nil {
 		return fmt.Errorf("the image's repository: %w", err)
@@ -105,7 +111,8 @@ func chooseVersion(asked string, tags []string) (version string, trial bool, err
 	case asked == "" && tagged != "":
 		return tagged, false, nil
 	case asked == "":
-		return "", false, fmt.Errorf("HEAD has no tag with a version: tag it (`git tag -a v1.2.3 -m v1.2.3`), or try with `make release VERSION=v1.2.3-test`")
+		return "", false, errors.New("HEAD has no tag with a version: tag it (`git tag -a v1.2.3 -m v1.2.3`), " +
+			"or try with `make release VERSION=v1.2.3-test`")
 	case !isVersion(asked):
 		return "", false, fmt.Errorf("VERSION=%s: write v1.2.3 or v1.2.3-test", asked)
 	case semver.Prerelease(asked) == "":
@@ -123,7 +130,7 @@ func (r *release) number() string { return strings.TrimPrefix(r.Version, "v") }
 
 func (r *release) make(ctx context.Context) error {
 	if r.trial {
-		fmt.Fprintf(r.out, "THIS IS NO RELEASE: HEAD has no tag %s%s. The files are for trying out.\n", r.Version, map[bool]string{true: ", and files are changed"}[r.Modified])
+		fmt.Fprintf(r.out, "THIS IS NO RELEASE: HEAD has no tag %s. The files are for trying out, of %s.\n", r.Version, r.Revision())
 	}
 	if err := os.RemoveAll(r.dist); err != nil {
 		return err
@@ -165,7 +172,10 @@ func (r *release) file(format string, args ...any) string {
 // makeImages writes the image for all platforms, and what comes out of it: one archive a platform, the programs, the SBOMs.
 func (r *release) makeImages(ctx context.Context) error {
 	images, sboms := filepath.Join(r.work, "layout"), filepath.Join(r.work, "sboms")
-	build := koBuild{source: r.source, program: r.tools.ko, platforms: platforms, cache: filepath.Join(r.work, "cache"), layout: images, sboms: sboms}
+	build := koBuild{
+		source: r.source, program: r.tools.ko, platforms: platforms,
+		cache: filepath.Join(r.work, "cache"), layout: images, sboms: sboms,
+	}
 	if err := build.run(ctx); err != nil {
 		return err
 	}
@@ -244,6 +254,10 @@ func (r *release) makePlatform(image v1.Image, platform string) error {
 	program, err := programIn(image)
 	if err != nil {
 		return err
+	}
+	if len(program) > programLimit {
+		return fmt.Errorf("the program for %s has %d bytes, at most %d are allowed: see what was linked in by `go tool nm -size`",
+			platform, len(program), programLimit)
 	}
 	files := []packed{{"cauri", 0o755, program}}
 	for _, path := range []string{"LICENSE", "README.md"} {

@@ -65,6 +65,13 @@ func New(o Options) *Server {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
 func (s *Server) routes() http.Handler {
+	a := s.describedRoutes()
+	a.publish()
+	return a.router
+}
+
+// describedRoutes are all but those that publish adds.
+func (s *Server) describedRoutes() *api {
 	r := chi.NewRouter()
 	operators := sim.New(sim.Options{Storage: s.store, Now: s.now, Draw: s.draw, Random: s.random, Log: s.log})
 	r.Use(s.identify, s.recoverPanic, operators.Mount, anyPathForm)
@@ -91,8 +98,7 @@ func (s *Server) routes() http.Handler {
 	api.route(answerPromptOperation, s.handle(s.answerPrompt))
 	api.route(metaOperation, s.handle(s.meta))
 	api.route(healthOperation, s.handle(s.health))
-	api.publish()
-	return r
+	return api
 }
 
 // allowed lists the methods that a path answers, for the header Allow (RFC 9110, section 15.5.6).
