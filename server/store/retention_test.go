@@ -77,7 +77,7 @@ func TestManyOldEventsAreRemovedByManyWorkers(t *testing.T) {
 	w := newWorld(t)
 	id := w.attempted("r", acknowledged)
 	w.aged(2*month, id)
-	// 2,500 that stay stand before 2,500 that go.
+	// 2,500 that stay stand before 2,500 that go; one fewer where the first event happens to have a number of theirs.
 	w.exec(`insert into events (tenant, id, state, due_at, created_at)
 		select e.tenant, (substr(e.id::text, 1, 14) || lpad(to_hex(i), 4, '0') || substr(e.id::text, 19))::uuid,
 		  case when i <= 2500 then 'queued' else 'delivered' end::event_state, case when i <= 2500 then now() end, e.created_at
@@ -85,6 +85,7 @@ func TestManyOldEventsAreRemovedByManyWorkers(t *testing.T) {
 	w.exec("update endpoint_health set delivered = (select count(*) from events where state = 'delivered')")
 	w.exec("delete from transactions")
 	want := int64(w.count("select count(*) from events where state = 'delivered'"))
+	queued := w.count("select count(*) from events where state = 'queued'")
 	var mu sync.Mutex
 	var removed int64
 	var workers sync.WaitGroup
@@ -103,8 +104,8 @@ func TestManyOldEventsAreRemovedByManyWorkers(t *testing.T) {
 	if left := w.count("select count(*) from events where state = 'delivered'"); removed != want || left != 0 {
 		t.Errorf("%d were removed of %d, %d are left", removed, want, left)
 	}
-	if n := w.count("select count(*) from events where state = 'queued'"); n != 2500 {
-		t.Errorf("%d of 2500 that are still to be sent are left", n)
+	if n := w.count("select count(*) from events where state = 'queued'"); n != queued || queued < 2499 {
+		t.Errorf("%d of %d that are still to be sent are left", n, queued)
 	}
 	w.counts()
 }
