@@ -4,8 +4,11 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-# The race detector needs a C compiler; without one the tests run without it.
-RACE := $(if $(shell command -v $$(go env CC) 2>/dev/null),-race,)
+# All is compiled in one way, that of the image, so that what was compiled for one purpose serves the others: on an empty cache that is
+# most of the time. The race detector alone needs C; without a compiler the tests run without it.
+export CGO_ENABLED := 0
+export GOFLAGS := -trimpath $(filter-out -trimpath,$(shell go env GOFLAGS))
+GO_TEST := $(if $(shell command -v $$(go env CC) 2>/dev/null),CGO_ENABLED=1 go test -race,go test)
 
 .PHONY: help
 help: ## List the targets
@@ -40,9 +43,9 @@ test: build bin/helm ## Run all tests
 	@echo "Unit tests, tests on a real Postgres and a real Kubernetes API server, end-to-end tests"
 	@bin/localcluster pgbouncer >/dev/null
 	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" && export KUBEBUILDER_ASSETS && \
-	  bin/localcluster postgres --no-fsync -- go test $(RACE) -timeout 20m ./...
-	@cd hack/localcluster && go test $(RACE) .
-	@cd hack/images && go test $(RACE) -count=1 . # it reads files that Go's cache of test results does not know of
+	  bin/localcluster postgres --no-fsync -- env $(GO_TEST) -timeout 20m ./...
+	@cd hack/localcluster && $(GO_TEST) .
+	@cd hack/images && $(GO_TEST) -count=1 . # it reads files that Go's cache of test results does not know of
 	@echo "All tests passed. Next: \`make up\` runs the whole system on this machine."
 
 .PHONY: faults
@@ -57,7 +60,7 @@ SOAK ?= 20m
 # The exit code of `go run` would be 1 whatever the program's is.
 .PHONY: bin/load
 bin/load:
-	@CGO_ENABLED=0 go build -o bin/load ./test/load
+	@go build -o bin/load ./test/load
 
 .PHONY: bench
 bench: bin/load bin/localcluster ## Measure everything beside its floor; BENCH=row selects (bin/load -list), BENCH_ROUNDS, BENCH_LENGTH, BENCH_PAGE=page.md
@@ -114,7 +117,7 @@ kind: bin/kind bin/helm images bin/images/merchant.tar bin/cluster.test ## The t
 
 bin/kind: hack/tools/go.mod hack/tools/go.sum
 	@echo "Building kind"
-	@CGO_ENABLED=0 go build -C hack/tools -o ../../bin/ sigs.k8s.io/kind
+	@go build -C hack/tools -o ../../bin/ sigs.k8s.io/kind
 	@touch bin/kind
 
 .PHONY: generate
@@ -140,32 +143,32 @@ tools: bin/sqlc ## Build the pinned development tools into bin/
 
 bin/sqlc bin/controller-gen bin/staticcheck &: hack/tools/go.mod hack/tools/go.sum
 	@echo "Building the development tools (the first time takes a minute or two)"
-	@CGO_ENABLED=0 go build -C hack/tools -o ../../bin/ github.com/sqlc-dev/sqlc/cmd/sqlc sigs.k8s.io/controller-tools/cmd/controller-gen \
+	@go build -C hack/tools -o ../../bin/ github.com/sqlc-dev/sqlc/cmd/sqlc sigs.k8s.io/controller-tools/cmd/controller-gen \
 	  honnef.co/go/tools/cmd/staticcheck
 	@touch bin/sqlc bin/controller-gen bin/staticcheck
 
 bin/helm: hack/tools/go.mod hack/tools/go.sum
 	@echo "Building helm (the first time takes a minute or two)"
-	@CGO_ENABLED=0 go build -C hack/tools -o ../../bin/ helm.sh/helm/v4/cmd/helm
+	@go build -C hack/tools -o ../../bin/ helm.sh/helm/v4/cmd/helm
 	@touch bin/helm
 
 bin/ko: hack/tools/go.mod hack/tools/go.sum
 	@echo "Building ko (the first time takes a minute or two)"
-	@CGO_ENABLED=0 go build -C hack/tools -o ../../bin/ github.com/google/ko
+	@go build -C hack/tools -o ../../bin/ github.com/google/ko
 	@touch bin/ko
 
 # Go knows better than make what is out of date.
 .PHONY: bin/cauri bin/localcluster bin/image bin/cluster.test bin/images/merchant.tar
 bin/cauri:
-	@CGO_ENABLED=0 go build -o bin/cauri ./cmd/cauri
+	@go build -o bin/cauri ./cmd/cauri
 bin/localcluster:
-	@CGO_ENABLED=0 go build -C hack/localcluster -o ../../bin/localcluster .
+	@go build -C hack/localcluster -o ../../bin/localcluster .
 bin/image:
-	@CGO_ENABLED=0 go build -C hack/images -o ../../bin/image .
+	@go build -C hack/images -o ../../bin/image .
 
 # What `make e2e` and `make kind` run: the tests as a program, and the image of a merchant.
 bin/cluster.test:
-	@CGO_ENABLED=0 go test -c -o bin/cluster.test ./test/cluster
+	@go test -c -o bin/cluster.test ./test/cluster
 bin/images/merchant.tar: bin/localcluster
-	@mkdir -p bin/images && CGO_ENABLED=0 GOOS=linux go build -trimpath -o bin/merchant ./test/cluster/merchant
+	@mkdir -p bin/images && GOOS=linux go build -o bin/merchant ./test/cluster/merchant
 	@bin/localcluster image --name cauri.local/merchant:e2e --entrypoint /merchant --user 65532:65532 -o bin/images/merchant.tar bin/merchant:/merchant
