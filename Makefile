@@ -5,10 +5,11 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # All is compiled in one way, that of the image, so that what was compiled for one purpose serves the others: on an empty cache that is
-# most of the time. The race detector alone needs C; without a compiler the tests run without it.
+# # most of the time. The race detector alone needs C, without which the tests run without it, and all dependencies once more: what needs
+# Kubernetes' libraries is tested with it by RACE=all only.
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath $(filter-out -trimpath,$(shell go env GOFLAGS))
-GO_TEST := $(if $(shell command -v $$(go env CC) 2>/dev/null),CGO_ENABLED=1 go test -race,go test)
+RACE ?= ./server/...
 
 .PHONY: help
 help: ## List the targets
@@ -39,13 +40,13 @@ status: bin/localcluster ## Show what runs
 build: bin/cauri bin/localcluster ## Build bin/cauri and bin/localcluster
 
 .PHONY: test
-test: build bin/helm ## Run all tests
+test: build bin/helm ## Run all tests; RACE=all uses the race detector everywhere and not in ./server only
 	@echo "Unit tests, tests on a real Postgres and a real Kubernetes API server, end-to-end tests"
 	@bin/localcluster pgbouncer >/dev/null
 	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" && export KUBEBUILDER_ASSETS && \
-	  bin/localcluster postgres --no-fsync -- env $(GO_TEST) -timeout 20m ./...
-	@cd hack/localcluster && $(GO_TEST) .
-	@cd hack/images && $(GO_TEST) -count=1 . # it reads files that Go's cache of test results does not know of
+	  bin/localcluster postgres --no-fsync -- hack/test.sh $(RACE:all=./...)
+	@cd hack/localcluster && go test .
+	@cd hack/images && go test -count=1 . # it reads files that Go's cache of test results does not know of
 	@echo "All tests passed. Next: \`make up\` runs the whole system on this machine."
 
 .PHONY: faults

@@ -82,15 +82,22 @@ type process struct {
 // itself and thousands of connections of clients. The environment's GOMEMLIMIT is believed instead.
 const memoryLimit = 96 << 20
 
-func limitMemory() {
+// garbagePercent lets garbage grow to several times what is in use, which is a few MiB, as long as memory is far from its limit. The
+// environment's GOGC is believed instead.
+const garbagePercent = 400
+
+func tuneMemory() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent)
 	}
 }
 
 // newProcess opens what a process needs, without contacting anybody.
 func newProcess(ctx context.Context, role string, o processOptions, keys *store.KeyRing) (*process, error) {
-	limitMemory()
+	tuneMemory()
 	tracing, err := telemetry.NewTracing(ctx, role, programVersion())
 	if err != nil {
 		return nil, err

@@ -139,6 +139,13 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 
 // parseObject reads one JSON object and nothing behind it. Integers that are written as such become int64.
 func parseObject(text []byte) (map[string]any, error) {
+	if object, ok := parsePlainObject(text); ok {
+		return object, nil
+	}
+	return parseAnyObject(text)
+}
+
+func parseAnyObject(text []byte) (map[string]any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	var object map[string]any

@@ -15,7 +15,7 @@ func (s *Server) getPayment(_ http.ResponseWriter, r *http.Request) (answer, err
 	if err != nil {
 		return answer{}, noSuchTransaction()
 	}
-	t, err := s.store.GetTransaction(r.Context(), sessionOf(r).sandbox.Tenant, id)
+	t, err := s.store.GetTransactionOf(r.Context(), sessionOf(r).sandbox, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return answer{}, noSuchTransaction()
 	}

@@ -1,12 +1,11 @@
 package httpapi
 
 import (
-	"bytes"
-	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -151,17 +150,21 @@ func (a answer) write(w http.ResponseWriter) {
 // writeTimeout bounds how long a client may take to read an answer.
 const writeTimeout = 15 * time.Second
 
+// answers are buffers of answers that were sent.
+var answers = sync.Pool{New: func() any { return new([]byte) }}
+
 func writeJSON(w http.ResponseWriter, status int, body any) {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(body); err != nil {
+	kept := answers.Get().(*[]byte)
+	defer answers.Put(kept)
+	out, err := appendAnswer((*kept)[:0], body)
+	if err != nil {
 		slog.Error("an answer cannot be encoded", "error", err)
 		http.Error(w, `{"error":"internal","message":"The answer could not be encoded.","detail":null}`, http.StatusInternalServerError)
 		return
 	}
+	*kept = out
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has deadlines
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(out.Bytes()) // a client that went away loses nothing: everything is committed
+	_, _ = w.Write(out) // a client that went away loses nothing: everything is committed
 }

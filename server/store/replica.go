@@ -50,7 +50,7 @@ const (
 	enterTenantOnReplica = `with replica as materialized (` + hasReplayed + `)
 select set_config('cauri.tenant', case when replayed then
     coalesce((select tenant::text from organizations where tenant = $3 and retained_at is null), '') else '' end, true),
-  set_config('role', 'cauri_tenant', true), replayed
+  replayed, ` + behindWall + `
 from replica`
 )
 
@@ -196,7 +196,7 @@ func (s *Store) ReplicaStat() ReplicaStat {
 func enteredOnReplica(answer pgx.Row) error {
 	var tenant string
 	var replayed bool
-	if err := answer.Scan(&tenant, nil, &replayed); err != nil {
+	if err := answer.Scan(&tenant, &replayed, nil, nil); err != nil {
 		return err
 	}
 	switch {

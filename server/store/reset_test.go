@@ -164,13 +164,14 @@ func TestNothingPassesThroughAFormerTenant(t *testing.T) {
 			made := w.create(w.collection("r1", payments.Success, alice))
 			success, failure := w.collection("r2", payments.Success, alice), w.collection("r3", payments.UnknownMSISDN, alice)
 			refund := store.NewRefund{RequestHash: []byte("r4"), ID: success.Transaction.ID, ParentID: made.ID, Reference: "r4"}
-			former := w.sandbox.Tenant
+			former, known := w.sandbox.Tenant, *w.sandbox
 			if err := end(w); err != nil {
 				t.Fatal(err)
 			}
 			before := w.written()
 			for call, err := range map[string]error{
 				"get":       second(w.GetTransaction(t.Context(), former, made.ID)),
+				"get of":    second(w.GetTransactionOf(t.Context(), &known, made.ID)),
 				"reference": third(w.FindReference(t.Context(), former, "r1")),
 				"sim":       second(w.FindSIM(t.Context(), former, alice)),
 				"list":      second(w.ListTransactions(t.Context(), former, store.Filter{}, nil, 10)),

@@ -14,10 +14,14 @@ import (
 // transaction ends. The tenant is nobody, empty, where no organization stands behind the number any more.
 const enterTenant = `select
   set_config('cauri.tenant', coalesce((select tenant::text from organizations where tenant = $1 and retained_at is null), ''), true),
-  set_config('role', 'cauri_tenant', true)`
+  ` + behindWall
 
 // enterGated is enterTenant for statements that begin with a gate: see [Store.gated].
-const enterGated = `select set_config('cauri.tenant', $1::bigint::text, true), set_config('role', 'cauri_tenant', true)`
+const enterGated = `select set_config('cauri.tenant', $1::bigint::text, true), ` + behindWall
+
+// behindWall is what else holds there. Everything that a tenant reads has an index that leads to it, so that no plan needs to read
+// a whole table: Postgres prefers to where all tenants together have a few pages, and those are read for every payment.
+const behindWall = `set_config('role', 'cauri_tenant', true), set_config('enable_seqscan', 'off', true)`
 
 // tenant runs queries behind the tenant wall: each in a database transaction of its own that sees and touches only the rows
 // of that tenant, whatever its WHERE says. They return [ErrConfigChanged] for a tenant that was reset or deleted: what it left
@@ -111,7 +115,7 @@ func (r *resultsInTurn) Close() error {
 // entered reads the answer to enterTenant.
 func entered(answer pgx.Row) error {
 	var tenant string
-	if err := answer.Scan(&tenant, nil); err != nil {
+	if err := answer.Scan(&tenant, nil, nil); err != nil {
 		return err
 	}
 	if tenant == "" {

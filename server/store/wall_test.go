@@ -234,8 +234,13 @@ func TestQueriesStopAtTheWall(t *testing.T) {
 	if _, err := w.Behind(foreign).GetTransaction(t.Context(), foreign, store.UUIDOf(id)); err != nil {
 		t.Fatalf("its own tenant does not find it: %v", err)
 	}
+	if _, err := w.Behind(foreign).GetTransactionGated(t.Context(), other.sandbox.ConfigVersion, foreign, store.UUIDOf(id)); err != nil {
+		t.Fatalf("its own tenant does not find it: %v", err)
+	}
 	_, err := q.GetTransaction(t.Context(), foreign, store.UUIDOf(id))
 	check("GetTransaction", err)
+	_, err = q.GetTransactionGated(t.Context(), other.sandbox.ConfigVersion, foreign, store.UUIDOf(id))
+	check("GetTransactionGated", err)
 	_, err = q.FindReference(t.Context(), foreign, "busy")
 	check("FindReference", err)
 	_, err = q.FindSIM(t.Context(), foreign, "+250788999999")
@@ -247,6 +252,9 @@ func TestQueriesStopAtTheWall(t *testing.T) {
 	check("BookCollection", err)
 	if _, err := w.GetTransaction(t.Context(), w.sandbox.Tenant, id); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("GetTransaction: got %v, want ErrNotFound", err)
+	}
+	if _, err := w.GetTransactionOf(t.Context(), w.sandbox, id); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("GetTransactionOf: got %v, want ErrNotFound", err)
 	}
 	if diff := cmp.Diff(before, w.written()); diff != "" {
 		t.Errorf("rows (-before +after):\n%s", diff)
@@ -285,4 +293,21 @@ func TestConnectionComesBackFromBehindTheWall(t *testing.T) {
 	}
 	ordinary("a caller that went away")
 	w.conserved()
+}
+
+// Who knows an older configuration than the present one, or a newer one than a replica of the api, is answered all the same.
+func TestTransactionOfASandboxThatChanged(t *testing.T) {
+	w := newWorld(t)
+	made := w.create(w.collection("r1", payments.PINInvalid, alice))
+	for _, since := range []int64{-1, 0, 1} {
+		known := *w.sandbox
+		known.ConfigVersion += since
+		got, err := w.GetTransactionOf(t.Context(), &known, made.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := w.get(made.ID); cmp.Diff(want, got) != "" {
+			t.Errorf("%d: (-want +got):\n%s", since, cmp.Diff(want, got))
+		}
+	}
 }

@@ -21,8 +21,9 @@ const (
 	AttemptTimeout = 10 * time.Second
 	// keptBody is how much of an answer is kept.
 	keptBody = 4 << 10
-	// idlePerHost is how many connections to a receiver are kept for the next events: as many as one sandbox uses at one time.
-	idlePerHost = 64
+	// idlePerHost is how many connections to a receiver are kept for the next events: as many as a worker has attempts at one time, since
+	// the sandboxes of a team often send to one receiver.
+	idlePerHost = 512
 )
 
 // Sender sends events. It is safe for concurrent use.

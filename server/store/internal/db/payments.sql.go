@@ -264,6 +264,60 @@ func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UU
 	return i, err
 }
 
+const getTransactionGated = `-- name: GetTransactionGated :one
+select t.tenant, t.id, t.type, t.status, t.parent_id, t.reference, t.request_hash, t.order_ref, t.order_url, t.is_url_protected, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.msisdn, t.amount, t.commission, t.net_amount, t.absorption_pct, t.refunded, t.latency_ms, t.created_at, t.completed_at, t.native_id, t.native_raw, t.float_currency, t.sim_id, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.due_at, t.expires_at, t.passthrough, t.forward_fence, t.forward_failures, t.forwarded_at from transactions t join organizations o on o.tenant = t.tenant and o.version = $1
+where t.tenant = $2 and t.id = $3
+`
+
+// The same for a caller who knows the present configuration. No row comes back for any other.
+func (q *Queries) GetTransactionGated(ctx context.Context, configVersion int64, tenant int64, iD pgtype.UUID) (Transaction, error) {
+	row := q.db.QueryRow(ctx, getTransactionGated, configVersion, tenant, iD)
+	var i Transaction
+	err := row.Scan(
+		&i.Tenant,
+		&i.ID,
+		&i.Type,
+		&i.Status,
+		&i.ParentID,
+		&i.Reference,
+		&i.RequestHash,
+		&i.OrderRef,
+		&i.OrderURL,
+		&i.URLProtected,
+		&i.Store,
+		&i.Description,
+		&i.Scenario,
+		&i.EnvID,
+		&i.Operator,
+		&i.Country,
+		&i.Currency,
+		&i.MSISDN,
+		&i.Amount,
+		&i.Commission,
+		&i.NetAmount,
+		&i.AbsorptionPct,
+		&i.Refunded,
+		&i.LatencyMs,
+		&i.CreatedAt,
+		&i.CompletedAt,
+		&i.NativeID,
+		&i.NativeRaw,
+		&i.FloatCurrency,
+		&i.SimID,
+		&i.MerchantDelta,
+		&i.SimDelta,
+		&i.MerchantBalanceAfter,
+		&i.SimBalanceAfter,
+		&i.DueAt,
+		&i.ExpiresAt,
+		&i.Passthrough,
+		&i.ForwardFence,
+		&i.ForwardFailures,
+		&i.ForwardedAt,
+	)
+	return i, err
+}
+
 const quotaUsed = `-- name: QuotaUsed :one
 select o.monthly_quota as quota, coalesce(q.used, 0)::bigint as used
 from organizations o

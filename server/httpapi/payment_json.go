@@ -1,0 +1,71 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// appendJSON implements [jsonAppender].
+func (v paymentView) appendJSON(b []byte) []byte {
+	o := jsonObject(append(b, '{'))
+	o.text("id", v.ID)
+	o.text("type", v.Type)
+	o.text("status", v.Status)
+	o.integer("amount", v.Amount)
+	o.integer("commission", v.Commission)
+	o.integer("netAmount", v.NetAmount)
+	o.integer("customerTotal", v.CustomerTotal)
+	o.integer("merchantAbsorptionPct", int64(v.MerchantAbsorptionPct))
+	o.integer("merchantShare", v.MerchantShare)
+	o.integer("customerShare", v.CustomerShare)
+	o.text("commissionMode", v.CommissionMode)
+	o.text("currency", v.Currency)
+	o.text("operator", v.Operator)
+	o.text("country", v.Country)
+	o.text("msisdn", v.MSISDN)
+	o.text("reference", v.Reference)
+	o.text("orderRef", v.OrderRef)
+	o.optionalText("orderUrl", v.OrderURL)
+	o.boolean("isUrlProtected", v.IsURLProtected)
+	o.optionalText("parentTxId", v.ParentTxID)
+	o.text("application", v.Application)
+	o.text("environmentId", v.EnvironmentID)
+	o.text("providerTxId", v.ProviderTxID)
+	o.optionalText("description", v.Description)
+	o.optionalText("scenario", v.Scenario)
+	o.integer("latencyMs", v.LatencyMs)
+	o.text("createdAt", v.CreatedAt)
+	o.optionalText("completedAt", v.CompletedAt)
+	if v.RefundedAmount != nil {
+		o.integer("refundedAmount", *v.RefundedAmount)
+	}
+	if v.RefundableAmount != nil {
+		o.integer("refundableAmount", *v.RefundableAmount)
+	}
+	o.name("raw")
+	return append(appendCompact(o, v.Raw), '}')
+}
+
+// appendCompact writes a JSON value without the spaces between its parts, null for none.
+func appendCompact(b []byte, value json.RawMessage) []byte {
+	out := bytes.NewBuffer(b)
+	if value == nil || json.Compact(out, value) != nil { // what the database has in a column of JSON is JSON
+		return append(b, "null"...)
+	}
+	return out.Bytes()
+}
+
+// appendJSON implements [jsonAppender].
+func (v listView) appendJSON(b []byte) []byte {
+	b = append(b, `{"data":[`...)
+	for i, payment := range v.Data {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = payment.appendJSON(b)
+	}
+	o := jsonObject(append(b, ']'))
+	o.optionalText("nextCursor", v.NextCursor)
+	o.boolean("hasMore", v.HasMore)
+	return append(o, '}')
+}

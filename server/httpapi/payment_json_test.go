@@ -1,0 +1,80 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// sameAsReflection checks that an answer writes itself as encoding/json writes it.
+func sameAsReflection(t *testing.T, answer jsonAppender) {
+	t.Helper()
+	before := []byte("what was there")
+	want, err := appendEncoded(bytes.Clone(before), answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := appendAnswer(bytes.Clone(before), answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("written as\n%s, want\n%s", got, want)
+	}
+}
+
+// TestPaymentsWriteThemselves fails for a field that is added to the representation and not to what writes it.
+func TestPaymentsWriteThemselves(t *testing.T) {
+	made := []*payments.Transaction{
+		pendingCollection(), settledCollection(), failedCollection(), partialRefund(), fullRefund(), answeredCollection(),
+	}
+	list := listView{Data: []paymentView{}}
+	sameAsReflection(t, list)
+	for _, transaction := range made {
+		for _, transaction.Operator = range append(payments.Operators, "nobody") {
+			sameAsReflection(t, viewOf(transaction))
+			list.Data = append(list.Data, viewOf(transaction))
+		}
+	}
+	sameAsReflection(t, list)
+	cursor := "next"
+	sameAsReflection(t, listView{Data: list.Data[:1], NextCursor: &cursor, HasMore: true})
+
+	var full paymentView // has no field that is zero, nor two that are alike
+	fill(reflect.ValueOf(&full).Elem())
+	full.Raw = json.RawMessage(` { "a" : [ 1, "x y" ] } `)
+	sameAsReflection(t, full)
+	sameAsReflection(t, paymentView{})
+}
+
+// fill gives each field of a struct another value.
+func fill(value reflect.Value) {
+	for i := range value.NumField() {
+		field := value.Field(i)
+		if field.Kind() == reflect.Pointer {
+			field.Set(reflect.New(field.Type().Elem()))
+			field = field.Elem()
+		}
+		switch field.Kind() {
+		case reflect.String:
+			field.SetString("value " + value.Type().Field(i).Name)
+		case reflect.Int, reflect.Int64:
+			field.SetInt(int64(1000 + i))
+		case reflect.Bool:
+			field.SetBool(true)
+		}
+	}
+}
+
+func FuzzPaymentWritesItself(f *testing.F) {
+	for _, text := range []string{"", "plain", "é", `"quoted" \ <a&b>`, "\x00\x1f\x7f\t\n\r", "\u2028\u2029", "\xff\xc3(", "😀"} {
+		f.Add(text, int64(-1))
+	}
+	f.Fuzz(func(t *testing.T, text string, amount int64) {
+		v := paymentView{Reference: text, Description: &text, OrderURL: &text, Amount: amount, RefundedAmount: &amount}
+		sameAsReflection(t, v)
+	})
+}
