@@ -12,6 +12,10 @@ import (
 // outage is how long a part of the system is away.
 const outage = 30 * time.Second
 
+// watchesAreBack is longer than the controller's watches take to come back after the API server was away: client-go looks for it every
+// 30 to 60 seconds in the end (defaultBackoffMax and defaultBackoffJitter in tools/cache/reflector.go).
+const watchesAreBack = "--timeout=90s"
+
 // TestOutages takes away what the system stands on, one after the other, and gives it back.
 func TestOutages(t *testing.T) {
 	if testing.Short() {
@@ -48,14 +52,13 @@ func kubernetesAway(t *testing.T, s *system, m merchant, hook *receiver) {
 	s.up()
 	// The controller is at work again: a change takes effect.
 	s.kube("patch", "sbx", "-n", team, "checkout", "--type=merge", "--patch", `{"spec":{"latencyPercent":5}}`)
-	s.kube("wait", "-n", team, "--for=condition=Ready", "--timeout=60s", "sbx/checkout")
+	s.kube("wait", "-n", team, "--for=condition=Ready", watchesAreBack, "sbx/checkout")
 }
 
 // databaseAway: the API says so and when to come again, the resources say so, a deletion waits, and all of it ends by itself.
 func databaseAway(t *testing.T, s *system, m merchant, hook *receiver) {
 	s.kubeWith(clientYAML("bob", "+250788000002", ", balance: 5"), "apply", "-f", "-")
-	// The controller's watches come back one by one after the API server was away, the last of them half a minute later.
-	s.kube("wait", "-n", team, "--for=condition=Ready", "--timeout=60s", "tc/bob")
+	s.kube("wait", "-n", team, "--for=condition=Ready", watchesAreBack, "tc/bob") // they come back one by one
 	waiting := m.pay("before the outage", alice, nil)["id"].(string)
 	s.signal("postgres", syscall.SIGINT) // a fast shutdown
 	began := time.Now()
