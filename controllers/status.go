@@ -44,17 +44,31 @@ func statusOf(obj client.Object) any {
 // passingReasons are those of a wait that belongs to every `kubectl apply` of a folder: nothing is wrong.
 var passingReasons = []string{v1alpha1.ReasonSandboxNotFound, v1alpha1.ReasonSandboxNotReady}
 
-// announce makes an event of a change of a condition with positive polarity.
+// announce makes an event of a change of a condition with positive polarity. What becomes as its spec wants it without anything
+// going wrong makes none: the condition tells that, with its moment, and an event of each would be a quarter of all that the API
+// server writes for a new sandbox.
 func announce(recorder events.EventRecorder, regarding runtime.Object, condition string, before, after []metav1.Condition) {
 	was, is := meta.FindStatusCondition(before, condition), meta.FindStatusCondition(after, condition)
-	if is == nil || was == nil && is.Status == metav1.ConditionUnknown || was != nil && was.Status == is.Status && was.Reason == is.Reason && !beginsToHoldUpDeletion(was, is) {
+	if is == nil || isBeginning(was) && isWell(is) || was != nil && was.Status == is.Status && was.Reason == is.Reason && !beginsToHoldUpDeletion(was, is) {
 		return
 	}
 	kind := corev1.EventTypeNormal
-	if is.Status != metav1.ConditionTrue && !slices.Contains(passingReasons, is.Reason) {
+	if is.Status != metav1.ConditionTrue && !isPassing(is) {
 		kind = corev1.EventTypeWarning
 	}
 	recorder.Eventf(regarding, nil, kind, is.Reason, actionReconcile, "%s", is.Message)
+}
+
+func isPassing(c *metav1.Condition) bool { return slices.Contains(passingReasons, c.Reason) }
+
+// isBeginning reports whether a condition has not been decided for the first time yet.
+func isBeginning(c *metav1.Condition) bool {
+	return c == nil || c.Status == metav1.ConditionUnknown || isPassing(c)
+}
+
+// isWell reports whether there is nothing to do about a condition but to wait.
+func isWell(c *metav1.Condition) bool {
+	return c.Status == metav1.ConditionTrue || c.Status == metav1.ConditionUnknown || isPassing(c)
 }
 
 // beginsToHoldUpDeletion reports whether what was in the way already is now in the way of a deletion.
