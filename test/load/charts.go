@@ -20,6 +20,22 @@ var frames = []chart.Chart{
 		Name: "lists", Title: "First page of 20, 99th percentile",
 		X: chart.Axis{Label: "transactions in the sandbox", Log: true}, Y: chart.Axis{Label: "milliseconds", Log: true},
 	},
+	{
+		Name: "growth-large", Title: "First page of 20 of the sandbox that has a tenth of all, 99th percentile (medians and spread)",
+		X: chart.Axis{Label: "transactions in the database", Log: true}, Y: chart.Axis{Label: "milliseconds", Log: true},
+	},
+	{
+		Name: "growth-others", Title: "First page of 20 of the other sandboxes, 99th percentile (medians and spread)",
+		X: chart.Axis{Label: "transactions in the database", Log: true}, Y: chart.Axis{Label: "milliseconds", Log: true},
+	},
+	{
+		Name: "growth-creates", Title: "Payments created in a database that has grown, and in an empty one (medians and spread)",
+		X: chart.Axis{Label: "transactions in the database", Log: true}, Y: chart.Axis{Label: "payments a second"},
+	},
+	{
+		Name: "sandboxes", Title: "Payments created by 32 connections, and what the floor creates (medians and spread)",
+		X: chart.Axis{Label: "sandboxes", Log: true}, Y: chart.Axis{Label: "payments a second"},
+	},
 }
 
 // chartsOf draws together what the rows put into charts. A chart of which nothing was measured is left out.

@@ -74,7 +74,7 @@ func measure(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	sandboxes := flags.Int("sandboxes", 10_000, "sandboxes of the row controller")
 	file := flags.String("json", "", "file to write the figures to")
 	program := programFlag(flags)
-	transactions := flags.Int("transactions", 1_000_000, "transactions of the row growth")
+	transactions := flags.Int("transactions", 1_000_000, "transactions of the row growth, at most: it begins with 10,000")
 	page := flags.String("markdown", "", "page to put the table into, between its marks")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return exitMet

@@ -33,7 +33,7 @@ create table outbox (
 );
 create index outbox_due on outbox (due_at, id) where not sent;
 
-insert into merchants select n, 1000000000000 from generate_series(1, 100) n;
+insert into merchants select n, 1000000000000 from generate_series(1, 10000) n;
 insert into payers select n, 1000000000000 from generate_series(1, 100000) n;
 
 -- One payment in one call. The merchant, who may be hot, is locked last.
