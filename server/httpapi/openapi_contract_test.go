@@ -3,8 +3,8 @@ package httpapi_test
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"maps"
+	"mime"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -14,9 +14,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/pb33f/libopenapi"
-	validator "github.com/pb33f/libopenapi-validator"
-	"github.com/pb33f/libopenapi-validator/config"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/cauri-dev/cauri/server/httpapi"
@@ -24,10 +21,9 @@ import (
 
 // contract is the API's description as it is served, with what holds answers against it.
 type contract struct {
-	served    []byte
-	document  object
-	validator validator.Validator
-	schemas   *jsonschema.Compiler
+	served   []byte
+	document object
+	schemas  *jsonschema.Compiler
 }
 
 // described is the description of the API. It needs no database.
@@ -42,15 +38,6 @@ var described = sync.OnceValues(func() (*contract, error) {
 	if err != nil {
 		return nil, err
 	}
-	document, err := libopenapi.NewDocument(strict)
-	if err != nil {
-		return nil, err
-	}
-	v, problems := validator.NewValidator(document, config.WithFormatAssertions())
-	if len(problems) > 0 {
-		return nil, problems[0]
-	}
-	c.validator = v
 	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(strict))
 	if err != nil {
 		return nil, err
@@ -106,45 +93,79 @@ func checkAnswer(t *testing.T, request *http.Request, response *http.Response, b
 		c.checkValue(t, "/components/schemas/Error", body)
 		return
 	}
-	copied := *response
-	copied.Body = io.NopCloser(bytes.NewReader(body))
-	if ok, problems := c.validator.ValidateHttpResponse(plain, &copied); !ok {
-		for _, p := range problems {
-			t.Errorf("%s %s answers %d against its description: %s: %s %v\n%s",
-				plain.Method, plain.URL.Path, response.StatusCode, p.Message, p.Reason, p.SchemaValidationErrors, body)
-		}
+	status := strconv.Itoa(response.StatusCode)
+	answer, found := operation["responses"].(object)[status].(object)
+	if !found {
+		t.Errorf("%s %s answers %s, which is not described: %s", plain.Method, plain.URL.Path, status, body)
+		return
 	}
-	checkHeaders(t, operation, response)
+	at := pointer("paths", c.template(plain.URL.Path), strings.ToLower(plain.Method), "responses", status)
+	c.checkBody(t, at, answer, response, body)
+	c.checkHeaders(t, at, answer, response)
 }
 
-// checkHeaders looks for headers that are not described. The validator has looked for those that are required.
-func checkHeaders(t *testing.T, operation object, response *http.Response) {
+// checkBody holds a body against the description of its answer, which stands at a place of the document.
+func (c *contract) checkBody(t *testing.T, at string, answer object, response *http.Response, body []byte) {
 	t.Helper()
-	answers := operation["responses"].(object)
-	answer, found := answers[strconv.Itoa(response.StatusCode)].(object)
-	if !found {
-		return // said already
+	contents, _ := answer["content"].(object)
+	if len(contents) == 0 {
+		if len(body) > 0 {
+			t.Errorf("%s describes no body: %s", at, body)
+		}
+		return
 	}
+	kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	if err != nil || contents[kind] == nil {
+		t.Errorf("%s describes no %q", at, response.Header.Get("Content-Type"))
+		return
+	}
+	if kind == "application/json" {
+		c.checkValue(t, at+pointer("content", kind, "schema"), body)
+	}
+}
+
+// checkHeaders looks for headers that are not described, and for the others' presence and values.
+func (c *contract) checkHeaders(t *testing.T, at string, answer object, response *http.Response) {
+	t.Helper()
 	described := map[string]bool{"Content-Type": true, "Content-Length": true, "Date": true, "X-Content-Type-Options": true}
-	for name := range answer["headers"].(object) {
+	for name, header := range answer["headers"].(object) {
 		described[http.CanonicalHeaderKey(name)] = true
+		place := at + pointer("headers", name)
+		if ref, _ := header.(object)["$ref"].(string); ref != "" {
+			place = strings.TrimPrefix(ref, "#")
+		}
+		h := c.resolve(header.(object))
+		values := response.Header.Values(name)
+		if len(values) == 0 && h["required"] == true {
+			t.Errorf("%s asks for the header %s: %v", at, name, response.Header)
+		}
+		for _, value := range values {
+			text := []byte(value)
+			if kind := c.resolve(h["schema"].(object))["type"]; kind == "string" {
+				text = encoded(t, value)
+			}
+			c.checkValue(t, place+"/schema", text)
+		}
 	}
 	for name := range response.Header {
 		if !described[name] {
-			t.Errorf("an answer %d has the header %s, which is not described", response.StatusCode, name)
+			t.Errorf("%s describes no header %s", at, name)
 		}
 	}
+}
+
+// pointer is a JSON pointer, whose parts may have slashes.
+func pointer(parts ...string) (p string) {
+	for _, part := range parts {
+		p += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(part)
+	}
+	return p
 }
 
 // checkValue holds JSON against the schema at a place of the document.
 func (c *contract) checkValue(t *testing.T, pointer string, text []byte) {
 	t.Helper()
-	compiling.Lock()
-	schema, err := c.schemas.Compile(documentURL + "#" + pointer)
-	compiling.Unlock()
-	if err != nil {
-		t.Fatalf("the schema at %s: %v", pointer, err)
-	}
+	schema := c.schema(t, pointer)
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		t.Fatalf("%v: %s", err, text)
@@ -154,18 +175,36 @@ func (c *contract) checkValue(t *testing.T, pointer string, text []byte) {
 	}
 }
 
+// schema is the one at a place of the document.
+func (c *contract) schema(t *testing.T, pointer string) *jsonschema.Schema {
+	t.Helper()
+	compiling.Lock()
+	defer compiling.Unlock()
+	schema, err := c.schemas.Compile(documentURL + "#" + pointer)
+	if err != nil {
+		t.Fatalf("the schema at %s: %v", pointer, err)
+	}
+	return schema
+}
+
 var compiling sync.Mutex // a compiler is for one at a time
 
-// operation finds the description of a route.
-func (c *contract) operation(method, path string) object {
+// template finds the path of the document that a request's path is of; empty: none.
+func (c *contract) template(path string) string {
 	for _, template := range slices.Sorted(maps.Keys(c.document["paths"].(object))) {
 		form := "^" + regexp.MustCompile(`\\\{[a-z]+\\\}`).ReplaceAllString(regexp.QuoteMeta(template), `[^/]+`) + "$"
 		if regexp.MustCompile(form).MatchString(path) {
-			operation, _ := c.document["paths"].(object)[template].(object)[strings.ToLower(method)].(object)
-			return operation
+			return template
 		}
 	}
-	return nil
+	return ""
+}
+
+// operation finds the description of a route.
+func (c *contract) operation(method, path string) object {
+	item, _ := c.document["paths"].(object)[c.template(path)].(object)
+	operation, _ := item[strings.ToLower(method)].(object)
+	return operation
 }
 
 // resolve follows a reference to a component.

@@ -12,9 +12,9 @@ import (
 // outage is how long a part of the system is away.
 const outage = 30 * time.Second
 
-// watchesAreBack is longer than the controller's watches take to come back after the API server was away: client-go looks for it every
-// 30 to 60 seconds in the end (defaultBackoffMax and defaultBackoffJitter in tools/cache/reflector.go).
-const watchesAreBack = "--timeout=90s"
+// watchesAreBack is longer than the controller's watches take to come back after the API server was away: they look for it every one to
+// two seconds.
+const watchesAreBack = "--timeout=10s"
 
 // TestOutages takes away what the system stands on, one after the other, and gives it back.
 func TestOutages(t *testing.T) {
