@@ -9,10 +9,11 @@ import (
 )
 
 // freePort finds a port that nobody listens on. It is below the range from which the system takes the ports of outgoing
-// connections, so that none of these has it when a process that was stopped wants it back.
+// connections, so that none of these has it when a process that was stopped wants it back, and below that of hack/localcluster, which chooses
+// its ports some seconds before it takes the last of them: tests of both run at one time.
 func freePort() (int, error) {
 	for range 100 {
-		port := 15000 + rand.IntN(15000)
+		port := 10_000 + rand.IntN(10_000)
 		listener, err := net.Listen("tcp", loopback(port))
 		if err != nil {
 			continue
