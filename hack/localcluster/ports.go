@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"time"
 )
 
 // ports maps what listens to where it does. They are chosen once and kept, so that addresses stay the same from one up to
@@ -54,7 +55,7 @@ func choose(names []string, known ports, inUseByOwner func(name string) bool) (p
 	}
 	for _, name := range names {
 		port, ok := known[name]
-		if !ok || (!inUseByOwner(name) && !isFree(port)) {
+		if !ok || (!inUseByOwner(name) && !becomesFree(port)) {
 			var err error
 			if port, err = freePort(taken); err != nil {
 				return nil, fmt.Errorf("choosing a port for %s: %w", name, err)
@@ -74,6 +75,18 @@ func freePort(taken map[int]bool) (int, error) {
 		}
 	}
 	return 0, fmt.Errorf("no free port found between %d and %d", lowestPort, highestPort)
+}
+
+// becomesFree waits for a port that somebody may be about to leave, as a process does that was killed a moment ago: an address that
+// stays the same is worth two seconds.
+func becomesFree(port int) bool {
+	for range 20 {
+		if isFree(port) {
+			return true
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return false
 }
 
 func isFree(port int) bool {
