@@ -144,18 +144,18 @@ tools: bin/sqlc ## Build the pinned development tools into bin/
 
 bin/sqlc bin/controller-gen bin/staticcheck &: hack/tools/go.mod hack/tools/go.sum
 	@echo "Building the development tools (the first time takes a minute or two)"
-	@GOGC=400 go build -C hack/tools -o ../../bin/ github.com/sqlc-dev/sqlc/cmd/sqlc sigs.k8s.io/controller-tools/cmd/controller-gen \
+	@go build -C hack/tools -o ../../bin/ github.com/sqlc-dev/sqlc/cmd/sqlc sigs.k8s.io/controller-tools/cmd/controller-gen \
 	  honnef.co/go/tools/cmd/staticcheck
 	@touch bin/sqlc bin/controller-gen bin/staticcheck
 
 bin/helm: hack/tools/go.mod hack/tools/go.sum
 	@echo "Building helm (the first time takes a minute or two)"
-	@GOGC=400 go build -C hack/tools -o ../../bin/ helm.sh/helm/v4/cmd/helm
+	@go build -C hack/tools -o ../../bin/ helm.sh/helm/v4/cmd/helm
 	@touch bin/helm
 
 bin/ko: hack/tools/go.mod hack/tools/go.sum
 	@echo "Building ko (the first time takes a minute or two)"
-	@GOGC=400 go build -C hack/tools -o ../../bin/ github.com/google/ko
+	@go build -C hack/tools -o ../../bin/ github.com/google/ko
 	@touch bin/ko
 
 # Go knows better than make what is out of date.

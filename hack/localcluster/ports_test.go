@@ -3,6 +3,7 @@ package main
 import (
 	"net"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -43,6 +44,25 @@ func TestPortsAreKept(t *testing.T) {
 	}
 	if diff := cmp.Diff(first, second); diff != "" {
 		t.Errorf("the second choice differs:\n%s", diff)
+	}
+}
+
+// A process that was killed a moment ago may still be there when it is started again: its port stays its port.
+func TestAPortThatIsAboutToBeLeft(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	left := time.AfterFunc(300*time.Millisecond, func() { listener.Close() })
+	t.Cleanup(func() { left.Stop(); listener.Close() })
+	chosen, err := choose([]string{"a"}, ports{"a": port}, never)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if chosen["a"] != port {
+		t.Errorf("port %d in place of %d", chosen["a"], port)
 	}
 }
 

@@ -78,10 +78,10 @@ func (s *scale) asController(ctx context.Context, obj client.Object, sandbox v1a
 		return err
 	}
 	before = obj.DeepCopyObject().(client.Object)
-	events, writes := 0, 1
+	writes := 1
 	switch o := obj.(type) {
 	case *v1alpha1.SandboxEnvironment:
-		o.Status, events, writes = sandbox, 1, 2 // again when its test clients are counted
+		o.Status, writes = sandbox, 2 // again when its test clients are counted
 	case *v1alpha1.TestClient:
 		o.Status = testClient
 	}
@@ -94,15 +94,13 @@ func (s *scale) asController(ctx context.Context, obj client.Object, sandbox v1a
 		}
 		before = obj.DeepCopyObject().(client.Object)
 	}
-	for n := range events {
-		if err := s.cluster.Create(ctx, &eventsv1.Event{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "floor", Name: fmt.Sprintf("%s.%d", obj.GetUID(), n)},
-			EventTime:  metav1.NowMicro(), ReportingController: "floor", ReportingInstance: "floor", Action: "IssueCredentials", Reason: "APIKeyIssued",
-			Type: corev1.EventTypeNormal, Note: "A new API key stands in the Secret s0-credentials.",
-			Regarding: corev1.ObjectReference{Namespace: "floor", Name: obj.GetName(), UID: obj.GetUID(), Kind: "SandboxEnvironment"},
-		}); err != nil {
-			return err
-		}
+	if _, ok := obj.(*v1alpha1.SandboxEnvironment); !ok {
+		return nil
 	}
-	return nil
+	return s.cluster.Create(ctx, &eventsv1.Event{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "floor", Name: string(obj.GetUID())},
+		EventTime:  metav1.NowMicro(), ReportingController: "floor", ReportingInstance: "floor", Action: "IssueCredentials", Reason: "APIKeyIssued",
+		Type: corev1.EventTypeNormal, Note: "A new API key stands in the Secret s0-credentials.",
+		Regarding: corev1.ObjectReference{Namespace: "floor", Name: obj.GetName(), UID: obj.GetUID(), Kind: "SandboxEnvironment"},
+	})
 }

@@ -112,7 +112,7 @@ func (b *bench) page(ctx context.Context, l growth.List, size growth.Size, api *
 
 // grownCreates measures creates in the large database and in an empty one on the same server, in turns.
 func (b *bench) grownCreates(ctx context.Context, empty *bench, total int64, api *system.API, hasTarget bool) error {
-	beside, err := empty.StartAPI(ctx, "api-empty")
+	emptyAPI, err := empty.StartAPI(ctx, "api-empty")
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (b *bench) grownCreates(ctx context.Context, empty *bench, total int64, api
 		of   *bench
 		name string
 		api  *system.API
-	}{{b, "in the large database", api}, {empty, "in the empty one", beside}} {
+	}{{b, "in the large database", api}, {empty, "in the empty one", emptyAPI}} {
 		sandboxes, err := s.of.addSandboxes(ctx, b.settings.size(100), nobody)
 		if err != nil {
 			return err
