@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	// atOnce is how many bookings of one float are under way at one time. They would take turns at the float's row anyway.
+	// atOnce is how many bookings of one float are under way at one time. They would take turns at the float's row anyway. Look-ups
+	// would not, but each statement costs more than a further row in it.
 	atOnce = 1
 	// maxBatch bounds the requests that are booked together.
 	maxBatch = 64
@@ -22,6 +23,8 @@ type floatKey = account[string]
 // backlog books requests that change a float. One that finds nobody before it is booked alone and at once, as if there were no
 // backlog. Those that come while the float is busy wait, in the order in which they come, and what waits together is booked
 // together, in one statement.
+//
+// Look-ups in one sandbox are served in the same way: they are "booked" when they are found.
 //
 // Nobody works for the backlog: of those who wait, the first leads when the float is free again. It waits for its turn at the
 // database, takes along who waits behind it by then, tells each what became of it, and passes the lead on. So nobody serves

@@ -59,11 +59,14 @@ func oneByOne[T any](all []T, verdict func(int) news, create func(T) error) (err
 	return errs, append(order, after...)
 }
 
-// Backlogged is how many collections wait for a float.
-func (s *Store) Backlogged() (n int) {
-	s.collections.mu.Lock()
-	defer s.collections.mu.Unlock()
-	for _, l := range s.collections.lanes {
+// Backlogged is how many collections wait for a float, and LookUpsWaiting how many look-ups wait for one in their sandbox.
+func (s *Store) Backlogged() int     { return waiting(&s.collections) }
+func (s *Store) LookUpsWaiting() int { return waiting(&s.lookups) }
+
+func waiting[T any](b *backlog[T]) (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, l := range b.lanes {
 		n += len(l.queue)
 	}
 	return n

@@ -35,7 +35,7 @@ var statementsOf = map[string][]string{
 
 var tenantStatements = []string{
 	// payments and payouts
-	"BookCollection", "BookDisbursement", "BookRefund", "FindReference", "FindSIM", "GetTransaction", "GetTransactionGated", "ListLanes", "ListTransactions", "QuotaUsed", "RecordTransaction",
+	"BookCollection", "BookDisbursement", "BookRefund", "FindReference", "FindSIM", "GetTransaction", "GetTransactionGated", "GetTransactionsGated", "ListLanes", "ListTransactions", "QuotaUsed", "RecordTransaction",
 	"BookCollections", "BookDisbursements", "RecordByPayer",
 	// events and prompts
 	"FindTestClient", "GetEvent", "KeepEventBody", "ListAttempts", "ListEvents", "ListPrompts", "ListTestClients", "LockPrompt", "ResendEvent",

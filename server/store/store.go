@@ -37,6 +37,7 @@ type Store struct {
 	turns         *turns
 	collections   backlog[*NewCollection]   // that succeed at once
 	disbursements backlog[*NewDisbursement] // that the float decides
+	lookups       backlog[*lookup]          // of a sandbox, so that no currency is in their keys
 }
 
 // Options are the settings of a [Store]; the zero value of each means its default.
@@ -85,6 +86,7 @@ func Open(url string, options Options) (*Store, error) {
 	s.turns = newTurns(int(pool.Config().MaxConns), options.Patience, s.now)
 	s.collections = backlog[*NewCollection]{turns: s.turns, one: s.bookCollection, many: s.bookCollections}
 	s.disbursements = backlog[*NewDisbursement]{turns: s.turns, one: s.bookDisbursement, many: s.bookDisbursements}
+	s.lookups = backlog[*lookup]{turns: s.turns, one: s.lookUp, many: s.lookUpAll}
 	return s, nil
 }
 

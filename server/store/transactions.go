@@ -194,31 +194,6 @@ func record(ctx context.Context, q *db.Queries, tenant int64, t *payments.Transa
 	return nil
 }
 
-// GetTransaction returns [ErrNotFound] for an id that the tenant does not have.
-func (s *Store) GetTransaction(ctx context.Context, tenant int64, id payments.ID) (*payments.Transaction, error) {
-	row, err := s.tenant(tenant).GetTransaction(ctx, tenant, uuidOf(id))
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, ErrNotFound
-	}
-	if err != nil {
-		return nil, classify(err, "reading the transaction")
-	}
-	return transactionOf(&row), nil
-}
-
-// GetTransactionOf is [Store.GetTransaction] of a sandbox as the caller knows it. If that is the present configuration, as it nearly
-// always is, nothing else has to be looked up.
-func (s *Store) GetTransactionOf(ctx context.Context, sandbox *Sandbox, id payments.ID) (*payments.Transaction, error) {
-	row, err := s.gated(sandbox.Tenant, false).GetTransactionGated(ctx, sandbox.ConfigVersion, sandbox.Tenant, uuidOf(id))
-	if errors.Is(err, pgx.ErrNoRows) {
-		return s.GetTransaction(ctx, sandbox.Tenant, id)
-	}
-	if err != nil {
-		return nil, classify(err, "reading the transaction")
-	}
-	return transactionOf(&row), nil
-}
-
 // FindReference returns the transaction with a reference and the hash of the request that made it, or [ErrNotFound].
 func (s *Store) FindReference(ctx context.Context, tenant int64, reference string) (*payments.Transaction, []byte, error) {
 	row, err := s.tenant(tenant).FindReference(ctx, tenant, reference)

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
@@ -241,6 +242,10 @@ func TestQueriesStopAtTheWall(t *testing.T) {
 	check("GetTransaction", err)
 	_, err = q.GetTransactionGated(t.Context(), other.sandbox.ConfigVersion, foreign, store.UUIDOf(id))
 	check("GetTransactionGated", err)
+	several, err := q.GetTransactionsGated(t.Context(), other.sandbox.ConfigVersion, foreign, []pgtype.UUID{store.UUIDOf(id)})
+	if err != nil || len(several) > 0 {
+		t.Errorf("GetTransactionsGated: got %v, %v, want no rows", several, err)
+	}
 	_, err = q.FindReference(t.Context(), foreign, "busy")
 	check("FindReference", err)
 	_, err = q.FindSIM(t.Context(), foreign, "+250788999999")

@@ -12,9 +12,7 @@ const plain = "team-plain" // the team that an installation without helm serves
 
 // kustomized takes everything away, as docs/uninstall.md has it, and installs anew without helm.
 func kustomized(t *testing.T, c *cluster) {
-	for _, namespace := range []string{team, other} {
-		c.kubectl(t, "delete", "sandboxenvironments,testclients", "--namespace", namespace, "--all", "--timeout=60s")
-	}
+	c.kubectl(t, "delete", "sandboxenvironments,testclients", "--all", "--all-namespaces", "--timeout=90s")
 	c.helm(t, "uninstall", release, "--wait", "--timeout", "2m")
 	c.kubectl(t, "delete", "crd", "sandboxenvironments.cauri.dev", "testclients.cauri.dev", "--timeout=60s")
 	c.kubectl(t, "delete", "namespace", system, team, other, "--timeout=90s")

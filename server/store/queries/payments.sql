@@ -15,6 +15,11 @@ select * from transactions where tenant = sqlc.arg(tenant) and id = sqlc.arg(id)
 select t.* from transactions t join organizations o on o.tenant = t.tenant and o.version = sqlc.arg(config_version)
 where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id);
 
+-- name: GetTransactionsGated :many
+-- GetTransactionGated for several ids.
+select t.* from transactions t join organizations o on o.tenant = t.tenant and o.version = sqlc.arg(config_version)
+where t.tenant = sqlc.arg(tenant) and t.id = any(sqlc.arg(ids)::uuid[]);
+
 -- name: FindReference :one
 select * from transactions where tenant = sqlc.arg(tenant) and reference = sqlc.arg(reference);
 

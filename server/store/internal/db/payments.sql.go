@@ -318,6 +318,73 @@ func (q *Queries) GetTransactionGated(ctx context.Context, configVersion int64, 
 	return i, err
 }
 
+const getTransactionsGated = `-- name: GetTransactionsGated :many
+select t.tenant, t.id, t.type, t.status, t.parent_id, t.reference, t.request_hash, t.order_ref, t.order_url, t.is_url_protected, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.msisdn, t.amount, t.commission, t.net_amount, t.absorption_pct, t.refunded, t.latency_ms, t.created_at, t.completed_at, t.native_id, t.native_raw, t.float_currency, t.sim_id, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.due_at, t.expires_at, t.passthrough, t.forward_fence, t.forward_failures, t.forwarded_at from transactions t join organizations o on o.tenant = t.tenant and o.version = $1
+where t.tenant = $2 and t.id = any($3::uuid[])
+`
+
+// GetTransactionGated for several ids.
+func (q *Queries) GetTransactionsGated(ctx context.Context, configVersion int64, tenant int64, ids []pgtype.UUID) ([]Transaction, error) {
+	rows, err := q.db.Query(ctx, getTransactionsGated, configVersion, tenant, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Transaction
+	for rows.Next() {
+		var i Transaction
+		if err := rows.Scan(
+			&i.Tenant,
+			&i.ID,
+			&i.Type,
+			&i.Status,
+			&i.ParentID,
+			&i.Reference,
+			&i.RequestHash,
+			&i.OrderRef,
+			&i.OrderURL,
+			&i.URLProtected,
+			&i.Store,
+			&i.Description,
+			&i.Scenario,
+			&i.EnvID,
+			&i.Operator,
+			&i.Country,
+			&i.Currency,
+			&i.MSISDN,
+			&i.Amount,
+			&i.Commission,
+			&i.NetAmount,
+			&i.AbsorptionPct,
+			&i.Refunded,
+			&i.LatencyMs,
+			&i.CreatedAt,
+			&i.CompletedAt,
+			&i.NativeID,
+			&i.NativeRaw,
+			&i.FloatCurrency,
+			&i.SimID,
+			&i.MerchantDelta,
+			&i.SimDelta,
+			&i.MerchantBalanceAfter,
+			&i.SimBalanceAfter,
+			&i.DueAt,
+			&i.ExpiresAt,
+			&i.Passthrough,
+			&i.ForwardFence,
+			&i.ForwardFailures,
+			&i.ForwardedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const quotaUsed = `-- name: QuotaUsed :one
 select o.monthly_quota as quota, coalesce(q.used, 0)::bigint as used
 from organizations o

@@ -1,0 +1,109 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// holdTransactions keeps everybody from reading transactions until the test lets go.
+func (w *world) holdTransactions() (release func()) {
+	w.t.Helper()
+	tx, err := w.sql.BeginTx(w.t.Context(), pgx.TxOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := tx.Exec(w.t.Context(), "lock table transactions in access exclusive mode"); err != nil {
+		w.t.Fatal(err)
+	}
+	return func() { _ = tx.Rollback(context.Background()) }
+}
+
+// What is looked up together is what each asked for, whoever asks for the same, for nothing that there is, with an older
+// configuration, or for what belongs to somebody else.
+func TestLookUpsThatWaitTogether(t *testing.T) {
+	w, other := walls(t)
+	s := w.opened(store.Options{MaxConns: 4})
+	first, second := w.create(w.collection("l1", payments.PINInvalid, alice)), w.create(w.collection("l2", payments.PINInvalid, alice))
+	foreign := payments.ID(read[[][]byte](other, "select array_agg(uuid_send(id)) from transactions where tenant = $1", other.sandbox.Tenant)[0])
+	before := *w.sandbox
+	before.ConfigVersion--
+	asked := []struct {
+		sandbox *store.Sandbox
+		id      payments.ID
+		want    *payments.Transaction
+	}{
+		{w.sandbox, first.ID, first},
+		{w.sandbox, second.ID, second},
+		{w.sandbox, first.ID, first},
+		{w.sandbox, payments.ID{1}, nil},
+		{&before, first.ID, first},
+		{w.sandbox, foreign, nil},
+		{w.sandbox, second.ID, second},
+	}
+	type answer struct {
+		transaction *payments.Transaction
+		err         error
+	}
+	var answers []chan answer
+	release := w.holdTransactions()
+	for i, a := range asked {
+		answers = append(answers, make(chan answer, 1))
+		go func() {
+			found, err := s.GetTransactionOf(context.Background(), a.sandbox, a.id)
+			answers[i] <- answer{found, err}
+		}()
+		w.until("the first waits for the table", func() bool { return w.blocked() == 1 })
+		w.until("the others wait behind it", func() bool { return s.LookUpsWaiting() == i })
+	}
+	release()
+	seen := map[*payments.Transaction]bool{}
+	for i, a := range asked {
+		got := <-answers[i]
+		switch {
+		case a.want == nil && !errors.Is(got.err, store.ErrNotFound):
+			t.Errorf("%d: got %v, want ErrNotFound", i, got.err)
+		case a.want != nil && got.err != nil:
+			t.Errorf("%d: %v", i, got.err)
+		case a.want != nil && seen[got.transaction]:
+			t.Errorf("%d: two have one answer between them", i)
+		}
+		if a.want != nil && got.err == nil {
+			if diff := cmp.Diff(w.get(a.id), got.transaction); diff != "" {
+				t.Errorf("%d (-want +got):\n%s", i, diff)
+			}
+			seen[got.transaction] = true
+		}
+	}
+}
+
+func TestLookUpsOfManyAtOneTime(t *testing.T) {
+	w := newWorld(t)
+	s := w.opened(store.Options{MaxConns: 4})
+	var made []*payments.Transaction
+	for _, n := range w.collections(20) {
+		n.Transaction.Status = payments.PINInvalid
+		made = append(made, w.create(n))
+	}
+	var all sync.WaitGroup
+	for range 32 {
+		all.Go(func() {
+			for range 50 {
+				want := made[rand.IntN(len(made))]
+				got, err := s.GetTransactionOf(t.Context(), w.sandbox, want.ID)
+				if err != nil || got.ID != want.ID || got.Reference != want.Reference {
+					t.Errorf("asked for %s, got %+v, %v", want.ID, got, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
