@@ -8,9 +8,6 @@ import (
 )
 
 const (
-	// atOnce is how many bookings of one float are under way at one time. They would take turns at the float's row anyway. Look-ups
-	// would not, but each statement costs more than a further row in it.
-	atOnce = 1
 	// maxBatch bounds the requests that are booked together.
 	maxBatch = 64
 	// bookingTimeout bounds the booking of several requests, whose callers' own times end at different moments.
@@ -24,7 +21,7 @@ type floatKey = account[string]
 // backlog. Those that come while the float is busy wait, in the order in which they come, and what waits together is booked
 // together, in one statement.
 //
-// Look-ups in one sandbox are served in the same way: they are "booked" when they are found.
+// Look-ups are served in the same way: they are "booked" when they are found.
 //
 // Nobody works for the backlog: of those who wait, the first leads when the float is free again. It waits for its turn at the
 // database, takes along who waits behind it by then, tells each what became of it, and passes the lead on. So nobody serves
@@ -35,7 +32,9 @@ type floatKey = account[string]
 // still be booked, as any statement that nobody waits for any more. What a batch did not book is tried alone by its own caller:
 // the statement for one says then what stands in the way, and whatever fails there fails only itself.
 type backlog[T any] struct {
-	turns *turns
+	// atOnce is how many bookings of one float are under way at one time. More than one would take turns at the float's row anyway.
+	atOnce int
+	turns  *turns
 	// one books a request in the turn of its caller, without one if it has none yet.
 	one func(ctx context.Context, at floatKey, request T, hasTurn bool) error
 	// many books several requests in the turn of its caller, all that it books in one database transaction, and tells which. An
@@ -100,7 +99,7 @@ func (b *backlog[T]) queue(at floatKey, request T) (*place[T], error) {
 		}
 		b.lanes[at] = l
 	}
-	if l.leading < atOnce {
+	if l.leading < b.atOnce {
 		l.leading++
 		return nil, nil
 	}

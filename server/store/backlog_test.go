@@ -25,7 +25,8 @@ var rwf = floatKey{1, "RWF"}
 func newDesk(t *testing.T, connections int, patience time.Duration, now func() time.Time) *desk {
 	d := &desk{t: t, begun: make(chan []int, 100), proceed: make(chan error, 100)}
 	d.backlog = &backlog[int]{
-		turns: newTurns(connections, patience, now),
+		atOnce: 1,
+		turns:  newTurns(connections, patience, now),
 		one: func(ctx context.Context, at floatKey, request int, hasTurn bool) error {
 			if !hasTurn {
 				d.alone.Add(1)
@@ -200,7 +201,7 @@ func TestBacklogLosesNobodyWhoGivesUp(t *testing.T) {
 func TestBacklogGoesOnWhoeverLeaves(t *testing.T) {
 	t.Parallel()
 	var booked atomic.Int64
-	b := &backlog[int]{turns: newTurns(2, 0, time.Now),
+	b := &backlog[int]{atOnce: 1, turns: newTurns(2, 0, time.Now),
 		one: func(context.Context, floatKey, int, bool) error { booked.Add(1); return nil },
 		many: func(_ context.Context, _ floatKey, requests []int) ([]bool, error) {
 			booked.Add(int64(len(requests)))

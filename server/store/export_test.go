@@ -59,9 +59,9 @@ func oneByOne[T any](all []T, verdict func(int) news, create func(T) error) (err
 	return errs, append(order, after...)
 }
 
-// Backlogged is how many collections wait for a float, and LookUpsWaiting how many look-ups wait for one in their sandbox.
+// Backlogged is how many collections wait for a float, and LookUpsWaiting how many look-ups for others.
 func (s *Store) Backlogged() int     { return waiting(&s.collections) }
-func (s *Store) LookUpsWaiting() int { return waiting(&s.lookups) }
+func (s *Store) LookUpsWaiting() int { return waiting(&s.lookups) + waiting(&s.trips) }
 
 func waiting[T any](b *backlog[T]) (n int) {
 	b.mu.Lock()

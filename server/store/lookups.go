@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -11,12 +12,29 @@ import (
 	"github.com/cauri-dev/cauri/server/store/internal/db"
 )
 
+// Who waits for payments to end asks for many of them, again and again, so look-ups that wait go together, as in a backlog, in two
+// stages. Those that wait in one sandbox become one statement. Such statements of several sandboxes become one round trip, in
+// which each has its own wall before it. A sandbox has one statement in a trip, so that one with many look-ups delays the others
+// by no more than that.
+
 // lookup is a transaction that is asked for and, once it is found, the transaction.
 type lookup struct {
 	version int64 // of the configuration that the caller knows
 	id      pgtype.UUID
 	found   *payments.Transaction
 }
+
+// lookups are those of one sandbox that go together, and what was found.
+type lookups struct {
+	tenant, version int64
+	ids             []pgtype.UUID
+	found           []db.Transaction
+}
+
+// lookUpStatement finds nothing for a caller who does not know the present configuration. The planner must not see how many ids there
+// are: a plan for just as many looks better to it each time, and it would plan each time.
+var lookUpStatement = "select " + transactionColumns + ` from transactions where tenant = $1 and id = any((select $2::uuid[])::uuid[])
+	and exists (select from organizations where tenant = $1 and version = $3)`
 
 // GetTransaction returns [ErrNotFound] for an id that the tenant does not have.
 func (s *Store) GetTransaction(ctx context.Context, tenant int64, id payments.ID) (*payments.Transaction, error) {
@@ -31,8 +49,7 @@ func (s *Store) GetTransaction(ctx context.Context, tenant int64, id payments.ID
 }
 
 // GetTransactionOf is [Store.GetTransaction] of a sandbox as the caller knows it. If that is the present configuration, as it nearly
-// always is, nothing else has to be looked up. What is asked for while another look-up of the sandbox is under way is looked up
-// together: who waits for payments to end asks for many of them, again and again.
+// always is, nothing else has to be looked up, and it goes together with what else waits to be looked up.
 func (s *Store) GetTransactionOf(ctx context.Context, sandbox *Sandbox, id payments.ID) (*payments.Transaction, error) {
 	l := &lookup{version: sandbox.ConfigVersion, id: uuidOf(id)}
 	err := s.lookups.book(ctx, floatKey{tenant: sandbox.Tenant}, l)
@@ -45,37 +62,78 @@ func (s *Store) GetTransactionOf(ctx context.Context, sandbox *Sandbox, id payme
 	return l.found, nil
 }
 
-// lookUp finds one transaction.
-func (s *Store) lookUp(ctx context.Context, at floatKey, l *lookup, hasTurn bool) error {
-	row, err := s.gated(at.tenant, hasTurn).GetTransactionGated(ctx, l.version, at.tenant, l.id)
-	if err != nil {
-		return err
+// lookUp looks one transaction up.
+func (s *Store) lookUp(ctx context.Context, at floatKey, l *lookup, _ bool) error {
+	found, err := s.lookUpAll(ctx, at, []*lookup{l})
+	if err == nil && !found[0] {
+		err = pgx.ErrNoRows
 	}
-	l.found = transactionOf(&row)
-	return nil
+	return err
 }
 
-// lookUpAll finds several transactions of a sandbox in one statement, those of callers who know the same configuration as the
-// first, and tells which of them it found.
+// lookUpAll looks several transactions of a sandbox up, for callers who know the same configuration as the first, and tells which
+// of them it found.
 func (s *Store) lookUpAll(ctx context.Context, at floatKey, all []*lookup) ([]bool, error) {
-	version := all[0].version
-	ids := make([]pgtype.UUID, 0, len(all))
+	together := &lookups{tenant: at.tenant, version: all[0].version}
 	for _, l := range all {
-		ids = append(ids, l.id)
+		together.ids = append(together.ids, l.id)
 	}
-	rows, err := s.gated(at.tenant, true).GetTransactionsGated(ctx, version, at.tenant, ids)
-	if err != nil {
+	if err := s.trips.book(ctx, floatKey{}, together); err != nil {
 		return nil, err
 	}
-	byID := make(map[pgtype.UUID]*db.Transaction, len(rows))
-	for i := range rows {
-		byID[rows[i].ID] = &rows[i]
+	byID := make(map[pgtype.UUID]*db.Transaction, len(together.found))
+	for i := range together.found {
+		byID[together.found[i].ID] = &together.found[i]
 	}
 	found := make([]bool, len(all))
 	for i, l := range all {
-		if row := byID[l.id]; row != nil && l.version == version {
+		if row := byID[l.id]; row != nil && l.version == together.version {
 			l.found, found[i] = transactionOf(row), true // one of its own for each, also of those who ask for the same
 		}
 	}
 	return found, nil
+}
+
+// travel makes the round trip for one sandbox.
+func (s *Store) travel(ctx context.Context, _ floatKey, l *lookups, hasTurn bool) error {
+	if !hasTurn {
+		if err := s.turns.take(ctx, l.tenant); err != nil {
+			return err
+		}
+		defer s.turns.give(l.tenant)
+	}
+	_, err := s.travelTogether(ctx, floatKey{}, []*lookups{l})
+	return err
+}
+
+// travelTogether makes one round trip for several sandboxes.
+func (s *Store) travelTogether(ctx context.Context, _ floatKey, all []*lookups) ([]bool, error) {
+	var batch pgx.Batch
+	enter := enterGated
+	for _, l := range all {
+		batch.Queue(enter, l.tenant)
+		enter = enterAnother
+		batch.Queue(lookUpStatement, l.tenant, l.ids, l.version)
+	}
+	results := s.pool.SendBatch(ctx, &batch)
+	for _, l := range all {
+		if err := l.read(results); err != nil {
+			_ = results.Close()
+			return nil, err
+		}
+	}
+	return slices.Repeat([]bool{true}, len(all)), results.Close()
+}
+
+// read reads what was found from behind the wall.
+func (l *lookups) read(results pgx.BatchResults) error {
+	if _, err := results.Exec(); err != nil {
+		return err
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return err
+	}
+	l.found, err = pgx.CollectRows(rows, pgx.RowToStructByPos[db.Transaction])
+	return err
 }

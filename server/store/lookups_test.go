@@ -9,9 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // holdTransactions keeps everybody from reading transactions until the test lets go.
@@ -32,8 +34,12 @@ func (w *world) holdTransactions() (release func()) {
 func TestLookUpsThatWaitTogether(t *testing.T) {
 	w, other := walls(t)
 	s := w.opened(store.Options{MaxConns: 4})
-	first, second := w.create(w.collection("l1", payments.PINInvalid, alice)), w.create(w.collection("l2", payments.PINInvalid, alice))
+	made := func(reference string) *payments.Transaction {
+		return w.get(w.create(w.collection(reference, payments.PINInvalid, alice)).ID)
+	}
+	first, second := made("l1"), made("l2")
 	foreign := payments.ID(read[[][]byte](other, "select array_agg(uuid_send(id)) from transactions where tenant = $1", other.sandbox.Tenant)[0])
+	theirs := other.get(foreign)
 	before := *w.sandbox
 	before.ConfigVersion--
 	asked := []struct {
@@ -48,6 +54,9 @@ func TestLookUpsThatWaitTogether(t *testing.T) {
 		{&before, first.ID, first},
 		{w.sandbox, foreign, nil},
 		{w.sandbox, second.ID, second},
+		{other.sandbox, foreign, theirs},
+		{other.sandbox, foreign, theirs},
+		{other.sandbox, first.ID, nil},
 	}
 	type answer struct {
 		transaction *payments.Transaction
@@ -77,7 +86,7 @@ func TestLookUpsThatWaitTogether(t *testing.T) {
 			t.Errorf("%d: two have one answer between them", i)
 		}
 		if a.want != nil && got.err == nil {
-			if diff := cmp.Diff(w.get(a.id), got.transaction); diff != "" {
+			if diff := cmp.Diff(a.want, got.transaction); diff != "" {
 				t.Errorf("%d (-want +got):\n%s", i, diff)
 			}
 			seen[got.transaction] = true
@@ -106,4 +115,31 @@ func TestLookUpsOfManyAtOneTime(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// A statement that Postgres plans anew for each look-up costs several of them.
+func TestLookUpsArePlannedOnce(t *testing.T) {
+	w := newWorld(t)
+	crowded, _ := w.crowd(5000)
+	conn := storetest.Connect(t, w.url)
+	if _, err := conn.Exec(t.Context(), "set enable_seqscan = off"); err != nil { // as behind the wall
+		t.Fatal(err)
+	}
+	if _, err := conn.Prepare(t.Context(), "look up", store.LookUpStatement); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		rows, err := conn.Query(t.Context(), "look up", crowded, []pgtype.UUID{store.UUIDOf(payments.ID{1})}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows.Close()
+	}
+	var anew int
+	if err := conn.QueryRow(t.Context(), "select custom_plans from pg_prepared_statements where name = 'look up'").Scan(&anew); err != nil {
+		t.Fatal(err)
+	}
+	if anew > 5 { // Postgres tries so many before it compares them with one for all
+		t.Errorf("planned %d times for 20 look-ups", anew)
+	}
 }

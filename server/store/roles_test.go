@@ -35,7 +35,7 @@ var statementsOf = map[string][]string{
 
 var tenantStatements = []string{
 	// payments and payouts
-	"BookCollection", "BookDisbursement", "BookRefund", "FindReference", "FindSIM", "GetTransaction", "GetTransactionGated", "GetTransactionsGated", "ListLanes", "ListTransactions", "QuotaUsed", "RecordTransaction",
+	"BookCollection", "BookDisbursement", "BookRefund", "FindReference", "FindSIM", "GetTransaction", "LookUp", "ListLanes", "ListTransactions", "QuotaUsed", "RecordTransaction",
 	"BookCollections", "BookDisbursements", "RecordByPayer",
 	// events and prompts
 	"FindTestClient", "GetEvent", "KeepEventBody", "ListAttempts", "ListEvents", "ListPrompts", "ListTestClients", "LockPrompt", "ResendEvent",
@@ -139,7 +139,7 @@ func statements(t *testing.T) map[string]string {
 	events, _ := store.EventsStatement(1, store.EventFilter{}, nil, 1)
 	lanes, _ := store.ListStatement(1, store.Filter{Status: payments.Success, Store: "s", MSISDN: "m", CreatedAfter: new(time.Time)}, nil, 1)
 	texts := map[string]string{
-		"ListTransactions": list, "ListLanes": lanes, "ListEvents": events,
+		"ListTransactions": list, "ListLanes": lanes, "ListEvents": events, "LookUp": store.LookUpStatement,
 		"EnterTenant": store.EnterTenant, "EnterTenantOnReplica": store.EnterTenantOnReplica,
 	}
 	files, _ := filepath.Glob("internal/db/*.sql.go")

@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
 	"time"
 
@@ -37,7 +38,8 @@ type Store struct {
 	turns         *turns
 	collections   backlog[*NewCollection]   // that succeed at once
 	disbursements backlog[*NewDisbursement] // that the float decides
-	lookups       backlog[*lookup]          // of a sandbox, so that no currency is in their keys
+	lookups       backlog[*lookup]          // in one sandbox, whose key has no currency
+	trips         backlog[*lookups]         // in all sandboxes, under a key of nobody's
 }
 
 // Options are the settings of a [Store]; the zero value of each means its default.
@@ -84,9 +86,11 @@ func Open(url string, options Options) (*Store, error) {
 		s.random = rand.Reader
 	}
 	s.turns = newTurns(int(pool.Config().MaxConns), options.Patience, s.now)
-	s.collections = backlog[*NewCollection]{turns: s.turns, one: s.bookCollection, many: s.bookCollections}
-	s.disbursements = backlog[*NewDisbursement]{turns: s.turns, one: s.bookDisbursement, many: s.bookDisbursements}
-	s.lookups = backlog[*lookup]{turns: s.turns, one: s.lookUp, many: s.lookUpAll}
+	s.collections = backlog[*NewCollection]{atOnce: 1, turns: s.turns, one: s.bookCollection, many: s.bookCollections}
+	s.disbursements = backlog[*NewDisbursement]{atOnce: 1, turns: s.turns, one: s.bookDisbursement, many: s.bookDisbursements}
+	// Look-ups take turns at the database trip by trip, not one by one. One trip for each of the database's cores keeps it busy.
+	s.lookups = backlog[*lookup]{atOnce: 1, turns: newTurns(math.MaxInt, options.Patience, s.now), one: s.lookUp, many: s.lookUpAll}
+	s.trips = backlog[*lookups]{atOnce: max(1, int(pool.Config().MaxConns)/4), turns: s.turns, one: s.travel, many: s.travelTogether}
 	return s, nil
 }
 

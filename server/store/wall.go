@@ -19,6 +19,9 @@ const enterTenant = `select
 // enterGated is enterTenant for statements that begin with a gate: see [Store.gated].
 const enterGated = `select set_config('cauri.tenant', $1::bigint::text, true), ` + behindWall
 
+// enterAnother is enterGated where the database transaction is behind the wall of another tenant already.
+const enterAnother = `select set_config('cauri.tenant', $1::bigint::text, true)`
+
 // behindWall is what else holds there. Everything that a tenant reads has an index that leads to it, so that no plan needs to read
 // a whole table: Postgres prefers to where all tenants together have a few pages, and those are read for every payment.
 const behindWall = `set_config('role', 'cauri_tenant', true), set_config('enable_seqscan', 'off', true)`

@@ -235,17 +235,26 @@ func TestQueriesStopAtTheWall(t *testing.T) {
 	if _, err := w.Behind(foreign).GetTransaction(t.Context(), foreign, store.UUIDOf(id)); err != nil {
 		t.Fatalf("its own tenant does not find it: %v", err)
 	}
-	if _, err := w.Behind(foreign).GetTransactionGated(t.Context(), other.sandbox.ConfigVersion, foreign, store.UUIDOf(id)); err != nil {
-		t.Fatalf("its own tenant does not find it: %v", err)
+	lookUp := func(tenant int64) (found int) {
+		w.within(tenant, func(tx pgx.Tx) {
+			rows, err := tx.Query(t.Context(), store.LookUpStatement, foreign, []pgtype.UUID{store.UUIDOf(id)}, other.sandbox.ConfigVersion)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for rows.Next() {
+				found++
+			}
+		})
+		return found
+	}
+	if lookUp(foreign) != 1 {
+		t.Fatal("its own tenant does not find it")
+	}
+	if lookUp(w.sandbox.Tenant) != 0 {
+		t.Error("LookUpStatement finds it")
 	}
 	_, err := q.GetTransaction(t.Context(), foreign, store.UUIDOf(id))
 	check("GetTransaction", err)
-	_, err = q.GetTransactionGated(t.Context(), other.sandbox.ConfigVersion, foreign, store.UUIDOf(id))
-	check("GetTransactionGated", err)
-	several, err := q.GetTransactionsGated(t.Context(), other.sandbox.ConfigVersion, foreign, []pgtype.UUID{store.UUIDOf(id)})
-	if err != nil || len(several) > 0 {
-		t.Errorf("GetTransactionsGated: got %v, %v, want no rows", several, err)
-	}
 	_, err = q.FindReference(t.Context(), foreign, "busy")
 	check("FindReference", err)
 	_, err = q.FindSIM(t.Context(), foreign, "+250788999999")

@@ -10,16 +10,6 @@ select * from sims where tenant = sqlc.arg(tenant) and msisdn = sqlc.arg(msisdn)
 -- name: GetTransaction :one
 select * from transactions where tenant = sqlc.arg(tenant) and id = sqlc.arg(id);
 
--- name: GetTransactionGated :one
--- The same for a caller who knows the present configuration. No row comes back for any other.
-select t.* from transactions t join organizations o on o.tenant = t.tenant and o.version = sqlc.arg(config_version)
-where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id);
-
--- name: GetTransactionsGated :many
--- GetTransactionGated for several ids.
-select t.* from transactions t join organizations o on o.tenant = t.tenant and o.version = sqlc.arg(config_version)
-where t.tenant = sqlc.arg(tenant) and t.id = any(sqlc.arg(ids)::uuid[]);
-
 -- name: FindReference :one
 select * from transactions where tenant = sqlc.arg(tenant) and reference = sqlc.arg(reference);
 
