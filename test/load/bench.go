@@ -20,7 +20,9 @@ import (
 var durable = []string{"shared_buffers=1GB", "max_wal_size=8GB", "checkpoint_timeout=15min", "autovacuum_naptime=10s"}
 
 // statements lets Postgres count its statements, where that is wanted: it costs a little.
-var statements = []string{"shared_preload_libraries=pg_stat_statements", "pg_stat_statements.max=1000", "pg_stat_statements.track=all"}
+var statements = []string{
+	"shared_preload_libraries=pg_stat_statements", "pg_stat_statements.max=1000", "pg_stat_statements.track=all", "pg_stat_statements.track_planning=on",
+}
 
 // settings are how a run measures.
 type settings struct {
