@@ -43,7 +43,7 @@ var colours = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#
 // The picture, in pixels.
 const (
 	width, height            = 760, 420
-	left, right, top, bottom = 80, 20, 50, 60
+	left, right, top, bottom = 80, 40, 50, 60
 	lineOfLegend             = 18
 )
 
