@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
@@ -169,11 +168,17 @@ func told(t *payments.Transaction, after time.Duration, err error) string {
 // hold locks the float until the test lets go.
 func (w *world) hold() (release func()) {
 	w.t.Helper()
-	tx, err := w.sql.BeginTx(w.t.Context(), pgx.TxOptions{})
+	return w.holding("select from floats where tenant = $1 for update", w.sandbox.Tenant)
+}
+
+// holding keeps the locks of a statement until the test lets go.
+func (w *world) holding(statement string, args ...any) (release func()) {
+	w.t.Helper()
+	tx, err := w.sql.Begin(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := tx.Exec(w.t.Context(), "select from floats where tenant = $1 for update", w.sandbox.Tenant); err != nil {
+	if _, err := tx.Exec(w.t.Context(), statement, args...); err != nil {
 		w.t.Fatal(err)
 	}
 	return func() { _ = tx.Rollback(context.Background()) }

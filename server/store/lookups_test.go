@@ -8,26 +8,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
-
-// holdTransactions keeps everybody from reading transactions until the test lets go.
-func (w *world) holdTransactions() (release func()) {
-	w.t.Helper()
-	tx, err := w.sql.BeginTx(w.t.Context(), pgx.TxOptions{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if _, err := tx.Exec(w.t.Context(), "lock table transactions in access exclusive mode"); err != nil {
-		w.t.Fatal(err)
-	}
-	return func() { _ = tx.Rollback(context.Background()) }
-}
 
 // What is looked up together is what each asked for, whoever asks for the same, for nothing that there is, with an older
 // configuration, or for what belongs to somebody else.
@@ -63,7 +49,7 @@ func TestLookUpsThatWaitTogether(t *testing.T) {
 		err         error
 	}
 	var answers []chan answer
-	release := w.holdTransactions()
+	release := w.holding("lock table transactions in access exclusive mode")
 	for i, a := range asked {
 		answers = append(answers, make(chan answer, 1))
 		go func() {
