@@ -56,6 +56,7 @@ faults: ## Run only the tests that kill, stop and confuse real processes; RUN=na
 BENCH_ROUNDS ?= 3
 BENCH_LENGTH ?= 5s
 BENCH_SANDBOXES ?= 10000
+BENCH_JSON ?= bin/bench.json
 SOAK ?= 20m
 
 # The exit code of `go run` would be 1 whatever the program's is.
@@ -64,9 +65,9 @@ bin/load:
 	@go build -o bin/load ./test/load
 
 .PHONY: bench
-bench: bin/load bin/localcluster ## Measure everything beside its floor; BENCH=row selects (bin/load -list), BENCH_ROUNDS, BENCH_LENGTH, BENCH_PAGE=page.md
+bench: bin/load bin/localcluster ## Measure everything beside its floor; BENCH=row selects (bin/load -list), BENCH_ROUNDS, BENCH_LENGTH, BENCH_JSON=file, BENCH_PAGE=page.md
 	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" bin/load -run '$(BENCH)' -rounds $(BENCH_ROUNDS) -length $(BENCH_LENGTH) \
-	  -sandboxes $(BENCH_SANDBOXES) -json bin/bench.json $(if $(BENCH_PAGE),-markdown '$(BENCH_PAGE)')
+	  -sandboxes $(BENCH_SANDBOXES) -json $(BENCH_JSON) $(if $(BENCH_PAGE),-markdown '$(BENCH_PAGE)')
 
 .PHONY: bench-smoke
 bench-smoke: bin/load ## The same in two minutes at most: only what is broken fails, never what is slow

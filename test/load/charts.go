@@ -17,10 +17,6 @@ var frames = []chart.Chart{
 		X: chart.Axis{Label: "arrivals a second"}, Y: chart.Axis{Label: "milliseconds", Log: true},
 	},
 	{
-		Name: "lists", Title: "First page of 20, 99th percentile",
-		X: chart.Axis{Label: "transactions in the sandbox", Log: true}, Y: chart.Axis{Label: "milliseconds", Log: true},
-	},
-	{
 		Name: "growth-large", Title: "First page of 20 of the sandbox that has a tenth of all, 99th percentile (medians and spread)",
 		X: chart.Axis{Label: "transactions in the database", Log: true}, Y: chart.Axis{Label: "milliseconds", Log: true},
 	},

@@ -2,7 +2,8 @@
 // measured in the same minutes, and after each row an audit of everything that was booked and delivered.
 //
 //	go run ./test/load -run 'create|hot'
-//	go run ./test/load -json figures.json -markdown docs/performance.md
+//	go run ./test/load -json figures.json -markdown page.md
+//	go run ./test/load runs -markdown docs/performance.md first.json second.json third.json
 //	go run ./test/load profile -out bin/profiles
 //	go run ./test/load soak -length 20m
 //
@@ -37,6 +38,8 @@ func main() {
 		switch args[0] {
 		case "profile":
 			command, args = profile, args[1:]
+		case "runs":
+			command, args = compareRuns, args[1:]
 		case "soak":
 			command, args = soak, args[1:]
 		}
@@ -101,7 +104,7 @@ func measure(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	all, err := r.all(ctx, selected)
 	fmt.Fprintln(stdout)
-	printTable(stdout, table(all.Rows))
+	printTable(stdout, columns, table(all.Rows))
 	err = errors.Join(err, all.write(*file, *page))
 	return exitCode(all.Rows, *smoke, err, stderr)
 }
@@ -162,7 +165,7 @@ func (f figures) write(file, page string) error {
 		}
 	}
 	if page != "" {
-		errs = append(errs, writeMarkdown(page, f.page()))
+		errs = append(errs, writeMarkdown(page, marksOfRun, f.page()))
 	}
 	return errors.Join(errs...)
 }

@@ -43,7 +43,8 @@ func (b *bench) atRates(ctx context.Context, ours, theirs subject, limit float64
 			return err
 		}
 		mine, floor := results[0], results[1]
-		name := fmt.Sprintf("%s/s arrive (%.0f %% of the slower one's limit)", number(rate), 100*share)
+		name := fmt.Sprintf("%.0f %% of the slower one's limit arrives", 100*share)
+		b.figure(name+", requests", rate, "/s")
 		b.against(name+", p50", "ms", mine.p50s(), floor.p50s())
 		p99 := b.against(name+", p99", "ms", mine.p99s(), floor.p99s()).in("create-latency", "100 sandboxes", rate)
 		if share == 0.5 {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -14,13 +15,13 @@ import (
 var columns = []string{"row", "figure", "floor", "ratio", "target", "holds"}
 
 // line is one of the table, a cell for each column.
-type line [6]string
+type line = []string
 
 // table are the figures that have a target, or are shown for their own sake.
 func table(rows []report) (lines []line) {
 	for _, r := range rows {
 		if r.Skipped != "" {
-			lines = append(lines, line{r.Row + ": not measured, " + r.Skipped})
+			lines = append(lines, line{r.Row + ": not measured, " + r.Skipped, "", "", "", "", ""})
 			continue
 		}
 		for _, f := range r.Figures {
@@ -29,18 +30,17 @@ func table(rows []report) (lines []line) {
 			}
 		}
 		for _, problem := range r.Problems {
-			lines = append(lines, line{r.Row + ": WRONG: " + problem, 5: "NO"})
+			lines = append(lines, line{r.Row + ": WRONG: " + problem, "", "", "", "", "NO"})
 		}
 	}
 	return lines
 }
 
 func (r report) line(f figure) line {
-	l := line{r.Row + ": " + f.Name, f.Value.text(f.Unit)}
+	l := line{r.Row + ": " + f.Name, f.Value.text(f.Unit), "", "", f.targetText(), ""}
 	if f.Floor != nil {
 		l[2], l[3] = f.Floor.text(""), f.Ratio.text("")
 	}
-	l[4] = f.targetText()
 	switch {
 	case !f.hasTarget():
 	case f.holds():
@@ -89,12 +89,12 @@ func number(value float64) string {
 	return text
 }
 
-// printTable prints the table for a terminal.
-func printTable(w io.Writer, lines []line) {
+// printTable prints a table for a terminal.
+func printTable(w io.Writer, columns []string, lines []line) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, strings.Join(columns, "\t"))
 	for _, l := range lines {
-		fmt.Fprintln(t, strings.TrimRight(strings.Join(l[:], "\t"), "\t"))
+		fmt.Fprintln(t, strings.TrimRight(strings.Join(l, "\t"), "\t"))
 	}
 	_ = t.Flush()
 }
@@ -117,41 +117,44 @@ func (r report) printDetails(w io.Writer) {
 	}
 }
 
-// markdown is the table for a page.
-func markdown(lines []line) string {
+// markdown is a table for a page.
+func markdown(columns []string, lines []line) string {
 	var page strings.Builder
 	fmt.Fprintf(&page, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
 	for _, l := range lines {
-		for i := range l {
-			l[i] = strings.ReplaceAll(l[i], "|", "\\|")
+		cells := slices.Clone(l)
+		for i := range cells {
+			cells[i] = strings.ReplaceAll(cells[i], "|", "\\|")
 		}
-		fmt.Fprintf(&page, "| %s |\n", strings.Join(l[:], " | "))
+		fmt.Fprintf(&page, "| %s |\n", strings.Join(cells, " | "))
 	}
 	return page.String()
 }
 
-// Between these lines of a page stands what the program writes.
-const (
-	tableBegins = "<!-- bench: begin -->\n"
-	tableEnds   = "<!-- bench: end -->\n"
+// marks are the lines of a page between which stands what the program writes.
+type marks struct{ begin, end string }
+
+var (
+	marksOfRun  = marks{"<!-- bench: begin -->\n", "<!-- bench: end -->\n"}
+	marksOfRuns = marks{"<!-- runs: begin -->\n", "<!-- runs: end -->\n"}
 )
 
-// writeMarkdown puts a text between the two marks of a page. The page has to be there, with the marks.
-func writeMarkdown(file, text string) error {
+// writeMarkdown puts a text between two marks of a page. The page has to be there, with the marks.
+func writeMarkdown(file string, m marks, text string) error {
 	content, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	before, rest, begins := strings.Cut(string(content), tableBegins)
-	_, after, ends := strings.Cut(rest, tableEnds)
+	before, rest, begins := strings.Cut(string(content), m.begin)
+	_, after, ends := strings.Cut(rest, m.end)
 	if !begins || !ends {
-		return fmt.Errorf("%s has no place for the table: write the lines %q and %q where it is to stand", file, strings.TrimSpace(tableBegins), strings.TrimSpace(tableEnds))
+		return fmt.Errorf("%s has no place for the table: write the lines %q and %q where it is to stand", file, strings.TrimSpace(m.begin), strings.TrimSpace(m.end))
 	}
-	return os.WriteFile(file, []byte(before+tableBegins+text+tableEnds+after), 0o644)
+	return os.WriteFile(file, []byte(before+m.begin+text+m.end+after), 0o644)
 }
 
 // page is the table with how it came about.
 func (f figures) page() string {
 	return fmt.Sprintf("%s on %s: %d rounds of %s for each side; median (lowest to highest).\n\n%s", f.Begun.UTC().Format("2 January 2006"), f.Machine,
-		f.Settings.Rounds, f.Settings.Length, markdown(table(f.Rows)))
+		f.Settings.Rounds, f.Settings.Length, markdown(columns, table(f.Rows)))
 }

@@ -32,7 +32,7 @@ func TestTheTableTellsWhatHolds(t *testing.T) {
 		{"create: for its own sake", "0.123", "", "", "", ""},
 		{"create: peak", "149 MiB", "", "", "<= 150", "yes"},
 		{"create: WRONG: money is missing", "", "", "", "", "NO"},
-		{"controller: not measured, there was no time left"},
+		{"controller: not measured, there was no time left", "", "", "", "", ""},
 	}
 	if diff := cmp.Diff(want, table(measuredRows())); diff != "" {
 		t.Error(diff)
@@ -58,10 +58,10 @@ func TestThePageGetsTheTableBetweenItsMarks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("# Performance\n\n" + tableBegins + "old\n" + tableEnds + "\nAfter.\n")
+	write("# Performance\n\n" + marksOfRun.begin + "old\n" + marksOfRun.end + "\nAfter.\n")
 	all := figures{Begun: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), Settings: settings{Rounds: 3, Length: duration(5 * time.Second)}, Rows: measuredRows()}
 	for range 2 { // a second time it takes the place of the first
-		if err := writeMarkdown(file, all.page()); err != nil {
+		if err := writeMarkdown(file, marksOfRun, all.page()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -70,15 +70,15 @@ func TestThePageGetsTheTableBetweenItsMarks(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(content)
-	if !strings.HasPrefix(page, "# Performance\n\n"+tableBegins+"21 November 2026") || !strings.HasSuffix(page, tableEnds+"\nAfter.\n") || strings.Contains(page, "old\n") {
+	if !strings.HasPrefix(page, "# Performance\n\n"+marksOfRun.begin+"21 November 2026") || !strings.HasSuffix(page, marksOfRun.end+"\nAfter.\n") || strings.Contains(page, "old\n") {
 		t.Errorf("the page is\n%s", page)
 	}
 	if strings.Count(page, "| create: 8 connections | 3,000 /s (2,900 to 3,100) | 5,000 (5,000 to 5,000) | 0.6 (0.58 to 0.62) | >= 0.6 | yes |\n") != 1 {
 		t.Errorf("the page has no such line once:\n%s", page)
 	}
-	for _, text := range []string{"no marks\n", tableBegins + "no end\n"} {
+	for _, text := range []string{"no marks\n", marksOfRun.begin + "no end\n"} {
 		write(text)
-		if err := writeMarkdown(file, "x"); err == nil {
+		if err := writeMarkdown(file, marksOfRun, "x"); err == nil {
 			t.Errorf("a page without marks was written: %q", text)
 		}
 	}
