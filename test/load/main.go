@@ -103,9 +103,9 @@ func measure(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitMet
 	}
 	all, err := r.all(ctx, selected)
+	err = errors.Join(err, all.write(*file, *page)) // before the table is printed: nobody may read it to its end
 	fmt.Fprintln(stdout)
 	printTable(stdout, columns, table(all.Rows))
-	err = errors.Join(err, all.write(*file, *page))
 	return exitCode(all.Rows, *smoke, err, stderr)
 }
 

@@ -24,21 +24,19 @@ func compareRuns(_ context.Context, args []string, stdout, stderr io.Writer) int
 		return exitBroken
 	}
 	runs, err := readRuns(flags.Args())
-	switch {
-	case err != nil:
-	case len(runs) == 1:
-		printTable(stdout, columns, table(runs[0].Rows))
-		err = runs[0].write("", *page)
-	default:
-		printTable(stdout, runs.columns(), runs.table())
-		if *page != "" {
-			err = writeMarkdown(*page, marksOfRuns, runs.page())
-		}
+	if err == nil && *page != "" { // before the table is printed: who reads only its first lines stops the program
+		err = runs.write(*page)
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "load runs:", err)
 		return exitBroken
 	}
+	if len(runs) == 1 {
+		printTable(stdout, columns, table(runs[0].Rows))
+		return exitMet
+	}
+	fmt.Fprintln(stdout, runs.heading())
+	printTable(stdout, runs.columns(), runs.table())
 	return exitMet
 }
 
@@ -73,48 +71,42 @@ func (r runs) columns() []string {
 }
 
 // table has a line for each figure that the tables of the runs have, in the order in which they come: the ratio to the floor where
-// there is one, and the value elsewhere.
-func (r runs) table() (lines [][]string) {
-	type place struct{ row, figure string }
-	var order []place
-	found := map[place][]*figure{} // by run
+// there is one, and the value elsewhere. A figure that only a later run has stands at the end of its row.
+func (r runs) table() (lines []line) {
+	type figuresOf struct {
+		name     string
+		measured []*figure // by run
+	}
+	var rows []string
+	found := map[string][]figuresOf{} // by row
 	for i, one := range r {
 		for _, row := range one.Rows {
-			at := len(order) // a figure that only a later run has stands at the end of its row
-			if last := lastIndex(order, func(p place) bool { return p.row == row.Row }); last >= 0 {
-				at = last + 1
+			if !slices.Contains(rows, row.Row) {
+				rows = append(rows, row.Row)
 			}
 			for _, f := range row.Figures {
 				if !f.inTable() {
 					continue
 				}
-				p := place{row.Row, f.Name}
-				if found[p] == nil {
-					order = slices.Insert(order, at, p)
-					at++
-					found[p] = make([]*figure, len(r))
+				at := slices.IndexFunc(found[row.Row], func(known figuresOf) bool { return known.name == f.Name })
+				if at < 0 {
+					at = len(found[row.Row])
+					found[row.Row] = append(found[row.Row], figuresOf{f.Name, make([]*figure, len(r))})
 				}
-				found[p][i] = &f
+				found[row.Row][at].measured[i] = &f
 			}
 		}
 	}
-	for _, p := range order {
-		lines = append(lines, compared(p.row+": "+p.figure, found[p]))
+	for _, row := range rows {
+		for _, f := range found[row] {
+			lines = append(lines, compared(row+": "+f.name, f.measured))
+		}
 	}
 	return lines
 }
 
-func lastIndex[T any](all []T, is func(T) bool) int {
-	for i, each := range slices.Backward(all) {
-		if is(each) {
-			return i
-		}
-	}
-	return -1
-}
-
 // compared is the line of a figure, as each run measured it; nil is of a run that did not.
-func compared(name string, measured []*figure) []string {
+func compared(name string, measured []*figure) line {
 	var target string
 	cells := make([]string, len(measured))
 	var held, judged int
@@ -139,15 +131,15 @@ func compared(name string, measured []*figure) []string {
 			cells[i] += ", NO"
 		}
 	}
-	line := append([]string{name, target}, cells...)
+	l := append(line{name, target}, cells...)
 	if judged == 0 {
-		return append(line, "")
+		return append(l, "")
 	}
-	return append(line, fmt.Sprintf("%d of %d", held, judged))
+	return append(l, fmt.Sprintf("%d of %d", held, judged))
 }
 
-// page is the table with how each run came about. What audits found is told, too: its figures are worth nothing.
-func (r runs) page() string {
+// heading tells how each run came about, and what audits found: figures of such a row are worth nothing.
+func (r runs) heading() string {
 	var text strings.Builder
 	for i, one := range r {
 		fmt.Fprintf(&text, "%d. %s, on %s, %.0f minutes: %d rounds of %s for each side.\n", i+1, one.Begun.UTC().Format("2 January 2006, 15:04 UTC"), one.Machine,
@@ -158,5 +150,13 @@ func (r runs) page() string {
 			}
 		}
 	}
-	return text.String() + "\n" + markdown(r.columns(), r.table())
+	return text.String()
+}
+
+// write puts the table into a page, between the marks of one run or of several.
+func (r runs) write(page string) error {
+	if len(r) == 1 {
+		return writeMarkdown(page, marksOfRun, r[0].page())
+	}
+	return writeMarkdown(page, marksOfRuns, r.heading()+"\n"+markdown(r.columns(), r.table()))
 }

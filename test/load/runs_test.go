@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +30,7 @@ func twoRuns() runs {
 
 func TestRunsStandBesideEachOther(t *testing.T) {
 	t.Parallel()
-	want := [][]string{
+	want := []line{
 		{"create: 8 connections", ">= 0.6", "0.6 (0.58 to 0.62)", "0.5, NO", "1 of 2"},
 		{"create: peak", "<= 150", "149 MiB", "20 MiB", "2 of 2"},
 		{"create: for its own sake", "", "not measured", "5", ""},
@@ -38,24 +39,65 @@ func TestRunsStandBesideEachOther(t *testing.T) {
 	if diff := cmp.Diff(want, twoRuns().table()); diff != "" {
 		t.Error(diff)
 	}
-	page := twoRuns().page()
-	for _, text := range []string{"1. 21 November 2026, 08:00 UTC, on ", ", 22 minutes: 3 rounds of 2s for each side.\n", "WRONG: create: money is missing", "| row | target | run 1 | run 2 | held |\n"} {
-		if !strings.Contains(page, text) {
-			t.Errorf("the page does not have %q:\n%s", text, page)
+	for _, text := range []string{"1. 21 November 2026, 08:00 UTC, on ", ", 22 minutes: 3 rounds of 2s for each side.\n", "WRONG: create: money is missing"} {
+		if heading := twoRuns().heading(); !strings.Contains(heading, text) {
+			t.Errorf("the heading does not have %q:\n%s", text, heading)
 		}
 	}
 }
 
-func TestRunsAreReadFromTheirFiles(t *testing.T) {
+// The table of one run and that of several stand on pages of their own, which are written before anything is printed.
+func TestRunsAreWrittenToTheirPage(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	var files []string
+	folder, files := writtenRuns(t)
+	for name, c := range map[string]struct {
+		files []string
+		marks marks
+		want  string
+	}{
+		"one":     {files[:1], marksOfRun, "| create: 8 connections | 3,000 /s (2,900 to 3,100) | 5,000 (5,000 to 5,000) | 0.6 (0.58 to 0.62) | >= 0.6 | yes |\n"},
+		"several": {files, marksOfRuns, "| create: 8 connections | >= 0.6 | 0.6 (0.58 to 0.62) | 0.5, NO | 1 of 2 |\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			page := filepath.Join(folder, name+".md")
+			if err := os.WriteFile(page, []byte(c.marks.begin+c.marks.end), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			var stderr strings.Builder
+			stdout := writerFunc(func([]byte) (int, error) {
+				if content, err := os.ReadFile(page); err != nil || !strings.Contains(string(content), c.want) {
+					t.Errorf("the page does not have %q when the table is printed, but (error %v)\n%s", c.want, err, content)
+				}
+				return 0, io.ErrClosedPipe
+			})
+			if code := compareRuns(t.Context(), append([]string{"-markdown", page}, c.files...), stdout, &stderr); code != exitMet || stderr.Len() > 0 {
+				t.Errorf("exit code %d: %s", code, stderr.String())
+			}
+		})
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// writtenRuns writes the runs to files.
+func writtenRuns(t *testing.T) (folder string, files []string) {
+	t.Helper()
+	folder = t.TempDir()
 	for i, one := range twoRuns() {
 		files = append(files, filepath.Join(folder, string(rune('a'+i))+".json"))
 		if err := one.write(files[i], ""); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return folder, files
+}
+
+func TestRunsAreReadFromTheirFiles(t *testing.T) {
+	t.Parallel()
+	folder, files := writtenRuns(t)
 	got, err := readRuns(files)
 	if err != nil {
 		t.Fatal(err)
