@@ -7,8 +7,8 @@
 //	go run ./test/load profile -out bin/profiles
 //	go run ./test/load soak -length 20m
 //
-// The exit code is 0 if all targets were met, 1 if one was not or an audit found something, and 2 if a row could not run. With -smoke a
-// target that was missed is told and no failure.
+// The exit code is 0 if all targets were met, 1 if one was not, a row could not be measured or an audit found something, and 2 if a row could not run. With -smoke a
+// target that was missed, or a row for which no time is left, is told and no failure.
 package main
 
 import (

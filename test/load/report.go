@@ -73,8 +73,9 @@ func (f figure) holds() bool {
 	return (f.AtLeast == nil || median >= *f.AtLeast) && (f.AtMost == nil || median <= *f.AtMost)
 }
 
+// holds reports whether the row meets its targets. A row that was asked for and not measured does not.
 func (r report) holds() bool {
-	return len(r.Problems) == 0 && !slices.ContainsFunc(r.Figures, func(f figure) bool { return !f.holds() })
+	return r.Skipped == "" && len(r.Problems) == 0 && !slices.ContainsFunc(r.Figures, func(f figure) bool { return !f.holds() })
 }
 
 // add adds a figure to the report. The pointer is good until the next one is added.

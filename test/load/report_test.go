@@ -49,7 +49,7 @@ func TestAReportHoldsOnlyIfAllOfItDoes(t *testing.T) {
 		"nothing":         {report{}, true},
 		"one does not":    {report{Figures: []figure{good, bad}}, false},
 		"a problem":       {report{Figures: []figure{good}, Problems: []string{"money is missing"}}, false},
-		"it was left out": {report{Skipped: "no time"}, true},
+		"it was left out": {report{Skipped: "no time"}, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -75,6 +75,8 @@ func TestExitCodes(t *testing.T) {
 		"all is well":                  {[]report{{}}, false, nil, exitMet},
 		"slow":                         {[]report{{}, slow}, false, nil, exitMissed},
 		"slow in a short run":          {[]report{{}, slow}, true, nil, exitMet},
+		"left out":                     {[]report{{}, {Skipped: "there is no PgBouncer"}}, false, nil, exitMissed},
+		"left out in a short run":      {[]report{{}, {Skipped: "there was no time left"}}, true, nil, exitMet},
 		"not conserved":                {[]report{broken}, false, nil, exitMissed},
 		"not conserved in a short run": {[]report{slow, broken}, true, nil, exitMissed},
 		"could not run":                {nil, false, errCannotMeasure, exitBroken},

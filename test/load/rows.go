@@ -62,7 +62,7 @@ func selectRows(pattern string, smoke bool) ([]row, error) {
 	return selected, nil
 }
 
-// errCannotMeasure is of a row that this machine has not what it takes for. It is left out.
+// errCannotMeasure is of a row that needs what this machine does not have. The others are measured, and the run has missed a target.
 var errCannotMeasure = errors.New("cannot be measured here")
 
 // measure measures a row on a Postgres of its own, and audits what it left.

@@ -79,11 +79,14 @@ func (r runs) table() (lines []line) {
 	}
 	var rows []string
 	found := map[string][]figuresOf{} // by row
+	skipped := map[string][]bool{}    // by row and run
 	for i, one := range r {
 		for _, row := range one.Rows {
 			if !slices.Contains(rows, row.Row) {
 				rows = append(rows, row.Row)
+				skipped[row.Row] = make([]bool, len(r))
 			}
+			skipped[row.Row][i] = row.Skipped != ""
 			for _, f := range row.Figures {
 				if !f.inTable() {
 					continue
@@ -99,20 +102,23 @@ func (r runs) table() (lines []line) {
 	}
 	for _, row := range rows {
 		for _, f := range found[row] {
-			lines = append(lines, compared(row+": "+f.name, f.measured))
+			lines = append(lines, compared(row+": "+f.name, f.measured, skipped[row]))
 		}
 	}
 	return lines
 }
 
-// compared is the line of a figure, as each run measured it; nil is of a run that did not.
-func compared(name string, measured []*figure) line {
+// compared is the line of a figure, as each run measured it; nil is of a run that did not. A run that skipped the row has missed its target.
+func compared(name string, measured []*figure, skipped []bool) line {
 	var target string
 	cells := make([]string, len(measured))
-	var held, judged int
+	var held, judged, missing int
 	for i, f := range measured {
 		if f == nil {
 			cells[i] = "not measured"
+			if skipped[i] {
+				missing++
+			}
 			continue
 		}
 		unit := f.Unit
@@ -135,16 +141,19 @@ func compared(name string, measured []*figure) line {
 	if judged == 0 {
 		return append(l, "")
 	}
-	return append(l, fmt.Sprintf("%d of %d", held, judged))
+	return append(l, fmt.Sprintf("%d of %d", held, judged+missing))
 }
 
-// heading tells how each run came about, and what audits found: figures of such a row are worth nothing.
+// heading tells how each run came about, which rows it could not measure, and what audits found: figures of such a row are worth nothing.
 func (r runs) heading() string {
 	var text strings.Builder
 	for i, one := range r {
 		fmt.Fprintf(&text, "%d. %s, on %s, %.0f minutes: %d rounds of %s for each side.\n", i+1, one.Begun.UTC().Format("2 January 2006, 15:04 UTC"), one.Machine,
 			one.Seconds/60, one.Settings.Rounds, one.Settings.Length)
 		for _, row := range one.Rows {
+			if row.Skipped != "" {
+				fmt.Fprintf(&text, "   NOT MEASURED: %s: %s\n", row.Row, row.Skipped)
+			}
 			for _, problem := range row.Problems {
 				fmt.Fprintf(&text, "   WRONG: %s: %s\n", row.Row, problem)
 			}

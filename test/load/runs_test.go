@@ -46,6 +46,19 @@ func TestRunsStandBesideEachOther(t *testing.T) {
 	}
 }
 
+// A row that a run was asked for and could not measure counts as missed in it.
+func TestASkippedRowIsNotHeld(t *testing.T) {
+	t.Parallel()
+	measured := twoRuns()
+	measured[1].Rows = []report{{Row: "create", Skipped: "there is no PgBouncer"}}
+	if got, want := measured.table()[0], (line{"create: 8 connections", ">= 0.6", "0.6 (0.58 to 0.62)", "not measured", "1 of 2"}); !cmp.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if heading := measured.heading(); !strings.Contains(heading, "   NOT MEASURED: create: there is no PgBouncer\n") {
+		t.Errorf("the heading does not say so:\n%s", heading)
+	}
+}
+
 // The table of one run and that of several stand on pages of their own, which are written before anything is printed.
 func TestRunsAreWrittenToTheirPage(t *testing.T) {
 	t.Parallel()

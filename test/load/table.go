@@ -21,7 +21,7 @@ type line = []string
 func table(rows []report) (lines []line) {
 	for _, r := range rows {
 		if r.Skipped != "" {
-			lines = append(lines, line{r.Row + ": not measured, " + r.Skipped, "", "", "", "", ""})
+			lines = append(lines, line{r.Row + ": not measured, " + r.Skipped, "", "", "", "", "NO"})
 			continue
 		}
 		for _, f := range r.Figures {
