@@ -42,6 +42,7 @@ type controllerFlags struct {
 	healthAddress           string
 	metricsAddress          string
 	clockOffset             time.Duration
+	containerMemory         int64
 	leaderElect             bool
 	leaderElectionNamespace string
 	concurrency             int
@@ -75,6 +76,7 @@ it: sandboxes go on working while it is away.`,
 	flags.StringVar(&f.metricsAddress, "metrics-address", ":8082", "address of /metrics; 0 turns it off")
 	flags.SetNormalizeFunc(usualNames)
 	clockOffset(cmd, &f.clockOffset)
+	containerMemory(cmd, &f.containerMemory)
 	flags.BoolVar(&f.leaderElect, "leader-elect", false, "elect a leader among several replicas, which alone works")
 	flags.StringVar(&f.leaderElectionNamespace, "leader-election-namespace", "", "namespace of the leader's Lease; empty uses the pod's own")
 	flags.IntVar(&f.concurrency, "concurrency", 8, "how many resources of each kind are reconciled at a time")
@@ -100,6 +102,7 @@ func runController(ctx context.Context, f controllerFlags) error {
 	if err != nil {
 		return err
 	}
+	limitMemory(f.containerMemory)
 	logger := logr.FromSlogHandler(slog.Default().Handler())
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)

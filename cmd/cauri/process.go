@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -38,6 +36,7 @@ type processOptions struct {
 	health      string
 	profile     string // address; empty: no profiles are served
 	clockOffset time.Duration
+	memory      int64 // that the container may use, in bytes; 0: not known
 }
 
 func (o *processOptions) flags(cmd *cobra.Command) {
@@ -47,6 +46,7 @@ func (o *processOptions) flags(cmd *cobra.Command) {
 	flags.StringVar(&o.health, "health-address", ":8081", "address to serve /healthz, /readyz and /metrics on, for the cluster and not for merchants")
 	flags.StringVar(&o.profile, "profile-address", "", "address of this machine alone, such as 127.0.0.1:6060, to serve profiles of the process on (Go's pprof); empty: none are served")
 	clockOffset(cmd, &o.clockOffset)
+	containerMemory(cmd, &o.memory)
 }
 
 // clockOffset declares a flag for tests of what happens when the clocks of machines differ.
@@ -78,26 +78,9 @@ type process struct {
 	beside   []func(context.Context) // run beside the work, and end after it
 }
 
-// memoryLimit is where the garbage collector begins to work harder, for a process that takes no more than 150 MiB with the program
-// itself and thousands of connections of clients. The environment's GOMEMLIMIT is believed instead.
-const memoryLimit = 96 << 20
-
-// garbagePercent lets garbage grow to several times what is in use, which is a few MiB, as long as memory is far from its limit. The
-// environment's GOGC is believed instead.
-const garbagePercent = 400
-
-func tuneMemory() {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
-	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbagePercent)
-	}
-}
-
 // newProcess opens what a process needs, without contacting anybody.
 func newProcess(ctx context.Context, role string, o processOptions, keys *store.KeyRing) (*process, error) {
-	tuneMemory()
+	tuneMemory(o.memory)
 	tracing, err := telemetry.NewTracing(ctx, role, programVersion())
 	if err != nil {
 		return nil, err

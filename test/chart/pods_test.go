@@ -196,6 +196,30 @@ func TestProcessesLogInAsThemselves(t *testing.T) {
 	}
 }
 
+// Go collects its garbage before the container's limit is reached, at which the process is killed: it is told the limit, and takes less.
+func TestProcessesKnowTheirMemory(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, objects []*unstructured.Unstructured) {
+		for _, pod := range pods(t, objects) {
+			if !slices.Contains([]string{"api", "worker", "controller"}, pod.component()) {
+				continue
+			}
+			variables := map[string]corev1.EnvVar{}
+			for _, variable := range pod.Containers[0].Env {
+				variables[variable.Name] = variable
+			}
+			if _, found := variables["GOMEMLIMIT"]; found {
+				t.Errorf("%s: GOMEMLIMIT is the user's", pod.of)
+			}
+			from := variables["CAURI_CONTAINER_MEMORY"].ValueFrom
+			limited := !pod.Containers[0].Resources.Limits.Memory().IsZero()
+			if limited != (from != nil) || limited && from.ResourceFieldRef.Resource != "limits.memory" {
+				t.Errorf("%s: the container's limit is told as %v", pod.of, from)
+			}
+		}
+	})
+}
+
 // A process is given the time that it may take, and requests are still taken while load balancers look away.
 func TestUpgradesLoseNothing(t *testing.T) {
 	t.Parallel()

@@ -69,10 +69,10 @@ strategy:
     maxSurge: 25%
 {{- end }}
 
-{{/* The garbage collector of Go keeps within the memory that the container has. */}}
+{{/* The garbage collector of Go keeps within 90 % of the memory that the container has. */}}
 {{- define "cauri.memoryLimit" -}}
 {{- if dig "limits" "memory" "" . }}
-- name: GOMEMLIMIT
+- name: CAURI_CONTAINER_MEMORY
   valueFrom:
     resourceFieldRef:
       resource: limits.memory
