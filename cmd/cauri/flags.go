@@ -14,30 +14,49 @@ import (
 	"github.com/cauri-dev/cauri/server/store"
 )
 
+// alternatives are flags that say the same in another way. One of them on the command line wins over the variable of the other.
+var alternatives = map[string]string{"url": "binding", "api-key": "binding", "secret": "secret-file", "secret-file": "secret"}
+
 // flagsFromEnvironment gives every flag that the command line leaves alone the value of its environment variable, if there is
 // one.
 func flagsFromEnvironment(cmd *cobra.Command) error {
+	given := map[string]bool{} // on the command line
+	cmd.Flags().Visit(func(flag *pflag.Flag) { given[flag.Name] = true })
 	var problems []error
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		variable := variableOf(flag.Name)
-		value, set := os.LookupEnv(variable)
-		if flag.Changed || !set || value == "" {
+		if given[flag.Name] || given[alternatives[flag.Name]] {
 			return
 		}
-		if err := cmd.Flags().Set(flag.Name, value); err != nil {
-			problems = append(problems, fmt.Errorf("%s: %w", variable, err))
+		for _, variable := range variablesOf(flag.Name) {
+			value := os.Getenv(variable)
+			if value == "" {
+				continue
+			}
+			if err := cmd.Flags().Set(flag.Name, value); err != nil {
+				problems = append(problems, fmt.Errorf("%s: %w", variable, err))
+			}
+			return
 		}
 	})
 	return errors.Join(problems...)
 }
 
-// variableOf names the environment variable of a flag.
-func variableOf(flag string) string {
-	name := strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-	if name == "DATABASE_URL" || name == "DATABASE_READ_URL" { // the names that everybody gives them
-		return name
+// usualVariables are those of the flags that are not CAURI_ and the flag's name: names that everybody gives them, and those of the
+// keys of a sandbox's Secret. The first that is set counts. The later ones are former names, which the documents do not mention.
+var usualVariables = map[string][]string{
+	"database-url":      {"DATABASE_URL"},
+	"database-read-url": {"DATABASE_READ_URL"},
+	"url":               {"CAURI_URI", "CAURI_URL"},
+	"secret":            {"CAURI_WEBHOOK_SECRET", "CAURI_SECRET"},
+	"secret-file":       {"CAURI_WEBHOOK_SECRET_FILE", "CAURI_SECRET_FILE"},
+}
+
+// variablesOf names the environment variables of a flag, the one that wins first.
+func variablesOf(flag string) []string {
+	if usual := usualVariables[flag]; usual != nil {
+		return usual
 	}
-	return "CAURI_" + name
+	return []string{"CAURI_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))}
 }
 
 // databaseURL declares the flag that every part needs.

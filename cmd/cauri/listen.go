@@ -27,8 +27,9 @@ func newListenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "listen",
 		Short: "Receive webhooks, verify both signatures and print each event on a line",
-		Example: `  cauri listen --secret "$(kubectl get secret checkout-credentials \
-    -o jsonpath='{.data.webhook-signing-secret}' | base64 -d)"`,
+		Example: `  export CAURI_WEBHOOK_SECRET="$(kubectl get secret checkout-credentials \
+    -o jsonpath='{.data.webhook-signing-secret}' | base64 -d)"
+  cauri listen`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			secret, err := o.signingSecret()
@@ -43,8 +44,8 @@ func newListenCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&o.address, "address", "127.0.0.1:9000", "address to listen on; every path is a receiver")
-	cmd.Flags().StringVar(&o.secret, "secret", "", "the sandbox's webhook-signing-secret; better given as CAURI_SECRET, which `ps` does not show")
-	cmd.Flags().StringVar(&o.secretFile, "secret-file", "", "file that holds the signing secret")
+	cmd.Flags().StringVar(&o.secret, "secret", "", "the sandbox's webhook-signing-secret; better given as CAURI_WEBHOOK_SECRET, which `ps` does not show")
+	cmd.Flags().StringVar(&o.secretFile, "secret-file", "", "file that holds the signing secret (CAURI_WEBHOOK_SECRET_FILE)")
 	cmd.Flags().BoolVar(&o.full, "full", false, "print each event's whole body instead of a line")
 	return cmd
 }
@@ -52,7 +53,7 @@ func newListenCommand() *cobra.Command {
 func (o listenOptions) signingSecret() (string, error) {
 	if o.secretFile == "" {
 		if o.secret == "" {
-			return "", errors.New("no signing secret was given: pass --secret or --secret-file with the webhook-signing-secret of the sandbox's Secret")
+			return "", errors.New("no signing secret was given: set CAURI_WEBHOOK_SECRET to the webhook-signing-secret of the sandbox's Secret, or pass --secret or --secret-file")
 		}
 		return o.secret, nil
 	}

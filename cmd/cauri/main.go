@@ -31,7 +31,9 @@ func newRootCommand() *cobra.Command {
 		Long: `Mobile-money sandboxes for Kubernetes.
 
 Every flag can also be given as an environment variable: --listen-address is
-CAURI_LISTEN_ADDRESS. --database-url is DATABASE_URL.`,
+CAURI_LISTEN_ADDRESS. --database-url is DATABASE_URL, --database-read-url is
+DATABASE_READ_URL, --url is CAURI_URI, --secret is CAURI_WEBHOOK_SECRET, and
+--secret-file is CAURI_WEBHOOK_SECRET_FILE.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {

@@ -38,8 +38,9 @@ func newTryCommand() *cobra.Command {
 It waits until the sandbox can be reached and has a test client that pays, and ends
 with an error unless the payment succeeds: a check for after an installation, and
 for the start of a pipeline.`,
-		Example: `  export CAURI_API_KEY="$(kubectl get secret checkout-credentials -o jsonpath='{.data.api-key}' | base64 -d)"
-  cauri try --url="$(kubectl get sandboxenvironment checkout -o jsonpath='{.status.url}')"`,
+		Example: `  secret() { kubectl get secret checkout-credentials -o jsonpath="{.data.$1}" | base64 -d; }
+  export CAURI_URI="$(secret uri)" CAURI_API_KEY="$(secret api-key)"
+  cauri try`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.complete(); err != nil {
@@ -52,7 +53,7 @@ for the start of a pipeline.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.url, "url", "", "the sandbox's URL, as its status and its Secret tell it")
+	flags.StringVar(&o.url, "url", "", "the sandbox's URL, as its status and its Secret tell it (CAURI_URI)")
 	flags.StringVar(&o.apiKey, "api-key", "", "the sandbox's API key; better given as CAURI_API_KEY, which `ps` does not show")
 	flags.StringVar(&o.binding, "binding", "", "folder that the sandbox's credentials Secret is mounted at, which tells --url and --api-key")
 	flags.StringVar(&o.msisdn, "msisdn", "", "number that pays; empty takes the first test client that can")
@@ -80,7 +81,7 @@ func (o *tryOptions) complete() error {
 		}
 	}
 	if at, err := url.Parse(o.url); err != nil || at.Host == "" {
-		return errors.New("no sandbox was given: pass --url=<status.url of the SandboxEnvironment>, or --binding=<folder of its Secret>")
+		return errors.New("no sandbox was given: set CAURI_URI to the uri of the sandbox's Secret, or pass --url=<status.url of the SandboxEnvironment> or --binding=<folder of its Secret>")
 	}
 	if o.apiKey == "" {
 		return errors.New("no key was given: set CAURI_API_KEY to the api-key of the sandbox's Secret, or pass --binding=<folder of the Secret>")

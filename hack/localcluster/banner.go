@@ -146,7 +146,7 @@ const defaultReceiver = "127.0.0.1:9000"
 
 // listen is the command that shows the webhooks of the sandbox, in a second terminal.
 func (s sample) listen(cauri string) string {
-	command := "CAURI_SECRET=" + shellWord(s.signingSecret) + " " + cauri + " listen"
+	command := "CAURI_WEBHOOK_SECRET=" + shellWord(s.signingSecret) + " " + cauri + " listen"
 	if s.webhookURL == "" {
 		return command + "\n              (none are sent yet: set the sandbox's spec.webhook.url to http://" + defaultReceiver + "/)"
 	}

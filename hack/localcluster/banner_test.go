@@ -94,8 +94,8 @@ func TestCurlIsACommand(t *testing.T) {
 func TestListen(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ url, want string }{
-		"default address":  {"http://127.0.0.1:9000/webhooks", "CAURI_SECRET=whsec_1 bin/cauri listen"},
-		"another address":  {"http://localhost:9100/", "CAURI_SECRET=whsec_1 bin/cauri listen --address=localhost:9100"},
+		"default address":  {"http://127.0.0.1:9000/webhooks", "CAURI_WEBHOOK_SECRET=whsec_1 bin/cauri listen"},
+		"another address":  {"http://localhost:9100/", "CAURI_WEBHOOK_SECRET=whsec_1 bin/cauri listen --address=localhost:9100"},
 		"somewhere else":   {"https://shop.example/hooks", "sent to https://shop.example/hooks"},
 		"somewhere, :port": {"http://10.0.0.1:9000/", "sent to http://10.0.0.1:9000/"},
 	}

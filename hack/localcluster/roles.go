@@ -46,7 +46,8 @@ func (r roles) baseURL() string { return apiAddress(r.apiPort) }
 
 // notForRoles are settings of this program, of tests and of single commands. The roles would take some of them for their
 // own: every flag of theirs can be given as CAURI_<FLAG>.
-var notForRoles = []string{kubeconfigVariable, databaseVariable, apiPortVariable, testDatabaseVariable, baseURLVariable, "CAURI_SECRET",
+var notForRoles = []string{kubeconfigVariable, databaseVariable, apiPortVariable, testDatabaseVariable, baseURLVariable,
+	"CAURI_URI", "CAURI_API_KEY", "CAURI_WEBHOOK_SECRET", "CAURI_WEBHOOK_SECRET_FILE", "CAURI_URL", "CAURI_SECRET", "CAURI_SECRET_FILE",
 	processDatabaseVariables[controllerName], processDatabaseVariables[apiName], processDatabaseVariables[workerName]}
 
 // url is the address of the database for a process.
