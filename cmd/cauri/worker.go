@@ -6,15 +6,12 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"net/url"
 	"os"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/cauri-dev/cauri/server/operators/sim"
-	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/telemetry"
 	"github.com/cauri-dev/cauri/server/webhooks"
@@ -24,7 +21,7 @@ import (
 type workerOptions struct {
 	processOptions
 	keyFile       string
-	baseURL       string
+	withBaseURL   bool
 	concurrency   int
 	perSandbox    int
 	allowLoopback bool
@@ -33,18 +30,25 @@ type workerOptions struct {
 	eventRetention time.Duration
 }
 
+// baseURLFlag said where the API was, for the operators that it simulated. It is accepted from installations that still set it.
+const baseURLFlag = "base-url"
+
 func newWorkerCommand() *cobra.Command {
 	var o workerOptions
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Settle payments, forward them to operators, and deliver webhooks",
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return runWorker(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.withBaseURL = cmd.Flags().Changed(baseURLFlag)
+			return runWorker(cmd.Context(), o)
+		},
 	}
 	o.flags(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&o.keyFile, "encryption-key-file", "", "file with the keys that stored secrets are encrypted by, one a line in base64")
-	flags.StringVar(&o.baseURL, "base-url", "http://localhost:8080", "URL at which the API is served, with the simulated operators below it")
+	flags.String(baseURLFlag, "", "ignored: the worker makes no request to the API")
+	_ = flags.MarkHidden(baseURLFlag) // fails for a flag that is not there
 	flags.DurationVar(&o.eventRetention, "event-retention", 30*24*time.Hour, "age at which events and their delivery attempts are removed (720h is 30 days); 0 keeps them for ever. Transactions stay")
 	flags.IntVar(&o.concurrency, "webhook-concurrency", 512, "webhook deliveries at one time")
 	flags.IntVar(&o.perSandbox, "webhook-concurrency-per-sandbox", 64, "webhook deliveries of one sandbox at one time")
@@ -68,20 +72,19 @@ func runWorker(ctx context.Context, o workerOptions) error {
 	if o.eventRetention < 0 {
 		return fmt.Errorf("--event-retention must be a length of time like 720h, or 0 to keep events for ever, not %s", o.eventRetention)
 	}
-	baseURL, err := parseBaseURL(o.baseURL)
-	if err != nil {
-		return err
-	}
 	p, err := newProcess(ctx, "worker", o.processOptions, keys)
 	if err != nil {
 		return err
+	}
+	if o.withBaseURL {
+		slog.InfoContext(ctx, "--base-url is ignored: the worker makes no request to the API; leave out the flag and CAURI_BASE_URL")
 	}
 	guard.Own = platformAddresses(p.db.Addresses, os.Getenv)
 	p.worker = telemetry.NewWorker(p.registry)
 	w := worker.New(worker.Options{
 		Store: p.db, Sender: webhooks.NewSender(guard, programVersion(), p.now), Log: slog.Default(), Concurrency: o.concurrency, PerSandbox: o.perSandbox,
 		EventRetention: o.eventRetention,
-		Operators:      worker.NewOperatorAccess(guard, simulatedOperators(baseURL), p.now),
+		Operators:      worker.NewOperatorAccess(guard, p.now),
 		Now:            p.now, Metrics: p.worker, Tracing: p.tracing,
 	})
 	p.ready = append(p.ready, databaseAnswers(p.db))
@@ -129,12 +132,5 @@ func surveyOf(db *store.Store) func(context.Context) (telemetry.Survey, error) {
 		return telemetry.Survey{Failing: found.FailingEndpoints, Queues: []telemetry.Queue{
 			queue("events", found.Events), queue("settlements", found.Settlements), queue("forwards", found.Forwards),
 		}}, err
-	}
-}
-
-// simulatedOperators tells where the api serves the operators of a sandbox.
-func simulatedOperators(api *url.URL) func(namespace, sandbox string, operator payments.Operator) string {
-	return func(namespace, sandbox string, operator payments.Operator) string {
-		return sim.BaseURL(api.String(), namespace, sandbox, operator)
 	}
 }

@@ -4,16 +4,12 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
-
-// simulatorRoute is the route of all requests to simulated operators, which the router does not see.
-const simulatorRoute = "/sandboxes/{namespace}/{name}/operators/*"
 
 // observed is an answer of which the status is remembered.
 type observed struct {
@@ -89,9 +85,6 @@ const statusClientGone = 499
 func routeOf(r *http.Request) string {
 	if routed := chi.RouteContext(r.Context()); routed != nil && routed.RoutePattern() != "" {
 		return routed.RoutePattern()
-	}
-	if parts := strings.SplitN(r.URL.Path, "/", 6); len(parts) == 6 && parts[1] == "sandboxes" && parts[4] == "operators" {
-		return simulatorRoute
 	}
 	return ""
 }

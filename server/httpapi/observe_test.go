@@ -61,8 +61,7 @@ cauri_api_requests_total{code="200",method="GET",route="/v1/payments/{id}"} 2
 cauri_api_requests_total{code="200",method="POST",route="/v1/payments"} 1
 cauri_api_requests_total{code="201",method="POST",route="/v1/payments"} 1
 cauri_api_requests_total{code="401",method="GET",route="/v1/payments"} 2
-cauri_api_requests_total{code="404",method="GET",route="/sandboxes/{namespace}/{name}/operators/*"} 1
-cauri_api_requests_total{code="404",method="GET",route="unmatched"} 1
+cauri_api_requests_total{code="404",method="GET",route="unmatched"} 2
 cauri_api_requests_total{code="405",method="DELETE",route="unmatched"} 1
 `
 	err := testutil.GatherAndCompare(registry, strings.NewReader(want), "cauri_api_requests_total", "cauri_api_requests_in_flight",

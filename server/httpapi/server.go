@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/cauri-dev/cauri/server/operators/sim"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
@@ -72,8 +71,7 @@ func (s *Server) routes() http.Handler {
 // describedRoutes are all but those that publish adds.
 func (s *Server) describedRoutes() *api {
 	r := chi.NewRouter()
-	operators := sim.New(sim.Options{Storage: s.store, Now: s.now, Draw: s.draw, Random: s.random, Log: s.log})
-	r.Use(s.identify, s.recoverPanic, operators.Mount, anyPathForm)
+	r.Use(s.identify, s.recoverPanic, anyPathForm)
 	r.NotFound(s.handle(func(http.ResponseWriter, *http.Request) (answer, error) {
 		return answer{}, notFound("There is nothing at this path. The API is under /v1, see GET /v1/openapi.json.")
 	}))

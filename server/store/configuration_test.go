@@ -57,13 +57,6 @@ func (w *world) busy() {
 	}}
 	w.apply()
 	w.reload()
-	if err := w.IssueToken(w.t.Context(), w.sandbox.Tenant, payments.Airtel, [32]byte{1}, time.Hour); err != nil {
-		w.t.Fatal(err)
-	}
-	native := store.SimulatedPayment{Reference: "busy", NativeID: "SIM_1", Request: []byte("{}")}
-	if _, err := w.CreateSimulatedPayment(w.t.Context(), w.sandbox.Tenant, payments.Airtel, native, time.Hour); err != nil {
-		w.t.Fatal(err)
-	}
 	w.client("busy", "+250788999999", 5000)
 	w.create(w.collection("busy", payments.Success, "+250788999999"))
 	w.pending("waits", "+250788999999")
@@ -583,13 +576,15 @@ func TestDeleteSandboxIsFinishedByTheNextCall(t *testing.T) {
 				defer cancel()
 				result := make(chan error)
 				go func() { result <- w.DeleteSandbox(ctx, w.config.UID) }()
-				eventually(t, func() bool {
-					return w.count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") > 0
-				})
+				waiting := func() int {
+					return w.count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
+				}
+				eventually(t, func() bool { return waiting() > 0 })
 				cancel()
 				if err := <-result; !errors.Is(err, context.Canceled) {
 					t.Errorf("got %v", err)
 				}
+				eventually(t, func() bool { return waiting() == 0 }) // the lock goes only after the statement that waits for it
 				return nil
 			})
 			if err != nil {

@@ -1,9 +1,6 @@
 package store
 
 import (
-	"bytes"
-	"crypto/pbkdf2"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 
@@ -53,7 +50,6 @@ func (c *sandboxChange) setAccess(a OperatorAccess) error {
 		if row.Sealed, err = c.store.sealAccess(c.want.UID, *a.Credentials); err != nil {
 			return err
 		}
-		row.Digest = digestOf(c.want.UID, a.Credentials.ClientID, a.Credentials.ClientSecret)
 	}
 	return c.q.SetOperatorCredentials(c.ctx, row)
 }
@@ -67,8 +63,7 @@ func (c *sandboxChange) sameAccess(row db.OperatorCredential, a OperatorAccess) 
 		return true
 	}
 	present, err := c.store.openAccess(c.want.UID, row.Sealed)
-	return err == nil && present == *a.Credentials && c.store.keys.current(row.Sealed) &&
-		bytes.Equal(row.Digest, digestOf(c.want.UID, present.ClientID, present.ClientSecret))
+	return err == nil && present == *a.Credentials && c.store.keys.current(row.Sealed)
 }
 
 func (s *Store) sealAccess(sandboxUID string, c OperatorCredentials) ([]byte, error) {
@@ -88,17 +83,4 @@ func (s *Store) openAccess(sandboxUID string, sealed []byte) (c OperatorCredenti
 		return c, fmt.Errorf("reading stored credentials: %w", err)
 	}
 	return c, nil
-}
-
-// digestRounds makes the guessing of a short secret from its digest expensive, and costs who knows the secret a millisecond.
-const digestRounds = 10_000
-
-// digestOf tells credentials apart for the simulated operators, which run in the api and so have no key to open them with.
-// The sandbox is the salt, so that one look at its digests finds any of its credentials.
-func digestOf(sandboxUID, clientID, clientSecret string) []byte {
-	digest, err := pbkdf2.Key(sha256.New, clientID+"\x00"+clientSecret, []byte("operator "+sandboxUID), digestRounds, sha256.Size)
-	if err != nil {
-		panic("deriving a digest: " + err.Error()) // only for impossible lengths
-	}
-	return digest
 }

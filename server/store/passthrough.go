@@ -18,16 +18,15 @@ type Forward struct {
 	Transaction *payments.Transaction
 
 	OrganizationID string
-	Namespace      string // of the sandbox
-	Sandbox        string // its name
 
 	Accepted    bool          // the operator has it
 	Failures    int           // attempts in a row that came to nothing
 	Expired     bool          // its time ran out before its payer answered, as far as is known
 	Age         time.Duration // since it was made
 	AnswerAfter time.Duration // how long after it was made its outcome is due, by its simulated latency
+	ExpireAfter time.Duration // how long after it was made its time runs out
 
-	BaseURL        string               // of the operator's API as the store wants it, empty for the simulator
+	BaseURL        string               // of the operator's API that the store names, empty for none
 	Credentials    *OperatorCredentials // of the store; nil if it has none
 	CredentialsWhy error                // why Credentials are nil although the store names some
 }
@@ -78,9 +77,10 @@ func (s *Store) forwardOf(row *db.LockDueForwardsRow) Forward {
 	t := &row.Transaction
 	f := Forward{
 		Tenant: t.Tenant, Fence: *row.ForwardFence + 1, Transaction: transactionOf(t),
-		OrganizationID: row.OrgID, Namespace: row.Namespace, Sandbox: row.Name,
-		Accepted: t.ForwardedAt != nil, Failures: int(*t.ForwardFailures), Expired: row.Expired,
+		OrganizationID: row.OrgID,
+		Accepted:       t.ForwardedAt != nil, Failures: int(*t.ForwardFailures), Expired: row.Expired,
 		Age: fromMilliseconds(row.AgeMs), AnswerAfter: time.Duration(row.AnswerAfterMs) * time.Millisecond,
+		ExpireAfter: fromMilliseconds(row.ExpireAfterMs),
 	}
 	if row.BaseURL == nil {
 		return f // the store names no credentials

@@ -84,7 +84,7 @@ func (s *Store) purge(ctx context.Context, tenant int64) error {
 	q := s.system()
 	for _, remove := range []func(context.Context, int64) (int64, error){
 		q.PurgeKeys, q.PurgeEnvironments, q.PurgeStores, q.PurgeFloats, q.PurgeQuotaUsage, q.PurgeRateUsage,
-		q.PurgeOperatorCredentials, q.PurgeOperatorTokens, q.PurgeEndpointHealth, q.PurgeActivity, q.PurgeTransactionCounts,
+		q.PurgeOperatorCredentials, q.PurgeEndpointHealth, q.PurgeActivity, q.PurgeTransactionCounts,
 	} {
 		if _, err := remove(ctx, tenant); err != nil {
 			return err
@@ -99,13 +99,8 @@ func (s *Store) purge(ctx context.Context, tenant int64) error {
 			return err
 		}
 	}
-	if err := inBatches(db.PurgeAttemptsRow{EventID: uuidOf(payments.ID{})}, func(after db.PurgeAttemptsRow) (db.PurgeAttemptsRow, error) {
+	return inBatches(db.PurgeAttemptsRow{EventID: uuidOf(payments.ID{})}, func(after db.PurgeAttemptsRow) (db.PurgeAttemptsRow, error) {
 		return q.PurgeAttempts(ctx, tenant, after.EventID, after.Attempt, purgeBatch)
-	}); err != nil {
-		return err
-	}
-	return inBatches(db.PurgeOperatorPaymentsRow{}, func(after db.PurgeOperatorPaymentsRow) (db.PurgeOperatorPaymentsRow, error) {
-		return q.PurgeOperatorPayments(ctx, tenant, after.Operator, after.Reference, purgeBatch)
 	})
 }
 

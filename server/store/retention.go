@@ -16,10 +16,9 @@ const retentionBatch = 1000
 // one made whose clock is further ahead goes so much later.
 const clockSlack = time.Hour
 
-// RemoveAged removes the events, with their attempts, that are older than age, and what simulated operators answered as long
-// ago. Events that are still to be sent stay, and so does every transaction. It returns how many events it removed. It works
-// through one sandbox after another in small batches and stops between two of them when ctx ends. Any number of callers may
-// work at once.
+// RemoveAged removes the events, with their attempts, that are older than age. Events that are still to be sent stay, and so does
+// every transaction. It returns how many events it removed. It works through one sandbox after another in small batches and stops
+// between two of them when ctx ends. Any number of callers may work at once.
 func (s *Store) RemoveAged(ctx context.Context, age time.Duration) (removed int64, err error) {
 	now, err := s.system().DatabaseTime(ctx)
 	if err != nil {
@@ -41,7 +40,7 @@ func (s *Store) RemoveAged(ctx context.Context, age time.Duration) (removed int6
 			return removed, classify(err, "removing old events")
 		}
 	}
-	return removed, classify(s.removeAgedOperatorPayments(ctx, cutoff), "removing old payments of simulated operators")
+	return removed, nil
 }
 
 func (s *Store) removeAgedEvents(ctx context.Context, tenant int64, before payments.ID, cutoff time.Time) (removed int64, err error) {
@@ -61,27 +60,11 @@ func (s *Store) removeAgedEvents(ctx context.Context, tenant int64, before payme
 	}
 }
 
-func (s *Store) removeAgedOperatorPayments(ctx context.Context, cutoff time.Time) error {
-	tenants, err := s.system().AgedOperatorTenants(ctx, cutoff)
-	if err != nil {
-		return err
-	}
-	for _, tenant := range tenants {
-		err := whileFull(func() (int64, error) {
-			return s.system().RemoveAgedOperatorPayments(ctx, tenant, cutoff, retentionBatch)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // RemoveSpent removes what is of no use to anybody any more, whatever is to be kept: counts of requests that no limit looks at,
-// tokens of simulated operators that have expired, quotas of years past.
+// quotas of years past.
 func (s *Store) RemoveSpent(ctx context.Context) error {
 	q := s.system()
-	for _, remove := range []func(context.Context, int32) (int64, error){q.RemoveAgedRateUsage, q.RemoveAgedTokens, q.RemoveAgedQuotaUsage} {
+	for _, remove := range []func(context.Context, int32) (int64, error){q.RemoveAgedRateUsage, q.RemoveAgedQuotaUsage} {
 		if err := whileFull(func() (int64, error) { return remove(ctx, retentionBatch) }); err != nil {
 			return classify(err, "removing what is not needed any more")
 		}

@@ -150,32 +150,16 @@ func TestWhatWasRetainedIsNotRemoved(t *testing.T) {
 	}
 }
 
-func TestSimulatedOperatorsForgetWhatTheyAnsweredLongAgo(t *testing.T) {
-	w := newWorld(t)
-	for _, reference := range []string{"old", "young"} {
-		p := store.SimulatedPayment{Reference: reference, NativeID: "SIM_1", Request: []byte("{}")}
-		if _, err := w.CreateSimulatedPayment(t.Context(), w.sandbox.Tenant, payments.Orange, p, time.Second); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w.exec("update operator_payments set answers_at = now() - interval '31 days' where reference = 'old'")
-	w.removeAged()
-	if got := read[[]string](w, "select array_agg(reference) from operator_payments"); len(got) != 1 || got[0] != "young" {
-		t.Errorf("left are %v", got)
-	}
-}
-
 func TestWhatIsSpentIsRemoved(t *testing.T) {
 	w := newWorld(t)
 	w.busy()
 	w.exec("insert into quota_usage (tenant, month, used) values ($1, date_trunc('month', now())::date, 1)", w.sandbox.Tenant)
 	w.exec("update quota_usage set month = '2020-01-01' where month = '2026-05-01'")
 	w.exec("insert into rate_usage (tenant, second, granted) values ($1, extract(epoch from now())::bigint, 1)", w.sandbox.Tenant)
-	w.exec("insert into operator_tokens select tenant, operator, '\\x02', now() - interval '2 days' from operator_tokens")
 	if err := w.RemoveSpent(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range []string{"quota_usage", "rate_usage", "operator_tokens"} {
+	for _, table := range []string{"quota_usage", "rate_usage"} {
 		if n := w.count("select count(*) from " + table); n != 1 {
 			t.Errorf("%d rows are left in %s, want the one that is of use", n, table)
 		}

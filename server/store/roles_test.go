@@ -42,12 +42,10 @@ var tenantStatements = []string{
 	"LockPayers", "SettleTransactions",
 	// rate limit
 	"LockRate", "ReturnRequests", "TakeRequests",
-	// simulated operators
-	"CreateOperatorPayment", "FindOperatorPayment", "IssueOperatorToken", "OperatorTokenValid", "RegisteredDigests",
 }
 
 var apiStatements = []string{
-	"ChangedOrganizations", "ConfigVersion", "EnvironmentsOf", "KeysOf", "RetiredTenants", "SandboxNamed", "StoresOf",
+	"ChangedOrganizations", "ConfigVersion", "EnvironmentsOf", "KeysOf", "RetiredTenants", "StoresOf",
 	// on the way behind the wall
 	"EnterTenant", "EnterTenantOnReplica",
 	"NoteActivity",
@@ -62,8 +60,7 @@ var workerStatements = append([]string{
 	// delivery
 	"EventLanes", "FinishAttempts", "GiveBackEvents", "LeaseEvents", "LockDueEvents", "ShelveEvents", "TakeProbes",
 	// retention
-	"AgedOperatorTenants", "AgedTenants", "RemoveAgedEvents", "RemoveAgedOperatorPayments", "RemoveAgedQuotaUsage", "RemoveAgedRateUsage",
-	"RemoveAgedTokens",
+	"AgedTenants", "RemoveAgedEvents", "RemoveAgedQuotaUsage", "RemoveAgedRateUsage",
 	// metrics
 	"CountFailingEndpoints", "SurveyEvents", "SurveyForwards", "SurveySettlements",
 	// purge of what was retired
@@ -94,7 +91,7 @@ var controllerStatements = append([]string{
 
 var purgeStatements = []string{
 	"PurgeActivity", "PurgeAdjustments", "PurgeAttempts", "PurgeEndpointHealth", "PurgeEnvironments", "PurgeEvents", "PurgeFloats", "PurgeKeys",
-	"PurgeOperatorCredentials", "PurgeOperatorPayments", "PurgeOperatorTokens", "PurgeQuotaUsage", "PurgeRateUsage", "PurgeSIMs", "PurgeStores",
+	"PurgeOperatorCredentials", "PurgeQuotaUsage", "PurgeRateUsage", "PurgeSIMs", "PurgeStores",
 	"PurgeTransactionCounts", "PurgeTransactions",
 }
 

@@ -52,13 +52,12 @@ type RetryPolicy struct {
 	MaxDelay     time.Duration
 }
 
-// OperatorAccess is how the collections of one store that are forwarded reach an operator in a country. Without one they
-// reach the simulator, with no credentials of the store's own.
+// OperatorAccess is how the collections of one store from numbers that the sandbox does not know reach an operator in a country.
 type OperatorAccess struct {
 	Store       string // slug
 	Operator    payments.Operator
 	Country     payments.Country
-	BaseURL     string               // of the operator's API, empty for the simulator
+	BaseURL     string               // of the operator's API, empty for none: the worker approves them itself
 	Credentials *OperatorCredentials // nil: they are missing
 }
 

@@ -172,7 +172,7 @@ func TestWallHidesConfigurationAndSecrets(t *testing.T) {
 		"delete from transactions", "update transactions set net_amount = 1", "update transactions set amount = 1", "update transactions set reference = 'mine'", "update transactions set sim_id = null", "update transactions set tenant = tenant",
 		"update floats set tenant = tenant", "update floats set opening = 1", "delete from floats", "insert into floats (tenant, currency, balance, opening) values (1, 'USD', 1, 1)",
 		"update sims set tenant = tenant", "update sims set msisdn = '+1'", "delete from sims", "update events set attempts = 0", "update events set tenant = tenant", "update events set created_at = now()", "delete from events",
-		"delete from delivery_attempts", "select sealed from operator_credentials", "delete from operator_credentials", "update operator_payments set native_id = 'mine'", "alter table floats disable row level security", "set local row_security = off; select from floats",
+		"delete from delivery_attempts", "select from operator_credentials", "delete from operator_credentials", "alter table floats disable row level security", "set local row_security = off; select from floats",
 		"create table mine (a int)", "select nextval('tenant_numbers')")
 	for _, statement := range statements {
 		w.within(w.sandbox.Tenant, func(tx pgx.Tx) {

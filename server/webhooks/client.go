@@ -19,15 +19,7 @@ func (g Guard) Client(timeout time.Duration) *http.Client {
 		}
 		return err
 	}
-	return client(&net.Dialer{Timeout: timeout, Control: control}, timeout)
-}
-
-// Unguarded is as [Guard.Client] for one address, which the platform team has set.
-func Unguarded(timeout time.Duration) *http.Client {
-	return client(&net.Dialer{Timeout: timeout}, timeout)
-}
-
-func client(dialer *net.Dialer, timeout time.Duration) *http.Client {
+	dialer := &net.Dialer{Timeout: timeout, Control: control}
 	return &http.Client{
 		Timeout:       timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -41,14 +41,13 @@ func (w *Worker) forward(ctx context.Context) {
 	sweep.run(ctx)
 }
 
-// forwardOne talks to an operator about one collection.
+// forwardOne decides one collection, or talks to its operator about it.
 func (w *Worker) forwardOne(ctx context.Context, f *store.Forward) (v verdict, keep func()) {
 	log := w.log.With("transaction", f.Transaction.ID.String(), "organization", f.OrganizationID, "operator", f.Transaction.Operator,
 		"accepted", f.Accepted, "expired", f.Expired, "failures", f.Failures)
 	began := w.now()
 	traced, span := w.tracing.Call(ctx, "operator exchange")
-	said := w.exchange(traced, f)
-	d := judgeForward(f, said)
+	said, d := w.decide(traced, f)
 	w.observeForward(span, f, d, said, w.now().Sub(began))
 	log = log.With("status", d.status(), "again_after", d.deferred.After)
 	if said.err != nil {
@@ -74,17 +73,40 @@ type said struct {
 	err      error // why there is no answer
 }
 
+// decide asks the operator's API that the store names. Without one nothing is asked.
+func (w *Worker) decide(ctx context.Context, f *store.Forward) (said, decision) {
+	credentials, err := credentialsFor(f)
+	switch {
+	case err != nil:
+		s := said{accepted: f.Accepted, err: err}
+		return s, judgeForward(f, s)
+	case f.BaseURL == "":
+		return said{}, approve(f)
+	}
+	s := w.exchange(ctx, f, w.operators.apiFor(f, credentials))
+	return s, judgeForward(f, s)
+}
+
+// approve decides a collection whose store names no operator's API: its payer approves it when its simulated latency is over, unless its
+// time runs out before. Its own times decide, not how late a worker comes to it. What the operator would say of it follows from the
+// transaction, see [operators.Raw].
+func approve(f *store.Forward) decision {
+	ends, status := f.AnswerAfter, payments.Success
+	if f.AnswerAfter >= f.ExpireAfter {
+		ends, status = f.ExpireAfter, payments.Timeout
+	}
+	if f.Age < ends {
+		return decision{deferred: store.Deferred{After: ends - f.Age}}
+	}
+	return settled(status, "", nil)
+}
+
 // exchange forwards a collection that no operator has yet, and asks how it stands once an answer may be there. One whose time
 // ran out is only asked after.
-func (w *Worker) exchange(ctx context.Context, f *store.Forward) said {
+func (w *Worker) exchange(ctx context.Context, f *store.Forward, api operators.API) said {
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
 	s := said{accepted: f.Accepted}
-	api, err := w.operators.apiFor(f)
-	if err != nil {
-		s.err = err
-		return s
-	}
 	if !f.Accepted && !f.Expired {
 		if s.answer, s.err = api.Collect(ctx, f.Transaction); s.err != nil {
 			return s

@@ -13,19 +13,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/operators"
-	simulator "github.com/cauri-dev/cauri/server/operators/sim"
+	"github.com/cauri-dev/cauri/server/operators/operatorstest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
-	"github.com/cauri-dev/cauri/server/webhooks"
-	"github.com/cauri-dev/cauri/server/worker"
 )
 
 func TestCollectionIsForwardedAndSettledByTheOperator(t *testing.T) {
 	for _, operator := range payments.Operators {
 		t.Run(string(operator), func(t *testing.T) {
-			w := newPassthrough(t, airtelCredentials("", known))
+			w := newPassthrough(t)
 			o := newOperators(w, nil)
-			stop := w.run(o.reached)
+			stop := w.run()
 			id := w.collect(`a/reference of "mine"?..`, operator)
 			got := w.ended(id)
 			w.until(store.EventDelivered, 1)
@@ -34,7 +32,7 @@ func TestCollectionIsForwardedAndSettledByTheOperator(t *testing.T) {
 				t.Fatalf("it ended %s: %s", got.Status, got.NativeRaw)
 			}
 			w.once(got)
-			if native := read[string](w, "select native_id from operator_payments"); got.NativeID != native || got.ProviderTxID() != native {
+			if native := o.Payments()[0].NativeID; got.NativeID != native || got.ProviderTxID() != native {
 				t.Errorf("the provider's id is %q, the operator gave %q", got.ProviderTxID(), native)
 			}
 			if diff := cmp.Diff(keysOf(t, operators.Raw(&payments.Transaction{Type: payments.Collection, Operator: operator, Status: payments.Success})), keysOf(t, got.NativeRaw)); diff != "" {
@@ -46,7 +44,7 @@ func TestCollectionIsForwardedAndSettledByTheOperator(t *testing.T) {
 					t.Errorf("the event has no %s: %s", part, body)
 				}
 			}
-			if n := o.count("POST /operators/" + string(operator) + "/"); n != 2 {
+			if n := o.count("POST /" + string(operator) + "/"); n != 2 {
 				t.Errorf("%d requests beside questions, want one for a token and one to pay: %v", n, o.asked)
 			}
 		})
@@ -66,7 +64,8 @@ func TestForwardedCollectionTakesItsLatency(t *testing.T) {
 		}
 		return false
 	})
-	w.run(o.reached)
+	o.Answer = 700 * time.Millisecond
+	w.run()
 	got := w.ended(w.collect("r1", payments.MTN)) // a second, scaled to half
 	if took := got.CompletedAt.Sub(got.CreatedAt); took < 500*time.Millisecond {
 		t.Errorf("it took %s", took)
@@ -76,7 +75,6 @@ func TestForwardedCollectionTakesItsLatency(t *testing.T) {
 	if len(questions) == 0 {
 		t.Error("the operator was not asked")
 	}
-	// The operator's own second began when the collection reached it, which a slow machine may see later than the first question.
 	for last := got.CreatedAt.Add(250 * time.Millisecond); len(questions) > 0; questions = questions[1:] {
 		if since := questions[0].Sub(last); since < 250*time.Millisecond {
 			t.Errorf("a question came after %s: the first is due after 500 ms, each other 250 ms after the one before", since)
@@ -107,20 +105,22 @@ func TestOperatorThatCannotBeUsed(t *testing.T) {
 		why    string
 		tries  int // of paying
 	}{
-		"no credentials":            {change: func(*store.SandboxConfig) {}, why: "the store has no credentials for this operator"},
-		"the Secret is missing":     {change: airtelCredentials("", nil), why: "the store's credentials for this operator are missing"},
-		"credentials are refused":   {change: airtelCredentials("", known), before: only("/token", answer(401, "{}")), why: "the operator refused the credentials (Unauthorized)"},
-		"no token is any good":      {change: airtelCredentials("", known), before: only(payPath, answer(401, "{}")), why: "the operator takes no token that it gives (401)", tries: 2},
-		"the operator is down":      {change: airtelCredentials("", known), before: only(payPath, answer(503, "")), why: "the operator answered 503", tries: 3},
-		"garbage":                   {change: airtelCredentials("", known), before: only(payPath, answer(200, "<html>")), why: "the operator answered 200 with what cannot be read", tries: 3},
-		"the request is refused":    {change: airtelCredentials("", known), before: only(payPath, answer(400, `{"status":{"result_code":"ESB000008"}}`)), why: "the operator refused the request (ESB000008 )", tries: 1},
-		"loopback is not allowed":   {change: airtelCredentials("http://127.0.0.1:1", known), why: "requests to 127.0.0.1 are not allowed: it is this machine itself"},
-		"nobody is at that address": {change: airtelCredentials("http://nobody.invalid", known), why: "the operator cannot be reached"},
+		"the Secret is missing":     {change: named("http://127.0.0.1:1", nil), why: "the store's credentials for this operator are missing"},
+		"credentials are refused":   {before: only("/token", answer(401, "{}")), why: "the operator refused the credentials (Unauthorized)"},
+		"no token is any good":      {before: only(payPath, answer(401, "{}")), why: "the operator takes no token that it gives (401)", tries: 2},
+		"the operator is down":      {before: only(payPath, answer(503, "")), why: "the operator answered 503", tries: 3},
+		"garbage":                   {before: only(payPath, answer(200, "<html>")), why: "the operator answered 200 with what cannot be read", tries: 3},
+		"the request is refused":    {before: only(payPath, answer(400, `{"status":{"result_code":"ESB000008"}}`)), why: "the operator refused the request (ESB000008 )", tries: 1},
+		"link-local is not allowed": {change: named("http://169.254.169.254", known), why: "requests to 169.254.169.254 are not allowed"},
+		"nobody is at that address": {change: named("http://nobody.invalid", known), why: "the operator cannot be reached"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newPassthrough(t, c.change)
+			w := newPassthrough(t)
 			o := newOperators(w, c.before)
-			w.run(o.reached)
+			if c.change != nil {
+				w.configure(c.change)
+			}
+			w.run()
 			got := w.ended(w.collect("r1", payments.Airtel))
 			if got.Status != payments.ServiceUnavailable || !strings.Contains(string(got.NativeRaw), c.why) || !strings.HasPrefix(string(got.NativeRaw), `{"_simulated":true,`) {
 				t.Errorf("it ended %s: %s, want %s", got.Status, got.NativeRaw, c.why)
@@ -140,18 +140,18 @@ func TestOperatorThatCannotBeUsed(t *testing.T) {
 func TestWorkerKilledBetweenForwardingAndSettling(t *testing.T) {
 	for _, operator := range []payments.Operator{payments.MTN, payments.Airtel, payments.Orange, payments.Moov} {
 		t.Run(string(operator), func(t *testing.T) {
-			w := newPassthrough(t, airtelCredentials("", known))
+			w := newPassthrough(t)
 			o := newOperators(w, nil)
 			id := w.collect("r1", operator)
 			lost := w.leaseForward(time.Millisecond) // by the one that is killed
 			w.tellOperator(o, &lost)
-			w.run(o.reached)
+			w.run()
 			got := w.ended(id)
 			if got.Status != payments.Success {
 				t.Errorf("it ended %s: %s", got.Status, got.NativeRaw)
 			}
 			w.once(got)
-			if n := read[int](w, "select count(*)::int from operator_payments"); n != 1 {
+			if n := len(o.Payments()); n != 1 {
 				t.Errorf("the operator has %d payments", n)
 			}
 			kept, err := w.SettleForward(t.Context(), &lost, store.Outcome{Status: payments.Success})
@@ -181,7 +181,7 @@ func (w *world) leaseForward(lease time.Duration) store.Forward {
 func (w *world) tellOperator(o *operatorsOf, f *store.Forward) {
 	w.t.Helper()
 	access := operators.Access{
-		BaseURL: simulator.BaseURL(o.URL, "team", "checkout", f.Transaction.Operator), HTTP: o.Client(),
+		BaseURL: operatorstest.BaseURL(o.URL, f.Transaction.Operator), HTTP: o.Client(),
 		ClientID: known.ClientID, ClientSecret: known.ClientSecret, Tokens: operators.NewTokens(time.Now),
 	}
 	answer, err := operators.NewAPI(f.Transaction.Operator, access).Collect(w.t.Context(), f.Transaction)
@@ -192,13 +192,10 @@ func (w *world) tellOperator(o *operatorsOf, f *store.Forward) {
 
 // An operator that has a payment of the same reference, which nobody forwarded, has somebody else's.
 func TestReferenceThatTheOperatorHasAlready(t *testing.T) {
-	w := newPassthrough(t, airtelCredentials("", known))
+	w := newPassthrough(t)
 	o := newOperators(w, nil)
-	foreign := store.SimulatedPayment{Reference: "r1", NativeID: "SIM_FOREIGN", Request: []byte("{}")}
-	if _, err := w.CreateSimulatedPayment(t.Context(), w.sandbox.Tenant, payments.Airtel, foreign, 0); err != nil {
-		t.Fatal(err)
-	}
-	w.run(o.reached)
+	o.Keep(operatorstest.Payment{Operator: payments.Airtel, Reference: "r1", NativeID: "FOREIGN"})
+	w.run()
 	got := w.ended(w.collect("r1", payments.Airtel))
 	if got.Status != payments.DuplicateReference || !strings.Contains(string(got.NativeRaw), "ESB000041") {
 		t.Errorf("it ended %s: %s", got.Status, got.NativeRaw)
@@ -215,7 +212,7 @@ func TestWorkersShareTheForwarding(t *testing.T) {
 		ids = append(ids, w.collect(fmt.Sprint("r", i), payments.MTN))
 	}
 	for range 3 {
-		w.run(o.reached)
+		w.run()
 	}
 	for _, id := range ids {
 		if got := w.ended(id); got.Status != payments.Success {
@@ -245,7 +242,7 @@ func pending(rw http.ResponseWriter, r *http.Request) bool {
 func TestPayerWhoNeverAnswersAnOperator(t *testing.T) {
 	w := newPassthrough(t)
 	o := newOperators(w, pending)
-	w.run(o.reached)
+	w.run()
 	got := w.ended(w.collect("r1", payments.MTN, func(n *store.NewCollection) { n.ExpireAfter = 1200 * time.Millisecond }))
 	if got.Status != payments.Timeout || !strings.Contains(string(operators.Raw(got)), `"reason":"EXPIRED"`) {
 		t.Errorf("it ended %s: %s", got.Status, operators.Raw(got))
@@ -274,7 +271,7 @@ func TestLastQuestionBeforeAForwardedCollectionExpires(t *testing.T) {
 				}
 			}
 			read[int](w, "with late as (update transactions set expires_at = now() - interval '1 hour', due_at = now() - interval '1 hour' returning 1) select count(*)::int from late")
-			w.run(o.reached)
+			w.run()
 			if got := w.ended(id); got.Status != payments.Success {
 				t.Errorf("it ended %s", got.Status)
 			}
@@ -291,7 +288,7 @@ func TestCollectionThatExpiredBeforeItWasForwarded(t *testing.T) {
 	o := newOperators(w, nil)
 	id := w.collect("r1", payments.MTN)
 	read[int](w, "with late as (update transactions set expires_at = due_at returning 1) select count(*)::int from late")
-	w.run(o.reached)
+	w.run()
 	if got := w.ended(id); got.Status != payments.Timeout {
 		t.Errorf("it ended %s", got.Status)
 	}
@@ -311,7 +308,7 @@ func TestOperatorThatFailsAfterItAccepted(t *testing.T) {
 		rw.WriteHeader(http.StatusBadGateway)
 		return true
 	})
-	w.run(o.reached)
+	w.run()
 	got := w.ended(w.collect("r1", payments.MTN))
 	if got.Status != payments.Success {
 		t.Errorf("it ended %s: %s", got.Status, got.NativeRaw)
@@ -335,51 +332,111 @@ func TestAnswerThatIsLost(t *testing.T) {
 		}
 		behind.ServeHTTP(rw, r)
 	})
-	w.run(o.reached)
+	w.run()
 	got := w.ended(w.collect("r1", payments.MTN))
 	if got.Status != payments.Success {
 		t.Errorf("it ended %s: %s", got.Status, got.NativeRaw)
 	}
 	w.once(got)
-	if n := read[int](w, "select count(*)::int from operator_payments"); n != 1 {
+	if n := len(o.Payments()); n != 1 {
 		t.Errorf("the operator has %d payments", n)
 	}
 }
 
 // A changed Secret is used by the next request, also by one for a payment that is on its way.
 func TestCredentialsAreReadAtEachAttempt(t *testing.T) {
-	w := newPassthrough(t, airtelCredentials("", known))
+	w := newPassthrough(t)
 	o := newOperators(w, nil)
-	w.run(o.reached)
+	w.run()
 	if got := w.ended(w.collect("r1", payments.Airtel)); got.Status != payments.Success {
 		t.Fatalf("it ended %s: %s", got.Status, got.NativeRaw)
 	}
-	w.configure(airtelCredentials("", nil))
+	w.configure(named(o.URL, nil))
 	if got := w.ended(w.collect("r2", payments.Airtel)); got.Status != payments.ServiceUnavailable {
 		t.Errorf("without its Secret it ended %s", got.Status)
 	}
-	w.configure(airtelCredentials("", &store.OperatorCredentials{ClientID: "shop", ClientSecret: "new"}))
+	w.configure(named(o.URL, &store.OperatorCredentials{ClientID: "shop", ClientSecret: "new"}))
 	if got := w.ended(w.collect("r3", payments.Airtel)); got.Status != payments.Success {
 		t.Errorf("with a new Secret it ended %s: %s", got.Status, got.NativeRaw)
 	}
-	if n := o.count("POST /operators/airtel/auth"); n != 2 {
+	if n := o.count("POST /airtel/auth"); n != 2 {
 		t.Errorf("%d tokens were asked for, want one for each pair of credentials", n)
 	}
 }
 
-// A base URL that the store names is asked in the simulator's place, if the guard lets it.
-func TestStoreNamesAnOperatorsAPI(t *testing.T) {
-	w := newPassthrough(t)
-	builtIn, own := newOperators(w, nil), newOperators(w, nil)
-	w.configure(airtelCredentials(simulator.BaseURL(own.URL, "team", "checkout", payments.Airtel)+"/", known))
-	w.run(builtIn.reached, func(options *worker.Options) {
-		options.Operators = worker.NewOperatorAccess(webhooks.Guard{AllowLoopback: true}, func(string, string, payments.Operator) string { return builtIn.URL }, time.Now)
-	})
-	if got := w.ended(w.collect("r1", payments.Airtel)); got.Status != payments.Success {
+// Without an operator's API that the store names a collection is approved, as the operator would tell it, and nothing is asked.
+func TestCollectionWithoutAnOperatorsAPIIsApproved(t *testing.T) {
+	for name, change := range map[string]func(*store.SandboxConfig){
+		"without credentials": func(c *store.SandboxConfig) { c.Operators = nil }, "with credentials": named("", known),
+	} {
+		for _, operator := range payments.Operators {
+			t.Run(string(operator)+" "+name, func(t *testing.T) {
+				w := newPassthrough(t)
+				o := newOperators(w, nil)
+				w.configure(change)
+				w.run()
+				got := w.ended(w.collect("r1", operator))
+				w.once(got)
+				if n := o.count(""); n != 0 {
+					t.Errorf("%d requests left", n)
+				}
+				if operator == payments.Airtel && w.config.Operators == nil {
+					const why = "the store has no credentials for this operator"
+					if got.Status != payments.ServiceUnavailable || !strings.Contains(string(got.NativeRaw), why) {
+						t.Errorf("it ended %s: %s, want %s", got.Status, got.NativeRaw, why)
+					}
+					return
+				}
+				if got.Status != payments.Success || got.NativeRaw != nil || got.ProviderTxID() != got.ID.ProviderTxID() {
+					t.Errorf("it ended %s as %s: %s", got.Status, got.ProviderTxID(), got.NativeRaw)
+				}
+			})
+		}
+	}
+}
+
+// Missing credentials are told, whether the store names an API or not.
+func TestMissingCredentialsWithoutAnOperatorsAPI(t *testing.T) {
+	w := newPassthrough(t, named("", nil))
+	w.run()
+	got := w.ended(w.collect("r1", payments.Airtel))
+	if got.Status != payments.ServiceUnavailable || !strings.Contains(string(got.NativeRaw), "the store's credentials for this operator are missing") {
 		t.Errorf("it ended %s: %s", got.Status, got.NativeRaw)
 	}
-	if own.count("") == 0 || builtIn.count("") != 0 {
-		t.Errorf("asked %d times at its own, %d times at the simulator", own.count(""), builtIn.count(""))
+	w.once(got)
+}
+
+func TestApprovalTakesItsLatency(t *testing.T) {
+	for name, c := range map[string]struct {
+		expireAfter, ends time.Duration
+		status            payments.Status
+	}{
+		"in time":             {time.Hour, 500 * time.Millisecond, payments.Success},
+		"its time ran out":    {300 * time.Millisecond, 300 * time.Millisecond, payments.Timeout},
+		"both at one instant": {500 * time.Millisecond, 500 * time.Millisecond, payments.Timeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newPassthrough(t, func(c *store.SandboxConfig) { c.LatencyPercent = 50 })
+			w.run()
+			got := w.ended(w.collect("r1", payments.MTN, func(n *store.NewCollection) { n.ExpireAfter = c.expireAfter }))
+			if took := got.CompletedAt.Sub(got.CreatedAt); got.Status != c.status || took < c.ends {
+				t.Errorf("it ended %s after %s, want %s after %s", got.Status, took, c.status, c.ends)
+			}
+			w.once(got)
+		})
+	}
+}
+
+// The payer approved in time. That the worker which had the collection died, and the next one comes late, changes nothing.
+func TestApprovalThatAWorkerComesLateTo(t *testing.T) {
+	w := newPassthrough(t)
+	id := w.collect("r1", payments.MTN)
+	w.leaseForward(time.Hour) // by the one that dies
+	read[int](w, `with late as (update transactions set created_at = now() - interval '3 hours', expires_at = now() - interval '2 hours',
+		due_at = now() - interval '1 hour' returning 1) select count(*)::int from late`)
+	w.run()
+	if got := w.ended(id); got.Status != payments.Success {
+		t.Errorf("it ended %s", got.Status)
 	}
 }
 

@@ -3,7 +3,6 @@ package worker_test
 import (
 	"crypto/rand"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,12 +10,9 @@ import (
 	"testing"
 	"time"
 
-	simulator "github.com/cauri-dev/cauri/server/operators/sim"
+	"github.com/cauri-dev/cauri/server/operators/operatorstest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
-	"github.com/cauri-dev/cauri/server/store/storetest"
-	"github.com/cauri-dev/cauri/server/webhooks"
-	"github.com/cauri-dev/cauri/server/worker"
 )
 
 const (
@@ -24,28 +20,28 @@ const (
 	airtelStranger = "+250730000009"
 )
 
-// operatorsOf are the simulated operators of the sandbox, or what stands in their way, with a count of what reached them.
+// operatorsOf are the operators that the sandbox's store names, or what stands in their way, with a count of what reached them.
 type operatorsOf struct {
 	*httptest.Server
+	*operatorstest.Operators
 	mu    sync.Mutex
 	asked []string // method and path
 }
 
-// newOperators serves the simulator behind a handler that may answer in its place.
+// newOperators serves operators behind a handler that may answer in their place, and has the store name them.
 func newOperators(w *world, before func(rw http.ResponseWriter, r *http.Request) (answered bool)) *operatorsOf {
-	o := &operatorsOf{}
-	simulated := simulator.New(simulator.Options{
-		Storage: storetest.OpenAs(w.t, w.url, storetest.API), Now: time.Now, Draw: func(int64) int64 { return 0 }, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
-	}).Mount(http.NotFoundHandler())
+	w.t.Helper()
+	o := &operatorsOf{Operators: &operatorstest.Operators{}}
 	o.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		o.mu.Lock()
-		o.asked = append(o.asked, r.Method+" "+r.URL.Path[strings.LastIndex(r.URL.Path, "/operators/"):])
+		o.asked = append(o.asked, r.Method+" "+r.URL.Path)
 		o.mu.Unlock()
 		if before == nil || !before(rw, r) {
-			simulated.ServeHTTP(rw, r)
+			o.Operators.ServeHTTP(rw, r)
 		}
 	}))
 	w.t.Cleanup(o.Close)
+	w.configure(named(o.URL, known))
 	return o
 }
 
@@ -61,28 +57,24 @@ func (o *operatorsOf) count(prefix string) (n int) {
 	return n
 }
 
-// reached lets a worker reach the operators.
-func (o *operatorsOf) reached(options *worker.Options) {
-	options.Operators = worker.NewOperatorAccess(webhooks.Guard{}, func(namespace, sandbox string, operator payments.Operator) string {
-		return simulator.BaseURL(o.URL, namespace, sandbox, operator)
-	}, time.Now)
-}
-
 const (
-	mtnPay    = "POST /operators/mtn/collection/v1_0/requesttopay"
-	airtelPay = "POST /operators/airtel/merchant/v1/payments"
+	mtnPay    = "POST /mtn/collection/v1_0/requesttopay"
+	airtelPay = "POST /airtel/merchant/v1/payments"
 )
 
-// newPassthrough is a world whose operators answer at once.
+// markets are where the sandbox takes payments.
+var markets = []struct {
+	operator payments.Operator
+	country  payments.Country
+}{{payments.MTN, "RW"}, {payments.Airtel, "RW"}, {payments.Orange, "CI"}, {payments.Moov, "TG"}}
+
+// newPassthrough is a world without a latency, whose operators decide on numbers that the sandbox does not know.
 func newPassthrough(t *testing.T, change ...func(*store.SandboxConfig)) *world {
 	t.Helper()
 	w := newWorld(t, nil)
 	w.config.LatencyPercent = 0
 	w.config.Environments = nil
-	for _, market := range []struct {
-		operator payments.Operator
-		country  payments.Country
-	}{{payments.MTN, "RW"}, {payments.Airtel, "RW"}, {payments.Orange, "CI"}, {payments.Moov, "TG"}} {
+	for _, market := range markets {
 		w.config.Environments = append(w.config.Environments, store.EnvironmentConfig{
 			Operator: market.operator, Country: market.country, Enabled: true, UnknownPolicy: payments.Passthrough,
 		})
@@ -107,11 +99,17 @@ func (w *world) configure(change ...func(*store.SandboxConfig)) {
 	w.sandbox, _ = directory.ByKey(store.KeyHash{1})
 }
 
-func airtelCredentials(baseURL string, c *store.OperatorCredentials) func(*store.SandboxConfig) {
+// named has the store name the operators of a server, or none at all for an empty URL, with its credentials for them.
+func named(server string, c *store.OperatorCredentials) func(*store.SandboxConfig) {
 	return func(config *store.SandboxConfig) {
-		config.Operators = []store.OperatorAccess{{
-			Store: "shop", Operator: payments.Airtel, Country: payments.Rwanda, BaseURL: baseURL, Credentials: c,
-		}}
+		config.Operators = nil
+		for _, market := range markets {
+			access := store.OperatorAccess{Store: "shop", Operator: market.operator, Country: market.country, Credentials: c}
+			if server != "" {
+				access.BaseURL = operatorstest.BaseURL(server, market.operator)
+			}
+			config.Operators = append(config.Operators, access)
+		}
 	}
 }
 

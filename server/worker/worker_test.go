@@ -131,6 +131,7 @@ func (w *world) run(change ...func(*worker.Options)) (stop func()) {
 		Store:  storetest.OpenAs(w.t, w.url, storetest.Worker),
 		Sender: webhooks.NewSender(webhooks.Guard{AllowLoopback: true}, "test", time.Now),
 		Log:    slog.New(slog.DiscardHandler), Chance: func() float64 { return 0.5 },
+		Operators: worker.NewOperatorAccess(webhooks.Guard{AllowLoopback: true}, time.Now),
 	}
 	for _, f := range change {
 		f(&options)

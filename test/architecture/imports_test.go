@@ -16,14 +16,13 @@ var mayImport = map[string][]string{
 	"api/v1alpha1":             {},
 	"server/payments":          {},
 	"server/operators":         {"server/payments"},
-	"server/operators/sim":     {"server/payments", "server/store"},
 	"server/webhooks":          {"server/payments"},
 	"server/telemetry":         {},
 	"server/store":             {"server/payments", "server/store"},
 	"server/httpapi":           {"server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
 	"server/worker":            {"server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
 	"controllers":              {"api/v1alpha1", "server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
-	"cmd/cauri":                {"api/v1alpha1", "controllers", "server/payments", "server/operators/sim", "server/store", "server/telemetry", "server/webhooks", "server/httpapi", "server/worker"},
+	"cmd/cauri":                {"api/v1alpha1", "controllers", "server/payments", "server/store", "server/telemetry", "server/webhooks", "server/httpapi", "server/worker"},
 	"hack/chart":               {}, // reads files
 	"hack/reference":           {}, // reads files
 	"test/architecture":        {},
@@ -63,6 +62,20 @@ func TestImportsPointOneWay(t *testing.T) {
 				t.Errorf("%s imports %s, which only points the other way", name, other)
 			case !ours && strings.Contains(path, ".") && slices.Contains(standardLibraryOnly, folder):
 				t.Errorf("%s imports %s; it may import the standard library only", name, path)
+			}
+		}
+	}
+}
+
+// testDoubles are packages that stand in for something in tests. No program has them, so that nothing of them is ever served.
+var testDoubles = []string{"server/operators/operatorstest", "server/store/storetest"}
+
+func TestOnlyTestsImportDoubles(t *testing.T) {
+	for _, line := range goList(t, "{{.ImportPath}}|{{join .Imports \" \"}}") {
+		name, imports, _ := strings.Cut(strings.TrimPrefix(line, module), "|")
+		for _, double := range testDoubles {
+			if slices.Contains(strings.Fields(imports), module+double) {
+				t.Errorf("%s imports %s, which is for tests", name, double)
 			}
 		}
 	}

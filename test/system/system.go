@@ -142,7 +142,6 @@ func (s *System) environment(user string) []string {
 		"DATABASE_URL=" + s.urlFor(user),
 		"CAURI_ENCRYPTION_KEY_FILE=" + s.keyFile(),
 		"CAURI_ALLOW_LOOPBACK_WEBHOOKS=true",
-		"CAURI_BASE_URL=" + s.apiURL,
 		"CAURI_HEALTH_ADDRESS=127.0.0.1:0", // of those that are not asked
 	}
 }

@@ -19,9 +19,10 @@ where lanes.due_at <= now();
 
 -- name: LockDueForwards :many
 -- The share of each sandbox. Whether a payment's time ran out is decided by its own times, not by how late a worker comes to it.
-select sqlc.embed(t), claimed.forward_fence, o.org_id, o.resource_uid, o.namespace, o.name, c.base_url, c.sealed,
+select sqlc.embed(t), claimed.forward_fence, o.org_id, o.resource_uid, c.base_url, c.sealed,
   (t.due_at >= t.expires_at)::boolean as expired,
   (extract(epoch from now() - t.created_at) * 1000)::float8 as age_ms,
+  (extract(epoch from t.expires_at - t.created_at) * 1000)::float8 as expire_after_ms,
   (t.latency_ms::bigint * o.latency_percent / 100)::bigint as answer_after_ms
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(limits)::integer[]) as n) lane
 join organizations o on o.tenant = lane.tenant and not o.suspended and o.retained_at is null
@@ -85,10 +86,10 @@ where t.tenant = sqlc.arg(tenant) and t.id = forwarded.id;
 select * from operator_credentials where tenant = sqlc.arg(tenant);
 
 -- name: SetOperatorCredentials :exec
-insert into operator_credentials (tenant, store, operator, country, base_url, sealed, digest)
-values (sqlc.arg(tenant), sqlc.arg(store), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(base_url), sqlc.narg(sealed), sqlc.narg(digest))
+insert into operator_credentials (tenant, store, operator, country, base_url, sealed)
+values (sqlc.arg(tenant), sqlc.arg(store), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(base_url), sqlc.narg(sealed))
 on conflict (tenant, store, operator, country) do update
-  set base_url = excluded.base_url, sealed = excluded.sealed, digest = excluded.digest;
+  set base_url = excluded.base_url, sealed = excluded.sealed;
 
 -- name: DeleteOperatorCredentials :exec
 delete from operator_credentials

@@ -57,17 +57,6 @@ with batch as (
 )
 select batch.sim_id from batch order by batch.sim_id desc limit 1;
 
--- name: PurgeOperatorPayments :one
-with batch as (
-  select p.operator, p.reference from operator_payments p
-  where p.tenant = sqlc.arg(tenant) and (p.operator, p.reference) > (sqlc.arg(after_operator)::text, sqlc.arg(after_reference)::text)
-  order by p.operator, p.reference limit sqlc.arg(batch)
-), gone as (
-  delete from operator_payments p using batch
-  where p.tenant = sqlc.arg(tenant) and p.operator = batch.operator and p.reference = batch.reference
-)
-select batch.operator, batch.reference from batch order by batch.operator desc, batch.reference desc limit 1;
-
 -- name: PurgeFloats :execrows
 delete from floats where tenant = sqlc.arg(tenant);
 

@@ -32,25 +32,10 @@ with span as (
 select (select count(*) from span)::integer as seen, (select span.id from span order by span.id desc limit 1)::uuid as last, counts.removed
 from counts;
 
--- name: RemoveAgedOperatorPayments :execrows
-delete from operator_payments d where d.tenant = sqlc.arg(tenant) and (d.operator, d.reference) in (
-  select p.operator, p.reference from operator_payments p
-  where p.tenant = sqlc.arg(tenant) and p.answers_at < sqlc.arg(cutoff) order by p.answers_at limit sqlc.arg(batch));
-
--- name: AgedOperatorTenants :many
-select o.tenant from organizations o
-where o.retained_at is null
-  and exists (select from operator_payments p where p.tenant = o.tenant and p.answers_at < sqlc.arg(cutoff));
-
 -- name: RemoveAgedRateUsage :execrows
 -- Of sandboxes that are not called any more; a call removes its own.
 delete from rate_usage where (tenant, second) in (
   select r.tenant, r.second from rate_usage r where r.second < extract(epoch from now())::bigint - 3600 limit sqlc.arg(batch));
-
--- name: RemoveAgedTokens :execrows
--- Of sandboxes whose simulated operators give no tokens any more.
-delete from operator_tokens where (tenant, operator, hash) in (
-  select t.tenant, t.operator, t.hash from operator_tokens t where t.expires_at < now() - interval '1 day' limit sqlc.arg(batch));
 
 -- name: RemoveAgedQuotaUsage :execrows
 -- Nothing looks at a month that has passed.

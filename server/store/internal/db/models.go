@@ -246,24 +246,6 @@ type OperatorCredential struct {
 	Country  string `db:"country"`
 	BaseURL  string `db:"base_url"`
 	Sealed   []byte `db:"sealed"`
-	Digest   []byte `db:"digest"`
-}
-
-type OperatorPayment struct {
-	Tenant    int64           `db:"tenant"`
-	Operator  string          `db:"operator"`
-	Reference string          `db:"reference"`
-	NativeID  string          `db:"native_id"`
-	Request   json.RawMessage `db:"request"`
-	CreatedAt time.Time       `db:"created_at"`
-	AnswersAt time.Time       `db:"answers_at"`
-}
-
-type OperatorToken struct {
-	Tenant    int64     `db:"tenant"`
-	Operator  string    `db:"operator"`
-	Hash      []byte    `db:"hash"`
-	ExpiresAt time.Time `db:"expires_at"`
 }
 
 type Organization struct {

@@ -129,7 +129,7 @@ func (q *Queries) LeaseForwards(ctx context.Context, leaseMs float64, tenants []
 }
 
 const listOperatorCredentials = `-- name: ListOperatorCredentials :many
-select tenant, store, operator, country, base_url, sealed, digest from operator_credentials where tenant = $1
+select tenant, store, operator, country, base_url, sealed from operator_credentials where tenant = $1
 `
 
 func (q *Queries) ListOperatorCredentials(ctx context.Context, tenant int64) ([]OperatorCredential, error) {
@@ -148,7 +148,6 @@ func (q *Queries) ListOperatorCredentials(ctx context.Context, tenant int64) ([]
 			&i.Country,
 			&i.BaseURL,
 			&i.Sealed,
-			&i.Digest,
 		); err != nil {
 			return nil, err
 		}
@@ -161,9 +160,10 @@ func (q *Queries) ListOperatorCredentials(ctx context.Context, tenant int64) ([]
 }
 
 const lockDueForwards = `-- name: LockDueForwards :many
-select t.tenant, t.id, t.type, t.status, t.parent_id, t.reference, t.request_hash, t.order_ref, t.order_url, t.is_url_protected, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.msisdn, t.amount, t.commission, t.net_amount, t.absorption_pct, t.refunded, t.latency_ms, t.created_at, t.completed_at, t.native_id, t.native_raw, t.float_currency, t.sim_id, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.due_at, t.expires_at, t.passthrough, t.forward_fence, t.forward_failures, t.forwarded_at, claimed.forward_fence, o.org_id, o.resource_uid, o.namespace, o.name, c.base_url, c.sealed,
+select t.tenant, t.id, t.type, t.status, t.parent_id, t.reference, t.request_hash, t.order_ref, t.order_url, t.is_url_protected, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.msisdn, t.amount, t.commission, t.net_amount, t.absorption_pct, t.refunded, t.latency_ms, t.created_at, t.completed_at, t.native_id, t.native_raw, t.float_currency, t.sim_id, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.due_at, t.expires_at, t.passthrough, t.forward_fence, t.forward_failures, t.forwarded_at, claimed.forward_fence, o.org_id, o.resource_uid, c.base_url, c.sealed,
   (t.due_at >= t.expires_at)::boolean as expired,
   (extract(epoch from now() - t.created_at) * 1000)::float8 as age_ms,
+  (extract(epoch from t.expires_at - t.created_at) * 1000)::float8 as expire_after_ms,
   (t.latency_ms::bigint * o.latency_percent / 100)::bigint as answer_after_ms
 from (select unnest($1::bigint[]) as tenant, unnest($2::integer[]) as n) lane
 join organizations o on o.tenant = lane.tenant and not o.suspended and o.retained_at is null
@@ -183,12 +183,11 @@ type LockDueForwardsRow struct {
 	ForwardFence  *int64      `db:"forward_fence"`
 	OrgID         string      `db:"org_id"`
 	ResourceUid   pgtype.UUID `db:"resource_uid"`
-	Namespace     string      `db:"namespace"`
-	Name          string      `db:"name"`
 	BaseURL       *string     `db:"base_url"`
 	Sealed        []byte      `db:"sealed"`
 	Expired       bool        `db:"expired"`
 	AgeMs         float64     `db:"age_ms"`
+	ExpireAfterMs float64     `db:"expire_after_ms"`
 	AnswerAfterMs int64       `db:"answer_after_ms"`
 }
 
@@ -246,12 +245,11 @@ func (q *Queries) LockDueForwards(ctx context.Context, tenants []int64, limits [
 			&i.ForwardFence,
 			&i.OrgID,
 			&i.ResourceUid,
-			&i.Namespace,
-			&i.Name,
 			&i.BaseURL,
 			&i.Sealed,
 			&i.Expired,
 			&i.AgeMs,
+			&i.ExpireAfterMs,
 			&i.AnswerAfterMs,
 		); err != nil {
 			return nil, err
@@ -277,10 +275,10 @@ func (q *Queries) PurgeOperatorCredentials(ctx context.Context, tenant int64) (i
 }
 
 const setOperatorCredentials = `-- name: SetOperatorCredentials :exec
-insert into operator_credentials (tenant, store, operator, country, base_url, sealed, digest)
-values ($1, $2, $3, $4, $5, $6, $7)
+insert into operator_credentials (tenant, store, operator, country, base_url, sealed)
+values ($1, $2, $3, $4, $5, $6)
 on conflict (tenant, store, operator, country) do update
-  set base_url = excluded.base_url, sealed = excluded.sealed, digest = excluded.digest
+  set base_url = excluded.base_url, sealed = excluded.sealed
 `
 
 type SetOperatorCredentialsParams struct {
@@ -290,7 +288,6 @@ type SetOperatorCredentialsParams struct {
 	Country  string `db:"country"`
 	BaseURL  string `db:"base_url"`
 	Sealed   []byte `db:"sealed"`
-	Digest   []byte `db:"digest"`
 }
 
 func (q *Queries) SetOperatorCredentials(ctx context.Context, arg SetOperatorCredentialsParams) error {
@@ -301,7 +298,6 @@ func (q *Queries) SetOperatorCredentials(ctx context.Context, arg SetOperatorCre
 		arg.Country,
 		arg.BaseURL,
 		arg.Sealed,
-		arg.Digest,
 	)
 	return err
 }

@@ -143,35 +143,6 @@ func (q *Queries) PurgeKeys(ctx context.Context, tenant int64) (int64, error) {
 	return result.RowsAffected(), nil
 }
 
-const purgeOperatorPayments = `-- name: PurgeOperatorPayments :one
-with batch as (
-  select p.operator, p.reference from operator_payments p
-  where p.tenant = $1 and (p.operator, p.reference) > ($2::text, $3::text)
-  order by p.operator, p.reference limit $4
-), gone as (
-  delete from operator_payments p using batch
-  where p.tenant = $1 and p.operator = batch.operator and p.reference = batch.reference
-)
-select batch.operator, batch.reference from batch order by batch.operator desc, batch.reference desc limit 1
-`
-
-type PurgeOperatorPaymentsRow struct {
-	Operator  string `db:"operator"`
-	Reference string `db:"reference"`
-}
-
-func (q *Queries) PurgeOperatorPayments(ctx context.Context, tenant int64, afterOperator string, afterReference string, batch int32) (PurgeOperatorPaymentsRow, error) {
-	row := q.db.QueryRow(ctx, purgeOperatorPayments,
-		tenant,
-		afterOperator,
-		afterReference,
-		batch,
-	)
-	var i PurgeOperatorPaymentsRow
-	err := row.Scan(&i.Operator, &i.Reference)
-	return i, err
-}
-
 const purgeQuotaUsage = `-- name: PurgeQuotaUsage :execrows
 delete from quota_usage where tenant = $1
 `

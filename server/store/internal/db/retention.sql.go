@@ -12,32 +12,6 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-const agedOperatorTenants = `-- name: AgedOperatorTenants :many
-select o.tenant from organizations o
-where o.retained_at is null
-  and exists (select from operator_payments p where p.tenant = o.tenant and p.answers_at < $1)
-`
-
-func (q *Queries) AgedOperatorTenants(ctx context.Context, cutoff time.Time) ([]int64, error) {
-	rows, err := q.db.Query(ctx, agedOperatorTenants, cutoff)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []int64
-	for rows.Next() {
-		var tenant int64
-		if err := rows.Scan(&tenant); err != nil {
-			return nil, err
-		}
-		items = append(items, tenant)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const agedTenants = `-- name: AgedTenants :many
 
 select o.tenant from organizations o
@@ -121,20 +95,6 @@ func (q *Queries) RemoveAgedEvents(ctx context.Context, arg RemoveAgedEventsPara
 	return i, err
 }
 
-const removeAgedOperatorPayments = `-- name: RemoveAgedOperatorPayments :execrows
-delete from operator_payments d where d.tenant = $1 and (d.operator, d.reference) in (
-  select p.operator, p.reference from operator_payments p
-  where p.tenant = $1 and p.answers_at < $2 order by p.answers_at limit $3)
-`
-
-func (q *Queries) RemoveAgedOperatorPayments(ctx context.Context, tenant int64, cutoff time.Time, batch int32) (int64, error) {
-	result, err := q.db.Exec(ctx, removeAgedOperatorPayments, tenant, cutoff, batch)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const removeAgedQuotaUsage = `-- name: RemoveAgedQuotaUsage :execrows
 delete from quota_usage where (tenant, month) in (
   select q.tenant, q.month from quota_usage q where q.month < (now() - interval '1 year')::date limit $1)
@@ -157,20 +117,6 @@ delete from rate_usage where (tenant, second) in (
 // Of sandboxes that are not called any more; a call removes its own.
 func (q *Queries) RemoveAgedRateUsage(ctx context.Context, batch int32) (int64, error) {
 	result, err := q.db.Exec(ctx, removeAgedRateUsage, batch)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const removeAgedTokens = `-- name: RemoveAgedTokens :execrows
-delete from operator_tokens where (tenant, operator, hash) in (
-  select t.tenant, t.operator, t.hash from operator_tokens t where t.expires_at < now() - interval '1 day' limit $1)
-`
-
-// Of sandboxes whose simulated operators give no tokens any more.
-func (q *Queries) RemoveAgedTokens(ctx context.Context, batch int32) (int64, error) {
-	result, err := q.db.Exec(ctx, removeAgedTokens, batch)
 	if err != nil {
 		return 0, err
 	}

@@ -1,4 +1,4 @@
-package sim_test
+package operatorstest_test
 
 import (
 	"fmt"
@@ -7,11 +7,10 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// call is a request to an operator of team/checkout.
+// call is a request to an operator.
 type call struct {
 	method, path, body string
 	header             map[string]string
-	sandbox            string // default checkout
 }
 
 // with is the call with one header more, or another one.

@@ -1,10 +1,8 @@
-package sim
+package operatorstest
 
 import (
 	"net/http"
 	"time"
-
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 // moov is Moov's API in a simple form: its payload and its codes are t, the rest is a.
@@ -64,16 +62,15 @@ func moovAsk(v *visit) (answer, error) {
 		return answer{}, err
 	}
 	p, err := v.keep(request.ExternalReference, request)
-	p.CreatedAt = v.now()
 	return moovSaid(request, p), err
 }
 
-func moovTell(_ *visit, p store.SimulatedPayment) (answer, error) {
-	request, err := asked[moovRequest](p)
-	return moovSaid(request, p), err
+func moovTell(_ *visit, p Payment) (answer, error) {
+	request, _ := p.request.(moovRequest)
+	return moovSaid(request, p), nil
 }
 
-func moovSaid(request moovRequest, p store.SimulatedPayment) answer {
+func moovSaid(request moovRequest, p Payment) answer {
 	state := moovState{
 		ResponseCode: "100", ResponseMessage: "Pending", TransactionID: p.NativeID, ExternalReference: request.ExternalReference,
 		Amount: request.Amount, Currency: request.Currency, PhoneNumber: request.PhoneNumber, Timestamp: p.CreatedAt.UTC().Format(time.RFC3339),
@@ -95,8 +92,6 @@ func moovProblem(p problem) answer {
 		return failed(http.StatusBadRequest, "95")
 	case duplicate:
 		return failed(http.StatusConflict, "95")
-	case unavailable:
-		return failed(http.StatusServiceUnavailable, "99")
 	default:
 		return failed(http.StatusNotFound, "95")
 	}

@@ -1,23 +1,16 @@
-package sim
+package operatorstest
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"io"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
-)
-
-// How long a payer takes to answer, in milliseconds and before the sandbox scales it.
-const (
-	fastest = 200
-	slowest = 600
 )
 
 // maxBody is the largest request, in bytes.
@@ -33,27 +26,12 @@ func (v *visit) body(into any) error {
 }
 
 // keep writes down what the operator was asked for, once.
-func (v *visit) keep(reference string, request any) (store.SimulatedPayment, error) {
-	text, err := json.Marshal(request)
-	if err != nil {
-		return store.SimulatedPayment{}, err
+func (v *visit) keep(reference string, request any) (Payment, error) {
+	p := Payment{Operator: v.operator, Reference: reference, NativeID: "N" + rand.Text(), CreatedAt: v.now(), request: request}
+	if !v.Keep(p) {
+		return p, problem{duplicate, "there is a payment of this id already"}
 	}
-	id, err := payments.NewID(v.now(), v.random)
-	if err != nil {
-		return store.SimulatedPayment{}, err
-	}
-	p := store.SimulatedPayment{Reference: reference, NativeID: id.ProviderTxID(), Request: text}
-	wait := time.Duration(fastest+v.draw(slowest-fastest+1)) * time.Millisecond
-	created, err := v.storage.CreateSimulatedPayment(v.r.Context(), v.in.Tenant, v.operator, p, payments.ScaleLatency(wait, v.in.LatencyPercent))
-	if err == nil && !created {
-		err = problem{duplicate, "there is a payment of this id already"}
-	}
-	return p, err
-}
-
-// asked reads what keep wrote.
-func asked[T any](p store.SimulatedPayment) (request T, err error) {
-	return request, json.Unmarshal(p.Request, &request)
+	return p, nil
 }
 
 var digits = regexp.MustCompile(`^[1-9][0-9]{6,14}$`)
@@ -76,7 +54,7 @@ func checkPayment(reference string, amount int64, currency, number string) error
 	return nil
 }
 
-// storable reports whether a text can be kept as a payment's id.
+// storable reports whether a text can be a payment's id.
 func storable(text string) bool {
 	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= 128 && !strings.ContainsRune(text, 0)
 }

@@ -1,4 +1,4 @@
-package sim
+package operatorstest
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 // native is the API of one operator.
@@ -23,7 +22,7 @@ type native struct {
 	create string // path of a payment's creation
 	find   string // path of a payment, before its reference
 	ask    func(v *visit) (answer, error)
-	tell   func(v *visit, p store.SimulatedPayment) (answer, error)
+	tell   func(v *visit, p Payment) (answer, error)
 
 	problem func(problem) answer // how it says what is wrong
 }
@@ -58,32 +57,16 @@ const (
 	duplicate
 	unknownPayment
 	unknownPath
-	unavailable
 )
 
 func invalidField(message string) problem { return problem{invalid, message} }
 
-// deadline bounds the reading of a request and of its answer.
-const deadline = 15 * time.Second
-
 // serve answers a request in the operator's way.
-func (v *visit) serve() {
-	n := natives[v.operator]
-	limits := http.NewResponseController(v.w)
-	_ = limits.SetReadDeadline(v.now().Add(deadline)) // not every writer has deadlines
-	_ = limits.SetWriteDeadline(v.now().Add(deadline))
+func (v *visit) serve(n native) {
 	a, err := v.route(n)
 	var wrong problem
-	switch {
-	case err == nil:
-	case errors.As(err, &wrong):
+	if errors.As(err, &wrong) {
 		a = n.problem(wrong)
-	case errors.Is(err, store.ErrUnavailable):
-		v.log.WarnContext(v.r.Context(), "simulated operator cannot answer", "operator", v.operator, "error", err)
-		a = n.problem(problem{unavailable, "the service is temporarily unavailable"})
-	default:
-		v.log.ErrorContext(v.r.Context(), "simulated operator failed", "operator", v.operator, "error", err)
-		a = n.problem(problem{unavailable, "something went wrong"})
 	}
 	v.write(a)
 }
@@ -104,14 +87,6 @@ func (v *visit) route(n native) (answer, error) {
 	default:
 		return answer{}, nothing
 	}
-	var err error
-	v.in, err = v.storage.FindSimulatedSandbox(v.r.Context(), v.namespace, v.name)
-	if errors.Is(err, store.ErrNotFound) {
-		return answer{}, nothing
-	}
-	if err != nil {
-		return answer{}, err
-	}
 	return serve(n)
 }
 
@@ -131,12 +106,9 @@ func (v *visit) find(n native, escaped string) (answer, error) {
 	if err != nil || !storable(reference) {
 		return answer{}, unknown
 	}
-	p, err := v.storage.FindSimulatedPayment(v.r.Context(), v.in.Tenant, v.operator, reference)
-	if errors.Is(err, store.ErrNotFound) {
+	p, found := v.Operators.find(v.operator, reference)
+	if !found {
 		return answer{}, unknown
-	}
-	if err != nil {
-		return answer{}, err
 	}
 	return n.tell(v, p)
 }

@@ -1,11 +1,9 @@
-package sim
+package operatorstest
 
 import (
 	"net/http"
 	"strconv"
 	"time"
-
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 // airtel is the collection product of Airtel's Open API (o; a where marked).
@@ -103,7 +101,7 @@ func airtelAsk(v *visit) (answer, error) {
 	return airtelSaid(airtelTransaction{ID: p.NativeID, Status: "SUCCESS"}, "SUCCESS", "DP00800001006"), err
 }
 
-func airtelTell(v *visit, p store.SimulatedPayment) (answer, error) {
+func airtelTell(v *visit, p Payment) (answer, error) {
 	if v.r.Header.Get("X-Country") != "RW" || v.r.Header.Get("X-Currency") != "RWF" {
 		return answer{}, invalidField("X-Country has to be RW, and X-Currency RWF")
 	}
@@ -128,8 +126,6 @@ func airtelProblem(p problem) answer {
 		return failed(http.StatusBadRequest, "ESB000008")
 	case duplicate:
 		return failed(http.StatusBadRequest, "ESB000041") // a: the HTTP status
-	case unavailable:
-		return failed(http.StatusServiceUnavailable, "")
 	default:
 		return failed(http.StatusNotFound, "ESB000045") // a: the HTTP status
 	}

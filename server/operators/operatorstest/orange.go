@@ -1,10 +1,8 @@
-package sim
+package operatorstest
 
 import (
 	"net/http"
 	"time"
-
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 // orange is Orange's core API in a simple form: its payload is t, its paths are t, the rest is a.
@@ -56,12 +54,12 @@ func orangeAsk(v *visit) (answer, error) {
 	return orangeSaid(request, p), err
 }
 
-func orangeTell(_ *visit, p store.SimulatedPayment) (answer, error) {
-	request, err := asked[orangeRequest](p)
-	return orangeSaid(request, p), err
+func orangeTell(_ *visit, p Payment) (answer, error) {
+	request, _ := p.request.(orangeRequest)
+	return orangeSaid(request, p), nil
 }
 
-func orangeSaid(request orangeRequest, p store.SimulatedPayment) answer {
+func orangeSaid(request orangeRequest, p Payment) answer {
 	state := orangeState{
 		Status: "PENDING", SubscriberMSISDN: request.SubscriberMSISDN, Amount: request.Amount, TxnID: p.NativeID,
 		PayToken: "ORANGE_" + p.NativeID, InitTxnStatus: "200", InitTxnMessage: "Ok", OrderID: request.OrderID,
@@ -86,8 +84,6 @@ func orangeProblem(p problem) answer {
 		return failed(http.StatusBadRequest, "23")
 	case duplicate:
 		return failed(http.StatusConflict, "60019")
-	case unavailable:
-		return failed(http.StatusServiceUnavailable, "5")
 	default:
 		return failed(http.StatusNotFound, "60")
 	}

@@ -1,4 +1,4 @@
-package sim
+package operatorstest
 
 import (
 	"encoding/json"
@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"strconv"
 	"time"
-
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 // mtn is the collection product of MTN's Open API (o; a where marked).
@@ -71,13 +69,13 @@ func mtnAsk(v *visit) (answer, error) {
 	return answer{code: http.StatusAccepted}, err
 }
 
-func mtnTell(_ *visit, p store.SimulatedPayment) (answer, error) {
-	request, err := asked[mtnRequest](p)
+func mtnTell(_ *visit, p Payment) (answer, error) {
+	request, _ := p.request.(mtnRequest)
 	state := mtnState{mtnRequest: request, Status: "PENDING"}
 	if p.Answered {
 		state.Status, state.FinancialTransactionID = "SUCCESSFUL", p.NativeID
 	}
-	return answer{http.StatusOK, state}, err
+	return answer{http.StatusOK, state}, nil
 }
 
 func mtnProblem(p problem) answer {
@@ -93,8 +91,6 @@ func mtnProblem(p problem) answer {
 		return failed(http.StatusBadRequest, "BAD_REQUEST") // a
 	case duplicate:
 		return failed(http.StatusConflict, "RESOURCE_ALREADY_EXIST")
-	case unavailable:
-		return failed(http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
 	default:
 		return failed(http.StatusNotFound, "RESOURCE_NOT_FOUND")
 	}

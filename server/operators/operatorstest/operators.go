@@ -1,0 +1,115 @@
+// Package operatorstest plays the operators in tests: their APIs, in their own words, over payments in memory that every payer approves.
+// Only tests import it.
+package operatorstest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// Operators serves the APIs of all operators, each below its own path, see [BaseURL]. Set its fields before the first request.
+type Operators struct {
+	Now     func() time.Time                     // default time.Now
+	Answer  time.Duration                        // how long a payer takes to approve
+	Clients map[payments.Operator][]ClientSecret // who gets a token; of an operator that is not here: everybody
+
+	mu       sync.Mutex
+	tokens   map[grant]time.Time // when each expires
+	payments []Payment
+}
+
+// ClientSecret is a pair of credentials.
+type ClientSecret struct{ ID, Secret string }
+
+// Payment is a payment that an operator was asked for.
+type Payment struct {
+	Operator  payments.Operator
+	Reference string // the caller's id of it
+	NativeID  string // the operator's
+	CreatedAt time.Time
+	Answered  bool // its payer has approved it
+
+	request any // as the operator repeats it
+}
+
+// grant is a token of an operator.
+type grant struct {
+	operator payments.Operator
+	token    string
+}
+
+// BaseURL is where an operator is served.
+func BaseURL(server string, operator payments.Operator) string {
+	return strings.TrimRight(server, "/") + "/" + string(operator)
+}
+
+// Payments are the payments that the operators were asked for, in their order.
+func (o *Operators) Payments() []Payment {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.payments)
+}
+
+// Expire ends all tokens.
+func (o *Operators) Expire() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	clear(o.tokens)
+}
+
+// Keep adds a payment, and reports false for an id that its operator has already.
+func (o *Operators) Keep(p Payment) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	same := func(other Payment) bool { return other.Operator == p.Operator && other.Reference == p.Reference }
+	if slices.ContainsFunc(o.payments, same) {
+		return false
+	}
+	o.payments = append(o.payments, p)
+	return true
+}
+
+func (o *Operators) find(operator payments.Operator, reference string) (Payment, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, p := range o.payments {
+		if p.Operator == operator && p.Reference == reference {
+			p.Answered = o.now().Sub(p.CreatedAt) >= o.Answer
+			return p, true
+		}
+	}
+	return Payment{}, false
+}
+
+func (o *Operators) now() time.Time {
+	if o.Now == nil {
+		return time.Now()
+	}
+	return o.Now()
+}
+
+// visit is one request to an operator.
+type visit struct {
+	*Operators
+	w        http.ResponseWriter
+	r        *http.Request
+	operator payments.Operator
+	path     string // behind the operator, escaped, since a reference in it may hold anything
+}
+
+// ServeHTTP implements [http.Handler].
+func (o *Operators) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	operator, path, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
+	n, ok := natives[payments.Operator(operator)]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	v := &visit{Operators: o, w: w, r: r, operator: payments.Operator(operator), path: "/" + path}
+	v.serve(n)
+}
