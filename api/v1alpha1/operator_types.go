@@ -23,7 +23,8 @@ type OperatorCredentials struct {
 	SecretRef LocalSecretReference `json:"secretRef"`
 
 	// baseURL is where the operator's API is, an absolute http or https URL such as https://openapiuat.airtel.africa. Empty,
-	// the default, is the operator that Cauri simulates. Addresses that the platform team has closed are refused.
+	// the default: Cauri approves the collections itself, and sends no request. Addresses that the platform team has closed
+	// are refused.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=512

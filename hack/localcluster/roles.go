@@ -106,7 +106,6 @@ func (r roles) worker() component {
 	health := loopback(r.ports[workerHealthPort])
 	c := r.component(workerName, "http://"+health, "http://"+health+"/readyz", []string{
 		"worker",
-		"--base-url=" + r.baseURL(),
 		"--encryption-key-file=" + r.state.encryptionKey(),
 		"--health-address=" + health,
 		"--allow-loopback-webhooks", // the receiver under test runs on this machine too

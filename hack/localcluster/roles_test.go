@@ -21,7 +21,7 @@ func TestArgumentsOfTheRoles(t *testing.T) {
 			"--health-address=127.0.0.1:1001", "--metrics-address=127.0.0.1:1002",
 		},
 		apiName:    {"api", "--listen-address=127.0.0.1:8080", "--health-address=127.0.0.1:1004"},
-		workerName: {"worker", "--base-url=http://127.0.0.1:8080", "--encryption-key-file=/s/encryption.key", "--health-address=127.0.0.1:1003", "--allow-loopback-webhooks"},
+		workerName: {"worker", "--encryption-key-file=/s/encryption.key", "--health-address=127.0.0.1:1003", "--allow-loopback-webhooks"},
 	}
 	got := map[string][]string{}
 	for _, c := range r.components() {
