@@ -61,6 +61,7 @@ func runAPI(ctx context.Context, o apiOptions) error {
 		return err
 	}
 	directory := store.NewDirectory(p.db)
+	p.ends += o.shutdownDelay
 	// A database that is away leaves it ready: its clients get a 503 that says when to come again, not a load balancer's error.
 	p.ready = append(p.ready, configurationRead(directory))
 	telemetry.RegisterConfig(p.registry, configState(directory, p.now))

@@ -33,6 +33,9 @@ const migrationRetry = 5 * time.Second
 // sealingInterval is how often the controller looks for stored secrets that an older encryption key has encrypted.
 const sealingInterval = 30 * time.Second
 
+// reconciliationTimeout bounds how long running reconciliations may take once the controller is told to stop, within Kubernetes' usual 30 s.
+const reconciliationTimeout = 25 * time.Second
+
 // controllerFlags are the settings of `cauri controller`.
 type controllerFlags struct {
 	databaseURL             string
@@ -183,7 +186,7 @@ func (f controllerFlags) newManager() (ctrl.Manager, error) {
 	options := controllers.ManagerOptions(f.watchNamespaces...)
 	options.HealthProbeBindAddress = f.healthAddress
 	options.Metrics = metricsserver.Options{BindAddress: f.metricsAddress}
-	options.GracefulShutdownTimeout = new(shutdownTimeout)
+	options.GracefulShutdownTimeout = new(reconciliationTimeout)
 	options.LeaderElection = f.leaderElect
 	options.LeaderElectionID = controllers.LeaseName
 	options.LeaderElectionNamespace = f.leaderElectionNamespace

@@ -18,13 +18,12 @@ import (
 )
 
 const (
-	// shutdownTimeout bounds how long a process that was told to stop takes in all, within Kubernetes' usual 30 s.
-	shutdownTimeout = 25 * time.Second
-	// shutdownDelayLimit leaves enough of it for what runs.
+	// shutdownTimeout bounds how long a process that was told to stop takes, in which it finishes what it has begun. Kubernetes gives 30 s in all.
+	shutdownTimeout = 5 * time.Second
+	// shutdownDelayLimit bounds how long an api accepts requests before that.
 	shutdownDelayLimit = 15 * time.Second
-	// lastWords is what of it is kept for closing what is open, which may take up to closeTimeout where there is time.
-	lastWords    = time.Second
-	closeTimeout = 5 * time.Second
+	// lastWords is what of the time is kept for closing what is open.
+	lastWords = time.Second
 )
 
 // processOptions are the settings that the api and the worker have in common.
@@ -73,6 +72,7 @@ type process struct {
 	registry *prometheus.Registry
 	worker   *telemetry.Worker // nil where there are no sweeps
 	tracing  *telemetry.Tracing
+	ends     time.Duration // within which it ends once it is told to stop
 	live     []telemetry.Check
 	ready    []telemetry.Check
 	beside   []func(context.Context) // run beside the work, and end after it
@@ -87,6 +87,7 @@ func newProcess(ctx context.Context, role string, o processOptions, keys *store.
 	}
 	p := &process{
 		role: role, options: o, now: clock(o.clockOffset), tracing: tracing, registry: telemetry.NewRegistry(role, programVersion()),
+		ends: shutdownTimeout,
 	}
 	p.db, err = store.Open(o.databaseURL, store.Options{
 		KeyRing: keys, ReplicaURL: o.replicaURL, MaxConns: o.maxConns, Patience: o.patience, Now: p.now, Tracer: tracing.Statements(),
@@ -120,7 +121,7 @@ func databaseAnswers(db *store.Store) telemetry.Check {
 	}
 }
 
-// run works until ctx ends, and then brings the process to its end within [shutdownTimeout]: it is not ready any more, work
+// run works until ctx ends, and then brings the process to its end within its time: it is not ready any more, work
 // returns when it has finished what it had, and the connections to the database are closed. Probes and metrics are served
 // throughout. It returns an error if work does, or does not finish in time.
 func (p *process) run(ctx context.Context, work func(context.Context) error) error {
@@ -134,19 +135,19 @@ func (p *process) run(ctx context.Context, work func(context.Context) error) err
 		return err
 	}
 	defer stopProfiles()
-	probes := &http.Server{Handler: p.probes(), ReadHeaderTimeout: headerTimeout, ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug)}
-	defer func() { _ = probes.Close() }()
+	probing, stopProbes := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopProbes()
 	failed := make(chan error, 1)
-	go func() { failed <- probes.Serve(listener) }()
+	go func() { failed <- serve(probing, "probes and metrics", listener, p.probes()) }()
 
 	done := make(chan error, 1)
 	go func() { done <- p.workBeside(ctx, work) }()
 	select {
 	case err = <-done: // too early, or at the same moment as the order to stop
-		p.close(context.WithoutCancel(ctx), closeTimeout)
+		p.close(context.WithoutCancel(ctx), shutdownTimeout)
 		return err
 	case err = <-failed:
-		return fmt.Errorf("serving probes and metrics: %w", err)
+		return err
 	case <-ctx.Done():
 	}
 	return p.end(context.WithoutCancel(ctx), done)
@@ -167,17 +168,17 @@ func (p *process) workBeside(ctx context.Context, work func(context.Context) err
 
 // end waits for the end of what runs, and closes what is open.
 func (p *process) end(ctx context.Context, done <-chan error) error {
-	slog.InfoContext(ctx, "stopping", "within", shutdownTimeout)
+	slog.InfoContext(ctx, "stopping", "within", p.ends)
 	begun := time.Now()
-	timer := time.NewTimer(shutdownTimeout - lastWords)
+	timer := time.NewTimer(p.ends - lastWords)
 	defer timer.Stop()
 	var err error
 	select {
 	case err = <-done:
 	case <-timer.C:
-		err = fmt.Errorf("the %s had not finished %s after it was told to stop; what is due stays due", p.role, shutdownTimeout-lastWords)
+		err = fmt.Errorf("the %s had not finished %s after it was told to stop; what is due stays due", p.role, p.ends-lastWords)
 	}
-	p.close(ctx, min(closeTimeout, shutdownTimeout-time.Since(begun)))
+	p.close(ctx, min(shutdownTimeout, p.ends-time.Since(begun)))
 	if err == nil {
 		slog.InfoContext(ctx, "stopped", "after", time.Since(begun))
 	}

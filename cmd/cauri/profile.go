@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/pprof"
 	"net/netip"
 	"runtime"
 	"time"
+
+	"github.com/cauri-dev/cauri/server/httpserver"
 )
 
 // What is noted of waits where profiles are served: enough to see where time goes, at a cost that does not show.
@@ -14,6 +17,9 @@ const (
 	mutexEvery = 10                    // one in so many waits for a lock
 	blockEvery = 10 * time.Microsecond // one wait for each so long that was waited
 )
+
+// longestProfile bounds for how long a profile may be taken: it is written while it is.
+const longestProfile = 10 * time.Minute
 
 // checkProfileAddress lets profiles be served to this machine only: they tell what is in the memory of the process.
 func checkProfileAddress(address string) error {
@@ -42,7 +48,9 @@ func serveProfiles(address string) (stop func(), err error) {
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout}
-	go func() { _ = server.Serve(listener) }() // until it is closed
-	return func() { _ = server.Close() }, nil
+	deadlines := httpserver.Default
+	deadlines.Write = longestProfile
+	ctx, stop := context.WithCancel(context.Background())
+	go func() { _ = httpserver.New(mux, deadlines).Serve(ctx, listener) }() // until it is stopped
+	return stop, nil
 }

@@ -2,17 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"time"
-)
 
-const (
-	headerTimeout = 10 * time.Second
-	idleTimeout   = 2 * time.Minute
+	"github.com/cauri-dev/cauri/server/httpserver"
 )
 
 // bind takes an address to serve on. The name tells what for, in messages.
@@ -25,20 +20,10 @@ func bind(name, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// serve answers HTTP until ctx ends, then finishes the requests that it has, however long they take, and returns.
+// serve answers HTTP until ctx ends.
 func serve(ctx context.Context, name string, listener net.Listener, handler http.Handler) error {
-	// No WriteTimeout: an answer may be held for minutes. Handlers set deadlines for what they read and write.
-	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
-		ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
-	}
-	stopped := make(chan error, 1)
-	go func() {
-		<-ctx.Done()
-		stopped <- server.Shutdown(context.WithoutCancel(ctx))
-	}()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := httpserver.New(handler, httpserver.Default).Serve(ctx, listener); err != nil {
 		return fmt.Errorf("serving the %s: %w", name, err)
 	}
-	return <-stopped
+	return nil
 }

@@ -80,6 +80,7 @@ func runWorker(ctx context.Context, o workerOptions) error {
 		slog.InfoContext(ctx, "--base-url is ignored: the worker makes no request to the API; leave out the flag and CAURI_BASE_URL")
 	}
 	guard.Own = platformAddresses(p.db.Addresses, os.Getenv)
+	p.ends += webhooks.AttemptTimeout // an attempt that has begun is finished and written down
 	p.worker = telemetry.NewWorker(p.registry)
 	w := worker.New(worker.Options{
 		Store: p.db, Sender: webhooks.NewSender(guard, programVersion(), p.now), Log: slog.Default(), Concurrency: o.concurrency, PerSandbox: o.perSandbox,

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/httpserver"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
@@ -65,12 +66,10 @@ func newWorldAlone(t *testing.T) *world {
 
 	asAPI := storetest.OpenAs(t, db, storetest.API)
 	directory := store.NewDirectory(asAPI)
-	server := httptest.NewServer(httpapi.New(httpapi.Options{
+	w.url = listen(t, httpapi.New(httpapi.Options{
 		Store: asAPI, Directory: directory, Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 },
 		Random: rand.Reader, Draining: w.release,
-	}))
-	t.Cleanup(server.Close)
-	w.url = server.URL
+	}), httpserver.Default)
 	return w
 }
 

@@ -12,18 +12,13 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 )
 
-const (
-	// maxBody is the largest request body in bytes.
-	maxBody = 64 << 10
-	// readTimeout bounds how long a client may take to send its body.
-	readTimeout = 15 * time.Second
-)
+// maxBody is the largest request body in bytes.
+const maxBody = 64 << 10
 
 func init() {
 	// A field has one spelling. What differs in case is an unknown field, and ignored like any other.
@@ -120,17 +115,14 @@ func (q requestSchema) parse(text []byte) (fields, error) {
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	deadlines := http.NewResponseController(w)
-	_ = deadlines.SetReadDeadline(time.Now().Add(readTimeout)) // not every connection has deadlines
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	_ = deadlines.SetReadDeadline(time.Time{})
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
 		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Code: "body_too_large",
 			Message: fmt.Sprintf("The request body has more than %d bytes.", maxBody)}
 	case err != nil:
-		return nil, malformedBody("The request body could not be read to its end.")
+		return nil, malformedBody("The request body could not be read to its end. Send all of it at once.")
 	case !utf8.Valid(text):
 		return nil, malformedBody("The request body is not UTF-8.")
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
-	"time"
 )
 
 // publish serves the API's description, as a document and as a page. It comes after every other route.
@@ -49,6 +48,5 @@ func (s *static) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has deadlines
-	_, _ = w.Write(s.body)                                                           // a client that went away misses nothing
+	_, _ = w.Write(s.body) // a client that went away misses nothing
 }

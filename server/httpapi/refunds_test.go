@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/httpserver"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
@@ -30,10 +30,8 @@ func (w *world) serve(change func(*httpapi.Options)) *world {
 		Draw: func(int64) int64 { return 0 }, Random: rand.Reader, Draining: w.release,
 	}
 	change(&o)
-	server := httptest.NewServer(httpapi.New(o))
-	w.t.Cleanup(server.Close)
 	other := *w
-	other.url = server.URL
+	other.url = listen(w.t, httpapi.New(o), httpserver.Default)
 	return &other
 }
 

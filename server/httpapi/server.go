@@ -145,9 +145,6 @@ func (a answer) write(w http.ResponseWriter) {
 	writeJSON(w, a.status, a.body)
 }
 
-// writeTimeout bounds how long a client may take to read an answer.
-const writeTimeout = 15 * time.Second
-
 // answers are buffers of answers that were sent.
 var answers = sync.Pool{New: func() any { return new([]byte) }}
 
@@ -161,7 +158,6 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 		return
 	}
 	*kept = out
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // not every writer has deadlines
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(out) // a client that went away loses nothing: everything is committed

@@ -18,11 +18,12 @@ var mayImport = map[string][]string{
 	"server/operators":         {"server/payments"},
 	"server/webhooks":          {"server/payments"},
 	"server/telemetry":         {},
+	"server/httpserver":        {},
 	"server/store":             {"server/payments", "server/store"},
 	"server/httpapi":           {"server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
 	"server/worker":            {"server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
 	"controllers":              {"api/v1alpha1", "server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
-	"cmd/cauri":                {"api/v1alpha1", "controllers", "server/payments", "server/store", "server/telemetry", "server/webhooks", "server/httpapi", "server/worker"},
+	"cmd/cauri":                {"api/v1alpha1", "controllers", "server/payments", "server/store", "server/telemetry", "server/webhooks", "server/httpapi", "server/httpserver", "server/worker"},
 	"hack/chart":               {}, // reads files
 	"hack/reference":           {}, // reads files
 	"test/architecture":        {},
