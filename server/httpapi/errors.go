@@ -86,8 +86,6 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, store.ErrUnavailable):
 		s.log.WarnContext(r.Context(), "request failed", "request", requestID(r.Context()), "error", err)
 		e = unavailable()
-	case r.Context().Err() != nil:
-		return // the client went away; nobody reads an answer
 	default:
 		s.log.ErrorContext(r.Context(), "request failed", "request", requestID(r.Context()), "error", err)
 		e = &Error{Status: http.StatusInternalServerError, Code: "internal",

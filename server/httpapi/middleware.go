@@ -34,12 +34,18 @@ func (s *Server) identify(next http.Handler) http.Handler {
 		ctx, observed := s.observe(w, r)
 		defer s.report(r, observed, id)
 		var late answer
+		// A client that has sent its request may close its side of the connection and read on, which looks like one that went away. It
+		// gets its whole answer.
+		ctx = context.WithoutCancel(ctx)
 		ctx = context.WithValue(context.WithValue(ctx, requestIDKey, id), lateAnswerKey, &late)
 		next.ServeHTTP(observed, r.WithContext(ctx))
 		observed.worked = s.now().Sub(observed.began)
 		if !late.due.IsZero() {
 			s.hold(r.Context(), late.due)
 			late.write(observed)
+		}
+		if observed.status == 0 {
+			panic(http.ErrAbortHandler) // net/http would answer 200 without a body
 		}
 	})
 }

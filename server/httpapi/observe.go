@@ -64,9 +64,6 @@ func (s *Server) observe(w http.ResponseWriter, r *http.Request) (context.Contex
 // fails is logged where it fails. None of them has the path or the query, which may hold numbers of payers.
 func (s *Server) report(r *http.Request, o *observed, id string) {
 	route := routeOf(r)
-	if o.status == 0 {
-		o.status = statusClientGone
-	}
 	if o.worked == 0 {
 		o.worked = s.now().Sub(o.began)
 	}
@@ -77,9 +74,6 @@ func (s *Server) report(r *http.Request, o *observed, id string) {
 			"duration", o.worked, "held", s.now().Sub(o.began)-o.worked)
 	}
 }
-
-// statusClientGone is what a request is counted under whose client went away before there was an answer. It is never sent.
-const statusClientGone = 499
 
 // routeOf is the pattern of the route that answered a request, empty for none.
 func routeOf(r *http.Request) string {

@@ -34,7 +34,8 @@ func (p Probes) Handler() http.Handler {
 
 func probe(checks []Check) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), probeTimeout)
+		// A client that closes its side of the connection and reads on is told how things are, too.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), probeTimeout)
 		defer cancel()
 		var problems []string
 		for _, check := range checks {
