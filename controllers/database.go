@@ -14,7 +14,7 @@ import (
 // the database is away, and none puts a secret into an error.
 type Database interface {
 	// ApplySandbox makes the rows of a sandbox equal to its configuration and returns them. It writes nothing where they
-	// are equal already.
+	// are equal already. It returns [store.ErrStaleGeneration] if a later generation of the resource has been applied.
 	ApplySandbox(ctx context.Context, config store.SandboxConfig) (store.SandboxState, error)
 
 	// StoredCredentials are those of a sandbox as they stand there; zero if there are none yet.
@@ -34,7 +34,8 @@ type Database interface {
 	RetainSandbox(ctx context.Context, sandboxUID string) error
 
 	// ApplyTestClient makes the row of a SIM equal to its configuration. It returns [store.ErrDuplicateMSISDN] if another
-	// SIM of the sandbox has the number, and [store.ErrNoOrganization] if there is no such sandbox.
+	// SIM of the sandbox has the number, [store.ErrNoOrganization] if there is no such sandbox, and [store.ErrStaleGeneration] as
+	// ApplySandbox does.
 	ApplyTestClient(ctx context.Context, sandboxUID string, config store.TestClientConfig) (store.TestClientState, error)
 
 	// DeleteTestClient removes a SIM. It returns nil where there is none.
@@ -75,9 +76,12 @@ func deletionFailure(err error) error {
 
 // databaseFailure turns an error of the database into one that says what happens next; nil stays nil.
 func databaseFailure(err error) error {
+	var failed *failedError
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, errSpecChanged), errors.As(err, &failed):
+		return err
 	case errors.Is(err, store.ErrDeletionUnfinished):
 		return &waitingError{reason: v1alpha1.ReasonDeleting, message: deletionGoesOn, cause: err}
 	case errors.Is(err, store.ErrUnavailable):

@@ -37,6 +37,7 @@ func sandboxConfig(sandbox *v1alpha1.SandboxEnvironment) (store.SandboxConfig, e
 	}
 	config := store.SandboxConfig{
 		UID:            string(sandbox.UID),
+		Generation:     sandbox.Generation,
 		Namespace:      sandbox.Namespace,
 		Name:           sandbox.Name,
 		OpeningFloat:   make(map[payments.Currency]int64, len(spec.OpeningFloat)),

@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/store"
 )
 
 // reconcileSpec turns the spec into the configuration that the database takes, if there is room for the sandbox.
@@ -31,7 +32,10 @@ func (r *sandboxReconciler) reconcileDatabase(ctx context.Context, sandbox *v1al
 	if err != nil {
 		return err
 	}
-	state, err := r.database.ApplySandbox(ctx, seen.config)
+	state, err := applyPresent(ctx, r.live, sandbox, func(rolledBack int64) (store.SandboxState, error) {
+		seen.config.RolledBack = rolledBack
+		return r.database.ApplySandbox(ctx, seen.config)
+	})
 	if err != nil {
 		return databaseFailure(err)
 	}

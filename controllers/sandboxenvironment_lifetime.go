@@ -83,6 +83,9 @@ func (r *sandboxReconciler) endRows(ctx context.Context, sandbox *v1alpha1.Sandb
 	if err := r.outage.holdUp(change{key: client.ObjectKeyFromObject(sandbox)}); err != nil {
 		return deletionFailure(err)
 	}
+	if err := checkSpecIsPresent(ctx, r.live, sandbox); err != nil { // the policy may have changed, and nothing brings rows back
+		return deletionFailure(err)
+	}
 	end := r.database.DeleteSandbox
 	if sandbox.Spec.DeletionPolicy == deletionRetain {
 		end = r.database.RetainSandbox

@@ -97,7 +97,9 @@ func (r *sandboxReconciler) ensureSecret(ctx context.Context, sandbox *v1alpha1.
 	}
 	rotated := isReplaced(w.stored.SigningSecret, held.signingSecret, chosen.signingSecret)
 	if why == issueRotated || rotated {
-		if err := r.checkSpecIsPresent(ctx, sandbox); err != nil {
+		// The value of an earlier spec would undo a rotation that another controller has done. This comes after the Secret was read:
+		// whoever rotates later changes the Secret, and this controller may not write it any more.
+		if err := checkSpecIsPresent(ctx, r.live, sandbox); err != nil {
 			return credentials{}, err
 		}
 	}
@@ -115,22 +117,6 @@ func (r *sandboxReconciler) ensureSecret(ctx context.Context, sandbox *v1alpha1.
 // isReplaced reports whether a signing secret takes the place of the one that the database has, and does not stand there yet.
 func isReplaced(stored, held, chosen string) bool {
 	return stored != "" && chosen != stored && chosen != held
-}
-
-// checkSpecIsPresent returns errSpecChanged for a sandbox that the cache knows in an earlier generation than the API server, whose
-// value would undo a rotation that another controller has done. It comes after the Secret was read: whoever rotates later
-// changes the Secret, and this controller may not write it any more.
-func (r *sandboxReconciler) checkSpecIsPresent(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) error {
-	present := &v1alpha1.SandboxEnvironment{}
-	key := client.ObjectKeyFromObject(sandbox)
-	err := r.live.Get(ctx, key, present)
-	switch {
-	case client.IgnoreNotFound(err) != nil:
-		return &failedError{reason: v1alpha1.ReasonCredentialsError, cause: fmt.Errorf("reading the sandbox before a rotation: %w", err)}
-	case err != nil, present.UID != sandbox.UID, present.Generation != sandbox.Generation:
-		return errSpecChanged
-	}
-	return nil
 }
 
 // announceKey makes an event of what was written about the API key.

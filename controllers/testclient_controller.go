@@ -53,8 +53,11 @@ func (r *testClientReconciler) Reconcile(ctx context.Context, req ctrl.Request) 
 		return r.pace.next(err)
 	}
 	seen := r.reconcileRegistration(ctx, testClient)
-	if errors.Is(seen.err, errSandboxUnseen) && testClient.Status.ObservedGeneration == 0 {
+	switch {
+	case errors.Is(seen.err, errSandboxUnseen) && testClient.Status.ObservedGeneration == 0:
 		return r.pace.next(seen.err) // the sandbox is being made beside it: there is nothing to tell yet
+	case errors.Is(seen.err, errSpecChanged):
+		return r.pace.next(seen.err)
 	}
 	return r.finish(ctx, testClient, seen)
 }

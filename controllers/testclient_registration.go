@@ -44,7 +44,11 @@ func (r *testClientReconciler) reconcileRegistration(ctx context.Context, testCl
 
 // register puts the SIM into the registry. A number that is held by a SIM whose TestClient is no more is taken over.
 func (r *testClientReconciler) register(ctx context.Context, testClient *v1alpha1.TestClient, sandbox *v1alpha1.SandboxEnvironment, config store.TestClientConfig) (store.TestClientState, error) {
-	state, err := r.database.ApplyTestClient(ctx, string(sandbox.UID), config)
+	apply := func(rolledBack int64) (store.TestClientState, error) {
+		config.RolledBack = rolledBack
+		return r.database.ApplyTestClient(ctx, string(sandbox.UID), config)
+	}
+	state, err := applyPresent(ctx, r.direct, testClient, apply)
 	var duplicate store.ErrDuplicateMSISDN
 	if !errors.As(err, &duplicate) {
 		return state, err
@@ -59,7 +63,7 @@ func (r *testClientReconciler) register(ctx context.Context, testClient *v1alpha
 	if err := r.database.DeleteTestClient(ctx, duplicate.HolderUID); err != nil {
 		return state, err
 	}
-	return r.database.ApplyTestClient(ctx, string(sandbox.UID), config)
+	return applyPresent(ctx, r.direct, testClient, apply)
 }
 
 // exists reports whether the holder of a number is still there. One whose finalizer was taken away by hand has left its SIM
@@ -118,10 +122,7 @@ func sandboxNotReady(name string) *waitingError {
 // registrationFailure says what an error of the database means for a TestClient.
 func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
 	var duplicate store.ErrDuplicateMSISDN
-	var failed *failedError
 	switch {
-	case errors.As(err, &failed):
-		return failed
 	case errors.As(err, &duplicate):
 		return &stallingError{
 			reason: v1alpha1.ReasonDuplicateMSISDN,
@@ -148,14 +149,15 @@ func testClientConfig(testClient *v1alpha1.TestClient) (store.TestClientConfig, 
 		behaviour = payments.Behaviour(spec.Behaviour)
 	}
 	return store.TestClientConfig{
-		UID:       string(testClient.UID),
-		Name:      testClient.Name,
-		MSISDN:    spec.MSISDN,
-		Operator:  operator,
-		Country:   country,
-		Blocked:   spec.State == v1alpha1.TestClientBlocked,
-		Behaviour: behaviour,
-		Balance:   spec.Balance,
+		UID:        string(testClient.UID),
+		Generation: testClient.Generation,
+		Name:       testClient.Name,
+		MSISDN:     spec.MSISDN,
+		Operator:   operator,
+		Country:    country,
+		Blocked:    spec.State == v1alpha1.TestClientBlocked,
+		Behaviour:  behaviour,
+		Balance:    spec.Balance,
 	}, nil
 }
 

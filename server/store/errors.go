@@ -61,6 +61,15 @@ func (e ErrDuplicateMSISDN) Error() string {
 	return "the number " + e.MSISDN + " belongs to the TestClient " + e.Holder
 }
 
+// ErrStaleGeneration is returned for what was read of a resource before a change of its spec that has been applied since.
+type ErrStaleGeneration struct {
+	Applied int64 // the generation that was applied last
+}
+
+func (e ErrStaleGeneration) Error() string {
+	return fmt.Sprintf("generation %d of the resource has been applied already", e.Applied)
+}
+
 // classify says what was being done, and marks an error that is the database's absence as [ErrUnavailable].
 func classify(err error, doing string) error {
 	switch {

@@ -71,7 +71,8 @@ var workerStatements = append([]string{
 var controllerStatements = append([]string{
 	"ConfigVersion",
 	// sandboxes
-	"BumpVersion", "InsertOrganization", "LockOrganization", "OrganizationNamed", "RetireOrganization", "UnpurgedTenants", "UpdateOrganization",
+	"BumpVersion", "InsertOrganization", "LockOrganization", "OrganizationNamed", "RetireOrganization", "TakeGeneration", "UnpurgedTenants",
+	"UpdateOrganization",
 	"ListEnvironments", "RemoveEnvironment", "UpsertEnvironment", "ListStores", "RemoveStore", "UpsertStore",
 	"DeleteOperatorCredentials", "ListOperatorCredentials", "SetOperatorCredentials",
 	// reset, retention, counts

@@ -9,9 +9,11 @@ import (
 // SandboxConfig is a sandbox as its resource wants it to be. The resource's UID is the identity of the organization that
 // stands behind it: a resource deleted and made again is a new organization.
 type SandboxConfig struct {
-	UID       string // of the SandboxEnvironment, a UUID
-	Namespace string
-	Name      string
+	UID        string // of the SandboxEnvironment, a UUID
+	Generation int64  // of the SandboxEnvironment; one before the generation that was applied last is refused
+	RolledBack int64  // the generation that was applied last, where the API server is known to have gone back behind it; else 0
+	Namespace  string
+	Name       string
 
 	Environments   []EnvironmentConfig
 	Stores         []string // slugs
@@ -113,14 +115,16 @@ func (c Credentials) GoString() string { return c.String() }
 
 // TestClientConfig is a SIM as its resource wants it to be. The resource's UID is the SIM's identity.
 type TestClientConfig struct {
-	UID       string // of the TestClient, a UUID
-	Name      string // of the TestClient
-	MSISDN    string
-	Operator  payments.Operator
-	Country   payments.Country
-	Blocked   bool
-	Behaviour payments.Behaviour
-	Balance   int64 // opening; a change sets the live balance to the new value
+	UID        string // of the TestClient, a UUID
+	Generation int64  // as in [SandboxConfig]
+	RolledBack int64  // as in [SandboxConfig]
+	Name       string // of the TestClient
+	MSISDN     string
+	Operator   payments.Operator
+	Country    payments.Country
+	Blocked    bool
+	Behaviour  payments.Behaviour
+	Balance    int64 // opening; a change sets the live balance to the new value
 }
 
 // TestClientState is a SIM as it stands in the database.

@@ -15,7 +15,8 @@ import (
 )
 
 // ApplySandbox makes the rows of a sandbox equal to what its resource wants, in one database transaction, and returns how
-// they stand then. It writes nothing when they are equal already.
+// they stand then. It writes nothing when they are equal already. It returns [ErrStaleGeneration] for a resource that was read
+// before its last change was applied.
 func (s *Store) ApplySandbox(ctx context.Context, want SandboxConfig) (SandboxState, error) {
 	uid, err := parseUID(want.UID)
 	if err != nil {
@@ -58,7 +59,7 @@ func (c *sandboxChange) look() error {
 	if err != nil {
 		return err
 	}
-	if !row.Settled || c.wantsReset(row.Organization.Reset) {
+	if !row.Settled || row.Organization.Generation != c.want.Generation || c.wantsReset(row.Organization.Reset) {
 		return errToWrite
 	}
 	if err := c.settings(row.Organization); err != nil {
@@ -109,6 +110,9 @@ func (c *sandboxChange) organization() error {
 	if err != nil {
 		return err
 	}
+	if err := c.takeGeneration(row); err != nil {
+		return err
+	}
 	if c.wantsReset(row.Reset) {
 		if err := c.reset(row.Tenant); err != nil {
 			return err
@@ -116,6 +120,19 @@ func (c *sandboxChange) organization() error {
 		row.Tenant, row.Reset = c.tenant, c.want.Reset
 	}
 	return c.settings(row)
+}
+
+// takeGeneration notes which generation of the resource is applied. It returns [ErrStaleGeneration] for an earlier one than
+// before, which would undo what was asked for since, and would empty the sandbox for a reset that was carried out long ago.
+func (c *sandboxChange) takeGeneration(row db.Organization) error {
+	if row.Generation == c.want.Generation {
+		return nil
+	}
+	taken, err := c.q.TakeGeneration(c.ctx, c.want.Generation, row.Tenant, c.want.RolledBack)
+	if err == nil && taken == 0 {
+		err = ErrStaleGeneration{Applied: row.Generation}
+	}
+	return err
 }
 
 // settings makes those of an organization the wanted ones.
@@ -154,7 +171,7 @@ func (c *sandboxChange) newOrganization() error {
 	var row db.Organization
 	c.setSettings(&row)
 	row, err = c.q.InsertOrganization(c.ctx, db.InsertOrganizationParams{
-		OrgID: "org_" + code, ResourceUid: c.uid, Namespace: c.want.Namespace, Name: c.want.Name,
+		OrgID: "org_" + code, ResourceUid: c.uid, Generation: c.want.Generation, Namespace: c.want.Namespace, Name: c.want.Name,
 		LatencyPercent: row.LatencyPercent, MonthlyQuota: row.MonthlyQuota, RateLimit: row.RateLimit, WebhookURL: row.WebhookURL, WebhookMaxRetries: row.WebhookMaxRetries,
 		WebhookInitialDelayMs: row.WebhookInitialDelayMs, WebhookFactor: row.WebhookFactor,
 		WebhookMaxDelayMs: row.WebhookMaxDelayMs, WebhookTypes: row.WebhookTypes,

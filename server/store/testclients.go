@@ -14,7 +14,7 @@ import (
 
 // ApplyTestClient makes the row of a SIM equal to what its resource wants and returns how it stands then. It returns
 // [ErrDuplicateMSISDN] where another SIM of the sandbox holds the number, and [ErrNoOrganization] for a sandbox that was not
-// applied. It writes nothing when the row is equal already.
+// applied, and [ErrStaleGeneration] as [Store.ApplySandbox] does. It writes nothing when the row is equal already.
 func (s *Store) ApplyTestClient(ctx context.Context, sandboxUID string, want TestClientConfig) (TestClientState, error) {
 	sandbox, err := parseUID(sandboxUID)
 	if err != nil {
@@ -73,7 +73,7 @@ func holdsNumber(ctx context.Context, q *db.Queries, tenant int64, sim pgtype.UU
 // withConfig is a row made what the resource wants. A balance that differs from what the resource said last sets the live one.
 func withConfig(row db.Sim, want TestClientConfig) db.Sim {
 	currency, _ := want.Country.Currency()
-	row.Name, row.MSISDN = want.Name, want.MSISDN
+	row.Generation, row.Name, row.MSISDN = want.Generation, want.Name, want.MSISDN
 	row.Operator, row.Country, row.Currency = string(want.Operator), string(want.Country), string(currency)
 	row.Blocked, row.Behaviour = want.Blocked, string(want.Behaviour)
 	if row.Opening != want.Balance {
@@ -90,7 +90,7 @@ func applySIM(ctx context.Context, q *db.Queries, tenant int64, sim pgtype.UUID,
 	row, err := q.LockSIM(ctx, tenant, sim)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err := q.InsertSIM(ctx, db.InsertSIMParams{
-			Tenant: tenant, SimID: sim, Name: want.Name, MSISDN: want.MSISDN, Operator: string(want.Operator),
+			Tenant: tenant, SimID: sim, Generation: want.Generation, Name: want.Name, MSISDN: want.MSISDN, Operator: string(want.Operator),
 			Country: string(want.Country), Currency: string(currency), Blocked: want.Blocked,
 			Behaviour: string(want.Behaviour), Balance: want.Balance,
 		})
@@ -111,11 +111,15 @@ func applySIM(ctx context.Context, q *db.Queries, tenant int64, sim pgtype.UUID,
 	if wanted == row {
 		return row.Balance, nil
 	}
-	return wanted.Balance, q.UpdateSIM(ctx, db.UpdateSIMParams{
-		Name: wanted.Name, MSISDN: wanted.MSISDN, Operator: wanted.Operator, Country: wanted.Country,
+	updated, err := q.UpdateSIM(ctx, db.UpdateSIMParams{
+		Generation: wanted.Generation, RolledBack: want.RolledBack, Name: wanted.Name, MSISDN: wanted.MSISDN, Operator: wanted.Operator, Country: wanted.Country,
 		Currency: wanted.Currency, Blocked: wanted.Blocked, Behaviour: wanted.Behaviour, Balance: wanted.Balance,
 		Opening: wanted.Opening, Tenant: tenant, SimID: sim,
 	})
+	if err == nil && updated == 0 {
+		err = ErrStaleGeneration{Applied: row.Generation}
+	}
+	return wanted.Balance, err
 }
 
 func adjustSIM(ctx context.Context, q *db.Queries, tenant int64, sim pgtype.UUID, delta, after int64) error {

@@ -32,13 +32,14 @@ select sim_id, name from sims where tenant = sqlc.arg(tenant) and msisdn = sqlc.
 
 -- name: InsertSIM :exec
 -- As SetFloat, a new one is no change.
-insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at)
-values (sqlc.arg(tenant), sqlc.arg(sim_id), sqlc.arg(name), sqlc.arg(msisdn), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(blocked), sqlc.arg(behaviour), sqlc.arg(balance), sqlc.arg(balance), to_timestamp(0));
+insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at)
+values (sqlc.arg(tenant), sqlc.arg(sim_id), sqlc.arg(generation), sqlc.arg(name), sqlc.arg(msisdn), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(blocked), sqlc.arg(behaviour), sqlc.arg(balance), sqlc.arg(balance), to_timestamp(0));
 
--- name: UpdateSIM :exec
-update sims set name = sqlc.arg(name), msisdn = sqlc.arg(msisdn), operator = sqlc.arg(operator), country = sqlc.arg(country), currency = sqlc.arg(currency),
+-- name: UpdateSIM :execrows
+-- As TakeGeneration.
+update sims set generation = sqlc.arg(generation), name = sqlc.arg(name), msisdn = sqlc.arg(msisdn), operator = sqlc.arg(operator), country = sqlc.arg(country), currency = sqlc.arg(currency),
   blocked = sqlc.arg(blocked), behaviour = sqlc.arg(behaviour), balance = sqlc.arg(balance), opening = sqlc.arg(opening), changed_at = now()
-where tenant = sqlc.arg(tenant) and sim_id = sqlc.arg(sim_id);
+where tenant = sqlc.arg(tenant) and sim_id = sqlc.arg(sim_id) and (generation <= sqlc.arg(generation) or generation = sqlc.arg(rolled_back));
 
 -- name: InsertSIMAdjustment :exec
 insert into adjustments (tenant, sim_id, delta, balance_after) values (sqlc.arg(tenant), sqlc.arg(sim_id)::uuid, sqlc.arg(delta), sqlc.arg(balance_after));

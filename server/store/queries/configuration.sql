@@ -4,12 +4,18 @@
 select * from organizations where resource_uid = sqlc.arg(resource_uid) and retained_at is null for update;
 
 -- name: InsertOrganization :one
-insert into organizations (org_id, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries,
+insert into organizations (org_id, resource_uid, generation, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries,
   webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, webhook_types, pending_timeout_ms, suspended, reset)
-values (sqlc.arg(org_id), sqlc.arg(resource_uid), sqlc.arg(namespace), sqlc.arg(name), sqlc.arg(latency_percent), sqlc.narg(monthly_quota), sqlc.narg(rate_limit), sqlc.narg(webhook_url), sqlc.arg(webhook_max_retries),
+values (sqlc.arg(org_id), sqlc.arg(resource_uid), sqlc.arg(generation), sqlc.arg(namespace), sqlc.arg(name), sqlc.arg(latency_percent), sqlc.narg(monthly_quota), sqlc.narg(rate_limit), sqlc.narg(webhook_url), sqlc.arg(webhook_max_retries),
   sqlc.arg(webhook_initial_delay_ms), sqlc.arg(webhook_factor), sqlc.arg(webhook_max_delay_ms), sqlc.arg(webhook_types), sqlc.arg(pending_timeout_ms),
   sqlc.arg(suspended), sqlc.arg(reset))
 returning *;
+
+-- name: TakeGeneration :execrows
+-- Refuses what was read of the resource before a change of its spec that has been applied since. Only a restored API server counts
+-- generations again that were applied already.
+update organizations set generation = sqlc.arg(generation)
+where tenant = sqlc.arg(tenant) and (generation <= sqlc.arg(generation) or generation = sqlc.arg(rolled_back));
 
 -- name: UpdateOrganization :exec
 update organizations set namespace = sqlc.arg(namespace), name = sqlc.arg(name), latency_percent = sqlc.arg(latency_percent), monthly_quota = sqlc.narg(monthly_quota),

@@ -23,8 +23,8 @@ update operator_credentials set tenant = sqlc.arg(tenant) where tenant = sqlc.ar
 -- name: CopySIMs :exec
 -- Copied, and not moved: payments of the old tenant that are being booked hold locks on these rows, and nobody waits for them.
 with opened as (
-  insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening)
-  select sqlc.arg(tenant)::bigint, s.sim_id, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.opening, s.opening
+  insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening)
+  select sqlc.arg(tenant)::bigint, s.sim_id, s.generation, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.opening, s.opening
   from sims s where s.tenant = sqlc.arg(former)
   returning sim_id, balance
 )

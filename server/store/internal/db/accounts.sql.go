@@ -105,21 +105,22 @@ func (q *Queries) HoldTenantOfSIM(ctx context.Context, simID pgtype.UUID) error 
 }
 
 const insertSIM = `-- name: InsertSIM :exec
-insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, to_timestamp(0))
+insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, to_timestamp(0))
 `
 
 type InsertSIMParams struct {
-	Tenant    int64       `db:"tenant"`
-	SimID     pgtype.UUID `db:"sim_id"`
-	Name      string      `db:"name"`
-	MSISDN    string      `db:"msisdn"`
-	Operator  string      `db:"operator"`
-	Country   string      `db:"country"`
-	Currency  string      `db:"currency"`
-	Blocked   bool        `db:"blocked"`
-	Behaviour string      `db:"behaviour"`
-	Balance   int64       `db:"balance"`
+	Tenant     int64       `db:"tenant"`
+	SimID      pgtype.UUID `db:"sim_id"`
+	Generation int64       `db:"generation"`
+	Name       string      `db:"name"`
+	MSISDN     string      `db:"msisdn"`
+	Operator   string      `db:"operator"`
+	Country    string      `db:"country"`
+	Currency   string      `db:"currency"`
+	Blocked    bool        `db:"blocked"`
+	Behaviour  string      `db:"behaviour"`
+	Balance    int64       `db:"balance"`
 }
 
 // As SetFloat, a new one is no change.
@@ -127,6 +128,7 @@ func (q *Queries) InsertSIM(ctx context.Context, arg InsertSIMParams) error {
 	_, err := q.db.Exec(ctx, insertSIM,
 		arg.Tenant,
 		arg.SimID,
+		arg.Generation,
 		arg.Name,
 		arg.MSISDN,
 		arg.Operator,
@@ -186,7 +188,7 @@ func (q *Queries) ListFloats(ctx context.Context, tenant int64) ([]Float, error)
 }
 
 const lockSIM = `-- name: LockSIM :one
-select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at from sims where tenant = $1 and sim_id = $2 for update
+select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at, generation from sims where tenant = $1 and sim_id = $2 for update
 `
 
 func (q *Queries) LockSIM(ctx context.Context, tenant int64, simID pgtype.UUID) (Sim, error) {
@@ -205,6 +207,7 @@ func (q *Queries) LockSIM(ctx context.Context, tenant int64, simID pgtype.UUID) 
 		&i.Balance,
 		&i.Opening,
 		&i.ChangedAt,
+		&i.Generation,
 	)
 	return i, err
 }
@@ -257,28 +260,32 @@ func (q *Queries) TenantOf(ctx context.Context, resourceUid pgtype.UUID) (int64,
 	return tenant, err
 }
 
-const updateSIM = `-- name: UpdateSIM :exec
-update sims set name = $1, msisdn = $2, operator = $3, country = $4, currency = $5,
-  blocked = $6, behaviour = $7, balance = $8, opening = $9, changed_at = now()
-where tenant = $10 and sim_id = $11
+const updateSIM = `-- name: UpdateSIM :execrows
+update sims set generation = $1, name = $2, msisdn = $3, operator = $4, country = $5, currency = $6,
+  blocked = $7, behaviour = $8, balance = $9, opening = $10, changed_at = now()
+where tenant = $11 and sim_id = $12 and (generation <= $1 or generation = $13)
 `
 
 type UpdateSIMParams struct {
-	Name      string      `db:"name"`
-	MSISDN    string      `db:"msisdn"`
-	Operator  string      `db:"operator"`
-	Country   string      `db:"country"`
-	Currency  string      `db:"currency"`
-	Blocked   bool        `db:"blocked"`
-	Behaviour string      `db:"behaviour"`
-	Balance   int64       `db:"balance"`
-	Opening   int64       `db:"opening"`
-	Tenant    int64       `db:"tenant"`
-	SimID     pgtype.UUID `db:"sim_id"`
+	Generation int64       `db:"generation"`
+	Name       string      `db:"name"`
+	MSISDN     string      `db:"msisdn"`
+	Operator   string      `db:"operator"`
+	Country    string      `db:"country"`
+	Currency   string      `db:"currency"`
+	Blocked    bool        `db:"blocked"`
+	Behaviour  string      `db:"behaviour"`
+	Balance    int64       `db:"balance"`
+	Opening    int64       `db:"opening"`
+	Tenant     int64       `db:"tenant"`
+	SimID      pgtype.UUID `db:"sim_id"`
+	RolledBack int64       `db:"rolled_back"`
 }
 
-func (q *Queries) UpdateSIM(ctx context.Context, arg UpdateSIMParams) error {
-	_, err := q.db.Exec(ctx, updateSIM,
+// As TakeGeneration.
+func (q *Queries) UpdateSIM(ctx context.Context, arg UpdateSIMParams) (int64, error) {
+	result, err := q.db.Exec(ctx, updateSIM,
+		arg.Generation,
 		arg.Name,
 		arg.MSISDN,
 		arg.Operator,
@@ -290,6 +297,10 @@ func (q *Queries) UpdateSIM(ctx context.Context, arg UpdateSIMParams) error {
 		arg.Opening,
 		arg.Tenant,
 		arg.SimID,
+		arg.RolledBack,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

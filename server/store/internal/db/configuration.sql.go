@@ -161,17 +161,18 @@ func (q *Queries) InsertKey(ctx context.Context, tenant int64, hash []byte) erro
 }
 
 const insertOrganization = `-- name: InsertOrganization :one
-insert into organizations (org_id, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries,
+insert into organizations (org_id, resource_uid, generation, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries,
   webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, webhook_types, pending_timeout_ms, suspended, reset)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9,
-  $10, $11, $12, $13, $14,
-  $15, $16)
-returning org_id, tenant, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at, pending_timeout_ms, suspended, webhook_types, secret_rotation, previous_secret, previous_secret_until, reset, retained_at, key_rotation, applied
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+  $11, $12, $13, $14, $15,
+  $16, $17)
+returning org_id, tenant, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at, pending_timeout_ms, suspended, webhook_types, secret_rotation, previous_secret, previous_secret_until, reset, retained_at, key_rotation, applied, generation
 `
 
 type InsertOrganizationParams struct {
 	OrgID                 string      `db:"org_id"`
 	ResourceUid           pgtype.UUID `db:"resource_uid"`
+	Generation            int64       `db:"generation"`
 	Namespace             string      `db:"namespace"`
 	Name                  string      `db:"name"`
 	LatencyPercent        int32       `db:"latency_percent"`
@@ -192,6 +193,7 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 	row := q.db.QueryRow(ctx, insertOrganization,
 		arg.OrgID,
 		arg.ResourceUid,
+		arg.Generation,
 		arg.Namespace,
 		arg.Name,
 		arg.LatencyPercent,
@@ -235,6 +237,7 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		&i.RetainedAt,
 		&i.KeyRotation,
 		&i.Applied,
+		&i.Generation,
 	)
 	return i, err
 }
@@ -376,7 +379,7 @@ func (q *Queries) ListStores(ctx context.Context, tenant int64) ([]Store, error)
 
 const lockOrganization = `-- name: LockOrganization :one
 
-select org_id, tenant, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at, pending_timeout_ms, suspended, webhook_types, secret_rotation, previous_secret, previous_secret_until, reset, retained_at, key_rotation, applied from organizations where resource_uid = $1 and retained_at is null for update
+select org_id, tenant, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at, pending_timeout_ms, suspended, webhook_types, secret_rotation, previous_secret, previous_secret_until, reset, retained_at, key_rotation, applied, generation from organizations where resource_uid = $1 and retained_at is null for update
 `
 
 // Written by the controller, one sandbox at a time, and read by the api's directory.
@@ -410,6 +413,7 @@ func (q *Queries) LockOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.RetainedAt,
 		&i.KeyRotation,
 		&i.Applied,
+		&i.Generation,
 	)
 	return i, err
 }
@@ -588,6 +592,21 @@ func (q *Queries) StoresOf(ctx context.Context, tenants []int64) ([]StoresOfRow,
 		return nil, err
 	}
 	return items, nil
+}
+
+const takeGeneration = `-- name: TakeGeneration :execrows
+update organizations set generation = $1
+where tenant = $2 and (generation <= $1 or generation = $3)
+`
+
+// Refuses what was read of the resource before a change of its spec that has been applied since. Only a restored API server counts
+// generations again that were applied already.
+func (q *Queries) TakeGeneration(ctx context.Context, generation int64, tenant int64, rolledBack int64) (int64, error) {
+	result, err := q.db.Exec(ctx, takeGeneration, generation, tenant, rolledBack)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const unpurgedTenants = `-- name: UnpurgedTenants :many

@@ -12,7 +12,7 @@ import (
 )
 
 const findOrganization = `-- name: FindOrganization :one
-select o.org_id, o.tenant, o.resource_uid, o.namespace, o.name, o.latency_percent, o.monthly_quota, o.rate_limit, o.webhook_url, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.signing_secret, o.version, o.created_at, o.pending_timeout_ms, o.suspended, o.webhook_types, o.secret_rotation, o.previous_secret, o.previous_secret_until, o.reset, o.retained_at, o.key_rotation, o.applied, (o.applied is not distinct from (
+select o.org_id, o.tenant, o.resource_uid, o.namespace, o.name, o.latency_percent, o.monthly_quota, o.rate_limit, o.webhook_url, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.signing_secret, o.version, o.created_at, o.pending_timeout_ms, o.suspended, o.webhook_types, o.secret_rotation, o.previous_secret, o.previous_secret_until, o.reset, o.retained_at, o.key_rotation, o.applied, o.generation, (o.applied is not distinct from (
   select present.fingerprint from sandbox_fingerprints() present where present.tenant = o.tenant))::boolean as settled,
   coalesce(o.previous_secret_until <= now(), false)::boolean as overlap_over
 from organizations o where o.resource_uid = $1 and o.retained_at is null
@@ -55,6 +55,7 @@ func (q *Queries) FindOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.Organization.RetainedAt,
 		&i.Organization.KeyRotation,
 		&i.Organization.Applied,
+		&i.Organization.Generation,
 		&i.Settled,
 		&i.OverlapOver,
 	)
@@ -62,7 +63,7 @@ func (q *Queries) FindOrganization(ctx context.Context, resourceUid pgtype.UUID)
 }
 
 const findRegisteredSIM = `-- name: FindRegisteredSIM :one
-select s.tenant, s.sim_id, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.balance, s.opening, s.changed_at from sims s join organizations o using (tenant)
+select s.tenant, s.sim_id, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.balance, s.opening, s.changed_at, s.generation from sims s join organizations o using (tenant)
 where o.resource_uid = $1 and o.retained_at is null and s.sim_id = $2
 `
 
@@ -82,6 +83,7 @@ func (q *Queries) FindRegisteredSIM(ctx context.Context, resourceUid pgtype.UUID
 		&i.Balance,
 		&i.Opening,
 		&i.ChangedAt,
+		&i.Generation,
 	)
 	return i, err
 }

@@ -275,6 +275,7 @@ type Organization struct {
 	RetainedAt            *time.Time  `db:"retained_at"`
 	KeyRotation           string      `db:"key_rotation"`
 	Applied               *string     `db:"applied"`
+	Generation            int64       `db:"generation"`
 }
 
 type QuotaUsage struct {
@@ -298,18 +299,19 @@ type RetiredTenant struct {
 }
 
 type Sim struct {
-	Tenant    int64       `db:"tenant"`
-	SimID     pgtype.UUID `db:"sim_id"`
-	Name      string      `db:"name"`
-	MSISDN    string      `db:"msisdn"`
-	Operator  string      `db:"operator"`
-	Country   string      `db:"country"`
-	Currency  string      `db:"currency"`
-	Blocked   bool        `db:"blocked"`
-	Behaviour string      `db:"behaviour"`
-	Balance   int64       `db:"balance"`
-	Opening   int64       `db:"opening"`
-	ChangedAt time.Time   `db:"changed_at"`
+	Tenant     int64       `db:"tenant"`
+	SimID      pgtype.UUID `db:"sim_id"`
+	Name       string      `db:"name"`
+	MSISDN     string      `db:"msisdn"`
+	Operator   string      `db:"operator"`
+	Country    string      `db:"country"`
+	Currency   string      `db:"currency"`
+	Blocked    bool        `db:"blocked"`
+	Behaviour  string      `db:"behaviour"`
+	Balance    int64       `db:"balance"`
+	Opening    int64       `db:"opening"`
+	ChangedAt  time.Time   `db:"changed_at"`
+	Generation int64       `db:"generation"`
 }
 
 type Store struct {

@@ -184,7 +184,7 @@ func (q *Queries) FindReference(ctx context.Context, tenant int64, reference str
 
 const findSIM = `-- name: FindSIM :one
 
-select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at from sims where tenant = $1 and msisdn = $2
+select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at, generation from sims where tenant = $1 and msisdn = $2
 `
 
 // Every statement here runs behind the tenant wall and is one round trip.
@@ -208,6 +208,7 @@ func (q *Queries) FindSIM(ctx context.Context, tenant int64, mSISDN string) (Sim
 		&i.Balance,
 		&i.Opening,
 		&i.ChangedAt,
+		&i.Generation,
 	)
 	return i, err
 }

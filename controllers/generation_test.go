@@ -1,0 +1,207 @@
+package controllers_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// frozenDatabase belongs to a controller that stops in the moment before it writes a certain generation, and goes on when it is told
+// to: as a process that was frozen, or a leader that was cut off, and did not notice that another one works on.
+type frozenDatabase struct {
+	controllers.Database
+	generation int64
+	reached    chan struct{} // closed when it stops
+	wake       chan struct{}
+	woken      chan error // what the frozen call came to
+	once       *sync.Once
+}
+
+func newFrozenDatabase(database controllers.Database, generation int64) frozenDatabase {
+	return frozenDatabase{
+		Database: database, generation: generation, reached: make(chan struct{}), wake: make(chan struct{}),
+		woken: make(chan error, 1), once: &sync.Once{},
+	}
+}
+
+func (d frozenDatabase) freeze(generation int64) (frozen bool) {
+	if generation == d.generation {
+		d.once.Do(func() {
+			frozen = true
+			close(d.reached)
+			<-d.wake
+		})
+	}
+	return frozen
+}
+
+func (d frozenDatabase) ApplySandbox(ctx context.Context, config store.SandboxConfig) (store.SandboxState, error) {
+	frozen := d.freeze(config.Generation)
+	state, err := d.Database.ApplySandbox(ctx, config)
+	if frozen {
+		d.woken <- err
+	}
+	return state, err
+}
+
+// frozenRegistry is frozenDatabase for TestClients.
+type frozenRegistry struct{ frozenDatabase }
+
+func (d frozenRegistry) ApplySandbox(ctx context.Context, config store.SandboxConfig) (store.SandboxState, error) {
+	return d.Database.ApplySandbox(ctx, config)
+}
+
+func (d frozenRegistry) ApplyTestClient(ctx context.Context, uid string, config store.TestClientConfig) (store.TestClientState, error) {
+	frozen := d.freeze(config.Generation)
+	state, err := d.Database.ApplyTestClient(ctx, uid, config)
+	if frozen {
+		d.woken <- err
+	}
+	return state, err
+}
+
+func TestAFrozenControllerEmptiesNoSandboxAgain(t *testing.T) {
+	c := newCluster(t)
+	frozen := newFrozenDatabase(c.database, 2)
+	c.start(func(o *controllers.Options) { o.Database = frozen })
+	sandbox := c.newSandbox()
+	c.create(sandbox)
+	c.sandboxReady(sandbox)
+	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.Reset, s.Spec.OpeningFloat[0].Amount = "run-1", 5000 })
+	<-frozen.reached
+	c.start()
+	c.sandboxReady(sandbox)
+	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.Reset, s.Spec.OpeningFloat[0].Amount = "run-2", 7000 })
+	c.sandboxReady(sandbox)
+	c.row("update floats set balance = 6500 where balance = 7000 returning 1", nil, new(int))
+
+	close(frozen.wake)
+	if err := <-frozen.woken; err == nil {
+		t.Error("what a controller had read before the last change was applied")
+	}
+	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.LatencyPercent = new(int32(0)) }) // both look at it
+	c.sandboxReady(sandbox)
+	c.until(func(context.Context) string {
+		c.refresh(sandbox)
+		return cmp.Diff([]v1alpha1.Balance{{Currency: "RWF", Amount: 6500}}, sandbox.Status.Balances)
+	})
+	if n := c.count("select count(*) from retired_tenants"); n != 2 || sandbox.Status.ObservedReset != "run-2" {
+		t.Errorf("it was emptied %d times, observed reset %q", n, sandbox.Status.ObservedReset)
+	}
+}
+
+func TestAFrozenControllerSetsNoBalanceBack(t *testing.T) {
+	c := newCluster(t)
+	frozen := newFrozenDatabase(c.database, 2)
+	c.start(func(o *controllers.Options) { o.Database = frozenRegistry{frozen} })
+	sandbox, alice := c.newSandbox(), c.newTestClient("alice", "+250788000001")
+	c.create(sandbox)
+	c.create(alice)
+	c.testClientReady(alice)
+	edit(c, alice, func(a *v1alpha1.TestClient) { a.Spec.Balance = 600 })
+	<-frozen.reached
+	c.start()
+	c.testClientReady(alice)
+	edit(c, alice, func(a *v1alpha1.TestClient) { a.Spec.Balance = 700 })
+	c.testClientReady(alice)
+
+	close(frozen.wake)
+	if err := <-frozen.woken; err == nil {
+		t.Error("what a controller had read before the last change was applied")
+	}
+	edit(c, alice, func(a *v1alpha1.TestClient) { a.Spec.Behaviour = "Ignore" })
+	c.testClientReady(alice)
+	if balance := c.count("select balance from sims"); balance != 700 {
+		t.Errorf("the SIM has %d", balance)
+	}
+}
+
+// staleClient shows a sandbox as it was, for as long as it is told to.
+type staleClient struct {
+	client.Client
+	shown *atomic.Pointer[v1alpha1.SandboxEnvironment] // nil: as it is
+	times *atomic.Int32                                // that it was shown
+}
+
+func (s staleClient) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+	if sandbox, is := into.(*v1alpha1.SandboxEnvironment); is {
+		if shown := s.shown.Load(); shown != nil {
+			shown.DeepCopyInto(sandbox)
+			s.times.Add(1)
+			return nil
+		}
+	}
+	return s.Client.Get(ctx, key, into, options...)
+}
+
+// A deletionPolicy that is changed while the deletion waits holds, also for a controller that has not heard of it.
+func TestADeletionGoesByThePresentPolicy(t *testing.T) {
+	c := newCluster(t)
+	stale := staleClient{shown: &atomic.Pointer[v1alpha1.SandboxEnvironment]{}, times: &atomic.Int32{}}
+	options := controllers.ManagerOptions(c.namespace)
+	options.NewClient = func(config *rest.Config, o client.Options) (made client.Client, err error) {
+		stale.Client, err = client.New(config, o)
+		return stale, err
+	}
+	c.startWith(options)
+	sandbox := c.newSandbox()
+	c.create(sandbox)
+	c.sandboxReady(sandbox)
+	c.database.setAway(true)
+	if err := c.Delete(t.Context(), sandbox); err != nil {
+		t.Fatal(err)
+	}
+	c.refresh(sandbox)
+	stale.shown.Store(sandbox.DeepCopy())
+	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.DeletionPolicy = "Retain" })
+	c.database.setAway(false)
+	before := stale.times.Load()
+	c.until(func(context.Context) string {
+		if n := stale.times.Load() - before; n < 3 {
+			return fmt.Sprintf("it was read %d times", n)
+		}
+		return ""
+	})
+	if n := c.database.count("DeleteSandbox"); n != 0 {
+		t.Errorf("its rows were deleted, %d times", n)
+	}
+	stale.shown.Store(nil)
+	c.gone(sandbox)
+	if n := c.count("select count(*) from organizations where retained_at is not null"); n != 1 {
+		t.Errorf("%d organizations are retained", n)
+	}
+}
+
+// An API server that was restored from a backup counts generations again that were applied already: it decides, all the same.
+func TestARestoredAPIServerIsFollowed(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	sandbox, alice := c.newSandbox(), c.newTestClient("alice", "+250788000001")
+	c.create(sandbox)
+	c.create(alice)
+	c.sandboxReady(sandbox)
+	c.testClientReady(alice)
+	c.row("update organizations set generation = 40, latency_percent = 7 returning 1", nil, new(int))
+	c.row("update sims set generation = 30, behaviour = 'Ignore' returning 1", nil, new(int))
+
+	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.OpeningFloat[0].Amount = 5000 })
+	edit(c, alice, func(a *v1alpha1.TestClient) { a.Spec.Balance = 600 })
+	c.sandboxReady(sandbox)
+	c.testClientReady(alice)
+	var got []int64
+	c.row(`select array[o.generation, o.latency_percent, f.balance, s.generation, s.balance] from organizations o, floats f, sims s
+		where s.behaviour = 'Approve'`, nil, &got)
+	if diff := cmp.Diff([]int64{2, 100, 5000, 2, 600}, got); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+}
