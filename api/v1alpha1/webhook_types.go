@@ -21,8 +21,8 @@ type Webhook struct {
 	SigningSecretRef *SecretKeyReference `json:"signingSecretRef,omitempty"`
 
 	// secretRotation is any text of up to 63 characters, for example "1". A new value makes a new signing secret, where it is
-	// a generated one. The one before it signs beside it, in the webhook-signature header, for 24 hours; X-Service-Signature
-	// is made with the new one at once.
+	// a generated one. The one before it signs beside it for 24 hours, in the headers X-Service-Signature-Previous and
+	// webhook-signature; X-Service-Signature is made with the new one at once.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=63

@@ -94,6 +94,21 @@ func TestListenRefusesWhatItCannotVerify(t *testing.T) {
 	}
 }
 
+// During a rotation a receiver that still has the previous secret accepts.
+func TestListenAcceptsThePreviousSecret(t *testing.T) {
+	t.Parallel()
+	const previous = "whsec_dGhlIHByZXZpb3VzIG9uZQ=="
+	answer, printed := deliver(t, &receiver{secret: previous}, listenedEvent, func(r *http.Request) {
+		body := []byte(listenedEvent)
+		r.Header.Set(webhooks.HeaderPreviousSignature, webhooks.Signature(previous, body))
+		r.Header.Set(webhooks.HeaderStandardSignature,
+			webhooks.StandardSignatures(listenSecret, previous, "evt_1", listenedAt, body))
+	})
+	if answer.Code != http.StatusNoContent {
+		t.Errorf("answered %d, printed %q", answer.Code, printed)
+	}
+}
+
 // Without a secret even a signature made without one is refused.
 func TestListenWithoutASecretFailsClosed(t *testing.T) {
 	t.Parallel()

@@ -129,7 +129,9 @@ func (a *api) tagged(tag string) []pageOperation {
 func newPageEvent(e describedEvent, o *huma.Operation) pageEvent {
 	headers := "Content-Type: " + mediaJSON
 	for _, h := range o.Parameters {
-		headers += "\n" + h.Name + ": " + h.Example.(string)
+		if example, is := h.Example.(string); is {
+			headers += "\n" + h.Name + ": " + example
+		}
 	}
 	return pageEvent{
 		ID: o.OperationID, Description: e.description,

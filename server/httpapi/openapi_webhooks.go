@@ -108,13 +108,21 @@ func (e describedEvent) body() []byte {
 	return body
 }
 
+// signaturePattern is that of a signature in hex.
+const signaturePattern = "^sha256=[0-9a-f]{64}$"
+
 // deliveryHeaders are the headers of a delivery, with what they are for a body that was sent at the time of the examples.
 func deliveryHeaders(event, id string, body []byte) []*huma.Param {
 	at := exampleTime.Add(10 * time.Minute)
 	return []*huma.Param{
 		deliveryHeader(webhooks.HeaderEvent, "The event's name, as in the body.", event, ""),
 		deliveryHeader(webhooks.HeaderSignature, "HMAC-SHA256 of the body, keyed by the signing secret as it stands in the Secret, in hex.",
-			webhooks.Signature(exampleSecret, body), "^sha256=[0-9a-f]{64}$"),
+			webhooks.Signature(exampleSecret, body), signaturePattern),
+		{
+			Name: webhooks.HeaderPreviousSignature, In: "header",
+			Description: "The same, keyed by the secret before: for 24 hours after a rotation of the secret, else absent. Accept a delivery if either header matches.",
+			Schema:      &huma.Schema{Type: huma.TypeString, Pattern: signaturePattern},
+		},
 		deliveryHeader(webhooks.HeaderDelivery, "The event's id, the same for every attempt: drop what you have seen.", id, "^evt_[0-9A-Z]+$"),
 		deliveryHeader(webhooks.HeaderStandardID, "Standard Webhooks: the event's id.", id, ""),
 		deliveryHeader(webhooks.HeaderStandardTimestamp, "Standard Webhooks: when the attempt was made, in seconds since 1970.",

@@ -3,9 +3,10 @@ package webhooks
 
 // Headers of a delivery, beside the three of the Standard Webhooks specification.
 const (
-	HeaderEvent     = "X-Service-Event"
-	HeaderSignature = "X-Service-Signature"
-	HeaderDelivery  = "X-Service-Delivery" // the event's id, the same for every attempt
+	HeaderEvent             = "X-Service-Event"
+	HeaderSignature         = "X-Service-Signature"
+	HeaderPreviousSignature = "X-Service-Signature-Previous" // by the previous secret, while a rotation is under way
+	HeaderDelivery          = "X-Service-Delivery"           // the event's id, the same for every attempt
 
 	HeaderStandardID        = "webhook-id"
 	HeaderStandardTimestamp = "webhook-timestamp"

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,6 +72,18 @@ func TestReceiversAcceptEitherSecretDuringARotation(t *testing.T) {
 				if got := r.Header.Get(webhooks.HeaderSignature); got != webhooks.Signature(standardSecret, body) {
 					t.Errorf("X-Service-Signature is %s, want the new secret's alone", got)
 				}
+				var previous []string
+				if c.previous != "" {
+					previous = []string{webhooks.Signature(c.previous, body)}
+				}
+				if got := r.Header.Values("X-Service-Signature-Previous"); !slices.Equal(got, previous) {
+					t.Errorf("X-Service-Signature-Previous is %s, want %s", got, previous)
+				}
+				// A receiver that knows no other header than these two accepts as well.
+				mine := webhooks.Signature(c.receives, body)
+				if matches := slices.Contains([]string{r.Header.Get("X-Service-Signature"), r.Header.Get("X-Service-Signature-Previous")}, mine); matches != c.accepted {
+					t.Errorf("one of the two headers matches: %t", matches)
+				}
 			})
 			d := delivery(url)
 			d.Previous = c.previous
@@ -87,7 +100,14 @@ func TestVerifyWithMoreThanOneSignature(t *testing.T) {
 	foreign := "v1," + strings.Repeat("A", 43) + "="
 	h := signed(ownSecret, at)
 	h.Set(webhooks.HeaderStandardSignature, h.Get(webhooks.HeaderStandardSignature)+" "+foreign)
+	for _, previous := range []string{"", "sha256=", webhooks.Signature(previousSecret, []byte(event))} {
+		h.Set(webhooks.HeaderPreviousSignature, previous)
+		if err := webhooks.Verify(h, []byte(event), standardSecret, at); !errors.Is(err, webhooks.ErrBadSignature) {
+			t.Errorf("with %q: %v", previous, err)
+		}
+	}
+	h.Set(webhooks.HeaderPreviousSignature, webhooks.Signature(standardSecret, []byte(event)))
 	if err := webhooks.Verify(h, []byte(event), standardSecret, at); !errors.Is(err, webhooks.ErrBadStandardSignature) {
-		t.Errorf("got %v", err)
+		t.Errorf("without a standard signature of its own: %v", err)
 	}
 }

@@ -139,6 +139,9 @@ func (s *Sender) request(ctx context.Context, d Delivery) (*http.Request, error)
 	h.Set("User-Agent", s.userAgent)
 	h.Set(HeaderEvent, d.Type.Event())
 	h.Set(HeaderSignature, Signature(d.Secret, d.Body))
+	if rotating(d.Secret, d.Previous) {
+		h.Set(HeaderPreviousSignature, Signature(d.Previous, d.Body))
+	}
 	h.Set(HeaderDelivery, id)
 	h.Set(HeaderStandardID, id)
 	h.Set(HeaderStandardTimestamp, strconv.FormatInt(d.At.Unix(), 10))

@@ -32,11 +32,14 @@ func StandardSignature(secret, id string, at time.Time, body []byte) string {
 // previous signs nothing.
 func StandardSignatures(secret, previous, id string, at time.Time, body []byte) string {
 	signatures := StandardSignature(secret, id, at, body)
-	if previous != "" && previous != secret {
+	if rotating(secret, previous) {
 		signatures += " " + StandardSignature(previous, id, at, body)
 	}
 	return signatures
 }
+
+// rotating reports whether a previous secret signs beside the present one.
+func rotating(secret, previous string) bool { return previous != "" && previous != secret }
 
 func standardKey(secret string) []byte {
 	if encoded, found := strings.CutPrefix(secret, SecretPrefix); found {
@@ -66,16 +69,14 @@ const tolerance = 5 * time.Minute
 // Verify checks the signatures of a delivery as its receiver should: over the exact bytes that arrived, in constant time, before
 // anything is parsed. Without a secret it refuses everything.
 //
-// While a rotation of the secret is under way, webhook-signature holds one signature by the new and one by the previous secret,
-// and X-Service-Signature is by the new one already. A receiver that still has the previous secret goes by its own in
-// webhook-signature then, which covers the body too. With one signature there, both headers have to match.
+// While a rotation of the secret is under way, the previous secret signs too: in X-Service-Signature-Previous, and as one more
+// signature in webhook-signature. A delivery is accepted if both kinds of signature match the secret that the receiver has.
 func Verify(header http.Header, body []byte, secret string, now time.Time) error {
 	if secret == "" {
 		return ErrBadSignature
 	}
-	signatures := strings.Fields(header.Get(HeaderStandardSignature))
-	rotating := len(signatures) > 1
-	if !rotating && !hmac.Equal([]byte(header.Get(HeaderSignature)), []byte(Signature(secret, body))) {
+	signature := []byte(Signature(secret, body))
+	if !hmac.Equal([]byte(header.Get(HeaderSignature)), signature) && !hmac.Equal([]byte(header.Get(HeaderPreviousSignature)), signature) {
 		return ErrBadSignature
 	}
 	seconds, err := strconv.ParseInt(header.Get(HeaderStandardTimestamp), 10, 64)
@@ -83,7 +84,7 @@ func Verify(header http.Header, body []byte, secret string, now time.Time) error
 		return ErrBadTimestamp
 	}
 	want := []byte(StandardSignature(secret, header.Get(HeaderStandardID), time.Unix(seconds, 0), body))
-	for _, one := range signatures {
+	for one := range strings.FieldsSeq(header.Get(HeaderStandardSignature)) {
 		if hmac.Equal([]byte(one), want) {
 			return nil
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"strings"
 	"time"
 )
 
@@ -40,6 +41,10 @@ func deliveryHeaders(c *check) {
 		"Content-Type": matching(`^application/json`), "X-Service-Event": "payment.completed", "X-Service-Delivery": anyText,
 		"X-Service-Signature": matching(`^sha256=[0-9a-f]{64}$`), "User-Agent": anyText,
 	})
+	if previous := d.header.Values("X-Service-Signature-Previous"); len(previous) > 0 { // while the secret is being rotated
+		c.fields("the header of the previous secret", object{"X-Service-Signature-Previous": strings.Join(previous, ", ")},
+			object{"X-Service-Signature-Previous": matching(`^sha256=[0-9a-f]{64}$`)})
+	}
 	if d.method != "POST" {
 		c.problem("the method is %s", d.method)
 	}
