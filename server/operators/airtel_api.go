@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// airtelAPI is a client of the collections of Airtel's Open API (o).
+// airtelAPI is a client of the collections of Airtel's Open API (o). Airtel does not tell the amount of a payment.
 type airtelAPI struct{ connection }
 
 const (
@@ -43,14 +44,15 @@ type airtelReply struct {
 // Collect implements [API].
 func (a *airtelAPI) Collect(ctx context.Context, t *payments.Transaction) (Answer, error) {
 	p := newAirtelPayload(t)
+	p.Transaction.ID = requestID(t)
 	said, err := a.ask(ctx, t, request{
-		method: http.MethodPost, path: airtelPaymentsPath, body: airtelRequest{p.Reference, p.Subscriber, p.Transaction},
+		method: http.MethodPost, path: airtelPaymentsPath, body: airtelRequest{p.Transaction.ID, p.Subscriber, p.Transaction},
 	})
 	switch {
 	case err != nil:
 		return Answer{}, err
 	case said.Status.Success:
-		return Answer{Status: payments.Pending, NativeID: nativeID(said.Data.Transaction.ID)}, nil
+		return Answer{Status: payments.Pending, NativeID: said.id(t)}, nil
 	case said.Status.ResultCode == airtelDuplicateID:
 		return said.answer(t, payments.DuplicateReference), nil
 	case said.Status.ResultCode != airtelInvalid && airtelFailure(said.Status.ResponseCode) != payments.ServiceUnavailable:
@@ -61,7 +63,7 @@ func (a *airtelAPI) Collect(ctx context.Context, t *payments.Transaction) (Answe
 
 // Ask implements [API].
 func (a *airtelAPI) Ask(ctx context.Context, t *payments.Transaction) (Answer, error) {
-	said, err := a.ask(ctx, t, request{method: http.MethodGet, path: airtelEnquiryPath + segment(t.Reference)})
+	said, err := a.ask(ctx, t, request{method: http.MethodGet, path: airtelEnquiryPath + requestID(t)})
 	if err != nil {
 		return Answer{}, err
 	}
@@ -106,18 +108,28 @@ func (a *airtelAPI) token(ctx context.Context) (string, time.Duration, error) {
 	return answer.token()
 }
 
-// answer puts what Airtel said beside what it was asked for. The id that it gave when it accepted the payment stays its id:
-// an enquiry is answered with the caller's id too.
+// answer puts what Airtel said beside what it was asked for, as the merchant sees it.
 func (r airtelReply) answer(t *payments.Transaction, status payments.Status) Answer {
 	p := newAirtelPayload(t)
+	id := r.id(t)
 	p.Data.Transaction, p.Status = r.Data.Transaction.airtelResult, r.Status
+	p.Data.Transaction.ID = cmp.Or(id, t.ProviderTxID())
+	return Answer{Status: status, NativeID: id, Raw: encode(p)}
+}
+
+// id is Airtel's id of the payment, empty while it gave none: the id that it gave first stays, and the caller's own, which its answers
+// repeat (o), is none.
+func (r airtelReply) id(t *payments.Transaction) string {
+	given := r.Data.Transaction
 	switch {
 	case t.NativeID != "":
-		p.Data.Transaction.ID = t.NativeID
-	case r.Data.Transaction.AirtelMoneyID != "":
-		p.Data.Transaction.ID = r.Data.Transaction.AirtelMoneyID
+		return t.NativeID
+	case given.AirtelMoneyID != "":
+		return nativeID(given.AirtelMoneyID)
+	case given.ID != requestID(t):
+		return nativeID(given.ID)
 	}
-	return Answer{Status: status, NativeID: nativeID(p.Data.Transaction.ID), Raw: encode(p)}
+	return ""
 }
 
 // airtelFailure is the status that a response code of a failed payment stands for (o, but for 012: a).

@@ -3,7 +3,9 @@ package operators
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -25,6 +27,25 @@ type Answer struct {
 	Status   payments.Status
 	NativeID string          // the operator's id of it, empty while there is none
 	Raw      json.RawMessage // what was answered, in the form of [Raw]
+}
+
+// requestID is the id that an operator is asked to know a payment by: the transaction's code, 26 digits and capital letters (Orange takes
+// 30 characters, t). It is not the merchant's reference, which is unique within a sandbox and until its next reset only: an operator's
+// account may serve several of them. MTN wants a UUID, see mtnReferenceID.
+func requestID(t *payments.Transaction) string { return t.ID.Code() }
+
+// paid is the answer that a payment succeeded, if the operator tells the amount and the currency that it was asked for; an empty currency
+// is one that the operator does not tell. Otherwise it is no success: what was paid is not what the merchant would be credited with.
+func (a Answer) paid(t *payments.Transaction, amount, currency string) Answer {
+	whole, fraction, _ := strings.Cut(amount, ".")
+	same := whole == strconv.FormatInt(t.Amount, 10) && strings.Trim(fraction, "0") == "" && (currency == "" || currency == currencyCode(t))
+	if a.Status != payments.Success || same {
+		return a
+	}
+	why := fmt.Sprintf("the operator says that %.40q %.10q was paid, not %d %s", amount, currency, t.Amount, currencyCode(t))
+	kept := *t
+	kept.NativeID = a.NativeID
+	return Answer{Status: payments.ServiceUnavailable, NativeID: a.NativeID, Raw: Unavailable(&kept, why)}
 }
 
 // nativeID is an id that an operator gave, or nothing where it gave what is none: it is kept, and shown to the merchant.

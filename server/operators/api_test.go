@@ -76,6 +76,9 @@ func (f *fake) access() operators.Access {
 	}
 }
 
+// requested is what Airtel, Orange and Moov know the transaction by.
+var requested = payments.ID{1, 2, 3}.Code()
+
 func forwarded(operator payments.Operator) *payments.Transaction {
 	t := &payments.Transaction{
 		ID: payments.ID{1, 2, 3}, Type: payments.Collection, Status: payments.Pending, Reference: "SHOP/1", Operator: operator, Amount: 25000,
@@ -103,20 +106,20 @@ func TestRequests(t *testing.T) {
 		payments.Airtel: {
 			"POST /below/auth/oauth2/token\nContent-Type: application/json\n" + `{"client_id":"id","client_secret":"hush","grant_type":"client_credentials"}`,
 			"POST /below/merchant/v1/payments/\nAuthorization: Bearer T\nX-Country: RW\nX-Currency: RWF\nContent-Type: application/json\n" +
-				`{"reference":"SHOP/1","subscriber":{"country":"RW","currency":"RWF","msisdn":"250788000001"},"transaction":{"amount":25000,"country":"RW","currency":"RWF","id":"SHOP/1"}}`,
-			"GET /below/standard/v1/payments/SHOP%2F1\nAuthorization: Bearer T\nX-Country: RW\nX-Currency: RWF\n",
+				`{"reference":"` + requested + `","subscriber":{"country":"RW","currency":"RWF","msisdn":"250788000001"},"transaction":{"amount":25000,"country":"RW","currency":"RWF","id":"` + requested + `"}}`,
+			"GET /below/standard/v1/payments/" + requested + "\nAuthorization: Bearer T\nX-Country: RW\nX-Currency: RWF\n",
 		},
 		payments.Orange: {
 			"POST /below/oauth/v3/token\nAuthorization: Basic aWQ6aHVzaA==\nContent-Type: application/x-www-form-urlencoded\ngrant_type=client_credentials",
 			"POST /below/omcoreapis/1.0.2/mp/pay\nAuthorization: Bearer T\nContent-Type: application/json\n" +
-				`{"order_id":"SHOP/1","subscriber_msisdn":"2250707000001","amount":25000,"currency":"XOF","description":"Payment"}`,
-			"GET /below/omcoreapis/1.0.2/mp/paymentstatus/SHOP%2F1\nAuthorization: Bearer T\n",
+				`{"order_id":"` + requested + `","subscriber_msisdn":"2250707000001","amount":25000,"currency":"XOF","description":"Payment"}`,
+			"GET /below/omcoreapis/1.0.2/mp/paymentstatus/" + requested + "\nAuthorization: Bearer T\n",
 		},
 		payments.Moov: {
 			"POST /below/auth/token\nContent-Type: application/json\n" + `{"username":"id","password":"hush"}`,
 			"POST /below/merchant/v1/payments\nAuthorization: Bearer T\nContent-Type: application/json\n" +
-				`{"externalReference":"SHOP/1","amount":25000,"currency":"XOF","phoneNumber":"2290195000001","description":"Payment"}`,
-			"GET /below/merchant/v1/payments/SHOP%2F1\nAuthorization: Bearer T\n",
+				`{"externalReference":"` + requested + `","amount":25000,"currency":"XOF","phoneNumber":"2290195000001","description":"Payment"}`,
+			"GET /below/merchant/v1/payments/" + requested + "\nAuthorization: Bearer T\n",
 		},
 	} {
 		t.Run(string(operator), func(t *testing.T) {
@@ -139,24 +142,90 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// A payment has one id at MTN, whoever asks and however often, and every payment another.
-func TestRepetitionHasTheSameID(t *testing.T) {
-	f := newFake(t, answers(http.StatusAccepted, ""))
-	other := forwarded(payments.MTN)
-	other.ID[15] = 9
-	for _, transaction := range []*payments.Transaction{forwarded(payments.MTN), forwarded(payments.MTN), other} {
-		if _, err := f.api(payments.MTN).Collect(t.Context(), transaction); err != nil {
-			t.Fatal(err)
+// A payment has one id at its operator, whoever asks and however often, and every payment another, though it has the same reference: an
+// account of a merchant's serves several sandboxes, and a sandbox's references are free again after a reset.
+func TestRequestHasTheTransactionsID(t *testing.T) {
+	for operator, named := range map[payments.Operator]string{
+		payments.MTN: "X-Reference-Id: ", payments.Airtel: `"RWF","id":"`, payments.Orange: `"order_id":"`, payments.Moov: `"externalReference":"`,
+	} {
+		t.Run(string(operator), func(t *testing.T) {
+			f := newFake(t, answers(http.StatusAccepted, `{"status":{"success":true}}`))
+			other := forwarded(operator)
+			other.ID[15] = 9
+			for _, transaction := range []*payments.Transaction{forwarded(operator), forwarded(operator), other} {
+				_, _ = f.api(operator).Collect(t.Context(), transaction)
+			}
+			var ids []string
+			for _, line := range f.came {
+				if _, rest, found := strings.Cut(line, named); found {
+					ids = append(ids, rest[:strings.IndexAny(rest, "\"\n")])
+				}
+			}
+			if len(ids) != 3 || ids[0] != ids[1] || ids[1] == ids[2] || len(ids[0]) < 26 {
+				t.Errorf("ids: %v", ids)
+			}
+		})
+	}
+}
+
+// What the operator says was paid is what was asked for, or it is no success.
+func TestAnotherAmountIsNoSuccess(t *testing.T) {
+	mtn := func(amount, currency string) string {
+		return `{"amount":"` + amount + `","currency":"` + currency + `","status":"SUCCESSFUL","financialTransactionId":"F1"}`
+	}
+	orange := func(amount string) string {
+		return `{"data":{"status":"SUCCESSFULL","amount":` + amount + `,"txnid":"F1","order_id":"` + requested + `"}}`
+	}
+	moov := func(amount, currency string) string {
+		return `{"responseCode":"0","transactionId":"F1","externalReference":"` + requested + `","amount":` + amount + `,"currency":"` + currency + `"}`
+	}
+	for name, c := range map[string]struct {
+		operator payments.Operator
+		body     string
+		success  bool
+	}{
+		"mtn": {payments.MTN, mtn("25000", "RWF"), true}, "mtn with decimals": {payments.MTN, mtn("25000.00", "RWF"), true},
+		"mtn less": {payments.MTN, mtn("24999", "RWF"), false}, "mtn a fraction more": {payments.MTN, mtn("25000.5", "RWF"), false},
+		"mtn another currency": {payments.MTN, mtn("25000", "EUR"), false}, "mtn nothing": {payments.MTN, `{"status":"SUCCESSFUL","financialTransactionId":"F1"}`, false},
+		"mtn much text": {payments.MTN, mtn(strings.Repeat("9", 1000), "RWF"), false},
+		"orange":        {payments.Orange, orange("25000"), true}, "orange more": {payments.Orange, orange("250000"), false},
+		"moov": {payments.Moov, moov("25000", "XOF"), true}, "moov less": {payments.Moov, moov("1", "XOF"), false},
+		"moov another currency": {payments.Moov, moov("25000", "XAF"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t, answers(http.StatusOK, c.body))
+			got, err := f.api(c.operator).Ask(t.Context(), forwarded(c.operator))
+			if err != nil || got.NativeID != "F1" || len(got.Raw) > 1000 {
+				t.Fatalf("got %+v, %v", got, err)
+			}
+			told := strings.Contains(string(got.Raw), "the operator says that") && strings.Contains(string(got.Raw), "not 25000")
+			if success := got.Status == payments.Success; success != c.success || told == c.success || !success && got.Status != payments.ServiceUnavailable {
+				t.Errorf("got %s: %s", got.Status, got.Raw)
+			}
+		})
+	}
+}
+
+// The merchant sees its own reference, whatever the operator knows the payment by.
+func TestRawHasTheMerchantsReference(t *testing.T) {
+	for operator, body := range map[payments.Operator]string{
+		payments.Airtel: `{"data":{"transaction":{"airtel_money_id":"F1","id":"` + requested + `","status":"TS"}},"status":{"response_code":"DP00800001001"}}`,
+		payments.Orange: `{"data":{"status":"SUCCESSFULL","amount":25000,"txnid":"F1","order_id":"` + requested + `"}}`,
+		payments.Moov:   `{"responseCode":"0","transactionId":"F1","externalReference":"` + requested + `","amount":25000,"currency":"XOF"}`,
+	} {
+		f := newFake(t, answers(http.StatusOK, body))
+		got, err := f.api(operator).Ask(t.Context(), forwarded(operator))
+		if err != nil || strings.Contains(string(got.Raw), requested) || !strings.Contains(string(got.Raw), `"SHOP/1"`) || !strings.Contains(string(got.Raw), `"F1"`) {
+			t.Errorf("%s: %s, %v", operator, got.Raw, err)
 		}
 	}
-	var ids []string
-	for _, line := range f.came {
-		if _, rest, found := strings.Cut(line, "X-Reference-Id: "); found {
-			ids = append(ids, rest[:36])
-		}
-	}
-	if len(ids) != 3 || ids[0] != ids[1] || ids[1] == ids[2] {
-		t.Errorf("ids: %v", ids)
+}
+
+// Airtel repeats the caller's id, which is none of its own.
+func TestAirtelsEchoIsNoID(t *testing.T) {
+	f := newFake(t, answers(200, `{"data":{"transaction":{"id":"`+requested+`","status":"SUCCESS"}},"status":{"success":true}}`))
+	if got, err := f.api(payments.Airtel).Collect(t.Context(), forwarded(payments.Airtel)); err != nil || got.NativeID != "" {
+		t.Errorf("got %+v, %v", got, err)
 	}
 }
 
@@ -176,13 +245,13 @@ func TestAnswersToAQuestion(t *testing.T) {
 		return `{"amount":"25000","currency":"RWF","externalId":"SHOP/1",` + rest + `}`
 	}
 	airtel := func(status, code string) string {
-		return `{"data":{"transaction":{"airtel_money_id":"CI123","id":"SHOP/1","message":"m","status":"` + status + `"}},"status":{"code":"200","response_code":"` + code + `","success":true}}`
+		return `{"data":{"transaction":{"airtel_money_id":"CI123","id":"` + requested + `","message":"m","status":"` + status + `"}},"status":{"code":"200","response_code":"` + code + `","success":true}}`
 	}
 	orange := func(status, text string) string {
-		return `{"message":"Ok","data":{"status":"` + status + `","txnid":"MP150709.1341.A00073","order_id":"SHOP/1","confirmtxnmessage":"` + text + `"}}`
+		return `{"message":"Ok","data":{"status":"` + status + `","amount":25000,"txnid":"MP150709.1341.A00073","order_id":"` + requested + `","confirmtxnmessage":"` + text + `"}}`
 	}
 	moov := func(code, text string) string {
-		return `{"responseCode":"` + code + `","responseMessage":"` + text + `","transactionId":"M1","externalReference":"SHOP/1"}`
+		return `{"responseCode":"` + code + `","responseMessage":"` + text + `","transactionId":"M1","externalReference":"` + requested + `","amount":25000,"currency":"XOF"}`
 	}
 	const ok = http.StatusOK
 	for name, c := range map[string]nativeAnswer{
@@ -289,12 +358,12 @@ func TestAnswersToAPayment(t *testing.T) {
 		"airtel refused":   {payments.Airtel, 400, failed("ESB000008", ""), "", "", "", "refused the request (ESB000008 )"},
 		"airtel down":      {payments.Airtel, 503, "", "", "", "", "503"},
 
-		"orange accepted":  {payments.Orange, 200, `{"data":{"order_id":"SHOP/1","status":"PENDING","txnid":"MP1"}}`, payments.Pending, "MP1", "", ""},
+		"orange accepted":  {payments.Orange, 200, `{"data":{"order_id":"` + requested + `","status":"PENDING","txnid":"MP1"}}`, payments.Pending, "MP1", "", ""},
 		"orange duplicate": {payments.Orange, 409, "", payments.DuplicateReference, "", "", ""},
 		"orange refused":   {payments.Orange, 400, "", "", "", "", "refused the request (400)"},
 
-		"moov accepted":  {payments.Moov, 200, `{"responseCode":"100","externalReference":"SHOP/1","transactionId":"M1"}`, payments.Pending, "M1", "", ""},
-		"moov paid":      {payments.Moov, 200, `{"responseCode":"0","externalReference":"SHOP/1","transactionId":"M1"}`, payments.Success, "M1", "", ""},
+		"moov accepted":  {payments.Moov, 200, `{"responseCode":"100","externalReference":"` + requested + `","transactionId":"M1"}`, payments.Pending, "M1", "", ""},
+		"moov paid":      {payments.Moov, 200, `{"responseCode":"0","externalReference":"` + requested + `","transactionId":"M1","amount":25000,"currency":"XOF"}`, payments.Success, "M1", "", ""},
 		"moov duplicate": {payments.Moov, 409, "", payments.DuplicateReference, "", "", ""},
 		"moov refused":   {payments.Moov, 422, "", "", "", "", "refused the request (422)"},
 	} {
@@ -312,7 +381,7 @@ func TestAnswersToAPayment(t *testing.T) {
 
 // Airtel's enquiry answers with the caller's id; the one that it gave at the payment stays.
 func TestAirtelKeepsTheIDOfThePayment(t *testing.T) {
-	f := newFake(t, answers(200, `{"data":{"transaction":{"id":"SHOP/1","status":"TS"}},"status":{"code":"200"}}`))
+	f := newFake(t, answers(200, `{"data":{"transaction":{"id":"`+requested+`","status":"TS"}},"status":{"code":"200"}}`))
 	transaction := forwarded(payments.Airtel)
 	transaction.NativeID = "CI123"
 	got, err := f.api(payments.Airtel).Ask(t.Context(), transaction)

@@ -132,9 +132,6 @@ func unreached(err error) error {
 	return fmt.Errorf("the operator cannot be reached: %w", err)
 }
 
-// segment is a part of a path. Dots are escaped too, since "." and ".." mean something else in a path.
-func segment(text string) string { return strings.ReplaceAll(url.PathEscape(text), ".", "%2E") }
-
 // seconds reads what an operator calls expires_in: a number, or a number in a text.
 type seconds time.Duration
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -32,13 +33,13 @@ type moovRequest struct {
 // Collect implements [API].
 func (m *moovAPI) Collect(ctx context.Context, t *payments.Transaction) (Answer, error) {
 	return m.ask(ctx, t, request{method: http.MethodPost, path: moovPaymentsPath, body: moovRequest{
-		ExternalReference: t.Reference, Amount: t.Amount, Currency: currencyCode(t), PhoneNumber: subscriber(t), Description: payerMessage(t),
+		ExternalReference: requestID(t), Amount: t.Amount, Currency: currencyCode(t), PhoneNumber: subscriber(t), Description: payerMessage(t),
 	}})
 }
 
 // Ask implements [API].
 func (m *moovAPI) Ask(ctx context.Context, t *payments.Transaction) (Answer, error) {
-	return m.ask(ctx, t, request{method: http.MethodGet, path: moovPaymentsPath + "/" + segment(t.Reference)})
+	return m.ask(ctx, t, request{method: http.MethodGet, path: moovPaymentsPath + "/" + requestID(t)})
 }
 
 func (m *moovAPI) ask(ctx context.Context, t *payments.Transaction, r request) (Answer, error) {
@@ -58,15 +59,15 @@ func (m *moovAPI) ask(ctx context.Context, t *payments.Transaction, r request) (
 	if err := answer.into(&said); err != nil {
 		return Answer{}, err
 	}
-	if said.ExternalReference != t.Reference {
+	if said.ExternalReference != requestID(t) {
 		return Answer{}, errors.New("the operator answered for another payment")
 	}
-	return said.answer()
+	return said.answer(t)
 }
 
-// answer is what a payment's code says, and its text where one code stands for several outcomes.
-func (p moovPayload) answer() (Answer, error) {
-	p.Simulated = true
+// answer is what a payment's code says, and its text where one code stands for several outcomes. The merchant sees its own reference.
+func (p moovPayload) answer(t *payments.Transaction) (Answer, error) {
+	p.Simulated, p.ExternalReference = true, t.Reference
 	a := Answer{NativeID: nativeID(p.TransactionID), Raw: encode(p)}
 	a.Status = moovStatus(p.ResponseCode, p.ResponseMessage)
 	switch {
@@ -75,7 +76,7 @@ func (p moovPayload) answer() (Answer, error) {
 	case a.Status == "":
 		return Answer{}, errors.New("the operator answered with an unknown code")
 	}
-	return a, nil
+	return a.paid(t, strconv.FormatInt(p.Amount, 10), p.Currency), nil
 }
 
 // moovStatus is empty for a code that Moov does not have.

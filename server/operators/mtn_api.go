@@ -95,7 +95,7 @@ func (m *mtnAPI) Ask(ctx context.Context, t *payments.Transaction) (Answer, erro
 	default:
 		return Answer{}, fmt.Errorf("the operator answered with an unknown status")
 	}
-	return a, nil
+	return a.paid(t, p.Amount, p.Currency), nil
 }
 
 func (m *mtnAPI) token(ctx context.Context) (string, time.Duration, error) {

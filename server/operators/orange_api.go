@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // orangeAPI is a client of Orange's core API, in a simple form: the paths and the place of the payload under data are t, that
-// a payment is known by its order_id is a.
+// a payment is known by its order_id is a. Orange does not tell the currency of a payment.
 type orangeAPI struct{ connection }
 
 const (
@@ -34,13 +35,13 @@ type orangeRequest struct {
 // Collect implements [API].
 func (o *orangeAPI) Collect(ctx context.Context, t *payments.Transaction) (Answer, error) {
 	return o.ask(ctx, t, request{method: http.MethodPost, path: orangePayPath, body: orangeRequest{
-		OrderID: t.Reference, SubscriberMSISDN: subscriber(t), Amount: t.Amount, Currency: currencyCode(t), Description: payerMessage(t),
+		OrderID: requestID(t), SubscriberMSISDN: subscriber(t), Amount: t.Amount, Currency: currencyCode(t), Description: payerMessage(t),
 	}})
 }
 
 // Ask implements [API].
 func (o *orangeAPI) Ask(ctx context.Context, t *payments.Transaction) (Answer, error) {
-	return o.ask(ctx, t, request{method: http.MethodGet, path: orangeStatusPath + segment(t.Reference)})
+	return o.ask(ctx, t, request{method: http.MethodGet, path: orangeStatusPath + requestID(t)})
 }
 
 func (o *orangeAPI) ask(ctx context.Context, t *payments.Transaction, r request) (Answer, error) {
@@ -62,15 +63,15 @@ func (o *orangeAPI) ask(ctx context.Context, t *payments.Transaction, r request)
 	if err := answer.into(&said); err != nil {
 		return Answer{}, err
 	}
-	if said.Data == nil || said.Data.OrderID != t.Reference {
+	if said.Data == nil || said.Data.OrderID != requestID(t) {
 		return Answer{}, errors.New("the operator answered for another payment")
 	}
-	return said.Data.answer()
+	return said.Data.answer(t)
 }
 
-// answer is what a payment's status and text say.
-func (p *orangePayload) answer() (Answer, error) {
-	p.Simulated = true
+// answer is what a payment's status and text say. The merchant sees its own reference.
+func (p *orangePayload) answer(t *payments.Transaction) (Answer, error) {
+	p.Simulated, p.OrderID = true, t.Reference
 	a := Answer{NativeID: nativeID(p.TxnID), Raw: encode(p)}
 	switch p.Status {
 	case orangePending:
@@ -84,7 +85,7 @@ func (p *orangePayload) answer() (Answer, error) {
 	default:
 		return Answer{}, errors.New("the operator answered with an unknown status")
 	}
-	return a, nil
+	return a.paid(t, strconv.FormatInt(p.Amount, 10), ""), nil
 }
 
 // orangeStatus is the status that the text of a failure stands for.
