@@ -20,7 +20,8 @@ type Forward struct {
 	OrganizationID string
 
 	Accepted    bool          // the operator has it
-	Failures    int           // attempts in a row that came to nothing
+	Attempts    int           // to hand it to the operator that were begun, see [Store.BeginForwardAttempt]
+	Failures    int           // exchanges in a row that came to nothing
 	Expired     bool          // its time ran out before its payer answered, as far as is known
 	Age         time.Duration // since it was made
 	AnswerAfter time.Duration // how long after it was made its outcome is due, by its simulated latency
@@ -62,6 +63,13 @@ func (s *Store) LeaseDueForwards(ctx context.Context, from []Share, lease time.D
 	return leased, found, nil
 }
 
+// BeginForwardAttempt writes down that a collection is about to be handed to its operator. It reports false if the lease was lost: then
+// nothing may be sent.
+func (s *Store) BeginForwardAttempt(ctx context.Context, f *Forward) (begun bool, err error) {
+	rows, err := s.system().BeginForwardAttempt(ctx, f.Tenant, uuidOf(f.Transaction.ID), f.Fence)
+	return rows == 1, classify(err, "writing down an attempt to forward a collection")
+}
+
 // GiveBackForwards ends leases that nothing was done with: their collections are due at once.
 func (s *Store) GiveBackForwards(ctx context.Context, forwards []Forward) error {
 	var keys rowKeys
@@ -78,7 +86,7 @@ func (s *Store) forwardOf(row *db.LockDueForwardsRow) Forward {
 	f := Forward{
 		Tenant: t.Tenant, Fence: *row.ForwardFence + 1, Transaction: transactionOf(t),
 		OrganizationID: row.OrgID,
-		Accepted:       t.ForwardedAt != nil, Failures: int(*t.ForwardFailures), Expired: row.Expired,
+		Accepted:       t.ForwardedAt != nil, Attempts: int(deref(t.ForwardAttempts)), Failures: int(*t.ForwardFailures), Expired: row.Expired,
 		Age: fromMilliseconds(row.AgeMs), AnswerAfter: time.Duration(row.AnswerAfterMs) * time.Millisecond,
 		ExpireAfter: fromMilliseconds(row.ExpireAfterMs),
 	}
@@ -135,6 +143,13 @@ func (s *Store) SettleForward(ctx context.Context, f *Forward, o Outcome) (kept 
 		s.active.note(f.Tenant)
 	}
 	return rows == 1, classify(err, "settling a forwarded collection")
+}
+
+func deref(n *int32) int32 {
+	if n == nil {
+		return 0
+	}
+	return *n
 }
 
 func optional(text string) *string {

@@ -168,6 +168,41 @@ func TestForwardIsDueWhenItExpires(t *testing.T) {
 	}
 }
 
+// An attempt is known to whoever takes the collection next, and is begun by nobody who has lost the lease.
+func TestForwardAttemptIsWrittenDownBeforeItIsMade(t *testing.T) {
+	w := newWorld(t)
+	w.pending("r1", stranger)
+	begin := func(f *store.Forward) bool {
+		t.Helper()
+		begun, err := w.BeginForwardAttempt(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return begun
+	}
+	first := w.forward()
+	if first.Attempts != 0 || !begin(first) {
+		t.Errorf("%d attempts before the first", first.Attempts)
+	}
+	w.exec("update transactions set due_at = now()") // the lease ends, as it does when its worker dies
+	second := w.forward()
+	if second.Attempts != 1 || second.Failures != 0 || begin(first) || !begin(second) {
+		t.Errorf("got %+v", second)
+	}
+	w.deferForward(second, store.Deferred{Failures: 1})
+	if begin(second) {
+		t.Error("an attempt was begun without a lease")
+	}
+	third := w.forward()
+	if third.Attempts != 2 {
+		t.Errorf("got %+v", third)
+	}
+	w.settleForward(third, store.Outcome{Status: payments.Success})
+	if begin(third) {
+		t.Error("an attempt was begun after the end")
+	}
+}
+
 // A worker that comes late forwards what was due in time.
 func TestLateWorkerForwards(t *testing.T) {
 	w := newWorld(t)
@@ -306,7 +341,8 @@ func TestForwardingWithoutADatabase(t *testing.T) {
 	_, _, leasing := s.LeaseDueForwards(t.Context(), make([]store.Share, 1), time.Minute)
 	_, settling := s.SettleForward(t.Context(), f, store.Outcome{Status: payments.Success})
 	_, deferring := s.DeferForward(t.Context(), f, store.Deferred{})
-	for _, err := range []error{leasing, settling, deferring} {
+	_, beginning := s.BeginForwardAttempt(t.Context(), f)
+	for _, err := range []error{leasing, settling, deferring, beginning} {
 		if !errors.Is(err, store.ErrUnavailable) {
 			t.Errorf("got %v, want ErrUnavailable", err)
 		}

@@ -56,7 +56,7 @@ var workerStatements = append([]string{
 	// settlement
 	"ClaimDueTransactions", "ClaimMoreTransactions", "LockPayers", "ParkTransactions", "SettleTransactions", "WakeForgotten",
 	// forwarding
-	"DeferForward", "ForwardLanes", "GiveBackForwards", "LeaseForwards", "LockDueForwards", "SettleForward",
+	"BeginForwardAttempt", "DeferForward", "ForwardLanes", "GiveBackForwards", "LeaseForwards", "LockDueForwards", "SettleForward",
 	// delivery
 	"EventLanes", "FinishAttempts", "GiveBackEvents", "LeaseEvents", "LockDueEvents", "ShelveEvents", "TakeProbes",
 	// retention

@@ -44,11 +44,16 @@ func (w *Worker) forward(ctx context.Context) {
 // forwardOne decides one collection, or talks to its operator about it.
 func (w *Worker) forwardOne(ctx context.Context, f *store.Forward) (v verdict, keep func()) {
 	log := w.log.With("transaction", f.Transaction.ID.String(), "organization", f.OrganizationID, "operator", f.Transaction.Operator,
-		"accepted", f.Accepted, "expired", f.Expired, "failures", f.Failures)
+		"accepted", f.Accepted, "expired", f.Expired, "attempts", f.Attempts, "failures", f.Failures)
 	began := w.now()
 	traced, span := w.tracing.Call(ctx, "operator exchange")
 	said, d := w.decide(traced, f)
 	w.observeForward(span, f, d, said, w.now().Sub(began))
+	if said.unsent != nil {
+		return answered, func() {
+			log.ErrorContext(ctx, "collection was not forwarded, since the attempt could not be written down; retrying when the lease ends", "error", said.unsent)
+		}
+	}
 	log = log.With("status", d.status(), "again_after", d.deferred.After)
 	if said.err != nil {
 		log = log.With("reason", said.err)
@@ -71,19 +76,25 @@ type said struct {
 	accepted bool // the operator has the collection
 	answer   operators.Answer
 	err      error // why there is no answer
+	unsent   error // why nothing was sent, which is not the operator's doing
 }
 
 // decide asks the operator's API that the store names. Without one nothing is asked.
 func (w *Worker) decide(ctx context.Context, f *store.Forward) (said, decision) {
 	credentials, err := credentialsFor(f)
-	switch {
-	case err != nil:
-		s := said{accepted: f.Accepted, err: err}
-		return s, judgeForward(f, s)
-	case f.BaseURL == "":
-		return said{}, approve(f)
+	if err == nil && f.BaseURL == "" {
+		if f.Attempts == 0 {
+			return said{}, approve(f)
+		}
+		err = operators.ErrRefused{Why: "the store does not name the operator's API any more that has the payment"}
 	}
-	s := w.exchange(ctx, f, w.operators.apiFor(f, credentials))
+	s := said{accepted: f.Accepted, err: err}
+	if err == nil {
+		s = w.exchange(ctx, f, w.operators.apiFor(f, credentials))
+	}
+	if s.unsent != nil {
+		return s, decision{}
+	}
 	return s, judgeForward(f, s)
 }
 
@@ -101,18 +112,27 @@ func approve(f *store.Forward) decision {
 	return settled(status, "", nil)
 }
 
-// exchange forwards a collection that no operator has yet, and asks how it stands once an answer may be there. One whose time
-// ran out is only asked after.
-func (w *Worker) exchange(ctx context.Context, f *store.Forward, api operators.API) said {
+// exchange forwards a collection that no operator has yet, and asks how it stands once an answer may be there. One whose time ran out is
+// only asked after, and only if it was ever sent.
+func (w *Worker) exchange(ctx context.Context, f *store.Forward, api operators.API) (s said) {
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
-	s := said{accepted: f.Accepted}
-	if !f.Accepted && !f.Expired {
-		if s.answer, s.err = api.Collect(ctx, f.Transaction); s.err != nil {
+	s.accepted = f.Accepted
+	switch {
+	case f.Expired && f.Attempts == 0 && !f.Accepted:
+		s.answer.Status = payments.Pending
+		return s
+	case !f.Expired && !f.Accepted:
+		switch begun, err := w.store.BeginForwardAttempt(ctx, f); {
+		case err != nil:
+			s.unsent = err
+			return s
+		case !begun:
+			s.unsent = errLeaseLost
 			return s
 		}
-		if s.answer.Status == payments.DuplicateReference && f.Fence > 1 {
-			s.answer = operators.Answer{Status: payments.Pending} // from an attempt before this one, which was cut short
+		if s.answer, s.err = w.collect(ctx, f, api); s.err != nil {
+			return s
 		}
 		s.accepted = s.answer.Status == payments.Pending
 		if !s.accepted || f.Age < f.AnswerAfter {
@@ -124,6 +144,31 @@ func (w *Worker) exchange(ctx context.Context, f *store.Forward, api operators.A
 	}
 	s.answer, s.err = api.Ask(ctx, f.Transaction)
 	return s
+}
+
+var errLeaseLost = errors.New("another worker has the collection")
+
+// collect hands a collection to its operator. That the operator has it already is due to an attempt before this one, if there was one.
+// Before it is given up on, the operator is asked once whether an attempt reached it after all.
+func (w *Worker) collect(ctx context.Context, f *store.Forward, api operators.API) (operators.Answer, error) {
+	last := f.Failures+1 >= forwardTries
+	sending, cancel := ctx, context.CancelFunc(func() {})
+	if end, bounded := ctx.Deadline(); last && bounded {
+		sending, cancel = context.WithTimeout(ctx, end.Sub(w.now())/2) // the question needs its time too
+	}
+	defer cancel()
+	answer, err := api.Collect(sending, f.Transaction)
+	if err == nil && answer.Status == payments.DuplicateReference && f.Attempts > 0 {
+		return operators.Answer{Status: payments.Pending}, nil
+	}
+	var refused operators.ErrRefused
+	if err == nil || !errors.As(err, &refused) && !last || errors.As(err, &refused) && f.Attempts == 0 {
+		return answer, err
+	}
+	if found, unknown := api.Ask(ctx, f.Transaction); unknown == nil {
+		return found, nil
+	}
+	return answer, err
 }
 
 // decision is what becomes of a collection: an outcome, or another attempt.

@@ -104,12 +104,13 @@ func TestOperatorThatCannotBeUsed(t *testing.T) {
 		before func(http.ResponseWriter, *http.Request) bool
 		why    string
 		tries  int // of paying
+		asked  int // how it stands
 	}{
 		"the Secret is missing":     {change: named("http://127.0.0.1:1", nil), why: "the store's credentials for this operator are missing"},
 		"credentials are refused":   {before: only("/token", answer(401, "{}")), why: "the operator refused the credentials (Unauthorized)"},
 		"no token is any good":      {before: only(payPath, answer(401, "{}")), why: "the operator takes no token that it gives (401)", tries: 2},
-		"the operator is down":      {before: only(payPath, answer(503, "")), why: "the operator answered 503", tries: 3},
-		"garbage":                   {before: only(payPath, answer(200, "<html>")), why: "the operator answered 200 with what cannot be read", tries: 3},
+		"the operator is down":      {before: only(payPath, answer(503, "")), why: "the operator answered 503", tries: 3, asked: 1},
+		"garbage":                   {before: only(payPath, answer(200, "<html>")), why: "the operator answered 200 with what cannot be read", tries: 3, asked: 1},
 		"the request is refused":    {before: only(payPath, answer(400, `{"status":{"result_code":"ESB000008"}}`)), why: "the operator refused the request (ESB000008 )", tries: 1},
 		"link-local is not allowed": {change: named("http://169.254.169.254", known), why: "requests to 169.254.169.254 are not allowed"},
 		"nobody is at that address": {change: named("http://nobody.invalid", known), why: "the operator cannot be reached"},
@@ -131,6 +132,9 @@ func TestOperatorThatCannotBeUsed(t *testing.T) {
 			if n := o.count(airtelPay); n != c.tries {
 				t.Errorf("it was tried %d times, want %d", n, c.tries)
 			}
+			if n := o.count("GET "); n != c.asked {
+				t.Errorf("it was asked after %d times, want %d", n, c.asked)
+			}
 			w.once(got)
 		})
 	}
@@ -144,6 +148,7 @@ func TestWorkerKilledBetweenForwardingAndSettling(t *testing.T) {
 			o := newOperators(w, nil)
 			id := w.collect("r1", operator)
 			lost := w.leaseForward(time.Millisecond) // by the one that is killed
+			w.begin(&lost)
 			w.tellOperator(o, &lost)
 			w.run()
 			got := w.ended(id)
@@ -177,6 +182,14 @@ func (w *world) leaseForward(lease time.Duration) store.Forward {
 	return leased[0]
 }
 
+// begin writes an attempt down.
+func (w *world) begin(f *store.Forward) {
+	w.t.Helper()
+	if begun, err := w.BeginForwardAttempt(w.t.Context(), f); !begun || err != nil {
+		w.t.Fatalf("begun %t, %v", begun, err)
+	}
+}
+
 // tellOperator forwards a collection as a worker would, and tells nobody.
 func (w *world) tellOperator(o *operatorsOf, f *store.Forward) {
 	w.t.Helper()
@@ -190,17 +203,56 @@ func (w *world) tellOperator(o *operatorsOf, f *store.Forward) {
 	}
 }
 
-// An operator that has a payment of the same reference, which nobody forwarded, has somebody else's.
-func TestReferenceThatTheOperatorHasAlready(t *testing.T) {
+// An operator that has a payment of the same id, which nobody sent, has somebody else's. Attempts tell, and not how often a lease was taken:
+// a worker that died before it sent anything, or gave back what it did not begin, sent nothing.
+func TestIDThatTheOperatorHasAlready(t *testing.T) {
+	for _, operator := range payments.Operators {
+		t.Run(string(operator), func(t *testing.T) {
+			w := newPassthrough(t)
+			o := newOperators(w, nil)
+			id := w.collect("r1", operator)
+			lost := w.leaseForward(time.Hour)
+			w.tellOperator(o, &lost) // not written down: not ours
+			if err := w.GiveBackForwards(t.Context(), []store.Forward{lost}); err != nil {
+				t.Fatal(err)
+			}
+			w.run()
+			got := w.ended(id)
+			if got.Status != payments.DuplicateReference {
+				t.Errorf("it ended %s: %s", got.Status, got.NativeRaw)
+			}
+			w.once(got)
+		})
+	}
+}
+
+// The merchant's reference is no id at the operator: an account of a merchant's serves several sandboxes, and a sandbox's references are
+// free again after a reset.
+func TestOneReferenceInTwoSandboxesOfOneAccount(t *testing.T) {
 	w := newPassthrough(t)
 	o := newOperators(w, nil)
-	o.Keep(operatorstest.Payment{Operator: payments.Airtel, Reference: "r1", NativeID: "FOREIGN"})
-	w.run()
-	got := w.ended(w.collect("r1", payments.Airtel))
-	if got.Status != payments.DuplicateReference || !strings.Contains(string(got.NativeRaw), "ESB000041") {
-		t.Errorf("it ended %s: %s", got.Status, got.NativeRaw)
+	for _, operator := range payments.Operators {
+		o.Keep(operatorstest.Payment{Operator: operator, Reference: "order-" + string(operator), NativeID: "OTHER"}) // of before a reset
 	}
-	w.once(got)
+	other := w.beside("other", w.hook.url)
+	var ids []payments.ID
+	for _, operator := range payments.Operators {
+		ids = append(ids, w.collect("order-"+string(operator), operator))
+		w.copies(ids[len(ids)-1], 1, other)
+	}
+	read[int](w, "with same as (update transactions set reference = 'order-' || operator returning 1) select count(*)::int from same")
+	w.run()
+	for _, id := range ids {
+		if got := w.ended(id); got.Status != payments.Success {
+			t.Errorf("one ended %s: %s", got.Status, got.NativeRaw)
+		}
+	}
+	eventually(t, func() string {
+		if n := read[int](w, "select count(*)::int from transactions where status = 'SUCCESS'"); n != 2*len(payments.Operators) {
+			return fmt.Sprintf("%d ended in success", n)
+		}
+		return ""
+	})
 }
 
 func TestWorkersShareTheForwarding(t *testing.T) {
@@ -264,6 +316,7 @@ func TestLastQuestionBeforeAForwardedCollectionExpires(t *testing.T) {
 			o := newOperators(w, nil)
 			id := w.collect("r1", payments.MTN)
 			f := w.leaseForward(time.Hour)
+			w.begin(&f)
 			w.tellOperator(o, &f)
 			if accepted {
 				if _, err := w.DeferForward(t.Context(), &f, store.Deferred{Accepted: true, After: time.Hour}); err != nil {
@@ -292,8 +345,8 @@ func TestCollectionThatExpiredBeforeItWasForwarded(t *testing.T) {
 	if got := w.ended(id); got.Status != payments.Timeout {
 		t.Errorf("it ended %s", got.Status)
 	}
-	if n := o.count(mtnPay); n != 0 {
-		t.Errorf("it was forwarded %d times", n)
+	if n := o.count(""); n != 0 {
+		t.Errorf("%d requests were made", n)
 	}
 }
 
@@ -341,6 +394,97 @@ func TestAnswerThatIsLost(t *testing.T) {
 	if n := len(o.Payments()); n != 1 {
 		t.Errorf("the operator has %d payments", n)
 	}
+}
+
+// The operator has the payment, and every answer that says so is lost: it is asked once more before it is given up on.
+func TestEveryAnswerIsLost(t *testing.T) {
+	for _, operator := range payments.Operators {
+		t.Run(string(operator), func(t *testing.T) {
+			w := newPassthrough(t)
+			o := newOperators(w, nil)
+			behind := o.Config.Handler
+			o.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodPost && !strings.Contains(r.URL.Path, "/token") {
+					behind.ServeHTTP(httptest.NewRecorder(), r)
+					panic(http.ErrAbortHandler)
+				}
+				behind.ServeHTTP(rw, r)
+			})
+			w.run()
+			got := w.ended(w.collect("r1", operator))
+			if got.Status != payments.Success || len(o.Payments()) != 1 {
+				t.Errorf("it ended %s, the operator has %d payments: %s", got.Status, len(o.Payments()), got.NativeRaw)
+			}
+			w.once(got)
+		})
+	}
+}
+
+// A request that is refused may come after one that was not: the operator is asked before the refusal ends the collection.
+func TestRefusalAfterAnAnswerThatWasLost(t *testing.T) {
+	w := newPassthrough(t)
+	var came atomic.Int32
+	o := newOperators(w, nil)
+	behind := o.Config.Handler
+	o.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/requesttopay") {
+			behind.ServeHTTP(rw, r)
+			return
+		}
+		if came.Add(1) == 1 {
+			behind.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler)
+		}
+		rw.WriteHeader(http.StatusBadRequest)
+	})
+	w.run()
+	got := w.ended(w.collect("r1", payments.MTN))
+	if got.Status != payments.Success {
+		t.Errorf("it ended %s: %s", got.Status, got.NativeRaw)
+	}
+	w.once(got)
+}
+
+// What was sent to an operator is not approved here because its store does not name the operator any more.
+func TestOperatorThatIsNotNamedAnyMore(t *testing.T) {
+	for name, accepted := range map[string]bool{"it has the payment": true, "it may have the payment": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newPassthrough(t)
+			newOperators(w, nil)
+			id := w.collect("r1", payments.MTN, func(n *store.NewCollection) { n.ExpireAfter = time.Second })
+			f := w.leaseForward(time.Hour)
+			w.begin(&f)
+			if _, err := w.DeferForward(t.Context(), &f, store.Deferred{Accepted: accepted}); err != nil {
+				t.Fatal(err)
+			}
+			w.configure(func(c *store.SandboxConfig) { c.Operators = nil })
+			w.run()
+			want := map[bool]payments.Status{true: payments.Timeout, false: payments.ServiceUnavailable}[accepted]
+			got := w.ended(id)
+			if got.Status != want {
+				t.Errorf("it ended %s, want %s: %s", got.Status, want, got.NativeRaw)
+			}
+			w.once(got)
+		})
+	}
+}
+
+// The merchant is credited with what was paid, or with nothing.
+func TestOperatorThatSaysAnotherAmount(t *testing.T) {
+	w := newPassthrough(t)
+	newOperators(w, func(rw http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodGet {
+			return false
+		}
+		_, _ = rw.Write([]byte(`{"amount":"999","currency":"RWF","status":"SUCCESSFUL","financialTransactionId":"F1"}`))
+		return true
+	})
+	w.run()
+	got := w.ended(w.collect("r1", payments.MTN))
+	if got.Status != payments.ServiceUnavailable || got.ProviderTxID() != "F1" || !strings.Contains(string(got.NativeRaw), "not 1000 RWF") {
+		t.Errorf("it ended %s: %s", got.Status, got.NativeRaw)
+	}
+	w.once(got)
 }
 
 // A changed Secret is used by the next request, also by one for a payment that is on its way.

@@ -41,6 +41,11 @@ update transactions t set forward_fence = t.forward_fence + 1, due_at = now() + 
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) leased
 where t.tenant = leased.tenant and t.id = leased.id;
 
+-- name: BeginForwardAttempt :execrows
+-- Committed before the request leaves. No row changes if the lease was lost.
+update transactions t set forward_attempts = coalesce(t.forward_attempts, 0) + 1
+where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id) and t.forward_fence = sqlc.arg(fence)::bigint and t.status = 'PENDING';
+
 -- name: GiveBackForwards :exec
 -- Ends leases that nothing was done with. What had expired stays so: it is due when it expires at the latest.
 update transactions t set forward_fence = t.forward_fence + 1, due_at = least(now(), t.expires_at)

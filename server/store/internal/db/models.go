@@ -361,6 +361,7 @@ type Transaction struct {
 	ForwardFence         *int64          `db:"forward_fence"`
 	ForwardFailures      *int32          `db:"forward_failures"`
 	ForwardedAt          *time.Time      `db:"forwarded_at"`
+	ForwardAttempts      *int32          `db:"forward_attempts"`
 }
 
 type TransactionCount struct {

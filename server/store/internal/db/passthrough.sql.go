@@ -13,6 +13,20 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
+const beginForwardAttempt = `-- name: BeginForwardAttempt :execrows
+update transactions t set forward_attempts = coalesce(t.forward_attempts, 0) + 1
+where t.tenant = $1 and t.id = $2 and t.forward_fence = $3::bigint and t.status = 'PENDING'
+`
+
+// Committed before the request leaves. No row changes if the lease was lost.
+func (q *Queries) BeginForwardAttempt(ctx context.Context, tenant int64, iD pgtype.UUID, fence int64) (int64, error) {
+	result, err := q.db.Exec(ctx, beginForwardAttempt, tenant, iD, fence)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const deferForward = `-- name: DeferForward :execrows
 update transactions t set forward_fence = t.forward_fence + 1,
   due_at = least(now() + make_interval(secs => $1::float8 / 1000), t.expires_at),
@@ -160,7 +174,7 @@ func (q *Queries) ListOperatorCredentials(ctx context.Context, tenant int64) ([]
 }
 
 const lockDueForwards = `-- name: LockDueForwards :many
-select t.tenant, t.id, t.type, t.status, t.parent_id, t.reference, t.request_hash, t.order_ref, t.order_url, t.is_url_protected, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.msisdn, t.amount, t.commission, t.net_amount, t.absorption_pct, t.refunded, t.latency_ms, t.created_at, t.completed_at, t.native_id, t.native_raw, t.float_currency, t.sim_id, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.due_at, t.expires_at, t.passthrough, t.forward_fence, t.forward_failures, t.forwarded_at, claimed.forward_fence, o.org_id, o.resource_uid, c.base_url, c.sealed,
+select t.tenant, t.id, t.type, t.status, t.parent_id, t.reference, t.request_hash, t.order_ref, t.order_url, t.is_url_protected, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.msisdn, t.amount, t.commission, t.net_amount, t.absorption_pct, t.refunded, t.latency_ms, t.created_at, t.completed_at, t.native_id, t.native_raw, t.float_currency, t.sim_id, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.due_at, t.expires_at, t.passthrough, t.forward_fence, t.forward_failures, t.forwarded_at, t.forward_attempts, claimed.forward_fence, o.org_id, o.resource_uid, c.base_url, c.sealed,
   (t.due_at >= t.expires_at)::boolean as expired,
   (extract(epoch from now() - t.created_at) * 1000)::float8 as age_ms,
   (extract(epoch from t.expires_at - t.created_at) * 1000)::float8 as expire_after_ms,
@@ -242,6 +256,7 @@ func (q *Queries) LockDueForwards(ctx context.Context, tenants []int64, limits [
 			&i.Transaction.ForwardFence,
 			&i.Transaction.ForwardFailures,
 			&i.Transaction.ForwardedAt,
+			&i.Transaction.ForwardAttempts,
 			&i.ForwardFence,
 			&i.OrgID,
 			&i.ResourceUid,

@@ -131,7 +131,7 @@ func (q *Queries) BookCollection(ctx context.Context, arg BookCollectionParams) 
 }
 
 const findReference = `-- name: FindReference :one
-select tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at from transactions where tenant = $1 and reference = $2
+select tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at, forward_attempts from transactions where tenant = $1 and reference = $2
 `
 
 func (q *Queries) FindReference(ctx context.Context, tenant int64, reference string) (Transaction, error) {
@@ -178,6 +178,7 @@ func (q *Queries) FindReference(ctx context.Context, tenant int64, reference str
 		&i.ForwardFence,
 		&i.ForwardFailures,
 		&i.ForwardedAt,
+		&i.ForwardAttempts,
 	)
 	return i, err
 }
@@ -214,7 +215,7 @@ func (q *Queries) FindSIM(ctx context.Context, tenant int64, mSISDN string) (Sim
 }
 
 const getTransaction = `-- name: GetTransaction :one
-select tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at from transactions where tenant = $1 and id = $2
+select tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at, forward_attempts from transactions where tenant = $1 and id = $2
 `
 
 func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UUID) (Transaction, error) {
@@ -261,6 +262,7 @@ func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UU
 		&i.ForwardFence,
 		&i.ForwardFailures,
 		&i.ForwardedAt,
+		&i.ForwardAttempts,
 	)
 	return i, err
 }
@@ -445,7 +447,7 @@ with present as (
     case when $1::transaction_type = 'disbursement' then
       (select f.balance from floats f where f.tenant = $2 and f.currency = $24) end
   from gate
-  returning tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at
+  returning tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at, forward_attempts
 ), event as (
   insert into events (tenant, id, state, due_at)
   select $2, $5, case when gate.deliver then 'queued' else 'recorded' end::event_state,

@@ -161,7 +161,7 @@ with present as (
   where o.tenant = $1 and not o.suspended
     and not exists (select from transactions x where x.tenant = $1 and x.reference = $2)
 ), locked as (
-  select p.tenant, p.id, p.type, p.status, p.parent_id, p.reference, p.request_hash, p.order_ref, p.order_url, p.is_url_protected, p.store, p.description, p.scenario, p.env_id, p.operator, p.country, p.currency, p.msisdn, p.amount, p.commission, p.net_amount, p.absorption_pct, p.refunded, p.latency_ms, p.created_at, p.completed_at, p.native_id, p.native_raw, p.float_currency, p.sim_id, p.merchant_delta, p.sim_delta, p.merchant_balance_after, p.sim_balance_after, p.due_at, p.expires_at, p.passthrough, p.forward_fence, p.forward_failures, p.forwarded_at, coalesce($3::bigint, p.amount - p.refunded) as asked
+  select p.tenant, p.id, p.type, p.status, p.parent_id, p.reference, p.request_hash, p.order_ref, p.order_url, p.is_url_protected, p.store, p.description, p.scenario, p.env_id, p.operator, p.country, p.currency, p.msisdn, p.amount, p.commission, p.net_amount, p.absorption_pct, p.refunded, p.latency_ms, p.created_at, p.completed_at, p.native_id, p.native_raw, p.float_currency, p.sim_id, p.merchant_delta, p.sim_delta, p.merchant_balance_after, p.sim_balance_after, p.due_at, p.expires_at, p.passthrough, p.forward_fence, p.forward_failures, p.forwarded_at, p.forward_attempts, coalesce($3::bigint, p.amount - p.refunded) as asked
   from transactions p, present
   where p.tenant = $1 and p.id = $4 and p.type = 'collection' and p.status = 'SUCCESS'
     and p.refunded + coalesce($3::bigint, 1) <= p.amount
@@ -173,7 +173,7 @@ with present as (
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
 ), parent as (
-  select locked.tenant, locked.id, locked.type, locked.status, locked.parent_id, locked.reference, locked.request_hash, locked.order_ref, locked.order_url, locked.is_url_protected, locked.store, locked.description, locked.scenario, locked.env_id, locked.operator, locked.country, locked.currency, locked.msisdn, locked.amount, locked.commission, locked.net_amount, locked.absorption_pct, locked.refunded, locked.latency_ms, locked.created_at, locked.completed_at, locked.native_id, locked.native_raw, locked.float_currency, locked.sim_id, locked.merchant_delta, locked.sim_delta, locked.merchant_balance_after, locked.sim_balance_after, locked.due_at, locked.expires_at, locked.passthrough, locked.forward_fence, locked.forward_failures, locked.forwarded_at, locked.asked from locked, present where present.quota is null or exists (select from counted)
+  select locked.tenant, locked.id, locked.type, locked.status, locked.parent_id, locked.reference, locked.request_hash, locked.order_ref, locked.order_url, locked.is_url_protected, locked.store, locked.description, locked.scenario, locked.env_id, locked.operator, locked.country, locked.currency, locked.msisdn, locked.amount, locked.commission, locked.net_amount, locked.absorption_pct, locked.refunded, locked.latency_ms, locked.created_at, locked.completed_at, locked.native_id, locked.native_raw, locked.float_currency, locked.sim_id, locked.merchant_delta, locked.sim_delta, locked.merchant_balance_after, locked.sim_balance_after, locked.due_at, locked.expires_at, locked.passthrough, locked.forward_fence, locked.forward_failures, locked.forwarded_at, locked.forward_attempts, locked.asked from locked, present where present.quota is null or exists (select from counted)
 ), recipient as (
   select s.sim_id from sims s, parent
   where s.tenant = $1 and s.msisdn = parent.msisdn and s.currency = parent.float_currency for update of s
@@ -207,7 +207,7 @@ with present as (
     case when credited.sim_id is not null then decided.asked else 0 end,
     decided.balance - case when decided.paid then decided.asked else 0 end, credited.balance
   from decided, parent left join credited on true
-  returning tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at
+  returning tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at, forward_attempts
 ), event as (
   insert into events (tenant, id, state, due_at)
   select $1, $5, case when decided.deliver then 'queued' else 'recorded' end::event_state,
@@ -215,7 +215,7 @@ with present as (
       else $10::float8 end / 1000) end
   from decided, booked
 )
-select tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at from booked
+select tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at, forward_attempts from booked
 `
 
 type BookRefundParams struct {
@@ -272,6 +272,7 @@ type BookRefundRow struct {
 	ForwardFence         *int64          `db:"forward_fence"`
 	ForwardFailures      *int32          `db:"forward_failures"`
 	ForwardedAt          *time.Time      `db:"forwarded_at"`
+	ForwardAttempts      *int32          `db:"forward_attempts"`
 }
 
 // The parent's lock makes refunds of one collection take turns, so that together they never exceed it; it comes before the
@@ -331,6 +332,7 @@ func (q *Queries) BookRefund(ctx context.Context, arg BookRefundParams) (BookRef
 		&i.ForwardFence,
 		&i.ForwardFailures,
 		&i.ForwardedAt,
+		&i.ForwardAttempts,
 	)
 	return i, err
 }
