@@ -26,6 +26,7 @@ type apiOptions struct {
 	processOptions
 	listen        string
 	shutdownDelay time.Duration
+	held          httpapi.HeldAnswers
 }
 
 func newAPICommand() *cobra.Command {
@@ -41,12 +42,17 @@ func newAPICommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.replicaURL, "database-read-url", "", "URL of a streaming replica of the database that answers lists (DATABASE_READ_URL); empty: the database answers them itself")
 	cmd.Flags().DurationVar(&o.shutdownDelay, "shutdown-delay", 0,
 		"how long requests are still accepted after /readyz began to fail, so that load balancers notice; 15s at most")
+	cmd.Flags().IntVar(&o.held.Process, "max-held-answers", 3000, "answers held at one time to simulate operators' latency, about 33 KiB of memory each; more go out at once; 0 means no limit")
+	cmd.Flags().IntVar(&o.held.Sandbox, "max-held-answers-per-sandbox", 1000, "of them, those of one sandbox; 0 means no limit")
 	return cmd
 }
 
 func (o apiOptions) check() error {
 	if o.shutdownDelay < 0 || o.shutdownDelay > shutdownDelayLimit {
 		return fmt.Errorf("--shutdown-delay=%s: write a time from 0s to %s", o.shutdownDelay, shutdownDelayLimit)
+	}
+	if o.held.Process < 0 || o.held.Sandbox < 0 {
+		return errors.New("--max-held-answers and --max-held-answers-per-sandbox must not be below 0, which means no limit")
 	}
 	return requireDatabaseURL(o.databaseURL)
 }
@@ -71,7 +77,7 @@ func runAPI(ctx context.Context, o apiOptions) error {
 	}
 	handler := httpapi.New(httpapi.Options{
 		Store: p.db, Directory: directory, Version: programVersion(), Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader,
-		Draining: ctx.Done(), Metrics: telemetry.NewAPI(p.registry), Tracing: p.tracing,
+		Held: o.held, Draining: ctx.Done(), Metrics: telemetry.NewAPI(p.registry), Tracing: p.tracing,
 	})
 	p.beside = append(p.beside, func(ctx context.Context) { directory.Run(ctx, configPoll) })
 	if o.replicaURL != "" {

@@ -2,17 +2,66 @@ package httpapi
 
 import (
 	"context"
+	"sync"
 	"time"
+
+	"github.com/cauri-dev/cauri/server/telemetry"
 )
+
+// HeldAnswers bounds how many answers are held at a time, each of which costs about 33 KiB of memory. Beyond a bound answers go out at once.
+// Zero is no bound.
+type HeldAnswers struct {
+	Process int // of all sandboxes
+	Sandbox int // of one sandbox, so that it does not take what is for all
+}
+
+// heldAnswers counts the answers that are held. It is safe for concurrent use.
+type heldAnswers struct {
+	bounds HeldAnswers
+
+	mu  sync.Mutex
+	all int
+	of  map[string]int // by the sandbox's organization
+}
+
+// take counts one more, if no bound is reached; otherwise it names the bound.
+func (h *heldAnswers) take(organization string) (reached string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.bounds.Sandbox > 0 && h.of[organization] >= h.bounds.Sandbox:
+		return telemetry.BoundSandbox
+	case h.bounds.Process > 0 && h.all >= h.bounds.Process:
+		return telemetry.BoundProcess
+	}
+	h.all++
+	h.of[organization]++
+	return ""
+}
+
+func (h *heldAnswers) giveBack(organization string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.all--
+	if h.of[organization]--; h.of[organization] == 0 {
+		delete(h.of, organization)
+	}
+}
 
 // hold waits until an answer is due. Nothing else is held meanwhile: no connection to the database, no lock; the transaction is
 // committed. The middleware calls it outside of all handlers, where the stack is short: thousands of deep ones would need more
-// memory than all else. It ends early when the client goes away or the process is told to stop.
-func (s *Server) hold(ctx context.Context, until time.Time) {
-	wait := until.Sub(s.now())
+// memory than all else. It ends early when the client goes away or the process is told to stop, and does not wait at all beyond the
+// bounds of [HeldAnswers].
+func (s *Server) hold(ctx context.Context, a *answer) {
+	wait := a.due.Sub(s.now())
 	if wait <= 0 {
 		return
 	}
+	if reached := s.held.take(a.organization); reached != "" {
+		s.metrics.NotHeld(reached)
+		return
+	}
+	defer s.held.giveBack(a.organization)
 	s.metrics.Hold()
 	defer s.metrics.Release()
 	timer := time.NewTimer(wait)

@@ -41,7 +41,7 @@ func (s *Server) identify(next http.Handler) http.Handler {
 		next.ServeHTTP(observed, r.WithContext(ctx))
 		observed.worked = s.now().Sub(observed.began)
 		if !late.due.IsZero() {
-			s.hold(r.Context(), late.due)
+			s.hold(r.Context(), &late)
 			late.write(observed)
 		}
 		if observed.status == 0 {

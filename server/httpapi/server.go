@@ -25,6 +25,7 @@ type Server struct {
 	version   string
 	draining  <-chan struct{}
 	limiter   *limiter
+	held      *heldAnswers
 	metrics   *telemetry.API
 	tracing   *telemetry.Tracing
 	handler   http.Handler
@@ -39,6 +40,7 @@ type Options struct {
 	Draw      func(int64) int64 // a random number in [0, n), for latencies
 	Random    io.Reader         // for ids
 	Log       *slog.Logger
+	Held      HeldAnswers
 	Draining  <-chan struct{}    // closed when the process is told to stop: answers that are held go out
 	Metrics   *telemetry.API     // nil for none
 	Tracing   *telemetry.Tracing // nil for none
@@ -53,6 +55,7 @@ func New(o Options) *Server {
 		store: o.Store, directory: o.Directory, now: o.Now, draw: o.Draw, random: o.Random, log: logger(o.Log),
 		version: o.Version, draining: o.Draining,
 		metrics: o.Metrics, tracing: o.Tracing,
+		held:    &heldAnswers{bounds: o.Held, of: map[string]int{}},
 		limiter: &limiter{store: o.Store, now: o.Now, shares: map[int64]*share{}},
 	}
 	s.handler = s.routes()
@@ -117,6 +120,8 @@ type answer struct {
 	location string
 	body     any
 	due      time.Time // zero: at once
+	// organization is the one that an answer is held for.
+	organization string
 }
 
 // handle makes an http.HandlerFunc of a function that answers or fails.
@@ -134,6 +139,7 @@ func (s *Server) handle(f func(http.ResponseWriter, *http.Request) (answer, erro
 			a.write(w)
 			return
 		}
+		a.organization = sessionOf(r).sandbox.OrganizationID
 		*r.Context().Value(lateAnswerKey).(*answer) = a // held and written by [Server.identify]
 	}
 }

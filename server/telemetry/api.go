@@ -17,6 +17,7 @@ type API struct {
 	durations    *prometheus.HistogramVec
 	inFlight     prometheus.Gauge
 	held         prometheus.Gauge
+	notHeld      *prometheus.CounterVec
 	authFailures *prometheus.CounterVec
 	payments     *prometheus.CounterVec
 }
@@ -38,6 +39,10 @@ func NewAPI(registry prometheus.Registerer) *API {
 		held: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "cauri_api_held_answers", Help: "Answers that are held to simulate an operator's latency.",
 		}),
+		notHeld: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "cauri_api_answers_not_held_total",
+			Help: "Answers that went out at once instead of being held, since as many were held as may be, in the process or of the sandbox.",
+		}, []string{"bound"}),
 		authFailures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cauri_api_auth_failures_total", Help: "Requests refused for their key: missing or malformed, or not valid for the sandbox.",
 		}, []string{"reason"}),
@@ -48,9 +53,18 @@ func NewAPI(registry prometheus.Registerer) *API {
 	for _, reason := range []string{AuthMissing, AuthInvalid} {
 		a.authFailures.WithLabelValues(reason)
 	}
-	registry.MustRegister(a.requests, a.durations, a.inFlight, a.held, a.authFailures, a.payments)
+	for _, bound := range []string{BoundProcess, BoundSandbox} {
+		a.notHeld.WithLabelValues(bound)
+	}
+	registry.MustRegister(a.requests, a.durations, a.inFlight, a.held, a.notHeld, a.authFailures, a.payments)
 	return a
 }
+
+// Bounds of [API.NotHeld].
+const (
+	BoundProcess = "process"
+	BoundSandbox = "sandbox"
+)
 
 // Reasons of [API.AuthFailed].
 const (
@@ -94,6 +108,13 @@ func (a *API) Hold() {
 func (a *API) Release() {
 	if a != nil {
 		a.held.Dec()
+	}
+}
+
+// NotHeld counts an answer that went out at once because of a bound.
+func (a *API) NotHeld(bound string) {
+	if a != nil {
+		a.notHeld.WithLabelValues(bound).Inc()
 	}
 }
 

@@ -93,6 +93,8 @@ func TestWrongValuesAreRefused(t *testing.T) {
 	for set, says := range map[string]string{
 		"api.replica=3":                                  "'replica' not allowed",
 		"api.shutdownDelay=30s":                          "/api/shutdownDelay",
+		"api.maxHeldAnswers=-1":                          "/api/maxHeldAnswers",
+		"api.maxHeldAnswersPerSandbox=many":              "/api/maxHeldAnswersPerSandbox",
 		"api.terminationGracePeriodSeconds=20":           "/api/terminationGracePeriodSeconds",
 		"api.baseURL=pay.example.com":                    "/api/baseURL",
 		"database.mode=mysql":                            "/database/mode",
