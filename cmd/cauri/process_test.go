@@ -30,9 +30,9 @@ import (
 const (
 	apiKey = "cauri_sk_test_process"
 	// soon bounds what takes a moment on an idle machine.
-	soon = 20 * time.Second
+	soon = time.Minute
 	// slack is what a busy machine may add to a time that a process keeps by itself.
-	slack = 5 * time.Second
+	slack = 15 * time.Second
 )
 
 // binary is the program, built once.
@@ -139,7 +139,7 @@ func (p *running) terminate() time.Duration {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		p.t.Fatal(err)
 	}
-	p.wait(30 * time.Second)
+	p.wait(time.Minute)
 	return time.Since(begun)
 }
 
@@ -154,7 +154,7 @@ func (p *running) wait(within time.Duration) {
 
 // get asks for a path and returns the status, 0 for no answer, and the body.
 func get(address, path string) (int, string) {
-	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := http.Client{Timeout: soon, Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Get("http://" + address + path)
 	if err != nil {
 		return 0, err.Error()
@@ -197,8 +197,13 @@ func sandbox(t *testing.T, database, hook string) {
 
 // pay makes a payment that ends at once.
 func pay(ctx context.Context, address, reference string) (status int, body string, err error) {
+	return payAs(ctx, address, reference, "blocked")
+}
+
+// payAs makes a payment with a scenario.
+func payAs(ctx context.Context, address, reference, scenario string) (status int, body string, err error) {
 	return payBy(ctx, address, `{"amount":100,"currency":"RWF","operator":"mtn","country":"RW","msisdn":"+250788000001","reference":"`+reference+
-		`","application":"shop","scenario":"blocked"}`)
+		`","application":"shop","scenario":"`+scenario+`"}`)
 }
 
 func payBy(ctx context.Context, address, body string) (status int, answered string, err error) {
@@ -231,7 +236,7 @@ func TestAPIEndsInOrder(t *testing.T) {
 	t.Parallel()
 	database := storetest.URL(t)
 	sandbox(t, database, "")
-	p, address, probes := startAPI(t, database, "--shutdown-delay=2s", "--log-level=debug")
+	p, address, probes := startAPI(t, database, "--shutdown-delay=10s", "--log-level=debug")
 
 	type result struct {
 		status int
@@ -240,23 +245,19 @@ func TestAPIEndsInOrder(t *testing.T) {
 	}
 	held := make(chan result, 1)
 	go func() {
-		status, body, err := pay(t.Context(), address, "held")
+		status, body, err := payAs(t.Context(), address, "held", "timeout") // held for 250 s
 		held <- result{status, body, err}
 	}()
 	eventually(t, "an answer is held", func() bool {
 		_, metrics := get(probes, "/metrics")
 		return strings.Contains(metrics, "cauri_api_held_answers 1")
 	})
-	begun := time.Now()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	r := <-held
-	if r.err != nil || r.status != http.StatusCreated || !strings.Contains(r.body, "ACCOUNT_BLOCKED") {
+	r := <-held // while requests are still taken, below
+	if r.err != nil || r.status != http.StatusCreated || !strings.Contains(r.body, "TIMEOUT") {
 		t.Errorf("the held answer: %d %s %v", r.status, r.body, r.err)
-	}
-	if took := time.Since(begun); took > 2*time.Second {
-		t.Errorf("the held answer was released after %s", took)
 	}
 	if code, body := get(probes, "/readyz"); code != http.StatusServiceUnavailable || body != "the process is stopping\n" {
 		t.Errorf("readiness while stopping: %d %q", code, body)
@@ -270,7 +271,7 @@ func TestAPIEndsInOrder(t *testing.T) {
 	_, metrics := get(probes, "/metrics")
 	for _, want := range []string{
 		`cauri_api_requests_total{code="201",method="POST",route="/v1/payments"} 1`, `cauri_api_requests_total{code="200",method="GET",route="/v1/health"} 1`,
-		`cauri_api_payments_total{status="ACCOUNT_BLOCKED",type="collection"} 1`, "cauri_api_held_answers 0", "cauri_api_config_sandboxes 1",
+		`cauri_api_payments_total{status="TIMEOUT",type="collection"} 1`, "cauri_api_held_answers 0", "cauri_api_config_sandboxes 1",
 		`cauri_database_connections{state="idle"}`, `cauri_build_info{`, "go_goroutines", "process_cpu_seconds_total",
 		`cauri_api_request_duration_seconds_bucket{method="POST",route="/v1/payments",le="1"} 1`, // although it was held for longer than its work
 	} {

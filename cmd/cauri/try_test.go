@@ -104,7 +104,7 @@ func TestTry(t *testing.T) {
 			if c.options.url == "" && c.options.apiKey == "" && c.options.binding == "" {
 				c.options.binding = binding
 			}
-			if c.options.timeout = 2 * time.Second; c.options.msisdn != "" {
+			if c.options.timeout = 10 * time.Second; c.options.msisdn != "" {
 				c.options.timeout = soon
 			}
 			said, err := try(t, c.options)

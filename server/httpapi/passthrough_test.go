@@ -42,7 +42,7 @@ func TestPassthrough(t *testing.T) {
 	}
 	w.forwarding()
 	got := made
-	for deadline := time.Now().Add(20 * time.Second); got.body["status"] == "PENDING"; got = w.call("GET", "/v1/payments/"+made.body["id"].(string), nil) {
+	for deadline := time.Now().Add(time.Minute); got.body["status"] == "PENDING"; got = w.call("GET", "/v1/payments/"+made.body["id"].(string), nil) {
 		if time.Now().After(deadline) {
 			t.Fatal("it stays pending")
 		}

@@ -73,7 +73,7 @@ func (d *desk) queued() int {
 
 func (d *desk) until(reached func() bool) {
 	d.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !reached(); {
+	for deadline := time.Now().Add(time.Minute); !reached(); {
 		if time.Now().After(deadline) {
 			d.t.Fatal("it does not come to that")
 		}

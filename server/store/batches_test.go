@@ -207,7 +207,7 @@ func (w *world) blocked() int {
 
 func (w *world) until(what string, reached func() bool) {
 	w.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !reached(); {
+	for deadline := time.Now().Add(time.Minute); !reached(); {
 		if time.Now().After(deadline) {
 			w.t.Fatalf("it never comes to this: %s", what)
 		}

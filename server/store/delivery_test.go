@@ -433,7 +433,7 @@ func TestEventOfAHeldAnswerIsDueWithTheAnswer(t *testing.T) {
 		t.Run(string(status), func(t *testing.T) {
 			w := newWorld(t)
 			n := w.collection("r1", status, alice)
-			n.AnswerAfter = 1500 * time.Millisecond
+			n.AnswerAfter = time.Hour
 			made := w.create(n)
 			if got := w.lease(body()); len(got) != 0 {
 				t.Error("it is due before its answer")

@@ -103,7 +103,7 @@ func TestUnchangedIsNotLocked(t *testing.T) {
 	if _, err := holder.Exec(t.Context(), "begin; select from organizations for update; select from sims for update"); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if _, err := w.ApplySandbox(ctx, w.config); err != nil {
 		t.Error(err)

@@ -15,7 +15,7 @@ func queueUp(t *testing.T, turns *turns, tenant int64) <-chan error {
 	done := make(chan error, 1)
 	before := turns.lengths()
 	go func() { done <- turns.take(t.Context(), tenant) }()
-	for deadline := time.Now().Add(20 * time.Second); turns.lengths() == before; {
+	for deadline := time.Now().Add(time.Minute); turns.lengths() == before; {
 		if time.Now().After(deadline) {
 			t.Fatal("it does not wait")
 		}

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -87,8 +86,8 @@ func TestHeaderByteByByte(t *testing.T) {
 			defer func() { _ = c.Close() }()
 			_, _ = http.ReadRequest(bufio.NewReader(c)) // an answer to no request would not be taken for one
 			pace := time.Tick(time.Millisecond)
-			for _, b := range []byte("HTTP/1.1 200 OK\r\nX-Slow: " + strings.Repeat("a", 4000)) {
-				if _, err := c.Write([]byte{b}); err != nil {
+			for next := "HTTP/1.1 200 OK\r\nX-Slow: "; ; next = "a" { // without end
+				if _, err := c.Write([]byte(next)); err != nil {
 					return
 				}
 				<-pace
@@ -98,7 +97,7 @@ func TestHeaderByteByByte(t *testing.T) {
 	sender := newSender()
 	sender.SetTimeout(300 * time.Millisecond)
 	r := sender.Send(t.Context(), delivery(url))
-	if r.Err == nil || r.Status != 0 || r.Duration < 300*time.Millisecond || r.Duration > 2*time.Second {
+	if r.Err == nil || r.Status != 0 || r.Duration < 300*time.Millisecond || r.Duration > time.Minute {
 		t.Errorf("got %+v", r)
 	}
 }

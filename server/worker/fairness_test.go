@@ -3,6 +3,7 @@ package worker_test
 import (
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -72,37 +73,46 @@ func (w *world) copies(like payments.ID, n int, tenants ...int64) {
 	}
 }
 
-// arrivals are when events came.
-type arrivals struct {
+// moments are when something happened, in order.
+type moments struct {
 	mu sync.Mutex
-	at map[string]time.Time
+	at []time.Time
 }
 
-func (a *arrivals) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.at[r.Header.Get("X-Service-Delivery")] = time.Now()
+func (m *moments) now() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.at = append(m.at, time.Now())
 }
 
-func (a *arrivals) count() int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return len(a.at)
+func (m *moments) count() int { return m.between(time.Time{}, time.Now()) }
+
+// between is how often it happened after one moment and before another.
+func (m *moments) between(from, to time.Time) (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, at := range m.at {
+		if at.After(from) && at.Before(to) {
+			n++
+		}
+	}
+	return n
 }
 
-// A sandbox with 100,000 queued events, one whose endpoint hangs, and fifty whose endpoints are dead or hang too delay a healthy
-// one's events by less than a second.
+// A sandbox with 100,000 queued events, one whose endpoint hangs, and fifty whose endpoints are dead or hang too, do not keep a healthy
+// one's events waiting: few of the flood go out before each of them, however fast the machine is, and most wait for no attempt at an
+// endpoint that hangs to end. The row `fair` of the bench says how long they take.
 func TestNoSandboxDelaysAnother(t *testing.T) {
 	if testing.Short() {
 		t.Skip("queues 100,000 events")
 	}
 	w := newWorldAlone(t)
 	like := w.pay("like", payments.PINInvalid)
-	flood := &arrivals{at: map[string]time.Time{}}
-	flooded := httptest.NewServer(flood)
+	flood, hung := &moments{}, &moments{}
+	flooded := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { flood.now() }))
 	t.Cleanup(flooded.Close)
 	release := make(chan struct{})
-	hanging := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	hanging := httptest.NewServer(hang(release, hung))
 	t.Cleanup(hanging.Close)
 	t.Cleanup(func() { close(release) })
 
@@ -122,8 +132,9 @@ func TestNoSandboxDelaysAnother(t *testing.T) {
 	due := map[string]time.Time{}
 	pace := time.Tick(50 * time.Millisecond)
 	for i := range healthy { // events that come one after the other, from the worker's first moment on
+		began := time.Now()
 		id := w.pay(fmt.Sprint("healthy-", i), payments.PINInvalid)
-		due["evt_"+id.Code()] = time.Now()
+		due["evt_"+id.Code()] = began
 		<-pace
 	}
 	eventually(t, func() string {
@@ -133,32 +144,53 @@ func TestNoSandboxDelaysAnother(t *testing.T) {
 		return ""
 	})
 	var late []time.Duration
+	var overtaken []int
+	waited := 0
 	for _, d := range w.hook.deliveries() {
-		if at, ok := due[d.id]; ok {
-			late = append(late, d.at.Sub(at))
+		if from, ok := due[d.id]; ok {
+			late = append(late, d.at.Sub(from))
+			overtaken = append(overtaken, flood.between(from, d.at))
+			if hung.between(from, d.at) > 0 {
+				waited++
+			}
 		}
 	}
 	slices.Sort(late)
-	t.Logf("healthy events came after %s in the middle, %s at most, while %d of the flood went out", late[len(late)/2], late[len(late)-1], flood.count())
-	if most := late[len(late)-1]; most > time.Second {
-		t.Errorf("an event of a healthy sandbox came %s after it was due: %v", most, late)
+	t.Logf("healthy events came after %s in the middle, %s at most, while %d of the flood went out, %d at most before one of them; %d saw an attempt that hung end",
+		late[len(late)/2], late[len(late)-1], flood.count(), slices.Max(overtaken), waited)
+	if most := slices.Max(overtaken); most > 10_000 {
+		t.Errorf("before one event of a healthy sandbox %d of another one's backlog of 100,000 went out", most)
+	}
+	if waited > healthy/2 {
+		t.Errorf("%d of %d events of a healthy sandbox came only after an attempt at an endpoint that hangs had ended", waited, healthy)
 	}
 	if flood.count() == 0 {
 		t.Error("nothing of the flood went out")
 	}
 }
 
-// One sandbox's slow operator does not take the turn of another's: its collections end while those of the slow one's all hang.
+// hang answers nobody until it is told to, and notes when an attempt ends.
+func hang(release <-chan struct{}, ended *moments) http.HandlerFunc {
+	return func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // or the server does not see that the client goes away
+		select {
+		case <-release:
+		case <-r.Context().Done():
+			ended.now()
+		}
+	}
+}
+
+// One sandbox's slow operator does not take the turn of another's: most collections of the other one wait for no exchange with the slow
+// one to end.
 func TestNoOperatorDelaysAnother(t *testing.T) {
 	w := newPassthrough(t)
-	release := make(chan struct{})
+	release, ended := make(chan struct{}), &moments{}
 	t.Cleanup(func() { close(release) })
-	o := newOperators(w, func(_ http.ResponseWriter, r *http.Request) bool {
+	slowly := hang(release, ended)
+	o := newOperators(w, func(rw http.ResponseWriter, r *http.Request) bool {
 		if strings.HasPrefix(r.URL.Path, "/slow/") {
-			select {
-			case <-release:
-			case <-r.Context().Done():
-			}
+			slowly(rw, r)
 			return true
 		}
 		return false
@@ -169,10 +201,17 @@ func TestNoOperatorDelaysAnother(t *testing.T) {
 	like := w.collect("like", payments.MTN)
 	w.copies(like, 1000, slow)
 	w.run()
-	for i := range 20 {
+	const collections = 20
+	waited, began := 0, time.Now()
+	for i := range collections {
+		from := time.Now()
 		w.ended(w.collect(fmt.Sprint("r", i), payments.MTN))
+		if ended.between(from, time.Now()) > 0 {
+			waited++
+		}
 	}
-	if n := read[int](w, "select count(*)::int from transactions where tenant = $1 and status <> 'PENDING'", slow); n != 0 {
-		t.Errorf("%d of the slow operator's ended", n)
+	t.Logf("twenty collections one after the other took %s; %d saw an exchange that hung end", time.Since(began), waited)
+	if waited > collections/2 {
+		t.Errorf("%d of %d collections ended only after an exchange with another sandbox's slow operator had ended", waited, collections)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
-// newWorldAlone is newWorld for a test that measures: no other test of the package runs beside it.
+// newWorldAlone is newWorld for a test that needs much of the machine: no other test of the package runs beside it.
 func newWorldAlone(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, url: storetest.URL(t), hook: newReceiver(t, nil)}
@@ -34,10 +34,11 @@ func (w *world) alices(behaviour payments.Behaviour, balance int64) {
 	}
 }
 
-// Ten thousand payments of one merchant, and of one payer at that, are settled within 5 seconds of being due. The workers have
-// been there for a while, so that their statements were planned when there was next to nothing.
-func TestHotMerchantIsSettledInTime(t *testing.T) {
-	const total, limit = 10_000, 5 * time.Second
+// Ten thousand payments of one merchant, and of one payer at that, are settled by two workers, and the money adds up. The workers have
+// been there for a while, so that their statements were planned when there was next to nothing. The row `settle10k` of the bench says
+// how long it takes.
+func TestHotMerchantIsSettled(t *testing.T) {
+	const total = 10_000
 	w := newWorldAlone(t)
 	w.configure(func(c *store.SandboxConfig) { c.Webhook = nil })
 	w.alices(payments.Approve, 1000*(total+1))
@@ -62,11 +63,7 @@ func TestHotMerchantIsSettledInTime(t *testing.T) {
 		}
 		return ""
 	})
-	took := time.Since(due)
-	t.Logf("%d payments of one merchant were settled in %v, by two workers beside their database on %d cores", total, took.Round(time.Millisecond), runtime.NumCPU())
-	if took > limit { // about a second where nothing else runs
-		t.Errorf("it took %v, longer than %v", took, limit)
-	}
+	t.Logf("%d payments of one merchant were settled in %v, by two workers beside their database on %d cores", total, time.Since(due).Round(time.Millisecond), runtime.NumCPU())
 	got := read[[]int64](w, `select array[(select balance from floats), (select balance from sims),
 		(select sum(merchant_delta) from transactions), (select sum(sim_delta) from transactions),
 		(select count(distinct merchant_balance_after) from transactions), (select count(distinct sim_balance_after) from transactions),

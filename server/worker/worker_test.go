@@ -146,7 +146,7 @@ func (w *world) run(change ...func(*worker.Options)) (stop func()) {
 		cancel()
 		select {
 		case <-done:
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			w.t.Error("the worker does not end")
 		}
 	})
@@ -183,7 +183,7 @@ func (w *world) until(state store.EventState, n int) {
 // eventually waits until nothing is wrong.
 func eventually(t *testing.T, wrong func() string) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute) // guards against hanging only
 	for why := wrong(); why != ""; why = wrong() {
 		if time.Now().After(deadline) {
 			t.Fatal(why)

@@ -102,7 +102,7 @@ func paymentSettles(t *testing.T, s *system, m merchant, hook *receiver) {
 	if settled := m.settled(id); settled["status"] != "SUCCESS" || settled["completedAt"] == nil {
 		t.Fatalf("it settled to %v", settled)
 	}
-	eventually(t, 5*time.Second, func() string {
+	eventually(t, func() string {
 		if n := len(hook.of(id)); n != 1 {
 			return fmt.Sprintf("%d events arrived, want 1", n)
 		}
@@ -118,7 +118,7 @@ func paymentSettles(t *testing.T, s *system, m merchant, hook *receiver) {
 			t.Errorf("the event's %s is %v, want %v", field, event[field], want)
 		}
 	}
-	eventually(t, 20*time.Second, func() string {
+	eventually(t, func() string {
 		balance := s.kube("get", "tc", "-n", team, "alice", "-o", "jsonpath={.status.balance}")
 		if balance != "49000" {
 			return "alice's balance in the status is " + balance + ", want 49000"
@@ -155,7 +155,7 @@ func ends(t *testing.T, m merchant, hook *receiver, p object, status string) {
 	if raw, _ := p["raw"].(object); raw["_simulated"] != true {
 		t.Errorf("raw is %v", p["raw"])
 	}
-	eventually(t, 5*time.Second, func() string {
+	eventually(t, func() string {
 		if events := hook.of(id); len(events) != 1 || events[0]["status"] != status {
 			return fmt.Sprintf("the events are %v, want one with %s", events, status)
 		}
@@ -193,7 +193,7 @@ func payers(t *testing.T, s *system, m merchant, hook *receiver) {
 	}
 	for name, msisdn := range map[string]string{"ignoring": "+250788000006", "by hand": "+250788000007"} {
 		id := m.pay("payer "+name, msisdn, nil)["id"].(string)
-		eventually(t, 10*time.Second, func() string { // it was due, and nobody answered
+		eventually(t, func() string { // it was due, and nobody answered
 			if n := s.count("select count(*) from transactions where reference = $1 and due_at = expires_at", "payer "+name); n != 1 {
 				return "the payment was not looked at yet"
 			}
@@ -222,7 +222,7 @@ func payouts(t *testing.T, m merchant, hook *receiver) {
 		t.Fatalf("the disbursement was answered %d %v", status, sent)
 	}
 	for id, event := range map[string]string{refund["id"].(string): "payment.refunded", sent["tx_id"].(string): "disbursement.completed"} {
-		eventually(t, 5*time.Second, func() string {
+		eventually(t, func() string {
 			if events := hook.of(id); len(events) != 1 || events[0]["event"] != event {
 				return fmt.Sprintf("the events of %s are %v, want one %s", id, events, event)
 			}
@@ -309,7 +309,7 @@ func crashes(t *testing.T, s *system, m merchant, hook *receiver) {
 			}
 		}
 		// A lease that the worker held when it died has to end first.
-		eventually(t, 30*time.Second, func() string {
+		eventually(t, func() string {
 			for _, id := range ids {
 				if n := len(hook.of(id)); n != 1 {
 					return fmt.Sprintf("%s has %d events after a crash of the %s, want 1", id, n, part)
@@ -344,14 +344,14 @@ func deletion(t *testing.T, s *system, m merchant) {
 		t.Errorf("the deleted sandbox's key is answered %d %v, want 401", status, answer)
 	}
 	if out, err := s.try("", "get", "secret", "-n", team, "checkout-credentials"); err == nil {
-		eventually(t, 20*time.Second, func() string {
+		eventually(t, func() string {
 			if out, err = s.try("", "get", "secret", "-n", team, "checkout-credentials"); err == nil {
 				return "the Secret is still there: " + out
 			}
 			return ""
 		})
 	}
-	eventually(t, 5*time.Second, func() string {
+	eventually(t, func() string {
 		reason := s.kube("get", "tc", "-n", team, "alice", "-o", `jsonpath={.status.conditions[?(@.type=="Ready")].reason}`)
 		if reason != "SandboxNotFound" {
 			return "alice's TestClient says " + reason + ", want SandboxNotFound"

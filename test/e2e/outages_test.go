@@ -47,7 +47,7 @@ func kubernetesAway(t *testing.T, s *system, m merchant, hook *receiver) {
 		if p := m.settled(id); p["status"] != "SUCCESS" {
 			t.Fatalf("%s ended %v", id, p["status"])
 		}
-		arrived(t, hook, id, 5*time.Second)
+		arrived(t, hook, id)
 	}
 	s.up()
 	// The controller is at work again: a change takes effect.
@@ -62,7 +62,7 @@ func databaseAway(t *testing.T, s *system, m merchant, hook *receiver) {
 	waiting := m.pay("before the outage", alice, nil)["id"].(string)
 	s.signal("postgres", syscall.SIGINT) // a fast shutdown
 	began := time.Now()
-	eventually(t, 10*time.Second, func() string {
+	eventually(t, func() string {
 		status, answer, err := m.try(http.MethodGet, "/payments/"+waiting, nil)
 		if err != nil || status != http.StatusServiceUnavailable || answer["error"] != "unavailable" {
 			return fmt.Sprintf("reading a payment is answered %d %v %v, want 503 unavailable", status, answer, err)
@@ -70,7 +70,7 @@ func databaseAway(t *testing.T, s *system, m merchant, hook *receiver) {
 		return ""
 	})
 	s.kube("delete", "tc", "-n", team, "bob", "--wait=false")
-	eventually(t, 20*time.Second, func() string {
+	eventually(t, func() string {
 		got := s.kube("get", "sbx", "-n", team, "checkout", "-o", `jsonpath={.status.conditions[?(@.type=="DatabaseReady")].status} {.status.conditions[?(@.type=="DatabaseReady")].reason}`)
 		if got != "False DatabaseUnavailable" {
 			return "DatabaseReady is " + got
@@ -85,15 +85,15 @@ func databaseAway(t *testing.T, s *system, m merchant, hook *receiver) {
 	if p := m.settled(waiting); p["status"] != "SUCCESS" {
 		t.Errorf("the payment from before ended %v", p["status"])
 	}
-	arrived(t, hook, waiting, 30*time.Second)
+	arrived(t, hook, waiting)
 	s.kube("wait", "-n", team, "--for=condition=Ready", "--timeout=60s", "sbx/checkout", "tc/alice")
 	s.kube("wait", "-n", team, "--for=delete", "--timeout=60s", "tc/bob")
 }
 
 // arrived waits for the one event of a transaction.
-func arrived(t *testing.T, hook *receiver, id string, within time.Duration) {
+func arrived(t *testing.T, hook *receiver, id string) {
 	t.Helper()
-	eventually(t, within, func() string {
+	eventually(t, func() string {
 		if n := len(hook.of(id)); n != 1 {
 			return fmt.Sprintf("%s has %d events, want 1", id, n)
 		}

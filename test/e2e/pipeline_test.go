@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"sigs.k8s.io/yaml"
 )
@@ -63,7 +62,7 @@ func pipelineOfTheDocuments(t *testing.T, s *system) {
 	if ran < 5 {
 		t.Fatalf("only %d steps were run", ran)
 	}
-	eventually(t, 30*time.Second, func() string {
+	eventually(t, func() string {
 		if out, err := s.try("", "get", "namespace", namespace); err == nil || !strings.Contains(out, "NotFound") {
 			return fmt.Sprintf("the namespace is still there: %s", out)
 		}

@@ -176,8 +176,9 @@ func (s *system) count(sql string, args ...any) int {
 }
 
 // eventually fails the test unless the condition, which says what is missing, holds in time.
-func eventually(t *testing.T, within time.Duration, missing func() string) {
+func eventually(t *testing.T, missing func() string) {
 	t.Helper()
+	const within = 2 * time.Minute // guards against hanging only
 	deadline := time.Now().Add(within)
 	for {
 		what := missing()
@@ -258,7 +259,7 @@ func (m merchant) pay(reference, msisdn string, more object) object {
 func (m merchant) settled(id string) object {
 	m.t.Helper()
 	var payment object
-	eventually(m.t, 20*time.Second, func() string {
+	eventually(m.t, func() string {
 		status, answer, err := m.try(http.MethodGet, "/payments/"+id, nil)
 		if err != nil || status != http.StatusOK || answer["status"] == "PENDING" {
 			return fmt.Sprintf("the payment %s is not final: %d %v %v", id, status, answer["status"], err)

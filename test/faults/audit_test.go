@@ -71,7 +71,7 @@ func TestTheAuditFindsWhatDidNotArrive(t *testing.T) {
 	}
 	m.Receiver.Trust("another secret")
 	w.pay(m, system.NewPayment("refused", system.Unregistered, "success"))
-	w.until(10*time.Second, "a delivery is refused", func(context.Context) error {
+	w.until(time.Minute, "a delivery is refused", func(context.Context) error {
 		if len(m.Receiver.Refused()) == 0 {
 			return errors.New("none was")
 		}

@@ -46,7 +46,7 @@ func TestWorkerFrozenInATransaction(t *testing.T) {
 	})
 	w.must(frozen.Resume())
 	w.drained(m)
-	w.until(10*time.Second, "the worker that was frozen is ready again", frozen.Ready)
+	w.until(time.Minute, "the worker that was frozen is ready again", frozen.Ready)
 	successes, err := w.Count(t.Context(), "select count(*) from transactions where tenant = $1 and status = 'SUCCESS'", m.Tenant)
 	w.must(err)
 	if want := int64(1 + rounds*backlog + 1); successes != want {

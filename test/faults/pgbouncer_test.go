@@ -107,7 +107,7 @@ func (w *world) keyRevoked(m *system.Merchant, apis ...*system.API) {
 	fresh := "cauri_sk_test_fresh_" + m.Config.Name
 	credentials := store.Credentials{APIKeyHash: sha256.Sum256([]byte(fresh)), SigningSecret: stored.SigningSecret}
 	w.must(w.Store.ApplyCredentials(w.t.Context(), m.Config.UID, credentials))
-	w.until(time.Second, "the old key of "+m.Config.Name+" is refused", func(ctx context.Context) error {
+	w.until(time.Minute, "the old key of "+m.Config.Name+" is refused", func(ctx context.Context) error {
 		for _, client := range clients {
 			answer, err := client.Get(ctx, "/payments?limit=1")
 			if err == nil && answer.Status != http.StatusUnauthorized {

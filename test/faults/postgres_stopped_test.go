@@ -85,7 +85,7 @@ func TestPostgresStoppedUnderLoad(t *testing.T) {
 			t.Errorf("%s: a client waited %s for its answer, longer than %s", how, slowest, limit)
 		}
 		for _, worker := range workers {
-			w.until(10*time.Second, worker.Name+" is ready again", worker.Ready)
+			w.until(time.Minute, worker.Name+" is ready again", worker.Ready)
 		}
 	}
 	w.progresses(progress, 20)
@@ -103,7 +103,7 @@ func (w *world) refuses(api *system.API, workers []*system.Worker) {
 	w.t.Helper()
 	is := func(url string, status int) {
 		w.t.Helper()
-		w.until(10*time.Second, fmt.Sprintf("%s answers %d", url, status), func(ctx context.Context) error {
+		w.until(time.Minute, fmt.Sprintf("%s answers %d", url, status), func(ctx context.Context) error {
 			return system.Answers(ctx, url, status)
 		})
 	}

@@ -130,7 +130,7 @@ func TestListsFromAReplica(t *testing.T) {
 	w.must(w.replica.Stop(system.Immediate))
 	begun = time.Now()
 	w.seenAtOnce("killed", 20)
-	if took := time.Since(begun); took > 5*time.Second {
+	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("20 payments and 60 lists beside a replica that is gone took %s", took)
 	}
 	w.usesReplica(false)
@@ -181,7 +181,7 @@ func (w *replicated) usesReplica(want bool) {
 	w.t.Helper()
 	line := map[bool]string{true: `cauri_api_replica_usable 1`, false: `cauri_api_replica_usable 0`}[want]
 	for _, api := range w.apis {
-		w.until(20*time.Second, fmt.Sprintf("%s says %q", api.Name, line), func(ctx context.Context) error {
+		w.until(time.Minute, fmt.Sprintf("%s says %q", api.Name, line), func(ctx context.Context) error {
 			metrics, err := api.Metrics(ctx)
 			if err == nil && !strings.Contains(metrics, line) {
 				err = errors.New("it does not")

@@ -183,7 +183,7 @@ func (w *world) arrived(m *system.Merchant, n int) {
 }
 
 // stall is how long nothing may happen while there is something to do: longer than the lease of a worker that was killed.
-const stall = 45 * time.Second
+const stall = 2 * time.Minute
 
 // drained waits until all merchants have all their outcomes and events, and checks them.
 func (w *world) drained(merchants ...*system.Merchant) {

@@ -256,7 +256,7 @@ func TestKindInterrupted(t *testing.T) {
 			if err := command.Start(); err != nil {
 				t.Fatal(err)
 			}
-			for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 				if _, err := os.Stat(filepath.Join(c.folder, "cluster.test.runs")); err == nil {
 					break
 				}

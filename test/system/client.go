@@ -34,7 +34,7 @@ const answerWithin = 60 * time.Second
 // Client is a client of the sandbox at an api. It returns when the api knows the sandbox.
 func (s *Sandbox) Client(ctx context.Context, api *API) (*Client, error) {
 	c := &Client{base: api.URL + "/v1", key: s.Key, http: &http.Client{Transport: transport, Timeout: answerWithin}}
-	return c, Until(ctx, 10*time.Second, "the api knows the key of "+s.Config.Name, func(ctx context.Context) error {
+	return c, Until(ctx, time.Minute, "the api knows the key of "+s.Config.Name, func(ctx context.Context) error {
 		answer, err := c.Get(ctx, "/payments?limit=1")
 		if err == nil && answer.Status != http.StatusOK {
 			err = answer.unexpected()
