@@ -93,7 +93,13 @@ func (a *airtelAPI) ask(ctx context.Context, t *payments.Transaction, r request)
 	if answer.code >= 500 || answer.code == http.StatusTooManyRequests {
 		return said, answer.failed()
 	}
-	return said, answer.into(&said)
+	if err := answer.into(&said); err != nil {
+		return said, err
+	}
+	if !answer.ok() && (said.Status.Success || said.Data.Transaction.Status == airtelSucceeded) {
+		return said, answer.failed() // two things at once: not a success that money moves by
+	}
+	return said, nil
 }
 
 func (a *airtelAPI) token(ctx context.Context) (string, time.Duration, error) {
