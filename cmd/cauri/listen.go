@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -87,14 +88,14 @@ func (l *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	at := l.now().Format("15:04:05.000")
 	if err := webhooks.Verify(r.Header, body, l.secret, l.now()); err != nil {
-		fmt.Fprintf(l.out, "%s  REFUSED  %s %s: %v\n", at, r.Method, r.URL.Path, err)
+		fmt.Fprintf(l.out, "%s  REFUSED  %s %s: %v\n", at, printable(r.Method), printable(r.URL.Path), err)
 		http.Error(w, err.Error(), http.StatusUnauthorized)
 		return
 	}
 	if l.full {
 		fmt.Fprintf(l.out, "%s\n", body)
 	} else {
-		fmt.Fprintf(l.out, "%s  verified  %s  %s\n", at, summary(body), r.Header.Get(webhooks.HeaderDelivery))
+		fmt.Fprintf(l.out, "%s  verified  %s  %s\n", at, summary(body), printable(r.Header.Get(webhooks.HeaderDelivery)))
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
@@ -115,6 +116,16 @@ func summary(body []byte) string {
 	if err := json.Unmarshal(body, &e); err != nil {
 		return "an event that is not JSON"
 	}
-	return fmt.Sprintf("%s  %s  %s  %s %s  %s/%s %s  ref %s", e.Event, e.TxID, e.Status, e.Amount, e.Currency, e.Operator,
-		e.Country, e.MSISDN, e.Reference)
+	return printable(fmt.Sprintf("%s  %s  %s  %s %s  %s/%s %s  ref %s", e.Event, e.TxID, e.Status, e.Amount, e.Currency, e.Operator,
+		e.Country, e.MSISDN, e.Reference))
+}
+
+// printable is a text that stays on its line and moves no terminal: who sends it is not known yet, or chose a reference freely.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }
