@@ -53,6 +53,16 @@ test: build bin/helm ## Run all tests; RACE=all uses the race detector everywher
 faults: ## Run only the tests that kill, stop and confuse real processes; RUN=name selects
 	@go test -count=1 -v -timeout 20m -run '$(RUN)' ./test/faults
 
+.PHONY: fuzz
+fuzz: ## Fuzz every decoder and parser: FUZZTIME each (2m), FUZZTIME_MONEY for those that money depends on (10m); FUZZ=name selects
+	@FUZZ='$(FUZZ)' FUZZ_PARALLEL='$(FUZZ_PARALLEL)' hack/fuzz.sh
+
+.PHONY: verify
+verify: ## What an issue needs beside .ci/run before it is closed: make fuzz, make chaos ROUNDS=100, make test RACE=all; takes hours
+	@$(MAKE) fuzz
+	@$(MAKE) chaos ROUNDS=100
+	@$(MAKE) test RACE=all
+
 BENCH_ROUNDS ?= 3
 BENCH_LENGTH ?= 5s
 BENCH_SANDBOXES ?= 10000

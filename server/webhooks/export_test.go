@@ -13,3 +13,6 @@ func (s *Sender) Timeout() time.Duration { return s.client.Timeout }
 
 // SetResolver has names looked up by r.
 func (s *Sender) SetResolver(r *net.Resolver) { s.dialer.Resolver = r }
+
+// RetryAfter reads a Retry-After header.
+var RetryAfter = retryAfter
