@@ -51,7 +51,7 @@ test: build bin/helm ## Run all tests; RACE=all uses the race detector everywher
 
 .PHONY: faults
 faults: ## Run only the tests that kill, stop and confuse real processes; RUN=name selects
-	@go test -count=1 -v -timeout 20m -run '$(RUN)' ./test/faults
+	@go test -count=1 -v -timeout 60m -run '$(RUN)' ./test/faults
 
 .PHONY: fuzz
 fuzz: ## Fuzz every decoder and parser: FUZZTIME each (2m), FUZZTIME_MONEY for those that money depends on (10m); FUZZ=name selects

@@ -10,10 +10,10 @@ failed=0
 rest=$(comm -23 <(sort <<<"$all") <(sort <<<"$raced"))
 if command -v "$(go env CC)" >/dev/null; then
   # shellcheck disable=SC2086 # one argument each
-  CGO_ENABLED=1 go test -vet=off -race -timeout 20m $raced || failed=1
+  CGO_ENABLED=1 go test -vet=off -race -timeout 60m $raced || failed=1
 else
   rest=$all
 fi
 # shellcheck disable=SC2086
-[ -z "$rest" ] || go test -vet=off -timeout 20m $rest || failed=1
+[ -z "$rest" ] || go test -vet=off -timeout 60m $rest || failed=1
 exit "$failed"
