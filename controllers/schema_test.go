@@ -85,7 +85,7 @@ func TestSandboxEnvironmentSchema(t *testing.T) {
 		badDuration  = "write a duration such as 500ms, 5s, 1m30s or 1h"
 
 		baseURLField    = "spec.stores[0].operatorCredentials[0].baseURL: "
-		badBaseURL      = baseURLField + "write an absolute http or https URL, for example https://openapiuat.airtel.africa"
+		badBaseURL      = baseURLField + "write an absolute http or https URL, for example https://gateway.example.com/airtel"
 		badBaseURLParts = baseURLField + "leave the user name, the query and the fragment out of the URL: requests are made to paths below it"
 	)
 	credentials := func(list string) string {

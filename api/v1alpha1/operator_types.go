@@ -22,13 +22,13 @@ type OperatorCredentials struct {
 	// +required
 	SecretRef LocalSecretReference `json:"secretRef"`
 
-	// baseURL is where the operator's API is, an absolute http or https URL such as https://openapiuat.airtel.africa. Empty,
-	// the default: Cauri approves the collections itself, and sends no request. Addresses that the platform team has closed
-	// are refused.
+	// baseURL is where the operator's API is, an absolute http or https URL such as https://gateway.example.com/airtel. Empty,
+	// the default: Cauri approves the collections itself, and sends no request. The operators' real APIs do not work here yet
+	// (docs/fidelity.md); name a service that speaks what Cauri speaks. Addresses that the platform team has closed are refused.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="self == '' || isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHostname() != ''",message="write an absolute http or https URL, for example https://openapiuat.airtel.africa"
+	// +kubebuilder:validation:XValidation:rule="self == '' || isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHostname() != ''",message="write an absolute http or https URL, for example https://gateway.example.com/airtel"
 	// +kubebuilder:validation:XValidation:rule="!self.contains('@') && !self.contains('?') && !self.contains('#')",message="leave the user name, the query and the fragment out of the URL: requests are made to paths below it"
 	BaseURL string `json:"baseURL,omitempty"`
 }

@@ -43,8 +43,8 @@ type SandboxEnvironmentSpec struct {
 	// +optional
 	Webhook *Webhook `json:"webhook,omitempty"`
 
-	// latencyPercent scales the time that the simulated operators take, in percent, 0 to 1000. Default 100: as long as the
-	// real ones. 0 answers at once, which suits automated tests.
+	// latencyPercent scales the simulated latency of outcomes, in percent, 0 to 1000. Default 100: some hundred milliseconds to
+	// some seconds, half a minute for a timeout. 0 answers at once, which suits automated tests.
 	//
 	// +optional
 	// +default=100
