@@ -28,13 +28,14 @@ var mayImport = map[string][]string{
 	"hack/reference":           {}, // reads files
 	"test/architecture":        {},
 	"test/chart":               {"controllers"}, // for their scheme
+	"test/chaos":               {"api/v1alpha1", "server/payments", "server/store", "test/system", "test/system/kube"},
 	"test/cluster":             {"api/v1alpha1", "server/payments", "test/cluster/merchantapi", "test/system"},
 	"test/cluster/merchant":    {"test/cluster/merchantapi"}, // a black box
 	"test/cluster/merchantapi": {},
 	"test/conformance":         {}, // a black box
 	"test/e2e":                 {"server/webhooks"},
 	"test/faults":              {"server/payments", "server/store", "test/system"},
-	"test/load":                {"api/v1alpha1", "controllers", "server/payments", "server/store", "test/load/chart", "test/load/generator", "test/load/growth", "test/system"},
+	"test/load":                {"api/v1alpha1", "server/payments", "server/store", "test/load/chart", "test/load/generator", "test/load/growth", "test/system", "test/system/kube"},
 	"test/load/chart":          {},
 	"test/load/floor":          {}, // what Cauri is measured against has nothing of it
 	"test/load/generator":      {},
@@ -42,6 +43,7 @@ var mayImport = map[string][]string{
 	"test/monitoring":          {}, // reads files
 	"test/scripts":             {}, // runs shell scripts
 	"test/system":              {"server/payments", "server/store"},
+	"test/system/kube":         {"controllers", "test/system"},
 }
 
 // standardLibraryOnly are the packages that nothing from outside may reach.

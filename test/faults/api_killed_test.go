@@ -3,6 +3,7 @@ package faults
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -13,53 +14,18 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// shopper makes payments of all kinds one after the other, and insists on each until it has a result.
-type shopper struct {
-	m     *system.Merchant
-	name  string
-	payer string
-	ids   map[string]string // of the transactions that it was told of, by their references
-}
-
-// shop makes the n-th payment, and what goes with it.
-func (s *shopper) shop(ctx context.Context, n int) error {
-	reference := fmt.Sprintf("%s-%d", s.name, n)
-	forced := system.NewPayment(reference, s.payer, "success")
-	steps := []struct {
-		path string
-		body any
-	}{
-		{"/payments", forced},
-		{"", map[string]any{"amount": 40, "reference": reference + "-refund"}}, // of that one
-		{"/payments", system.NewPayment(reference+"-pending", s.payer, "")},
-		{"/payments", system.NewPayment(reference+"-failed", system.Unregistered, "low_balance")},
-		{"/disbursements", system.NewPayment(reference+"-payout", s.payer, "")},
-	}
-	references := []string{reference, reference + "-refund", reference + "-pending", reference + "-failed", reference + "-payout"}
-	for i, step := range steps {
-		if step.path == "" {
-			step.path = "/payments/" + s.ids[reference] + "/refund"
-		}
-		answer, err := s.m.Client.Insist(ctx, step.path, step.body)
-		if err != nil {
-			return fmt.Errorf("%s: %w", references[i], err)
-		}
-		s.ids[references[i]] = answer.TransactionID()
-	}
-	return nil
-}
-
 // shopping lets shoppers shop until stop is called, which returns what they were told.
-func (w *world) shopping(m *system.Merchant, shoppers int) (progress *atomic.Int64, stop func() map[string]string) {
+func (w *world) shopping(m *system.Merchant, shoppers int) (progress *atomic.Int64, stop func() map[string]system.Transaction) {
 	w.t.Helper()
 	progress = new(atomic.Int64)
 	stopped := make(chan struct{})
 	var group sync.WaitGroup
-	told := make([]*shopper, shoppers)
-	for i := range told {
+	all := make([]*system.Shopper, shoppers)
+	for i := range all {
 		payer, err := m.AddPayer(w.t.Context(), i, payments.Approve, 1_000_000_000)
 		w.must(err)
-		told[i] = &shopper{m: m, name: fmt.Sprintf("shopper-%d", i), payer: payer.MSISDN, ids: map[string]string{}}
+		payers := map[payments.Behaviour]string{payments.Approve: payer.MSISDN}
+		all[i] = &system.Shopper{Client: m.Client, Name: fmt.Sprintf("shopper-%d", i), Payers: payers}
 		group.Go(func() {
 			for n := 0; ; n++ {
 				select {
@@ -67,7 +33,7 @@ func (w *world) shopping(m *system.Merchant, shoppers int) (progress *atomic.Int
 					return
 				default:
 				}
-				if err := told[i].shop(w.t.Context(), n); err != nil {
+				if err := all[i].Shop(w.t.Context(), n); err != nil {
 					w.t.Error(err)
 					return
 				}
@@ -75,16 +41,14 @@ func (w *world) shopping(m *system.Merchant, shoppers int) (progress *atomic.Int
 			}
 		})
 	}
-	return progress, sync.OnceValue(func() map[string]string {
+	return progress, sync.OnceValue(func() map[string]system.Transaction {
 		close(stopped)
 		group.Wait()
-		all := map[string]string{}
-		for _, s := range told {
-			for reference, id := range s.ids {
-				all[reference] = id
-			}
+		told := map[string]system.Transaction{}
+		for _, s := range all {
+			maps.Copy(told, s.Told())
 		}
-		return all
+		return told
 	})
 }
 
@@ -100,26 +64,12 @@ func (w *world) progresses(progress *atomic.Int64, n int64) {
 	})
 }
 
-// booked checks that the database has each transaction that clients were told of, under its reference, and no other.
-func (w *world) booked(m *system.Merchant, told map[string]string) {
+// booked checks that the database has each transaction that clients were told of, as they were told, and no other.
+func (w *world) booked(m *system.Merchant, told map[string]system.Transaction) {
 	w.t.Helper()
-	rows, err := w.SQL.Query(w.t.Context(), "select reference, id from transactions where tenant = $1", m.Tenant)
+	problems, err := m.AuditTold(w.t.Context(), told)
 	w.must(err)
-	defer rows.Close()
-	found := 0
-	for rows.Next() {
-		var reference string
-		var id [16]byte
-		w.must(rows.Scan(&reference, &id))
-		found++
-		if want := told[reference]; want != payments.ID(id).String() {
-			w.t.Errorf("%s is %s in the database; its client was told %q", reference, payments.ID(id), want)
-		}
-	}
-	w.must(rows.Err())
-	if found != len(told) {
-		w.t.Errorf("there are %d transactions; clients were told of %d", found, len(told))
-	}
+	w.report(problems)
 }
 
 func TestAPIKilledDuringPayments(t *testing.T) {

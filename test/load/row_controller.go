@@ -38,7 +38,7 @@ type scale struct {
 // alone.
 func controller(ctx context.Context, b *bench) (err error) {
 	s := &scale{bench: b, sandboxes: b.settings.Sandboxes}
-	if s.cluster, err = startCluster(); err != nil {
+	if s.cluster, err = startCluster(ctx); err != nil {
 		return err
 	}
 	defer s.cluster.stop()
@@ -78,7 +78,7 @@ func (s *scale) make(ctx context.Context) error {
 // start starts the controller and waits until everything is ready.
 func (s *scale) start(ctx context.Context) (err error) {
 	begun := time.Now()
-	if s.controller, err = s.StartController(ctx, s.cluster.kubeconfig, controllerStarts); err != nil {
+	if s.controller, err = s.StartController(ctx, s.cluster.Kubeconfig, controllerStarts); err != nil {
 		return err
 	}
 	if err := s.allReady(ctx, "SandboxEnvironment", s.sandboxes); err != nil {
@@ -177,7 +177,7 @@ func (s *scale) restart(ctx context.Context) (err error) {
 	}
 	s.figure("stop", stopped.Seconds(), "s")
 	begun := time.Now()
-	if s.controller, err = s.StartController(ctx, s.cluster.kubeconfig, controllerStarts); err != nil {
+	if s.controller, err = s.StartController(ctx, s.cluster.Kubeconfig, controllerStarts); err != nil {
 		return err
 	}
 	s.figure("restart: caches filled", time.Since(begun).Seconds(), "s")

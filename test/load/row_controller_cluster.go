@@ -11,73 +11,41 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
-	"github.com/cauri-dev/cauri/controllers"
+	"github.com/cauri-dev/cauri/test/system"
+	"github.com/cauri-dev/cauri/test/system/kube"
 )
 
 // cluster is a Kubernetes API server of one's own, with its etcd.
 type cluster struct {
+	*system.Cluster
 	client.WithWatch
-	environment envtest.Environment
-	kubeconfig  string
 }
 
 // startCluster needs KUBEBUILDER_ASSETS, the folder of kube-apiserver and etcd.
-func startCluster() (*cluster, error) {
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		return nil, fmt.Errorf("%w: KUBEBUILDER_ASSETS is not set, so there is no Kubernetes API server; `make bench` sets it", errCannotMeasure)
+func startCluster(ctx context.Context) (c *cluster, err error) {
+	c = &cluster{}
+	c.Cluster, err = system.StartCluster(ctx)
+	if errors.Is(err, system.ErrNoAssets) {
+		return nil, fmt.Errorf("%w: %w; `make bench` does", errCannotMeasure, err)
 	}
-	ctrl.SetLogger(logr.Discard())
-	c := &cluster{}
-	c.environment.CRDDirectoryPaths = []string{filepath.Join("config", "crd")}
-	c.environment.ErrorIfCRDPathMissing = true
-	config, err := c.environment.Start()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("starting the Kubernetes API server: %w", err), c.environment.Stop())
-	}
-	if err := c.connect(); err != nil {
-		c.stop()
 		return nil, err
 	}
-	config.QPS = -1 // the load is not to be held back here
-	if c.WithWatch, err = client.NewWithWatch(config, client.Options{Scheme: controllers.Scheme}); err != nil {
-		c.stop()
-		return nil, err
+	if c.WithWatch, err = kube.Connect(c.Cluster, filepath.Join("config", "crd")); err != nil {
+		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
 
-// connect writes the kubeconfig of the controller.
-func (c *cluster) connect() error {
-	user, err := c.environment.AddUser(envtest.User{Name: "cauri-controller", Groups: []string{"system:masters"}}, nil)
-	if err != nil {
-		return fmt.Errorf("making the controller's user: %w", err)
-	}
-	content, err := user.KubeConfig()
-	if err != nil {
-		return fmt.Errorf("making the controller's kubeconfig: %w", err)
-	}
-	file, err := os.CreateTemp("", "cauri-load-kubeconfig-")
-	if err != nil {
-		return err
-	}
-	c.kubeconfig = file.Name()
-	_, err = file.Write(content)
-	return errors.Join(err, file.Close())
-}
-
 func (c *cluster) stop() {
-	_ = os.Remove(c.kubeconfig)
-	if err := c.environment.Stop(); err != nil {
+	if err := c.Close(); err != nil {
 		fmt.Fprintln(os.Stderr, "stopping the API server:", err)
 	}
 }

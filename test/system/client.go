@@ -7,17 +7,21 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
-// Client calls one api with the key of one sandbox.
+// Client calls the api with the key of one sandbox.
 type Client struct {
 	// Observe, if set, sees every answer and every error that stands for one that did not come.
 	Observe func(Answer, error)
+	// AnswerWithin bounds a request. The default is longer than any answer is held.
+	AnswerWithin time.Duration
 
-	base string
-	key  string
-	http *http.Client
+	bases []string // of all replicas
+	turn  atomic.Uint64
+	key   string
+	http  *http.Client
 }
 
 // transport keeps enough connections open for all clients of a test.
@@ -31,16 +35,23 @@ var transport = func() *http.Transport {
 // answerWithin bounds a request; the longest answer is held for 35 s.
 const answerWithin = 60 * time.Second
 
-// Client is a client of the sandbox at an api. It returns when the api knows the sandbox.
-func (s *Sandbox) Client(ctx context.Context, api *API) (*Client, error) {
-	c := &Client{base: api.URL + "/v1", key: s.Key, http: &http.Client{Transport: transport, Timeout: answerWithin}}
-	return c, Until(ctx, time.Minute, "the api knows the key of "+s.Config.Name, func(ctx context.Context) error {
-		answer, err := c.Get(ctx, "/payments?limit=1")
-		if err == nil && answer.Status != http.StatusOK {
-			err = answer.unexpected()
+// Client is a client of the sandbox that asks all given replicas of the api in turn. It returns when each of them knows the sandbox.
+func (s *Sandbox) Client(ctx context.Context, apis ...*API) (*Client, error) {
+	c := &Client{AnswerWithin: answerWithin, key: s.Key, http: &http.Client{Transport: transport}}
+	for _, api := range apis {
+		c.bases = append(c.bases, api.URL+"/v1")
+		err := Until(ctx, time.Minute, api.Name+" knows the key of "+s.Config.Name, func(ctx context.Context) error {
+			answer, err := c.sendTo(ctx, api.URL+"/v1", http.MethodGet, "/payments?limit=1", nil)
+			if err == nil && answer.Status != http.StatusOK {
+				err = answer.unexpected()
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
 		}
-		return err
-	})
+	}
+	return c, nil
 }
 
 // Payment is the body of POST /v1/payments, and of POST /v1/disbursements.
@@ -103,8 +114,15 @@ func (c *Client) Post(ctx context.Context, path string, body any) (Answer, error
 	return c.send(ctx, http.MethodPost, path, encoded)
 }
 
+// send asks the next replica.
 func (c *Client) send(ctx context.Context, method, path string, body []byte) (Answer, error) {
-	request, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+	return c.sendTo(ctx, c.bases[c.turn.Add(1)%uint64(len(c.bases))], method, path, body)
+}
+
+func (c *Client) sendTo(ctx context.Context, base, method, path string, body []byte) (Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.AnswerWithin)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, method, base+path, bytes.NewReader(body))
 	if err != nil {
 		return Answer{}, err
 	}
@@ -130,11 +148,20 @@ func (c *Client) do(request *http.Request) (answer Answer, err error) {
 	return answer, err
 }
 
-// Insist repeats a request until it is answered by a result, as a merchant's client does: after no answer and after a 5xx.
+// Insist repeats a POST until it is answered by a result, as a merchant's client does: after no answer and after a 5xx.
 // Any other answer that is not a result is an error.
 func (c *Client) Insist(ctx context.Context, path string, body any) (Answer, error) {
+	return insist(ctx, path, func() (Answer, error) { return c.Post(ctx, path, body) })
+}
+
+// InsistOnGet is [Client.Insist] for a GET.
+func (c *Client) InsistOnGet(ctx context.Context, path string) (Answer, error) {
+	return insist(ctx, path, func() (Answer, error) { return c.Get(ctx, path) })
+}
+
+func insist(ctx context.Context, path string, ask func() (Answer, error)) (Answer, error) {
 	for {
-		answer, err := c.Post(ctx, path, body)
+		answer, err := ask()
 		switch {
 		case err == nil && answer.Status/100 == 2:
 			return answer, nil

@@ -36,7 +36,12 @@ func (s *System) StartController(ctx context.Context, kubeconfig string, within 
 	if err != nil {
 		return nil, err
 	}
-	return c, c.ready(ctx, within, func(ctx context.Context) error { return Answers(ctx, c.healthURL+"/readyz", http.StatusOK) })
+	return c, c.ready(ctx, within, c.Ready)
+}
+
+// Ready asks the controller whether it is ready.
+func (c *Controller) Ready(ctx context.Context) error {
+	return Answers(ctx, c.healthURL+"/readyz", http.StatusOK)
 }
 
 // CPU is the time that the process has spent on processors so far. Linux only.

@@ -43,7 +43,8 @@ type Arrival struct {
 	TransactionID string
 	Reference     string
 	Status        string
-	Nth           int // of this event's arrivals, from 1
+	CompletedAt   time.Time // of the transaction, by the database's clock
+	Nth           int       // of this event's arrivals, from 1
 }
 
 // NewReceiver opens an endpoint on the loopback interface.
@@ -128,14 +129,15 @@ func (r *Receiver) verify(header http.Header, body []byte) error {
 
 func (a *Arrival) read(body []byte) error {
 	var event struct {
-		TxID      string `json:"tx_id"`
-		Reference string `json:"reference"`
-		Status    string `json:"status"`
+		TxID      string    `json:"tx_id"`
+		Reference string    `json:"reference"`
+		Status    string    `json:"status"`
+		Completed time.Time `json:"completed_at"`
 	}
 	if err := json.Unmarshal(body, &event); err != nil {
 		return err
 	}
-	a.TransactionID, a.Reference, a.Status = event.TxID, event.Reference, event.Status
+	a.TransactionID, a.Reference, a.Status, a.CompletedAt = event.TxID, event.Reference, event.Status, event.Completed
 	return nil
 }
 

@@ -58,6 +58,12 @@ func (s *System) AddSandbox(ctx context.Context, name, url string, change ...fun
 	return sandbox, nil
 }
 
+// Adopt returns the sandbox that a controller made of the resource of a UID, with what its Secret holds.
+func (s *System) Adopt(ctx context.Context, config store.SandboxConfig, key, secret string) (*Sandbox, error) {
+	sandbox := &Sandbox{system: s, Config: config, Key: key, Secret: secret}
+	return sandbox, sandbox.findTenant(ctx)
+}
+
 // Apply changes the sandbox, as an edit of its resource does.
 func (s *Sandbox) Apply(ctx context.Context, change ...func(*store.SandboxConfig)) error {
 	for _, f := range change {
@@ -66,6 +72,10 @@ func (s *Sandbox) Apply(ctx context.Context, change ...func(*store.SandboxConfig
 	if _, err := s.system.Store.ApplySandbox(ctx, s.Config); err != nil {
 		return err
 	}
+	return s.findTenant(ctx)
+}
+
+func (s *Sandbox) findTenant(ctx context.Context) error {
 	err := s.system.SQL.QueryRow(ctx, "select tenant from organizations where resource_uid = $1", s.Config.UID).Scan(&s.Tenant)
 	if err != nil {
 		return fmt.Errorf("looking up the tenant of %s: %w", s.Config.Name, err)

@@ -176,6 +176,18 @@ func (s *System) Logs(lines int) string {
 	return strings.Join(all, "\n")
 }
 
+// SaveLogs copies what every process wrote, Postgres too, into a folder, which it makes.
+func (s *System) SaveLogs(folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	errs := []error{s.Postgres.SaveLog(filepath.Join(folder, "postgres.log"))}
+	for _, p := range s.processes {
+		errs = append(errs, copyFile(p.log, filepath.Join(folder, filepath.Base(p.log))))
+	}
+	return errors.Join(errs...)
+}
+
 // API is a running api.
 type API struct {
 	*Process
@@ -222,7 +234,12 @@ func (s *System) StartAPI(ctx context.Context, name string, flags ...string) (*A
 	if err != nil {
 		return nil, err
 	}
-	return api, api.ready(ctx, readyWithin, func(ctx context.Context) error { return Answers(ctx, api.URL+"/v1/health", http.StatusOK) })
+	return api, api.ready(ctx, readyWithin, api.Ready)
+}
+
+// Ready asks the api whether it serves.
+func (a *API) Ready(ctx context.Context) error {
+	return Answers(ctx, a.URL+"/v1/health", http.StatusOK)
 }
 
 // StartWorker starts a worker and waits until it is ready.
@@ -267,11 +284,15 @@ func (s *System) port(name string) (int, error) {
 
 // Answers reports whether a GET is answered with a status.
 func Answers(ctx context.Context, url string, status int) error {
+	return answers(ctx, http.DefaultClient, url, status)
+}
+
+func answers(ctx context.Context, client *http.Client, url string, status int) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return err
 	}
