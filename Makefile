@@ -53,6 +53,13 @@ test: build bin/helm ## Run all tests; RACE=all uses the race detector everywher
 faults: ## Run only the tests that kill, stop and confuse real processes; RUN=name selects
 	@go test -count=1 -v -timeout 60m -run '$(RUN)' ./test/faults
 
+ROUNDS ?= 100
+
+.PHONY: chaos
+chaos: bin/localcluster ## Break one part after the other under load and audit after each: ROUNDS (100), SEED repeats a run, FAULTS='etcd|api killed' selects
+	@go build -o bin/chaos ./test/chaos
+	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" bin/chaos -rounds $(ROUNDS) -seed '$(or $(SEED),0)' -faults '$(FAULTS)'
+
 .PHONY: fuzz
 fuzz: ## Fuzz every decoder and parser: FUZZTIME each (2m), FUZZTIME_MONEY for those that money depends on (10m); FUZZ=name selects
 	@FUZZ='$(FUZZ)' FUZZ_PARALLEL='$(FUZZ_PARALLEL)' hack/fuzz.sh

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Three rounds of three kinds, one for each part of the system: what clients talk to, what it stands on, and what the controller stands on.
+// `make chaos` does more of them. Then the audit shows that it finds what is wrong with rows, answers and status; what it does not find
+// itself, the rules of package system do.
+func TestChaos(t *testing.T) {
+	var sequence []fault
+	for _, name := range []string{"api killed", "Postgres connections terminated", "etcd frozen"} {
+		at := slices.IndexFunc(faults, func(f fault) bool { return f.String() == name })
+		sequence = append(sequence, faults[at])
+	}
+	w := opened(t)
+	found, err := w.strike(t.Context(), sequence, rand.New(rand.NewPCG(1, 0)), t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range found.problems {
+		t.Error(problem)
+	}
+	if t.Failed() {
+		return
+	}
+	if len(found.rounds) != len(sequence) || found.transactions == 0 {
+		t.Errorf("%d rounds with %d transactions, want %d rounds with some", len(found.rounds), found.transactions, len(sequence))
+	}
+	findsWhatIsWrong(t, w)
+}
+
+func findsWhatIsWrong(t *testing.T, w *world) {
+	shop := w.shops[0]
+	cases := map[string]struct{ corrupt, restore, want string }{
+		"a transaction lost": {
+			"create table kept as select * from transactions where reference = 'prompt-0-0-refund'; delete from transactions where reference = 'prompt-0-0-refund'",
+			"insert into transactions select * from kept", "prompt-0-0-refund is lost",
+		},
+		"another amount": {
+			"update transactions set amount = amount + 1 where reference = 'prompt-0-0-forced'",
+			"update transactions set amount = amount - 1 where reference = 'prompt-0-0-forced'", "prompt-0-0-forced is",
+		},
+		"another reference": {
+			"update transactions set reference = 'of nobody' where reference = 'prompt-0-0-forced'",
+			"update transactions set reference = 'prompt-0-0-forced' where reference = 'of nobody'", "nobody was told of",
+		},
+		"an outcome from nowhere": {
+			"update transactions set status = 'TIMEOUT', completed_at = now(), due_at = null where reference = 'prompt-0-0-ignored'",
+			"update transactions set status = 'PENDING', completed_at = null, due_at = expires_at where reference = 'prompt-0-0-ignored'", "payments are pending; clients know of",
+		},
+		"money of a float, booked everywhere": {
+			"update floats set balance = balance + 1; update adjustments set delta = delta + 1 where currency is not null",
+			"update floats set balance = balance - 1; update adjustments set delta = delta - 1 where currency is not null", "what clients were told sums up to",
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			w.looksAtEverything()
+			exec(t, w, c.corrupt)
+			problems, err := w.audit(t.Context())
+			exec(t, w, c.restore)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := strings.Join(problems, "\n"); !strings.Contains(found, shop.resource.Name+": ") || !strings.Contains(found, c.want) {
+				t.Errorf("the audit found %q, nothing that says %q", found, c.want)
+			}
+		})
+	}
+	t.Run("a status that tells something else", func(t *testing.T) {
+		held, err := shop.books(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		held.float++
+		held.pending++
+		held.sims[shop.sims[0].Spec.MSISDN]++
+		err = held.tells(shop.resource, shop.sims)
+		for _, want := range []string{"balances", "transactions", "the status of " + shop.sims[0].Name} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("found %v, nothing about %s", err, want)
+			}
+		}
+	})
+	if problems, err := w.audit(t.Context()); err != nil || len(problems) > 0 {
+		t.Errorf("the audit finds %v, %v after everything was put right", problems, err)
+	}
+}
+
+func opened(t *testing.T) *world {
+	t.Helper()
+	w, err := openWorld(t.Context(), t.TempDir(), filepath.Join("..", "..", "config", "crd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(w.Logs(20))
+		}
+		if err := w.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+func exec(t *testing.T, w *world, statements string) {
+	t.Helper()
+	if _, err := w.SQL.Exec(t.Context(), statements); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestEveryFaultComesOnceBeforeOneComesAgain(t *testing.T) {
+	drawn := sequence(faults, 2*len(faults)+1, rand.New(rand.NewPCG(7, 0)))
+	seen := map[string]int{}
+	for i, f := range drawn {
+		if i == len(faults) || i == 2*len(faults) {
+			for _, f := range faults {
+				if want := i / len(faults); seen[f.String()] != want {
+					t.Errorf("%s came %d times among the first %d, want %d", f, seen[f.String()], i, want)
+				}
+			}
+		}
+		seen[f.String()]++
+	}
+	again := sequence(faults, len(drawn), rand.New(rand.NewPCG(7, 0)))
+	for i := range drawn {
+		if drawn[i].String() != again[i].String() {
+			t.Fatalf("the same seed drew %s and %s", drawn[i], again[i])
+		}
+	}
+}
+
+func TestSelectFaults(t *testing.T) {
+	selected, err := selectFaults("^(etcd|API server)")
+	if err != nil || len(selected) != 4 {
+		t.Errorf("selected %v, %v; want what etcd and the API server have", selected, err)
+	}
+	for _, bad := range []string{"(", "no such fault"} {
+		if _, err := selectFaults(bad); err == nil {
+			t.Errorf("-faults=%s is no error", bad)
+		}
+	}
+}

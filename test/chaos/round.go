@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/cauri-dev/cauri/test/system"
+)
+
+// enough successes of each kind, for everybody, show that the system works.
+const enough = 3
+
+// load is what clients do all the time but while an audit looks.
+type load struct {
+	*world
+	quiet sync.RWMutex // held for reading by whoever is in the middle of something, for writing by an audit
+	stop  context.CancelFunc
+	group sync.WaitGroup
+
+	mu       sync.Mutex
+	problems []string
+}
+
+// begin lets all clients work.
+func (w *world) begin(ctx context.Context) *load {
+	ctx, stop := context.WithCancel(ctx)
+	l := &load{world: w, stop: stop}
+	for _, s := range w.shops {
+		for _, shopper := range s.shoppers {
+			l.repeat(ctx, shopper.Shop)
+		}
+	}
+	l.repeat(ctx, w.applier.apply)
+	return l
+}
+
+// repeat does something again and again, each time to its end, until the load stops or something is wrong.
+func (l *load) repeat(ctx context.Context, do func(ctx context.Context, n int) error) {
+	once := func(n int) error {
+		l.quiet.RLock()
+		defer l.quiet.RUnlock()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), wholeWithin)
+		defer cancel()
+		return do(within, n)
+	}
+	l.group.Go(func() {
+		for n := 0; ; n++ {
+			err := once(n)
+			if ctx.Err() != nil {
+				return
+			}
+			if err != nil {
+				l.problem(err.Error())
+				return
+			}
+			system.Rest(ctx, pace)
+		}
+	})
+}
+
+// end stops the load. Nobody is in the middle of anything any more: whoever calls it holds quiet.
+func (l *load) end() {
+	l.stop()
+	l.quiet.Unlock()
+	l.group.Wait()
+}
+
+func (l *load) problem(problems ...string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.problems = append(l.problems, problems...)
+}
+
+// wrong returns what was found so far.
+func (l *load) wrong() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.problems
+}
+
+// outages are those of everything that clients see.
+type outages struct{ Answers, Settlement, Delivery, Ready outage }
+
+// outages are the worst of all sandboxes.
+func (w *world) outages(from, to time.Time) (found outages) {
+	for _, s := range w.shops {
+		found.Answers = worst(found.Answers, s.answers.outage(from, to))
+		found.Settlement = worst(found.Settlement, s.settlements.outage(from, to))
+		found.Delivery = worst(found.Delivery, s.deliveries.outage(from, to))
+	}
+	found.Ready = w.applier.ready.outage(from, to)
+	return found
+}
+
+// outcome is what a round came to.
+type outcome struct {
+	Fault   fault
+	Detail  string
+	Before  outages // while nothing was wrong
+	During  outages // from the fault until everything went on
+	Refused answered
+	Took    time.Duration
+}
+
+// round does one fault under load, waits until the system is whole, and audits it while nothing goes on. What it finds wrong is in
+// the problems of the load.
+func (l *load) round(ctx context.Context, f fault, draw *rand.Rand) (o outcome, err error) {
+	o.Fault = f
+	begun := time.Now()
+	defer func() { o.Took = time.Since(begun) }()
+	if err := l.works(ctx, begun); err != nil {
+		return o, err
+	}
+	system.Rest(ctx, time.Duration(draw.IntN(500))*time.Millisecond) // any moment of what the clients do
+	for _, s := range l.shops {
+		s.refused()
+	}
+	l.struck = time.Now()
+	o.Before = l.outages(begun, l.struck)
+	if o.Detail, err = f.strike(ctx, l.world, draw); err != nil {
+		return o, fmt.Errorf("%s: %w", f, err)
+	}
+	if err := l.running(ctx); err != nil {
+		return o, err
+	}
+	if err := l.works(ctx, time.Now()); err != nil {
+		return o, err
+	}
+	o.During = l.outages(l.struck, time.Now())
+	for _, s := range l.shops {
+		seen := s.refused()
+		o.Refused.Nothing += seen.Nothing
+		o.Refused.Unavailable += seen.Unavailable
+		o.Refused.Internal += seen.Internal
+	}
+	l.quiet.Lock()
+	problems, err := l.audit(ctx)
+	l.forget()
+	l.quiet.Unlock()
+	l.problem(problems...)
+	return o, err
+}
+
+// works waits until everybody has had enough successes of each kind after a moment.
+func (l *load) works(ctx context.Context, from time.Time) error {
+	all := l.series()
+	return system.Until(ctx, wholeWithin, "everything works", func(context.Context) error {
+		if len(l.wrong()) > 0 {
+			return nil // one of them has stopped
+		}
+		for what, s := range all {
+			if n := s.since(from); n < enough {
+				return fmt.Errorf("%d %s", n, what)
+			}
+		}
+		return nil
+	})
+}
+
+// series are all that is noted, by what it is.
+func (w *world) series() map[string]*series {
+	all := map[string]*series{"resources that became ready": w.applier.ready}
+	for _, s := range w.shops {
+		name := s.resource.Name
+		all["answers of "+name], all["settlements of "+name], all["deliveries of "+name] = s.answers, s.settlements, s.deliveries
+	}
+	return all
+}
+
+// forget drops what was noted: it counts for one round.
+func (w *world) forget() {
+	for _, s := range w.series() {
+		s.forget()
+	}
+}
