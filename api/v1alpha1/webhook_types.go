@@ -22,7 +22,8 @@ type Webhook struct {
 
 	// secretRotation is any text of up to 63 characters, for example "1". A new value makes a new signing secret, where it is
 	// a generated one. The one before it signs beside it for 24 hours, in the headers X-Service-Signature-Previous and
-	// webhook-signature; X-Service-Signature is made with the new one at once.
+	// webhook-signature; X-Service-Signature is made with the new one at once. Each secret has its own 24 hours, up to three
+	// previous ones at a time.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=63

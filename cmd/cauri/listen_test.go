@@ -102,7 +102,7 @@ func TestListenAcceptsThePreviousSecret(t *testing.T) {
 		body := []byte(listenedEvent)
 		r.Header.Set(webhooks.HeaderPreviousSignature, webhooks.Signature(previous, body))
 		r.Header.Set(webhooks.HeaderStandardSignature,
-			webhooks.StandardSignatures(listenSecret, previous, "evt_1", listenedAt, body))
+			webhooks.StandardSignatures(listenSecret, []string{previous}, "evt_1", listenedAt, body))
 	})
 	if answer.Code != http.StatusNoContent {
 		t.Errorf("answered %d, printed %q", answer.Code, printed)

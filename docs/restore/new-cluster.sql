@@ -9,7 +9,7 @@ begin;
 
 -- Stored secrets are bound to the UID that they were sealed for. The controller stores them again, from the Secrets.
 update organizations o
-set resource_uid = r.uid, signing_secret = null, previous_secret = null, previous_secret_until = null
+set resource_uid = r.uid, signing_secret = null, previous_secret = null, previous_secret_until = null, older_secrets = '{}', older_secrets_until = '{}'
 from resources r
 where r.testclient is null and (o.namespace, o.name) = (r.namespace, r.sandbox) and o.retained_at is null;
 

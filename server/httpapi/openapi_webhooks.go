@@ -128,7 +128,8 @@ func deliveryHeaders(event, id string, body []byte) []*huma.Param {
 		deliveryHeader(webhooks.HeaderStandardTimestamp, "Standard Webhooks: when the attempt was made, in seconds since 1970.",
 			strconv.FormatInt(at.Unix(), 10), "^[0-9]+$"),
 		deliveryHeader(webhooks.HeaderStandardSignature,
-			"Standard Webhooks: signatures of id, timestamp and body, keyed by what stands behind `whsec_` in base64.",
+			"Standard Webhooks: signatures of id, timestamp and body, keyed by what stands behind `whsec_` in base64. "+
+				"After a rotation of the secret also those by up to three previous secrets, separated by spaces, each for 24 hours.",
 			webhooks.StandardSignature(exampleSecret, id, at, body), "^v1,"),
 	}
 }

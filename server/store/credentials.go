@@ -54,7 +54,7 @@ func (s *Store) StoredCredentials(ctx context.Context, sandboxUID string) (Store
 
 // ApplyCredentials makes the given ones the sandbox's. The key that they replace works for the grace longer, and so do keys
 // that were replaced before, each until its own time; with a grace of 0 none of them does. Every other key stops working. The
-// signing secret before them signs on for [SecretOverlap].
+// signing secret before them signs on for [SecretOverlap], and so do the last two before that one, each until its own time.
 //
 // It writes nothing when everything is so already. It returns [ErrNoOrganization] for a sandbox that was not applied,
 // [ErrKeyTaken] for a key of another sandbox, and [ErrCredentialsChanged] where others than the caller's were applied since
@@ -132,15 +132,13 @@ func (c *credentialsChange) apply() error {
 	return keyIsFree(c.ctx, c.q, c.org.Tenant, c.want.APIKeyHash)
 }
 
-// forgetPrevious removes a signing secret whose overlap is over.
+// forgetPrevious removes signing secrets whose overlap is over.
 func (c *credentialsChange) forgetPrevious() error {
-	if c.org.PreviousSecret == nil {
+	if c.org.PreviousSecret == nil && len(c.org.OlderSecrets) == 0 {
 		return nil
 	}
-	rows, err := c.q.ForgetPreviousSecret(c.ctx, c.org.Tenant)
-	if rows > 0 {
-		c.org.PreviousSecret = nil
-	}
+	left, err := c.q.ForgetPreviousSecrets(c.ctx, c.org.Tenant)
+	c.org.PreviousSecret, c.org.OlderSecrets = left.PreviousSecret, left.OlderSecrets
 	return err
 }
 

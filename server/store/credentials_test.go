@@ -145,22 +145,24 @@ func TestCredentialsFollowAVersion(t *testing.T) {
 	w.applyCredentials(first) // its answer was lost: there is nothing to do
 }
 
-// signing is what the sandbox signs with: the present secret and, with the hours that are left, the one before it.
+// signing is what the sandbox signs with: the present secret and, each with the hours that are left, those before it.
 func (w *world) signing(ring *store.KeyRing) string {
 	w.t.Helper()
-	present, previous := read[[]byte](w, "select signing_secret from organizations"), read[[]byte](w, "select coalesce(previous_secret, '') from organizations")
-	text, err := store.OpenSecret(ring, w.config.UID, present)
-	if err != nil {
-		w.t.Fatal(err)
+	sealed := read[[][]byte](w, `select array_remove(array[signing_secret, previous_secret] || older_secrets, null) from organizations`)
+	hours := read[[]int](w, `select array(select round(extract(epoch from until - now()) / 3600)::int
+		from unnest(array_remove(array[previous_secret_until] || older_secrets_until, null)) until order by until desc) from organizations`)
+	var all []string
+	for i, one := range sealed {
+		text, err := store.OpenSecret(ring, w.config.UID, one)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if i > 0 {
+			text += fmt.Sprint(" ", hours[i-1])
+		}
+		all = append(all, text)
 	}
-	if len(previous) == 0 {
-		return text
-	}
-	old, err := store.OpenSecret(ring, w.config.UID, previous)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return text + " " + old + " " + read[string](w, "select round(extract(epoch from previous_secret_until - now()) / 3600)::text from organizations")
+	return strings.Join(all, " ")
 }
 
 func TestSigningSecretOverlaps(t *testing.T) {
@@ -188,10 +190,16 @@ func TestSigningSecretOverlaps(t *testing.T) {
 	apply("second", "2", "second first 24")
 	w.exec("update organizations set previous_secret_until = now() + interval '5 hours'")
 	apply("second", "2", "second first 5")
-	apply("third", "2", "third second 24")
-	w.exec("update organizations set previous_secret_until = now()")
-	apply("third", "2", "third")
-	if got := read[int](w, "select count(*)::int from organizations where previous_secret_until is not null"); got != 0 {
-		t.Error("the end of the overlap is still there")
+	apply("third", "2", "third second 24 first 5") // the first overlap goes on
+	w.exec("update organizations set previous_secret_until = now() + interval '23 hours'")
+	apply("fourth", "3", "fourth third 24 second 23 first 5")
+	w.exec("update organizations set previous_secret_until = now() + interval '23 hours', older_secrets_until[1] = now() + interval '22 hours'")
+	apply("fifth", "4", "fifth fourth 24 third 23 second 22") // three at most
+	w.exec("update organizations set older_secrets_until[2] = now()")
+	apply("fifth", "4", "fifth fourth 24 third 23")
+	w.exec("update organizations set previous_secret_until = now(), older_secrets_until[1] = now()")
+	apply("fifth", "4", "fifth")
+	if got := read[int](w, "select count(*)::int from organizations where previous_secret_until is not null or older_secrets_until <> '{}'"); got != 0 {
+		t.Error("the end of an overlap is still there")
 	}
 }

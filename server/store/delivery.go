@@ -41,9 +41,9 @@ type LeasedEvent struct {
 	URL            string
 	Retry          RetryPolicy
 
-	SigningSecret  string
-	PreviousSecret string // signs too for a while after a rotation; empty otherwise
-	Problem        error  // why the event cannot be sent: its body cannot be built, or its secret not be read
+	SigningSecret   string
+	PreviousSecrets []string // sign too for a while after a rotation, the most recent first
+	Problem         error    // why the event cannot be sent: its body cannot be built, or its secret not be read
 }
 
 // BuildBody makes the body of an event.
@@ -132,12 +132,14 @@ func (s *Store) leasedEvent(row *db.LockDueEventsRow, build BuildBody) LeasedEve
 		return event
 	}
 	owner := row.ResourceUid.String()
-	if event.SigningSecret, event.Problem = s.keys.open(owner, row.SigningSecret); event.Problem != nil || row.PreviousSecret == nil {
+	if event.SigningSecret, event.Problem = s.keys.open(owner, row.SigningSecret); event.Problem != nil {
 		return event
 	}
-	// A previous secret that cannot be read any more is no reason to keep what the present one signs.
-	if previous, err := s.keys.open(owner, row.PreviousSecret); err == nil {
-		event.PreviousSecret = previous
+	for _, sealed := range row.PreviousSecrets {
+		// One that cannot be read any more is no reason to keep what the present one signs.
+		if previous, err := s.keys.open(owner, sealed); err == nil && previous != event.SigningSecret {
+			event.PreviousSecrets = append(event.PreviousSecrets, previous)
+		}
 	}
 	return event
 }

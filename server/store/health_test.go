@@ -265,21 +265,41 @@ func TestEventOfATypeThatIsNotWanted(t *testing.T) {
 	}
 }
 
-func TestPreviousSecretSignsUntilItsTimeIsOver(t *testing.T) {
+func TestPreviousSecretsSignUntilTheirTimeIsOver(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ change, want string }{
-		"within its time":  {"previous_secret = (select signing_secret from organizations), previous_secret_until = now() + interval '1 hour'", secret},
-		"after its time":   {"previous_secret = signing_secret, previous_secret_until = now()", ""},
-		"no previous one":  {"previous_secret = null, previous_secret_until = null", ""},
-		"one past reading": {"previous_secret = '\\x00', previous_secret_until = now() + interval '1 hour'", ""},
+	// $1 and $2 are sealed secrets; the present one is the secret of every world.
+	for name, c := range map[string]struct {
+		change string
+		want   []string
+	}{
+		"within its time":  {"previous_secret = $1, previous_secret_until = now() + interval '1 hour'", []string{"first"}},
+		"after its time":   {"previous_secret = $1, previous_secret_until = now()", nil},
+		"no previous one":  {"previous_secret = null, previous_secret_until = null", nil},
+		"one past reading": {"previous_secret = '\\x00', previous_secret_until = now() + interval '1 hour'", nil},
+		"the present one":  {"previous_secret = signing_secret, previous_secret_until = now() + interval '1 hour'", nil},
+		"two": {`previous_secret = $1, previous_secret_until = now() + interval '1 hour',
+			older_secrets = array[$2::bytea], older_secrets_until = array[now() + interval '1 minute']`, []string{"first", "second"}},
+		"two, and one of another secret that is over": {`previous_secret = $1, previous_secret_until = now() + interval '1 hour',
+			older_secrets = array[$2::bytea, $1], older_secrets_until = array[now() + interval '1 minute', now()]`, []string{"first", "second"}},
+		"an older one past reading": {`previous_secret = $1, previous_secret_until = now() + interval '1 hour',
+			older_secrets = array['\\x00'::bytea, $2], older_secrets_until = array[now() + interval '2 minutes', now() + interval '1 minute']`,
+			[]string{"first", "second"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			keys := ring(t, newKey(t))
 			w := newWorld(t)
+			s := w.opened(store.Options{KeyRing: keys})
+			if err := s.ApplyCredentials(t.Context(), w.config.UID, store.Credentials{APIKeyHash: w.key, SigningSecret: "present"}); err != nil {
+				t.Fatal(err)
+			}
+			w.reload()
 			w.owe(1)
-			w.exec("update organizations set " + c.change)
-			got := w.leaseOne(body())
-			if got.Problem != nil || got.SigningSecret != secret || got.PreviousSecret != c.want {
-				t.Errorf("signed by %q and %q, %v", got.SigningSecret, got.PreviousSecret, got.Problem)
+			w.exec("update organizations set previous_secret = null, previous_secret_until = null")
+			w.exec("update organizations set "+c.change+" where $1::bytea is not null and $2::bytea is not null",
+				seal(t, keys, w.config.UID, "first"), seal(t, keys, w.config.UID, "second"))
+			w.Store = s
+			if got := w.leaseOne(body()); got.Problem != nil || got.SigningSecret != "present" || !slices.Equal(got.PreviousSecrets, c.want) {
+				t.Errorf("signed by %q and %q, %v", got.SigningSecret, got.PreviousSecrets, got.Problem)
 			}
 		})
 	}

@@ -79,7 +79,7 @@ var controllerStatements = append([]string{
 	"AdvanceCount", "CopySIMs", "CountTransactions", "EndpointHealth", "MoveEnvironments", "MoveKeys", "MoveOperatorCredentials",
 	"MoveOrganization", "MoveStores", "NewTenant", "RetainOrganization", "RetainedOrganizations", "RetireTenant",
 	// credentials
-	"DeleteKey", "ExpireKey", "ForgetPreviousSecret", "InsertKey", "KeyOfAnother", "ListKeys", "ReinstateKey", "SetRotations", "SetSigningSecret",
+	"DeleteKey", "ExpireKey", "ForgetPreviousSecrets", "InsertKey", "KeyOfAnother", "ListKeys", "ReinstateKey", "SetRotations", "SetSigningSecret",
 	"StoredCredentials",
 	// drift
 	"FindOrganization", "FindRegisteredSIM", "NoteFingerprint", "SandboxesDrifted", "SIMFingerprints",

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"slices"
 
 	"github.com/cauri-dev/cauri/server/store/internal/db"
 )
@@ -60,6 +61,7 @@ func (s *Store) resealOrganizations(ctx context.Context, done *Resealed) error {
 			after = row.Tenant
 			org := db.Organization{
 				Tenant: row.Tenant, ResourceUid: row.ResourceUid, SigningSecret: row.SigningSecret, PreviousSecret: row.PreviousSecret,
+				OlderSecrets: row.OlderSecrets,
 			}
 			if err := done.count(s.resealSecrets(ctx, q, org)); err != nil {
 				return err
@@ -110,7 +112,7 @@ func (r *Resealed) count(err error) error {
 	return nil
 }
 
-// resealSecrets has the ring's first key encrypt the signing secrets of an organization. How long the previous one signs on
+// resealSecrets has the ring's first key encrypt the signing secrets of an organization. How long the previous ones sign on
 // stays as it is. A previous one that cannot be opened stays too: nothing is lost while a key is missing by mistake.
 func (s *Store) resealSecrets(ctx context.Context, q *db.Queries, org db.Organization) error {
 	owner := org.ResourceUid.String()
@@ -118,16 +120,25 @@ func (s *Store) resealSecrets(ctx context.Context, q *db.Queries, org db.Organiz
 	if err != nil {
 		return err
 	}
-	previous, previousErr := s.resealed(owner, org.PreviousSecret)
-	if previousErr != nil {
-		previous = org.PreviousSecret
+	var previousErr error
+	keep := func(sealed []byte) []byte {
+		anew, err := s.resealed(owner, sealed)
+		if err != nil {
+			previousErr = err
+			return sealed
+		}
+		return anew
 	}
-	if bytes.Equal(signing, org.SigningSecret) && bytes.Equal(previous, org.PreviousSecret) {
+	previous, older := keep(org.PreviousSecret), make([][]byte, len(org.OlderSecrets))
+	for i, sealed := range org.OlderSecrets {
+		older[i] = keep(sealed)
+	}
+	if bytes.Equal(signing, org.SigningSecret) && bytes.Equal(previous, org.PreviousSecret) && slices.EqualFunc(older, org.OlderSecrets, bytes.Equal) {
 		return previousErr
 	}
 	if _, err := q.ResealSecrets(ctx, db.ResealSecretsParams{
-		SigningSecret: signing, PreviousSecret: previous, Tenant: org.Tenant,
-		SigningBefore: org.SigningSecret, PreviousBefore: org.PreviousSecret,
+		SigningSecret: signing, PreviousSecret: previous, OlderSecrets: older, Tenant: org.Tenant,
+		SigningBefore: org.SigningSecret, PreviousBefore: org.PreviousSecret, OlderBefore: org.OlderSecrets,
 	}); err != nil {
 		return err
 	}

@@ -87,12 +87,15 @@ func TestReseal(t *testing.T) {
 
 // A reconciliation encrypts anew what it comes to, too.
 func TestApplyingSealsThePreviousSecretAnew(t *testing.T) {
-	for applied, want := range map[string]string{"second": "second first 24", "third": "third second 24"} {
+	for applied, want := range map[string]string{"second": "second first 24", "third": "third second 24 first 24"} {
 		t.Run(applied, func(t *testing.T) {
 			older, newer := newKey(t), newKey(t)
 			w := sealedWorld(t, older)
 			s := w.opened(store.Options{KeyRing: ring(t, newer, older)})
 			if err := s.ApplyCredentials(t.Context(), w.config.UID, store.Credentials{APIKeyHash: w.key, SigningSecret: applied}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Reseal(t.Context()); err != nil { // of those before the previous one it takes care
 				t.Fatal(err)
 			}
 			if got := w.signing(ring(t, newer)); got != want {

@@ -22,10 +22,13 @@ func TestSignaturesDuringARotation(t *testing.T) {
 		byNew      = "v1,EAgDYlmPNKPSsLiJajP+dNOyA/FdBj/2h/ywZ/jLse4="
 		byPrevious = "v1,ZrlGVex1zwi91Cwtg4B+Ehp+zQqLXSlieRwBqJD+mek="
 	)
-	cases := map[string]struct{ previous, want string }{
-		"the new one comes first":   {previousSecret, byNew + " " + byPrevious},
-		"no previous one":           {"", byNew},
-		"the secret did not change": {standardSecret, byNew},
+	cases := map[string]struct {
+		previous []string
+		want     string
+	}{
+		"the new one comes first": {[]string{previousSecret}, byNew + " " + byPrevious},
+		"no previous one":         {nil, byNew},
+		"two previous ones":       {[]string{standardSecret, previousSecret}, byNew + " " + byNew + " " + byPrevious},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -41,17 +44,21 @@ func TestReceiversAcceptEitherSecretDuringARotation(t *testing.T) {
 	t.Parallel()
 	const strangers = "whsec_c29tZWJvZHkgZWxzZSdz"
 	cases := map[string]struct {
-		previous string // that the sender signs with too
-		receives string // secret of the receiver
+		previous []string // that the sender signs with too
+		receives string   // secret of the receiver
 		accepted bool
 	}{
-		"new secret":                          {previousSecret, standardSecret, true},
-		"previous secret":                     {previousSecret, previousSecret, true},
-		"another secret":                      {previousSecret, strangers, false},
-		"new secret after the overlap":        {"", standardSecret, true},
-		"previous secret after the overlap":   {"", previousSecret, false},
-		"a user's own secret before":          {ownSecret, ownSecret, true},
-		"new secret, a user's own one before": {ownSecret, standardSecret, true},
+		"new secret":                          {[]string{previousSecret}, standardSecret, true},
+		"previous secret":                     {[]string{previousSecret}, previousSecret, true},
+		"another secret":                      {[]string{previousSecret}, strangers, false},
+		"new secret after the overlap":        {nil, standardSecret, true},
+		"previous secret after the overlap":   {nil, previousSecret, false},
+		"a user's own secret before":          {[]string{ownSecret}, ownSecret, true},
+		"new secret, a user's own one before": {[]string{ownSecret}, standardSecret, true},
+		"new secret, the second rotation":     {[]string{previousSecret, ownSecret}, standardSecret, true},
+		"the one before, the second rotation": {[]string{previousSecret, ownSecret}, previousSecret, true},
+		"the oldest, the second rotation":     {[]string{previousSecret, ownSecret}, ownSecret, true},
+		"another one, the second rotation":    {[]string{previousSecret, ownSecret}, strangers, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -73,15 +80,16 @@ func TestReceiversAcceptEitherSecretDuringARotation(t *testing.T) {
 					t.Errorf("X-Service-Signature is %s, want the new secret's alone", got)
 				}
 				var previous []string
-				if c.previous != "" {
-					previous = []string{webhooks.Signature(c.previous, body)}
+				if len(c.previous) > 0 {
+					previous = []string{webhooks.Signature(c.previous[0], body)}
 				}
 				if got := r.Header.Values("X-Service-Signature-Previous"); !slices.Equal(got, previous) {
 					t.Errorf("X-Service-Signature-Previous is %s, want %s", got, previous)
 				}
 				// A receiver that knows no other header than these two accepts as well.
 				mine := webhooks.Signature(c.receives, body)
-				if matches := slices.Contains([]string{r.Header.Get("X-Service-Signature"), r.Header.Get("X-Service-Signature-Previous")}, mine); matches != c.accepted {
+				if matches := slices.Contains([]string{r.Header.Get("X-Service-Signature"), r.Header.Get("X-Service-Signature-Previous")}, mine); matches !=
+					(c.accepted && !slices.Contains(c.previous[min(1, len(c.previous)):], c.receives)) {
 					t.Errorf("one of the two headers matches: %t", matches)
 				}
 			})
@@ -105,6 +113,10 @@ func TestVerifyWithMoreThanOneSignature(t *testing.T) {
 		if err := webhooks.Verify(h, []byte(event), standardSecret, at); !errors.Is(err, webhooks.ErrBadSignature) {
 			t.Errorf("with %q: %v", previous, err)
 		}
+	}
+	h.Set(webhooks.HeaderStandardSignature, h.Get(webhooks.HeaderStandardSignature)+" "+foreign)
+	if err := webhooks.Verify(h, []byte(event), standardSecret, at); !errors.Is(err, webhooks.ErrBadStandardSignature) {
+		t.Errorf("with three of them: %v", err)
 	}
 	h.Set(webhooks.HeaderPreviousSignature, webhooks.Signature(standardSecret, []byte(event)))
 	if err := webhooks.Verify(h, []byte(event), standardSecret, at); !errors.Is(err, webhooks.ErrBadStandardSignature) {

@@ -73,7 +73,7 @@ func (u unfollowed) RoundTrip(request *http.Request) (*http.Response, error) {
 type Delivery struct {
 	URL      string
 	Secret   string
-	Previous string      // secret that signs too while a rotation is under way; empty for none
+	Previous []string    // secrets that sign too while a rotation is under way, the most recent first
 	ID       payments.ID // of the transaction
 	Type     payments.Type
 	Body     []byte
@@ -139,8 +139,8 @@ func (s *Sender) request(ctx context.Context, d Delivery) (*http.Request, error)
 	h.Set("User-Agent", s.userAgent)
 	h.Set(HeaderEvent, d.Type.Event())
 	h.Set(HeaderSignature, Signature(d.Secret, d.Body))
-	if rotating(d.Secret, d.Previous) {
-		h.Set(HeaderPreviousSignature, Signature(d.Previous, d.Body))
+	if len(d.Previous) > 0 {
+		h.Set(HeaderPreviousSignature, Signature(d.Previous[0], d.Body))
 	}
 	h.Set(HeaderDelivery, id)
 	h.Set(HeaderStandardID, id)

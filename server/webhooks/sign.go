@@ -28,18 +28,15 @@ func StandardSignature(secret, id string, at time.Time, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac(standardKey(secret), signed))
 }
 
-// StandardSignatures is the value of webhook-signature while previous still signs beside secret, the new one first. An empty
-// previous signs nothing.
-func StandardSignatures(secret, previous, id string, at time.Time, body []byte) string {
+// StandardSignatures is the value of webhook-signature while previous secrets still sign beside the present one, the present one
+// first.
+func StandardSignatures(secret string, previous []string, id string, at time.Time, body []byte) string {
 	signatures := StandardSignature(secret, id, at, body)
-	if rotating(secret, previous) {
-		signatures += " " + StandardSignature(previous, id, at, body)
+	for _, one := range previous {
+		signatures += " " + StandardSignature(one, id, at, body)
 	}
 	return signatures
 }
-
-// rotating reports whether a previous secret signs beside the present one.
-func rotating(secret, previous string) bool { return previous != "" && previous != secret }
 
 func standardKey(secret string) []byte {
 	if encoded, found := strings.CutPrefix(secret, SecretPrefix); found {
@@ -70,13 +67,16 @@ const tolerance = 5 * time.Minute
 // anything is parsed. Without a secret it refuses everything.
 //
 // While a rotation of the secret is under way, the previous secret signs too: in X-Service-Signature-Previous, and as one more
-// signature in webhook-signature. A delivery is accepted if both kinds of signature match the secret that the receiver has.
+// signature in webhook-signature. A delivery is accepted if both kinds of signature match the secret that the receiver has. Secrets
+// before that one sign in webhook-signature alone, which covers the body too.
 func Verify(header http.Header, body []byte, secret string, now time.Time) error {
 	if secret == "" {
 		return ErrBadSignature
 	}
 	signature := []byte(Signature(secret, body))
-	if !hmac.Equal([]byte(header.Get(HeaderSignature)), signature) && !hmac.Equal([]byte(header.Get(HeaderPreviousSignature)), signature) {
+	standard := strings.Fields(header.Get(HeaderStandardSignature))
+	older := len(standard) > 2 // than the previous one are secrets that sign
+	if !older && !hmac.Equal([]byte(header.Get(HeaderSignature)), signature) && !hmac.Equal([]byte(header.Get(HeaderPreviousSignature)), signature) {
 		return ErrBadSignature
 	}
 	seconds, err := strconv.ParseInt(header.Get(HeaderStandardTimestamp), 10, 64)
@@ -84,7 +84,7 @@ func Verify(header http.Header, body []byte, secret string, now time.Time) error
 		return ErrBadTimestamp
 	}
 	want := []byte(StandardSignature(secret, header.Get(HeaderStandardID), time.Unix(seconds, 0), body))
-	for one := range strings.FieldsSeq(header.Get(HeaderStandardSignature)) {
+	for _, one := range standard {
 		if hmac.Equal([]byte(one), want) {
 			return nil
 		}

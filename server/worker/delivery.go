@@ -57,7 +57,7 @@ func (d *delivery) attempt(ctx context.Context, e *store.LeasedEvent) (v verdict
 	}
 	traced, span := d.tracing.Call(ctx, "delivery attempt")
 	result := d.sender.Send(traced, webhooks.Delivery{
-		URL: e.URL, Secret: e.SigningSecret, Previous: e.PreviousSecret, ID: e.ID, Type: e.Transaction.Type, Body: e.Body,
+		URL: e.URL, Secret: e.SigningSecret, Previous: e.PreviousSecrets, ID: e.ID, Type: e.Transaction.Type, Body: e.Body,
 		At: e.TakenAt, // by the database's clock, so that receivers accept it whatever this machine's clock says
 	})
 	a := d.judge(e, result)

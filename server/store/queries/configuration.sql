@@ -31,8 +31,13 @@ select o.version, o.key_rotation, o.signing_secret, o.secret_rotation,
 from organizations o where o.resource_uid = sqlc.arg(resource_uid);
 
 -- name: SetSigningSecret :exec
--- The one before it, if there is one, signs beside it for the overlap. One that cannot be kept leaves an earlier one as it is.
+-- The one before it, if there is one, signs beside it for the overlap, and so do those before, each until its own end; three in all.
+-- One that cannot be kept leaves them as they are.
 update organizations o set signing_secret = sqlc.arg(signing_secret),
+  older_secrets = case when sqlc.narg(previous)::bytea is null or o.previous_secret is null then o.older_secrets
+    else (array_prepend(o.previous_secret, o.older_secrets))[1:2] end,
+  older_secrets_until = case when sqlc.narg(previous)::bytea is null or o.previous_secret is null then o.older_secrets_until
+    else (array_prepend(o.previous_secret_until, o.older_secrets_until))[1:2] end,
   previous_secret = coalesce(sqlc.narg(previous), o.previous_secret),
   previous_secret_until = case when sqlc.narg(previous)::bytea is null then o.previous_secret_until
     else now() + make_interval(secs => sqlc.arg(overlap_ms)::float8 / 1000) end
@@ -41,9 +46,16 @@ where o.tenant = sqlc.arg(tenant);
 -- name: SetRotations :exec
 update organizations set key_rotation = sqlc.arg(key_rotation), secret_rotation = sqlc.arg(secret_rotation) where tenant = sqlc.arg(tenant);
 
--- name: ForgetPreviousSecret :execrows
-update organizations set previous_secret = null, previous_secret_until = null
-where tenant = sqlc.arg(tenant) and previous_secret_until <= now();
+-- name: ForgetPreviousSecrets :one
+-- Removes those whose overlap is over, and tells what is left.
+update organizations o set
+  previous_secret = case when o.previous_secret_until > now() then o.previous_secret end,
+  previous_secret_until = case when o.previous_secret_until > now() then o.previous_secret_until end,
+  older_secrets = array(select x.secret from (select unnest(o.older_secrets) as secret, unnest(o.older_secrets_until) as until) x
+    where x.until > now() order by x.until desc),
+  older_secrets_until = array(select x.until from unnest(o.older_secrets_until) x(until) where x.until > now() order by x.until desc)
+where o.tenant = sqlc.arg(tenant)
+returning previous_secret, older_secrets;
 
 -- name: BumpVersion :exec
 with bumped as (

@@ -32,7 +32,9 @@ returning tenant;
 -- The share of each sandbox; of one whose endpoint is probed, one event.
 select claimed.tenant, claimed.id, claimed.fence, claimed.attempts, claimed.uncounted, claimed.resent, claimed.body, sqlc.embed(t),
   o.org_id, o.resource_uid, o.webhook_url, o.webhook_types, o.signing_secret,
-  (case when o.previous_secret_until > now() then o.previous_secret end)::bytea as previous_secret,
+  array(select x.secret from (select unnest(array_prepend(o.previous_secret, o.older_secrets)) as secret,
+      unnest(array_prepend(o.previous_secret_until, o.older_secrets_until)) as until) x
+    where x.until > now() order by x.until desc)::bytea[] as previous_secrets,
   o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms,
   lane.probe, clock_timestamp()::timestamptz as taken_at
 from (

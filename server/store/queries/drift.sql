@@ -20,7 +20,8 @@ from sims s join organizations o using (tenant) where o.retained_at is null;
 -- As LockOrganization, and locks nothing.
 select sqlc.embed(o), (o.applied is not distinct from (
   select present.fingerprint from sandbox_fingerprints() present where present.tenant = o.tenant))::boolean as settled,
-  coalesce(o.previous_secret_until <= now(), false)::boolean as overlap_over
+  (coalesce(o.previous_secret_until <= now(), false)
+    or exists (select from unnest(o.older_secrets_until) x(until) where x.until <= now()))::boolean as overlap_over
 from organizations o where o.resource_uid = sqlc.arg(resource_uid) and o.retained_at is null;
 
 -- name: FindRegisteredSIM :one

@@ -44,7 +44,8 @@ select sqlc.arg(former)::bigint, present.resource_uid, present.version from pres
 
 -- name: RetainOrganization :exec
 -- Its rows stay and nothing happens to them any more. No secret stays with them.
-update organizations set retained_at = now(), suspended = true, signing_secret = null, previous_secret = null, previous_secret_until = null
+update organizations set retained_at = now(), suspended = true, signing_secret = null, previous_secret = null, previous_secret_until = null,
+  older_secrets = '{}', older_secrets_until = '{}'
 where tenant = sqlc.arg(tenant);
 
 -- name: RetainedOrganizations :many

@@ -2,8 +2,9 @@
 
 -- name: SecretsSealedByOthers :many
 -- Organizations with a secret that another key than the given one has sealed.
-select tenant, resource_uid, signing_secret, previous_secret from organizations
-where tenant > sqlc.arg(after) and (substring(signing_secret for 4) <> sqlc.arg(key)::bytea or substring(previous_secret for 4) <> sqlc.arg(key)::bytea)
+select tenant, resource_uid, signing_secret, previous_secret, older_secrets from organizations
+where tenant > sqlc.arg(after) and (substring(signing_secret for 4) <> sqlc.arg(key)::bytea or substring(previous_secret for 4) <> sqlc.arg(key)::bytea
+  or exists (select from unnest(older_secrets) x(secret) where substring(x.secret for 4) <> sqlc.arg(key)::bytea))
 order by tenant
 limit sqlc.arg(batch);
 
@@ -18,9 +19,10 @@ limit sqlc.arg(batch);
 
 -- name: ResealSecrets :execrows
 -- Nothing is written where the secrets have changed since they were read.
-update organizations set signing_secret = sqlc.narg(signing_secret), previous_secret = sqlc.narg(previous_secret)
+update organizations set signing_secret = sqlc.narg(signing_secret), previous_secret = sqlc.narg(previous_secret),
+  older_secrets = sqlc.arg(older_secrets)
 where tenant = sqlc.arg(tenant) and signing_secret is not distinct from sqlc.narg(signing_before)
-  and previous_secret is not distinct from sqlc.narg(previous_before);
+  and previous_secret is not distinct from sqlc.narg(previous_before) and older_secrets = sqlc.arg(older_before);
 
 -- name: ResealAccess :execrows
 update operator_credentials set sealed = sqlc.arg(sealed)
@@ -33,6 +35,7 @@ select substring(s.sealed for 4)::bytea as key, count(*) as secrets
 from (
   select signing_secret as sealed from organizations
   union all select previous_secret from organizations
+  union all select unnest(older_secrets) from organizations
   union all select c.sealed from operator_credentials c join organizations o on o.tenant = c.tenant
 ) s
 where s.sealed is not null

@@ -138,17 +138,28 @@ func (q *Queries) ExpireKey(ctx context.Context, graceMs float64, tenant int64, 
 	return err
 }
 
-const forgetPreviousSecret = `-- name: ForgetPreviousSecret :execrows
-update organizations set previous_secret = null, previous_secret_until = null
-where tenant = $1 and previous_secret_until <= now()
+const forgetPreviousSecrets = `-- name: ForgetPreviousSecrets :one
+update organizations o set
+  previous_secret = case when o.previous_secret_until > now() then o.previous_secret end,
+  previous_secret_until = case when o.previous_secret_until > now() then o.previous_secret_until end,
+  older_secrets = array(select x.secret from (select unnest(o.older_secrets) as secret, unnest(o.older_secrets_until) as until) x
+    where x.until > now() order by x.until desc),
+  older_secrets_until = array(select x.until from unnest(o.older_secrets_until) x(until) where x.until > now() order by x.until desc)
+where o.tenant = $1
+returning previous_secret, older_secrets
 `
 
-func (q *Queries) ForgetPreviousSecret(ctx context.Context, tenant int64) (int64, error) {
-	result, err := q.db.Exec(ctx, forgetPreviousSecret, tenant)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+type ForgetPreviousSecretsRow struct {
+	PreviousSecret []byte   `db:"previous_secret"`
+	OlderSecrets   [][]byte `db:"older_secrets"`
+}
+
+// Removes those whose overlap is over, and tells what is left.
+func (q *Queries) ForgetPreviousSecrets(ctx context.Context, tenant int64) (ForgetPreviousSecretsRow, error) {
+	row := q.db.QueryRow(ctx, forgetPreviousSecrets, tenant)
+	var i ForgetPreviousSecretsRow
+	err := row.Scan(&i.PreviousSecret, &i.OlderSecrets)
+	return i, err
 }
 
 const insertKey = `-- name: InsertKey :exec
@@ -166,7 +177,7 @@ insert into organizations (org_id, resource_uid, generation, namespace, name, la
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
   $11, $12, $13, $14, $15,
   $16, $17)
-returning org_id, tenant, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at, pending_timeout_ms, suspended, webhook_types, secret_rotation, previous_secret, previous_secret_until, reset, retained_at, key_rotation, applied, generation
+returning org_id, tenant, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at, pending_timeout_ms, suspended, webhook_types, secret_rotation, previous_secret, previous_secret_until, reset, retained_at, key_rotation, applied, generation, older_secrets, older_secrets_until
 `
 
 type InsertOrganizationParams struct {
@@ -238,6 +249,8 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		&i.KeyRotation,
 		&i.Applied,
 		&i.Generation,
+		&i.OlderSecrets,
+		&i.OlderSecretsUntil,
 	)
 	return i, err
 }
@@ -379,7 +392,7 @@ func (q *Queries) ListStores(ctx context.Context, tenant int64) ([]Store, error)
 
 const lockOrganization = `-- name: LockOrganization :one
 
-select org_id, tenant, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at, pending_timeout_ms, suspended, webhook_types, secret_rotation, previous_secret, previous_secret_until, reset, retained_at, key_rotation, applied, generation from organizations where resource_uid = $1 and retained_at is null for update
+select org_id, tenant, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at, pending_timeout_ms, suspended, webhook_types, secret_rotation, previous_secret, previous_secret_until, reset, retained_at, key_rotation, applied, generation, older_secrets, older_secrets_until from organizations where resource_uid = $1 and retained_at is null for update
 `
 
 // Written by the controller, one sandbox at a time, and read by the api's directory.
@@ -414,6 +427,8 @@ func (q *Queries) LockOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.KeyRotation,
 		&i.Applied,
 		&i.Generation,
+		&i.OlderSecrets,
+		&i.OlderSecretsUntil,
 	)
 	return i, err
 }
@@ -521,13 +536,18 @@ func (q *Queries) SetRotations(ctx context.Context, keyRotation string, secretRo
 
 const setSigningSecret = `-- name: SetSigningSecret :exec
 update organizations o set signing_secret = $1,
+  older_secrets = case when $2::bytea is null or o.previous_secret is null then o.older_secrets
+    else (array_prepend(o.previous_secret, o.older_secrets))[1:2] end,
+  older_secrets_until = case when $2::bytea is null or o.previous_secret is null then o.older_secrets_until
+    else (array_prepend(o.previous_secret_until, o.older_secrets_until))[1:2] end,
   previous_secret = coalesce($2, o.previous_secret),
   previous_secret_until = case when $2::bytea is null then o.previous_secret_until
     else now() + make_interval(secs => $3::float8 / 1000) end
 where o.tenant = $4
 `
 
-// The one before it, if there is one, signs beside it for the overlap. One that cannot be kept leaves an earlier one as it is.
+// The one before it, if there is one, signs beside it for the overlap, and so do those before, each until its own end; three in all.
+// One that cannot be kept leaves them as they are.
 func (q *Queries) SetSigningSecret(ctx context.Context, signingSecret []byte, previous []byte, overlapMs float64, tenant int64) error {
 	_, err := q.db.Exec(ctx, setSigningSecret,
 		signingSecret,

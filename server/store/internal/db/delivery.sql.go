@@ -216,7 +216,9 @@ func (q *Queries) LeaseEvents(ctx context.Context, leaseMs float64, tenants []in
 const lockDueEvents = `-- name: LockDueEvents :many
 select claimed.tenant, claimed.id, claimed.fence, claimed.attempts, claimed.uncounted, claimed.resent, claimed.body, t.tenant, t.id, t.type, t.status, t.parent_id, t.reference, t.request_hash, t.order_ref, t.order_url, t.is_url_protected, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.msisdn, t.amount, t.commission, t.net_amount, t.absorption_pct, t.refunded, t.latency_ms, t.created_at, t.completed_at, t.native_id, t.native_raw, t.float_currency, t.sim_id, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.due_at, t.expires_at, t.passthrough, t.forward_fence, t.forward_failures, t.forwarded_at, t.forward_attempts,
   o.org_id, o.resource_uid, o.webhook_url, o.webhook_types, o.signing_secret,
-  (case when o.previous_secret_until > now() then o.previous_secret end)::bytea as previous_secret,
+  array(select x.secret from (select unnest(array_prepend(o.previous_secret, o.older_secrets)) as secret,
+      unnest(array_prepend(o.previous_secret_until, o.older_secrets_until)) as until) x
+    where x.until > now() order by x.until desc)::bytea[] as previous_secrets,
   o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms,
   lane.probe, clock_timestamp()::timestamptz as taken_at
 from (
@@ -251,7 +253,7 @@ type LockDueEventsRow struct {
 	WebhookURL            *string     `db:"webhook_url"`
 	WebhookTypes          []string    `db:"webhook_types"`
 	SigningSecret         []byte      `db:"signing_secret"`
-	PreviousSecret        []byte      `db:"previous_secret"`
+	PreviousSecrets       [][]byte    `db:"previous_secrets"`
 	WebhookMaxRetries     int32       `db:"webhook_max_retries"`
 	WebhookInitialDelayMs int64       `db:"webhook_initial_delay_ms"`
 	WebhookFactor         float64     `db:"webhook_factor"`
@@ -324,7 +326,7 @@ func (q *Queries) LockDueEvents(ctx context.Context, probes []int64, tenants []i
 			&i.WebhookURL,
 			&i.WebhookTypes,
 			&i.SigningSecret,
-			&i.PreviousSecret,
+			&i.PreviousSecrets,
 			&i.WebhookMaxRetries,
 			&i.WebhookInitialDelayMs,
 			&i.WebhookFactor,

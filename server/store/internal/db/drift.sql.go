@@ -12,9 +12,10 @@ import (
 )
 
 const findOrganization = `-- name: FindOrganization :one
-select o.org_id, o.tenant, o.resource_uid, o.namespace, o.name, o.latency_percent, o.monthly_quota, o.rate_limit, o.webhook_url, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.signing_secret, o.version, o.created_at, o.pending_timeout_ms, o.suspended, o.webhook_types, o.secret_rotation, o.previous_secret, o.previous_secret_until, o.reset, o.retained_at, o.key_rotation, o.applied, o.generation, (o.applied is not distinct from (
+select o.org_id, o.tenant, o.resource_uid, o.namespace, o.name, o.latency_percent, o.monthly_quota, o.rate_limit, o.webhook_url, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.signing_secret, o.version, o.created_at, o.pending_timeout_ms, o.suspended, o.webhook_types, o.secret_rotation, o.previous_secret, o.previous_secret_until, o.reset, o.retained_at, o.key_rotation, o.applied, o.generation, o.older_secrets, o.older_secrets_until, (o.applied is not distinct from (
   select present.fingerprint from sandbox_fingerprints() present where present.tenant = o.tenant))::boolean as settled,
-  coalesce(o.previous_secret_until <= now(), false)::boolean as overlap_over
+  (coalesce(o.previous_secret_until <= now(), false)
+    or exists (select from unnest(o.older_secrets_until) x(until) where x.until <= now()))::boolean as overlap_over
 from organizations o where o.resource_uid = $1 and o.retained_at is null
 `
 
@@ -56,6 +57,8 @@ func (q *Queries) FindOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.Organization.KeyRotation,
 		&i.Organization.Applied,
 		&i.Organization.Generation,
+		&i.Organization.OlderSecrets,
+		&i.Organization.OlderSecretsUntil,
 		&i.Settled,
 		&i.OverlapOver,
 	)

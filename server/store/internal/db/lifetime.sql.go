@@ -188,7 +188,8 @@ func (q *Queries) PurgeTransactionCounts(ctx context.Context, tenant int64) (int
 }
 
 const retainOrganization = `-- name: RetainOrganization :exec
-update organizations set retained_at = now(), suspended = true, signing_secret = null, previous_secret = null, previous_secret_until = null
+update organizations set retained_at = now(), suspended = true, signing_secret = null, previous_secret = null, previous_secret_until = null,
+  older_secrets = '{}', older_secrets_until = '{}'
 where tenant = $1
 `
 

@@ -276,6 +276,8 @@ type Organization struct {
 	KeyRotation           string      `db:"key_rotation"`
 	Applied               *string     `db:"applied"`
 	Generation            int64       `db:"generation"`
+	OlderSecrets          [][]byte    `db:"older_secrets"`
+	OlderSecretsUntil     []time.Time `db:"older_secrets_until"`
 }
 
 type QuotaUsage struct {

@@ -78,6 +78,7 @@ select substring(s.sealed for 4)::bytea as key, count(*) as secrets
 from (
   select signing_secret as sealed from organizations
   union all select previous_secret from organizations
+  union all select unnest(older_secrets) from organizations
   union all select c.sealed from operator_credentials c join organizations o on o.tenant = c.tenant
 ) s
 where s.sealed is not null
@@ -142,17 +143,20 @@ func (q *Queries) ResealAccess(ctx context.Context, arg ResealAccessParams) (int
 }
 
 const resealSecrets = `-- name: ResealSecrets :execrows
-update organizations set signing_secret = $1, previous_secret = $2
-where tenant = $3 and signing_secret is not distinct from $4
-  and previous_secret is not distinct from $5
+update organizations set signing_secret = $1, previous_secret = $2,
+  older_secrets = $3
+where tenant = $4 and signing_secret is not distinct from $5
+  and previous_secret is not distinct from $6 and older_secrets = $7
 `
 
 type ResealSecretsParams struct {
-	SigningSecret  []byte `db:"signing_secret"`
-	PreviousSecret []byte `db:"previous_secret"`
-	Tenant         int64  `db:"tenant"`
-	SigningBefore  []byte `db:"signing_before"`
-	PreviousBefore []byte `db:"previous_before"`
+	SigningSecret  []byte   `db:"signing_secret"`
+	PreviousSecret []byte   `db:"previous_secret"`
+	OlderSecrets   [][]byte `db:"older_secrets"`
+	Tenant         int64    `db:"tenant"`
+	SigningBefore  []byte   `db:"signing_before"`
+	PreviousBefore []byte   `db:"previous_before"`
+	OlderBefore    [][]byte `db:"older_before"`
 }
 
 // Nothing is written where the secrets have changed since they were read.
@@ -160,9 +164,11 @@ func (q *Queries) ResealSecrets(ctx context.Context, arg ResealSecretsParams) (i
 	result, err := q.db.Exec(ctx, resealSecrets,
 		arg.SigningSecret,
 		arg.PreviousSecret,
+		arg.OlderSecrets,
 		arg.Tenant,
 		arg.SigningBefore,
 		arg.PreviousBefore,
+		arg.OlderBefore,
 	)
 	if err != nil {
 		return 0, err
@@ -172,8 +178,9 @@ func (q *Queries) ResealSecrets(ctx context.Context, arg ResealSecretsParams) (i
 
 const secretsSealedByOthers = `-- name: SecretsSealedByOthers :many
 
-select tenant, resource_uid, signing_secret, previous_secret from organizations
-where tenant > $1 and (substring(signing_secret for 4) <> $2::bytea or substring(previous_secret for 4) <> $2::bytea)
+select tenant, resource_uid, signing_secret, previous_secret, older_secrets from organizations
+where tenant > $1 and (substring(signing_secret for 4) <> $2::bytea or substring(previous_secret for 4) <> $2::bytea
+  or exists (select from unnest(older_secrets) x(secret) where substring(x.secret for 4) <> $2::bytea))
 order by tenant
 limit $3
 `
@@ -183,6 +190,7 @@ type SecretsSealedByOthersRow struct {
 	ResourceUid    pgtype.UUID `db:"resource_uid"`
 	SigningSecret  []byte      `db:"signing_secret"`
 	PreviousSecret []byte      `db:"previous_secret"`
+	OlderSecrets   [][]byte    `db:"older_secrets"`
 }
 
 // Rotation of the encryption keys. What is sealed begins with the four bytes that name its key.
@@ -201,6 +209,7 @@ func (q *Queries) SecretsSealedByOthers(ctx context.Context, after int64, key []
 			&i.ResourceUid,
 			&i.SigningSecret,
 			&i.PreviousSecret,
+			&i.OlderSecrets,
 		); err != nil {
 			return nil, err
 		}
