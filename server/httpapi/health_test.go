@@ -1,0 +1,59 @@
+package httpapi_test
+
+import (
+	"crypto/rand"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/store/storetest"
+)
+
+// Nobody needs a key to ask whether the service is healthy. However many ask at a time, they ask the database together: what they would take
+// of its connections is the merchants'.
+func TestStrangersWhoAskForHealthShareOneLook(t *testing.T) {
+	w := newWorld(t)
+	db := storetest.OpenAs(t, w.db, storetest.API)
+	directory := store.NewDirectory(db)
+	if err := directory.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	handler := httpapi.New(httpapi.Options{
+		Store: db, Directory: directory, Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 }, Random: rand.Reader,
+	})
+	const strangers = 100
+	before := db.PoolStat().AcquireCount()
+	var begun atomic.Int32
+	var asking sync.WaitGroup
+	err := pgx.BeginFunc(t.Context(), storetest.Connect(t, w.db), func(tx pgx.Tx) error {
+		if _, err := tx.Exec(t.Context(), "lock table config_version"); err != nil {
+			return err
+		}
+		for range strangers {
+			asking.Go(func() {
+				begun.Add(1)
+				handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/v1/health", nil))
+			})
+		}
+		for deadline := time.Now().Add(20 * time.Second); begun.Load() < strangers; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("they do not come")
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asking.Wait()
+	if took := db.PoolStat().AcquireCount() - before; took >= strangers {
+		t.Errorf("%d strangers took connections %d times", strangers, took)
+	}
+}
