@@ -66,7 +66,7 @@ func (w *Worker) forwardOne(ctx context.Context, f *store.Forward) (v verdict, k
 		case !kept:
 			log.WarnContext(ctx, "exchange with the operator took longer than its lease; another worker has the collection")
 		default:
-			log.InfoContext(ctx, "exchange with the operator")
+			log.InfoContext(ctx, "collection decided or asked after", "at_operator", f.BaseURL != "")
 		}
 	}
 }
