@@ -48,7 +48,7 @@ func (w *world) exchange(request string, halfClose bool) (*http.Response, string
 	w.t.Helper()
 	conn := w.dial()
 	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := io.WriteString(conn, request); err != nil {
 		w.t.Fatal(err)
 	}
