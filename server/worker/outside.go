@@ -13,6 +13,8 @@ const (
 	surveyPause = 50 * time.Millisecond
 	// surveyShare bounds the part of the time that surveys take where there are very many sandboxes.
 	surveyShare = 4
+	// surveyRestMost bounds the rest after one that took long: nothing is due for longer than a second because a database froze.
+	surveyRestMost = 500 * time.Millisecond
 	// gather is the time between two statements of one kind at least, so that they work on many rows and not on one each.
 	gather = 12 * time.Millisecond
 	// takeTimeout bounds a survey, and the taking of what is due.
@@ -104,7 +106,8 @@ func (o *outside[T]) look(ctx context.Context) error {
 		return err
 	}
 	o.lanes.surveyed(found)
-	o.nextSurvey = began.Add(max(surveyPause, surveyShare*o.worker.now().Sub(began)))
+	took := o.worker.now().Sub(began)
+	o.nextSurvey = began.Add(max(surveyPause, took+min((surveyShare-1)*took, surveyRestMost)))
 	return nil
 }
 

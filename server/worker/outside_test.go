@@ -89,3 +89,29 @@ func TestPersist(t *testing.T) {
 		})
 	}
 }
+
+// A database that froze makes one survey take seconds. What is due does not wait for a multiple of them afterwards.
+func TestSlowSurveyDelaysTheNextOneByLittle(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ took, pause time.Duration }{
+		"quick":            {5 * time.Millisecond, surveyPause - 5*time.Millisecond},
+		"many sandboxes":   {100 * time.Millisecond, 300 * time.Millisecond}, // a quarter of the time
+		"a frozen machine": {4 * time.Second, 500 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clock := &clock{at: time.Unix(1_780_228_800, 0)}
+			w := &Worker{log: slog.New(slog.DiscardHandler), now: clock.now}
+			o := &outside[int]{worker: w, lanes: newLanes(8, 8, clock.now), survey: func(context.Context) ([]store.Lane, error) {
+				clock.at = clock.at.Add(c.took)
+				return nil, nil
+			}}
+			if err := o.look(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if pause := o.nextSurvey.Sub(clock.at); pause != c.pause {
+				t.Errorf("the next survey is %s after one that took %s, want %s", pause, c.took, c.pause)
+			}
+		})
+	}
+}
