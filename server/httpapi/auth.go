@@ -54,7 +54,7 @@ func (s *Server) sandboxOf(r *http.Request, key store.KeyHash) *store.Sandbox {
 	if !ok {
 		return nil
 	}
-	if named, inPath := r.Context().Value(pathSandboxKey).(sandboxName); inPath &&
+	if named, inPath := sandboxInPath(r); inPath &&
 		named != (sandboxName{sandbox.Namespace, sandbox.Name}) {
 		return nil
 	}

@@ -7,7 +7,8 @@ import (
 	"net/http"
 	"regexp"
 	"runtime/debug"
-	"strings"
+
+	"github.com/go-chi/chi/v5"
 )
 
 type contextKey int
@@ -15,8 +16,6 @@ type contextKey int
 const (
 	requestIDKey contextKey = iota
 	lateAnswerKey
-	pathSandboxKey
-	pathPrefixKey
 	sessionKey
 )
 
@@ -71,37 +70,10 @@ func (s *Server) recoverPanic(next http.Handler) http.Handler {
 	})
 }
 
-// sandboxName names the sandbox that a path belongs to.
-type sandboxName struct{ namespace, name string }
-
-// anyPathForm lets every route answer under its four forms: /v1, /api/v1, and both behind /sandboxes/{namespace}/{name}. The
-// router sees the first only.
-func anyPathForm(next http.Handler) http.Handler {
+// byDecodedPath lets the router go by the path as it is meant, however it was escaped: %2B is a +.
+func byDecodedPath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, path := r.Context(), r.URL.Path
-		if rest, found := strings.CutPrefix(path, "/sandboxes/"); found {
-			parts := strings.SplitN(rest, "/", 3)
-			if len(parts) == 3 {
-				ctx = context.WithValue(ctx, pathSandboxKey, sandboxName{parts[0], parts[1]})
-				path = "/" + parts[2]
-			}
-		}
-		if rest, found := strings.CutPrefix(path, "/api/v1/"); found {
-			path = "/v1/" + rest
-		}
-		if path != r.URL.Path {
-			ctx = context.WithValue(ctx, pathPrefixKey, strings.TrimSuffix(r.URL.Path, path))
-			r = r.WithContext(ctx)
-			url := *r.URL
-			url.Path, url.RawPath = path, ""
-			r.URL = &url
-		}
+		chi.RouteContext(r.Context()).RoutePath = r.URL.Path
 		next.ServeHTTP(w, r)
 	})
-}
-
-// pathTo is a path of the API in the form in which the caller came, since another form may not be open to it.
-func pathTo(ctx context.Context, path string) string {
-	prefix, _ := ctx.Value(pathPrefixKey).(string)
-	return prefix + path
 }

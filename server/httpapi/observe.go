@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/go-chi/chi/v5"
-
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -73,12 +71,4 @@ func (s *Server) report(r *http.Request, o *observed, id string) {
 		s.log.DebugContext(r.Context(), "request", "request", id, "method", r.Method, "route", route, "status", o.status,
 			"duration", o.worked, "held", s.now().Sub(o.began)-o.worked)
 	}
-}
-
-// routeOf is the pattern of the route that answered a request, empty for none.
-func routeOf(r *http.Request) string {
-	if routed := chi.RouteContext(r.Context()); routed != nil && routed.RoutePattern() != "" {
-		return routed.RoutePattern()
-	}
-	return ""
 }

@@ -68,7 +68,9 @@ func (a *api) route(o operation, handler http.HandlerFunc) {
 	if !o.open {
 		router = router.With(a.guards...)
 	}
-	router.Method(o.method, o.path, handler)
+	for _, form := range formsOf(o.path) {
+		router.Method(o.method, form, handler)
+	}
 }
 
 func (o operation) describe() *huma.Operation {

@@ -17,7 +17,10 @@ func (a *api) publish() {
 		panic("encoding the API's description: " + err.Error()) // it is the same in every program, so every test would see it
 	}
 	document = newStatic(mediaJSON, encoded)
-	a.router.Method(http.MethodGet, docsPath, newDocsPage())
+	page := newDocsPage()
+	for _, form := range formsOf(docsPath) {
+		a.router.Method(http.MethodGet, form, page)
+	}
 }
 
 // staticCacheControl lets an answer be kept for a while, and then asks whether it has changed.

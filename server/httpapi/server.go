@@ -74,7 +74,7 @@ func (s *Server) routes() http.Handler {
 // describedRoutes are all but those that publish adds.
 func (s *Server) describedRoutes() *api {
 	r := chi.NewRouter()
-	r.Use(s.identify, s.recoverPanic, anyPathForm)
+	r.Use(s.identify, s.recoverPanic, byDecodedPath)
 	r.NotFound(s.handle(func(http.ResponseWriter, *http.Request) (answer, error) {
 		return answer{}, notFound("There is nothing at this path. The API is under /v1, see GET /v1/openapi.json.")
 	}))
@@ -133,7 +133,7 @@ func (s *Server) handle(f func(http.ResponseWriter, *http.Request) (answer, erro
 			return
 		}
 		if a.location != "" {
-			a.header = http.Header{"Location": {pathTo(r.Context(), a.location)}}
+			a.header = http.Header{"Location": {pathTo(r, a.location)}}
 		}
 		if a.due.IsZero() {
 			a.write(w)

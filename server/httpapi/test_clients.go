@@ -3,7 +3,6 @@ package httpapi
 import (
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -147,11 +146,6 @@ func noSuchTestClient() *Error {
 // msisdnOf is the number in a path, whose + may be written as it is or as %2B. Its error is of type [*Error].
 func msisdnOf(r *http.Request) (string, error) {
 	msisdn := chi.URLParam(r, "msisdn")
-	if r.URL.RawPath != "" { // what the router went by
-		if plain, err := url.PathUnescape(msisdn); err == nil {
-			msisdn = plain
-		}
-	}
 	if !payments.ValidMSISDN(msisdn) {
 		return "", invalidParams(fieldErrors{"msisdn": {"has to be an E.164 number with its leading +, which may be written as %2B"}})
 	}

@@ -24,12 +24,19 @@ type Probes struct {
 // Handler serves /healthz, /readyz and /metrics.
 func (p Probes) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /healthz", probe(p.Live))
-	mux.Handle("GET /readyz", probe(p.Ready))
-	if p.Metrics != nil {
-		mux.Handle("GET /metrics", p.Metrics)
+	for pattern, handler := range p.routes() {
+		mux.Handle(pattern, handler)
 	}
 	return mux
+}
+
+// routes are all that is answered, to everybody who reaches the port.
+func (p Probes) routes() map[string]http.Handler {
+	routes := map[string]http.Handler{"GET /healthz": probe(p.Live), "GET /readyz": probe(p.Ready)}
+	if p.Metrics != nil {
+		routes["GET /metrics"] = p.Metrics
+	}
+	return routes
 }
 
 func probe(checks []Check) http.Handler {

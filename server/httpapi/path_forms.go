@@ -1,0 +1,54 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+)
+
+const (
+	// sandboxForm stands before a path that names the sandbox to which its request is made.
+	sandboxForm = "/sandboxes/{namespace}/{name}"
+	// apiForm stands before the paths under /v1 where the API is a part of something larger.
+	apiForm = "/api"
+)
+
+// formsOf are the patterns of the router under which a path is answered: as it is and behind a sandbox's name, those under /v1 also
+// behind /api.
+func formsOf(path string) []string {
+	forms := []string{path, sandboxForm + path}
+	if strings.HasPrefix(path, "/v1/") {
+		forms = append(forms, apiForm+path, sandboxForm+apiForm+path)
+	}
+	return forms
+}
+
+// routeOf is the path in the API's description that a request was made to, the same in all forms; empty for none.
+func routeOf(r *http.Request) string {
+	pattern := strings.TrimPrefix(chi.RouteContext(r.Context()).RoutePattern(), sandboxForm)
+	return strings.TrimPrefix(pattern, apiForm)
+}
+
+// sandboxName names a sandbox.
+type sandboxName struct{ namespace, name string }
+
+// sandboxInPath is the sandbox that the path names, if it is of a form that does. Either name may be empty, which is no sandbox's.
+func sandboxInPath(r *http.Request) (named sandboxName, found bool) {
+	if !strings.HasPrefix(r.URL.Path, "/sandboxes/") {
+		return named, false
+	}
+	return sandboxName{chi.URLParam(r, "namespace"), chi.URLParam(r, "name")}, true
+}
+
+// pathTo is a path of the API in the form in which the caller came, since another form may not be open to it.
+func pathTo(r *http.Request, path string) string {
+	prefix := ""
+	if named, found := sandboxInPath(r); found {
+		prefix = "/sandboxes/" + named.namespace + "/" + named.name
+	}
+	if strings.HasPrefix(r.URL.Path[len(prefix):], apiForm+"/") {
+		prefix += apiForm
+	}
+	return prefix + path
+}

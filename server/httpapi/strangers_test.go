@@ -1,0 +1,139 @@
+package httpapi_test
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// access is what a route answers: to the sandbox that its path's parameters belong to, to another sandbox with its own key, and to
+// everybody else, 401 if it is not said. {n} in a body is another number each time.
+type access struct {
+	own, other, anybody int
+	body                string
+}
+
+// routesAccess has every route that the server answers. A new one gets a line here.
+var routesAccess = map[string]access{
+	"POST /v1/payments": {own: 201, other: 201,
+		body: `{"amount":10,"currency":"RWF","operator":"mtn","country":"RW","msisdn":"+250788000001","reference":"p{n}","application":"shop","scenario":"success"}`},
+	"GET /v1/payments":              {own: 200, other: 200},
+	"GET /v1/payments/{id}":         {own: 200, other: 404},
+	"POST /v1/payments/{id}/refund": {own: 201, other: 404, body: `{"amount":1,"reference":"r{n}"}`},
+	"POST /v1/disbursements": {own: 200, other: 200,
+		body: `{"amount":1,"currency":"RWF","operator":"mtn","country":"RW","msisdn":"+250788000001","reference":"d{n}","application":"shop"}`},
+	"GET /v1/events":                                       {own: 200, other: 200},
+	"GET /v1/events/{id}":                                  {own: 200, other: 404},
+	"POST /v1/events/{id}/resend":                          {own: 202, other: 404},
+	"GET /v1/test_clients":                                 {own: 200, other: 200},
+	"GET /v1/test_clients/{msisdn}":                        {own: 200, other: 404},
+	"GET /v1/test_clients/{msisdn}/prompts":                {own: 200, other: 404},
+	"POST /v1/test_clients/{msisdn}/prompts/{tx}/{answer}": {own: 200, other: 404},
+	"GET /v1/meta":                                         {own: 200, other: 200, anybody: 200},
+	"GET /v1/health":                                       {own: 200, other: 200, anybody: 200},
+	"GET /v1/openapi.json":                                 {own: 200, other: 200, anybody: 200},
+	"GET /docs":                                            {own: 200, other: 200, anybody: 200},
+}
+
+const revokedKey = "cauri_sk_test_revoked"
+
+// credentials are headers Authorization, with the sandbox that each belongs to, empty for none.
+var credentials = map[string]string{
+	"": "", "Bearer": "", "Bearer ": "", key: "", "Basic " + key: "", "Bearer cauri_sk_live_checkout": "", "Bearer \t": "",
+	"Bearer " + key + "x": "", "Bearer " + key + " " + key: "", "Bearer " + revokedKey: "", "Bearer " + key: "checkout", "bearer " + key: "checkout", "Bearer " + otherKey: "other",
+}
+
+// Everything that the server answers is in its router, and everybody gets from each route what the table says, in every form of its path.
+func TestStrangersGetNothing(t *testing.T) {
+	w := newWorld(t)
+	w.sandbox(w.config, revokedKey)
+	w.sandbox(w.config, key)
+	w.exec("update organizations set webhook_url = 'http://127.0.0.1:1/'")
+	w.client("alice", alice, 50_000, func(c *store.TestClientConfig) { c.Behaviour = payments.Manual })
+	paid := w.paid("paid")
+	forms := map[string]int{}
+	walk := func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		path := strings.TrimPrefix(strings.TrimPrefix(pattern, "/sandboxes/{namespace}/{name}"), "/api")
+		route := method + " " + path
+		a, listed := routesAccess[route]
+		if !listed {
+			t.Errorf("%s %s is answered: say in routesAccess to whom", method, pattern)
+			return nil
+		}
+		forms[route]++
+		named, inPath := []string{""}, strings.HasPrefix(pattern, "/sandboxes/")
+		if inPath {
+			named = []string{"checkout", "other", "none", ""}
+		}
+		for _, sandbox := range named {
+			for header, owner := range credentials {
+				want := cmp.Or(a.anybody, http.StatusUnauthorized)
+				switch {
+				case inPath && sandbox != owner:
+				case owner == "checkout":
+					want = a.own
+				case owner == "other":
+					want = a.other
+				}
+				tx := paid
+				if strings.Contains(pattern, "{tx}") && want == a.own {
+					tx = w.call("POST", "/v1/payments", payment(fmt.Sprint("prompt", next()))).body["id"].(string)
+				}
+				target := strings.NewReplacer("{namespace}", "team", "{name}", sandbox, "/events/{id}", "/events/"+strings.Replace(paid, "TX_", "evt_", 1), "{id}", paid,
+					"{msisdn}", url.PathEscape(alice), "{tx}", tx, "{answer}", "cancel").Replace(pattern)
+				w.accessed(method, target, header, a.body, want)
+			}
+		}
+		return nil
+	}
+	if err := chi.Walk(httpapi.New(httpapi.Options{}).Routes(), walk); err != nil {
+		t.Fatal(err)
+	}
+	for route := range routesAccess {
+		if want := map[bool]int{true: 4, false: 2}[strings.Contains(route, " /v1/")]; forms[route] != want {
+			t.Errorf("%s is answered in %d forms of its path, want %d", route, forms[route], want)
+		}
+	}
+	w.conserved()
+}
+
+var numbers int
+
+// next is another number each time.
+func next() int { numbers++; return numbers }
+
+// accessed makes a request with a header Authorization, none if it is empty, and looks at the status. All who are refused are told the same.
+func (w *world) accessed(method, target, authorization, body string, want int) {
+	w.t.Helper()
+	r, err := http.NewRequestWithContext(w.t.Context(), method, w.url+target, strings.NewReader(strings.ReplaceAll(body, "{n}", fmt.Sprint(next()))))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if authorization != "" {
+		r.Header.Set("Authorization", authorization)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != want {
+		w.t.Errorf("%s %s with %q answered %d, want %d: %s %v", method, target, authorization, answer.StatusCode, want, text[:min(len(text), 200)], err)
+	}
+	const refusal = `{"error":"unauthorized","message":"Send the sandbox's API key as ` + "`Authorization: Bearer <key>`" + `. It is missing, malformed or not valid here.","detail":null}`
+	if answer.StatusCode == http.StatusUnauthorized && (strings.TrimSpace(string(text)) != refusal || answer.Header.Get("WWW-Authenticate") != "Bearer") {
+		w.t.Errorf("%s %s with %q is refused by %s", method, target, authorization, text)
+	}
+}
