@@ -33,6 +33,7 @@ var rows = []row{
 	{name: "deliver500", tells: "500 events a second fall due for a minute; two workers deliver them", run: deliver500},
 	{name: "pay500", tells: "500 payments a second for a minute through the api; two workers deliver their events", run: pay500},
 	{name: "fair", tells: "a sandbox beside one with 100,000 events to send, one that hangs and 50 dead ones", run: fair},
+	{name: "slowclients", tells: "POST /v1/payments beside 1,000 connections of slow clients without a key; floor: the same without them", run: slowClients, smoke: true},
 	{name: "auth", tells: "what a key costs the database, and how long a revoked one works", run: auth, postgres: statements, smoke: true},
 	{name: "memory", tells: "memory of api and worker while as much comes as they book and deliver", run: memory, smoke: true},
 	{name: "start", tells: "an api from exec to its first answer", run: start, smoke: true},
