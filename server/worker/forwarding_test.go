@@ -206,24 +206,20 @@ func (w *world) tellOperator(o *operatorsOf, f *store.Forward) {
 // An operator that has a payment of the same id, which nobody sent, has somebody else's. Attempts tell, and not how often a lease was taken:
 // a worker that died before it sent anything, or gave back what it did not begin, sent nothing.
 func TestIDThatTheOperatorHasAlready(t *testing.T) {
-	for _, operator := range payments.Operators {
-		t.Run(string(operator), func(t *testing.T) {
-			w := newPassthrough(t)
-			o := newOperators(w, nil)
-			id := w.collect("r1", operator)
-			lost := w.leaseForward(time.Hour)
-			w.tellOperator(o, &lost) // not written down: not ours
-			if err := w.GiveBackForwards(t.Context(), []store.Forward{lost}); err != nil {
-				t.Fatal(err)
-			}
-			w.run()
-			got := w.ended(id)
-			if got.Status != payments.DuplicateReference {
-				t.Errorf("it ended %s: %s", got.Status, got.NativeRaw)
-			}
-			w.once(got)
-		})
+	w := newPassthrough(t)
+	o := newOperators(w, nil)
+	id := w.collect("r1", payments.Airtel)
+	lost := w.leaseForward(time.Hour)
+	w.tellOperator(o, &lost) // not written down: not ours
+	if err := w.GiveBackForwards(t.Context(), []store.Forward{lost}); err != nil {
+		t.Fatal(err)
 	}
+	w.run()
+	got := w.ended(id)
+	if got.Status != payments.DuplicateReference || !strings.Contains(string(got.NativeRaw), "ESB000041") {
+		t.Errorf("it ended %s: %s", got.Status, got.NativeRaw)
+	}
+	w.once(got)
 }
 
 // The merchant's reference is no id at the operator: an account of a merchant's serves several sandboxes, and a sandbox's references are
@@ -398,26 +394,22 @@ func TestAnswerThatIsLost(t *testing.T) {
 
 // The operator has the payment, and every answer that says so is lost: it is asked once more before it is given up on.
 func TestEveryAnswerIsLost(t *testing.T) {
-	for _, operator := range payments.Operators {
-		t.Run(string(operator), func(t *testing.T) {
-			w := newPassthrough(t)
-			o := newOperators(w, nil)
-			behind := o.Config.Handler
-			o.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-				if r.Method == http.MethodPost && !strings.Contains(r.URL.Path, "/token") {
-					behind.ServeHTTP(httptest.NewRecorder(), r)
-					panic(http.ErrAbortHandler)
-				}
-				behind.ServeHTTP(rw, r)
-			})
-			w.run()
-			got := w.ended(w.collect("r1", operator))
-			if got.Status != payments.Success || len(o.Payments()) != 1 {
-				t.Errorf("it ended %s, the operator has %d payments: %s", got.Status, len(o.Payments()), got.NativeRaw)
-			}
-			w.once(got)
-		})
+	w := newPassthrough(t)
+	o := newOperators(w, nil)
+	behind := o.Config.Handler
+	o.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && !strings.Contains(r.URL.Path, "/token") {
+			behind.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler)
+		}
+		behind.ServeHTTP(rw, r)
+	})
+	w.run()
+	got := w.ended(w.collect("r1", payments.Airtel))
+	if got.Status != payments.Success || len(o.Payments()) != 1 {
+		t.Errorf("it ended %s, the operator has %d payments: %s", got.Status, len(o.Payments()), got.NativeRaw)
 	}
+	w.once(got)
 }
 
 // A request that is refused may come after one that was not: the operator is asked before the refusal ends the collection.
@@ -513,29 +505,42 @@ func TestCollectionWithoutAnOperatorsAPIIsApproved(t *testing.T) {
 	for name, change := range map[string]func(*store.SandboxConfig){
 		"without credentials": func(c *store.SandboxConfig) { c.Operators = nil }, "with credentials": named("", known),
 	} {
-		for _, operator := range payments.Operators {
-			t.Run(string(operator)+" "+name, func(t *testing.T) {
-				w := newPassthrough(t)
-				o := newOperators(w, nil)
-				w.configure(change)
-				w.run()
-				got := w.ended(w.collect("r1", operator))
-				w.once(got)
-				if n := o.count(""); n != 0 {
-					t.Errorf("%d requests left", n)
-				}
+		t.Run(name, func(t *testing.T) {
+			w := newPassthrough(t)
+			o := newOperators(w, nil)
+			w.configure(change)
+			w.run()
+			ids := map[payments.Operator]payments.ID{}
+			for _, operator := range payments.Operators {
+				ids[operator] = w.collect("r-"+string(operator), operator)
+			}
+			earned := map[string]int64{"RWF": 1000}
+			for operator, id := range ids {
+				got := w.ended(id)
 				if operator == payments.Airtel && w.config.Operators == nil {
 					const why = "the store has no credentials for this operator"
 					if got.Status != payments.ServiceUnavailable || !strings.Contains(string(got.NativeRaw), why) {
 						t.Errorf("it ended %s: %s, want %s", got.Status, got.NativeRaw, why)
 					}
-					return
+					continue
 				}
+				earned[got.Currency] += got.NetAmount
 				if got.Status != payments.Success || got.NativeRaw != nil || got.ProviderTxID() != got.ID.ProviderTxID() {
 					t.Errorf("it ended %s as %s: %s", got.Status, got.ProviderTxID(), got.NativeRaw)
 				}
-			})
-		}
+			}
+			for currency, want := range earned {
+				if got := w.float(currency); got != want {
+					t.Errorf("the merchant has %d %s, want %d", got, currency, want)
+				}
+			}
+			if n := read[int](w, "select count(*)::int from events"); n != len(ids) {
+				t.Errorf("%d events, want %d", n, len(ids))
+			}
+			if n := o.count(""); n != 0 {
+				t.Errorf("%d requests left", n)
+			}
+		})
 	}
 }
 
