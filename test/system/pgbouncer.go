@@ -60,7 +60,7 @@ func (p *Postgres) StartPgBouncer(ctx context.Context, connections int) (*PgBoun
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
-	err = b.process.ready(ctx, 20*time.Second, func(ctx context.Context) error {
+	err = b.process.ready(ctx, readyWithin, func(ctx context.Context) error {
 		conn, err := pgx.Connect(ctx, b.urlFor(superuser, "postgres")+"&"+modeParameter)
 		if err != nil {
 			return err

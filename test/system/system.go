@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	readyWithin = 30 * time.Second
+	readyWithin = 2 * time.Minute
 	// StopWithin is how long the api and the worker may take to end when they are told to: see architecture, Shutdown.
 	StopWithin = 25 * time.Second
 )
