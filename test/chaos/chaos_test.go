@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -32,6 +33,19 @@ func TestChaos(t *testing.T) {
 		t.Errorf("%d rounds with %d transactions, want %d rounds with some", len(found.rounds), found.transactions, len(sequence))
 	}
 	findsWhatIsWrong(t, w)
+
+	// A fault that does harm ends the run, and is named. The clients begin anew with the references that they had: each is a repetition.
+	harm := fault{"rows", "changed", func(ctx context.Context, w *world, _ *rand.Rand) (string, error) {
+		_, err := w.SQL.Exec(ctx, "update floats set balance = balance + 1")
+		return "", err
+	}}
+	found, err = w.strike(t.Context(), []fault{harm, harm}, rand.New(rand.NewPCG(1, 0)), t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found.rounds) > 0 || len(found.problems) == 0 || !strings.HasPrefix(found.problems[0], "round 1, rows changed: it does not hold that a float is the sum") {
+		t.Errorf("%d rounds were sound; found %q, want a float that is not the sum, after the first", len(found.rounds), found.problems)
+	}
 }
 
 func findsWhatIsWrong(t *testing.T, w *world) {

@@ -3,6 +3,8 @@
 // directly, as the controller does it. Receivers of webhooks misbehave as they are told, and [System.Audit] finds out afterwards
 // whether anything was lost, doubled or miscounted.
 //
-// The tests of faults and the measurements under load share it. Everything is on the loopback interface, every wait has an end,
-// and a process is only ever signalled through the handle that started it.
+// Who needs Kubernetes has a [Cluster] beside it, and sandboxes that the controller makes ([System.Adopt]).
+//
+// The tests of faults, chaos and the measurements under load share it. Everything is on the loopback interface, every wait has an end,
+// and a process is only ever signalled through the handle that started it; those of Postgres, through what their server says of them.
 package system
