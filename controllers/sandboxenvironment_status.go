@@ -36,6 +36,7 @@ func sandboxStatus(sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation
 		status.ObservedReset = state.Reset
 		status.Webhook = webhookStatus(sandbox.Spec.Webhook, state.Endpoint)
 		setWebhookCondition(&status.Conditions, sandbox.Spec.Webhook != nil, state.Endpoint, sandbox.Generation, now)
+		setProcessingCondition(&status.Conditions, state.Failures, sandbox.Generation, now)
 		setOperatorCondition(&status.Conditions, len(seen.config.Operators) > 0, seen.operatorProblem, sandbox.Generation, now)
 	}
 	return status

@@ -1,10 +1,13 @@
 package controllers
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
@@ -70,5 +73,30 @@ func TestSandboxStatus(t *testing.T) {
 				t.Errorf("the old status was changed: %s", diff)
 			}
 		})
+	}
+}
+
+// What the workers cannot do in a sandbox stands in a condition of its own, which is gone when they can.
+func TestProcessingCondition(t *testing.T) {
+	sandbox := &v1alpha1.SandboxEnvironment{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
+	failing := &store.SandboxState{Failures: []store.SweepFailure{{
+		Sweep: "settlement", Failures: 3, Since: now, RetryAt: now.Add(4 * time.Second), Error: "bigint out of range",
+	}}}
+	sandbox.Status = sandboxStatus(sandbox, sandboxObservation{state: failing}, "http://here", now)
+	condition := meta.FindStatusCondition(sandbox.Status.Conditions, v1alpha1.ConditionProcessingFailing)
+	if condition == nil || condition.Status != metav1.ConditionTrue || condition.Reason != v1alpha1.ReasonSweepFailing || condition.ObservedGeneration != 2 {
+		t.Fatalf("the condition is %+v", condition)
+	}
+	for _, part := range []string{"settle due payments", "bigint out of range", now.Add(4 * time.Second).UTC().Format(time.RFC3339)} {
+		if !strings.Contains(condition.Message, part) {
+			t.Errorf("the message does not say %q: %s", part, condition.Message)
+		}
+	}
+	if ready := meta.FindStatusCondition(sandbox.Status.Conditions, v1alpha1.ConditionReady); ready == nil || ready.Status != metav1.ConditionTrue {
+		t.Errorf("Ready is %+v", ready)
+	}
+	sandbox.Status = sandboxStatus(sandbox, sandboxObservation{state: &store.SandboxState{}}, "http://here", now)
+	if meta.FindStatusCondition(sandbox.Status.Conditions, v1alpha1.ConditionProcessingFailing) != nil {
+		t.Error("it stays when the workers can go on")
 	}
 }

@@ -55,6 +55,13 @@ const (
 	//
 	// Positive polarity, present only for a sandbox with a webhook.
 	ConditionWebhookReady = "WebhookReady"
+
+	// ConditionProcessingFailing is True while the workers cannot do something in this sandbox alone, although the database
+	// serves: settle payments, deliver events, or decide payments of unknown numbers. They leave the sandbox out of that, for
+	// longer after each failure, up to five minutes, and retry. The message says why.
+	//
+	// Negative polarity, present only while it is True.
+	ConditionProcessingFailing = "ProcessingFailing"
 )
 
 // Reasons of more than one condition.
@@ -131,6 +138,13 @@ const (
 	// ReasonEndpointFailing says that the endpoint has failed for so long that it gets one attempt a minute until it
 	// acknowledges one. Its events wait.
 	ReasonEndpointFailing = "EndpointFailing"
+)
+
+// Reasons of ProcessingFailing.
+const (
+	// ReasonSweepFailing says that a worker's sweep fails in this sandbox alone, for the cause in the message: most often a row
+	// that was changed in the database by hand. It is retried, and the condition goes by itself when it succeeds.
+	ReasonSweepFailing = "SweepFailing"
 )
 
 // Reasons of a TestClient's Ready and Stalled.

@@ -15,6 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // disbursement is a valid request for 100 RWF; changes replace fields, and nil removes one.
@@ -343,7 +344,7 @@ func TestEverythingAtOnce(t *testing.T) {
 					return
 				default:
 				}
-				if _, err := w.store.SettleDue(t.Context(), 50); err != nil {
+				if _, err := storetest.SettleDue(t.Context(), w.store, 50); err != nil {
 					t.Error(err)
 				}
 			}

@@ -126,6 +126,7 @@ type SettlementFacts struct {
 	Expired       bool   // its time ran out before its payer answered
 	Payer         *SIM   // nil: not in the registry any more
 	Answer        Answer // given by hand; empty: the payer does what its behaviour says
+	FloatFull     bool   // what the merchant gets would raise the float beyond [MaxBalance]
 }
 
 // Outcome is the status that a due collection gets. [Pending] means that its payer has not answered and that it stays as
@@ -153,6 +154,9 @@ func (f SettlementFacts) Outcome() Status {
 	}
 	if f.Payer.Balance < f.CustomerTotal {
 		return InsufficientFunds
+	}
+	if f.FloatFull {
+		return LimitExceeded
 	}
 	return Success
 }

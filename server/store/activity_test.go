@@ -9,6 +9,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // noted are the sandboxes that something was written down for, and forgets it.
@@ -37,8 +38,8 @@ func TestWhatHappensInASandboxIsWrittenDown(t *testing.T) {
 		{"a payment", func() error { w.create(w.collection("r1", payments.Success, alice)); return nil }, []string{"checkout"}},
 		{"a failed one", func() error { w.create(w.collection("r2", payments.UnknownMSISDN, alice)); return nil }, []string{"checkout"}},
 		{"a pending one", func() error { w.pending("r3", alice); return nil }, []string{"checkout"}},
-		{"its settlement", func() error { return second(w.SettleDue(t.Context(), 10)) }, []string{"checkout"}},
-		{"nothing to settle", func() error { return second(w.SettleDue(t.Context(), 10)) }, []string{}},
+		{"its settlement", func() error { return second(storetest.SettleDue(t.Context(), w.Store, 10)) }, []string{"checkout"}},
+		{"nothing to settle", func() error { return second(storetest.SettleDue(t.Context(), w.Store, 10)) }, []string{}},
 		{"a refund", func() error {
 			n := w.collection("", payments.Pending, alice)
 			return third(w.CreateRefund(t.Context(), w.sandbox.Tenant, store.NewRefund{RequestHash: n.RequestHash, ID: n.Transaction.ID, ParentID: paid.ID, Reference: "r4"}))

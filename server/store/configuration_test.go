@@ -67,6 +67,7 @@ func (w *world) busy() {
 	w.exec("insert into rate_usage (tenant, second, granted) values ($1, 1780228800, 1)", w.sandbox.Tenant)
 	w.exec("insert into endpoint_health (tenant) values ($1) on conflict do nothing", w.sandbox.Tenant)
 	w.exec("insert into activity (tenant) values ($1) on conflict do nothing", w.sandbox.Tenant)
+	w.exec("insert into sweep_failures (tenant, sweep, retry_at, error) values ($1, 'settlement', now(), 'bad') on conflict do nothing", w.sandbox.Tenant)
 	w.exec("insert into transaction_counts (tenant, upto, total) values ($1, '00000000-0000-0000-0000-000000000000', 0) on conflict do nothing", w.sandbox.Tenant)
 	for table, rows := range w.tenantTables(w.sandbox.Tenant) {
 		if rows == 0 {

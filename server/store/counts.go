@@ -40,6 +40,9 @@ func (s *Store) observe(ctx context.Context, tenant int64, state *SandboxState) 
 	if state.Transactions, err = s.countTransactions(ctx, tenant); err != nil {
 		return err
 	}
+	if state.Failures, err = s.sweepFailures(ctx, tenant); err != nil {
+		return err
+	}
 	health, err := s.system().EndpointHealth(ctx, tenant)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil

@@ -463,7 +463,7 @@ func TestDeliveryWithoutADatabase(t *testing.T) {
 	if err := s.GiveBackEvents(t.Context(), make([]store.LeasedEvent, 1)); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("giving back: %v", err)
 	}
-	if _, err := s.SettleDue(t.Context(), 1); !errors.Is(err, store.ErrUnavailable) {
+	if _, err := storetest.SettleDue(t.Context(), s, 1); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("settling: %v", err)
 	}
 	if text := fmt.Sprint(s.Ping(t.Context())); text == "<nil>" {

@@ -96,8 +96,8 @@ var spanning = map[string]string{
 	"NoteActivity":   "the sandboxes in which something happened, every two seconds",
 
 	// The worker: what is due in all sandboxes. It skips from one sandbox to the next in an index that holds only what is due.
-	"ClaimDueTransactions": "a batch of what is due in all sandboxes", "ClaimMoreTransactions": "more of the same",
-	"LockPayers": "of a batch", "ParkTransactions": "of a batch", "SettleTransactions": "of a batch",
+	"SettlementLanes": "the sandboxes that have something to settle", "ClaimDueTransactions": "of a batch", "LockFloats": "of a batch",
+	"LockPayers": "of a batch", "ParkTransactions": "of a batch", "SettleTransactions": "of a batch", "ClearSweepFailures": "of a batch",
 	"WakeForgotten": "a look at what nothing else would come to, now and then",
 	"ForwardLanes":  "the sandboxes that have something to forward", "LockDueForwards": "of a batch", "LeaseForwards": "of a batch",
 	"GiveBackForwards": "of a batch",

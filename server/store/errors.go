@@ -70,6 +70,12 @@ func (e ErrStaleGeneration) Error() string {
 	return fmt.Sprintf("generation %d of the resource has been applied already", e.Applied)
 }
 
+// overBound reports whether a statement wrote nothing because a balance would have passed [payments.MaxBalance].
+func overBound(err error) bool {
+	var answer *pgconn.PgError
+	return errors.As(err, &answer) && (answer.ConstraintName == "floats_balance_bound" || answer.ConstraintName == "sims_balance_bound")
+}
+
 // classify says what was being done, and marks an error that is the database's absence as [ErrUnavailable].
 func classify(err error, doing string) error {
 	switch {

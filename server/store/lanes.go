@@ -6,13 +6,22 @@ import (
 	"github.com/cauri-dev/cauri/server/store/internal/db"
 )
 
-// Lane is a sandbox that has something due that needs somebody outside of the database: the receiver of its events, or an
-// operator. Lanes are served side by side, so that no sandbox waits behind another one's backlog.
+// Lane is a sandbox that has something due, of what is settled, or of what needs somebody outside of the database: the receiver of
+// its events, or an operator. Lanes are served side by side, so that no sandbox waits behind another one's backlog.
 type Lane struct {
 	Tenant   int64
 	Answered bool // whoever is outside has acknowledged something before
 	Failing  bool // and failed since, to this worker or to another
 	Probe    bool // the endpoint failed for long: one event may be sent, to see whether it works again
+	Failed   bool // the sweep failed in this sandbox the last time
+}
+
+func tenantsOf(lanes []Lane) []int64 {
+	tenants := make([]int64, len(lanes))
+	for i, lane := range lanes {
+		tenants[i] = lane.Tenant
+	}
+	return tenants
 }
 
 // Share is how much a caller takes of a lane at most.
@@ -55,13 +64,13 @@ func (s *Store) EventLanes(ctx context.Context) ([]Lane, error) {
 
 // ForwardLanes finds the sandboxes that have collections to forward or to ask an operator after.
 func (s *Store) ForwardLanes(ctx context.Context) ([]Lane, error) {
-	tenants, err := s.system().ForwardLanes(ctx)
+	rows, err := s.system().ForwardLanes(ctx)
 	if err != nil {
 		return nil, classify(err, "looking for sandboxes with collections to forward")
 	}
-	lanes := make([]Lane, len(tenants))
-	for i, tenant := range tenants {
-		lanes[i].Tenant = tenant
+	lanes := make([]Lane, len(rows))
+	for i, row := range rows {
+		lanes[i] = Lane{Tenant: row.Tenant, Failed: row.Failed}
 	}
 	return lanes, nil
 }

@@ -86,7 +86,7 @@ func (s *Store) forwardOf(row *db.LockDueForwardsRow) Forward {
 	f := Forward{
 		Tenant: t.Tenant, Fence: *row.ForwardFence + 1, Transaction: transactionOf(t),
 		OrganizationID: row.OrgID,
-		Accepted:       t.ForwardedAt != nil, Attempts: int(deref(t.ForwardAttempts)), Failures: int(*t.ForwardFailures), Expired: row.Expired,
+		Accepted:       t.ForwardedAt != nil, Attempts: int(deref(t.ForwardAttempts)), Failures: int(deref(t.ForwardFailures)), Expired: row.Expired,
 		Age: fromMilliseconds(row.AgeMs), AnswerAfter: time.Duration(row.AnswerAfterMs) * time.Millisecond,
 		ExpireAfter: fromMilliseconds(row.ExpireAfterMs),
 	}
@@ -133,12 +133,18 @@ type Outcome struct {
 }
 
 // SettleForward gives a forwarded collection its outcome, with the money that it moves and the event that it owes, in one
-// database transaction. It reports false, and writes nothing, if the lease was lost.
+// database transaction. A success that would raise the float beyond [payments.MaxBalance] is written down as LIMIT_EXCEEDED, with
+// what the operator answered. It reports false, and writes nothing, if the lease was lost.
 func (s *Store) SettleForward(ctx context.Context, f *Forward, o Outcome) (kept bool, err error) {
-	rows, err := s.system().SettleForward(ctx, db.SettleForwardParams{
+	params := db.SettleForwardParams{
 		Status: o.Status, NativeID: optional(o.NativeID), NativeRaw: o.NativeRaw,
 		Tenant: f.Tenant, ID: uuidOf(f.Transaction.ID), Fence: f.Fence,
-	})
+	}
+	rows, err := s.system().SettleForward(ctx, params)
+	if overBound(err) {
+		params.Status = payments.LimitExceeded
+		rows, err = s.system().SettleForward(ctx, params)
+	}
 	if rows == 1 {
 		s.active.note(f.Tenant)
 	}

@@ -20,7 +20,7 @@ type Latency struct {
 // recipient of a disbursement decides.
 type PayoutLatency struct {
 	Paid    Latency // SUCCESS
-	Refused Latency // INSUFFICIENT_FUNDS
+	Refused Latency // INSUFFICIENT_FUNDS, and LIMIT_EXCEEDED where the recipient can take no more
 	Unknown Latency // of a disbursement to a number that is not in the registry, where that is an outcome
 	Blocked Latency // of a disbursement to a SIM that is blocked
 }
@@ -30,7 +30,7 @@ func (l PayoutLatency) of(status payments.Status) Latency {
 	switch status {
 	case payments.Success:
 		return l.Paid
-	case payments.InsufficientFunds:
+	case payments.InsufficientFunds, payments.LimitExceeded:
 		return l.Refused
 	case payments.AccountBlocked:
 		return l.Blocked
@@ -59,15 +59,24 @@ type NewDisbursement struct {
 }
 
 // CreateDisbursement records a disbursement, with the money that it moves and the event that it owes, in one database
-// transaction and one round trip. Its errors are those of [Store.CreateCollection].
+// transaction and one round trip. One that would raise the recipient's SIM beyond [payments.MaxBalance] ends LIMIT_EXCEEDED. Its
+// errors are those of [Store.CreateCollection].
 func (s *Store) CreateDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) error {
 	var err error
 	if n.Transaction.Status == payments.Success {
-		err = s.disbursements.book(ctx, floatKey{tenant, floatOf(&n.Transaction)}, n)
+		if err = s.disbursements.book(ctx, floatKey{tenant, floatOf(&n.Transaction)}, n); overBound(err) {
+			n.Transaction.Status, n.Transaction.Latency = payments.LimitExceeded, n.Latency.Refused.Simulated
+			n.AnswerAfter = n.Latency.Refused.Waited
+			err = s.recordDisbursement(ctx, tenant, n)
+		}
 	} else {
-		err = record(ctx, s.gated(tenant, false), tenant, &n.Transaction, n.Decided, recording{payer: n.Recipient, answerAfter: n.AnswerAfter})
+		err = s.recordDisbursement(ctx, tenant, n)
 	}
 	return s.recorded(ctx, tenant, n.Transaction.Reference, err)
+}
+
+func (s *Store) recordDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) error {
+	return record(ctx, s.gated(tenant, false), tenant, &n.Transaction, n.Decided, recording{payer: n.Recipient, answerAfter: n.AnswerAfter})
 }
 
 // blockedRecipient is the outcome of a disbursement to a SIM that is blocked.
@@ -113,17 +122,23 @@ type NewRefund struct {
 }
 
 // CreateRefund records a refund, with the money that it moves and the event that it owes, in one database transaction, and
-// returns it with the time after which it is answered.
+// returns it with the time after which it is answered. One that would raise the recipient's SIM beyond [payments.MaxBalance] ends
+// LIMIT_EXCEEDED.
 //
 // It returns [ErrNotFound] for a parent that the tenant does not have, payments.ErrNotRefundable and
 // payments.ErrExceedsRefundable for one that cannot be refunded so, and the errors of [Store.CreateCollection].
 func (s *Store) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*payments.Transaction, time.Duration, error) {
-	row, err := s.tenant(tenant).BookRefund(ctx, db.BookRefundParams{
+	params := db.BookRefundParams{
 		Tenant: tenant, Reference: n.Reference, ParentID: uuidOf(n.ParentID), Amount: n.Amount, ID: uuidOf(n.ID),
 		RequestHash:   n.RequestHash,
 		PaidLatencyMs: int32(n.Latency.Paid.Simulated.Milliseconds()), RefusedLatencyMs: int32(n.Latency.Refused.Simulated.Milliseconds()),
 		PaidAfterMs: milliseconds(n.Latency.Paid.Waited), RefusedAfterMs: milliseconds(n.Latency.Refused.Waited),
-	})
+	}
+	row, err := s.tenant(tenant).BookRefund(ctx, params)
+	if overBound(err) {
+		params.RecipientFull = true
+		row, err = s.tenant(tenant).BookRefund(ctx, params)
+	}
 	if err == nil {
 		s.active.note(tenant)
 		t := transactionOf((*db.Transaction)(&row))

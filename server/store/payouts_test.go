@@ -13,6 +13,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 var latencies = store.PayoutLatency{
@@ -467,7 +468,7 @@ func TestEverythingThatMovesMoneyAtOnce(t *testing.T) {
 				}
 				return err
 			},
-			func() error { _, err := many.SettleDue(ctx, 7); return err },
+			func() error { _, err := storetest.SettleDue(ctx, many, 7); return err },
 		)
 	}
 	var wg sync.WaitGroup

@@ -171,9 +171,13 @@ func answerPrompt(ctx context.Context, q *db.Queries, p db.LockPromptRow, answer
 		Tenant: p.Tenant, ID: p.ID, Expired: p.Expired, FloatCurrency: p.FloatCurrency, SimID: p.SimID, NetAmount: p.NetAmount,
 		Commission: p.Commission,
 	}}
-	payers, err := lockPayers(ctx, q, due)
+	held, err := lockAccounts(ctx, q, due)
 	if err != nil {
 		return err
 	}
-	return decide(due, payers, answer).write(ctx, q)
+	outcomes, err := decide(due, held, answer)
+	if err != nil {
+		return err
+	}
+	return outcomes.write(ctx, q)
 }

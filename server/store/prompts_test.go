@@ -12,6 +12,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 const bob = "+250788000002"
@@ -318,7 +319,7 @@ func TestPromptsHaveOneOutcome(t *testing.T) {
 		running.Go(func() {
 			<-start
 			for range 10 {
-				if _, err := many.SettleDue(context.Background(), 9); err != nil {
+				if _, err := storetest.SettleDue(context.Background(), many, 9); err != nil {
 					t.Error(err)
 				}
 			}

@@ -58,7 +58,8 @@ const (
 )
 
 // PurgeRetired removes the rows of tenants that a reset replaced, and what was written for deleted ones while they were being
-// deleted, and forgets those of long ago. It stops between two batches when ctx ends, and the next call goes on.
+// deleted, and forgets those of long ago. It stops between two batches when ctx ends, and the next call goes on. What fails in some
+// tenants alone is [SandboxErrors].
 func (s *Store) PurgeRetired(ctx context.Context) error {
 	for {
 		tenants, err := s.system().TenantsToPurge(ctx, milliseconds(lastWrite))
@@ -68,15 +69,23 @@ func (s *Store) PurgeRetired(ctx context.Context) error {
 		if len(tenants) == 0 {
 			return classify(s.system().ForgetRetired(ctx, milliseconds(retiredKept)), "forgetting retired tenants")
 		}
+		failed := SandboxErrors{}
 		for _, tenant := range tenants {
-			if err := s.purge(ctx, tenant); err != nil {
-				return classify(err, "deleting the rows of a retired tenant")
-			}
-			if err := s.system().MarkPurged(ctx, tenant); err != nil {
-				return classify(err, "marking a tenant as purged")
+			if err := failed.keep(ctx, tenant, s.purgeRetired(ctx, tenant)); err != nil {
+				return err
 			}
 		}
+		if len(failed) > 0 {
+			return failed
+		}
 	}
+}
+
+func (s *Store) purgeRetired(ctx context.Context, tenant int64) error {
+	if err := s.purge(ctx, tenant); err != nil {
+		return classify(err, "deleting the rows of a retired tenant")
+	}
+	return classify(s.system().MarkPurged(ctx, tenant), "marking a tenant as purged")
 }
 
 // purge removes all rows of a tenant that stands for nothing any more, in batches: what ctx ends is what it did not get to.
@@ -85,6 +94,7 @@ func (s *Store) purge(ctx context.Context, tenant int64) error {
 	for _, remove := range []func(context.Context, int64) (int64, error){
 		q.PurgeKeys, q.PurgeEnvironments, q.PurgeStores, q.PurgeFloats, q.PurgeQuotaUsage, q.PurgeRateUsage,
 		q.PurgeOperatorCredentials, q.PurgeEndpointHealth, q.PurgeActivity, q.PurgeTransactionCounts,
+		q.PurgeSweepFailures,
 	} {
 		if _, err := remove(ctx, tenant); err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // What a reset does to each table. A new table has to be written into one of the two, or it begins empty.
@@ -229,7 +230,7 @@ func TestPaymentsDuringResets(t *testing.T) {
 					return
 				}
 				if i%8 == 0 {
-					if _, err := w.SettleDue(context.Background(), 50); err != nil {
+					if _, err := storetest.SettleDue(context.Background(), w.Store, 50); err != nil {
 						t.Error(err)
 						return
 					}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 func (w *world) retain() {
@@ -46,7 +47,7 @@ func TestRetainedSandboxIsAtRestAndNobodysAnyMore(t *testing.T) {
 	}
 	w.exec("update transactions set due_at = now() where due_at is not null")
 	w.due()
-	if settled, err := w.SettleDue(t.Context(), 100); err != nil || settled.Claimed != 0 {
+	if settled, err := storetest.SettleDue(t.Context(), w.Store, 100); err != nil || settled.Claimed != 0 {
 		t.Errorf("%d of its payments were settled, %v", settled.Claimed, err)
 	}
 	if events := w.lease(body()); len(events) != 0 {

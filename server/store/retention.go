@@ -33,14 +33,15 @@ func (s *Store) RemoveAged(ctx context.Context, age time.Duration) (removed int6
 	if err != nil {
 		return 0, classify(err, "looking for old events")
 	}
+	failed := SandboxErrors{}
 	for _, tenant := range tenants {
 		n, err := s.removeAgedEvents(ctx, tenant, before, cutoff)
 		removed += n
-		if err != nil {
-			return removed, classify(err, "removing old events")
+		if err := failed.keep(ctx, tenant, classify(err, "removing old events")); err != nil {
+			return removed, err
 		}
 	}
-	return removed, nil
+	return removed, failed.err()
 }
 
 func (s *Store) removeAgedEvents(ctx context.Context, tenant int64, before payments.ID, cutoff time.Time) (removed int64, err error) {

@@ -130,7 +130,7 @@ func TestALifeUnderTheRoles(t *testing.T) {
 
 	w.Store = worker
 	w.exec("update transactions set due_at = now() where due_at is not null")
-	if settled, err := worker.SettleDue(t.Context(), 10); err != nil || settled.Claimed != 1 {
+	if settled, err := storetest.SettleDue(t.Context(), worker, 10); err != nil || settled.Claimed != 1 {
 		t.Errorf("settled %+v, %v", settled, err)
 	}
 

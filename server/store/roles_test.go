@@ -39,7 +39,7 @@ var tenantStatements = []string{
 	"BookCollections", "BookDisbursements", "RecordByPayer",
 	// events and prompts
 	"FindTestClient", "GetEvent", "KeepEventBody", "ListAttempts", "ListEvents", "ListPrompts", "ListTestClients", "LockPrompt", "ResendEvent",
-	"LockPayers", "SettleTransactions",
+	"LockFloats", "LockPayers", "SettleTransactions",
 	// rate limit
 	"LockRate", "ReturnRequests", "TakeRequests",
 }
@@ -54,7 +54,7 @@ var apiStatements = []string{
 var workerStatements = append([]string{
 	"ConfigVersion",
 	// settlement
-	"ClaimDueTransactions", "ClaimMoreTransactions", "LockPayers", "ParkTransactions", "SettleTransactions", "WakeForgotten",
+	"ClaimDueTransactions", "LockFloats", "LockPayers", "ParkTransactions", "SettlementLanes", "SettleTransactions", "WakeForgotten",
 	// forwarding
 	"BeginForwardAttempt", "DeferForward", "ForwardLanes", "GiveBackForwards", "LeaseForwards", "LockDueForwards", "SettleForward",
 	// delivery
@@ -63,6 +63,8 @@ var workerStatements = append([]string{
 	"AgedTenants", "RemoveAgedEvents", "RemoveAgedQuotaUsage", "RemoveAgedRateUsage",
 	// metrics
 	"CountFailingEndpoints", "SurveyEvents", "SurveyForwards", "SurveySettlements",
+	// what fails in one sandbox alone
+	"ClearSweepFailures", "NoteSweepFailure",
 	// purge of what was retired
 	"ForgetRetired", "MarkPurged", "TenantsToPurge",
 	"NoteActivity",
@@ -77,7 +79,7 @@ var controllerStatements = append([]string{
 	"DeleteOperatorCredentials", "ListOperatorCredentials", "SetOperatorCredentials",
 	// reset, retention, counts
 	"AdvanceCount", "CopySIMs", "CountTransactions", "EndpointHealth", "MoveEnvironments", "MoveKeys", "MoveOperatorCredentials",
-	"MoveOrganization", "MoveStores", "NewTenant", "RetainOrganization", "RetainedOrganizations", "RetireTenant",
+	"MoveOrganization", "MoveStores", "NewTenant", "RetainOrganization", "RetainedOrganizations", "RetireTenant", "SweepFailures",
 	// credentials
 	"DeleteKey", "ExpireKey", "ForgetPreviousSecrets", "InsertKey", "KeyOfAnother", "ListKeys", "ReinstateKey", "SetRotations", "SetSigningSecret",
 	"StoredCredentials",
@@ -93,7 +95,7 @@ var controllerStatements = append([]string{
 var purgeStatements = []string{
 	"PurgeActivity", "PurgeAdjustments", "PurgeAttempts", "PurgeEndpointHealth", "PurgeEnvironments", "PurgeEvents", "PurgeFloats", "PurgeKeys",
 	"PurgeOperatorCredentials", "PurgeQuotaUsage", "PurgeRateUsage", "PurgeSIMs", "PurgeStores",
-	"PurgeTransactionCounts", "PurgeTransactions",
+	"PurgeSweepFailures", "PurgeTransactionCounts", "PurgeTransactions",
 }
 
 // TestRolesHaveWhatTheirStatementsNeed finds out, by taking one privilege after another away, what each role's statements

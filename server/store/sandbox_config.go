@@ -84,7 +84,8 @@ type SandboxState struct {
 	TestClients    int
 	Transactions   TransactionCounts
 	Endpoint       EndpointHealth
-	Reset          string // the last one that was carried out, or the one that the sandbox was made with
+	Failures       []SweepFailure // of the workers, in this sandbox alone
+	Reset          string         // the last one that was carried out, or the one that the sandbox was made with
 }
 
 // EnvironmentState is an environment as it stands in the database. One that was removed from the resource is not listed.

@@ -2,13 +2,25 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"slices"
-
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store/internal/db"
 )
+
+// SettlementLanes finds the sandboxes that have something to settle, in a different order each time. What is suspended has nothing.
+func (s *Store) SettlementLanes(ctx context.Context) ([]Lane, error) {
+	rows, err := s.system().SettlementLanes(ctx)
+	if err != nil {
+		return nil, classify(err, "looking for sandboxes with something to settle")
+	}
+	lanes := make([]Lane, len(rows))
+	for i, row := range rows {
+		lanes[i] = Lane{Tenant: row.Tenant, Failed: row.Failed}
+	}
+	return lanes, nil
+}
 
 // Settled counts what a batch came to.
 type Settled struct {
@@ -17,75 +29,52 @@ type Settled struct {
 	More    bool // there may be more that is due
 }
 
-// SettleDue gives up to batch due transactions their outcome, with the money that it moves and the events that it owes, in
-// one database transaction. Every sandbox that has something due gets its share of the batch, and those that have more share
-// what others leave. Any number of callers may work at once; each gets different transactions.
-func (s *Store) SettleDue(ctx context.Context, batch int) (Settled, error) {
+// SettleDue gives due transactions of some sandboxes their outcome, up to share of each, with the money that they move and the events
+// that they owe, in one database transaction: what fails in one of them fails in all. Any number of callers may work at once. A
+// sandbox that another is settling is left to it, and what holds a lock there for long makes the call fail.
+func (s *Store) SettleDue(ctx context.Context, lanes []Lane, share int) (Settled, error) {
+	tenants := tenantsOf(lanes)
 	var counts Settled
 	var settled []int64 // tenants
 	var told []settlement
-	err := s.inTx(ctx, func(q *db.Queries) error {
-		due, more, err := claimDue(ctx, q, batch)
+	err := s.inTxOf(ctx, impatient, func(q *db.Queries) error {
+		due, err := q.ClaimDueTransactions(ctx, int32(share), tenants)
 		if err != nil || len(due) == 0 {
 			return err
 		}
-		payers, err := lockPayers(ctx, q, due)
+		slices.SortStableFunc(due, func(a, b db.ClaimDueTransactionsRow) int { return a.DueAt.Compare(*b.DueAt) })
+		held, err := lockAccounts(ctx, q, due)
 		if err != nil {
 			return err
 		}
-		outcomes := decide(due, payers, "")
-		counts = Settled{Claimed: len(due), Parked: outcomes.parked.len(), More: more}
+		outcomes, err := decide(due, held, "")
+		if err != nil {
+			return err
+		}
+		counts = Settled{Claimed: len(due), Parked: outcomes.parked.len(), More: anyFull(due, share)}
 		settled = outcomes.settled.Tenants
 		told = s.lateness(due, outcomes)
 		return outcomes.write(ctx, q)
 	})
-	if err == nil {
-		s.active.note(settled...)
-		for _, one := range told {
-			s.settled(one.status, one.late)
-		}
+	if err != nil {
+		return Settled{}, classify(err, "settling due transactions")
 	}
-	return counts, classify(err, "settling due transactions")
+	s.active.note(settled...)
+	for _, one := range told {
+		s.settled(one.status, one.late)
+	}
+	return counts, nil
 }
 
-// claimDue locks up to batch due transactions and returns them in the order in which they were due.
-func claimDue(ctx context.Context, q *db.Queries, batch int) (due []db.ClaimDueTransactionsRow, more bool, err error) {
-	due, err = q.ClaimDueTransactions(ctx, int32(batch))
-	if err != nil || len(due) == 0 {
-		return nil, false, err
-	}
-	lanes := fullLanes(due)
-	more = len(lanes) > 0
-	if left := (batch - len(due)) / max(len(lanes), 1); more && left > 0 {
-		rest, err := q.ClaimMoreTransactions(ctx, int32(left), lanes, idsOf(due))
-		if err != nil {
-			return nil, false, err
-		}
-		for _, t := range rest {
-			due = append(due, db.ClaimDueTransactionsRow(t))
-		}
-	}
-	slices.SortStableFunc(due, func(a, b db.ClaimDueTransactionsRow) int { return a.DueAt.Compare(*b.DueAt) })
-	return due, more, nil
-}
-
-// fullLanes are the sandboxes that gave all of their share, and so may have more.
-func fullLanes(due []db.ClaimDueTransactionsRow) (tenants []int64) {
-	given := map[int64]int32{}
+// anyFull reports whether a sandbox gave all of its share, and so may have more.
+func anyFull(due []db.ClaimDueTransactionsRow, share int) bool {
+	given := map[int64]int{}
 	for _, t := range due {
-		if given[t.Tenant]++; given[t.Tenant] == t.Share {
-			tenants = append(tenants, t.Tenant)
+		if given[t.Tenant]++; given[t.Tenant] == share {
+			return true
 		}
 	}
-	return tenants
-}
-
-func idsOf(due []db.ClaimDueTransactionsRow) []pgtype.UUID {
-	ids := make([]pgtype.UUID, len(due))
-	for i, t := range due {
-		ids[i] = t.ID
-	}
-	return ids
+	return false
 }
 
 // WakeForgotten makes up to batch pending transactions due whose time ran out and that nothing would come to any more, and
@@ -101,82 +90,91 @@ type account[T comparable] struct {
 	key    T
 }
 
-type payers map[account[[16]byte]]*payments.SIM
+// accounts are the balances that a batch of outcomes changes, locked.
+type accounts struct {
+	payers map[account[[16]byte]]*payments.SIM
+	floats map[account[string]]int64
+}
 
-// lockPayers locks the SIMs of the transactions, in the order in which everybody locks them.
-func lockPayers(ctx context.Context, q *db.Queries, due []db.ClaimDueTransactionsRow) (payers, error) {
-	var wanted rowKeys
-	seen := map[account[[16]byte]]bool{}
+// lockAccounts locks the SIMs and the floats of the transactions, in the order in which everybody locks them.
+func lockAccounts(ctx context.Context, q *db.Queries, due []db.ClaimDueTransactionsRow) (accounts, error) {
+	held := accounts{map[account[[16]byte]]*payments.SIM{}, map[account[string]]int64{}}
+	var sims rowKeys
+	var tenants []int64
+	var currencies []string
 	for _, t := range due {
-		at := account[[16]byte]{t.Tenant, t.SimID.Bytes}
-		if t.SimID.Valid && !seen[at] {
-			seen[at] = true
-			wanted.add(t.Tenant, t.SimID)
+		payer, float := account[[16]byte]{t.Tenant, t.SimID.Bytes}, account[string]{t.Tenant, t.FloatCurrency}
+		if _, seen := held.payers[payer]; t.SimID.Valid && !seen {
+			held.payers[payer] = nil
+			sims.add(t.Tenant, t.SimID)
+		}
+		if _, seen := held.floats[float]; !seen {
+			held.floats[float] = 0
+			tenants, currencies = append(tenants, t.Tenant), append(currencies, t.FloatCurrency)
 		}
 	}
-	found := payers{}
-	if wanted.len() == 0 {
-		return found, nil
+	clear(held.floats)
+	if sims.len() > 0 {
+		rows, err := q.LockPayers(ctx, sims.tenants, sims.ids)
+		if err != nil {
+			return held, err
+		}
+		for _, row := range rows {
+			held.payers[account[[16]byte]{row.Tenant, row.SimID.Bytes}] = simOf(&row)
+		}
 	}
-	rows, err := q.LockPayers(ctx, wanted.tenants, wanted.ids)
-	if err != nil {
-		return nil, err
-	}
+	rows, err := q.LockFloats(ctx, tenants, currencies)
 	for _, row := range rows {
-		found[account[[16]byte]{row.Tenant, row.SimID.Bytes}] = simOf(&row)
+		held.floats[account[string]{row.Tenant, row.Currency}] = row.Balance
 	}
-	return found, nil
+	return held, err
 }
 
 // outcomes are a batch's decisions, in the form in which they are written.
 type outcomes struct {
 	settled db.SettleTransactionsParams
 	parked  rowKeys
-	earned  map[account[string]]int64 // what the batch gave to each float so far
 }
 
-// decide gives each transaction its outcome in the order in which they were due. Payers' balances go down as it goes, so that
-// two payments of one batch cannot spend the same money. They do what their behaviours say, unless an answer was given by hand.
-func decide(due []db.ClaimDueTransactionsRow, payers payers, answer payments.Answer) *outcomes {
-	o := &outcomes{earned: map[account[string]]int64{}}
+// decide gives each transaction its outcome in the order in which they were due. Balances change as it goes, so that two payments of
+// one batch cannot spend the same money. Payers do what their behaviours say, unless an answer was given by hand.
+func decide(due []db.ClaimDueTransactionsRow, held accounts, answer payments.Answer) (*outcomes, error) {
+	o := &outcomes{}
 	for _, t := range due {
-		payer := payers[account[[16]byte]{t.Tenant, t.SimID.Bytes}]
+		payer := held.payers[account[[16]byte]{t.Tenant, t.SimID.Bytes}]
 		if payer != nil && string(payer.Currency()) != t.FloatCurrency {
 			payer = nil // its country was changed since: it has no money of this kind any more
 		}
+		at := account[string]{t.Tenant, t.FloatCurrency}
+		float, there := held.floats[at]
 		total := t.NetAmount + t.Commission
 		status := payments.SettlementFacts{
-			CustomerTotal: total, Expired: t.Expired, Payer: payer, Answer: answer,
+			CustomerTotal: total, Expired: t.Expired, Payer: payer, Answer: answer, FloatFull: float > payments.MaxBalance-t.NetAmount,
 		}.Outcome()
-		switch status {
-		case payments.Pending:
+		switch {
+		case status == payments.Pending:
 			o.parked.add(t.Tenant, t.ID)
-		case payments.Success:
-			o.settle(t, status, t.NetAmount, payer, -total)
+		case status == payments.Success && !there:
+			return nil, fmt.Errorf("the sandbox has no float in %s", t.FloatCurrency)
+		case status == payments.Success:
+			payer.Balance -= total
+			held.floats[at] = float + t.NetAmount
+			o.settle(t, status, t.NetAmount, float+t.NetAmount, -total, payer.Balance)
 		default:
-			o.settle(t, status, 0, nil, 0)
+			o.settle(t, status, 0, 0, 0, 0)
 		}
 	}
-	return o
+	return o, nil
 }
 
-// settle moves simDelta on the payer, who may be nil where nobody pays.
-func (o *outcomes) settle(t db.ClaimDueTransactionsRow, status payments.Status, merchantDelta int64, payer *payments.SIM, simDelta int64) {
-	float := account[string]{t.Tenant, t.FloatCurrency}
-	var balance int64
-	if payer == nil {
-		simDelta = 0
-	} else {
-		payer.Balance += simDelta
-		balance = payer.Balance
-	}
+// settle writes an outcome down with what it moves, and the balances after it.
+func (o *outcomes) settle(t db.ClaimDueTransactionsRow, status payments.Status, merchantDelta, merchantBalance, simDelta, simBalance int64) {
 	s := &o.settled
 	s.Tenants, s.Ids = append(s.Tenants, t.Tenant), append(s.Ids, t.ID)
 	s.Statuses = append(s.Statuses, string(status))
 	s.FloatCurrencies = append(s.FloatCurrencies, t.FloatCurrency)
-	s.MerchantDeltas, s.MerchantBefore = append(s.MerchantDeltas, merchantDelta), append(s.MerchantBefore, o.earned[float])
-	s.SimIds, s.SimDeltas, s.SimBalances = append(s.SimIds, t.SimID), append(s.SimDeltas, simDelta), append(s.SimBalances, balance)
-	o.earned[float] += merchantDelta
+	s.MerchantDeltas, s.MerchantBalances = append(s.MerchantDeltas, merchantDelta), append(s.MerchantBalances, merchantBalance)
+	s.SimIds, s.SimDeltas, s.SimBalances = append(s.SimIds, t.SimID), append(s.SimDeltas, simDelta), append(s.SimBalances, simBalance)
 }
 
 func (o *outcomes) write(ctx context.Context, q *db.Queries) error {

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -10,12 +9,13 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // settleSome settles a batch of what is due.
 func (w *world) settleSome(batch int) store.Settled {
 	w.t.Helper()
-	counts, err := w.SettleDue(w.t.Context(), batch)
+	counts, err := storetest.SettleDue(w.t.Context(), w.Store, batch)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestBatchIsFilledFromOneSandbox(t *testing.T) {
 	w.conserved()
 }
 
-// A backlog delays nobody else: every sandbox that has something due gets its share, and what it leaves is used.
+// A backlog delays nobody else: every sandbox that has something due gives no more than its share.
 func TestBatchIsSharedBetweenSandboxes(t *testing.T) {
 	w := newWorld(t)
 	w.client("alice", alice, 1_000_000)
@@ -50,46 +50,35 @@ func TestBatchIsSharedBetweenSandboxes(t *testing.T) {
 		other.client("alice", alice, 1_000_000)
 		other.multiply(other.pending("r", alice), 1)
 	}
-	if diff := cmp.Diff(store.Settled{Claimed: 99, More: true}, w.settleSome(99)); diff != "" {
+	if diff := cmp.Diff(store.Settled{Claimed: 37, More: true}, w.settleSome(33)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]int{905, 0, 0}, []int{w.unsettled(), late.unsettled(), later.unsettled()}); diff != "" {
+	if diff := cmp.Diff([]int{967, 0, 0}, []int{w.unsettled(), late.unsettled(), later.unsettled()}); diff != "" {
 		t.Errorf("left in each sandbox (-want +got):\n%s", diff)
 	}
 	w.conserved()
 }
 
-// With more sandboxes than a batch has places, each gets its turn in time, whatever the others have.
-func TestSandboxesTakeTurns(t *testing.T) {
+// The sandboxes that are named are settled, and no others.
+func TestOnlyTheNamedSandboxesAreSettled(t *testing.T) {
 	w := newWorld(t)
-	worlds := []*world{w}
-	for i := range 7 {
-		worlds = append(worlds, w.beside(fmt.Sprint("sandbox", i)))
+	other := w.beside("other")
+	for _, w := range []*world{w, other} {
+		w.client("alice", alice, 5000)
+		w.pending("r", alice)
 	}
-	for _, w := range worlds {
-		w.client("alice", alice, 10_000_000)
-		w.multiply(w.pending("r", alice), 199)
+	if due, err := w.SettlementLanes(t.Context()); err != nil || len(due) != 2 {
+		t.Errorf("%v have something due, %v, want both", due, err)
 	}
-	served := func() (n int) {
-		for _, w := range worlds {
-			if w.unsettled() < 200 {
-				n++
-			}
-		}
-		return n
+	if got, err := w.SettleDue(t.Context(), []store.Lane{{Tenant: other.sandbox.Tenant}}, 10); err != nil || got.Claimed != 1 {
+		t.Errorf("%+v, %v", got, err)
 	}
-	for range 100 { // 8 sandboxes, 4 places: the chance that one has no luck is 8 in 2^100
-		if got := w.settleSome(4); got.Claimed != 4 || !got.More {
-			t.Fatalf("a batch of 4 came to %+v", got)
-		}
-		if served() == len(worlds) {
-			break
-		}
+	if diff := cmp.Diff([]int{1, 0}, []int{w.unsettled(), other.unsettled()}); diff != "" {
+		t.Errorf("left in each sandbox (-want +got):\n%s", diff)
 	}
-	if got := served(); got != len(worlds) {
-		t.Errorf("%d of %d sandboxes were served", got, len(worlds))
+	if due, err := w.SettlementLanes(t.Context()); err != nil || !slices.Equal(due, []store.Lane{{Tenant: w.sandbox.Tenant}}) {
+		t.Errorf("%v have something due then, %v", due, err)
 	}
-	w.conserved()
 }
 
 func TestSuspendedSandboxSettlesAndExpiresNothing(t *testing.T) {

@@ -13,12 +13,13 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // settle settles what is due, once.
 func (w *world) settle() store.Settled {
 	w.t.Helper()
-	counts, err := w.SettleDue(w.t.Context(), 1000)
+	counts, err := storetest.SettleDue(w.t.Context(), w.Store, 1000)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -260,7 +261,7 @@ func TestConcurrentSettlement(t *testing.T) {
 	for range 6 {
 		wg.Go(func() {
 			for {
-				counts, err := w.SettleDue(context.Background(), 100)
+				counts, err := storetest.SettleDue(context.Background(), w.Store, 100)
 				if err != nil {
 					t.Error(err)
 					return
@@ -328,7 +329,7 @@ func TestMoneyIsConservedWhateverHappensAtOnce(t *testing.T) {
 	for range 2 {
 		paying.Go(func() {
 			for {
-				counts, err := w.SettleDue(ctx, 20)
+				counts, err := storetest.SettleDue(ctx, w.Store, 20)
 				if err != nil {
 					t.Error(err)
 				}

@@ -141,6 +141,10 @@ func (s *Store) system() *db.Queries { return db.New(s.pool) }
 // sooner than the api gives up a booking that waits for them.
 var perishable = pgx.TxOptions{BeginQuery: "begin; set local idle_in_transaction_session_timeout = '5s'"}
 
+// impatient is as perishable, for what is done for several sandboxes at once, or in turn: it does not wait for long for what one of
+// them holds.
+var impatient = pgx.TxOptions{BeginQuery: "begin; set local idle_in_transaction_session_timeout = '5s'; set local lock_timeout = '1s'"}
+
 // inTx runs f in one database transaction outside the tenant wall.
 func (s *Store) inTx(ctx context.Context, f func(q *db.Queries) error) error {
 	return s.inTxOf(ctx, perishable, f)

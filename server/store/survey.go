@@ -14,8 +14,8 @@ type Queue struct {
 	Oldest    time.Duration // how long what waits longest has been due; 0 where nothing waits
 }
 
-// Survey is what waits for the workers at one moment. It leaves out what none of them may take: that of suspended sandboxes, and
-// events of endpoints that have failed for long.
+// Survey is what waits for the workers at one moment. It leaves out what none of them may take: that of suspended sandboxes, of
+// those that a sweep fails in, and events of endpoints that have failed for long.
 type Survey struct {
 	Settlements, Forwards, Events Queue
 	FailingEndpoints              int

@@ -72,7 +72,7 @@ func TestSettlementsAreToldWithTheirLag(t *testing.T) {
 		Now:     func() time.Time { return time.Now().Add(5 * time.Minute) },
 		Settled: func(status payments.Status, late time.Duration) { told[status] = late.Truncate(30 * time.Second) },
 	})
-	if _, err := s.SettleDue(t.Context(), 10); err != nil {
+	if _, err := storetest.SettleDue(t.Context(), s, 10); err != nil {
 		t.Fatal(err)
 	}
 	want := map[payments.Status]time.Duration{payments.Success: 90 * time.Second, payments.InsufficientFunds: 30 * time.Second}

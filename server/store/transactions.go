@@ -46,6 +46,8 @@ type PayerOutcome struct {
 // CreateCollection records a collection, with the money that it moves and the event that it owes, in one database
 // transaction and one round trip, and completes its Transaction.
 //
+// One that would raise the float beyond [payments.MaxBalance] ends LIMIT_EXCEEDED.
+//
 // It returns [*ErrReferenceTaken] if the reference belongs to a transaction already, [ErrQuotaExceeded] if the sandbox's quota
 // is used up, [ErrMarketKnown] if the market was presumed and the registry knows another, and [ErrConfigChanged] if the outcome has
 // to be decided anew. Nothing is recorded then.
@@ -55,11 +57,18 @@ func (s *Store) CreateCollection(ctx context.Context, tenant int64, n *NewCollec
 	case n.Outcomes != nil:
 		err = s.recordByPayer(ctx, tenant, n)
 	case n.Transaction.Status == payments.Success:
-		err = s.collections.book(ctx, floatKey{tenant, floatOf(&n.Transaction)}, n)
+		if err = s.collections.book(ctx, floatKey{tenant, floatOf(&n.Transaction)}, n); overBound(err) {
+			n.Transaction.Status = payments.LimitExceeded
+			err = s.recordCollection(ctx, tenant, n)
+		}
 	default:
-		err = record(ctx, s.gated(tenant, false), tenant, &n.Transaction, n.Decided, recording{n.Payer, n.AnswerAfter, n.ExpireAfter})
+		err = s.recordCollection(ctx, tenant, n)
 	}
 	return s.recorded(ctx, tenant, n.Transaction.Reference, err)
+}
+
+func (s *Store) recordCollection(ctx context.Context, tenant int64, n *NewCollection) error {
+	return record(ctx, s.gated(tenant, false), tenant, &n.Transaction, n.Decided, recording{n.Payer, n.AnswerAfter, n.ExpireAfter})
 }
 
 // recorded finds out why a statement wrote nothing.

@@ -40,6 +40,7 @@ type Worker struct {
 
 	removed *prometheus.CounterVec
 	sweeps  *prometheus.CounterVec
+	alone   *prometheus.CounterVec
 }
 
 // NewWorker registers the metrics of a worker.
@@ -82,12 +83,19 @@ func NewWorker(registry prometheus.Registerer) *Worker {
 		sweeps: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cauri_worker_sweep_failures_total", Help: "Sweeps that failed and were tried again, by sweep.",
 		}, []string{"sweep"}),
+		alone: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "cauri_worker_sandbox_failures_total",
+			Help: "Failures of a sweep in one sandbox alone, which is left out for a while, by sweep; its resource says why.",
+		}, []string{"sweep"}),
 	}
 	for _, result := range []string{DeliveryAcknowledged, DeliveryRetried, DeliveryFailed, DeliveryUnsendable, DeliveryLost, DeliveryUnrecorded} {
 		w.deliveries.WithLabelValues(result)
 	}
+	for _, sweep := range []string{"settlement", "delivery", "passthrough", "retention", "purge"} {
+		w.alone.WithLabelValues(sweep)
+	}
 	registry.MustRegister(w.deliveries, w.failures, w.attempts, w.retries, w.settled, w.settleLag, w.batches, w.parked,
-		w.forwards, w.exchanges, w.removed, w.sweeps)
+		w.forwards, w.exchanges, w.removed, w.sweeps, w.alone)
 	return w
 }
 
@@ -148,6 +156,13 @@ func (w *Worker) Forwarded(operator, status string, took time.Duration) {
 func (w *Worker) Removed(kind string, rows int) {
 	if w != nil && rows > 0 {
 		w.removed.WithLabelValues(kind).Add(float64(rows))
+	}
+}
+
+// SandboxFailed counts a sweep that failed in one sandbox alone.
+func (w *Worker) SandboxFailed(sweep string) {
+	if w != nil {
+		w.alone.WithLabelValues(sweep).Inc()
 	}
 }
 

@@ -2,6 +2,9 @@ package worker
 
 import (
 	"context"
+	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -116,13 +119,46 @@ func (o *outside[T]) takeFrom(ctx context.Context, shares []store.Share) ([]T, m
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeTimeout)
 	defer cancel()
 	o.lastTake = o.worker.now()
-	taken, found, err := o.take(ctx, shares)
+	taken, found, err := o.takeTogether(ctx, shares)
 	of := map[int64]int{}
 	for i := range taken {
 		of[o.tenant(&taken[i])]++
 	}
 	o.lanes.took(shares, found, of)
 	return taken, found, err
+}
+
+// takeTogether takes rows of several lanes at once, or of one after the other where that fails: what is wrong with one lane is not
+// the others' loss.
+func (o *outside[T]) takeTogether(ctx context.Context, shares []store.Share) (taken []T, found map[int64]int, err error) {
+	err = o.worker.contained(ctx, func() (err error) {
+		taken, found, err = o.take(ctx, shares)
+		return err
+	})
+	switch {
+	case err == nil:
+		lanes := make([]store.Lane, len(shares))
+		for i, share := range shares {
+			lanes[i] = share.Lane
+		}
+		o.worker.takeIn(ctx, o.name, lanes)
+		return taken, found, nil
+	case errors.Is(err, store.ErrUnavailable):
+		return nil, nil, err
+	case len(shares) == 1:
+		o.worker.leaveOut(ctx, o.name, shares[0].Lane, err)
+		return nil, nil, nil
+	}
+	found = map[int64]int{}
+	for alone := range slices.Chunk(shares, 1) {
+		some, foundThere, err := o.takeTogether(ctx, alone)
+		if err != nil {
+			break // what was taken before is the worker's; the next survey finds the rest
+		}
+		taken = append(taken, some...)
+		maps.Copy(found, foundThere)
+	}
+	return taken, found, nil
 }
 
 // begin works on a row. Its slot is taken until what came of it is written down, so that no more is taken than can be.
@@ -132,9 +168,10 @@ func (o *outside[T]) begin(ctx context.Context, row *T) {
 	ended := o.lanes.begins(tenant)
 	o.onTheirWay.Go(func() {
 		defer o.lanes.ends(tenant)
-		v, keep := o.try(ctx, row)
+		v, keep := impossible, func() {}
+		_ = o.worker.contained(ctx, func() error { v, keep = o.try(ctx, row); return nil }) // it is due again when its lease ends
 		ended(v)
-		keep()
+		_ = o.worker.contained(ctx, func() error { keep(); return nil })
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 const purgeRest = time.Minute
 
 func (w *Worker) purge(ctx context.Context) (more bool, err error) {
-	if err := w.store.PurgeRetired(ctx); err != nil {
+	if err := w.othersWent(ctx, "purge", w.store.PurgeRetired(ctx)); err != nil {
 		return false, err
 	}
 	rest(ctx, purgeRest)

@@ -19,7 +19,7 @@ func (w *Worker) retain(ctx context.Context) (more bool, err error) {
 		if removed > 0 {
 			w.log.InfoContext(ctx, "old events removed", "events", removed, "older_than", w.eventRetention)
 		}
-		if err != nil {
+		if err := w.othersWent(ctx, "retention", err); err != nil {
 			return false, err
 		}
 	}

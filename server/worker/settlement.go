@@ -2,38 +2,149 @@ package worker
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/cauri-dev/cauri/server/store"
 )
 
 const (
-	// settleBatch is how many transactions one database transaction settles: enough to share the commit and the update of a
-	// hot float, few enough that their locks are held for milliseconds.
+	// settleBatch is how many transactions are settled of all sandboxes in turn: enough to share the commit and the update of a hot
+	// float, few enough that their locks are held for milliseconds. Each sandbox has its share, settleLeast at least.
 	settleBatch   = 500
+	settleLeast   = 10
 	settleTimeout = 30 * time.Second
-	// settleRest is how long the settlement rests for the time that a batch took, at most settleRestMost: looking for what is due
+	// settleAtOnce is how many database transactions settle at one time. None of them holds more than a settleSpread-th of the
+	// sandboxes that have something due, so that one which stands still leaves the others to be settled.
+	settleAtOnce = 4
+	settleSpread = 32
+	// settleRest is how long the settlement rests for the time that a look took, at most settleRestMost: looking for what is due
 	// takes time for every sandbox that has something pending, and may not keep the database busy when there are very many.
 	settleRest     = 4
 	settleRestMost = 500 * time.Millisecond
 )
 
-func (w *Worker) settle(ctx context.Context) (more bool, err error) {
-	finishing, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout) // what has begun is finished
-	defer cancel()
-	begun := w.now()
-	traced, sweep := w.tracing.Sweep(finishing)
-	counts, err := w.store.SettleDue(traced, settleBatch)
+// settlement settles what is due, side by side for several sandboxes: one that fails, or has to wait, holds up no other.
+type settlement struct {
+	*Worker
+	slots  chan struct{}
+	news   chan error // of what was settled: nil if there is more, or why the database could not be asked
+	groups sync.WaitGroup
+
+	mu   sync.Mutex
+	busy map[int64]bool // tenants
+}
+
+func (w *Worker) settleDue(ctx context.Context) {
+	s := &settlement{Worker: w, slots: make(chan struct{}, settleAtOnce), news: make(chan error, 1), busy: map[int64]bool{}}
+	defer s.groups.Wait()
+	w.sweep(ctx, "settlement", s.step)
+}
+
+// step has settled what is due at this moment. It does not wait for the end of that.
+func (s *settlement) step(ctx context.Context) (more bool, err error) {
+	begun := s.now()
+	due, err := s.look(ctx)
 	if err != nil {
 		return false, err
 	}
+	took := s.now().Sub(begun)
+	share := min(max(settleBatch/max(len(due), 1), settleLeast), settleBatch)
+	for group := range slices.Chunk(due, len(due)/settleSpread+1) {
+		select {
+		case <-ctx.Done():
+			return false, nil
+		case s.slots <- struct{}{}:
+		}
+		s.groups.Go(func() {
+			more := s.settle(context.WithoutCancel(ctx), group, share) // what has begun is finished
+			s.leave(group)
+			<-s.slots
+			if more {
+				s.tell(nil)
+			}
+		})
+	}
+	return s.rest(ctx, min(max(settleRest*took, idle), settleRestMost))
+}
+
+// look finds the sandboxes that have something due and are not being settled, and takes them.
+func (s *settlement) look(ctx context.Context) ([]store.Lane, error) {
+	ctx, cancel := context.WithTimeout(ctx, takeTimeout)
+	defer cancel()
+	due, err := s.store.SettlementLanes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	due = slices.DeleteFunc(due, func(lane store.Lane) bool { return s.busy[lane.Tenant] })
+	for _, lane := range due {
+		s.busy[lane.Tenant] = true
+	}
+	return due, nil
+}
+
+func (s *settlement) leave(group []store.Lane) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, lane := range group {
+		delete(s.busy, lane.Tenant)
+	}
+}
+
+// rest rests until a group of sandboxes is known to have more, or the database to be away.
+func (s *settlement) rest(ctx context.Context, d time.Duration) (more bool, err error) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case err = <-s.news:
+	}
+	return err == nil, err
+}
+
+// tell leaves news for the sweep, unless there are some already.
+func (s *settlement) tell(news error) {
+	select {
+	case s.news <- news:
+	default:
+	}
+}
+
+// settle settles what is due of a group of sandboxes. Where that fails, each of them is settled alone.
+func (s *settlement) settle(ctx context.Context, group []store.Lane, share int) (more bool) {
+	traced, sweep := s.tracing.Sweep(ctx)
+	var counts store.Settled
+	err := s.contained(traced, func() error {
+		return within(traced, settleTimeout, func(ctx context.Context) (err error) {
+			counts, err = s.store.SettleDue(ctx, group, share)
+			return err
+		})
+	})
+	switch {
+	case errors.Is(err, store.ErrUnavailable):
+		s.tell(err)
+		return false
+	case err != nil && len(group) > 1:
+		for alone := range slices.Chunk(group, 1) {
+			more = s.settle(ctx, alone, share) || more
+		}
+		return more
+	case err != nil:
+		s.leaveOut(ctx, "settlement", group[0], err)
+		return false
+	}
+	s.takeIn(ctx, "settlement", group)
 	if counts.Claimed > 0 {
-		w.metrics.Batch(counts.Parked)
-		sweep.Found(finishing, "settlement", attribute.Int("cauri.transactions", counts.Claimed), attribute.Int("cauri.parked", counts.Parked))
-		w.log.DebugContext(ctx, "settled", "transactions", counts.Claimed-counts.Parked, "parked", counts.Parked)
+		s.metrics.Batch(counts.Parked)
+		sweep.Found(ctx, "settlement", attribute.Int("cauri.transactions", counts.Claimed), attribute.Int("cauri.parked", counts.Parked))
+		s.log.DebugContext(ctx, "settled", "transactions", counts.Claimed-counts.Parked, "parked", counts.Parked)
 	}
-	if !counts.More {
-		rest(ctx, min(settleRest*w.now().Sub(begun), settleRestMost)-idle) // and the sweep rests, too
-	}
-	return counts.More, nil
+	return counts.More
 }

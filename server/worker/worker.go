@@ -82,7 +82,7 @@ const (
 // Run sweeps until ctx ends, then finishes the deliveries and requests that are on their way and returns.
 func (w *Worker) Run(ctx context.Context) {
 	var sweeps sync.WaitGroup
-	sweeps.Go(func() { w.sweep(ctx, "settlement", w.settle) })
+	sweeps.Go(func() { w.settleDue(ctx) })
 	sweeps.Go(func() { w.expire(ctx) })
 	sweeps.Go(func() { w.deliver(ctx) })
 	sweeps.Go(func() { w.forward(ctx) })

@@ -54,20 +54,20 @@ delete from sims s where s.sim_id = sqlc.arg(sim_id)
   and not exists (select from organizations o where o.tenant = s.tenant and o.retained_at is not null);
 
 -- name: ChangedAccounts :many
--- Each resource once, with its last change.
+-- Each resource once, with its last change. A time that is none, which somebody has written by hand, tells of no change.
 select o.namespace, o.name as sandbox, ''::text as test_client, max(c.changed_at)::timestamptz as changed_at
 from (
-  select f.tenant, f.changed_at from floats f where f.changed_at > sqlc.arg(since)
+  select f.tenant, f.changed_at from floats f where f.changed_at > sqlc.arg(since) and isfinite(f.changed_at)
   union all
-  select a.tenant, a.changed_at from activity a where a.changed_at > sqlc.arg(since)
+  select a.tenant, a.changed_at from activity a where a.changed_at > sqlc.arg(since) and isfinite(a.changed_at)
   union all
-  select h.tenant, h.changed_at from endpoint_health h where h.changed_at > sqlc.arg(since)
+  select h.tenant, h.changed_at from endpoint_health h where h.changed_at > sqlc.arg(since) and isfinite(h.changed_at)
 ) c join organizations o using (tenant)
 where o.retained_at is null
 group by o.org_id
 union all
 select o.namespace, o.name, s.name, s.changed_at
-from sims s join organizations o using (tenant) where s.changed_at > sqlc.arg(since) and o.retained_at is null;
+from sims s join organizations o using (tenant) where s.changed_at > sqlc.arg(since) and isfinite(s.changed_at) and o.retained_at is null;
 
 -- name: DatabaseTime :one
 select now()::timestamptz;

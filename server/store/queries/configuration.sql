@@ -140,9 +140,10 @@ select * from environments where tenant = any(sqlc.arg(tenants)::bigint[]) and n
 select tenant, slug from stores where tenant = any(sqlc.arg(tenants)::bigint[]) and not removed;
 
 -- name: KeysOf :many
--- How long a replaced key still works is told as a length of time, which holds by any clock; 0 for one that was not replaced.
-select tenant, hash, coalesce(ceil(extract(epoch from expires_at - now()) * 1000), 0)::bigint as expires_in_ms
-from api_keys where tenant = any(sqlc.arg(tenants)::bigint[]) and (expires_at is null or expires_at > now());
+-- How long a replaced key still works is told as a length of time, which holds by any clock; 0 for one that was not replaced. A row
+-- that somebody has written by hand, and that is no key, opens nothing and keeps nobody from reading the others.
+select tenant, hash, coalesce(ceil(extract(epoch from least(expires_at, now() + interval '10 years') - now()) * 1000), 0)::bigint as expires_in_ms
+from api_keys where tenant = any(sqlc.arg(tenants)::bigint[]) and (expires_at is null or expires_at > now()) and octet_length(hash) = 32;
 
 -- name: RetiredTenants :many
 -- A retained organization is as good as gone.

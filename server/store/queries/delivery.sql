@@ -2,7 +2,7 @@
 
 -- name: EventLanes :many
 -- The sandboxes that have events due: the scan skips from one to the next and looks at one row of each. A suspended one has
--- nothing due, nor has one whose endpoint waits for its next probe.
+-- nothing due, nor has one whose endpoint waits for its next probe, or in which the delivery failed a moment ago.
 with recursive lanes as (
   (select e.tenant, e.due_at from events e where e.due_at is not null order by e.tenant, e.due_at limit 1)
   union all
@@ -12,11 +12,12 @@ with recursive lanes as (
     order by e.tenant, e.due_at limit 1) following
 )
 select lanes.tenant, coalesce(h.delivered > 0, false)::boolean as answered, coalesce(h.failures > 0, false)::boolean as failing,
-  (h.probe_at is not null)::boolean as probe
+  (h.probe_at is not null)::boolean as probe, (p.tenant is not null)::boolean as failed
 from lanes
 join organizations o on o.tenant = lanes.tenant and not o.suspended and o.retained_at is null
 left join endpoint_health h on h.tenant = lanes.tenant
-where lanes.due_at <= now() and (h.probe_at is null or h.probe_at <= now() or o.webhook_url is null);
+left join sweep_failures p on p.tenant = lanes.tenant and p.sweep = 'delivery'
+where lanes.due_at <= now() and (p.retry_at is null or p.retry_at <= now()) and (h.probe_at is null or h.probe_at <= now() or o.webhook_url is null);
 
 -- name: TakeProbes :many
 -- The next probe of these sandboxes' endpoints, where it is due and nobody else makes it.

@@ -13,16 +13,17 @@ with recursive lanes as (
     where t.tenant > lanes.tenant and t.status = 'PENDING' and t.passthrough
     order by t.tenant, t.due_at limit 1) following
 )
-select lanes.tenant from lanes
+select lanes.tenant, (p.tenant is not null)::boolean as failed from lanes
 join organizations o on o.tenant = lanes.tenant and not o.suspended and o.retained_at is null
-where lanes.due_at <= now();
+left join sweep_failures p on p.tenant = lanes.tenant and p.sweep = 'passthrough'
+where lanes.due_at <= now() and (p.retry_at is null or p.retry_at <= now());
 
 -- name: LockDueForwards :many
 -- The share of each sandbox. Whether a payment's time ran out is decided by its own times, not by how late a worker comes to it.
 select sqlc.embed(t), claimed.forward_fence, o.org_id, o.resource_uid, c.base_url, c.sealed,
-  (t.due_at >= t.expires_at)::boolean as expired,
+  coalesce(t.due_at >= t.expires_at, true)::boolean as expired,
   (extract(epoch from now() - t.created_at) * 1000)::float8 as age_ms,
-  (extract(epoch from t.expires_at - t.created_at) * 1000)::float8 as expire_after_ms,
+  coalesce(extract(epoch from t.expires_at - t.created_at) * 1000, 0)::float8 as expire_after_ms,
   (t.latency_ms::bigint * o.latency_percent / 100)::bigint as answer_after_ms
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(limits)::integer[]) as n) lane
 join organizations o on o.tenant = lane.tenant and not o.suspended and o.retained_at is null

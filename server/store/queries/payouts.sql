@@ -69,6 +69,7 @@ select status, latency_ms, created_at, completed_at, merchant_balance_after, sim
 -- name: BookRefund :one
 -- The parent's lock makes refunds of one collection take turns, so that together they never exceed it; it comes before the
 -- quota's, so that what is refused is not counted. What a refund inherits is copied from the parent. amount null: all that is left.
+-- recipient_full: it was found that the recipient's SIM can take no more.
 with present as (
   select (o.webhook_url is not null and 'refund' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
@@ -96,7 +97,9 @@ with present as (
   where f.tenant = sqlc.arg(tenant) and f.currency = parent.float_currency and (select count(*) from recipient) >= 0
   for update of f
 ), decided as (
-  select gate.deliver, parent.asked, float.balance, float.balance >= parent.asked as paid from present as gate, parent, float
+  select gate.deliver, parent.asked, float.balance, float.balance >= parent.asked and not sqlc.arg(recipient_full)::boolean as paid,
+    case when float.balance < parent.asked then 'INSUFFICIENT_FUNDS' else 'LIMIT_EXCEEDED' end as unpaid_status
+  from present as gate, parent, float
 ), merchant as (
   update floats f set balance = decided.balance - decided.asked, changed_at = now()
   from decided, parent where decided.paid and f.tenant = sqlc.arg(tenant) and f.currency = parent.float_currency
@@ -112,7 +115,7 @@ with present as (
     store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
     latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after)
   select sqlc.arg(tenant), sqlc.arg(id), 'refund',
-    case when decided.paid then 'SUCCESS' else 'INSUFFICIENT_FUNDS' end::transaction_status, parent.id,
+    case when decided.paid then 'SUCCESS' else decided.unpaid_status end::transaction_status, parent.id,
     sqlc.arg(reference), sqlc.arg(request_hash), parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, null,
     '', parent.env_id, parent.operator, parent.country, parent.currency, parent.msisdn, decided.asked, 0, decided.asked,
     parent.absorption_pct,

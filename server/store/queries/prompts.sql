@@ -29,7 +29,7 @@ where sims.tenant = sqlc.arg(tenant) and sims.msisdn = sqlc.arg(msisdn);
 -- name: ListPrompts :many
 with waiting as materialized (
   select * from transactions t
-  where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough and t.sim_id = sqlc.arg(sim_id)::uuid
+  where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough and t.sim_id = sqlc.arg(sim_id)::uuid and t.expires_at is not null
 )
 select waiting.id, waiting.amount, waiting.net_amount, waiting.commission, waiting.currency, waiting.store, waiting.reference,
   waiting.description, waiting.created_at, waiting.expires_at

@@ -1,13 +1,9 @@
--- Settlement of what is due, in one database transaction: the row locks are the lease, and a worker that dies gives
--- everything back by dying.
+-- Settlement of what is due, of a few sandboxes in one database transaction: the row locks are the lease, and a worker that dies
+-- gives everything back by dying.
 
--- name: ClaimDueTransactions :many
--- A share of what is due, from each sandbox that has something due and is neither suspended nor deleted: the scan skips from
--- one to the next, and looks at one row of each. With more sandboxes than the batch has places the lot decides, so that none is
--- always the last.
---
--- Whether a payment expired is decided by its own times, not by how late a worker comes to it. What is forwarded to an
--- operator is settled, and expires, in passthrough.sql.
+-- name: SettlementLanes :many
+-- The sandboxes that have something due and are neither suspended nor deleted, in an order that the lot decides: the scan skips from
+-- one to the next, and looks at one row of each. One in which the settlement failed waits for its turn. What is forwarded to an operator is settled, and expires, in passthrough.sql.
 with recursive lanes as (
   (select t.tenant, t.due_at from transactions t
    where t.status = 'PENDING' and not t.passthrough
@@ -17,34 +13,29 @@ with recursive lanes as (
     select t.tenant, t.due_at from transactions t
     where t.tenant > lanes.tenant and t.status = 'PENDING' and not t.passthrough
     order by t.tenant, t.due_at limit 1) following
-), chosen as materialized (
-  select lanes.tenant from lanes join organizations o on o.tenant = lanes.tenant
-  where lanes.due_at <= now() and not o.suspended and o.retained_at is null
-  order by random() limit sqlc.arg(batch)::integer
-), share as materialized (
-  select sqlc.arg(batch)::integer / greatest(count(*), 1) as size from chosen
+)
+select lanes.tenant, (p.tenant is not null)::boolean as failed from lanes join organizations o on o.tenant = lanes.tenant
+left join sweep_failures p on p.tenant = lanes.tenant and p.sweep = 'settlement'
+where lanes.due_at <= now() and not o.suspended and o.retained_at is null and (p.retry_at is null or p.retry_at <= now())
+order by random();
+
+-- name: ClaimDueTransactions :many
+-- A share of what is due in each of some sandboxes, but in those that somebody else is settling at this moment: nobody waits for
+-- them. The lock on a sandbox ends with the database transaction.
+--
+-- Whether a payment expired is decided by its own times, not by how late a worker comes to it.
+with mine as materialized (
+  select given.tenant from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant) given
+  where pg_try_advisory_xact_lock(hashtextextended('cauri settlement', given.tenant))
 )
 select claimed.tenant, claimed.id, claimed.due_at, claimed.expired, claimed.float_currency, claimed.sim_id, claimed.net_amount,
-  claimed.commission, (select size from share)::integer as share, (extract(epoch from now() - claimed.due_at) * 1000)::float8 as late_ms
-from chosen cross join lateral (
+  claimed.commission, (extract(epoch from now() - claimed.due_at) * 1000)::float8 as late_ms
+from mine join organizations o on o.tenant = mine.tenant and not o.suspended and o.retained_at is null
+cross join lateral (
   select t.tenant, t.id, t.due_at, coalesce(t.due_at >= t.expires_at, false)::boolean as expired, t.float_currency, t.sim_id,
     t.net_amount, t.commission
   from transactions t
-  where t.tenant = chosen.tenant and t.due_at <= now() and t.status = 'PENDING' and not t.passthrough
-  order by t.due_at
-  limit (select size from share)
-  for update skip locked) claimed;
-
--- name: ClaimMoreTransactions :many
--- More of the same for the sandboxes that have it, where others left room in the batch.
-select claimed.tenant, claimed.id, claimed.due_at, claimed.expired, claimed.float_currency, claimed.sim_id, claimed.net_amount,
-  claimed.commission, sqlc.arg(share)::integer as share, (extract(epoch from now() - claimed.due_at) * 1000)::float8 as late_ms
-from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant) lane cross join lateral (
-  select t.tenant, t.id, t.due_at, coalesce(t.due_at >= t.expires_at, false)::boolean as expired, t.float_currency, t.sim_id,
-    t.net_amount, t.commission
-  from transactions t
-  where t.tenant = lane.tenant and t.due_at <= now() and t.status = 'PENDING' and not t.passthrough
-    and t.id <> all (sqlc.arg(claimed)::uuid[])
+  where t.tenant = mine.tenant and t.due_at <= now() and t.status = 'PENDING' and not t.passthrough
   order by t.due_at
   limit sqlc.arg(share)::integer
   for update skip locked) claimed;
@@ -56,6 +47,14 @@ join (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(sim_
 order by s.tenant, s.sim_id
 for update of s;
 
+-- name: LockFloats :many
+-- After the payers, as everywhere.
+select f.tenant, f.currency, f.balance from floats f
+join (select distinct unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(currencies)::text[]) as currency) wanted
+  on f.tenant = wanted.tenant and f.currency = wanted.currency
+order by f.tenant, f.currency
+for update of f;
+
 -- name: ParkTransactions :exec
 -- The payer has not answered: nothing more is due before the payment expires.
 update transactions t set due_at = t.expires_at
@@ -63,42 +62,33 @@ from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)
 where t.tenant = parked.tenant and t.id = parked.id;
 
 -- name: SettleTransactions :exec
--- All that a batch of outcomes does. merchant_before is what earlier payments of the same batch gave to the same float. Floats
--- are locked last and in one order, SIMs were locked before.
+-- All that a batch of outcomes does, on SIMs and floats that were locked before. Balances are what they are after each.
 with settled as (
   select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
     unnest(sqlc.arg(statuses)::text[]) as status, unnest(sqlc.arg(float_currencies)::text[]) as currency,
-    unnest(sqlc.arg(merchant_deltas)::bigint[]) as merchant_delta, unnest(sqlc.arg(merchant_before)::bigint[]) as merchant_before,
+    unnest(sqlc.arg(merchant_deltas)::bigint[]) as merchant_delta, unnest(sqlc.arg(merchant_balances)::bigint[]) as merchant_balance,
     unnest(sqlc.arg(sim_ids)::uuid[]) as sim_id, unnest(sqlc.arg(sim_deltas)::bigint[]) as sim_delta,
     unnest(sqlc.arg(sim_balances)::bigint[]) as sim_balance
 ), payers as (
   update sims set balance = sims.balance + paid.delta, changed_at = now()
   from (select tenant, sim_id, sum(sim_delta)::bigint as delta from settled where sim_delta <> 0 group by tenant, sim_id) paid
   where sims.tenant = paid.tenant and sims.sim_id = paid.sim_id
-  returning 1
 ), events_of as (
   insert into events (tenant, id, state, due_at)
   select s.tenant, s.id, case when o.deliver then 'queued' else 'recorded' end::event_state,
     case when o.deliver then now() end
   from settled s join (select tenant, webhook_url is not null and 'collection' = any(webhook_types) as deliver from organizations) o
     on o.tenant = s.tenant
-), earned as (
-  select tenant, currency, sum(merchant_delta)::bigint as delta from settled where status = 'SUCCESS' group by tenant, currency
-), hot as (
-  select f.tenant, f.currency from floats f join earned e on e.tenant = f.tenant and e.currency = f.currency
-  where (select count(*) from payers) >= 0
-  order by f.tenant, f.currency for update of f
 ), merchants as (
-  update floats f set balance = f.balance + e.delta, changed_at = now()
-  from hot join earned e on e.tenant = hot.tenant and e.currency = hot.currency
-  where f.tenant = hot.tenant and f.currency = hot.currency
-  returning f.tenant, f.currency, f.balance - e.delta as before
+  update floats f set balance = f.balance + earned.delta, changed_at = now()
+  from (select tenant, currency, sum(merchant_delta)::bigint as delta from settled where merchant_delta <> 0 group by tenant, currency) earned
+  where f.tenant = earned.tenant and f.currency = earned.currency
 )
 update transactions t set status = s.status::transaction_status, completed_at = now(), due_at = null,
   merchant_delta = s.merchant_delta, sim_delta = s.sim_delta,
-  merchant_balance_after = case when s.status = 'SUCCESS' then m.before + s.merchant_before + s.merchant_delta end,
+  merchant_balance_after = case when s.status = 'SUCCESS' then s.merchant_balance end,
   sim_balance_after = case when s.sim_delta <> 0 then s.sim_balance end
-from settled s left join merchants m on m.tenant = s.tenant and m.currency = s.currency
+from settled s
 where t.tenant = s.tenant and t.id = s.id;
 
 -- name: WakeForgotten :execrows

@@ -15,17 +15,17 @@ import (
 const changedAccounts = `-- name: ChangedAccounts :many
 select o.namespace, o.name as sandbox, ''::text as test_client, max(c.changed_at)::timestamptz as changed_at
 from (
-  select f.tenant, f.changed_at from floats f where f.changed_at > $1
+  select f.tenant, f.changed_at from floats f where f.changed_at > $1 and isfinite(f.changed_at)
   union all
-  select a.tenant, a.changed_at from activity a where a.changed_at > $1
+  select a.tenant, a.changed_at from activity a where a.changed_at > $1 and isfinite(a.changed_at)
   union all
-  select h.tenant, h.changed_at from endpoint_health h where h.changed_at > $1
+  select h.tenant, h.changed_at from endpoint_health h where h.changed_at > $1 and isfinite(h.changed_at)
 ) c join organizations o using (tenant)
 where o.retained_at is null
 group by o.org_id
 union all
 select o.namespace, o.name, s.name, s.changed_at
-from sims s join organizations o using (tenant) where s.changed_at > $1 and o.retained_at is null
+from sims s join organizations o using (tenant) where s.changed_at > $1 and isfinite(s.changed_at) and o.retained_at is null
 `
 
 type ChangedAccountsRow struct {
@@ -35,7 +35,7 @@ type ChangedAccountsRow struct {
 	ChangedAt  time.Time `db:"changed_at"`
 }
 
-// Each resource once, with its last change.
+// Each resource once, with its last change. A time that is none, which somebody has written by hand, tells of no change.
 func (q *Queries) ChangedAccounts(ctx context.Context, since time.Time) ([]ChangedAccountsRow, error) {
 	rows, err := q.db.Query(ctx, changedAccounts, since)
 	if err != nil {

@@ -23,11 +23,12 @@ with recursive lanes as (
     order by e.tenant, e.due_at limit 1) following
 )
 select lanes.tenant, coalesce(h.delivered > 0, false)::boolean as answered, coalesce(h.failures > 0, false)::boolean as failing,
-  (h.probe_at is not null)::boolean as probe
+  (h.probe_at is not null)::boolean as probe, (p.tenant is not null)::boolean as failed
 from lanes
 join organizations o on o.tenant = lanes.tenant and not o.suspended and o.retained_at is null
 left join endpoint_health h on h.tenant = lanes.tenant
-where lanes.due_at <= now() and (h.probe_at is null or h.probe_at <= now() or o.webhook_url is null)
+left join sweep_failures p on p.tenant = lanes.tenant and p.sweep = 'delivery'
+where lanes.due_at <= now() and (p.retry_at is null or p.retry_at <= now()) and (h.probe_at is null or h.probe_at <= now() or o.webhook_url is null)
 `
 
 type EventLanesRow struct {
@@ -35,11 +36,12 @@ type EventLanesRow struct {
 	Answered bool  `db:"answered"`
 	Failing  bool  `db:"failing"`
 	Probe    bool  `db:"probe"`
+	Failed   bool  `db:"failed"`
 }
 
 // Delivery of events: claimed under a lease, since an attempt is made outside of any database transaction.
 // The sandboxes that have events due: the scan skips from one to the next and looks at one row of each. A suspended one has
-// nothing due, nor has one whose endpoint waits for its next probe.
+// nothing due, nor has one whose endpoint waits for its next probe, or in which the delivery failed a moment ago.
 func (q *Queries) EventLanes(ctx context.Context) ([]EventLanesRow, error) {
 	rows, err := q.db.Query(ctx, eventLanes)
 	if err != nil {
@@ -54,6 +56,7 @@ func (q *Queries) EventLanes(ctx context.Context) ([]EventLanesRow, error) {
 			&i.Answered,
 			&i.Failing,
 			&i.Probe,
+			&i.Failed,
 		); err != nil {
 			return nil, err
 		}

@@ -322,6 +322,15 @@ type Store struct {
 	Removed bool   `db:"removed"`
 }
 
+type SweepFailure struct {
+	Tenant       int64     `db:"tenant"`
+	Sweep        string    `db:"sweep"`
+	Failures     int32     `db:"failures"`
+	FailingSince time.Time `db:"failing_since"`
+	RetryAt      time.Time `db:"retry_at"`
+	Error        string    `db:"error"`
+}
+
 type Transaction struct {
 	Tenant               int64           `db:"tenant"`
 	ID                   pgtype.UUID     `db:"id"`

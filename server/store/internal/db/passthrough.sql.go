@@ -90,27 +90,33 @@ with recursive lanes as (
     where t.tenant > lanes.tenant and t.status = 'PENDING' and t.passthrough
     order by t.tenant, t.due_at limit 1) following
 )
-select lanes.tenant from lanes
+select lanes.tenant, (p.tenant is not null)::boolean as failed from lanes
 join organizations o on o.tenant = lanes.tenant and not o.suspended and o.retained_at is null
-where lanes.due_at <= now()
+left join sweep_failures p on p.tenant = lanes.tenant and p.sweep = 'passthrough'
+where lanes.due_at <= now() and (p.retry_at is null or p.retry_at <= now())
 `
+
+type ForwardLanesRow struct {
+	Tenant int64 `db:"tenant"`
+	Failed bool  `db:"failed"`
+}
 
 // Forwarding of collections to an operator's API: claimed under a lease, since the operator is talked to outside of any
 // database transaction.
 // The sandboxes that have something to forward or to ask after, as in EventLanes.
-func (q *Queries) ForwardLanes(ctx context.Context) ([]int64, error) {
+func (q *Queries) ForwardLanes(ctx context.Context) ([]ForwardLanesRow, error) {
 	rows, err := q.db.Query(ctx, forwardLanes)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []int64
+	var items []ForwardLanesRow
 	for rows.Next() {
-		var tenant int64
-		if err := rows.Scan(&tenant); err != nil {
+		var i ForwardLanesRow
+		if err := rows.Scan(&i.Tenant, &i.Failed); err != nil {
 			return nil, err
 		}
-		items = append(items, tenant)
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -175,9 +181,9 @@ func (q *Queries) ListOperatorCredentials(ctx context.Context, tenant int64) ([]
 
 const lockDueForwards = `-- name: LockDueForwards :many
 select t.tenant, t.id, t.type, t.status, t.parent_id, t.reference, t.request_hash, t.order_ref, t.order_url, t.is_url_protected, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.msisdn, t.amount, t.commission, t.net_amount, t.absorption_pct, t.refunded, t.latency_ms, t.created_at, t.completed_at, t.native_id, t.native_raw, t.float_currency, t.sim_id, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.due_at, t.expires_at, t.passthrough, t.forward_fence, t.forward_failures, t.forwarded_at, t.forward_attempts, claimed.forward_fence, o.org_id, o.resource_uid, c.base_url, c.sealed,
-  (t.due_at >= t.expires_at)::boolean as expired,
+  coalesce(t.due_at >= t.expires_at, true)::boolean as expired,
   (extract(epoch from now() - t.created_at) * 1000)::float8 as age_ms,
-  (extract(epoch from t.expires_at - t.created_at) * 1000)::float8 as expire_after_ms,
+  coalesce(extract(epoch from t.expires_at - t.created_at) * 1000, 0)::float8 as expire_after_ms,
   (t.latency_ms::bigint * o.latency_percent / 100)::bigint as answer_after_ms
 from (select unnest($1::bigint[]) as tenant, unnest($2::integer[]) as n) lane
 join organizations o on o.tenant = lane.tenant and not o.suspended and o.retained_at is null

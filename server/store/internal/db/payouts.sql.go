@@ -182,7 +182,9 @@ with present as (
   where f.tenant = $1 and f.currency = parent.float_currency and (select count(*) from recipient) >= 0
   for update of f
 ), decided as (
-  select gate.deliver, parent.asked, float.balance, float.balance >= parent.asked as paid from present as gate, parent, float
+  select gate.deliver, parent.asked, float.balance, float.balance >= parent.asked and not $5::boolean as paid,
+    case when float.balance < parent.asked then 'INSUFFICIENT_FUNDS' else 'LIMIT_EXCEEDED' end as unpaid_status
+  from present as gate, parent, float
 ), merchant as (
   update floats f set balance = decided.balance - decided.asked, changed_at = now()
   from decided, parent where decided.paid and f.tenant = $1 and f.currency = parent.float_currency
@@ -197,12 +199,12 @@ with present as (
   insert into transactions (tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected,
     store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
     latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after)
-  select $1, $5, 'refund',
-    case when decided.paid then 'SUCCESS' else 'INSUFFICIENT_FUNDS' end::transaction_status, parent.id,
-    $2, $6, parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, null,
+  select $1, $6, 'refund',
+    case when decided.paid then 'SUCCESS' else decided.unpaid_status end::transaction_status, parent.id,
+    $2, $7, parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, null,
     '', parent.env_id, parent.operator, parent.country, parent.currency, parent.msisdn, decided.asked, 0, decided.asked,
     parent.absorption_pct,
-    case when decided.paid then $7::integer else $8::integer end,
+    case when decided.paid then $8::integer else $9::integer end,
     parent.float_currency, credited.sim_id, now(), case when decided.paid then -decided.asked else 0 end,
     case when credited.sim_id is not null then decided.asked else 0 end,
     decided.balance - case when decided.paid then decided.asked else 0 end, credited.balance
@@ -210,9 +212,9 @@ with present as (
   returning tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at, forward_attempts
 ), event as (
   insert into events (tenant, id, state, due_at)
-  select $1, $5, case when decided.deliver then 'queued' else 'recorded' end::event_state,
-    case when decided.deliver then now() + make_interval(secs => case when decided.paid then $9::float8
-      else $10::float8 end / 1000) end
+  select $1, $6, case when decided.deliver then 'queued' else 'recorded' end::event_state,
+    case when decided.deliver then now() + make_interval(secs => case when decided.paid then $10::float8
+      else $11::float8 end / 1000) end
   from decided, booked
 )
 select tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at, forward_attempts from booked
@@ -223,6 +225,7 @@ type BookRefundParams struct {
 	Reference        string      `db:"reference"`
 	Amount           *int64      `db:"amount"`
 	ParentID         pgtype.UUID `db:"parent_id"`
+	RecipientFull    bool        `db:"recipient_full"`
 	ID               pgtype.UUID `db:"id"`
 	RequestHash      []byte      `db:"request_hash"`
 	PaidLatencyMs    int32       `db:"paid_latency_ms"`
@@ -277,12 +280,14 @@ type BookRefundRow struct {
 
 // The parent's lock makes refunds of one collection take turns, so that together they never exceed it; it comes before the
 // quota's, so that what is refused is not counted. What a refund inherits is copied from the parent. amount null: all that is left.
+// recipient_full: it was found that the recipient's SIM can take no more.
 func (q *Queries) BookRefund(ctx context.Context, arg BookRefundParams) (BookRefundRow, error) {
 	row := q.db.QueryRow(ctx, bookRefund,
 		arg.Tenant,
 		arg.Reference,
 		arg.Amount,
 		arg.ParentID,
+		arg.RecipientFull,
 		arg.ID,
 		arg.RequestHash,
 		arg.PaidLatencyMs,

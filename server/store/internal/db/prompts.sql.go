@@ -52,7 +52,7 @@ func (q *Queries) FindTestClient(ctx context.Context, tenant int64, mSISDN strin
 const listPrompts = `-- name: ListPrompts :many
 with waiting as materialized (
   select tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at, forward_attempts from transactions t
-  where t.tenant = $3 and t.status = 'PENDING' and not t.passthrough and t.sim_id = $4::uuid
+  where t.tenant = $3 and t.status = 'PENDING' and not t.passthrough and t.sim_id = $4::uuid and t.expires_at is not null
 )
 select waiting.id, waiting.amount, waiting.net_amount, waiting.commission, waiting.currency, waiting.store, waiting.reference,
   waiting.description, waiting.created_at, waiting.expires_at

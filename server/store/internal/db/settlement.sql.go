@@ -13,32 +13,20 @@ import (
 )
 
 const claimDueTransactions = `-- name: ClaimDueTransactions :many
-
-with recursive lanes as (
-  (select t.tenant, t.due_at from transactions t
-   where t.status = 'PENDING' and not t.passthrough
-   order by t.tenant, t.due_at limit 1)
-  union all
-  select following.tenant, following.due_at from lanes cross join lateral (
-    select t.tenant, t.due_at from transactions t
-    where t.tenant > lanes.tenant and t.status = 'PENDING' and not t.passthrough
-    order by t.tenant, t.due_at limit 1) following
-), chosen as materialized (
-  select lanes.tenant from lanes join organizations o on o.tenant = lanes.tenant
-  where lanes.due_at <= now() and not o.suspended and o.retained_at is null
-  order by random() limit $1::integer
-), share as materialized (
-  select $1::integer / greatest(count(*), 1) as size from chosen
+with mine as materialized (
+  select given.tenant from (select unnest($2::bigint[]) as tenant) given
+  where pg_try_advisory_xact_lock(hashtextextended('cauri settlement', given.tenant))
 )
 select claimed.tenant, claimed.id, claimed.due_at, claimed.expired, claimed.float_currency, claimed.sim_id, claimed.net_amount,
-  claimed.commission, (select size from share)::integer as share, (extract(epoch from now() - claimed.due_at) * 1000)::float8 as late_ms
-from chosen cross join lateral (
+  claimed.commission, (extract(epoch from now() - claimed.due_at) * 1000)::float8 as late_ms
+from mine join organizations o on o.tenant = mine.tenant and not o.suspended and o.retained_at is null
+cross join lateral (
   select t.tenant, t.id, t.due_at, coalesce(t.due_at >= t.expires_at, false)::boolean as expired, t.float_currency, t.sim_id,
     t.net_amount, t.commission
   from transactions t
-  where t.tenant = chosen.tenant and t.due_at <= now() and t.status = 'PENDING' and not t.passthrough
+  where t.tenant = mine.tenant and t.due_at <= now() and t.status = 'PENDING' and not t.passthrough
   order by t.due_at
-  limit (select size from share)
+  limit $1::integer
   for update skip locked) claimed
 `
 
@@ -51,20 +39,15 @@ type ClaimDueTransactionsRow struct {
 	SimID         pgtype.UUID `db:"sim_id"`
 	NetAmount     int64       `db:"net_amount"`
 	Commission    int64       `db:"commission"`
-	Share         int32       `db:"share"`
 	LateMs        float64     `db:"late_ms"`
 }
 
-// Settlement of what is due, in one database transaction: the row locks are the lease, and a worker that dies gives
-// everything back by dying.
-// A share of what is due, from each sandbox that has something due and is neither suspended nor deleted: the scan skips from
-// one to the next, and looks at one row of each. With more sandboxes than the batch has places the lot decides, so that none is
-// always the last.
+// A share of what is due in each of some sandboxes, but in those that somebody else is settling at this moment: nobody waits for
+// them. The lock on a sandbox ends with the database transaction.
 //
-// Whether a payment expired is decided by its own times, not by how late a worker comes to it. What is forwarded to an
-// operator is settled, and expires, in passthrough.sql.
-func (q *Queries) ClaimDueTransactions(ctx context.Context, batch int32) ([]ClaimDueTransactionsRow, error) {
-	rows, err := q.db.Query(ctx, claimDueTransactions, batch)
+// Whether a payment expired is decided by its own times, not by how late a worker comes to it.
+func (q *Queries) ClaimDueTransactions(ctx context.Context, share int32, tenants []int64) ([]ClaimDueTransactionsRow, error) {
+	rows, err := q.db.Query(ctx, claimDueTransactions, share, tenants)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +64,6 @@ func (q *Queries) ClaimDueTransactions(ctx context.Context, batch int32) ([]Clai
 			&i.SimID,
 			&i.NetAmount,
 			&i.Commission,
-			&i.Share,
 			&i.LateMs,
 		); err != nil {
 			return nil, err
@@ -94,55 +76,31 @@ func (q *Queries) ClaimDueTransactions(ctx context.Context, batch int32) ([]Clai
 	return items, nil
 }
 
-const claimMoreTransactions = `-- name: ClaimMoreTransactions :many
-select claimed.tenant, claimed.id, claimed.due_at, claimed.expired, claimed.float_currency, claimed.sim_id, claimed.net_amount,
-  claimed.commission, $1::integer as share, (extract(epoch from now() - claimed.due_at) * 1000)::float8 as late_ms
-from (select unnest($2::bigint[]) as tenant) lane cross join lateral (
-  select t.tenant, t.id, t.due_at, coalesce(t.due_at >= t.expires_at, false)::boolean as expired, t.float_currency, t.sim_id,
-    t.net_amount, t.commission
-  from transactions t
-  where t.tenant = lane.tenant and t.due_at <= now() and t.status = 'PENDING' and not t.passthrough
-    and t.id <> all ($3::uuid[])
-  order by t.due_at
-  limit $1::integer
-  for update skip locked) claimed
+const lockFloats = `-- name: LockFloats :many
+select f.tenant, f.currency, f.balance from floats f
+join (select distinct unnest($1::bigint[]) as tenant, unnest($2::text[]) as currency) wanted
+  on f.tenant = wanted.tenant and f.currency = wanted.currency
+order by f.tenant, f.currency
+for update of f
 `
 
-type ClaimMoreTransactionsRow struct {
-	Tenant        int64       `db:"tenant"`
-	ID            pgtype.UUID `db:"id"`
-	DueAt         *time.Time  `db:"due_at"`
-	Expired       bool        `db:"expired"`
-	FloatCurrency string      `db:"float_currency"`
-	SimID         pgtype.UUID `db:"sim_id"`
-	NetAmount     int64       `db:"net_amount"`
-	Commission    int64       `db:"commission"`
-	Share         int32       `db:"share"`
-	LateMs        float64     `db:"late_ms"`
+type LockFloatsRow struct {
+	Tenant   int64  `db:"tenant"`
+	Currency string `db:"currency"`
+	Balance  int64  `db:"balance"`
 }
 
-// More of the same for the sandboxes that have it, where others left room in the batch.
-func (q *Queries) ClaimMoreTransactions(ctx context.Context, share int32, tenants []int64, claimed []pgtype.UUID) ([]ClaimMoreTransactionsRow, error) {
-	rows, err := q.db.Query(ctx, claimMoreTransactions, share, tenants, claimed)
+// After the payers, as everywhere.
+func (q *Queries) LockFloats(ctx context.Context, tenants []int64, currencies []string) ([]LockFloatsRow, error) {
+	rows, err := q.db.Query(ctx, lockFloats, tenants, currencies)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []ClaimMoreTransactionsRow
+	var items []LockFloatsRow
 	for rows.Next() {
-		var i ClaimMoreTransactionsRow
-		if err := rows.Scan(
-			&i.Tenant,
-			&i.ID,
-			&i.DueAt,
-			&i.Expired,
-			&i.FloatCurrency,
-			&i.SimID,
-			&i.NetAmount,
-			&i.Commission,
-			&i.Share,
-			&i.LateMs,
-		); err != nil {
+		var i LockFloatsRow
+		if err := rows.Scan(&i.Tenant, &i.Currency, &i.Balance); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -211,54 +169,45 @@ const settleTransactions = `-- name: SettleTransactions :exec
 with settled as (
   select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
     unnest($3::text[]) as status, unnest($4::text[]) as currency,
-    unnest($5::bigint[]) as merchant_delta, unnest($6::bigint[]) as merchant_before,
+    unnest($5::bigint[]) as merchant_delta, unnest($6::bigint[]) as merchant_balance,
     unnest($7::uuid[]) as sim_id, unnest($8::bigint[]) as sim_delta,
     unnest($9::bigint[]) as sim_balance
 ), payers as (
   update sims set balance = sims.balance + paid.delta, changed_at = now()
   from (select tenant, sim_id, sum(sim_delta)::bigint as delta from settled where sim_delta <> 0 group by tenant, sim_id) paid
   where sims.tenant = paid.tenant and sims.sim_id = paid.sim_id
-  returning 1
 ), events_of as (
   insert into events (tenant, id, state, due_at)
   select s.tenant, s.id, case when o.deliver then 'queued' else 'recorded' end::event_state,
     case when o.deliver then now() end
   from settled s join (select tenant, webhook_url is not null and 'collection' = any(webhook_types) as deliver from organizations) o
     on o.tenant = s.tenant
-), earned as (
-  select tenant, currency, sum(merchant_delta)::bigint as delta from settled where status = 'SUCCESS' group by tenant, currency
-), hot as (
-  select f.tenant, f.currency from floats f join earned e on e.tenant = f.tenant and e.currency = f.currency
-  where (select count(*) from payers) >= 0
-  order by f.tenant, f.currency for update of f
 ), merchants as (
-  update floats f set balance = f.balance + e.delta, changed_at = now()
-  from hot join earned e on e.tenant = hot.tenant and e.currency = hot.currency
-  where f.tenant = hot.tenant and f.currency = hot.currency
-  returning f.tenant, f.currency, f.balance - e.delta as before
+  update floats f set balance = f.balance + earned.delta, changed_at = now()
+  from (select tenant, currency, sum(merchant_delta)::bigint as delta from settled where merchant_delta <> 0 group by tenant, currency) earned
+  where f.tenant = earned.tenant and f.currency = earned.currency
 )
 update transactions t set status = s.status::transaction_status, completed_at = now(), due_at = null,
   merchant_delta = s.merchant_delta, sim_delta = s.sim_delta,
-  merchant_balance_after = case when s.status = 'SUCCESS' then m.before + s.merchant_before + s.merchant_delta end,
+  merchant_balance_after = case when s.status = 'SUCCESS' then s.merchant_balance end,
   sim_balance_after = case when s.sim_delta <> 0 then s.sim_balance end
-from settled s left join merchants m on m.tenant = s.tenant and m.currency = s.currency
+from settled s
 where t.tenant = s.tenant and t.id = s.id
 `
 
 type SettleTransactionsParams struct {
-	Tenants         []int64       `db:"tenants"`
-	Ids             []pgtype.UUID `db:"ids"`
-	Statuses        []string      `db:"statuses"`
-	FloatCurrencies []string      `db:"float_currencies"`
-	MerchantDeltas  []int64       `db:"merchant_deltas"`
-	MerchantBefore  []int64       `db:"merchant_before"`
-	SimIds          []pgtype.UUID `db:"sim_ids"`
-	SimDeltas       []int64       `db:"sim_deltas"`
-	SimBalances     []int64       `db:"sim_balances"`
+	Tenants          []int64       `db:"tenants"`
+	Ids              []pgtype.UUID `db:"ids"`
+	Statuses         []string      `db:"statuses"`
+	FloatCurrencies  []string      `db:"float_currencies"`
+	MerchantDeltas   []int64       `db:"merchant_deltas"`
+	MerchantBalances []int64       `db:"merchant_balances"`
+	SimIds           []pgtype.UUID `db:"sim_ids"`
+	SimDeltas        []int64       `db:"sim_deltas"`
+	SimBalances      []int64       `db:"sim_balances"`
 }
 
-// All that a batch of outcomes does. merchant_before is what earlier payments of the same batch gave to the same float. Floats
-// are locked last and in one order, SIMs were locked before.
+// All that a batch of outcomes does, on SIMs and floats that were locked before. Balances are what they are after each.
 func (q *Queries) SettleTransactions(ctx context.Context, arg SettleTransactionsParams) error {
 	_, err := q.db.Exec(ctx, settleTransactions,
 		arg.Tenants,
@@ -266,12 +215,59 @@ func (q *Queries) SettleTransactions(ctx context.Context, arg SettleTransactions
 		arg.Statuses,
 		arg.FloatCurrencies,
 		arg.MerchantDeltas,
-		arg.MerchantBefore,
+		arg.MerchantBalances,
 		arg.SimIds,
 		arg.SimDeltas,
 		arg.SimBalances,
 	)
 	return err
+}
+
+const settlementLanes = `-- name: SettlementLanes :many
+
+with recursive lanes as (
+  (select t.tenant, t.due_at from transactions t
+   where t.status = 'PENDING' and not t.passthrough
+   order by t.tenant, t.due_at limit 1)
+  union all
+  select following.tenant, following.due_at from lanes cross join lateral (
+    select t.tenant, t.due_at from transactions t
+    where t.tenant > lanes.tenant and t.status = 'PENDING' and not t.passthrough
+    order by t.tenant, t.due_at limit 1) following
+)
+select lanes.tenant, (p.tenant is not null)::boolean as failed from lanes join organizations o on o.tenant = lanes.tenant
+left join sweep_failures p on p.tenant = lanes.tenant and p.sweep = 'settlement'
+where lanes.due_at <= now() and not o.suspended and o.retained_at is null and (p.retry_at is null or p.retry_at <= now())
+order by random()
+`
+
+type SettlementLanesRow struct {
+	Tenant int64 `db:"tenant"`
+	Failed bool  `db:"failed"`
+}
+
+// Settlement of what is due, of a few sandboxes in one database transaction: the row locks are the lease, and a worker that dies
+// gives everything back by dying.
+// The sandboxes that have something due and are neither suspended nor deleted, in an order that the lot decides: the scan skips from
+// one to the next, and looks at one row of each. One in which the settlement failed waits for its turn. What is forwarded to an operator is settled, and expires, in passthrough.sql.
+func (q *Queries) SettlementLanes(ctx context.Context) ([]SettlementLanesRow, error) {
+	rows, err := q.db.Query(ctx, settlementLanes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SettlementLanesRow
+	for rows.Next() {
+		var i SettlementLanesRow
+		if err := rows.Scan(&i.Tenant, &i.Failed); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const wakeForgotten = `-- name: WakeForgotten :execrows

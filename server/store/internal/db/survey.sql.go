@@ -33,6 +33,7 @@ with recursive lanes as (
 ), late as materialized (
   select lanes.tenant, lanes.due_at from lanes join organizations o on o.tenant = lanes.tenant
   where lanes.due_at <= now() and not o.suspended and o.retained_at is null
+    and not exists (select from sweep_failures p where p.tenant = lanes.tenant and p.sweep = 'delivery')
     and not exists (select from endpoint_health h where h.tenant = lanes.tenant and h.probe_at is not null)
 )
 select coalesce(extract(epoch from now() - min(late.due_at)), 0)::float8 as oldest_seconds, count(*)::integer as sandboxes,
@@ -69,6 +70,7 @@ with recursive lanes as (
 ), late as materialized (
   select lanes.tenant, lanes.due_at from lanes join organizations o on o.tenant = lanes.tenant
   where lanes.due_at <= now() and not o.suspended and o.retained_at is null
+    and not exists (select from sweep_failures p where p.tenant = lanes.tenant and p.sweep = 'passthrough')
 )
 select coalesce(extract(epoch from now() - min(late.due_at)), 0)::float8 as oldest_seconds, count(*)::integer as sandboxes,
   (select count(*) from (
@@ -106,6 +108,7 @@ with recursive lanes as (
 ), late as materialized (
   select lanes.tenant, lanes.due_at from lanes join organizations o on o.tenant = lanes.tenant
   where lanes.due_at <= now() and not o.suspended and o.retained_at is null
+    and not exists (select from sweep_failures p where p.tenant = lanes.tenant and p.sweep = 'settlement')
 )
 select coalesce(extract(epoch from now() - min(late.due_at)), 0)::float8 as oldest_seconds, count(*)::integer as sandboxes,
   (select count(*) from (
@@ -124,7 +127,7 @@ type SurveySettlementsRow struct {
 
 // What waits for the workers, for their metrics. Each scan skips from one sandbox that has something due to the next, and looks at
 // one row of each; the counts are bounded, so that a survey stays cheap when much waits. Left out is what no worker may take:
-// that of suspended and of deleted sandboxes, and events whose endpoint has failed for long.
+// that of suspended and of deleted sandboxes, of those that a sweep fails in, and events whose endpoint has failed for long.
 func (q *Queries) SurveySettlements(ctx context.Context) (SurveySettlementsRow, error) {
 	row := q.db.QueryRow(ctx, surveySettlements)
 	var i SurveySettlementsRow

@@ -1,0 +1,36 @@
+package controllers
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// worksOn says what a sweep of the workers does.
+var worksOn = map[string]string{
+	"settlement": "settle due payments", "delivery": "deliver events", "passthrough": "decide payments of unknown numbers",
+}
+
+// setProcessingCondition tells what the workers cannot do in this sandbox alone.
+func setProcessingCondition(conditions *[]metav1.Condition, failures []store.SweepFailure, generation int64, now time.Time) {
+	if len(failures) == 0 {
+		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionProcessingFailing)
+		return
+	}
+	var texts []string
+	for _, f := range failures {
+		texts = append(texts, fmt.Sprintf("The worker cannot %s since %s, and retries at %s: %s.",
+			worksOn[f.Sweep], f.Since.UTC().Format(time.RFC3339), f.RetryAt.UTC().Format(time.RFC3339), f.Error))
+	}
+	meta.SetStatusCondition(conditions, metav1.Condition{
+		Type: v1alpha1.ConditionProcessingFailing, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonSweepFailing,
+		Message:            strings.Join(texts, " ") + " Nothing is lost, and no other sandbox is affected.",
+		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
+	})
+}

@@ -1,0 +1,85 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// SweepFailure tells that a sweep of the workers fails in one sandbox alone, although the database serves. The sweep leaves the
+// sandbox out until RetryAt.
+type SweepFailure struct {
+	Sweep    string // settlement, delivery or passthrough
+	Failures int    // in a row
+	Since    time.Time
+	RetryAt  time.Time
+	Error    string
+}
+
+// NoteSweepFailure has all workers leave a sandbox out of a sweep for a while, which is longer after each failure in a row: from one
+// second to five minutes. It returns how often it failed, and for how long the sandbox is left out.
+func (s *Store) NoteSweepFailure(ctx context.Context, sweep string, tenant int64, why error) (failures int, pause time.Duration, err error) {
+	row, err := s.system().NoteSweepFailure(ctx, sweep, plainText(why.Error()), tenant)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, 0, nil // the sandbox is gone
+	}
+	if err != nil {
+		return 0, 0, classify(err, "writing down that a sweep failed")
+	}
+	s.active.note(tenant)
+	return int(row.Failures), fromMilliseconds(row.PauseMs), nil
+}
+
+// ClearSweepFailures tells that a sweep works again in some sandboxes.
+func (s *Store) ClearSweepFailures(ctx context.Context, sweep string, tenants []int64) error {
+	if err := s.system().ClearSweepFailures(ctx, tenants, sweep); err != nil {
+		return classify(err, "writing down that a sweep works again")
+	}
+	s.active.note(tenants...)
+	return nil
+}
+
+func (s *Store) sweepFailures(ctx context.Context, tenant int64) (failures []SweepFailure, err error) {
+	rows, err := s.system().SweepFailures(ctx, tenant)
+	for _, row := range rows {
+		failures = append(failures, SweepFailure{
+			Sweep: row.Sweep, Failures: int(row.Failures), Since: row.FailingSince, RetryAt: row.RetryAt, Error: row.Error,
+		})
+	}
+	return failures, err
+}
+
+// SandboxErrors are failures in single sandboxes, by their tenants, of what was done for all: the others were served.
+type SandboxErrors map[int64]error
+
+func (e SandboxErrors) Error() string {
+	var texts []string
+	for _, tenant := range slices.Sorted(maps.Keys(e)) {
+		texts = append(texts, fmt.Sprintf("tenant %d: %v", tenant, e[tenant]))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// keep remembers a failure that is one sandbox's alone, and returns one that ends the work for all.
+func (e SandboxErrors) keep(ctx context.Context, tenant int64, err error) error {
+	if errors.Is(err, ErrUnavailable) || ctx.Err() != nil {
+		return err
+	}
+	if err != nil {
+		e[tenant] = err
+	}
+	return nil
+}
+
+func (e SandboxErrors) err() error {
+	if len(e) == 0 {
+		return nil
+	}
+	return e
+}

@@ -1,0 +1,76 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// noteTimeout bounds the writing down of what fails in one sandbox alone.
+const noteTimeout = 5 * time.Second
+
+// contained runs f, and makes an error of what it panics with: a row that nobody thought of must not end the process.
+func (w *Worker) contained(ctx context.Context, f func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v", cause)
+			w.log.ErrorContext(ctx, "a sweep panicked", "panic", cause, "stack", string(debug.Stack()))
+		}
+	}()
+	return f()
+}
+
+// leaveOut tells that a sweep failed in one sandbox alone: all workers leave it out for a while, and its resource says so.
+func (w *Worker) leaveOut(ctx context.Context, sweep string, lane store.Lane, why error) {
+	w.metrics.SandboxFailed(sweep)
+	var failures int
+	var pause time.Duration
+	err := within(context.WithoutCancel(ctx), noteTimeout, func(ctx context.Context) (err error) {
+		failures, pause, err = w.store.NoteSweepFailure(ctx, sweep, lane.Tenant, why)
+		return err
+	})
+	log := w.log.With("sweep", sweep, "tenant", lane.Tenant, "error", why)
+	if err != nil {
+		log.ErrorContext(ctx, "sweep fails in one sandbox, which could not be written down", "because", err)
+		return
+	}
+	log.ErrorContext(ctx, "sweep fails in one sandbox, which is left out for a while; the others go on", "failures", failures, "again_after", pause)
+}
+
+// takeIn tells that a sweep works again in those sandboxes that it failed in before.
+func (w *Worker) takeIn(ctx context.Context, sweep string, lanes []store.Lane) {
+	var tenants []int64
+	for _, lane := range lanes {
+		if lane.Failed {
+			tenants = append(tenants, lane.Tenant)
+		}
+	}
+	if len(tenants) == 0 {
+		return
+	}
+	err := within(context.WithoutCancel(ctx), noteTimeout, func(ctx context.Context) error {
+		return w.store.ClearSweepFailures(ctx, sweep, tenants)
+	})
+	if err != nil { // the next time tells it again
+		w.log.WarnContext(ctx, "sweep works again in some sandboxes, which could not be written down", "sweep", sweep, "because", err)
+		return
+	}
+	w.log.InfoContext(ctx, "sweep works again in some sandboxes", "sweep", sweep, "tenants", tenants)
+}
+
+// othersWent tells of what failed in single sandboxes, and returns any other failure.
+func (w *Worker) othersWent(ctx context.Context, sweep string, err error) error {
+	var alone store.SandboxErrors
+	if !errors.As(err, &alone) {
+		return err
+	}
+	for tenant, why := range alone {
+		w.metrics.SandboxFailed(sweep)
+		w.log.ErrorContext(ctx, "sweep fails in one sandbox; the others went on", "sweep", sweep, "tenant", tenant, "error", why)
+	}
+	return nil
+}
