@@ -228,3 +228,14 @@ func TestPlatformAddresses(t *testing.T) {
 		})
 	}
 }
+
+// Installations of before still tell the worker where the api is.
+func TestWorkerAcceptsTheBaseURLThatItDoesNotNeed(t *testing.T) {
+	cmd := newWorkerCommand()
+	if err := cmd.ParseFlags([]string{"--base-url=http://cauri-api.cauri-system.svc"}); err != nil || !cmd.Flags().Changed(baseURLFlag) {
+		t.Error(err)
+	}
+	if strings.Contains(cmd.UsageString(), "--base-url") {
+		t.Error("it is still offered")
+	}
+}
