@@ -76,6 +76,8 @@ func FuzzDatabaseURL(f *testing.F) {
 	} {
 		f.Add("postgres://cauri:", "@"+seed)
 		f.Add("host=db password=", " port="+seed)
+		f.Add("cauri:", "@"+seed) // without a scheme
+		f.Add("postgres://cauri:p/", "@"+seed)
 	}
 	f.Fuzz(func(t *testing.T, before, after string) {
 		const password = "correct-horse-7"
@@ -84,6 +86,8 @@ func FuzzDatabaseURL(f *testing.F) {
 			s.Close()
 		} else if strings.Contains(err.Error(), password) {
 			t.Errorf("%q%q: the error shows the password: %v", before, after, err)
+		} else if !strings.Contains(err.Error(), "postgres://user:password@host:5432/name") {
+			t.Errorf("%q%q: the error does not say what to write: %v", before, after, err)
 		}
 	})
 }

@@ -59,7 +59,7 @@ func Migrate(ctx context.Context, url string) error {
 func ownerConfig(url string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
-		return nil, fmt.Errorf("reading the database URL: %w", err)
+		return nil, fmt.Errorf("reading the database URL: %w", unreadable(url, err))
 	}
 	config.ConnectTimeout = connectTimeout
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // prepares nothing, which a pooler would not find again

@@ -102,7 +102,7 @@ const connectTimeout = 5 * time.Second
 func openPool(url string, options Options, reached *addresses) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, err
+		return nil, unreadable(url, err)
 	}
 	config.MaxConns = int32(options.MaxConns)
 	if options.MaxConns == 0 {
