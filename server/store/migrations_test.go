@@ -10,7 +10,7 @@ import (
 )
 
 // released is the newest migration that was there before the first release: those after it are additive.
-const released = 9
+const released = 11
 
 // breaking are statements that the program of the release before may not survive while a rolling upgrade runs, or after one that was
 // rolled back. First a release stops using something, and a later one removes it: the statement then says so in a comment right above
