@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -30,6 +31,27 @@ func (a *addresses) dialed(dial pgconn.DialFunc) pgconn.DialFunc {
 	}
 }
 
+// serverAddress asks Postgres where it is itself: behind a Service or a pooler that is another address than the one that was dialed.
+const serverAddress = "-- name: ServerAddress\nselect host(inet_server_addr()), inet_server_port()"
+
+// asked remembers the address at which a new connection ends. A pooler may not know; then there is nothing to remember.
+func (a *addresses) asked(ctx context.Context, conn *pgx.Conn) error {
+	var address *string
+	var port *int32
+	if err := conn.QueryRow(ctx, serverAddress, pgx.QueryExecModeSimpleProtocol).Scan(&address, &port); err != nil {
+		return err
+	}
+	if address == nil || port == nil {
+		return nil // by a Unix socket
+	}
+	at, err := netip.ParseAddr(*address)
+	if err != nil {
+		return nil // no address that anything could be sent to
+	}
+	a.add(netip.AddrPortFrom(at.Unmap().WithZone(""), uint16(*port)))
+	return nil
+}
+
 // add puts an address into a new slice: the one before may be in somebody's hands.
 func (a *addresses) add(at netip.AddrPort) {
 	a.mu.Lock()
@@ -39,7 +61,7 @@ func (a *addresses) add(at netip.AddrPort) {
 	}
 }
 
-// Addresses are those of the database, as far as this store has connected to it. The caller must not change them.
+// Addresses are those of the database, as far as this store has connected to it: where it dialed, and where Postgres says that it is. The caller must not change them.
 func (s *Store) Addresses() []netip.AddrPort {
 	s.reached.mu.Lock()
 	defer s.reached.mu.Unlock()

@@ -113,6 +113,7 @@ func openPool(url string, options Options, reached *addresses) (*pgxpool.Pool, e
 	config.ConnConfig.Tracer = options.Tracer
 	config.ConnConfig.DialFunc = reached.dialed(config.ConnConfig.DialFunc)
 	config.BeforeConnect = newPooler(url).adapt
+	config.AfterConnect = reached.asked
 	return pgxpool.NewWithConfig(context.Background(), config)
 }
 

@@ -103,10 +103,13 @@ var (
 		netip.MustParseAddr("192.0.0.192"):     true,
 		netip.MustParseAddr("168.63.129.16"):   true,
 	}
-	nat64      = netip.MustParsePrefix("64:ff9b::/96")   // RFC 6052: IPv4 in the last four bytes
-	sixToFour  = netip.MustParsePrefix("2002::/16")      // RFC 3056: IPv4 in bytes 2 to 5
-	compatible = netip.MustParsePrefix("::/96")          // RFC 4291, deprecated: IPv4 in the last four bytes
-	nat64Local = netip.MustParsePrefix("64:ff9b:1::/48") // RFC 8215: local translation, IPv4 in the last four bytes of a /96
+	nat64      = netip.MustParsePrefix("64:ff9b::/96")             // RFC 6052: IPv4 in the last four bytes
+	sixToFour  = netip.MustParsePrefix("2002::/16")                // RFC 3056: IPv4 in bytes 2 to 5
+	compatible = netip.MustParsePrefix("::/96")                    // RFC 4291, deprecated: IPv4 in the last four bytes
+	translated = netip.MustParsePrefix("::ffff:0:0:0/96")          // RFC 2765: IPv4 in the last four bytes
+	teredo     = netip.MustParsePrefix("2001::/32")                // RFC 4380: the server's IPv4 in bytes 4 to 7, the client's, inverted, in the last
+	nat64Local = netip.MustParsePrefix("64:ff9b:1::/48")           // RFC 8215: local translation, see localTranslations
+	isatap     = [2]string{"\x00\x00\x5e\xfe", "\x02\x00\x5e\xfe"} // RFC 5214: bytes 8 to 11, before the IPv4
 )
 
 // reached are the addresses that a packet to address may end at.
@@ -116,13 +119,30 @@ func reached(address netip.Addr) []netip.Addr {
 		return []netip.Addr{address}
 	}
 	bytes := address.As16()
+	last := netip.AddrFrom4([4]byte(bytes[12:16]))
 	switch {
-	case nat64.Contains(address), nat64Local.Contains(address), compatible.Contains(address):
-		return []netip.Addr{address, netip.AddrFrom4([4]byte(bytes[12:16]))}
+	case nat64.Contains(address), compatible.Contains(address), translated.Contains(address), slices.Contains(isatap[:], string(bytes[8:12])):
+		return []netip.Addr{address, last}
+	case nat64Local.Contains(address):
+		return append(localTranslations(bytes), address, last)
 	case sixToFour.Contains(address):
 		return []netip.Addr{address, netip.AddrFrom4([4]byte(bytes[2:6]))}
+	case teredo.Contains(address):
+		client := [4]byte{^bytes[12], ^bytes[13], ^bytes[14], ^bytes[15]}
+		return []netip.Addr{address, netip.AddrFrom4([4]byte(bytes[4:8])), netip.AddrFrom4(client)}
 	}
 	return []netip.Addr{address}
+}
+
+// localTranslations are the IPv4 addresses in one of the prefix of local translation where that is used with a length of 48, 56 or 64
+// bits (RFC 6052, section 2.2: byte 8 is left out). An address that holds none there has zeros, which are no address of a receiver.
+func localTranslations(b [16]byte) (found []netip.Addr) {
+	for _, four := range [][4]byte{{b[6], b[7], b[9], b[10]}, {b[7], b[9], b[10], b[11]}, {b[9], b[10], b[11], b[12]}} {
+		if address := netip.AddrFrom4(four); !thisNetwork.Contains(address) {
+			found = append(found, address)
+		}
+	}
+	return found
 }
 
 // control is called by the dialer with the address that it is about to connect to, after names were resolved: what was
