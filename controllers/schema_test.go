@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -82,7 +83,7 @@ func TestSandboxEnvironmentSchema(t *testing.T) {
 		environments = "environments: [{operator: mtn, country: RW}]\n"
 		webhook      = environments + "webhook: {url: 'http://shop/', "
 		badURL       = "write an absolute http or https URL, for example http://shop.team-payments.svc/webhooks"
-		badDuration  = "write a duration such as 500ms, 5s, 1m30s or 1h"
+		badDuration  = "write a duration in hours, minutes, seconds and milliseconds, such as 500ms, 1m30s or 24h; 7 days are 168h"
 
 		baseURLField    = "spec.stores[0].operatorCredentials[0].baseURL: "
 		badBaseURL      = baseURLField + "write an absolute http or https URL, for example https://gateway.example.com/airtel"
@@ -139,7 +140,7 @@ credentialsSecretName: somewhere.else
 			"spec.stores[0].slug: write a slug of a-z, 0-9, - and _, starting and ending with a letter or digit, for example shop"}},
 		"pending timeout too short":  {spec: environments + "pendingTimeout: 999ms", refuse: []string{"spec.pendingTimeout: write a pendingTimeout from 1s to 24h"}},
 		"pending timeout too long":   {spec: environments + "pendingTimeout: 24h1s", refuse: []string{"spec.pendingTimeout: write a pendingTimeout from 1s to 24h"}},
-		"pending timeout is no time": {spec: environments + "pendingTimeout: soon", refuse: []string{"spec.pendingTimeout: write a duration such as 500ms, 5s, 1m30s or 1h"}},
+		"pending timeout is no time": {spec: environments + "pendingTimeout: 7d", refuse: []string{"spec.pendingTimeout: write a duration in hours, minutes, seconds and milliseconds, such as 500ms, 1m30s or 24h; 7 days are 168h"}},
 		"grace too long":             {spec: environments + "keyRotationGrace: 721h", refuse: []string{"spec.keyRotationGrace: write a keyRotationGrace of at most 720h"}},
 		"no grace":                   {spec: environments + "keyRotationGrace: 0s"},
 		"ttl too short":              {spec: environments + "ttl: 59s", refuse: []string{"spec.ttl: write a ttl from 1m to 8760h"}},
@@ -225,7 +226,18 @@ func TestTestClientSchema(t *testing.T) {
 
 func TestImmutableFields(t *testing.T) {
 	c := newCluster(t)
+	const (
+		fixedOperator   = "spec.operator: operator cannot be changed: delete the TestClient and make it anew"
+		fixedCountry    = "spec.country: country cannot be changed: delete the TestClient and make it anew"
+		airtelElsewhere = "spec: airtel is available in RW only: write country: RW, or another operator"
+	)
+	conditions := []metav1.Condition{{Type: "Ready", Status: metav1.ConditionFalse, Reason: "OperatorUnknown", LastTransitionTime: metav1.Now()}}
+	registered := &v1alpha1.TestClientStatus{ObservedGeneration: 1, Conditions: conditions, Operator: "mtn", Country: "RW", Currency: "RWF"}
+	stalled := &v1alpha1.TestClientStatus{ObservedGeneration: 1, Conditions: conditions}
+	written := func(tc *v1alpha1.TestClient) { tc.Spec.Operator, tc.Spec.Country = "mtn", "RW" }
 	for name, test := range map[string]struct {
+		spec   func(*v1alpha1.TestClient)
+		status *v1alpha1.TestClientStatus
 		change func(*v1alpha1.TestClient)
 		refuse []string
 	}{
@@ -239,13 +251,54 @@ func TestImmutableFields(t *testing.T) {
 		},
 		"everything else can be changed": {
 			change: func(tc *v1alpha1.TestClient) {
-				tc.Spec.Balance, tc.Spec.State, tc.Spec.Behaviour, tc.Spec.Operator = 1, "Blocked", "Ignore", "mtn"
+				tc.Spec.Balance, tc.Spec.State, tc.Spec.Behaviour = 1, "Blocked", "Ignore"
 			},
+		},
+		"what the number gave, before it is known": {
+			change: func(tc *v1alpha1.TestClient) { tc.Spec.Operator, tc.Spec.Country = "mtn", "CI" },
+			refuse: []string{fixedOperator, fixedCountry},
+		},
+		"another one than the number gave": {
+			status: registered,
+			change: func(tc *v1alpha1.TestClient) { tc.Spec.Operator, tc.Spec.Country = "airtel", "CI" },
+			refuse: []string{fixedOperator, fixedCountry, airtelElsewhere},
+		},
+		"the one that the number gave": {
+			status: registered,
+			change: func(tc *v1alpha1.TestClient) { tc.Spec.Operator, tc.Spec.Country = "mtn", "RW" },
+		},
+		"another one than was written": {
+			spec: written, status: registered,
+			change: func(tc *v1alpha1.TestClient) { tc.Spec.Operator, tc.Spec.Country = "orange", "BJ" },
+			refuse: []string{fixedOperator, fixedCountry},
+		},
+		"one that was written is taken away": {
+			spec: written, status: registered,
+			change: func(tc *v1alpha1.TestClient) { tc.Spec.Operator, tc.Spec.Country = "", "" },
+			refuse: []string{fixedOperator, fixedCountry},
+		},
+		"one that does not follow from the number": {
+			status: stalled,
+			change: func(tc *v1alpha1.TestClient) { tc.Spec.Operator, tc.Spec.Country = "moov", "TG" },
+		},
+		"one that cannot be": {
+			spec: func(tc *v1alpha1.TestClient) { tc.Spec.Operator = "airtel" }, status: stalled,
+			change: func(tc *v1alpha1.TestClient) { tc.Spec.Operator = "moov" },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			alice := c.newTestClient("alice-"+strings.ReplaceAll(strings.ToLower(name), " ", "-"), "+250788000001")
+			alice.Name = strings.ReplaceAll(alice.Name, ",", "")
+			if test.spec != nil {
+				test.spec(alice)
+			}
 			c.create(alice)
+			if test.status != nil {
+				alice.Status = *test.status
+				if err := c.Status().Update(t.Context(), alice); err != nil {
+					t.Fatal(err)
+				}
+			}
 			before := alice.DeepCopy()
 			test.change(alice)
 			err := c.Patch(t.Context(), alice, client.MergeFrom(before), client.DryRunAll)

@@ -37,13 +37,13 @@ type TestClientSpec struct {
 	MSISDN string `json:"msisdn"`
 
 	// operator is the SIM's mobile-money operator: mtn, orange, moov or airtel. Default: the one that the number's prefix
-	// belongs to.
+	// belongs to. It cannot be changed once the controller knows it, which status.operator shows; what stands there may be written.
 	//
 	// +optional
 	Operator Operator `json:"operator,omitempty"`
 
 	// country is the SIM's market: CI, RW, BJ or TG. It decides the currency. Default: the one of the number's country
-	// code.
+	// code. It cannot be changed once the controller knows it, which status.country shows; what stands there may be written.
 	//
 	// +optional
 	Country Country `json:"country,omitempty"`
@@ -124,6 +124,8 @@ type TestClientStatus struct {
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
+// +kubebuilder:validation:XValidation:rule="has(self.spec.operator) == has(oldSelf.spec.operator) && (!has(self.spec.operator) || self.spec.operator == oldSelf.spec.operator) || has(oldSelf.status) && (has(oldSelf.status.operator) ? has(self.spec.operator) && self.spec.operator == oldSelf.status.operator : has(oldSelf.status.conditions))",fieldPath=".spec.operator",message="operator cannot be changed: delete the TestClient and make it anew"
+// +kubebuilder:validation:XValidation:rule="has(self.spec.country) == has(oldSelf.spec.country) && (!has(self.spec.country) || self.spec.country == oldSelf.spec.country) || has(oldSelf.status) && (has(oldSelf.status.country) ? has(self.spec.country) && self.spec.country == oldSelf.status.country : has(oldSelf.status.conditions))",fieldPath=".spec.country",message="country cannot be changed: delete the TestClient and make it anew"
 type TestClient struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -94,5 +94,5 @@ type RetryPolicy struct {
 //
 // +kubebuilder:validation:Type=string
 // +kubebuilder:validation:MaxLength=32
-// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$')",message="write a duration such as 500ms, 5s, 1m30s or 1h"
+// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$')",message="write a duration in hours, minutes, seconds and milliseconds, such as 500ms, 1m30s or 24h; 7 days are 168h"
 type Duration string
