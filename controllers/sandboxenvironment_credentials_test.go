@@ -192,6 +192,70 @@ func TestTamperedSecret(t *testing.T) {
 	}
 }
 
+// A Secret that nobody can change into what it should be is made anew, with the credentials that it holds.
+func TestSecretThatCannotBeChanged(t *testing.T) {
+	for name, test := range map[string]struct {
+		replace func(*corev1.Secret)
+		then    func(*v1alpha1.SandboxEnvironment)
+		rotated bool
+	}{
+		"of another type":          {replace: func(s *corev1.Secret) { s.Type = corev1.SecretTypeOpaque }},
+		"immutable and not right":  {replace: func(s *corev1.Secret) { s.Immutable, s.Data["uri"] = new(true), []byte("http://elsewhere") }},
+		"immutable and to rotate":  {replace: func(s *corev1.Secret) { s.Immutable = new(true) }, then: withKeyRotation("1", "24h"), rotated: true},
+		"immutable, other type":    {replace: func(s *corev1.Secret) { s.Immutable, s.Type = new(true), corev1.SecretTypeOpaque }},
+		"immutable, without label": {replace: func(s *corev1.Secret) { s.Immutable, s.Labels = new(true), map[string]string{} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.start()
+			sandbox := c.newSandbox()
+			c.create(sandbox)
+			c.sandboxReady(sandbox)
+			c.stop()
+			before := c.secret("checkout-credentials")
+			replaced := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+				Namespace: before.Namespace, Name: before.Name, Labels: before.Labels, Annotations: map[string]string{"mine": "too"}, OwnerReferences: before.OwnerReferences,
+			}, Type: before.Type, Data: before.DeepCopy().Data}
+			replaced.Data["note"] = []byte("mine")
+			test.replace(replaced)
+			if err := c.Delete(t.Context(), before); err != nil {
+				t.Fatal(err)
+			}
+			c.create(replaced)
+			if test.then != nil {
+				edit(c, sandbox, test.then)
+			}
+			c.start()
+
+			c.until(func(context.Context) string {
+				after := &corev1.Secret{}
+				if err := c.Get(t.Context(), client.ObjectKeyFromObject(before), after); err != nil {
+					return err.Error()
+				}
+				if after.UID == replaced.UID {
+					return "it was not made anew"
+				}
+				if after.Type != before.Type || after.Immutable != nil || after.Annotations["mine"] != "too" || after.Labels["cauri.dev/sandbox"] != "checkout" {
+					return fmt.Sprintf("it is %s, immutable %v, %v, %v", after.Type, after.Immutable, after.Annotations, after.Labels)
+				}
+				want := before.DeepCopy().Data
+				want["note"] = []byte("mine")
+				if test.rotated {
+					if bytes.Equal(want["api-key"], after.Data["api-key"]) {
+						return "the key was not rotated"
+					}
+					want["api-key"] = after.Data["api-key"]
+				}
+				return cmp.Diff(want, after.Data)
+			})
+			c.sandboxReady(sandbox)
+			if !test.rotated { // else the key before is accepted too
+				c.accepted(c.secret("checkout-credentials").Data["api-key"])
+			}
+		})
+	}
+}
+
 // TestKeyOfAnotherSandbox pastes the key of one sandbox into the Secret of another.
 func TestKeyOfAnotherSandbox(t *testing.T) {
 	c := newCluster(t)

@@ -201,14 +201,16 @@ func (r *sandboxReconciler) heldCredentials(ctx context.Context, sandbox *v1alph
 // the other made in between.
 func (r *sandboxReconciler) writeSecret(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey, present *corev1.Secret, w wantedSecret, chosen credentials) error {
 	data := r.secretData(sandbox, w.organizationID, chosen)
-	if present == nil {
-		secret := &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{
-				Namespace: key.Namespace, Name: key.Name, Labels: secretLabels(sandbox), Annotations: toWrite(nil, secretAnnotations(chosen)),
-				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(sandbox, v1alpha1.GroupVersion.WithKind("SandboxEnvironment"))},
-			},
-			Type: secretType,
-			Data: data,
+	if isFixed(present) {
+		if err := r.Delete(ctx, present, client.Preconditions{UID: &present.UID, ResourceVersion: &present.ResourceVersion}); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	if present == nil || isFixed(present) {
+		secret := newSecret(sandbox, key, data, chosen)
+		if isFixed(present) { // what others added to it stays
+			secret.Labels, secret.Annotations = with(present.Labels, secret.Labels), with(present.Annotations, secretAnnotations(chosen))
+			secret.Data = with(present.Data, data)
 		}
 		if err := r.Create(ctx, secret, fieldOwner); err != nil {
 			return err
@@ -231,6 +233,34 @@ func (r *sandboxReconciler) writeSecret(ctx context.Context, sandbox *v1alpha1.S
 			WithBlockOwnerDeletion(true)).
 		WithData(data)
 	return r.Apply(ctx, secret, fieldOwner, client.ForceOwnership)
+}
+
+// newSecret is the credentials Secret as it is made.
+func newSecret(sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey, data map[string][]byte, chosen credentials) *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: key.Namespace, Name: key.Name, Labels: secretLabels(sandbox), Annotations: toWrite(nil, secretAnnotations(chosen)),
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(sandbox, v1alpha1.GroupVersion.WithKind("SandboxEnvironment"))},
+		},
+		Type: secretType,
+		Data: data,
+	}
+}
+
+// isFixed reports whether a Secret is one that Kubernetes lets nobody change into what it should be: it has to be deleted and made
+// anew, with the credentials that it holds. Only the loss of the process between the two loses the API key, and a new one is issued.
+func isFixed(secret *corev1.Secret) bool {
+	return secret != nil && (secret.Type != secretType || valueOr(secret.Immutable, false))
+}
+
+// with is m, changed by the entries of another map.
+func with[V any](m, changes map[string]V) map[string]V {
+	changed := maps.Clone(m)
+	if changed == nil {
+		return changes
+	}
+	maps.Copy(changed, changes)
+	return changed
 }
 
 // deleteSecrets deletes the Secrets that the sandbox owns, except the one to keep.
@@ -298,9 +328,12 @@ func toWrite(present, wanted map[string]string) map[string]string {
 	return wanted
 }
 
-// isAsWanted reports whether an own Secret has the labels, the annotations and the content that it should have. What others
+// isAsWanted reports whether an own Secret has the type, the labels, the annotations and the content that it should have. What others
 // added to it is theirs.
 func (r *sandboxReconciler) isAsWanted(secret *corev1.Secret, sandbox *v1alpha1.SandboxEnvironment, w wantedSecret, chosen credentials) bool {
+	if secret.Type != secretType {
+		return false
+	}
 	for label, value := range secretLabels(sandbox) {
 		if secret.Labels[label] != value {
 			return false
