@@ -14,7 +14,8 @@ import (
 // the database is away, and none puts a secret into an error.
 type Database interface {
 	// ApplySandbox makes the rows of a sandbox equal to its configuration and returns them. It writes nothing where they
-	// are equal already. It returns [store.ErrStaleGeneration] if a later generation of the resource has been applied.
+	// are equal already. It returns [store.ErrStaleGeneration] if a later generation of the resource has been applied,
+	// and [store.ErrNameTaken] if the rows of another resource have the name.
 	ApplySandbox(ctx context.Context, config store.SandboxConfig) (store.SandboxState, error)
 
 	// StoredCredentials are those of a sandbox as they stand there; zero if there are none yet.

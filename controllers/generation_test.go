@@ -100,6 +100,62 @@ func TestAFrozenControllerEmptiesNoSandboxAgain(t *testing.T) {
 	}
 }
 
+// A controller that wakes up with a resource that was deleted and made again must not take the name from the new one.
+func TestAFrozenControllerTakesNoNameAway(t *testing.T) {
+	c := newCluster(t)
+	frozen := newFrozenDatabase(c.database, 2)
+	c.start(func(o *controllers.Options) { o.Database = frozen })
+	first := c.newSandbox()
+	c.create(first)
+	c.sandboxReady(first)
+	edit(c, first, func(s *v1alpha1.SandboxEnvironment) { s.Spec.OpeningFloat[0].Amount = 5000 })
+	<-frozen.reached
+	c.start()
+	c.delete(first)
+	second := c.newSandbox()
+	c.create(second)
+	c.sandboxReady(second)
+
+	close(frozen.wake)
+	if err := <-frozen.woken; err == nil {
+		t.Error("a resource that is gone was applied")
+	}
+	edit(c, second, func(s *v1alpha1.SandboxEnvironment) { s.Spec.LatencyPercent = new(int32(0)) }) // both look at it
+	c.sandboxReady(second)
+	var held []string
+	c.row("select array_agg(resource_uid::text) from organizations where retained_at is null", nil, &held)
+	if diff := cmp.Diff([]string{string(second.UID)}, held); diff != "" || c.count("select count(*) from organizations") != 1 {
+		t.Errorf("organizations (-want +got):\n%s", diff)
+	}
+}
+
+// The end of a sandbox whose finalizer was taken away was not seen: its rows may be what was to be retained.
+func TestTheRowsOfAVanishedSandboxAreRetained(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	first := c.newSandbox(func(s *v1alpha1.SandboxEnvironment) { s.Spec.DeletionPolicy = "Retain" })
+	c.create(first)
+	c.sandboxReady(first)
+	c.stop()
+	edit(c, first, func(s *v1alpha1.SandboxEnvironment) { s.Finalizers = nil })
+	c.delete(first)
+	if err := c.Delete(t.Context(), c.secret("checkout-credentials")); err != nil { // there is no garbage collector here
+		t.Fatal(err)
+	}
+	second := c.newSandbox()
+	c.create(second)
+	c.start()
+	c.sandboxReady(second)
+	var retained string
+	c.row("select resource_uid::text from organizations where retained_at is not null", nil, &retained)
+	if retained != string(first.UID) || first.Status.OrganizationID == second.Status.OrganizationID {
+		t.Errorf("the rows of %s are retained; the second sandbox has the organization %s", retained, second.Status.OrganizationID)
+	}
+	if n := c.count("select count(*) from floats"); n != 2 {
+		t.Errorf("%d floats are there, want those of both", n)
+	}
+}
+
 func TestAFrozenControllerSetsNoBalanceBack(t *testing.T) {
 	c := newCluster(t)
 	frozen := newFrozenDatabase(c.database, 2)

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -32,13 +33,28 @@ func (r *sandboxReconciler) reconcileDatabase(ctx context.Context, sandbox *v1al
 	if err != nil {
 		return err
 	}
-	state, err := applyPresent(ctx, r.live, sandbox, func(rolledBack int64) (store.SandboxState, error) {
-		seen.config.RolledBack = rolledBack
-		return r.database.ApplySandbox(ctx, seen.config)
-	})
+	state, err := r.apply(ctx, sandbox, &seen.config)
+	var taken store.ErrNameTaken
+	if errors.As(err, &taken) {
+		// There is one resource of a name: if the API server has this one, the other is gone, and its end was not seen.
+		if err := checkSpecIsPresent(ctx, r.live, sandbox); err != nil {
+			return err
+		}
+		seen.config.Replaces = taken.UID
+		if state, err = r.apply(ctx, sandbox, &seen.config); errors.As(err, &taken) {
+			return errSpecChanged
+		}
+	}
 	if err != nil {
 		return databaseFailure(err)
 	}
 	seen.state = &state
 	return nil
+}
+
+func (r *sandboxReconciler) apply(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, config *store.SandboxConfig) (store.SandboxState, error) {
+	return applyPresent(ctx, r.live, sandbox, func(rolledBack int64) (store.SandboxState, error) {
+		config.RolledBack = rolledBack
+		return r.database.ApplySandbox(ctx, *config)
+	})
 }

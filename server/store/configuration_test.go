@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -472,7 +473,19 @@ func TestSandboxOfTheSameNameIsAnother(t *testing.T) {
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	again := w.beside(w.config.Name)
+	before, impostor := w.written(), w.config
+	impostor.UID = uuid.NewString()
+	var taken store.ErrNameTaken
+	for _, replaces := range []string{"", uuid.NewString()} { // a controller that does not know that the first is gone
+		impostor.Replaces = replaces
+		if _, err := w.ApplySandbox(t.Context(), impostor); !errors.As(err, &taken) || taken.UID != w.config.UID {
+			t.Errorf("the name of another one: %v", err)
+		}
+	}
+	if diff := cmp.Diff(before, w.written()); diff != "" {
+		t.Errorf("rows were written:\n%s", diff)
+	}
+	again := w.beside(w.config.Name, func(c *store.SandboxConfig) { c.Replaces = w.config.UID })
 	if again.sandbox.OrganizationID == w.sandbox.OrganizationID || again.sandbox.Tenant == w.sandbox.Tenant {
 		t.Error("it is the same organization")
 	}
@@ -487,6 +500,16 @@ func TestSandboxOfTheSameNameIsAnother(t *testing.T) {
 	}
 	if state := again.apply(); state.TestClients != 0 || state.Balances[payments.RWF] != 1000 {
 		t.Errorf("it begins with %+v", state)
+	}
+	// What it was to become of the rows of the first nobody knows: they stay, without a key or a secret, until they are purged.
+	if n := w.count("select count(*) from organizations where retained_at is not null and signing_secret is null"); n != 1 {
+		t.Errorf("%d organizations are retained, want the first", n)
+	}
+	if n := w.count("select count(*) from transactions where tenant = $1", w.sandbox.Tenant); n == 0 {
+		t.Error("the transactions of the first are gone")
+	}
+	if retained, err := w.RetainedSandboxes(t.Context(), 0); err != nil || len(retained) != 1 || retained[0].UID != w.config.UID {
+		t.Errorf("retained are %+v, %v", retained, err)
 	}
 	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
 		t.Fatal(err)

@@ -76,6 +76,15 @@ func overBound(err error) bool {
 	return errors.As(err, &answer) && (answer.ConstraintName == "floats_balance_bound" || answer.ConstraintName == "sims_balance_bound")
 }
 
+// ErrNameTaken is returned for a sandbox whose name the rows of another resource have.
+type ErrNameTaken struct {
+	UID string // of that resource
+}
+
+func (e ErrNameTaken) Error() string {
+	return "the rows of another resource, with the UID " + e.UID + ", have the sandbox's name"
+}
+
 // classify says what was being done, and marks an error that is the database's absence as [ErrUnavailable].
 func classify(err error, doing string) error {
 	switch {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/store/internal/db"
 )
@@ -18,25 +19,27 @@ func (s *Store) RetainSandbox(ctx context.Context, sandboxUID string) error {
 	if err != nil {
 		return err
 	}
-	err = s.inTx(ctx, func(q *db.Queries) error {
-		org, err := q.LockOrganization(ctx, uid)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		for _, remove := range []func(context.Context, int64) (int64, error){q.PurgeKeys, q.PurgeOperatorCredentials} {
-			if _, err := remove(ctx, org.Tenant); err != nil {
-				return err
-			}
-		}
-		if err := q.RetainOrganization(ctx, org.Tenant); err != nil {
-			return err
-		}
-		return q.BumpVersion(ctx, org.Tenant)
-	})
+	err = s.inTx(ctx, func(q *db.Queries) error { return retain(ctx, q, uid) })
 	return classify(err, "retaining the sandbox's rows")
+}
+
+func retain(ctx context.Context, q *db.Queries, uid pgtype.UUID) error {
+	org, err := q.LockOrganization(ctx, uid)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, remove := range []func(context.Context, int64) (int64, error){q.PurgeKeys, q.PurgeOperatorCredentials} {
+		if _, err := remove(ctx, org.Tenant); err != nil {
+			return err
+		}
+	}
+	if err := q.RetainOrganization(ctx, org.Tenant); err != nil {
+		return err
+	}
+	return q.BumpVersion(ctx, org.Tenant)
 }
 
 // RetainedSandbox is a sandbox whose resource was deleted and whose rows were to stay.

@@ -12,6 +12,7 @@ type SandboxConfig struct {
 	UID        string // of the SandboxEnvironment, a UUID
 	Generation int64  // of the SandboxEnvironment; one before the generation that was applied last is refused
 	RolledBack int64  // the generation that was applied last, where the API server is known to have gone back behind it; else 0
+	Replaces   string // UID of a resource that is known to be gone: if its rows have the name, they are retained
 	Namespace  string
 	Name       string
 

@@ -16,7 +16,7 @@ import (
 
 // ApplySandbox makes the rows of a sandbox equal to what its resource wants, in one database transaction, and returns how
 // they stand then. It writes nothing when they are equal already. It returns [ErrStaleGeneration] for a resource that was read
-// before its last change was applied.
+// before its last change was applied, and [ErrNameTaken] where rows of another resource have its name.
 func (s *Store) ApplySandbox(ctx context.Context, want SandboxConfig) (SandboxState, error) {
 	uid, err := parseUID(want.UID)
 	if err != nil {
@@ -154,14 +154,7 @@ func (c *sandboxChange) settings(row db.Organization) error {
 }
 
 func (c *sandboxChange) newOrganization() error {
-	// A resource of the same name whose end was never seen (its finalizer was taken away by hand) must not stand in the way.
-	former, err := c.q.OrganizationNamed(c.ctx, c.want.Namespace, c.want.Name)
-	switch {
-	case err == nil:
-		if _, err := c.q.RetireOrganization(c.ctx, former); err != nil {
-			return err
-		}
-	case !errors.Is(err, pgx.ErrNoRows):
+	if err := c.takeName(); err != nil {
 		return err
 	}
 	code, err := c.store.newCode()
@@ -179,6 +172,22 @@ func (c *sandboxChange) newOrganization() error {
 	})
 	c.tenant, c.state.OrganizationID, c.state.Reset, c.changed = row.Tenant, row.OrgID, row.Reset, true
 	return err
+}
+
+// takeName retains the rows of a resource of the same name whose end was never seen, as its finalizer was taken away by hand or the
+// database was restored. What its deletionPolicy was nobody can tell any more. It returns [ErrNameTaken] where the caller does not
+// know of that resource that it is gone.
+func (c *sandboxChange) takeName() error {
+	former, err := c.q.OrganizationNamed(c.ctx, c.want.Namespace, c.want.Name)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil
+	case err != nil:
+		return err
+	case former.String() != c.want.Replaces:
+		return ErrNameTaken{UID: former.String()}
+	}
+	return retain(c.ctx, c.q, former)
 }
 
 // setSettings gives a row the settings that the resource wants.
