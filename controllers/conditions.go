@@ -15,7 +15,8 @@ type progress struct {
 	done  int      // how many steps succeeded
 	err   error    // why the next one did not; nil if all did
 
-	suspended bool // everything is in place, and at rest
+	suspended bool   // everything is in place, and at rest
+	unused    string // what the spec has and nothing uses, told beside what is True; empty for nothing
 }
 
 // readyMessage is what a condition with positive polarity says while it is True.
@@ -41,7 +42,11 @@ func (p progress) conditions(before []metav1.Condition, generation int64, now ti
 	for i, step := range p.steps {
 		switch {
 		case i < p.done:
-			set(step, metav1.ConditionTrue, v1alpha1.ReasonReady, readyMessage[step])
+			message := readyMessage[step]
+			if step == v1alpha1.ConditionSpecAccepted {
+				message += p.unused
+			}
+			set(step, metav1.ConditionTrue, v1alpha1.ReasonReady, message)
 		case i == p.done:
 			set(step, metav1.ConditionFalse, reasonOf(p.err), p.err.Error())
 		case meta.FindStatusCondition(after, step) == nil:
@@ -54,7 +59,7 @@ func (p progress) conditions(before []metav1.Condition, generation int64, now ti
 	switch {
 	case p.err == nil:
 		reason, message := p.ready()
-		set(v1alpha1.ConditionReady, metav1.ConditionTrue, reason, message)
+		set(v1alpha1.ConditionReady, metav1.ConditionTrue, reason, message+p.unused)
 	case isStalling(p.err):
 		set(v1alpha1.ConditionReady, metav1.ConditionFalse, reasonOf(p.err), p.err.Error())
 		set(v1alpha1.ConditionStalled, metav1.ConditionTrue, reasonOf(p.err), p.err.Error())

@@ -15,6 +15,7 @@ func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1
 	if seen.config, err = sandboxConfig(sandbox); err != nil {
 		return err
 	}
+	seen.progress.unused = unused(sandbox.Spec)
 	if _, err = duration("spec.ttl", sandbox.Spec.TTL, noTTL); err != nil {
 		return err
 	}
