@@ -10,7 +10,7 @@ import (
 const (
 	// maxBatch bounds the requests that are booked together.
 	maxBatch = 64
-	// bookingTimeout bounds the booking of several requests, whose callers' own times end at different moments.
+	// bookingTimeout bounds the booking of several requests, unless the leader's own time ends before.
 	bookingTimeout = 10 * time.Second
 )
 
@@ -35,6 +35,7 @@ type backlog[T any] struct {
 	// atOnce is how many bookings of one float are under way at one time. More than one would take turns at the float's row anyway.
 	atOnce int
 	turns  *turns
+	shared bool // all sandboxes have one queue, in which each has one place
 	// one books a request in the turn of its caller, without one if it has none yet.
 	one func(ctx context.Context, at floatKey, request T, hasTurn bool) error
 	// many books several requests in the turn of its caller, all that it books in one database transaction, and tells which. An
@@ -108,7 +109,7 @@ func (b *backlog[T]) queue(at floatKey, request T) (*place[T], error) {
 	if len(l.queue) > 0 {
 		first = l.queue[0].since
 	}
-	if err := b.turns.expect(first, p.since); err != nil {
+	if err := b.turns.expect(first, p.since, len(l.queue) == 0 || b.shared); err != nil {
 		return nil, err
 	}
 	l.queue = append(l.queue, p)
@@ -131,13 +132,22 @@ func (b *backlog[T]) lead(ctx context.Context, at floatKey, request T) news {
 	for _, p := range others {
 		requests = append(requests, p.request)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bookingTimeout)
+	ctx, cancel := detached(ctx, bookingTimeout)
 	defer cancel()
 	verdict := together(b.many(ctx, at, requests))
 	for i, p := range others {
 		p.news <- verdict(i + 1)
 	}
 	return verdict(0)
+}
+
+// detached is a context that goes on when its parent is canceled, and ends with its parent's time or after the limit.
+func detached(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	until := time.Now().Add(limit)
+	if own, bounded := ctx.Deadline(); bounded && own.Before(until) {
+		until = own
+	}
+	return context.WithDeadline(context.WithoutCancel(ctx), until)
 }
 
 // together makes what each request is told of what became of all.
@@ -184,7 +194,7 @@ func (b *backlog[T]) pass(at floatKey) {
 // giveUp ends the waiting of somebody whose time is over. Who was told to lead at this moment passes that on.
 func (b *backlog[T]) giveUp(ctx context.Context, at floatKey, p *place[T]) error {
 	if b.leave(at, p) {
-		return ctx.Err()
+		return waitedFor(ctx, "the bookings before it")
 	}
 	select {
 	case told := <-p.news:
@@ -193,6 +203,7 @@ func (b *backlog[T]) giveUp(ctx context.Context, at floatKey, p *place[T]) error
 		} else if !told.alone {
 			return told.err
 		}
+		return waitedFor(ctx, "the bookings before it")
 	default: // a leader has taken it, and leaves its news where nobody looks
 	}
 	return ctx.Err()

@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store/internal/db"
 )
@@ -52,12 +50,11 @@ type KeyHash [32]byte
 type Directory struct {
 	store *Store
 
-	loading sync.Mutex    // held by the one load that runs
-	begun   atomic.Uint64 // loads begun, without those that failed
+	loads flight[struct{}]
 
 	state     atomic.Pointer[DirectoryState]
 	mu        sync.RWMutex
-	readAt    time.Time // when the database was read last, guarded by loading
+	readAt    time.Time // when the database was read last; of the one load that runs
 	version   int64
 	sandboxes map[int64]*entry
 	byKey     map[KeyHash]keyHolder
@@ -79,8 +76,13 @@ const nothing = -1
 
 // NewDirectory makes an empty directory; the first [Directory.Refresh] fills it.
 func NewDirectory(s *Store) *Directory {
-	return &Directory{store: s, version: nothing, sandboxes: map[int64]*entry{}, byKey: map[KeyHash]keyHolder{}}
+	d := &Directory{store: s, version: nothing, sandboxes: map[int64]*entry{}, byKey: map[KeyHash]keyHolder{}}
+	d.loads = flight[struct{}]{timeout: loadTimeout, run: func(ctx context.Context) (struct{}, error) { return struct{}{}, d.load(ctx) }}
+	return d
 }
+
+// loadTimeout bounds one load.
+const loadTimeout = 5 * time.Second
 
 // ByKey finds the sandbox that an API key belongs to. A key that was replaced belongs to none once its time is over.
 func (d *Directory) ByKey(hash KeyHash) (*Sandbox, bool) {
@@ -119,22 +121,11 @@ func (d *Directory) Run(ctx context.Context, interval time.Duration) {
 }
 
 // Refresh returns once the directory holds everything that was committed before the call. Calls that wait for the same
-// load share it.
+// load share it, and its failure. It returns [ErrUnavailable] when the database cannot be read, and the context's error when that
+// ends first.
 func (d *Directory) Refresh(ctx context.Context) error {
-	before := d.begun.Load()
-	d.loading.Lock()
-	defer d.loading.Unlock()
-	if d.begun.Load() > before {
-		return nil // another call has loaded meanwhile, and began after this one
-	}
-	d.begun.Add(1)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	if err := d.load(ctx); err != nil {
-		d.begun.Add(^uint64(0)) // whoever waits must try for itself
-		return classify(err, "reading the sandboxes' configuration")
-	}
-	return nil
+	_, err := d.loads.do(ctx)
+	return classify(err, "reading the sandboxes' configuration")
 }
 
 // changes are what a load read, all of one moment.
@@ -166,7 +157,6 @@ func (d *Directory) load(ctx context.Context) error {
 		return nil
 	}
 	c := changes{readAt: now, since: since}
-	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err = d.store.inTxOf(ctx, snapshot, func(q *db.Queries) error { return c.read(ctx, q) })
 	if err != nil {
 		return err

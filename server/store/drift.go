@@ -18,7 +18,7 @@ var errToWrite = errors.New("there is something to write")
 
 // reading runs queries outside the tenant wall, without a database transaction. It writes nothing: what would returns errToWrite.
 // Most resources that are looked at are as they should be, and then nothing is locked and no commit is waited for.
-func (s *Store) reading() *db.Queries { return db.New(readOnly{s.pool}) }
+func (s *Store) reading() *db.Queries { return db.New(readOnly{timely{s.pool, s.limit}}) }
 
 type readOnly struct{ db.DBTX }
 

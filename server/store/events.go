@@ -180,7 +180,7 @@ func (s *Store) ResendEvent(ctx context.Context, tenant int64, id payments.ID) (
 	case errors.Is(err, pgx.ErrNoRows):
 		return Event{}, ErrNotFound
 	case err != nil:
-		return Event{}, classify(err, "queueing the event")
+		return Event{}, classifyWrite(err, "queueing the event")
 	case !found.Deliverable:
 		return Event{}, ErrNoEndpoint
 	case found.BeingSent:

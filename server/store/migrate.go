@@ -61,7 +61,7 @@ func ownerConfig(url string) (*pgx.ConnConfig, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the database URL: %w", unreadable(url, err))
 	}
-	config.ConnectTimeout = connectTimeout
+	config.ConnectTimeout, config.DialFunc = connectTimeout, dialer().DialContext
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // prepares nothing, which a pooler would not find again
 	return config, nil
 }

@@ -53,6 +53,8 @@ func (p *pooler) adapt(ctx context.Context, config *pgx.ConnConfig) error {
 // ask connects and compares the process that serves the connection with the one that was announced when it was opened: a pooler
 // announces a number of its own, for many processes.
 func ask(ctx context.Context, config *pgconn.Config) (connectedTo, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
 	conn, err := pgconn.ConnectConfig(ctx, config)
 	if err != nil {
 		return unknown, err

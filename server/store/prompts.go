@@ -158,7 +158,7 @@ func (s *Store) AnswerPrompt(
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, false, ErrNotFound
 	case err != nil:
-		return nil, false, classify(err, "answering the prompt")
+		return nil, false, classifyWrite(err, "answering the prompt")
 	case !answered && !replayed:
 		return nil, false, &ErrPromptClosed{Transaction: t}
 	}

@@ -22,7 +22,7 @@ type Grant struct {
 // [ErrConfigChanged] for a tenant that was reset or deleted.
 func (s *Store) TakeRequests(ctx context.Context, tenant int64, limit, wanted int, unused Grant) (Grant, error) {
 	var row db.TakeRequestsRow
-	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+	err := pgx.BeginTxFunc(ctx, s.pool, perishable, func(tx pgx.Tx) (err error) {
 		if err := entered(tx.QueryRow(ctx, enterTenant, tenant)); err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,10 +23,7 @@ type replica struct {
 	// away or behind.
 	usable atomic.Bool
 
-	asking sync.Mutex    // held by the one question to the primary that is under way
-	asked  atomic.Uint64 // questions that were begun
-	answer position      // to the last of them, guarded by asking
-	err    error         // of the last of them, guarded by asking
+	asking flight[position] // of the primary
 
 	answered, declined atomic.Int64
 }
@@ -113,19 +109,11 @@ func patiently(ctx context.Context, f func() error) error {
 
 // position returns how far the primary's log went at a moment after the call began: what was committed before lies before it.
 // Calls that wait for the same answer share it.
-func (s *Store) position(ctx context.Context) (position, error) {
-	r := s.replica
-	before := r.asked.Load()
-	r.asking.Lock()
-	defer r.asking.Unlock()
-	if r.asked.Load() > before {
-		return r.answer, r.err // another call has asked meanwhile, and began after this one
-	}
-	r.asked.Add(1)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), replicaTimeout)
-	defer cancel()
-	r.err = s.pool.QueryRow(ctx, askPosition).Scan(&r.answer.lsn, &r.answer.timeline)
-	return r.answer, r.err
+func (s *Store) position(ctx context.Context) (position, error) { return s.replica.asking.do(ctx) }
+
+func (s *Store) askPosition(ctx context.Context) (at position, err error) {
+	err = s.pool.QueryRow(ctx, askPosition).Scan(&at.lsn, &at.timeline)
+	return at, err
 }
 
 // RunReplica looks, until ctx ends, whether a replica that is not used can be. It returns at once for a store without one.

@@ -63,7 +63,7 @@ func (s *Store) CheckSchema(ctx context.Context) error {
 		return nil
 	}
 	var has int64
-	err := s.pool.QueryRow(ctx, SchemaVersion).Scan(&has)
+	err := timely{s.pool, loadTimeout}.QueryRow(ctx, SchemaVersion).Scan(&has)
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) && (answer.Code == pgerrcode.UndefinedTable || answer.Code == pgerrcode.InsufficientPrivilege) {
 		return ErrSchemaBehind{Needs: s.schema.needs}

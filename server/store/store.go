@@ -31,6 +31,7 @@ type Store struct {
 	settled func(payments.Status, time.Duration)
 
 	deletionTime time.Duration
+	limit        time.Duration // of a statement and of a database transaction
 	reached      *addresses
 	replica      *replica // nil for none
 	schema       schema
@@ -56,6 +57,9 @@ type Options struct {
 	// [ErrOverloaded] then; default: for ever.
 	Patience time.Duration
 
+	// StatementTimeout bounds each statement, and each database transaction of several, outside the tenant wall; default 30 s.
+	StatementTimeout time.Duration
+
 	DeletionTime time.Duration // that a call of DeleteSandbox may take; default 5 s
 
 	// ReplicaURL is that of a streaming replica of the database, which answers lists while [Store.RunReplica] runs; empty for none.
@@ -71,9 +75,10 @@ func Open(url string, options Options) (*Store, error) {
 		return nil, fmt.Errorf("reading the database URL: %w", err)
 	}
 	s := &Store{pool: pool, keys: options.KeyRing, now: options.Now, random: options.Random, deletionTime: cmp.Or(options.DeletionTime, deletionTime), settled: options.Settled, reached: reached}
+	s.limit = cmp.Or(options.StatementTimeout, statementTimeout)
 	s.schema.needs = NewestSchema()
 	if options.ReplicaURL != "" {
-		s.replica = &replica{}
+		s.replica = &replica{asking: flight[position]{run: s.askPosition, timeout: replicaTimeout}}
 		if s.replica.pool, err = openPool(options.ReplicaURL, options, reached); err != nil {
 			pool.Close()
 			return nil, fmt.Errorf("reading the URL of the database's replica: %w", err)
@@ -90,7 +95,7 @@ func Open(url string, options Options) (*Store, error) {
 	s.disbursements = backlog[*NewDisbursement]{atOnce: 1, turns: s.turns, one: s.bookDisbursement, many: s.bookDisbursements}
 	// Look-ups take turns at the database trip by trip, not one by one. One trip for each of the database's cores keeps it busy.
 	s.lookups = backlog[*lookup]{atOnce: 1, turns: newTurns(math.MaxInt, options.Patience, s.now), one: s.lookUp, many: s.lookUpAll}
-	s.trips = backlog[*lookups]{atOnce: max(1, int(pool.Config().MaxConns)/4), turns: s.turns, one: s.travel, many: s.travelTogether}
+	s.trips = backlog[*lookups]{shared: true, atOnce: max(1, int(pool.Config().MaxConns)/4), turns: s.turns, one: s.travel, many: s.travelTogether}
 	return s, nil
 }
 
@@ -111,7 +116,8 @@ func openPool(url string, options Options, reached *addresses) (*pgxpool.Pool, e
 	}
 	config.ConnConfig.ConnectTimeout = connectTimeout
 	config.ConnConfig.Tracer = options.Tracer
-	config.ConnConfig.DialFunc = reached.dialed(config.ConnConfig.DialFunc)
+	config.ConnConfig.DialFunc = reached.dialed(dialer().DialContext)
+	config.PingTimeout = connectTimeout // of a connection that was idle: one that hangs gives way to another
 	config.BeforeConnect = newPooler(url).adapt
 	config.AfterConnect = reached.asked
 	return pgxpool.NewWithConfig(context.Background(), config)
@@ -135,7 +141,7 @@ func (s *Store) Ping(ctx context.Context) error {
 }
 
 // system runs queries outside the tenant wall: configuration, and what sweeps over all sandboxes.
-func (s *Store) system() *db.Queries { return db.New(s.pool) }
+func (s *Store) system() *db.Queries { return db.New(timely{s.pool, s.limit}) }
 
 // perishable is for database transactions of several statements: one whose process does not go on with it, since its machine is
 // frozen or cut off, ends by itself. Its locks would otherwise keep everybody else from a merchant's money for hours. That is
@@ -146,12 +152,17 @@ var perishable = pgx.TxOptions{BeginQuery: "begin; set local idle_in_transaction
 // them holds.
 var impatient = pgx.TxOptions{BeginQuery: "begin; set local idle_in_transaction_session_timeout = '5s'; set local lock_timeout = '1s'"}
 
+// snapshot is perishable for reading all of one moment.
+var snapshot = pgx.TxOptions{BeginQuery: "begin isolation level repeatable read read only; set local idle_in_transaction_session_timeout = '5s'"}
+
 // inTx runs f in one database transaction outside the tenant wall.
 func (s *Store) inTx(ctx context.Context, f func(q *db.Queries) error) error {
 	return s.inTxOf(ctx, perishable, f)
 }
 
 func (s *Store) inTxOf(ctx context.Context, options pgx.TxOptions, f func(q *db.Queries) error) error {
+	ctx, cancel := context.WithTimeout(ctx, s.limit)
+	defer cancel()
 	return pgx.BeginTxFunc(ctx, s.pool, options, func(tx pgx.Tx) error { return f(db.New(tx)) })
 }
 

@@ -50,7 +50,7 @@ type PayerOutcome struct {
 //
 // It returns [*ErrReferenceTaken] if the reference belongs to a transaction already, [ErrQuotaExceeded] if the sandbox's quota
 // is used up, [ErrMarketKnown] if the market was presumed and the registry knows another, and [ErrConfigChanged] if the outcome has
-// to be decided anew. Nothing is recorded then.
+// to be decided anew. Nothing is recorded then, nor after any other error but [ErrUncertain].
 func (s *Store) CreateCollection(ctx context.Context, tenant int64, n *NewCollection) error {
 	var err error
 	switch {
@@ -78,7 +78,7 @@ func (s *Store) recorded(ctx context.Context, tenant int64, reference string, er
 		return nil
 	}
 	if !errors.Is(err, pgx.ErrNoRows) && !isReferenceTaken(err) {
-		return classify(err, "recording the transaction")
+		return classifyWrite(err, "recording the transaction")
 	}
 	transaction, hash, err := s.FindReference(ctx, tenant, reference)
 	switch {

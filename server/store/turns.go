@@ -12,8 +12,13 @@ import (
 // done. It is an [ErrUnavailable].
 var ErrOverloaded = fmt.Errorf("%w: too much waits for it", ErrUnavailable)
 
-// maxWaiting bounds what waits in all lines where patience has an end, and so the memory that waiting takes: about 40 KiB each.
-const maxWaiting = 1000
+const (
+	// maxWaiting bounds what waits in all lines where patience has an end, and so the memory that waiting takes: about 40 KiB each.
+	maxWaiting = 1000
+	// maxQuiet is that bound for one who waits in a line of which nobody else does: those who fill the first bound keep nobody out
+	// who asks for little.
+	maxQuiet = 2 * maxWaiting
+)
 
 // turns say whose statement gets a connection next, among the sandboxes. Each sandbox has a line of its own; lines are served in
 // rotation, one statement at a time, so that a sandbox with a few requests does not wait behind another one's thousands. No sandbox
@@ -69,7 +74,7 @@ func (t *turns) take(ctx context.Context, tenant int64) error {
 		first = l.queue[0].since
 	}
 	w := &waiter{since: t.now(), turn: make(chan struct{})}
-	if err := t.join(first, w.since); err != nil {
+	if err := t.join(first, w.since, len(l.queue) == 0); err != nil {
 		t.tidy(tenant, l)
 		t.mu.Unlock()
 		return err
@@ -83,13 +88,18 @@ func (t *turns) take(ctx context.Context, tenant int64) error {
 		return nil
 	case <-ctx.Done():
 		t.giveUp(tenant, l, w)
-		return ctx.Err()
+		return waitedFor(ctx, "a connection")
 	}
 }
 
-// join counts somebody who waits from now on, behind one who has waited since first, zero for nobody.
-func (t *turns) join(first, now time.Time) error {
-	if t.patience > 0 && (t.waiting >= maxWaiting || !first.IsZero() && now.Sub(first) > t.patience) {
+// join counts somebody who waits from now on, behind one who has waited since first, zero for nobody. Quiet is one of whose sandbox
+// nobody else waits there.
+func (t *turns) join(first, now time.Time, quiet bool) error {
+	most := maxWaiting
+	if quiet {
+		most = maxQuiet
+	}
+	if t.patience > 0 && (t.waiting >= most || !first.IsZero() && now.Sub(first) > t.patience) {
 		return ErrOverloaded
 	}
 	t.waiting++
@@ -97,10 +107,10 @@ func (t *turns) join(first, now time.Time) error {
 }
 
 // expect counts somebody who waits in a line of another kind, which leads to this one, and expected those who do so no longer.
-func (t *turns) expect(first, now time.Time) error {
+func (t *turns) expect(first, now time.Time, quiet bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.join(first, now)
+	return t.join(first, now, quiet)
 }
 
 func (t *turns) expected(n int) {

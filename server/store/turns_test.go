@@ -122,15 +122,25 @@ func TestTurnsBoundWhatWaits(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var wait sync.WaitGroup
-	for i := range maxWaiting {
-		wait.Go(func() { _ = turns.take(ctx, int64(i%50)) })
+	fill := func(most int, tenant func(i int) int64) {
+		for i := turns.lengths(); i < most; i++ {
+			wait.Go(func() { _ = turns.take(ctx, tenant(i)) })
+		}
+		for turns.lengths() < most {
+			time.Sleep(100 * time.Microsecond)
+		}
 	}
-	for turns.lengths() < maxWaiting {
-		time.Sleep(100 * time.Microsecond)
+	refused := func(what string, tenant int64) {
+		t.Helper()
+		if err := turns.take(t.Context(), tenant); err != ErrOverloaded {
+			t.Errorf("%s: got %v", what, err)
+		}
 	}
-	if err := turns.take(t.Context(), 99); err != ErrOverloaded {
-		t.Errorf("got %v", err)
-	}
+	fill(maxWaiting, func(i int) int64 { return int64(i % 50) })
+	refused("who has others waiting", 49)
+	fill(maxQuiet, func(i int) int64 { return int64(1000 + i) }) // each waits alone in its line: the others keep nobody out
+	refused("who has another waiting, beyond the second bound", 1000+maxWaiting)
+	refused("who waits alone, beyond the second bound", 99)
 	cancel()
 	wait.Wait()
 	turns.give(0)
