@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/telemetry"
@@ -20,6 +21,10 @@ func sessionOf(r *http.Request) session {
 	return r.Context().Value(sessionKey).(session)
 }
 
+// answerTimeout bounds what a request with a key waits for, all in all. A write has a time of its own, which begins when its body is
+// there: bookingTimeout.
+const answerTimeout = 10 * time.Second
+
 // authenticate lets requests through that carry a key of the sandbox that they are made to. It needs no round trip for a key
 // that is known.
 func (s *Server) authenticate(next http.Handler) http.Handler {
@@ -30,10 +35,12 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 			s.fail(w, r, unauthorized())
 			return
 		}
+		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
+		defer cancel()
 		who := session{key: sha256.Sum256([]byte(key))}
 		if who.sandbox = s.sandboxOf(r, who.key); who.sandbox == nil {
 			// The key may be seconds old and the directory not have seen it. Whatever is wrong with it, the answer takes the same way.
-			if err := s.directory.Refresh(r.Context()); err != nil {
+			if err := s.directory.Refresh(ctx); err != nil {
 				s.fail(w, r, err)
 				return
 			}
@@ -44,7 +51,7 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 			}
 		}
 		s.tracing.Describe(r.Context(), "cauri.organization", who.sandbox.OrganizationID)
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), sessionKey, who)))
+		next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, sessionKey, who)))
 	})
 }
 

@@ -61,19 +61,18 @@ func disbursementViewOf(t *payments.Transaction, replayed bool) disbursementView
 
 // disburse records a disbursement, or finds the one that the same request made before.
 func (s *Server) disburse(ctx context.Context, who session, body fields) (made recorded, replayed bool, err error) {
-	hash := requestHash(payments.Disbursement, body)
-	try := func(sandbox *store.Sandbox) (recorded, error) { return s.tryDisburse(ctx, sandbox, body, hash) }
-	return s.once(ctx, who, payments.Disbursement, body.text("reference"), hash, try)
+	asked := newIntent(payments.Disbursement, body, "")
+	return s.once(ctx, who, asked, func(ctx context.Context, sandbox *store.Sandbox) (recorded, error) {
+		return s.tryDisburse(ctx, sandbox, asked)
+	})
 }
 
-func (s *Server) tryDisburse(ctx context.Context, sandbox *store.Sandbox, body fields, hash []byte) (recorded, error) {
-	n, err := s.decideDisbursement(sandbox, body)
+func (s *Server) tryDisburse(ctx context.Context, sandbox *store.Sandbox, asked *intent) (recorded, error) {
+	n, err := s.decideDisbursement(sandbox, asked)
 	if err != nil {
 		return recorded{}, err
 	}
-	n.Decided = store.Decided{RequestHash: hash, ConfigVersion: sandbox.ConfigVersion}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bookingTimeout)
-	defer cancel()
+	n.Decided = store.Decided{RequestHash: asked.hash, ConfigVersion: sandbox.ConfigVersion}
 	begun := s.now()
 	if err := s.store.CreateDisbursement(ctx, sandbox.Tenant, n); err != nil {
 		return recorded{}, err
@@ -83,7 +82,8 @@ func (s *Server) tryDisburse(ctx context.Context, sandbox *store.Sandbox, body f
 
 // decideDisbursement checks a disbursement against the sandbox's configuration. What becomes of it, its recipient and the float
 // decide when it is recorded.
-func (s *Server) decideDisbursement(sandbox *store.Sandbox, body fields) (*store.NewDisbursement, error) {
+func (s *Server) decideDisbursement(sandbox *store.Sandbox, asked *intent) (*store.NewDisbursement, error) {
+	body := asked.body
 	market := store.Market{Operator: payments.Operator(body.text("operator")), Country: payments.Country(body.text("country"))}
 	environment, err := environmentFor(sandbox, market, body)
 	if err != nil {
@@ -93,10 +93,8 @@ func (s *Server) decideDisbursement(sandbox *store.Sandbox, body fields) (*store
 	if t.ID, err = payments.NewID(s.now(), s.random); err != nil {
 		return nil, err
 	}
-	if t.Reference == "" {
-		if t.Reference, err = s.newReference(payments.OwnOrigin, payments.OpDisbursement); err != nil {
-			return nil, err
-		}
+	if t.Reference, err = s.referenceFor(asked, payments.OwnOrigin, payments.OpDisbursement); err != nil {
+		return nil, err
 	}
 	if t.OrderRef == "" {
 		t.OrderRef = t.Reference

@@ -62,12 +62,22 @@ func quotaExceeded(e store.ErrQuotaExceeded) *Error {
 
 func unavailable() *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", retryAfter: "1",
-		Message: "The service cannot reach its database. Nothing was recorded that you were not told of; repeat the request with the same reference."}
+		Message: "The service cannot reach its database. This request recorded nothing; repeat it, with the same reference if it has one."}
+}
+
+// uncertain is unavailable after something was sent to the database that may have been committed.
+func uncertain(repeat unfinished) *Error {
+	e := &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Detail: repeat.detail(), retryAfter: "1",
+		Message: "The service lost its database while it worked on this request. It is not known whether it was recorded. Repeat it: nothing is recorded twice."}
+	if e.Detail != nil {
+		e.Message = "The service lost its database while it worked on this request. It is not known whether it was recorded. Repeat it with the reference in detail.reference: under one reference nothing is recorded twice."
+	}
+	return e
 }
 
 func overloaded() *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Code: "overloaded", retryAfter: "1",
-		Message: "More is asked of the service than it can do in good time. Nothing was recorded; repeat the request with the same reference."}
+		Message: "More is asked of the service than it can do in good time. This request recorded nothing; repeat it, with the same reference if it has one."}
 }
 
 // suspended asks for a pause of a minute: a person ends it, and nobody knows when.
@@ -79,16 +89,21 @@ func suspended() *Error {
 // fail answers with an error. What is not meant for the caller is logged and answered as internal.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var e *Error
+	var repeat unfinished
+	errors.As(err, &repeat)
 	switch {
 	case errors.As(err, &e):
 	case errors.Is(err, store.ErrOverloaded): // not logged: there are thousands of them, and the metrics count them
 		e = overloaded()
+	case errors.Is(err, store.ErrUncertain):
+		s.log.WarnContext(r.Context(), "request failed, and may have been recorded", "request", requestID(r.Context()), "error", err)
+		e = uncertain(repeat)
 	case errors.Is(err, store.ErrUnavailable):
 		s.log.WarnContext(r.Context(), "request failed", "request", requestID(r.Context()), "error", err)
 		e = unavailable()
 	default:
 		s.log.ErrorContext(r.Context(), "request failed", "request", requestID(r.Context()), "error", err)
-		e = &Error{Status: http.StatusInternalServerError, Code: "internal",
+		e = &Error{Status: http.StatusInternalServerError, Code: "internal", Detail: repeat.detail(),
 			Message: "Something went wrong on our side. Repeat the request with the same reference; nothing is booked twice."}
 	}
 	if e.Status == http.StatusUnauthorized {

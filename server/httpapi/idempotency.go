@@ -6,8 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -16,13 +16,45 @@ import (
 
 // requestHash tells whether two requests are the same: of one type, for the same parent if they have one, with the same known
 // fields as they were sent, before anything was detected or filled in.
-func requestHash(kind payments.Type, body fields, parent ...string) []byte {
+func requestHash(kind payments.Type, body fields, parent string) []byte {
 	text, err := json.Marshal(body) // of a map: its keys are sorted
 	if err != nil {
 		panic("encoding a decoded request: " + err.Error()) // it came from JSON
 	}
-	hash := sha256.Sum256([]byte(string(kind) + "\n" + strings.Join(parent, "") + "\n" + string(text)))
+	hash := sha256.Sum256([]byte(string(kind) + "\n" + parent + "\n" + string(text)))
 	return hash[:]
+}
+
+// intent is a request that is to be recorded once.
+type intent struct {
+	kind      payments.Type
+	body      fields // as sent
+	parent    string // id, of a refund
+	reference string // empty: none was sent, and none is generated yet
+	generated bool
+	hash      []byte // see [requestHash]
+}
+
+func newIntent(kind payments.Type, body fields, parent string) *intent {
+	return &intent{kind: kind, body: body, parent: parent, reference: body.text("reference"), hash: requestHash(kind, body, parent)}
+}
+
+// referenceFor is the reference of a request. One that was sent without gets one, which all its tries share. It counts as if it had
+// been sent with it then, so that a client that is told of it repeats the request with it. That it is free is left to chance and to
+// the unique index: see [Server.findReplay].
+func (s *Server) referenceFor(asked *intent, origin string, op payments.Operation) (string, error) {
+	if asked.reference != "" {
+		return asked.reference, nil
+	}
+	generated, err := payments.NewReference(origin, op, s.now(), s.random)
+	if err != nil {
+		return "", err
+	}
+	asked.reference, asked.generated = generated.String(), true
+	sent := maps.Clone(asked.body)
+	sent["reference"] = asked.reference
+	asked.hash = requestHash(asked.kind, sent, asked.parent)
+	return asked.reference, nil
 }
 
 // recorded is a transaction that was recorded, or one that was found, with the time at which its answer is due.
@@ -35,17 +67,22 @@ type recorded struct {
 const maxTries = 10
 
 // once records a transaction by try, or finds the one that the same request made before. A try is repeated when the
-// configuration that it was decided on, or that refused it, turns out not to be the present one.
+// configuration that it was decided on, or that refused it, turns out not to be the present one, and not when the database is away.
 func (s *Server) once(
-	ctx context.Context, who session, kind payments.Type, reference string, hash []byte, try func(*store.Sandbox) (recorded, error),
+	ctx context.Context, who session, asked *intent, try func(context.Context, *store.Sandbox) (recorded, error),
 ) (made recorded, replayed bool, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bookingTimeout)
+	defer cancel()
 	for range maxTries {
-		if made, err = try(who.sandbox); err == nil {
-			s.metrics.Recorded(string(kind), string(made.transaction.Status))
+		if made, err = try(ctx, who.sandbox); err == nil {
+			s.metrics.Recorded(string(asked.kind), string(made.transaction.Status))
 			return made, false, nil
 		}
+		if errors.Is(err, store.ErrUnavailable) {
+			return recorded{}, false, unfinished{err, asked.reference}
+		}
 		var transaction *payments.Transaction
-		if transaction, err = s.findReplay(ctx, who.sandbox.Tenant, kind, reference, hash, err); transaction != nil {
+		if transaction, err = s.findReplay(ctx, who.sandbox.Tenant, asked, err); transaction != nil {
 			return recorded{transaction: transaction}, true, nil
 		}
 		changed, refreshErr := s.refreshSession(ctx, &who)
@@ -53,10 +90,26 @@ func (s *Server) once(
 			return recorded{}, false, refreshErr
 		}
 		if !changed && !errors.Is(err, store.ErrConfigChanged) {
-			return recorded{}, false, err
+			break
 		}
 	}
-	return recorded{}, false, err
+	return recorded{}, false, unfinished{err, asked.reference}
+}
+
+// unfinished is an error after which the request has to be repeated with its reference.
+type unfinished struct {
+	error
+	reference string // empty: none was sent, and none generated before it failed
+}
+
+func (e unfinished) Unwrap() error { return e.error }
+
+// detail tells a client the reference to repeat the request with; nil for none.
+func (e unfinished) detail() map[string]any {
+	if e.reference == "" {
+		return nil
+	}
+	return map[string]any{"reference": e.reference}
 }
 
 // created answers with a transaction, once its answer is due. A replay is answered at once.
@@ -72,23 +125,24 @@ func created(made recorded, replayed bool) answer {
 // findReplay looks whether a request that was refused is the repetition of one that was not: it is answered then whatever the
 // configuration says by now. It returns the transaction, or else the error that the request ends with.
 func (s *Server) findReplay(
-	ctx context.Context, tenant int64, kind payments.Type, reference string, hash []byte, refusal error,
+	ctx context.Context, tenant int64, asked *intent, refusal error,
 ) (*payments.Transaction, error) {
-	taken, err := s.takenReference(ctx, tenant, reference, refusal)
+	taken, err := s.takenReference(ctx, tenant, asked, refusal)
 	if err != nil {
 		return nil, err
 	}
-	if reference == "" {
-		return nil, store.ErrConfigChanged // a generated reference was taken by chance: another is made
+	if asked.generated { // it was taken by chance: another is made
+		asked.reference = ""
+		return nil, store.ErrConfigChanged
 	}
-	if taken.Transaction.Type != kind || !bytes.Equal(taken.RequestHash, hash) {
-		return nil, duplicateReference(reference)
+	if taken.Transaction.Type != asked.kind || !bytes.Equal(taken.RequestHash, asked.hash) {
+		return nil, duplicateReference(asked.reference)
 	}
 	return taken.Transaction, nil
 }
 
 // takenReference returns who has the reference of a refused request, or the refusal if nobody has.
-func (s *Server) takenReference(ctx context.Context, tenant int64, reference string, refusal error) (*store.ErrReferenceTaken, error) {
+func (s *Server) takenReference(ctx context.Context, tenant int64, asked *intent, refusal error) (*store.ErrReferenceTaken, error) {
 	var taken *store.ErrReferenceTaken
 	var refused *Error
 	var quota store.ErrQuotaExceeded
@@ -97,10 +151,10 @@ func (s *Server) takenReference(ctx context.Context, tenant int64, reference str
 		return taken, nil
 	case errors.As(refusal, &quota):
 		return nil, quotaExceeded(quota)
-	case !errors.As(refusal, &refused) || reference == "":
+	case !errors.As(refusal, &refused) || asked.reference == "" || asked.generated:
 		return nil, refusal // the store has looked already, or there is nothing to look for
 	}
-	transaction, hash, err := s.store.FindReference(ctx, tenant, reference)
+	transaction, hash, err := s.store.FindReference(ctx, tenant, asked.reference)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, refusal
 	}

@@ -53,8 +53,9 @@ var errorCases = []errorCase{
 		&Error{Status: http.StatusInternalServerError, Code: "internal",
 			Message: "Something went wrong on our side. Repeat the request with the same reference; nothing is booked twice."}},
 	{"The sandbox is suspended: no call is served until it is resumed, and nothing that is pending ends.", suspended()},
-	{"More is asked of the service than it can do in good time. Nothing is recorded.", overloaded()},
-	{"The service cannot reach its database. Repeat the request with the same reference after `Retry-After`.", unavailable()},
+	{"More is asked of the service than it can do in good time. The request records nothing.", overloaded()},
+	{"The service cannot reach its database. Repeat the request with the same reference after `Retry-After`. With `detail.reference` it is not known whether " +
+		"the request was recorded: repeat it with that reference, which was generated if the request had none.", uncertain(unfinished{reference: exampleReference})},
 }
 
 // errorHeaders are the headers of an error by its status.

@@ -32,7 +32,7 @@ type createPaymentBody struct {
 
 var createPaymentSchema = schemaFor[createPaymentBody]()
 
-// bookingTimeout bounds a write. It goes on when the client goes away, so that what was begun has one end.
+// bookingTimeout bounds a write, with all its tries. It goes on when the client goes away, so that what was begun has one end.
 const bookingTimeout = 10 * time.Second
 
 func (s *Server) createPayment(w http.ResponseWriter, r *http.Request) (answer, error) {
@@ -49,27 +49,24 @@ func (s *Server) createPayment(w http.ResponseWriter, r *http.Request) (answer, 
 
 // collect records a collection, or finds the one that the same request made before.
 func (s *Server) collect(ctx context.Context, who session, body fields) (made recorded, replayed bool, err error) {
-	hash := requestHash(payments.Collection, body)
-	try := func(sandbox *store.Sandbox) (recorded, error) {
-		made, err := s.tryCollect(ctx, sandbox, body, hash, true)
+	asked := newIntent(payments.Collection, body, "")
+	return s.once(ctx, who, asked, func(ctx context.Context, sandbox *store.Sandbox) (recorded, error) {
+		made, err := s.tryCollect(ctx, sandbox, asked, true)
 		if errors.Is(err, store.ErrMarketKnown) {
-			made, err = s.tryCollect(ctx, sandbox, body, hash, false)
+			made, err = s.tryCollect(ctx, sandbox, asked, false)
 		}
 		return made, err
-	}
-	return s.once(ctx, who, payments.Collection, body.text("reference"), hash, try)
+	})
 }
 
 // tryCollect decides the outcome of a collection by one state of the configuration, and records it. A market that it may presume
 // can turn out to be another one: [store.ErrMarketKnown].
-func (s *Server) tryCollect(ctx context.Context, sandbox *store.Sandbox, body fields, hash []byte, presume bool) (recorded, error) {
-	n, err := s.decideCollection(ctx, sandbox, body, presume)
+func (s *Server) tryCollect(ctx context.Context, sandbox *store.Sandbox, asked *intent, presume bool) (recorded, error) {
+	n, err := s.decideCollection(ctx, sandbox, asked.body, presume)
 	if err != nil {
 		return recorded{}, err
 	}
-	n.Decided = store.Decided{RequestHash: hash, ConfigVersion: sandbox.ConfigVersion}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bookingTimeout)
-	defer cancel()
+	n.Decided = store.Decided{RequestHash: asked.hash, ConfigVersion: sandbox.ConfigVersion}
 	begun := s.now() // before the database's clock says when its event is due, so that no event precedes its answer
 	if err := s.store.CreateCollection(ctx, sandbox.Tenant, n); err != nil {
 		return recorded{}, err

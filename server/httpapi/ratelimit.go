@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/store"
@@ -21,6 +22,8 @@ const (
 	rateKept = time.Second
 	// ratePause is how long a refusal, or the database's absence, is repeated without asking again.
 	ratePause = 200 * time.Millisecond
+	// rateWaiting bounds the requests that wait for such answers, and so the memory that waiting takes.
+	rateWaiting = 1000
 	// rateTimeout bounds the asking. It goes on when the client goes away: others wait for the same answer.
 	rateTimeout = 5 * time.Second
 )
@@ -31,16 +34,17 @@ type limiter struct {
 	store *store.Store
 	now   func() time.Time
 
-	mu     sync.Mutex
-	shares map[int64]*share
+	mu      sync.Mutex
+	shares  map[int64]*share
+	waiting atomic.Int64 // requests that wait for the use of a share
 }
 
 // share is what a replica holds of one sandbox's limit.
 type share struct {
-	mu    sync.Mutex
-	grant store.Grant // its Requests are what is left of it
-	err   error       // instead of a grant
-	until time.Time   // of the grant, of its refusal, or of the error
+	use   chan struct{} // holds one while somebody uses the share
+	grant store.Grant   // its Requests are what is left of it
+	err   error         // instead of a grant
+	until time.Time     // of the grant, of its refusal, or of the error
 }
 
 // allowance is the answer to one request.
@@ -53,8 +57,10 @@ type allowance struct {
 // take asks for one request of a tenant.
 func (l *limiter) take(ctx context.Context, tenant int64, limit int) (allowance, error) {
 	s := l.share(tenant)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	if err := l.enter(ctx, s); err != nil {
+		return allowance{}, err
+	}
+	defer func() { <-s.use }()
 	if l.now().After(s.until) {
 		l.refill(ctx, s, tenant, limit)
 	}
@@ -73,6 +79,25 @@ func (l *limiter) take(ctx context.Context, tenant int64, limit int) (allowance,
 	return a, nil
 }
 
+// enter waits for the use of a share.
+func (l *limiter) enter(ctx context.Context, s *share) error {
+	select {
+	case s.use <- struct{}{}:
+		return nil
+	default:
+	}
+	defer l.waiting.Add(-1)
+	if l.waiting.Add(1) > rateWaiting {
+		return store.ErrOverloaded
+	}
+	select {
+	case s.use <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%w: waiting for the count of requests: %w", store.ErrUnavailable, ctx.Err())
+	}
+}
+
 // refill gets a share's next grant.
 func (l *limiter) refill(ctx context.Context, s *share, tenant int64, limit int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rateTimeout)
@@ -89,7 +114,7 @@ func (l *limiter) share(tenant int64) *share {
 	defer l.mu.Unlock()
 	s := l.shares[tenant]
 	if s == nil {
-		s = &share{}
+		s = &share{use: make(chan struct{}, 1)}
 		l.shares[tenant] = s
 	}
 	return s

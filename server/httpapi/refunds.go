@@ -39,16 +39,15 @@ func (s *Server) createRefund(w http.ResponseWriter, r *http.Request) (answer, e
 
 // refund records a refund, or finds the one that the same request made before.
 func (s *Server) refund(ctx context.Context, who session, parent payments.ID, body fields) (made recorded, replayed bool, err error) {
-	hash := requestHash(payments.Refund, body, parent.String())
-	try := func(sandbox *store.Sandbox) (recorded, error) { return s.tryRefund(ctx, sandbox, parent, body, hash) }
-	return s.once(ctx, who, payments.Refund, body.text("reference"), hash, try)
+	asked := newIntent(payments.Refund, body, parent.String())
+	return s.once(ctx, who, asked, func(ctx context.Context, sandbox *store.Sandbox) (recorded, error) {
+		return s.tryRefund(ctx, sandbox, parent, asked)
+	})
 }
 
-func (s *Server) tryRefund(ctx context.Context, sandbox *store.Sandbox, parentID payments.ID, body fields, hash []byte) (recorded, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bookingTimeout)
-	defer cancel()
-	n := store.NewRefund{RequestHash: hash, ParentID: parentID, Reference: body.text("reference"), Latency: s.payoutLatency(sandbox)}
-	if amount, given := body["amount"].(int64); given {
+func (s *Server) tryRefund(ctx context.Context, sandbox *store.Sandbox, parentID payments.ID, asked *intent) (recorded, error) {
+	n := store.NewRefund{ParentID: parentID, Latency: s.payoutLatency(sandbox)}
+	if amount, given := asked.body["amount"].(int64); given {
 		n.Amount = &amount
 	}
 	parent, err := s.store.GetTransaction(ctx, sandbox.Tenant, parentID)
@@ -61,11 +60,10 @@ func (s *Server) tryRefund(ctx context.Context, sandbox *store.Sandbox, parentID
 	if n.ID, err = payments.NewID(s.now(), s.random); err != nil {
 		return recorded{}, err
 	}
-	if n.Reference == "" {
-		if n.Reference, err = s.newReference(payments.OriginOf(parent.Reference), payments.OpRefund); err != nil {
-			return recorded{}, err
-		}
+	if n.Reference, err = s.referenceFor(asked, payments.OriginOf(parent.Reference), payments.OpRefund); err != nil {
+		return recorded{}, err
 	}
+	n.RequestHash = asked.hash
 	begun := s.now()
 	t, after, err := s.store.CreateRefund(ctx, sandbox.Tenant, n)
 	if err != nil {
@@ -88,12 +86,6 @@ func refundRefusal(err error) error {
 			Detail:  map[string]any{"refundable": exceeds.Refundable}}
 	}
 	return err
-}
-
-// newReference generates a reference. That it is free is left to chance and to the unique index: see [Server.once].
-func (s *Server) newReference(origin string, op payments.Operation) (string, error) {
-	r, err := payments.NewReference(origin, op, s.now(), s.random)
-	return r.String(), err
 }
 
 // payoutLatency draws the latencies of both outcomes between which the float decides.
