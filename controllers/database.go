@@ -50,9 +50,21 @@ type Database interface {
 	ChangedAccounts(ctx context.Context, since time.Time) ([]store.AccountChange, time.Time, error)
 }
 
-// databaseAway is the message for a database that cannot be reached. It is the same each time, so that the status is not
-// written again for every attempt; the cause stands in the controller's log.
-const databaseAway = "The database cannot be reached. It is tried again until it can."
+// databaseAway is the message for a database that is not available. It is the same each time for one cause, so that the status is
+// not written again for every attempt; the error itself is in the controller's log.
+func databaseAway(err error) string {
+	switch store.AbsenceOf(err) {
+	case store.Hanging:
+		return "The database does not answer in time: it hangs, or the network loses packets. Retrying until it answers."
+	case store.DiskFull:
+		return "The disk of the database is full. Retrying until there is space."
+	case store.Exhausted:
+		return "The database has no connections or no memory left. Retrying until it has."
+	case store.ReadOnly:
+		return "The database is a standby, which takes no writes. Retrying until it is the primary."
+	}
+	return "The database cannot be reached. It is tried again until it can."
+}
 
 // deletionAway is the message for a database that cannot be reached while something waits to be deleted from it.
 const deletionAway = "The deletion waits for the database, which cannot be reached: the rows there have to go first. It is tried again until it can."
@@ -86,7 +98,7 @@ func databaseFailure(err error) error {
 	case errors.Is(err, store.ErrDeletionUnfinished):
 		return &waitingError{reason: v1alpha1.ReasonDeleting, message: deletionGoesOn, cause: err}
 	case errors.Is(err, store.ErrUnavailable):
-		return &waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: databaseAway, cause: err}
+		return &waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: databaseAway(err), cause: err}
 	default:
 		return &failedError{reason: v1alpha1.ReasonDatabaseError, cause: err}
 	}

@@ -99,7 +99,7 @@ func (l *liveStatus) follow(ctx context.Context, away bool, err error) {
 	case interrupted(ctx):
 	case err == nil:
 		l.changed.prefer(l.outage.end())
-	case away && errors.Is(err, store.ErrUnavailable) && l.outage.begin():
+	case away && errors.Is(err, store.ErrUnavailable) && l.outage.begin(err):
 		l.changed.append(l.all(ctx))
 	}
 }

@@ -5,14 +5,13 @@ import (
 	"sync"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 // outage knows whether the database is away, as whoever asks it all the time finds. While it is, nobody else asks: what would is
 // held up, and looked at again when the outage is over.
 type outage struct {
 	mutex  sync.Mutex
-	on     bool
+	cause  error // nil: the database is there
 	parked []change
 	known  map[change]bool // those parked
 }
@@ -23,23 +22,25 @@ func newOutage() *outage { return &outage{known: map[change]bool{}} }
 func (o *outage) holdUp(c change) error {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	if !o.on {
+	if o.cause == nil {
 		return nil
 	}
 	if !o.known[c] {
 		o.known[c] = true
 		o.parked = append(o.parked, c)
 	}
-	return &waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: databaseAway, cause: store.ErrUnavailable, woken: true}
+	return &waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: databaseAway(o.cause), cause: o.cause, woken: true}
 }
 
-// begin reports whether the outage was not known yet.
-func (o *outage) begin() bool {
+// begin remembers an outage, with its cause, and reports whether it was not known yet.
+func (o *outage) begin(cause error) bool {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	was := o.on
-	o.on = true
-	return !was
+	if o.cause != nil {
+		return false
+	}
+	o.cause = cause
+	return true
 }
 
 // end returns those that were held up, in that order.
@@ -47,7 +48,7 @@ func (o *outage) end() []change {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	parked := slices.Clone(o.parked)
-	o.on, o.parked = false, nil
+	o.cause, o.parked = nil, nil
 	clear(o.known)
 	return parked
 }

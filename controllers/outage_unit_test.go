@@ -17,7 +17,7 @@ func TestOutage(t *testing.T) {
 	if err := o.holdUp(named("before")); err != nil {
 		t.Errorf("held up without an outage: %v", err)
 	}
-	if !o.begin() || o.begin() {
+	if !o.begin(store.ErrUnavailable) || o.begin(store.ErrUnavailable) {
 		t.Error("an outage begins once")
 	}
 	for _, name := range []string{"b", "a", "b"} {
@@ -34,7 +34,7 @@ func TestOutage(t *testing.T) {
 	if diff := cmp.Diff([]string{"b", "a"}, names(o.end())); diff != "" {
 		t.Error(diff)
 	}
-	if err := o.holdUp(named("after")); err != nil || len(o.end()) != 0 || !o.begin() {
+	if err := o.holdUp(named("after")); err != nil || len(o.end()) != 0 || !o.begin(store.ErrUnavailable) {
 		t.Errorf("the outage is not over: %v", err)
 	}
 }

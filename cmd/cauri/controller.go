@@ -30,6 +30,9 @@ import (
 // migrationRetry is the time between two attempts to bring the tables up to date.
 const migrationRetry = 5 * time.Second
 
+// controllerStatementTimeout bounds what the controller asks of the database, so that a resource says soon that it does not answer.
+const controllerStatementTimeout = 10 * time.Second
+
 // sealingInterval is how often the controller looks for stored secrets that an older encryption key has encrypted.
 const sealingInterval = 30 * time.Second
 
@@ -110,7 +113,7 @@ func runController(ctx context.Context, f controllerFlags) error {
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
 
-	db, err := store.Open(f.databaseURL, store.Options{KeyRing: keys, Now: clock(f.clockOffset)})
+	db, err := store.Open(f.databaseURL, store.Options{KeyRing: keys, Now: clock(f.clockOffset), StatementTimeout: controllerStatementTimeout})
 	if err != nil {
 		return err
 	}
