@@ -54,6 +54,11 @@ func (s *Sandbox) Client(ctx context.Context, apis ...*API) (*Client, error) {
 	return c, nil
 }
 
+// WithKey is a client that differs in its key.
+func (c *Client) WithKey(key string) *Client {
+	return &Client{AnswerWithin: c.AnswerWithin, bases: c.bases, key: key, http: c.http}
+}
+
 // Payment is the body of POST /v1/payments, and of POST /v1/disbursements.
 type Payment struct {
 	Amount      int64  `json:"amount"`

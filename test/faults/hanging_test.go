@@ -1,0 +1,263 @@
+package faults
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/store/storetest"
+	"github.com/cauri-dev/cauri/test/system"
+)
+
+const (
+	// contractual is how long a request may wait for a database that hangs, and leeway what a busy machine gets beside it.
+	contractual, leeway = 10 * time.Second, 10 * time.Second
+	// goroutinesAtMost is what an api has at most: what waits is bounded, whatever comes. Each connection has two of its own.
+	goroutinesAtMost = 4000
+)
+
+// patience writes down what clients are answered while the database hangs: each is answered, by a result or 503, in time.
+type patience struct {
+	mu       sync.Mutex
+	wrong    []string
+	refused  int
+	slowest  time.Duration
+	answered int
+}
+
+func (p *patience) see(a system.Answer, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.answered++
+	p.slowest = max(p.slowest, a.Took)
+	var body struct {
+		Error   string `json:"error"`
+		Message string `json:"message"`
+	}
+	switch {
+	case err != nil:
+		p.wrong = append(p.wrong, "no answer: "+err.Error())
+	case a.Status == http.StatusServiceUnavailable:
+		p.refused++
+		if json.Unmarshal(a.Body, &body) != nil || body.Error != "unavailable" && body.Error != "overloaded" || a.Header.Get("Retry-After") == "" {
+			p.wrong = append(p.wrong, fmt.Sprintf("503 %s", a.Body))
+		}
+	case a.Status/100 != 2:
+		p.wrong = append(p.wrong, fmt.Sprintf("%d %s", a.Status, a.Body))
+	}
+	if limit := contractual + leeway; a.Took > limit {
+		p.wrong = append(p.wrong, fmt.Sprintf("an answer after %s, longer than %s: %d %s", a.Took, limit, a.Status, a.Body))
+	}
+}
+
+// crowd is a merchant of whom very much is asked at once.
+type crowd struct {
+	*system.Merchant
+	stranger *system.Client // whose key nobody knows: the configuration is looked at for each of its requests
+	paid     string         // id of a payment
+
+	mu       sync.Mutex
+	answered map[string]system.Answer // by reference
+}
+
+func (w *world) crowd(api *system.API, seen *patience) *crowd {
+	w.t.Helper()
+	c := &crowd{Merchant: w.merchant("crowd", api, system.Acknowledge), answered: map[string]system.Answer{}}
+	c.stranger = c.Client.WithKey("cauri_sk_test_of_nobody")
+	c.paid = w.pay(c.Merchant, system.NewPayment("paid", system.Unregistered, "success")).TransactionID()
+	c.Client.Observe = seen.see
+	return c
+}
+
+// rush has requests of all kinds come at once, and waits until all are answered.
+func (w *world) rush(c *crowd) {
+	w.t.Helper()
+	const each = 150
+	calls := []func(ctx context.Context, n int) error{
+		func(ctx context.Context, n int) error {
+			reference := fmt.Sprintf("burst-%d", n)
+			answer, err := c.Client.Post(ctx, "/payments", system.NewPayment(reference, system.Unregistered, "success"))
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.answered[reference] = answer
+			return err
+		},
+		func(ctx context.Context, _ int) error { _, err := c.Client.Get(ctx, "/payments?limit=1"); return err },
+		func(ctx context.Context, _ int) error { _, err := c.Client.Get(ctx, "/payments/"+c.paid); return err },
+		func(ctx context.Context, _ int) error {
+			answer, err := c.stranger.Get(ctx, "/payments?limit=1")
+			if err == nil && (answer.Took > contractual+leeway || answer.Status != http.StatusUnauthorized && answer.Status != http.StatusServiceUnavailable) {
+				err = fmt.Errorf("a stranger was answered %d after %s", answer.Status, answer.Took)
+			}
+			return err
+		},
+	}
+	var all sync.WaitGroup
+	for n := range each {
+		for _, call := range calls {
+			all.Go(func() {
+				if err := call(w.t.Context(), n); err != nil {
+					w.t.Error(err)
+				}
+			})
+		}
+	}
+	all.Wait()
+}
+
+// toldTheTruth compares what clients of the crowd were told with what is recorded.
+func (w *world) toldTheTruth(c *crowd) {
+	w.t.Helper()
+	uncertain := 0
+	for reference, answer := range c.answered {
+		found, err := w.Count(w.t.Context(), "select count(*) from transactions where tenant = $1 and reference = $2", c.Tenant, reference)
+		w.must(err)
+		switch {
+		case answer.Status/100 == 2 && found != 1:
+			w.t.Errorf("%s was answered %d and is recorded %d times", reference, answer.Status, found)
+		case strings.Contains(string(answer.Body), "recorded nothing") && found != 0:
+			w.t.Errorf("%s was answered %s and is recorded", reference, answer.Body)
+		case strings.Contains(string(answer.Body), "not known whether"):
+			uncertain++
+			if !strings.Contains(string(answer.Body), fmt.Sprintf("%q:%q", "reference", reference)) {
+				w.t.Errorf("%s was answered %s, without its reference", reference, answer.Body)
+			}
+		}
+	}
+	w.t.Logf("of %d payments, clients of %d were told that nobody knows whether they were recorded", len(c.answered), uncertain)
+}
+
+var goroutines = regexp.MustCompile(`(?m)^go_goroutines (\d+)$`)
+
+func (w *world) goroutines(api *system.API) int {
+	w.t.Helper()
+	metrics, err := api.Metrics(w.t.Context())
+	w.must(err)
+	found := goroutines.FindStringSubmatch(metrics)
+	if found == nil {
+		w.t.Fatal("the api does not tell its goroutines")
+	}
+	n, err := strconv.Atoi(found[1])
+	w.must(err)
+	return n
+}
+
+// hangs checks what clients see while the database hangs, and that everything goes on by itself afterwards, with nothing lost or
+// doubled.
+func (w *world) hangs(api *system.API, workers []*system.Worker, freeze, thaw func() error) {
+	w.t.Helper()
+	var seen patience
+	m, c := w.merchant("enduring", api, system.Acknowledge), w.crowd(api, &seen)
+	m.Client.Observe = seen.see
+	progress, stop := w.shopping(m, 4)
+	defer stop()
+	w.progresses(progress, 10)
+	calm := w.goroutines(api)
+
+	w.must(freeze())
+	most := w.mostGoroutines(api, func() { w.rush(c) })
+	w.t.Logf("%d requests were answered, %d of them 503, the slowest after %s; %d goroutines before, %d at most",
+		seen.answered, seen.refused, seen.slowest.Round(time.Millisecond), calm, most)
+	if seen.refused == 0 {
+		w.t.Error("nobody was answered 503: the test tested nothing")
+	}
+	if most > goroutinesAtMost {
+		w.t.Errorf("the api had %d goroutines", most)
+	}
+	for _, worker := range workers {
+		w.until(10*time.Second, worker.Name+" says that it lives", func(ctx context.Context) error {
+			return system.Answers(ctx, worker.HealthURL+"/healthz", http.StatusOK)
+		})
+	}
+	w.must(thaw())
+
+	w.progresses(progress, 10)
+	for _, worker := range workers {
+		w.until(time.Minute, worker.Name+" is ready again", worker.Ready)
+	}
+	told := stop()
+	w.report(seen.wrong)
+	w.booked(m, told)
+	w.drained(m, c.Merchant)
+	w.toldTheTruth(c)
+	for _, p := range append([]*system.Worker{{Process: api.Process}}, workers...) {
+		if !p.Running() {
+			w.t.Errorf("%s ended because the database hung", p.Name)
+		}
+	}
+}
+
+// mostGoroutines is how many goroutines the api had at most while something was done.
+func (w *world) mostGoroutines(api *system.API, while func()) (most int) {
+	w.t.Helper()
+	ctx, done := context.WithCancel(w.t.Context())
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for system.Rest(ctx, 200*time.Millisecond) {
+			most = max(most, w.goroutines(api))
+		}
+	})
+	while()
+	done()
+	watching.Wait()
+	return most
+}
+
+// A machine that hangs accepts connections and packets, and its Postgres says nothing.
+func TestPostgresHangs(t *testing.T) {
+	w := newWorldWithPostgres(t)
+	api, worker := w.api("api"), w.worker("worker")
+	t.Cleanup(func() { _ = w.Postgres.Resume() })
+	w.hangs(api, []*system.Worker{worker}, w.Postgres.Pause, w.Postgres.Resume)
+}
+
+// A network that loses every packet tells nobody: connections stay as they are, and new ones are made and not answered.
+func TestPacketsAreSwallowed(t *testing.T) {
+	w := newWorld(t)
+	proxy, through := storetest.NewProxy(t, w.DatabaseURL("api"))
+	behind, throughToo := storetest.NewProxy(t, w.DatabaseURL("worker"))
+	api, worker := w.api("api", "--database-url="+through), w.worker("worker", "--database-url="+throughToo)
+	w.hangs(api, []*system.Worker{worker},
+		func() error { proxy.Swallow(); behind.Swallow(); return nil },
+		func() error { proxy.Pass(); behind.Pass(); return nil })
+}
+
+// One process of Postgres hangs, with a connection and maybe with locks. Who has to do with it is answered 503 in time, all others
+// are served, and it holds nothing up when it is gone.
+func TestOneBackendHangs(t *testing.T) {
+	w := newWorldWithPostgres(t)
+	api := w.api("api")
+	w.worker("worker")
+	m := w.merchant("enduring", api, system.Acknowledge)
+	var seen patience
+	m.Client.Observe = seen.see
+	progress, stop := w.shopping(m, 4)
+	defer stop()
+	for range 3 {
+		w.progresses(progress, 10)
+		resume, err := w.PauseBackend(t.Context(), "api")
+		w.must(err)
+		// Whatever it holds, every request of this time is answered. What needs nothing of it is served.
+		w.until(contractual+leeway, "a list is served beside a backend that hangs", func(ctx context.Context) error {
+			answer, err := m.Client.Get(ctx, "/payments?limit=1")
+			if err == nil && answer.Status != http.StatusOK {
+				err = fmt.Errorf("answered %d", answer.Status)
+			}
+			return err
+		})
+		w.must(resume())
+	}
+	w.progresses(progress, 10)
+	told := stop()
+	t.Logf("%d requests were answered, %d of them 503, the slowest after %s", seen.answered, seen.refused, seen.slowest.Round(time.Millisecond))
+	w.report(seen.wrong)
+	w.booked(m, told)
+	w.drained(m)
+}
