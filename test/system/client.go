@@ -69,6 +69,7 @@ type Payment struct {
 	Reference   string `json:"reference"`
 	Application string `json:"application"`
 	Scenario    string `json:"scenario,omitempty"`
+	Description string `json:"description,omitempty"`
 }
 
 // Unregistered is a number that no SIM has.

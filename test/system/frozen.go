@@ -22,6 +22,9 @@ func (p *Postgres) Pause() error {
 	return p.signalBackends(syscall.SIGSTOP)
 }
 
+// Running reports whether the server has not ended.
+func (p *Postgres) Running() bool { return p.process.Running() }
+
 // Resume ends a pause of the whole server.
 func (p *Postgres) Resume() error {
 	return errors.Join(p.signalBackends(syscall.SIGCONT), p.process.Resume())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -24,6 +25,7 @@ type Postgres struct {
 	folder     string
 	password   string
 	port       int
+	disk       int64    // size of a disk of its own; 0: it has none
 	settings   []string // beside those that every server has
 	databases  atomic.Int64
 	process    *Process
@@ -38,8 +40,19 @@ const (
 // StartPostgres makes an empty server in a folder of its own and starts it, with settings such as shared_buffers=1GB beside its own.
 // [Postgres.Close] removes it.
 func StartPostgres(ctx context.Context, settings ...string) (*Postgres, error) {
-	p := &Postgres{settings: settings}
-	var err error
+	return startPostgres(ctx, &Postgres{settings: settings})
+}
+
+// ErrNoSmallDisk is returned where no file system can be mounted, which takes Linux and root.
+var ErrNoSmallDisk = errors.New("no file system can be mounted here")
+
+// StartPostgresOnSmallDisk is StartPostgres on a disk of so many bytes, which the test can fill. It returns [ErrNoSmallDisk] where
+// there can be none.
+func StartPostgresOnSmallDisk(ctx context.Context, bytes int64) (*Postgres, error) {
+	return startPostgres(ctx, &Postgres{disk: bytes, settings: []string{"min_wal_size=32MB", "max_wal_size=32MB"}})
+}
+
+func startPostgres(ctx context.Context, p *Postgres) (_ *Postgres, err error) {
 	if p.programs, err = findPrograms(ctx); err != nil {
 		return nil, err
 	}
@@ -50,8 +63,7 @@ func StartPostgres(ctx context.Context, settings ...string) (*Postgres, error) {
 		return nil, err
 	}
 	if err := p.initialise(ctx); err != nil {
-		_ = os.RemoveAll(p.folder)
-		return nil, err
+		return nil, errors.Join(err, p.Close())
 	}
 	if err := p.Start(ctx); err != nil {
 		_ = p.Close()
@@ -64,6 +76,15 @@ func StartPostgres(ctx context.Context, settings ...string) (*Postgres, error) {
 func (p *Postgres) initialise(ctx context.Context) (err error) {
 	if p.folder, err = p.newFolder("cauri-postgres-"); err != nil {
 		return err
+	}
+	if p.disk > 0 {
+		if err := mountMemory(p.folder, p.disk); err != nil {
+			p.disk = 0
+			return err
+		}
+		if err := p.own(p.folder); err != nil {
+			return err
+		}
 	}
 	secret := make([]byte, 16)
 	_, _ = rand.Read(secret) // never fails
@@ -125,6 +146,11 @@ func (p *Postgres) Close() error {
 	if p.process != nil {
 		if err := p.Stop(Immediate); err != nil {
 			return err
+		}
+	}
+	if p.disk > 0 {
+		if err := unmountMemory(p.folder); err != nil {
+			return fmt.Errorf("unmounting the disk of Postgres: %w", err)
 		}
 	}
 	return os.RemoveAll(p.folder)
