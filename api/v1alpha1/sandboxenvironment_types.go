@@ -212,7 +212,8 @@ type SandboxEnvironmentStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions are Ready, which sums up SpecAccepted, DatabaseReady and CredentialsReady; OperatorCredentialsReady, where
-	// stores name Secrets for operators; WebhookReady, where there is a webhook; and, while they are true, Reconciling and Stalled.
+	// stores name Secrets for operators; WebhookReady, where there is a webhook; and, while they are true, ProcessingFailing,
+	// Reconciling and Stalled.
 	//
 	// +optional
 	// +listType=map
