@@ -248,3 +248,59 @@ func TestOnlyOurPodsReachTheDatabase(t *testing.T) {
 	}
 	t.Error("there is no policy for the database")
 }
+
+// A webhook reaches no pod of Cauri's, and of the database nothing but the port that the worker needs anyway.
+func TestWebhooksReachNoPodOfOurs(t *testing.T) {
+	t.Parallel()
+	for name, values := range scenarios(t) {
+		if name == "ci" { // has no policies
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rendered := objects(t, values)
+			ours := map[string]labels.Set{}
+			if name == "cloudnativepg" {
+				ours["the database"] = labels.Set{"cnpg.io/cluster": "cauri-postgres"}
+			}
+			for _, pod := range pods(t, rendered) {
+				ours[pod.of] = pod.Labels
+			}
+			for _, policy := range all[networkingv1.NetworkPolicy](t, rendered, "NetworkPolicy") {
+				if policy.Name != "cauri-worker" {
+					continue
+				}
+				for pod, set := range ours {
+					for _, rule := range policy.Spec.Egress {
+						if len(rule.Ports) == 0 && lets(t, rule.To, set) {
+							t.Errorf("the worker reaches all ports of %s", pod)
+						}
+					}
+				}
+				webhooks := policy.Spec.Egress[len(policy.Spec.Egress)-1].To
+				if !lets(t, webhooks, labels.Set{"app": "shop"}) {
+					t.Error("webhooks reach no pod of the release's namespace")
+				}
+			}
+		})
+	}
+}
+
+// lets reports whether peers let a pod of the release's namespace in, by its labels.
+func lets(t *testing.T, peers []networkingv1.NetworkPolicyPeer, pod labels.Set) bool {
+	t.Helper()
+	selects := func(selector *metav1.LabelSelector, set labels.Set) bool {
+		parsed, err := metav1.LabelSelectorAsSelector(selector)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parsed.Matches(set)
+	}
+	return slices.ContainsFunc(peers, func(peer networkingv1.NetworkPolicyPeer) bool {
+		if peer.IPBlock != nil {
+			return false // of addresses outside of the cluster
+		}
+		return (peer.NamespaceSelector == nil || selects(peer.NamespaceSelector, labels.Set{"kubernetes.io/metadata.name": namespace})) &&
+			(peer.PodSelector == nil || selects(peer.PodSelector, pod))
+	})
+}
