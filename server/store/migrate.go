@@ -40,10 +40,14 @@ func Migrate(ctx context.Context, url string) error {
 		if err != nil {
 			return fmt.Errorf("reading the migrations: %w", err)
 		}
-		if _, err = provider.Up(ctx); err != nil {
-			return err
+		for {
+			if _, err = provider.Up(ctx); err == nil {
+				return showVersionToAll(ctx, conn)
+			}
+			if !deadlocked(err) {
+				return err
+			}
 		}
-		return showVersionToAll(ctx, conn)
 	})
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) && answer.Code == pgerrcode.InsufficientPrivilege {
@@ -53,6 +57,13 @@ func Migrate(ctx context.Context, url string) error {
 		return classify(err, "migrating the database")
 	}
 	return nil
+}
+
+// deadlocked reports whether a migration was rolled back since it and a process at work waited for each other's locks. The other one goes
+// on, so that the migration gets its locks the next time.
+func deadlocked(err error) bool {
+	var answer *pgconn.PgError
+	return errors.As(err, &answer) && answer.Code == pgerrcode.DeadlockDetected
 }
 
 // ownerConfig is how the owner connects.
