@@ -228,8 +228,8 @@ func TestADeletionGoesByThePresentPolicy(t *testing.T) {
 		}
 		return ""
 	})
-	if n := c.database.count("DeleteSandbox"); n != 0 {
-		t.Errorf("its rows were deleted, %d times", n)
+	if n := c.count("select count(*) from organizations where retained_at is null"); n != 1 {
+		t.Errorf("its rows were deleted: there are %d organizations", n)
 	}
 	stale.shown.Store(nil)
 	c.gone(sandbox)

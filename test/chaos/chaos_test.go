@@ -69,7 +69,7 @@ func findsWhatIsWrong(t *testing.T, w *world) {
 		},
 		"money of a float, booked everywhere": {
 			"update floats set balance = balance + 1; update adjustments set delta = delta + 1 where currency is not null",
-			"update floats set balance = balance - 1; update adjustments set delta = delta - 1 where currency is not null", "what clients were told sums up to",
+			"update floats set balance = balance - 1, changed_at = now(); update adjustments set delta = delta - 1 where currency is not null", "what clients were told sums up to",
 		},
 	}
 	for name, c := range cases {
