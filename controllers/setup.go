@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -145,30 +146,28 @@ func cachedNamespaces(names []string) map[string]cache.Config {
 // LeaseName is the Lease that the controller's replicas elect their leader with. The role above names it.
 const LeaseName = "cauri-controller"
 
-// SetupWithManager adds the controllers to a manager that was made with [ManagerOptions].
-func SetupWithManager(mgr ctrl.Manager, options Options) error {
+// SetupWithManager adds the controllers to a manager that was made with [ManagerOptions]. It returns the check of readiness, which
+// fails until the caches are filled.
+func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error) {
 	options.setDefaults()
 	live := newLiveStatus(options.Database, mgr.GetCache(), options.Clock, options.Poll, options.StatusWritesPerSecond)
 	if err := mgr.Add(live); err != nil {
-		return fmt.Errorf("adding the live status: %w", err)
+		return nil, fmt.Errorf("adding the live status: %w", err)
 	}
 	drift := &drift{
 		database: options.Database, cache: mgr.GetCache(), clock: options.Clock, every: options.Drift, hand: live.hand,
 		everywhere: len(options.Namespaces) == 0,
 	}
 	if err := mgr.Add(drift); err != nil {
-		return fmt.Errorf("adding the look for drift: %w", err)
+		return nil, fmt.Errorf("adding the look for drift: %w", err)
 	}
 	secretNames, err := newSecretNames(mgr, options.Namespaces)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	standings := &standings{cache: mgr.GetCache(), counts: options.Counts}
 	if err := mgr.Add(standings); err != nil {
-		return fmt.Errorf("adding the counts of resources: %w", err)
-	}
-	if err := mgr.AddReadyzCheck("caches", standings.check); err != nil {
-		return fmt.Errorf("adding the probe of the caches: %w", err)
+		return nil, fmt.Errorf("adding the counts of resources: %w", err)
 	}
 	pace := pace{resync: options.Resync, retry: options.Retry}
 
@@ -186,7 +185,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		pace:     pace,
 	}
 	if err := sandboxes.watch(mgr, controllerOptions(options), secretNames, liveSource(live.sandboxes)); err != nil {
-		return fmt.Errorf("setting up the controller of SandboxEnvironments: %w", err)
+		return nil, fmt.Errorf("setting up the controller of SandboxEnvironments: %w", err)
 	}
 	testClients := &testClientReconciler{
 		Client:   mgr.GetClient(),
@@ -201,9 +200,9 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		pace:     pace,
 	}
 	if err := testClients.watch(mgr, controllerOptions(options), liveSource(live.testClients)); err != nil {
-		return fmt.Errorf("setting up the controller of TestClients: %w", err)
+		return nil, fmt.Errorf("setting up the controller of TestClients: %w", err)
 	}
-	return nil
+	return standings.check, nil
 }
 
 // newSecretNames is a cache of the names of all Secrets, and of nothing else about them. It tells when a Secret appears,

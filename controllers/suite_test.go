@@ -132,7 +132,7 @@ func (c *cluster) startAs(user string, managerOptions ctrl.Options, change ...fu
 	if err != nil {
 		c.Fatal(err)
 	}
-	if err := controllers.SetupWithManager(mgr, options); err != nil {
+	if _, err := controllers.SetupWithManager(mgr, options); err != nil {
 		c.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

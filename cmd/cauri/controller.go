@@ -18,7 +18,6 @@ import (
 	"k8s.io/klog/v2"
 	k8sclock "k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -135,7 +134,7 @@ func runController(ctx context.Context, f controllerFlags) error {
 	if err != nil {
 		return err
 	}
-	err = controllers.SetupWithManager(mgr, controllers.Options{
+	ready, err := controllers.SetupWithManager(mgr, controllers.Options{
 		Database:              migrated,
 		BaseURL:               baseURL,
 		Random:                rand.Reader,
@@ -148,6 +147,9 @@ func runController(ctx context.Context, f controllerFlags) error {
 		Counts:                counts,
 	})
 	if err != nil {
+		return err
+	}
+	if err := f.addServers(mgr, ready); err != nil {
 		return err
 	}
 	return mgr.Start(ctx)
@@ -180,15 +182,15 @@ func (f controllerFlags) check() (*url.URL, error) {
 	return baseURL, errors.Join(problems...)
 }
 
-// newManager makes the manager without contacting the cluster.
+// newManager makes the manager, which serves nothing yet.
 func (f controllerFlags) newManager() (ctrl.Manager, error) {
 	config, err := f.restConfig()
 	if err != nil {
 		return nil, fmt.Errorf("finding the Kubernetes API: %w", err)
 	}
 	options := controllers.ManagerOptions(f.watchNamespaces...)
-	options.HealthProbeBindAddress = f.healthAddress
-	options.Metrics = metricsserver.Options{BindAddress: f.metricsAddress}
+	options.HealthProbeBindAddress = "0" // addServers serves it, and the metrics
+	options.Metrics = metricsserver.Options{BindAddress: "0"}
 	options.GracefulShutdownTimeout = new(reconciliationTimeout)
 	options.LeaderElection = f.leaderElect
 	options.LeaderElectionID = controllers.LeaseName
@@ -198,7 +200,7 @@ func (f controllerFlags) newManager() (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the manager: %w", err)
 	}
-	return mgr, mgr.AddHealthzCheck("ping", healthz.Ping)
+	return mgr, nil
 }
 
 // usualNames lets the flags of the two addresses be called what other controllers call them too.

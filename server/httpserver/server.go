@@ -35,13 +35,18 @@ type Server struct {
 
 // New makes a server of a handler.
 func New(handler http.Handler, d Deadlines) *Server {
-	return &Server{drain: d.Drain, http: &http.Server{
+	return &Server{drain: d.Drain, http: HTTP(handler, d)}
+}
+
+// HTTP makes a server of net/http that keeps all deadlines but Drain, which is up to the caller, who ends it.
+func HTTP(handler http.Handler, d Deadlines) *http.Server {
+	return &http.Server{
 		Handler: d.bound(handler), ReadHeaderTimeout: d.Head, IdleTimeout: d.Idle, MaxHeaderBytes: maxHead,
 		// It begins with the head of a request and is set again when an answer is written, which may be minutes later. Until then it bounds
 		// what net/http writes by itself. There is no ReadTimeout: it would end answers that are held.
 		WriteTimeout: d.Write,
 		ErrorLog:     slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
-	}}
+	}
 }
 
 // Serve answers until ctx ends. Then it accepts no more connections, gives requests the deadline Drain, closes what is left, and returns
