@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 	"github.com/cauri-dev/cauri/test/system"
 )
@@ -229,35 +230,91 @@ func TestPacketsAreSwallowed(t *testing.T) {
 		func() error { proxy.Pass(); behind.Pass(); return nil })
 }
 
-// One process of Postgres hangs, with a connection and maybe with locks. Who has to do with it is answered 503 in time, all others
-// are served, and it holds nothing up when it is gone.
+// One process of Postgres hangs in the middle of a database transaction, with the locks of a sandbox's money. Who needs these is
+// answered in time, by 503 at worst; other sandboxes are served and settled as before; and all goes on when it does.
 func TestOneBackendHangs(t *testing.T) {
 	w := newWorldWithPostgres(t)
 	api := w.api("api")
-	w.worker("worker")
-	m := w.merchant("enduring", api, system.Acknowledge)
-	var seen patience
-	m.Client.Observe = seen.see
-	progress, stop := w.shopping(m, 4)
+	worker := w.worker("worker")
+	var seen, beside patience
+	locked, neighbor := w.crowd(api, &seen), w.merchant("neighbor", api, system.Acknowledge)
+	neighbor.Client.Observe = beside.see
+	progress, stop := w.shopping(locked.Merchant, 2)
 	defer stop()
-	for range 3 {
-		w.progresses(progress, 10)
-		resume, err := w.PauseBackend(t.Context(), "api")
-		w.must(err)
-		// Whatever it holds, every request of this time is answered. What needs nothing of it is served.
-		w.until(contractual+leeway, "a list is served beside a backend that hangs", func(ctx context.Context) error {
-			answer, err := m.Client.Get(ctx, "/payments?limit=1")
-			if err == nil && answer.Status != http.StatusOK {
-				err = fmt.Errorf("answered %d", answer.Status)
-			}
-			return err
-		})
-		w.must(resume())
+	besideProgress, stopBeside := w.shopping(neighbor, 2)
+	defer stopBeside()
+	w.progresses(progress, 3)
+	w.progresses(besideProgress, 3)
+
+	resume := w.hangWithLocksOf(locked.Merchant)
+	w.rush(locked)
+	w.progresses(besideProgress, 10)
+	payer, err := neighbor.AddPayer(t.Context(), 99, payments.Approve, 1_000_000)
+	w.must(err)
+	paid := w.pay(neighbor, system.NewPayment("beside", payer.MSISDN, "")).TransactionID()
+	w.until(time.Minute, "a payment of another sandbox is settled", func(ctx context.Context) error {
+		answer, err := neighbor.Client.Get(ctx, "/payments/"+paid)
+		if err == nil && !strings.Contains(string(answer.Body), `"SUCCESS"`) {
+			err = fmt.Errorf("answered %d %s", answer.Status, answer.Body)
+		}
+		return err
+	})
+	w.must(resume())
+
+	w.progresses(progress, 3)
+	w.progresses(besideProgress, 3)
+	told, toldBeside := stop(), stopBeside()
+	t.Logf("%d requests of the locked sandbox were answered, %d of them 503, the slowest after %s; %d of another one, the slowest after %s",
+		seen.answered, seen.refused, seen.slowest.Round(time.Millisecond), beside.answered, beside.slowest.Round(time.Millisecond))
+	if seen.refused == 0 {
+		t.Error("nobody was answered 503: the test tested nothing")
 	}
-	w.progresses(progress, 10)
-	told := stop()
-	t.Logf("%d requests were answered, %d of them 503, the slowest after %s", seen.answered, seen.refused, seen.slowest.Round(time.Millisecond))
-	w.report(seen.wrong)
-	w.booked(m, told)
-	w.drained(m)
+	if beside.refused > 0 {
+		t.Errorf("%d requests of another sandbox were answered 503", beside.refused)
+	}
+	w.report(append(seen.wrong, beside.wrong...))
+	told["paid"], toldBeside["beside"] = w.shown(locked.Merchant, locked.paid), w.shown(neighbor, paid)
+	w.booked(locked.Merchant, told)
+	w.booked(neighbor, toldBeside)
+	w.drained(locked.Merchant, neighbor)
+	w.toldTheTruth(locked)
+	if !api.Running() || !worker.Running() {
+		t.Error("a process ended")
+	}
+}
+
+// shown is a payment as its merchant is shown it.
+func (w *world) shown(m *system.Merchant, id string) (t system.Transaction) {
+	w.t.Helper()
+	answer, err := m.Client.InsistOnGet(w.t.Context(), "/payments/"+id)
+	w.must(err)
+	w.must(json.Unmarshal(answer.Body, &t))
+	return t
+}
+
+// hangWithLocksOf freezes a process of Postgres in a database transaction that has locked a merchant's float and SIMs, and returns
+// what ends that.
+func (w *world) hangWithLocksOf(m *system.Merchant) (resume func() error) {
+	w.t.Helper()
+	tx, err := w.SQL.Begin(w.t.Context())
+	w.must(err)
+	for _, query := range []string{ // in the order of all who lock them
+		"select from sims where tenant = $1 order by sim_id for update", "select from floats where tenant = $1 order by currency for update",
+	} {
+		locks, err := tx.Exec(w.t.Context(), query, m.Tenant)
+		w.must(err)
+		if locks.RowsAffected() == 0 {
+			w.t.Fatalf("nothing is locked by %q", query)
+		}
+	}
+	backend := system.Backend{PID: int(tx.Conn().PgConn().PID()), Kind: "client backend"}
+	w.must(backend.Pause())
+	resume = sync.OnceValue(func() error {
+		if err := backend.Resume(); err != nil {
+			return err
+		}
+		return tx.Rollback(context.WithoutCancel(w.t.Context()))
+	})
+	w.t.Cleanup(func() { _ = resume() }) // only needed after a failure
+	return resume
 }

@@ -1,7 +1,6 @@
 package system
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // Pause stops all processes of the server where they are, as a machine that hangs does: its kernel goes on accepting connections and
@@ -47,24 +44,6 @@ func (p *Postgres) signalBackends(signal syscall.Signal) error {
 		}
 	}
 	return nil
-}
-
-// PauseBackend stops the one process of the server that has served a user of Cauri's longest in this database, and returns what lets
-// it go on.
-func (s *System) PauseBackend(ctx context.Context, process string) (resume func() error, err error) {
-	var pid int
-	err = s.SQL.QueryRow(ctx, `select pid from pg_stat_activity where datname = current_database() and usename = $1
-		order by state = 'active' desc, backend_start limit 1`, userIn(process)).Scan(&pid)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, fmt.Errorf("the %s has no connection", process)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("looking for a connection of the %s: %w", process, err)
-	}
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		return nil, fmt.Errorf("stopping a connection of the %s: %w", process, err)
-	}
-	return func() error { return syscall.Kill(pid, syscall.SIGCONT) }, nil
 }
 
 // DatabaseURL is the address of the database for a kind of process: api, worker or controller.
