@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // An endpoint that failed BreakerFailures times in a row, over BreakerAfter at least, gets one event each ProbeInterval until it
@@ -38,7 +38,7 @@ type FinishedAttempt struct {
 // endpoints, all in one statement. It reports for each whether it was kept: it is not, and nothing is written of it, if its
 // lease has ended already. Then it was lost to somebody else, who decides, or this is the repeat of a call whose answer was lost.
 func (s *Store) FinishAttempts(ctx context.Context, finished []FinishedAttempt) (kept []bool, err error) {
-	params := db.FinishAttemptsParams{
+	params := sqlc.FinishAttemptsParams{
 		BreakerFailures: BreakerFailures, BreakerMs: milliseconds(BreakerAfter), ProbeMs: milliseconds(ProbeInterval),
 	}
 	for i := range finished {
@@ -55,7 +55,7 @@ func (s *Store) FinishAttempts(ctx context.Context, finished []FinishedAttempt) 
 	return kept, nil
 }
 
-func addAttempt(p *db.FinishAttemptsParams, place int, f *FinishedAttempt) {
+func addAttempt(p *sqlc.FinishAttemptsParams, place int, f *FinishedAttempt) {
 	p.Places = append(p.Places, int32(place))
 	p.Tenants, p.Ids, p.Fences = append(p.Tenants, f.Event.Tenant), append(p.Ids, uuidOf(f.Event.ID)), append(p.Fences, f.Event.Fence)
 	p.States, p.RetryAfterMs = append(p.States, string(f.State)), append(p.RetryAfterMs, milliseconds(f.RetryAfter))

@@ -4,14 +4,14 @@ import (
 	"context"
 	"slices"
 
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // What is booked together: see backlog.
 
 // bookCollections books several collections of a float in one statement, and tells which of them it booked.
 func (s *Store) bookCollections(ctx context.Context, at floatKey, all []*NewCollection) ([]bool, error) {
-	p := db.BookCollectionsParams{Tenant: at.tenant, FloatCurrency: at.key}
+	p := sqlc.BookCollectionsParams{Tenant: at.tenant, FloatCurrency: at.key}
 	for _, n := range all {
 		t := &n.Transaction
 		url, description := orEmpty(t.OrderURL), orEmpty(t.Description)
@@ -46,7 +46,7 @@ func (s *Store) bookCollections(ctx context.Context, at floatKey, all []*NewColl
 	for _, row := range rows {
 		i := slices.Index(p.Ids, row.ID)
 		booked[i] = true
-		all[i].complete(db.BookCollectionRow{
+		all[i].complete(sqlc.BookCollectionRow{
 			CreatedAt: row.CreatedAt, CompletedAt: row.CompletedAt, MerchantBalanceAfter: row.MerchantBalanceAfter,
 			SimBalanceAfter: row.SimBalanceAfter,
 		})
@@ -56,7 +56,7 @@ func (s *Store) bookCollections(ctx context.Context, at floatKey, all []*NewColl
 
 // bookDisbursements is bookCollections for disbursements.
 func (s *Store) bookDisbursements(ctx context.Context, at floatKey, all []*NewDisbursement) ([]bool, error) {
-	p := db.BookDisbursementsParams{Tenant: at.tenant, FloatCurrency: at.key, BlockedStatus: blockedRecipient}
+	p := sqlc.BookDisbursementsParams{Tenant: at.tenant, FloatCurrency: at.key, BlockedStatus: blockedRecipient}
 	for _, n := range all {
 		t := &n.Transaction
 		latencies, after := n.Latency.all()
@@ -90,7 +90,7 @@ func (s *Store) bookDisbursements(ctx context.Context, at floatKey, all []*NewDi
 	for _, row := range rows {
 		i := slices.Index(p.Ids, row.ID)
 		booked[i] = true
-		all[i].complete(db.BookDisbursementRow{
+		all[i].complete(sqlc.BookDisbursementRow{
 			Status: row.Status, LatencyMs: row.LatencyMs, CreatedAt: row.CreatedAt, CompletedAt: row.CompletedAt,
 			MerchantBalanceAfter: row.MerchantBalanceAfter, SimBalanceAfter: row.SimBalanceAfter,
 		})

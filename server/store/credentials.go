@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // SecretOverlap is how long a signing secret still signs beside the one that replaced it.
@@ -77,7 +77,7 @@ func (s *Store) ApplyCredentials(ctx context.Context, sandboxUID string, want Cr
 	}
 	err = look()
 	if errors.Is(err, errToWrite) {
-		err = s.inTx(ctx, func(q *db.Queries) error {
+		err = s.inTx(ctx, func(q *sqlc.Queries) error {
 			org, err := q.LockOrganization(ctx, uid)
 			if err != nil {
 				return err
@@ -95,10 +95,10 @@ func (s *Store) ApplyCredentials(ctx context.Context, sandboxUID string, want Cr
 // credentialsChange is one run of ApplyCredentials.
 type credentialsChange struct {
 	store *Store
-	q     *db.Queries
+	q     *sqlc.Queries
 	ctx   context.Context
-	org   db.Organization // locked
-	owner string          // of what is sealed
+	org   sqlc.Organization // locked
+	owner string            // of what is sealed
 	want  Credentials
 
 	changed bool // something that others go by
@@ -144,7 +144,7 @@ func (c *credentialsChange) forgetPrevious() error {
 
 // keyIsFree returns ErrKeyTaken if another sandbox has the key. It is asked after the version was bumped: whoever gives out
 // a key holds that row's lock, so that of two sandboxes with one key the second sees the first.
-func keyIsFree(ctx context.Context, q *db.Queries, tenant int64, hash KeyHash) error {
+func keyIsFree(ctx context.Context, q *sqlc.Queries, tenant int64, hash KeyHash) error {
 	taken, err := q.KeyOfAnother(ctx, hash[:], tenant)
 	if err == nil && taken {
 		err = ErrKeyTaken
@@ -177,7 +177,7 @@ func (c *credentialsChange) keys() error {
 }
 
 // reinstate sees to it that the wanted key works without an end, also if it was replaced before and came back.
-func (c *credentialsChange) reinstate(key db.ListKeysRow) error {
+func (c *credentialsChange) reinstate(key sqlc.ListKeysRow) error {
 	if !key.Replaced {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (c *credentialsChange) reinstate(key db.ListKeysRow) error {
 }
 
 // retire ends a key that is not the wanted one, now or after the grace. A key that was replaced keeps the end that it has.
-func (c *credentialsChange) retire(key db.ListKeysRow) error {
+func (c *credentialsChange) retire(key sqlc.ListKeysRow) error {
 	mayStay := c.want.Grace > 0 && !key.Expired
 	switch {
 	case mayStay && key.Replaced:

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // EventState is where an event stands.
@@ -55,7 +55,7 @@ type BuildBody func(organizationID string, t *payments.Transaction) ([]byte, err
 // endpoint wants no events of this type, is put aside. An event whose lease ends without [Store.FinishAttempts] becomes due again.
 func (s *Store) LeaseDueEvents(ctx context.Context, from []Share, lease time.Duration, build BuildBody) (leased []LeasedEvent, found map[int64]int, err error) {
 	given := sharesOf(from)
-	err = s.inTx(ctx, func(q *db.Queries) error {
+	err = s.inTx(ctx, func(q *sqlc.Queries) error {
 		leased, found = nil, map[int64]int{}
 		probes, err := takeProbes(ctx, q, given.probes)
 		if err != nil {
@@ -96,19 +96,19 @@ func (s *Store) LeaseDueEvents(ctx context.Context, from []Share, lease time.Dur
 }
 
 // wanted reports whether there is an endpoint that wants the event. Who sends an event again by hand wants it whatever its type.
-func wanted(row *db.LockDueEventsRow) bool {
+func wanted(row *sqlc.LockDueEventsRow) bool {
 	return row.WebhookURL != nil && (row.Resent || slices.Contains(row.WebhookTypes, string(row.Transaction.Type)))
 }
 
 // newBody is a body that is not kept yet.
-func newBody(row *db.LockDueEventsRow, body []byte) []byte {
+func newBody(row *sqlc.LockDueEventsRow, body []byte) []byte {
 	if row.Body != nil {
 		return nil
 	}
 	return body
 }
 
-func (s *Store) leasedEvent(row *db.LockDueEventsRow, build BuildBody) LeasedEvent {
+func (s *Store) leasedEvent(row *sqlc.LockDueEventsRow, build BuildBody) LeasedEvent {
 	event := LeasedEvent{
 		Tenant: row.Tenant, ID: row.ID.Bytes, Fence: row.Fence + 1, TakenAt: row.TakenAt,
 		Attempts: int(row.Attempts), Uncounted: int(row.Uncounted), Probe: row.Probe,

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // Sandbox is the configuration of a sandbox as the api serves it. It is never changed; a new configuration is a new Sandbox.
@@ -133,10 +133,10 @@ type changes struct {
 	readAt        time.Time // by the clock of this process, no later than the moment
 	since         int64     // the version that they follow; nothing: they are all there is
 	version       int64
-	organizations []db.ChangedOrganizationsRow
-	environments  []db.Environment
-	stores        []db.StoresOfRow
-	keys          []db.KeysOfRow
+	organizations []sqlc.ChangedOrganizationsRow
+	environments  []sqlc.Environment
+	stores        []sqlc.StoresOfRow
+	keys          []sqlc.KeysOfRow
 	retired       []int64
 }
 
@@ -157,7 +157,7 @@ func (d *Directory) load(ctx context.Context) error {
 		return nil
 	}
 	c := changes{readAt: now, since: since}
-	err = d.store.inTxOf(ctx, snapshot, func(q *db.Queries) error { return c.read(ctx, q) })
+	err = d.store.inTxOf(ctx, snapshot, func(q *sqlc.Queries) error { return c.read(ctx, q) })
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (d *Directory) follow(at time.Time) {
 	d.state.Store(&DirectoryState{Version: d.version, Sandboxes: len(d.sandboxes), ReadAt: at})
 }
 
-func (c *changes) read(ctx context.Context, q *db.Queries) (err error) {
+func (c *changes) read(ctx context.Context, q *sqlc.Queries) (err error) {
 	if c.version, err = q.ConfigVersion(ctx); err != nil {
 		return err
 	}
@@ -277,7 +277,7 @@ func limitOf(limit *int32) int {
 	return int(*limit)
 }
 
-func environmentOf(e db.Environment) Environment {
+func environmentOf(e sqlc.Environment) Environment {
 	return Environment{
 		ID: e.EnvID, Currency: payments.Currency(e.Currency), Enabled: e.Enabled,
 		Terms:         payments.Terms{CommissionBPS: int(e.CommissionBps), AbsorptionPct: int(e.AbsorptionPct)},

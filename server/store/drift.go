@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // errToWrite says that rows are not as they should be, where they were only to be looked at.
@@ -18,11 +18,11 @@ var errToWrite = errors.New("there is something to write")
 
 // reading runs queries outside the tenant wall, without a database transaction. It writes nothing: what would returns errToWrite.
 // Most resources that are looked at are as they should be, and then nothing is locked and no commit is waited for.
-func (s *Store) reading() *db.Queries { return db.New(readOnly{timely{s.pool, s.limit}}) }
+func (s *Store) reading() *sqlc.Queries { return sqlc.New(readOnly{timely{s.pool, s.limit}}) }
 
-type readOnly struct{ db.DBTX }
+type readOnly struct{ sqlc.DBTX }
 
-// Exec implements [db.DBTX]. Every statement that writes is run by it.
+// Exec implements [sqlc.DBTX]. Every statement that writes is run by it.
 func (readOnly) Exec(context.Context, string, ...any) (pgconn.CommandTag, error) {
 	return pgconn.CommandTag{}, errToWrite
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // Event is an event as its sandbox sees it.
@@ -43,7 +43,7 @@ type EventFilter struct {
 func (s *Store) ListEvents(ctx context.Context, tenant int64, f EventFilter, after *payments.ID, limit int) ([]Event, error) {
 	sql, args := eventsStatement(tenant, f, after, limit)
 	var events []Event
-	err := s.list(ctx, tenant, func(ctx context.Context, behind db.DBTX) (err error) {
+	err := s.list(ctx, tenant, func(ctx context.Context, behind sqlc.DBTX) (err error) {
 		events, err = collect[Event](ctx, behind, sql, args)
 		return err
 	})
@@ -125,7 +125,7 @@ func (s *Store) GetEvent(ctx context.Context, tenant int64, organizationID strin
 }
 
 // keepBody builds the body of an event and returns the one that is kept: a worker may have been first.
-func keepBody(ctx context.Context, q *db.Queries, tenant int64, organizationID string, t *payments.Transaction, build BuildBody) ([]byte, error) {
+func keepBody(ctx context.Context, q *sqlc.Queries, tenant int64, organizationID string, t *payments.Transaction, build BuildBody) ([]byte, error) {
 	body, err := build(organizationID, t)
 	if err != nil {
 		return nil, fmt.Errorf("building the body of %s: %w", t.ID, err)
@@ -137,7 +137,7 @@ func keepBody(ctx context.Context, q *db.Queries, tenant int64, organizationID s
 	return body, classify(err, "keeping the body of the event")
 }
 
-func eventDetailOf(row *db.GetEventRow, attempts []db.DeliveryAttempt) *EventDetail {
+func eventDetailOf(row *sqlc.GetEventRow, attempts []sqlc.DeliveryAttempt) *EventDetail {
 	e := &row.Event
 	d := &EventDetail{Body: e.Body, Event: Event{
 		ID: e.ID.Bytes, Type: row.Transaction.Type, Status: row.Transaction.Status, State: EventState(e.State),

@@ -3,11 +3,11 @@ package store
 import (
 	"context"
 
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // Behind are the queries that run behind the tenant wall.
-func (s *Store) Behind(tenant int64) *db.Queries { return s.tenant(tenant) }
+func (s *Store) Behind(tenant int64) *sqlc.Queries { return s.tenant(tenant) }
 
 // UUIDOf is the form in which the queries take an id.
 var UUIDOf = uuidOf

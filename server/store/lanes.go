@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // Lane is a sandbox that has something due, of what is settled, or of what needs somebody outside of the database: the receiver of
@@ -76,7 +76,7 @@ func (s *Store) ForwardLanes(ctx context.Context) ([]Lane, error) {
 }
 
 // takeProbes returns which of the probes that are due are the caller's to make.
-func takeProbes(ctx context.Context, q *db.Queries, due []int64) ([]int64, error) {
+func takeProbes(ctx context.Context, q *sqlc.Queries, due []int64) ([]int64, error) {
 	if len(due) == 0 {
 		return nil, nil
 	}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // settlement is what a batch did with a transaction, and how long after it was due.
@@ -14,7 +14,7 @@ type settlement struct {
 }
 
 // lateness tells how late a batch settles what it settles, where somebody wants to know.
-func (s *Store) lateness(due []db.ClaimDueTransactionsRow, o *outcomes) []settlement {
+func (s *Store) lateness(due []sqlc.ClaimDueTransactionsRow, o *outcomes) []settlement {
 	if s.settled == nil || len(o.settled.Ids) == 0 {
 		return nil
 	}

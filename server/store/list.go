@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // Filter says which transactions are listed. A zero field filters nothing.
@@ -32,9 +32,9 @@ type Filter struct {
 // for the newest of all. Pages are stable while transactions are added: what is new comes before every page that was read.
 func (s *Store) ListTransactions(ctx context.Context, tenant int64, f Filter, after *payments.ID, limit int) ([]*payments.Transaction, error) {
 	sql, args := listStatement(tenant, f, after, limit)
-	var found []db.Transaction
-	err := s.list(ctx, tenant, func(ctx context.Context, behind db.DBTX) (err error) {
-		found, err = collect[db.Transaction](ctx, behind, sql, args)
+	var found []sqlc.Transaction
+	err := s.list(ctx, tenant, func(ctx context.Context, behind sqlc.DBTX) (err error) {
+		found, err = collect[sqlc.Transaction](ctx, behind, sql, args)
 		return err
 	})
 	if err != nil {
@@ -47,8 +47,8 @@ func (s *Store) ListTransactions(ctx context.Context, tenant int64, f Filter, af
 	return transactions, nil
 }
 
-// collect reads all rows of a statement that is no query of internal/db.
-func collect[T any](ctx context.Context, from db.DBTX, sql string, args []any) ([]T, error) {
+// collect reads all rows of a statement that is no query of package sqlc.
+func collect[T any](ctx context.Context, from sqlc.DBTX, sql string, args []any) ([]T, error) {
 	rows, err := from.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (c *conditions) created(column string, after, before *time.Time) {
 // transactionColumns are the columns that this program knows. A newer schema may have more, while an upgrade is rolled out.
 var transactionColumns = func() string {
 	var columns []string
-	for field := range reflect.TypeFor[db.Transaction]().Fields() {
+	for field := range reflect.TypeFor[sqlc.Transaction]().Fields() {
 		columns = append(columns, field.Tag.Get("db"))
 	}
 	return strings.Join(columns, ", ")

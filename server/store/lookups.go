@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // Who waits for payments to end asks for many of them, again and again, so look-ups that wait go together, as in a backlog, in two
@@ -28,7 +28,7 @@ type lookup struct {
 type lookups struct {
 	tenant, version int64
 	ids             []pgtype.UUID
-	found           []db.Transaction
+	found           []sqlc.Transaction
 }
 
 // lookUpStatement finds nothing for a caller who does not know the present configuration. The planner must not see how many ids there
@@ -81,7 +81,7 @@ func (s *Store) lookUpAll(ctx context.Context, at floatKey, all []*lookup) ([]bo
 	if err := s.trips.book(ctx, floatKey{}, together); err != nil {
 		return nil, err
 	}
-	byID := make(map[pgtype.UUID]*db.Transaction, len(together.found))
+	byID := make(map[pgtype.UUID]*sqlc.Transaction, len(together.found))
 	for i := range together.found {
 		byID[together.found[i].ID] = &together.found[i]
 	}
@@ -134,6 +134,6 @@ func (l *lookups) read(results pgx.BatchResults) error {
 	if err != nil {
 		return err
 	}
-	l.found, err = pgx.CollectRows(rows, pgx.RowToStructByPos[db.Transaction])
+	l.found, err = pgx.CollectRows(rows, pgx.RowToStructByPos[sqlc.Transaction])
 	return err
 }

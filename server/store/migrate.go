@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
-	"embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -17,10 +16,11 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
+
+	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-//go:embed migrations/*.sql
-var migrations embed.FS
+var migrations = postgres.Migrations
 
 // Migrate brings the schema of the database at url up to date. Any number of processes may call it at once: one at a time
 // works, under a lock, and those that come later find nothing to do. It may go through a connection pooler in transaction mode.

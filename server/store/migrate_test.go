@@ -58,7 +58,7 @@ func rollBack(t *testing.T, url string, version int64) {
 	}
 	conn := stdlib.OpenDB(*config)
 	defer func() { _ = conn.Close() }()
-	provider, err := goose.NewProvider(goose.DialectPostgres, conn, os.DirFS("migrations"))
+	provider, err := goose.NewProvider(goose.DialectPostgres, conn, os.DirFS("../postgres/migrations"))
 	if err != nil {
 		t.Fatal(err)
 	}

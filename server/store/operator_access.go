@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // accessKey names an operator of a store.
@@ -16,7 +16,7 @@ func (c *sandboxChange) operators() error {
 	if err != nil {
 		return err
 	}
-	present := map[accessKey]db.OperatorCredential{}
+	present := map[accessKey]sqlc.OperatorCredential{}
 	for _, row := range rows {
 		present[accessKey{row.Store, row.Operator, row.Country}] = row
 	}
@@ -42,7 +42,7 @@ func (c *sandboxChange) operators() error {
 }
 
 func (c *sandboxChange) setAccess(a OperatorAccess) error {
-	row := db.SetOperatorCredentialsParams{
+	row := sqlc.SetOperatorCredentialsParams{
 		Tenant: c.tenant, Store: a.Store, Operator: string(a.Operator), Country: string(a.Country), BaseURL: a.BaseURL,
 	}
 	if a.Credentials != nil {
@@ -55,7 +55,7 @@ func (c *sandboxChange) setAccess(a OperatorAccess) error {
 }
 
 // sameAccess is false also for credentials that cannot be opened, or that an older key sealed: they are sealed anew.
-func (c *sandboxChange) sameAccess(row db.OperatorCredential, a OperatorAccess) bool {
+func (c *sandboxChange) sameAccess(row sqlc.OperatorCredential, a OperatorAccess) bool {
 	if row.BaseURL != a.BaseURL || (row.Sealed == nil) != (a.Credentials == nil) {
 		return false
 	}

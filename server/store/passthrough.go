@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // Forward is a collection that the caller alone may forward to its operator, or ask its operator about, until its lease ends.
@@ -43,7 +43,7 @@ var (
 // ends without [Store.SettleForward] or [Store.DeferForward] becomes due again.
 func (s *Store) LeaseDueForwards(ctx context.Context, from []Share, lease time.Duration) (leased []Forward, found map[int64]int, err error) {
 	given := sharesOf(from)
-	err = s.inTx(ctx, func(q *db.Queries) error {
+	err = s.inTx(ctx, func(q *sqlc.Queries) error {
 		leased, found = nil, map[int64]int{}
 		due, err := q.LockDueForwards(ctx, given.tenants, given.limits)
 		if err != nil || len(due) == 0 {
@@ -81,7 +81,7 @@ func (s *Store) GiveBackForwards(ctx context.Context, forwards []Forward) error 
 	return classify(s.system().GiveBackForwards(ctx, keys.tenants, keys.ids, fences), "giving collections back")
 }
 
-func (s *Store) forwardOf(row *db.LockDueForwardsRow) Forward {
+func (s *Store) forwardOf(row *sqlc.LockDueForwardsRow) Forward {
 	t := &row.Transaction
 	f := Forward{
 		Tenant: t.Tenant, Fence: *row.ForwardFence + 1, Transaction: transactionOf(t),
@@ -118,7 +118,7 @@ type Deferred struct {
 // DeferForward ends the lease and has the collection taken again after a while, or when it expires. It reports false, and
 // writes nothing, if the lease was lost.
 func (s *Store) DeferForward(ctx context.Context, f *Forward, d Deferred) (kept bool, err error) {
-	rows, err := s.system().DeferForward(ctx, db.DeferForwardParams{
+	rows, err := s.system().DeferForward(ctx, sqlc.DeferForwardParams{
 		AgainAfterMs: milliseconds(d.After), Failures: int32(d.Failures), Accepted: d.Accepted, NativeID: optional(d.NativeID),
 		Tenant: f.Tenant, ID: uuidOf(f.Transaction.ID), Fence: f.Fence,
 	})
@@ -136,7 +136,7 @@ type Outcome struct {
 // database transaction. A success that would raise the float beyond [payments.MaxBalance] is written down as LIMIT_EXCEEDED, with
 // what the operator answered. It reports false, and writes nothing, if the lease was lost.
 func (s *Store) SettleForward(ctx context.Context, f *Forward, o Outcome) (kept bool, err error) {
-	params := db.SettleForwardParams{
+	params := sqlc.SettleForwardParams{
 		Status: o.Status, NativeID: optional(o.NativeID), NativeRaw: o.NativeRaw,
 		Tenant: f.Tenant, ID: uuidOf(f.Transaction.ID), Fence: f.Fence,
 	}

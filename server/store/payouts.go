@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // Latency is the simulated latency of an outcome, and the scaled time after which it is answered and its event is due.
@@ -86,7 +86,7 @@ var blockedRecipient = string(payments.DisbursementFacts{Recipient: &payments.SI
 func (s *Store) bookDisbursement(ctx context.Context, at floatKey, n *NewDisbursement, hasTurn bool) error {
 	t := &n.Transaction
 	latencies, after := n.Latency.all()
-	row, err := s.gated(at.tenant, hasTurn).BookDisbursement(ctx, db.BookDisbursementParams{
+	row, err := s.gated(at.tenant, hasTurn).BookDisbursement(ctx, sqlc.BookDisbursementParams{
 		Tenant: at.tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, UnknownStatus: n.unknown(), BlockedStatus: blockedRecipient,
 		FloatCurrency: floatOf(t), Amount: t.Amount, ID: uuidOf(t.ID), RequestHash: n.RequestHash, OrderRef: t.OrderRef,
 		OrderURL: t.OrderURL, URLProtected: t.URLProtected, Store: t.Store, Description: t.Description, EnvID: t.EnvironmentID,
@@ -103,7 +103,7 @@ func (s *Store) bookDisbursement(ctx context.Context, at floatKey, n *NewDisburs
 func (n *NewDisbursement) unknown() string { return string(cmp.Or(n.Unknown, payments.Success)) }
 
 // complete fills in what was recorded.
-func (n *NewDisbursement) complete(row db.BookDisbursementRow) {
+func (n *NewDisbursement) complete(row sqlc.BookDisbursementRow) {
 	t := &n.Transaction
 	t.Status, t.Latency = row.Status, time.Duration(row.LatencyMs)*time.Millisecond
 	t.CreatedAt, t.CompletedAt = row.CreatedAt, row.CompletedAt
@@ -128,7 +128,7 @@ type NewRefund struct {
 // It returns [ErrNotFound] for a parent that the tenant does not have, payments.ErrNotRefundable and
 // payments.ErrExceedsRefundable for one that cannot be refunded so, and the errors of [Store.CreateCollection].
 func (s *Store) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*payments.Transaction, time.Duration, error) {
-	params := db.BookRefundParams{
+	params := sqlc.BookRefundParams{
 		Tenant: tenant, Reference: n.Reference, ParentID: uuidOf(n.ParentID), Amount: n.Amount, ID: uuidOf(n.ID),
 		RequestHash:   n.RequestHash,
 		PaidLatencyMs: int32(n.Latency.Paid.Simulated.Milliseconds()), RefusedLatencyMs: int32(n.Latency.Refused.Simulated.Milliseconds()),
@@ -141,7 +141,7 @@ func (s *Store) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*p
 	}
 	if err == nil {
 		s.active.note(tenant)
-		t := transactionOf((*db.Transaction)(&row))
+		t := transactionOf((*sqlc.Transaction)(&row))
 		return t, n.Latency.of(t.Status).Waited, nil
 	}
 	err = s.recorded(ctx, tenant, n.Reference, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // TestClient is a SIM of the registry.
@@ -30,9 +30,9 @@ type TestClientFilter struct {
 // ListTestClients returns up to limit of a tenant's SIMs, in the order of their numbers, beginning after a number, empty for the
 // first of all.
 func (s *Store) ListTestClients(ctx context.Context, tenant int64, f TestClientFilter, after string, limit int) ([]TestClient, error) {
-	var rows []db.ListTestClientsRow
-	err := s.list(ctx, tenant, func(ctx context.Context, behind db.DBTX) (err error) {
-		rows, err = db.New(behind).ListTestClients(ctx, db.ListTestClientsParams{
+	var rows []sqlc.ListTestClientsRow
+	err := s.list(ctx, tenant, func(ctx context.Context, behind sqlc.DBTX) (err error) {
+		rows, err = sqlc.New(behind).ListTestClients(ctx, sqlc.ListTestClientsParams{
 			Tenant: tenant, After: after, Operator: optional(string(f.Operator)), Country: optional(string(f.Country)), Blocked: f.Blocked,
 			Batch: int32(limit),
 		})
@@ -61,7 +61,7 @@ func (s *Store) FindTestClient(ctx context.Context, tenant int64, msisdn string)
 	return &client, nil
 }
 
-func testClientOf(row *db.Sim, prompts int64) TestClient {
+func testClientOf(row *sqlc.Sim, prompts int64) TestClient {
 	return TestClient{SIM: *simOf(row), Name: row.Name, Prompts: int(prompts)}
 }
 
@@ -132,8 +132,8 @@ func (s *Store) AnswerPrompt(
 	if sim == nil {
 		return nil, false, ErrNotFound
 	}
-	var prompt db.LockPromptRow
-	err = s.inTenantTx(ctx, tenant, func(q *db.Queries) error {
+	var prompt sqlc.LockPromptRow
+	err = s.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
 		if prompt, err = q.LockPrompt(ctx, tenant, uuidOf(id), uuidOf(sim.ID)); err != nil {
 			return err
 		}
@@ -166,8 +166,8 @@ func (s *Store) AnswerPrompt(
 }
 
 // answerPrompt settles a locked prompt.
-func answerPrompt(ctx context.Context, q *db.Queries, p db.LockPromptRow, answer payments.Answer) error {
-	due := []db.ClaimDueTransactionsRow{{
+func answerPrompt(ctx context.Context, q *sqlc.Queries, p sqlc.LockPromptRow, answer payments.Answer) error {
+	due := []sqlc.ClaimDueTransactionsRow{{
 		Tenant: p.Tenant, ID: p.ID, Expired: p.Expired, FloatCurrency: p.FloatCurrency, SimID: p.SimID, NetAmount: p.NetAmount,
 		Commission: p.Commission,
 	}}

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // purgeBatch bounds the rows that one statement removes, so that none holds its locks for long.
@@ -109,7 +109,7 @@ func (s *Store) purge(ctx context.Context, tenant int64) error {
 			return err
 		}
 	}
-	return inBatches(db.PurgeAttemptsRow{EventID: uuidOf(payments.ID{})}, func(after db.PurgeAttemptsRow) (db.PurgeAttemptsRow, error) {
+	return inBatches(sqlc.PurgeAttemptsRow{EventID: uuidOf(payments.ID{})}, func(after sqlc.PurgeAttemptsRow) (sqlc.PurgeAttemptsRow, error) {
 		return q.PurgeAttempts(ctx, tenant, after.EventID, after.Attempt, purgeBatch)
 	})
 }

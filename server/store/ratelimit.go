@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // Grant is a share of a sandbox's rate limit. It has to be used within a second.
@@ -21,12 +21,12 @@ type Grant struct {
 // Requests of an earlier grant that were not used. All replicas of the api draw from the same count. It returns
 // [ErrConfigChanged] for a tenant that was reset or deleted.
 func (s *Store) TakeRequests(ctx context.Context, tenant int64, limit, wanted int, unused Grant) (Grant, error) {
-	var row db.TakeRequestsRow
+	var row sqlc.TakeRequestsRow
 	err := pgx.BeginTxFunc(ctx, s.pool, perishable, func(tx pgx.Tx) (err error) {
 		if err := entered(tx.QueryRow(ctx, enterTenant, tenant)); err != nil {
 			return err
 		}
-		q := db.New(tx)
+		q := sqlc.New(tx)
 		if err := q.LockRate(ctx, tenant); err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // replica is a streaming replica of the database, which answers lists in the primary's place. It answers only when it has
@@ -65,7 +65,7 @@ var errReplicaBehind = errors.New("the replica has not replayed what was committ
 
 // list reads by f behind a tenant's wall: on the replica if there is one and it is as far as the primary, else on the primary.
 // What was committed before the call is seen either way. f may be called twice.
-func (s *Store) list(ctx context.Context, tenant int64, f func(ctx context.Context, behind db.DBTX) error) error {
+func (s *Store) list(ctx context.Context, tenant int64, f func(ctx context.Context, behind sqlc.DBTX) error) error {
 	if s.replica != nil {
 		if s.replica.usable.Load() && s.listOnReplica(ctx, tenant, f) == nil {
 			s.replica.answered.Add(1)
@@ -76,7 +76,7 @@ func (s *Store) list(ctx context.Context, tenant int64, f func(ctx context.Conte
 	return f(ctx, s.behind(tenant))
 }
 
-func (s *Store) listOnReplica(ctx context.Context, tenant int64, f func(ctx context.Context, behind db.DBTX) error) error {
+func (s *Store) listOnReplica(ctx context.Context, tenant int64, f func(ctx context.Context, behind sqlc.DBTX) error) error {
 	attempt, cancel := context.WithTimeout(ctx, replicaTimeout)
 	defer cancel()
 	at, err := s.position(attempt)

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // RetainSandbox is [Store.DeleteSandbox] for a sandbox whose rows are to stay. Its keys and every secret that is stored for it
@@ -19,11 +19,11 @@ func (s *Store) RetainSandbox(ctx context.Context, sandboxUID string) error {
 	if err != nil {
 		return err
 	}
-	err = s.inTx(ctx, func(q *db.Queries) error { return retain(ctx, q, uid) })
+	err = s.inTx(ctx, func(q *sqlc.Queries) error { return retain(ctx, q, uid) })
 	return classify(err, "retaining the sandbox's rows")
 }
 
-func retain(ctx context.Context, q *db.Queries, uid pgtype.UUID) error {
+func retain(ctx context.Context, q *sqlc.Queries, uid pgtype.UUID) error {
 	org, err := q.LockOrganization(ctx, uid)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil

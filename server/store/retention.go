@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // retentionBatch bounds the events that one statement removes; each may have many attempts.
@@ -45,7 +45,7 @@ func (s *Store) RemoveAged(ctx context.Context, age time.Duration) (removed int6
 }
 
 func (s *Store) removeAgedEvents(ctx context.Context, tenant int64, before payments.ID, cutoff time.Time) (removed int64, err error) {
-	params := db.RemoveAgedEventsParams{
+	params := sqlc.RemoveAgedEventsParams{
 		Tenant: tenant, After: uuidOf(payments.ID{}), Before: uuidOf(before), Cutoff: cutoff, Batch: retentionBatch,
 	}
 	for {

@@ -142,7 +142,7 @@ func statements(t *testing.T) map[string]string {
 		"ListTransactions": list, "ListLanes": lanes, "ListEvents": events, "LookUp": store.LookUpStatement,
 		"EnterTenant": store.EnterTenant, "EnterTenantOnReplica": store.EnterTenantOnReplica,
 	}
-	files, _ := filepath.Glob("internal/db/*.sql.go")
+	files, _ := filepath.Glob("../postgres/sqlc/*.sql.go")
 	for _, file := range files {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // ApplySandbox makes the rows of a sandbox equal to what its resource wants, in one database transaction, and returns how
@@ -25,7 +25,7 @@ func (s *Store) ApplySandbox(ctx context.Context, want SandboxConfig) (SandboxSt
 	c := &sandboxChange{store: s, q: s.reading(), ctx: ctx, uid: uid, want: want}
 	err = c.look()
 	if errors.Is(err, errToWrite) {
-		err = s.inTx(ctx, func(q *db.Queries) error {
+		err = s.inTx(ctx, func(q *sqlc.Queries) error {
 			c = &sandboxChange{store: s, q: q, ctx: ctx, uid: uid, want: want}
 			return c.apply()
 		})
@@ -39,7 +39,7 @@ func (s *Store) ApplySandbox(ctx context.Context, want SandboxConfig) (SandboxSt
 // sandboxChange is one run of ApplySandbox.
 type sandboxChange struct {
 	store *Store
-	q     *db.Queries
+	q     *sqlc.Queries
 	ctx   context.Context
 	uid   pgtype.UUID
 	want  SandboxConfig
@@ -124,7 +124,7 @@ func (c *sandboxChange) organization() error {
 
 // takeGeneration notes which generation of the resource is applied. It returns [ErrStaleGeneration] for an earlier one than
 // before, which would undo what was asked for since, and would empty the sandbox for a reset that was carried out long ago.
-func (c *sandboxChange) takeGeneration(row db.Organization) error {
+func (c *sandboxChange) takeGeneration(row sqlc.Organization) error {
 	if row.Generation == c.want.Generation {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (c *sandboxChange) takeGeneration(row db.Organization) error {
 }
 
 // settings makes those of an organization the wanted ones.
-func (c *sandboxChange) settings(row db.Organization) error {
+func (c *sandboxChange) settings(row sqlc.Organization) error {
 	c.tenant, c.state.OrganizationID, c.state.Reset = row.Tenant, row.OrgID, row.Reset
 	wanted := row
 	c.setSettings(&wanted)
@@ -144,7 +144,7 @@ func (c *sandboxChange) settings(row db.Organization) error {
 		return nil
 	}
 	c.changed = true
-	return c.q.UpdateOrganization(c.ctx, db.UpdateOrganizationParams{
+	return c.q.UpdateOrganization(c.ctx, sqlc.UpdateOrganizationParams{
 		Namespace: wanted.Namespace, Name: wanted.Name,
 		LatencyPercent: wanted.LatencyPercent, MonthlyQuota: wanted.MonthlyQuota, RateLimit: wanted.RateLimit, WebhookURL: wanted.WebhookURL, WebhookMaxRetries: wanted.WebhookMaxRetries,
 		WebhookInitialDelayMs: wanted.WebhookInitialDelayMs, WebhookFactor: wanted.WebhookFactor,
@@ -161,9 +161,9 @@ func (c *sandboxChange) newOrganization() error {
 	if err != nil {
 		return err
 	}
-	var row db.Organization
+	var row sqlc.Organization
 	c.setSettings(&row)
-	row, err = c.q.InsertOrganization(c.ctx, db.InsertOrganizationParams{
+	row, err = c.q.InsertOrganization(c.ctx, sqlc.InsertOrganizationParams{
 		OrgID: "org_" + code, ResourceUid: c.uid, Generation: c.want.Generation, Namespace: c.want.Namespace, Name: c.want.Name,
 		LatencyPercent: row.LatencyPercent, MonthlyQuota: row.MonthlyQuota, RateLimit: row.RateLimit, WebhookURL: row.WebhookURL, WebhookMaxRetries: row.WebhookMaxRetries,
 		WebhookInitialDelayMs: row.WebhookInitialDelayMs, WebhookFactor: row.WebhookFactor,
@@ -191,7 +191,7 @@ func (c *sandboxChange) takeName() error {
 }
 
 // setSettings gives a row the settings that the resource wants.
-func (c *sandboxChange) setSettings(row *db.Organization) {
+func (c *sandboxChange) setSettings(row *sqlc.Organization) {
 	row.Namespace, row.Name = c.want.Namespace, c.want.Name
 	row.LatencyPercent = int32(c.want.LatencyPercent)
 	row.MonthlyQuota, row.RateLimit = c.want.MonthlyQuota, c.want.RateLimit
@@ -217,7 +217,7 @@ func (c *sandboxChange) setSettings(row *db.Organization) {
 	}
 }
 
-func sameSettings(a, b db.Organization) bool {
+func sameSettings(a, b sqlc.Organization) bool {
 	return a.Namespace == b.Namespace && a.Name == b.Name && a.LatencyPercent == b.LatencyPercent && equal(a.MonthlyQuota, b.MonthlyQuota) && equal(a.RateLimit, b.RateLimit) &&
 		equal(a.WebhookURL, b.WebhookURL) &&
 		a.PendingTimeoutMs == b.PendingTimeoutMs && a.Suspended == b.Suspended && slices.Equal(a.WebhookTypes, b.WebhookTypes) &&
@@ -231,7 +231,7 @@ func (c *sandboxChange) environments() error {
 		return err
 	}
 	type market struct{ operator, country string }
-	present := map[market]db.Environment{}
+	present := map[market]sqlc.Environment{}
 	for _, row := range rows {
 		present[market{row.Operator, row.Country}] = row
 	}
@@ -261,12 +261,12 @@ func (c *sandboxChange) environments() error {
 }
 
 // environment writes one environment if it differs from its row, and returns its id. A removed one keeps its id.
-func (c *sandboxChange) environment(e EnvironmentConfig, row db.Environment, exists bool) (id string, err error) {
+func (c *sandboxChange) environment(e EnvironmentConfig, row sqlc.Environment, exists bool) (id string, err error) {
 	currency, known := e.Country.Currency()
 	if !known {
 		return "", fmt.Errorf("%s is no market", e.Country)
 	}
-	wanted := db.Environment{
+	wanted := sqlc.Environment{
 		Tenant: c.tenant, EnvID: row.EnvID, Operator: string(e.Operator), Country: string(e.Country),
 		Currency: string(currency), Enabled: e.Enabled, CommissionBps: int32(e.Terms.CommissionBPS),
 		AbsorptionPct: int32(e.Terms.AbsorptionPct), UnknownPolicy: string(e.UnknownPolicy), MaxAmount: e.MaxAmount,
@@ -282,14 +282,14 @@ func (c *sandboxChange) environment(e EnvironmentConfig, row db.Environment, exi
 		wanted.EnvID = "env_" + code
 	}
 	c.changed = true
-	return wanted.EnvID, c.q.UpsertEnvironment(c.ctx, db.UpsertEnvironmentParams{
+	return wanted.EnvID, c.q.UpsertEnvironment(c.ctx, sqlc.UpsertEnvironmentParams{
 		Tenant: wanted.Tenant, EnvID: wanted.EnvID, Operator: wanted.Operator, Country: wanted.Country,
 		Currency: wanted.Currency, Enabled: wanted.Enabled, CommissionBps: wanted.CommissionBps,
 		AbsorptionPct: wanted.AbsorptionPct, UnknownPolicy: wanted.UnknownPolicy, MaxAmount: wanted.MaxAmount,
 	})
 }
 
-func sameEnvironment(a, b db.Environment) bool {
+func sameEnvironment(a, b sqlc.Environment) bool {
 	maxAmounts := equal(a.MaxAmount, b.MaxAmount)
 	a.MaxAmount, b.MaxAmount = nil, nil
 	return maxAmounts && a == b

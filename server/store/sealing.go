@@ -7,7 +7,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // SealedSecrets is how many stored secrets are encrypted by a key.
@@ -59,7 +59,7 @@ func (s *Store) resealOrganizations(ctx context.Context, done *Resealed) error {
 		}
 		for _, row := range rows {
 			after = row.Tenant
-			org := db.Organization{
+			org := sqlc.Organization{
 				Tenant: row.Tenant, ResourceUid: row.ResourceUid, SigningSecret: row.SigningSecret, PreviousSecret: row.PreviousSecret,
 				OlderSecrets: row.OlderSecrets,
 			}
@@ -75,7 +75,7 @@ func (s *Store) resealOrganizations(ctx context.Context, done *Resealed) error {
 
 func (s *Store) resealOperators(ctx context.Context, done *Resealed) error {
 	q := s.system()
-	page := db.AccessSealedByOthersParams{Tenant: -1, Key: s.keys.firstID(), Batch: resealBatch}
+	page := sqlc.AccessSealedByOthersParams{Tenant: -1, Key: s.keys.firstID(), Batch: resealBatch}
 	for {
 		rows, err := q.AccessSealedByOthers(ctx, page)
 		if err != nil {
@@ -85,7 +85,7 @@ func (s *Store) resealOperators(ctx context.Context, done *Resealed) error {
 			page.Tenant, page.Store, page.Operator, page.Country = row.Tenant, row.Store, row.Operator, row.Country
 			sealed, err := s.resealed(row.ResourceUid.String(), row.Sealed)
 			if err == nil {
-				_, err = q.ResealAccess(ctx, db.ResealAccessParams{
+				_, err = q.ResealAccess(ctx, sqlc.ResealAccessParams{
 					Sealed: sealed, Tenant: row.Tenant, Store: row.Store, Operator: row.Operator, Country: row.Country, Before: row.Sealed,
 				})
 			}
@@ -114,7 +114,7 @@ func (r *Resealed) count(err error) error {
 
 // resealSecrets has the ring's first key encrypt the signing secrets of an organization. How long the previous ones sign on
 // stays as it is. A previous one that cannot be opened stays too: nothing is lost while a key is missing by mistake.
-func (s *Store) resealSecrets(ctx context.Context, q *db.Queries, org db.Organization) error {
+func (s *Store) resealSecrets(ctx context.Context, q *sqlc.Queries, org sqlc.Organization) error {
 	owner := org.ResourceUid.String()
 	signing, err := s.resealed(owner, org.SigningSecret)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *Store) resealSecrets(ctx context.Context, q *db.Queries, org db.Organiz
 	if bytes.Equal(signing, org.SigningSecret) && bytes.Equal(previous, org.PreviousSecret) && slices.EqualFunc(older, org.OlderSecrets, bytes.Equal) {
 		return previousErr
 	}
-	if _, err := q.ResealSecrets(ctx, db.ResealSecretsParams{
+	if _, err := q.ResealSecrets(ctx, sqlc.ResealSecretsParams{
 		SigningSecret: signing, PreviousSecret: previous, OlderSecrets: older, Tenant: org.Tenant,
 		SigningBefore: org.SigningSecret, PreviousBefore: org.PreviousSecret, OlderBefore: org.OlderSecrets,
 	}); err != nil {

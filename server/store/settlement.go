@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // SettlementLanes finds the sandboxes that have something to settle, in a different order each time. What is suspended has nothing.
@@ -37,12 +37,12 @@ func (s *Store) SettleDue(ctx context.Context, lanes []Lane, share int) (Settled
 	var counts Settled
 	var settled []int64 // tenants
 	var told []settlement
-	err := s.inTxOf(ctx, impatient, func(q *db.Queries) error {
+	err := s.inTxOf(ctx, impatient, func(q *sqlc.Queries) error {
 		due, err := q.ClaimDueTransactions(ctx, int32(share), tenants)
 		if err != nil || len(due) == 0 {
 			return err
 		}
-		slices.SortStableFunc(due, func(a, b db.ClaimDueTransactionsRow) int { return a.DueAt.Compare(*b.DueAt) })
+		slices.SortStableFunc(due, func(a, b sqlc.ClaimDueTransactionsRow) int { return a.DueAt.Compare(*b.DueAt) })
 		held, err := lockAccounts(ctx, q, due)
 		if err != nil {
 			return err
@@ -67,7 +67,7 @@ func (s *Store) SettleDue(ctx context.Context, lanes []Lane, share int) (Settled
 }
 
 // anyFull reports whether a sandbox gave all of its share, and so may have more.
-func anyFull(due []db.ClaimDueTransactionsRow, share int) bool {
+func anyFull(due []sqlc.ClaimDueTransactionsRow, share int) bool {
 	given := map[int64]int{}
 	for _, t := range due {
 		if given[t.Tenant]++; given[t.Tenant] == share {
@@ -97,7 +97,7 @@ type accounts struct {
 }
 
 // lockAccounts locks the SIMs and the floats of the transactions, in the order in which everybody locks them.
-func lockAccounts(ctx context.Context, q *db.Queries, due []db.ClaimDueTransactionsRow) (accounts, error) {
+func lockAccounts(ctx context.Context, q *sqlc.Queries, due []sqlc.ClaimDueTransactionsRow) (accounts, error) {
 	held := accounts{map[account[[16]byte]]*payments.SIM{}, map[account[string]]int64{}}
 	var sims rowKeys
 	var tenants []int64
@@ -132,13 +132,13 @@ func lockAccounts(ctx context.Context, q *db.Queries, due []db.ClaimDueTransacti
 
 // outcomes are a batch's decisions, in the form in which they are written.
 type outcomes struct {
-	settled db.SettleTransactionsParams
+	settled sqlc.SettleTransactionsParams
 	parked  rowKeys
 }
 
 // decide gives each transaction its outcome in the order in which they were due. Balances change as it goes, so that two payments of
 // one batch cannot spend the same money. Payers do what their behaviours say, unless an answer was given by hand.
-func decide(due []db.ClaimDueTransactionsRow, held accounts, answer payments.Answer) (*outcomes, error) {
+func decide(due []sqlc.ClaimDueTransactionsRow, held accounts, answer payments.Answer) (*outcomes, error) {
 	o := &outcomes{}
 	for _, t := range due {
 		payer := held.payers[account[[16]byte]{t.Tenant, t.SimID.Bytes}]
@@ -168,7 +168,7 @@ func decide(due []db.ClaimDueTransactionsRow, held accounts, answer payments.Ans
 }
 
 // settle writes an outcome down with what it moves, and the balances after it.
-func (o *outcomes) settle(t db.ClaimDueTransactionsRow, status payments.Status, merchantDelta, merchantBalance, simDelta, simBalance int64) {
+func (o *outcomes) settle(t sqlc.ClaimDueTransactionsRow, status payments.Status, merchantDelta, merchantBalance, simDelta, simBalance int64) {
 	s := &o.settled
 	s.Tenants, s.Ids = append(s.Tenants, t.Tenant), append(s.Ids, t.ID)
 	s.Statuses = append(s.Statuses, string(status))
@@ -177,7 +177,7 @@ func (o *outcomes) settle(t db.ClaimDueTransactionsRow, status payments.Status, 
 	s.SimIds, s.SimDeltas, s.SimBalances = append(s.SimIds, t.SimID), append(s.SimDeltas, simDelta), append(s.SimBalances, simBalance)
 }
 
-func (o *outcomes) write(ctx context.Context, q *db.Queries) error {
+func (o *outcomes) write(ctx context.Context, q *sqlc.Queries) error {
 	if o.parked.len() > 0 {
 		if err := q.ParkTransactions(ctx, o.parked.tenants, o.parked.ids); err != nil {
 			return err

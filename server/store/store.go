@@ -18,7 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // Store is a pool of connections to the database. It is safe for concurrent use.
@@ -141,7 +141,7 @@ func (s *Store) Ping(ctx context.Context) error {
 }
 
 // system runs queries outside the tenant wall: configuration, and what sweeps over all sandboxes.
-func (s *Store) system() *db.Queries { return db.New(timely{s.pool, s.limit}) }
+func (s *Store) system() *sqlc.Queries { return sqlc.New(timely{s.pool, s.limit}) }
 
 // perishable is for database transactions of several statements: one whose process does not go on with it, since its machine is
 // frozen or cut off, ends by itself. Its locks would otherwise keep everybody else from a merchant's money for hours. That is
@@ -156,14 +156,14 @@ var impatient = pgx.TxOptions{BeginQuery: "begin; set local idle_in_transaction_
 var snapshot = pgx.TxOptions{BeginQuery: "begin isolation level repeatable read read only; set local idle_in_transaction_session_timeout = '5s'"}
 
 // inTx runs f in one database transaction outside the tenant wall.
-func (s *Store) inTx(ctx context.Context, f func(q *db.Queries) error) error {
+func (s *Store) inTx(ctx context.Context, f func(q *sqlc.Queries) error) error {
 	return s.inTxOf(ctx, perishable, f)
 }
 
-func (s *Store) inTxOf(ctx context.Context, options pgx.TxOptions, f func(q *db.Queries) error) error {
+func (s *Store) inTxOf(ctx context.Context, options pgx.TxOptions, f func(q *sqlc.Queries) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.limit)
 	defer cancel()
-	return pgx.BeginTxFunc(ctx, s.pool, options, func(tx pgx.Tx) error { return f(db.New(tx)) })
+	return pgx.BeginTxFunc(ctx, s.pool, options, func(tx pgx.Tx) error { return f(sqlc.New(tx)) })
 }
 
 // newCode makes the part of an identifier behind its prefix.

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // ApplyTestClient makes the row of a SIM equal to what its resource wants and returns how it stands then. It returns
@@ -39,7 +39,7 @@ func (s *Store) ApplyTestClient(ctx context.Context, sandboxUID string, want Tes
 }
 
 func (s *Store) applyTestClient(ctx context.Context, sandbox, sim pgtype.UUID, want TestClientConfig) (state TestClientState, err error) {
-	err = s.inTx(ctx, func(q *db.Queries) error {
+	err = s.inTx(ctx, func(q *sqlc.Queries) error {
 		tenant, err := q.TenantOf(ctx, sandbox)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrNoOrganization
@@ -57,7 +57,7 @@ func (s *Store) applyTestClient(ctx context.Context, sandbox, sim pgtype.UUID, w
 }
 
 // holdsNumber returns ErrDuplicateMSISDN if another SIM has the number.
-func holdsNumber(ctx context.Context, q *db.Queries, tenant int64, sim pgtype.UUID, want TestClientConfig) error {
+func holdsNumber(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUID, want TestClientConfig) error {
 	holder, err := q.SIMHolder(ctx, tenant, want.MSISDN)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
@@ -71,7 +71,7 @@ func holdsNumber(ctx context.Context, q *db.Queries, tenant int64, sim pgtype.UU
 }
 
 // withConfig is a row made what the resource wants. A balance that differs from what the resource said last sets the live one.
-func withConfig(row db.Sim, want TestClientConfig) db.Sim {
+func withConfig(row sqlc.Sim, want TestClientConfig) sqlc.Sim {
 	currency, _ := want.Country.Currency()
 	row.Generation, row.Name, row.MSISDN = want.Generation, want.Name, want.MSISDN
 	row.Operator, row.Country, row.Currency = string(want.Operator), string(want.Country), string(currency)
@@ -82,14 +82,14 @@ func withConfig(row db.Sim, want TestClientConfig) db.Sim {
 	return row
 }
 
-func sameSIM(row db.Sim, want TestClientConfig) bool { return withConfig(row, want) == row }
+func sameSIM(row sqlc.Sim, want TestClientConfig) bool { return withConfig(row, want) == row }
 
 // applySIM returns the live balance. A balance that differs from what the resource said last sets it.
-func applySIM(ctx context.Context, q *db.Queries, tenant int64, sim pgtype.UUID, want TestClientConfig) (int64, error) {
+func applySIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUID, want TestClientConfig) (int64, error) {
 	currency, _ := want.Country.Currency()
 	row, err := q.LockSIM(ctx, tenant, sim)
 	if errors.Is(err, pgx.ErrNoRows) {
-		err := q.InsertSIM(ctx, db.InsertSIMParams{
+		err := q.InsertSIM(ctx, sqlc.InsertSIMParams{
 			Tenant: tenant, SimID: sim, Generation: want.Generation, Name: want.Name, MSISDN: want.MSISDN, Operator: string(want.Operator),
 			Country: string(want.Country), Currency: string(currency), Blocked: want.Blocked,
 			Behaviour: string(want.Behaviour), Balance: want.Balance,
@@ -111,7 +111,7 @@ func applySIM(ctx context.Context, q *db.Queries, tenant int64, sim pgtype.UUID,
 	if wanted == row {
 		return row.Balance, nil
 	}
-	updated, err := q.UpdateSIM(ctx, db.UpdateSIMParams{
+	updated, err := q.UpdateSIM(ctx, sqlc.UpdateSIMParams{
 		Generation: wanted.Generation, RolledBack: want.RolledBack, Name: wanted.Name, MSISDN: wanted.MSISDN, Operator: wanted.Operator, Country: wanted.Country,
 		Currency: wanted.Currency, Blocked: wanted.Blocked, Behaviour: wanted.Behaviour, Balance: wanted.Balance,
 		Opening: wanted.Opening, Tenant: tenant, SimID: sim,
@@ -122,7 +122,7 @@ func applySIM(ctx context.Context, q *db.Queries, tenant int64, sim pgtype.UUID,
 	return wanted.Balance, err
 }
 
-func adjustSIM(ctx context.Context, q *db.Queries, tenant int64, sim pgtype.UUID, delta, after int64) error {
+func adjustSIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUID, delta, after int64) error {
 	return q.InsertSIMAdjustment(ctx, tenant, sim, delta, after)
 }
 
@@ -132,7 +132,7 @@ func (s *Store) DeleteTestClient(ctx context.Context, testClientUID string) erro
 	if err != nil {
 		return err
 	}
-	err = s.inTx(ctx, func(q *db.Queries) error {
+	err = s.inTx(ctx, func(q *sqlc.Queries) error {
 		if err := q.HoldTenantOfSIM(ctx, sim); err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // statementTimeout bounds a statement outside the tenant wall where nothing else is set. A database that hangs, unlike one that is
@@ -21,7 +21,7 @@ type timely struct {
 	limit time.Duration
 }
 
-var _ db.DBTX = timely{}
+var _ sqlc.DBTX = timely{}
 
 func (t timely) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	ctx, cancel := context.WithTimeout(ctx, t.limit)

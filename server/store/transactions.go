@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // Decided is what every transaction that is to be recorded comes with.
@@ -107,7 +107,7 @@ func isReferenceTaken(err error) bool {
 // bookCollection books one collection of a float.
 func (s *Store) bookCollection(ctx context.Context, at floatKey, n *NewCollection, hasTurn bool) error {
 	t := &n.Transaction
-	row, err := s.gated(at.tenant, hasTurn).BookCollection(ctx, db.BookCollectionParams{
+	row, err := s.gated(at.tenant, hasTurn).BookCollection(ctx, sqlc.BookCollectionParams{
 		Tenant: at.tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, NetAmount: t.NetAmount,
 		Commission: t.Commission, MSISDN: t.MSISDN, FloatCurrency: floatOf(t),
 		ID: uuidOf(t.ID), RequestHash: n.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL,
@@ -124,7 +124,7 @@ func (s *Store) bookCollection(ctx context.Context, at floatKey, n *NewCollectio
 }
 
 // complete fills in what was recorded.
-func (n *NewCollection) complete(row db.BookCollectionRow) {
+func (n *NewCollection) complete(row sqlc.BookCollectionRow) {
 	t := &n.Transaction
 	t.CreatedAt, t.CompletedAt = row.CreatedAt, row.CompletedAt
 	t.MerchantBalanceAfter, t.SIMBalanceAfter = row.MerchantBalanceAfter, row.SimBalanceAfter
@@ -134,7 +134,7 @@ func (n *NewCollection) complete(row db.BookCollectionRow) {
 func (s *Store) recordByPayer(ctx context.Context, tenant int64, n *NewCollection) error {
 	t := &n.Transaction
 	statuses, latencies, after := n.Outcomes.all()
-	row, err := s.gated(tenant, false).RecordByPayer(ctx, db.RecordByPayerParams{
+	row, err := s.gated(tenant, false).RecordByPayer(ctx, sqlc.RecordByPayerParams{
 		Tenant: tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, Presumed: n.Presumed, MSISDN: t.MSISDN,
 		Operator: string(t.Operator), Country: string(t.Country), NetAmount: t.NetAmount, Commission: t.Commission,
 		FloatCurrency: floatOf(t), Statuses: statuses, Latencies: latencies, AfterMs: after, ID: uuidOf(t.ID),
@@ -182,12 +182,12 @@ type recording struct {
 	answerAfter, expireAfter time.Duration
 }
 
-func record(ctx context.Context, q *db.Queries, tenant int64, t *payments.Transaction, d Decided, r recording) error {
+func record(ctx context.Context, q *sqlc.Queries, tenant int64, t *payments.Transaction, d Decided, r recording) error {
 	var sim pgtype.UUID
 	if r.payer != nil {
 		sim = uuidOf(r.payer.ID)
 	}
-	row, err := q.RecordTransaction(ctx, db.RecordTransactionParams{
+	row, err := q.RecordTransaction(ctx, sqlc.RecordTransactionParams{
 		Tenant: tenant, ConfigVersion: d.ConfigVersion, Reference: t.Reference, ID: uuidOf(t.ID), Type: t.Type, Status: t.Status,
 		RequestHash: d.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected,
 		Store: t.Store, Description: t.Description, Scenario: string(t.Scenario), EnvID: t.EnvironmentID,
@@ -227,7 +227,7 @@ func (s *Store) FindSIM(ctx context.Context, tenant int64, msisdn string) (*paym
 	return simOf(&row), nil
 }
 
-func simOf(row *db.Sim) *payments.SIM {
+func simOf(row *sqlc.Sim) *payments.SIM {
 	return &payments.SIM{
 		ID: row.SimID.Bytes, MSISDN: row.MSISDN, Operator: payments.Operator(row.Operator),
 		Country: payments.Country(row.Country), Blocked: row.Blocked, Behaviour: payments.Behaviour(row.Behaviour),
@@ -235,7 +235,7 @@ func simOf(row *db.Sim) *payments.SIM {
 	}
 }
 
-func transactionOf(row *db.Transaction) *payments.Transaction {
+func transactionOf(row *sqlc.Transaction) *payments.Transaction {
 	t := &payments.Transaction{
 		ID: row.ID.Bytes, Type: row.Type, Status: row.Status,
 		Reference: row.Reference, OrderRef: row.OrderRef, OrderURL: row.OrderURL, URLProtected: row.URLProtected,

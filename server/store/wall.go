@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/cauri-dev/cauri/server/store/internal/db"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // enterTenant says which tenant row level security is bound to and takes on the role that it binds, until the database
@@ -29,7 +29,7 @@ const behindWall = `set_config('role', 'cauri_tenant', true), set_config('enable
 // tenant runs queries behind the tenant wall: each in a database transaction of its own that sees and touches only the rows
 // of that tenant, whatever its WHERE says. They return [ErrConfigChanged] for a tenant that was reset or deleted: what it left
 // behind is nobody's, from one moment on, however old the caller's copy of the configuration is.
-func (s *Store) tenant(tenant int64) *db.Queries { return db.New(s.behind(tenant)) }
+func (s *Store) tenant(tenant int64) *sqlc.Queries { return sqlc.New(s.behind(tenant)) }
 
 // behind is the way behind the wall of a tenant, on the primary, in the tenant's turn.
 func (s *Store) behind(tenant int64) walled {
@@ -38,17 +38,17 @@ func (s *Store) behind(tenant int64) walled {
 
 // gated is tenant for statements that write and return nothing unless the organization is there in the version that their outcome
 // was decided on: they find out themselves that it is not. Some are sent by one whose turn it is already.
-func (s *Store) gated(tenant int64, hasTurn bool) *db.Queries {
+func (s *Store) gated(tenant int64, hasTurn bool) *sqlc.Queries {
 	behind := s.behind(tenant)
 	behind.enter = enterGated
 	if hasTurn {
 		behind.turns = nil
 	}
-	return db.New(behind)
+	return sqlc.New(behind)
 }
 
 // inTenantTx runs f in one database transaction behind the tenant wall, with the errors of [Store.tenant] beside its own.
-func (s *Store) inTenantTx(ctx context.Context, tenant int64, f func(q *db.Queries) error) error {
+func (s *Store) inTenantTx(ctx context.Context, tenant int64, f func(q *sqlc.Queries) error) error {
 	if err := s.turns.take(ctx, tenant); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (s *Store) inTenantTx(ctx context.Context, tenant int64, f func(q *db.Queri
 		if err := entered(tx.QueryRow(ctx, enterTenant, tenant)); err != nil {
 			return err
 		}
-		return f(db.New(tx))
+		return f(sqlc.New(tx))
 	})
 }
 
@@ -71,7 +71,7 @@ type walled struct {
 	turns  *turns    // of which each statement takes one; nil: it needs none
 }
 
-var _ db.DBTX = walled{}
+var _ sqlc.DBTX = walled{}
 
 func (w walled) send(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
 	var batch pgx.Batch

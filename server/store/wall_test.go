@@ -15,8 +15,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 	"github.com/cauri-dev/cauri/server/store"
-	"github.com/cauri-dev/cauri/server/store/internal/db"
 )
 
 // The role of the wall may not even look into these: configuration, and what is of no use to a request.
@@ -259,7 +259,7 @@ func TestQueriesStopAtTheWall(t *testing.T) {
 	check("FindReference", err)
 	_, err = q.FindSIM(t.Context(), foreign, "+250788999999")
 	check("FindSIM", err)
-	_, err = q.BookCollection(t.Context(), db.BookCollectionParams{
+	_, err = q.BookCollection(t.Context(), sqlc.BookCollectionParams{
 		Tenant: foreign, ConfigVersion: other.sandbox.ConfigVersion, Reference: "new", NetAmount: 985, Commission: 15, MSISDN: "+250788999999",
 		FloatCurrency: "RWF", ID: store.UUIDOf(payments.ID{1}), RequestHash: []byte{}, Amount: 1000,
 	})
