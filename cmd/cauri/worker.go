@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/telemetry"
 	"github.com/cauri-dev/cauri/server/webhooks"
@@ -101,16 +102,12 @@ func runWorker(ctx context.Context, o workerOptions) error {
 }
 
 // guard is what webhooks, and requests to operators that stores name, may connect to.
-func (o workerOptions) guard() (webhooks.Guard, error) {
-	guard := webhooks.Guard{AllowLoopback: o.allowLoopback}
-	for _, text := range o.deny {
-		rule, err := webhooks.ParseDenyRule(text)
-		if err != nil {
-			return guard, fmt.Errorf("--webhook-deny: %w", err)
-		}
-		guard.Deny = append(guard.Deny, rule)
+func (o workerOptions) guard() (egress.Guard, error) {
+	deny, err := egress.ParseDenyRules(o.deny)
+	if err != nil {
+		return egress.Guard{}, fmt.Errorf("--webhook-deny: %w", err)
 	}
-	return guard, nil
+	return egress.Guard{AllowLoopback: o.allowLoopback, Deny: deny}, nil
 }
 
 // platformAddresses are the addresses of what Cauri stands on, which no event may be sent to: the database's, where the worker is

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 	"github.com/cauri-dev/cauri/server/webhooks"
 	"github.com/cauri-dev/cauri/server/worker"
@@ -18,7 +19,7 @@ func (w *world) forwarding() {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	guard := webhooks.Guard{}
+	guard := egress.Guard{}
 	asWorker := storetest.OpenAs(w.t, w.db, storetest.Worker)
 	go func() {
 		defer close(done)

@@ -11,12 +11,23 @@ import (
 	"net/http"
 	"syscall"
 	"time"
+
+	"github.com/cauri-dev/cauri/server/egress"
 )
 
 // ErrNoAnswer is the result of an attempt that was given up.
 type ErrNoAnswer struct{ Within time.Duration }
 
 func (e ErrNoAnswer) Error() string { return fmt.Sprintf("no answer within %s", e.Within) }
+
+// errForbiddenReceiver tells a merchant, in the list of attempts, that its receiver has an address that is not allowed.
+type errForbiddenReceiver struct{ egress.ErrForbidden }
+
+func (e errForbiddenReceiver) Error() string {
+	return fmt.Sprintf("events may not be sent to %s: %s", e.Address, e.Why)
+}
+
+func (e errForbiddenReceiver) Unwrap() error { return e.ErrForbidden }
 
 // Kind names the kind of failure of an attempt, one of a fixed set, for counting: it holds nothing of the receiver. It is empty for
 // one that was acknowledged.
@@ -33,7 +44,7 @@ func (r Result) Kind() string {
 }
 
 func kindOf(err error) string {
-	var forbidden ErrForbidden
+	var forbidden egress.ErrForbidden
 	var late ErrNoAnswer
 	var name *net.DNSError
 	var certificate *tls.CertificateVerificationError

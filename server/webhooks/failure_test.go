@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
@@ -39,7 +40,7 @@ func TestKindsOfFailure(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
-			sender := webhooks.NewSender(webhooks.Guard{AllowLoopback: true}, "test", time.Now)
+			sender := webhooks.NewSender(egress.Guard{AllowLoopback: true}, "test", time.Now)
 			sender.SetTimeout(5 * time.Second)
 			if want == "timeout" {
 				sender.SetTimeout(200 * time.Millisecond)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
@@ -129,7 +130,7 @@ func TestResetDuringTheAnswer(t *testing.T) {
 func TestSendByAClockThatIsWrong(t *testing.T) {
 	t.Parallel()
 	wrong := func() time.Time { return time.Now().Add(-10 * time.Minute) }
-	sender := webhooks.NewSender(webhooks.Guard{AllowLoopback: true}, "1.2.3", wrong)
+	sender := webhooks.NewSender(egress.Guard{AllowLoopback: true}, "1.2.3", wrong)
 	for name, c := range map[string]struct {
 		at       time.Time
 		accepted bool

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
+	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
@@ -114,6 +115,16 @@ func addresses(texts ...string) (all []netip.Addr) {
 	return all
 }
 
+// rules reads deny rules.
+func rules(t testing.TB, texts ...string) []egress.DenyRule {
+	t.Helper()
+	all, err := egress.ParseDenyRules(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
 // onEveryAddress serves on a port of all of this machine's addresses, loopback as well as what containers and hosts call theirs.
 func onEveryAddress(t *testing.T) (port string, hits *atomic.Int32) {
 	t.Helper()
@@ -145,11 +156,10 @@ func TestNamesThatLeadToForbiddenAddresses(t *testing.T) {
 		t.Run(address, func(t *testing.T) {
 			t.Parallel()
 			n := newNames(t, map[string][][]netip.Addr{"receiver.test": {addresses(address)}})
-			sender := webhooks.NewSender(webhooks.Guard{}, "1.2.3", time.Now)
-			sender.SetResolver(n.resolver())
+			sender := webhooks.NewSender(egress.Guard{Resolver: n.resolver()}, "1.2.3", time.Now)
 			sender.SetTimeout(5 * time.Second)
 			r := sender.Send(t.Context(), delivery("http://receiver.test:"+port+"/"))
-			var forbidden webhooks.ErrForbidden
+			var forbidden egress.ErrForbidden
 			if !errors.As(r.Err, &forbidden) {
 				t.Errorf("got %+v, want ErrForbidden", r)
 			}
@@ -168,8 +178,7 @@ func TestNameWithAForbiddenAndAnAllowedAddress(t *testing.T) {
 	t.Parallel()
 	port, hits := onEveryAddress(t)
 	n := newNames(t, map[string][][]netip.Addr{"receiver.test": {addresses("127.0.0.2", "127.0.0.1")}})
-	sender := webhooks.NewSender(webhooks.Guard{AllowLoopback: true, Deny: rules(t, "127.0.0.2")}, "1.2.3", time.Now)
-	sender.SetResolver(n.resolver())
+	sender := webhooks.NewSender(egress.Guard{AllowLoopback: true, Deny: rules(t, "127.0.0.2"), Resolver: n.resolver()}, "1.2.3", time.Now)
 	if r := sender.Send(t.Context(), delivery("http://receiver.test:"+port+"/")); r.Err != nil || hits.Load() != 1 {
 		t.Errorf("got %+v, %d hits", r, hits.Load())
 	}
@@ -194,15 +203,14 @@ func TestNameThatChangesItsAnswer(t *testing.T) {
 			t.Parallel()
 			port, hits := onEveryAddress(t)
 			n := newNames(t, map[string][][]netip.Addr{"receiver.test": c.answers})
-			guard := webhooks.Guard{AllowLoopback: true, Deny: rules(t, "127.0.0.2")}
+			guard := egress.Guard{AllowLoopback: true, Deny: rules(t, "127.0.0.2"), Resolver: n.resolver()}
 			var want int32
 			for i, sent := range c.sent {
 				// A sender of its own for each, so that no connection of before is used again.
 				sender := webhooks.NewSender(guard, "1.2.3", time.Now)
-				sender.SetResolver(n.resolver())
 				before := n.lookups()
 				r := sender.Send(t.Context(), delivery("http://receiver.test:"+port+"/"))
-				var forbidden webhooks.ErrForbidden
+				var forbidden egress.ErrForbidden
 				if sent {
 					want++
 				}
@@ -229,8 +237,7 @@ func TestRedirectionToAForbiddenAddress(t *testing.T) {
 				w.Header().Set("Location", target)
 				w.WriteHeader(http.StatusTemporaryRedirect)
 			})
-			sender := webhooks.NewSender(webhooks.Guard{AllowLoopback: true, Deny: rules(t, "127.0.0.2")}, "1.2.3", time.Now)
-			sender.SetResolver(n.resolver())
+			sender := webhooks.NewSender(egress.Guard{AllowLoopback: true, Deny: rules(t, "127.0.0.2"), Resolver: n.resolver()}, "1.2.3", time.Now)
 			r := sender.Send(t.Context(), delivery(url))
 			if r.Status != http.StatusTemporaryRedirect || r.Err == nil || hits.Load() != 0 || n.lookups() != 0 {
 				t.Errorf("got %+v, %d hits, %d look-ups", r, hits.Load(), n.lookups())

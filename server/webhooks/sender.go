@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -29,44 +29,18 @@ const (
 // Sender sends events. It is safe for concurrent use.
 type Sender struct {
 	client    *http.Client
-	dialer    *net.Dialer
 	userAgent string
 	now       func() time.Time
 }
 
 // NewSender makes a sender that connects only where the guard lets it. The version goes into its User-Agent. The clock now measures
 // how long attempts take, and dates deliveries that bring no time.
-func NewSender(guard Guard, version string, now func() time.Time) *Sender {
-	dialer := &net.Dialer{Timeout: AttemptTimeout, Control: guard.control}
+func NewSender(guard egress.Guard, version string, now func() time.Time) *Sender {
 	return &Sender{
-		dialer: dialer,
-		client: &http.Client{
-			Timeout: AttemptTimeout,
-			Transport: unfollowed{&http.Transport{
-				Proxy:                  nil, // a proxy would connect past the guard
-				DialContext:            dialer.DialContext,
-				MaxIdleConns:           1024,
-				MaxIdleConnsPerHost:    idlePerHost,
-				IdleConnTimeout:        30 * time.Second,
-				ForceAttemptHTTP2:      true,
-				MaxResponseHeaderBytes: 64 << 10,
-			}},
-		},
+		client:    guard.Client(egress.ClientOptions{Timeout: AttemptTimeout, Idle: 1024, IdlePerHost: idlePerHost}),
 		userAgent: "Cauri-Webhooks/" + version,
 		now:       now,
 	}
-}
-
-// unfollowed takes the target out of a redirection, so that the client neither follows it nor fails over one that cannot be
-// read: a redirection is an answer like any other.
-type unfollowed struct{ *http.Transport }
-
-func (u unfollowed) RoundTrip(request *http.Request) (*http.Response, error) {
-	response, err := u.Transport.RoundTrip(request)
-	if err == nil {
-		response.Header.Del("Location")
-	}
-	return response, err
 }
 
 // Delivery is an event on its way.
@@ -151,9 +125,9 @@ func (s *Sender) request(ctx context.Context, d Delivery) (*http.Request, error)
 
 // reason says why no answer came, without the URL, which may hold a password.
 func reason(err error) error {
-	var forbidden ErrForbidden
+	var forbidden egress.ErrForbidden
 	if errors.As(err, &forbidden) {
-		return forbidden
+		return errForbiddenReceiver{forbidden}
 	}
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {

@@ -16,13 +16,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // newSender makes a sender that may send to this machine.
 func newSender() *webhooks.Sender {
-	return webhooks.NewSender(webhooks.Guard{AllowLoopback: true}, "1.2.3", time.Now)
+	return webhooks.NewSender(egress.Guard{AllowLoopback: true}, "1.2.3", time.Now)
 }
 
 // serve runs a receiver until the test ends.
@@ -86,7 +87,7 @@ func TestSendHeaders(t *testing.T) {
 					t.Errorf("%s (-want +got):\n%s", r.Method, diff)
 				}
 			})
-			sender := webhooks.NewSender(webhooks.Guard{AllowLoopback: true}, "1.2.3", func() time.Time { return now })
+			sender := webhooks.NewSender(egress.Guard{AllowLoopback: true}, "1.2.3", func() time.Time { return now })
 			d := delivery(url)
 			d.Type = typ
 			if r := sender.Send(t.Context(), d); r.Err != nil {
@@ -135,7 +136,7 @@ func TestSendAnswers(t *testing.T) {
 				}
 				w.WriteHeader(c.status)
 			})
-			sender := webhooks.NewSender(webhooks.Guard{AllowLoopback: true}, "1.2.3", func() time.Time { return now })
+			sender := webhooks.NewSender(egress.Guard{AllowLoopback: true}, "1.2.3", func() time.Time { return now })
 			r := sender.Send(t.Context(), delivery(url))
 			if r.Status != c.status || r.RetryAfter != c.retryAfter || (r.Err == nil) != c.acked {
 				t.Errorf("got %+v, want status %d, retry after %s, acknowledged %t", r, c.status, c.retryAfter, c.acked)
@@ -368,27 +369,27 @@ func TestSendIsGuarded(t *testing.T) {
 	var hits atomic.Int32
 	url := serve(t, func(http.ResponseWriter, *http.Request) { hits.Add(1) })
 	port := url[strings.LastIndex(url, ":")+1:]
-	denied := webhooks.Guard{AllowLoopback: true, Deny: rules(t, "127.0.0.1:"+port, "::1")}
+	denied := egress.Guard{AllowLoopback: true, Deny: rules(t, "127.0.0.1:"+port, "::1")}
 	cases := map[string]struct {
-		guard webhooks.Guard
+		guard egress.Guard
 		host  string
 	}{
-		"address":                 {webhooks.Guard{}, "127.0.0.1"},
-		"mapped address":          {webhooks.Guard{}, "[::ffff:127.0.0.1]"},
-		"name":                    {webhooks.Guard{}, "localhost"},
-		"unspecified":             {webhooks.Guard{AllowLoopback: true}, "0.0.0.0"},
-		"unspecified v6":          {webhooks.Guard{AllowLoopback: true}, "[::]"},
+		"address":                 {egress.Guard{}, "127.0.0.1"},
+		"mapped address":          {egress.Guard{}, "[::ffff:127.0.0.1]"},
+		"name":                    {egress.Guard{}, "localhost"},
+		"unspecified":             {egress.Guard{AllowLoopback: true}, "0.0.0.0"},
+		"unspecified v6":          {egress.Guard{AllowLoopback: true}, "[::]"},
 		"denied":                  {denied, "127.0.0.1"},
 		"denied, by name":         {denied, "localhost"},
 		"denied, mapped":          {denied, "[::ffff:127.0.0.1]"},
-		"link-local with a zone":  {webhooks.Guard{AllowLoopback: true}, "[fe80::1%25lo]"},
-		"octal, hex or too short": {webhooks.Guard{}, "0"},
+		"link-local with a zone":  {egress.Guard{AllowLoopback: true}, "[fe80::1%25lo]"},
+		"octal, hex or too short": {egress.Guard{}, "0"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			sender := webhooks.NewSender(c.guard, "1.2.3", time.Now)
 			r := sender.Send(t.Context(), delivery("http://"+c.host+":"+port+"/"))
-			var forbidden webhooks.ErrForbidden
+			var forbidden egress.ErrForbidden
 			if r.Err == nil || c.host != "0" && !errors.As(r.Err, &forbidden) {
 				t.Errorf("got %+v, want ErrForbidden", r)
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/webhooks"
@@ -27,7 +28,7 @@ func TestWorkerWhoseClockIsWrong(t *testing.T) {
 			w.pay("r1", payments.Pending)
 			w.run(func(o *worker.Options) {
 				o.Now = wrong
-				o.Sender = webhooks.NewSender(webhooks.Guard{AllowLoopback: true}, "test", wrong)
+				o.Sender = webhooks.NewSender(egress.Guard{AllowLoopback: true}, "test", wrong)
 			})
 			w.until(store.EventDelivered, 1)
 			if got := read[int](w, "select count(*)::int from delivery_attempts where abs(extract(epoch from started_at - now())) < 60"); got != 2 {

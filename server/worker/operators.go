@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
-	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // exchangeTimeout bounds what is said to an operator in one go: a token, a payment, a question.
@@ -20,8 +20,8 @@ type OperatorAccess struct {
 }
 
 // NewOperatorAccess makes the access to the APIs that stores name, as far as the guard lets it.
-func NewOperatorAccess(guard webhooks.Guard, now func() time.Time) OperatorAccess {
-	return OperatorAccess{client: guard.Client(exchangeTimeout), tokens: operators.NewTokens(now)}
+func NewOperatorAccess(guard egress.Guard, now func() time.Time) OperatorAccess {
+	return OperatorAccess{client: guard.Client(egress.ClientOptions{Timeout: exchangeTimeout, Idle: 256, IdlePerHost: 32}), tokens: operators.NewTokens(now)}
 }
 
 // apiFor is the operator's API that the store of a collection names.

@@ -20,6 +20,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
@@ -129,9 +130,9 @@ func (w *world) run(change ...func(*worker.Options)) (stop func()) {
 	w.t.Helper()
 	options := worker.Options{
 		Store:  storetest.OpenAs(w.t, w.url, storetest.Worker),
-		Sender: webhooks.NewSender(webhooks.Guard{AllowLoopback: true}, "test", time.Now),
+		Sender: webhooks.NewSender(egress.Guard{AllowLoopback: true}, "test", time.Now),
 		Log:    slog.New(slog.DiscardHandler), Chance: func() float64 { return 0.5 },
-		Operators: worker.NewOperatorAccess(webhooks.Guard{AllowLoopback: true}, time.Now),
+		Operators: worker.NewOperatorAccess(egress.Guard{AllowLoopback: true}, time.Now),
 	}
 	for _, f := range change {
 		f(&options)
@@ -462,7 +463,7 @@ func TestEventThatCannotBeSignedWaits(t *testing.T) {
 func TestForbiddenEndpointIsAFailedAttempt(t *testing.T) {
 	w := newWorld(t, nil)
 	w.pay("r1", payments.Success)
-	w.run(func(o *worker.Options) { o.Sender = webhooks.NewSender(webhooks.Guard{}, "test", time.Now) })
+	w.run(func(o *worker.Options) { o.Sender = webhooks.NewSender(egress.Guard{}, "test", time.Now) })
 	w.until(store.EventFailed, 1)
 	if got := read[string](w, "select distinct error from delivery_attempts"); !strings.Contains(got, "events may not be sent to 127.0.0.1") {
 		t.Errorf("the attempts say %q", got)

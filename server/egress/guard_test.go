@@ -1,39 +1,36 @@
-package webhooks_test
+package egress_test
 
 import (
 	"errors"
 	"net/netip"
+	"strings"
 	"testing"
 
-	"github.com/cauri-dev/cauri/server/webhooks"
+	"github.com/cauri-dev/cauri/server/egress"
 )
 
 // rules reads deny rules.
-func rules(t testing.TB, texts ...string) []webhooks.DenyRule {
+func rules(t testing.TB, texts ...string) []egress.DenyRule {
 	t.Helper()
-	var all []webhooks.DenyRule
-	for _, text := range texts {
-		rule, err := webhooks.ParseDenyRule(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, rule)
+	all, err := egress.ParseDenyRules(texts)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return all
 }
 
-// What servers are talked into calling, after the lists of OWASP and of other senders of webhooks.
+// What servers are talked into calling, after the lists of OWASP and of other senders of egress.
 func TestGuard(t *testing.T) {
 	t.Parallel()
-	plain, development := webhooks.Guard{}, webhooks.Guard{AllowLoopback: true}
-	platform := webhooks.Guard{AllowLoopback: true, Deny: rules(t, "10.96.0.0/12", "10.0.0.7", "10.0.0.1:5432", "fd00:1::/32", "[fd00:2::1]:443")}
-	mapped := webhooks.Guard{Deny: rules(t, "::ffff:10.0.0.7", "[::ffff:10.0.0.1]:5432", "::ffff:10.96.0.0/108")}
-	own := webhooks.Guard{AllowLoopback: true, Own: func() []netip.AddrPort {
+	plain, development := egress.Guard{}, egress.Guard{AllowLoopback: true}
+	platform := egress.Guard{AllowLoopback: true, Deny: rules(t, "10.96.0.0/12", "10.0.0.7", "10.0.0.1:5432", "fd00:1::/32", "[fd00:2::1]:443")}
+	mapped := egress.Guard{Deny: rules(t, "::ffff:10.0.0.7", "[::ffff:10.0.0.1]:5432", "::ffff:10.96.0.0/108")}
+	own := egress.Guard{AllowLoopback: true, Own: func() []netip.AddrPort {
 		return []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:5432"), netip.MustParseAddrPort("10.96.0.1:443")}
 	}}
-	everything := webhooks.Guard{AllowLoopback: true, Deny: rules(t, "0.0.0.0/0", "::/0")}
+	everything := egress.Guard{AllowLoopback: true, Deny: rules(t, "0.0.0.0/0", "::/0")}
 	cases := map[string]struct {
-		guard   webhooks.Guard
+		guard   egress.Guard
 		address string
 		allowed bool
 	}{
@@ -138,7 +135,7 @@ func TestGuard(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			err := c.guard.Check(netip.MustParseAddrPort(c.address))
-			var forbidden webhooks.ErrForbidden
+			var forbidden egress.ErrForbidden
 			if errors.As(err, &forbidden) == c.allowed {
 				t.Errorf("%s: got %v, want allowed %t", c.address, err, c.allowed)
 			}
@@ -148,10 +145,10 @@ func TestGuard(t *testing.T) {
 
 func TestParseDenyRule(t *testing.T) {
 	t.Parallel()
-	network := func(text string, port uint16) *webhooks.DenyRule {
-		return &webhooks.DenyRule{Network: netip.MustParsePrefix(text), Port: port}
+	network := func(text string, port uint16) *egress.DenyRule {
+		return &egress.DenyRule{Network: netip.MustParsePrefix(text), Port: port}
 	}
-	cases := map[string]*webhooks.DenyRule{
+	cases := map[string]*egress.DenyRule{
 		"10.0.0.0/8":           network("10.0.0.0/8", 0),
 		"10.1.2.3/8":           network("10.0.0.0/8", 0),
 		"0.0.0.0/0":            network("0.0.0.0/0", 0),
@@ -182,7 +179,7 @@ func TestParseDenyRule(t *testing.T) {
 	}
 	for text, want := range cases {
 		t.Run(text, func(t *testing.T) {
-			got, err := webhooks.ParseDenyRule(text)
+			got, err := egress.ParseDenyRule(text)
 			switch {
 			case want == nil && err == nil:
 				t.Errorf("%q was read as %v", text, got)
@@ -199,17 +196,45 @@ func FuzzParseDenyRule(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		rule, err := webhooks.ParseDenyRule(text)
+		rule, err := egress.ParseDenyRule(text)
 		if err != nil {
 			return
 		}
-		guard := webhooks.Guard{AllowLoopback: true, Deny: []webhooks.DenyRule{rule}}
+		guard := egress.Guard{AllowLoopback: true, Deny: []egress.DenyRule{rule}}
 		port := rule.Port
 		if port == 0 {
 			port = 443
 		}
 		if guard.Check(netip.AddrPortFrom(rule.Network.Addr(), port)) == nil {
 			t.Errorf("%q denies nothing: %v", text, rule)
+		}
+	})
+}
+
+// FuzzGuard checks that an address which is written as another one, or carries an IPv4 address, is judged as what it reaches.
+func FuzzGuard(f *testing.F) {
+	for _, seed := range []string{"10.0.0.1", "127.0.0.1", "169.254.169.254", "64:ff9b::7f00:1", "2002:7f00:1::", "::ffff:127.0.0.1", "fe80::1%eth0", "::1", "fd00:ec2::254"} {
+		f.Add(seed, uint16(443))
+	}
+	f.Fuzz(func(t *testing.T, text string, port uint16) {
+		address, err := netip.ParseAddr(text)
+		if err != nil {
+			return
+		}
+		guard := egress.Guard{Deny: []egress.DenyRule{{Network: netip.MustParsePrefix("10.0.0.0/8")}}}
+		got := guard.Check(netip.AddrPortFrom(address, port))
+		if plain := guard.Check(netip.AddrPortFrom(address.Unmap().WithZone(""), port)); (got == nil) != (plain == nil) {
+			t.Errorf("%s: %v, and written in another way: %v", address, got, plain)
+		}
+		if mapped := netip.AddrFrom16(address.As16()); address.Is4() && (guard.Check(netip.AddrPortFrom(mapped, port)) == nil) != (got == nil) {
+			t.Errorf("%s: %v, and as %s otherwise", address, got, mapped)
+		}
+		if got == nil && (address.IsLoopback() || address.IsLinkLocalUnicast() || address.IsMulticast() || address.IsUnspecified()) {
+			t.Errorf("%s is let through", address)
+		}
+		if loopback := (egress.Guard{AllowLoopback: true}); !address.IsLoopback() && loopback.Check(netip.AddrPortFrom(address, port)) == nil && got != nil &&
+			!strings.Contains(got.Error(), "deny list") && !strings.Contains(got.Error(), "machine itself") {
+			t.Errorf("%s is refused (%v), and let through where loopback is", address, got)
 		}
 	})
 }

@@ -1,18 +1,22 @@
-package webhooks
+// Package egress decides where requests may go whose addresses others choose, and makes HTTP clients that go nowhere else: webhooks
+// and operators' APIs alike.
+package egress
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"syscall"
 )
 
-// Guard decides which addresses an event may be sent to. A sandbox's URL comes from whoever may apply one, so it must not
+// Guard decides which addresses requests may go to. A URL in a sandbox's resource comes from whoever may apply one, so it must not
 // become a way into what only the worker can reach.
 type Guard struct {
 	AllowLoopback bool // for development on one machine
 	Deny          []DenyRule
-	Own           func() []netip.AddrPort // addresses and ports of what Cauri itself stands on, as they are at the moment; may be nil
+	Own           func() []netip.AddrPort // current addresses and ports of the platform itself: database, Kubernetes API; may be nil
+	Resolver      *net.Resolver           // looks names up; nil: the resolver of the machine
 }
 
 // DenyRule forbids a network, or one port of it.
@@ -44,17 +48,30 @@ func unmapped(network netip.Prefix) netip.Prefix {
 	return network
 }
 
-// ErrForbidden is returned for an address that events may not be sent to.
+// ParseDenyRules reads each text as [ParseDenyRule] does, and returns the first error.
+func ParseDenyRules(texts []string) ([]DenyRule, error) {
+	var rules []DenyRule
+	for _, text := range texts {
+		rule, err := ParseDenyRule(text)
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, rule)
+	}
+	return rules, nil
+}
+
+// ErrForbidden is the error of a request to an address that the guard does not allow.
 type ErrForbidden struct {
 	Address netip.Addr
 	Why     string
 }
 
 func (e ErrForbidden) Error() string {
-	return fmt.Sprintf("events may not be sent to %s: %s", e.Address, e.Why)
+	return fmt.Sprintf("requests to %s are not allowed: %s", e.Address, e.Why)
 }
 
-// Check returns [ErrForbidden] for an address that events may not be sent to. An IPv4 address inside of an IPv6 one, by
+// Check returns [ErrForbidden] for an address that requests may not go to. An IPv4 address inside of an IPv6 one, by
 // mapping or translation, is judged as the IPv4 address that it reaches.
 func (g Guard) Check(at netip.AddrPort) error {
 	for _, address := range reached(at.Addr()) {
