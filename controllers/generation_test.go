@@ -175,7 +175,7 @@ func TestAFrozenControllerSetsNoBalanceBack(t *testing.T) {
 	if err := <-frozen.woken; err == nil {
 		t.Error("what a controller had read before the last change was applied")
 	}
-	edit(c, alice, func(a *v1alpha1.TestClient) { a.Spec.Behaviour = "Ignore" })
+	edit(c, alice, func(a *v1alpha1.TestClient) { a.Spec.Behavior = "Ignore" })
 	c.testClientReady(alice)
 	if balance := c.count("select balance from sims"); balance != 700 {
 		t.Errorf("the SIM has %d", balance)

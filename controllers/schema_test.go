@@ -211,7 +211,7 @@ func TestTestClientSchema(t *testing.T) {
 	)
 	testSchema(t, "TestClient", map[string]schemaCase{
 		"the least":  {spec: least},
-		"everything": {spec: least + "operator: mtn\ncountry: RW\nstate: Blocked\nbalance: 1000000000000\nbehaviour: Manual"},
+		"everything": {spec: least + "operator: mtn\ncountry: RW\nstate: Blocked\nbalance: 1000000000000\nbehavior: Manual"},
 
 		"no plus sign":          {spec: ref + "msisdn: '250788123456'", refuse: []string{badMSISDN}},
 		"blanks":                {spec: ref + "msisdn: '+250 788 123456'", refuse: []string{badMSISDN}},
@@ -219,9 +219,19 @@ func TestTestClientSchema(t *testing.T) {
 		"too long":              {spec: ref + "msisdn: '+1234567890123456'", refuse: []string{badMSISDN}},
 		"airtel outside Rwanda": {spec: least + "operator: airtel\ncountry: CI", refuse: []string{"spec: airtel is available in RW only: write country: RW, or another operator"}},
 		"airtel alone":          {spec: least + "operator: airtel"},
-		"an unknown behaviour":  {spec: least + "behaviour: Refuse", refuse: []string{`spec.behaviour: Unsupported value: "Refuse": supported values: "Approve", "Cancel", "WrongPin", "Ignore", "Manual"`}},
+		"an unknown behavior":   {spec: least + "behavior: Refuse", refuse: []string{`spec.behavior: Unsupported value: "Refuse": supported values: "Approve", "Cancel", "WrongPin", "Ignore", "Manual"`}},
 		"a negative balance":    {spec: least + "balance: -1", refuse: []string{"spec.balance: spec.balance in body should be greater than or equal to 0"}},
 	})
+}
+
+// Clients that ask for strict validation, as kubectl does, are told about a field that has another name here.
+func TestTheFormerNameOfBehaviorIsRefused(t *testing.T) {
+	c := newCluster(t)
+	object := schemaCase{spec: "sandboxRef: {name: checkout}\nmsisdn: '+250788123456'\nbehaviour: Cancel"}.object(t, c, "TestClient")
+	err := client.WithFieldValidation(c.Client, metav1.FieldValidationStrict).Create(t.Context(), object, client.DryRunAll)
+	if err == nil || !strings.Contains(err.Error(), `unknown field "spec.behaviour"`) {
+		t.Errorf("the answer is %v", err)
+	}
 }
 
 func TestImmutableFields(t *testing.T) {
@@ -251,7 +261,7 @@ func TestImmutableFields(t *testing.T) {
 		},
 		"everything else can be changed": {
 			change: func(tc *v1alpha1.TestClient) {
-				tc.Spec.Balance, tc.Spec.State, tc.Spec.Behaviour = 1, "Blocked", "Ignore"
+				tc.Spec.Balance, tc.Spec.State, tc.Spec.Behavior = 1, "Blocked", "Ignore"
 			},
 		},
 		"what the number gave, before it is known": {
@@ -324,7 +334,7 @@ latencyPercent: 100
 pendingTimeout: 60m
 keyRotationGrace: 24h
 deletionPolicy: Delete`},
-		{testClient, `{sandboxRef: {name: checkout}, msisdn: "+250788123456", state: Active, balance: 0, behaviour: Approve}`},
+		{testClient, `{sandboxRef: {name: checkout}, msisdn: "+250788123456", state: Active, balance: 0, behavior: Approve}`},
 	} {
 		if err := c.Create(t.Context(), test.obj, client.DryRunAll); err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ func TestTestClientIsRegistered(t *testing.T) {
 	c.create(c.newSandbox())
 	alice := c.newTestClient("alice", "+250788000001", func(tc *v1alpha1.TestClient) {
 		tc.Spec.Balance = 0
-		tc.Spec.Behaviour = "WrongPin"
+		tc.Spec.Behavior = "WrongPin"
 		tc.Spec.State = v1alpha1.TestClientBlocked
 	})
 	c.create(alice)
@@ -35,11 +35,11 @@ func TestTestClientIsRegistered(t *testing.T) {
 		t.Error(diff)
 	}
 	var got struct {
-		name, msisdn, behaviour string
-		blocked                 bool
+		name, msisdn, behavior string
+		blocked                bool
 	}
-	c.row("select name, msisdn, behaviour, blocked from sims", nil, &got.name, &got.msisdn, &got.behaviour, &got.blocked)
-	if got.name != "alice" || got.msisdn != "+250788000001" || got.behaviour != "WrongPin" || !got.blocked {
+	c.row("select name, msisdn, behaviour, blocked from sims", nil, &got.name, &got.msisdn, &got.behavior, &got.blocked)
+	if got.name != "alice" || got.msisdn != "+250788000001" || got.behavior != "WrongPin" || !got.blocked {
 		t.Errorf("the SIM is %+v", got)
 	}
 }

@@ -144,9 +144,9 @@ func testClientConfig(testClient *v1alpha1.TestClient) (store.TestClientConfig, 
 	if err != nil {
 		return store.TestClientConfig{}, err
 	}
-	behaviour := payments.Approve
-	if spec.Behaviour != "" {
-		behaviour = payments.Behaviour(spec.Behaviour)
+	behavior := payments.Approve
+	if spec.Behavior != "" {
+		behavior = payments.Behavior(spec.Behavior)
 	}
 	return store.TestClientConfig{
 		UID:        string(testClient.UID),
@@ -156,7 +156,7 @@ func testClientConfig(testClient *v1alpha1.TestClient) (store.TestClientConfig, 
 		Operator:   operator,
 		Country:    country,
 		Blocked:    spec.State == v1alpha1.TestClientBlocked,
-		Behaviour:  behaviour,
+		Behavior:   behavior,
 		Balance:    spec.Balance,
 	}, nil
 }

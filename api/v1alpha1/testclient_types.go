@@ -63,14 +63,14 @@ type TestClientSpec struct {
 	// +kubebuilder:validation:Maximum=1000000000000
 	Balance int64 `json:"balance,omitempty"`
 
-	// behaviour is what the customer does when asked to confirm a payment. Approve (default) pays; Cancel declines;
+	// behavior is what the customer does when asked to confirm a payment. Approve (default) pays; Cancel declines;
 	// WrongPin enters a wrong PIN; Ignore never answers, so that the payment expires; Manual answers only when told to
 	// through the test-client endpoints of the API.
 	//
 	// +optional
 	// +default="Approve"
 	// +kubebuilder:validation:Enum=Approve;Cancel;WrongPin;Ignore;Manual
-	Behaviour string `json:"behaviour,omitempty"`
+	Behavior string `json:"behavior,omitempty"`
 }
 
 // TestClientStatus is what a customer's SIM is like.

@@ -38,7 +38,7 @@ func TestAPaymentIsFollowedThroughTheProcesses(t *testing.T) {
 	sandbox(t, database, hook.URL)
 	_, err := storetest.Open(t, database).ApplyTestClient(t.Context(), "11111111-1111-1111-1111-111111111111", store.TestClientConfig{
 		UID: "22222222-2222-2222-2222-222222222222", Name: "alice", MSISDN: "+250788000001", Operator: payments.MTN, Country: payments.Rwanda,
-		Behaviour: payments.Approve, Balance: 1000,
+		Behavior: payments.Approve, Balance: 1000,
 	})
 	if err != nil {
 		t.Fatal(err)

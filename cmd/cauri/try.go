@@ -104,14 +104,14 @@ type trial struct {
 }
 
 type tryPayer struct {
-	MSISDN    string `json:"msisdn"`
-	Name      string `json:"name"`
-	Operator  string `json:"operator"`
-	Country   string `json:"country"`
-	Currency  string `json:"currency"`
-	State     string `json:"state"`
-	Behaviour string `json:"behaviour"`
-	Balance   int64  `json:"balance"`
+	MSISDN   string `json:"msisdn"`
+	Name     string `json:"name"`
+	Operator string `json:"operator"`
+	Country  string `json:"country"`
+	Currency string `json:"currency"`
+	State    string `json:"state"`
+	Behavior string `json:"behaviour"`
+	Balance  int64  `json:"balance"`
 }
 
 type tryPayment struct {
@@ -180,7 +180,7 @@ func (t *trial) findPayer(ctx context.Context) (payer tryPayer, err error) {
 		return payer, err
 	}
 	for _, payer := range list.Data {
-		if payer.State == "Active" && payer.Behaviour == "Approve" && payer.Balance >= t.options.amount {
+		if payer.State == "Active" && payer.Behavior == "Approve" && payer.Balance >= t.options.amount {
 			return payer, nil
 		}
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // quick makes a sandbox that answers at once, with one test client.
-func quick(t *testing.T, database string, behaviour payments.Behaviour) {
+func quick(t *testing.T, database string, behavior payments.Behavior) {
 	t.Helper()
 	const sandbox = "11111111-1111-1111-1111-111111111111"
 	db := storetest.Open(t, database)
@@ -32,7 +32,7 @@ func quick(t *testing.T, database string, behaviour payments.Behaviour) {
 	}
 	if _, err := db.ApplyTestClient(t.Context(), sandbox, store.TestClientConfig{
 		UID: "22222222-2222-2222-2222-222222222222", Name: "alice", MSISDN: "+250788000001", Operator: payments.MTN, Country: payments.Rwanda,
-		Behaviour: behaviour, Balance: 1000,
+		Behavior: behavior, Balance: 1000,
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -88,7 +88,7 @@ func (w *world) client(name, msisdn string, balance int64, change ...func(*store
 	w.t.Helper()
 	c := store.TestClientConfig{
 		UID: fmt.Sprintf("33333333-3333-3333-3333-%012x", msisdn[len(msisdn)-1]), Name: name, MSISDN: msisdn,
-		Operator: payments.MTN, Country: "RW", Behaviour: payments.Approve, Balance: balance,
+		Operator: payments.MTN, Country: "RW", Behavior: payments.Approve, Balance: balance,
 	}
 	for _, f := range change {
 		f(&c)

@@ -30,7 +30,7 @@ func (w *world) neighbour() foreign {
 	w.t.Helper()
 	sim := store.TestClientConfig{
 		UID: "22222222-2222-2222-2222-000000000001", Name: "neighbour", MSISDN: foreignSIM, Operator: payments.MTN, Country: payments.Rwanda,
-		Behaviour: payments.Manual, Balance: 50_000,
+		Behavior: payments.Manual, Balance: 50_000,
 	}
 	if _, err := w.store.ApplyTestClient(w.t.Context(), "22222222-2222-2222-2222-222222222222", sim); err != nil {
 		w.t.Fatal(err)

@@ -27,7 +27,7 @@ func TestEveryExampleRuns(t *testing.T) {
 	w := newWorld(t)
 	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 1_000_000}
 	w.heard()
-	w.client("alice", "+250788123456", 50_000, func(c *store.TestClientConfig) { c.Behaviour = payments.Manual })
+	w.client("alice", "+250788123456", 50_000, func(c *store.TestClientConfig) { c.Behavior = payments.Manual })
 
 	operations := theContract(t).operations()
 	if diff := cmp.Diff(slices.Sorted(slices.Values(runOrder)), slices.Sorted(maps.Keys(operations))); diff != "" {

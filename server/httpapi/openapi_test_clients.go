@@ -118,7 +118,7 @@ var answerPromptOperation = operation{
 // exampleTestClient is the payer of the examples, after all of them but the last.
 func exampleTestClient() *store.TestClient {
 	return &store.TestClient{Name: "alice", Prompts: 1, SIM: payments.SIM{
-		MSISDN: exampleMSISDN, Operator: payments.MTN, Country: payments.Rwanda, Behaviour: payments.Manual, Balance: 60_000,
+		MSISDN: exampleMSISDN, Operator: payments.MTN, Country: payments.Rwanda, Behavior: payments.Manual, Balance: 60_000,
 	}}
 }
 

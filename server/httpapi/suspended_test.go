@@ -69,7 +69,7 @@ func TestSuspendedSandboxIsNotServed(t *testing.T) {
 // What was decided before the sandbox was suspended, and not yet recorded, is not recorded any more.
 func TestDecisionsBeforeTheSuspensionAreNotRecorded(t *testing.T) {
 	w := newWorld(t)
-	w.client("alice", alice, 50_000, func(c *store.TestClientConfig) { c.Behaviour = payments.Manual })
+	w.client("alice", alice, 50_000, func(c *store.TestClientConfig) { c.Behavior = payments.Manual })
 	paid := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
 	waits := w.call("POST", "/v1/payments", payment("r2")).body["id"].(string)
 	before := w.transactions()

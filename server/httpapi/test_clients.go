@@ -34,7 +34,7 @@ const (
 func testClientViewOf(c *store.TestClient) testClientView {
 	v := testClientView{
 		MSISDN: c.MSISDN, Name: c.Name, Operator: string(c.Operator), Country: string(c.Country), Currency: string(c.Currency()),
-		State: stateActive, Behaviour: string(c.Behaviour), Balance: c.Balance, PendingPrompts: int64(c.Prompts),
+		State: stateActive, Behaviour: string(c.Behavior), Balance: c.Balance, PendingPrompts: int64(c.Prompts),
 	}
 	if c.Blocked {
 		v.State = stateBlocked

@@ -16,7 +16,7 @@ import (
 
 const bob = "+250788000002"
 
-func manual(c *store.TestClientConfig) { c.Behaviour = payments.Manual }
+func manual(c *store.TestClientConfig) { c.Behavior = payments.Manual }
 
 // prompt makes a payment that waits for its payer, and returns its id.
 func (w *world) prompt(reference, msisdn string) string {

@@ -1,19 +1,19 @@
 package payments
 
-// Behaviour is what a test client's holder does when asked to confirm a collection.
-type Behaviour string
+// Behavior is what a test client's holder does when asked to confirm a collection.
+type Behavior string
 
-// The behaviours of a test client.
+// The behaviors of a test client.
 const (
-	Approve  Behaviour = "Approve"
-	Cancel   Behaviour = "Cancel"
-	WrongPIN Behaviour = "WrongPin"
-	Ignore   Behaviour = "Ignore" // never answers; the payment expires
-	Manual   Behaviour = "Manual" // answers only when told to by hand
+	Approve  Behavior = "Approve"
+	Cancel   Behavior = "Cancel"
+	WrongPIN Behavior = "WrongPin"
+	Ignore   Behavior = "Ignore" // never answers; the payment expires
+	Manual   Behavior = "Manual" // answers only when told to by hand
 )
 
-// Answer is what a payer does with a prompt by hand: one of the behaviours that answer.
-type Answer Behaviour
+// Answer is what a payer does with a prompt by hand: one of the behaviors that answer.
+type Answer Behavior
 
 // The answers to a prompt.
 const (
@@ -47,13 +47,13 @@ const (
 
 // SIM is a test client as an outcome depends on it.
 type SIM struct {
-	ID        [16]byte
-	MSISDN    string
-	Operator  Operator
-	Country   Country
-	Blocked   bool
-	Behaviour Behaviour
-	Balance   int64
+	ID       [16]byte
+	MSISDN   string
+	Operator Operator
+	Country  Country
+	Blocked  bool
+	Behavior Behavior
+	Balance  int64
 }
 
 // Currency is the currency of the SIM's country.
@@ -125,7 +125,7 @@ type SettlementFacts struct {
 	CustomerTotal int64
 	Expired       bool   // its time ran out before its payer answered
 	Payer         *SIM   // nil: not in the registry any more
-	Answer        Answer // given by hand; empty: the payer does what its behaviour says
+	Answer        Answer // given by hand; empty: the payer does what its behavior says
 	FloatFull     bool   // what the merchant gets would raise the float beyond [MaxBalance]
 }
 
@@ -140,11 +140,11 @@ func (f SettlementFacts) Outcome() Status {
 	case f.Payer.Blocked:
 		return AccountBlocked
 	}
-	behaviour := f.Payer.Behaviour
+	behavior := f.Payer.Behavior
 	if f.Answer != "" {
-		behaviour = Behaviour(f.Answer)
+		behavior = Behavior(f.Answer)
 	}
-	switch behaviour {
+	switch behavior {
 	case Ignore, Manual:
 		return Pending
 	case Cancel:

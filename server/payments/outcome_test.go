@@ -45,9 +45,9 @@ func TestCollectionOutcome(t *testing.T) {
 			payments.CollectionFacts{Amount: 900, CustomerTotal: 900, Policy: payments.Passthrough, Payer: blocked(5000)},
 			payments.AccountBlocked,
 		},
-		"a payer's behaviour does not matter yet": {
+		"a payer's behavior does not matter yet": {
 			payments.CollectionFacts{
-				Amount: 900, CustomerTotal: 900, Payer: &payments.SIM{Balance: 900, Behaviour: payments.Cancel},
+				Amount: 900, CustomerTotal: 900, Payer: &payments.SIM{Balance: 900, Behavior: payments.Cancel},
 			},
 			payments.Pending,
 		},
@@ -123,11 +123,11 @@ func TestCollectionOutcomeOfEveryScenario(t *testing.T) {
 
 func TestSettlementOutcome(t *testing.T) {
 	t.Parallel()
-	payer := func(b payments.Behaviour, balance int64) *payments.SIM {
-		return &payments.SIM{Behaviour: b, Balance: balance}
+	payer := func(b payments.Behavior, balance int64) *payments.SIM {
+		return &payments.SIM{Behavior: b, Balance: balance}
 	}
-	blocked := func(b payments.Behaviour) *payments.SIM {
-		return &payments.SIM{Behaviour: b, Blocked: true}
+	blocked := func(b payments.Behavior) *payments.SIM {
+		return &payments.SIM{Behavior: b, Blocked: true}
 	}
 	tests := map[string]struct {
 		facts payments.SettlementFacts

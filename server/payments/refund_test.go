@@ -67,7 +67,7 @@ func TestRefundOfEveryStatusButSuccessIsRefused(t *testing.T) {
 
 func TestDisbursementOutcome(t *testing.T) {
 	t.Parallel()
-	active, blocked := &payments.SIM{Behaviour: payments.Cancel}, &payments.SIM{Blocked: true, Balance: 5000}
+	active, blocked := &payments.SIM{Behavior: payments.Cancel}, &payments.SIM{Blocked: true, Balance: 5000}
 	cases := map[string]struct {
 		facts payments.DisbursementFacts
 		want  payments.Status

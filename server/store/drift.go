@@ -89,7 +89,7 @@ func (c TestClientConfig) fingerprint(sandboxUID string) string {
 		blocked = "t"
 	}
 	sum := md5.Sum([]byte(strings.Join([]string{
-		sandboxUID, c.Name, c.MSISDN, string(c.Operator), string(c.Country), string(currency), blocked, string(c.Behaviour),
+		sandboxUID, c.Name, c.MSISDN, string(c.Operator), string(c.Country), string(currency), blocked, string(c.Behavior),
 		strconv.FormatInt(c.Balance, 10),
 	}, "|")))
 	return hex.EncodeToString(sum[:])

@@ -115,7 +115,7 @@ func (e *ErrPromptClosed) Error() string {
 	return fmt.Sprintf("%s is %s already", e.Transaction.ID, e.Transaction.Status)
 }
 
-// AnswerPrompt gives a pending collection its payer's answer, whatever the payer's behaviour, and returns the collection with its
+// AnswerPrompt gives a pending collection its payer's answer, whatever the payer's behavior, and returns the collection with its
 // outcome. The SIM is looked at again, as when a collection settles by itself: it may be gone or blocked, or its balance too low.
 // The outcome, the money that it moves and the event that it owes are one database transaction.
 //

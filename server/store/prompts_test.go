@@ -27,15 +27,15 @@ func (w *world) answer(msisdn string, id payments.ID, answer payments.Answer) *p
 	return t
 }
 
-// The payer's answer is what is asked for, whatever the behaviour; the rest is as in any settlement.
+// The payer's answer is what is asked for, whatever the behavior; the rest is as in any settlement.
 func TestAnswerByHand(t *testing.T) {
 	type change = func(*store.TestClientConfig)
 	cases := map[string]struct {
-		behaviour payments.Behaviour
-		answer    payments.Answer
-		then      change // what became of the SIM since the payment was made; nil: nothing
-		status    payments.Status
-		left      int64 // of 1000
+		behavior payments.Behavior
+		answer   payments.Answer
+		then     change // what became of the SIM since the payment was made; nil: nothing
+		status   payments.Status
+		left     int64 // of 1000
 	}{
 		"Manual approves":                    {payments.Manual, payments.AnswerApprove, nil, payments.Success, 0},
 		"Manual cancels":                     {payments.Manual, payments.AnswerCancel, nil, payments.UserCancelled, 1000},
@@ -53,12 +53,12 @@ func TestAnswerByHand(t *testing.T) {
 	numbers, made := map[string]string{}, map[string]*payments.Transaction{}
 	for name, c := range cases {
 		numbers[name] = fmt.Sprintf("+2507880%05d", len(numbers))
-		w.client(name, numbers[name], 1000, behaves(c.behaviour))
+		w.client(name, numbers[name], 1000, behaves(c.behavior))
 		n := w.collection(name, payments.Pending, numbers[name])
 		n.AnswerAfter = time.Minute
 		made[name] = w.create(n)
 		if c.then != nil {
-			w.client(name, numbers[name], 1000, behaves(c.behaviour), c.then)
+			w.client(name, numbers[name], 1000, behaves(c.behavior), c.then)
 		}
 	}
 	for name, c := range cases {
@@ -243,7 +243,7 @@ func TestTestClientsAreListed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range got {
-			names = append(names, fmt.Sprintf("%s %s %s %s %s %t %s %d %d", c.Name, c.MSISDN, c.Operator, c.Country, c.Currency(), c.Blocked, c.Behaviour, c.Balance, c.Prompts))
+			names = append(names, fmt.Sprintf("%s %s %s %s %s %t %s %d %d", c.Name, c.MSISDN, c.Operator, c.Country, c.Currency(), c.Blocked, c.Behavior, c.Balance, c.Prompts))
 		}
 		return names
 	}
@@ -277,14 +277,14 @@ func TestTestClientsAreListed(t *testing.T) {
 // Workers that settle or expire prompts and callers who answer them differently race: each prompt has one outcome and one event.
 func TestPromptsHaveOneOutcome(t *testing.T) {
 	w := newWorld(t)
-	behaviours := []payments.Behaviour{payments.Approve, payments.Manual, payments.Cancel}
+	behaviors := []payments.Behavior{payments.Approve, payments.Manual, payments.Cancel}
 	const each = 24
 	var prompts []*payments.Transaction
-	for i, behaviour := range behaviours {
+	for i, behavior := range behaviors {
 		msisdn := fmt.Sprint("+25078800010", i)
-		w.client(string(behaviour), msisdn, 1000*each/2, behaves(behaviour))
+		w.client(string(behavior), msisdn, 1000*each/2, behaves(behavior))
 		for n := range each {
-			prompts = append(prompts, w.pending(fmt.Sprint(behaviour, n), msisdn))
+			prompts = append(prompts, w.pending(fmt.Sprint(behavior, n), msisdn))
 		}
 	}
 	w.exec("update transactions set expires_at = due_at where reference like '%3'") // some expire in this moment

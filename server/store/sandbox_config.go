@@ -125,7 +125,7 @@ type TestClientConfig struct {
 	Operator   payments.Operator
 	Country    payments.Country
 	Blocked    bool
-	Behaviour  payments.Behaviour
+	Behavior   payments.Behavior
 	Balance    int64 // opening; a change sets the live balance to the new value
 }
 

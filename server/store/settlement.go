@@ -137,7 +137,7 @@ type outcomes struct {
 }
 
 // decide gives each transaction its outcome in the order in which they were due. Balances change as it goes, so that two payments of
-// one batch cannot spend the same money. Payers do what their behaviours say, unless an answer was given by hand.
+// one batch cannot spend the same money. Payers do what their behaviors say, unless an answer was given by hand.
 func decide(due []sqlc.ClaimDueTransactionsRow, held accounts, answer payments.Answer) (*outcomes, error) {
 	o := &outcomes{}
 	for _, t := range due {

@@ -40,8 +40,8 @@ func (w *world) multiply(t *payments.Transaction, n int) {
 		from transactions t, generate_series(1, $2::int) i where t.id = $1`, store.UUIDOf(t.ID), n)
 }
 
-func behaves(b payments.Behaviour) func(*store.TestClientConfig) {
-	return func(c *store.TestClientConfig) { c.Behaviour = b }
+func behaves(b payments.Behavior) func(*store.TestClientConfig) {
+	return func(c *store.TestClientConfig) { c.Behavior = b }
 }
 
 func blocked(c *store.TestClientConfig) { c.Blocked = true }
@@ -62,10 +62,10 @@ func TestSettlementFollowsThePayerAsItIsThen(t *testing.T) {
 		"was edited to approve":         {behaves(payments.Ignore), behaves(payments.Approve), payments.Success, 0},
 		"was edited to cancel":          {behaves(payments.Approve), behaves(payments.Cancel), payments.UserCancelled, 1000},
 		"blocked by then":               {behaves(payments.Approve), blocked, payments.AccountBlocked, 1000},
-		"blocked by then, would ignore": {behaves(payments.Ignore), func(c *store.TestClientConfig) { c.Blocked, c.Behaviour = true, payments.Ignore }, payments.AccountBlocked, 1000},
+		"blocked by then, would ignore": {behaves(payments.Ignore), func(c *store.TestClientConfig) { c.Blocked, c.Behavior = true, payments.Ignore }, payments.AccountBlocked, 1000},
 		"unblocked by then":             {blocked, behaves(payments.Approve), payments.Success, 0},
 		"poor by then":                  {behaves(payments.Approve), func(c *store.TestClientConfig) { c.Balance = 999 }, payments.InsufficientFunds, 999},
-		"poor by then, would cancel":    {behaves(payments.Cancel), func(c *store.TestClientConfig) { c.Balance, c.Behaviour = 999, payments.Cancel }, payments.UserCancelled, 999},
+		"poor by then, would cancel":    {behaves(payments.Cancel), func(c *store.TestClientConfig) { c.Balance, c.Behavior = 999, payments.Cancel }, payments.UserCancelled, 999},
 		"rich by then":                  {func(c *store.TestClientConfig) { c.Balance = 0 }, behaves(payments.Approve), payments.Success, 0},
 		"gone by then":                  {behaves(payments.Approve), nil, payments.UnknownMSISDN, -1},
 		"of another currency by then":   {behaves(payments.Approve), func(c *store.TestClientConfig) { c.Country = payments.Benin }, payments.UnknownMSISDN, 1000},
@@ -161,10 +161,10 @@ func TestOnlyWhatIsDueIsSettled(t *testing.T) {
 }
 
 func TestUnansweredPaymentTimesOutWhenItExpires(t *testing.T) {
-	for _, behaviour := range []payments.Behaviour{payments.Ignore, payments.Manual} {
-		t.Run(string(behaviour), func(t *testing.T) {
+	for _, behavior := range []payments.Behavior{payments.Ignore, payments.Manual} {
+		t.Run(string(behavior), func(t *testing.T) {
 			w := newWorld(t)
-			w.client("alice", alice, 5000, behaves(behaviour))
+			w.client("alice", alice, 5000, behaves(behavior))
 			made := w.pending("r1", alice)
 			w.settle()
 			if got := w.count("select count(*) from transactions where due_at = expires_at and expires_at = created_at + interval '1 hour'"); got != 1 {

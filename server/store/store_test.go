@@ -117,7 +117,7 @@ func (w *world) client(name, msisdn string, balance int64, change ...func(*store
 	w.t.Helper()
 	c := store.TestClientConfig{
 		UID: uuid.NewSHA1(uuid.MustParse(w.config.UID), []byte(name)).String(), Name: name, MSISDN: msisdn,
-		Operator: payments.MTN, Country: payments.Rwanda, Behaviour: payments.Approve, Balance: balance,
+		Operator: payments.MTN, Country: payments.Rwanda, Behavior: payments.Approve, Balance: balance,
 	}
 	for _, f := range change {
 		f(&c)

@@ -75,7 +75,7 @@ func withConfig(row sqlc.Sim, want TestClientConfig) sqlc.Sim {
 	currency, _ := want.Country.Currency()
 	row.Generation, row.Name, row.MSISDN = want.Generation, want.Name, want.MSISDN
 	row.Operator, row.Country, row.Currency = string(want.Operator), string(want.Country), string(currency)
-	row.Blocked, row.Behaviour = want.Blocked, string(want.Behaviour)
+	row.Blocked, row.Behavior = want.Blocked, string(want.Behavior)
 	if row.Opening != want.Balance {
 		row.Opening, row.Balance = want.Balance, want.Balance
 	}
@@ -92,7 +92,7 @@ func applySIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUI
 		err := q.InsertSIM(ctx, sqlc.InsertSIMParams{
 			Tenant: tenant, SimID: sim, Generation: want.Generation, Name: want.Name, MSISDN: want.MSISDN, Operator: string(want.Operator),
 			Country: string(want.Country), Currency: string(currency), Blocked: want.Blocked,
-			Behaviour: string(want.Behaviour), Balance: want.Balance,
+			Behavior: string(want.Behavior), Balance: want.Balance,
 		})
 		if err != nil {
 			return 0, err
@@ -113,7 +113,7 @@ func applySIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUI
 	}
 	updated, err := q.UpdateSIM(ctx, sqlc.UpdateSIMParams{
 		Generation: wanted.Generation, RolledBack: want.RolledBack, Name: wanted.Name, MSISDN: wanted.MSISDN, Operator: wanted.Operator, Country: wanted.Country,
-		Currency: wanted.Currency, Blocked: wanted.Blocked, Behaviour: wanted.Behaviour, Balance: wanted.Balance,
+		Currency: wanted.Currency, Blocked: wanted.Blocked, Behavior: wanted.Behavior, Balance: wanted.Balance,
 		Opening: wanted.Opening, Tenant: tenant, SimID: sim,
 	})
 	if err == nil && updated == 0 {

@@ -19,7 +19,7 @@ import (
 func number(uid byte, msisdn string) store.TestClientConfig {
 	return store.TestClientConfig{
 		UID: fmt.Sprintf("33333333-3333-3333-3333-3333333333%02x", uid), Name: fmt.Sprint("client-", uid), MSISDN: msisdn,
-		Operator: payments.MTN, Country: payments.Rwanda, Behaviour: payments.Approve, Balance: 100,
+		Operator: payments.MTN, Country: payments.Rwanda, Behavior: payments.Approve, Balance: 100,
 	}
 }
 
@@ -103,7 +103,7 @@ func TestEditedBalanceIsAnAdjustment(t *testing.T) {
 		deltas []int64
 	}{
 		{"nothing", func() {}, 4000, []int64{5000}},
-		{"another thing", func() { c.Name, c.Behaviour = "other", payments.Manual }, 4000, []int64{5000}},
+		{"another thing", func() { c.Name, c.Behavior = "other", payments.Manual }, 4000, []int64{5000}},
 		{"balance", func() { c.Balance = 6000 }, 6000, []int64{5000, 2000}},
 		{"balance and state", func() { c.Balance, c.Blocked = 0, true }, 0, []int64{5000, 2000, -6000}},
 		{"back", func() { c.Balance, c.Blocked = 5000, false }, 5000, []int64{5000, 2000, -6000, 5000}},
@@ -123,7 +123,7 @@ func TestEditedBalanceIsAnAdjustment(t *testing.T) {
 		w.conserved()
 	}
 	sim, err := w.FindSIM(t.Context(), w.sandbox.Tenant, alice)
-	if err != nil || sim.Behaviour != payments.Manual || sim.Blocked {
+	if err != nil || sim.Behavior != payments.Manual || sim.Blocked {
 		t.Errorf("got %+v, %v", sim, err)
 	}
 }

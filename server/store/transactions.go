@@ -230,7 +230,7 @@ func (s *Store) FindSIM(ctx context.Context, tenant int64, msisdn string) (*paym
 func simOf(row *sqlc.Sim) *payments.SIM {
 	return &payments.SIM{
 		ID: row.SimID.Bytes, MSISDN: row.MSISDN, Operator: payments.Operator(row.Operator),
-		Country: payments.Country(row.Country), Blocked: row.Blocked, Behaviour: payments.Behaviour(row.Behaviour),
+		Country: payments.Country(row.Country), Blocked: row.Blocked, Behavior: payments.Behavior(row.Behavior),
 		Balance: row.Balance,
 	}
 }

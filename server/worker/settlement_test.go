@@ -24,11 +24,11 @@ func newWorldAlone(t *testing.T) *world {
 }
 
 // alices sets what alice does and has.
-func (w *world) alices(behaviour payments.Behaviour, balance int64) {
+func (w *world) alices(behavior payments.Behavior, balance int64) {
 	w.t.Helper()
 	if _, err := w.ApplyTestClient(w.t.Context(), w.config.UID, store.TestClientConfig{
 		UID: uuid.UUID(sim.ID).String(), Name: "alice", MSISDN: alice, Operator: payments.MTN, Country: payments.Rwanda,
-		Behaviour: behaviour, Balance: balance,
+		Behavior: behavior, Balance: balance,
 	}); err != nil {
 		w.t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func (w *world) open() {
 	}
 	if _, err := w.ApplyTestClient(w.t.Context(), w.config.UID, store.TestClientConfig{
 		UID: uuid.UUID(sim.ID).String(), Name: "alice", MSISDN: alice, Operator: payments.MTN, Country: payments.Rwanda,
-		Behaviour: payments.Approve, Balance: 1_000_000,
+		Behavior: payments.Approve, Balance: 1_000_000,
 	}); err != nil {
 		w.t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ const (
 // trade is a sandbox that is under load.
 type trade struct {
 	name     string
-	receives system.Behaviour
+	receives system.Behavior
 }
 
 var trades = []trade{
@@ -44,7 +44,7 @@ var trades = []trade{
 }
 
 // payers are what the SIMs of each sandbox do, by their numbers.
-var payers = map[payments.Behaviour]string{
+var payers = map[payments.Behavior]string{
 	payments.Approve: "+250788000001", payments.Cancel: "+250788000002", payments.WrongPIN: "+250788000003",
 	payments.Manual: "+250788000004", payments.Ignore: "+250788000005",
 }
@@ -100,8 +100,8 @@ func (w *world) applyShop(ctx context.Context, s *shop, name string) error {
 	if err := w.kube.Create(ctx, s.resource); err != nil {
 		return err
 	}
-	for i, behaviour := range slices.Sorted(maps.Keys(payers)) {
-		sim := newTestClient(fmt.Sprintf("%s-%d", name, i), name, payers[behaviour], behaviour)
+	for i, behavior := range slices.Sorted(maps.Keys(payers)) {
+		sim := newTestClient(fmt.Sprintf("%s-%d", name, i), name, payers[behavior], behavior)
 		if err := w.kube.Create(ctx, sim); err != nil {
 			return err
 		}
@@ -181,11 +181,11 @@ func newSandbox(name string) *v1alpha1.SandboxEnvironment {
 	}
 }
 
-func newTestClient(name, sandbox, msisdn string, behaviour payments.Behaviour) *v1alpha1.TestClient {
+func newTestClient(name, sandbox, msisdn string, behavior payments.Behavior) *v1alpha1.TestClient {
 	return &v1alpha1.TestClient{
 		ObjectMeta: metav1.ObjectMeta{Namespace: system.Namespace, Name: name},
 		Spec: v1alpha1.TestClientSpec{
-			SandboxRef: v1alpha1.SandboxReference{Name: sandbox}, MSISDN: msisdn, Balance: openingBalance, Behaviour: string(behaviour),
+			SandboxRef: v1alpha1.SandboxReference{Name: sandbox}, MSISDN: msisdn, Balance: openingBalance, Behavior: string(behavior),
 		},
 	}
 }

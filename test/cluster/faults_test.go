@@ -17,7 +17,7 @@ import (
 func workerKilled(t *testing.T, c *cluster) {
 	const load, rate = "worker", 60
 	m := c.merchant(team)
-	m.ask(t, http.MethodPut, "/behaviour", merchantapi.Behaviour{AcknowledgeAfter: 400 * time.Millisecond}, nil)
+	m.ask(t, http.MethodPut, "/behavior", merchantapi.Behavior{AcknowledgeAfter: 400 * time.Millisecond}, nil)
 	m.begin(t, load, merchantapi.Plan{Rate: rate, Steps: []merchantapi.Step{
 		{Binding: shared, Action: merchantapi.Pay, MSISDN: unregistered, Scenario: "success"},
 		{Binding: shared, Action: merchantapi.Pay, MSISDN: carol},
@@ -30,7 +30,7 @@ func workerKilled(t *testing.T, c *cluster) {
 	m.answered(t, load, m.report(t, load).Answered+3*rate)
 	report := m.end(t, load)
 	unharmed(t, report) // the api had no part in it
-	m.ask(t, http.MethodPut, "/behaviour", merchantapi.Behaviour{}, nil)
+	m.ask(t, http.MethodPut, "/behavior", merchantapi.Behavior{}, nil)
 
 	d := c.database(t)
 	d.drained(t, team)

@@ -167,10 +167,10 @@ func payers(t *testing.T, s *system, m merchant, hook *receiver) {
 	s.kubeWith(strings.Join([]string{
 		clientYAML("blocked", "+250788000002", ", balance: 50000, state: Blocked"),
 		clientYAML("poor", "+250788000003", ", balance: 999"),
-		clientYAML("canceller", "+250788000004", ", balance: 50000, behaviour: Cancel"),
-		clientYAML("forgetful", "+250788000005", ", balance: 50000, behaviour: WrongPin"),
-		clientYAML("ignorer", "+250788000006", ", balance: 50000, behaviour: Ignore"),
-		clientYAML("by-hand", "+250788000007", ", balance: 50000, behaviour: Manual"),
+		clientYAML("canceller", "+250788000004", ", balance: 50000, behavior: Cancel"),
+		clientYAML("forgetful", "+250788000005", ", balance: 50000, behavior: WrongPin"),
+		clientYAML("ignorer", "+250788000006", ", balance: 50000, behavior: Ignore"),
+		clientYAML("by-hand", "+250788000007", ", balance: 50000, behavior: Manual"),
 	}, ""), "apply", "-f", "-")
 	s.kube("wait", "-n", team, "--for=condition=Ready", "--timeout=10s", "tc", "--all")
 	cases := map[string]struct {

@@ -24,7 +24,7 @@ func (w *world) shopping(m *system.Merchant, shoppers int) (progress *atomic.Int
 	for i := range all {
 		payer, err := m.AddPayer(w.t.Context(), i, payments.Approve, 1_000_000_000)
 		w.must(err)
-		payers := map[payments.Behaviour]string{payments.Approve: payer.MSISDN}
+		payers := map[payments.Behavior]string{payments.Approve: payer.MSISDN}
 		all[i] = &system.Shopper{Client: m.Client, Name: fmt.Sprintf("shopper-%d", i), Payers: payers}
 		group.Go(func() {
 			for n := 0; ; n++ {

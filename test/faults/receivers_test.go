@@ -13,7 +13,7 @@ import (
 
 // trouble is a receiver that does not do what it should.
 type trouble struct {
-	behave system.Behaviour
+	behave system.Behavior
 	takes  bool // whether an event that arrives is acknowledged in the end
 }
 

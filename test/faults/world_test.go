@@ -138,7 +138,7 @@ func (w *world) worker(name string, flags ...string) *system.Worker {
 }
 
 // merchant makes a sandbox whose endpoint behaves in a way, and a client of it at an api.
-func (w *world) merchant(name string, api *system.API, behave system.Behaviour, change ...func(*store.SandboxConfig)) *system.Merchant {
+func (w *world) merchant(name string, api *system.API, behave system.Behavior, change ...func(*store.SandboxConfig)) *system.Merchant {
 	w.t.Helper()
 	m, err := w.AddMerchant(w.t.Context(), name, api, behave, change...)
 	w.must(err)

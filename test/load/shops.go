@@ -41,10 +41,10 @@ func known(ctx context.Context, sandboxes []*system.Sandbox, apis ...*system.API
 }
 
 // addPayers registers SIMs, the same numbers in each sandbox, and returns the numbers.
-func addPayers(ctx context.Context, sandboxes []*system.Sandbox, count int, behaviour payments.Behaviour) (numbers []string, err error) {
+func addPayers(ctx context.Context, sandboxes []*system.Sandbox, count int, behavior payments.Behavior) (numbers []string, err error) {
 	for n := range count {
 		for _, s := range sandboxes {
-			payer, err := s.AddPayer(ctx, n, behaviour, 1_000_000_000)
+			payer, err := s.AddPayer(ctx, n, behavior, 1_000_000_000)
 			if err != nil {
 				return nil, err
 			}

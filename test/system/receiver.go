@@ -23,7 +23,7 @@ type Receiver struct {
 	URL string
 
 	secret   atomic.Pointer[string]
-	behave   atomic.Pointer[Behaviour]
+	behave   atomic.Pointer[Behavior]
 	server   *http.Server
 	closed   chan struct{}
 	finished chan struct{}
@@ -48,7 +48,7 @@ type Arrival struct {
 }
 
 // NewReceiver opens an endpoint on the loopback interface.
-func NewReceiver(behave Behaviour) (*Receiver, error) {
+func NewReceiver(behave Behavior) (*Receiver, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("opening a receiver: %w", err)
@@ -72,7 +72,7 @@ func NewReceiver(behave Behaviour) (*Receiver, error) {
 func (r *Receiver) Trust(secret string) { r.secret.Store(&secret) }
 
 // Behave changes how the receiver answers from now on.
-func (r *Receiver) Behave(behave Behaviour) { r.behave.Store(&behave) }
+func (r *Receiver) Behave(behave Behavior) { r.behave.Store(&behave) }
 
 // IgnoreTimestamps makes the receiver take deliveries from a worker whose clock is wrong.
 func (r *Receiver) IgnoreTimestamps() { r.ignoreTimestamps = true }

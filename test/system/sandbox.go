@@ -90,11 +90,11 @@ type Payer struct {
 }
 
 // AddPayer registers the n-th SIM of the sandbox, with a balance.
-func (s *Sandbox) AddPayer(ctx context.Context, n int, behaviour payments.Behaviour, balance int64) (Payer, error) {
+func (s *Sandbox) AddPayer(ctx context.Context, n int, behavior payments.Behavior, balance int64) (Payer, error) {
 	payer := Payer{MSISDN: fmt.Sprintf("+25078%07d", n)}
 	payer.config = store.TestClientConfig{
 		UID: uuid.NewString(), Name: fmt.Sprintf("payer-%d", n), MSISDN: payer.MSISDN, Operator: payments.MTN,
-		Country: payments.Rwanda, Behaviour: behaviour, Balance: balance,
+		Country: payments.Rwanda, Behavior: behavior, Balance: balance,
 	}
 	_, err := s.system.Store.ApplyTestClient(ctx, s.Config.UID, payer.config)
 	return payer, err

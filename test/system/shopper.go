@@ -15,8 +15,8 @@ import (
 // with the same reference, and remembers what it was told.
 type Shopper struct {
 	Client *Client
-	Name   string                        // its references begin with it
-	Payers map[payments.Behaviour]string // numbers of SIMs that can pay, by what they do when asked; what has no payer is not bought
+	Name   string                       // its references begin with it
+	Payers map[payments.Behavior]string // numbers of SIMs that can pay, by what they do when asked; what has no payer is not bought
 	// Settled, if set, is called when the shopper sees that a payment which was pending has its outcome, with the moment when that was
 	// begun. Without it nobody waits for outcomes.
 	Settled func(begun time.Time)
@@ -71,7 +71,7 @@ func (s *Shopper) forceAnOutcome(ctx context.Context, reference string, n int) e
 }
 
 // decisions are the outcomes of payments, by what their payers do.
-var decisions = map[payments.Behaviour]payments.Status{
+var decisions = map[payments.Behavior]payments.Status{
 	payments.Approve: payments.Success, payments.Cancel: payments.UserCancelled, payments.WrongPIN: payments.PINInvalid,
 }
 
@@ -80,10 +80,10 @@ func (s *Shopper) waitForPayers(ctx context.Context, reference string, _ int) er
 	var pending []Transaction
 	var want []payments.Status
 	var begun []time.Time
-	for behaviour, status := range decisions {
-		if payer := s.Payers[behaviour]; payer != "" {
+	for behavior, status := range decisions {
+		if payer := s.Payers[behavior]; payer != "" {
 			begun = append(begun, time.Now())
-			made, err := s.buy(ctx, "/payments", NewPayment(reference+"-"+string(behaviour), payer, ""))
+			made, err := s.buy(ctx, "/payments", NewPayment(reference+"-"+string(behavior), payer, ""))
 			if err != nil {
 				return err
 			}

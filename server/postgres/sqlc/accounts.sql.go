@@ -119,7 +119,7 @@ type InsertSIMParams struct {
 	Country    string      `db:"country"`
 	Currency   string      `db:"currency"`
 	Blocked    bool        `db:"blocked"`
-	Behaviour  string      `db:"behaviour"`
+	Behavior   string      `db:"behaviour"`
 	Balance    int64       `db:"balance"`
 }
 
@@ -135,7 +135,7 @@ func (q *Queries) InsertSIM(ctx context.Context, arg InsertSIMParams) error {
 		arg.Country,
 		arg.Currency,
 		arg.Blocked,
-		arg.Behaviour,
+		arg.Behavior,
 		arg.Balance,
 	)
 	return err
@@ -203,7 +203,7 @@ func (q *Queries) LockSIM(ctx context.Context, tenant int64, simID pgtype.UUID) 
 		&i.Country,
 		&i.Currency,
 		&i.Blocked,
-		&i.Behaviour,
+		&i.Behavior,
 		&i.Balance,
 		&i.Opening,
 		&i.ChangedAt,
@@ -274,7 +274,7 @@ type UpdateSIMParams struct {
 	Country    string      `db:"country"`
 	Currency   string      `db:"currency"`
 	Blocked    bool        `db:"blocked"`
-	Behaviour  string      `db:"behaviour"`
+	Behavior   string      `db:"behaviour"`
 	Balance    int64       `db:"balance"`
 	Opening    int64       `db:"opening"`
 	Tenant     int64       `db:"tenant"`
@@ -292,7 +292,7 @@ func (q *Queries) UpdateSIM(ctx context.Context, arg UpdateSIMParams) (int64, er
 		arg.Country,
 		arg.Currency,
 		arg.Blocked,
-		arg.Behaviour,
+		arg.Behavior,
 		arg.Balance,
 		arg.Opening,
 		arg.Tenant,

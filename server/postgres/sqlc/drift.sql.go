@@ -82,7 +82,7 @@ func (q *Queries) FindRegisteredSIM(ctx context.Context, resourceUid pgtype.UUID
 		&i.Country,
 		&i.Currency,
 		&i.Blocked,
-		&i.Behaviour,
+		&i.Behavior,
 		&i.Balance,
 		&i.Opening,
 		&i.ChangedAt,

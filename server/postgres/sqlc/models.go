@@ -309,7 +309,7 @@ type Sim struct {
 	Country    string      `db:"country"`
 	Currency   string      `db:"currency"`
 	Blocked    bool        `db:"blocked"`
-	Behaviour  string      `db:"behaviour"`
+	Behavior   string      `db:"behaviour"`
 	Balance    int64       `db:"balance"`
 	Opening    int64       `db:"opening"`
 	ChangedAt  time.Time   `db:"changed_at"`

@@ -205,7 +205,7 @@ func (q *Queries) FindSIM(ctx context.Context, tenant int64, mSISDN string) (Sim
 		&i.Country,
 		&i.Currency,
 		&i.Blocked,
-		&i.Behaviour,
+		&i.Behavior,
 		&i.Balance,
 		&i.Opening,
 		&i.ChangedAt,

@@ -137,7 +137,7 @@ func (q *Queries) LockPayers(ctx context.Context, tenants []int64, simIds []pgty
 			&i.Country,
 			&i.Currency,
 			&i.Blocked,
-			&i.Behaviour,
+			&i.Behavior,
 			&i.Balance,
 			&i.Opening,
 			&i.ChangedAt,

@@ -23,10 +23,10 @@ import (
 type endpoint struct {
 	bindings map[string]binding
 
-	mu        sync.Mutex
-	behaviour merchantapi.Behaviour
-	events    map[string]map[string]merchantapi.Event // by binding, by id
-	refused   map[string][]string                     // by binding
+	mu       sync.Mutex
+	behavior merchantapi.Behavior
+	events   map[string]map[string]merchantapi.Event // by binding, by id
+	refused  map[string][]string                     // by binding
 }
 
 func newEndpoint(bindings map[string]binding) *endpoint {
@@ -86,7 +86,7 @@ func (e *endpoint) write(name, id string, event merchantapi.Event) time.Duration
 	defer e.mu.Unlock()
 	event.Arrived = e.events[name][id].Arrived + 1
 	e.events[name][id] = event
-	return e.behaviour.AcknowledgeAfter
+	return e.behavior.AcknowledgeAfter
 }
 
 // acknowledges waits for its time, and returns false if the sender goes away first.
@@ -108,12 +108,12 @@ func (e *endpoint) refuse(name, why string) {
 }
 
 func (e *endpoint) behave(w http.ResponseWriter, r *http.Request) {
-	var behaviour merchantapi.Behaviour
-	if !read(w, r, &behaviour) {
+	var behavior merchantapi.Behavior
+	if !read(w, r, &behavior) {
 		return
 	}
 	e.mu.Lock()
-	e.behaviour = behaviour
+	e.behavior = behavior
 	e.mu.Unlock()
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -64,7 +64,7 @@ func (m *merchant) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	mux.HandleFunc("POST /webhooks/{binding}", m.endpoint.receive)
-	mux.HandleFunc("PUT /behaviour", m.endpoint.behave)
+	mux.HandleFunc("PUT /behavior", m.endpoint.behave)
 	mux.HandleFunc("GET /arrivals/{binding}", m.endpoint.tell)
 	mux.HandleFunc("POST /calls", m.call)
 	mux.HandleFunc("POST /loads/{name}", m.loads.begin)

@@ -41,8 +41,8 @@ type Event struct {
 	Arrived       int    `json:"arrived"` // how often
 }
 
-// Behaviour is how the endpoint answers from now on: PUT /behaviour.
-type Behaviour struct {
+// Behavior is how the endpoint answers from now on: PUT /behavior.
+type Behavior struct {
 	AcknowledgeAfter time.Duration `json:"acknowledgeAfter"`
 }
 

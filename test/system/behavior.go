@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Behaviour is how a receiver answers an arrival that it has written down. It returns when closed is, at the latest.
-type Behaviour func(w http.ResponseWriter, r *http.Request, a Arrival, closed <-chan struct{})
+// Behavior is how a receiver answers an arrival that it has written down. It returns when closed is, at the latest.
+type Behavior func(w http.ResponseWriter, r *http.Request, a Arrival, closed <-chan struct{})
 
 // Acknowledge answers at once.
 func Acknowledge(w http.ResponseWriter, _ *http.Request, _ Arrival, _ <-chan struct{}) {
@@ -16,7 +16,7 @@ func Acknowledge(w http.ResponseWriter, _ *http.Request, _ Arrival, _ <-chan str
 }
 
 // AcknowledgeAfter takes its time.
-func AcknowledgeAfter(d time.Duration) Behaviour {
+func AcknowledgeAfter(d time.Duration) Behavior {
 	return func(w http.ResponseWriter, r *http.Request, _ Arrival, closed <-chan struct{}) {
 		if waits(r, d, closed) {
 			w.WriteHeader(http.StatusNoContent)
@@ -42,7 +42,7 @@ func Reset(w http.ResponseWriter, _ *http.Request, _ Arrival, _ <-chan struct{})
 }
 
 // FailFirst answers the first n arrivals of an event with 500.
-func FailFirst(n int) Behaviour {
+func FailFirst(n int) Behavior {
 	return func(w http.ResponseWriter, _ *http.Request, a Arrival, _ <-chan struct{}) {
 		if a.Nth <= n {
 			w.WriteHeader(http.StatusInternalServerError)
@@ -76,7 +76,7 @@ func SlowBody(w http.ResponseWriter, _ *http.Request, _ Arrival, closed <-chan s
 }
 
 // Flood acknowledges with size bytes.
-func Flood(size int) Behaviour {
+func Flood(size int) Behavior {
 	return func(w http.ResponseWriter, _ *http.Request, _ Arrival, _ <-chan struct{}) {
 		chunk := make([]byte, 64<<10)
 		for sent := 0; sent < size; sent += len(chunk) {
