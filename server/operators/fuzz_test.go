@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -41,8 +42,8 @@ func FuzzAnswers(f *testing.F) {
 			return
 		}
 		operator := payments.Operators[which]
-		api := operators.NewAPI(operator, operators.Access{
-			BaseURL: "http://operator", ClientID: "the-user", ClientSecret: "hush-hush", SubscriptionKey: "sub-key", Tokens: operators.NewTokens(time.Now),
+		api := operators.NewClient(operator, adapter.Access{
+			BaseURL: "http://operator", ClientID: "the-user", ClientSecret: "hush-hush", SubscriptionKey: "sub-key", Tokens: adapter.NewTokens(time.Now),
 			HTTP: &http.Client{
 				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 				Transport: roundTrip(func(r *http.Request) *http.Response {
@@ -53,7 +54,7 @@ func FuzzAnswers(f *testing.F) {
 				}),
 			},
 		})
-		check := func(what string, answer operators.Answer, err error) {
+		check := func(what string, answer adapter.Answer, err error) {
 			t.Helper()
 			if err != nil {
 				for _, secret := range []string{"hush-hush", "sub-key", "the-token"} {
@@ -96,8 +97,8 @@ func FuzzTokens(f *testing.F) {
 		}
 		var used []string
 		clock, fetched := time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC), 0
-		api := operators.NewAPI(payments.Operators[which], operators.Access{
-			BaseURL: "http://operator", ClientID: "the-user", ClientSecret: "hush-hush", Tokens: operators.NewTokens(func() time.Time { return clock }),
+		api := operators.NewClient(payments.Operators[which], adapter.Access{
+			BaseURL: "http://operator", ClientID: "the-user", ClientSecret: "hush-hush", Tokens: adapter.NewTokens(func() time.Time { return clock }),
 			HTTP: &http.Client{
 				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 				Transport: roundTrip(func(r *http.Request) *http.Response {

@@ -7,12 +7,29 @@
 package operators
 
 import (
-	"bytes"
 	"encoding/json"
-	"strings"
 
+	"github.com/cauri-dev/cauri/server/operators/adapter"
+	"github.com/cauri-dev/cauri/server/operators/airtel"
+	"github.com/cauri-dev/cauri/server/operators/moov"
+	"github.com/cauri-dev/cauri/server/operators/mtn"
+	"github.com/cauri-dev/cauri/server/operators/orange"
 	"github.com/cauri-dev/cauri/server/payments"
 )
+
+// operator is what the package of an operator gives.
+type operator struct {
+	raw         func(*payments.Transaction) json.RawMessage
+	unavailable func(t *payments.Transaction, why string) json.RawMessage
+	newClient   func(adapter.Access) adapter.Client
+}
+
+var all = map[payments.Operator]operator{
+	payments.Airtel: {airtel.Raw, airtel.Unavailable, airtel.NewClient},
+	payments.Moov:   {moov.Raw, moov.Unavailable, moov.NewClient},
+	payments.MTN:    {mtn.Raw, mtn.Unavailable, mtn.NewClient},
+	payments.Orange: {orange.Raw, orange.Unavailable, orange.NewClient},
+}
 
 // Raw is the payload with which the transaction's operator would tell how the transaction stands: of any type, in any
 // status. Amounts are the transaction's gross amount, in whole units of its currency; numbers are written without their
@@ -25,45 +42,25 @@ func Raw(t *payments.Transaction) json.RawMessage {
 	if len(t.NativeRaw) > 0 {
 		return t.NativeRaw
 	}
-	switch t.Operator {
-	case payments.MTN:
-		return encode(newMTNPayload(t))
-	case payments.Orange:
-		return encode(newOrangePayload(t))
-	case payments.Moov:
-		return encode(newMoovPayload(t))
-	case payments.Airtel:
-		return encode(newAirtelPayload(t))
+	if o, known := all[t.Operator]; known {
+		return o.raw(t)
 	}
 	return nil
 }
 
-// encode writes a payload as JSON and leaves <, > and & as they are, since operators do not escape them either.
-func encode(payload any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(payload); err != nil {
-		panic(err) // payloads hold nothing but texts, integers and booleans, which can always be encoded
+// Unavailable is the payload of a collection that ended [payments.ServiceUnavailable] because its operator's API could not
+// be used, with the reason where the operator's own payload has a text; nil for an operator that does not exist.
+func Unavailable(t *payments.Transaction, why string) json.RawMessage {
+	if o, known := all[t.Operator]; known {
+		return o.unavailable(t, why)
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return nil
 }
 
-// isPayout reports whether the merchant pays: for an operator, a refund and a disbursement are the same.
-func isPayout(t *payments.Transaction) bool { return t.Type != payments.Collection }
-
-// subscriber is the number of the transaction's customer as operators write it: E.164 without the plus sign.
-func subscriber(t *payments.Transaction) string { return strings.TrimPrefix(t.MSISDN, "+") }
-
-// payerMessage is the text that the customer sees, which is never empty.
-func payerMessage(t *payments.Transaction) string {
-	if t.Description == nil || *t.Description == "" {
-		return "Payment"
+// NewClient makes the client of an operator's API; nil for an operator that does not exist.
+func NewClient(name payments.Operator, a adapter.Access) adapter.Client {
+	if o, known := all[name]; known {
+		return o.newClient(a)
 	}
-	return *t.Description
-}
-
-// currencyCode is the ISO 4217 code of the transaction's currency, whatever its caller calls it.
-func currencyCode(t *payments.Transaction) string {
-	return string(payments.CanonicalCurrency(t.Currency))
+	return nil
 }

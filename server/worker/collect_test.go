@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
 )
@@ -14,20 +14,20 @@ import (
 // hanging is an operator that takes payments and never says so.
 type hanging struct {
 	collected, asked int
-	known            operators.Answer
+	known            adapter.Answer
 	unknown          error
 }
 
-func (h *hanging) Collect(ctx context.Context, _ *payments.Transaction) (operators.Answer, error) {
+func (h *hanging) Collect(ctx context.Context, _ *payments.Transaction) (adapter.Answer, error) {
 	h.collected++
 	<-ctx.Done()
-	return operators.Answer{}, errors.New("the operator did not answer in time")
+	return adapter.Answer{}, errors.New("the operator did not answer in time")
 }
 
-func (h *hanging) Ask(ctx context.Context, _ *payments.Transaction) (operators.Answer, error) {
+func (h *hanging) Ask(ctx context.Context, _ *payments.Transaction) (adapter.Answer, error) {
 	h.asked++
 	if ctx.Err() != nil {
-		return operators.Answer{}, errors.New("there is no time to ask")
+		return adapter.Answer{}, errors.New("there is no time to ask")
 	}
 	return h.known, h.unknown
 }
@@ -35,7 +35,7 @@ func (h *hanging) Ask(ctx context.Context, _ *payments.Transaction) (operators.A
 // An operator that hangs leaves time for the question that comes before it is given up on, within the time of one exchange.
 func TestHangingOperatorIsAskedBeforeItIsGivenUpOn(t *testing.T) {
 	t.Parallel()
-	pending := operators.Answer{Status: payments.Pending}
+	pending := adapter.Answer{Status: payments.Pending}
 	for name, c := range map[string]struct {
 		failures int
 		operator hanging
@@ -45,7 +45,7 @@ func TestHangingOperatorIsAskedBeforeItIsGivenUpOn(t *testing.T) {
 	}{
 		"not the last attempt": {0, hanging{known: pending}, 0, "", "the operator did not answer in time"},
 		"it has the payment":   {forwardTries - 1, hanging{known: pending}, 1, payments.Pending, ""},
-		"it has an outcome":    {forwardTries - 1, hanging{known: operators.Answer{Status: payments.UserCancelled}}, 1, payments.UserCancelled, ""},
+		"it has an outcome":    {forwardTries - 1, hanging{known: adapter.Answer{Status: payments.UserCancelled}}, 1, payments.UserCancelled, ""},
 		"it knows nothing":     {forwardTries - 1, hanging{unknown: errors.New("404")}, 1, "", "the operator did not answer in time"},
 	} {
 		t.Run(name, func(t *testing.T) {

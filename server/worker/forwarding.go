@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
 )
@@ -58,7 +59,7 @@ func (w *Worker) forwardOne(ctx context.Context, f *store.Forward) (v verdict, k
 	if said.err != nil {
 		log = log.With("reason", said.err)
 	}
-	var refused operators.ErrRefused
+	var refused adapter.ErrRefused
 	return verdictOn(said.err == nil || errors.As(said.err, &refused), w.now().Sub(began)), func() {
 		switch kept, err := w.keep(ctx, f, d); {
 		case err != nil:
@@ -74,7 +75,7 @@ func (w *Worker) forwardOne(ctx context.Context, f *store.Forward) (v verdict, k
 // said is what an exchange with an operator came to.
 type said struct {
 	accepted bool // the operator has the collection
-	answer   operators.Answer
+	answer   adapter.Answer
 	err      error // why there is no answer
 	unsent   error // why nothing was sent, which is not the operator's doing
 }
@@ -86,7 +87,7 @@ func (w *Worker) decide(ctx context.Context, f *store.Forward) (said, decision) 
 		if f.Attempts == 0 {
 			return said{}, approve(f)
 		}
-		err = operators.ErrRefused{Why: "the store does not name the operator's API any more that has the payment"}
+		err = adapter.ErrRefused{Why: "the store does not name the operator's API any more that has the payment"}
 	}
 	s := said{accepted: f.Accepted, err: err}
 	if err == nil {
@@ -114,7 +115,7 @@ func approve(f *store.Forward) decision {
 
 // exchange forwards a collection that no operator has yet, and asks how it stands once an answer may be there. One whose time ran out is
 // only asked after, and only if it was ever sent.
-func (w *Worker) exchange(ctx context.Context, f *store.Forward, api operators.API) (s said) {
+func (w *Worker) exchange(ctx context.Context, f *store.Forward, api adapter.Client) (s said) {
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
 	s.accepted = f.Accepted
@@ -150,7 +151,7 @@ var errLeaseLost = errors.New("another worker has the collection")
 
 // collect hands a collection to its operator. That the operator has it already is due to an attempt before this one, if there was one.
 // Before it is given up on, the operator is asked once whether an attempt reached it after all.
-func (w *Worker) collect(ctx context.Context, f *store.Forward, api operators.API) (operators.Answer, error) {
+func (w *Worker) collect(ctx context.Context, f *store.Forward, api adapter.Client) (adapter.Answer, error) {
 	last := f.Failures+1 >= forwardTries
 	sending, cancel := ctx, context.CancelFunc(func() {})
 	if end, bounded := ctx.Deadline(); last && bounded {
@@ -159,9 +160,9 @@ func (w *Worker) collect(ctx context.Context, f *store.Forward, api operators.AP
 	defer cancel()
 	answer, err := api.Collect(sending, f.Transaction)
 	if err == nil && answer.Status == payments.DuplicateReference && f.Attempts > 0 {
-		return operators.Answer{Status: payments.Pending}, nil
+		return adapter.Answer{Status: payments.Pending}, nil
 	}
-	var refused operators.ErrRefused
+	var refused adapter.ErrRefused
 	if err == nil || !errors.As(err, &refused) && !last || errors.As(err, &refused) && f.Attempts == 0 {
 		return answer, err
 	}
@@ -187,7 +188,7 @@ func (d decision) status() payments.Status {
 // judgeForward decides what becomes of a collection after an exchange. What an operator has accepted may still be paid, so that
 // nothing but its answer, or the collection's expiry, ends it. What no operator has accepted ends where none can be reached.
 func judgeForward(f *store.Forward, s said) decision {
-	var refused operators.ErrRefused
+	var refused adapter.ErrRefused
 	switch {
 	case s.err == nil && s.answer.Status.Terminal():
 		return settled(s.answer.Status, s.answer.NativeID, s.answer.Raw)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/operators/operatorstest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
@@ -193,11 +194,11 @@ func (w *world) begin(f *store.Forward) {
 // tellOperator forwards a collection as a worker would, and tells nobody.
 func (w *world) tellOperator(o *operatorsOf, f *store.Forward) {
 	w.t.Helper()
-	access := operators.Access{
+	access := adapter.Access{
 		BaseURL: operatorstest.BaseURL(o.URL, f.Transaction.Operator), HTTP: o.Client(),
-		ClientID: known.ClientID, ClientSecret: known.ClientSecret, Tokens: operators.NewTokens(time.Now),
+		ClientID: known.ClientID, ClientSecret: known.ClientSecret, Tokens: adapter.NewTokens(time.Now),
 	}
-	answer, err := operators.NewAPI(f.Transaction.Operator, access).Collect(w.t.Context(), f.Transaction)
+	answer, err := operators.NewClient(f.Transaction.Operator, access).Collect(w.t.Context(), f.Transaction)
 	if err != nil || answer.Status != payments.Pending {
 		w.t.Fatalf("answered %+v, %v", answer, err)
 	}

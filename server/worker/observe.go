@@ -6,7 +6,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 
-	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/telemetry"
 	"github.com/cauri-dev/cauri/server/webhooks"
@@ -52,7 +52,7 @@ func (w *Worker) observeForward(span telemetry.Span, f *store.Forward, d decisio
 	if span.Followed() {
 		span.Set(attribute.String("cauri.transaction", f.Transaction.ID.String()), attribute.String("cauri.organization", f.OrganizationID),
 			attribute.String("cauri.operator", operator), attribute.String("cauri.status", string(d.status())))
-		var refused operators.ErrRefused
+		var refused adapter.ErrRefused
 		switch {
 		case errors.As(s.err, &refused):
 			span.Fail("refused")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
 )
@@ -16,32 +17,32 @@ const exchangeTimeout = 10 * time.Second
 // OperatorAccess is how collections reach the operators' APIs that stores name.
 type OperatorAccess struct {
 	client *http.Client
-	tokens *operators.Tokens
+	tokens *adapter.Tokens
 }
 
 // NewOperatorAccess makes the access to the APIs that stores name, as far as the guard lets it.
 func NewOperatorAccess(guard egress.Guard, now func() time.Time) OperatorAccess {
-	return OperatorAccess{client: guard.Client(egress.ClientOptions{Timeout: exchangeTimeout, Idle: 256, IdlePerHost: 32}), tokens: operators.NewTokens(now)}
+	return OperatorAccess{client: guard.Client(egress.ClientOptions{Timeout: exchangeTimeout, Idle: 256, IdlePerHost: 32}), tokens: adapter.NewTokens(now)}
 }
 
 // apiFor is the operator's API that the store of a collection names.
-func (a OperatorAccess) apiFor(f *store.Forward, c store.OperatorCredentials) operators.API {
-	return operators.NewAPI(f.Transaction.Operator, operators.Access{
+func (a OperatorAccess) apiFor(f *store.Forward, c store.OperatorCredentials) adapter.Client {
+	return operators.NewClient(f.Transaction.Operator, adapter.Access{
 		BaseURL: f.BaseURL, HTTP: a.client, Tokens: a.tokens,
 		ClientID: c.ClientID, ClientSecret: c.ClientSecret, SubscriptionKey: c.SubscriptionKey,
 	})
 }
 
 // credentialsFor are the store's credentials for the operator of a collection. Airtel takes no payment without any; the others do while no
-// request has to carry them. It returns an [operators.ErrRefused] where they cannot be used.
+// request has to carry them. It returns an [adapter.ErrRefused] where they cannot be used.
 func credentialsFor(f *store.Forward) (store.OperatorCredentials, error) {
 	switch {
 	case f.CredentialsWhy != nil:
-		return store.OperatorCredentials{}, operators.ErrRefused{Why: f.CredentialsWhy.Error()}
+		return store.OperatorCredentials{}, adapter.ErrRefused{Why: f.CredentialsWhy.Error()}
 	case f.Credentials != nil:
 		return *f.Credentials, nil
 	case f.Transaction.Operator == payments.Airtel:
-		return store.OperatorCredentials{}, operators.ErrRefused{Why: "the store has no credentials for this operator"}
+		return store.OperatorCredentials{}, adapter.ErrRefused{Why: "the store has no credentials for this operator"}
 	}
 	return store.OperatorCredentials{}, nil
 }

@@ -15,7 +15,12 @@ const module = "github.com/cauri-dev/cauri/"
 var mayImport = map[string][]string{
 	"api/v1alpha1":             {},
 	"server/payments":          {},
-	"server/operators":         {"server/payments"},
+	"server/operators":         {"server/operators", "server/payments"},
+	"server/operators/adapter": {"server/payments"},
+	"server/operators/airtel":  {"server/operators/adapter", "server/payments"},
+	"server/operators/moov":    {"server/operators/adapter", "server/payments"},
+	"server/operators/mtn":     {"server/operators/adapter", "server/payments"},
+	"server/operators/orange":  {"server/operators/adapter", "server/payments"},
 	"server/egress":            {},
 	"server/webhooks":          {"server/payments", "server/egress"},
 	"server/telemetry":         {},

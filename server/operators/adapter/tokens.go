@@ -1,4 +1,4 @@
-package operators
+package adapter
 
 import (
 	"context"
@@ -70,35 +70,36 @@ func keyOf(a Access) [32]byte {
 // tokenAnswer is how operators answer with a token; Moov has words of its own.
 type tokenAnswer struct {
 	AccessToken string  `json:"access_token"`
-	ExpiresIn   seconds `json:"expires_in"`
+	ExpiresIn   Seconds `json:"expires_in"`
 }
 
-// token reads the answer to a request for a token.
-func (r reply) token() (string, time.Duration, error) {
-	if err := r.granted(); err != nil {
+// Token reads the answer to a request for a token.
+func (r Reply) Token() (string, time.Duration, error) {
+	if err := r.Granted(); err != nil {
 		return "", 0, err
 	}
 	var answer tokenAnswer
-	if err := r.into(&answer); err != nil {
+	if err := r.Decode(&answer); err != nil {
 		return "", 0, err
 	}
-	return given(answer.AccessToken, answer.ExpiresIn)
+	return Token(answer.AccessToken, answer.ExpiresIn)
 }
 
-func given(text string, valid seconds) (string, time.Duration, error) {
+// Token is what an operator gave, or an error if it gave none.
+func Token(text string, valid Seconds) (string, time.Duration, error) {
 	if text == "" {
 		return "", 0, errors.New("the operator answered without a token")
 	}
 	return text, time.Duration(valid), nil
 }
 
-// granted is nil where credentials were accepted.
-func (r reply) granted() error {
+// Granted is nil where credentials were accepted.
+func (r Reply) Granted() error {
 	switch {
-	case r.ok():
+	case r.OK():
 		return nil
-	case r.code == http.StatusBadRequest, r.code == http.StatusUnauthorized, r.code == http.StatusForbidden:
-		return ErrRefused{"the operator refused the credentials (" + http.StatusText(r.code) + ")"}
+	case r.Code == http.StatusBadRequest, r.Code == http.StatusUnauthorized, r.Code == http.StatusForbidden:
+		return ErrRefused{"the operator refused the credentials (" + http.StatusText(r.Code) + ")"}
 	}
-	return r.failed()
+	return r.Unexpected()
 }

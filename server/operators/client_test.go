@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -65,13 +66,13 @@ func answers(code int, body string) http.HandlerFunc {
 }
 
 // api is a client of the fake that does not follow redirections and is patient for a while.
-func (f *fake) api(operator payments.Operator) operators.API {
-	return operators.NewAPI(operator, f.access())
+func (f *fake) api(operator payments.Operator) adapter.Client {
+	return operators.NewClient(operator, f.access())
 }
 
-func (f *fake) access() operators.Access {
-	return operators.Access{
-		BaseURL: f.URL + "/below/", ClientID: "id", ClientSecret: "hush", SubscriptionKey: "key", Tokens: operators.NewTokens(func() time.Time { return f.clock }),
+func (f *fake) access() adapter.Access {
+	return adapter.Access{
+		BaseURL: f.URL + "/below/", ClientID: "id", ClientSecret: "hush", SubscriptionKey: "key", Tokens: adapter.NewTokens(func() time.Time { return f.clock }),
 		HTTP: &http.Client{Timeout: 300 * time.Millisecond, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 }
@@ -320,7 +321,7 @@ func TestAnswersToAQuestion(t *testing.T) {
 	}
 }
 
-func (c nativeAnswer) check(t *testing.T, got operators.Answer, err error) {
+func (c nativeAnswer) check(t *testing.T, got adapter.Answer, err error) {
 	t.Helper()
 	if c.want == "" {
 		if err == nil || !strings.Contains(err.Error(), c.why) {
@@ -371,7 +372,7 @@ func TestAnswersToAPayment(t *testing.T) {
 			f := newFake(t, answers(c.code, c.body))
 			got, err := f.api(c.operator).Collect(t.Context(), forwarded(c.operator))
 			c.check(t, got, err)
-			var refused operators.ErrRefused
+			var refused adapter.ErrRefused
 			if strings.HasPrefix(c.why, "refused") != errors.As(err, &refused) {
 				t.Errorf("the error is %T", err)
 			}
@@ -457,9 +458,9 @@ func TestTokensThatAreNotGiven(t *testing.T) {
 			t.Run(name+" "+string(operator), func(t *testing.T) {
 				server := httptest.NewServer(answers(c.code, c.body))
 				defer server.Close()
-				access := operators.Access{BaseURL: server.URL, HTTP: server.Client(), ClientSecret: "hush", Tokens: operators.NewTokens(time.Now)}
-				_, err := operators.NewAPI(operator, access).Collect(t.Context(), forwarded(operator))
-				var refused operators.ErrRefused
+				access := adapter.Access{BaseURL: server.URL, HTTP: server.Client(), ClientSecret: "hush", Tokens: adapter.NewTokens(time.Now)}
+				_, err := operators.NewClient(operator, access).Collect(t.Context(), forwarded(operator))
+				var refused adapter.ErrRefused
 				if err == nil || !strings.Contains(err.Error(), c.why) || errors.As(err, &refused) != c.refused {
 					t.Errorf("got %T %v, want %q", err, err, c.why)
 				}
@@ -477,9 +478,9 @@ func TestTokenIsKeptAsLongAsItIsValid(t *testing.T) {
 		}
 		return n
 	}
-	ask := func(a operators.Access, want int, when string) {
+	ask := func(a adapter.Access, want int, when string) {
 		t.Helper()
-		if _, err := operators.NewAPI(payments.MTN, a).Collect(t.Context(), forwarded(payments.MTN)); err != nil {
+		if _, err := operators.NewClient(payments.MTN, a).Collect(t.Context(), forwarded(payments.MTN)); err != nil {
 			t.Fatal(err)
 		}
 		if got := tokens(); got != want {
@@ -524,7 +525,7 @@ func TestUnavailable(t *testing.T) {
 			t.Errorf("%s: %s", operator, raw)
 		}
 	}
-	if operators.Unavailable(forwarded("wave"), why) != nil || operators.NewAPI("wave", operators.Access{}) != nil {
+	if operators.Unavailable(forwarded("wave"), why) != nil || operators.NewClient("wave", adapter.Access{}) != nil {
 		t.Error("there is an operator that does not exist")
 	}
 }
@@ -538,8 +539,8 @@ func TestOperatorThatIsAskedUnderAnEndedContext(t *testing.T) {
 	}
 	bad := f.access()
 	bad.BaseURL = "http://[broken"
-	_, err := operators.NewAPI(payments.MTN, bad).Collect(t.Context(), forwarded(payments.MTN))
-	if refused := new(operators.ErrRefused); !errors.As(err, refused) || fmt.Sprint(err) != "the base URL of the operator's API cannot be read" {
+	_, err := operators.NewClient(payments.MTN, bad).Collect(t.Context(), forwarded(payments.MTN))
+	if refused := new(adapter.ErrRefused); !errors.As(err, refused) || fmt.Sprint(err) != "the base URL of the operator's API cannot be read" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,13 +1,17 @@
-package operators
+// Package moov speaks Moov's own API: its payloads (payload.go) and a client (client.go). How sure each fact is (o, t or a): see
+// package operators.
+package moov
 
 import (
+	"encoding/json"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// moovPayload is a transaction as Moov's API shows it (t).
-type moovPayload struct {
+// Payload is a transaction as Moov's API shows it (t).
+type Payload struct {
 	Simulated         bool   `json:"_simulated"`
 	ResponseCode      string `json:"responseCode"`
 	ResponseMessage   string `json:"responseMessage"`
@@ -19,12 +23,12 @@ type moovPayload struct {
 	Timestamp         string `json:"timestamp"` // RFC 3339, UTC
 }
 
-// moovAnswer is how Moov tells an outcome.
-type moovAnswer struct{ code, message string }
+// answer is how Moov tells an outcome.
+type answer struct{ code, message string }
 
-// moovAnswers are Moov's answers: the codes are t unless marked, the texts are a. Codes are shared where Moov does not
+// answers are Moov's answers: the codes are t unless marked, the texts are a. Codes are shared where Moov does not
 // tell outcomes apart; the text then does.
-var moovAnswers = map[payments.Status]moovAnswer{
+var answers = map[payments.Status]answer{
 	payments.Success:            {"0", "Success"},
 	payments.Pending:            {"100", "Pending"},
 	payments.PINInvalid:         {"95", "Failed: wrong PIN"}, // a
@@ -38,24 +42,36 @@ var moovAnswers = map[payments.Status]moovAnswer{
 	payments.DuplicateReference: {"95", "Failed: duplicate reference"},         // a
 }
 
-func newMoovPayload(t *payments.Transaction) *moovPayload {
-	answer := moovAnswers[t.Status]
-	return &moovPayload{
+// Raw is the payload of a transaction, encoded.
+func Raw(t *payments.Transaction) json.RawMessage { return adapter.Encode(NewPayload(t)) }
+
+// Unavailable is the payload of a collection that ended [payments.ServiceUnavailable] because Moov's API could not be used, with the
+// reason in place of its text.
+func Unavailable(t *payments.Transaction, why string) json.RawMessage {
+	p := NewPayload(adapter.Ended(t, payments.ServiceUnavailable))
+	p.ResponseMessage = why
+	return adapter.Encode(p)
+}
+
+// NewPayload makes the payload of a transaction of any type, in any status.
+func NewPayload(t *payments.Transaction) *Payload {
+	answer := answers[t.Status]
+	return &Payload{
 		Simulated:         true,
 		ResponseCode:      answer.code,
 		ResponseMessage:   answer.message,
 		TransactionID:     t.ProviderTxID(),
 		ExternalReference: t.Reference,
 		Amount:            t.Amount,
-		Currency:          currencyCode(t),
-		PhoneNumber:       subscriber(t),
-		Timestamp:         moovTimestamp(t),
+		Currency:          adapter.CurrencyCode(t),
+		PhoneNumber:       adapter.Subscriber(t),
+		Timestamp:         timestamp(t),
 	}
 }
 
-// moovTimestamp is when the transaction got the status that it has. It is not the current time: the payload of a
+// timestamp is when the transaction got the status that it has. It is not the current time: the payload of a
 // transaction must not change from one reading to the next.
-func moovTimestamp(t *payments.Transaction) string {
+func timestamp(t *payments.Transaction) string {
 	at := t.CreatedAt
 	if t.CompletedAt != nil {
 		at = *t.CompletedAt

@@ -1,0 +1,147 @@
+package adapter
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// maxAnswer bounds what is read of an operator's answer.
+const maxAnswer = 64 << 10
+
+// Connection makes requests to an operator's API.
+type Connection struct{ Access }
+
+// NewConnection makes requests with an access.
+func NewConnection(a Access) Connection {
+	a.BaseURL = strings.TrimRight(a.BaseURL, "/")
+	return Connection{a}
+}
+
+// Request is one request to an operator's API.
+type Request struct {
+	Method string
+	Path   string // escaped, with its leading slash
+	Header map[string]string
+	Body   any // sent as JSON; url.Values as a form; nil for none
+}
+
+// Reply is what an operator's API answered.
+type Reply struct {
+	Code int // HTTP status
+	Body []byte
+}
+
+// OK reports whether the status is a 2xx.
+func (r Reply) OK() bool { return r.Code >= 200 && r.Code < 300 }
+
+// Decode reads an answer. Anything but a JSON object of the expected form is no answer of the operator's.
+func (r Reply) Decode(value any) error {
+	if err := json.Unmarshal(r.Body, value); err != nil {
+		return fmt.Errorf("the operator answered %d with what cannot be read", r.Code)
+	}
+	return nil
+}
+
+// Unexpected is the error for an answer that is none of those that the operator is known for.
+func (r Reply) Unexpected() error { return fmt.Errorf("the operator answered %d", r.Code) }
+
+// Do makes a request, without credentials of its own.
+func (c Connection) Do(ctx context.Context, r Request) (Reply, error) {
+	made, err := c.make(ctx, r)
+	if err != nil {
+		return Reply{}, err
+	}
+	response, err := c.HTTP.Do(made)
+	if err != nil {
+		return Reply{}, unreached(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return Reply{}, fmt.Errorf("the operator's answer broke off: %w", unreached(err))
+	case len(body) > maxAnswer:
+		return Reply{}, errors.New("the operator's answer is too long")
+	}
+	return Reply{response.StatusCode, body}, nil
+}
+
+func (c Connection) make(ctx context.Context, r Request) (*http.Request, error) {
+	var body io.Reader
+	kind := "application/json"
+	switch content := r.Body.(type) {
+	case nil:
+		kind = ""
+	case url.Values:
+		kind, body = "application/x-www-form-urlencoded", strings.NewReader(content.Encode())
+	default:
+		body = bytes.NewReader(Encode(content))
+	}
+	made, err := http.NewRequestWithContext(ctx, r.Method, c.BaseURL+r.Path, body)
+	if err != nil {
+		return nil, ErrRefused{"the base URL of the operator's API cannot be read"}
+	}
+	made.Header.Set("Accept", "application/json")
+	made.Header.Set("User-Agent", "Cauri-Operators")
+	if kind != "" {
+		made.Header.Set("Content-Type", kind)
+	}
+	for name, value := range r.Header {
+		made.Header.Set(name, value)
+	}
+	return made, nil
+}
+
+// Authorized makes a request with a token. One that the operator does not take any more is replaced once.
+func (c Connection) Authorized(ctx context.Context, r Request, fetch fetchToken) (Reply, error) {
+	for range 2 {
+		token, err := c.Tokens.get(ctx, c.Access, fetch)
+		if err != nil {
+			return Reply{}, err
+		}
+		with := r
+		with.Header = map[string]string{"Authorization": "Bearer " + token}
+		for name, value := range r.Header {
+			with.Header[name] = value
+		}
+		answer, err := c.Do(ctx, with)
+		if err != nil || answer.Code != http.StatusUnauthorized {
+			return answer, err
+		}
+		c.Tokens.forget(c.Access, token)
+	}
+	return Reply{}, ErrRefused{"the operator takes no token that it gives (401)"}
+}
+
+// unreached says why there is no answer, without the URL.
+func unreached(err error) error {
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	var timeout interface{ Timeout() bool }
+	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() {
+		return errors.New("the operator did not answer in time")
+	}
+	return fmt.Errorf("the operator cannot be reached: %w", err)
+}
+
+// Seconds reads what an operator calls expires_in: a number, or a number in a text.
+type Seconds time.Duration
+
+func (s *Seconds) UnmarshalJSON(text []byte) error {
+	var n int64
+	if err := json.Unmarshal(bytes.Trim(text, `"`), &n); err != nil {
+		return err
+	}
+	*s = Seconds(min(max(n, 0), 24*60*60) * int64(time.Second))
+	return nil
+}

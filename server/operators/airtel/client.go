@@ -1,0 +1,164 @@
+package airtel
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/operators/adapter"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// client is a client of the collections of Airtel's Open API (o). Airtel does not tell the amount of a payment.
+type client struct{ adapter.Connection }
+
+const (
+	tokenPath    = "/auth/oauth2/token"
+	paymentsPath = "/merchant/v1/payments/"
+	enquiryPath  = "/standard/v1/payments/"
+
+	ambiguous = "TA"
+	invalid   = "ESB000008"
+)
+
+// paymentRequest is the body of a payment.
+type paymentRequest struct {
+	Reference   string      `json:"reference"`
+	Subscriber  Subscriber  `json:"subscriber"`
+	Transaction Transaction `json:"transaction"`
+}
+
+// reply is what both requests are answered with.
+type reply struct {
+	Data struct {
+		Transaction struct {
+			Result
+			AirtelMoneyID string `json:"airtel_money_id"`
+		} `json:"transaction"`
+	} `json:"data"`
+	Status Status `json:"status"`
+}
+
+// NewClient makes a client of Airtel's API.
+func NewClient(a adapter.Access) adapter.Client { return &client{adapter.NewConnection(a)} }
+
+// Collect implements [adapter.Client].
+func (a *client) Collect(ctx context.Context, t *payments.Transaction) (adapter.Answer, error) {
+	p := NewPayload(t)
+	p.Transaction.ID = adapter.RequestID(t)
+	said, err := a.ask(ctx, t, adapter.Request{
+		Method: http.MethodPost, Path: paymentsPath, Body: paymentRequest{p.Transaction.ID, p.Subscriber, p.Transaction},
+	})
+	switch {
+	case err != nil:
+		return adapter.Answer{}, err
+	case said.Status.Success:
+		return adapter.Answer{Status: payments.Pending, NativeID: said.id(t)}, nil
+	case said.Status.ResultCode == duplicateID:
+		return said.answer(t, payments.DuplicateReference), nil
+	case said.Status.ResultCode != invalid && failure(said.Status.ResponseCode) != payments.ServiceUnavailable:
+		return said.answer(t, failure(said.Status.ResponseCode)), nil
+	}
+	return adapter.Answer{}, adapter.ErrRefused{Why: fmt.Sprintf("the operator refused the request (%s %s)", said.Status.ResultCode, said.Status.ResponseCode)}
+}
+
+// Ask implements [adapter.Client].
+func (a *client) Ask(ctx context.Context, t *payments.Transaction) (adapter.Answer, error) {
+	said, err := a.ask(ctx, t, adapter.Request{Method: http.MethodGet, Path: enquiryPath + adapter.RequestID(t)})
+	if err != nil {
+		return adapter.Answer{}, err
+	}
+	switch said.Data.Transaction.Status {
+	case succeeded:
+		return said.answer(t, payments.Success), nil
+	case inProgress, ambiguous: // ambiguous is not decided yet
+		return said.answer(t, payments.Pending), nil
+	case expired:
+		return said.answer(t, payments.Timeout), nil
+	case failed:
+		return said.answer(t, failure(said.Status.ResponseCode)), nil
+	case "":
+		return adapter.Answer{}, fmt.Errorf("the operator answered without a status (%s)", said.Status.ResultCode)
+	}
+	return adapter.Answer{}, errors.New("the operator answered with an unknown status")
+}
+
+// ask makes a request and reads its answer, which has the same form whatever its HTTP status.
+func (a *client) ask(ctx context.Context, t *payments.Transaction, r adapter.Request) (reply, error) {
+	var said reply
+	r.Header = map[string]string{"X-Country": string(t.Country), "X-Currency": adapter.CurrencyCode(t)}
+	answer, err := a.Authorized(ctx, r, a.token)
+	if err != nil {
+		return said, err
+	}
+	if answer.Code >= 500 || answer.Code == http.StatusTooManyRequests {
+		return said, answer.Unexpected()
+	}
+	if err := answer.Decode(&said); err != nil {
+		return said, err
+	}
+	if !answer.OK() && (said.Status.Success || said.Data.Transaction.Status == succeeded) {
+		return said, answer.Unexpected() // two things at once: not a success that money moves by
+	}
+	return said, nil
+}
+
+func (a *client) token(ctx context.Context) (string, time.Duration, error) {
+	answer, err := a.Do(ctx, adapter.Request{Method: http.MethodPost, Path: tokenPath, Body: struct {
+		ClientID     string `json:"client_id"`
+		ClientSecret string `json:"client_secret"`
+		GrantType    string `json:"grant_type"`
+	}{a.ClientID, a.ClientSecret, "client_credentials"}})
+	if err != nil {
+		return "", 0, err
+	}
+	return answer.Token()
+}
+
+// answer puts what Airtel said beside what it was asked for, as the merchant sees it.
+func (r reply) answer(t *payments.Transaction, status payments.Status) adapter.Answer {
+	p := NewPayload(t)
+	id := r.id(t)
+	p.Data.Transaction, p.Status = r.Data.Transaction.Result, r.Status
+	p.Data.Transaction.ID = cmp.Or(id, t.ProviderTxID())
+	return adapter.Answer{Status: status, NativeID: id, Raw: adapter.Encode(p)}
+}
+
+// id is Airtel's id of the payment, empty while it gave none: the id that it gave first stays, and the caller's own, which its answers
+// repeat (o), is none.
+func (r reply) id(t *payments.Transaction) string {
+	given := r.Data.Transaction
+	switch {
+	case t.NativeID != "":
+		return t.NativeID
+	case given.AirtelMoneyID != "":
+		return adapter.NativeID(given.AirtelMoneyID)
+	case given.ID != adapter.RequestID(t):
+		return adapter.NativeID(given.ID)
+	}
+	return ""
+}
+
+// failure is the status that a response code of a failed payment stands for (o, but for 012: a).
+func failure(code string) payments.Status {
+	switch code {
+	case "DP00800001002":
+		return payments.PINInvalid
+	case "DP00800001003":
+		return payments.LimitExceeded
+	case "DP00800001005", "DP00800001008": // no PIN entered; refused
+		return payments.UserCancelled
+	case "DP00800001007":
+		return payments.InsufficientFunds
+	case "DP00800001010":
+		return payments.AccountBlocked
+	case "DP00800001012":
+		return payments.UnknownMSISDN
+	case "DP00800001024", "DP00800001029":
+		return payments.Timeout
+	}
+	return payments.ServiceUnavailable
+}

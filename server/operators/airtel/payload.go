@@ -1,0 +1,138 @@
+// Package airtel speaks Airtel's own API: its payloads (payload.go) and a client (client.go). How sure each fact is (o, t or a): see
+// package operators.
+package airtel
+
+import (
+	"encoding/json"
+
+	"github.com/cauri-dev/cauri/server/operators/adapter"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// Payload is a transaction as Airtel's Open API shows it (o): the request's subscriber and transaction, which are
+// objects of their own, and beside them the answer's data and status. No key is left out: what Airtel gives no code for
+// has an empty one.
+type Payload struct {
+	Simulated   bool        `json:"_simulated"`
+	Reference   string      `json:"reference"`
+	Subscriber  Subscriber  `json:"subscriber"`
+	Transaction Transaction `json:"transaction"`
+	Data        Data        `json:"data"`
+	Status      Status      `json:"status"`
+}
+
+// Subscriber is the customer of a payment.
+type Subscriber struct {
+	Country  string `json:"country"`
+	Currency string `json:"currency"`
+	MSISDN   string `json:"msisdn"`
+}
+
+// Transaction is a payment, as its caller asked for it.
+type Transaction struct {
+	Amount   int64  `json:"amount"`
+	Country  string `json:"country"`
+	Currency string `json:"currency"`
+	ID       string `json:"id"` // the caller's
+}
+
+// Data is the part of an answer that tells of the payment.
+type Data struct {
+	Transaction Result `json:"transaction"`
+}
+
+// Result is how a payment stands.
+type Result struct {
+	ID      string `json:"id"` // Airtel's
+	Message string `json:"message"`
+	Status  string `json:"status"`
+}
+
+// Status is how a request was answered.
+type Status struct {
+	Code         string `json:"code"` // the HTTP status
+	Message      string `json:"message"`
+	ResultCode   string `json:"result_code"`   // the gateway's
+	ResponseCode string `json:"response_code"` // the payment product's
+	Success      bool   `json:"success"`
+}
+
+// Statuses of a transaction (o).
+const (
+	succeeded  = "TS"
+	failed     = "TF"
+	inProgress = "TIP"
+	expired    = "TE"
+)
+
+// Result codes of the gateway (o).
+const (
+	processed   = "ESB000010"
+	duplicateID = "ESB000041"
+)
+
+// answer is how Airtel tells an outcome: the transaction's status and the response code, which disbursements have a
+// list of their own for. An empty payout code means that this list has none, so that a payout carries the collection's.
+type answer struct{ status, collection, payout, message string }
+
+// answers are Airtel's answers: the codes are o unless marked, the texts are a.
+var answers = map[payments.Status]answer{
+	payments.Success:            {succeeded, "DP00800001001", "DP00900001001", "Success"},
+	payments.Pending:            {inProgress, "DP00800001006", "", "In process"},
+	payments.PINInvalid:         {failed, "DP00800001002", "", "Incorrect PIN"},
+	payments.InsufficientFunds:  {failed, "DP00800001007", "DP00900001007", "Not enough balance"},
+	payments.Timeout:            {expired, "DP00800001029", "", "Transaction expired"},
+	payments.AccountBlocked:     {failed, "DP00800001010", "", "Transaction not permitted to payee"},
+	payments.UserCancelled:      {failed, "DP00800001008", "", "Refused"},
+	payments.UnknownMSISDN:      {failed, "DP00800001012", "DP00900001012", "Invalid mobile number"}, // a of collections
+	payments.LimitExceeded:      {failed, "DP00800001003", "DP00900001003", "Amount limit exceeded"},
+	payments.ServiceUnavailable: {failed, "", "", "Service unavailable"},
+	payments.DuplicateReference: {failed, "", "DP00900001011", "Transaction id already exists"},
+}
+
+// Raw is the payload of a transaction, encoded.
+func Raw(t *payments.Transaction) json.RawMessage { return adapter.Encode(NewPayload(t)) }
+
+// Unavailable is the payload of a collection that ended [payments.ServiceUnavailable] because Airtel's API could not be used, with the
+// reason in place of its text.
+func Unavailable(t *payments.Transaction, why string) json.RawMessage {
+	p := NewPayload(adapter.Ended(t, payments.ServiceUnavailable))
+	p.Data.Transaction.Message, p.Status.Message = why, why
+	return adapter.Encode(p)
+}
+
+// NewPayload makes the payload of a transaction of any type, in any status.
+func NewPayload(t *payments.Transaction) *Payload {
+	answer := answers[t.Status]
+	country, currency := string(t.Country), adapter.CurrencyCode(t)
+	return &Payload{
+		Simulated:   true,
+		Reference:   t.Reference,
+		Subscriber:  Subscriber{Country: country, Currency: currency, MSISDN: adapter.Subscriber(t)},
+		Transaction: Transaction{Amount: t.Amount, Country: country, Currency: currency, ID: t.Reference},
+		Data: Data{
+			Transaction: Result{ID: t.ProviderTxID(), Message: answer.message, Status: answer.status},
+		},
+		Status: newStatus(t, answer),
+	}
+}
+
+func newStatus(t *payments.Transaction, answer answer) Status {
+	s := Status{
+		Code:         "200", // a: a refused payment too is an answered request
+		Message:      answer.message,
+		ResultCode:   processed,
+		ResponseCode: answer.collection,
+		Success:      answer.status == succeeded || answer.status == inProgress,
+	}
+	if adapter.IsPayout(t) && answer.payout != "" {
+		s.ResponseCode = answer.payout
+	}
+	switch t.Status {
+	case payments.DuplicateReference:
+		s.ResultCode = duplicateID
+	case payments.ServiceUnavailable:
+		s.Code, s.ResultCode = "503", "" // a gateway that is away gives no code
+	}
+	return s
+}

@@ -1,0 +1,103 @@
+// Package mtn speaks MTN's own API: its payloads (payload.go) and a client (client.go). How sure each fact is (o, t or a): see
+// package operators.
+package mtn
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/cauri-dev/cauri/server/operators/adapter"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// Payload is what MTN's Open API answers to a query for a request to pay or, with a payee in the place of the payer,
+// for a transfer (o).
+type Payload struct {
+	Simulated              bool   `json:"_simulated"`
+	Amount                 string `json:"amount"`
+	Currency               string `json:"currency"`
+	ExternalID             string `json:"externalId"`
+	Payer                  *Party `json:"payer,omitempty"`
+	Payee                  *Party `json:"payee,omitempty"`
+	PayerMessage           string `json:"payerMessage"`
+	PayeeNote              string `json:"payeeNote"`
+	Status                 string `json:"status"`
+	FinancialTransactionID string `json:"financialTransactionId,omitempty"` // of a success only
+	Reason                 string `json:"reason,omitempty"`                 // of a failure only
+	Message                string `json:"message,omitempty"`                // of a failure that is not MTN's: why its API was not reached
+}
+
+// Party is a payer or a payee.
+type Party struct {
+	PartyIDType string `json:"partyIdType"`
+	PartyID     string `json:"partyId"`
+}
+
+const (
+	pending    = "PENDING"
+	successful = "SUCCESSFUL"
+	failed     = "FAILED"
+)
+
+// reasons are the reasons of failed transactions (o).
+var reasons = map[payments.Status]string{
+	payments.PINInvalid:         "APPROVAL_REJECTED", // a: MTN has no word for a wrong PIN
+	payments.InsufficientFunds:  "NOT_ENOUGH_FUNDS",
+	payments.Timeout:            "EXPIRED",
+	payments.AccountBlocked:     "SENDER_ACCOUNT_NOT_ACTIVE",
+	payments.UserCancelled:      "APPROVAL_REJECTED",
+	payments.UnknownMSISDN:      "PAYER_NOT_FOUND",
+	payments.LimitExceeded:      "PAYER_LIMIT_REACHED",
+	payments.ServiceUnavailable: "SERVICE_UNAVAILABLE",
+	payments.DuplicateReference: "RESOURCE_ALREADY_EXIST",
+}
+
+// payeeNotFound is the reason of a payout to a number without an account (o).
+const payeeNotFound = "PAYEE_NOT_FOUND"
+
+// Raw is the payload of a transaction, encoded.
+func Raw(t *payments.Transaction) json.RawMessage { return adapter.Encode(NewPayload(t)) }
+
+// Unavailable is the payload of a collection that ended [payments.ServiceUnavailable] because MTN's API could not be used, with the
+// reason in place of its text.
+func Unavailable(t *payments.Transaction, why string) json.RawMessage {
+	p := NewPayload(adapter.Ended(t, payments.ServiceUnavailable))
+	p.Message = why
+	return adapter.Encode(p)
+}
+
+// NewPayload makes the payload of a transaction of any type, in any status.
+func NewPayload(t *payments.Transaction) *Payload {
+	p := &Payload{
+		Simulated:    true,
+		Amount:       strconv.FormatInt(t.Amount, 10),
+		Currency:     adapter.CurrencyCode(t),
+		ExternalID:   t.Reference,
+		PayerMessage: adapter.PayerMessage(t),
+		PayeeNote:    t.Reference,
+	}
+	party := &Party{PartyIDType: "MSISDN", PartyID: adapter.Subscriber(t)}
+	if adapter.IsPayout(t) {
+		p.Payee = party
+	} else {
+		p.Payer = party
+	}
+	switch t.Status {
+	case payments.Pending:
+		p.Status = pending
+	case payments.Success:
+		p.Status = successful
+		p.FinancialTransactionID = t.ProviderTxID()
+	default:
+		p.Status = failed
+		p.Reason = reason(t)
+	}
+	return p
+}
+
+func reason(t *payments.Transaction) string {
+	if t.Status == payments.UnknownMSISDN && adapter.IsPayout(t) {
+		return payeeNotFound
+	}
+	return reasons[t.Status]
+}

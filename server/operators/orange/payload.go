@@ -1,0 +1,86 @@
+// Package orange speaks Orange's own API: its payloads (payload.go) and a client (client.go). How sure each fact is (o, t or a): see
+// package operators.
+package orange
+
+import (
+	"encoding/json"
+
+	"github.com/cauri-dev/cauri/server/operators/adapter"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// Payload is a transaction as Orange's core API shows it (t).
+type Payload struct {
+	Simulated         bool    `json:"_simulated"`
+	Status            string  `json:"status"`
+	SubscriberMSISDN  string  `json:"subscriber_msisdn"`
+	Amount            int64   `json:"amount"`
+	TxnID             string  `json:"txnid"`
+	PayToken          string  `json:"pay_token"`
+	InitTxnStatus     string  `json:"inittxnstatus"`
+	InitTxnMessage    string  `json:"inittxnmessage"`
+	ConfirmTxnStatus  *string `json:"confirmtxnstatus"` // null while pending (t)
+	ConfirmTxnMessage *string `json:"confirmtxnmessage"`
+	OrderID           string  `json:"order_id"`
+}
+
+const (
+	pending     = "PENDING"
+	successfull = "SUCCESSFULL" // spelled as Orange spells it
+	failed      = "FAILED"
+	expired     = "EXPIRED"
+
+	codeOK  = "200"   // t
+	refused = "60019" // t of missing funds and of a blocked account, a of the other failures
+)
+
+// answer is how Orange tells an outcome. The code is empty as long as there is none.
+type answer struct{ status, code, message string }
+
+// answers are Orange's answers (t). It writes French without accents.
+var answers = map[payments.Status]answer{
+	payments.Success:            {successfull, codeOK, "Transaction successfully processed"},
+	payments.Pending:            {pending, "", ""},
+	payments.PINInvalid:         {failed, refused, "Code PIN incorrect"}, // a
+	payments.InsufficientFunds:  {failed, refused, "Le solde du compte du payeur est insuffisant"},
+	payments.Timeout:            {expired, refused, "Delai de confirmation depasse"}, // a: code and text
+	payments.AccountBlocked:     {failed, refused, "Utilisateur bloque"},
+	payments.UserCancelled:      {failed, refused, "Transaction annulee par le client"}, // a
+	payments.UnknownMSISDN:      {failed, refused, "Beneficiaire introuvable"},
+	payments.LimitExceeded:      {failed, refused, "Montant superieur au montant maximum autorise"}, // a
+	payments.ServiceUnavailable: {failed, refused, "Service momentanement indisponible"},            // a
+	payments.DuplicateReference: {failed, refused, "Reference de transaction deja utilisee"},        // a
+}
+
+// Raw is the payload of a transaction, encoded.
+func Raw(t *payments.Transaction) json.RawMessage { return adapter.Encode(NewPayload(t)) }
+
+// Unavailable is the payload of a collection that ended [payments.ServiceUnavailable] because Orange's API could not be used, with the
+// reason in place of its text.
+func Unavailable(t *payments.Transaction, why string) json.RawMessage {
+	p := NewPayload(adapter.Ended(t, payments.ServiceUnavailable))
+	p.ConfirmTxnMessage = &why
+	return adapter.Encode(p)
+}
+
+// NewPayload makes the payload of a transaction of any type, in any status.
+func NewPayload(t *payments.Transaction) *Payload {
+	answer := answers[t.Status]
+	txn := t.ProviderTxID()
+	p := &Payload{
+		Simulated:        true,
+		Status:           answer.status,
+		SubscriberMSISDN: adapter.Subscriber(t),
+		Amount:           t.Amount,
+		TxnID:            txn,
+		PayToken:         "ORANGE_" + txn,
+		InitTxnStatus:    codeOK,
+		InitTxnMessage:   "Ok",
+		OrderID:          t.Reference,
+	}
+	if answer.code != "" {
+		p.ConfirmTxnStatus = &answer.code
+		p.ConfirmTxnMessage = &answer.message
+	}
+	return p
+}
