@@ -44,11 +44,9 @@ func (a *addresses) asked(ctx context.Context, conn *pgx.Conn) error {
 	if address == nil || port == nil {
 		return nil // by a Unix socket
 	}
-	at, err := netip.ParseAddr(*address)
-	if err != nil {
-		return nil // no address that anything could be sent to
+	if at, err := netip.ParseAddr(*address); err == nil { // otherwise nothing can be sent to it
+		a.add(netip.AddrPortFrom(at.Unmap().WithZone(""), uint16(*port)))
 	}
-	a.add(netip.AddrPortFrom(at.Unmap().WithZone(""), uint16(*port)))
 	return nil
 }
 
