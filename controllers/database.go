@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/resync"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -42,12 +42,21 @@ type Database interface {
 	// DeleteTestClient removes a SIM. It returns nil where there is none.
 	DeleteTestClient(ctx context.Context, testClientUID string) error
 
-	// Inventory tells of all sandboxes and SIMs at once whether their rows are as they were left.
-	Inventory(ctx context.Context) (*store.Inventory, error)
+	resync.Database
+}
 
-	// ChangedAccounts names the resources whose live balance, counts or deliveries changed since a time of the database, and
-	// returns the time to ask from next. That answer may name a change again, with the same ChangedAt.
-	ChangedAccounts(ctx context.Context, since time.Time) ([]store.AccountChange, time.Time, error)
+// databaseGate keeps reconciliations from querying a database that is unavailable.
+type databaseGate struct {
+	breaker interface{ Check(resync.Change) error }
+}
+
+// check returns a waiting error while the database is unavailable. The resource is reconciled when the database is back.
+func (g databaseGate) check(c resync.Change) error {
+	cause := g.breaker.Check(c)
+	if cause == nil {
+		return nil
+	}
+	return &waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: databaseAway(cause), cause: cause, woken: true}
 }
 
 // databaseAway is the message for a database that is not available. It is the same each time for one cause, so that the status is

@@ -3,10 +3,10 @@ package controllers
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
@@ -91,21 +91,19 @@ type pace struct {
 func (p pace) next(err error) (ctrl.Result, error) {
 	switch {
 	case err == nil, isStalling(err), isWoken(err):
-		return ctrl.Result{RequeueAfter: spread(p.resync)}, nil
+		return ctrl.Result{RequeueAfter: wait.Jitter(p.resync, spread)}, nil
 	case isWaiting(err):
-		return ctrl.Result{RequeueAfter: spread(p.retry)}, nil
+		return ctrl.Result{RequeueAfter: wait.Jitter(p.retry, spread)}, nil
 	case apierrors.IsConflict(err), errors.Is(err, errSpecChanged): // somebody else wrote first; nothing is wrong
-		return ctrl.Result{RequeueAfter: spread(p.retry / 10)}, nil
+		return ctrl.Result{RequeueAfter: wait.Jitter(p.retry/10, spread)}, nil
 	default:
 		return ctrl.Result{}, err
 	}
 }
 
-// spread is d and up to a fifth more, so that resources that were made together are not looked at together for ever.
-// Nothing that is stored or compared depends on this randomness.
-func spread(d time.Duration) time.Duration {
-	return d + rand.N(d/5+1)
-}
+// spread is the part of a delay that is added at random, so that resources that were created together are not reconciled together
+// for ever. Nothing that is stored or compared depends on this randomness.
+const spread = 0.2
 
 // interrupted reports whether an attempt was cut short by the controller's end or the time allowed for it, so that what it
 // saw says nothing about the resource.

@@ -24,7 +24,7 @@ type sandboxReconciler struct {
 	live          client.Reader // reads from the API server, for Secrets that are not in the cache
 	cache         client.Reader // as the first, and does not wait for it to hold what the controller wrote
 	places        *places
-	outage        *outage
+	gate          databaseGate
 	database      Database
 	baseURL       *url.URL
 	random        io.Reader

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/resync"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -27,7 +26,7 @@ func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1
 
 // reconcileDatabase makes the rows follow the spec, and the Secrets with operators' credentials that it names.
 func (r *sandboxReconciler) reconcileDatabase(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation) (err error) {
-	if err := r.outage.holdUp(change{key: client.ObjectKeyFromObject(sandbox)}); err != nil {
+	if err := r.gate.check(resync.OfSandbox(sandbox)); err != nil {
 		return err
 	}
 	seen.config.Operators, seen.operatorProblem, err = r.operatorAccess(ctx, sandbox)

@@ -1,7 +1,6 @@
 package controllers
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/url"
@@ -19,14 +18,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/resync"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -84,9 +80,6 @@ const (
 
 // attemptTimeout bounds one attempt, so that nothing that hangs holds a worker for ever.
 const attemptTimeout = 2 * time.Minute
-
-// livePriority puts changes of a balance, and what has drifted, behind changes of a spec, and before the resources that a start finds.
-const livePriority = -10
 
 // Scheme knows the kinds that the controllers read and write.
 var Scheme = func() *runtime.Scheme {
@@ -150,16 +143,17 @@ const LeaseName = "cauri-controller"
 // fails until the caches are filled.
 func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error) {
 	options.setDefaults()
-	live := newLiveStatus(options.Database, mgr.GetCache(), options.Clock, options.Poll, options.StatusWritesPerSecond)
+	breaker := resync.NewBreaker()
+	live := resync.NewLiveStatus(options.Database, mgr.GetCache(), breaker, options.Clock, options.Poll, options.StatusWritesPerSecond)
 	if err := mgr.Add(live); err != nil {
 		return nil, fmt.Errorf("adding the live status: %w", err)
 	}
-	drift := &drift{
-		database: options.Database, cache: mgr.GetCache(), clock: options.Clock, every: options.Drift, hand: live.hand,
-		everywhere: len(options.Namespaces) == 0,
+	drift := &resync.Drift{
+		Database: options.Database, Cache: mgr.GetCache(), Clock: options.Clock, Interval: options.Drift, Enqueue: live.Enqueue,
+		SIM: testClientConfig, AllNamespaces: len(options.Namespaces) == 0,
 	}
 	if err := mgr.Add(drift); err != nil {
-		return nil, fmt.Errorf("adding the look for drift: %w", err)
+		return nil, fmt.Errorf("adding the check for drift: %w", err)
 	}
 	secretNames, err := newSecretNames(mgr, options.Namespaces)
 	if err != nil {
@@ -169,6 +163,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 	if err := mgr.Add(standings); err != nil {
 		return nil, fmt.Errorf("adding the counts of resources: %w", err)
 	}
+	gate := databaseGate{breaker: breaker}
 	pace := pace{resync: options.Resync, retry: options.Retry}
 
 	sandboxes := &sandboxReconciler{
@@ -176,7 +171,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 		live:     mgr.GetAPIReader(),
 		cache:    mgr.GetCache(),
 		places:   newPlaces(options.MaxSandboxes),
-		outage:   live.outage,
+		gate:     gate,
 		database: options.Database,
 		baseURL:  options.BaseURL,
 		random:   options.Random,
@@ -184,7 +179,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 		recorder: mgr.GetEventRecorder("cauri-controller"),
 		pace:     pace,
 	}
-	if err := sandboxes.watch(mgr, controllerOptions(options), secretNames, liveSource(live.sandboxes)); err != nil {
+	if err := sandboxes.watch(mgr, controllerOptions(options), secretNames, live.Sandboxes()); err != nil {
 		return nil, fmt.Errorf("setting up the controller of SandboxEnvironments: %w", err)
 	}
 	testClients := &testClientReconciler{
@@ -192,14 +187,14 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 		direct:   mgr.GetAPIReader(),
 		cache:    mgr.GetCache(),
 		places:   newPlaces(options.MaxTestClients),
-		outage:   live.outage,
+		gate:     gate,
 		database: options.Database,
 		live:     live,
 		clock:    options.Clock,
 		recorder: mgr.GetEventRecorder("cauri-controller"),
 		pace:     pace,
 	}
-	if err := testClients.watch(mgr, controllerOptions(options), liveSource(live.testClients)); err != nil {
+	if err := testClients.watch(mgr, controllerOptions(options), live.TestClients()); err != nil {
 		return nil, fmt.Errorf("setting up the controller of TestClients: %w", err)
 	}
 	return standings.check, nil
@@ -240,18 +235,4 @@ func controllerOptions(options Options) controller.Options {
 		UsePriorityQueue:        new(true),
 		SkipNameValidation:      &options.SkipNameValidation,
 	}
-}
-
-// liveSource has the resources reconciled that a channel names.
-func liveSource(keys <-chan event.TypedGenericEvent[client.ObjectKey]) source.Source {
-	return source.Channel(keys, handler.TypedFuncs[client.ObjectKey, reconcile.Request]{
-		GenericFunc: func(_ context.Context, e event.TypedGenericEvent[client.ObjectKey], queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-			request := reconcile.Request{NamespacedName: e.Object}
-			if byPriority, ok := queue.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
-				byPriority.AddWithOpts(priorityqueue.AddOpts{Priority: new(livePriority)}, request)
-				return
-			}
-			queue.Add(request)
-		},
-	})
 }

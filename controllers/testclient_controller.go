@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/resync"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -21,8 +22,8 @@ type testClientReconciler struct {
 	cache    client.Reader // as the first, and does not wait for it to hold what the controller wrote
 	places   *places
 	database Database
-	outage   *outage
-	live     *liveStatus // told when a sandbox has one TestClient more or less
+	gate     databaseGate
+	live     *resync.LiveStatus // told when a sandbox has one TestClient more or less
 	clock    clock.PassiveClock
 	recorder events.EventRecorder
 	pace     pace
@@ -67,14 +68,14 @@ func (r *testClientReconciler) reconcileDeletion(ctx context.Context, testClient
 	if !hasFinalizer(testClient, v1alpha1.TestClientFinalizer) {
 		return ctrl.Result{}, nil
 	}
-	err := r.outage.holdUp(changeOfTestClient(testClient))
+	err := r.gate.check(resync.OfTestClient(testClient))
 	if err == nil {
 		err = databaseFailure(r.database.DeleteTestClient(ctx, string(testClient.UID)))
 	}
 	if err != nil {
 		return r.finish(ctx, testClient, testClientObservation{err: deletionFailure(err)})
 	}
-	r.live.touch(sandboxOf(testClient))
+	r.live.Touch(sandboxOf(testClient))
 	if err := removeFinalizer(ctx, r.Client, testClient, v1alpha1.TestClientFinalizer); err != nil {
 		return r.pace.next(err)
 	}
@@ -92,14 +93,10 @@ func (r *testClientReconciler) finish(ctx context.Context, testClient *v1alpha1.
 		return r.pace.next(err)
 	}
 	if isRegistered(before) != isRegistered(testClient) {
-		r.live.touch(sandboxOf(testClient))
+		r.live.Touch(sandboxOf(testClient))
 	}
 	announce(r.recorder, testClient, v1alpha1.ConditionReady, before.Status.Conditions, testClient.Status.Conditions)
 	return r.pace.next(seen.err)
-}
-
-func changeOfTestClient(testClient *v1alpha1.TestClient) change {
-	return change{key: client.ObjectKeyFromObject(testClient), isTestClient: true}
 }
 
 // isRegistered reports whether a TestClient counts in its sandbox.

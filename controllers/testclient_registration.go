@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/resync"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
@@ -29,7 +30,7 @@ func (r *testClientReconciler) reconcileRegistration(ctx context.Context, testCl
 		seen.unregistered = isStalling(seen.err)
 		return seen
 	}
-	if seen.err = r.outage.holdUp(changeOfTestClient(testClient)); seen.err != nil {
+	if seen.err = r.gate.check(resync.OfTestClient(testClient)); seen.err != nil {
 		return seen
 	}
 	state, err := r.register(ctx, testClient, sandbox, seen.config)

@@ -30,7 +30,8 @@ var mayImport = map[string][]string{
 	"server/store":             {"server/payments", "server/postgres", "server/store"},
 	"server/httpapi":           {"server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
 	"server/worker":            {"server/payments", "server/egress", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
-	"controllers":              {"api/v1alpha1", "server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
+	"controllers":              {"api/v1alpha1", "controllers/resync", "server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
+	"controllers/resync":       {"api/v1alpha1", "server/store"},
 	"cmd/cauri":                {"api/v1alpha1", "controllers", "server/payments", "server/egress", "server/store", "server/telemetry", "server/webhooks", "server/httpapi", "server/httpserver", "server/worker"},
 	"hack/chart":               {}, // reads files
 	"hack/reference":           {}, // reads files

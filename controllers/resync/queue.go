@@ -1,4 +1,4 @@
-package controllers
+package resync
 
 import (
 	"context"
@@ -6,50 +6,69 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
-// change names a resource whose status is behind.
-type change struct {
-	key          client.ObjectKey
-	isTestClient bool // else it is a sandbox
+// Change names a resource to reconcile.
+type Change struct {
+	Key          client.ObjectKey
+	IsTestClient bool // else it is a sandbox
 }
 
-// changeQueue holds each changed resource once, in the order in which they changed first.
+// OfSandbox names a sandbox.
+func OfSandbox(sandbox *v1alpha1.SandboxEnvironment) Change {
+	return Change{Key: client.ObjectKeyFromObject(sandbox)}
+}
+
+// OfTestClient names a TestClient.
+func OfTestClient(testClient *v1alpha1.TestClient) Change {
+	return Change{Key: client.ObjectKeyFromObject(testClient), IsTestClient: true}
+}
+
+// ofAccount names the resource whose status shows an account.
+func ofAccount(account store.AccountChange) Change {
+	if account.TestClient != "" {
+		return Change{Key: client.ObjectKey{Namespace: account.Namespace, Name: account.TestClient}, IsTestClient: true}
+	}
+	return Change{Key: client.ObjectKey{Namespace: account.Namespace, Name: account.Sandbox}}
+}
+
+// changeQueue holds each changed resource once, in the order of their first change.
 type changeQueue struct {
 	mutex  sync.Mutex
-	held   map[change]struct{} // until the next round, so that a sandbox with many changes is released once a round
-	queued map[change]struct{}
-	order  []change
+	held   map[Change]struct{} // until the next round, so that a sandbox with many changes is released once a round
+	queued map[Change]struct{}
+	order  []Change
 	filled chan struct{} // has an element while order may have one
 }
 
 func newChangeQueue() *changeQueue {
 	return &changeQueue{
-		held:   make(map[change]struct{}),
-		queued: make(map[change]struct{}),
+		held:   make(map[Change]struct{}),
+		queued: make(map[Change]struct{}),
 		filled: make(chan struct{}, 1),
 	}
 }
 
 // hold keeps a change for the next round.
-func (q *changeQueue) hold(c change) {
+func (q *changeQueue) hold(c Change) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	q.held[c] = struct{}{}
 }
 
-// add queues what a round brought.
+// add queues the resources of changed accounts.
 func (q *changeQueue) add(accounts []store.AccountChange) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	for _, account := range accounts {
-		q.push(changeOf(account))
+		q.push(ofAccount(account))
 	}
 }
 
 // append queues changes at the end.
-func (q *changeQueue) append(changes []change) {
+func (q *changeQueue) append(changes []Change) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	for _, c := range changes {
@@ -58,7 +77,7 @@ func (q *changeQueue) append(changes []change) {
 }
 
 // prefer queues changes before all others.
-func (q *changeQueue) prefer(changes []change) {
+func (q *changeQueue) prefer(changes []Change) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	behind := q.order
@@ -80,7 +99,7 @@ func (q *changeQueue) release() {
 }
 
 // push puts a change at the end, unless it is in the queue already. The caller holds the mutex.
-func (q *changeQueue) push(c change) {
+func (q *changeQueue) push(c Change) {
 	if _, there := q.queued[c]; there {
 		return
 	}
@@ -93,7 +112,7 @@ func (q *changeQueue) push(c change) {
 }
 
 // next takes the change that has waited longest, and waits for one if there is none. It returns the context's error.
-func (q *changeQueue) next(ctx context.Context) (change, error) {
+func (q *changeQueue) next(ctx context.Context) (Change, error) {
 	for {
 		if c, ok := q.pop(); ok {
 			return c, nil
@@ -101,17 +120,17 @@ func (q *changeQueue) next(ctx context.Context) (change, error) {
 		select {
 		case <-q.filled:
 		case <-ctx.Done():
-			return change{}, ctx.Err()
+			return Change{}, ctx.Err()
 		}
 	}
 }
 
-func (q *changeQueue) pop() (change, bool) {
+func (q *changeQueue) pop() (Change, bool) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	if len(q.order) == 0 {
 		q.order = nil // the array behind it is as long as the longest queue was
-		return change{}, false
+		return Change{}, false
 	}
 	c := q.order[0]
 	q.order = q.order[1:]

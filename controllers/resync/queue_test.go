@@ -1,4 +1,4 @@
-package controllers
+package resync
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 // TestChangeQueue is about the order: who changed first comes first, however often others change.
 func TestChangeQueue(t *testing.T) {
 	queue := newChangeQueue()
-	queue.hold(change{key: client.ObjectKey{Namespace: "n", Name: "held"}})
-	queue.hold(change{key: client.ObjectKey{Namespace: "n", Name: "held"}})
+	queue.hold(Change{Key: client.ObjectKey{Namespace: "n", Name: "held"}})
+	queue.hold(Change{Key: client.ObjectKey{Namespace: "n", Name: "held"}})
 	queue.add([]store.AccountChange{
 		{Namespace: "n", Sandbox: "s"},
 		{Namespace: "n", Sandbox: "s", TestClient: "s"},
@@ -31,10 +31,10 @@ func TestChangeQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		kind := " sandbox"
-		if c.isTestClient {
+		if c.IsTestClient {
 			kind = " test client"
 		}
-		got = append(got, c.key.String()+kind)
+		got = append(got, c.Key.String()+kind)
 	}
 	want := []string{"n/s sandbox", "n/s test client", "n/held sandbox", "m/s sandbox"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -42,7 +42,7 @@ func TestChangeQueue(t *testing.T) {
 	}
 
 	queue.add([]store.AccountChange{{Namespace: "n", Sandbox: "s"}})
-	if c, err := queue.next(t.Context()); err != nil || c.key.Name != "s" {
+	if c, err := queue.next(t.Context()); err != nil || c.Key.Name != "s" {
 		t.Errorf("a resource that changed again does not come again: %v, %v", c, err)
 	}
 	ended, end := context.WithCancel(t.Context())
@@ -54,18 +54,18 @@ func TestChangeQueue(t *testing.T) {
 
 // TestPreferredChanges come first, once, and hold up nothing for good.
 func TestPreferredChanges(t *testing.T) {
-	named := func(name string) change { return change{key: client.ObjectKey{Name: name}} }
+	named := func(name string) Change { return Change{Key: client.ObjectKey{Name: name}} }
 	queue := newChangeQueue()
-	queue.append([]change{named("a"), named("b"), named("c"), named("a")})
-	queue.prefer([]change{named("c"), named("d")})
-	queue.append([]change{named("b"), named("e")})
+	queue.append([]Change{named("a"), named("b"), named("c"), named("a")})
+	queue.prefer([]Change{named("c"), named("d")})
+	queue.append([]Change{named("b"), named("e")})
 	var got []string
 	for range 5 {
 		c, err := queue.next(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, c.key.Name)
+		got = append(got, c.Key.Name)
 	}
 	if diff := cmp.Diff([]string{"c", "d", "a", "b", "e"}, got); diff != "" {
 		t.Error(diff)

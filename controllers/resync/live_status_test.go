@@ -1,4 +1,4 @@
-package controllers
+package resync
 
 import (
 	"testing"
@@ -9,8 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/store"
 )
 
-// TestNews is about a change that the database names in several answers: it is told once.
-func TestNews(t *testing.T) {
+// A change that the database reports in several answers is queued once.
+func TestChangesAreReportedOnce(t *testing.T) {
 	at := func(second int) time.Time { return time.Date(2026, 5, 31, 12, 0, second, 0, time.UTC) }
 	alice := func(second int) store.AccountChange {
 		return store.AccountChange{Namespace: "n", Sandbox: "s", TestClient: "alice", ChangedAt: at(second)}
@@ -21,7 +21,7 @@ func TestNews(t *testing.T) {
 	elsewhere := alice(1)
 	elsewhere.ChangedAt = elsewhere.ChangedAt.In(time.FixedZone("east", 7200))
 
-	live := &liveStatus{}
+	live := &LiveStatus{}
 	for i, round := range []struct{ answer, want []store.AccountChange }{
 		{[]store.AccountChange{alice(1), float(1)}, []store.AccountChange{alice(1), float(1)}},
 		{[]store.AccountChange{elsewhere, float(1), float(2)}, []store.AccountChange{float(2)}},
@@ -29,7 +29,7 @@ func TestNews(t *testing.T) {
 		{nil, nil},
 		{[]store.AccountChange{alice(3), alice(3)}, []store.AccountChange{alice(3)}}, // once is enough, and too often does no harm
 	} {
-		if diff := cmp.Diff(round.want, live.news(round.answer)); diff != "" {
+		if diff := cmp.Diff(round.want, live.unreported(round.answer)); diff != "" {
 			t.Errorf("answer %d (-want +got):\n%s", i+1, diff)
 		}
 	}

@@ -1,0 +1,34 @@
+package controllers
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/resync"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// A deletion of very many rows is looked at again, and its message does not blame the database.
+func TestDeletionThatGoesOnSaysSo(t *testing.T) {
+	t.Parallel()
+	err := deletionFailure(databaseFailure(store.ErrDeletionUnfinished))
+	if !isWaiting(err) || reasonOf(err) != v1alpha1.ReasonDeleting || !strings.Contains(err.Error(), "goes on by itself") {
+		t.Errorf("got %s: %v", reasonOf(err), err)
+	}
+}
+
+type openBreaker struct{}
+
+func (openBreaker) Check(resync.Change) error { return store.ErrUnavailable }
+
+// A resource that an open breaker blocks is not retried: it is reconciled when the breaker closes.
+func TestABlockedResourceIsNotRetried(t *testing.T) {
+	err := databaseGate{breaker: openBreaker{}}.check(resync.Change{Key: client.ObjectKey{Name: "checkout"}})
+	if !errors.Is(err, store.ErrUnavailable) || !isWoken(err) || reasonOf(err) != v1alpha1.ReasonDatabaseUnavailable {
+		t.Errorf("got %s: %v", reasonOf(err), err)
+	}
+}

@@ -1,0 +1,126 @@
+package resync
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// Drift finds the resources whose rows somebody changed by hand, and reconciles them. It compares the fingerprints of all rows at
+// once: a check costs the database one or two statements, however many resources there are.
+//
+// It checks the resources that are ready for their present spec. The others are retried anyway, or have no rows.
+type Drift struct {
+	Database      Database
+	Cache         client.Reader
+	Clock         clock.WithTicker
+	Interval      time.Duration                                              // between two checks, and up to a fifth more
+	Enqueue       func(context.Context, Change)                              // reconciles a resource
+	SIM           func(*v1alpha1.TestClient) (store.TestClientConfig, error) // the row that a TestClient asks for
+	AllNamespaces bool                                                       // whether the cache holds all namespaces
+
+	found  orphans // by the last check
+	logged orphans
+}
+
+// orphans counts the rows that belong to no resource.
+type orphans struct{ sandboxes, testClients int }
+
+// Start checks until the context ends. The manager runs it in the leader only.
+func (d *Drift) Start(ctx context.Context) error {
+	log := logf.FromContext(ctx).WithName("drift")
+	for {
+		timer := d.Clock.NewTimer(wait.Jitter(d.Interval, 0.2))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C():
+		}
+		drifted, err := d.check(ctx)
+		if err != nil && ctx.Err() == nil {
+			log.Info("The rows could not be compared: retrying", "after", d.Interval.String(), "cause", err.Error())
+			continue
+		}
+		if len(drifted) > 0 {
+			log.Info("Rows were changed by hand, or the grace of a replaced key is over: correcting them", "resources", len(drifted))
+		}
+		for _, c := range drifted {
+			d.Enqueue(ctx, c)
+		}
+	}
+}
+
+// check names the resources whose rows differ. It reads the cache first: what is ready there has its rows by then.
+func (d *Drift) check(ctx context.Context) (drifted []Change, err error) {
+	var sandboxes v1alpha1.SandboxEnvironmentList
+	if err := d.Cache.List(ctx, &sandboxes, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing the SandboxEnvironments: %w", err)
+	}
+	var testClients v1alpha1.TestClientList
+	if err := d.Cache.List(ctx, &testClients, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing the TestClients: %w", err)
+	}
+	inventory, err := d.Database.Inventory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]bool, len(sandboxes.Items)+len(testClients.Items))
+	uids := make(map[client.ObjectKey]types.UID, len(sandboxes.Items))
+	for i := range sandboxes.Items {
+		sandbox := &sandboxes.Items[i]
+		uids[client.ObjectKeyFromObject(sandbox)], known[string(sandbox.UID)] = sandbox.UID, true
+		if isSettled(sandbox, sandbox.Status.Conditions) && !inventory.HoldsSandbox(string(sandbox.UID)) {
+			drifted = append(drifted, OfSandbox(sandbox))
+		}
+	}
+	for i := range testClients.Items {
+		testClient := &testClients.Items[i]
+		known[string(testClient.UID)] = true
+		sandbox := uids[client.ObjectKey{Namespace: testClient.Namespace, Name: testClient.Spec.SandboxRef.Name}]
+		if isSettled(testClient, testClient.Status.Conditions) && !d.holdsTestClient(inventory, sandbox, testClient) {
+			drifted = append(drifted, OfTestClient(testClient))
+		}
+	}
+	d.logOrphans(ctx, inventory, known)
+	return drifted, nil
+}
+
+func (d *Drift) holdsTestClient(inventory *store.Inventory, sandbox types.UID, testClient *v1alpha1.TestClient) bool {
+	config, err := d.SIM(testClient)
+	return err == nil && inventory.HoldsTestClient(string(sandbox), config)
+}
+
+// isSettled reports whether a resource is not being deleted and is ready for its present spec.
+func isSettled(obj client.Object, conditions []metav1.Condition) bool {
+	ready := meta.FindStatusCondition(conditions, v1alpha1.ConditionReady)
+	return obj.GetDeletionTimestamp() == nil && ready != nil && ready.Status == metav1.ConditionTrue &&
+		ready.ObservedGeneration == obj.GetGeneration()
+}
+
+// logOrphans logs how many rows belong to no resource, when that changes. Nothing deletes them: somebody removed a finalizer by
+// hand, or the resources are in another cluster that uses the same database. There a deletion would be a disaster.
+func (d *Drift) logOrphans(ctx context.Context, inventory *store.Inventory, known map[string]bool) {
+	if !d.AllNamespaces {
+		return
+	}
+	var found orphans
+	found.sandboxes, found.testClients = inventory.Orphans(known)
+	if found == d.found && found != d.logged { // found twice: not rows of a resource that was just created
+		d.logged = found
+		logf.FromContext(ctx).WithName("drift").Info("Rows belong to no resource of this cluster, and are kept",
+			"sandboxes", found.sandboxes, "testClients", found.testClients)
+	}
+	d.found = found
+}

@@ -1,0 +1,183 @@
+package resync
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/time/rate"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// LiveStatus reconciles the resources whose live balance changed in the database, so that their status follows.
+//
+// Each reconciliation writes at most one status. LiveStatus starts a limited number a second, over all resources, and takes the
+// resource that has waited longest first: payments in ten thousand sandboxes must not flood the API server with writes. A change
+// of a spec does not pass through here and never waits for it.
+type LiveStatus struct {
+	database Database
+	cache    client.Reader
+	breaker  *Breaker // opened and closed here
+	clock    clock.WithTicker
+	interval time.Duration // between two queries
+	budget   *rate.Limiter
+
+	reported    map[store.AccountChange]bool // by the last answer
+	changed     *changeQueue
+	sandboxes   chan event.TypedGenericEvent[client.ObjectKey]
+	testClients chan event.TypedGenericEvent[client.ObjectKey]
+}
+
+// lookBack is how far the first query goes back.
+const lookBack = time.Minute
+
+// NewLiveStatus queries the database every interval, and opens breaker while that fails.
+func NewLiveStatus(
+	database Database, cache client.Reader, breaker *Breaker, clock clock.WithTicker, interval time.Duration, writesPerSecond float64,
+) *LiveStatus {
+	return &LiveStatus{
+		database:    database,
+		cache:       cache,
+		breaker:     breaker,
+		clock:       clock,
+		interval:    interval,
+		budget:      rate.NewLimiter(rate.Limit(writesPerSecond), 1),
+		changed:     newChangeQueue(),
+		sandboxes:   make(chan event.TypedGenericEvent[client.ObjectKey]),
+		testClients: make(chan event.TypedGenericEvent[client.ObjectKey]),
+	}
+}
+
+// Touch reconciles a sandbox in the next round, because the number of its TestClients changed.
+func (l *LiveStatus) Touch(sandbox client.ObjectKey) { l.changed.hold(Change{Key: sandbox}) }
+
+// Start runs until the context ends. The manager runs it in the leader only.
+func (l *LiveStatus) Start(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.release(ctx)
+	}()
+	l.poll(ctx)
+	<-done
+	return nil
+}
+
+// poll queries the database for changes, round after round.
+func (l *LiveStatus) poll(ctx context.Context) {
+	log := logf.FromContext(ctx).WithName("live-status")
+	ticker := l.clock.NewTicker(l.interval)
+	defer ticker.Stop()
+	// The start reconciles every resource anyway. The first query goes back a little further, for balances that change
+	// meanwhile and in case the two clocks differ; the following ones are in the database's time.
+	since, unavailable := l.clock.Now().Add(-lookBack), false
+	for {
+		changes, next, err := l.database.ChangedAccounts(ctx, since)
+		if err == nil {
+			since = next
+			l.changed.add(l.unreported(changes))
+		}
+		l.switchBreaker(ctx, unavailable, err)
+		unavailable = logTransition(ctx, log, unavailable, err)
+		l.changed.release()
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C():
+		}
+	}
+}
+
+// switchBreaker opens the breaker after two failures in a row, and queues all resources so that their status says so. After a
+// success it closes the breaker and queues the resources that were blocked.
+func (l *LiveStatus) switchBreaker(ctx context.Context, unavailable bool, err error) {
+	switch {
+	case ctx.Err() != nil:
+	case err == nil:
+		l.changed.prefer(l.breaker.close())
+	case unavailable && errors.Is(err, store.ErrUnavailable) && l.breaker.open(err):
+		l.changed.append(l.all(ctx))
+	}
+}
+
+// all names every resource, the sandboxes first.
+func (l *LiveStatus) all(ctx context.Context) (all []Change) {
+	var sandboxes v1alpha1.SandboxEnvironmentList
+	var testClients v1alpha1.TestClientList
+	err := errors.Join(
+		l.cache.List(ctx, &sandboxes, client.UnsafeDisableDeepCopy),
+		l.cache.List(ctx, &testClients, client.UnsafeDisableDeepCopy),
+	)
+	if err != nil { // only while the cache is being stopped
+		return nil
+	}
+	for i := range sandboxes.Items {
+		all = append(all, OfSandbox(&sandboxes.Items[i]))
+	}
+	for i := range testClients.Items {
+		all = append(all, OfTestClient(&testClients.Items[i]))
+	}
+	return all
+}
+
+// unreported are the changes that the last answer did not contain: the database reports a change for some seconds, in case
+// others that began before it become visible after it.
+func (l *LiveStatus) unreported(changes []store.AccountChange) []store.AccountChange {
+	reported := make(map[store.AccountChange]bool, len(changes))
+	var unreported []store.AccountChange
+	for _, c := range changes {
+		c.ChangedAt = c.ChangedAt.UTC().Round(0) // comparable: the same instant is the same value
+		if !reported[c] && !l.reported[c] {
+			unreported = append(unreported, c)
+		}
+		reported[c] = true
+	}
+	l.reported = reported
+	return unreported
+}
+
+// logTransition logs when the database becomes unavailable, with the cause, and when it is back, but not every failed round
+// between. It returns whether the database is unavailable now.
+func logTransition(ctx context.Context, log logr.Logger, unavailable bool, err error) bool {
+	switch {
+	case ctx.Err() != nil:
+	case err != nil && !unavailable:
+		log.Error(err, "The database is unavailable: balances in the status stay as they are until it is back")
+	case err == nil && unavailable:
+		log.Info("The database is back")
+	}
+	return err != nil
+}
+
+// release reconciles what changed, within the budget.
+func (l *LiveStatus) release(ctx context.Context) {
+	for {
+		next, err := l.changed.next(ctx)
+		if err != nil {
+			return
+		}
+		if l.budget.Wait(ctx) != nil {
+			return
+		}
+		l.Enqueue(ctx, next)
+	}
+}
+
+// Enqueue reconciles a resource. It waits until its controller takes it or the context ends.
+func (l *LiveStatus) Enqueue(ctx context.Context, c Change) {
+	out := l.sandboxes
+	if c.IsTestClient {
+		out = l.testClients
+	}
+	select {
+	case out <- event.TypedGenericEvent[client.ObjectKey]{Object: c.Key}:
+	case <-ctx.Done():
+	}
+}
