@@ -8,35 +8,6 @@ import (
 	"github.com/cauri-dev/cauri/server/store"
 )
 
-// disbursementBody is the body of POST /v1/disbursements.
-type disbursementBody struct {
-	_              struct{} `additionalProperties:"true"`
-	Amount         int64    `json:"amount" minimum:"1" maximum:"1000000000000" example:"25000" doc:"In whole units of the currency."`
-	Currency       string   `json:"currency" pattern:"^[A-Za-z]{3,4}$" patternDescription:"a currency of 3 or 4 letters" example:"RWF" doc:"The environment's currency. FCFA and CFA are taken as XOF."`
-	Operator       string   `json:"operator" enum:"mtn,orange,moov,airtel" example:"mtn"`
-	Country        string   `json:"country" pattern:"^[A-Z]{2}$" patternDescription:"an ISO 3166 alpha-2 code in capitals" example:"RW"`
-	MSISDN         string   `json:"msisdn" pattern:"^\\+[1-9][0-9]{6,14}$" patternDescription:"an E.164 number with its leading +" example:"+250788123456" doc:"The recipient's number."`
-	Application    string   `json:"application" minLength:"1" maxLength:"80" example:"shop" doc:"Slug of the store."`
-	Reference      string   `json:"reference,omitempty" minLength:"1" maxLength:"80" example:"SHOP-DIS-20260531120000-0123456789AB" doc:"Idempotency key; generated when left out."`
-	OrderRef       string   `json:"order_ref,omitempty" minLength:"1" maxLength:"120" example:"order-1042" doc:"Groups transactions; falls back to the reference."`
-	OrderURL       string   `json:"order_url,omitempty" maxLength:"500" format:"uri" example:"https://shop.example/orders/1042" doc:"Absolute http or https URL of the order."`
-	IsURLProtected bool     `json:"is_url_protected,omitempty" doc:"The order's link needs a permission."`
-	Description    string   `json:"description,omitempty" maxLength:"200" example:"Weekly payout" doc:"Stored and returned; does not affect the outcome."`
-}
-
-var disbursementSchema = schemaFor[disbursementBody]()
-
-// disbursementView is the answer of POST /v1/disbursements.
-type disbursementView struct {
-	TxID                  string `json:"tx_id" doc:"Transaction id." example:"TX_0SGCEVCRD35J7GWVBNSNZ5FWYM"`
-	Type                  string `json:"type" enum:"disbursement"`
-	Status                string `json:"status"`
-	Amount                int64  `json:"amount" minimum:"1"`
-	MerchantBalanceAfter  *int64 `json:"merchant_balance_after,omitempty" doc:"The merchant's float after the disbursement."`
-	RecipientBalanceAfter *int64 `json:"recipient_balance_after" doc:"The recipient's SIM after it was credited, null if none was."`
-	Idempotent            bool   `json:"idempotent" doc:"The disbursement existed already."`
-}
-
 func (s *Server) createDisbursement(w http.ResponseWriter, r *http.Request) (answer, error) {
 	body, err := disbursementSchema.decode(w, r)
 	if err != nil {
@@ -50,13 +21,6 @@ func (s *Server) createDisbursement(w http.ResponseWriter, r *http.Request) (ans
 	a.status = http.StatusOK
 	a.body = disbursementViewOf(made.transaction, replayed)
 	return a, nil
-}
-
-func disbursementViewOf(t *payments.Transaction, replayed bool) disbursementView {
-	return disbursementView{
-		TxID: t.ID.String(), Type: string(t.Type), Status: string(t.Status), Amount: t.Amount,
-		MerchantBalanceAfter: t.MerchantBalanceAfter, RecipientBalanceAfter: t.SIMBalanceAfter, Idempotent: replayed,
-	}
 }
 
 // disburse records a disbursement, or finds the one that the same request made before.

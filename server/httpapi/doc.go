@@ -3,16 +3,3 @@
 // It is stateless: a request is authenticated from the directory in memory, its outcome is decided by package payments, and the
 // transaction is recorded by package store before anything is answered.
 package httpapi
-
-// The version of the API, and what a client can ask for by name.
-const (
-	APIVersion    = "2026-05-31"
-	MinSDKVersion = "0.2.0"
-	ChangelogURL  = "https://github.com/cauri-dev/cauri/blob/main/docs/changelog.md"
-)
-
-// Capabilities are the names of GET /v1/meta that clients detect features by.
-var Capabilities = []string{
-	"payments", "refunds", "disbursements", "webhooks", "test_clients", "multi_environment", "commission_split",
-	"order_linkage", "reference_format", "events", "test_client_prompts",
-}

@@ -71,8 +71,8 @@ type pageSchema struct {
 	Fields []pageField
 }
 
-func newPage(a *api) page {
-	d := a.document
+func newPage() page {
+	d := newDocument()
 	p := page{
 		Style: template.CSS(docsFile("page.css")), Script: template.JS(docsFile("copy.js")),
 		Title: d.Info.Title, Version: d.Info.Version, Description: d.Info.Description,
@@ -88,7 +88,7 @@ func newPage(a *api) page {
 		p.Servers = append(p.Servers, pageServer{strings.TrimSuffix(s.URL, "/") + "/v1/…", s.Description})
 	}
 	for _, tag := range d.Tags {
-		if operations := a.tagged(tag.Name); len(operations) > 0 {
+		if operations := tagged(tag.Name); len(operations) > 0 {
 			p.Groups = append(p.Groups, pageGroup{ID: "group-" + tag.Name, Name: tag.Name, Description: tag.Description, Operations: operations})
 		}
 	}
@@ -116,14 +116,14 @@ func (p *page) addTables() {
 }
 
 // tagged are the operations with a tag, in the order of their registration.
-func (a *api) tagged(tag string) []pageOperation {
-	var operations []pageOperation
-	for _, o := range a.operations {
+func tagged(tag string) []pageOperation {
+	var shown []pageOperation
+	for _, o := range operations {
 		if o.tag == tag {
-			operations = append(operations, newPageOperation(o))
+			shown = append(shown, newPageOperation(o))
 		}
 	}
-	return operations
+	return shown
 }
 
 func newPageEvent(e describedEvent, o *huma.Operation) pageEvent {

@@ -39,10 +39,11 @@ type pageExample struct {
 	Request, Answer pageCode
 }
 
-func newPageOperation(o registered) pageOperation {
+func newPageOperation(o operation) pageOperation {
+	described := o.describe()
 	p := pageOperation{
 		ID: o.id, Method: o.method, Path: o.path, Summary: o.summary, Description: o.description, Open: o.open,
-		Parameters: parameterFields(o.described.Parameters), Answers: pageAnswers(o.described), Errors: pageErrors(o.described),
+		Parameters: parameterFields(described.Parameters), Answers: pageAnswers(described), Errors: pageErrors(described),
 	}
 	if o.body != nil {
 		p.Body = &pageBody{Optional: o.bodyOptional, Fields: schemaFields(o.body.schema)}

@@ -9,13 +9,13 @@ import (
 // renderDocsPage makes the page from the document and a template, once, before the program is built. The program itself must not:
 // executing a template calls methods by names that no linker knows, so that it keeps all methods of all types, and the program grows
 // by a quarter.
-func renderDocsPage(a *api, pageTemplate string) ([]byte, error) {
+func renderDocsPage(pageTemplate string) ([]byte, error) {
 	parsed, err := template.New("page").Funcs(template.FuncMap{"prose": prose, "lower": strings.ToLower}).Parse(pageTemplate)
 	if err != nil {
 		return nil, err
 	}
 	var text bytes.Buffer
-	if err := parsed.Execute(&text, newPage(a)); err != nil {
+	if err := parsed.Execute(&text, newPage()); err != nil {
 		return nil, err
 	}
 	return append(bytes.TrimSpace(text.Bytes()), '\n'), nil

@@ -1,9 +1,7 @@
 package httpapi
 
 import (
-	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/store"
@@ -65,14 +63,29 @@ func unavailable() *Error {
 		Message: "The service cannot reach its database. This request recorded nothing; repeat it, with the same reference if it has one."}
 }
 
-// uncertain is unavailable after something was sent to the database that may have been committed.
-func uncertain(repeat unfinished) *Error {
-	e := &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Detail: repeat.detail(), retryAfter: "1",
+// uncertain is unavailable after something was sent to the database that may have been committed. The reference is the one to repeat the
+// request with, empty for none.
+func uncertain(reference string) *Error {
+	e := &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Detail: repeatWith(reference), retryAfter: "1",
 		Message: "The service lost its database while it worked on this request. It is not known whether it was recorded. Repeat it: nothing is recorded twice."}
 	if e.Detail != nil {
 		e.Message = "The service lost its database while it worked on this request. It is not known whether it was recorded. Repeat it with the reference in detail.reference: under one reference nothing is recorded twice."
 	}
 	return e
+}
+
+// internal is the answer to what should not happen. The reference is the one to repeat the request with, empty for none.
+func internal(reference string) *Error {
+	return &Error{Status: http.StatusInternalServerError, Code: "internal", Detail: repeatWith(reference),
+		Message: "Something went wrong on our side. Repeat the request with the same reference; nothing is booked twice."}
+}
+
+// repeatWith tells a client the reference to repeat the request with; nil for none.
+func repeatWith(reference string) map[string]any {
+	if reference == "" {
+		return nil
+	}
+	return map[string]any{"reference": reference}
 }
 
 func overloaded() *Error {
@@ -84,40 +97,4 @@ func overloaded() *Error {
 func suspended() *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Code: "suspended", retryAfter: "60",
 		Message: "This sandbox is suspended. Nothing was recorded. Ask whoever runs it to set suspend to false in its spec."}
-}
-
-// fail answers with an error. What is not meant for the caller is logged and answered as internal.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	var e *Error
-	var repeat unfinished
-	errors.As(err, &repeat)
-	switch {
-	case errors.As(err, &e):
-	case errors.Is(err, store.ErrOverloaded): // not logged: there are thousands of them, and the metrics count them
-		e = overloaded()
-	case errors.Is(err, store.ErrUncertain):
-		s.log.WarnContext(r.Context(), "request failed, and may have been recorded", "request", requestID(r.Context()), "error", err)
-		e = uncertain(repeat)
-	case errors.Is(err, store.ErrUnavailable):
-		s.log.WarnContext(r.Context(), "request failed", "request", requestID(r.Context()), "error", err)
-		e = unavailable()
-	default:
-		s.log.ErrorContext(r.Context(), "request failed", "request", requestID(r.Context()), "error", err)
-		e = &Error{Status: http.StatusInternalServerError, Code: "internal", Detail: repeat.detail(),
-			Message: "Something went wrong on our side. Repeat the request with the same reference; nothing is booked twice."}
-	}
-	if e.Status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", "Bearer")
-	}
-	if e.retryAfter != "" {
-		w.Header().Set("Retry-After", e.retryAfter)
-	}
-	writeJSON(w, e.Status, e)
-}
-
-func logger(log *slog.Logger) *slog.Logger {
-	if log == nil {
-		return slog.Default()
-	}
-	return log
 }

@@ -44,22 +44,3 @@ func (s *Server) resendEvent(_ http.ResponseWriter, r *http.Request) (answer, er
 	}
 	return answer{status: http.StatusAccepted, body: eventSummaryOf(&event)}, nil
 }
-
-// resendRefusal says why an event cannot be sent again.
-func resendRefusal(err error) error {
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return noSuchEvent()
-	case errors.Is(err, store.ErrNoEndpoint):
-		return &Error{Status: http.StatusConflict, Code: "no_webhook",
-			Message: "This sandbox has no webhook URL to send the event to. Set spec.webhook.url of the SandboxEnvironment first."}
-	case errors.Is(err, store.ErrBeingSent):
-		return &Error{Status: http.StatusConflict, Code: "being_sent",
-			Message: "The event is being sent right now. Look at it again in a few seconds, and repeat the request if it is still needed."}
-	}
-	return err
-}
-
-func noSuchEvent() *Error {
-	return notFound("There is no event with this id in this sandbox.")
-}

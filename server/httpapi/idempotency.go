@@ -3,8 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"maps"
 	"net/http"
@@ -13,17 +11,6 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
 )
-
-// requestHash tells whether two requests are the same: of one type, for the same parent if they have one, with the same known
-// fields as they were sent, before anything was detected or filled in.
-func requestHash(kind payments.Type, body fields, parent string) []byte {
-	text, err := json.Marshal(body) // of a map: its keys are sorted
-	if err != nil {
-		panic("encoding a decoded request: " + err.Error()) // it came from JSON
-	}
-	hash := sha256.Sum256([]byte(string(kind) + "\n" + parent + "\n" + string(text)))
-	return hash[:]
-}
 
 // intent is a request that is to be recorded once.
 type intent struct {
@@ -103,14 +90,6 @@ type unfinished struct {
 }
 
 func (e unfinished) Unwrap() error { return e.error }
-
-// detail tells a client the reference to repeat the request with; nil for none.
-func (e unfinished) detail() map[string]any {
-	if e.reference == "" {
-		return nil
-	}
-	return map[string]any{"reference": e.reference}
-}
 
 // created answers with a transaction, once its answer is due. A replay is answered at once.
 func created(made recorded, replayed bool) answer {

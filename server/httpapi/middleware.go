@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
-	"regexp"
 	"runtime/debug"
 
 	"github.com/go-chi/chi/v5"
@@ -18,8 +17,6 @@ const (
 	lateAnswerKey
 	sessionKey
 )
-
-var requestIDForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
 // identify puts the API's version and the request's id on every answer, and writes the ones that are held.
 func (s *Server) identify(next http.Handler) http.Handler {

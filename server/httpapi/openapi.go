@@ -2,12 +2,10 @@ package httpapi
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/go-chi/chi/v5"
 )
 
 // operation is what the API's description says of one route.
@@ -41,38 +39,15 @@ type example struct {
 	answer        any
 }
 
-// api registers routes together with their descriptions, so that neither is there without the other.
-type api struct {
-	router     chi.Router
-	guards     []func(http.Handler) http.Handler // of the routes that need a key
-	document   *huma.OpenAPI
-	operations []registered // in the order of their registration
+// operations are all operations of the API, in the order in which the page shows them.
+var operations = []operation{
+	createPaymentOperation, getPaymentOperation, listPaymentsOperation, createRefundOperation, createDisbursementOperation,
+	listEventsOperation, getEventOperation, resendEventOperation,
+	listTestClientsOperation, getTestClientOperation, listPromptsOperation, answerPromptOperation,
+	metaOperation, healthOperation, documentOperation,
 }
 
-// registered is an operation with its part of the document.
-type registered struct {
-	operation
-	described *huma.Operation
-}
-
-func newAPI(router chi.Router, guards ...func(http.Handler) http.Handler) *api {
-	return &api{router: router, guards: guards, document: newDocument()}
-}
-
-// route adds an operation to the router and to the API's description. Whether it needs a key is said once, for both.
-func (a *api) route(o operation, handler http.HandlerFunc) {
-	r := registered{o, o.describe()}
-	a.document.AddOperation(r.described)
-	a.operations = append(a.operations, r)
-	router := a.router
-	if !o.open {
-		router = router.With(a.guards...)
-	}
-	for _, form := range formsOf(o.path) {
-		router.Method(o.method, form, handler)
-	}
-}
-
+// describe is the operation's part of the document.
 func (o operation) describe() *huma.Operation {
 	d := &huma.Operation{
 		OperationID: o.id, Method: o.method, Path: o.path, Tags: []string{o.tag}, Summary: o.summary, Description: o.description,

@@ -16,9 +16,9 @@ const (
 	tagWebhooks    = "Webhooks"
 )
 
-// newDocument is the API's description without its operations, which come with their routes.
+// newDocument is the API's description.
 func newDocument() *huma.OpenAPI {
-	return &huma.OpenAPI{
+	d := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
 			Title: "Cauri", Version: APIVersion, Description: documentDescription,
@@ -45,6 +45,10 @@ func newDocument() *huma.OpenAPI {
 			{Name: tagWebhooks, Description: "What the service sends to the merchant."},
 		},
 	}
+	for _, o := range operations {
+		d.AddOperation(o.describe())
+	}
+	return d
 }
 
 const bearerScheme = "bearer"

@@ -50,12 +50,11 @@ var errorCases = []errorCase{
 	{"The sandbox has used up its requests of this minute; wait for `Retry-After`.",
 		&Error{Status: http.StatusTooManyRequests, Code: "rate_limited", Message: "This sandbox takes 600 requests a minute. Try again in 7 seconds."}},
 	{"Something went wrong in the service. Repeat the request with the same reference.",
-		&Error{Status: http.StatusInternalServerError, Code: "internal",
-			Message: "Something went wrong on our side. Repeat the request with the same reference; nothing is booked twice."}},
+		internal("")},
 	{"The sandbox is suspended: no call is served until it is resumed, and nothing that is pending ends.", suspended()},
 	{"More is asked of the service than it can do in good time. The request records nothing.", overloaded()},
 	{"The service cannot reach its database. Repeat the request with the same reference after `Retry-After`. With `detail.reference` it is not known whether " +
-		"the request was recorded: repeat it with that reference, which was generated if the request had none.", uncertain(unfinished{reference: exampleReference})},
+		"the request was recorded: repeat it with that reference, which was generated if the request had none.", uncertain(exampleReference)},
 }
 
 // errorHeaders are the headers of an error by its status.

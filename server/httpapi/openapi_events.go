@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
@@ -85,7 +86,7 @@ var resendEventOperation = operation{
 // failedEvent is the event of the settled collection, at an endpoint that is gone.
 func failedEvent() *store.EventDetail {
 	t := settledCollection()
-	body, err := eventBody(exampleOrganization, t)
+	body, err := webhooks.Body(exampleOrganization, t, operators.Raw(t))
 	if err != nil {
 		panic(err) // the example is final
 	}

@@ -4,11 +4,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-const (
-	requestIDHeader  = "X-Request-Id"
-	apiVersionHeader = "X-Service-Api-Version"
-)
-
 // rateLimitHeaders are on the answers to a sandbox that has a rate limit.
 var rateLimitHeaders = []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
 

@@ -24,7 +24,3 @@ func (s *Server) getPayment(_ http.ResponseWriter, r *http.Request) (answer, err
 	}
 	return answer{status: http.StatusOK, body: viewOf(t)}, nil
 }
-
-func noSuchTransaction() *Error {
-	return notFound("There is no transaction with this id in this sandbox.")
-}

@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
@@ -11,15 +9,6 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
 )
-
-// refundBody is the body of POST /v1/payments/{id}/refund. It may be left out altogether.
-type refundBody struct {
-	_         struct{} `additionalProperties:"true"`
-	Amount    int64    `json:"amount,omitempty" minimum:"1" maximum:"1000000000000" example:"5000" doc:"In whole units of the currency. Left out: all that is left to refund."`
-	Reference string   `json:"reference,omitempty" minLength:"1" maxLength:"80" example:"SHOP-REF-20260531120000-0123456789AB" doc:"Idempotency key; generated when left out."`
-}
-
-var refundSchema = schemaFor[refundBody]()
 
 func (s *Server) createRefund(w http.ResponseWriter, r *http.Request) (answer, error) {
 	body, err := refundSchema.decodeOptional(w, r)
@@ -70,22 +59,6 @@ func (s *Server) tryRefund(ctx context.Context, sandbox *store.Sandbox, parentID
 		return recorded{}, refundRefusal(err)
 	}
 	return recorded{transaction: t, answerAt: begun.Add(after)}, nil
-}
-
-// refundRefusal says in the contract's words why a parent cannot be refunded.
-func refundRefusal(err error) error {
-	var exceeds payments.ErrExceedsRefundable
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return noSuchTransaction()
-	case errors.Is(err, payments.ErrNotRefundable):
-		return &Error{Status: http.StatusUnprocessableEntity, Code: "not_refundable", Message: "Only a collection with status SUCCESS can be refunded."}
-	case errors.As(err, &exceeds):
-		return &Error{Status: http.StatusUnprocessableEntity, Code: "exceeds_refundable",
-			Message: fmt.Sprintf("The refund exceeds what is left of the payment, %d.", exceeds.Refundable),
-			Detail:  map[string]any{"refundable": exceeds.Refundable}}
-	}
-	return err
 }
 
 // payoutLatency draws the latencies of both outcomes between which the float decides.

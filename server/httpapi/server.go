@@ -66,13 +66,6 @@ func New(o Options) *Server {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
 func (s *Server) routes() http.Handler {
-	a := s.describedRoutes()
-	a.publish()
-	return a.router
-}
-
-// describedRoutes are all but those that publish adds.
-func (s *Server) describedRoutes() *api {
 	r := chi.NewRouter()
 	r.Use(s.identify, s.recoverPanic, byDecodedPath)
 	r.NotFound(s.handle(func(http.ResponseWriter, *http.Request) (answer, error) {
@@ -83,7 +76,7 @@ func (s *Server) describedRoutes() *api {
 		return answer{}, &Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed",
 			Message: "This path does not answer the method " + req.Method + "."}
 	}))
-	api := newAPI(r, s.authenticate, s.refuseSuspended, s.limitRate)
+	api := api{r, []func(http.Handler) http.Handler{s.authenticate, s.refuseSuspended, s.limitRate}}
 	api.route(createPaymentOperation, s.handle(s.createPayment))
 	api.route(getPaymentOperation, s.handle(s.getPayment))
 	api.route(listPaymentsOperation, s.handle(s.listPayments))
@@ -98,7 +91,12 @@ func (s *Server) describedRoutes() *api {
 	api.route(answerPromptOperation, s.handle(s.answerPrompt))
 	api.route(metaOperation, s.handle(s.meta))
 	api.route(healthOperation, s.handle(s.health))
-	return api
+	api.route(documentOperation, newDocumentHandler().ServeHTTP)
+	page := newDocsPage()
+	for _, form := range formsOf(docsPath) {
+		r.Method(http.MethodGet, form, page)
+	}
+	return r
 }
 
 // allowed lists the methods that a path answers, for the header Allow (RFC 9110, section 15.5.6).

@@ -8,23 +8,17 @@ import (
 	"strings"
 )
 
-// publish serves the API's description, as a document and as a page. It comes after every other route.
-func (a *api) publish() {
-	var document *static // includes the description of its own route, so it is encoded after that is registered
-	a.route(documentOperation, func(w http.ResponseWriter, r *http.Request) { document.ServeHTTP(w, r) })
-	encoded, err := json.Marshal(a.document)
+// staticCacheControl lets an answer be kept for a while, and then asks whether it has changed.
+const staticCacheControl = "public, max-age=300"
+
+// newDocumentHandler serves the API's description as JSON.
+func newDocumentHandler() http.Handler {
+	encoded, err := json.Marshal(newDocument())
 	if err != nil {
 		panic("encoding the API's description: " + err.Error()) // it is the same in every program, so every test would see it
 	}
-	document = newStatic(mediaJSON, encoded)
-	page := newDocsPage()
-	for _, form := range formsOf(docsPath) {
-		a.router.Method(http.MethodGet, form, page)
-	}
+	return newStatic(mediaJSON, encoded)
 }
-
-// staticCacheControl lets an answer be kept for a while, and then asks whether it has changed.
-const staticCacheControl = "public, max-age=300"
 
 // static is an answer that is the same for as long as the program runs.
 type static struct {

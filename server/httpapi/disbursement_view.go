@@ -1,0 +1,23 @@
+package httpapi
+
+import (
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// disbursementView is the answer of POST /v1/disbursements.
+type disbursementView struct {
+	TxID                  string `json:"tx_id" doc:"Transaction id." example:"TX_0SGCEVCRD35J7GWVBNSNZ5FWYM"`
+	Type                  string `json:"type" enum:"disbursement"`
+	Status                string `json:"status"`
+	Amount                int64  `json:"amount" minimum:"1"`
+	MerchantBalanceAfter  *int64 `json:"merchant_balance_after,omitempty" doc:"The merchant's float after the disbursement."`
+	RecipientBalanceAfter *int64 `json:"recipient_balance_after" doc:"The recipient's SIM after it was credited, null if none was."`
+	Idempotent            bool   `json:"idempotent" doc:"The disbursement existed already."`
+}
+
+func disbursementViewOf(t *payments.Transaction, replayed bool) disbursementView {
+	return disbursementView{
+		TxID: t.ID.String(), Type: string(t.Type), Status: string(t.Status), Amount: t.Amount,
+		MerchantBalanceAfter: t.MerchantBalanceAfter, RecipientBalanceAfter: t.SIMBalanceAfter, Idempotent: replayed,
+	}
+}

@@ -1,0 +1,44 @@
+package httpapi
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// fail answers with an error. What is not meant for the caller is logged and answered as internal.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var e *Error
+	var repeat unfinished
+	errors.As(err, &repeat)
+	switch {
+	case errors.As(err, &e):
+	case errors.Is(err, store.ErrOverloaded): // not logged: there are thousands of them, and the metrics count them
+		e = overloaded()
+	case errors.Is(err, store.ErrUncertain):
+		s.log.WarnContext(r.Context(), "request failed, and may have been recorded", "request", requestID(r.Context()), "error", err)
+		e = uncertain(repeat.reference)
+	case errors.Is(err, store.ErrUnavailable):
+		s.log.WarnContext(r.Context(), "request failed", "request", requestID(r.Context()), "error", err)
+		e = unavailable()
+	default:
+		s.log.ErrorContext(r.Context(), "request failed", "request", requestID(r.Context()), "error", err)
+		e = internal(repeat.reference)
+	}
+	if e.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	if e.retryAfter != "" {
+		w.Header().Set("Retry-After", e.retryAfter)
+	}
+	writeJSON(w, e.Status, e)
+}
+
+func logger(log *slog.Logger) *slog.Logger {
+	if log == nil {
+		return slog.Default()
+	}
+	return log
+}

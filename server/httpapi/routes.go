@@ -1,0 +1,24 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// api registers routes by their descriptions.
+type api struct {
+	router chi.Router
+	guards []func(http.Handler) http.Handler // of the routes that need a key
+}
+
+// route adds the operation of a description to the router, in all forms of its path. The description says whether it needs a key.
+func (a *api) route(o operation, handler http.HandlerFunc) {
+	router := a.router
+	if !o.open {
+		router = router.With(a.guards...)
+	}
+	for _, form := range formsOf(o.path) {
+		router.Method(o.method, form, handler)
+	}
+}
