@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
@@ -32,7 +34,7 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 		key, ok := bearer(r)
 		if !ok {
 			s.metrics.AuthFailed(telemetry.AuthMissing)
-			s.fail(w, r, unauthorized())
+			s.fail(w, r, wire.Unauthorized())
 			return
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
@@ -46,7 +48,7 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 			}
 			if who.sandbox = s.sandboxOf(r, who.key); who.sandbox == nil {
 				s.metrics.AuthFailed(telemetry.AuthInvalid)
-				s.fail(w, r, unauthorized())
+				s.fail(w, r, wire.Unauthorized())
 				return
 			}
 		}
@@ -72,7 +74,7 @@ func (s *Server) sandboxOf(r *http.Request, key store.KeyHash) *store.Sandbox {
 func (s *Server) refuseSuspended(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if sessionOf(r).sandbox.Suspended {
-			s.fail(w, r, suspended())
+			s.fail(w, r, wire.Suspended())
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
 func (s *Server) createDisbursement(w http.ResponseWriter, r *http.Request) (answer, error) {
-	body, err := disbursementSchema.decode(w, r)
+	body, err := wire.CreateDisbursement.Decode(w, r)
 	if err != nil {
 		return answer{}, err
 	}
@@ -19,12 +21,12 @@ func (s *Server) createDisbursement(w http.ResponseWriter, r *http.Request) (ans
 	}
 	a := created(made, replayed)
 	a.status = http.StatusOK
-	a.body = disbursementViewOf(made.transaction, replayed)
+	a.body = wire.DisbursementOf(made.transaction, replayed)
 	return a, nil
 }
 
 // disburse records a disbursement, or finds the one that the same request made before.
-func (s *Server) disburse(ctx context.Context, who session, body fields) (made recorded, replayed bool, err error) {
+func (s *Server) disburse(ctx context.Context, who session, body wire.Fields) (made recorded, replayed bool, err error) {
 	asked := newIntent(payments.Disbursement, body, "")
 	return s.once(ctx, who, asked, func(ctx context.Context, sandbox *store.Sandbox) (recorded, error) {
 		return s.tryDisburse(ctx, sandbox, asked)
@@ -48,7 +50,7 @@ func (s *Server) tryDisburse(ctx context.Context, sandbox *store.Sandbox, asked 
 // decide when it is recorded.
 func (s *Server) decideDisbursement(sandbox *store.Sandbox, asked *intent) (*store.NewDisbursement, error) {
 	body := asked.body
-	market := store.Market{Operator: payments.Operator(body.text("operator")), Country: payments.Country(body.text("country"))}
+	market := store.Market{Operator: payments.Operator(body.Text("operator")), Country: payments.Country(body.Text("country"))}
 	environment, err := environmentFor(sandbox, market, body)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/danielgtaylor/huma/v2"
 )
 
@@ -75,7 +77,7 @@ func headerFields(headers map[string]*huma.Param) []pageField {
 // kindOf says in words what a value may be.
 func kindOf(s *huma.Schema) string {
 	if s.Ref != "" {
-		return strings.TrimPrefix(s.Ref, schemaPrefix)
+		return strings.TrimPrefix(s.Ref, wire.SchemaPrefix)
 	}
 	kind := s.Type
 	if s.Type == huma.TypeArray {

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/danielgtaylor/huma/v2"
 )
 
@@ -46,7 +48,7 @@ func newPageOperation(o operation) pageOperation {
 		Parameters: parameterFields(described.Parameters), Answers: pageAnswers(described), Errors: pageErrors(described),
 	}
 	if o.body != nil {
-		p.Body = &pageBody{Optional: o.bodyOptional, Fields: schemaFields(o.body.schema)}
+		p.Body = &pageBody{Optional: o.bodyOptional, Fields: schemaFields(o.body.Schema)}
 	}
 	for _, e := range o.examples {
 		p.Examples = append(p.Examples, pageExample{
@@ -68,12 +70,12 @@ func pageAnswers(o *huma.Operation) []pageAnswer {
 		}
 		a := pageAnswer{Status: status, When: r.Description}
 		for _, name := range slices.Sorted(maps.Keys(r.Headers)) {
-			if name != apiVersionHeader && name != requestIDHeader && !slices.Contains(rateLimitHeaders, name) {
+			if name != wire.APIVersionHeader && name != wire.RequestIDHeader && !slices.Contains(rateLimitHeaders, name) {
 				a.Headers = append(a.Headers, name)
 			}
 		}
 		if content := r.Content[mediaJSON]; content != nil {
-			a.Schema = strings.TrimPrefix(content.Schema.Ref, schemaPrefix)
+			a.Schema = strings.TrimPrefix(content.Schema.Ref, wire.SchemaPrefix)
 		}
 		answers = append(answers, a)
 	}

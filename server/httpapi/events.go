@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/operators"
@@ -15,17 +17,17 @@ import (
 func (s *Server) getEvent(_ http.ResponseWriter, r *http.Request) (answer, error) {
 	id, err := webhooks.ParseEventID(chi.URLParam(r, "id"))
 	if err != nil {
-		return answer{}, noSuchEvent()
+		return answer{}, wire.NoSuchEvent()
 	}
 	sandbox := sessionOf(r).sandbox
 	event, err := s.store.GetEvent(r.Context(), sandbox.Tenant, sandbox.OrganizationID, id, eventBody)
 	if errors.Is(err, store.ErrNotFound) {
-		return answer{}, noSuchEvent()
+		return answer{}, wire.NoSuchEvent()
 	}
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{status: http.StatusOK, body: eventDetailOf(event)}, nil
+	return answer{status: http.StatusOK, body: wire.EventDetailOf(event)}, nil
 }
 
 // eventBody builds the body of an event as the worker does.
@@ -36,11 +38,11 @@ func eventBody(organizationID string, t *payments.Transaction) ([]byte, error) {
 func (s *Server) resendEvent(_ http.ResponseWriter, r *http.Request) (answer, error) {
 	id, err := webhooks.ParseEventID(chi.URLParam(r, "id"))
 	if err != nil {
-		return answer{}, noSuchEvent()
+		return answer{}, wire.NoSuchEvent()
 	}
 	event, err := s.store.ResendEvent(r.Context(), sessionOf(r).sandbox.Tenant, id)
 	if err != nil {
-		return answer{}, resendRefusal(err)
+		return answer{}, wire.ResendRefusal(err)
 	}
-	return answer{status: http.StatusAccepted, body: eventSummaryOf(&event)}, nil
+	return answer{status: http.StatusAccepted, body: wire.EventSummaryOf(&event)}, nil
 }

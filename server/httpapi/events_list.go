@@ -2,24 +2,26 @@ package httpapi
 
 import (
 	"net/http"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
 func (s *Server) listEvents(_ http.ResponseWriter, r *http.Request) (answer, error) {
 	tenant := sessionOf(r).sandbox.Tenant
-	q := eventQuery{limit: defaultLimit}
-	if _, wrong := eventParameters.read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
-		return answer{}, invalidParams(wrong)
+	q := wire.EventQuery{Limit: wire.DefaultLimit}
+	if _, wrong := wire.EventParameters.Read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
+		return answer{}, wire.InvalidParams(wrong)
 	}
-	found, err := s.store.ListEvents(r.Context(), tenant, q.filter, q.after, q.limit+1)
+	found, err := s.store.ListEvents(r.Context(), tenant, q.Filter, q.After, q.Limit+1)
 	if err != nil {
 		return answer{}, err
 	}
-	page := eventListView{Data: []EventSummary{}, HasMore: len(found) > q.limit}
-	for i := range found[:min(len(found), q.limit)] {
-		page.Data = append(page.Data, eventSummaryOf(&found[i]))
+	page := wire.EventList{Data: []wire.EventSummary{}, HasMore: len(found) > q.Limit}
+	for i := range found[:min(len(found), q.Limit)] {
+		page.Data = append(page.Data, wire.EventSummaryOf(&found[i]))
 	}
 	if page.HasMore {
-		page.NextCursor = new(eventCursors.after(tenant, found[q.limit-1].ID))
+		page.NextCursor = new(wire.EventCursors.After(tenant, found[q.Limit-1].ID))
 	}
 	return answer{status: http.StatusOK, body: page}, nil
 }

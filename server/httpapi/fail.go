@@ -5,33 +5,35 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/cauri-dev/cauri/server/store"
 )
 
 // fail answers with an error. What is not meant for the caller is logged and answered as internal.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	var e *Error
+	var e *wire.Error
 	var repeat unfinished
 	errors.As(err, &repeat)
 	switch {
 	case errors.As(err, &e):
 	case errors.Is(err, store.ErrOverloaded): // not logged: there are thousands of them, and the metrics count them
-		e = overloaded()
+		e = wire.Overloaded()
 	case errors.Is(err, store.ErrUncertain):
 		s.log.WarnContext(r.Context(), "request failed, and may have been recorded", "request", requestID(r.Context()), "error", err)
-		e = uncertain(repeat.reference)
+		e = wire.Uncertain(repeat.reference)
 	case errors.Is(err, store.ErrUnavailable):
 		s.log.WarnContext(r.Context(), "request failed", "request", requestID(r.Context()), "error", err)
-		e = unavailable()
+		e = wire.Unavailable()
 	default:
 		s.log.ErrorContext(r.Context(), "request failed", "request", requestID(r.Context()), "error", err)
-		e = internal(repeat.reference)
+		e = wire.Internal(repeat.reference)
 	}
 	if e.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	if e.retryAfter != "" {
-		w.Header().Set("Retry-After", e.retryAfter)
+	if e.RetryAfter != "" {
+		w.Header().Set("Retry-After", e.RetryAfter)
 	}
 	writeJSON(w, e.Status, e)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/go-chi/chi/v5"
 )
 
@@ -72,7 +74,7 @@ func FuzzRequestID(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, id string) {
-		if requestIDForm.MatchString(id) && (len(id) > 128 || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })) {
+		if wire.RequestIDForm.MatchString(id) && (len(id) > 128 || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })) {
 			t.Errorf("%q is taken", id)
 		}
 	})

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
 )
@@ -15,15 +17,15 @@ import (
 // intent is a request that is to be recorded once.
 type intent struct {
 	kind      payments.Type
-	body      fields // as sent
-	parent    string // id, of a refund
-	reference string // empty: none was sent, and none is generated yet
+	body      wire.Fields // as sent
+	parent    string      // id, of a refund
+	reference string      // empty: none was sent, and none is generated yet
 	generated bool
-	hash      []byte // see [requestHash]
+	hash      []byte // see [RequestHash]
 }
 
-func newIntent(kind payments.Type, body fields, parent string) *intent {
-	return &intent{kind: kind, body: body, parent: parent, reference: body.text("reference"), hash: requestHash(kind, body, parent)}
+func newIntent(kind payments.Type, body wire.Fields, parent string) *intent {
+	return &intent{kind: kind, body: body, parent: parent, reference: body.Text("reference"), hash: wire.RequestHash(kind, body, parent)}
 }
 
 // referenceFor is the reference of a request. One that was sent without gets one, which all its tries share. It counts as if it had
@@ -40,7 +42,7 @@ func (s *Server) referenceFor(asked *intent, origin string, op payments.Operatio
 	asked.reference, asked.generated = generated.String(), true
 	sent := maps.Clone(asked.body)
 	sent["reference"] = asked.reference
-	asked.hash = requestHash(asked.kind, sent, asked.parent)
+	asked.hash = wire.RequestHash(asked.kind, sent, asked.parent)
 	return asked.reference, nil
 }
 
@@ -95,10 +97,10 @@ func (e unfinished) Unwrap() error { return e.error }
 func created(made recorded, replayed bool) answer {
 	if replayed {
 		header := http.Header{"Idempotent-Replayed": {"true"}}
-		return answer{status: http.StatusOK, header: header, body: viewOf(made.transaction)}
+		return answer{status: http.StatusOK, header: header, body: wire.PaymentOf(made.transaction)}
 	}
 	location := "/v1/payments/" + made.transaction.ID.String()
-	return answer{status: http.StatusCreated, location: location, body: viewOf(made.transaction), due: made.answerAt}
+	return answer{status: http.StatusCreated, location: location, body: wire.PaymentOf(made.transaction), due: made.answerAt}
 }
 
 // findReplay looks whether a request that was refused is the repetition of one that was not: it is answered then whatever the
@@ -115,7 +117,7 @@ func (s *Server) findReplay(
 		return nil, store.ErrConfigChanged
 	}
 	if taken.Transaction.Type != asked.kind || !bytes.Equal(taken.RequestHash, asked.hash) {
-		return nil, duplicateReference(asked.reference)
+		return nil, wire.DuplicateReference(asked.reference)
 	}
 	return taken.Transaction, nil
 }
@@ -123,13 +125,13 @@ func (s *Server) findReplay(
 // takenReference returns who has the reference of a refused request, or the refusal if nobody has.
 func (s *Server) takenReference(ctx context.Context, tenant int64, asked *intent, refusal error) (*store.ErrReferenceTaken, error) {
 	var taken *store.ErrReferenceTaken
-	var refused *Error
+	var refused *wire.Error
 	var quota store.ErrQuotaExceeded
 	switch {
 	case errors.As(refusal, &taken):
 		return taken, nil
 	case errors.As(refusal, &quota):
-		return nil, quotaExceeded(quota)
+		return nil, wire.QuotaExceeded(quota)
 	case !errors.As(refusal, &refused) || asked.reference == "" || asked.generated:
 		return nil, refusal // the store has looked already, or there is nothing to look for
 	}
@@ -150,10 +152,10 @@ func (s *Server) refreshSession(ctx context.Context, who *session) (changed bool
 	}
 	present, valid := s.directory.ByKey(who.key)
 	if !valid {
-		return false, unauthorized()
+		return false, wire.Unauthorized()
 	}
 	if present.Suspended {
-		return false, suspended()
+		return false, wire.Suspended()
 	}
 	changed = present.ConfigVersion != who.sandbox.ConfigVersion
 	who.sandbox = present

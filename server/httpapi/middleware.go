@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"runtime/debug"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/go-chi/chi/v5"
 )
 
@@ -22,10 +24,10 @@ const (
 func (s *Server) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get("X-Request-Id")
-		if !requestIDForm.MatchString(id) {
+		if !wire.RequestIDForm.MatchString(id) {
 			id = "req_" + rand.Text()
 		}
-		w.Header().Set("X-Service-Api-Version", APIVersion)
+		w.Header().Set("X-Service-Api-Version", wire.APIVersion)
 		w.Header().Set("X-Request-Id", id)
 		ctx, observed := s.observe(w, r)
 		defer s.report(r, observed, id)

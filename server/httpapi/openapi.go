@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/danielgtaylor/huma/v2"
 )
 
@@ -15,7 +17,7 @@ type operation struct {
 	description      string // paragraphs of plain text, with `code` in backticks
 	open             bool   // needs no key
 	parameters       []*huma.Param
-	body             *requestSchema // nil: there is none
+	body             *wire.RequestSchema // nil: there is none
 	bodyOptional     bool
 	answers          []described
 	errors           []string // codes, beside those of every route of its kind
@@ -59,10 +61,10 @@ func (o operation) describe() *huma.Operation {
 	for _, p := range o.parameters {
 		d.Parameters = append(d.Parameters, o.withExamples(p))
 	}
-	d.Parameters = append(d.Parameters, &huma.Param{Ref: "#/components/parameters/" + requestIDHeader})
+	d.Parameters = append(d.Parameters, &huma.Param{Ref: "#/components/parameters/" + wire.RequestIDHeader})
 	if o.body != nil {
 		d.RequestBody = &huma.RequestBody{Required: !o.bodyOptional, Content: map[string]*huma.MediaType{
-			mediaJSON: {Schema: componentOf(o.body.schema), Examples: o.requestExamples()},
+			mediaJSON: {Schema: componentOf(o.body.Schema), Examples: o.requestExamples()},
 		}}
 	}
 	for _, a := range o.answers {

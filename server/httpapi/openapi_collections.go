@@ -3,6 +3,8 @@ package httpapi
 import (
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -22,22 +24,22 @@ var createPaymentOperation = operation{
 		"`INSUFFICIENT_FUNDS`; any other is `PENDING` until its holder answers.\n\n" +
 		"A final outcome is answered after the operator's simulated latency, a pending one at once. The final status of a pending " +
 		"payment comes by webhook, and stands in the payment.",
-	body: &createPaymentSchema,
+	body: &wire.CreatePayment,
 	answers: []described{
 		{http.StatusCreated, "The payment was recorded, whatever its outcome: see `status`.", paymentSchema, []string{"Location"}},
 		{http.StatusOK, "The same request was made before; this is its payment as it stands now.", paymentSchema, []string{"Idempotent-Replayed"}},
 	},
 	errors: []string{"not_found", "env_not_found", "duplicate_reference", "quota_exceeded"},
 	examples: []example{
-		{name: "pending", summary: "The payer is asked to confirm", status: http.StatusCreated, answer: viewOf(pendingCollection()), body: `{
+		{name: "pending", summary: "The payer is asked to confirm", status: http.StatusCreated, answer: wire.PaymentOf(pendingCollection()), body: `{
   "amount": 25000,
   "currency": "RWF",
   "msisdn": "` + exampleMSISDN + `",
   "reference": "` + exampleReference + `",
   "application": "shop"
 }`},
-		{name: "succeeds", summary: "A forced success, with all fields", status: http.StatusCreated, answer: viewOf(settledCollection()), body: settledRequest},
-		{name: "fails", summary: "A forced failure", status: http.StatusCreated, answer: viewOf(failedCollection()), body: `{
+		{name: "succeeds", summary: "A forced success, with all fields", status: http.StatusCreated, answer: wire.PaymentOf(settledCollection()), body: settledRequest},
+		{name: "fails", summary: "A forced failure", status: http.StatusCreated, answer: wire.PaymentOf(failedCollection()), body: `{
   "amount": 25000,
   "currency": "RWF",
   "msisdn": "` + exampleMSISDN + `",
@@ -45,7 +47,7 @@ var createPaymentOperation = operation{
   "application": "shop",
   "scenario": "low_balance"
 }`},
-		{name: "succeeds-again", summary: "A request that was made before", status: http.StatusOK, answer: viewOf(settledCollection()), body: settledRequest},
+		{name: "succeeds-again", summary: "A request that was made before", status: http.StatusOK, answer: wire.PaymentOf(settledCollection()), body: settledRequest},
 	},
 }
 
@@ -71,7 +73,7 @@ var getPaymentOperation = operation{
 	answers:    []described{{http.StatusOK, "The transaction as it stands now.", paymentSchema, nil}},
 	errors:     []string{"not_found"},
 	examples: []example{{
-		name: "settled", summary: "A payment that succeeded", status: http.StatusOK, answer: viewOf(settledCollection()),
+		name: "settled", summary: "A payment that succeeded", status: http.StatusOK, answer: wire.PaymentOf(settledCollection()),
 		parameters: map[string]any{"id": settledID.String()},
 	}},
 }
@@ -81,12 +83,12 @@ var listPaymentsOperation = operation{
 	description: "Transactions of all types, newest first, a page at a time. Follow `nextCursor` until it is null: pages neither repeat nor " +
 		"leave out a transaction while others are made.\n\n" +
 		"A parameter with a value that it cannot have is refused, never corrected; one that is not known is ignored.",
-	parameters: describedParameters(listParameters, listParameterDescriptions, listParameterOrder),
+	parameters: describedParameters(wire.PaymentParameters, listParameterDescriptions, listParameterOrder),
 	answers:    []described{{http.StatusOK, "A page.", listSchema, nil}},
 	errors:     []string{"invalid_params"},
 	examples: []example{{
 		name: "reconcile", summary: "What succeeded since a moment", status: http.StatusOK,
 		parameters: map[string]any{"status": payments.Success, "created_after": "2026-05-31T00:00:00Z", "limit": 100},
-		answer:     listView{Data: []paymentView{viewOf(settledCollection())}},
+		answer:     wire.PaymentList{Data: []wire.Payment{wire.PaymentOf(settledCollection())}},
 	}},
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/danielgtaylor/huma/v2"
 )
 
@@ -21,15 +22,15 @@ func newDocument() *huma.OpenAPI {
 	d := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
-			Title: "Cauri", Version: APIVersion, Description: documentDescription,
+			Title: "Cauri", Version: wire.APIVersion, Description: documentDescription,
 			License: &huma.License{Name: "Apache License 2.0", Identifier: "Apache-2.0"},
 		},
 		Servers:  servers,
 		Webhooks: describedWebhooks(),
 		Components: &huma.Components{
-			Schemas:    schemas,
+			Schemas:    wire.Schemas,
 			Headers:    responseHeaders,
-			Parameters: map[string]*huma.Param{requestIDHeader: requestIDParameter},
+			Parameters: map[string]*huma.Param{wire.RequestIDHeader: requestIDParameter},
 			SecuritySchemes: map[string]*huma.SecurityScheme{bearerScheme: {
 				Type: "http", Scheme: "bearer",
 				Description: "The sandbox's API key, `api-key` in its Secret. It is a server-side secret: keep it out of browsers and apps.",

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -15,46 +17,46 @@ import (
 // errorCase describes an error: when it is answered, and what the answer looks like.
 type errorCase struct {
 	when    string
-	example *Error
+	example *wire.Error
 }
 
 // errorCases are all errors of the API. Examples are made by what makes the errors, where that is a function.
 var errorCases = []errorCase{
 	{"The body is not one JSON object, or fields are missing or wrong; `detail.fieldErrors` names all of them at once.",
-		invalidBody(fieldErrors{
+		wire.InvalidBody(wire.FieldErrors{
 			"amount":    {"expected integer, for example 25000"},
 			"reference": {"is required, for example SHOP-PAY-20260531120000-0123456789AB"},
 		})},
 	{"A parameter has a value that it cannot have; `detail.fieldErrors` names all of them at once.",
-		invalidParams(fieldErrors{"limit": {"has to be a number from 1 to 100"}})},
-	{"The key is missing, malformed, revoked or unknown, or of another sandbox than the path names.", unauthorized()},
-	{"The sandbox has made all transactions of its monthly quota. Nothing is recorded.", quotaExceeded(store.ErrQuotaExceeded{Quota: 1000})},
-	{"There is no such transaction, event or test client in this sandbox, no such store, or nothing at the path.", noSuchTransaction()},
+		wire.InvalidParams(wire.FieldErrors{"limit": {"has to be a number from 1 to 100"}})},
+	{"The key is missing, malformed, revoked or unknown, or of another sandbox than the path names.", wire.Unauthorized()},
+	{"The sandbox has made all transactions of its monthly quota. Nothing is recorded.", wire.QuotaExceeded(store.ErrQuotaExceeded{Quota: 1000})},
+	{"There is no such transaction, event or test client in this sandbox, no such store, or nothing at the path.", wire.NoSuchTransaction()},
 	{"The sandbox has no enabled environment for the operator and country.",
-		environmentNotFound("This sandbox has no enabled environment for the operator %s in %s.", payments.Moov, payments.Benin)},
+		wire.EnvironmentNotFound("This sandbox has no enabled environment for the operator %s in %s.", payments.Moov, payments.Benin)},
 	{"The path does not answer this method.",
-		&Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: "This path does not answer the method DELETE."}},
-	{"The reference belongs to another request. Nothing is recorded.", duplicateReference(exampleReference)},
-	{"The sandbox has no webhook URL to send the event to.", resendRefusal(store.ErrNoEndpoint).(*Error)},
-	{"The event is being sent at this moment.", resendRefusal(store.ErrBeingSent).(*Error)},
+		&wire.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: "This path does not answer the method DELETE."}},
+	{"The reference belongs to another request. Nothing is recorded.", wire.DuplicateReference(exampleReference)},
+	{"The sandbox has no webhook URL to send the event to.", wire.ResendRefusal(store.ErrNoEndpoint).(*wire.Error)},
+	{"The event is being sent at this moment.", wire.ResendRefusal(store.ErrBeingSent).(*wire.Error)},
 	{"The payment has another outcome already, `detail.status`.",
-		promptRefusal(&store.ErrPromptClosed{Transaction: &payments.Transaction{Status: payments.UserCancelled}}).(*Error)},
+		wire.PromptRefusal(&store.ErrPromptClosed{Transaction: &payments.Transaction{Status: payments.UserCancelled}}).(*wire.Error)},
 	{"The body has more than 64 KiB.",
-		&Error{Status: http.StatusRequestEntityTooLarge, Code: "body_too_large", Message: "The request body has more than 65536 bytes."}},
+		&wire.Error{Status: http.StatusRequestEntityTooLarge, Code: "body_too_large", Message: "The request body has more than 65536 bytes."}},
 	{"The body's Content-Type is not `application/json`.",
-		&Error{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type",
+		&wire.Error{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type",
 			Message: "Send the body as JSON with the header Content-Type: application/json."}},
 	{"The refund is larger than what is left of the payment, `detail.refundable`.",
-		refundRefusal(payments.ErrExceedsRefundable{Refundable: 20_000}).(*Error)},
-	{"The transaction is not a collection with status `SUCCESS`.", refundRefusal(payments.ErrNotRefundable).(*Error)},
+		wire.RefundRefusal(payments.ErrExceedsRefundable{Refundable: 20_000}).(*wire.Error)},
+	{"The transaction is not a collection with status `SUCCESS`.", wire.RefundRefusal(payments.ErrNotRefundable).(*wire.Error)},
 	{"The sandbox has used up its requests of this minute; wait for `Retry-After`.",
-		&Error{Status: http.StatusTooManyRequests, Code: "rate_limited", Message: "This sandbox takes 600 requests a minute. Try again in 7 seconds."}},
+		&wire.Error{Status: http.StatusTooManyRequests, Code: "rate_limited", Message: "This sandbox takes 600 requests a minute. Try again in 7 seconds."}},
 	{"Something went wrong in the service. Repeat the request with the same reference.",
-		internal("")},
-	{"The sandbox is suspended: no call is served until it is resumed, and nothing that is pending ends.", suspended()},
-	{"More is asked of the service than it can do in good time. The request records nothing.", overloaded()},
+		wire.Internal("")},
+	{"The sandbox is suspended: no call is served until it is resumed, and nothing that is pending ends.", wire.Suspended()},
+	{"More is asked of the service than it can do in good time. The request records nothing.", wire.Overloaded()},
 	{"The service cannot reach its database. Repeat the request with the same reference after `Retry-After`. With `detail.reference` it is not known whether " +
-		"the request was recorded: repeat it with that reference, which was generated if the request had none.", uncertain(exampleReference)},
+		"the request was recorded: repeat it with that reference, which was generated if the request had none.", wire.Uncertain(exampleReference)},
 }
 
 // errorHeaders are the headers of an error by its status.

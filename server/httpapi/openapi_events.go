@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cauri-dev/cauri/server/operators"
@@ -16,15 +18,15 @@ var eventIDParameter = &huma.Param{
 	Schema: &huma.Schema{Type: huma.TypeString, Pattern: "^evt_[0-9A-HJKMNP-TV-Z]{26}$"},
 }
 
-// eventParameterDescriptions say what the parameters of the list of events are. What reads them is eventParameters.
+// eventParameterDescriptions say what the parameters of the list of events are. What reads them is EventParameters.
 var eventParameterDescriptions = map[string]*huma.Param{
 	"limit": {
 		Description: "Events on a page.",
-		Schema:      &huma.Schema{Type: huma.TypeInteger, Format: "int32", Minimum: new(1.0), Maximum: new(float64(maxLimit)), Default: defaultLimit},
+		Schema:      &huma.Schema{Type: huma.TypeInteger, Format: "int32", Minimum: new(1.0), Maximum: new(float64(wire.MaxLimit)), Default: wire.DefaultLimit},
 	},
 	"cursor":         {Description: "`nextCursor` of the page before, as it was.", Schema: &huma.Schema{Type: huma.TypeString}},
 	"state":          {Description: "In this state.", Schema: oneOf(store.EventStates...)},
-	"event":          {Description: "Of this name.", Schema: oneOf(eventNames...)},
+	"event":          {Description: "Of this name.", Schema: oneOf(wire.EventNames...)},
 	"tx_id":          {Description: "Of this transaction: one event, or none.", Schema: transactionIDParameter.Schema},
 	"created_after":  {Description: "Made after this time, RFC 3339, exclusive.", Schema: &huma.Schema{Type: huma.TypeString, Format: "date-time"}},
 	"created_before": {Description: "Made before this time, RFC 3339, exclusive.", Schema: &huma.Schema{Type: huma.TypeString, Format: "date-time"}},
@@ -47,12 +49,12 @@ var listEventsOperation = operation{
 		"an event while others are made.\n\n" +
 		"A parameter with a value that it cannot have is refused, never corrected; one that is not known is ignored. Events are removed when " +
 		"they are as old as the installation keeps them, 30 days unless it says otherwise; transactions are not.",
-	parameters: describedParameters(eventParameters, eventParameterDescriptions, []string{"limit", "cursor", "state", "event", "tx_id"}),
+	parameters: describedParameters(wire.EventParameters, eventParameterDescriptions, []string{"limit", "cursor", "state", "event", "tx_id"}),
 	answers:    []described{{http.StatusOK, "A page.", eventListSchema, nil}},
 	errors:     []string{"invalid_params"},
 	examples: []example{{
 		name: "failed", summary: "What failed", status: http.StatusOK, parameters: map[string]any{"state": store.EventFailed},
-		answer: eventListView{Data: []EventSummary{eventSummaryOf(&failedEvent().Event)}},
+		answer: wire.EventList{Data: []wire.EventSummary{wire.EventSummaryOf(&failedEvent().Event)}},
 	}},
 }
 
@@ -64,7 +66,7 @@ var getEventOperation = operation{
 	answers:    []described{{http.StatusOK, "The event as it stands now.", eventDetailSchema, nil}},
 	errors:     []string{"not_found"},
 	examples: []example{{
-		name: "failed", summary: "An event that the receiver did not want", status: http.StatusOK, answer: eventDetailOf(failedEvent()),
+		name: "failed", summary: "An event that the receiver did not want", status: http.StatusOK, answer: wire.EventDetailOf(failedEvent()),
 		parameters: map[string]any{"id": webhooks.EventID(settledID)},
 	}},
 }
@@ -78,7 +80,7 @@ var resendEventOperation = operation{
 	answers:    []described{{http.StatusAccepted, "The event is queued.", eventSummarySchema, nil}},
 	errors:     []string{"not_found", "no_webhook", "being_sent"},
 	examples: []example{{
-		name: "again", summary: "An event that failed", status: http.StatusAccepted, answer: eventSummaryOf(resentEvent()),
+		name: "again", summary: "An event that failed", status: http.StatusAccepted, answer: wire.EventSummaryOf(resentEvent()),
 		parameters: map[string]any{"id": webhooks.EventID(settledID)},
 	}},
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/danielgtaylor/huma/v2"
 )
 
@@ -9,8 +10,8 @@ var rateLimitHeaders = []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X
 
 // responseHeaders are described once and referred to. A required one is on every answer that refers to it.
 var responseHeaders = map[string]*huma.Header{
-	apiVersionHeader: {Required: true, Description: "Version of the API.", Schema: exampleText("date", APIVersion)},
-	requestIDHeader: {
+	wire.APIVersionHeader: {Required: true, Description: "Version of the API.", Schema: exampleText("date", wire.APIVersion)},
+	wire.RequestIDHeader: {
 		Required: true, Description: "The request's own id, or one that was made for it. Quote it when something is unclear.",
 		Schema: exampleText("", "req_4KZ2TQ6VJ7M3XH5R"),
 	},
@@ -37,15 +38,15 @@ var responseHeaders = map[string]*huma.Header{
 }
 
 var requestIDParameter = &huma.Param{
-	Name: requestIDHeader, In: "header",
+	Name: wire.RequestIDHeader, In: "header",
 	Description: "Your id of this request, returned with the answer. One of another form is replaced.",
-	Schema:      &huma.Schema{Type: huma.TypeString, Pattern: requestIDForm.String(), Examples: []any{"checkout-1042"}},
+	Schema:      &huma.Schema{Type: huma.TypeString, Pattern: wire.RequestIDForm.String(), Examples: []any{"checkout-1042"}},
 }
 
 // headerRefs refers to the headers that are on every answer, and to the given ones.
 func headerRefs(names ...string) map[string]*huma.Param {
 	refs := map[string]*huma.Param{}
-	for _, name := range append([]string{apiVersionHeader, requestIDHeader}, names...) {
+	for _, name := range append([]string{wire.APIVersionHeader, wire.RequestIDHeader}, names...) {
 		if responseHeaders[name] == nil {
 			panic("there is no description of the header " + name)
 		}

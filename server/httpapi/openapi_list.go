@@ -4,16 +4,18 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// listParameterDescriptions say what the parameters of a list are. What reads them is listParameters.
+// listParameterDescriptions say what the parameters of a list are. What reads them is PaymentParameters.
 var listParameterDescriptions = map[string]*huma.Param{
 	"limit": {
 		Description: "Transactions on a page.",
-		Schema:      &huma.Schema{Type: huma.TypeInteger, Format: "int32", Minimum: new(1.0), Maximum: new(float64(maxLimit)), Default: defaultLimit},
+		Schema:      &huma.Schema{Type: huma.TypeInteger, Format: "int32", Minimum: new(1.0), Maximum: new(float64(wire.MaxLimit)), Default: wire.DefaultLimit},
 	},
 	"cursor":         {Description: "`nextCursor` of the page before, as it was.", Schema: &huma.Schema{Type: huma.TypeString}},
 	"country":        {Description: "Of this country.", Schema: oneOf(payments.CoteDIvoire, payments.Rwanda, payments.Benin, payments.Togo)},
@@ -34,7 +36,7 @@ var listParameterOrder = []string{"limit", "cursor", "status", "type", "created_
 
 // describedParameters describes every parameter that is read, and none that is not: first those that a reader is to meet
 // first.
-func describedParameters[Q any](read parameters[Q], descriptions map[string]*huma.Param, first []string) []*huma.Param {
+func describedParameters[Q any](read wire.Parameters[Q], descriptions map[string]*huma.Param, first []string) []*huma.Param {
 	names := slices.Sorted(maps.Keys(read))
 	if described := slices.Sorted(maps.Keys(descriptions)); !slices.Equal(names, described) {
 		panic("the parameters of a list that are read and those that are described are not the same")

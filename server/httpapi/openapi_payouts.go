@@ -3,6 +3,8 @@ package httpapi
 import (
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/danielgtaylor/huma/v2"
 )
 
@@ -14,7 +16,7 @@ var createRefundOperation = operation{
 		"With too little float the refund is recorded with `INSUFFICIENT_FUNDS` and no money moves. The payment keeps its status; its " +
 		"`refundedAmount` and `refundableAmount` change.",
 	parameters: []*huma.Param{transactionIDParameter},
-	body:       &refundSchema, bodyOptional: true,
+	body:       &wire.CreateRefund, bodyOptional: true,
 	answers: []described{
 		{http.StatusCreated, "The refund was recorded: see `status`.", paymentSchema, []string{"Location"}},
 		{http.StatusOK, "The same request was made before; this is its refund as it stands now.", paymentSchema, []string{"Idempotent-Replayed"}},
@@ -22,15 +24,15 @@ var createRefundOperation = operation{
 	errors: []string{"not_found", "duplicate_reference", "exceeds_refundable", "not_refundable", "quota_exceeded"},
 	examples: []example{
 		{
-			name: "part", summary: "Part of a payment", status: http.StatusCreated, answer: viewOf(partialRefund()),
+			name: "part", summary: "Part of a payment", status: http.StatusCreated, answer: wire.PaymentOf(partialRefund()),
 			parameters: map[string]any{"id": settledID.String()}, body: partialRefundRequest,
 		},
 		{
-			name: "part-again", summary: "A request that was made before", status: http.StatusOK, answer: viewOf(partialRefund()),
+			name: "part-again", summary: "A request that was made before", status: http.StatusOK, answer: wire.PaymentOf(partialRefund()),
 			parameters: map[string]any{"id": settledID.String()}, body: partialRefundRequest,
 		},
 		{
-			name: "rest", summary: "All that is left, without a body", status: http.StatusCreated, answer: viewOf(fullRefund()),
+			name: "rest", summary: "All that is left, without a body", status: http.StatusCreated, answer: wire.PaymentOf(fullRefund()),
 			parameters: map[string]any{"id": settledID.String()},
 		},
 	},
@@ -48,16 +50,16 @@ var createDisbursementOperation = operation{
 		"where the environment passes unknown numbers through); then the float: `INSUFFICIENT_FUNDS` if it is below the amount.\n\n" +
 		"A disbursement is a transaction like any other: read it at `GET /v1/payments/{id}`, list it with `type=disbursement`. It has no parent " +
 		"to inherit from: send the `order_ref` of its order.",
-	body: &disbursementSchema,
+	body: &wire.CreateDisbursement,
 	answers: []described{{
 		http.StatusOK, "The disbursement was recorded, whatever its outcome: see `status`. `idempotent` tells whether that was before this request.",
 		payoutSchema, []string{"Idempotent-Replayed", "Location"},
 	}},
 	errors: []string{"not_found", "env_not_found", "duplicate_reference", "quota_exceeded"},
 	examples: []example{
-		{name: "paid", summary: "A payout that succeeds", status: http.StatusOK, answer: disbursementViewOf(paidDisbursement(), false), body: paidRequest},
-		{name: "paid-again", summary: "A request that was made before", status: http.StatusOK, answer: disbursementViewOf(paidDisbursement(), true), body: paidRequest},
-		{name: "refused", summary: "More than the float", status: http.StatusOK, answer: disbursementViewOf(refusedDisbursement(), false), body: `{
+		{name: "paid", summary: "A payout that succeeds", status: http.StatusOK, answer: wire.DisbursementOf(paidDisbursement(), false), body: paidRequest},
+		{name: "paid-again", summary: "A request that was made before", status: http.StatusOK, answer: wire.DisbursementOf(paidDisbursement(), true), body: paidRequest},
+		{name: "refused", summary: "More than the float", status: http.StatusOK, answer: wire.DisbursementOf(refusedDisbursement(), false), body: `{
   "amount": 5000000,
   "currency": "RWF",
   "operator": "mtn",

@@ -3,36 +3,19 @@ package httpapi
 import (
 	"encoding/json"
 	"reflect"
-	"strings"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-const schemaPrefix = "#/components/schemas/"
-
-// schemas are all schemas of the API: of the bodies that it checks, by schemaFor, and of its answers, by viewOfType. They are
-// complete when the program starts and never change.
-var schemas = huma.NewMapRegistry(schemaPrefix, schemaName)
-
-// schemaName names a component by its Go type: paymentView is Payment, refundBody is RefundRequest.
-func schemaName(t reflect.Type, hint string) string {
-	name := huma.DefaultSchemaNamer(t, hint)
-	switch {
-	case name == "ListView":
-		return "PaymentList"
-	case strings.HasSuffix(name, "Body"):
-		return strings.TrimSuffix(name, "Body") + "Request"
-	}
-	return strings.TrimSuffix(name, "View")
-}
-
 // componentOf refers to a schema that stands in the registry.
 func componentOf(schema *huma.Schema) *huma.Schema {
-	for name, s := range schemas.Map() {
+	for name, s := range wire.Schemas.Map() {
 		if s == schema {
-			return &huma.Schema{Ref: schemaPrefix + name}
+			return &huma.Schema{Ref: wire.SchemaPrefix + name}
 		}
 	}
 	panic("a schema is used that is no component")
@@ -40,14 +23,14 @@ func componentOf(schema *huma.Schema) *huma.Schema {
 
 // component registers a schema that belongs to no struct.
 func component(name string, schema *huma.Schema) *huma.Schema {
-	schemas.Map()[name] = schema
-	return &huma.Schema{Ref: schemaPrefix + name}
+	wire.Schemas.Map()[name] = schema
+	return &huma.Schema{Ref: wire.SchemaPrefix + name}
 }
 
 // viewSchema derives the schema of an answer from its struct and returns a reference to it. refine says what a Go type does
 // not tell of its fields.
 func viewSchema[T any](refine func(fields map[string]*huma.Schema)) *huma.Schema {
-	schema := schemas.Schema(reflect.TypeFor[T](), false, "")
+	schema := wire.Schemas.Schema(reflect.TypeFor[T](), false, "")
 	schema.AdditionalProperties = nil // fields may be added within a version
 	for _, field := range schema.Properties {
 		if field.Type == huma.TypeArray {
@@ -64,23 +47,23 @@ var (
 	statusSchema = component("Status", &huma.Schema{
 		Type: huma.TypeString, Enum: anyOf(payments.Statuses), Description: statusDescription(), Examples: []any{payments.Success},
 	})
-	errorSchema   = viewSchema[Error](refineError)
-	paymentSchema = viewSchema[paymentView](refinePayment)
-	listSchema    = viewSchema[listView](unrefined)
-	payoutSchema  = viewSchema[disbursementView](func(fields map[string]*huma.Schema) {
+	errorSchema   = viewSchema[wire.Error](refineError)
+	paymentSchema = viewSchema[wire.Payment](refinePayment)
+	listSchema    = viewSchema[wire.PaymentList](unrefined)
+	payoutSchema  = viewSchema[wire.Disbursement](func(fields map[string]*huma.Schema) {
 		fields["status"] = statusRef("`SUCCESS`, `INSUFFICIENT_FUNDS`, `UNKNOWN_MSISDN` or `ACCOUNT_BLOCKED`.")
 	})
-	metaSchema   = viewSchema[metaView](unrefined)
-	healthSchema = viewSchema[healthView](unrefined)
-	eventSchema  = viewSchema[eventView](refineEvent)
+	metaSchema   = viewSchema[wire.Meta](unrefined)
+	healthSchema = viewSchema[wire.Health](unrefined)
+	eventSchema  = viewSchema[Event](refineEvent)
 
-	eventSummarySchema = viewSchema[EventSummary](refineEventSummary)
-	eventListSchema    = viewSchema[eventListView](unrefined)
-	eventDetailSchema  = viewSchema[eventDetailView](refineEventDetail)
+	eventSummarySchema = viewSchema[wire.EventSummary](refineEventSummary)
+	eventListSchema    = viewSchema[wire.EventList](unrefined)
+	eventDetailSchema  = viewSchema[wire.EventDetail](refineEventDetail)
 
-	testClientSchema     = viewSchema[testClientView](refineTestClient)
-	testClientListSchema = viewSchema[testClientListView](unrefined)
-	promptListSchema     = viewSchema[promptListView](unrefined)
+	testClientSchema     = viewSchema[wire.TestClient](refineTestClient)
+	testClientListSchema = viewSchema[wire.TestClientList](unrefined)
+	promptListSchema     = viewSchema[wire.PromptList](unrefined)
 
 	documentSchema = &huma.Schema{Type: huma.TypeObject, Description: "An OpenAPI 3.1 document.", AdditionalProperties: true}
 )

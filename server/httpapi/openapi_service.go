@@ -1,6 +1,10 @@
 package httpapi
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+)
 
 var metaOperation = operation{
 	id: "getMeta", method: http.MethodGet, path: "/v1/meta", tag: tagService, summary: "Version and capabilities", open: true,
@@ -8,7 +12,7 @@ var metaOperation = operation{
 	answers:     []described{{http.StatusOK, "What this service is.", metaSchema, nil}},
 	examples: []example{{
 		name: "meta", summary: "This version", status: http.StatusOK,
-		answer: metaView{APIVersion, Capabilities, MinSDKVersion, ChangelogURL},
+		answer: wire.MetaOfThisVersion(),
 	}},
 }
 
@@ -19,7 +23,7 @@ var healthOperation = operation{
 		{http.StatusOK, "The service can serve.", healthSchema, nil},
 		{http.StatusServiceUnavailable, "The database is away.", healthSchema, []string{"Retry-After"}},
 	},
-	examples: []example{{name: "healthy", summary: "All is well", status: http.StatusOK, answer: healthView{Status: "ok", Version: "v0.1.0"}}},
+	examples: []example{{name: "healthy", summary: "All is well", status: http.StatusOK, answer: wire.Health{Status: "ok", Version: "v0.1.0"}}},
 }
 
 var documentOperation = operation{

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -23,26 +25,26 @@ var promptIDParameter = &huma.Param{
 
 var promptAnswerParameter = &huma.Param{
 	Name: "answer", In: "path", Required: true, Description: "What the payer does.",
-	Schema: oneOf(slices.Sorted(maps.Keys(promptAnswers))...),
+	Schema: oneOf(slices.Sorted(maps.Keys(wire.PromptAnswers))...),
 }
 
 // testClientParameterDescriptions say what the parameters of the list of test clients are. What reads them is
-// testClientParameters.
+// TestClientParameters.
 var testClientParameterDescriptions = map[string]*huma.Param{
 	"limit": {
 		Description: "Test clients on a page.",
-		Schema:      &huma.Schema{Type: huma.TypeInteger, Format: "int32", Minimum: new(1.0), Maximum: new(float64(maxLimit)), Default: defaultLimit},
+		Schema:      &huma.Schema{Type: huma.TypeInteger, Format: "int32", Minimum: new(1.0), Maximum: new(float64(wire.MaxLimit)), Default: wire.DefaultLimit},
 	},
 	"cursor":   {Description: "`nextCursor` of the page before, as it was.", Schema: &huma.Schema{Type: huma.TypeString}},
 	"country":  {Description: "Of this country.", Schema: oneOf(payments.CoteDIvoire, payments.Rwanda, payments.Benin, payments.Togo)},
 	"operator": {Description: "Of this operator.", Schema: oneOf(payments.Operators...)},
-	"state":    {Description: "In this state.", Schema: oneOf(stateActive, stateBlocked)},
+	"state":    {Description: "In this state.", Schema: oneOf(wire.StateActive, wire.StateBlocked)},
 }
 
 var promptParameterDescriptions = map[string]*huma.Param{
 	"limit": {
 		Description: "Prompts on a page.",
-		Schema:      &huma.Schema{Type: huma.TypeInteger, Format: "int32", Minimum: new(1.0), Maximum: new(float64(maxLimit)), Default: defaultLimit},
+		Schema:      &huma.Schema{Type: huma.TypeInteger, Format: "int32", Minimum: new(1.0), Maximum: new(float64(wire.MaxLimit)), Default: wire.DefaultLimit},
 	},
 	"cursor": {Description: "`nextCursor` of the page before, as it was.", Schema: &huma.Schema{Type: huma.TypeString}},
 }
@@ -51,7 +53,7 @@ func refineTestClient(fields map[string]*huma.Schema) {
 	fields["operator"].Enum = anyOf(payments.Operators)
 	fields["country"].Enum = []any{payments.CoteDIvoire, payments.Rwanda, payments.Benin, payments.Togo}
 	fields["msisdn"].Pattern = payments.MSISDNPattern
-	fields["state"].Enum = []any{stateActive, stateBlocked}
+	fields["state"].Enum = []any{wire.StateActive, wire.StateBlocked}
 	fields["behaviour"].Enum = []any{payments.Approve, payments.Cancel, payments.WrongPIN, payments.Ignore, payments.Manual}
 }
 
@@ -60,12 +62,12 @@ var listTestClientsOperation = operation{
 	description: "The sandbox's SIM registry, in the order of the numbers, a page at a time. Test clients are made and changed as resources " +
 		"of the cluster, not here.\n\n" +
 		"A parameter with a value that it cannot have is refused, never corrected; one that is not known is ignored.",
-	parameters: describedParameters(testClientParameters, testClientParameterDescriptions, []string{"limit", "cursor", "state"}),
+	parameters: describedParameters(wire.TestClientParameters, testClientParameterDescriptions, []string{"limit", "cursor", "state"}),
 	answers:    []described{{http.StatusOK, "A page.", testClientListSchema, nil}},
 	errors:     []string{"invalid_params"},
 	examples: []example{{
-		name: "active", summary: "Who can pay", status: http.StatusOK, parameters: map[string]any{"state": stateActive},
-		answer: testClientListView{Data: []testClientView{testClientViewOf(exampleTestClient())}},
+		name: "active", summary: "Who can pay", status: http.StatusOK, parameters: map[string]any{"state": wire.StateActive},
+		answer: wire.TestClientList{Data: []wire.TestClient{wire.TestClientOf(exampleTestClient())}},
 	}},
 }
 
@@ -76,7 +78,7 @@ var getTestClientOperation = operation{
 	answers:     []described{{http.StatusOK, "The test client.", testClientSchema, nil}},
 	errors:      []string{"not_found", "invalid_params"},
 	examples: []example{{
-		name: "alice", summary: "A test client", status: http.StatusOK, answer: testClientViewOf(exampleTestClient()),
+		name: "alice", summary: "A test client", status: http.StatusOK, answer: wire.TestClientOf(exampleTestClient()),
 		parameters: map[string]any{"msisdn": exampleMSISDN},
 	}},
 }
@@ -86,12 +88,12 @@ var listPromptsOperation = operation{
 	summary: "List what waits for a test client's answer",
 	description: "What the payer's phone would show: the `PENDING` payments of this SIM, oldest first, whatever its `behaviour`. One that is " +
 		"forwarded to an operator's API is answered there and is not among them.",
-	parameters: append([]*huma.Param{msisdnParameter}, describedParameters(promptParameters, promptParameterDescriptions, []string{"limit"})...),
+	parameters: append([]*huma.Param{msisdnParameter}, describedParameters(wire.PromptParameters, promptParameterDescriptions, []string{"limit"})...),
 	answers:    []described{{http.StatusOK, "A page.", promptListSchema, nil}},
 	errors:     []string{"not_found", "invalid_params"},
 	examples: []example{{
 		name: "one", summary: "One payment waits", status: http.StatusOK, parameters: map[string]any{"msisdn": exampleMSISDN},
-		answer: promptListView{Data: []promptView{promptViewOf(examplePrompt())}},
+		answer: wire.PromptList{Data: []wire.Prompt{wire.PromptOf(examplePrompt())}},
 	}},
 }
 
@@ -110,7 +112,7 @@ var answerPromptOperation = operation{
 	}},
 	errors: []string{"not_found", "invalid_params", "prompt_closed"},
 	examples: []example{{
-		name: "approve", summary: "The payer confirms", status: http.StatusOK, answer: viewOf(answeredCollection()),
+		name: "approve", summary: "The payer confirms", status: http.StatusOK, answer: wire.PaymentOf(answeredCollection()),
 		parameters: map[string]any{"msisdn": exampleMSISDN, "tx": pendingCollection().ID.String(), "answer": "approve"},
 	}},
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
-// eventView describes the body of an event, which package webhooks builds. A test holds the two together.
-type eventView struct {
+// Event describes the body of an event, which package webhooks builds. A test holds the two together.
+type Event struct {
 	Event                 string          `json:"event" enum:"payment.completed,payment.refunded,disbursement.completed" doc:"Branch on it, so that a refund is not read as a payment."`
 	TxID                  string          `json:"tx_id" doc:"Transaction id. Match on it."`
 	OrgID                 string          `json:"org_id" doc:"The sandbox's organization."`

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
@@ -17,7 +19,7 @@ import (
 const bookingTimeout = 10 * time.Second
 
 func (s *Server) createPayment(w http.ResponseWriter, r *http.Request) (answer, error) {
-	body, err := createPaymentSchema.decode(w, r)
+	body, err := wire.CreatePayment.Decode(w, r)
 	if err != nil {
 		return answer{}, err
 	}
@@ -29,7 +31,7 @@ func (s *Server) createPayment(w http.ResponseWriter, r *http.Request) (answer, 
 }
 
 // collect records a collection, or finds the one that the same request made before.
-func (s *Server) collect(ctx context.Context, who session, body fields) (made recorded, replayed bool, err error) {
+func (s *Server) collect(ctx context.Context, who session, body wire.Fields) (made recorded, replayed bool, err error) {
 	asked := newIntent(payments.Collection, body, "")
 	return s.once(ctx, who, asked, func(ctx context.Context, sandbox *store.Sandbox) (recorded, error) {
 		made, err := s.tryCollect(ctx, sandbox, asked, true)
@@ -61,8 +63,8 @@ func (s *Server) tryCollect(ctx context.Context, sandbox *store.Sandbox, asked *
 
 // decideCollection checks a collection against the sandbox's configuration and decides its outcome, or the outcomes between which
 // its payer decides.
-func (s *Server) decideCollection(ctx context.Context, sandbox *store.Sandbox, body fields, presume bool) (*store.NewCollection, error) {
-	scenario := payments.Scenario(body.text("scenario"))
+func (s *Server) decideCollection(ctx context.Context, sandbox *store.Sandbox, body wire.Fields, presume bool) (*store.NewCollection, error) {
+	scenario := payments.Scenario(body.Text("scenario"))
 	market, presumed, err := s.marketOf(ctx, sandbox, body, presume && scenario == "")
 	if err != nil {
 		return nil, err
@@ -71,7 +73,7 @@ func (s *Server) decideCollection(ctx context.Context, sandbox *store.Sandbox, b
 	if err != nil {
 		return nil, err
 	}
-	split := environment.Terms.SplitCommission(body.integer("amount"))
+	split := environment.Terms.SplitCommission(body.Integer("amount"))
 	t := s.described(payments.Collection, body)
 	if t.ID, err = payments.NewID(s.now(), s.random); err != nil {
 		return nil, err
@@ -107,41 +109,41 @@ func (s *Server) outcomesOf(facts payments.CollectionFacts, sandbox *store.Sandb
 }
 
 // described is a transaction with all that its request says of itself.
-func (s *Server) described(kind payments.Type, body fields) payments.Transaction {
+func (s *Server) described(kind payments.Type, body wire.Fields) payments.Transaction {
 	return payments.Transaction{
-		Type: kind, Reference: body.text("reference"), OrderRef: body.text("order_ref"), OrderURL: body.optionalText("order_url"),
-		URLProtected: body.boolean("is_url_protected"), Store: body.text("application"), Description: body.optionalText("description"),
-		Currency: body.text("currency"), MSISDN: body.text("msisdn"), Amount: body.integer("amount"),
+		Type: kind, Reference: body.Text("reference"), OrderRef: body.Text("order_ref"), OrderURL: body.OptionalText("order_url"),
+		URLProtected: body.Boolean("is_url_protected"), Store: body.Text("application"), Description: body.OptionalText("description"),
+		Currency: body.Text("currency"), MSISDN: body.Text("msisdn"), Amount: body.Integer("amount"),
 	}
 }
 
 // marketOf finds out which operator and country a request means: what it says, else what the registered SIM says, else what
 // the number's prefix says. The SIM is not looked up if the market can be presumed from the prefix: whoever records the request
 // then sees to it that the registry does not know better.
-func (s *Server) marketOf(ctx context.Context, sandbox *store.Sandbox, body fields, presume bool) (market store.Market, presumed bool, err error) {
-	market = store.Market{Operator: payments.Operator(body.text("operator")), Country: payments.Country(body.text("country"))}
+func (s *Server) marketOf(ctx context.Context, sandbox *store.Sandbox, body wire.Fields, presume bool) (market store.Market, presumed bool, err error) {
+	market = store.Market{Operator: payments.Operator(body.Text("operator")), Country: payments.Country(body.Text("country"))}
 	if market.Operator != "" && market.Country != "" {
 		return market, false, nil
 	}
-	operator, country, _ := operators.Detect(body.text("msisdn"))
+	operator, country, _ := operators.Detect(body.Text("msisdn"))
 	market.Operator, market.Country = cmp.Or(market.Operator, operator), cmp.Or(market.Country, country)
 	if _, err := environmentFor(sandbox, market, body); presume && err == nil {
 		return market, true, nil
 	}
-	sim, err := s.store.FindSIM(ctx, sandbox.Tenant, body.text("msisdn"))
+	sim, err := s.store.FindSIM(ctx, sandbox.Tenant, body.Text("msisdn"))
 	if err != nil {
 		return market, false, err
 	}
 	if sim != nil {
-		market.Operator = cmp.Or(payments.Operator(body.text("operator")), sim.Operator)
-		market.Country = cmp.Or(payments.Country(body.text("country")), sim.Country)
+		market.Operator = cmp.Or(payments.Operator(body.Text("operator")), sim.Operator)
+		market.Country = cmp.Or(payments.Country(body.Text("country")), sim.Country)
 	}
 	return market, false, undetected(market)
 }
 
 // undetected is the error of a request whose market nobody knows.
 func undetected(market store.Market) error {
-	wrong := fieldErrors{}
+	wrong := wire.FieldErrors{}
 	if market.Operator == "" {
 		wrong["operator"] = []string{"cannot be detected from the msisdn: send one of mtn, orange, moov, airtel"}
 	}
@@ -149,22 +151,22 @@ func undetected(market store.Market) error {
 		wrong["country"] = []string{"cannot be detected from the msisdn: send one of CI, RW, BJ, TG"}
 	}
 	if len(wrong) > 0 {
-		return invalidBody(wrong)
+		return wire.InvalidBody(wrong)
 	}
 	return nil
 }
 
 // environmentFor finds the environment that a request is made in, after its store.
-func environmentFor(sandbox *store.Sandbox, market store.Market, body fields) (store.Environment, error) {
-	if slug := body.text("application"); !sandbox.Stores[slug] {
-		return store.Environment{}, notFound(fmt.Sprintf("There is no store %q in this sandbox; application has to be the slug of one.", slug))
+func environmentFor(sandbox *store.Sandbox, market store.Market, body wire.Fields) (store.Environment, error) {
+	if slug := body.Text("application"); !sandbox.Stores[slug] {
+		return store.Environment{}, wire.NotFound(fmt.Sprintf("There is no store %q in this sandbox; application has to be the slug of one.", slug))
 	}
 	environment, found := sandbox.Environments[market]
 	if !found || !environment.Enabled {
-		return environment, environmentNotFound("This sandbox has no enabled environment for the operator %s in %s.", market.Operator, market.Country)
+		return environment, wire.EnvironmentNotFound("This sandbox has no enabled environment for the operator %s in %s.", market.Operator, market.Country)
 	}
-	if payments.CanonicalCurrency(body.text("currency")) != environment.Currency {
-		return environment, invalidField("currency", fmt.Sprintf("has to be %s, the currency of %s", environment.Currency, market.Country))
+	if payments.CanonicalCurrency(body.Text("currency")) != environment.Currency {
+		return environment, wire.InvalidField("currency", fmt.Sprintf("has to be %s, the currency of %s", environment.Currency, market.Country))
 	}
 	return environment, nil
 }

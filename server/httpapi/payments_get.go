@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -13,14 +15,14 @@ import (
 func (s *Server) getPayment(_ http.ResponseWriter, r *http.Request) (answer, error) {
 	id, err := payments.ParseID(chi.URLParam(r, "id"))
 	if err != nil {
-		return answer{}, noSuchTransaction()
+		return answer{}, wire.NoSuchTransaction()
 	}
 	t, err := s.store.GetTransactionOf(r.Context(), sessionOf(r).sandbox, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return answer{}, noSuchTransaction()
+		return answer{}, wire.NoSuchTransaction()
 	}
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{status: http.StatusOK, body: viewOf(t)}, nil
+	return answer{status: http.StatusOK, body: wire.PaymentOf(t)}, nil
 }

@@ -2,24 +2,26 @@ package httpapi
 
 import (
 	"net/http"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
 func (s *Server) listPayments(_ http.ResponseWriter, r *http.Request) (answer, error) {
 	tenant := sessionOf(r).sandbox.Tenant
-	q, err := parseListQuery(r.URL.RawQuery, tenant)
+	q, err := wire.ParsePaymentQuery(r.URL.RawQuery, tenant)
 	if err != nil {
 		return answer{}, err
 	}
-	found, err := s.store.ListTransactions(r.Context(), tenant, q.filter, q.after, q.limit+1)
+	found, err := s.store.ListTransactions(r.Context(), tenant, q.Filter, q.After, q.Limit+1)
 	if err != nil {
 		return answer{}, err
 	}
-	page := listView{Data: []paymentView{}, HasMore: len(found) > q.limit}
-	for _, t := range found[:min(len(found), q.limit)] {
-		page.Data = append(page.Data, viewOf(t))
+	page := wire.PaymentList{Data: []wire.Payment{}, HasMore: len(found) > q.Limit}
+	for _, t := range found[:min(len(found), q.Limit)] {
+		page.Data = append(page.Data, wire.PaymentOf(t))
 	}
 	if page.HasMore {
-		cursor := paymentCursors.after(tenant, found[q.limit-1].ID)
+		cursor := wire.PaymentCursors.After(tenant, found[q.Limit-1].ID)
 		page.NextCursor = &cursor
 	}
 	return answer{status: http.StatusOK, body: page}, nil

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -145,7 +147,7 @@ func (s *Server) limitRate(next http.Handler) http.Handler {
 		w.Header().Set("X-RateLimit-Reset", reset)
 		if !a.granted {
 			w.Header().Set("Retry-After", reset)
-			s.fail(w, r, &Error{Status: http.StatusTooManyRequests, Code: "rate_limited",
+			s.fail(w, r, &wire.Error{Status: http.StatusTooManyRequests, Code: "rate_limited",
 				Message: fmt.Sprintf("This sandbox takes %d requests a minute. Try again in %s seconds.", sandbox.RateLimit, reset)})
 			return
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -11,13 +13,13 @@ import (
 )
 
 func (s *Server) createRefund(w http.ResponseWriter, r *http.Request) (answer, error) {
-	body, err := refundSchema.decodeOptional(w, r)
+	body, err := wire.CreateRefund.DecodeOptional(w, r)
 	if err != nil {
 		return answer{}, err
 	}
 	parent, err := payments.ParseID(chi.URLParam(r, "id"))
 	if err != nil {
-		return answer{}, noSuchTransaction()
+		return answer{}, wire.NoSuchTransaction()
 	}
 	made, replayed, err := s.refund(r.Context(), sessionOf(r), parent, body)
 	if err != nil {
@@ -27,7 +29,7 @@ func (s *Server) createRefund(w http.ResponseWriter, r *http.Request) (answer, e
 }
 
 // refund records a refund, or finds the one that the same request made before.
-func (s *Server) refund(ctx context.Context, who session, parent payments.ID, body fields) (made recorded, replayed bool, err error) {
+func (s *Server) refund(ctx context.Context, who session, parent payments.ID, body wire.Fields) (made recorded, replayed bool, err error) {
 	asked := newIntent(payments.Refund, body, parent.String())
 	return s.once(ctx, who, asked, func(ctx context.Context, sandbox *store.Sandbox) (recorded, error) {
 		return s.tryRefund(ctx, sandbox, parent, asked)
@@ -44,7 +46,7 @@ func (s *Server) tryRefund(ctx context.Context, sandbox *store.Sandbox, parentID
 		err = parent.CheckRefund(n.Amount)
 	}
 	if err != nil {
-		return recorded{}, refundRefusal(err)
+		return recorded{}, wire.RefundRefusal(err)
 	}
 	if n.ID, err = payments.NewID(s.now(), s.random); err != nil {
 		return recorded{}, err
@@ -56,7 +58,7 @@ func (s *Server) tryRefund(ctx context.Context, sandbox *store.Sandbox, parentID
 	begun := s.now()
 	t, after, err := s.store.CreateRefund(ctx, sandbox.Tenant, n)
 	if err != nil {
-		return recorded{}, refundRefusal(err)
+		return recorded{}, wire.RefundRefusal(err)
 	}
 	return recorded{transaction: t, answerAt: begun.Add(after)}, nil
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/go-chi/chi/v5"
 	"github.com/google/go-cmp/cmp"
 
@@ -25,16 +27,16 @@ const hashesFile = "testdata/request_hashes.json"
 // hashHandlers answer a request with the hash that the idempotency check stores, or with the error body.
 var hashHandlers = map[string]func(w http.ResponseWriter, r *http.Request) ([]byte, error){
 	"/v1/payments": func(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-		body, err := createPaymentSchema.decode(w, r)
-		return requestHash(payments.Collection, body, ""), err
+		body, err := wire.CreatePayment.Decode(w, r)
+		return wire.RequestHash(payments.Collection, body, ""), err
 	},
 	"/v1/payments/{id}/refund": func(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-		body, err := refundSchema.decodeOptional(w, r)
-		return requestHash(payments.Refund, body, chi.URLParam(r, "id")), err
+		body, err := wire.CreateRefund.DecodeOptional(w, r)
+		return wire.RequestHash(payments.Refund, body, chi.URLParam(r, "id")), err
 	},
 	"/v1/disbursements": func(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-		body, err := disbursementSchema.decode(w, r)
-		return requestHash(payments.Disbursement, body, ""), err
+		body, err := wire.CreateDisbursement.Decode(w, r)
+		return wire.RequestHash(payments.Disbursement, body, ""), err
 	},
 }
 

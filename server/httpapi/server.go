@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/store"
@@ -69,11 +71,11 @@ func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
 	r.Use(s.identify, s.recoverPanic, byDecodedPath)
 	r.NotFound(s.handle(func(http.ResponseWriter, *http.Request) (answer, error) {
-		return answer{}, notFound("There is nothing at this path. The API is under /v1, see GET /v1/openapi.json.")
+		return answer{}, wire.NotFound("There is nothing at this path. The API is under /v1, see GET /v1/openapi.json.")
 	}))
 	r.MethodNotAllowed(s.handle(func(w http.ResponseWriter, req *http.Request) (answer, error) {
 		w.Header().Set("Allow", allowed(r, req.URL.Path))
-		return answer{}, &Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed",
+		return answer{}, &wire.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed",
 			Message: "This path does not answer the method " + req.Method + "."}
 	}))
 	api := api{r, []func(http.Handler) http.Handler{s.authenticate, s.refuseSuspended, s.limitRate}}
@@ -155,7 +157,7 @@ var answers = sync.Pool{New: func() any { return new([]byte) }}
 func writeJSON(w http.ResponseWriter, status int, body any) {
 	kept := answers.Get().(*[]byte)
 	defer answers.Put(kept)
-	out, err := appendAnswer((*kept)[:0], body)
+	out, err := wire.Append((*kept)[:0], body)
 	if err != nil {
 		slog.Error("an answer cannot be encoded", "error", err)
 		http.Error(w, `{"error":"internal","message":"The answer could not be encoded.","detail":null}`, http.StatusInternalServerError)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -12,20 +14,20 @@ import (
 
 func (s *Server) listTestClients(_ http.ResponseWriter, r *http.Request) (answer, error) {
 	tenant := sessionOf(r).sandbox.Tenant
-	q := testClientQuery{limit: defaultLimit}
-	if _, wrong := testClientParameters.read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
-		return answer{}, invalidParams(wrong)
+	q := wire.TestClientQuery{Limit: wire.DefaultLimit}
+	if _, wrong := wire.TestClientParameters.Read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
+		return answer{}, wire.InvalidParams(wrong)
 	}
-	found, err := s.store.ListTestClients(r.Context(), tenant, q.filter, msisdnAt(q.after), q.limit+1)
+	found, err := s.store.ListTestClients(r.Context(), tenant, q.Filter, wire.MSISDNAt(q.After), q.Limit+1)
 	if err != nil {
 		return answer{}, err
 	}
-	page := testClientListView{Data: []testClientView{}, HasMore: len(found) > q.limit}
-	for i := range found[:min(len(found), q.limit)] {
-		page.Data = append(page.Data, testClientViewOf(&found[i]))
+	page := wire.TestClientList{Data: []wire.TestClient{}, HasMore: len(found) > q.Limit}
+	for i := range found[:min(len(found), q.Limit)] {
+		page.Data = append(page.Data, wire.TestClientOf(&found[i]))
 	}
 	if page.HasMore {
-		page.NextCursor = new(testClientCursors.after(tenant, placeOf(found[q.limit-1].MSISDN)))
+		page.NextCursor = new(wire.TestClientCursors.After(tenant, wire.PlaceOf(found[q.Limit-1].MSISDN)))
 	}
 	return answer{status: http.StatusOK, body: page}, nil
 }
@@ -37,19 +39,19 @@ func (s *Server) getTestClient(_ http.ResponseWriter, r *http.Request) (answer, 
 	}
 	client, err := s.store.FindTestClient(r.Context(), sessionOf(r).sandbox.Tenant, msisdn)
 	if errors.Is(err, store.ErrNotFound) {
-		return answer{}, noSuchTestClient()
+		return answer{}, wire.NoSuchTestClient()
 	}
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{status: http.StatusOK, body: testClientViewOf(client)}, nil
+	return answer{status: http.StatusOK, body: wire.TestClientOf(client)}, nil
 }
 
 // msisdnOf is the number in a path, whose + may be written as it is or as %2B. Its error is of type [*Error].
 func msisdnOf(r *http.Request) (string, error) {
 	msisdn := chi.URLParam(r, "msisdn")
 	if !payments.ValidMSISDN(msisdn) {
-		return "", invalidParams(fieldErrors{"msisdn": {"has to be an E.164 number with its leading +, which may be written as %2B"}})
+		return "", wire.InvalidParams(wire.FieldErrors{"msisdn": {"has to be an E.164 number with its leading +, which may be written as %2B"}})
 	}
 	return msisdn, nil
 }

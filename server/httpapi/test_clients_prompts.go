@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -17,32 +19,32 @@ func (s *Server) listPrompts(_ http.ResponseWriter, r *http.Request) (answer, er
 	if err != nil {
 		return answer{}, err
 	}
-	q := promptQuery{limit: defaultLimit}
-	if _, wrong := promptParameters.read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
-		return answer{}, invalidParams(wrong)
+	q := wire.PromptQuery{Limit: wire.DefaultLimit}
+	if _, wrong := wire.PromptParameters.Read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
+		return answer{}, wire.InvalidParams(wrong)
 	}
-	found, err := s.store.ListPrompts(r.Context(), tenant, msisdn, q.after, q.limit+1)
+	found, err := s.store.ListPrompts(r.Context(), tenant, msisdn, q.After, q.Limit+1)
 	if errors.Is(err, store.ErrNotFound) {
-		return answer{}, noSuchTestClient()
+		return answer{}, wire.NoSuchTestClient()
 	}
 	if err != nil {
 		return answer{}, err
 	}
-	page := promptListView{Data: []promptView{}, HasMore: len(found) > q.limit}
-	for i := range found[:min(len(found), q.limit)] {
-		page.Data = append(page.Data, promptViewOf(&found[i]))
+	page := wire.PromptList{Data: []wire.Prompt{}, HasMore: len(found) > q.Limit}
+	for i := range found[:min(len(found), q.Limit)] {
+		page.Data = append(page.Data, wire.PromptOf(&found[i]))
 	}
 	if page.HasMore {
-		page.NextCursor = new(promptCursors.after(tenant, found[q.limit-1].ID))
+		page.NextCursor = new(wire.PromptCursors.After(tenant, found[q.Limit-1].ID))
 	}
 	return answer{status: http.StatusOK, body: page}, nil
 }
 
 // answerPrompt needs no body and ignores one.
 func (s *Server) answerPrompt(_ http.ResponseWriter, r *http.Request) (answer, error) {
-	given, known := promptAnswers[chi.URLParam(r, "answer")]
+	given, known := wire.PromptAnswers[chi.URLParam(r, "answer")]
 	if !known {
-		return answer{}, notFound("There is nothing at this path. A prompt is answered with approve, cancel or wrong_pin.")
+		return answer{}, wire.NotFound("There is nothing at this path. A prompt is answered with approve, cancel or wrong_pin.")
 	}
 	msisdn, err := msisdnOf(r)
 	if err != nil {
@@ -50,13 +52,13 @@ func (s *Server) answerPrompt(_ http.ResponseWriter, r *http.Request) (answer, e
 	}
 	id, err := payments.ParseID(chi.URLParam(r, "tx"))
 	if err != nil {
-		return answer{}, noSuchPrompt()
+		return answer{}, wire.NoSuchPrompt()
 	}
 	t, replayed, err := s.tryToAnswer(r.Context(), sessionOf(r), msisdn, id, given)
 	if err != nil {
-		return answer{}, promptRefusal(err)
+		return answer{}, wire.PromptRefusal(err)
 	}
-	a := answer{status: http.StatusOK, body: viewOf(t)}
+	a := answer{status: http.StatusOK, body: wire.PaymentOf(t)}
 	if replayed {
 		a.header = http.Header{"Idempotent-Replayed": {"true"}}
 	}

@@ -1,15 +1,20 @@
-package httpapi
+package wire
 
-// metaView is the answer of GET /v1/meta.
-type metaView struct {
+// Meta is the answer of GET /v1/meta.
+type Meta struct {
 	APIVersion    string   `json:"api_version" doc:"Date-based version of the API." example:"2026-05-31"`
 	Capabilities  []string `json:"capabilities" doc:"Names to detect features by."`
 	MinSDKVersion string   `json:"min_sdk_version" doc:"The oldest client library that is recommended." example:"0.2.0"`
 	ChangelogURL  string   `json:"changelog_url" format:"uri" doc:"Where changes are written down."`
 }
 
-// healthView is the answer of GET /v1/health.
-type healthView struct {
+// Health is the answer of GET /v1/health.
+type Health struct {
 	Status  string `json:"status" enum:"ok,unavailable"`
 	Version string `json:"version,omitempty" doc:"Of the program that answers."`
+}
+
+// MetaOfThisVersion is the answer of this program.
+func MetaOfThisVersion() Meta {
+	return Meta{APIVersion: APIVersion, Capabilities: Capabilities, MinSDKVersion: MinSDKVersion, ChangelogURL: ChangelogURL}
 }

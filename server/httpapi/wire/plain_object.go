@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 // parsePlainObject reads a JSON object as nearly every client writes one: of texts without escapes, integers of up to 18 digits,
 // booleans and nulls. It reports false for every other text, be it JSON or not, and leaves that to encoding/json, which takes several

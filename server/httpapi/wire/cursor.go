@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 import (
 	"crypto/sha256"
@@ -18,8 +18,8 @@ const cursorSum = 8
 type cursors string
 
 const (
-	paymentCursors cursors = "cursor"
-	eventCursors   cursors = "events"
+	PaymentCursors cursors = "cursor"
+	EventCursors   cursors = "events"
 )
 
 // place reads a cursor.
@@ -32,9 +32,9 @@ func (c cursors) place(into **payments.ID, tenant int64, text string) (problem s
 	return ""
 }
 
-// after names the place after a transaction in a tenant's list. It carries a checksum, so that one that was changed is
+// After names the place after a transaction in a tenant's list. It carries a checksum, so that one that was changed is
 // refused rather than taken for another place; it is no secret, since every query is bound to the tenant anyway.
-func (c cursors) after(tenant int64, id payments.ID) string {
+func (c cursors) After(tenant int64, id payments.ID) string {
 	return base64.RawURLEncoding.EncodeToString(append(id[:], c.checksum(tenant, id)...))
 }
 
@@ -44,7 +44,7 @@ func (c cursors) parse(tenant int64, text string) (payments.ID, error) {
 		return payments.ID{}, errBadCursor
 	}
 	id := payments.ID(raw[:len(payments.ID{})])
-	if c.after(tenant, id) != text { // to the letter: the decoder lets some differences pass
+	if c.After(tenant, id) != text { // to the letter: the decoder lets some differences pass
 		return payments.ID{}, errBadCursor
 	}
 	return id, nil

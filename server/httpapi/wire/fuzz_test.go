@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ func refused(t *testing.T, input any, err error, code string) {
 	if text, err := json.Marshal(e); err != nil || !utf8.Valid(text) {
 		t.Errorf("%q is refused with what is no JSON: %q, %v", input, text, err)
 	}
-	wrong, _ := e.Detail["fieldErrors"].(fieldErrors)
+	wrong, _ := e.Detail["fieldErrors"].(FieldErrors)
 	for field, problems := range wrong {
 		if len(problems) == 0 || slices.Contains(problems, "") {
 			t.Errorf("%q: %s is refused for no reason: %q", input, field, problems)
@@ -35,7 +35,7 @@ func refused(t *testing.T, input any, err error, code string) {
 }
 
 // fuzzBody checks that whatever is sent for a body is either refused as the contract says or keeps what was sent.
-func fuzzBody(f *testing.F, schema requestSchema, seeds ...string) {
+func fuzzBody(f *testing.F, schema RequestSchema, seeds ...string) {
 	seeds = append(seeds,
 		``, ` `, `null`, `{}`, `{}{}`, `[]`, `1`, `"a"`, `{"amount":1}`, `{"amount":1e2}`, `{"amount":100.0}`, `{"amount":-0}`,
 		`{"amount":99999999999999999999}`, `{"amount":1e999999}`, `{"amount":9223372036854775807}`, `{"amount":null,"amount":2}`,
@@ -59,7 +59,7 @@ func fuzzBody(f *testing.F, schema requestSchema, seeds ...string) {
 			return
 		}
 		for name, value := range got {
-			if schema.schema.Properties[name] == nil {
+			if schema.Schema.Properties[name] == nil {
 				t.Errorf("%q: %s is no field", text, name)
 			}
 			switch v := value.(type) {
@@ -79,7 +79,7 @@ func fuzzBody(f *testing.F, schema requestSchema, seeds ...string) {
 			t.Errorf("%q: the number is %q", text, msisdn)
 		}
 		for name, longest := range map[string]int{"reference": 80, "application": 80, "order_ref": 120, "order_url": 500, "description": 200, "currency": 4} {
-			if n := utf8.RuneCountInString(got.text(name)); n > longest {
+			if n := utf8.RuneCountInString(got.Text(name)); n > longest {
 				t.Errorf("%q: %s has %d characters", text, name, n)
 			}
 		}
@@ -91,24 +91,24 @@ func fuzzBody(f *testing.F, schema requestSchema, seeds ...string) {
 		if diff := cmp.Diff(got, again); diff != "" || err != nil {
 			t.Errorf("%q is written as %s, and read then, %v (-first +then):\n%s", text, written, err, diff)
 		}
-		if !bytes.Equal(requestHash(payments.Refund, got, ""), requestHash(payments.Refund, again, "")) {
+		if !bytes.Equal(RequestHash(payments.Refund, got, ""), RequestHash(payments.Refund, again, "")) {
 			t.Errorf("%q has two hashes", text)
 		}
 	})
 }
 
 func FuzzPaymentBody(f *testing.F) {
-	fuzzBody(f, createPaymentSchema,
+	fuzzBody(f, CreatePayment,
 		`{"amount":1000,"currency":"RWF","msisdn":"+250788000001","reference":"r1","application":"shop"}`,
 		`{"amount":1,"currency":"FCFA","operator":"orange","country":"CI","msisdn":"+2250700000001","reference":"é","application":"shop","order_ref":"o","order_url":"https://shop.example/1","is_url_protected":true,"description":"x","scenario":"pin_invalid","x":1}`)
 }
 
 func FuzzRefundBody(f *testing.F) {
-	fuzzBody(f, refundSchema, `{"amount":5000,"reference":"SHOP-REF-20260531120000-0123456789AB"}`, `{"reference":"r"}`, `{"amount":null}`)
+	fuzzBody(f, CreateRefund, `{"amount":5000,"reference":"SHOP-REF-20260531120000-0123456789AB"}`, `{"reference":"r"}`, `{"amount":null}`)
 }
 
 func FuzzDisbursementBody(f *testing.F) {
-	fuzzBody(f, disbursementSchema,
+	fuzzBody(f, CreateDisbursement,
 		`{"amount":1000,"currency":"RWF","operator":"mtn","country":"RW","msisdn":"+250788000001","application":"shop"}`,
 		`{"amount":1000,"currency":"xof","operator":"moov","country":"TG","msisdn":"+1234567","application":"shop","reference":"r1","order_ref":"o","order_url":"http://x","is_url_protected":false,"description":""}`)
 }
@@ -123,12 +123,12 @@ func FuzzMSISDN(f *testing.F) {
 			return
 		}
 		want := payments.ValidMSISDN(msisdn)
-		for name, schema := range map[string]requestSchema{"payments": createPaymentSchema, "disbursements": disbursementSchema} {
-			if got := schema.check(fields{"msisdn": msisdn})["msisdn"] == nil; got != want {
+		for name, schema := range map[string]RequestSchema{"payments": CreatePayment, "disbursements": CreateDisbursement} {
+			if got := schema.check(Fields{"msisdn": msisdn})["msisdn"] == nil; got != want {
 				t.Errorf("%s: %q is valid: %t, want %t", name, msisdn, got, want)
 			}
 		}
-		if _, err := parseListQuery(url.Values{"msisdn": {msisdn}}.Encode(), 1); (err == nil) != want {
+		if _, err := ParsePaymentQuery(url.Values{"msisdn": {msisdn}}.Encode(), 1); (err == nil) != want {
 			t.Errorf("list: %q is refused with %v, want %t", msisdn, err, want)
 		}
 	})
@@ -137,18 +137,18 @@ func FuzzMSISDN(f *testing.F) {
 // FuzzCursor checks that each place has one cursor, and that nothing else is taken for one.
 func FuzzCursor(f *testing.F) {
 	id := payments.ID{0, 6, 0x51, 0x2f, 15: 255}
-	cursor := paymentCursors.after(1, id)
+	cursor := PaymentCursors.After(1, id)
 	f.Add(cursor, id[:], int64(1))
 	f.Add(cursor+"\n", id[:], int64(2))
 	f.Add(cursor[:31]+"A", make([]byte, 16), int64(-1))
 	f.Add(strings.Repeat("A", 32), []byte{}, int64(0))
 	f.Add("", id[:15], int64(1<<62))
 	f.Fuzz(func(t *testing.T, text string, raw []byte, tenant int64) {
-		if id, err := paymentCursors.parse(tenant, text); err == nil {
-			if paymentCursors.after(tenant, id) != text {
+		if id, err := PaymentCursors.parse(tenant, text); err == nil {
+			if PaymentCursors.After(tenant, id) != text {
 				t.Errorf("%q is taken for the cursor of %s", text, id)
 			}
-			if _, err := paymentCursors.parse(tenant+1, text); err == nil {
+			if _, err := PaymentCursors.parse(tenant+1, text); err == nil {
 				t.Errorf("%q is another sandbox's too", text)
 			}
 		} else if id != (payments.ID{}) {
@@ -156,8 +156,8 @@ func FuzzCursor(f *testing.F) {
 		}
 		var id payments.ID
 		copy(id[:], raw)
-		cursor := paymentCursors.after(tenant, id)
-		if back, err := paymentCursors.parse(tenant, cursor); err != nil || back != id {
+		cursor := PaymentCursors.After(tenant, id)
+		if back, err := PaymentCursors.parse(tenant, cursor); err != nil || back != id {
 			t.Errorf("the cursor of %s is read as %s, %v", id, back, err)
 		}
 		if url.QueryEscape(cursor) != cursor {
@@ -169,7 +169,7 @@ func FuzzCursor(f *testing.F) {
 		at := int(text[0]) % len(cursor)
 		for _, c := range []byte(text) {
 			changed := cursor[:at] + string(c) + cursor[at+1:]
-			if _, err := paymentCursors.parse(tenant, changed); err == nil && changed != cursor {
+			if _, err := PaymentCursors.parse(tenant, changed); err == nil && changed != cursor {
 				t.Errorf("%q, made from %q, is taken for a cursor", changed, cursor)
 			}
 		}
@@ -178,16 +178,16 @@ func FuzzCursor(f *testing.F) {
 
 func TestNoChangedCursorIsTaken(t *testing.T) {
 	t.Parallel()
-	cursor := paymentCursors.after(7, payments.ID{1, 2, 3})
+	cursor := PaymentCursors.After(7, payments.ID{1, 2, 3})
 	for i := range cursor {
 		for c := range 256 {
 			if changed := cursor[:i] + string([]byte{byte(c)}) + cursor[i+1:]; changed != cursor {
-				if _, err := paymentCursors.parse(7, changed); err == nil {
+				if _, err := PaymentCursors.parse(7, changed); err == nil {
 					t.Errorf("%q, made from %q, is taken for a cursor", changed, cursor)
 				}
 			}
 		}
-		if _, err := paymentCursors.parse(7, cursor[:i]); err == nil {
+		if _, err := PaymentCursors.parse(7, cursor[:i]); err == nil {
 			t.Errorf("%q is taken for a cursor", cursor[:i])
 		}
 	}
@@ -199,17 +199,17 @@ func FuzzListQuery(f *testing.F) {
 		"", "limit=20", "limit=0", "limit=+5", "limit=%35", "status=SUCCESS&type=refund", "country=RW&operator=mtn", "order=a&order_ref=a",
 		"order=a&order_ref=b", "created_after=2026-05-31T12:00:00Z&created_before=2026-05-31T12:00:00.5%2B02:00", "created_after=0000-01-01T00:00:00Z",
 		"msisdn=%2B250788000001", "reference=%00", "reference=%FF", "application=%zz", "a;b", "cursor=x", "unknown=1&&=", "limit=1&limit=1", "limit",
-		"cursor=" + paymentCursors.after(1, payments.ID{1}),
+		"cursor=" + PaymentCursors.After(1, payments.ID{1}),
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		q, err := parseListQuery(raw, 1)
+		q, err := ParsePaymentQuery(raw, 1)
 		if err != nil {
 			refused(t, raw, err, "invalid_params")
-			wrong := err.(*Error).Detail["fieldErrors"].(fieldErrors)
+			wrong := err.(*Error).Detail["fieldErrors"].(FieldErrors)
 			for name := range wrong {
-				if _, known := listParameters[name]; !known && name != "query" {
+				if _, known := PaymentParameters[name]; !known && name != "query" {
 					t.Errorf("%q is refused for %q", raw, name)
 				}
 			}
@@ -223,27 +223,27 @@ func FuzzListQuery(f *testing.F) {
 			t.Fatalf("%q cannot be read, and was", raw)
 		}
 		for name, given := range values {
-			if _, known := listParameters[name]; known && (len(given) != 1 || given[0] == "" || !utf8.ValidString(given[0]) || strings.ContainsRune(given[0], 0)) {
+			if _, known := PaymentParameters[name]; known && (len(given) != 1 || given[0] == "" || !utf8.ValidString(given[0]) || strings.ContainsRune(given[0], 0)) {
 				t.Errorf("%q: %s is %q, and was taken", raw, name, given)
 			}
 		}
 		meant := map[string]string{
-			"country": string(q.filter.Country), "operator": string(q.filter.Operator), "status": string(q.filter.Status), "type": string(q.filter.Type),
-			"application": q.filter.Store, "reference": q.filter.Reference, "msisdn": q.filter.MSISDN,
+			"country": string(q.Filter.Country), "operator": string(q.Filter.Operator), "status": string(q.Filter.Status), "type": string(q.Filter.Type),
+			"application": q.Filter.Store, "reference": q.Filter.Reference, "msisdn": q.Filter.MSISDN,
 		}
 		for name, value := range meant {
 			if values.Get(name) != value {
 				t.Errorf("%q: %s is taken for %q", raw, name, value)
 			}
 		}
-		if order := q.filter.OrderRef; values.Has("order") && values.Get("order") != order || values.Has("order_ref") && values.Get("order_ref") != order {
+		if order := q.Filter.OrderRef; values.Has("order") && values.Get("order") != order || values.Has("order_ref") && values.Get("order_ref") != order {
 			t.Errorf("%q: the order is taken for %q", raw, order)
 		}
-		if values.Has("cursor") != (q.after != nil) || values.Has("created_after") != (q.filter.CreatedAfter != nil) || values.Has("created_before") != (q.filter.CreatedBefore != nil) {
+		if values.Has("cursor") != (q.After != nil) || values.Has("created_after") != (q.Filter.CreatedAfter != nil) || values.Has("created_before") != (q.Filter.CreatedBefore != nil) {
 			t.Errorf("%q: a parameter is left out: %+v", raw, q)
 		}
-		if q.limit < 1 || q.limit > maxLimit || !values.Has("limit") && q.limit != defaultLimit {
-			t.Errorf("%q: the limit is %d", raw, q.limit)
+		if q.Limit < 1 || q.Limit > MaxLimit || !values.Has("limit") && q.Limit != DefaultLimit {
+			t.Errorf("%q: the limit is %d", raw, q.Limit)
 		}
 	})
 }

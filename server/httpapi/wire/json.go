@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 import (
 	"bytes"
@@ -6,15 +6,15 @@ import (
 	"strconv"
 )
 
-// jsonAppender is an answer that writes itself, byte for byte as encoding/json would write it: what nearly all answers are made of
+// appender is an answer that writes itself, byte for byte as encoding/json would write it: what nearly all answers are made of
 // does, since reflection costs several times as much.
-type jsonAppender interface {
+type appender interface {
 	appendJSON(b []byte) []byte
 }
 
-// appendAnswer writes an answer behind b, with a line break at its end.
-func appendAnswer(b []byte, body any) ([]byte, error) {
-	if body, ok := body.(jsonAppender); ok {
+// Append writes an answer behind b, with a line break at its end.
+func Append(b []byte, body any) ([]byte, error) {
+	if body, ok := body.(appender); ok {
 		return append(body.appendJSON(b), '\n'), nil
 	}
 	return appendEncoded(b, body)

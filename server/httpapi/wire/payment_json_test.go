@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 import (
 	"bytes"
@@ -11,14 +11,14 @@ import (
 )
 
 // sameAsReflection checks that an answer writes itself as encoding/json writes it.
-func sameAsReflection(t *testing.T, answer jsonAppender) {
+func sameAsReflection(t *testing.T, answer appender) {
 	t.Helper()
 	before := []byte("what was there")
 	want, err := appendEncoded(bytes.Clone(before), answer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := appendAnswer(bytes.Clone(before), answer)
+	got, err := Append(bytes.Clone(before), answer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,23 +44,23 @@ func TestPaymentsWriteThemselves(t *testing.T) {
 	disbursement := settled
 	disbursement.Type, disbursement.MerchantBalanceAfter = payments.Disbursement, new(int64(7))
 	made := []*payments.Transaction{&pending, &settled, &failed, &refund, &disbursement}
-	list := listView{Data: []paymentView{}}
+	list := PaymentList{Data: []Payment{}}
 	sameAsReflection(t, list)
 	for _, transaction := range made {
 		for _, transaction.Operator = range append(payments.Operators, "nobody") {
-			sameAsReflection(t, viewOf(transaction))
-			list.Data = append(list.Data, viewOf(transaction))
+			sameAsReflection(t, PaymentOf(transaction))
+			list.Data = append(list.Data, PaymentOf(transaction))
 		}
 	}
 	sameAsReflection(t, list)
 	cursor := "next"
-	sameAsReflection(t, listView{Data: list.Data[:1], NextCursor: &cursor, HasMore: true})
+	sameAsReflection(t, PaymentList{Data: list.Data[:1], NextCursor: &cursor, HasMore: true})
 
-	var full paymentView // has no field that is zero, nor two that are alike
+	var full Payment // has no field that is zero, nor two that are alike
 	fill(reflect.ValueOf(&full).Elem())
 	full.Raw = json.RawMessage(` { "a" : [ 1, "x y" ] } `)
 	sameAsReflection(t, full)
-	sameAsReflection(t, paymentView{})
+	sameAsReflection(t, Payment{})
 }
 
 // fill gives each field of a struct another value.
@@ -87,7 +87,7 @@ func FuzzPaymentWritesItself(f *testing.F) {
 		f.Add(text, int64(-1))
 	}
 	f.Fuzz(func(t *testing.T, text string, amount int64) {
-		v := paymentView{Reference: text, Description: &text, OrderURL: &text, Amount: amount, RefundedAmount: &amount}
+		v := Payment{Reference: text, Description: &text, OrderURL: &text, Amount: amount, RefundedAmount: &amount}
 		sameAsReflection(t, v)
 	})
 }

@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 import (
 	"encoding/json"
@@ -25,23 +25,23 @@ type EventSummary struct {
 	LastError          *string `json:"lastError" doc:"Why the last attempt did not count; null if it was acknowledged, or none was made."`
 }
 
-// eventListView is the answer of GET /v1/events.
-type eventListView struct {
+// EventList is the answer of GET /v1/events.
+type EventList struct {
 	Data       []EventSummary `json:"data" doc:"In the order of their transactions, newest first."`
 	NextCursor *string        `json:"nextCursor" doc:"Send it as cursor to get the next page; null on the last one."`
 	HasMore    bool           `json:"hasMore"`
 }
 
-// eventDetailView is the answer of GET /v1/events/{id}.
-type eventDetailView struct {
+// EventDetail is the answer of GET /v1/events/{id}.
+type EventDetail struct {
 	EventSummary
-	Body     string                `json:"body" doc:"What every delivery sends, or would send, byte for byte: what is signed."`
-	Payload  json.RawMessage       `json:"payload" doc:"The same, parsed."`
-	Attempts []deliveryAttemptView `json:"attempts" doc:"The latest 100, oldest first."`
+	Body     string            `json:"body" doc:"What every delivery sends, or would send, byte for byte: what is signed."`
+	Payload  json.RawMessage   `json:"payload" doc:"The same, parsed."`
+	Attempts []DeliveryAttempt `json:"attempts" doc:"The latest 100, oldest first."`
 }
 
-// deliveryAttemptView is an attempt to deliver an event.
-type deliveryAttemptView struct {
+// DeliveryAttempt is an attempt to deliver an event.
+type DeliveryAttempt struct {
 	Number         int     `json:"number" minimum:"1" doc:"Counted from 1, on and on when an event is sent again."`
 	StartedAt      string  `json:"startedAt" format:"date-time" doc:"ISO 8601, UTC."`
 	DurationMs     int64   `json:"durationMs" doc:"Until the answer was there, or the attempt was given up."`
@@ -50,7 +50,7 @@ type deliveryAttemptView struct {
 	ResponseBody   string  `json:"responseBody" doc:"The first 4 KiB of the answer. Bytes that are not UTF-8 are replaced by U+FFFD."`
 }
 
-func eventSummaryOf(e *store.Event) EventSummary {
+func EventSummaryOf(e *store.Event) EventSummary {
 	return EventSummary{
 		ID: webhooks.EventID(e.ID), Event: e.Type.Event(), TxID: e.ID.String(), Status: string(e.Status), State: string(e.State),
 		AttemptCount: e.Attempts, CreatedAt: payments.FormatTime(e.CreatedAt), NextAttemptAt: momentOf(e.NextAttemptAt),
@@ -58,12 +58,12 @@ func eventSummaryOf(e *store.Event) EventSummary {
 	}
 }
 
-func eventDetailOf(e *store.EventDetail) eventDetailView {
-	view := eventDetailView{
-		EventSummary: eventSummaryOf(&e.Event), Body: string(e.Body), Payload: e.Body, Attempts: []deliveryAttemptView{},
+func EventDetailOf(e *store.EventDetail) EventDetail {
+	view := EventDetail{
+		EventSummary: EventSummaryOf(&e.Event), Body: string(e.Body), Payload: e.Body, Attempts: []DeliveryAttempt{},
 	}
 	for _, a := range e.History {
-		view.Attempts = append(view.Attempts, deliveryAttemptView{
+		view.Attempts = append(view.Attempts, DeliveryAttempt{
 			Number: a.Number, StartedAt: payments.FormatTime(a.StartedAt), DurationMs: a.Duration.Milliseconds(),
 			ResponseStatus: a.ResponseStatus, Error: a.Error, ResponseBody: strings.ToValidUTF8(string(a.ResponseBody), "\uFFFD"),
 		})

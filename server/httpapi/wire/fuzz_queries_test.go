@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 import (
 	"bytes"
@@ -28,7 +28,7 @@ func FuzzAmount(f *testing.F) {
 		if strings.ContainsAny(text, `,"{}[]`) || !utf8.ValidString(text) {
 			return // may be several fields
 		}
-		body, err := refundSchema.parse([]byte(`{"amount":` + text + `}`))
+		body, err := CreateRefund.parse([]byte(`{"amount":` + text + `}`))
 		written := strings.Trim(text, " \t\r\n")
 		n, isNumber := new(big.Int).SetString(written, 10)
 		valid := isNumber && decimalInteger.MatchString(written) && n.Cmp(big.NewInt(1)) >= 0 && n.Cmp(big.NewInt(payments.MaxAmount)) <= 0
@@ -38,8 +38,8 @@ func FuzzAmount(f *testing.F) {
 		if valid != (err == nil) {
 			t.Fatalf("the amount %q is refused with %v", text, err)
 		}
-		if valid && body.integer("amount") != n.Int64() {
-			t.Errorf("the amount %q is read as %d", text, body.integer("amount"))
+		if valid && body.Integer("amount") != n.Int64() {
+			t.Errorf("the amount %q is read as %d", text, body.Integer("amount"))
 		}
 	})
 }
@@ -49,25 +49,25 @@ func FuzzAmount(f *testing.F) {
 func FuzzOtherListQueries(f *testing.F) {
 	id := payments.ID{1, 2, 3}
 	for _, seed := range []string{
-		"", "limit=5", "limit=101", "limit=1&limit=2", "cursor=" + eventCursors.after(1, id), "cursor=" + testClientCursors.after(1, id), "cursor=" + promptCursors.after(1, id),
+		"", "limit=5", "limit=101", "limit=1&limit=2", "cursor=" + EventCursors.After(1, id), "cursor=" + TestClientCursors.After(1, id), "cursor=" + PromptCursors.After(1, id),
 		"event=payment.completed&state=queued", "tx_id=" + id.String(), "created_after=2026-05-31T12:00:00Z", "country=RW&operator=mtn&state=Blocked", "a;b", "%zz",
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		var events eventQuery
-		var clients testClientQuery
-		var prompts promptQuery
-		values, wrong := eventParameters.read(raw, 1, &events)
-		read(t, eventParameters, eventCursors, raw, values, wrong, events.after, events.limit)
-		values, wrong = testClientParameters.read(raw, 1, &clients)
-		read(t, testClientParameters, testClientCursors, raw, values, wrong, clients.after, clients.limit)
-		values, wrong = promptParameters.read(raw, 1, &prompts)
-		read(t, promptParameters, promptCursors, raw, values, wrong, prompts.after, prompts.limit)
+		var events EventQuery
+		var clients TestClientQuery
+		var prompts PromptQuery
+		values, wrong := EventParameters.Read(raw, 1, &events)
+		read(t, EventParameters, EventCursors, raw, values, wrong, events.After, events.Limit)
+		values, wrong = TestClientParameters.Read(raw, 1, &clients)
+		read(t, TestClientParameters, TestClientCursors, raw, values, wrong, clients.After, clients.Limit)
+		values, wrong = PromptParameters.Read(raw, 1, &prompts)
+		read(t, PromptParameters, PromptCursors, raw, values, wrong, prompts.After, prompts.Limit)
 	})
 }
 
-func read[Q any](t *testing.T, known parameters[Q], of cursors, raw string, values url.Values, wrong fieldErrors, after *payments.ID, limit int) {
+func read[Q any](t *testing.T, known Parameters[Q], of cursors, raw string, values url.Values, wrong FieldErrors, after *payments.ID, limit int) {
 	t.Helper()
 	for name, why := range wrong {
 		if _, found := known[name]; !found && name != "query" || len(why) == 0 || why[0] == "" {
@@ -75,16 +75,16 @@ func read[Q any](t *testing.T, known parameters[Q], of cursors, raw string, valu
 		}
 	}
 	if len(wrong) > 0 {
-		refused(t, raw, invalidParams(wrong), "invalid_params")
+		refused(t, raw, InvalidParams(wrong), "invalid_params")
 		return
 	}
 	if want, err := url.ParseQuery(raw); err != nil || want.Encode() != values.Encode() {
 		t.Fatalf("%q is read as %v, %v", raw, values, err)
 	}
-	if values.Has("cursor") != (after != nil) || after != nil && of.after(1, *after) != values.Get("cursor") {
+	if values.Has("cursor") != (after != nil) || after != nil && of.After(1, *after) != values.Get("cursor") {
 		t.Errorf("%q leads to %v", raw, after)
 	}
-	if values.Has("limit") && (limit < 1 || limit > maxLimit) {
+	if values.Has("limit") && (limit < 1 || limit > MaxLimit) {
 		t.Errorf("%q has the limit %d", raw, limit)
 	}
 }
@@ -97,8 +97,8 @@ func FuzzPlaceOfANumber(f *testing.F) {
 		if !payments.ValidMSISDN(a) || !payments.ValidMSISDN(b) {
 			return
 		}
-		at, beside := placeOf(a), placeOf(b)
-		if back := msisdnAt(&at); back != a {
+		at, beside := PlaceOf(a), PlaceOf(b)
+		if back := MSISDNAt(&at); back != a {
 			t.Errorf("the place of %s is that of %s", a, back)
 		}
 		if (a == b) != (at == beside) || (a < b) != (bytes.Compare(at[:], beside[:]) < 0) {

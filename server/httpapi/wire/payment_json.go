@@ -1,12 +1,12 @@
-package httpapi
+package wire
 
 import (
 	"bytes"
 	"encoding/json"
 )
 
-// appendJSON implements [jsonAppender].
-func (v paymentView) appendJSON(b []byte) []byte {
+// appendJSON implements [appender].
+func (v Payment) appendJSON(b []byte) []byte {
 	o := jsonObject(append(b, '{'))
 	o.text("id", v.ID)
 	o.text("type", v.Type)
@@ -55,8 +55,8 @@ func appendCompact(b []byte, value json.RawMessage) []byte {
 	return out.Bytes()
 }
 
-// appendJSON implements [jsonAppender].
-func (v listView) appendJSON(b []byte) []byte {
+// appendJSON implements [appender].
+func (v PaymentList) appendJSON(b []byte) []byte {
 	b = append(b, `{"data":[`...)
 	for i, payment := range v.Data {
 		if i > 0 {

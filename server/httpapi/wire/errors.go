@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 import (
 	"fmt"
@@ -14,59 +14,59 @@ type Error struct {
 	Message string         `json:"message" doc:"What is wrong, and what to send instead."`
 	Detail  map[string]any `json:"detail" doc:"Structured detail, such as the fields that are wrong."`
 
-	retryAfter string // seconds, for the header Retry-After; empty for none
+	RetryAfter string `json:"-"` // seconds, for the header Retry-After; empty for none
 }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
-// fieldErrors maps a field of a request to what is wrong with it.
-type fieldErrors map[string][]string
+// FieldErrors maps a field of a request to what is wrong with it.
+type FieldErrors map[string][]string
 
-func invalidBody(fields fieldErrors) *Error {
+func InvalidBody(fields FieldErrors) *Error {
 	e := &Error{Status: http.StatusBadRequest, Code: "invalid_body", Message: "The request body is invalid; detail.fieldErrors says which fields and why."}
 	e.Detail = map[string]any{"fieldErrors": fields}
 	return e
 }
 
-func invalidField(field, message string) *Error { return invalidBody(fieldErrors{field: {message}}) }
+func InvalidField(field, message string) *Error { return InvalidBody(FieldErrors{field: {message}}) }
 
 func malformedBody(message string) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: "invalid_body", Message: message}
 }
 
-func notFound(message string) *Error {
+func NotFound(message string) *Error {
 	return &Error{Status: http.StatusNotFound, Code: "not_found", Message: message}
 }
 
-func unauthorized() *Error {
+func Unauthorized() *Error {
 	return &Error{Status: http.StatusUnauthorized, Code: "unauthorized",
 		Message: "Send the sandbox's API key as `Authorization: Bearer <key>`. It is missing, malformed or not valid here."}
 }
 
-func environmentNotFound(format string, args ...any) *Error {
+func EnvironmentNotFound(format string, args ...any) *Error {
 	return &Error{Status: http.StatusNotFound, Code: "env_not_found", Message: fmt.Sprintf(format, args...)}
 }
 
-func duplicateReference(reference string) *Error {
+func DuplicateReference(reference string) *Error {
 	return &Error{Status: http.StatusConflict, Code: "duplicate_reference",
 		Message: fmt.Sprintf("The reference %q belongs to another request. Send a new reference, or repeat that request exactly.", reference)}
 }
 
-func quotaExceeded(e store.ErrQuotaExceeded) *Error {
+func QuotaExceeded(e store.ErrQuotaExceeded) *Error {
 	return &Error{Status: http.StatusPaymentRequired, Code: "quota_exceeded",
 		Message: fmt.Sprintf("This sandbox has made the %d transactions that it may make in a calendar month (UTC). Nothing was recorded.", e.Quota),
 		Detail:  map[string]any{"monthlyTransactions": e.Quota}}
 }
 
-func unavailable() *Error {
-	return &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", retryAfter: "1",
+func Unavailable() *Error {
+	return &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", RetryAfter: "1",
 		Message: "The service cannot reach its database. This request recorded nothing; repeat it, with the same reference if it has one."}
 }
 
-// uncertain is unavailable after something was sent to the database that may have been committed. The reference is the one to repeat the
+// Uncertain is unavailable after something was sent to the database that may have been committed. The reference is the one to repeat the
 // request with, empty for none.
-func uncertain(reference string) *Error {
-	e := &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Detail: repeatWith(reference), retryAfter: "1",
+func Uncertain(reference string) *Error {
+	e := &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Detail: repeatWith(reference), RetryAfter: "1",
 		Message: "The service lost its database while it worked on this request. It is not known whether it was recorded. Repeat it: nothing is recorded twice."}
 	if e.Detail != nil {
 		e.Message = "The service lost its database while it worked on this request. It is not known whether it was recorded. Repeat it with the reference in detail.reference: under one reference nothing is recorded twice."
@@ -74,8 +74,8 @@ func uncertain(reference string) *Error {
 	return e
 }
 
-// internal is the answer to what should not happen. The reference is the one to repeat the request with, empty for none.
-func internal(reference string) *Error {
+// Internal is the answer to what should not happen. The reference is the one to repeat the request with, empty for none.
+func Internal(reference string) *Error {
 	return &Error{Status: http.StatusInternalServerError, Code: "internal", Detail: repeatWith(reference),
 		Message: "Something went wrong on our side. Repeat the request with the same reference; nothing is booked twice."}
 }
@@ -88,13 +88,13 @@ func repeatWith(reference string) map[string]any {
 	return map[string]any{"reference": reference}
 }
 
-func overloaded() *Error {
-	return &Error{Status: http.StatusServiceUnavailable, Code: "overloaded", retryAfter: "1",
+func Overloaded() *Error {
+	return &Error{Status: http.StatusServiceUnavailable, Code: "overloaded", RetryAfter: "1",
 		Message: "More is asked of the service than it can do in good time. This request recorded nothing; repeat it, with the same reference if it has one."}
 }
 
-// suspended asks for a pause of a minute: a person ends it, and nobody knows when.
-func suspended() *Error {
-	return &Error{Status: http.StatusServiceUnavailable, Code: "suspended", retryAfter: "60",
+// Suspended asks for a pause of a minute: a person ends it, and nobody knows when.
+func Suspended() *Error {
+	return &Error{Status: http.StatusServiceUnavailable, Code: "suspended", RetryAfter: "60",
 		Message: "This sandbox is suspended. Nothing was recorded. Ask whoever runs it to set suspend to false in its spec."}
 }

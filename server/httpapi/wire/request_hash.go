@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 import (
 	"crypto/sha256"
@@ -7,9 +7,9 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// requestHash tells whether two requests are the same: of one type, for the same parent if they have one, with the same known
-// fields as they were sent, before anything was detected or filled in.
-func requestHash(kind payments.Type, body fields, parent string) []byte {
+// RequestHash tells whether two requests are the same: of one type, for the same parent if they have one, with the same known
+// Fields as they were sent, before anything was detected or filled in.
+func RequestHash(kind payments.Type, body Fields, parent string) []byte {
 	text, err := json.Marshal(body) // of a map: its keys are sorted
 	if err != nil {
 		panic("encoding a decoded request: " + err.Error()) // it came from JSON

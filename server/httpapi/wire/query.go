@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 import (
 	"fmt"
@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	defaultLimit = 20
-	maxLimit     = 100
+	DefaultLimit = 20
+	MaxLimit     = 100
 )
 
-// parameters read each parameter of a query into a Q and return what is wrong with it.
-type parameters[Q any] map[string]func(q *Q, value string, tenant int64) (problem string)
+// Parameters read each parameter of a query into a Q and return what is wrong with it.
+type Parameters[Q any] map[string]func(q *Q, value string, tenant int64) (problem string)
 
-// read reads a query. A value that cannot be meant is wrong, never corrected or left out. Parameters that are not known are
+// Read reads a query. A value that cannot be meant is wrong, never corrected or left out. Parameters that are not known are
 // ignored.
-func (p parameters[Q]) read(raw string, tenant int64, q *Q) (url.Values, fieldErrors) {
+func (p Parameters[Q]) Read(raw string, tenant int64, q *Q) (url.Values, FieldErrors) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
 		return nil, p.unreadable(raw)
 	}
-	wrong := fieldErrors{}
+	wrong := FieldErrors{}
 	for name, given := range values {
 		read, known := p[name]
 		if !known {
@@ -42,8 +42,8 @@ func (p parameters[Q]) read(raw string, tenant int64, q *Q) (url.Values, fieldEr
 }
 
 // unreadable names the parameters of a query that are not encoded as they have to be.
-func (p parameters[Q]) unreadable(raw string) fieldErrors {
-	wrong := fieldErrors{}
+func (p Parameters[Q]) unreadable(raw string) FieldErrors {
+	wrong := FieldErrors{}
 	for pair := range strings.SplitSeq(raw, "&") {
 		if _, err := url.ParseQuery(pair); err != nil {
 			name, _, _ := strings.Cut(pair, "=")
@@ -56,7 +56,7 @@ func (p parameters[Q]) unreadable(raw string) fieldErrors {
 	return wrong
 }
 
-func invalidParams(wrong fieldErrors) *Error {
+func InvalidParams(wrong FieldErrors) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: "invalid_params",
 		Message: "The query is invalid; detail.fieldErrors says which parameters and why.",
 		Detail:  map[string]any{"fieldErrors": wrong}}
@@ -64,8 +64,8 @@ func invalidParams(wrong fieldErrors) *Error {
 
 func limit(into *int, value string) (problem string) {
 	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > maxLimit || strconv.Itoa(n) != value {
-		return fmt.Sprintf("has to be a number from 1 to %d", maxLimit)
+	if err != nil || n < 1 || n > MaxLimit || strconv.Itoa(n) != value {
+		return fmt.Sprintf("has to be a number from 1 to %d", MaxLimit)
 	}
 	*into = n
 	return ""

@@ -1,12 +1,12 @@
-package httpapi
+package wire
 
 import (
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
-// promptView is a payment as the payer's phone shows it.
-type promptView struct {
+// Prompt is a payment as the payer's phone shows it.
+type Prompt struct {
 	ID            string  `json:"id" doc:"Of the payment that waits for an answer." example:"TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
 	Amount        int64   `json:"amount" doc:"Gross amount, in whole units of the currency."`
 	CustomerTotal int64   `json:"customerTotal" doc:"What the payer pays if it is approved."`
@@ -18,35 +18,35 @@ type promptView struct {
 	ExpiresAt     string  `json:"expiresAt" format:"date-time" doc:"When it ends TIMEOUT if nobody answers."`
 }
 
-func promptViewOf(p *store.Prompt) promptView {
-	return promptView{
+func PromptOf(p *store.Prompt) Prompt {
+	return Prompt{
 		ID: p.ID.String(), Amount: p.Amount, CustomerTotal: p.CustomerTotal, Currency: p.Currency, Application: p.Store,
 		Reference: p.Reference, Description: p.Description, CreatedAt: payments.FormatTime(p.CreatedAt), ExpiresAt: payments.FormatTime(p.ExpiresAt),
 	}
 }
 
-// promptListView is the answer of GET /v1/test_clients/{msisdn}/prompts.
-type promptListView struct {
-	Data       []promptView `json:"data" doc:"Oldest first."`
-	NextCursor *string      `json:"nextCursor" doc:"Send it as cursor to get the next page; null on the last one."`
-	HasMore    bool         `json:"hasMore"`
+// PromptList is the answer of GET /v1/test_clients/{msisdn}/prompts.
+type PromptList struct {
+	Data       []Prompt `json:"data" doc:"Oldest first."`
+	NextCursor *string  `json:"nextCursor" doc:"Send it as cursor to get the next page; null on the last one."`
+	HasMore    bool     `json:"hasMore"`
 }
 
-// promptQuery is what a list of prompts is asked for.
-type promptQuery struct {
-	after *payments.ID
-	limit int
+// PromptQuery is what a list of prompts is asked for.
+type PromptQuery struct {
+	After *payments.ID
+	Limit int
 }
 
-// promptParameters reads each parameter into a query and returns what is wrong with it.
-var promptParameters = parameters[promptQuery]{
-	"limit": func(q *promptQuery, value string, _ int64) string { return limit(&q.limit, value) },
-	"cursor": func(q *promptQuery, value string, tenant int64) string {
-		return promptCursors.place(&q.after, tenant, value)
+// PromptParameters reads each parameter into a query and returns what is wrong with it.
+var PromptParameters = Parameters[PromptQuery]{
+	"limit": func(q *PromptQuery, value string, _ int64) string { return limit(&q.Limit, value) },
+	"cursor": func(q *PromptQuery, value string, tenant int64) string {
+		return PromptCursors.place(&q.After, tenant, value)
 	},
 }
 
-// promptAnswers are the answers as a path says them.
-var promptAnswers = map[string]payments.Answer{
+// PromptAnswers are the answers as a path says them.
+var PromptAnswers = map[string]payments.Answer{
 	"approve": payments.AnswerApprove, "cancel": payments.AnswerCancel, "wrong_pin": payments.AnswerWrongPIN,
 }

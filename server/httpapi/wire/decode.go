@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 import (
 	"bytes"
@@ -25,44 +25,44 @@ func init() {
 	huma.ValidateStrictCasing = true
 }
 
-// requestSchema is the JSON schema of a request body. The same schema stands in the API's description.
-type requestSchema struct {
+// RequestSchema is the JSON schema of a request body. The same schema stands in the API's description.
+type RequestSchema struct {
 	registry huma.Registry
-	schema   *huma.Schema
+	Schema   *huma.Schema
 }
 
 // schemaFor derives the schema of a body from its struct and tags.
-func schemaFor[T any]() requestSchema {
-	return requestSchema{schemas, schemas.Schema(reflect.TypeFor[T](), false, "")}
+func schemaFor[T any]() RequestSchema {
+	return RequestSchema{Schemas, Schemas.Schema(reflect.TypeFor[T](), false, "")}
 }
 
-// fields is a request body: its known fields, all valid by the schema. A field that was null or left out is not there.
-type fields map[string]any
+// Fields is a request body: its known fields, all valid by the schema. A field that was null or left out is not there.
+type Fields map[string]any
 
-func (f fields) text(name string) string {
+func (f Fields) Text(name string) string {
 	s, _ := f[name].(string)
 	return s
 }
 
-func (f fields) optionalText(name string) *string {
+func (f Fields) OptionalText(name string) *string {
 	if s, ok := f[name].(string); ok {
 		return &s
 	}
 	return nil
 }
 
-func (f fields) integer(name string) int64 {
+func (f Fields) Integer(name string) int64 {
 	n, _ := f[name].(int64)
 	return n
 }
 
-func (f fields) boolean(name string) bool {
+func (f Fields) Boolean(name string) bool {
 	b, _ := f[name].(bool)
 	return b
 }
 
-// decode reads a request's body and checks it. Its errors are of type [*Error] and name every wrong field at once.
-func (q requestSchema) decode(w http.ResponseWriter, r *http.Request) (fields, error) {
+// Decode reads a request's body and checks it. Its errors are of type [*Error] and name every wrong field at once.
+func (q RequestSchema) Decode(w http.ResponseWriter, r *http.Request) (Fields, error) {
 	if err := checkMediaType(r); err != nil {
 		return nil, err
 	}
@@ -73,14 +73,14 @@ func (q requestSchema) decode(w http.ResponseWriter, r *http.Request) (fields, e
 	return q.parse(text)
 }
 
-// decodeOptional is decode for a body that may be left out. That a chunked one is empty shows only at its end.
-func (q requestSchema) decodeOptional(w http.ResponseWriter, r *http.Request) (fields, error) {
+// DecodeOptional is decode for a body that may be left out. That a chunked one is empty shows only at its end.
+func (q RequestSchema) DecodeOptional(w http.ResponseWriter, r *http.Request) (Fields, error) {
 	text, err := readBody(w, r)
 	if err != nil {
 		return nil, err
 	}
 	if len(text) == 0 {
-		return fields{}, nil
+		return Fields{}, nil
 	}
 	if err := checkMediaType(r); err != nil {
 		return nil, err
@@ -97,19 +97,19 @@ func checkMediaType(r *http.Request) error {
 }
 
 // parse reads the text of a body and checks it.
-func (q requestSchema) parse(text []byte) (fields, error) {
+func (q RequestSchema) parse(text []byte) (Fields, error) {
 	object, err := parseObject(text)
 	if err != nil {
 		return nil, err
 	}
-	known := fields{}
-	for name := range q.schema.Properties {
+	known := Fields{}
+	for name := range q.Schema.Properties {
 		if value := object[name]; value != nil {
 			known[name] = value
 		}
 	}
 	if wrong := q.check(known); len(wrong) > 0 {
-		return nil, invalidBody(wrong)
+		return nil, InvalidBody(wrong)
 	}
 	return known, nil
 }
@@ -168,15 +168,15 @@ func integerOf(number json.Number) any {
 }
 
 // check returns what is wrong with each field.
-func (q requestSchema) check(body fields) fieldErrors {
-	wrong := fieldErrors{}
-	for _, name := range q.schema.Required {
+func (q RequestSchema) check(body Fields) FieldErrors {
+	wrong := FieldErrors{}
+	for _, name := range q.Schema.Required {
 		if _, sent := body[name]; !sent {
 			wrong[name] = []string{"is required" + q.example(name)}
 		}
 	}
 	for name, value := range body {
-		schema := q.schema.Properties[name]
+		schema := q.Schema.Properties[name]
 		if text, ok := value.(string); ok && strings.ContainsRune(text, 0) {
 			wrong[name] = append(wrong[name], "must not contain NUL characters")
 		} else if ok && schema.Format == "uri" && !absoluteURL(text) {
@@ -202,8 +202,8 @@ func absoluteURL(text string) bool {
 }
 
 // example shows what a field may look like, if the schema has an example.
-func (q requestSchema) example(name string) string {
-	if examples := q.schema.Properties[name].Examples; len(examples) > 0 {
+func (q RequestSchema) example(name string) string {
+	if examples := q.Schema.Properties[name].Examples; len(examples) > 0 {
 		return fmt.Sprintf(", for example %v", examples[0])
 	}
 	return ""

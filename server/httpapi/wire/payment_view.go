@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 import (
 	"encoding/json"
@@ -7,8 +7,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// paymentView is the Payment representation: what creating, reading and listing transactions answers with.
-type paymentView struct {
+// Payment is the Payment representation: what creating, reading and listing transactions answers with.
+type Payment struct {
 	ID                    string          `json:"id" doc:"Transaction id. Webhooks name it tx_id." example:"TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
 	Type                  string          `json:"type" enum:"collection,refund,disbursement" doc:"A collection is a payment of a customer."`
 	Status                string          `json:"status" doc:"PENDING is the only status that changes."`
@@ -42,8 +42,8 @@ type paymentView struct {
 	Raw                   json.RawMessage `json:"raw" doc:"The operator-native payload; _simulated is true in it."`
 }
 
-func viewOf(t *payments.Transaction) paymentView {
-	v := paymentView{
+func PaymentOf(t *payments.Transaction) Payment {
+	v := Payment{
 		ID: t.ID.String(), Type: string(t.Type), Status: string(t.Status),
 		Amount: t.Amount, Commission: t.Commission, NetAmount: t.NetAmount, CustomerTotal: t.CustomerTotal(),
 		MerchantAbsorptionPct: t.AbsorptionPct, MerchantShare: t.MerchantShare(), CustomerShare: t.CustomerShare(),

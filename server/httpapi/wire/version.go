@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 // The version of the API, and what a client can ask for by name.
 const (

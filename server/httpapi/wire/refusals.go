@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 import (
 	"errors"
@@ -9,12 +9,12 @@ import (
 	"github.com/cauri-dev/cauri/server/store"
 )
 
-// refundRefusal says in the contract's words why a parent cannot be refunded.
-func refundRefusal(err error) error {
+// RefundRefusal says in the contract's words why a parent cannot be refunded.
+func RefundRefusal(err error) error {
 	var exceeds payments.ErrExceedsRefundable
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return noSuchTransaction()
+		return NoSuchTransaction()
 	case errors.Is(err, payments.ErrNotRefundable):
 		return &Error{Status: http.StatusUnprocessableEntity, Code: "not_refundable", Message: "Only a collection with status SUCCESS can be refunded."}
 	case errors.As(err, &exceeds):
@@ -25,11 +25,11 @@ func refundRefusal(err error) error {
 	return err
 }
 
-// resendRefusal says why an event cannot be sent again.
-func resendRefusal(err error) error {
+// ResendRefusal says why an event cannot be sent again.
+func ResendRefusal(err error) error {
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return noSuchEvent()
+		return NoSuchEvent()
 	case errors.Is(err, store.ErrNoEndpoint):
 		return &Error{Status: http.StatusConflict, Code: "no_webhook",
 			Message: "This sandbox has no webhook URL to send the event to. Set spec.webhook.url of the SandboxEnvironment first."}
@@ -40,20 +40,20 @@ func resendRefusal(err error) error {
 	return err
 }
 
-func noSuchEvent() *Error {
-	return notFound("There is no event with this id in this sandbox.")
+func NoSuchEvent() *Error {
+	return NotFound("There is no event with this id in this sandbox.")
 }
 
-func noSuchPrompt() *Error {
-	return notFound("There is no payment with this id that this test client was asked to confirm.")
+func NoSuchPrompt() *Error {
+	return NotFound("There is no payment with this id that this test client was asked to confirm.")
 }
 
-// promptRefusal says in the API's words why a prompt cannot be answered.
-func promptRefusal(err error) error {
+// PromptRefusal says in the API's words why a prompt cannot be answered.
+func PromptRefusal(err error) error {
 	closed := new(store.ErrPromptClosed)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return noSuchPrompt()
+		return NoSuchPrompt()
 	case errors.As(err, &closed):
 		status := closed.Transaction.Status
 		return &Error{Status: http.StatusConflict, Code: "prompt_closed",
@@ -63,10 +63,10 @@ func promptRefusal(err error) error {
 	return err
 }
 
-func noSuchTestClient() *Error {
-	return notFound("There is no test client with this number in this sandbox.")
+func NoSuchTestClient() *Error {
+	return NotFound("There is no test client with this number in this sandbox.")
 }
 
-func noSuchTransaction() *Error {
-	return notFound("There is no transaction with this id in this sandbox.")
+func NoSuchTransaction() *Error {
+	return NotFound("There is no transaction with this id in this sandbox.")
 }

@@ -1,7 +1,7 @@
-package httpapi
+package wire
 
-// createPaymentBody is the body of POST /v1/payments.
-type createPaymentBody struct {
+// CreatePaymentRequest is the body of POST /v1/payments.
+type CreatePaymentRequest struct {
 	_              struct{} `additionalProperties:"true"`
 	Amount         int64    `json:"amount" minimum:"1" maximum:"1000000000000" example:"25000" doc:"Gross amount, in whole units of the currency."`
 	Currency       string   `json:"currency" pattern:"^[A-Za-z]{3,4}$" patternDescription:"a currency of 3 or 4 letters" example:"RWF" doc:"The environment's currency. FCFA and CFA are taken as XOF."`
@@ -17,19 +17,19 @@ type createPaymentBody struct {
 	Scenario       string   `json:"scenario,omitempty" enum:"success,pin_invalid,low_balance,timeout,blocked,cancelled,unknown_msisdn,limit_exceeded,maintenance,duplicate" example:"success" doc:"Forces an outcome."`
 }
 
-var createPaymentSchema = schemaFor[createPaymentBody]()
+var CreatePayment = schemaFor[CreatePaymentRequest]()
 
-// refundBody is the body of POST /v1/payments/{id}/refund. It may be left out altogether.
-type refundBody struct {
+// RefundRequest is the body of POST /v1/payments/{id}/refund. It may be left out altogether.
+type RefundRequest struct {
 	_         struct{} `additionalProperties:"true"`
 	Amount    int64    `json:"amount,omitempty" minimum:"1" maximum:"1000000000000" example:"5000" doc:"In whole units of the currency. Left out: all that is left to refund."`
 	Reference string   `json:"reference,omitempty" minLength:"1" maxLength:"80" example:"SHOP-REF-20260531120000-0123456789AB" doc:"Idempotency key; generated when left out."`
 }
 
-var refundSchema = schemaFor[refundBody]()
+var CreateRefund = schemaFor[RefundRequest]()
 
-// disbursementBody is the body of POST /v1/disbursements.
-type disbursementBody struct {
+// DisbursementRequest is the body of POST /v1/disbursements.
+type DisbursementRequest struct {
 	_              struct{} `additionalProperties:"true"`
 	Amount         int64    `json:"amount" minimum:"1" maximum:"1000000000000" example:"25000" doc:"In whole units of the currency."`
 	Currency       string   `json:"currency" pattern:"^[A-Za-z]{3,4}$" patternDescription:"a currency of 3 or 4 letters" example:"RWF" doc:"The environment's currency. FCFA and CFA are taken as XOF."`
@@ -44,4 +44,4 @@ type disbursementBody struct {
 	Description    string   `json:"description,omitempty" maxLength:"200" example:"Weekly payout" doc:"Stored and returned; does not affect the outcome."`
 }
 
-var disbursementSchema = schemaFor[disbursementBody]()
+var CreateDisbursement = schemaFor[DisbursementRequest]()

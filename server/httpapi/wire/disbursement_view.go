@@ -1,11 +1,11 @@
-package httpapi
+package wire
 
 import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// disbursementView is the answer of POST /v1/disbursements.
-type disbursementView struct {
+// Disbursement is the answer of POST /v1/disbursements.
+type Disbursement struct {
 	TxID                  string `json:"tx_id" doc:"Transaction id." example:"TX_0SGCEVCRD35J7GWVBNSNZ5FWYM"`
 	Type                  string `json:"type" enum:"disbursement"`
 	Status                string `json:"status"`
@@ -15,8 +15,8 @@ type disbursementView struct {
 	Idempotent            bool   `json:"idempotent" doc:"The disbursement existed already."`
 }
 
-func disbursementViewOf(t *payments.Transaction, replayed bool) disbursementView {
-	return disbursementView{
+func DisbursementOf(t *payments.Transaction, replayed bool) Disbursement {
+	return Disbursement{
 		TxID: t.ID.String(), Type: string(t.Type), Status: string(t.Status), Amount: t.Amount,
 		MerchantBalanceAfter: t.MerchantBalanceAfter, RecipientBalanceAfter: t.SIMBalanceAfter, Idempotent: replayed,
 	}

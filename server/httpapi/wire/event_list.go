@@ -1,0 +1,57 @@
+package wire
+
+import (
+	"slices"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// EventQuery is what a list of events is asked for.
+type EventQuery struct {
+	Filter store.EventFilter
+	After  *payments.ID
+	Limit  int
+}
+
+// EventParameters reads each parameter into a query and returns what is wrong with it.
+var EventParameters = Parameters[EventQuery]{
+	"limit": func(q *EventQuery, value string, _ int64) string { return limit(&q.Limit, value) },
+	"cursor": func(q *EventQuery, value string, tenant int64) string {
+		return EventCursors.place(&q.After, tenant, value)
+	},
+	"event": func(q *EventQuery, value string, _ int64) string {
+		i := slices.Index(EventNames, value)
+		if i < 0 {
+			return "has to be one of " + join(EventNames)
+		}
+		q.Filter.Type = payments.Types[i]
+		return ""
+	},
+	"state": func(q *EventQuery, value string, _ int64) string {
+		q.Filter.State = store.EventState(value)
+		if !slices.Contains(store.EventStates, q.Filter.State) {
+			return "has to be one of " + join(store.EventStates)
+		}
+		return ""
+	},
+	"tx_id": func(q *EventQuery, value string, _ int64) string {
+		id, err := payments.ParseID(value)
+		if err != nil {
+			return "has to be a transaction's id, TX_ with 26 characters behind it"
+		}
+		q.Filter.Transaction = &id
+		return ""
+	},
+	"created_after":  func(q *EventQuery, value string, _ int64) string { return moment(&q.Filter.CreatedAfter, value) },
+	"created_before": func(q *EventQuery, value string, _ int64) string { return moment(&q.Filter.CreatedBefore, value) },
+}
+
+// EventNames are the names of the events of [payments.Types], in their order.
+var EventNames = func() []string {
+	var names []string
+	for _, t := range payments.Types {
+		names = append(names, t.Event())
+	}
+	return names
+}()

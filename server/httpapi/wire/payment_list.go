@@ -1,0 +1,84 @@
+package wire
+
+import (
+	"slices"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// PaymentList is the answer of GET /v1/payments.
+type PaymentList struct {
+	Data       []Payment `json:"data" doc:"Newest first."`
+	NextCursor *string   `json:"nextCursor" doc:"Send it as cursor to get the next page; null on the last one."`
+	HasMore    bool      `json:"hasMore"`
+}
+
+// PaymentQuery is what a list is asked for.
+type PaymentQuery struct {
+	Filter store.Filter
+	After  *payments.ID
+	Limit  int
+}
+
+// ParsePaymentQuery reads the query of a list; its error, of type [*Error], names every parameter that is wrong.
+func ParsePaymentQuery(raw string, tenant int64) (PaymentQuery, error) {
+	q := PaymentQuery{Limit: DefaultLimit}
+	values, wrong := PaymentParameters.Read(raw, tenant, &q)
+	if values.Has("order") && values.Has("order_ref") && values.Get("order") != values.Get("order_ref") {
+		wrong["order"] = append(wrong["order"], "differs from order_ref, which means the same: send one of them")
+	}
+	if len(wrong) > 0 {
+		return PaymentQuery{}, InvalidParams(wrong)
+	}
+	return q, nil
+}
+
+// PaymentParameters reads each parameter into a query and returns what is wrong with it.
+var PaymentParameters = Parameters[PaymentQuery]{
+	"limit": func(q *PaymentQuery, value string, _ int64) string { return limit(&q.Limit, value) },
+	"cursor": func(q *PaymentQuery, value string, tenant int64) string {
+		return PaymentCursors.place(&q.After, tenant, value)
+	},
+	"country": func(q *PaymentQuery, value string, _ int64) string {
+		q.Filter.Country = payments.Country(value)
+		if _, known := q.Filter.Country.Currency(); !known {
+			return "has to be one of CI, RW, BJ, TG"
+		}
+		return ""
+	},
+	"operator": func(q *PaymentQuery, value string, _ int64) string {
+		q.Filter.Operator = payments.Operator(value)
+		if !q.Filter.Operator.Valid() {
+			return "has to be one of mtn, orange, moov, airtel"
+		}
+		return ""
+	},
+	"status": func(q *PaymentQuery, value string, _ int64) string {
+		q.Filter.Status = payments.Status(value)
+		if !slices.Contains(payments.Statuses, q.Filter.Status) {
+			return "has to be one of " + join(payments.Statuses)
+		}
+		return ""
+	},
+	"type": func(q *PaymentQuery, value string, _ int64) string {
+		q.Filter.Type = payments.Type(value)
+		if !slices.Contains(payments.Types, q.Filter.Type) {
+			return "has to be one of " + join(payments.Types)
+		}
+		return ""
+	},
+	"order_ref":   func(q *PaymentQuery, value string, _ int64) string { return text(&q.Filter.OrderRef, value, 120) },
+	"order":       func(q *PaymentQuery, value string, _ int64) string { return text(&q.Filter.OrderRef, value, 120) },
+	"application": func(q *PaymentQuery, value string, _ int64) string { return text(&q.Filter.Store, value, 80) },
+	"reference":   func(q *PaymentQuery, value string, _ int64) string { return text(&q.Filter.Reference, value, 80) },
+	"msisdn": func(q *PaymentQuery, value string, _ int64) string {
+		q.Filter.MSISDN = value
+		if !payments.ValidMSISDN(value) {
+			return "has to be an E.164 number with its leading +, written as %2B in a URL"
+		}
+		return ""
+	},
+	"created_after":  func(q *PaymentQuery, value string, _ int64) string { return moment(&q.Filter.CreatedAfter, value) },
+	"created_before": func(q *PaymentQuery, value string, _ int64) string { return moment(&q.Filter.CreatedBefore, value) },
+}

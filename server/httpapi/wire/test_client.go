@@ -1,0 +1,101 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// TestClient is a SIM of the registry with its holder.
+type TestClient struct {
+	MSISDN         string `json:"msisdn" doc:"Its number."`
+	Name           string `json:"name" doc:"Of its TestClient resource." example:"alice"`
+	Operator       string `json:"operator"`
+	Country        string `json:"country"`
+	Currency       string `json:"currency" doc:"Of the country; its balance is in it."`
+	State          string `json:"state" doc:"A blocked SIM can neither pay nor be paid."`
+	Behaviour      string `json:"behaviour" doc:"What its holder does when asked to confirm a payment."`
+	Balance        int64  `json:"balance" doc:"In whole units of the currency, now."`
+	PendingPrompts int64  `json:"pendingPrompts" doc:"Payments that wait for its holder's answer."`
+}
+
+// The states of a test client, as its resource says them.
+const (
+	StateActive  = "Active"
+	StateBlocked = "Blocked"
+)
+
+func TestClientOf(c *store.TestClient) TestClient {
+	v := TestClient{
+		MSISDN: c.MSISDN, Name: c.Name, Operator: string(c.Operator), Country: string(c.Country), Currency: string(c.Currency()),
+		State: StateActive, Behaviour: string(c.Behavior), Balance: c.Balance, PendingPrompts: int64(c.Prompts),
+	}
+	if c.Blocked {
+		v.State = StateBlocked
+	}
+	return v
+}
+
+// TestClientList is the answer of GET /v1/test_clients.
+type TestClientList struct {
+	Data       []TestClient `json:"data" doc:"In the order of their numbers."`
+	NextCursor *string      `json:"nextCursor" doc:"Send it as cursor to get the next page; null on the last one."`
+	HasMore    bool         `json:"hasMore"`
+}
+
+const (
+	TestClientCursors cursors = "test_clients"
+	PromptCursors     cursors = "prompts"
+)
+
+// PlaceOf is a number's place in the list. A number has at most 16 characters, just as many as an id has bytes.
+func PlaceOf(msisdn string) (place payments.ID) {
+	copy(place[:], msisdn)
+	return place
+}
+
+// MSISDNAt is the number at a place, empty for none.
+func MSISDNAt(place *payments.ID) string {
+	if place == nil {
+		return ""
+	}
+	return strings.TrimRight(string(place[:]), "\x00")
+}
+
+// TestClientQuery is what a list of test clients is asked for.
+type TestClientQuery struct {
+	Filter store.TestClientFilter
+	After  *payments.ID
+	Limit  int
+}
+
+// TestClientParameters reads each parameter into a query and returns what is wrong with it.
+var TestClientParameters = Parameters[TestClientQuery]{
+	"limit": func(q *TestClientQuery, value string, _ int64) string { return limit(&q.Limit, value) },
+	"cursor": func(q *TestClientQuery, value string, tenant int64) string {
+		return TestClientCursors.place(&q.After, tenant, value)
+	},
+	"country": func(q *TestClientQuery, value string, _ int64) string {
+		q.Filter.Country = payments.Country(value)
+		if _, known := q.Filter.Country.Currency(); !known {
+			return "has to be one of CI, RW, BJ, TG"
+		}
+		return ""
+	},
+	"operator": func(q *TestClientQuery, value string, _ int64) string {
+		q.Filter.Operator = payments.Operator(value)
+		if !q.Filter.Operator.Valid() {
+			return "has to be one of mtn, orange, moov, airtel"
+		}
+		return ""
+	},
+	"state": func(q *TestClientQuery, value string, _ int64) string {
+		q.Filter.Blocked = new(value == StateBlocked)
+		if !slices.Contains([]string{StateActive, StateBlocked}, value) {
+			return "has to be one of Active, Blocked"
+		}
+		return ""
+	},
+}
