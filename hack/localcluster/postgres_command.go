@@ -35,7 +35,7 @@ the command runs with that and nothing is started.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&noFsync, "no-fsync", false, "do not write to the disk at every commit: faster, and says nothing about real speed")
+	cmd.Flags().BoolVar(&noFsync, "no-fsync", false, "keep the data in memory, or do not wait for the disk: faster, and says nothing about real speed")
 	return cmd
 }
 
@@ -87,7 +87,11 @@ func newThrowaway(ctx context.Context, noFsync bool) (s server, folder string, e
 	if err != nil {
 		return server{}, "", fmt.Errorf("choosing a port for Postgres: %w", err)
 	}
-	folder, err = os.MkdirTemp(as.temporaryFolder(), "cauri-postgres-")
+	parent := as.temporaryFolder()
+	if noFsync {
+		parent = as.fastFolder()
+	}
+	folder, err = os.MkdirTemp(parent, "cauri-postgres-")
 	if err != nil {
 		return server{}, "", fmt.Errorf("making a folder for Postgres: %w", err)
 	}

@@ -102,6 +102,22 @@ func (a account) temporaryFolder() string {
 	return "/tmp"
 }
 
+// memoryFolder is a file system in memory, on Linux, and memoryNeeded what the databases of tests take there at most.
+const (
+	memoryFolder = "/dev/shm"
+	memoryNeeded = 4096 * mebibyte
+)
+
+// fastFolder is where throw-away data go that need no disk. Hundreds of files for each database that is created and dropped cost
+// a disk's file system more time than the tests cost Postgres.
+func (a account) fastFolder() string {
+	_, err := os.Stat(memoryFolder)
+	if err != nil || checkSpace(memoryFolder, memoryNeeded, "tests", "") != nil || !passableForAll(memoryFolder) {
+		return a.temporaryFolder()
+	}
+	return memoryFolder
+}
+
 // passableForAll tells whether every user may pass through a folder and all those above it.
 func passableForAll(path string) bool {
 	for {

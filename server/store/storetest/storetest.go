@@ -69,7 +69,7 @@ func URL(t testing.TB) string {
 		t.Fatalf("making the template database: %v", err)
 	}
 	name := "t_" + digest(t.Name(), fmt.Sprint(os.Getpid()), fmt.Sprint(time.Now().UnixNano()))
-	execute(t, admin, fmt.Sprintf("create database %s template %s", name, template))
+	execute(t, admin, fmt.Sprintf("create database %s template %s strategy file_copy", name, template))
 	t.Cleanup(func() { execute(t, admin, fmt.Sprintf("drop database if exists %s with (force)", name)) })
 	return onDatabase(admin, name)
 }
