@@ -19,7 +19,7 @@ func TestWorkerWhoseClockIsWrong(t *testing.T) {
 	for name, off := range map[string]time.Duration{"slow": -10 * time.Minute, "fast": 10 * time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			var tries atomic.Int32
-			w := newWorld(t, func(rw http.ResponseWriter, _ *http.Request) {
+			w := newFixture(t, func(rw http.ResponseWriter, _ *http.Request) {
 				if tries.Add(1) == 1 {
 					rw.WriteHeader(http.StatusInternalServerError)
 				}
@@ -40,7 +40,7 @@ func TestWorkerWhoseClockIsWrong(t *testing.T) {
 
 // The endpoint has failed for long: the events wait, and one probe that is acknowledged sends all of them.
 func TestEndpointThatWorksAgain(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newFixture(t, nil)
 	for _, reference := range []string{"r1", "r2", "r3", "r4", "r5"} {
 		w.pay(reference, payments.PINInvalid)
 	}
@@ -64,7 +64,7 @@ func TestEndpointThatWorksAgain(t *testing.T) {
 }
 
 func TestProbeThatFailsUsesUpNoRetry(t *testing.T) {
-	w := newWorld(t, func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusBadGateway) })
+	w := newFixture(t, func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusBadGateway) })
 	w.pay("r1", payments.PINInvalid)
 	if _, err := w.sql.Exec(t.Context(), `insert into endpoint_health (tenant, failures, failing_since, probe_at)
 		values ($1, 40, now() - interval '1 hour', now())`, w.sandbox.Tenant); err != nil {

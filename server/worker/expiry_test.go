@@ -17,7 +17,7 @@ import (
 )
 
 // served serves the API to the holder of the returned key.
-func (w *world) served() (url, key string) {
+func (w *fixture) served() (url, key string) {
 	w.t.Helper()
 	key = "cauri_sk_test_expiry"
 	c := store.Credentials{APIKeyHash: sha256.Sum256([]byte(key)), SigningSecret: secret}
@@ -33,7 +33,7 @@ func (w *world) served() (url, key string) {
 
 // A payment that nobody confirms ends soon after its own time is over, from the request to the event.
 func TestUnconfirmedPaymentExpiresInTime(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newFixture(t, nil)
 	w.alices(payments.Ignore, 1_000_000)
 	w.configure(func(c *store.SandboxConfig) { c.PendingTimeout, c.LatencyPercent = 2*time.Second, 0 })
 	url, key := w.served()
@@ -80,7 +80,7 @@ func TestUnconfirmedPaymentExpiresInTime(t *testing.T) {
 // A payment that lost its due time, for whatever reason, ends all the same: the first pass of a worker finds it.
 func TestForgottenPaymentExpires(t *testing.T) {
 	logged := &log{}
-	w := newWorld(t, nil)
+	w := newFixture(t, nil)
 	w.alices(payments.Ignore, 1_000_000)
 	id := w.pay("r1", payments.Pending)
 	if _, err := w.sql.Exec(t.Context(), "update transactions set due_at = null, expires_at = now() - interval '2 minutes'"); err != nil {

@@ -19,7 +19,7 @@ import (
 )
 
 // beside makes another sandbox, with an endpoint, and returns its tenant.
-func (w *world) beside(name, url string) int64 {
+func (w *fixture) beside(name, url string) int64 {
 	w.t.Helper()
 	config := w.config
 	config.UID, config.Name = uuid.NewSHA1(uuid.Nil, []byte(name)).String(), name
@@ -35,7 +35,7 @@ func (w *world) beside(name, url string) int64 {
 }
 
 // queue gives sandboxes so many copies each of a transaction, with an event that is due.
-func (w *world) queue(like payments.ID, n int, tenants ...int64) {
+func (w *fixture) queue(like payments.ID, n int, tenants ...int64) {
 	w.t.Helper()
 	w.copies(like, n, tenants...)
 	if _, err := w.sql.Exec(w.t.Context(), `insert into events (tenant, id, state, due_at)
@@ -48,7 +48,7 @@ func (w *world) queue(like payments.ID, n int, tenants ...int64) {
 }
 
 // copies gives sandboxes so many copies each of a transaction.
-func (w *world) copies(like payments.ID, n int, tenants ...int64) {
+func (w *fixture) copies(like payments.ID, n int, tenants ...int64) {
 	w.t.Helper()
 	columns := read[[]string](w, `select array_agg(column_name::text order by ordinal_position) from information_schema.columns
 		where table_schema = current_schema() and table_name = 'transactions'`)
@@ -106,7 +106,7 @@ func TestNoSandboxDelaysAnother(t *testing.T) {
 	if testing.Short() {
 		t.Skip("queues 100,000 events")
 	}
-	w := newWorldAlone(t)
+	w := newFixtureAlone(t)
 	like := w.pay("like", payments.PINInvalid)
 	flood, hung := &moments{}, &moments{}
 	flooded := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { flood.now() }))

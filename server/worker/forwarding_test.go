@@ -170,7 +170,7 @@ func TestWorkerKilledBetweenForwardingAndSettling(t *testing.T) {
 }
 
 // leaseForward takes the one collection that is due.
-func (w *world) leaseForward(lease time.Duration) store.Forward {
+func (w *fixture) leaseForward(lease time.Duration) store.Forward {
 	w.t.Helper()
 	lanes, err := w.ForwardLanes(w.t.Context())
 	if err != nil || len(lanes) != 1 {
@@ -184,7 +184,7 @@ func (w *world) leaseForward(lease time.Duration) store.Forward {
 }
 
 // begin writes an attempt down.
-func (w *world) begin(f *store.Forward) {
+func (w *fixture) begin(f *store.Forward) {
 	w.t.Helper()
 	if begun, err := w.BeginForwardAttempt(w.t.Context(), f); !begun || err != nil {
 		w.t.Fatalf("begun %t, %v", begun, err)
@@ -192,7 +192,7 @@ func (w *world) begin(f *store.Forward) {
 }
 
 // tellOperator forwards a collection as a worker would, and tells nobody.
-func (w *world) tellOperator(o *operatorsOf, f *store.Forward) {
+func (w *fixture) tellOperator(o *operatorsOf, f *store.Forward) {
 	w.t.Helper()
 	access := adapter.Access{
 		BaseURL: operatorstest.BaseURL(o.URL, f.Transaction.Operator), HTTP: o.Client(),

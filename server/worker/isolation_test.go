@@ -24,7 +24,7 @@ import (
 )
 
 // exec runs SQL as somebody who may do everything.
-func (w *world) exec(sql string, args ...any) {
+func (w *fixture) exec(sql string, args ...any) {
 	w.t.Helper()
 	if _, err := w.sql.Exec(w.t.Context(), sql, args...); err != nil {
 		w.t.Fatalf("%s: %v", sql, err)
@@ -32,7 +32,7 @@ func (w *world) exec(sql string, args ...any) {
 }
 
 // known gives a sandbox a SIM like alice's, which transactions that were copied name.
-func (w *world) known(tenants ...int64) {
+func (w *fixture) known(tenants ...int64) {
 	w.t.Helper()
 	for _, tenant := range tenants {
 		w.exec("insert into sims select (jsonb_populate_record(s, jsonb_build_object('tenant', $1::bigint))).* from sims s where tenant = $2", tenant, w.sandbox.Tenant)
@@ -40,7 +40,7 @@ func (w *world) known(tenants ...int64) {
 }
 
 // old makes the events of a sandbox, one, such that retention removes it.
-func (w *world) old(tenant int64) {
+func (w *fixture) old(tenant int64) {
 	w.t.Helper()
 	for _, sql := range oldEvent {
 		w.exec(sql, tenant)
@@ -241,7 +241,7 @@ func TestPoisonedSandboxesFailAlone(t *testing.T) {
 }
 
 // followed checks what the api and the controller read of all sandboxes.
-func (w *world) followed(poisoned map[string]int64) {
+func (w *fixture) followed(poisoned map[string]int64) {
 	w.t.Helper()
 	directory := store.NewDirectory(storetest.OpenAs(w.t, w.url, storetest.API))
 	if err := directory.Refresh(w.t.Context()); err != nil {
@@ -309,7 +309,7 @@ func hasLabel(metric *dto.Metric, value string) bool {
 
 // A sandbox whose settlement failed is settled once what is wrong with it is put right.
 func TestSandboxThatWasPoisonedRecovers(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newFixture(t, nil)
 	id := w.pay("r1", payments.Pending)
 	w.exec("insert into events (tenant, id, state) values ($1, $2, 'recorded')", w.sandbox.Tenant, [16]byte(id))
 	w.run()
@@ -361,7 +361,7 @@ func (*gate) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 // A worker that is frozen in the middle of its work holds a few sandboxes, whatever is due elsewhere.
 func TestFrozenWorkerHoldsFewSandboxes(t *testing.T) {
 	const sandboxes, atOnce, group = 64, 4, 3
-	w := newWorld(t, nil)
+	w := newFixture(t, nil)
 	var tenants []int64
 	for i := range sandboxes {
 		tenants = append(tenants, w.beside(fmt.Sprint("s", i), w.hook.url))
@@ -404,7 +404,7 @@ func TestHeldSandboxHoldsUpNoOther(t *testing.T) {
 	}
 	for name, statements := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, nil)
+			w := newFixture(t, nil)
 			var tenants []int64
 			for i := range 12 {
 				tenants = append(tenants, w.beside(fmt.Sprint("s", i), w.hook.url))

@@ -11,7 +11,7 @@ import (
 )
 
 func TestWorkerRemovesOldEventsIfItIsToldTo(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newFixture(t, nil)
 	w.pay("r1", payments.Success)
 	stop := w.run() // which keeps them for ever
 	w.until(store.EventDelivered, 1)

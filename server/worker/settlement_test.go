@@ -14,17 +14,17 @@ import (
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
-// newWorldAlone is newWorld for a test that needs much of the machine: no other test of the package runs beside it.
-func newWorldAlone(t *testing.T) *world {
+// newFixtureAlone is newFixture for a test that needs much of the machine: no other test of the package runs beside it.
+func newFixtureAlone(t *testing.T) *fixture {
 	t.Helper()
-	w := &world{t: t, url: storetest.URL(t), hook: newReceiver(t, nil)}
+	w := &fixture{t: t, url: storetest.URL(t), hook: newReceiver(t, nil)}
 	w.Store = storetest.Open(t, w.url)
 	w.open()
 	return w
 }
 
 // alices sets what alice does and has.
-func (w *world) alices(behavior payments.Behavior, balance int64) {
+func (w *fixture) alices(behavior payments.Behavior, balance int64) {
 	w.t.Helper()
 	if _, err := w.ApplyTestClient(w.t.Context(), w.config.UID, store.TestClientConfig{
 		UID: uuid.UUID(sim.ID).String(), Name: "alice", MSISDN: alice, Operator: payments.MTN, Country: payments.Rwanda,
@@ -39,7 +39,7 @@ func (w *world) alices(behavior payments.Behavior, balance int64) {
 // how long it takes.
 func TestHotMerchantIsSettled(t *testing.T) {
 	const total = 10_000
-	w := newWorldAlone(t)
+	w := newFixtureAlone(t)
 	w.configure(func(c *store.SandboxConfig) { c.Webhook = nil })
 	w.alices(payments.Approve, 1000*(total+1))
 	w.run()

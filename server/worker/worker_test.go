@@ -33,8 +33,8 @@ const (
 	secret = "whsec_dGhlIHNlY3JldCBvZiBhIHdvcmtlcidzIHRlc3Q="
 )
 
-// world is a database with one sandbox whose endpoint is a receiver of the test, and any number of workers.
-type world struct {
+// fixture is a database with one sandbox whose endpoint is a receiver of the test, and any number of workers.
+type fixture struct {
 	*store.Store
 	t       *testing.T
 	url     string
@@ -47,18 +47,18 @@ type world struct {
 // quick is a schedule for tests.
 var quick = store.RetryPolicy{MaxRetries: 3, InitialDelay: 10 * time.Millisecond, Factor: 1, MaxDelay: 20 * time.Millisecond}
 
-// newWorld makes a world whose receiver answers as answer says; nil is 204 to everything.
-func newWorld(t *testing.T, answer http.HandlerFunc) *world {
+// newFixture makes a fixture whose receiver answers as answer says; nil is 204 to everything.
+func newFixture(t *testing.T, answer http.HandlerFunc) *fixture {
 	t.Helper()
 	t.Parallel()
-	w := &world{t: t, url: storetest.URL(t), hook: newReceiver(t, answer)}
+	w := &fixture{t: t, url: storetest.URL(t), hook: newReceiver(t, answer)}
 	w.Store = storetest.Open(t, w.url)
 	w.open()
 	return w
 }
 
 // open makes the sandbox.
-func (w *world) open() {
+func (w *fixture) open() {
 	w.t.Helper()
 	w.config = store.SandboxConfig{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout", Stores: []string{"shop"},
@@ -99,7 +99,7 @@ func (w *world) open() {
 var sim = payments.SIM{ID: [16]byte{15: 1}}
 
 // pay makes a collection of 1000 RWF.
-func (w *world) pay(reference string, status payments.Status) payments.ID {
+func (w *fixture) pay(reference string, status payments.Status) payments.ID {
 	w.t.Helper()
 	id, err := w.tryToPay(reference, status)
 	if err != nil {
@@ -108,7 +108,7 @@ func (w *world) pay(reference string, status payments.Status) payments.ID {
 	return id
 }
 
-func (w *world) tryToPay(reference string, status payments.Status) (payments.ID, error) {
+func (w *fixture) tryToPay(reference string, status payments.Status) (payments.ID, error) {
 	w.t.Helper()
 	id, err := payments.NewID(time.Now(), rand.Reader)
 	if err != nil {
@@ -126,7 +126,7 @@ func (w *world) tryToPay(reference string, status payments.Status) (payments.ID,
 }
 
 // run starts a worker and returns what stops it and waits for its end.
-func (w *world) run(change ...func(*worker.Options)) (stop func()) {
+func (w *fixture) run(change ...func(*worker.Options)) (stop func()) {
 	w.t.Helper()
 	options := worker.Options{
 		Store:  storetest.OpenAs(w.t, w.url, storetest.Worker),
@@ -155,7 +155,7 @@ func (w *world) run(change ...func(*worker.Options)) (stop func()) {
 	return stop
 }
 
-func read[T any](w *world, sql string, args ...any) (value T) {
+func read[T any](w *fixture, sql string, args ...any) (value T) {
 	w.t.Helper()
 	if err := w.sql.QueryRow(w.t.Context(), sql, args...).Scan(&value); err != nil {
 		w.t.Fatal(err)
@@ -164,7 +164,7 @@ func read[T any](w *world, sql string, args ...any) (value T) {
 }
 
 // until waits until there are as many events in a state.
-func (w *world) until(state store.EventState, n int) {
+func (w *fixture) until(state store.EventState, n int) {
 	w.t.Helper()
 	eventually(w.t, func() string {
 		states := read[[]string](w, "select coalesce(array_agg(state::text), '{}') from events")
@@ -239,7 +239,7 @@ func (r *receiver) deliveries() []delivery {
 }
 
 func TestPendingPaymentIsSettledAndToldOfOnce(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newFixture(t, nil)
 	stop := w.run()
 	id := w.pay("r1", payments.Pending)
 	w.until(store.EventDelivered, 1)
@@ -261,7 +261,7 @@ func TestPendingPaymentIsSettledAndToldOfOnce(t *testing.T) {
 
 func TestDeliveryIsTriedUntilItIsAcknowledged(t *testing.T) {
 	var tries atomic.Int32
-	w := newWorld(t, func(rw http.ResponseWriter, r *http.Request) {
+	w := newFixture(t, func(rw http.ResponseWriter, r *http.Request) {
 		switch tries.Add(1) {
 		case 1:
 			rw.WriteHeader(http.StatusInternalServerError)
@@ -295,7 +295,7 @@ func TestDeliveryFails(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(c.status) })
+			w := newFixture(t, func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(c.status) })
 			w.pay("r1", payments.Success)
 			stop := w.run()
 			w.until(store.EventFailed, 1)
@@ -311,7 +311,7 @@ func TestDeliveryFails(t *testing.T) {
 }
 
 func TestReceiverMayAskForMoreTime(t *testing.T) {
-	w := newWorld(t, func(rw http.ResponseWriter, _ *http.Request) {
+	w := newFixture(t, func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Retry-After", "600")
 		rw.WriteHeader(http.StatusServiceUnavailable)
 	})
@@ -335,7 +335,7 @@ func TestReceiverMayAskForMoreTime(t *testing.T) {
 }
 
 func TestWorkersShareTheWork(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newFixture(t, nil)
 	const total = 120
 	want := map[string]int{}
 	for i := range total {
@@ -368,7 +368,7 @@ func TestDeliveriesAtOneTimeAreBounded(t *testing.T) {
 			var mu sync.Mutex
 			hold, now, most := false, 0, 0
 			full, release := make(chan struct{}), make(chan struct{})
-			w := newWorld(t, func(http.ResponseWriter, *http.Request) {
+			w := newFixture(t, func(http.ResponseWriter, *http.Request) {
 				mu.Lock()
 				defer mu.Unlock()
 				now++
@@ -410,7 +410,7 @@ func TestDeliveriesAtOneTimeAreBounded(t *testing.T) {
 
 func TestStoppedWorkerFinishesWhatItHasBegun(t *testing.T) {
 	began, release := make(chan struct{}), make(chan struct{})
-	w := newWorld(t, func(http.ResponseWriter, *http.Request) {
+	w := newFixture(t, func(http.ResponseWriter, *http.Request) {
 		close(began) // a second delivery would panic
 		<-release
 	})
@@ -436,7 +436,7 @@ func TestStoppedWorkerFinishesWhatItHasBegun(t *testing.T) {
 
 func TestEventThatCannotBeSignedWaits(t *testing.T) {
 	logged := &log{}
-	w := newWorld(t, nil)
+	w := newFixture(t, nil)
 	id := w.pay("r1", payments.Success)
 	if _, err := w.sql.Exec(t.Context(), "update organizations set signing_secret = '\\x00'"); err != nil {
 		t.Fatal(err)
@@ -461,7 +461,7 @@ func TestEventThatCannotBeSignedWaits(t *testing.T) {
 }
 
 func TestForbiddenEndpointIsAFailedAttempt(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newFixture(t, nil)
 	w.pay("r1", payments.Success)
 	w.run(func(o *worker.Options) { o.Sender = webhooks.NewSender(egress.Guard{}, "test", time.Now) })
 	w.until(store.EventFailed, 1)
@@ -477,7 +477,7 @@ func TestForbiddenEndpointIsAFailedAttempt(t *testing.T) {
 func TestWorkerWaitsForItsDatabase(t *testing.T) {
 	t.Parallel()
 	logged := &log{}
-	w := &world{t: t, url: storetest.Empty(t), hook: newReceiver(t, nil)}
+	w := &fixture{t: t, url: storetest.Empty(t), hook: newReceiver(t, nil)}
 	w.Store = storetest.Open(t, w.url)
 	w.run(logged.into)
 	logged.until(t, "sweep failed", "sweep=settlement")
@@ -499,7 +499,7 @@ func TestWorkerWaitsForItsDatabase(t *testing.T) {
 
 // A cut connection is not the end of a worker either.
 func TestWorkerOutlivesItsConnections(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newFixture(t, nil)
 	w.run()
 	w.pay("r1", payments.Pending)
 	w.until(store.EventDelivered, 1)
@@ -559,7 +559,7 @@ func (l *log) until(t *testing.T, parts ...string) {
 // Neither the secret nor a password in the URL may be logged.
 func TestLogHoldsNoSecrets(t *testing.T) {
 	logged := &log{}
-	w := newWorld(t, func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusTeapot) })
+	w := newFixture(t, func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusTeapot) })
 	w.config.Webhook.URL = strings.Replace(w.hook.url, "://", "://user:hunter2-hunter2@", 1)
 	if _, err := w.ApplySandbox(t.Context(), w.config); err != nil {
 		t.Fatal(err)

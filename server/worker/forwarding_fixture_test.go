@@ -29,7 +29,7 @@ type operatorsOf struct {
 }
 
 // newOperators serves operators behind a handler that may answer in their place, and has the store name them.
-func newOperators(w *world, before func(rw http.ResponseWriter, r *http.Request) (answered bool)) *operatorsOf {
+func newOperators(w *fixture, before func(rw http.ResponseWriter, r *http.Request) (answered bool)) *operatorsOf {
 	w.t.Helper()
 	o := &operatorsOf{Operators: &operatorstest.Operators{}}
 	o.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -68,10 +68,10 @@ var markets = []struct {
 	country  payments.Country
 }{{payments.MTN, "RW"}, {payments.Airtel, "RW"}, {payments.Orange, "CI"}, {payments.Moov, "TG"}}
 
-// newPassthrough is a world without a latency, whose operators decide on numbers that the sandbox does not know.
-func newPassthrough(t *testing.T, change ...func(*store.SandboxConfig)) *world {
+// newPassthrough is a fixture without a latency, whose operators decide on numbers that the sandbox does not know.
+func newPassthrough(t *testing.T, change ...func(*store.SandboxConfig)) *fixture {
 	t.Helper()
-	w := newWorld(t, nil)
+	w := newFixture(t, nil)
 	w.config.LatencyPercent = 0
 	w.config.Environments = nil
 	for _, market := range markets {
@@ -84,7 +84,7 @@ func newPassthrough(t *testing.T, change ...func(*store.SandboxConfig)) *world {
 }
 
 // configure changes the sandbox.
-func (w *world) configure(change ...func(*store.SandboxConfig)) {
+func (w *fixture) configure(change ...func(*store.SandboxConfig)) {
 	w.t.Helper()
 	for _, f := range change {
 		f(&w.config)
@@ -116,7 +116,7 @@ func named(server string, c *store.OperatorCredentials) func(*store.SandboxConfi
 var known = &store.OperatorCredentials{ClientID: "shop", ClientSecret: "hush"}
 
 // collect makes a collection of 1000, of which the merchant gets 985, from a number that the sandbox does not know.
-func (w *world) collect(reference string, operator payments.Operator, change ...func(*store.NewCollection)) payments.ID {
+func (w *fixture) collect(reference string, operator payments.Operator, change ...func(*store.NewCollection)) payments.ID {
 	w.t.Helper()
 	id, err := payments.NewID(time.Now(), rand.Reader)
 	if err != nil {
@@ -141,7 +141,7 @@ func (w *world) collect(reference string, operator payments.Operator, change ...
 }
 
 // ended waits for a transaction's outcome.
-func (w *world) ended(id payments.ID) (ended *payments.Transaction) {
+func (w *fixture) ended(id payments.ID) (ended *payments.Transaction) {
 	w.t.Helper()
 	eventually(w.t, func() string {
 		t, err := w.GetTransaction(w.t.Context(), w.sandbox.Tenant, id)
@@ -157,13 +157,13 @@ func (w *world) ended(id payments.ID) (ended *payments.Transaction) {
 	return ended
 }
 
-func (w *world) float(currency string) int64 {
+func (w *fixture) float(currency string) int64 {
 	w.t.Helper()
 	return read[int64](w, "select balance from floats where currency = $1", currency)
 }
 
 // once fails unless the transaction was settled once, for the merchant's net amount or for nothing.
-func (w *world) once(t *payments.Transaction) {
+func (w *fixture) once(t *payments.Transaction) {
 	w.t.Helper()
 	var earned, before int64
 	if t.Currency == "RWF" {
