@@ -29,7 +29,7 @@ func (w *Worker) deliver(ctx context.Context) {
 	var writing sync.WaitGroup
 	writing.Go(func() { d.finisher.run(ctx) })
 	sweep := outside[store.LeasedEvent]{
-		worker: w, name: "delivery", lanes: newLanes(w.concurrency, w.perSandbox, w.now),
+		worker: w, name: "delivery", queue: newFairQueue(w.concurrency, w.perSandbox, w.now),
 		survey: w.store.EventLanes, take: d.take, try: d.attempt, giveBack: w.store.GiveBackEvents,
 		tenant: func(e *store.LeasedEvent) int64 { return e.Tenant },
 	}
@@ -47,13 +47,13 @@ func buildBody(organizationID string, t *payments.Transaction) ([]byte, error) {
 }
 
 // attempt sends one event. One wide log line tells all of it, once it is written down.
-func (d *delivery) attempt(ctx context.Context, e *store.LeasedEvent) (v verdict, keep func()) {
+func (d *delivery) attempt(ctx context.Context, e *store.LeasedEvent) (end attemptEnd, keep func()) {
 	log := d.log.With("event", webhooks.EventID(e.ID), "transaction", e.ID.String(), "organization", e.OrganizationID,
 		"type", e.Transaction.Type.Event(), "attempt", e.Attempts+1, "probe", e.Probe)
 	if e.Problem != nil {
 		// Not the receiver's fault: the attempt does not count, and the event is due again when its lease ends.
 		d.metrics.Attempted(telemetry.Attempt{Result: telemetry.DeliveryUnsendable})
-		return impossible, func() { log.ErrorContext(ctx, "event cannot be sent", "error", e.Problem) }
+		return notSent, func() { log.ErrorContext(ctx, "event cannot be sent", "error", e.Problem) }
 	}
 	traced, span := d.tracing.Call(ctx, "delivery attempt")
 	result := d.sender.Send(traced, webhooks.Delivery{
@@ -66,7 +66,7 @@ func (d *delivery) attempt(ctx context.Context, e *store.LeasedEvent) (v verdict
 	if result.Err != nil {
 		log = log.With("reason", result.Err)
 	}
-	return verdictOn(result.Status != 0, result.Duration), func() {
+	return attemptEndOf(result.Status != 0, result.Duration), func() {
 		kept, err := d.finisher.finish(e, a)
 		d.countAttempt(e, result, a, kept, err)
 		switch {

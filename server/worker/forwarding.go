@@ -32,7 +32,7 @@ const (
 // be open while an operator is talked to.
 func (w *Worker) forward(ctx context.Context) {
 	sweep := outside[store.Forward]{
-		worker: w, name: "passthrough", lanes: newLanes(forwardConcurrency, forwardPerSandbox, w.now),
+		worker: w, name: "passthrough", queue: newFairQueue(forwardConcurrency, forwardPerSandbox, w.now),
 		survey: w.store.ForwardLanes, try: w.forwardOne, giveBack: w.store.GiveBackForwards,
 		take: func(ctx context.Context, shares []store.Share) ([]store.Forward, map[int64]int, error) {
 			return w.store.LeaseDueForwards(ctx, shares, forwardLease)
@@ -43,7 +43,7 @@ func (w *Worker) forward(ctx context.Context) {
 }
 
 // forwardOne decides one collection, or talks to its operator about it.
-func (w *Worker) forwardOne(ctx context.Context, f *store.Forward) (v verdict, keep func()) {
+func (w *Worker) forwardOne(ctx context.Context, f *store.Forward) (end attemptEnd, keep func()) {
 	log := w.log.With("transaction", f.Transaction.ID.String(), "organization", f.OrganizationID, "operator", f.Transaction.Operator,
 		"accepted", f.Accepted, "expired", f.Expired, "attempts", f.Attempts, "failures", f.Failures)
 	began := w.now()
@@ -51,7 +51,7 @@ func (w *Worker) forwardOne(ctx context.Context, f *store.Forward) (v verdict, k
 	said, d := w.decide(traced, f)
 	w.observeForward(span, f, d, said, w.now().Sub(began))
 	if said.unsent != nil {
-		return answered, func() {
+		return answeredSoon, func() {
 			log.ErrorContext(ctx, "collection was not forwarded, since the attempt could not be written down; retrying when the lease ends", "error", said.unsent)
 		}
 	}
@@ -60,7 +60,7 @@ func (w *Worker) forwardOne(ctx context.Context, f *store.Forward) (v verdict, k
 		log = log.With("reason", said.err)
 	}
 	var refused adapter.ErrRefused
-	return verdictOn(said.err == nil || errors.As(said.err, &refused), w.now().Sub(began)), func() {
+	return attemptEndOf(said.err == nil || errors.As(said.err, &refused), w.now().Sub(began)), func() {
 		switch kept, err := w.keep(ctx, f, d); {
 		case err != nil:
 			log.ErrorContext(ctx, "operator's answer could not be written down; the operator will be asked again", "error", err)

@@ -25,15 +25,15 @@ func (w *Worker) contained(ctx context.Context, f func() error) (err error) {
 }
 
 // leaveOut tells that a sweep failed in one sandbox alone: all workers leave it out for a while, and its resource says so.
-func (w *Worker) leaveOut(ctx context.Context, sweep string, lane store.Lane, why error) {
+func (w *Worker) leaveOut(ctx context.Context, sweep string, tenant store.Lane, why error) {
 	w.metrics.SandboxFailed(sweep)
 	var failures int
 	var pause time.Duration
 	err := within(context.WithoutCancel(ctx), noteTimeout, func(ctx context.Context) (err error) {
-		failures, pause, err = w.store.NoteSweepFailure(ctx, sweep, lane.Tenant, why)
+		failures, pause, err = w.store.NoteSweepFailure(ctx, sweep, tenant.Tenant, why)
 		return err
 	})
-	log := w.log.With("sweep", sweep, "tenant", lane.Tenant, "error", why)
+	log := w.log.With("sweep", sweep, "tenant", tenant.Tenant, "error", why)
 	if err != nil {
 		log.ErrorContext(ctx, "sweep fails in one sandbox, which could not be written down", "because", err)
 		return
@@ -42,11 +42,11 @@ func (w *Worker) leaveOut(ctx context.Context, sweep string, lane store.Lane, wh
 }
 
 // takeIn tells that a sweep works again in those sandboxes that it failed in before.
-func (w *Worker) takeIn(ctx context.Context, sweep string, lanes []store.Lane) {
+func (w *Worker) takeIn(ctx context.Context, sweep string, due []store.Lane) {
 	var tenants []int64
-	for _, lane := range lanes {
-		if lane.Failed {
-			tenants = append(tenants, lane.Tenant)
+	for _, tenant := range due {
+		if tenant.Failed {
+			tenants = append(tenants, tenant.Tenant)
 		}
 	}
 	if len(tenants) == 0 {

@@ -25,17 +25,17 @@ const (
 )
 
 // outside is the sweep of what needs somebody outside of the database. It finds the sandboxes that have something due, takes rows
-// of them under a lease, of each lane its share, and works on them side by side. It takes only as many as it can begin at once.
+// of them under a lease, of each tenant its share, and works on them side by side. It takes only as many as it can begin at once.
 // What was begun is finished, also when its context ends meanwhile.
 type outside[T any] struct {
 	worker *Worker
 	name   string
-	lanes  *lanes
+	queue  *fairQueue
 
 	survey   func(context.Context) ([]store.Lane, error)
 	take     func(context.Context, []store.Share) (taken []T, found map[int64]int, err error)
 	tenant   func(*T) int64
-	try      func(context.Context, *T) (v verdict, keep func()) // keep writes down what came of it
+	try      func(context.Context, *T) (end attemptEnd, keep func()) // keep writes down what came of it
 	giveBack func(context.Context, []T) error
 
 	nextSurvey time.Time
@@ -53,7 +53,7 @@ func (o *outside[T]) run(ctx context.Context) {
 	})
 }
 
-// wait waits for the time of the next survey, or for a slot while a lane may have more due. It returns false when ctx ends first.
+// wait waits for the time of the next survey, or for a slot while a tenant may have more due. It returns false when ctx ends first.
 func (o *outside[T]) wait(ctx context.Context) bool {
 	timer := time.NewTimer(o.nextSurvey.Sub(o.worker.now()))
 	defer timer.Stop()
@@ -63,8 +63,8 @@ func (o *outside[T]) wait(ctx context.Context) bool {
 			return false
 		case <-timer.C:
 			return true
-		case <-o.lanes.freed:
-			if o.lanes.waiting() {
+		case <-o.queue.freed:
+			if o.queue.waiting() {
 				rest(ctx, gather-o.worker.now().Sub(o.lastTake))
 				return true
 			}
@@ -76,7 +76,7 @@ func (o *outside[T]) step(ctx context.Context) error {
 	if err := o.look(ctx); err != nil {
 		return err
 	}
-	shares := o.lanes.shares()
+	shares := o.queue.shares()
 	if len(shares) == 0 {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (o *outside[T]) step(ctx context.Context) error {
 		o.begin(ctx, &taken[i])
 	}
 	if len(taken) > 0 || len(found) > 0 {
-		o.lanes.wake() // slots that some lanes did not need are for those that have more
+		o.queue.wake() // slots that some tenants did not need are for those that have more
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (o *outside[T]) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.lanes.surveyed(found)
+	o.queue.setDue(found)
 	took := o.worker.now().Sub(began)
 	o.nextSurvey = began.Add(max(surveyPause, took+min((surveyShare-1)*took, surveyRestMost)))
 	return nil
@@ -124,11 +124,11 @@ func (o *outside[T]) takeFrom(ctx context.Context, shares []store.Share) ([]T, m
 	for i := range taken {
 		of[o.tenant(&taken[i])]++
 	}
-	o.lanes.took(shares, found, of)
+	o.queue.leased(shares, found, of)
 	return taken, found, err
 }
 
-// takeTogether takes rows of several lanes at once, or of one after the other where that fails: what is wrong with one lane is not
+// takeTogether takes rows of several tenants at once, or of one after the other where that fails: what is wrong with one tenant is not
 // the others' loss.
 func (o *outside[T]) takeTogether(ctx context.Context, shares []store.Share) (taken []T, found map[int64]int, err error) {
 	err = o.worker.contained(ctx, func() (err error) {
@@ -137,11 +137,11 @@ func (o *outside[T]) takeTogether(ctx context.Context, shares []store.Share) (ta
 	})
 	switch {
 	case err == nil:
-		lanes := make([]store.Lane, len(shares))
+		due := make([]store.Lane, len(shares))
 		for i, share := range shares {
-			lanes[i] = share.Lane
+			due[i] = share.Lane
 		}
-		o.worker.takeIn(ctx, o.name, lanes)
+		o.worker.takeIn(ctx, o.name, due)
 		return taken, found, nil
 	case errors.Is(err, store.ErrUnavailable):
 		return nil, nil, err
@@ -165,12 +165,12 @@ func (o *outside[T]) takeTogether(ctx context.Context, shares []store.Share) (ta
 func (o *outside[T]) begin(ctx context.Context, row *T) {
 	ctx = context.WithoutCancel(ctx)
 	tenant := o.tenant(row)
-	ended := o.lanes.begins(tenant)
+	ended := o.queue.started(tenant)
 	o.onTheirWay.Go(func() {
-		defer o.lanes.ends(tenant)
-		v, keep := impossible, func() {}
-		_ = o.worker.contained(ctx, func() error { v, keep = o.try(ctx, row); return nil }) // it is due again when its lease ends
-		ended(v)
+		defer o.queue.recorded(tenant)
+		end, keep := notSent, func() {}
+		_ = o.worker.contained(ctx, func() error { end, keep = o.try(ctx, row); return nil }) // it is due again when its lease ends
+		ended(end)
 		_ = o.worker.contained(ctx, func() error { keep(); return nil })
 	})
 }
@@ -183,7 +183,7 @@ func (o *outside[T]) giveUp(ctx context.Context, taken []T) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeTimeout)
 	defer cancel()
 	for i := range taken {
-		o.lanes.drops(o.tenant(&taken[i]))
+		o.queue.unused(o.tenant(&taken[i]))
 	}
 	if err := o.giveBack(ctx, taken); err != nil {
 		o.worker.log.WarnContext(ctx, "what was taken could not be given back; it is due again when its lease ends",

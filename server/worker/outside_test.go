@@ -21,7 +21,7 @@ func TestStoppedSweepGivesBackWhatItHasNotBegun(t *testing.T) {
 	var takes int
 	var kept, back []int
 	o := &outside[int]{
-		worker: w, name: "test", lanes: newLanes(8, 8, time.Now),
+		worker: w, name: "test", queue: newFairQueue(8, 8, time.Now),
 		survey: func(context.Context) ([]store.Lane, error) { return []store.Lane{{Tenant: 1, Answered: true}}, nil },
 		take: func(ctx context.Context, _ []store.Share) ([]int, map[int64]int, error) {
 			if takes++; takes == 1 {
@@ -33,13 +33,13 @@ func TestStoppedSweepGivesBackWhatItHasNotBegun(t *testing.T) {
 			return []int{2, 3}, map[int64]int{1: 2}, ctx.Err() // it is taken although the worker is told to stop
 		},
 		tenant: func(*int) int64 { return 1 },
-		try: func(ctx context.Context, row *int) (verdict, func()) {
+		try: func(ctx context.Context, row *int) (attemptEnd, func()) {
 			close(begun)
 			<-release
 			if ctx.Err() != nil {
 				t.Error("what was begun is broken off")
 			}
-			return answered, func() { kept = append(kept, *row) }
+			return answeredSoon, func() { kept = append(kept, *row) }
 		},
 		giveBack: func(ctx context.Context, rows []int) error {
 			back = append(back, rows...)
@@ -50,8 +50,8 @@ func TestStoppedSweepGivesBackWhatItHasNotBegun(t *testing.T) {
 	if diff := cmp.Diff([][]int{{1}, {2, 3}}, [][]int{kept, back}); diff != "" {
 		t.Errorf("kept and given back (-want +got):\n%s", diff)
 	}
-	if o.lanes.of[1].running != 0 {
-		t.Errorf("%d slots stay taken", o.lanes.of[1].running)
+	if o.queue.tenants[1].running != 0 {
+		t.Errorf("%d slots stay taken", o.queue.tenants[1].running)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestSlowSurveyDelaysTheNextOneByLittle(t *testing.T) {
 			t.Parallel()
 			clock := &clock{at: time.Unix(1_780_228_800, 0)}
 			w := &Worker{log: slog.New(slog.DiscardHandler), now: clock.now}
-			o := &outside[int]{worker: w, lanes: newLanes(8, 8, clock.now), survey: func(context.Context) ([]store.Lane, error) {
+			o := &outside[int]{worker: w, queue: newFairQueue(8, 8, clock.now), survey: func(context.Context) ([]store.Lane, error) {
 				clock.at = clock.at.Add(c.took)
 				return nil, nil
 			}}

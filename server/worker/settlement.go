@@ -82,9 +82,9 @@ func (s *settlement) look(ctx context.Context) ([]store.Lane, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	due = slices.DeleteFunc(due, func(lane store.Lane) bool { return s.busy[lane.Tenant] })
-	for _, lane := range due {
-		s.busy[lane.Tenant] = true
+	due = slices.DeleteFunc(due, func(tenant store.Lane) bool { return s.busy[tenant.Tenant] })
+	for _, tenant := range due {
+		s.busy[tenant.Tenant] = true
 	}
 	return due, nil
 }
@@ -92,8 +92,8 @@ func (s *settlement) look(ctx context.Context) ([]store.Lane, error) {
 func (s *settlement) leave(group []store.Lane) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, lane := range group {
-		delete(s.busy, lane.Tenant)
+	for _, tenant := range group {
+		delete(s.busy, tenant.Tenant)
 	}
 }
 

@@ -1,0 +1,316 @@
+package worker
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+const (
+	// slowAfter is how long an attempt may take before its receiver counts as slow.
+	slowAfter = time.Second
+	// slowAfterFirst is the same for a receiver that has never answered this worker.
+	slowAfterFirst = 250 * time.Millisecond
+	// initialLimit is the concurrency limit that a tenant begins with. Each quick answer adds one.
+	initialLimit = 16
+	// slowLimit is the concurrency limit of a tenant whose receiver did not answer. Each answer adds one, so that a receiver that is
+	// slow but answers keeps up.
+	slowLimit = 2
+	// forgetAfter is how long a tenant that has nothing due is remembered.
+	forgetAfter = 10 * time.Minute
+)
+
+// speed is what this worker knows about how soon a tenant's attempts end.
+type speed int
+
+const (
+	unknown speed = iota
+	quick
+	slow   // the last attempt was slow or had no answer, or attempts have been running for long
+	speeds // number of speeds
+)
+
+// fairQueue shares a worker's slots between the tenants that have something due: in turn, and to each no more than leaves room for the
+// others. A slot that waits for a slow receiver is lost to all tenants meanwhile. Therefore slow tenants have half of all slots together,
+// those that do not answer only a few each, and unknown tenants have a quarter. Quick tenants share the rest.
+type fairQueue struct {
+	slots, perTenant int // in all, and of one tenant
+	now              func() time.Time
+	freed            chan struct{} // receives when a slot may have become free
+
+	mu        sync.Mutex
+	tenants   map[int64]*tenantQueue
+	busy      map[int64]*tenantQueue // those with running attempts
+	due       []*tenantQueue         // those that may have more due
+	turn      int64
+	forgotten time.Time // when tenants were last forgotten
+}
+
+// tenantQueue is what a worker knows of one tenant.
+type tenantQueue struct {
+	store.Lane
+	speed     speed
+	limit     int       // of attempts at one time
+	running   int       // slots taken
+	recording int       // of these, attempts that have ended and whose results are being recorded
+	overdue   int       // of these, attempts that have been running for long
+	served    int64     // turn at which it last got slots
+	notBefore time.Time // nothing is leased before
+	seen      time.Time
+}
+
+func newFairQueue(slots, perTenant int, now func() time.Time) *fairQueue {
+	return &fairQueue{
+		slots: slots, perTenant: min(perTenant, slots), now: now, freed: make(chan struct{}, 1),
+		tenants: map[int64]*tenantQueue{}, busy: map[int64]*tenantQueue{},
+	}
+}
+
+// setDue replaces the tenants that have something due.
+func (q *fairQueue) setDue(found []store.Lane) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := q.now()
+	q.due = q.due[:0]
+	for _, tenant := range found {
+		t := q.tenant(tenant)
+		t.Lane, t.seen = tenant, now
+		q.due = append(q.due, t)
+	}
+	q.forget(now)
+}
+
+// tenant finds a tenant, or adds it with what other workers know about it.
+func (q *fairQueue) tenant(found store.Lane) *tenantQueue {
+	if known := q.tenants[found.Tenant]; known != nil {
+		return known
+	}
+	t := &tenantQueue{limit: initialLimit}
+	switch {
+	case found.Failing:
+		t.speed, t.limit = slow, slowLimit
+	case found.Answered:
+		t.speed = quick
+	}
+	q.tenants[found.Tenant] = t
+	return t
+}
+
+func (q *fairQueue) forget(now time.Time) {
+	if now.Sub(q.forgotten) < forgetAfter/10 {
+		return
+	}
+	q.forgotten = now
+	maps.DeleteFunc(q.tenants, func(_ int64, t *tenantQueue) bool { return t.running == 0 && now.Sub(t.seen) > forgetAfter })
+}
+
+// waiting reports whether a tenant may have more due.
+func (q *fairQueue) waiting() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.due) > 0
+}
+
+// shares takes free slots for the tenants that have something due, one each in turn. The tenant that was served longest ago is first.
+func (q *fairQueue) shares() []store.Share {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	free := q.free()
+	now := q.now()
+	var candidates []*tenantQueue
+	for _, t := range q.due {
+		if !t.notBefore.After(now) {
+			candidates = append(candidates, t)
+		}
+	}
+	slices.SortStableFunc(candidates, func(a, b *tenantQueue) int { return cmp.Compare(a.served, b.served) })
+	granted := map[*tenantQueue]int{}
+	var order []*tenantQueue
+	for len(candidates) > 0 {
+		candidates = slices.DeleteFunc(candidates, func(t *tenantQueue) bool {
+			if t.running-t.recording >= q.limitOf(t) || t.running >= 2*q.perTenant || !free.take(t.currentSpeed()) {
+				return true
+			}
+			t.running++
+			if granted[t]++; granted[t] == 1 {
+				order = append(order, t)
+			}
+			return false
+		})
+	}
+	shares := make([]store.Share, len(order))
+	for i, t := range order {
+		q.turn++
+		t.served = q.turn
+		q.busy[t.Tenant] = t
+		shares[i] = store.Share{Lane: t.Lane, Slots: granted[t]}
+	}
+	return shares
+}
+
+// currentSpeed is a tenant's speed as its running attempts show it.
+func (t *tenantQueue) currentSpeed() speed {
+	if t.overdue > 0 {
+		return slow
+	}
+	return t.speed
+}
+
+// limitOf is how many attempts of a tenant may run at one time.
+func (q *fairQueue) limitOf(t *tenantQueue) int {
+	switch {
+	case t.Probe:
+		return 1
+	case t.overdue > 0 && t.speed != slow: // it begins to hang, or to be slow
+		return min(slowLimit, q.perTenant)
+	}
+	return min(t.limit, q.perTenant)
+}
+
+// freeSlots is how many slots are free: in all, for tenants of each speed, and for those that are not quick together.
+type freeSlots struct {
+	all, notQuick int
+	of            [speeds]int
+}
+
+func (q *fairQueue) free() freeSlots {
+	f := freeSlots{all: q.slots, notQuick: max(1, q.slots*3/4)}
+	f.of[unknown], f.of[slow], f.of[quick] = max(1, q.slots/4), max(1, q.slots/2), q.slots
+	for _, t := range q.busy {
+		f.all -= t.running
+		f.of[t.currentSpeed()] -= t.running
+		if t.currentSpeed() != quick {
+			f.notQuick -= t.running
+		}
+	}
+	return f
+}
+
+func (f *freeSlots) take(s speed) bool {
+	if f.all <= 0 || f.of[s] <= 0 || s != quick && f.notQuick <= 0 {
+		return false
+	}
+	f.all--
+	f.of[s]--
+	if s != quick {
+		f.notQuick--
+	}
+	return true
+}
+
+// leased tells what came of shares: how many rows each tenant had, and how many of them were leased. A tenant that had fewer rows than
+// slots has no more for now.
+func (q *fairQueue) leased(shares []store.Share, found, leased map[int64]int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	exhausted := map[int64]bool{}
+	for _, s := range shares {
+		q.release(s.Tenant, s.Slots-leased[s.Tenant])
+		exhausted[s.Tenant] = found[s.Tenant] < s.Slots || s.Probe
+	}
+	q.due = slices.DeleteFunc(q.due, func(t *tenantQueue) bool { return exhausted[t.Tenant] })
+}
+
+// started tells that an attempt of a tenant begins. Call ended with how it ended. The slot stays taken until the result is recorded, see
+// recorded, but the tenant may have another one as soon as the attempt has ended.
+func (q *fairQueue) started(tenant int64) (ended func(attemptEnd)) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t := q.tenants[tenant]
+	limit := slowAfter
+	if t.speed == unknown {
+		limit = slowAfterFirst
+	}
+	var overdue, over bool
+	timer := time.AfterFunc(limit, func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if overdue = !over; overdue {
+			t.overdue++
+			q.wake() // unknown tenants may have room now
+		}
+	})
+	return func(end attemptEnd) {
+		timer.Stop()
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		over = true
+		t.recording++
+		if overdue {
+			t.overdue--
+		}
+		q.adapt(t, end)
+		q.wake()
+	}
+}
+
+// attemptEnd is how an attempt ended, as far as the concurrency limit depends on it.
+type attemptEnd int
+
+const (
+	answeredSoon attemptEnd = iota // be it with a refusal
+	answeredLate
+	notAnswered
+	notSent // nothing could be sent: the tenant's other rows are not worth an attempt for a while
+)
+
+func attemptEndOf(answered bool, took time.Duration) attemptEnd {
+	switch {
+	case !answered:
+		return notAnswered
+	case took > slowAfter:
+		return answeredLate
+	}
+	return answeredSoon
+}
+
+// adapt changes a tenant's concurrency limit after an attempt.
+func (q *fairQueue) adapt(t *tenantQueue, end attemptEnd) {
+	switch end {
+	case notSent:
+		t.notBefore = q.now().Add(lease)
+	case notAnswered:
+		t.speed, t.limit = slow, slowLimit
+	case answeredLate:
+		if t.speed != slow {
+			t.speed, t.limit = slow, slowLimit
+		}
+		t.limit = min(t.limit+1, q.perTenant)
+	case answeredSoon:
+		t.speed, t.limit = quick, min(t.limit+1, q.perTenant)
+	}
+}
+
+// recorded frees the slot of an attempt once its result is recorded.
+func (q *fairQueue) recorded(tenant int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.tenants[tenant].recording--
+	q.release(tenant, 1)
+	q.wake()
+}
+
+// unused frees a slot with which nothing was begun.
+func (q *fairQueue) unused(tenant int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.release(tenant, 1)
+}
+
+func (q *fairQueue) release(tenant int64, n int) {
+	t := q.tenants[tenant]
+	if t.running -= n; t.running == 0 {
+		delete(q.busy, tenant)
+	}
+}
+
+func (q *fairQueue) wake() {
+	select {
+	case q.freed <- struct{}{}:
+	default:
+	}
+}
