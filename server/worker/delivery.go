@@ -20,25 +20,25 @@ const lease = webhooks.AttemptTimeout + 5*time.Second
 // delivery sends events.
 type delivery struct {
 	*Worker
-	finisher finisher
+	results resultWriter
 }
 
 // deliver sends events until ctx ends, then finishes what it has begun.
 func (w *Worker) deliver(ctx context.Context) {
-	d := &delivery{Worker: w, finisher: finisher{w, make(chan finishing, w.concurrency)}}
+	d := &delivery{Worker: w, results: resultWriter{w, make(chan result, w.concurrency)}}
 	var writing sync.WaitGroup
-	writing.Go(func() { d.finisher.run(ctx) })
-	sweep := outside[store.LeasedEvent]{
+	writing.Go(func() { d.results.run(ctx) })
+	dispatcher := leasedDispatcher[store.LeasedEvent]{
 		worker: w, name: "delivery", queue: newFairQueue(w.concurrency, w.perSandbox, w.now),
-		survey: w.store.EventLanes, take: d.take, try: d.attempt, giveBack: w.store.GiveBackEvents,
+		listDue: w.store.EventLanes, lease: d.leaseEvents, attempt: d.attempt, release: w.store.GiveBackEvents,
 		tenant: func(e *store.LeasedEvent) int64 { return e.Tenant },
 	}
-	sweep.run(ctx)
-	close(d.finisher.waiting)
+	dispatcher.run(ctx)
+	close(d.results.queue)
 	writing.Wait()
 }
 
-func (d *delivery) take(ctx context.Context, shares []store.Share) ([]store.LeasedEvent, map[int64]int, error) {
+func (d *delivery) leaseEvents(ctx context.Context, shares []store.Share) ([]store.LeasedEvent, map[int64]int, error) {
 	return d.store.LeaseDueEvents(ctx, shares, lease, buildBody)
 }
 
@@ -47,7 +47,7 @@ func buildBody(organizationID string, t *payments.Transaction) ([]byte, error) {
 }
 
 // attempt sends one event. One wide log line tells all of it, once it is written down.
-func (d *delivery) attempt(ctx context.Context, e *store.LeasedEvent) (end attemptEnd, keep func()) {
+func (d *delivery) attempt(ctx context.Context, e *store.LeasedEvent) (end attemptEnd, record func()) {
 	log := d.log.With("event", webhooks.EventID(e.ID), "transaction", e.ID.String(), "organization", e.OrganizationID,
 		"type", e.Transaction.Type.Event(), "attempt", e.Attempts+1, "probe", e.Probe)
 	if e.Problem != nil {
@@ -67,7 +67,7 @@ func (d *delivery) attempt(ctx context.Context, e *store.LeasedEvent) (end attem
 		log = log.With("reason", result.Err)
 	}
 	return attemptEndOf(result.Status != 0, result.Duration), func() {
-		kept, err := d.finisher.finish(e, a)
+		kept, err := d.results.write(e, a)
 		d.countAttempt(e, result, a, kept, err)
 		switch {
 		case err != nil:

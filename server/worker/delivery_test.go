@@ -49,7 +49,7 @@ func TestEndpointThatWorksAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.run()
-	quiet := time.After(300 * time.Millisecond) // several surveys
+	quiet := time.After(300 * time.Millisecond) // several polls
 	<-quiet
 	if got := len(w.hook.deliveries()); got != 0 {
 		t.Fatalf("%d events were sent before the next probe", got)

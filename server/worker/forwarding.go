@@ -31,19 +31,19 @@ const (
 // forward has operators decide the collections that are theirs to decide. It takes a lease, since no database transaction may
 // be open while an operator is talked to.
 func (w *Worker) forward(ctx context.Context) {
-	sweep := outside[store.Forward]{
+	dispatcher := leasedDispatcher[store.Forward]{
 		worker: w, name: "passthrough", queue: newFairQueue(forwardConcurrency, forwardPerSandbox, w.now),
-		survey: w.store.ForwardLanes, try: w.forwardOne, giveBack: w.store.GiveBackForwards,
-		take: func(ctx context.Context, shares []store.Share) ([]store.Forward, map[int64]int, error) {
+		listDue: w.store.ForwardLanes, attempt: w.forwardOne, release: w.store.GiveBackForwards,
+		lease: func(ctx context.Context, shares []store.Share) ([]store.Forward, map[int64]int, error) {
 			return w.store.LeaseDueForwards(ctx, shares, forwardLease)
 		},
 		tenant: func(f *store.Forward) int64 { return f.Tenant },
 	}
-	sweep.run(ctx)
+	dispatcher.run(ctx)
 }
 
 // forwardOne decides one collection, or talks to its operator about it.
-func (w *Worker) forwardOne(ctx context.Context, f *store.Forward) (end attemptEnd, keep func()) {
+func (w *Worker) forwardOne(ctx context.Context, f *store.Forward) (end attemptEnd, record func()) {
 	log := w.log.With("transaction", f.Transaction.ID.String(), "organization", f.OrganizationID, "operator", f.Transaction.Operator,
 		"accepted", f.Accepted, "expired", f.Expired, "attempts", f.Attempts, "failures", f.Failures)
 	began := w.now()
@@ -221,7 +221,7 @@ func nextQuestion(f *store.Forward) time.Duration {
 
 // keep writes a decision down, again while the database is away.
 func (w *Worker) keep(ctx context.Context, f *store.Forward, d decision) (kept bool, err error) {
-	err = w.persist(ctx, true, func(ctx context.Context) (err error) {
+	err = w.retryWrite(ctx, true, func(ctx context.Context) (err error) {
 		if d.outcome != nil {
 			kept, err = w.store.SettleForward(ctx, f, *d.outcome)
 		} else {

@@ -172,11 +172,11 @@ func TestWorkerKilledBetweenForwardingAndSettling(t *testing.T) {
 // leaseForward takes the one collection that is due.
 func (w *fixture) leaseForward(lease time.Duration) store.Forward {
 	w.t.Helper()
-	lanes, err := w.ForwardLanes(w.t.Context())
-	if err != nil || len(lanes) != 1 {
-		w.t.Fatalf("lanes %v, %v", lanes, err)
+	due, err := w.ForwardLanes(w.t.Context())
+	if err != nil || len(due) != 1 {
+		w.t.Fatalf("due %v, %v", due, err)
 	}
-	leased, _, err := w.LeaseDueForwards(w.t.Context(), []store.Share{{Lane: lanes[0], Slots: 10}}, lease)
+	leased, _, err := w.LeaseDueForwards(w.t.Context(), []store.Share{{Lane: due[0], Slots: 10}}, lease)
 	if err != nil || len(leased) != 1 {
 		w.t.Fatalf("leased %v, %v", leased, err)
 	}

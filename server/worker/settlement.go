@@ -74,7 +74,7 @@ func (s *settlement) step(ctx context.Context) (more bool, err error) {
 
 // look finds the sandboxes that have something due and are not being settled, and takes them.
 func (s *settlement) look(ctx context.Context) ([]store.Lane, error) {
-	ctx, cancel := context.WithTimeout(ctx, takeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, leaseTimeout)
 	defer cancel()
 	due, err := s.store.SettlementLanes(ctx)
 	if err != nil {

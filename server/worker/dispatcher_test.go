@@ -13,17 +13,17 @@ import (
 )
 
 // What is taken while the worker is told to stop is given back and not begun; what was begun before is finished and kept.
-func TestStoppedSweepGivesBackWhatItHasNotBegun(t *testing.T) {
+func TestStoppedDispatcherGivesBackWhatItHasNotBegun(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
 	w := &Worker{log: slog.New(slog.DiscardHandler), now: time.Now}
 	begun, release := make(chan struct{}), make(chan struct{})
 	var takes int
 	var kept, back []int
-	o := &outside[int]{
+	d := &leasedDispatcher[int]{
 		worker: w, name: "test", queue: newFairQueue(8, 8, time.Now),
-		survey: func(context.Context) ([]store.Lane, error) { return []store.Lane{{Tenant: 1, Answered: true}}, nil },
-		take: func(ctx context.Context, _ []store.Share) ([]int, map[int64]int, error) {
+		listDue: func(context.Context) ([]store.Lane, error) { return []store.Lane{{Tenant: 1, Answered: true}}, nil },
+		lease: func(ctx context.Context, _ []store.Share) ([]int, map[int64]int, error) {
 			if takes++; takes == 1 {
 				return []int{1}, map[int64]int{1: 8}, nil
 			}
@@ -33,7 +33,7 @@ func TestStoppedSweepGivesBackWhatItHasNotBegun(t *testing.T) {
 			return []int{2, 3}, map[int64]int{1: 2}, ctx.Err() // it is taken although the worker is told to stop
 		},
 		tenant: func(*int) int64 { return 1 },
-		try: func(ctx context.Context, row *int) (attemptEnd, func()) {
+		attempt: func(ctx context.Context, row *int) (attemptEnd, func()) {
 			close(begun)
 			<-release
 			if ctx.Err() != nil {
@@ -41,33 +41,33 @@ func TestStoppedSweepGivesBackWhatItHasNotBegun(t *testing.T) {
 			}
 			return answeredSoon, func() { kept = append(kept, *row) }
 		},
-		giveBack: func(ctx context.Context, rows []int) error {
+		release: func(ctx context.Context, rows []int) error {
 			back = append(back, rows...)
 			return ctx.Err()
 		},
 	}
-	o.run(ctx)
+	d.run(ctx)
 	if diff := cmp.Diff([][]int{{1}, {2, 3}}, [][]int{kept, back}); diff != "" {
 		t.Errorf("kept and given back (-want +got):\n%s", diff)
 	}
-	if o.queue.tenants[1].running != 0 {
-		t.Errorf("%d slots stay taken", o.queue.tenants[1].running)
+	if d.queue.tenants[1].running != 0 {
+		t.Errorf("%d slots stay taken", d.queue.tenants[1].running)
 	}
 }
 
-func TestPersist(t *testing.T) {
+func TestRetryWrite(t *testing.T) {
 	t.Parallel()
 	away, refused := store.ErrUnavailable, errors.New("refused")
 	for name, c := range map[string]struct {
-		insist bool
-		errors []error // of one try after the other
-		want   error
-		tries  int
+		retryRefused bool
+		errors       []error // of one try after the other
+		want         error
+		tries        int
 	}{
 		"at once":                       {false, []error{nil}, nil, 1},
 		"the database is away":          {false, []error{away, away, away, away, nil}, nil, 5},
 		"refused":                       {false, []error{refused}, refused, 1},
-		"refused, and insisted on":      {true, []error{refused, nil}, nil, 2},
+		"refused, and retried":          {true, []error{refused, nil}, nil, 2},
 		"refused for good":              {true, []error{refused, refused, refused}, refused, 3},
 		"away for longer than is tried": {false, []error{away, away, nil}, away, 2},
 	} {
@@ -76,9 +76,9 @@ func TestPersist(t *testing.T) {
 			clock := &clock{at: time.Unix(1_780_228_800, 0)}
 			w := &Worker{now: clock.now}
 			tries := 0
-			err := w.persist(t.Context(), c.insist, func(context.Context) error {
+			err := w.retryWrite(t.Context(), c.retryRefused, func(context.Context) error {
 				if name == "away for longer than is tried" {
-					clock.at = clock.at.Add(keepTrying * 2 / 3)
+					clock.at = clock.at.Add(writeRetryFor * 2 / 3)
 				}
 				tries++
 				return c.errors[tries-1]
@@ -90,11 +90,11 @@ func TestPersist(t *testing.T) {
 	}
 }
 
-// A database that froze makes one survey take seconds. What is due does not wait for a multiple of them afterwards.
-func TestSlowSurveyDelaysTheNextOneByLittle(t *testing.T) {
+// A database that froze makes one poll take seconds. What is due does not wait for a multiple of them afterwards.
+func TestSlowPollDelaysTheNextOneByLittle(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ took, pause time.Duration }{
-		"quick":            {5 * time.Millisecond, surveyPause - 5*time.Millisecond},
+		"quick":            {5 * time.Millisecond, pollPause - 5*time.Millisecond},
 		"many sandboxes":   {100 * time.Millisecond, 300 * time.Millisecond}, // a quarter of the time
 		"a frozen machine": {4 * time.Second, 500 * time.Millisecond},
 	} {
@@ -102,15 +102,15 @@ func TestSlowSurveyDelaysTheNextOneByLittle(t *testing.T) {
 			t.Parallel()
 			clock := &clock{at: time.Unix(1_780_228_800, 0)}
 			w := &Worker{log: slog.New(slog.DiscardHandler), now: clock.now}
-			o := &outside[int]{worker: w, queue: newFairQueue(8, 8, clock.now), survey: func(context.Context) ([]store.Lane, error) {
+			d := &leasedDispatcher[int]{worker: w, queue: newFairQueue(8, 8, clock.now), listDue: func(context.Context) ([]store.Lane, error) {
 				clock.at = clock.at.Add(c.took)
 				return nil, nil
 			}}
-			if err := o.look(t.Context()); err != nil {
+			if err := d.poll(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if pause := o.nextSurvey.Sub(clock.at); pause != c.pause {
-				t.Errorf("the next survey is %s after one that took %s, want %s", pause, c.took, c.pause)
+			if pause := d.nextPoll.Sub(clock.at); pause != c.pause {
+				t.Errorf("the next poll is %s after one that took %s, want %s", pause, c.took, c.pause)
 			}
 		})
 	}

@@ -1,0 +1,193 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+const (
+	// pollPause is the shortest time from one poll to the next: what is due is noticed within it.
+	pollPause = 50 * time.Millisecond
+	// pollShare bounds the share of the time that polls take where there are very many sandboxes: one in pollShare.
+	pollShare = 4
+	// maxPollPause bounds the pause after a slow poll: nothing stays due for longer than a second because the database froze.
+	maxPollPause = 500 * time.Millisecond
+	// batchInterval is the shortest time between two statements of one kind, so that each works on many rows.
+	batchInterval = 12 * time.Millisecond
+	// leaseTimeout bounds a poll, and the leasing of rows.
+	leaseTimeout = 5 * time.Second
+)
+
+// leasedDispatcher makes attempts that reach outside of the database. It finds the sandboxes that have something due, leases rows of each
+// according to its share of the slots, and works on them side by side. It leases only as many as it can begin at once. What was begun is
+// finished, also when the context ends meanwhile.
+type leasedDispatcher[T any] struct {
+	worker *Worker
+	name   string
+	queue  *fairQueue
+
+	listDue func(context.Context) ([]store.Lane, error)
+	lease   func(context.Context, []store.Share) (leased []T, found map[int64]int, err error)
+	tenant  func(*T) int64
+	attempt func(context.Context, *T) (end attemptEnd, record func()) // record writes the result
+	release func(context.Context, []T) error                          // gives leases back
+
+	nextPoll  time.Time
+	lastLease time.Time
+	inFlight  sync.WaitGroup
+}
+
+func (d *leasedDispatcher[T]) run(ctx context.Context) {
+	defer d.inFlight.Wait()
+	d.worker.sweep(ctx, d.name, func(ctx context.Context) (more bool, err error) {
+		if !d.wait(ctx) {
+			return false, nil
+		}
+		return true, d.step(ctx)
+	})
+}
+
+// wait waits for the time of the next poll, or for a slot while a tenant may have more due. It returns false when ctx ends first.
+func (d *leasedDispatcher[T]) wait(ctx context.Context) bool {
+	timer := time.NewTimer(d.nextPoll.Sub(d.worker.now()))
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-timer.C:
+			return true
+		case <-d.queue.freed:
+			if d.queue.waiting() {
+				rest(ctx, batchInterval-d.worker.now().Sub(d.lastLease))
+				return true
+			}
+		}
+	}
+}
+
+func (d *leasedDispatcher[T]) step(ctx context.Context) error {
+	if err := d.poll(ctx); err != nil {
+		return err
+	}
+	shares := d.queue.shares()
+	if len(shares) == 0 {
+		return nil
+	}
+	leased, found, err := d.leaseRows(ctx, shares)
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		d.giveBack(ctx, leased)
+		return nil
+	}
+	for i := range leased {
+		d.begin(ctx, &leased[i])
+	}
+	if len(leased) > 0 || len(found) > 0 {
+		d.queue.wake() // slots that some tenants did not need are for those that have more
+	}
+	return nil
+}
+
+// poll lists the tenants that have something due, if it is time to.
+func (d *leasedDispatcher[T]) poll(ctx context.Context) error {
+	began := d.worker.now()
+	if began.Before(d.nextPoll) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, leaseTimeout)
+	defer cancel()
+	found, err := d.listDue(ctx)
+	if err != nil {
+		return err
+	}
+	d.queue.setDue(found)
+	took := d.worker.now().Sub(began)
+	d.nextPoll = began.Add(max(pollPause, took+min((pollShare-1)*took, maxPollPause)))
+	return nil
+}
+
+// leaseRows leases rows. It does so also when ctx ends meanwhile, so that the worker knows what it holds and can give it back.
+func (d *leasedDispatcher[T]) leaseRows(ctx context.Context, shares []store.Share) ([]T, map[int64]int, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout)
+	defer cancel()
+	d.lastLease = d.worker.now()
+	leased, found, err := d.leaseBatch(ctx, shares)
+	byTenant := map[int64]int{}
+	for i := range leased {
+		byTenant[d.tenant(&leased[i])]++
+	}
+	d.queue.leased(shares, found, byTenant)
+	return leased, found, err
+}
+
+// leaseBatch leases rows of several tenants with one statement. Where that fails it leases those of each tenant alone: an error in one
+// sandbox must not stop the others.
+func (d *leasedDispatcher[T]) leaseBatch(ctx context.Context, shares []store.Share) (leased []T, found map[int64]int, err error) {
+	err = d.worker.contained(ctx, func() (err error) {
+		leased, found, err = d.lease(ctx, shares)
+		return err
+	})
+	switch {
+	case err == nil:
+		due := make([]store.Lane, len(shares))
+		for i, share := range shares {
+			due[i] = share.Lane
+		}
+		d.worker.takeIn(ctx, d.name, due)
+		return leased, found, nil
+	case errors.Is(err, store.ErrUnavailable):
+		return nil, nil, err
+	case len(shares) == 1:
+		d.worker.leaveOut(ctx, d.name, shares[0].Lane, err)
+		return nil, nil, nil
+	}
+	found = map[int64]int{}
+	for alone := range slices.Chunk(shares, 1) {
+		rows, foundThere, err := d.leaseBatch(ctx, alone)
+		if err != nil {
+			break // what was leased before is the worker's; the next poll finds the rest
+		}
+		leased = append(leased, rows...)
+		maps.Copy(found, foundThere)
+	}
+	return leased, found, nil
+}
+
+// begin works on a row. The row keeps its slot until its result is recorded, so that no more rows are leased than can be recorded.
+func (d *leasedDispatcher[T]) begin(ctx context.Context, row *T) {
+	ctx = context.WithoutCancel(ctx)
+	tenant := d.tenant(row)
+	ended := d.queue.started(tenant)
+	d.inFlight.Go(func() {
+		defer d.queue.recorded(tenant)
+		end, record := notSent, func() {}
+		_ = d.worker.contained(ctx, func() error { end, record = d.attempt(ctx, row); return nil }) // due again when its lease ends
+		ended(end)
+		_ = d.worker.contained(ctx, func() error { record(); return nil })
+	})
+}
+
+// giveBack gives back what was leased and is not begun any more.
+func (d *leasedDispatcher[T]) giveBack(ctx context.Context, leased []T) {
+	if len(leased) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout)
+	defer cancel()
+	for i := range leased {
+		d.queue.unused(d.tenant(&leased[i]))
+	}
+	if err := d.release(ctx, leased); err != nil {
+		d.worker.log.WarnContext(ctx, "could not give back what was leased and not begun; it is due again when its lease ends",
+			"sweep", d.name, "rows", len(leased), "error", err)
+	}
+}

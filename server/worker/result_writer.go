@@ -1,0 +1,118 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+const (
+	// writeRetryFor is how long a write is retried while the database is unavailable. It is longer than a lease, since an expired lease
+	// stays valid until another worker takes it.
+	writeRetryFor = 30 * time.Second
+	// writeRetryPause is the time between two tries.
+	writeRetryPause = 250 * time.Millisecond
+	// refusedTries is how often a write is tried that the database refuses.
+	refusedTries = 3
+	// resultBatch bounds the results that are written together.
+	resultBatch = 512
+)
+
+// result is what an attempt came to, until it is written.
+type result struct {
+	store.FinishedAttempt
+	written chan<- written // has room
+}
+
+// written tells whether a result was written.
+type written struct {
+	kept bool // the worker still held the lease
+	err  error
+}
+
+// resultWriter writes the results of attempts together: those that came while the ones before them were written.
+type resultWriter struct {
+	worker *Worker
+	queue  chan result
+}
+
+// write writes the result of an attempt, and returns when that is done or has failed for good.
+func (r *resultWriter) write(e *store.LeasedEvent, a store.Attempt) (kept bool, err error) {
+	done := make(chan written, 1)
+	r.queue <- result{store.FinishedAttempt{Event: e, Attempt: a}, done}
+	w := <-done
+	return w.kept, w.err
+}
+
+// run writes until the queue is closed.
+func (r *resultWriter) run(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
+	for first := range r.queue {
+		began := r.worker.now()
+		r.writeBatch(ctx, r.batch(first))
+		rest(ctx, batchInterval-r.worker.now().Sub(began))
+	}
+}
+
+// batch is a result with those that wait beside it.
+func (r *resultWriter) batch(first result) []result {
+	batch := []result{first}
+	for len(batch) < resultBatch {
+		select {
+		case next, open := <-r.queue:
+			if !open {
+				return batch
+			}
+			batch = append(batch, next)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+func (r *resultWriter) writeBatch(ctx context.Context, batch []result) {
+	attempts := make([]store.FinishedAttempt, len(batch))
+	for i := range batch {
+		attempts[i] = batch[i].FinishedAttempt
+	}
+	var kept []bool
+	err := r.worker.retryWrite(ctx, len(batch) == 1, func(ctx context.Context) (err error) {
+		kept, err = r.worker.store.FinishAttempts(ctx, attempts)
+		return err
+	})
+	if err != nil && len(batch) > 1 && !errors.Is(err, store.ErrUnavailable) {
+		for i := range batch { // an error in one result must not lose the others
+			r.writeBatch(ctx, batch[i:i+1])
+		}
+		return
+	}
+	for i := range batch {
+		if err != nil {
+			batch[i].written <- written{err: err}
+			continue
+		}
+		batch[i].written <- written{kept: kept[i]}
+	}
+}
+
+// retryWrite writes, and retries while the database is unavailable. It retries what the database refuses only if retryRefused is set.
+func (w *Worker) retryWrite(ctx context.Context, retryRefused bool, write func(context.Context) error) (err error) {
+	until := w.now().Add(writeRetryFor)
+	for try := 1; ; try++ {
+		err = within(ctx, lease, write)
+		refused := err != nil && !errors.Is(err, store.ErrUnavailable)
+		if err == nil || refused && (!retryRefused || try == refusedTries) || w.now().After(until) {
+			return err
+		}
+		rest(ctx, writeRetryPause)
+	}
+}
+
+func within(ctx context.Context, d time.Duration, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	return f(ctx)
+}
