@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"cmd/cauri":                {"api/v1alpha1", "controllers", "server/payments", "server/egress", "server/store", "server/telemetry", "server/webhooks", "server/httpapi", "server/httpserver", "server/worker"},
 	"hack/chart":               {}, // reads files
 	"hack/reference":           {}, // reads files
+	"hack/prose":               {},
 	"test/architecture":        {},
 	"test/chart":               {"controllers"}, // for their scheme
 	"test/chaos":               {"api/v1alpha1", "server/payments", "server/store", "test/system", "test/system/kube"},
