@@ -24,7 +24,7 @@ const nobody = "00000000-0000-0000-0000-00000000dead"
 func (w *world) tables() []string {
 	w.t.Helper()
 	return read[[]string](w, `select array_agg(table_name::text order by table_name) from information_schema.tables
-		where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'goose_db_version'`)
+		where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'schema_version'`)
 }
 
 // written is every row of the database with the transaction that wrote it, so that a write shows even if it changed nothing.

@@ -27,6 +27,9 @@ func (s *Store) SigningSecret(ctx context.Context, sandboxUID string) (string, e
 // NeedSchema has a store need another version of the schema than this program does.
 func (s *Store) NeedSchema(version int64) { s.schema.needs = version }
 
+// MigrateFrom is Migrate with the migrations of a folder.
+var MigrateFrom = migrate
+
 // ScramVerifier is what Postgres keeps of a password.
 var ScramVerifier = scramVerifier
 

@@ -57,7 +57,7 @@ func (l lanes) statement(tenant int64, f Filter, after *payments.ID, limit int) 
 	return fmt.Sprintf(`select %s from transactions where tenant = $1 and id = any (array(
   select newest.id from unnest($3::text[]::transaction_status[]) s (status), unnest($4::text[]::transaction_type[]) k (type),
     unnest($5::text[]) o (operator), unnest($6::text[]) c (country), lateral (
-      select id from transaction_lanes where %s order by id desc limit $2) newest
+      select id from listed_transactions where %s order by id desc limit $2) newest
   order by newest.id desc limit $2)) order by tenant desc, id desc`, transactionColumns, strings.Join(c.where, " and ")), c.args
 }
 

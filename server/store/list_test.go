@@ -243,19 +243,19 @@ func TestLanesAreWalled(t *testing.T) {
 	for _, tenant := range []int64{large, small, 4711} {
 		w.within(tenant, func(tx pgx.Tx) {
 			var seen, others int64
-			err := tx.QueryRow(t.Context(), "select count(*), count(*) filter (where tenant <> $1) from transaction_lanes", tenant).Scan(&seen, &others)
+			err := tx.QueryRow(t.Context(), "select count(*), count(*) filter (where tenant <> $1) from listed_transactions", tenant).Scan(&seen, &others)
 			if want := w.own("transactions", tenant); err != nil || seen != want || others != 0 {
 				t.Errorf("tenant %d sees %d rows and %d of others, want its %d, %v", tenant, seen, others, want, err)
 			}
 		})
 	}
-	if n := w.count("select count(*) from transaction_lanes"); n != 0 { // nobody's session, and the owner of everything
+	if n := w.count("select count(*) from listed_transactions"); n != 0 { // nobody's session, and the owner of everything
 		t.Errorf("without a tenant %d rows are seen", n)
 	}
 	for _, role := range []string{storetest.API, storetest.Worker, storetest.Controller} {
-		_, err := storetest.Connect(t, storetest.URLAs(t, w.url, role)).Exec(t.Context(), "select from transaction_lanes")
+		_, err := storetest.Connect(t, storetest.URLAs(t, w.url, role)).Exec(t.Context(), "select from listed_transactions")
 		if !isRefusal(err) {
-			t.Errorf("%s may look into transaction_lanes: %v", role, err)
+			t.Errorf("%s may look into listed_transactions: %v", role, err)
 		}
 	}
 }

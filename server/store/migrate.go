@@ -25,26 +25,31 @@ var migrations = postgres.Migrations
 // Migrate brings the schema of the database at url up to date. Any number of processes may call it at once: one at a time
 // works, under a lock, and those that come later find nothing to do. It may go through a connection pooler in transaction mode.
 func Migrate(ctx context.Context, url string) error {
-	config, err := ownerConfig(url)
+	folder, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return err
 	}
-	folder, err := fs.Sub(migrations, "migrations")
+	return migrate(ctx, url, folder)
+}
+
+// migrate is [Migrate] with the migrations of a folder.
+func migrate(ctx context.Context, url string, folder fs.FS) error {
+	config, err := ownerConfig(url)
 	if err != nil {
 		return err
 	}
 	err = alone(ctx, config, func() error {
 		conn := stdlib.OpenDB(*config) // goose speaks database/sql
 		defer func() { _ = conn.Close() }()
-		provider, err := goose.NewProvider(goose.DialectPostgres, conn, folder)
+		if err := checkUnversioned(ctx, conn); err != nil {
+			return err
+		}
+		provider, err := goose.NewProvider(goose.DialectPostgres, conn, folder, goose.WithTableName(versionTable))
 		if err != nil {
 			return fmt.Errorf("reading the migrations: %w", err)
 		}
 		for {
-			if _, err = provider.Up(ctx); err == nil {
-				return showVersionToAll(ctx, conn)
-			}
-			if !deadlocked(err) {
+			if _, err = provider.Up(ctx); !deadlocked(err) {
 				return err
 			}
 		}
@@ -53,10 +58,7 @@ func Migrate(ctx context.Context, url string) error {
 	if errors.As(err, &answer) && answer.Code == pgerrcode.InsufficientPrivilege {
 		return fmt.Errorf("the database's user may not change its schema, run `cauri migrate` as the owner: %w", err)
 	}
-	if err != nil {
-		return classify(err, "migrating the database")
-	}
-	return nil
+	return classify(err, "migrating the database")
 }
 
 // deadlocked reports whether a migration was rolled back since it and a process at work waited for each other's locks. The other one goes
@@ -77,16 +79,17 @@ func ownerConfig(url string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// showVersionToAll has [Store.CheckSchema] work for the processes' users. It changes nothing where it does already, so that a process
-// may call it too.
-func showVersionToAll(ctx context.Context, conn *sql.DB) error {
-	var shown bool
-	err := conn.QueryRowContext(ctx, `select has_table_privilege('cauri_api', 'goose_db_version', 'select')
-		and has_table_privilege('cauri_worker', 'goose_db_version', 'select')`).Scan(&shown)
-	if err != nil || shown {
-		return err
+// errUnversioned is returned for a database whose tables an unreleased version of Cauri created.
+var errUnversioned = errors.New("the database has the tables of an unreleased version of Cauri, which no migration leads on from: use an " +
+	"empty database, or remove these tables with all that they hold (drop schema public cascade; create schema public) and migrate again")
+
+// checkUnversioned returns [errUnversioned] if tables of Cauri exist without [versionTable], which their first release has.
+func checkUnversioned(ctx context.Context, conn *sql.DB) error {
+	var unversioned bool
+	err := conn.QueryRowContext(ctx, "select to_regclass('config_version') is not null and to_regclass($1) is null", versionTable).Scan(&unversioned)
+	if err == nil && unversioned {
+		return errUnversioned
 	}
-	_, err = conn.ExecContext(ctx, showVersion)
 	return err
 }
 
@@ -139,6 +142,5 @@ func SchemaDigest() string {
 		text, _ := migrations.ReadFile(name)
 		digest.Write(text)
 	}
-	digest.Write([]byte(showVersion))
 	return hex.EncodeToString(digest.Sum(nil)[:8])
 }

@@ -2,13 +2,14 @@ package store_test
 
 import (
 	"context"
-	"os"
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
 
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
@@ -19,7 +20,6 @@ import (
 func TestMigrationOutlivesADeadlock(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	rollBack(t, url, 6) // the next one changes organizations, and then sims
 	process, watch := storetest.Connect(t, url), storetest.Connect(t, url)
 	run := func(conn *pgx.Conn, sql string) {
 		t.Helper()
@@ -30,7 +30,9 @@ func TestMigrationOutlivesADeadlock(t *testing.T) {
 	run(process, "set deadlock_timeout = '1h'") // the migration finds the deadlock, and ends
 	run(process, "begin; select from sims")
 	migrated := make(chan error, 1)
-	go func() { migrated <- store.Migrate(t.Context(), url) }()
+	next := fmt.Sprintf("%05d_next.sql", store.NewestSchema()+1)
+	folder := fstest.MapFS{next: {Data: []byte("-- +goose Up\nalter table organizations add column color text;\nalter table sims add column color text;\n")}}
+	go func() { migrated <- store.MigrateFrom(t.Context(), url, folder) }()
 	waits := "select count(*) from pg_locks where not granted and mode = 'AccessExclusiveLock' and relation = 'sims'::regclass"
 	for ctx, cancel := context.WithTimeout(t.Context(), time.Minute); ; {
 		var n int
@@ -47,22 +49,37 @@ func TestMigrationOutlivesADeadlock(t *testing.T) {
 	if err := <-migrated; err != nil {
 		t.Error(err)
 	}
+	var version int64
+	if err := watch.QueryRow(t.Context(), store.SchemaVersion).Scan(&version); err != nil || version != store.NewestSchema()+1 {
+		t.Errorf("the schema has version %d, %v", version, err)
+	}
 }
 
-// rollBack brings the schema of a database back to a version.
-func rollBack(t *testing.T, url string, version int64) {
-	t.Helper()
-	config, err := pgx.ParseConfig(url)
-	if err != nil {
+// An unreleased version had migrations under the same numbers. What they left is refused, and nothing in it changes.
+func TestTablesOfAnUnreleasedVersionAreRefused(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	sql := storetest.Connect(t, url)
+	if _, err := sql.Exec(t.Context(), "alter table schema_version rename to goose_db_version"); err != nil {
 		t.Fatal(err)
 	}
-	conn := stdlib.OpenDB(*config)
-	defer func() { _ = conn.Close() }()
-	provider, err := goose.NewProvider(goose.DialectPostgres, conn, os.DirFS("../postgres/migrations"))
-	if err != nil {
+	for _, role := range []string{"", storetest.Controller} {
+		as := url
+		if role != "" {
+			as = storetest.URLAs(t, url, role)
+		}
+		if err := store.Migrate(t.Context(), as); err == nil || errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), "use an empty database") {
+			t.Errorf("as %q: %v", role, err)
+		}
+	}
+	var created bool
+	if err := sql.QueryRow(t.Context(), "select to_regclass('schema_version') is not null").Scan(&created); err != nil || created {
+		t.Errorf("a table of versions was created: %t, %v", created, err)
+	}
+	if _, err := sql.Exec(t.Context(), "drop schema public cascade; create schema public"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := provider.DownTo(t.Context(), version); err != nil {
-		t.Fatal(err)
+	if err := store.Migrate(t.Context(), url); err != nil {
+		t.Errorf("what the message says does not help: %v", err)
 	}
 }

@@ -1,16 +1,18 @@
 package store
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"regexp"
 	"strings"
 	"testing"
 )
 
-// released is the newest migration that was there before the first release: those after it are additive.
-const released = 11
+// base is the newest migration that may create anything: those after it only add.
+const base = 1
 
 // breaking are statements that the program of the release before may not survive while a rolling upgrade runs, or after one that was
 // rolled back. First a release stops using something, and a later one removes it: the statement then says so in a comment right above
@@ -66,7 +68,7 @@ func TestMigrationsAreAdditive(t *testing.T) {
 		t.Fatalf("the migrations are %v: %v", names, err)
 	}
 	for _, name := range names {
-		if path.Base(name) < fmt.Sprintf("%05d_", released+1) {
+		if path.Base(name) < fmt.Sprintf("%05d_", base+1) {
 			continue
 		}
 		text, err := migrations.ReadFile(name)
@@ -76,6 +78,31 @@ func TestMigrationsAreAdditive(t *testing.T) {
 		for _, statement := range breaks(string(text)) {
 			t.Errorf("%s: the program of the release before may fail after\n  %s\nLeave it to a later release, when nobody uses it any more, and write `-- unused since v0.0` above it", name, statement)
 		}
+	}
+}
+
+// What a database has applied once is never applied again, so a migration that was committed never changes. A new one gets its line in
+// SHA256SUMS with its first commit.
+func TestMigrationsNeverChange(t *testing.T) {
+	t.Parallel()
+	kept, err := os.ReadFile("../postgres/migrations/SHA256SUMS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sums strings.Builder
+	for _, name := range names {
+		text, err := migrations.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(text), path.Base(name))
+	}
+	if sums.String() != string(kept) {
+		t.Errorf("the migrations are\n%sand SHA256SUMS has\n%sA change of the schema is a new file; only a new line is added there", sums.String(), kept)
 	}
 }
 

@@ -73,7 +73,7 @@ func TestRolesAreRefused(t *testing.T) {
 	for role, statements := range cases {
 		conn := storetest.Connect(t, storetest.URLAs(t, w.url, role))
 		statements = append(statements, "create table mine (a int)", "alter table floats disable row level security", "truncate transactions",
-			"drop policy tenant on transactions", "update goose_db_version set is_applied = false")
+			"drop policy tenant on transactions", "update schema_version set is_applied = false")
 		for _, statement := range statements {
 			_, err := conn.PgConn().Exec(t.Context(), statement).ReadAll()
 			if !isRefusal(err) && (err == nil || !strings.Contains(err.Error(), "must be owner")) {

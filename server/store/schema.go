@@ -15,11 +15,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// SchemaVersion is the statement that asks for the version of the database's schema.
-const SchemaVersion = "select coalesce(max(version_id) filter (where is_applied), 0) from goose_db_version"
+// versionTable is the table of the migrations that were applied.
+const versionTable = "schema_version"
 
-// showVersion lets the processes ask for it, which the migrations before the fourth did not think of.
-const showVersion = "grant select on goose_db_version to cauri_api, cauri_worker"
+// SchemaVersion is the statement that asks for the version of the database's schema.
+const SchemaVersion = "select coalesce(max(version_id) filter (where is_applied), 0) from " + versionTable
 
 // ErrSchemaBehind is returned where the schema of the database is older than this program, which then has to wait until somebody
 // migrates it. It is an [ErrUnavailable].

@@ -73,7 +73,7 @@ func TestOlderProgramLeavesANewerSchema(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	sql := storetest.Connect(t, url)
-	if _, err := sql.Exec(t.Context(), "insert into goose_db_version (version_id, is_applied) values ($1, true)", store.NewestSchema()+1); err != nil {
+	if _, err := sql.Exec(t.Context(), "insert into schema_version (version_id, is_applied) values ($1, true)", store.NewestSchema()+1); err != nil {
 		t.Fatal(err)
 	}
 	if err := store.Migrate(t.Context(), url); err != nil {
@@ -103,7 +103,7 @@ func TestVersionIsReadOnly(t *testing.T) {
 	for _, role := range []string{storetest.API, storetest.Worker, storetest.Controller} {
 		for _, privilege := range []string{"select", "insert", "update", "delete", "truncate"} {
 			var may bool
-			if err := sql.QueryRow(t.Context(), "select has_table_privilege($1, 'goose_db_version', $2)", role, privilege).Scan(&may); err != nil {
+			if err := sql.QueryRow(t.Context(), "select has_table_privilege($1, 'schema_version', $2)", role, privilege).Scan(&may); err != nil {
 				t.Fatal(err)
 			}
 			if may != (privilege == "select") {

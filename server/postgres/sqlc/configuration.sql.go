@@ -177,7 +177,7 @@ insert into organizations (org_id, resource_uid, generation, namespace, name, la
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
   $11, $12, $13, $14, $15,
   $16, $17)
-returning org_id, tenant, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at, pending_timeout_ms, suspended, webhook_types, secret_rotation, previous_secret, previous_secret_until, reset, retained_at, key_rotation, applied, generation, older_secrets, older_secrets_until
+returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until
 `
 
 type InsertOrganizationParams struct {
@@ -227,28 +227,28 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		&i.ResourceUid,
 		&i.Namespace,
 		&i.Name,
+		&i.Generation,
+		&i.Version,
+		&i.CreatedAt,
 		&i.LatencyPercent,
 		&i.MonthlyQuota,
 		&i.RateLimit,
+		&i.PendingTimeoutMs,
+		&i.Suspended,
+		&i.Reset,
+		&i.KeyRotation,
+		&i.RetainedAt,
+		&i.Applied,
 		&i.WebhookURL,
+		&i.WebhookTypes,
 		&i.WebhookMaxRetries,
 		&i.WebhookInitialDelayMs,
 		&i.WebhookFactor,
 		&i.WebhookMaxDelayMs,
-		&i.SigningSecret,
-		&i.Version,
-		&i.CreatedAt,
-		&i.PendingTimeoutMs,
-		&i.Suspended,
-		&i.WebhookTypes,
 		&i.SecretRotation,
+		&i.SigningSecret,
 		&i.PreviousSecret,
 		&i.PreviousSecretUntil,
-		&i.Reset,
-		&i.RetainedAt,
-		&i.KeyRotation,
-		&i.Applied,
-		&i.Generation,
 		&i.OlderSecrets,
 		&i.OlderSecretsUntil,
 	)
@@ -393,7 +393,7 @@ func (q *Queries) ListStores(ctx context.Context, tenant int64) ([]Store, error)
 
 const lockOrganization = `-- name: LockOrganization :one
 
-select org_id, tenant, resource_uid, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, signing_secret, version, created_at, pending_timeout_ms, suspended, webhook_types, secret_rotation, previous_secret, previous_secret_until, reset, retained_at, key_rotation, applied, generation, older_secrets, older_secrets_until from organizations where resource_uid = $1 and retained_at is null for update
+select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until from organizations where resource_uid = $1 and retained_at is null for update
 `
 
 // Written by the controller, one sandbox at a time, and read by the api's directory.
@@ -406,28 +406,28 @@ func (q *Queries) LockOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.ResourceUid,
 		&i.Namespace,
 		&i.Name,
+		&i.Generation,
+		&i.Version,
+		&i.CreatedAt,
 		&i.LatencyPercent,
 		&i.MonthlyQuota,
 		&i.RateLimit,
+		&i.PendingTimeoutMs,
+		&i.Suspended,
+		&i.Reset,
+		&i.KeyRotation,
+		&i.RetainedAt,
+		&i.Applied,
 		&i.WebhookURL,
+		&i.WebhookTypes,
 		&i.WebhookMaxRetries,
 		&i.WebhookInitialDelayMs,
 		&i.WebhookFactor,
 		&i.WebhookMaxDelayMs,
-		&i.SigningSecret,
-		&i.Version,
-		&i.CreatedAt,
-		&i.PendingTimeoutMs,
-		&i.Suspended,
-		&i.WebhookTypes,
 		&i.SecretRotation,
+		&i.SigningSecret,
 		&i.PreviousSecret,
 		&i.PreviousSecretUntil,
-		&i.Reset,
-		&i.RetainedAt,
-		&i.KeyRotation,
-		&i.Applied,
-		&i.Generation,
 		&i.OlderSecrets,
 		&i.OlderSecretsUntil,
 	)

@@ -13,7 +13,7 @@ import (
 
 const getEvent = `-- name: GetEvent :one
 
-select e.tenant, e.id, e.state, e.due_at, e.fence, e.attempts, e.body, e.created_at, e.delivered_at, e.leased, e.resent_after, e.probes, t.tenant, t.id, t.type, t.status, t.parent_id, t.reference, t.request_hash, t.order_ref, t.order_url, t.is_url_protected, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.msisdn, t.amount, t.commission, t.net_amount, t.absorption_pct, t.refunded, t.latency_ms, t.created_at, t.completed_at, t.native_id, t.native_raw, t.float_currency, t.sim_id, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.due_at, t.expires_at, t.passthrough, t.forward_fence, t.forward_failures, t.forwarded_at, t.forward_attempts, coalesce(e.leased and e.due_at > now(), false)::boolean as being_sent
+select e.tenant, e.id, e.state, e.due_at, e.fence, e.leased, e.attempts, e.resent_after, e.probes, e.body, e.created_at, e.delivered_at, t.tenant, t.id, t.type, t.status, t.parent_id, t.reference, t.request_hash, t.order_ref, t.order_url, t.is_url_protected, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.msisdn, t.amount, t.commission, t.net_amount, t.absorption_pct, t.refunded, t.latency_ms, t.created_at, t.completed_at, t.native_id, t.native_raw, t.float_currency, t.sim_id, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.due_at, t.expires_at, t.passthrough, t.forward_fence, t.forward_failures, t.forwarded_at, t.forward_attempts, coalesce(e.leased and e.due_at > now(), false)::boolean as being_sent
 from events e
 join transactions t on t.tenant = e.tenant and t.id = e.id
 where e.tenant = $1 and e.id = $2
@@ -35,13 +35,13 @@ func (q *Queries) GetEvent(ctx context.Context, tenant int64, iD pgtype.UUID) (G
 		&i.Event.State,
 		&i.Event.DueAt,
 		&i.Event.Fence,
+		&i.Event.Leased,
 		&i.Event.Attempts,
+		&i.Event.ResentAfter,
+		&i.Event.Probes,
 		&i.Event.Body,
 		&i.Event.CreatedAt,
 		&i.Event.DeliveredAt,
-		&i.Event.Leased,
-		&i.Event.ResentAfter,
-		&i.Event.Probes,
 		&i.Transaction.Tenant,
 		&i.Transaction.ID,
 		&i.Transaction.Type,

@@ -222,13 +222,13 @@ type Event struct {
 	State       EventState  `db:"state"`
 	DueAt       *time.Time  `db:"due_at"`
 	Fence       int64       `db:"fence"`
+	Leased      bool        `db:"leased"`
 	Attempts    int32       `db:"attempts"`
+	ResentAfter *int32      `db:"resent_after"`
+	Probes      int32       `db:"probes"`
 	Body        []byte      `db:"body"`
 	CreatedAt   time.Time   `db:"created_at"`
 	DeliveredAt *time.Time  `db:"delivered_at"`
-	Leased      bool        `db:"leased"`
-	ResentAfter *int32      `db:"resent_after"`
-	Probes      int32       `db:"probes"`
 }
 
 type Float struct {
@@ -237,6 +237,18 @@ type Float struct {
 	Balance   int64     `db:"balance"`
 	Opening   int64     `db:"opening"`
 	ChangedAt time.Time `db:"changed_at"`
+}
+
+type ListedTransaction struct {
+	Tenant    int64           `db:"tenant"`
+	ID        pgtype.UUID     `db:"id"`
+	Status    payments.Status `db:"status"`
+	Type      payments.Type   `db:"type"`
+	Operator  string          `db:"operator"`
+	Country   string          `db:"country"`
+	Store     string          `db:"store"`
+	MSISDN    string          `db:"msisdn"`
+	CreatedAt time.Time       `db:"created_at"`
 }
 
 type OperatorCredential struct {
@@ -254,28 +266,28 @@ type Organization struct {
 	ResourceUid           pgtype.UUID `db:"resource_uid"`
 	Namespace             string      `db:"namespace"`
 	Name                  string      `db:"name"`
+	Generation            int64       `db:"generation"`
+	Version               int64       `db:"version"`
+	CreatedAt             time.Time   `db:"created_at"`
 	LatencyPercent        int32       `db:"latency_percent"`
 	MonthlyQuota          *int64      `db:"monthly_quota"`
 	RateLimit             *int32      `db:"rate_limit"`
+	PendingTimeoutMs      int64       `db:"pending_timeout_ms"`
+	Suspended             bool        `db:"suspended"`
+	Reset                 string      `db:"reset"`
+	KeyRotation           string      `db:"key_rotation"`
+	RetainedAt            *time.Time  `db:"retained_at"`
+	Applied               *string     `db:"applied"`
 	WebhookURL            *string     `db:"webhook_url"`
+	WebhookTypes          []string    `db:"webhook_types"`
 	WebhookMaxRetries     int32       `db:"webhook_max_retries"`
 	WebhookInitialDelayMs int64       `db:"webhook_initial_delay_ms"`
 	WebhookFactor         float64     `db:"webhook_factor"`
 	WebhookMaxDelayMs     int64       `db:"webhook_max_delay_ms"`
-	SigningSecret         []byte      `db:"signing_secret"`
-	Version               int64       `db:"version"`
-	CreatedAt             time.Time   `db:"created_at"`
-	PendingTimeoutMs      int64       `db:"pending_timeout_ms"`
-	Suspended             bool        `db:"suspended"`
-	WebhookTypes          []string    `db:"webhook_types"`
 	SecretRotation        string      `db:"secret_rotation"`
+	SigningSecret         []byte      `db:"signing_secret"`
 	PreviousSecret        []byte      `db:"previous_secret"`
 	PreviousSecretUntil   *time.Time  `db:"previous_secret_until"`
-	Reset                 string      `db:"reset"`
-	RetainedAt            *time.Time  `db:"retained_at"`
-	KeyRotation           string      `db:"key_rotation"`
-	Applied               *string     `db:"applied"`
-	Generation            int64       `db:"generation"`
 	OlderSecrets          [][]byte    `db:"older_secrets"`
 	OlderSecretsUntil     []time.Time `db:"older_secrets_until"`
 }
@@ -379,16 +391,4 @@ type TransactionCount struct {
 	Tenant int64       `db:"tenant"`
 	Upto   pgtype.UUID `db:"upto"`
 	Total  int64       `db:"total"`
-}
-
-type TransactionLane struct {
-	Tenant    int64           `db:"tenant"`
-	ID        pgtype.UUID     `db:"id"`
-	Status    payments.Status `db:"status"`
-	Type      payments.Type   `db:"type"`
-	Operator  string          `db:"operator"`
-	Country   string          `db:"country"`
-	Store     string          `db:"store"`
-	MSISDN    string          `db:"msisdn"`
-	CreatedAt time.Time       `db:"created_at"`
 }
