@@ -92,7 +92,7 @@ func runWorker(ctx context.Context, o workerOptions) error {
 	p.ready = append(p.ready, databaseAnswers(p.db))
 	p.live = append(p.live, func(context.Context) error { return w.Stuck() })
 	p.beside = append(p.beside, func(ctx context.Context) { keys.Follow(ctx, keyPoll) })
-	p.beside = append(p.beside, telemetry.NewSurveyor(p.registry, surveyOf(p.db)).Run)
+	p.beside = append(p.beside, telemetry.NewQueueMonitor(p.registry, queueStatistics(p.db)).Run)
 	return p.run(ctx, func(ctx context.Context) error {
 		if p.db.AwaitSchema(ctx, databasePoll) == nil {
 			w.Run(ctx)
@@ -120,14 +120,14 @@ func platformAddresses(database func() []netip.AddrPort, getenv func(string) str
 	return func() []netip.AddrPort { return append(slices.Clip(database()), kubernetes) }
 }
 
-// surveyOf looks at what waits for the workers, under the names that the metrics have for it.
-func surveyOf(db *store.Store) func(context.Context) (telemetry.Survey, error) {
-	return func(ctx context.Context) (telemetry.Survey, error) {
+// queueStatistics reads what waits for the workers, under the names that the metrics use.
+func queueStatistics(db *store.Store) func(context.Context) (telemetry.QueueStatistics, error) {
+	return func(ctx context.Context) (telemetry.QueueStatistics, error) {
 		found, err := db.Survey(ctx)
 		queue := func(name string, q store.Queue) telemetry.Queue {
 			return telemetry.Queue{Name: name, Due: q.Due, Sandboxes: q.Sandboxes, Oldest: q.Oldest}
 		}
-		return telemetry.Survey{Failing: found.FailingEndpoints, Queues: []telemetry.Queue{
+		return telemetry.QueueStatistics{Failing: found.FailingEndpoints, Queues: []telemetry.Queue{
 			queue("events", found.Events), queue("settlements", found.Settlements), queue("forwards", found.Forwards),
 		}}, err
 	}

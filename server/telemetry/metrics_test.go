@@ -48,8 +48,8 @@ func everything(t *testing.T) *prometheus.Registry {
 	worker.Forwarded("mtn", "PENDING", time.Second)
 	worker.Removed("events", 10)
 	worker.SweepFailed("settlement")
-	surveyor := NewSurveyor(registry, found(Survey{Queues: []Queue{{"events", 3, 2, time.Minute}}, Failing: 1}))
-	if err := surveyor.Look(t.Context()); err != nil {
+	monitor := NewQueueMonitor(registry, found(QueueStatistics{Queues: []Queue{{"events", 3, 2, time.Minute}}, Failing: 1}))
+	if err := monitor.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 

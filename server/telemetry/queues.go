@@ -9,53 +9,53 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Queue is what waits for the workers at one moment.
+// Queue is the length of one of the workers' queues.
 type Queue struct {
 	Name      string
-	Due       int           // what is due, up to a bound
+	Due       int           // rows that are due and not leased, counted up to a limit
 	Sandboxes int           // that have something due
-	Oldest    time.Duration // how long what waits longest has been due; 0 where nothing is
+	Oldest    time.Duration // lag: how long the oldest row has been due; 0 for none
 }
 
-// Survey is what waits, over all sandboxes that are served.
-type Survey struct {
+// QueueStatistics are the lengths of the workers' queues, over all sandboxes that are served.
+type QueueStatistics struct {
 	Queues  []Queue
-	Failing int // endpoints that get a single attempt now and then, since they have failed for long
+	Failing int // endpoints whose circuit breaker is open: they get one attempt a minute
 }
 
 const (
-	// surveyEvery is the time between two surveys. They do not wait for scrapes, so that many scrapers cost no more than one.
-	surveyEvery   = 10 * time.Second
-	surveyTimeout = 5 * time.Second
-	// surveyKept is how long a survey is told of: one that could not be repeated says nothing of the present.
-	surveyKept = 6 * surveyEvery
+	// refreshInterval is the time between two reads. They are independent of scrapes, so that many scrapers cost no more than one.
+	refreshInterval = 10 * time.Second
+	refreshTimeout  = 5 * time.Second
+	// statisticsValidFor is how long statistics are reported: older ones say nothing about the present.
+	statisticsValidFor = 6 * refreshInterval
 )
 
-// Surveyor surveys the queues now and then and tells of the last survey.
-type Surveyor struct {
-	survey func(context.Context) (Survey, error)
-	last   atomic.Pointer[surveyed]
+// QueueMonitor reads the queue statistics periodically and reports the last ones as metrics.
+type QueueMonitor struct {
+	read func(context.Context) (QueueStatistics, error)
+	last atomic.Pointer[datedStatistics]
 }
 
-type surveyed struct {
-	Survey
+type datedStatistics struct {
+	QueueStatistics
 	at time.Time
 }
 
-// NewSurveyor makes a surveyor and registers its metrics; [Surveyor.Run] has it survey.
-func NewSurveyor(registry prometheus.Registerer, survey func(context.Context) (Survey, error)) *Surveyor {
-	s := &Surveyor{survey: survey}
-	registry.MustRegister(s)
-	return s
+// NewQueueMonitor makes a monitor and registers its metrics. [QueueMonitor.Run] keeps them up to date.
+func NewQueueMonitor(registry prometheus.Registerer, read func(context.Context) (QueueStatistics, error)) *QueueMonitor {
+	m := &QueueMonitor{read: read}
+	registry.MustRegister(m)
+	return m
 }
 
-// Run surveys until ctx ends.
-func (s *Surveyor) Run(ctx context.Context) {
-	ticker := time.NewTicker(surveyEvery)
+// Run refreshes the statistics until ctx ends.
+func (m *QueueMonitor) Run(ctx context.Context) {
+	ticker := time.NewTicker(refreshInterval)
 	defer ticker.Stop()
 	for {
-		if err := s.Look(ctx); err != nil && ctx.Err() == nil {
-			slog.DebugContext(ctx, "the queues could not be surveyed", "error", err)
+		if err := m.Refresh(ctx); err != nil && ctx.Err() == nil {
+			slog.DebugContext(ctx, "cannot read the queue statistics", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -65,15 +65,15 @@ func (s *Surveyor) Run(ctx context.Context) {
 	}
 }
 
-// Look surveys once.
-func (s *Surveyor) Look(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, surveyTimeout)
+// Refresh reads the statistics once. It returns the error of the database.
+func (m *QueueMonitor) Refresh(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
-	found, err := s.survey(ctx)
+	found, err := m.read(ctx)
 	if err != nil {
 		return err
 	}
-	s.last.Store(&surveyed{found, time.Now()})
+	m.last.Store(&datedStatistics{found, time.Now()})
 	return nil
 }
 
@@ -89,7 +89,7 @@ var (
 )
 
 // Describe implements [prometheus.Collector].
-func (*Surveyor) Describe(out chan<- *prometheus.Desc) {
+func (*QueueMonitor) Describe(out chan<- *prometheus.Desc) {
 	out <- queueDue
 	out <- queueSandboxes
 	out <- queueOldest
@@ -97,9 +97,9 @@ func (*Surveyor) Describe(out chan<- *prometheus.Desc) {
 }
 
 // Collect implements [prometheus.Collector].
-func (s *Surveyor) Collect(out chan<- prometheus.Metric) {
-	last := s.last.Load()
-	if last == nil || time.Since(last.at) > surveyKept {
+func (m *QueueMonitor) Collect(out chan<- prometheus.Metric) {
+	last := m.last.Load()
+	if last == nil || time.Since(last.at) > statisticsValidFor {
 		return
 	}
 	for _, q := range last.Queues {

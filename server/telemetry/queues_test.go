@@ -12,22 +12,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
-func found(s Survey) func(context.Context) (Survey, error) {
-	return func(context.Context) (Survey, error) { return s, nil }
+func found(s QueueStatistics) func(context.Context) (QueueStatistics, error) {
+	return func(context.Context) (QueueStatistics, error) { return s, nil }
 }
 
-// A survey that cannot be repeated is not told of for ever: it would hide that nobody knows how much waits.
-func TestOldSurveysAreNotTold(t *testing.T) {
+// Statistics that cannot be refreshed are not reported for ever: they would hide that nobody knows how much waits.
+func TestOldStatisticsAreNotReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		registry := prometheus.NewRegistry()
-		var surveys atomic.Int32
+		var refreshes atomic.Int32
 		var away atomic.Bool
-		s := NewSurveyor(registry, func(context.Context) (Survey, error) {
-			surveys.Add(1)
+		s := NewQueueMonitor(registry, func(context.Context) (QueueStatistics, error) {
+			refreshes.Add(1)
 			if away.Load() {
-				return Survey{}, errors.New("away")
+				return QueueStatistics{}, errors.New("away")
 			}
-			return Survey{Queues: []Queue{{Name: "events", Due: 1}}}, nil
+			return QueueStatistics{Queues: []Queue{{Name: "events", Due: 1}}}, nil
 		})
 		series := func() int {
 			n, err := testutil.GatherAndCount(registry)
@@ -37,23 +37,23 @@ func TestOldSurveysAreNotTold(t *testing.T) {
 			return n
 		}
 		if n := series(); n != 0 {
-			t.Errorf("%d series before the first survey", n)
+			t.Errorf("%d series before the first refresh", n)
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); s.Run(ctx) }()
 		time.Sleep(time.Minute + time.Second)
-		if n := series(); n != 4 || surveys.Load() != 7 {
-			t.Errorf("%d series after %d surveys in a minute, want 4 after 7", n, surveys.Load())
+		if n := series(); n != 4 || refreshes.Load() != 7 {
+			t.Errorf("%d series after %d refreshes in a minute, want 4 after 7", n, refreshes.Load())
 		}
 		away.Store(true)
-		time.Sleep(surveyKept - 2*surveyEvery)
+		time.Sleep(statisticsValidFor - 2*refreshInterval)
 		if n := series(); n != 4 {
-			t.Errorf("%d series while the last survey is young enough", n)
+			t.Errorf("%d series while the last statistics are recent enough", n)
 		}
-		time.Sleep(2*surveyEvery + time.Second)
+		time.Sleep(2*refreshInterval + time.Second)
 		if n := series(); n != 0 {
-			t.Errorf("%d series of a survey that is too old", n)
+			t.Errorf("%d series of statistics that are too old", n)
 		}
 		stop()
 		<-done
