@@ -55,7 +55,7 @@ func TestHeldAnswersAreBounded(t *testing.T) {
 	atOnce(otherKey, "o4")
 	atOnce(key, "r5") // its own bound is not reached, the process's is
 	want := `
-# HELP cauri_api_answers_not_held_total Answers that went out at once instead of being held, since as many were held as may be, in the process or of the sandbox.
+# HELP cauri_api_answers_not_held_total Answers sent at once instead of held, because the limit of held answers was reached, of the process or of the sandbox.
 # TYPE cauri_api_answers_not_held_total counter
 cauri_api_answers_not_held_total{bound="process"} 2
 cauri_api_answers_not_held_total{bound="sandbox"} 3
@@ -73,6 +73,6 @@ func (w *world) counts(registry *prometheus.Registry, name, want string) {
 	w.t.Helper()
 	soon(w.t, name+" is "+want, func() bool {
 		kind := "# TYPE " + name + " gauge\n"
-		return testutil.GatherAndCompare(registry, strings.NewReader("# HELP "+name+" Answers that are held to simulate an operator's latency.\n"+kind+name+" "+want+"\n"), name) == nil
+		return testutil.GatherAndCompare(registry, strings.NewReader("# HELP "+name+" Answers held now to simulate an operator's latency.\n"+kind+name+" "+want+"\n"), name) == nil
 	})
 }

@@ -45,17 +45,17 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 	w.call(http.MethodGet, "/v1/payments", nil, func(r *http.Request) { r.Header.Set("Authorization", "Bearer wrong") })
 
 	want := `
-# HELP cauri_api_auth_failures_total Requests refused for their key: missing or malformed, or not valid for the sandbox.
+# HELP cauri_api_auth_failures_total Requests refused because of their API key: missing or malformed, or invalid.
 # TYPE cauri_api_auth_failures_total counter
 cauri_api_auth_failures_total{reason="invalid"} 1
 cauri_api_auth_failures_total{reason="missing"} 1
-# HELP cauri_api_payments_total Transactions recorded, without repeats, by type and by the status that they began with.
+# HELP cauri_api_payments_total Transactions recorded, without repeated requests, by type and initial status.
 # TYPE cauri_api_payments_total counter
 cauri_api_payments_total{status="ACCOUNT_BLOCKED",type="collection"} 1
-# HELP cauri_api_requests_in_flight Requests that are not answered yet, with those whose answer is held.
+# HELP cauri_api_requests_in_flight Requests that are not answered yet, including those whose answer is held.
 # TYPE cauri_api_requests_in_flight gauge
 cauri_api_requests_in_flight 0
-# HELP cauri_api_requests_total Requests answered, by the pattern of the route, the method and the status of the answer.
+# HELP cauri_api_requests_total Requests answered, by route pattern, method and HTTP status.
 # TYPE cauri_api_requests_total counter
 cauri_api_requests_total{code="200",method="GET",route="/v1/payments/{id}"} 2
 cauri_api_requests_total{code="200",method="POST",route="/v1/payments"} 1

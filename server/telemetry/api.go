@@ -26,28 +26,28 @@ type API struct {
 func NewAPI(registry prometheus.Registerer) *API {
 	a := &API{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cauri_api_requests_total", Help: "Requests answered, by the pattern of the route, the method and the status of the answer.",
+			Name: "cauri_api_requests_total", Help: "Requests answered, by route pattern, method and HTTP status.",
 		}, []string{"route", "method", "code"}),
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "cauri_api_request_duration_seconds",
-			Help:    "Time that requests took, without the time for which an answer was held to simulate an operator's latency.",
+			Help:    "Duration of requests, without the time that an answer was held to simulate an operator's latency.",
 			Buckets: answerBuckets,
 		}, []string{"route", "method"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "cauri_api_requests_in_flight", Help: "Requests that are not answered yet, with those whose answer is held.",
+			Name: "cauri_api_requests_in_flight", Help: "Requests that are not answered yet, including those whose answer is held.",
 		}),
 		held: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "cauri_api_held_answers", Help: "Answers that are held to simulate an operator's latency.",
+			Name: "cauri_api_held_answers", Help: "Answers held now to simulate an operator's latency.",
 		}),
 		notHeld: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cauri_api_answers_not_held_total",
-			Help: "Answers that went out at once instead of being held, since as many were held as may be, in the process or of the sandbox.",
+			Help: "Answers sent at once instead of held, because the limit of held answers was reached, of the process or of the sandbox.",
 		}, []string{"bound"}),
 		authFailures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cauri_api_auth_failures_total", Help: "Requests refused for their key: missing or malformed, or not valid for the sandbox.",
+			Name: "cauri_api_auth_failures_total", Help: "Requests refused because of their API key: missing or malformed, or invalid.",
 		}, []string{"reason"}),
 		payments: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cauri_api_payments_total", Help: "Transactions recorded, without repeats, by type and by the status that they began with.",
+			Name: "cauri_api_payments_total", Help: "Transactions recorded, without repeated requests, by type and initial status.",
 		}, []string{"type", "status"}),
 	}
 	for _, reason := range []string{AuthMissing, AuthInvalid} {
@@ -157,9 +157,9 @@ func RegisterConfig(registry prometheus.Registerer, state func() ConfigState) {
 type configCollector func() ConfigState
 
 var (
-	configVersion   = prometheus.NewDesc("cauri_api_config_version", "Version of the configuration that is served.", nil, nil)
-	configAge       = prometheus.NewDesc("cauri_api_config_age_seconds", "Time since the configuration was last known to be that of the database.", nil, nil)
-	configSandboxes = prometheus.NewDesc("cauri_api_config_sandboxes", "Sandboxes in the configuration that is served.", nil, nil)
+	configVersion   = prometheus.NewDesc("cauri_api_config_version", "Version of the configuration in use.", nil, nil)
+	configAge       = prometheus.NewDesc("cauri_api_config_age_seconds", "Time since the configuration was last confirmed to match the database.", nil, nil)
+	configSandboxes = prometheus.NewDesc("cauri_api_config_sandboxes", "Sandboxes in the configuration in use.", nil, nil)
 )
 
 // Describe implements [prometheus.Collector].

@@ -137,11 +137,11 @@ func TestRequestLabelsAreBounded(t *testing.T) {
 		api.End("", method, 404, 0)
 	}
 	want := `
-# HELP cauri_api_requests_total Requests answered, by the pattern of the route, the method and the status of the answer.
+# HELP cauri_api_requests_total Requests answered, by route pattern, method and HTTP status.
 # TYPE cauri_api_requests_total counter
 cauri_api_requests_total{code="404",method="GET",route="unmatched"} 1
 cauri_api_requests_total{code="404",method="other",route="unmatched"} 3
-# HELP cauri_api_requests_in_flight Requests that are not answered yet, with those whose answer is held.
+# HELP cauri_api_requests_in_flight Requests that are not answered yet, including those whose answer is held.
 # TYPE cauri_api_requests_in_flight gauge
 cauri_api_requests_in_flight 0
 `
@@ -161,7 +161,7 @@ func TestConfigIsToldOnceRead(t *testing.T) {
 	}
 	state = ConfigState{Read: true, Age: 90 * time.Second}
 	want := `
-# HELP cauri_api_config_age_seconds Time since the configuration was last known to be that of the database.
+# HELP cauri_api_config_age_seconds Time since the configuration was last confirmed to match the database.
 # TYPE cauri_api_config_age_seconds gauge
 cauri_api_config_age_seconds 90
 `
@@ -192,8 +192,8 @@ func TestResourcesGoWithTheirSeries(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	const help = "# HELP cauri_resources Resources by kind and by the status and the reason of their condition Ready. Told by the leader alone.\n# TYPE cauri_resources gauge\n"
-	const helpOthers = "# HELP cauri_resource_conditions Resources by kind, condition, its status and its reason, for all conditions but Ready. Told by the leader alone.\n# TYPE cauri_resource_conditions gauge\n"
+	const help = "# HELP cauri_resources Resources by kind, and by status and reason of their Ready condition. Reported only by the leader.\n# TYPE cauri_resources gauge\n"
+	const helpOthers = "# HELP cauri_resource_conditions Resources by kind, condition, status and reason, for all conditions but Ready. Reported only by the leader.\n# TYPE cauri_resource_conditions gauge\n"
 	expect(help + `cauri_resources{kind="SandboxEnvironment",ready="True",reason="Ready"} 2
 cauri_resources{kind="TestClient",ready="False",reason="InvalidSpec"} 1
 ` + helpOthers + `cauri_resource_conditions{condition="Stalled",kind="TestClient",reason="InvalidSpec",status="True"} 1

@@ -14,15 +14,15 @@ type poolCollector func() *pgxpool.Stat
 
 var (
 	poolConnections = prometheus.NewDesc("cauri_database_connections",
-		"Connections to the database by what they do: acquired (in use), idle, constructing.", []string{"state"}, nil)
-	poolMax      = prometheus.NewDesc("cauri_database_connections_max", "Connections to the database that there may be at most.", nil, nil)
+		"Connections to the database by state: acquired (in use), idle, constructing.", []string{"state"}, nil)
+	poolMax      = prometheus.NewDesc("cauri_database_connections_max", "Maximum number of connections to the database.", nil, nil)
 	poolAcquires = prometheus.NewDesc("cauri_database_acquires_total", "Connections taken from the pool.", nil, nil)
 	poolWaits    = prometheus.NewDesc("cauri_database_acquire_waits_total",
-		"Connections taken from the pool that had to be waited for, since none was idle.", nil, nil)
+		"Connections taken from the pool after a wait, because none was idle.", nil, nil)
 	poolWaited = prometheus.NewDesc("cauri_database_acquire_wait_seconds_total",
-		"Time spent on waiting for a connection when none was idle.", nil, nil)
+		"Time spent waiting for a connection when none was idle.", nil, nil)
 	poolCanceled = prometheus.NewDesc("cauri_database_acquires_canceled_total",
-		"Waits for a connection that were given up, since the caller's time was over.", nil, nil)
+		"Waits for a connection that ended without one, because the caller's deadline passed.", nil, nil)
 )
 
 // Describe implements [prometheus.Collector].

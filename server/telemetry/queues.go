@@ -79,13 +79,13 @@ func (m *QueueMonitor) Refresh(ctx context.Context) error {
 
 var (
 	queueDue = prometheus.NewDesc("cauri_worker_queue_due",
-		"What is due and was not taken yet, over all sandboxes, counted up to 10,000 a sandbox and 100,000 in all. Every worker tells the same.", []string{"queue"}, nil)
+		"Rows that are due and not leased yet, over all sandboxes, counted up to 10,000 a sandbox and 100,000 in all. Every worker reports the same value.", []string{"queue"}, nil)
 	queueSandboxes = prometheus.NewDesc("cauri_worker_queue_sandboxes",
-		"Sandboxes that have something due that was not taken yet. Every worker tells the same.", []string{"queue"}, nil)
+		"Sandboxes with rows that are due and not leased yet. Every worker reports the same value.", []string{"queue"}, nil)
 	queueOldest = prometheus.NewDesc("cauri_worker_queue_oldest_due_seconds",
-		"How long what waits longest has been due, over all sandboxes; 0 where nothing waits. Every worker tells the same.", []string{"queue"}, nil)
+		"How long the oldest row has been due, over all sandboxes; 0 if none is due. Every worker reports the same value.", []string{"queue"}, nil)
 	endpointsFailing = prometheus.NewDesc("cauri_worker_endpoints_failing",
-		"Webhook endpoints that have failed for so long that they get one attempt now and then. Every worker tells the same.", nil, nil)
+		"Webhook endpoints that fail for so long that they get only one attempt a minute. Every worker reports the same value.", nil, nil)
 )
 
 // Describe implements [prometheus.Collector].

@@ -18,9 +18,9 @@ type replicaCollector func() ReplicaState
 
 var (
 	replicaUsable = prometheus.NewDesc("cauri_api_replica_usable",
-		"1 while lists are read from the read replica of the database, 0 while it is away or behind.", nil, nil)
+		"1 while lists are read from the read replica of the database, 0 while the replica is unavailable or behind.", nil, nil)
 	replicaLists = prometheus.NewDesc("cauri_api_replica_lists_total",
-		"Lists by who answered them: replica, or primary where the replica was away or behind.", []string{"database"}, nil)
+		"Lists by the database that answered: replica, or primary if the replica was unavailable or behind.", []string{"database"}, nil)
 )
 
 // Describe implements [prometheus.Collector].

@@ -47,45 +47,45 @@ type Worker struct {
 func NewWorker(registry prometheus.Registerer) *Worker {
 	w := &Worker{
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cauri_worker_deliveries_total", Help: "Delivery attempts of webhook events, by what became of the event.",
+			Name: "cauri_worker_deliveries_total", Help: "Webhook delivery attempts, by result.",
 		}, []string{"result"}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cauri_worker_delivery_failures_total", Help: "Delivery attempts that were not acknowledged, by the kind of failure.",
+			Name: "cauri_worker_delivery_failures_total", Help: "Failed webhook delivery attempts, by kind of failure.",
 		}, []string{"reason"}),
 		attempts: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "cauri_worker_delivery_duration_seconds", Help: "Time that delivery attempts took.", Buckets: attemptBuckets,
+			Name: "cauri_worker_delivery_duration_seconds", Help: "Duration of webhook delivery attempts.", Buckets: attemptBuckets,
 		}),
 		retries: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "cauri_worker_delivery_retries_total", Help: "Delivery attempts of events that had been attempted before.",
+			Name: "cauri_worker_delivery_retries_total", Help: "Webhook delivery attempts that were retries.",
 		}),
 		settled: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cauri_worker_settled_total", Help: "Transactions that were given their outcome, by status.",
+			Name: "cauri_worker_settled_total", Help: "Transactions settled, by final status.",
 		}, []string{"status"}),
 		settleLag: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "cauri_worker_settle_lag_seconds", Help: "Time from when a transaction was due to when it was settled.", Buckets: lagBuckets,
 		}),
 		batches: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "cauri_worker_settlement_batches_total", Help: "Database transactions that settled at least one transaction.",
+			Name: "cauri_worker_settlement_batches_total", Help: "Database transactions that settled at least one payment.",
 		}),
 		parked: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "cauri_worker_parked_total", Help: "Transactions whose payer had not answered when they were due; they wait for an answer or their expiry.",
+			Name: "cauri_worker_parked_total", Help: "Transactions whose payer had not answered when they were due. They wait for an answer or for expiry.",
 		}),
 		forwards: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cauri_worker_forwards_total",
-			Help: "Exchanges with operators about forwarded collections, by operator and by the status that followed; PENDING is asked after again.",
+			Help: "Exchanges with operators about forwarded collections, by operator and resulting status. PENDING is asked again later.",
 		}, []string{"operator", "status"}),
 		exchanges: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "cauri_worker_forward_duration_seconds", Help: "Time that exchanges with operators took.", Buckets: attemptBuckets,
+			Name: "cauri_worker_forward_duration_seconds", Help: "Duration of exchanges with operators.", Buckets: attemptBuckets,
 		}, []string{"operator"}),
 		removed: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cauri_worker_removed_rows_total", Help: "Rows removed because they were older than they are kept.",
+			Name: "cauri_worker_removed_rows_total", Help: "Rows removed because their retention time was over.",
 		}, []string{"kind"}),
 		sweeps: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cauri_worker_sweep_failures_total", Help: "Sweeps that failed and were tried again, by sweep.",
+			Name: "cauri_worker_sweep_failures_total", Help: "Failed runs of a sweep, by sweep. Each is retried.",
 		}, []string{"sweep"}),
 		alone: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cauri_worker_sandbox_failures_total",
-			Help: "Failures of a sweep in one sandbox alone, which is left out for a while, by sweep; its resource says why.",
+			Help: "Failures of a sweep in one sandbox alone, by sweep. The sweep skips the sandbox for a while; the status of its resource says why.",
 		}, []string{"sweep"}),
 	}
 	for _, result := range []string{DeliveryAcknowledged, DeliveryRetried, DeliveryFailed, DeliveryUnsendable, DeliveryLost, DeliveryUnrecorded} {
