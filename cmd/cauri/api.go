@@ -39,10 +39,12 @@ func newAPICommand() *cobra.Command {
 	}
 	o.flags(cmd)
 	cmd.Flags().StringVar(&o.listen, "listen-address", ":8080", "address to serve the API on")
-	cmd.Flags().StringVar(&o.replicaURL, "database-read-url", "", "URL of a streaming replica of the database that answers lists (DATABASE_READ_URL); empty: the database answers them itself")
+	cmd.Flags().StringVar(&o.replicaURL, "database-read-url", "",
+		"URL of a streaming replica of the database that answers lists (DATABASE_READ_URL); empty: the database answers them itself")
 	cmd.Flags().DurationVar(&o.shutdownDelay, "shutdown-delay", 0,
 		"how long requests are still accepted after /readyz began to fail, so that load balancers notice; 15s at most")
-	cmd.Flags().IntVar(&o.held.Process, "max-held-answers", 3000, "answers held at one time to simulate operators' latency, about 33 KiB of memory each; more go out at once; 0 means no limit")
+	cmd.Flags().IntVar(&o.held.Process, "max-held-answers", 3000,
+		"answers held at one time to simulate operators' latency, about 33 KiB of memory each; more go out at once; 0 means no limit")
 	cmd.Flags().IntVar(&o.held.Sandbox, "max-held-answers-per-sandbox", 1000, "of them, those of one sandbox; 0 means no limit")
 	return cmd
 }

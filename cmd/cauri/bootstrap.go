@@ -57,8 +57,10 @@ the rights to get these Secrets, and to create Secrets.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "path of a kubeconfig file; empty uses the pod's service account")
 	flags.StringVar(&o.namespace, "namespace", "", "namespace of the Secrets; empty uses the pod's own")
-	flags.StringVar(&o.databaseSecret, "database-secret", "", "name of the Secret with the passwords of the database's users; empty makes none")
-	flags.StringVar(&o.encryptionSecret, "encryption-secret", "", "name of the Secret with the key that stored secrets are encrypted by; empty makes none")
+	flags.StringVar(&o.databaseSecret, "database-secret", "",
+		"name of the Secret with the passwords of the database's users; empty makes none")
+	flags.StringVar(&o.encryptionSecret, "encryption-secret", "",
+		"name of the Secret with the key that stored secrets are encrypted by; empty makes none")
 	flags.StringVar(&o.encryptionSecretKey, "encryption-secret-key", "keys", "key of that Secret")
 	flags.StringToStringVar(&o.labels, "labels", nil, "labels of the Secrets that are made: name=value,name=value")
 	return cmd
@@ -99,9 +101,10 @@ func runBootstrap(ctx context.Context, o bootstrapOptions) error {
 	}
 	config.UserAgent = "cauri-bootstrap"
 	b := &bootstrap{random: rand.Reader, options: o}
-	waits := insistence{within: bootstrapWithin, interval: bootstrapPoll, waiting: "the Secrets cannot be made yet", passes: func(err error) bool {
-		return !errors.Is(err, errIncomplete) && !apierrors.IsInvalid(err)
-	}}
+	waits := insistence{within: bootstrapWithin, interval: bootstrapPoll, waiting: "the Secrets cannot be made yet",
+		passes: func(err error) bool {
+			return !errors.Is(err, errIncomplete) && !apierrors.IsInvalid(err)
+		}}
 	return waits.insist(ctx, func() (err error) {
 		if b.cluster == nil { // making a client asks the Kubernetes API already
 			if b.cluster, err = client.New(config, client.Options{Scheme: controllers.Scheme}); err != nil {

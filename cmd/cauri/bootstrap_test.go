@@ -57,10 +57,12 @@ func TestBootstrapMakesSecretsOnce(t *testing.T) {
 	if _, err := store.ParseKeyRing(string(encryption.Data["keys"])); err != nil {
 		t.Errorf("the encryption key: %v", err)
 	}
-	if key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(encryption.Data["keys"]))); err != nil || bytes.Equal(key, make([]byte, 32)) {
+	if key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(encryption.Data["keys"]))); err != nil ||
+		bytes.Equal(key, make([]byte, 32)) {
 		t.Errorf("the encryption key is %q, %v", key, err)
 	}
-	if encryption.Labels["app.kubernetes.io/name"] != "cauri" || len(encryption.OwnerReferences) > 0 || !strings.Contains(encryption.Annotations["cauri.dev/note"], "Keep a copy") {
+	if encryption.Labels["app.kubernetes.io/name"] != "cauri" || len(encryption.OwnerReferences) > 0 ||
+		!strings.Contains(encryption.Annotations["cauri.dev/note"], "Keep a copy") {
 		t.Errorf("it is labelled %v, annotated %v", encryption.Labels, encryption.Annotations)
 	}
 	if err := newBootstrap(writesNothing(t, cluster)).run(t.Context()); err != nil {
@@ -111,9 +113,10 @@ func TestBootstrapBesideAnother(t *testing.T) {
 	cluster := interceptor.NewClient(fake.NewClientBuilder().WithScheme(controllers.Scheme).Build(), interceptor.Funcs{
 		Create: func(ctx context.Context, cluster client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			if tries++; tries == 1 {
-				other := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: object.GetNamespace(), Name: object.GetName()}, Data: map[string][]byte{
-					"owner-password": {'1'}, "api-password": {'2'}, "worker-password": {'3'}, "controller-password": {'4'},
-				}}
+				other := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: object.GetNamespace(), Name: object.GetName()},
+					Data: map[string][]byte{
+						"owner-password": {'1'}, "api-password": {'2'}, "worker-password": {'3'}, "controller-password": {'4'},
+					}}
 				if err := cluster.Create(ctx, other); err != nil {
 					t.Error(err)
 				}

@@ -76,7 +76,8 @@ it: sandboxes go on working while it is away.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "path of a kubeconfig file; empty uses the pod's service account")
 	flags.StringVar(&f.baseURL, "base-url", "http://localhost:8080", "URL at which the API is served; a sandbox's URL is below it")
-	flags.StringVar(&f.encryptionKeyFile, "encryption-key-file", "", "file with the keys that stored secrets are encrypted by, one a line in base64")
+	flags.StringVar(&f.encryptionKeyFile, "encryption-key-file", "",
+		"file with the keys that stored secrets are encrypted by, one a line in base64")
 	flags.StringVar(&f.healthAddress, "health-address", ":8081", "address of /healthz and /readyz; 0 turns them off")
 	flags.StringVar(&f.metricsAddress, "metrics-address", ":8082", "address of /metrics; 0 turns it off")
 	flags.SetNormalizeFunc(usualNames)
@@ -87,10 +88,14 @@ it: sandboxes go on working while it is away.`,
 	flags.IntVar(&f.concurrency, "concurrency", 8, "how many resources of each kind are reconciled at a time")
 	flags.Float32Var(&f.kubeAPIQPS, "kube-api-qps", 500, "requests to the Kubernetes API per second, on average")
 	flags.IntVar(&f.kubeAPIBurst, "kube-api-burst", 1000, "requests to the Kubernetes API at once, at most")
-	flags.Float64Var(&f.statusWritesPerSecond, "status-writes-per-second", 50, "live balances written to the status of resources per second, over all of them")
-	flags.StringSliceVar(&f.watchNamespaces, "watch-namespaces", nil, "the namespaces whose resources are carried out; none means all (config/namespaced narrows the rights too)")
-	flags.IntVar(&f.maxSandboxes, "max-sandboxes-per-namespace", 0, "SandboxEnvironments carried out in a namespace at most, the oldest first; 0 means no limit")
-	flags.IntVar(&f.maxTestClients, "max-test-clients-per-sandbox", 0, "TestClients carried out in a sandbox at most, the oldest first; 0 means no limit")
+	flags.Float64Var(&f.statusWritesPerSecond, "status-writes-per-second", 50,
+		"live balances written to the status of resources per second, over all of them")
+	flags.StringSliceVar(&f.watchNamespaces, "watch-namespaces", nil,
+		"the namespaces whose resources are carried out; none means all (config/namespaced narrows the rights too)")
+	flags.IntVar(&f.maxSandboxes, "max-sandboxes-per-namespace", 0,
+		"SandboxEnvironments carried out in a namespace at most, the oldest first; 0 means no limit")
+	flags.IntVar(&f.maxTestClients, "max-test-clients-per-sandbox", 0,
+		"TestClients carried out in a sandbox at most, the oldest first; 0 means no limit")
 	return cmd
 }
 

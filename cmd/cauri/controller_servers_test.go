@@ -25,7 +25,8 @@ func kubernetes(t *testing.T) string {
 	for path, document := range map[string]string{
 		"/api":    `{"kind":"APIVersions","versions":["v1"]}`,
 		"/api/v1": `{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"secrets","namespaced":true,"kind":"Secret"}]}`,
-		"/apis": `{"kind":"APIGroupList","groups":[{"name":"` + group + `","versions":[{"groupVersion":"` + group + `/v1alpha1","version":"v1alpha1"}],` +
+		"/apis": `{"kind":"APIGroupList","groups":[{"name":"` + group + `","versions":[{"groupVersion":"` + group +
+			`/v1alpha1","version":"v1alpha1"}],` +
 			`"preferredVersion":{"groupVersion":"` + group + `/v1alpha1","version":"v1alpha1"}}]}`,
 		"/apis/" + group + "/v1alpha1": `{"kind":"APIResourceList","groupVersion":"` + group + `/v1alpha1","resources":[` +
 			`{"name":"sandboxenvironments","namespaced":true,"kind":"SandboxEnvironment"},{"name":"testclients","namespaced":true,"kind":"TestClient"}]}`,
@@ -36,7 +37,8 @@ func kubernetes(t *testing.T) string {
 		})
 	}
 	for path, kind := range map[string]string{
-		"/api/v1/secrets": "Secret", "/apis/" + group + "/v1alpha1/sandboxenvironments": "SandboxEnvironment", "/apis/" + group + "/v1alpha1/testclients": "TestClient",
+		"/api/v1/secrets": "Secret", "/apis/" + group + "/v1alpha1/sandboxenvironments": "SandboxEnvironment",
+		"/apis/" + group + "/v1alpha1/testclients": "TestClient",
 	} {
 		apiVersion := strings.TrimPrefix(strings.TrimPrefix(path[:strings.LastIndex(path, "/")], "/apis/"), "/api/")
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
@@ -73,7 +75,8 @@ func controllerArgs(t *testing.T, health, metrics string) []string {
 	if err := os.WriteFile(keys, []byte("MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return []string{"controller", "--kubeconfig=" + kubernetes(t), "--encryption-key-file=" + keys, "--health-address=" + health, "--metrics-address=" + metrics}
+	return []string{"controller", "--kubeconfig=" + kubernetes(t), "--encryption-key-file=" + keys, "--health-address=" + health,
+		"--metrics-address=" + metrics}
 }
 
 // A client of the controller's probes and metrics whose body does not come is answered, its connection is closed, and it does not hold

@@ -25,9 +25,10 @@ type settings struct {
 func execute(t *testing.T, args ...string) (settings, error) {
 	t.Helper()
 	var s settings
-	root := &cobra.Command{Use: "root", SilenceErrors: true, SilenceUsage: true, PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-		return flagsFromEnvironment(cmd)
-	}}
+	root := &cobra.Command{Use: "root", SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return flagsFromEnvironment(cmd)
+		}}
 	root.PersistentFlags().StringVar(&s.Address, "listen-address", ":8080", "")
 	cmd := &cobra.Command{Use: "run", RunE: func(*cobra.Command, []string) error { return nil }}
 	databaseURL(cmd, &s.DatabaseURL)
@@ -124,30 +125,38 @@ func TestVariablesOf(t *testing.T) {
 // The keys of a sandbox's Secret have the same variables everywhere, and the former names work where the new ones are not set. What
 // stands on the command line wins, also over the variable of a flag that says the same in another way.
 func TestVariablesOfASandbox(t *testing.T) {
-	all := []string{"CAURI_URI", "CAURI_URL", "CAURI_API_KEY", "CAURI_BINDING", "CAURI_WEBHOOK_SECRET", "CAURI_SECRET", "CAURI_WEBHOOK_SECRET_FILE", "CAURI_SECRET_FILE"}
+	all := []string{"CAURI_URI", "CAURI_URL", "CAURI_API_KEY", "CAURI_BINDING", "CAURI_WEBHOOK_SECRET", "CAURI_SECRET",
+		"CAURI_WEBHOOK_SECRET_FILE", "CAURI_SECRET_FILE"}
 	for name, c := range map[string]struct {
 		args string
 		env  map[string]string
 		want map[string]string
 	}{
-		"the names of the documents": {"try", map[string]string{"CAURI_URI": "http://new", "CAURI_API_KEY": "key"}, map[string]string{"url": "http://new", "api-key": "key"}},
+		"the names of the documents": {"try", map[string]string{"CAURI_URI": "http://new", "CAURI_API_KEY": "key"},
+			map[string]string{"url": "http://new", "api-key": "key"}},
 		"the former name of the URL": {"try", map[string]string{"CAURI_URL": "http://old"}, map[string]string{"url": "http://old"}},
 		"the new name of the URL wins": {"try", map[string]string{"CAURI_URL": "http://old", "CAURI_URI": "http://new"},
 			map[string]string{"url": "http://new"}},
 		"an empty one is not set": {"try", map[string]string{"CAURI_URL": "http://old", "CAURI_URI": ""}, map[string]string{"url": "http://old"}},
-		"the command line wins":   {"try --url=http://flag", map[string]string{"CAURI_URL": "http://old", "CAURI_URI": "http://new"}, map[string]string{"url": "http://flag"}},
+		"the command line wins": {"try --url=http://flag", map[string]string{"CAURI_URL": "http://old", "CAURI_URI": "http://new"},
+			map[string]string{"url": "http://flag"}},
 		"a binding on the command line wins": {"try --binding=/secret", map[string]string{"CAURI_URI": "http://new", "CAURI_API_KEY": "key"},
 			map[string]string{"url": "", "api-key": "", "binding": "/secret"}},
 		"variables stand beside each other": {"try", map[string]string{"CAURI_BINDING": "/secret", "CAURI_URI": "http://new"},
 			map[string]string{"url": "http://new", "binding": "/secret"}},
-		"the signing secret":                 {"listen", map[string]string{"CAURI_WEBHOOK_SECRET": "new"}, map[string]string{"secret": "new"}},
-		"the former name of the secret":      {"listen", map[string]string{"CAURI_SECRET": "old"}, map[string]string{"secret": "old"}},
-		"the new name of the secret wins":    {"listen", map[string]string{"CAURI_SECRET": "old", "CAURI_WEBHOOK_SECRET": "new"}, map[string]string{"secret": "new"}},
-		"the former name of the file":        {"listen", map[string]string{"CAURI_SECRET_FILE": "/old"}, map[string]string{"secret-file": "/old"}},
-		"a secret on the command line wins":  {"listen --secret=flag", map[string]string{"CAURI_WEBHOOK_SECRET_FILE": "/new"}, map[string]string{"secret": "flag", "secret-file": ""}},
-		"a file on the command line wins":    {"listen --secret-file=/flag", map[string]string{"CAURI_WEBHOOK_SECRET": "new"}, map[string]string{"secret": "", "secret-file": "/flag"}},
-		"variables of others do not matter":  {"listen", map[string]string{"WEBHOOK_SECRET": "other"}, map[string]string{"secret": ""}},
-		"both variables: the file is chosen": {"listen", map[string]string{"CAURI_WEBHOOK_SECRET": "new", "CAURI_WEBHOOK_SECRET_FILE": "/new"}, map[string]string{"secret": "new", "secret-file": "/new"}},
+		"the signing secret":            {"listen", map[string]string{"CAURI_WEBHOOK_SECRET": "new"}, map[string]string{"secret": "new"}},
+		"the former name of the secret": {"listen", map[string]string{"CAURI_SECRET": "old"}, map[string]string{"secret": "old"}},
+		"the new name of the secret wins": {"listen", map[string]string{"CAURI_SECRET": "old", "CAURI_WEBHOOK_SECRET": "new"},
+			map[string]string{"secret": "new"}},
+		"the former name of the file": {"listen", map[string]string{"CAURI_SECRET_FILE": "/old"},
+			map[string]string{"secret-file": "/old"}},
+		"a secret on the command line wins": {"listen --secret=flag", map[string]string{"CAURI_WEBHOOK_SECRET_FILE": "/new"},
+			map[string]string{"secret": "flag", "secret-file": ""}},
+		"a file on the command line wins": {"listen --secret-file=/flag", map[string]string{"CAURI_WEBHOOK_SECRET": "new"},
+			map[string]string{"secret": "", "secret-file": "/flag"}},
+		"variables of others do not matter": {"listen", map[string]string{"WEBHOOK_SECRET": "other"}, map[string]string{"secret": ""}},
+		"both variables: the file is chosen": {"listen", map[string]string{"CAURI_WEBHOOK_SECRET": "new", "CAURI_WEBHOOK_SECRET_FILE": "/new"},
+			map[string]string{"secret": "new", "secret-file": "/new"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, variable := range all {
@@ -174,7 +183,8 @@ func TestVariablesOfASandbox(t *testing.T) {
 }
 
 func TestCommandsSayWhatIsMissing(t *testing.T) {
-	for _, variable := range []string{"DATABASE_URL", "CAURI_ENCRYPTION_KEY_FILE", "CAURI_WEBHOOK_SECRET", "CAURI_WEBHOOK_SECRET_FILE", "CAURI_SECRET", "CAURI_SECRET_FILE"} {
+	for _, variable := range []string{"DATABASE_URL", "CAURI_ENCRYPTION_KEY_FILE", "CAURI_WEBHOOK_SECRET", "CAURI_WEBHOOK_SECRET_FILE",
+		"CAURI_SECRET", "CAURI_SECRET_FILE"} {
 		t.Setenv(variable, "")
 	}
 	cases := map[string]struct{ args, want string }{
@@ -203,7 +213,8 @@ func TestWorkerNamesABadDenyRule(t *testing.T) {
 	if err := os.WriteFile(key, []byte("MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := runWorker(t.Context(), workerOptions{processOptions: processOptions{databaseURL: "postgres://127.0.0.1:1/x"}, keyFile: key, deny: []string{"postgres"}})
+	err := runWorker(t.Context(), workerOptions{processOptions: processOptions{databaseURL: "postgres://127.0.0.1:1/x"}, keyFile: key,
+		deny: []string{"postgres"}})
 	if err == nil || !strings.Contains(err.Error(), "--webhook-deny") || !strings.Contains(err.Error(), `"postgres"`) {
 		t.Errorf("got %v", err)
 	}

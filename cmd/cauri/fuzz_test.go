@@ -55,7 +55,8 @@ func FuzzSummary(f *testing.F) {
 
 // FuzzBaseURL checks that a base URL is absolute, and that a sandbox's path can stand behind it.
 func FuzzBaseURL(f *testing.F) {
-	for _, seed := range []string{"http://localhost:8080", "https://pay.example.com/", "https://a/b?c#d", "ftp://a", "http://", "//a", "http://%zz", "http://[::1"} {
+	for _, seed := range []string{"http://localhost:8080", "https://pay.example.com/", "https://a/b?c#d", "ftp://a", "http://", "//a",
+		"http://%zz", "http://[::1"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -17,7 +17,8 @@ import (
 // TestKeys follows a rotation of the encryption key with the command.
 func TestKeys(t *testing.T) {
 	url, path := storetest.URL(t), filepath.Join(t.TempDir(), "keys")
-	older, newer := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32)), base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{2}, 32))
+	older, newer := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32)),
+		base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{2}, 32))
 	const olderName, newerName = "72cd6e84", "75877bb4"
 	write := func(keys ...string) *store.Store {
 		t.Helper()

@@ -45,7 +45,8 @@ func newListenCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&o.address, "address", "127.0.0.1:9000", "address to listen on; every path is a receiver")
-	cmd.Flags().StringVar(&o.secret, "secret", "", "the sandbox's webhook-signing-secret; better given as CAURI_WEBHOOK_SECRET, which `ps` does not show")
+	cmd.Flags().StringVar(&o.secret, "secret", "",
+		"the sandbox's webhook-signing-secret; better given as CAURI_WEBHOOK_SECRET, which `ps` does not show")
 	cmd.Flags().StringVar(&o.secretFile, "secret-file", "", "file that holds the signing secret (CAURI_WEBHOOK_SECRET_FILE)")
 	cmd.Flags().BoolVar(&o.full, "full", false, "print each event's whole body instead of a line")
 	return cmd

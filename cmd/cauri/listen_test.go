@@ -50,7 +50,8 @@ func TestListenPrintsWhatItVerified(t *testing.T) {
 		body, want string
 		full       bool
 	}{
-		"a line":   {listenedEvent, "12:00:00.000  verified  payment.completed  TX_1  SUCCESS  25000 RWF  mtn/RW +250788000001  ref r1  evt_1\n", false},
+		"a line": {listenedEvent, "12:00:00.000  verified  payment.completed  TX_1  SUCCESS  25000 RWF  mtn/RW +250788000001  ref r1  evt_1\n",
+			false},
 		"full":     {listenedEvent, listenedEvent + "\n", true},
 		"not JSON": {"hello", "12:00:00.000  verified  an event that is not JSON  evt_1\n", false},
 	}

@@ -22,7 +22,8 @@ const garbagePercent = 400
 // containerMemory declares the flag that tells a process what its container may use. Kubernetes can hand that over as a variable, but no
 // percentage of it.
 func containerMemory(cmd *cobra.Command, memory *int64) {
-	cmd.Flags().Int64Var(memory, "container-memory", 0, "memory that the container may use, in bytes: Go keeps within 90 % of it; 0 if unknown; GOMEMLIMIT is believed instead")
+	cmd.Flags().Int64Var(memory, "container-memory", 0,
+		"memory that the container may use, in bytes: Go keeps within 90 % of it; 0 if unknown; GOMEMLIMIT is believed instead")
 }
 
 // tuneMemory sets the limits of the garbage collector for the api and the worker.

@@ -59,7 +59,8 @@ func TestMigrateWaitsForTheDatabase(t *testing.T) {
 	eventually(t, "it tried", func() bool { return proxy.refused.Load() > 0 })
 	proxy.refuse.Store(false)
 	waiting.wait(soon)
-	if waiting.err != nil || strings.Count(waiting.log.String(), "waiting for the database") != 1 || !strings.Contains(waiting.log.String(), "up to date") {
+	if waiting.err != nil || strings.Count(waiting.log.String(), "waiting for the database") != 1 ||
+		!strings.Contains(waiting.log.String(), "up to date") {
 		t.Errorf("it ended with %v and said\n%s", waiting.err, waiting.log.String())
 	}
 }

@@ -42,8 +42,10 @@ func (o *processOptions) flags(cmd *cobra.Command) {
 	databaseURL(cmd, &o.databaseURL)
 	flags := cmd.Flags()
 	flags.IntVar(&o.maxConns, "database-max-conns", 0, "connections to the database at most; 0 means four a core")
-	flags.StringVar(&o.health, "health-address", ":8081", "address to serve /healthz, /readyz and /metrics on, for the cluster and not for merchants")
-	flags.StringVar(&o.profile, "profile-address", "", "address of this machine alone, such as 127.0.0.1:6060, to serve profiles of the process on (Go's pprof); empty: none are served")
+	flags.StringVar(&o.health, "health-address", ":8081",
+		"address to serve /healthz, /readyz and /metrics on, for the cluster and not for merchants")
+	flags.StringVar(&o.profile, "profile-address", "",
+		"address of this machine alone, such as 127.0.0.1:6060, to serve profiles of the process on (Go's pprof); empty: none are served")
 	clockOffset(cmd, &o.clockOffset)
 	containerMemory(cmd, &o.memory)
 }

@@ -185,12 +185,14 @@ func sandbox(t *testing.T, database, hook string) {
 	}
 	if hook != "" {
 		config.LatencyPercent = 0
-		config.Webhook = &store.WebhookConfig{URL: hook, Retry: store.RetryPolicy{MaxRetries: 3, InitialDelay: time.Second, Factor: 1, MaxDelay: time.Second}}
+		config.Webhook = &store.WebhookConfig{URL: hook, Retry: store.RetryPolicy{MaxRetries: 3, InitialDelay: time.Second, Factor: 1,
+			MaxDelay: time.Second}}
 	}
 	if _, err := db.ApplySandbox(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.ApplyCredentials(t.Context(), config.UID, store.Credentials{APIKeyHash: sha256.Sum256([]byte(apiKey)), SigningSecret: "whsec_dGVzdA=="}); err != nil {
+	if err := db.ApplyCredentials(t.Context(), config.UID, store.Credentials{APIKeyHash: sha256.Sum256([]byte(apiKey)),
+		SigningSecret: "whsec_dGVzdA=="}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -202,8 +204,9 @@ func pay(ctx context.Context, address, reference string) (status int, body strin
 
 // payAs makes a payment with a scenario.
 func payAs(ctx context.Context, address, reference, scenario string) (status int, body string, err error) {
-	return payBy(ctx, address, `{"amount":100,"currency":"RWF","operator":"mtn","country":"RW","msisdn":"+250788000001","reference":"`+reference+
-		`","application":"shop","scenario":"`+scenario+`"}`)
+	return payBy(ctx, address,
+		`{"amount":100,"currency":"RWF","operator":"mtn","country":"RW","msisdn":"+250788000001","reference":"`+reference+
+			`","application":"shop","scenario":"`+scenario+`"}`)
 }
 
 func payBy(ctx context.Context, address, body string) (status int, answered string, err error) {
@@ -270,7 +273,8 @@ func TestAPIEndsInOrder(t *testing.T) {
 	}
 	_, metrics := get(probes, "/metrics")
 	for _, want := range []string{
-		`cauri_api_requests_total{code="201",method="POST",route="/v1/payments"} 1`, `cauri_api_requests_total{code="200",method="GET",route="/v1/health"} 1`,
+		`cauri_api_requests_total{code="201",method="POST",route="/v1/payments"} 1`,
+		`cauri_api_requests_total{code="200",method="GET",route="/v1/health"} 1`,
 		`cauri_api_payments_total{status="TIMEOUT",type="collection"} 1`, "cauri_api_held_answers 0", "cauri_api_config_sandboxes 1",
 		`cauri_database_connections{state="idle"}`, `cauri_build_info{`, "go_goroutines", "process_cpu_seconds_total",
 		`cauri_api_request_duration_seconds_bucket{method="POST",route="/v1/payments",le="1"} 1`, // although it was held for longer than its work
@@ -303,7 +307,8 @@ func TestAPIEndsBesideClientsThatHang(t *testing.T) {
 		for _, request := range []string{
 			"", "GET", "GET /v1/meta HTTP/1.1\r\nHost: x\r\n", "GET /v1/meta HTTP/1.1\r\nHost: x\r\n\r\n",
 			"POST /v1/payments HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n",
-			"POST /v1/payments HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer " + apiKey + "\r\nContent-Length: 10\r\n\r\n{",
+			"POST /v1/payments HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer " + apiKey +
+				"\r\nContent-Length: 10\r\n\r\n{",
 			"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{",
 		} {
 			conn, err := net.Dial("tcp", server)

@@ -28,7 +28,8 @@ func TestPurgeRetained(t *testing.T) {
 		t.Fatal(err)
 	}
 	sql := storetest.Connect(t, url)
-	if _, err := sql.Exec(t.Context(), "update organizations set retained_at = now() - interval '2 hours' where retained_at is not null"); err != nil {
+	if _, err := sql.Exec(t.Context(),
+		"update organizations set retained_at = now() - interval '2 hours' where retained_at is not null"); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -54,7 +55,8 @@ func TestPurgeRetained(t *testing.T) {
 			t.Errorf("%+v: %d organizations are left, want %d; it says %s", c.options, left, c.left, out.String())
 		}
 	}
-	if err := purgeRetained(t.Context(), &strings.Builder{}, retainedOptions{databaseURL: url}); err == nil || !strings.Contains(err.Error(), "--older-than=720h") {
+	if err := purgeRetained(t.Context(), &strings.Builder{}, retainedOptions{databaseURL: url}); err == nil ||
+		!strings.Contains(err.Error(), "--older-than=720h") {
 		t.Errorf("without an age it says %v", err)
 	}
 }

@@ -23,11 +23,13 @@ func quick(t *testing.T, database string, behavior payments.Behavior) {
 	db := storetest.Open(t, database)
 	if _, err := db.ApplySandbox(t.Context(), store.SandboxConfig{
 		UID: sandbox, Namespace: "team", Name: "checkout", Stores: []string{"shop"},
-		Environments: []store.EnvironmentConfig{{Operator: payments.MTN, Country: payments.Rwanda, Enabled: true, UnknownPolicy: payments.Reject}},
+		Environments: []store.EnvironmentConfig{{Operator: payments.MTN, Country: payments.Rwanda, Enabled: true,
+			UnknownPolicy: payments.Reject}},
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.ApplyCredentials(t.Context(), sandbox, store.Credentials{APIKeyHash: sha256.Sum256([]byte(apiKey)), SigningSecret: "whsec_dGVzdA=="}); err != nil {
+	if err := db.ApplyCredentials(t.Context(), sandbox, store.Credentials{APIKeyHash: sha256.Sum256([]byte(apiKey)),
+		SigningSecret: "whsec_dGVzdA=="}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.ApplyTestClient(t.Context(), sandbox, store.TestClientConfig{
@@ -69,7 +71,8 @@ func TestTry(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if said, err := try(t, tryOptions{binding: binding, timeout: 500 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "still PENDING: do the workers run?") ||
+	if said, err := try(t, tryOptions{binding: binding, timeout: 500 * time.Millisecond}); err == nil ||
+		!strings.Contains(err.Error(), "still PENDING: do the workers run?") ||
 		!strings.Contains(said, "PENDING") {
 		t.Errorf("without a worker: %v\n%s", err, said)
 	}
@@ -78,7 +81,8 @@ func TestTry(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
-	for _, want := range []string{"sandbox  http://" + address + "/sandboxes/team/checkout", "payer    +250788000001, mtn in RW, balance ", "payment  TX_", "of 100 RWF: PENDING", "payment  SUCCESS"} {
+	for _, want := range []string{"sandbox  http://" + address + "/sandboxes/team/checkout", "payer    +250788000001, mtn in RW, balance ",
+		"payment  TX_", "of 100 RWF: PENDING", "payment  SUCCESS"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is missing in\n%s", want, said)
 		}
@@ -90,8 +94,9 @@ func TestTry(t *testing.T) {
 		options tryOptions
 		says    string
 	}{
-		"too much":      {tryOptions{amount: 5000}, "no TestClient of the sandbox is Active"},
-		"another key":   {tryOptions{apiKey: "cauri_sk_test_wrong", url: "http://" + address + "/sandboxes/team/checkout"}, "answered 401 unauthorized"},
+		"too much": {tryOptions{amount: 5000}, "no TestClient of the sandbox is Active"},
+		"another key": {tryOptions{apiKey: "cauri_sk_test_wrong", url: "http://" + address + "/sandboxes/team/checkout"},
+			"answered 401 unauthorized"},
 		"another store": {tryOptions{application: "stall"}, "stall"},
 		"nobody":        {tryOptions{url: "http://127.0.0.1:1", apiKey: apiKey}, "refused"},
 		"a poor payer":  {tryOptions{msisdn: "+250788000001", amount: 5000}, "ended INSUFFICIENT_FUNDS and not SUCCESS"},

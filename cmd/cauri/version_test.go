@@ -26,10 +26,12 @@ func TestFactsOf(t *testing.T) {
 		"a release":                 {"v1.2.3", testCommit, nil, buildFacts{Version: "v1.2.3", Revision: testCommit}},
 		"an image of changed files": {"e2e", testCommit + "-modified", nil, buildFacts{Version: "e2e", Revision: testCommit, Modified: true}},
 		"a checkout":                {"", "", checkout("false"), buildFacts{Version: "dev-76e9aa8f7712", Revision: testCommit}},
-		"a changed checkout":        {"", "", checkout("true"), buildFacts{Version: "dev-76e9aa8f7712-modified", Revision: testCommit, Modified: true}},
-		"no version, but a commit":  {"", testCommit, nil, buildFacts{Version: "dev-76e9aa8f7712", Revision: testCommit}},
-		"nothing is known":          {"", "", nil, buildFacts{Version: "dev"}},
-		"the linker knows better":   {"v1.2.3", testCommit, []debug.BuildSetting{{Key: "vcs.modified", Value: "true"}}, buildFacts{Version: "v1.2.3", Revision: testCommit}},
+		"a changed checkout": {"", "", checkout("true"), buildFacts{Version: "dev-76e9aa8f7712-modified", Revision: testCommit,
+			Modified: true}},
+		"no version, but a commit": {"", testCommit, nil, buildFacts{Version: "dev-76e9aa8f7712", Revision: testCommit}},
+		"nothing is known":         {"", "", nil, buildFacts{Version: "dev"}},
+		"the linker knows better": {"v1.2.3", testCommit, []debug.BuildSetting{{Key: "vcs.modified", Value: "true"}},
+			buildFacts{Version: "v1.2.3", Revision: testCommit}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

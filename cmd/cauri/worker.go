@@ -50,11 +50,14 @@ func newWorkerCommand() *cobra.Command {
 	flags.StringVar(&o.keyFile, "encryption-key-file", "", "file with the keys that stored secrets are encrypted by, one a line in base64")
 	flags.String(baseURLFlag, "", "ignored: the worker makes no request to the API")
 	_ = flags.MarkHidden(baseURLFlag) // fails for a flag that is not there
-	flags.DurationVar(&o.eventRetention, "event-retention", 30*24*time.Hour, "age at which events and their delivery attempts are removed (720h is 30 days); 0 keeps them for ever. Transactions stay")
+	flags.DurationVar(&o.eventRetention, "event-retention", 30*24*time.Hour,
+		"age at which events and their delivery attempts are removed (720h is 30 days); 0 keeps them for ever. Transactions stay")
 	flags.IntVar(&o.concurrency, "webhook-concurrency", 512, "webhook deliveries at one time")
 	flags.IntVar(&o.perSandbox, "webhook-concurrency-per-sandbox", 64, "webhook deliveries of one sandbox at one time")
-	flags.BoolVar(&o.allowLoopback, "allow-loopback-webhooks", false, "let webhooks, and requests to operators that stores name, go to this machine itself; for development only")
-	flags.StringSliceVar(&o.deny, "webhook-deny", nil, "networks (10.0.0.0/8) and addresses with or without a port (10.0.0.1:5432) that webhooks, and requests to operators that stores name, may not go to")
+	flags.BoolVar(&o.allowLoopback, "allow-loopback-webhooks", false,
+		"let webhooks, and requests to operators that stores name, go to this machine itself; for development only")
+	flags.StringSliceVar(&o.deny, "webhook-deny", nil,
+		"networks (10.0.0.0/8) and addresses with or without a port (10.0.0.1:5432) that webhooks, and requests to operators that stores name, may not go to")
 	return cmd
 }
 
@@ -84,7 +87,8 @@ func runWorker(ctx context.Context, o workerOptions) error {
 	p.ends += webhooks.AttemptTimeout // an attempt that has begun is finished and written down
 	p.worker = telemetry.NewWorker(p.registry)
 	w := worker.New(worker.Options{
-		Store: p.db, Sender: webhooks.NewSender(guard, programVersion(), p.now), Log: slog.Default(), Concurrency: o.concurrency, PerSandbox: o.perSandbox,
+		Store: p.db, Sender: webhooks.NewSender(guard, programVersion(), p.now), Log: slog.Default(), Concurrency: o.concurrency,
+		PerSandbox:     o.perSandbox,
 		EventRetention: o.eventRetention,
 		Operators:      worker.NewOperatorAccess(guard, p.now),
 		Now:            p.now, Metrics: p.worker, Tracing: p.tracing,

@@ -23,7 +23,8 @@ func rules(t testing.TB, texts ...string) []egress.DenyRule {
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	plain, development := egress.Guard{}, egress.Guard{AllowLoopback: true}
-	platform := egress.Guard{AllowLoopback: true, Deny: rules(t, "10.96.0.0/12", "10.0.0.7", "10.0.0.1:5432", "fd00:1::/32", "[fd00:2::1]:443")}
+	platform := egress.Guard{AllowLoopback: true, Deny: rules(t, "10.96.0.0/12", "10.0.0.7", "10.0.0.1:5432", "fd00:1::/32",
+		"[fd00:2::1]:443")}
 	mapped := egress.Guard{Deny: rules(t, "::ffff:10.0.0.7", "[::ffff:10.0.0.1]:5432", "::ffff:10.96.0.0/108")}
 	own := egress.Guard{AllowLoopback: true, Own: func() []netip.AddrPort {
 		return []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:5432"), netip.MustParseAddrPort("10.96.0.1:443")}
@@ -213,7 +214,8 @@ func FuzzParseDenyRule(f *testing.F) {
 
 // FuzzGuard checks that an address which is written as another one, or carries an IPv4 address, is judged as what it reaches.
 func FuzzGuard(f *testing.F) {
-	for _, seed := range []string{"10.0.0.1", "127.0.0.1", "169.254.169.254", "64:ff9b::7f00:1", "2002:7f00:1::", "::ffff:127.0.0.1", "fe80::1%eth0", "::1", "fd00:ec2::254"} {
+	for _, seed := range []string{"10.0.0.1", "127.0.0.1", "169.254.169.254", "64:ff9b::7f00:1", "2002:7f00:1::", "::ffff:127.0.0.1",
+		"fe80::1%eth0", "::1", "fd00:ec2::254"} {
 		f.Add(seed, uint16(443))
 	}
 	f.Fuzz(func(t *testing.T, text string, port uint16) {
@@ -232,7 +234,8 @@ func FuzzGuard(f *testing.F) {
 		if got == nil && (address.IsLoopback() || address.IsLinkLocalUnicast() || address.IsMulticast() || address.IsUnspecified()) {
 			t.Errorf("%s is let through", address)
 		}
-		if loopback := (egress.Guard{AllowLoopback: true}); !address.IsLoopback() && loopback.Check(netip.AddrPortFrom(address, port)) == nil && got != nil &&
+		if loopback := (egress.Guard{AllowLoopback: true}); !address.IsLoopback() && loopback.Check(netip.AddrPortFrom(address, port)) == nil &&
+			got != nil &&
 			!strings.Contains(got.Error(), "deny list") && !strings.Contains(got.Error(), "machine itself") {
 			t.Errorf("%s is refused (%v), and let through where loopback is", address, got)
 		}

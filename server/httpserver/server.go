@@ -21,7 +21,8 @@ type Deadlines struct {
 }
 
 // Default are the deadlines of everything that is served.
-var Default = Deadlines{Head: 10 * time.Second, Body: 15 * time.Second, Write: 15 * time.Second, Idle: 2 * time.Minute, Drain: 3 * time.Second}
+var Default = Deadlines{Head: 10 * time.Second, Body: 15 * time.Second, Write: 15 * time.Second, Idle: 2 * time.Minute,
+	Drain: 3 * time.Second}
 
 // maxHead is the largest head of a request in bytes. A thousand clients that send endless heads need no more than 16 MiB together; Go's
 // default is 1 MiB each.

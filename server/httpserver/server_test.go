@@ -17,7 +17,8 @@ import (
 )
 
 // short are deadlines that a client which behaves badly meets soon.
-var short = httpserver.Deadlines{Head: 300 * time.Millisecond, Body: 300 * time.Millisecond, Write: 300 * time.Millisecond, Idle: 300 * time.Millisecond, Drain: 300 * time.Millisecond}
+var short = httpserver.Deadlines{Head: 300 * time.Millisecond, Body: 300 * time.Millisecond, Write: 300 * time.Millisecond,
+	Idle: 300 * time.Millisecond, Drain: 300 * time.Millisecond}
 
 // soon is far above every short deadline, on a busy machine too: it only guards against hanging.
 const soon = time.Minute
@@ -42,7 +43,8 @@ func serve(t *testing.T, d httpserver.Deadlines) *served {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	s := &served{
-		t: t, address: listener.Addr().String(), stop: stop, stopped: make(chan error, 1), arrived: make(chan struct{}, 1), release: make(chan struct{}),
+		t: t, address: listener.Addr().String(), stop: stop, stopped: make(chan error, 1), arrived: make(chan struct{}, 1),
+		release: make(chan struct{}),
 	}
 	go func() { s.stopped <- httpserver.New(s.routes(), d).Serve(ctx, counting{listener, &s.open}) }()
 	t.Cleanup(stop)
@@ -145,24 +147,27 @@ func TestNoClientHoldsAConnection(t *testing.T) {
 		flood string // sent again and again, as fast as it goes
 		want  string // with which the answer begins; empty: there is none
 	}{
-		"nothing at all":                {},
-		"a word of a head":              {send: "GET"},
-		"half a head":                   {send: "GET /silent HTTP/1.1\r\nHost: x\r\n"},
-		"a slow head":                   {send: "GET /silent HTTP/1.1\r\nHost: x\r\n", drip: "X-A: b\r\n"},
-		"a head without end":            {send: "GET /silent HTTP/1.1\r\nHost: x\r\n", flood: "X-A: " + strings.Repeat("b", 1000) + "\r\n", want: "HTTP/1.1 431 "},
-		"a line without end":            {send: "GET /", flood: strings.Repeat("b", 1000), want: "HTTP/1.1 431 "},
-		"no body, read":                 {send: post("/read", "Content-Length: 10\r\n\r\n"), want: "HTTP/1.1 400 "},
-		"no body, refused":              {send: post("/refuse", "Content-Length: 10\r\n\r\n"), want: "HTTP/1.1 401 "},
-		"no body, nowhere":              {send: post("/nowhere", "Content-Length: 10\r\n\r\n"), want: "HTTP/1.1 404 "},
-		"no body, no answer":            {send: post("/silent", "Content-Length: 10\r\n\r\n"), want: "HTTP/1.1 200 "},
-		"half a body, read":             {send: post("/read", "Content-Length: 10\r\n\r\nhello"), want: "HTTP/1.1 400 "},
-		"half a body, refused":          {send: post("/refuse", "Content-Length: 10\r\n\r\nhello"), want: "HTTP/1.1 401 "},
-		"half a chunk":                  {send: post("/read", "Transfer-Encoding: chunked\r\n\r\n5\r\nhel"), want: "HTTP/1.1 400 "},
-		"chunks without end, refused":   {send: post("/refuse", "Transfer-Encoding: chunked\r\n\r\n"), flood: "5\r\nhello\r\n", want: "HTTP/1.1 401 "},
-		"chunks without a size":         {send: post("/read", "Transfer-Encoding: chunked\r\n\r\n"), flood: "0", want: "HTTP/1.1 400 "},
-		"a body byte by byte, read":     {send: post("/read", "Content-Length: 100000\r\n\r\n"), drip: "a", want: "HTTP/1.1 400 "},
-		"a body byte by byte, refused":  {send: post("/refuse", "Content-Length: 100000\r\n\r\n"), drip: "a", want: "HTTP/1.1 401 "},
-		"a body that waits for 100":     {send: post("/read", "Expect: 100-continue\r\nContent-Length: 10\r\n\r\n"), want: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 400 "},
+		"nothing at all":   {},
+		"a word of a head": {send: "GET"},
+		"half a head":      {send: "GET /silent HTTP/1.1\r\nHost: x\r\n"},
+		"a slow head":      {send: "GET /silent HTTP/1.1\r\nHost: x\r\n", drip: "X-A: b\r\n"},
+		"a head without end": {send: "GET /silent HTTP/1.1\r\nHost: x\r\n", flood: "X-A: " + strings.Repeat("b", 1000) + "\r\n",
+			want: "HTTP/1.1 431 "},
+		"a line without end":   {send: "GET /", flood: strings.Repeat("b", 1000), want: "HTTP/1.1 431 "},
+		"no body, read":        {send: post("/read", "Content-Length: 10\r\n\r\n"), want: "HTTP/1.1 400 "},
+		"no body, refused":     {send: post("/refuse", "Content-Length: 10\r\n\r\n"), want: "HTTP/1.1 401 "},
+		"no body, nowhere":     {send: post("/nowhere", "Content-Length: 10\r\n\r\n"), want: "HTTP/1.1 404 "},
+		"no body, no answer":   {send: post("/silent", "Content-Length: 10\r\n\r\n"), want: "HTTP/1.1 200 "},
+		"half a body, read":    {send: post("/read", "Content-Length: 10\r\n\r\nhello"), want: "HTTP/1.1 400 "},
+		"half a body, refused": {send: post("/refuse", "Content-Length: 10\r\n\r\nhello"), want: "HTTP/1.1 401 "},
+		"half a chunk":         {send: post("/read", "Transfer-Encoding: chunked\r\n\r\n5\r\nhel"), want: "HTTP/1.1 400 "},
+		"chunks without end, refused": {send: post("/refuse", "Transfer-Encoding: chunked\r\n\r\n"), flood: "5\r\nhello\r\n",
+			want: "HTTP/1.1 401 "},
+		"chunks without a size":        {send: post("/read", "Transfer-Encoding: chunked\r\n\r\n"), flood: "0", want: "HTTP/1.1 400 "},
+		"a body byte by byte, read":    {send: post("/read", "Content-Length: 100000\r\n\r\n"), drip: "a", want: "HTTP/1.1 400 "},
+		"a body byte by byte, refused": {send: post("/refuse", "Content-Length: 100000\r\n\r\n"), drip: "a", want: "HTTP/1.1 401 "},
+		"a body that waits for 100": {send: post("/read", "Expect: 100-continue\r\nContent-Length: 10\r\n\r\n"),
+			want: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 400 "},
 		"a refusal instead of 100":      {send: post("/refuse", "Expect: 100-continue\r\nContent-Length: 10\r\n\r\n"), want: "HTTP/1.1 401 "},
 		"idle after an answer":          {send: post("/read", "Content-Length: 5\r\n\r\nhello"), want: "HTTP/1.1 200 "},
 		"idle after an answer to GET":   {send: "GET /silent HTTP/1.1\r\nHost: x\r\n\r\n", want: "HTTP/1.1 200 "},
@@ -324,7 +329,8 @@ func TestServerEndsBesideClientsThatHang(t *testing.T) {
 	d := httpserver.Default
 	d.Drain = short.Drain
 	s := serve(t, d)
-	for _, request := range []string{"", "GET", "GET /silent HTTP/1.1\r\nHost", post("/refuse", "Content-Length: 10\r\n\r\n"), post("/read", "Content-Length: 10\r\n\r\nhello")} {
+	for _, request := range []string{"", "GET", "GET /silent HTTP/1.1\r\nHost", post("/refuse", "Content-Length: 10\r\n\r\n"),
+		post("/read", "Content-Length: 10\r\n\r\nhello")} {
 		s.send(s.dial(), request)
 	}
 	s.send(s.dial(), "GET /large HTTP/1.1\r\nHost: x\r\n\r\n")

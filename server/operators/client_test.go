@@ -29,7 +29,8 @@ type fake struct {
 	clock time.Time
 }
 
-var ofInterest = []string{"Authorization", "X-Reference-Id", "X-Target-Environment", "Ocp-Apim-Subscription-Key", "X-Country", "X-Currency", "Content-Type"}
+var ofInterest = []string{"Authorization", "X-Reference-Id", "X-Target-Environment", "Ocp-Apim-Subscription-Key", "X-Country", "X-Currency",
+	"Content-Type"}
 
 const grants = `{"access_token":"T","token":"T","expires_in":"180","expiresIn":180}`
 
@@ -72,8 +73,12 @@ func (f *fake) api(operator payments.Operator) adapter.Client {
 
 func (f *fake) access() adapter.Access {
 	return adapter.Access{
-		BaseURL: f.URL + "/below/", ClientID: "id", ClientSecret: "hush", SubscriptionKey: "key", Tokens: adapter.NewTokens(func() time.Time { return f.clock }),
-		HTTP: &http.Client{Timeout: 300 * time.Millisecond, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		BaseURL: f.URL + "/below/", ClientID: "id", ClientSecret: "hush", SubscriptionKey: "key",
+		Tokens: adapter.NewTokens(func() time.Time { return f.clock }),
+		HTTP: &http.Client{Timeout: 300 * time.Millisecond, CheckRedirect: func(*http.Request,
+			[]*http.Request) error {
+			return http.ErrUseLastResponse
+		}},
 	}
 }
 
@@ -105,9 +110,11 @@ func TestRequests(t *testing.T) {
 			"GET /below/collection/v1_0/requesttopay/<uuid>\nAuthorization: Bearer T\nX-Target-Environment: sandbox\nOcp-Apim-Subscription-Key: key\n",
 		},
 		payments.Airtel: {
-			"POST /below/auth/oauth2/token\nContent-Type: application/json\n" + `{"client_id":"id","client_secret":"hush","grant_type":"client_credentials"}`,
+			"POST /below/auth/oauth2/token\nContent-Type: application/json\n" +
+				`{"client_id":"id","client_secret":"hush","grant_type":"client_credentials"}`,
 			"POST /below/merchant/v1/payments/\nAuthorization: Bearer T\nX-Country: RW\nX-Currency: RWF\nContent-Type: application/json\n" +
-				`{"reference":"` + requested + `","subscriber":{"country":"RW","currency":"RWF","msisdn":"250788000001"},"transaction":{"amount":25000,"country":"RW","currency":"RWF","id":"` + requested + `"}}`,
+				`{"reference":"` + requested +
+				`","subscriber":{"country":"RW","currency":"RWF","msisdn":"250788000001"},"transaction":{"amount":25000,"country":"RW","currency":"RWF","id":"` + requested + `"}}`,
 			"GET /below/standard/v1/payments/" + requested + "\nAuthorization: Bearer T\nX-Country: RW\nX-Currency: RWF\n",
 		},
 		payments.Orange: {
@@ -147,7 +154,8 @@ func TestRequests(t *testing.T) {
 // account of a merchant's serves several sandboxes, and a sandbox's references are free again after a reset.
 func TestRequestHasTheTransactionsID(t *testing.T) {
 	for operator, named := range map[payments.Operator]string{
-		payments.MTN: "X-Reference-Id: ", payments.Airtel: `"RWF","id":"`, payments.Orange: `"order_id":"`, payments.Moov: `"externalReference":"`,
+		payments.MTN: "X-Reference-Id: ", payments.Airtel: `"RWF","id":"`, payments.Orange: `"order_id":"`,
+		payments.Moov: `"externalReference":"`,
 	} {
 		t.Run(string(operator), func(t *testing.T) {
 			f := newFake(t, answers(http.StatusAccepted, `{"status":{"success":true}}`))
@@ -178,7 +186,8 @@ func TestAnotherAmountIsNoSuccess(t *testing.T) {
 		return `{"data":{"status":"SUCCESSFULL","amount":` + amount + `,"txnid":"F1","order_id":"` + requested + `"}}`
 	}
 	moov := func(amount, currency string) string {
-		return `{"responseCode":"0","transactionId":"F1","externalReference":"` + requested + `","amount":` + amount + `,"currency":"` + currency + `"}`
+		return `{"responseCode":"0","transactionId":"F1","externalReference":"` + requested + `","amount":` + amount + `,"currency":"` +
+			currency + `"}`
 	}
 	for name, c := range map[string]struct {
 		operator payments.Operator
@@ -187,7 +196,8 @@ func TestAnotherAmountIsNoSuccess(t *testing.T) {
 	}{
 		"mtn": {payments.MTN, mtn("25000", "RWF"), true}, "mtn with decimals": {payments.MTN, mtn("25000.00", "RWF"), true},
 		"mtn less": {payments.MTN, mtn("24999", "RWF"), false}, "mtn a fraction more": {payments.MTN, mtn("25000.5", "RWF"), false},
-		"mtn another currency": {payments.MTN, mtn("25000", "EUR"), false}, "mtn nothing": {payments.MTN, `{"status":"SUCCESSFUL","financialTransactionId":"F1"}`, false},
+		"mtn another currency": {payments.MTN, mtn("25000", "EUR"), false}, "mtn nothing": {payments.MTN,
+			`{"status":"SUCCESSFUL","financialTransactionId":"F1"}`, false},
 		"mtn much text": {payments.MTN, mtn(strings.Repeat("9", 1000), "RWF"), false},
 		"orange":        {payments.Orange, orange("25000"), true}, "orange more": {payments.Orange, orange("250000"), false},
 		"moov": {payments.Moov, moov("25000", "XOF"), true}, "moov less": {payments.Moov, moov("1", "XOF"), false},
@@ -200,7 +210,8 @@ func TestAnotherAmountIsNoSuccess(t *testing.T) {
 				t.Fatalf("got %+v, %v", got, err)
 			}
 			told := strings.Contains(string(got.Raw), "the operator says that") && strings.Contains(string(got.Raw), "not 25000")
-			if success := got.Status == payments.Success; success != c.success || told == c.success || !success && got.Status != payments.ServiceUnavailable {
+			if success := got.Status == payments.Success; success != c.success || told == c.success || !success &&
+				got.Status != payments.ServiceUnavailable {
 				t.Errorf("got %s: %s", got.Status, got.Raw)
 			}
 		})
@@ -210,13 +221,15 @@ func TestAnotherAmountIsNoSuccess(t *testing.T) {
 // The merchant sees its own reference, whatever the operator knows the payment by.
 func TestRawHasTheMerchantsReference(t *testing.T) {
 	for operator, body := range map[payments.Operator]string{
-		payments.Airtel: `{"data":{"transaction":{"airtel_money_id":"F1","id":"` + requested + `","status":"TS"}},"status":{"response_code":"DP00800001001"}}`,
+		payments.Airtel: `{"data":{"transaction":{"airtel_money_id":"F1","id":"` + requested +
+			`","status":"TS"}},"status":{"response_code":"DP00800001001"}}`,
 		payments.Orange: `{"data":{"status":"SUCCESSFULL","amount":25000,"txnid":"F1","order_id":"` + requested + `"}}`,
 		payments.Moov:   `{"responseCode":"0","transactionId":"F1","externalReference":"` + requested + `","amount":25000,"currency":"XOF"}`,
 	} {
 		f := newFake(t, answers(http.StatusOK, body))
 		got, err := f.api(operator).Ask(t.Context(), forwarded(operator))
-		if err != nil || strings.Contains(string(got.Raw), requested) || !strings.Contains(string(got.Raw), `"SHOP/1"`) || !strings.Contains(string(got.Raw), `"F1"`) {
+		if err != nil || strings.Contains(string(got.Raw), requested) || !strings.Contains(string(got.Raw), `"SHOP/1"`) ||
+			!strings.Contains(string(got.Raw), `"F1"`) {
 			t.Errorf("%s: %s, %v", operator, got.Raw, err)
 		}
 	}
@@ -246,30 +259,41 @@ func TestAnswersToAQuestion(t *testing.T) {
 		return `{"amount":"25000","currency":"RWF","externalId":"SHOP/1",` + rest + `}`
 	}
 	airtel := func(status, code string) string {
-		return `{"data":{"transaction":{"airtel_money_id":"CI123","id":"` + requested + `","message":"m","status":"` + status + `"}},"status":{"code":"200","response_code":"` + code + `","success":true}}`
+		return `{"data":{"transaction":{"airtel_money_id":"CI123","id":"` + requested + `","message":"m","status":"` + status +
+			`"}},"status":{"code":"200","response_code":"` + code + `","success":true}}`
 	}
 	orange := func(status, text string) string {
-		return `{"message":"Ok","data":{"status":"` + status + `","amount":25000,"txnid":"MP150709.1341.A00073","order_id":"` + requested + `","confirmtxnmessage":"` + text + `"}}`
+		return `{"message":"Ok","data":{"status":"` + status + `","amount":25000,"txnid":"MP150709.1341.A00073","order_id":"` + requested +
+			`","confirmtxnmessage":"` + text + `"}}`
 	}
 	moov := func(code, text string) string {
-		return `{"responseCode":"` + code + `","responseMessage":"` + text + `","transactionId":"M1","externalReference":"` + requested + `","amount":25000,"currency":"XOF"}`
+		return `{"responseCode":"` + code + `","responseMessage":"` + text + `","transactionId":"M1","externalReference":"` + requested +
+			`","amount":25000,"currency":"XOF"}`
 	}
 	const ok = http.StatusOK
 	for name, c := range map[string]nativeAnswer{
-		"mtn success": {payments.MTN, ok, mtn(`"payer":{"partyIdType":"MSISDN","partyId":"250788000001"},"status":"SUCCESSFUL","financialTransactionId":"363440463"`), payments.Success, "363440463",
+		"mtn success": {payments.MTN, ok,
+			mtn(`"payer":{"partyIdType":"MSISDN","partyId":"250788000001"},"status":"SUCCESSFUL","financialTransactionId":"363440463"`),
+			payments.Success, "363440463",
 			`{"_simulated":true,"amount":"25000","currency":"RWF","externalId":"SHOP/1","payer":{"partyIdType":"MSISDN","partyId":"250788000001"},"payerMessage":"","payeeNote":"","status":"SUCCESSFUL","financialTransactionId":"363440463"}`, ""},
-		"mtn pending":             {payments.MTN, ok, mtn(`"status":"PENDING"`), payments.Pending, "", "", ""},
-		"mtn not enough":          {payments.MTN, ok, mtn(`"status":"FAILED","reason":"NOT_ENOUGH_FUNDS"`), payments.InsufficientFunds, "", "", ""},
-		"mtn reason is an object": {payments.MTN, ok, mtn(`"status":"FAILED","reason":{"code":"PAYER_NOT_FOUND","message":"x"}`), payments.UnknownMSISDN, "", "", ""},
-		"mtn expired":             {payments.MTN, ok, mtn(`"status":"FAILED","reason":"EXPIRED"`), payments.Timeout, "", "", ""},
-		"mtn not active":          {payments.MTN, ok, mtn(`"status":"FAILED","reason":"SENDER_ACCOUNT_NOT_ACTIVE"`), payments.AccountBlocked, "", "", ""},
-		"mtn rejected":            {payments.MTN, ok, mtn(`"status":"FAILED","reason":"APPROVAL_REJECTED"`), payments.UserCancelled, "", "", ""},
-		"mtn limit":               {payments.MTN, ok, mtn(`"status":"FAILED","reason":"PAYER_LIMIT_REACHED"`), payments.LimitExceeded, "", "", ""},
-		"mtn another reason":      {payments.MTN, ok, mtn(`"status":"FAILED","reason":"INTERNAL_PROCESSING_ERROR"`), payments.ServiceUnavailable, "", "", ""},
-		"mtn no reason":           {payments.MTN, ok, mtn(`"status":"FAILED"`), payments.ServiceUnavailable, "", "", ""},
-		"mtn unknown status":      {payments.MTN, ok, mtn(`"status":"MAYBE"`), "", "", "", "unknown status"},
-		"mtn id that is none":     {payments.MTN, ok, mtn(`"status":"SUCCESSFUL","financialTransactionId":"a\u0000b"`), payments.Success, "", "", ""},
-		"mtn unknown payment":     {payments.MTN, 404, `{"code":"RESOURCE_NOT_FOUND"}`, "", "", "", "404"},
+		"mtn pending": {payments.MTN, ok, mtn(`"status":"PENDING"`), payments.Pending, "", "", ""},
+		"mtn not enough": {payments.MTN, ok, mtn(`"status":"FAILED","reason":"NOT_ENOUGH_FUNDS"`), payments.InsufficientFunds, "", "",
+			""},
+		"mtn reason is an object": {payments.MTN, ok, mtn(`"status":"FAILED","reason":{"code":"PAYER_NOT_FOUND","message":"x"}`),
+			payments.UnknownMSISDN, "", "", ""},
+		"mtn expired": {payments.MTN, ok, mtn(`"status":"FAILED","reason":"EXPIRED"`), payments.Timeout, "", "", ""},
+		"mtn not active": {payments.MTN, ok, mtn(`"status":"FAILED","reason":"SENDER_ACCOUNT_NOT_ACTIVE"`), payments.AccountBlocked, "",
+			"", ""},
+		"mtn rejected": {payments.MTN, ok, mtn(`"status":"FAILED","reason":"APPROVAL_REJECTED"`), payments.UserCancelled, "", "", ""},
+		"mtn limit": {payments.MTN, ok, mtn(`"status":"FAILED","reason":"PAYER_LIMIT_REACHED"`), payments.LimitExceeded, "", "",
+			""},
+		"mtn another reason": {payments.MTN, ok, mtn(`"status":"FAILED","reason":"INTERNAL_PROCESSING_ERROR"`), payments.ServiceUnavailable,
+			"", "", ""},
+		"mtn no reason":      {payments.MTN, ok, mtn(`"status":"FAILED"`), payments.ServiceUnavailable, "", "", ""},
+		"mtn unknown status": {payments.MTN, ok, mtn(`"status":"MAYBE"`), "", "", "", "unknown status"},
+		"mtn id that is none": {payments.MTN, ok, mtn(`"status":"SUCCESSFUL","financialTransactionId":"a\u0000b"`), payments.Success, "", "",
+			""},
+		"mtn unknown payment": {payments.MTN, 404, `{"code":"RESOURCE_NOT_FOUND"}`, "", "", "", "404"},
 
 		"airtel success":        {payments.Airtel, ok, airtel("TS", "DP00800001001"), payments.Success, "CI123", "", ""},
 		"airtel in progress":    {payments.Airtel, ok, airtel("TIP", "DP00800001006"), payments.Pending, "CI123", "", ""},
@@ -287,12 +311,15 @@ func TestAnswersToAQuestion(t *testing.T) {
 		"airtel unknown":        {payments.Airtel, 404, `{"status":{"result_code":"ESB000045"}}`, "", "", "", "ESB000045"},
 		"airtel unknown status": {payments.Airtel, ok, airtel("T?", ""), "", "", "", "unknown status"},
 
-		"orange success":      {payments.Orange, ok, orange("SUCCESSFULL", "Ok"), payments.Success, "MP150709.1341.A00073", "", ""},
-		"orange pending":      {payments.Orange, ok, orange("PENDING", ""), payments.Pending, "MP150709.1341.A00073", "", ""},
-		"orange expired":      {payments.Orange, ok, orange("EXPIRED", ""), payments.Timeout, "MP150709.1341.A00073", "", ""},
-		"orange not enough":   {payments.Orange, ok, orange("FAILED", "Le solde du compte du payeur est insuffisant"), payments.InsufficientFunds, "MP150709.1341.A00073", "", ""},
-		"orange nobody":       {payments.Orange, ok, orange("FAILED", "Beneficiaire introuvable"), payments.UnknownMSISDN, "MP150709.1341.A00073", "", ""},
-		"orange blocked":      {payments.Orange, ok, orange("FAILED", "Utilisateur bloque"), payments.AccountBlocked, "MP150709.1341.A00073", "", ""},
+		"orange success": {payments.Orange, ok, orange("SUCCESSFULL", "Ok"), payments.Success, "MP150709.1341.A00073", "", ""},
+		"orange pending": {payments.Orange, ok, orange("PENDING", ""), payments.Pending, "MP150709.1341.A00073", "", ""},
+		"orange expired": {payments.Orange, ok, orange("EXPIRED", ""), payments.Timeout, "MP150709.1341.A00073", "", ""},
+		"orange not enough": {payments.Orange, ok, orange("FAILED", "Le solde du compte du payeur est insuffisant"), payments.InsufficientFunds,
+			"MP150709.1341.A00073", "", ""},
+		"orange nobody": {payments.Orange, ok, orange("FAILED", "Beneficiaire introuvable"), payments.UnknownMSISDN, "MP150709.1341.A00073",
+			"", ""},
+		"orange blocked": {payments.Orange, ok, orange("FAILED", "Utilisateur bloque"), payments.AccountBlocked, "MP150709.1341.A00073", "",
+			""},
 		"orange another text": {payments.Orange, ok, orange("FAILED", "Erreur"), payments.ServiceUnavailable, "MP150709.1341.A00073", "", ""},
 		"orange no data":      {payments.Orange, ok, `{"message":"Ok"}`, "", "", "", "another payment"},
 		"orange another":      {payments.Orange, ok, `{"data":{"order_id":"SHOP/2","status":"SUCCESSFULL"}}`, "", "", "", "another payment"},
@@ -359,12 +386,15 @@ func TestAnswersToAPayment(t *testing.T) {
 		"airtel refused":   {payments.Airtel, 400, failed("ESB000008", ""), "", "", "", "refused the request (ESB000008 )"},
 		"airtel down":      {payments.Airtel, 503, "", "", "", "", "503"},
 
-		"orange accepted":  {payments.Orange, 200, `{"data":{"order_id":"` + requested + `","status":"PENDING","txnid":"MP1"}}`, payments.Pending, "MP1", "", ""},
+		"orange accepted": {payments.Orange, 200, `{"data":{"order_id":"` + requested + `","status":"PENDING","txnid":"MP1"}}`, payments.Pending,
+			"MP1", "", ""},
 		"orange duplicate": {payments.Orange, 409, "", payments.DuplicateReference, "", "", ""},
 		"orange refused":   {payments.Orange, 400, "", "", "", "", "refused the request (400)"},
 
-		"moov accepted":  {payments.Moov, 200, `{"responseCode":"100","externalReference":"` + requested + `","transactionId":"M1"}`, payments.Pending, "M1", "", ""},
-		"moov paid":      {payments.Moov, 200, `{"responseCode":"0","externalReference":"` + requested + `","transactionId":"M1","amount":25000,"currency":"XOF"}`, payments.Success, "M1", "", ""},
+		"moov accepted": {payments.Moov, 200, `{"responseCode":"100","externalReference":"` + requested + `","transactionId":"M1"}`,
+			payments.Pending, "M1", "", ""},
+		"moov paid": {payments.Moov, 200, `{"responseCode":"0","externalReference":"` + requested +
+			`","transactionId":"M1","amount":25000,"currency":"XOF"}`, payments.Success, "M1", "", ""},
 		"moov duplicate": {payments.Moov, 409, "", payments.DuplicateReference, "", "", ""},
 		"moov refused":   {payments.Moov, 422, "", "", "", "", "refused the request (422)"},
 	} {

@@ -43,7 +43,8 @@ func FuzzAnswers(f *testing.F) {
 		}
 		operator := payments.Operators[which]
 		api := operators.NewClient(operator, adapter.Access{
-			BaseURL: "http://operator", ClientID: "the-user", ClientSecret: "hush-hush", SubscriptionKey: "sub-key", Tokens: adapter.NewTokens(time.Now),
+			BaseURL: "http://operator", ClientID: "the-user", ClientSecret: "hush-hush", SubscriptionKey: "sub-key",
+			Tokens: adapter.NewTokens(time.Now),
 			HTTP: &http.Client{
 				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 				Transport: roundTrip(func(r *http.Request) *http.Response {
@@ -87,7 +88,8 @@ func FuzzAnswers(f *testing.F) {
 
 // FuzzTokens checks that an operator's token is used as it was given, for a day at most, and that no answer without one is taken for one.
 func FuzzTokens(f *testing.F) {
-	for i, body := range []string{grants, `{"access_token":"T","expires_in":99999999999999}`, `{"access_token":"","expires_in":1}`, `{"access_token":"a b","expires_in":"x"}`, `{"expires_in":-1}`, `null`, "{\"access_token\":\"a\\nb\"}"} {
+	for i, body := range []string{grants, `{"access_token":"T","expires_in":99999999999999}`, `{"access_token":"","expires_in":1}`,
+		`{"access_token":"a b","expires_in":"x"}`, `{"expires_in":-1}`, `null`, "{\"access_token\":\"a\\nb\"}"} {
 		f.Add(i%4, 200, body)
 		f.Add(i%4, 401, body)
 	}
@@ -98,7 +100,8 @@ func FuzzTokens(f *testing.F) {
 		var used []string
 		clock, fetched := time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC), 0
 		api := operators.NewClient(payments.Operators[which], adapter.Access{
-			BaseURL: "http://operator", ClientID: "the-user", ClientSecret: "hush-hush", Tokens: adapter.NewTokens(func() time.Time { return clock }),
+			BaseURL: "http://operator", ClientID: "the-user", ClientSecret: "hush-hush",
+			Tokens: adapter.NewTokens(func() time.Time { return clock }),
 			HTTP: &http.Client{
 				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 				Transport: roundTrip(func(r *http.Request) *http.Response {

@@ -30,12 +30,14 @@ func FuzzSplitCommission(f *testing.F) {
 		if s != want {
 			t.Errorf("%d at %d bps and %d %%: got %+v, want %+v", amount, bps, pct, s, want)
 		}
-		if s.NetAmount+s.Commission != s.CustomerTotal || s.MerchantShare+s.CustomerShare != s.Commission || s.NetAmount < 0 || s.MerchantShare < 0 ||
+		if s.NetAmount+s.Commission != s.CustomerTotal || s.MerchantShare+s.CustomerShare != s.Commission || s.NetAmount < 0 ||
+			s.MerchantShare < 0 ||
 			s.CustomerShare < 0 || s.Commission > amount || s.CustomerTotal < amount-s.Commission || s.CustomerTotal > 2*amount {
 			t.Errorf("%d at %d bps and %d %%: it does not add up: %+v", amount, bps, pct, s)
 		}
 		made := payments.Transaction{Amount: s.Amount, Commission: s.Commission, NetAmount: s.NetAmount}
-		if made.CustomerTotal() != s.CustomerTotal || made.MerchantShare() != s.MerchantShare || made.CustomerShare() != s.CustomerShare || made.CommissionMode() != s.Mode {
+		if made.CustomerTotal() != s.CustomerTotal || made.MerchantShare() != s.MerchantShare || made.CustomerShare() != s.CustomerShare ||
+			made.CommissionMode() != s.Mode {
 			t.Errorf("%d at %d bps and %d %%: the transaction tells it in another way: %+v", amount, bps, pct, made)
 		}
 	})

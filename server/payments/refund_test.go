@@ -72,10 +72,11 @@ func TestDisbursementOutcome(t *testing.T) {
 		facts payments.DisbursementFacts
 		want  payments.Status
 	}{
-		"active recipient":                   {payments.DisbursementFacts{Policy: payments.Reject, Recipient: active}, payments.Success},
-		"active recipient, passthrough":      {payments.DisbursementFacts{Policy: payments.Passthrough, Recipient: active}, payments.Success},
-		"blocked recipient":                  {payments.DisbursementFacts{Policy: payments.Reject, Recipient: blocked}, payments.AccountBlocked},
-		"blocked recipient, passthrough":     {payments.DisbursementFacts{Policy: payments.Passthrough, Recipient: blocked}, payments.AccountBlocked},
+		"active recipient":              {payments.DisbursementFacts{Policy: payments.Reject, Recipient: active}, payments.Success},
+		"active recipient, passthrough": {payments.DisbursementFacts{Policy: payments.Passthrough, Recipient: active}, payments.Success},
+		"blocked recipient":             {payments.DisbursementFacts{Policy: payments.Reject, Recipient: blocked}, payments.AccountBlocked},
+		"blocked recipient, passthrough": {payments.DisbursementFacts{Policy: payments.Passthrough, Recipient: blocked},
+			payments.AccountBlocked},
 		"unknown number, reject":             {payments.DisbursementFacts{Policy: payments.Reject}, payments.UnknownMSISDN},
 		"unknown number, passthrough":        {payments.DisbursementFacts{Policy: payments.Passthrough}, payments.Success},
 		"unknown number, no policy":          {payments.DisbursementFacts{}, payments.UnknownMSISDN},

@@ -157,8 +157,9 @@ func RegisterConfig(registry prometheus.Registerer, state func() ConfigState) {
 type configCollector func() ConfigState
 
 var (
-	configVersion   = prometheus.NewDesc("cauri_api_config_version", "Version of the configuration in use.", nil, nil)
-	configAge       = prometheus.NewDesc("cauri_api_config_age_seconds", "Time since the configuration was last confirmed to match the database.", nil, nil)
+	configVersion = prometheus.NewDesc("cauri_api_config_version", "Version of the configuration in use.", nil, nil)
+	configAge     = prometheus.NewDesc("cauri_api_config_age_seconds",
+		"Time since the configuration was last confirmed to match the database.", nil, nil)
 	configSandboxes = prometheus.NewDesc("cauri_api_config_sandboxes", "Sandboxes in the configuration in use.", nil, nil)
 )
 

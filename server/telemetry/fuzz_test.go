@@ -16,7 +16,8 @@ var traceparentForm = regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}
 // sampled.
 func FuzzTraceparent(f *testing.F) {
 	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-	for _, seed := range []string{parent, parent + "-extra", "ff" + parent[2:], "00-00000000000000000000000000000000-0000000000000000-00", "", "x"} {
+	for _, seed := range []string{parent, parent + "-extra", "ff" + parent[2:], "00-00000000000000000000000000000000-0000000000000000-00", "",
+		"x"} {
 		f.Add(seed, "vendor=1", http.MethodGet)
 	}
 	f.Add(parent, "a=1,a=2,=,,", "BREW")

@@ -57,7 +57,8 @@ func everything(t *testing.T) *prometheus.Registry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resources.Set("TestClient", "a/b", Standing{Ready: Condition{"Ready", "False", "InvalidSpec"}, Conditions: []Condition{{"Stalled", "True", "InvalidSpec"}}})
+	resources.Set("TestClient", "a/b", Standing{Ready: Condition{"Ready", "False", "InvalidSpec"},
+		Conditions: []Condition{{"Stalled", "True", "InvalidSpec"}}})
 	return registry
 }
 
@@ -145,7 +146,8 @@ cauri_api_requests_total{code="404",method="other",route="unmatched"} 3
 # TYPE cauri_api_requests_in_flight gauge
 cauri_api_requests_in_flight 0
 `
-	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "cauri_api_requests_total", "cauri_api_requests_in_flight"); err != nil {
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "cauri_api_requests_total",
+		"cauri_api_requests_in_flight"); err != nil {
 		t.Error(err)
 	}
 }

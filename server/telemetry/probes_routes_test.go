@@ -18,7 +18,8 @@ func TestProbesAnswerNothingElse(t *testing.T) {
 		}
 	}
 	for route, status := range map[string]int{
-		"POST /healthz": 405, "POST /metrics": 405, "DELETE /readyz": 405, "GET /": 404, "GET /debug/pprof/": 404, "GET /v1/payments": 404, "GET /metrics/x": 404,
+		"POST /healthz": 405, "POST /metrics": 405, "DELETE /readyz": 405, "GET /": 404, "GET /debug/pprof/": 404, "GET /v1/payments": 404,
+		"GET /metrics/x": 404,
 	} {
 		answered[route] = status
 	}

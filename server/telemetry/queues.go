@@ -83,7 +83,8 @@ var (
 	queueSandboxes = prometheus.NewDesc("cauri_worker_queue_sandboxes",
 		"Sandboxes with rows that are due and not leased yet. Every worker reports the same value.", []string{"queue"}, nil)
 	queueOldest = prometheus.NewDesc("cauri_worker_queue_oldest_due_seconds",
-		"How long the oldest row has been due, over all sandboxes; 0 if none is due. Every worker reports the same value.", []string{"queue"}, nil)
+		"How long the oldest row has been due, over all sandboxes; 0 if none is due. Every worker reports the same value.", []string{"queue"},
+		nil)
 	endpointsFailing = prometheus.NewDesc("cauri_worker_endpoints_failing",
 		"Webhook endpoints that fail for so long that they get only one attempt a minute. Every worker reports the same value.", nil, nil)
 )

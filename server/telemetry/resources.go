@@ -79,7 +79,8 @@ func add[K comparable](counts map[K]int, key K, by int) {
 
 var (
 	resourcesReady = prometheus.NewDesc("cauri_resources",
-		"Resources by kind, and by status and reason of their Ready condition. Reported only by the leader.", []string{"kind", "ready", "reason"}, nil)
+		"Resources by kind, and by status and reason of their Ready condition. Reported only by the leader.", []string{"kind", "ready", "reason"},
+		nil)
 	resourceConditions = prometheus.NewDesc("cauri_resource_conditions",
 		"Resources by kind, condition, status and reason, for all conditions but Ready. Reported only by the leader.",
 		[]string{"kind", "condition", "status", "reason"}, nil)

@@ -68,7 +68,8 @@ func NewWorker(registry prometheus.Registerer) *Worker {
 			Name: "cauri_worker_settlement_batches_total", Help: "Database transactions that settled at least one payment.",
 		}),
 		parked: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "cauri_worker_parked_total", Help: "Transactions whose payer had not answered when they were due. They wait for an answer or for expiry.",
+			Name: "cauri_worker_parked_total",
+			Help: "Transactions whose payer had not answered when they were due. They wait for an answer or for expiry.",
 		}),
 		forwards: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cauri_worker_forwards_total",
@@ -88,7 +89,8 @@ func NewWorker(registry prometheus.Registerer) *Worker {
 			Help: "Failures of a sweep in one sandbox alone, by sweep. The sweep skips the sandbox for a while; the status of its resource says why.",
 		}, []string{"sweep"}),
 	}
-	for _, result := range []string{DeliveryAcknowledged, DeliveryRetried, DeliveryFailed, DeliveryUnsendable, DeliveryLost, DeliveryUnrecorded} {
+	for _, result := range []string{DeliveryAcknowledged, DeliveryRetried, DeliveryFailed, DeliveryUnsendable, DeliveryLost,
+		DeliveryUnrecorded} {
 		w.deliveries.WithLabelValues(result)
 	}
 	for _, sweep := range []string{"settlement", "delivery", "passthrough", "retention", "purge"} {

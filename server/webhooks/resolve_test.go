@@ -229,7 +229,8 @@ func TestNameThatChangesItsAnswer(t *testing.T) {
 func TestRedirectionToAForbiddenAddress(t *testing.T) {
 	t.Parallel()
 	port, hits := onEveryAddress(t)
-	for _, target := range []string{"http://127.0.0.2:" + port + "/", "http://inside.test:" + port + "/", "//127.0.0.2:" + port, "file:///etc/passwd"} {
+	for _, target := range []string{"http://127.0.0.2:" + port + "/", "http://inside.test:" + port + "/", "//127.0.0.2:" + port,
+		"file:///etc/passwd"} {
 		t.Run(target, func(t *testing.T) {
 			t.Parallel()
 			n := newNames(t, map[string][][]netip.Addr{"inside.test": {addresses("127.0.0.2")}})

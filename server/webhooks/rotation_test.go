@@ -88,7 +88,8 @@ func TestReceiversAcceptEitherSecretDuringARotation(t *testing.T) {
 				}
 				// A receiver that knows no other header than these two accepts as well.
 				mine := webhooks.Signature(c.receives, body)
-				if matches := slices.Contains([]string{r.Header.Get("X-Service-Signature"), r.Header.Get("X-Service-Signature-Previous")}, mine); matches !=
+				if matches := slices.Contains([]string{r.Header.Get("X-Service-Signature"), r.Header.Get("X-Service-Signature-Previous")},
+					mine); matches !=
 					(c.accepted && !slices.Contains(c.previous[min(1, len(c.previous)):], c.receives)) {
 					t.Errorf("one of the two headers matches: %t", matches)
 				}

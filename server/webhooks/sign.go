@@ -76,7 +76,8 @@ func Verify(header http.Header, body []byte, secret string, now time.Time) error
 	signature := []byte(Signature(secret, body))
 	standard := strings.Fields(header.Get(HeaderStandardSignature))
 	older := len(standard) > 2 // than the previous one are secrets that sign
-	if !older && !hmac.Equal([]byte(header.Get(HeaderSignature)), signature) && !hmac.Equal([]byte(header.Get(HeaderPreviousSignature)), signature) {
+	if !older && !hmac.Equal([]byte(header.Get(HeaderSignature)), signature) &&
+		!hmac.Equal([]byte(header.Get(HeaderPreviousSignature)), signature) {
 		return ErrBadSignature
 	}
 	seconds, err := strconv.ParseInt(header.Get(HeaderStandardTimestamp), 10, 64)

@@ -25,7 +25,8 @@ func (w *fixture) served() (url, key string) {
 		w.t.Fatal(err)
 	}
 	server := httptest.NewServer(httpapi.New(httpapi.Options{
-		Store: w.Store, Directory: store.NewDirectory(w.Store), Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 }, Random: rand.Reader,
+		Store: w.Store, Directory: store.NewDirectory(w.Store), Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 },
+		Random: rand.Reader,
 	}))
 	w.t.Cleanup(server.Close)
 	return server.URL, key
@@ -69,7 +70,8 @@ func TestUnconfirmedPaymentExpiresInTime(t *testing.T) {
 		t.Errorf("it ended %v after it was made, want 2 s", after)
 	}
 	came := w.hook.deliveries()
-	if len(came) != 1 || !strings.Contains(came[0].body, `"status":"TIMEOUT"`) || !strings.Contains(came[0].body, `"event":"payment.completed"`) {
+	if len(came) != 1 || !strings.Contains(came[0].body, `"status":"TIMEOUT"`) ||
+		!strings.Contains(came[0].body, `"event":"payment.completed"`) {
 		t.Errorf("came: %v", came)
 	}
 	if got := w.float("RWF"); got != 1000 {

@@ -52,7 +52,8 @@ func (w *Worker) forwardOne(ctx context.Context, f *store.Forward) (end attemptE
 	w.observeForward(span, f, d, said, w.now().Sub(began))
 	if said.unsent != nil {
 		return answeredSoon, func() {
-			log.ErrorContext(ctx, "collection was not forwarded, since the attempt could not be written down; retrying when the lease ends", "error", said.unsent)
+			log.ErrorContext(ctx, "collection was not forwarded, since the attempt could not be written down; retrying when the lease ends", "error",
+				said.unsent)
 		}
 	}
 	log = log.With("status", d.status(), "again_after", d.deferred.After)

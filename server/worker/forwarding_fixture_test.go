@@ -122,12 +122,15 @@ func (w *fixture) collect(reference string, operator payments.Operator, change .
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	number := map[payments.Operator]string{payments.MTN: stranger, payments.Airtel: airtelStranger, payments.Orange: "+2250700000009", payments.Moov: "+22878000009"}
-	country := map[payments.Operator]payments.Country{payments.MTN: "RW", payments.Airtel: "RW", payments.Orange: "CI", payments.Moov: "TG"}[operator]
+	number := map[payments.Operator]string{payments.MTN: stranger, payments.Airtel: airtelStranger, payments.Orange: "+2250700000009",
+		payments.Moov: "+22878000009"}
+	country := map[payments.Operator]payments.Country{payments.MTN: "RW", payments.Airtel: "RW", payments.Orange: "CI",
+		payments.Moov: "TG"}[operator]
 	currency, _ := country.Currency()
 	n := &store.NewCollection{ExpireAfter: time.Hour, Transaction: payments.Transaction{
-		ID: id, Type: payments.Collection, Status: payments.Pending, Reference: reference, OrderRef: reference, Store: "shop", EnvironmentID: "env_1",
-		Operator: operator, Country: country, Currency: string(currency), MSISDN: number[operator],
+		ID: id, Type: payments.Collection, Status: payments.Pending, Reference: reference, OrderRef: reference, Store: "shop",
+		EnvironmentID: "env_1",
+		Operator:      operator, Country: country, Currency: string(currency), MSISDN: number[operator],
 		Amount: 1000, Commission: 15, NetAmount: 985, AbsorptionPct: 100, Latency: time.Second,
 	}}
 	n.RequestHash, n.ConfigVersion = []byte(reference), w.sandbox.ConfigVersion
@@ -179,7 +182,8 @@ func (w *fixture) once(t *payments.Transaction) {
 		w.t.Errorf("there are %d events", got)
 	}
 	want := fmt.Sprintf("%d 0 %t", earned, earned != 0)
-	if got := read[string](w, "select merchant_delta || ' ' || sim_delta || ' ' || (merchant_balance_after is not null) from transactions"); got != want {
+	if got := read[string](w,
+		"select merchant_delta || ' ' || sim_delta || ' ' || (merchant_balance_after is not null) from transactions"); got != want {
 		w.t.Errorf("it moved %s, want %s", got, want)
 	}
 }

@@ -36,7 +36,8 @@ func TestCollectionIsForwardedAndSettledByTheOperator(t *testing.T) {
 			if native := o.Payments()[0].NativeID; got.NativeID != native || got.ProviderTxID() != native {
 				t.Errorf("the provider's id is %q, the operator gave %q", got.ProviderTxID(), native)
 			}
-			if diff := cmp.Diff(keysOf(t, operators.Raw(&payments.Transaction{Type: payments.Collection, Operator: operator, Status: payments.Success})), keysOf(t, got.NativeRaw)); diff != "" {
+			if diff := cmp.Diff(keysOf(t, operators.Raw(&payments.Transaction{Type: payments.Collection, Operator: operator,
+				Status: payments.Success})), keysOf(t, got.NativeRaw)); diff != "" {
 				t.Errorf("keys of raw (-simulated +native):\n%s", diff)
 			}
 			body := w.hook.deliveries()[0].body
@@ -107,12 +108,14 @@ func TestOperatorThatCannotBeUsed(t *testing.T) {
 		tries  int // of paying
 		asked  int // how it stands
 	}{
-		"the Secret is missing":     {change: named("http://127.0.0.1:1", nil), why: "the store's credentials for this operator are missing"},
-		"credentials are refused":   {before: only("/token", answer(401, "{}")), why: "the operator refused the credentials (Unauthorized)"},
-		"no token is any good":      {before: only(payPath, answer(401, "{}")), why: "the operator takes no token that it gives (401)", tries: 2},
-		"the operator is down":      {before: only(payPath, answer(503, "")), why: "the operator answered 503", tries: 3, asked: 1},
-		"garbage":                   {before: only(payPath, answer(200, "<html>")), why: "the operator answered 200 with what cannot be read", tries: 3, asked: 1},
-		"the request is refused":    {before: only(payPath, answer(400, `{"status":{"result_code":"ESB000008"}}`)), why: "the operator refused the request (ESB000008 )", tries: 1},
+		"the Secret is missing":   {change: named("http://127.0.0.1:1", nil), why: "the store's credentials for this operator are missing"},
+		"credentials are refused": {before: only("/token", answer(401, "{}")), why: "the operator refused the credentials (Unauthorized)"},
+		"no token is any good":    {before: only(payPath, answer(401, "{}")), why: "the operator takes no token that it gives (401)", tries: 2},
+		"the operator is down":    {before: only(payPath, answer(503, "")), why: "the operator answered 503", tries: 3, asked: 1},
+		"garbage": {before: only(payPath, answer(200, "<html>")), why: "the operator answered 200 with what cannot be read",
+			tries: 3, asked: 1},
+		"the request is refused": {before: only(payPath, answer(400, `{"status":{"result_code":"ESB000008"}}`)),
+			why: "the operator refused the request (ESB000008 )", tries: 1},
 		"link-local is not allowed": {change: named("http://169.254.169.254", known), why: "requests to 169.254.169.254 are not allowed"},
 		"nobody is at that address": {change: named("http://nobody.invalid", known), why: "the operator cannot be reached"},
 	} {
@@ -124,7 +127,8 @@ func TestOperatorThatCannotBeUsed(t *testing.T) {
 			}
 			w.run()
 			got := w.ended(w.collect("r1", payments.Airtel))
-			if got.Status != payments.ServiceUnavailable || !strings.Contains(string(got.NativeRaw), c.why) || !strings.HasPrefix(string(got.NativeRaw), `{"_simulated":true,`) {
+			if got.Status != payments.ServiceUnavailable || !strings.Contains(string(got.NativeRaw), c.why) ||
+				!strings.HasPrefix(string(got.NativeRaw), `{"_simulated":true,`) {
 				t.Errorf("it ended %s: %s, want %s", got.Status, got.NativeRaw, c.why)
 			}
 			if strings.Contains(string(got.NativeRaw), known.ClientSecret) {
@@ -550,7 +554,8 @@ func TestMissingCredentialsWithoutAnOperatorsAPI(t *testing.T) {
 	w := newPassthrough(t, named("", nil))
 	w.run()
 	got := w.ended(w.collect("r1", payments.Airtel))
-	if got.Status != payments.ServiceUnavailable || !strings.Contains(string(got.NativeRaw), "the store's credentials for this operator are missing") {
+	if got.Status != payments.ServiceUnavailable || !strings.Contains(string(got.NativeRaw),
+		"the store's credentials for this operator are missing") {
 		t.Errorf("it ended %s: %s", got.Status, got.NativeRaw)
 	}
 	w.once(got)

@@ -38,7 +38,8 @@ func (w *Worker) leaveOut(ctx context.Context, sweep string, tenant store.Lane, 
 		log.ErrorContext(ctx, "sweep fails in one sandbox, which could not be written down", "because", err)
 		return
 	}
-	log.ErrorContext(ctx, "sweep fails in one sandbox, which is left out for a while; the others go on", "failures", failures, "again_after", pause)
+	log.ErrorContext(ctx, "sweep fails in one sandbox, which is left out for a while; the others go on", "failures", failures, "again_after",
+		pause)
 }
 
 // takeIn tells that a sweep works again in those sandboxes that it failed in before.

@@ -35,7 +35,8 @@ func (w *fixture) exec(sql string, args ...any) {
 func (w *fixture) known(tenants ...int64) {
 	w.t.Helper()
 	for _, tenant := range tenants {
-		w.exec("insert into sims select (jsonb_populate_record(s, jsonb_build_object('tenant', $1::bigint))).* from sims s where tenant = $2", tenant, w.sandbox.Tenant)
+		w.exec("insert into sims select (jsonb_populate_record(s, jsonb_build_object('tenant', $1::bigint))).* from sims s where tenant = $2",
+			tenant, w.sandbox.Tenant)
 	}
 }
 
@@ -63,43 +64,51 @@ type poison struct {
 func poisons(hell *receiverFromHell) map[string]poison {
 	const most = "9223372036854775807"
 	return map[string]poison{
-		"float at its bound":          {sql: []string{"update floats set balance = 1000000000000000 where tenant = $1"}, want: "LIMIT_EXCEEDED"},
-		"SIM at its bound":            {sql: []string{"update sims set balance = 1000000000000000 where tenant = $1"}, want: "SUCCESS"},
-		"no float":                    {sql: []string{"delete from floats where tenant = $1"}, fails: "settlement", want: "PENDING"},
-		"no environment, no store":    {sql: []string{"delete from environments where tenant = $1", "delete from stores where tenant = $1"}, want: "SUCCESS"},
-		"no endpoint health":          {sql: []string{"delete from endpoint_health where tenant = $1"}, want: "SUCCESS"},
-		"amounts at their limit":      {sql: []string{"update transactions set net_amount = " + most + ", commission = " + most + " where tenant = $1 and status = 'PENDING'"}},
-		"an event before its time":    {sql: []string{"insert into events (tenant, id, state) select tenant, id, 'recorded' from transactions where tenant = $1 and status = 'PENDING' and not passthrough"}, fails: "settlement", want: "PENDING"},
-		"due before all times":        {sql: []string{"update transactions set due_at = '-infinity' where tenant = $1 and status = 'PENDING' and not passthrough"}, fails: "settlement", want: "PENDING"},
-		"made after all times":        {sql: []string{"update transactions set created_at = 'infinity' where tenant = $1 and passthrough"}, fails: "passthrough"},
-		"lease of a forward at limit": {sql: []string{"update transactions set forward_fence = " + most + " where tenant = $1 and passthrough"}, fails: "passthrough"},
-		"no failures of a forward":    {sql: []string{"update transactions set forward_failures = null where tenant = $1 and passthrough"}},
-		"no expiry":                   {sql: []string{"update transactions set expires_at = null where tenant = $1"}},
-		"lease of an event at limit":  {sql: []string{"update events set fence = " + most + " where tenant = $1"}, fails: "delivery"},
-		"event made after all times":  {sql: []string{"update transactions set created_at = 'infinity' where tenant = $1 and id in (select id from events where tenant = $1)"}, fails: "delivery"},
-		"attempts at their limit":     {sql: []string{"update events set attempts = 2147483647 where tenant = $1"}},
-		"failures at their limit":     {sql: []string{"insert into endpoint_health (tenant, failures, failed, delivered) values ($1, 2147483647, " + most + ", " + most + ")"}},
-		"broken signing secret":       {sql: []string{`update organizations set signing_secret = '\x00' where tenant = $1`}},
-		"no signing secret":           {sql: []string{"update organizations set signing_secret = null where tenant = $1"}},
-		"broken body":                 {sql: []string{`update events set body = '\x00ff' where tenant = $1`}},
+		"float at its bound": {sql: []string{"update floats set balance = 1000000000000000 where tenant = $1"}, want: "LIMIT_EXCEEDED"},
+		"SIM at its bound":   {sql: []string{"update sims set balance = 1000000000000000 where tenant = $1"}, want: "SUCCESS"},
+		"no float":           {sql: []string{"delete from floats where tenant = $1"}, fails: "settlement", want: "PENDING"},
+		"no environment, no store": {sql: []string{"delete from environments where tenant = $1", "delete from stores where tenant = $1"},
+			want: "SUCCESS"},
+		"no endpoint health": {sql: []string{"delete from endpoint_health where tenant = $1"}, want: "SUCCESS"},
+		"amounts at their limit": {sql: []string{"update transactions set net_amount = " + most + ", commission = " + most +
+			" where tenant = $1 and status = 'PENDING'"}},
+		"an event before its time": {sql: []string{"insert into events (tenant, id, state) select tenant, id, 'recorded' from transactions where tenant = $1 and status = 'PENDING' and not passthrough"}, fails: "settlement", want: "PENDING"},
+		"due before all times":     {sql: []string{"update transactions set due_at = '-infinity' where tenant = $1 and status = 'PENDING' and not passthrough"}, fails: "settlement", want: "PENDING"},
+		"made after all times": {sql: []string{"update transactions set created_at = 'infinity' where tenant = $1 and passthrough"},
+			fails: "passthrough"},
+		"lease of a forward at limit": {sql: []string{"update transactions set forward_fence = " + most + " where tenant = $1 and passthrough"},
+			fails: "passthrough"},
+		"no failures of a forward":   {sql: []string{"update transactions set forward_failures = null where tenant = $1 and passthrough"}},
+		"no expiry":                  {sql: []string{"update transactions set expires_at = null where tenant = $1"}},
+		"lease of an event at limit": {sql: []string{"update events set fence = " + most + " where tenant = $1"}, fails: "delivery"},
+		"event made after all times": {sql: []string{"update transactions set created_at = 'infinity' where tenant = $1 and id in (select id from events where tenant = $1)"}, fails: "delivery"},
+		"attempts at their limit":    {sql: []string{"update events set attempts = 2147483647 where tenant = $1"}},
+		"failures at their limit":    {sql: []string{"insert into endpoint_health (tenant, failures, failed, delivered) values ($1, 2147483647, " + most + ", " + most + ")"}},
+		"broken signing secret":      {sql: []string{`update organizations set signing_secret = '\x00' where tenant = $1`}},
+		"no signing secret":          {sql: []string{"update organizations set signing_secret = null where tenant = $1"}},
+		"broken body":                {sql: []string{`update events set body = '\x00ff' where tenant = $1`}},
 		"broken credentials": {sql: []string{`insert into operator_credentials (tenant, store, operator, country, base_url, sealed)
 			values ($1, 'shop', 'mtn', 'RW', 'http://127.0.0.1:1', '\x00')`}},
 		"operator that is no URL": {sql: []string{`insert into operator_credentials (tenant, store, operator, country, base_url)
 			values ($1, 'shop', 'mtn', 'RW', 'http://[::')`}},
 		"endpoint that is no URL": {url: "http://[::"},
-		"schedule that is none":   {sql: []string{"update organizations set webhook_factor = 'NaN', webhook_initial_delay_ms = " + most + ", webhook_max_delay_ms = -1, webhook_max_retries = -1 where tenant = $1"}},
-		"settings that are none": {sql: []string{"update organizations set latency_percent = 2147483647, pending_timeout_ms = " + most + ", webhook_types = '{x}', monthly_quota = -1, rate_limit = -1 where tenant = $1",
+		"schedule that is none": {sql: []string{"update organizations set webhook_factor = 'NaN', webhook_initial_delay_ms = " + most +
+			", webhook_max_delay_ms = -1, webhook_max_retries = -1 where tenant = $1"}},
+		"settings that are none": {sql: []string{"update organizations set latency_percent = 2147483647, pending_timeout_ms = " + most +
+			", webhook_types = '{x}', monthly_quota = -1, rate_limit = -1 where tenant = $1",
 			"update environments set operator = 'x', country = 'x', currency = 'x', unknown_policy = 'x', commission_bps = -1, absorption_pct = 2147483647, max_amount = -1 where tenant = $1 and operator = 'mtn'",
 			"update sims set operator = 'x', country = 'x', currency = 'x', behaviour = 'x' where tenant = $1"}},
-		"keys that are none": {sql: []string{`update api_keys set hash = '\x00' where tenant = $1`, `insert into api_keys (tenant, hash, expires_at) values ($1, sha256('x'), 'infinity')`}},
+		"keys that are none": {sql: []string{`update api_keys set hash = '\x00' where tenant = $1`,
+			`insert into api_keys (tenant, hash, expires_at) values ($1, sha256('x'), 'infinity')`}},
 		"changed after all times": {sql: []string{"insert into activity (tenant, changed_at) values ($1, 'infinity') on conflict (tenant) do update set changed_at = 'infinity'",
 			"update sims set changed_at = 'infinity' where tenant = $1", "update floats set changed_at = 'infinity' where tenant = $1"}},
-		"counts that cannot go down": {sql: append([]string{"insert into endpoint_health (tenant, delivered) values ($1, -9223372036854775808)"}, oldEvent...)},
-		"receiver that hangs":        {url: hell.url + "/hang"},
-		"receiver that floods":       {url: hell.url + "/flood"},
-		"receiver that resets":       {url: hell.url + "/reset"},
-		"receiver that redirects":    {url: hell.url + "/redirect"},
-		"receiver that drips":        {url: hell.url + "/drip"},
+		"counts that cannot go down": {sql: append([]string{"insert into endpoint_health (tenant, delivered) values ($1, -9223372036854775808)"},
+			oldEvent...)},
+		"receiver that hangs":     {url: hell.url + "/hang"},
+		"receiver that floods":    {url: hell.url + "/flood"},
+		"receiver that resets":    {url: hell.url + "/reset"},
+		"receiver that redirects": {url: hell.url + "/redirect"},
+		"receiver that drips":     {url: hell.url + "/drip"},
 	}
 }
 
@@ -181,7 +190,8 @@ func TestPoisonedSandboxesFailAlone(t *testing.T) {
 	late := w.beside("late", w.hook.url) // made after the others, so that it comes after them
 	w.queue(failed, 1, late)
 	w.old(late)
-	retired := read[int64](w, "insert into retired_tenants (tenant, resource_uid, version, retired_at) values (nextval('tenant_numbers'), gen_random_uuid(), 1, now() - interval '1 hour') returning tenant")
+	retired := read[int64](w,
+		"insert into retired_tenants (tenant, resource_uid, version, retired_at) values (nextval('tenant_numbers'), gen_random_uuid(), 1, now() - interval '1 hour') returning tenant")
 	w.exec("insert into stores (tenant, slug) values ($1, 'left')", retired)
 	expires := w.pay("expires", payments.Pending)
 	w.exec("update transactions set due_at = now(), expires_at = now() where id = $1", [16]byte(expires))
@@ -198,10 +208,12 @@ func TestPoisonedSandboxesFailAlone(t *testing.T) {
 		w.ended(w.collect(fmt.Sprint("forward-", i), payments.MTN))
 	}
 	eventually(t, func() string {
-		return read[string](w, `select coalesce(string_agg(state::text, ' '), '') from events where tenant = $1 and state <> 'delivered'`, w.sandbox.Tenant)
+		return read[string](w, `select coalesce(string_agg(state::text, ' '), '') from events where tenant = $1 and state <> 'delivered'`,
+			w.sandbox.Tenant)
 	})
 	eventually(t, func() string {
-		if n := read[int](w, "select (select count(*) from stores where tenant = $2) + (select count(*) from events where tenant = $1)", late, retired); n > 0 {
+		if n := read[int](w, "select (select count(*) from stores where tenant = $2) + (select count(*) from events where tenant = $1)", late,
+			retired); n > 0 {
 			return fmt.Sprintf("%d rows are not removed that are to go", n)
 		}
 		return ""
@@ -216,14 +228,17 @@ func TestPoisonedSandboxesFailAlone(t *testing.T) {
 			}
 			return ""
 		})
-		if got := read[string](w, "select coalesce(string_agg(distinct sweep || ': ' || error, '; '), '') from sweep_failures where tenant = $1 and sweep <> $2", tenant, p.fails); got != "" && p.want != "" {
+		if got := read[string](w,
+			"select coalesce(string_agg(distinct sweep || ': ' || error, '; '), '') from sweep_failures where tenant = $1 and sweep <> $2", tenant,
+			p.fails); got != "" && p.want != "" {
 			t.Errorf("%s: also failed: %s", name, got)
 		}
 		if p.want == "" {
 			continue
 		}
 		eventually(t, func() string {
-			got := read[string](w, "select status::text from transactions where tenant = $1 and sim_id is not null and status <> 'PIN_INVALID'", tenant)
+			got := read[string](w, "select status::text from transactions where tenant = $1 and sim_id is not null and status <> 'PIN_INVALID'",
+				tenant)
 			if got != p.want {
 				return fmt.Sprintf("%s: its payment is %s, want %s", name, got, p.want)
 			}
@@ -397,7 +412,8 @@ func TestFrozenWorkerHoldsFewSandboxes(t *testing.T) {
 // somebody else in the middle of a change of its money.
 func TestHeldSandboxHoldsUpNoOther(t *testing.T) {
 	cases := map[string][]string{
-		"by a worker":             {"select pg_advisory_xact_lock(hashtextextended('cauri settlement', $1))", "select from sims where tenant = $1 for update"},
+		"by a worker": {"select pg_advisory_xact_lock(hashtextextended('cauri settlement', $1))",
+			"select from sims where tenant = $1 for update"},
 		"by an answer by hand":    {"select from sims where tenant = $1 for update"},
 		"by a change of money":    {"select from floats where tenant = $1 for update"},
 		"by one of its resources": {"select from organizations where tenant = $1 for update"},

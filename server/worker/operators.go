@@ -22,7 +22,8 @@ type OperatorAccess struct {
 
 // NewOperatorAccess makes the access to the APIs that stores name, as far as the guard lets it.
 func NewOperatorAccess(guard egress.Guard, now func() time.Time) OperatorAccess {
-	return OperatorAccess{client: guard.Client(egress.ClientOptions{Timeout: exchangeTimeout, Idle: 256, IdlePerHost: 32}), tokens: adapter.NewTokens(now)}
+	return OperatorAccess{client: guard.Client(egress.ClientOptions{Timeout: exchangeTimeout, Idle: 256, IdlePerHost: 32}),
+		tokens: adapter.NewTokens(now)}
 }
 
 // apiFor is the operator's API that the store of a collection names.

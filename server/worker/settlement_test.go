@@ -63,7 +63,8 @@ func TestHotMerchantIsSettled(t *testing.T) {
 		}
 		return ""
 	})
-	t.Logf("%d payments of one merchant were settled in %v, by two workers beside their database on %d cores", total, time.Since(due).Round(time.Millisecond), runtime.NumCPU())
+	t.Logf("%d payments of one merchant were settled in %v, by two workers beside their database on %d cores", total,
+		time.Since(due).Round(time.Millisecond), runtime.NumCPU())
 	got := read[[]int64](w, `select array[(select balance from floats), (select balance from sims),
 		(select sum(merchant_delta) from transactions), (select sum(sim_delta) from transactions),
 		(select count(distinct merchant_balance_after) from transactions), (select count(distinct sim_balance_after) from transactions),

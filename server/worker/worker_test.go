@@ -62,7 +62,8 @@ func (w *fixture) open() {
 	w.t.Helper()
 	w.config = store.SandboxConfig{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout", Stores: []string{"shop"},
-		Environments: []store.EnvironmentConfig{{Operator: payments.MTN, Country: payments.Rwanda, Enabled: true, UnknownPolicy: payments.Passthrough}},
+		Environments: []store.EnvironmentConfig{{Operator: payments.MTN, Country: payments.Rwanda, Enabled: true,
+			UnknownPolicy: payments.Passthrough}},
 		OpeningFloat: map[payments.Currency]int64{payments.RWF: 1000}, LatencyPercent: 100,
 		Webhook: &store.WebhookConfig{URL: w.hook.url, Retry: quick},
 	}
@@ -278,7 +279,8 @@ func TestDeliveryIsTriedUntilItIsAcknowledged(t *testing.T) {
 	if len(came) != 3 || came[0].id != came[1].id || came[0].body != came[1].body || came[0].body != came[2].body {
 		t.Errorf("not three times the same: %v", came)
 	}
-	got := read[[]string](w, "select array_agg(attempt || ' ' || response_status || ' ' || coalesce(error, 'acknowledged') order by attempt) from delivery_attempts")
+	got := read[[]string](w,
+		"select array_agg(attempt || ' ' || response_status || ' ' || coalesce(error, 'acknowledged') order by attempt) from delivery_attempts")
 	want := []string{"1 500 the receiver answered 500", "2 302 the receiver answered 302", "3 200 acknowledged"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("attempts (-want +got):\n%s", diff)
@@ -429,7 +431,8 @@ func TestStoppedWorkerFinishesWhatItHasBegun(t *testing.T) {
 	}
 	close(release)
 	<-stopped
-	if got := read[int](w, "select count(*) from events e join delivery_attempts a on a.event_id = e.id where e.state = 'delivered' and a.error is null"); got != 1 {
+	if got := read[int](w,
+		"select count(*) from events e join delivery_attempts a on a.event_id = e.id where e.state = 'delivered' and a.error is null"); got != 1 {
 		t.Error("the delivery was not written down")
 	}
 }
@@ -447,7 +450,8 @@ func TestEventThatCannotBeSignedWaits(t *testing.T) {
 	if got := read[int](w, "select count(*) from events where state = 'queued' and attempts = 0 and due_at > now()"); got != 1 {
 		t.Error("the event does not wait")
 	}
-	if err := w.ApplyCredentials(t.Context(), w.config.UID, store.Credentials{APIKeyHash: store.KeyHash{1}, SigningSecret: secret}); err != nil {
+	if err := w.ApplyCredentials(t.Context(), w.config.UID, store.Credentials{APIKeyHash: store.KeyHash{1},
+		SigningSecret: secret}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.sql.Exec(t.Context(), "update events set due_at = now()"); err != nil { // its lease ends

@@ -62,7 +62,8 @@ func (a *client) Collect(ctx context.Context, t *payments.Transaction) (adapter.
 	case said.Status.ResultCode != invalid && failure(said.Status.ResponseCode) != payments.ServiceUnavailable:
 		return said.answer(t, failure(said.Status.ResponseCode)), nil
 	}
-	return adapter.Answer{}, adapter.ErrRefused{Why: fmt.Sprintf("the operator refused the request (%s %s)", said.Status.ResultCode, said.Status.ResponseCode)}
+	return adapter.Answer{}, adapter.ErrRefused{Why: fmt.Sprintf("the operator refused the request (%s %s)", said.Status.ResultCode,
+		said.Status.ResponseCode)}
 }
 
 // Ask implements [adapter.Client].

@@ -104,7 +104,8 @@ func (m *client) Ask(ctx context.Context, t *payments.Transaction) (adapter.Answ
 
 func (m *client) token(ctx context.Context) (string, time.Duration, error) {
 	user := base64.StdEncoding.EncodeToString([]byte(m.ClientID + ":" + m.ClientSecret))
-	answer, err := m.Do(ctx, adapter.Request{Method: http.MethodPost, Path: tokenPath, Header: m.header(map[string]string{"Authorization": "Basic " + user})})
+	answer, err := m.Do(ctx, adapter.Request{Method: http.MethodPost, Path: tokenPath,
+		Header: m.header(map[string]string{"Authorization": "Basic " + user})})
 	if err != nil {
 		return "", 0, err
 	}

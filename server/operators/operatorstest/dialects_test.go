@@ -48,7 +48,8 @@ var dialects = []dialect{{
 		return call{method: "POST", path: "/collection/token/", header: map[string]string{"Authorization": r.Header.Get("Authorization")}}
 	},
 	pay: call{
-		method: "POST", path: "/collection/v1_0/requesttopay", header: map[string]string{"X-Reference-Id": uuid, "X-Target-Environment": "sandbox"},
+		method: "POST", path: "/collection/v1_0/requesttopay", header: map[string]string{"X-Reference-Id": uuid,
+			"X-Target-Environment": "sandbox"},
 		body: `{"amount":"5000","currency":"RWF","externalId":"r1","payer":{"partyIdType":"MSISDN","partyId":"250788000009"},"payerMessage":"<Payment>","payeeNote":"r1"}`,
 	},
 	find:           call{method: "GET", path: "/collection/v1_0/requesttopay/" + uuid},
@@ -64,7 +65,8 @@ var dialects = []dialect{{
 }, {
 	operator: payments.Airtel,
 	token: func(id, secret string) call {
-		return call{method: "POST", path: "/auth/oauth2/token", body: fmt.Sprintf(`{"client_id":%q,"client_secret":%q,"grant_type":"client_credentials"}`, id, secret)}
+		return call{method: "POST", path: "/auth/oauth2/token",
+			body: fmt.Sprintf(`{"client_id":%q,"client_secret":%q,"grant_type":"client_credentials"}`, id, secret)}
 	},
 	pay: call{
 		method: "POST", path: "/merchant/v1/payments/", header: map[string]string{"X-Country": "RW", "X-Currency": "RWF"},
@@ -85,7 +87,8 @@ var dialects = []dialect{{
 	token: func(id, secret string) call {
 		r, _ := http.NewRequest(http.MethodPost, "/", nil)
 		r.SetBasicAuth(id, secret)
-		return call{method: "POST", path: "/oauth/v3/token", body: "grant_type=client_credentials", header: map[string]string{"Authorization": r.Header.Get("Authorization")}}
+		return call{method: "POST", path: "/oauth/v3/token", body: "grant_type=client_credentials",
+			header: map[string]string{"Authorization": r.Header.Get("Authorization")}}
 	},
 	pay: call{
 		method: "POST", path: "/omcoreapis/1.0.2/mp/pay",

@@ -182,7 +182,8 @@ func TestBadRequests(t *testing.T) {
 			calls["no country"], calls["another country"] = d.pay.with("X-Country", ""), replace(`"RW"`, `"CI"`)
 			calls["no currency"] = d.pay.with("X-Currency", "XOF")
 		}
-		kept := map[payments.Operator]string{payments.MTN: `400 {"code":"BAD_REQUEST"`, payments.Airtel: `400 {"status":{"code":"400"`, payments.Orange: `400 {"code":"23"`, payments.Moov: `400 {"responseCode":"95"`}
+		kept := map[payments.Operator]string{payments.MTN: `400 {"code":"BAD_REQUEST"`, payments.Airtel: `400 {"status":{"code":"400"`,
+			payments.Orange: `400 {"code":"23"`, payments.Moov: `400 {"responseCode":"95"`}
 		for what, c := range calls {
 			code, body := w.do(d.operator, c.with("Authorization", "Bearer "+token))
 			if got := fmt.Sprintf("%d %s", code, body); !strings.HasPrefix(got, kept[d.operator]) {
@@ -286,7 +287,8 @@ func TestCredentials(t *testing.T) {
 				t.Errorf("credentials (-want +got):\n%s", diff)
 			}
 		}
-		for _, c := range []call{d.token("", ""), d.token("id", ""), d.token("", "secret"), {method: "POST", path: d.token("", "").path, body: "{"}} {
+		for _, c := range []call{d.token("", ""), d.token("id", ""), d.token("", "secret"),
+			{method: "POST", path: d.token("", "").path, body: "{"}} {
 			refused(c)
 		}
 		w.token(d, "anybody", "anything")
