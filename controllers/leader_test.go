@@ -19,6 +19,7 @@ import (
 
 	"github.com/cauri-dev/cauri/controllers"
 	"github.com/cauri-dev/cauri/server/store/storetest"
+	"github.com/cauri-dev/cauri/test/system"
 )
 
 // replica is a controller in a process of its own.
@@ -28,12 +29,12 @@ type replica struct {
 	ended chan struct{}
 }
 
-// program builds the cauri program.
+// program is the cauri program.
 func program(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "cauri")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "../cmd/cauri").CombinedOutput(); err != nil {
-		t.Fatalf("building the program: %v\n%s", err, out)
+	path, err := system.Build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	return path
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
+	"github.com/cauri-dev/cauri/test/system"
 )
 
 const (
@@ -35,26 +36,20 @@ const (
 	slack = 15 * time.Second
 )
 
-// binary is the program, built once.
-var binary = sync.OnceValues(func() (string, error) {
-	folder, err := os.MkdirTemp("", "cauri-test-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(folder, "cauri")
-	out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("building the program: %w\n%s", err, out)
-	}
-	return path, nil
-})
+// binary is the program, built at most once, into buildFolder.
+var (
+	binary      = sync.OnceValues(func() (string, error) { return system.Build(context.Background(), buildFolder) })
+	buildFolder string
+)
 
-// TestMain removes what [binary] built.
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if path, err := binary(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(path))
+	var err error
+	if buildFolder, err = os.MkdirTemp("", "cauri-test-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
+	code := m.Run()
+	_ = os.RemoveAll(buildFolder)
 	os.Exit(code)
 }
 

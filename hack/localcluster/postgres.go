@@ -82,7 +82,7 @@ func (s server) args() []string {
 		"log_line_prefix=%m [%p] %u@%d ",
 	}
 	if s.unsafe {
-		settings = append(settings, "fsync=off", "synchronous_commit=off", "full_page_writes=off")
+		settings = append(settings, "fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=500") // several packages of tests
 	}
 	args := []string{"-D", s.data}
 	for _, setting := range settings {

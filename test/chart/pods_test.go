@@ -1,9 +1,10 @@
 package chart
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,26 +15,24 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cauri-dev/cauri/test/system"
 )
 
-// program builds Cauri once.
-var program = sync.OnceValues(func() (string, error) {
-	folder, err := os.MkdirTemp("", "cauri-chart-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(folder, "cauri")
-	command := exec.Command("go", "build", "-o", path, "./cmd/cauri")
-	command.Dir = root
-	command.Stderr = os.Stderr
-	return path, command.Run()
-})
+// program is Cauri, built at most once, into buildFolder.
+var (
+	program     = sync.OnceValues(func() (string, error) { return system.Build(context.Background(), buildFolder) })
+	buildFolder string
+)
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if path, _ := program(); path != "" {
-		_ = os.RemoveAll(filepath.Dir(path))
+	var err error
+	if buildFolder, err = os.MkdirTemp("", "cauri-chart-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
+	code := m.Run()
+	_ = os.RemoveAll(buildFolder)
 	stopCluster()
 	os.Exit(code)
 }

@@ -3,13 +3,22 @@ package system
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 )
 
-// Build builds the program cauri from the present work tree into a folder and returns its path.
+// Variable names the environment variable with the path of a program cauri of the present work tree. `make test` sets it, so that not
+// every package of tests links one.
+const Variable = "CAURI_TEST_PROGRAM"
+
+// Build builds the program cauri from the present work tree into a folder, unless there is one already, and returns its path.
 func Build(ctx context.Context, folder string) (string, error) {
+	if program := os.Getenv(Variable); program != "" {
+		_, err := os.Stat(program)
+		return program, err
+	}
 	return BuildProgram(ctx, folder, "./cmd/cauri")
 }
 
