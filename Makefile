@@ -147,7 +147,7 @@ generate: tools bin/helm ## Write the generated files anew: CRDs, RBAC, deep cop
 	@bin/sqlc generate
 	@go run ./hack/reference
 	@go run ./hack/chart
-	@go test -count=1 ./server/httpapi -run TestDocsPageIsRendered -update >/dev/null
+	@go run ./hack/apipage
 
 .PHONY: format
 format: ## Format the Go code

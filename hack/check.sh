@@ -22,7 +22,7 @@ bin/staticcheck ./... || problem "staticcheck"
 
 before=$(mktemp -d)
 trap 'rm -rf "$before"' EXIT
-generated=(api/v1alpha1 config/crd config/rbac server/postgres/sqlc server/httpapi/docs/rendered.html docs/reference charts/cauri config/default)
+generated=(api/v1alpha1 config/crd config/rbac server/postgres/sqlc server/httpapi/apidoc/page/rendered.html docs/reference charts/cauri config/default)
 mkdir -p "$before/tree"
 cp -a --parents "${generated[@]}" go.mod go.sum "$before/tree"
 make --no-print-directory generate

@@ -31,7 +31,7 @@ type release struct {
 }
 
 // programLimit is the size in bytes that the program, and with it the unpacked image, stays below. It grows at once by a quarter when
-// something executes a template (renderDocsPage in server/httpapi says why).
+// something executes a template (hack/apipage says why).
 const programLimit = 40 << 20
 
 // tools are the programs that a release needs.

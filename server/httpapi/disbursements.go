@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
 )

@@ -29,8 +29,8 @@ func TestGuideIsUpToDate(t *testing.T) {
 		return from + after
 	}
 	wanted := []string{
-		function("docs/verify/verify.go", "// Verified reports"),
-		function("docs/verify/verify.mjs", "import {"),
+		function("apidoc/verify/verify.go", "// Verified reports"),
+		function("apidoc/verify/verify.mjs", "import {"),
 	}
 	for _, s := range payments.Statuses {
 		wanted = append(wanted, string(s))

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/cauri-dev/cauri/server/httpapi"
-	"github.com/cauri-dev/cauri/server/httpapi/docs/verify"
+	"github.com/cauri-dev/cauri/server/httpapi/apidoc/verify"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -181,7 +181,7 @@ func verifyWithNode(t *testing.T, body, signature, secret string) {
 		return
 	}
 	const program = `
-		import { verified } from "./docs/verify/verify.mjs";
+		import { verified } from "./apidoc/verify/verify.mjs";
 		const [body, signature, secret] = process.argv.slice(1);
 		const cases = [[body, signature, secret], [body + " ", signature, secret], [body, signature, ""], [body, "sha256=", secret], [body, undefined, secret]];
 		console.log(JSON.stringify(cases.map(([b, s, k]) => verified(Buffer.from(b), s, k))));`

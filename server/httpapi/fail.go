@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-
 	"github.com/cauri-dev/cauri/server/store"
 )
 

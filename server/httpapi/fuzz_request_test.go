@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
-
 	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
 // FuzzAuthorization checks that a key is taken as it was sent, and nothing else for a key.

@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"runtime/debug"
 
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
-
 	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
 type contextKey int

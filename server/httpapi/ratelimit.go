@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-
 	"github.com/cauri-dev/cauri/server/store"
 )
 

@@ -12,11 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
-
 	"github.com/go-chi/chi/v5"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 

@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 )
 
 // api registers routes by their descriptions.
@@ -13,12 +15,12 @@ type api struct {
 }
 
 // route adds the operation of a description to the router, in all forms of its path. The description says whether it needs a key.
-func (a *api) route(o operation, handler http.HandlerFunc) {
+func (a *api) route(o apidoc.Operation, handler http.HandlerFunc) {
 	router := a.router
-	if !o.open {
+	if !o.Open {
 		router = router.With(a.guards...)
 	}
-	for _, form := range formsOf(o.path) {
-		router.Method(o.method, form, handler)
+	for _, form := range formsOf(o.Path) {
+		router.Method(o.Method, form, handler)
 	}
 }

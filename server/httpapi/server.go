@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
-
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
@@ -79,23 +79,23 @@ func (s *Server) routes() http.Handler {
 			Message: "This path does not answer the method " + req.Method + "."}
 	}))
 	api := api{r, []func(http.Handler) http.Handler{s.authenticate, s.refuseSuspended, s.limitRate}}
-	api.route(createPaymentOperation, s.handle(s.createPayment))
-	api.route(getPaymentOperation, s.handle(s.getPayment))
-	api.route(listPaymentsOperation, s.handle(s.listPayments))
-	api.route(createRefundOperation, s.handle(s.createRefund))
-	api.route(createDisbursementOperation, s.handle(s.createDisbursement))
-	api.route(listEventsOperation, s.handle(s.listEvents))
-	api.route(getEventOperation, s.handle(s.getEvent))
-	api.route(resendEventOperation, s.handle(s.resendEvent))
-	api.route(listTestClientsOperation, s.handle(s.listTestClients))
-	api.route(getTestClientOperation, s.handle(s.getTestClient))
-	api.route(listPromptsOperation, s.handle(s.listPrompts))
-	api.route(answerPromptOperation, s.handle(s.answerPrompt))
-	api.route(metaOperation, s.handle(s.meta))
-	api.route(healthOperation, s.handle(s.health))
-	api.route(documentOperation, newDocumentHandler().ServeHTTP)
-	page := newDocsPage()
-	for _, form := range formsOf(docsPath) {
+	api.route(apidoc.CreatePayment, s.handle(s.createPayment))
+	api.route(apidoc.GetPayment, s.handle(s.getPayment))
+	api.route(apidoc.ListPayments, s.handle(s.listPayments))
+	api.route(apidoc.CreateRefund, s.handle(s.createRefund))
+	api.route(apidoc.CreateDisbursement, s.handle(s.createDisbursement))
+	api.route(apidoc.ListEvents, s.handle(s.listEvents))
+	api.route(apidoc.GetEvent, s.handle(s.getEvent))
+	api.route(apidoc.ResendEvent, s.handle(s.resendEvent))
+	api.route(apidoc.ListTestClients, s.handle(s.listTestClients))
+	api.route(apidoc.GetTestClient, s.handle(s.getTestClient))
+	api.route(apidoc.ListPrompts, s.handle(s.listPrompts))
+	api.route(apidoc.AnswerPrompt, s.handle(s.answerPrompt))
+	api.route(apidoc.GetMeta, s.handle(s.meta))
+	api.route(apidoc.GetHealth, s.handle(s.health))
+	api.route(apidoc.GetDocument, apidoc.DocumentHandler().ServeHTTP)
+	page := apidoc.PageHandler()
+	for _, form := range formsOf(apidoc.PagePath) {
 		r.Method(http.MethodGet, form, page)
 	}
 	return r

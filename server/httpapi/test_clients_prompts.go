@@ -5,10 +5,9 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
-
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
 )

@@ -28,12 +28,14 @@ var mayImport = map[string][]string{
 	"server/postgres":          {},
 	"server/postgres/sqlc":     {"server/payments"},
 	"server/store":             {"server/payments", "server/postgres", "server/store"},
-	"server/httpapi":           {"server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks", "server/httpapi/wire"},
+	"server/httpapi":           {"server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks", "server/httpapi/apidoc", "server/httpapi/wire"},
 	"server/httpapi/wire":      {"server/payments", "server/operators", "server/store", "server/webhooks"},
+	"server/httpapi/apidoc":    {"server/payments", "server/operators", "server/store", "server/webhooks", "server/httpapi/wire"},
 	"server/worker":            {"server/payments", "server/egress", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
 	"controllers":              {"api/v1alpha1", "controllers/resync", "server/payments", "server/operators", "server/store", "server/telemetry", "server/webhooks"},
 	"controllers/resync":       {"api/v1alpha1", "server/store"},
 	"cmd/cauri":                {"api/v1alpha1", "controllers", "server/payments", "server/egress", "server/store", "server/telemetry", "server/webhooks", "server/httpapi", "server/httpserver", "server/worker"},
+	"hack/apipage":             {"server/payments", "server/httpapi/apidoc", "server/httpapi/wire"},
 	"hack/chart":               {}, // reads files
 	"hack/reference":           {}, // reads files
 	"hack/prose":               {},

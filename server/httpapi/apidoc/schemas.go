@@ -1,13 +1,12 @@
-package httpapi
+package apidoc
 
 import (
 	"encoding/json"
 	"reflect"
 
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
-
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -47,7 +46,7 @@ var (
 	statusSchema = component("Status", &huma.Schema{
 		Type: huma.TypeString, Enum: anyOf(payments.Statuses), Description: statusDescription(), Examples: []any{payments.Success},
 	})
-	errorSchema   = viewSchema[wire.Error](refineError)
+	ErrorSchema   = viewSchema[wire.Error](refineError)
 	paymentSchema = viewSchema[wire.Payment](refinePayment)
 	listSchema    = viewSchema[wire.PaymentList](unrefined)
 	payoutSchema  = viewSchema[wire.Disbursement](func(fields map[string]*huma.Schema) {

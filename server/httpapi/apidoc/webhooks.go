@@ -1,4 +1,4 @@
-package httpapi
+package apidoc
 
 import (
 	"encoding/json"
@@ -49,46 +49,46 @@ func refineEvent(fields map[string]*huma.Schema) {
 	fields["raw"] = rawSchema(fields["raw"].Description)
 }
 
-// exampleSecret signs the examples, so that a receiver can be tried on them.
-const exampleSecret = "whsec_ZXhhbXBsZS1zZWNyZXQtZm9yLWRvY3VtZW50YXRpb24="
+// ExampleSecret signs the examples, so that a receiver can be tried on them.
+const ExampleSecret = "whsec_ZXhhbXBsZS1zZWNyZXQtZm9yLWRvY3VtZW50YXRpb24="
 
-// describedEvent is an event as the document shows it.
-type describedEvent struct {
+// DescribedEvent is an event as the document shows it.
+type DescribedEvent struct {
 	summary     string
-	description string
-	transaction *payments.Transaction
+	Description string
+	Transaction *payments.Transaction
 }
 
-var describedEvents = []describedEvent{
+var Events = []DescribedEvent{
 	{"A payment is final", "Sent when a collection reaches a final status: at once, when it settles, or when it expires.", settledCollection()},
 	{"A refund is final", "Sent when a refund is recorded.", partialRefund()},
 	{"A disbursement is final", "Sent when a disbursement is recorded.", paidDisbursement()},
 }
 
-const deliveryDescription = "One event is sent for each transaction that reaches a final status, at least once and in no order that can be relied on. " +
+const DeliveryDescription = "One event is sent for each transaction that reaches a final status, at least once and in no order that can be relied on. " +
 	"Verify the signature over the exact bytes that arrived, before parsing them, and refuse with 401 what does not verify."
 
 // describedWebhooks are the three events.
 func describedWebhooks() map[string]*huma.PathItem {
 	items := map[string]*huma.PathItem{}
-	for _, e := range describedEvents {
-		items[e.transaction.Type.Event()] = &huma.PathItem{Post: e.describe()}
+	for _, e := range Events {
+		items[e.Transaction.Type.Event()] = &huma.PathItem{Post: e.describe()}
 	}
 	return items
 }
 
-func (e describedEvent) describe() *huma.Operation {
-	name := e.transaction.Type.Event()
-	body := e.body()
+func (e DescribedEvent) describe() *huma.Operation {
+	name := e.Transaction.Type.Event()
+	body := e.Body()
 	schema := &huma.Schema{Ref: eventSchema.Ref, Properties: map[string]*huma.Schema{"event": {Enum: []any{name}}}}
-	if e.transaction.Type == payments.Refund {
+	if e.Transaction.Type == payments.Refund {
 		schema.Required = []string{"parent_tx_id"}
 	}
 	return &huma.Operation{
-		OperationID: name, Tags: []string{tagWebhooks}, Summary: e.summary, Description: e.description + "\n\n" + deliveryDescription,
-		Security: []map[string][]string{}, Parameters: deliveryHeaders(name, webhooks.EventID(e.transaction.ID), body),
+		OperationID: name, Tags: []string{tagWebhooks}, Summary: e.summary, Description: e.Description + "\n\n" + DeliveryDescription,
+		Security: []map[string][]string{}, Parameters: deliveryHeaders(name, webhooks.EventID(e.Transaction.ID), body),
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
-			mediaJSON: {Schema: schema, Examples: map[string]*huma.Example{name: {Summary: e.summary, Value: json.RawMessage(body)}}},
+			MediaJSON: {Schema: schema, Examples: map[string]*huma.Example{name: {Summary: e.summary, Value: json.RawMessage(body)}}},
 		}},
 		Responses: map[string]*huma.Response{
 			"2XX": {Description: "The event is acknowledged."},
@@ -99,9 +99,9 @@ func (e describedEvent) describe() *huma.Operation {
 	}
 }
 
-// body is the body that package webhooks builds of the event.
-func (e describedEvent) body() []byte {
-	body, err := webhooks.Body(exampleOrganization, e.transaction, operators.Raw(e.transaction))
+// Body is the body that package webhooks builds of the event.
+func (e DescribedEvent) Body() []byte {
+	body, err := webhooks.Body(exampleOrganization, e.Transaction, operators.Raw(e.Transaction))
 	if err != nil {
 		panic(err) // the examples are final
 	}
@@ -117,7 +117,7 @@ func deliveryHeaders(event, id string, body []byte) []*huma.Param {
 	return []*huma.Param{
 		deliveryHeader(webhooks.HeaderEvent, "The event's name, as in the body.", event, ""),
 		deliveryHeader(webhooks.HeaderSignature, "HMAC-SHA256 of the body, keyed by the signing secret as it stands in the Secret, in hex.",
-			webhooks.Signature(exampleSecret, body), signaturePattern),
+			webhooks.Signature(ExampleSecret, body), signaturePattern),
 		{
 			Name: webhooks.HeaderPreviousSignature, In: "header",
 			Description: "The same, keyed by the secret before: for 24 hours after a rotation of the secret, else absent. Accept a delivery if either header matches.",
@@ -130,7 +130,7 @@ func deliveryHeaders(event, id string, body []byte) []*huma.Param {
 		deliveryHeader(webhooks.HeaderStandardSignature,
 			"Standard Webhooks: signatures of id, timestamp and body, keyed by what stands behind `whsec_` in base64. "+
 				"After a rotation of the secret also those by up to three previous secrets, separated by spaces, each for 24 hours.",
-			webhooks.StandardSignature(exampleSecret, id, at, body), "^v1,"),
+			webhooks.StandardSignature(ExampleSecret, id, at, body), "^v1,"),
 	}
 }
 

@@ -1,4 +1,4 @@
-package httpapi
+package main
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
-
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
 // pageField is a field, a parameter or a header.

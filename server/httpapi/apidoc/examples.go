@@ -1,4 +1,4 @@
-package httpapi
+package apidoc
 
 import (
 	"bytes"
@@ -45,7 +45,7 @@ func exampleTransaction(
 		EnvironmentID: exampleEnvironment, Operator: payments.MTN, Country: payments.Rwanda, Currency: string(payments.RWF),
 		MSISDN: exampleMSISDN, Amount: amount, NetAmount: amount, AbsorptionPct: exampleTerms.AbsorptionPct, CreatedAt: at,
 	}
-	t.Latency, _ = latencyRange(status)
+	t.Latency, _ = LatencyRange(status)
 	if status.Terminal() {
 		t.CompletedAt = &at
 	}

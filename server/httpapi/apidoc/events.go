@@ -1,13 +1,12 @@
-package httpapi
+package apidoc
 
 import (
 	"net/http"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
-
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/webhooks"
@@ -42,46 +41,46 @@ func refineEventDetail(fields map[string]*huma.Schema) {
 	fields["payload"] = &huma.Schema{Ref: eventSchema.Ref, Description: fields["payload"].Description}
 }
 
-var listEventsOperation = operation{
-	id: "listEvents", method: http.MethodGet, path: "/v1/events", tag: tagEvents, summary: "List events",
-	description: "What was sent, waits to be sent, or failed, a page at a time, in the order of the transactions, newest first: the event of a " +
+var ListEvents = Operation{
+	ID: "listEvents", Method: http.MethodGet, Path: "/v1/events", Tag: tagEvents, Summary: "List events",
+	Description: "What was sent, waits to be sent, or failed, a page at a time, in the order of the transactions, newest first: the event of a " +
 		"payment that took an hour stands where the payment does. Follow `nextCursor` until it is null: pages neither repeat nor leave out " +
 		"an event while others are made.\n\n" +
 		"A parameter with a value that it cannot have is refused, never corrected; one that is not known is ignored. Events are removed when " +
 		"they are as old as the installation keeps them, 30 days unless it says otherwise; transactions are not.",
-	parameters: describedParameters(wire.EventParameters, eventParameterDescriptions, []string{"limit", "cursor", "state", "event", "tx_id"}),
+	Parameters: describedParameters(wire.EventParameters, eventParameterDescriptions, []string{"limit", "cursor", "state", "event", "tx_id"}),
 	answers:    []described{{http.StatusOK, "A page.", eventListSchema, nil}},
 	errors:     []string{"invalid_params"},
-	examples: []example{{
-		name: "failed", summary: "What failed", status: http.StatusOK, parameters: map[string]any{"state": store.EventFailed},
-		answer: wire.EventList{Data: []wire.EventSummary{wire.EventSummaryOf(&failedEvent().Event)}},
+	Examples: []Example{{
+		name: "failed", Summary: "What failed", Status: http.StatusOK, Parameters: map[string]any{"state": store.EventFailed},
+		Answer: wire.EventList{Data: []wire.EventSummary{wire.EventSummaryOf(&failedEvent().Event)}},
 	}},
 }
 
-var getEventOperation = operation{
-	id: "getEvent", method: http.MethodGet, path: "/v1/events/{id}", tag: tagEvents, summary: "Read an event",
-	description: "An event with the body that is sent, byte for byte, and the attempts to deliver it with what the receiver answered. The body of " +
+var GetEvent = Operation{
+	ID: "getEvent", Method: http.MethodGet, Path: "/v1/events/{id}", Tag: tagEvents, Summary: "Read an event",
+	Description: "An event with the body that is sent, byte for byte, and the attempts to deliver it with what the receiver answered. The body of " +
 		"one that was never sent is the one that is sent if it ever is.",
-	parameters: []*huma.Param{eventIDParameter},
+	Parameters: []*huma.Param{eventIDParameter},
 	answers:    []described{{http.StatusOK, "The event as it stands now.", eventDetailSchema, nil}},
 	errors:     []string{"not_found"},
-	examples: []example{{
-		name: "failed", summary: "An event that the receiver did not want", status: http.StatusOK, answer: wire.EventDetailOf(failedEvent()),
-		parameters: map[string]any{"id": webhooks.EventID(settledID)},
+	Examples: []Example{{
+		name: "failed", Summary: "An event that the receiver did not want", Status: http.StatusOK, Answer: wire.EventDetailOf(failedEvent()),
+		Parameters: map[string]any{"id": webhooks.EventID(settledID)},
 	}},
 }
 
-var resendEventOperation = operation{
-	id: "resendEvent", method: http.MethodPost, path: "/v1/events/{id}/resend", tag: tagEvents, summary: "Send an event again",
-	description: "Queues the event now, with the same id and the same bytes, whatever came of it so far: also one that was delivered, and one " +
+var ResendEvent = Operation{
+	ID: "resendEvent", Method: http.MethodPost, Path: "/v1/events/{id}/resend", Tag: tagEvents, Summary: "Send an event again",
+	Description: "Queues the event now, with the same id and the same bytes, whatever came of it so far: also one that was delivered, and one " +
 		"whose type the sandbox does not send. If it is not acknowledged, its retries begin anew. One that waits for a retry is sent at once; " +
 		"one that waits for its transaction to be answered goes on waiting.",
-	parameters: []*huma.Param{eventIDParameter},
+	Parameters: []*huma.Param{eventIDParameter},
 	answers:    []described{{http.StatusAccepted, "The event is queued.", eventSummarySchema, nil}},
 	errors:     []string{"not_found", "no_webhook", "being_sent"},
-	examples: []example{{
-		name: "again", summary: "An event that failed", status: http.StatusAccepted, answer: wire.EventSummaryOf(resentEvent()),
-		parameters: map[string]any{"id": webhooks.EventID(settledID)},
+	Examples: []Example{{
+		name: "again", Summary: "An event that failed", Status: http.StatusAccepted, Answer: wire.EventSummaryOf(resentEvent()),
+		Parameters: map[string]any{"id": webhooks.EventID(settledID)},
 	}},
 }
 

@@ -1,4 +1,4 @@
-package httpapi
+package main
 
 import (
 	"bytes"
@@ -11,9 +11,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
-
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
 type pageOperation struct {
@@ -41,20 +42,20 @@ type pageExample struct {
 	Request, Answer pageCode
 }
 
-func newPageOperation(o operation) pageOperation {
-	described := o.describe()
+func newPageOperation(o apidoc.Operation) pageOperation {
+	described := o.Describe()
 	p := pageOperation{
-		ID: o.id, Method: o.method, Path: o.path, Summary: o.summary, Description: o.description, Open: o.open,
+		ID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Description, Open: o.Open,
 		Parameters: parameterFields(described.Parameters), Answers: pageAnswers(described), Errors: pageErrors(described),
 	}
-	if o.body != nil {
-		p.Body = &pageBody{Optional: o.bodyOptional, Fields: schemaFields(o.body.Schema)}
+	if o.Body != nil {
+		p.Body = &pageBody{Optional: o.BodyOptional, Fields: schemaFields(o.Body.Schema)}
 	}
-	for _, e := range o.examples {
+	for _, e := range o.Examples {
 		p.Examples = append(p.Examples, pageExample{
-			Summary: e.summary,
-			Request: pageCode{Caption: "Request", Text: o.curl(e)},
-			Answer:  pageCode{Caption: "Answer " + strconv.Itoa(e.status), Text: indented(e.answer)},
+			Summary: e.Summary,
+			Request: pageCode{Caption: "Request", Text: curl(o, e)},
+			Answer:  pageCode{Caption: "Answer " + strconv.Itoa(e.Status), Text: indented(e.Answer)},
 		})
 	}
 	return p
@@ -70,11 +71,11 @@ func pageAnswers(o *huma.Operation) []pageAnswer {
 		}
 		a := pageAnswer{Status: status, When: r.Description}
 		for _, name := range slices.Sorted(maps.Keys(r.Headers)) {
-			if name != wire.APIVersionHeader && name != wire.RequestIDHeader && !slices.Contains(rateLimitHeaders, name) {
+			if name != wire.APIVersionHeader && name != wire.RequestIDHeader && !slices.Contains(apidoc.RateLimitHeaders, name) {
 				a.Headers = append(a.Headers, name)
 			}
 		}
-		if content := r.Content[mediaJSON]; content != nil {
+		if content := r.Content[apidoc.MediaJSON]; content != nil {
 			a.Schema = strings.TrimPrefix(content.Schema.Ref, wire.SchemaPrefix)
 		}
 		answers = append(answers, a)
@@ -83,27 +84,27 @@ func pageAnswers(o *huma.Operation) []pageAnswer {
 }
 
 func isError(r *huma.Response) bool {
-	content := r.Content[mediaJSON]
-	return content != nil && content.Schema.Ref == errorSchema.Ref
+	content := r.Content[apidoc.MediaJSON]
+	return content != nil && content.Schema.Ref == apidoc.ErrorSchema.Ref
 }
 
 // pageErrors are the errors of an operation, in the order of the table.
 func pageErrors(o *huma.Operation) []pageError {
 	var errors []pageError
-	for _, c := range errorCases {
-		r := o.Responses[fmt.Sprint(c.example.Status)]
-		if r != nil && isError(r) && r.Content[mediaJSON].Examples[c.example.Code] != nil {
-			errors = append(errors, pageError{c.example.Status, c.example.Code, c.when})
+	for _, c := range apidoc.ErrorCases {
+		r := o.Responses[fmt.Sprint(c.Example.Status)]
+		if r != nil && isError(r) && r.Content[apidoc.MediaJSON].Examples[c.Example.Code] != nil {
+			errors = append(errors, pageError{c.Example.Status, c.Example.Code, c.When})
 		}
 	}
 	return errors
 }
 
 // curl is the command that makes an example's request.
-func (o operation) curl(e example) string {
-	path, query := o.path, url.Values{}
-	for _, p := range o.parameters {
-		value, given := e.parameters[p.Name]
+func curl(o apidoc.Operation, e apidoc.Example) string {
+	path, query := o.Path, url.Values{}
+	for _, p := range o.Parameters {
+		value, given := e.Parameters[p.Name]
 		switch {
 		case given && p.In == "path":
 			path = strings.ReplaceAll(path, "{"+p.Name+"}", fmt.Sprint(value))
@@ -115,14 +116,14 @@ func (o operation) curl(e example) string {
 		path += "?" + query.Encode()
 	}
 	lines := []string{`curl -sS "$URI/api` + path + `"`}
-	if !o.open {
+	if !o.Open {
 		lines = append(lines, `-H "Authorization: Bearer $KEY"`)
 	}
 	switch {
-	case e.body != "":
-		lines = append(lines, "-H 'Content-Type: "+mediaJSON+"'", "-d '"+strings.ReplaceAll(e.body, "'", `'\''`)+"'")
-	case o.method != http.MethodGet:
-		lines = append(lines, "-X "+o.method)
+	case e.Body != "":
+		lines = append(lines, "-H 'Content-Type: "+apidoc.MediaJSON+"'", "-d '"+strings.ReplaceAll(e.Body, "'", `'\''`)+"'")
+	case o.Method != http.MethodGet:
+		lines = append(lines, "-X "+o.Method)
 	}
 	return strings.Join(lines, " \\\n  ")
 }

@@ -1,4 +1,4 @@
-package httpapi
+package apidoc
 
 import (
 	"maps"
@@ -6,10 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
-
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
 )
@@ -57,63 +56,63 @@ func refineTestClient(fields map[string]*huma.Schema) {
 	fields["behaviour"].Enum = []any{payments.Approve, payments.Cancel, payments.WrongPIN, payments.Ignore, payments.Manual}
 }
 
-var listTestClientsOperation = operation{
-	id: "listTestClients", method: http.MethodGet, path: "/v1/test_clients", tag: tagTestClients, summary: "List test clients",
-	description: "The sandbox's SIM registry, in the order of the numbers, a page at a time. Test clients are made and changed as resources " +
+var ListTestClients = Operation{
+	ID: "listTestClients", Method: http.MethodGet, Path: "/v1/test_clients", Tag: tagTestClients, Summary: "List test clients",
+	Description: "The sandbox's SIM registry, in the order of the numbers, a page at a time. Test clients are made and changed as resources " +
 		"of the cluster, not here.\n\n" +
 		"A parameter with a value that it cannot have is refused, never corrected; one that is not known is ignored.",
-	parameters: describedParameters(wire.TestClientParameters, testClientParameterDescriptions, []string{"limit", "cursor", "state"}),
+	Parameters: describedParameters(wire.TestClientParameters, testClientParameterDescriptions, []string{"limit", "cursor", "state"}),
 	answers:    []described{{http.StatusOK, "A page.", testClientListSchema, nil}},
 	errors:     []string{"invalid_params"},
-	examples: []example{{
-		name: "active", summary: "Who can pay", status: http.StatusOK, parameters: map[string]any{"state": wire.StateActive},
-		answer: wire.TestClientList{Data: []wire.TestClient{wire.TestClientOf(exampleTestClient())}},
+	Examples: []Example{{
+		name: "active", Summary: "Who can pay", Status: http.StatusOK, Parameters: map[string]any{"state": wire.StateActive},
+		Answer: wire.TestClientList{Data: []wire.TestClient{wire.TestClientOf(exampleTestClient())}},
 	}},
 }
 
-var getTestClientOperation = operation{
-	id: "getTestClient", method: http.MethodGet, path: "/v1/test_clients/{msisdn}", tag: tagTestClients, summary: "Read a test client",
-	description: "A SIM with its balance as it is now.",
-	parameters:  []*huma.Param{msisdnParameter},
+var GetTestClient = Operation{
+	ID: "getTestClient", Method: http.MethodGet, Path: "/v1/test_clients/{msisdn}", Tag: tagTestClients, Summary: "Read a test client",
+	Description: "A SIM with its balance as it is now.",
+	Parameters:  []*huma.Param{msisdnParameter},
 	answers:     []described{{http.StatusOK, "The test client.", testClientSchema, nil}},
 	errors:      []string{"not_found", "invalid_params"},
-	examples: []example{{
-		name: "alice", summary: "A test client", status: http.StatusOK, answer: wire.TestClientOf(exampleTestClient()),
-		parameters: map[string]any{"msisdn": exampleMSISDN},
+	Examples: []Example{{
+		name: "alice", Summary: "A test client", Status: http.StatusOK, Answer: wire.TestClientOf(exampleTestClient()),
+		Parameters: map[string]any{"msisdn": exampleMSISDN},
 	}},
 }
 
-var listPromptsOperation = operation{
-	id: "listPrompts", method: http.MethodGet, path: "/v1/test_clients/{msisdn}/prompts", tag: tagTestClients,
-	summary: "List what waits for a test client's answer",
-	description: "What the payer's phone would show: the `PENDING` payments of this SIM, oldest first, whatever its `behaviour`. One that is " +
+var ListPrompts = Operation{
+	ID: "listPrompts", Method: http.MethodGet, Path: "/v1/test_clients/{msisdn}/prompts", Tag: tagTestClients,
+	Summary: "List what waits for a test client's answer",
+	Description: "What the payer's phone would show: the `PENDING` payments of this SIM, oldest first, whatever its `behaviour`. One that is " +
 		"forwarded to an operator's API is answered there and is not among them.",
-	parameters: append([]*huma.Param{msisdnParameter}, describedParameters(wire.PromptParameters, promptParameterDescriptions, []string{"limit"})...),
+	Parameters: append([]*huma.Param{msisdnParameter}, describedParameters(wire.PromptParameters, promptParameterDescriptions, []string{"limit"})...),
 	answers:    []described{{http.StatusOK, "A page.", promptListSchema, nil}},
 	errors:     []string{"not_found", "invalid_params"},
-	examples: []example{{
-		name: "one", summary: "One payment waits", status: http.StatusOK, parameters: map[string]any{"msisdn": exampleMSISDN},
-		answer: wire.PromptList{Data: []wire.Prompt{wire.PromptOf(examplePrompt())}},
+	Examples: []Example{{
+		name: "one", Summary: "One payment waits", Status: http.StatusOK, Parameters: map[string]any{"msisdn": exampleMSISDN},
+		Answer: wire.PromptList{Data: []wire.Prompt{wire.PromptOf(examplePrompt())}},
 	}},
 }
 
-var answerPromptOperation = operation{
-	id: "answerPrompt", method: http.MethodPost, path: "/v1/test_clients/{msisdn}/prompts/{tx}/{answer}", tag: tagTestClients,
-	summary: "Act as the payer",
-	description: "Answers a pending payment as its payer, at once and whatever the test client's `behaviour`. The SIM is looked at again, as " +
+var AnswerPrompt = Operation{
+	ID: "answerPrompt", Method: http.MethodPost, Path: "/v1/test_clients/{msisdn}/prompts/{tx}/{answer}", Tag: tagTestClients,
+	Summary: "Act as the payer",
+	Description: "Answers a pending payment as its payer, at once and whatever the test client's `behaviour`. The SIM is looked at again, as " +
 		"in every settlement: an approved payment ends `SUCCESS`, or `INSUFFICIENT_FUNDS` if the balance is too low by now; `cancel` ends it " +
 		"`USER_CANCELLED`, `wrong_pin` `PIN_INVALID`; and a SIM that was blocked meanwhile `ACCOUNT_BLOCKED`, whatever the answer.\n\n" +
 		"A payment is answered once. The same answer again, to a payment that has the status that the answer asks for, returns the payment " +
 		"with the header `Idempotent-Replayed: true`, also where the worker was faster. Any other answer is `prompt_closed`. One that comes " +
 		"after the payment's time is over ends it `TIMEOUT` and is `prompt_closed` too.\n\nNo body is needed.",
-	parameters: []*huma.Param{msisdnParameter, promptIDParameter, promptAnswerParameter},
+	Parameters: []*huma.Param{msisdnParameter, promptIDParameter, promptAnswerParameter},
 	answers: []described{{
 		http.StatusOK, "The payment with its outcome: see `status`.", paymentSchema, []string{"Idempotent-Replayed"},
 	}},
 	errors: []string{"not_found", "invalid_params", "prompt_closed"},
-	examples: []example{{
-		name: "approve", summary: "The payer confirms", status: http.StatusOK, answer: wire.PaymentOf(answeredCollection()),
-		parameters: map[string]any{"msisdn": exampleMSISDN, "tx": pendingCollection().ID.String(), "answer": "approve"},
+	Examples: []Example{{
+		name: "approve", Summary: "The payer confirms", Status: http.StatusOK, Answer: wire.PaymentOf(answeredCollection()),
+		Parameters: map[string]any{"msisdn": exampleMSISDN, "tx": pendingCollection().ID.String(), "answer": "approve"},
 	}},
 }
 

@@ -1,11 +1,12 @@
-package httpapi
+package apidoc
 
 import (
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-const mediaJSON = "application/json"
+const MediaJSON = "application/json"
 
 // Tags group the operations.
 const (
@@ -17,8 +18,8 @@ const (
 	tagWebhooks    = "Webhooks"
 )
 
-// newDocument is the API's description.
-func newDocument() *huma.OpenAPI {
+// NewDocument is the API's description.
+func NewDocument() *huma.OpenAPI {
 	d := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
@@ -31,12 +32,12 @@ func newDocument() *huma.OpenAPI {
 			Schemas:    wire.Schemas,
 			Headers:    responseHeaders,
 			Parameters: map[string]*huma.Param{wire.RequestIDHeader: requestIDParameter},
-			SecuritySchemes: map[string]*huma.SecurityScheme{bearerScheme: {
+			SecuritySchemes: map[string]*huma.SecurityScheme{BearerScheme: {
 				Type: "http", Scheme: "bearer",
 				Description: "The sandbox's API key, `api-key` in its Secret. It is a server-side secret: keep it out of browsers and apps.",
 			}},
 		},
-		Security: []map[string][]string{{bearerScheme: {}}},
+		Security: []map[string][]string{{BearerScheme: {}}},
 		Tags: []*huma.Tag{
 			{Name: tagCollections, Description: "Money from a customer to the merchant."},
 			{Name: tagPayouts, Description: "Money from the merchant to a customer: refunds of a collection, and disbursements to any number."},
@@ -46,13 +47,13 @@ func newDocument() *huma.OpenAPI {
 			{Name: tagWebhooks, Description: "What the service sends to the merchant."},
 		},
 	}
-	for _, o := range operations {
-		d.AddOperation(o.describe())
+	for _, o := range Operations {
+		d.AddOperation(o.Describe())
 	}
 	return d
 }
 
-const bearerScheme = "bearer"
+const BearerScheme = "bearer"
 
 const documentDescription = "Mobile-money sandboxes: payments that settle, realistic failures, signed webhooks, and balances that always add up. " +
 	"No money moves.\n\n" +

@@ -1,12 +1,11 @@
-package httpapi
+package apidoc
 
 import (
 	"net/http"
 
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
-
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -15,31 +14,31 @@ var transactionIDParameter = &huma.Param{
 	Schema: &huma.Schema{Type: huma.TypeString, Pattern: "^TX_[0-9A-HJKMNP-TV-Z]{26}$"},
 }
 
-var createPaymentOperation = operation{
-	id: "createPayment", method: http.MethodPost, path: "/v1/payments", tag: tagCollections, summary: "Create a payment",
-	description: "Collects money from a customer.\n\n" +
+var CreatePayment = Operation{
+	ID: "createPayment", Method: http.MethodPost, Path: "/v1/payments", Tag: tagCollections, Summary: "Create a payment",
+	Description: "Collects money from a customer.\n\n" +
 		"The outcome is the `scenario` if one is given. Otherwise a payment above the environment's limit ends `LIMIT_EXCEEDED`, " +
 		"and the SIM registry decides: a number that is not registered ends `UNKNOWN_MSISDN`, or is `PENDING` where the environment " +
 		"passes unknown numbers through; a blocked SIM ends `ACCOUNT_BLOCKED`; one with less than `customerTotal` ends " +
 		"`INSUFFICIENT_FUNDS`; any other is `PENDING` until its holder answers.\n\n" +
 		"A final outcome is answered after the operator's simulated latency, a pending one at once. The final status of a pending " +
 		"payment comes by webhook, and stands in the payment.",
-	body: &wire.CreatePayment,
+	Body: &wire.CreatePayment,
 	answers: []described{
 		{http.StatusCreated, "The payment was recorded, whatever its outcome: see `status`.", paymentSchema, []string{"Location"}},
 		{http.StatusOK, "The same request was made before; this is its payment as it stands now.", paymentSchema, []string{"Idempotent-Replayed"}},
 	},
 	errors: []string{"not_found", "env_not_found", "duplicate_reference", "quota_exceeded"},
-	examples: []example{
-		{name: "pending", summary: "The payer is asked to confirm", status: http.StatusCreated, answer: wire.PaymentOf(pendingCollection()), body: `{
+	Examples: []Example{
+		{name: "pending", Summary: "The payer is asked to confirm", Status: http.StatusCreated, Answer: wire.PaymentOf(pendingCollection()), Body: `{
   "amount": 25000,
   "currency": "RWF",
   "msisdn": "` + exampleMSISDN + `",
   "reference": "` + exampleReference + `",
   "application": "shop"
 }`},
-		{name: "succeeds", summary: "A forced success, with all fields", status: http.StatusCreated, answer: wire.PaymentOf(settledCollection()), body: settledRequest},
-		{name: "fails", summary: "A forced failure", status: http.StatusCreated, answer: wire.PaymentOf(failedCollection()), body: `{
+		{name: "succeeds", Summary: "A forced success, with all fields", Status: http.StatusCreated, Answer: wire.PaymentOf(settledCollection()), Body: settledRequest},
+		{name: "fails", Summary: "A forced failure", Status: http.StatusCreated, Answer: wire.PaymentOf(failedCollection()), Body: `{
   "amount": 25000,
   "currency": "RWF",
   "msisdn": "` + exampleMSISDN + `",
@@ -47,7 +46,7 @@ var createPaymentOperation = operation{
   "application": "shop",
   "scenario": "low_balance"
 }`},
-		{name: "succeeds-again", summary: "A request that was made before", status: http.StatusOK, answer: wire.PaymentOf(settledCollection()), body: settledRequest},
+		{name: "succeeds-again", Summary: "A request that was made before", Status: http.StatusOK, Answer: wire.PaymentOf(settledCollection()), Body: settledRequest},
 	},
 }
 
@@ -65,30 +64,30 @@ const settledRequest = `{
   "scenario": "success"
 }`
 
-var getPaymentOperation = operation{
-	id: "getPayment", method: http.MethodGet, path: "/v1/payments/{id}", tag: tagCollections, summary: "Read a transaction",
-	description: "Reads a transaction of any type: a payment, a refund or a disbursement.\n\n" +
+var GetPayment = Operation{
+	ID: "getPayment", Method: http.MethodGet, Path: "/v1/payments/{id}", Tag: tagCollections, Summary: "Read a transaction",
+	Description: "Reads a transaction of any type: a payment, a refund or a disbursement.\n\n" +
 		"Where no webhook can be received, ask every 4 seconds while a payment is `PENDING`.",
-	parameters: []*huma.Param{transactionIDParameter},
+	Parameters: []*huma.Param{transactionIDParameter},
 	answers:    []described{{http.StatusOK, "The transaction as it stands now.", paymentSchema, nil}},
 	errors:     []string{"not_found"},
-	examples: []example{{
-		name: "settled", summary: "A payment that succeeded", status: http.StatusOK, answer: wire.PaymentOf(settledCollection()),
-		parameters: map[string]any{"id": settledID.String()},
+	Examples: []Example{{
+		name: "settled", Summary: "A payment that succeeded", Status: http.StatusOK, Answer: wire.PaymentOf(settledCollection()),
+		Parameters: map[string]any{"id": settledID.String()},
 	}},
 }
 
-var listPaymentsOperation = operation{
-	id: "listPayments", method: http.MethodGet, path: "/v1/payments", tag: tagCollections, summary: "List transactions",
-	description: "Transactions of all types, newest first, a page at a time. Follow `nextCursor` until it is null: pages neither repeat nor " +
+var ListPayments = Operation{
+	ID: "listPayments", Method: http.MethodGet, Path: "/v1/payments", Tag: tagCollections, Summary: "List transactions",
+	Description: "Transactions of all types, newest first, a page at a time. Follow `nextCursor` until it is null: pages neither repeat nor " +
 		"leave out a transaction while others are made.\n\n" +
 		"A parameter with a value that it cannot have is refused, never corrected; one that is not known is ignored.",
-	parameters: describedParameters(wire.PaymentParameters, listParameterDescriptions, listParameterOrder),
+	Parameters: describedParameters(wire.PaymentParameters, listParameterDescriptions, listParameterOrder),
 	answers:    []described{{http.StatusOK, "A page.", listSchema, nil}},
 	errors:     []string{"invalid_params"},
-	examples: []example{{
-		name: "reconcile", summary: "What succeeded since a moment", status: http.StatusOK,
-		parameters: map[string]any{"status": payments.Success, "created_after": "2026-05-31T00:00:00Z", "limit": 100},
-		answer:     wire.PaymentList{Data: []wire.Payment{wire.PaymentOf(settledCollection())}},
+	Examples: []Example{{
+		name: "reconcile", Summary: "What succeeded since a moment", Status: http.StatusOK,
+		Parameters: map[string]any{"status": payments.Success, "created_after": "2026-05-31T00:00:00Z", "limit": 100},
+		Answer:     wire.PaymentList{Data: []wire.Payment{wire.PaymentOf(settledCollection())}},
 	}},
 }

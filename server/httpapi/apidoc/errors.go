@@ -1,4 +1,4 @@
-package httpapi
+package apidoc
 
 import (
 	"net/http"
@@ -6,22 +6,21 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
-
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
-// errorCase describes an error: when it is answered, and what the answer looks like.
-type errorCase struct {
-	when    string
-	example *wire.Error
+// ErrorCase describes an error: when it is answered, and what the answer looks like.
+type ErrorCase struct {
+	When    string
+	Example *wire.Error
 }
 
-// errorCases are all errors of the API. Examples are made by what makes the errors, where that is a function.
-var errorCases = []errorCase{
+// ErrorCases are all errors of the API. Examples are made by what makes the errors, where that is a function.
+var ErrorCases = []ErrorCase{
 	{"The body is not one JSON object, or fields are missing or wrong; `detail.fieldErrors` names all of them at once.",
 		wire.InvalidBody(wire.FieldErrors{
 			"amount":    {"expected integer, for example 25000"},
@@ -69,10 +68,10 @@ var errorHeaders = map[int][]string{
 // errorResponses describes the answers with the given error codes, by status. The headers are those that a route adds to
 // every answer to a key that is valid.
 func errorResponses(codes, headers []string) map[string]*huma.Response {
-	cases := map[int][]errorCase{}
+	cases := map[int][]ErrorCase{}
 	for _, code := range codes {
-		c := errorCaseOf(code)
-		cases[c.example.Status] = append(cases[c.example.Status], c)
+		c := ErrorCaseOf(code)
+		cases[c.Example.Status] = append(cases[c.Example.Status], c)
 	}
 	responses := map[string]*huma.Response{}
 	for status, cases := range cases {
@@ -81,29 +80,29 @@ func errorResponses(codes, headers []string) map[string]*huma.Response {
 	return responses
 }
 
-func errorResponse(status int, cases []errorCase, headers []string) *huma.Response {
+func errorResponse(status int, cases []ErrorCase, headers []string) *huma.Response {
 	var when []string
 	var codes []any
 	examples := map[string]*huma.Example{}
 	for _, c := range cases {
-		when = append(when, "`"+c.example.Code+"`: "+c.when)
-		codes = append(codes, c.example.Code)
-		examples[c.example.Code] = &huma.Example{Value: c.example}
+		when = append(when, "`"+c.Example.Code+"`: "+c.When)
+		codes = append(codes, c.Example.Code)
+		examples[c.Example.Code] = &huma.Example{Value: c.Example}
 	}
 	if status == http.StatusUnauthorized {
 		headers = nil
 	}
-	schema := &huma.Schema{Ref: errorSchema.Ref, Properties: map[string]*huma.Schema{"error": {Enum: codes}}}
+	schema := &huma.Schema{Ref: ErrorSchema.Ref, Properties: map[string]*huma.Schema{"error": {Enum: codes}}}
 	return &huma.Response{
 		Description: strings.Join(when, "\n\n"), Headers: headerRefs(slices.Concat(headers, errorHeaders[status])...),
-		Content: map[string]*huma.MediaType{mediaJSON: {Schema: schema, Examples: examples}},
+		Content: map[string]*huma.MediaType{MediaJSON: {Schema: schema, Examples: examples}},
 	}
 }
 
-func errorCaseOf(code string) errorCase {
-	i := slices.IndexFunc(errorCases, func(c errorCase) bool { return c.example.Code == code })
+func ErrorCaseOf(code string) ErrorCase {
+	i := slices.IndexFunc(ErrorCases, func(c ErrorCase) bool { return c.Example.Code == code })
 	if i < 0 {
 		panic("there is no description of the error " + code)
 	}
-	return errorCases[i]
+	return ErrorCases[i]
 }

@@ -1,39 +1,39 @@
-package httpapi
+package apidoc
 
 import (
 	"net/http"
 
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
-
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-var createRefundOperation = operation{
-	id: "createRefund", method: http.MethodPost, path: "/v1/payments/{id}/refund", tag: tagPayouts, summary: "Refund a payment",
-	description: "Gives back all or part of a collection with status `SUCCESS`. Without an `amount`, or without a body, all that is left " +
+var CreateRefund = Operation{
+	ID: "createRefund", Method: http.MethodPost, Path: "/v1/payments/{id}/refund", Tag: tagPayouts, Summary: "Refund a payment",
+	Description: "Gives back all or part of a collection with status `SUCCESS`. Without an `amount`, or without a body, all that is left " +
 		"is refunded.\n\n" +
 		"Refunds of one payment never exceed its gross `amount` in sum. No commission is taken, and the one of the payment is not given back. " +
 		"With too little float the refund is recorded with `INSUFFICIENT_FUNDS` and no money moves. The payment keeps its status; its " +
 		"`refundedAmount` and `refundableAmount` change.",
-	parameters: []*huma.Param{transactionIDParameter},
-	body:       &wire.CreateRefund, bodyOptional: true,
+	Parameters: []*huma.Param{transactionIDParameter},
+	Body:       &wire.CreateRefund, BodyOptional: true,
 	answers: []described{
 		{http.StatusCreated, "The refund was recorded: see `status`.", paymentSchema, []string{"Location"}},
 		{http.StatusOK, "The same request was made before; this is its refund as it stands now.", paymentSchema, []string{"Idempotent-Replayed"}},
 	},
 	errors: []string{"not_found", "duplicate_reference", "exceeds_refundable", "not_refundable", "quota_exceeded"},
-	examples: []example{
+	Examples: []Example{
 		{
-			name: "part", summary: "Part of a payment", status: http.StatusCreated, answer: wire.PaymentOf(partialRefund()),
-			parameters: map[string]any{"id": settledID.String()}, body: partialRefundRequest,
+			name: "part", Summary: "Part of a payment", Status: http.StatusCreated, Answer: wire.PaymentOf(partialRefund()),
+			Parameters: map[string]any{"id": settledID.String()}, Body: partialRefundRequest,
 		},
 		{
-			name: "part-again", summary: "A request that was made before", status: http.StatusOK, answer: wire.PaymentOf(partialRefund()),
-			parameters: map[string]any{"id": settledID.String()}, body: partialRefundRequest,
+			name: "part-again", Summary: "A request that was made before", Status: http.StatusOK, Answer: wire.PaymentOf(partialRefund()),
+			Parameters: map[string]any{"id": settledID.String()}, Body: partialRefundRequest,
 		},
 		{
-			name: "rest", summary: "All that is left, without a body", status: http.StatusCreated, answer: wire.PaymentOf(fullRefund()),
-			parameters: map[string]any{"id": settledID.String()},
+			name: "rest", Summary: "All that is left, without a body", Status: http.StatusCreated, Answer: wire.PaymentOf(fullRefund()),
+			Parameters: map[string]any{"id": settledID.String()},
 		},
 	},
 }
@@ -43,23 +43,23 @@ var partialRefundRequest = `{
   "reference": "` + partialRefund().Reference + `"
 }`
 
-var createDisbursementOperation = operation{
-	id: "createDisbursement", method: http.MethodPost, path: "/v1/disbursements", tag: tagPayouts, summary: "Pay out to a number",
-	description: "Pays from the merchant's float to any number, linked to no collection. No commission is taken.\n\n" +
+var CreateDisbursement = Operation{
+	ID: "createDisbursement", Method: http.MethodPost, Path: "/v1/disbursements", Tag: tagPayouts, Summary: "Pay out to a number",
+	Description: "Pays from the merchant's float to any number, linked to no collection. No commission is taken.\n\n" +
 		"The recipient decides first: a blocked SIM ends `ACCOUNT_BLOCKED`, a number that is not registered `UNKNOWN_MSISDN` (or `SUCCESS`, " +
 		"where the environment passes unknown numbers through); then the float: `INSUFFICIENT_FUNDS` if it is below the amount.\n\n" +
 		"A disbursement is a transaction like any other: read it at `GET /v1/payments/{id}`, list it with `type=disbursement`. It has no parent " +
 		"to inherit from: send the `order_ref` of its order.",
-	body: &wire.CreateDisbursement,
+	Body: &wire.CreateDisbursement,
 	answers: []described{{
 		http.StatusOK, "The disbursement was recorded, whatever its outcome: see `status`. `idempotent` tells whether that was before this request.",
 		payoutSchema, []string{"Idempotent-Replayed", "Location"},
 	}},
 	errors: []string{"not_found", "env_not_found", "duplicate_reference", "quota_exceeded"},
-	examples: []example{
-		{name: "paid", summary: "A payout that succeeds", status: http.StatusOK, answer: wire.DisbursementOf(paidDisbursement(), false), body: paidRequest},
-		{name: "paid-again", summary: "A request that was made before", status: http.StatusOK, answer: wire.DisbursementOf(paidDisbursement(), true), body: paidRequest},
-		{name: "refused", summary: "More than the float", status: http.StatusOK, answer: wire.DisbursementOf(refusedDisbursement(), false), body: `{
+	Examples: []Example{
+		{name: "paid", Summary: "A payout that succeeds", Status: http.StatusOK, Answer: wire.DisbursementOf(paidDisbursement(), false), Body: paidRequest},
+		{name: "paid-again", Summary: "A request that was made before", Status: http.StatusOK, Answer: wire.DisbursementOf(paidDisbursement(), true), Body: paidRequest},
+		{name: "refused", Summary: "More than the float", Status: http.StatusOK, Answer: wire.DisbursementOf(refusedDisbursement(), false), Body: `{
   "amount": 5000000,
   "currency": "RWF",
   "operator": "mtn",

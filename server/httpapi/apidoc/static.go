@@ -1,4 +1,4 @@
-package httpapi
+package apidoc
 
 import (
 	"crypto/sha256"
@@ -11,13 +11,13 @@ import (
 // staticCacheControl lets an answer be kept for a while, and then asks whether it has changed.
 const staticCacheControl = "public, max-age=300"
 
-// newDocumentHandler serves the API's description as JSON.
-func newDocumentHandler() http.Handler {
-	encoded, err := json.Marshal(newDocument())
+// DocumentHandler serves the API's description as JSON.
+func DocumentHandler() http.Handler {
+	encoded, err := json.Marshal(NewDocument())
 	if err != nil {
 		panic("encoding the API's description: " + err.Error()) // it is the same in every program, so every test would see it
 	}
-	return newStatic(mediaJSON, encoded)
+	return newStatic(MediaJSON, encoded)
 }
 
 // static is an answer that is the same for as long as the program runs.

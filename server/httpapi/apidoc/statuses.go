@@ -1,4 +1,4 @@
-package httpapi
+package apidoc
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// statusMeanings says what each status means.
-var statusMeanings = map[payments.Status]string{
+// StatusMeanings says what each status means.
+var StatusMeanings = map[payments.Status]string{
 	payments.Success:            "Completed; the money has moved.",
 	payments.PINInvalid:         "The payer entered a wrong PIN.",
 	payments.InsufficientFunds:  "The payer's balance is below `customerTotal`, or the merchant's float below the amount of a payout.",
@@ -28,13 +28,13 @@ func statusDescription() string {
 	var b strings.Builder
 	b.WriteString("All but `PENDING` are final.\n")
 	for _, s := range payments.Statuses {
-		fmt.Fprintf(&b, "\n- `%s`: %s", s, statusMeanings[s])
+		fmt.Fprintf(&b, "\n- `%s`: %s", s, StatusMeanings[s])
 	}
 	return b.String()
 }
 
-// latencyRange is how long an outcome takes, at least and at most.
-func latencyRange(s payments.Status) (least, most time.Duration) {
+// LatencyRange is how long an outcome takes, at least and at most.
+func LatencyRange(s payments.Status) (least, most time.Duration) {
 	least = s.Latency(func(int64) int64 { return 0 })
 	most = s.Latency(func(n int64) int64 { return n - 1 })
 	return least, most

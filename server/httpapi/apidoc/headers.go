@@ -1,12 +1,13 @@
-package httpapi
+package apidoc
 
 import (
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// rateLimitHeaders are on the answers to a sandbox that has a rate limit.
-var rateLimitHeaders = []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
+// RateLimitHeaders are on the answers to a sandbox that has a rate limit.
+var RateLimitHeaders = []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
 
 // responseHeaders are described once and referred to. A required one is on every answer that refers to it.
 var responseHeaders = map[string]*huma.Header{
@@ -29,12 +30,12 @@ var responseHeaders = map[string]*huma.Header{
 	"Retry-After":   {Required: true, Description: "Seconds to wait before the request is repeated.", Schema: count(0)},
 	"ETag":          {Required: true, Description: "Changes when the document does.", Schema: exampleText("", `"2f1c9a7e"`)},
 	"Cache-Control": {Required: true, Description: "How long the document may be kept.", Schema: exampleText("", staticCacheControl)},
-	rateLimitHeaders[0]: {
+	RateLimitHeaders[0]: {
 		Description: "Requests that the sandbox may make in any minute. Absent, like its two companions, where there is no limit.",
 		Schema:      count(1),
 	},
-	rateLimitHeaders[1]: {Description: "Requests that are left.", Schema: count(0)},
-	rateLimitHeaders[2]: {Description: "Seconds until the whole limit is there again.", Schema: count(0)},
+	RateLimitHeaders[1]: {Description: "Requests that are left.", Schema: count(0)},
+	RateLimitHeaders[2]: {Description: "Seconds until the whole limit is there again.", Schema: count(0)},
 }
 
 var requestIDParameter = &huma.Param{

@@ -1,13 +1,15 @@
-package httpapi
+package main
 
 import (
 	"html/template"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -71,16 +73,21 @@ type pageSchema struct {
 	Fields []pageField
 }
 
-func newPage() page {
-	d := newDocument()
+// verifiers are programs that verify a signature, by their languages.
+var verifiers = []struct{ language, file string }{
+	{"Go", "server/httpapi/apidoc/verify/verify.go"},
+	{"Node.js", "server/httpapi/apidoc/verify/verify.mjs"},
+}
+
+func newPage() (page, error) {
+	d := apidoc.NewDocument()
 	p := page{
-		Style: template.CSS(docsFile("page.css")), Script: template.JS(docsFile("copy.js")),
+		Style: template.CSS(apidoc.PageStyle), Script: template.JS(apidoc.PageScript),
 		Title: d.Info.Title, Version: d.Info.Version, Description: d.Info.Description,
-		KeyDescription: d.Components.SecuritySchemes[bearerScheme].Description,
+		KeyDescription: d.Components.SecuritySchemes[apidoc.BearerScheme].Description,
 		KeyExample:     pageCode{Caption: "Header", Text: "Authorization: Bearer $KEY"},
-		Delivery:       deliveryDescription, ExampleSecret: exampleSecret,
-		Verification: []pageCode{{Caption: "Go", Text: docsFile("verify/verify.go")}, {Caption: "Node.js", Text: docsFile("verify/verify.mjs")}},
-		ErrorExample: pageCode{Caption: "400", Text: indented(errorCaseOf("invalid_body").example)},
+		Delivery:       apidoc.DeliveryDescription, ExampleSecret: apidoc.ExampleSecret,
+		ErrorExample: pageCode{Caption: "400", Text: indented(apidoc.ErrorCaseOf("invalid_body").Example)},
 		Schemas:      pageSchemas(d.Components.Schemas),
 		Headers:      headerFields(d.Components.Headers),
 	}
@@ -92,50 +99,57 @@ func newPage() page {
 			p.Groups = append(p.Groups, pageGroup{ID: "group-" + tag.Name, Name: tag.Name, Description: tag.Description, Operations: operations})
 		}
 	}
-	for _, e := range describedEvents {
-		p.Events = append(p.Events, newPageEvent(e, d.Webhooks[e.transaction.Type.Event()].Post))
+	for _, e := range apidoc.Events {
+		p.Events = append(p.Events, newPageEvent(e, d.Webhooks[e.Transaction.Type.Event()].Post))
 	}
 	first := d.Webhooks[payments.Collection.Event()].Post
 	p.EventHeaders, p.EventAnswers = parameterFields(first.Parameters), pageAnswers(first)
+	for _, v := range verifiers {
+		text, err := os.ReadFile(v.file)
+		if err != nil {
+			return page{}, err
+		}
+		p.Verification = append(p.Verification, pageCode{Caption: v.language, Text: string(text)})
+	}
 	p.addTables()
-	return p
+	return p, nil
 }
 
 func (p *page) addTables() {
 	for _, s := range payments.Statuses {
-		p.Statuses = append(p.Statuses, pageStatus{string(s), statusMeanings[s]})
+		p.Statuses = append(p.Statuses, pageStatus{string(s), apidoc.StatusMeanings[s]})
 	}
 	for _, s := range payments.Scenarios {
 		status, _ := s.Status()
-		least, most := latencyRange(status)
+		least, most := apidoc.LatencyRange(status)
 		p.Scenarios = append(p.Scenarios, pageScenario{string(s), string(status), least.Milliseconds(), most.Milliseconds()})
 	}
-	for _, c := range errorCases {
-		p.Errors = append(p.Errors, pageError{c.example.Status, c.example.Code, c.when})
+	for _, c := range apidoc.ErrorCases {
+		p.Errors = append(p.Errors, pageError{c.Example.Status, c.Example.Code, c.When})
 	}
 }
 
 // tagged are the operations with a tag, in the order of their registration.
 func tagged(tag string) []pageOperation {
 	var shown []pageOperation
-	for _, o := range operations {
-		if o.tag == tag {
+	for _, o := range apidoc.Operations {
+		if o.Tag == tag {
 			shown = append(shown, newPageOperation(o))
 		}
 	}
 	return shown
 }
 
-func newPageEvent(e describedEvent, o *huma.Operation) pageEvent {
-	headers := "Content-Type: " + mediaJSON
+func newPageEvent(e apidoc.DescribedEvent, o *huma.Operation) pageEvent {
+	headers := "Content-Type: " + apidoc.MediaJSON
 	for _, h := range o.Parameters {
 		if example, is := h.Example.(string); is {
 			headers += "\n" + h.Name + ": " + example
 		}
 	}
 	return pageEvent{
-		ID: o.OperationID, Description: e.description,
-		Headers: pageCode{Caption: "Headers", Text: headers}, Body: pageCode{Caption: "Body", Text: string(e.body()), Wrap: true},
+		ID: o.OperationID, Description: e.Description,
+		Headers: pageCode{Caption: "Headers", Text: headers}, Body: pageCode{Caption: "Body", Text: string(e.Body()), Wrap: true},
 	}
 }
 

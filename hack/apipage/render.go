@@ -1,0 +1,26 @@
+package main
+
+import (
+	"html/template"
+	"strings"
+)
+
+// prose makes HTML of a description: paragraphs, and `code`.
+func prose(text string) template.HTML {
+	var b strings.Builder
+	for paragraph := range strings.SplitSeq(text, "\n\n") {
+		if paragraph == "" {
+			continue
+		}
+		b.WriteString("<p>")
+		for i, part := range strings.Split(paragraph, "`") {
+			part = template.HTMLEscapeString(part)
+			if i%2 == 1 {
+				part = "<code>" + part + "</code>"
+			}
+			b.WriteString(part)
+		}
+		b.WriteString("</p>")
+	}
+	return template.HTML(b.String())
+}

@@ -1,0 +1,138 @@
+package apidoc
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+)
+
+// Operation is what the API's description says of one route.
+type Operation struct {
+	ID, Method, Path string
+	Tag, Summary     string
+	Description      string // paragraphs of plain text, with `code` in backticks
+	Open             bool   // needs no key
+	Parameters       []*huma.Param
+	Body             *wire.RequestSchema // nil: there is none
+	BodyOptional     bool
+	answers          []described
+	errors           []string // codes, beside those of every route of its kind
+	Examples         []Example
+}
+
+// described is a status that a route answers with when nothing is wrong.
+type described struct {
+	status  int
+	when    string
+	schema  *huma.Schema // nil: an answer without a body
+	headers []string     // beside those that are on every answer
+}
+
+// Example is a request with its answer. The tests make every one of them.
+type Example struct {
+	name, Summary string
+	Parameters    map[string]any
+	Body          string // as it is sent, empty for none
+	Status        int
+	Answer        any
+}
+
+// Operations are all operations of the API, in the order in which the page shows them.
+var Operations = []Operation{
+	CreatePayment, GetPayment, ListPayments, CreateRefund, CreateDisbursement,
+	ListEvents, GetEvent, ResendEvent,
+	ListTestClients, GetTestClient, ListPrompts, AnswerPrompt,
+	GetMeta, GetHealth, GetDocument,
+}
+
+// Describe is the operation's part of the document.
+func (o Operation) Describe() *huma.Operation {
+	d := &huma.Operation{
+		OperationID: o.ID, Method: o.Method, Path: o.Path, Tags: []string{o.Tag}, Summary: o.Summary, Description: o.Description,
+		Responses: map[string]*huma.Response{},
+	}
+	if o.Open {
+		d.Security = []map[string][]string{} // overrides the document's
+	}
+	for _, p := range o.Parameters {
+		d.Parameters = append(d.Parameters, o.withExamples(p))
+	}
+	d.Parameters = append(d.Parameters, &huma.Param{Ref: "#/components/parameters/" + wire.RequestIDHeader})
+	if o.Body != nil {
+		d.RequestBody = &huma.RequestBody{Required: !o.BodyOptional, Content: map[string]*huma.MediaType{
+			MediaJSON: {Schema: componentOf(o.Body.Schema), Examples: o.requestExamples()},
+		}}
+	}
+	for _, a := range o.answers {
+		d.Responses[strconv.Itoa(a.status)] = o.response(a)
+	}
+	for status, response := range errorResponses(o.errorCodes(), o.headers()) {
+		if d.Responses[status] != nil {
+			panic(fmt.Sprintf("%s answers %s with a result and with an error", o.ID, status))
+		}
+		d.Responses[status] = response
+	}
+	return d
+}
+
+// errorCodes are the codes that an operation may be answered with: its own, and those that follow from its kind.
+func (o Operation) errorCodes() []string {
+	codes := append([]string{"internal"}, o.errors...)
+	if o.Body != nil {
+		codes = append(codes, "invalid_body", "body_too_large", "unsupported_media_type")
+	}
+	if !o.Open {
+		codes = append(codes, "unauthorized", "rate_limited", "suspended", "overloaded", "unavailable")
+	}
+	return codes
+}
+
+// headers are those that the operation adds to every answer to a valid key.
+func (o Operation) headers() []string {
+	if o.Open {
+		return nil
+	}
+	return RateLimitHeaders
+}
+
+func (o Operation) response(a described) *huma.Response {
+	r := &huma.Response{Description: a.when, Headers: headerRefs(slices.Concat(a.headers, o.headers())...)}
+	if a.schema == nil {
+		return r
+	}
+	content := &huma.MediaType{Schema: a.schema, Examples: map[string]*huma.Example{}}
+	for _, e := range o.Examples {
+		if e.Status == a.status {
+			content.Examples[e.name] = &huma.Example{Summary: e.Summary, Value: e.Answer}
+		}
+	}
+	r.Content = map[string]*huma.MediaType{MediaJSON: content}
+	return r
+}
+
+func (o Operation) requestExamples() map[string]*huma.Example {
+	examples := map[string]*huma.Example{}
+	for _, e := range o.Examples {
+		if e.Body != "" {
+			examples[e.name] = &huma.Example{Summary: e.Summary, Value: rawJSON(e.Body)}
+		}
+	}
+	return examples
+}
+
+func (o Operation) withExamples(p *huma.Param) *huma.Param {
+	shown := *p // parameters are shared by operations, examples are not
+	for _, e := range o.Examples {
+		if value, given := e.Parameters[p.Name]; given {
+			if shown.Examples == nil {
+				shown.Examples = map[string]*huma.Example{}
+			}
+			shown.Examples[e.name] = &huma.Example{Summary: e.Summary, Value: value}
+		}
+	}
+	return &shown
+}
