@@ -48,13 +48,15 @@ type Database interface {
 // databaseGate keeps reconciliations from querying a database that is unavailable.
 type databaseGate struct {
 	breaker interface{ Check(resync.Change) error }
+	ready   func(context.Context) error // nil once the tables are up to date
 }
 
-// check returns a waiting error while the database is unavailable. The resource is reconciled when the database is back.
-func (g databaseGate) check(c resync.Change) error {
+// check returns a waiting error while the database is unavailable, or its tables are not up to date. A resource that the breaker
+// blocks is reconciled when the breaker closes.
+func (g databaseGate) check(ctx context.Context, c resync.Change) error {
 	cause := g.breaker.Check(c)
 	if cause == nil {
-		return nil
+		return databaseFailure(g.ready(ctx))
 	}
 	return &waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: databaseAway(cause), cause: cause, woken: true}
 }

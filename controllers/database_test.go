@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -27,8 +28,25 @@ func (openBreaker) Check(resync.Change) error { return store.ErrUnavailable }
 
 // A resource that an open breaker blocks is not retried: it is reconciled when the breaker closes.
 func TestABlockedResourceIsNotRetried(t *testing.T) {
-	err := databaseGate{breaker: openBreaker{}}.check(resync.Change{Key: client.ObjectKey{Name: "checkout"}})
+	err := databaseGate{breaker: openBreaker{}}.check(t.Context(), resync.Change{Key: client.ObjectKey{Name: "checkout"}})
 	if !errors.Is(err, store.ErrUnavailable) || !isWoken(err) || reasonOf(err) != v1alpha1.ReasonDatabaseUnavailable {
 		t.Errorf("got %s: %v", reasonOf(err), err)
+	}
+}
+
+type closedBreaker struct{}
+
+func (closedBreaker) Check(resync.Change) error { return nil }
+
+// A resource whose tables are not up to date is retried, and says that the database is unavailable.
+func TestAResourceWaitsForTheMigration(t *testing.T) {
+	var behind error
+	gate := databaseGate{breaker: closedBreaker{}, ready: func(context.Context) error { return behind }}
+	if err := gate.check(t.Context(), resync.Change{}); err != nil {
+		t.Errorf("after the migration: %v", err)
+	}
+	behind = store.ErrUnavailable
+	if err := gate.check(t.Context(), resync.Change{}); !isWaiting(err) || isWoken(err) || reasonOf(err) != v1alpha1.ReasonDatabaseUnavailable {
+		t.Errorf("before: %s: %v", reasonOf(err), err)
 	}
 }

@@ -14,50 +14,43 @@ import (
 	"github.com/cauri-dev/cauri/server/store"
 )
 
-// someDatabase answers one question.
-type someDatabase struct{ Database }
-
-func (someDatabase) StoredCredentials(context.Context, string) (store.StoredCredentials, error) {
-	return store.StoredCredentials{KeyRotation: "asked"}, nil
-}
-
-func TestMigrated(t *testing.T) {
+func TestMigration(t *testing.T) {
 	attempts := make(chan error)
-	migrated := NewMigrated(someDatabase{}, func(context.Context) error { return <-attempts }, time.Millisecond)
+	migration := NewMigration(func(context.Context) error { return <-attempts }, time.Millisecond)
 	ended := make(chan error)
-	go func() { ended <- migrated.Start(t.Context()) }()
+	go func() { ended <- migration.Start(t.Context()) }()
 
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := migrated.StoredCredentials(cancelled, ""); !errors.Is(err, context.Canceled) {
+	if err := migration.Ready(cancelled); !errors.Is(err, context.Canceled) {
 		t.Errorf("before the first attempt ended: %v, want that the question waits", err)
 	}
 	attempts <- errors.New("the database is away")
 	attempts <- errors.New("the database is away") // the first attempt has been told by now
-	if _, err := migrated.StoredCredentials(t.Context(), ""); !errors.Is(err, store.ErrUnavailable) {
+	if err := migration.Ready(t.Context()); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("after failed attempts: %v, want that the database is not available", err)
 	}
 	attempts <- nil
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	if answer, err := migrated.StoredCredentials(t.Context(), ""); answer.KeyRotation != "asked" || err != nil {
-		t.Errorf("after the migration: %q, %v", answer.KeyRotation, err)
+	if err := migration.Ready(t.Context()); err != nil {
+		t.Errorf("after the migration: %v", err)
 	}
 }
 
 // A controller that waits for its database says so once, and again when something else is in the way.
-func TestMigratedSaysOnceWhatItWaitsFor(t *testing.T) {
+func TestMigrationLogsOnceWhatItWaitsFor(t *testing.T) {
 	away, refused := fmt.Errorf("connecting: %w", store.ErrUnavailable), errors.New("permission denied")
 	answers := []error{away, away, away, refused, refused, nil}
-	migrated := NewMigrated(someDatabase{}, func(context.Context) error {
+	migration := NewMigration(func(context.Context) error {
 		err := answers[0]
 		answers = answers[1:]
 		return err
 	}, time.Microsecond)
 	var said []string
 	log := funcr.New(func(_, line string) { said = append(said, line) }, funcr.Options{})
-	if err := migrated.Start(logr.NewContext(t.Context(), log)); err != nil {
+	if err := migration.Start(logr.NewContext(t.Context(), log)); err != nil {
 		t.Fatal(err)
 	}
 	if len(said) != 3 || !strings.Contains(said[0], "not available") || !strings.Contains(said[1], "permission denied") || !strings.Contains(said[2], "up to date") {

@@ -26,7 +26,7 @@ func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1
 
 // reconcileDatabase makes the rows follow the spec, and the Secrets with operators' credentials that it names.
 func (r *sandboxReconciler) reconcileDatabase(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation) (err error) {
-	if err := r.gate.check(resync.OfSandbox(sandbox)); err != nil {
+	if err := r.gate.check(ctx, resync.OfSandbox(sandbox)); err != nil {
 		return err
 	}
 	seen.config.Operators, seen.operatorProblem, err = r.operatorAccess(ctx, sandbox)

@@ -81,7 +81,7 @@ func (r *sandboxReconciler) reconcileDeletion(ctx context.Context, sandbox *v1al
 
 // endRows removes the sandbox's rows, or revokes its keys and leaves them.
 func (r *sandboxReconciler) endRows(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) error {
-	if err := r.gate.check(resync.OfSandbox(sandbox)); err != nil {
+	if err := r.gate.check(ctx, resync.OfSandbox(sandbox)); err != nil {
 		return deletionFailure(err)
 	}
 	if err := checkSpecIsPresent(ctx, r.live, sandbox); err != nil { // the policy may have changed, and nothing brings rows back

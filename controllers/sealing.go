@@ -21,15 +21,15 @@ type KeyRing interface {
 //
 // It is a runnable of the manager: the leader does it.
 type Sealing struct {
-	migrated *Migrated
+	ready    func(context.Context) error // nil once the tables are up to date
 	ring     KeyRing
 	reseal   func(context.Context) (store.Resealed, error)
 	interval time.Duration
 }
 
-// NewSealing looks at the stored secrets every interval.
-func NewSealing(migrated *Migrated, ring KeyRing, reseal func(context.Context) (store.Resealed, error), interval time.Duration) *Sealing {
-	return &Sealing{migrated: migrated, ring: ring, reseal: reseal, interval: interval}
+// NewSealing looks at the stored secrets every interval, once ready returns nil.
+func NewSealing(ready func(context.Context) error, ring KeyRing, reseal func(context.Context) (store.Resealed, error), interval time.Duration) *Sealing {
+	return &Sealing{ready: ready, ring: ring, reseal: reseal, interval: interval}
 }
 
 // Start works until the context ends.
@@ -58,7 +58,7 @@ type outcome struct {
 
 // round reports ok if it came to an end with the keys that it began with.
 func (s *Sealing) round(ctx context.Context) (seen outcome, ok bool) {
-	if s.migrated.ready(ctx) != nil {
+	if s.ready(ctx) != nil {
 		return outcome{}, false
 	}
 	keys := s.ring.Keys()

@@ -44,8 +44,8 @@ func TestSealing(t *testing.T) {
 		message, _, _ = strings.Cut(message, `"`)
 		logged = append(logged, message)
 	}, funcr.Options{})
-	migrated := NewMigrated(someDatabase{}, func(context.Context) error { return nil }, time.Millisecond)
-	if err := migrated.Start(t.Context()); err != nil {
+	migration := NewMigration(func(context.Context) error { return nil }, time.Millisecond)
+	if err := migration.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 
@@ -54,7 +54,7 @@ func TestSealing(t *testing.T) {
 		err    error
 	}
 	keys, asked, answers := &namedKeys{names: []string{"old"}}, make(chan struct{}), make(chan answer)
-	sealing := NewSealing(migrated, keys, func(context.Context) (store.Resealed, error) {
+	sealing := NewSealing(migration.Ready, keys, func(context.Context) (store.Resealed, error) {
 		asked <- struct{}{}
 		a := <-answers
 		return a.result, a.err

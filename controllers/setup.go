@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/url"
@@ -28,9 +29,10 @@ import (
 
 // Options are the settings of the controllers; the zero value of each that has a default means it.
 type Options struct {
-	Database Database  // required
-	BaseURL  *url.URL  // required: where the API is served; a sandbox's URL is below it
-	Random   io.Reader // required: source of keys and secrets
+	Database Database                    // required
+	Ready    func(context.Context) error // of the database's tables; default: they are
+	BaseURL  *url.URL                    // required: where the API is served; a sandbox's URL is below it
+	Random   io.Reader                   // required: source of keys and secrets
 
 	Concurrency           int              // resources of a kind reconciled at a time, default 8
 	StatusWritesPerSecond float64          // budget for live balances over all resources, default 50
@@ -48,6 +50,9 @@ type Options struct {
 }
 
 func (o *Options) setDefaults() {
+	if o.Ready == nil {
+		o.Ready = func(context.Context) error { return nil }
+	}
 	if o.Concurrency == 0 {
 		o.Concurrency = 8
 	}
@@ -144,13 +149,14 @@ const LeaseName = "cauri-controller"
 func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error) {
 	options.setDefaults()
 	breaker := resync.NewBreaker()
-	live := resync.NewLiveStatus(options.Database, mgr.GetCache(), breaker, options.Clock, options.Poll, options.StatusWritesPerSecond)
+	live := resync.NewLiveStatus(
+		options.Database, options.Ready, mgr.GetCache(), breaker, options.Clock, options.Poll, options.StatusWritesPerSecond)
 	if err := mgr.Add(live); err != nil {
 		return nil, fmt.Errorf("adding the live status: %w", err)
 	}
 	drift := &resync.Drift{
-		Database: options.Database, Cache: mgr.GetCache(), Clock: options.Clock, Interval: options.Drift, Enqueue: live.Enqueue,
-		SIM: testClientConfig, AllNamespaces: len(options.Namespaces) == 0,
+		Database: options.Database, Ready: options.Ready, Cache: mgr.GetCache(), Clock: options.Clock, Interval: options.Drift,
+		Enqueue: live.Enqueue, SIM: testClientConfig, AllNamespaces: len(options.Namespaces) == 0,
 	}
 	if err := mgr.Add(drift); err != nil {
 		return nil, fmt.Errorf("adding the check for drift: %w", err)
@@ -163,7 +169,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 	if err := mgr.Add(standings); err != nil {
 		return nil, fmt.Errorf("adding the counts of resources: %w", err)
 	}
-	gate := databaseGate{breaker: breaker}
+	gate := databaseGate{breaker: breaker, ready: options.Ready}
 	pace := pace{resync: options.Resync, retry: options.Retry}
 
 	sandboxes := &sandboxReconciler{

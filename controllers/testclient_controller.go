@@ -68,7 +68,7 @@ func (r *testClientReconciler) reconcileDeletion(ctx context.Context, testClient
 	if !hasFinalizer(testClient, v1alpha1.TestClientFinalizer) {
 		return ctrl.Result{}, nil
 	}
-	err := r.gate.check(resync.OfTestClient(testClient))
+	err := r.gate.check(ctx, resync.OfTestClient(testClient))
 	if err == nil {
 		err = databaseFailure(r.database.DeleteTestClient(ctx, string(testClient.UID)))
 	}

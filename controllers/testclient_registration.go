@@ -30,7 +30,7 @@ func (r *testClientReconciler) reconcileRegistration(ctx context.Context, testCl
 		seen.unregistered = isStalling(seen.err)
 		return seen
 	}
-	if seen.err = r.gate.check(resync.OfTestClient(testClient)); seen.err != nil {
+	if seen.err = r.gate.check(ctx, resync.OfTestClient(testClient)); seen.err != nil {
 		return seen
 	}
 	state, err := r.register(ctx, testClient, sandbox, seen.config)

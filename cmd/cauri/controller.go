@@ -127,11 +127,11 @@ func runController(ctx context.Context, f controllerFlags) error {
 	if err != nil {
 		return err
 	}
-	migrated := controllers.NewMigrated(db, func(ctx context.Context) error { return store.Migrate(ctx, f.databaseURL) }, migrationRetry)
-	if err := mgr.Add(migrated); err != nil {
+	migration := controllers.NewMigration(func(ctx context.Context) error { return store.Migrate(ctx, f.databaseURL) }, migrationRetry)
+	if err := mgr.Add(migration); err != nil {
 		return fmt.Errorf("adding the migration: %w", err)
 	}
-	if err := mgr.Add(controllers.NewSealing(migrated, keys, db.Reseal, sealingInterval)); err != nil {
+	if err := mgr.Add(controllers.NewSealing(migration.Ready, keys, db.Reseal, sealingInterval)); err != nil {
 		return fmt.Errorf("adding the sealing of stored secrets: %w", err)
 	}
 	go keys.Follow(ctx, keyPoll)
@@ -140,7 +140,8 @@ func runController(ctx context.Context, f controllerFlags) error {
 		return err
 	}
 	ready, err := controllers.SetupWithManager(mgr, controllers.Options{
-		Database:              migrated,
+		Database:              db,
+		Ready:                 migration.Ready,
 		BaseURL:               baseURL,
 		Random:                rand.Reader,
 		Concurrency:           f.concurrency,

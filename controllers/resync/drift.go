@@ -23,6 +23,7 @@ import (
 // It checks the resources that are ready for their present spec. The others are retried anyway, or have no rows.
 type Drift struct {
 	Database      Database
+	Ready         func(context.Context) error // nil once the tables are up to date
 	Cache         client.Reader
 	Clock         clock.WithTicker
 	Interval      time.Duration                                              // between two checks, and up to a fifth more
@@ -71,6 +72,9 @@ func (d *Drift) check(ctx context.Context) (drifted []Change, err error) {
 	var testClients v1alpha1.TestClientList
 	if err := d.Cache.List(ctx, &testClients, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing the TestClients: %w", err)
+	}
+	if err := d.Ready(ctx); err != nil {
+		return nil, err
 	}
 	inventory, err := d.Database.Inventory(ctx)
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 // of a spec does not pass through here and never waits for it.
 type LiveStatus struct {
 	database Database
+	ready    func(context.Context) error // nil once the tables are up to date
 	cache    client.Reader
 	breaker  *Breaker // opened and closed here
 	clock    clock.WithTicker
@@ -38,12 +39,14 @@ type LiveStatus struct {
 // lookBack is how far the first query goes back.
 const lookBack = time.Minute
 
-// NewLiveStatus queries the database every interval, and opens breaker while that fails.
+// NewLiveStatus queries the database every interval once ready returns nil, and opens breaker while either fails.
 func NewLiveStatus(
-	database Database, cache client.Reader, breaker *Breaker, clock clock.WithTicker, interval time.Duration, writesPerSecond float64,
+	database Database, ready func(context.Context) error, cache client.Reader, breaker *Breaker, clock clock.WithTicker,
+	interval time.Duration, writesPerSecond float64,
 ) *LiveStatus {
 	return &LiveStatus{
 		database:    database,
+		ready:       ready,
 		cache:       cache,
 		breaker:     breaker,
 		clock:       clock,
@@ -79,11 +82,8 @@ func (l *LiveStatus) poll(ctx context.Context) {
 	// meanwhile and in case the two clocks differ; the following ones are in the database's time.
 	since, unavailable := l.clock.Now().Add(-lookBack), false
 	for {
-		changes, next, err := l.database.ChangedAccounts(ctx, since)
-		if err == nil {
-			since = next
-			l.changed.add(l.unreported(changes))
-		}
+		next, err := l.query(ctx, since)
+		since = next
 		l.switchBreaker(ctx, unavailable, err)
 		unavailable = logTransition(ctx, log, unavailable, err)
 		l.changed.release()
@@ -93,6 +93,19 @@ func (l *LiveStatus) poll(ctx context.Context) {
 		case <-ticker.C():
 		}
 	}
+}
+
+// query queues what changed since a time, and returns the time to ask from next.
+func (l *LiveStatus) query(ctx context.Context, since time.Time) (time.Time, error) {
+	if err := l.ready(ctx); err != nil {
+		return since, err
+	}
+	changes, next, err := l.database.ChangedAccounts(ctx, since)
+	if err != nil {
+		return since, err
+	}
+	l.changed.add(l.unreported(changes))
+	return next, nil
 }
 
 // switchBreaker opens the breaker after two failures in a row, and queues all resources so that their status says so. After a
