@@ -13,9 +13,9 @@ import (
 
 // checkSpecIsPresent asks the API server whether a resource that was read from the cache still has this spec. It returns
 // errSpecChanged where the cache is behind, or the resource is gone.
-func checkSpecIsPresent(ctx context.Context, live client.Reader, read client.Object) error {
+func checkSpecIsPresent(ctx context.Context, apiReader client.Reader, read client.Object) error {
 	present := read.DeepCopyObject().(client.Object)
-	err := live.Get(ctx, client.ObjectKeyFromObject(read), present)
+	err := apiReader.Get(ctx, client.ObjectKeyFromObject(read), present)
 	switch {
 	case client.IgnoreNotFound(err) != nil:
 		return &failedError{reason: v1alpha1.ReasonRetrying, cause: fmt.Errorf("reading the resource past the cache: %w", err)}
@@ -28,13 +28,13 @@ func checkSpecIsPresent(ctx context.Context, live client.Reader, read client.Obj
 // applyPresent applies a resource to the database. Where a later generation has been applied, the cache is behind, and it returns
 // errSpecChanged. Or the API server was restored from a backup and counts generations again: then what it has is applied, in
 // place of that very generation.
-func applyPresent[T any](ctx context.Context, live client.Reader, read client.Object, apply func(rolledBack int64) (T, error)) (T, error) {
+func applyPresent[T any](ctx context.Context, apiReader client.Reader, read client.Object, apply func(rolledBack int64) (T, error)) (T, error) {
 	state, err := apply(0)
 	var stale store.ErrStaleGeneration
 	if !errors.As(err, &stale) {
 		return state, err
 	}
-	if err := checkSpecIsPresent(ctx, live, read); err != nil {
+	if err := checkSpecIsPresent(ctx, apiReader, read); err != nil {
 		return state, err
 	}
 	if state, err = apply(stale.Applied); errors.As(err, &stale) {

@@ -21,7 +21,7 @@ import (
 // sandboxReconciler makes the database and the credentials Secret follow a SandboxEnvironment.
 type sandboxReconciler struct {
 	client.Client               // reads from the cache, which holds only Secrets of the controller's own
-	live          client.Reader // reads from the API server, for Secrets that are not in the cache
+	apiReader     client.Reader // reads from the API server, for Secrets that are not in the cache
 	cache         client.Reader // as the first, and does not wait for it to hold what the controller wrote
 	places        *places
 	gate          databaseGate

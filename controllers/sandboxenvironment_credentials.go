@@ -90,7 +90,7 @@ func (r *sandboxReconciler) broughtSigningSecret(ctx context.Context, sandbox *v
 	}
 	ref := *sandbox.Spec.Webhook.SigningSecretRef
 	secret := &corev1.Secret{}
-	err := r.live.Get(ctx, client.ObjectKey{Namespace: sandbox.Namespace, Name: ref.Name}, secret)
+	err := r.apiReader.Get(ctx, client.ObjectKey{Namespace: sandbox.Namespace, Name: ref.Name}, secret)
 	switch {
 	case apierrors.IsNotFound(err):
 		return "", &waitingError{

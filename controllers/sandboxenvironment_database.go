@@ -37,7 +37,7 @@ func (r *sandboxReconciler) reconcileDatabase(ctx context.Context, sandbox *v1al
 	var taken store.ErrNameTaken
 	if errors.As(err, &taken) {
 		// There is one resource of a name: if the API server has this one, the other is gone, and its end was not seen.
-		if err := checkSpecIsPresent(ctx, r.live, sandbox); err != nil {
+		if err := checkSpecIsPresent(ctx, r.apiReader, sandbox); err != nil {
 			return err
 		}
 		seen.config.Replaces = taken.UID
@@ -53,7 +53,7 @@ func (r *sandboxReconciler) reconcileDatabase(ctx context.Context, sandbox *v1al
 }
 
 func (r *sandboxReconciler) apply(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, config *store.SandboxConfig) (store.SandboxState, error) {
-	return applyPresent(ctx, r.live, sandbox, func(rolledBack int64) (store.SandboxState, error) {
+	return applyPresent(ctx, r.apiReader, sandbox, func(rolledBack int64) (store.SandboxState, error) {
 		config.RolledBack = rolledBack
 		return r.database.ApplySandbox(ctx, *config)
 	})

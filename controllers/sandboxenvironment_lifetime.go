@@ -84,7 +84,7 @@ func (r *sandboxReconciler) endRows(ctx context.Context, sandbox *v1alpha1.Sandb
 	if err := r.gate.check(ctx, resync.OfSandbox(sandbox)); err != nil {
 		return deletionFailure(err)
 	}
-	if err := checkSpecIsPresent(ctx, r.live, sandbox); err != nil { // the policy may have changed, and nothing brings rows back
+	if err := checkSpecIsPresent(ctx, r.apiReader, sandbox); err != nil { // the policy may have changed, and nothing brings rows back
 		return deletionFailure(err)
 	}
 	end := r.database.DeleteSandbox

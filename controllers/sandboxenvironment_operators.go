@@ -69,7 +69,7 @@ func (r *sandboxReconciler) operatorAccess(ctx context.Context, sandbox *v1alpha
 // readOperatorSecret returns an operatorProblem for a Secret that is not there, or that holds no credentials.
 func (r *sandboxReconciler) readOperatorSecret(ctx context.Context, namespace, name string) (*store.OperatorCredentials, error) {
 	secret := &corev1.Secret{}
-	err := r.live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret)
+	err := r.apiReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, &operatorProblem{v1alpha1.ReasonOperatorSecretNotFound, fmt.Sprintf(

@@ -99,7 +99,7 @@ func (r *sandboxReconciler) ensureSecret(ctx context.Context, sandbox *v1alpha1.
 	if why == issueRotated || rotated {
 		// The value of an earlier spec would undo a rotation that another controller has done. This comes after the Secret was read:
 		// whoever rotates later changes the Secret, and this controller may not write it any more.
-		if err := checkSpecIsPresent(ctx, r.live, sandbox); err != nil {
+		if err := checkSpecIsPresent(ctx, r.apiReader, sandbox); err != nil {
 			return credentials{}, err
 		}
 	}
@@ -164,7 +164,7 @@ func credentialsIn(secret *corev1.Secret) credentials {
 // Secret that the sandbox does not own.
 func (r *sandboxReconciler) readOwnSecret(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey) (*corev1.Secret, error) {
 	secret := &corev1.Secret{}
-	err := r.live.Get(ctx, key, secret)
+	err := r.apiReader.Get(ctx, key, secret)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
@@ -189,7 +189,7 @@ func (r *sandboxReconciler) heldCredentials(ctx context.Context, sandbox *v1alph
 		return credentials{}, false, nil
 	}
 	former := &corev1.Secret{}
-	err = r.live.Get(ctx, client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.Status.Binding.Name}, former)
+	err = r.apiReader.Get(ctx, client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.Status.Binding.Name}, former)
 	if err != nil || !metav1.IsControlledBy(former, sandbox) {
 		return credentials{}, false, client.IgnoreNotFound(err)
 	}

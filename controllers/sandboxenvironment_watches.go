@@ -23,7 +23,7 @@ const sandboxBySecret = "cauri.dev/secret"
 
 // watch has the sandboxes reconciled when their spec, their own Secret, another Secret of a name that they use, or their
 // balance changes. secretNames is a cache of the metadata of all Secrets.
-func (r *sandboxReconciler) watch(mgr ctrl.Manager, options controller.Options, secretNames cache.Cache, live source.Source) error {
+func (r *sandboxReconciler) watch(mgr ctrl.Manager, options controller.Options, secretNames cache.Cache, changes source.Source) error {
 	ctx := context.Background() // indexes are registered at once
 	if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.SandboxEnvironment{}, sandboxBySecret, secretNamesOf); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (r *sandboxReconciler) watch(mgr ctrl.Manager, options controller.Options, 
 		Owns(&corev1.Secret{}, builder.WithPredicates(r.asWanted.news())).
 		WatchesRawSource(source.Kind(secretNames, anySecret, handler.TypedEnqueueRequestsFromMapFunc(r.sandboxesUsing(mgr.GetCache())))).
 		Watches(&v1alpha1.SandboxEnvironment{}, r.places.freed(sandboxesOfNamespace(mgr.GetCache()))).
-		WatchesRawSource(live).
+		WatchesRawSource(changes).
 		WithOptions(options).
 		Complete(r)
 }

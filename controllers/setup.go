@@ -173,32 +173,32 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 	pace := pace{resync: options.Resync, retry: options.Retry}
 
 	sandboxes := &sandboxReconciler{
-		Client:   mgr.GetClient(),
-		live:     mgr.GetAPIReader(),
-		cache:    mgr.GetCache(),
-		places:   newPlaces(options.MaxSandboxes),
-		gate:     gate,
-		database: options.Database,
-		baseURL:  options.BaseURL,
-		random:   options.Random,
-		clock:    options.Clock,
-		recorder: mgr.GetEventRecorder("cauri-controller"),
-		pace:     pace,
+		Client:    mgr.GetClient(),
+		apiReader: mgr.GetAPIReader(),
+		cache:     mgr.GetCache(),
+		places:    newPlaces(options.MaxSandboxes),
+		gate:      gate,
+		database:  options.Database,
+		baseURL:   options.BaseURL,
+		random:    options.Random,
+		clock:     options.Clock,
+		recorder:  mgr.GetEventRecorder("cauri-controller"),
+		pace:      pace,
 	}
 	if err := sandboxes.watch(mgr, controllerOptions(options), secretNames, live.Sandboxes()); err != nil {
 		return nil, fmt.Errorf("setting up the controller of SandboxEnvironments: %w", err)
 	}
 	testClients := &testClientReconciler{
-		Client:   mgr.GetClient(),
-		direct:   mgr.GetAPIReader(),
-		cache:    mgr.GetCache(),
-		places:   newPlaces(options.MaxTestClients),
-		gate:     gate,
-		database: options.Database,
-		live:     live,
-		clock:    options.Clock,
-		recorder: mgr.GetEventRecorder("cauri-controller"),
-		pace:     pace,
+		Client:     mgr.GetClient(),
+		apiReader:  mgr.GetAPIReader(),
+		cache:      mgr.GetCache(),
+		places:     newPlaces(options.MaxTestClients),
+		gate:       gate,
+		database:   options.Database,
+		liveStatus: live,
+		clock:      options.Clock,
+		recorder:   mgr.GetEventRecorder("cauri-controller"),
+		pace:       pace,
 	}
 	if err := testClients.watch(mgr, controllerOptions(options), live.TestClients()); err != nil {
 		return nil, fmt.Errorf("setting up the controller of TestClients: %w", err)

@@ -18,15 +18,15 @@ import (
 // testClientReconciler makes the database's SIM registry follow a TestClient.
 type testClientReconciler struct {
 	client.Client
-	direct   client.Reader // reads from the API server, for what the cache may not know yet
-	cache    client.Reader // as the first, and does not wait for it to hold what the controller wrote
-	places   *places
-	database Database
-	gate     databaseGate
-	live     *resync.LiveStatus // told when a sandbox has one TestClient more or less
-	clock    clock.PassiveClock
-	recorder events.EventRecorder
-	pace     pace
+	apiReader  client.Reader // reads from the API server, for what the cache may not know yet
+	cache      client.Reader // as the first, and does not wait for it to hold what the controller wrote
+	places     *places
+	database   Database
+	gate       databaseGate
+	liveStatus *resync.LiveStatus // told when a sandbox has one TestClient more or less
+	clock      clock.PassiveClock
+	recorder   events.EventRecorder
+	pace       pace
 }
 
 // +kubebuilder:rbac:groups=cauri.dev,resources=testclients,verbs=get;list;watch;patch
@@ -75,7 +75,7 @@ func (r *testClientReconciler) reconcileDeletion(ctx context.Context, testClient
 	if err != nil {
 		return r.finish(ctx, testClient, testClientObservation{err: deletionFailure(err)})
 	}
-	r.live.Touch(sandboxOf(testClient))
+	r.liveStatus.Touch(sandboxOf(testClient))
 	if err := removeFinalizer(ctx, r.Client, testClient, v1alpha1.TestClientFinalizer); err != nil {
 		return r.pace.next(err)
 	}
@@ -93,7 +93,7 @@ func (r *testClientReconciler) finish(ctx context.Context, testClient *v1alpha1.
 		return r.pace.next(err)
 	}
 	if isRegistered(before) != isRegistered(testClient) {
-		r.live.Touch(sandboxOf(testClient))
+		r.liveStatus.Touch(sandboxOf(testClient))
 	}
 	announce(r.recorder, testClient, v1alpha1.ConditionReady, before.Status.Conditions, testClient.Status.Conditions)
 	return r.pace.next(seen.err)

@@ -49,7 +49,7 @@ func (r *testClientReconciler) register(ctx context.Context, testClient *v1alpha
 		config.RolledBack = rolledBack
 		return r.database.ApplyTestClient(ctx, string(sandbox.UID), config)
 	}
-	state, err := applyPresent(ctx, r.direct, testClient, apply)
+	state, err := applyPresent(ctx, r.apiReader, testClient, apply)
 	var duplicate store.ErrDuplicateMSISDN
 	if !errors.As(err, &duplicate) {
 		return state, err
@@ -64,14 +64,14 @@ func (r *testClientReconciler) register(ctx context.Context, testClient *v1alpha
 	if err := r.database.DeleteTestClient(ctx, duplicate.HolderUID); err != nil {
 		return state, err
 	}
-	return applyPresent(ctx, r.direct, testClient, apply)
+	return applyPresent(ctx, r.apiReader, testClient, apply)
 }
 
 // exists reports whether the holder of a number is still there. One whose finalizer was taken away by hand has left its SIM
 // behind. The cache may be behind, so that the API server has the last word before a SIM is deleted.
 func (r *testClientReconciler) exists(ctx context.Context, namespace string, holder store.ErrDuplicateMSISDN) (bool, error) {
 	key := client.ObjectKey{Namespace: namespace, Name: holder.Holder}
-	for _, reader := range []client.Reader{r.Client, r.direct} {
+	for _, reader := range []client.Reader{r.Client, r.apiReader} {
 		found := &v1alpha1.TestClient{}
 		err := reader.Get(ctx, key, found)
 		switch {

@@ -26,7 +26,7 @@ const (
 
 // watch has TestClients reconciled when their spec changes, when their sandbox comes or goes, when the holder of their
 // number goes, or when their balance changes.
-func (r *testClientReconciler) watch(mgr ctrl.Manager, options controller.Options, live source.Source) error {
+func (r *testClientReconciler) watch(mgr ctrl.Manager, options controller.Options, changes source.Source) error {
 	ctx := context.Background() // indexes are registered at once
 	indexes := map[string]client.IndexerFunc{
 		testClientBySandbox: func(obj client.Object) []string { return []string{obj.(*v1alpha1.TestClient).Spec.SandboxRef.Name} },
@@ -45,7 +45,7 @@ func (r *testClientReconciler) watch(mgr ctrl.Manager, options controller.Option
 			builder.WithPredicates(predicate.Funcs{UpdateFunc: availabilityChanged})).
 		Watches(&v1alpha1.TestClient{}, handler.Funcs{DeleteFunc: enqueueSameNumber(mgr.GetCache())}).
 		Watches(&v1alpha1.TestClient{}, r.places.freed(testClientsOfSandbox(mgr.GetCache()))).
-		WatchesRawSource(live).
+		WatchesRawSource(changes).
 		WithOptions(options).
 		Complete(r)
 }
