@@ -23,7 +23,7 @@ type sandboxReconciler struct {
 	client.Client               // reads from the cache, which holds only Secrets of the controller's own
 	apiReader     client.Reader // reads from the API server, for Secrets that are not in the cache
 	cache         client.Reader // as the first, and does not wait for it to hold what the controller wrote
-	places        *places
+	capacity      *capacityLimiter
 	gate          databaseGate
 	database      Database
 	baseURL       *url.URL

@@ -21,7 +21,7 @@ func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1
 	if seen.keyRotationGrace, err = duration("spec.keyRotationGrace", graceText(sandbox), ""); err != nil {
 		return err
 	}
-	return r.takePlace(ctx, sandbox)
+	return r.checkCapacity(ctx, sandbox)
 }
 
 // reconcileDatabase makes the rows follow the spec, and the Secrets with operators' credentials that it names.

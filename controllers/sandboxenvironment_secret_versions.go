@@ -39,8 +39,8 @@ func (s *secretVersions) forget(secret client.Object) {
 	delete(s.versions, client.ObjectKeyFromObject(secret))
 }
 
-// news lets pass what is not known of the Secrets.
-func (s *secretVersions) news() predicate.Predicate {
+// changedElsewhere passes the events of the versions that are not remembered.
+func (s *secretVersions) changedElsewhere() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return !s.is(e.Object) },
 		UpdateFunc: func(e event.UpdateEvent) bool { return !s.is(e.ObjectNew) },

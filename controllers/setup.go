@@ -165,8 +165,8 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 	if err != nil {
 		return nil, err
 	}
-	standings := &standings{cache: mgr.GetCache(), counts: options.Counts}
-	if err := mgr.Add(standings); err != nil {
+	readiness := &readiness{cache: mgr.GetCache(), counts: options.Counts}
+	if err := mgr.Add(readiness); err != nil {
 		return nil, fmt.Errorf("adding the counts of resources: %w", err)
 	}
 	gate := databaseGate{breaker: breaker, ready: options.Ready}
@@ -176,7 +176,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 		Client:    mgr.GetClient(),
 		apiReader: mgr.GetAPIReader(),
 		cache:     mgr.GetCache(),
-		places:    newPlaces(options.MaxSandboxes),
+		capacity:  newCapacityLimiter(options.MaxSandboxes),
 		gate:      gate,
 		database:  options.Database,
 		baseURL:   options.BaseURL,
@@ -192,7 +192,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 		Client:     mgr.GetClient(),
 		apiReader:  mgr.GetAPIReader(),
 		cache:      mgr.GetCache(),
-		places:     newPlaces(options.MaxTestClients),
+		capacity:   newCapacityLimiter(options.MaxTestClients),
 		gate:       gate,
 		database:   options.Database,
 		liveStatus: live,
@@ -203,7 +203,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 	if err := testClients.watch(mgr, controllerOptions(options), live.TestClients()); err != nil {
 		return nil, fmt.Errorf("setting up the controller of TestClients: %w", err)
 	}
-	return standings.check, nil
+	return readiness.check, nil
 }
 
 // newSecretNames is a cache of the names of all Secrets, and of nothing else about them. It tells when a Secret appears,

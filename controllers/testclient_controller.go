@@ -20,7 +20,7 @@ type testClientReconciler struct {
 	client.Client
 	apiReader  client.Reader // reads from the API server, for what the cache may not know yet
 	cache      client.Reader // as the first, and does not wait for it to hold what the controller wrote
-	places     *places
+	capacity   *capacityLimiter
 	database   Database
 	gate       databaseGate
 	liveStatus *resync.LiveStatus // told when a sandbox has one TestClient more or less

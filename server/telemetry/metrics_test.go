@@ -57,7 +57,7 @@ func everything(t *testing.T) *prometheus.Registry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resources.Set("TestClient", "a/b", Standing{Ready: Condition{"Ready", "False", "InvalidSpec"},
+	resources.Set("TestClient", "a/b", ResourceState{Ready: Condition{"Ready", "False", "InvalidSpec"},
 		Conditions: []Condition{{"Stalled", "True", "InvalidSpec"}}})
 	return registry
 }
@@ -181,9 +181,9 @@ func TestResourcesGoWithTheirSeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	ready, bad := Condition{"Ready", "True", "Ready"}, Condition{"Ready", "False", "InvalidSpec"}
-	r.Set("SandboxEnvironment", "a/one", Standing{Ready: ready})
-	r.Set("SandboxEnvironment", "a/two", Standing{Ready: ready})
-	r.Set("TestClient", "a/one", Standing{Ready: bad, Conditions: []Condition{{"Stalled", "True", "InvalidSpec"}}})
+	r.Set("SandboxEnvironment", "a/one", ResourceState{Ready: ready})
+	r.Set("SandboxEnvironment", "a/two", ResourceState{Ready: ready})
+	r.Set("TestClient", "a/one", ResourceState{Ready: bad, Conditions: []Condition{{"Stalled", "True", "InvalidSpec"}}})
 	if n, err := testutil.GatherAndCount(registry); n != 0 || err != nil {
 		t.Errorf("%d series from a replica that does not lead, %v", n, err)
 	}
@@ -200,8 +200,8 @@ func TestResourcesGoWithTheirSeries(t *testing.T) {
 cauri_resources{kind="TestClient",ready="False",reason="InvalidSpec"} 1
 ` + helpOthers + `cauri_resource_conditions{condition="Stalled",kind="TestClient",reason="InvalidSpec",status="True"} 1
 `)
-	r.Set("TestClient", "a/one", Standing{Ready: ready}) // mended
-	r.Set("TestClient", "a/one", Standing{Ready: ready}) // the same again
+	r.Set("TestClient", "a/one", ResourceState{Ready: ready}) // mended
+	r.Set("TestClient", "a/one", ResourceState{Ready: ready}) // the same again
 	r.Remove("SandboxEnvironment", "a/two")
 	r.Remove("SandboxEnvironment", "a/never")
 	expect(help + `cauri_resources{kind="SandboxEnvironment",ready="True",reason="Ready"} 1

@@ -11,7 +11,7 @@ import (
 // scrape costs as many series as there are reasons, however many resources there are. A count goes with its last resource.
 type Resources struct {
 	mu         sync.Mutex
-	known      map[resourceName]Standing
+	known      map[resourceName]ResourceState
 	ready      map[readyLabels]int
 	conditions map[conditionLabels]int
 	counted    func() bool
@@ -27,8 +27,8 @@ type conditionLabels struct{ kind, condition, status, reason string }
 // Condition is a condition of a resource.
 type Condition struct{ Type, Status, Reason string }
 
-// Standing is how a resource stands.
-type Standing struct {
+// ResourceState is the conditions of a resource.
+type ResourceState struct {
 	Ready      Condition
 	Conditions []Condition // the others
 }
@@ -37,13 +37,13 @@ type Standing struct {
 // the controller one alone shall tell.
 func NewResources(registry prometheus.Registerer, counted func() bool) (*Resources, error) {
 	r := &Resources{
-		known: map[resourceName]Standing{}, ready: map[readyLabels]int{}, conditions: map[conditionLabels]int{}, counted: counted,
+		known: map[resourceName]ResourceState{}, ready: map[readyLabels]int{}, conditions: map[conditionLabels]int{}, counted: counted,
 	}
 	return r, registry.Register(r)
 }
 
-// Set counts a resource by how it stands, in place of how it stood before.
-func (r *Resources) Set(kind, key string, now Standing) {
+// Set counts a resource by its present conditions, in place of those before.
+func (r *Resources) Set(kind, key string, now ResourceState) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := resourceName{kind, key}
@@ -61,7 +61,7 @@ func (r *Resources) Remove(kind, key string) {
 	delete(r.known, at)
 }
 
-func (r *Resources) count(at resourceName, s Standing, by int) {
+func (r *Resources) count(at resourceName, s ResourceState, by int) {
 	if s.Ready.Status == "" {
 		return // not counted before
 	}

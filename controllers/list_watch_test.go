@@ -35,7 +35,7 @@ func TestAPIServerThatIsAwayIsAskedAgain(t *testing.T) {
 				asked++
 				return err
 			}
-			lw := insistent{after: time.Millisecond, asked: toolscache.ToListerWatcherWithContext(&toolscache.ListWatch{
+			lw := retryingListerWatcher{after: time.Millisecond, inner: toolscache.ToListerWatcherWithContext(&toolscache.ListWatch{
 				ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 					return &v1alpha1.TestClientList{}, answer()
 				},
@@ -57,7 +57,7 @@ func TestAPIServerThatIsAwayIsAskedAgain(t *testing.T) {
 func TestAPIServerIsNotAskedAgainByWhoEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	asked := 0
-	_, err := insist(ctx, time.Hour, func() (int, error) {
+	_, err := retryUnreachable(ctx, time.Hour, func() (int, error) {
 		asked++
 		cancel()
 		return 0, syscall.ECONNREFUSED

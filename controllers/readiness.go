@@ -16,27 +16,27 @@ import (
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// standings follows the cache, in every replica: it counts how resources stand, for the metrics, and knows when the cache holds all
-// of them, before which the controller is not ready.
-type standings struct {
+// readiness follows the cache, in every replica. It counts the resources by their conditions, for the metrics. The controller is
+// ready when the cache holds all resources.
+type readiness struct {
 	cache  cache.Cache
 	counts *telemetry.Resources // nil: nothing is counted
 	synced atomic.Bool
 }
 
-// counted are the kinds that are counted.
-var counted = map[string]client.Object{
+// countedKinds are the kinds of the resources that are counted.
+var countedKinds = map[string]client.Object{
 	"SandboxEnvironment": &v1alpha1.SandboxEnvironment{},
 	"TestClient":         &v1alpha1.TestClient{},
 }
 
-// NeedLeaderElection makes the manager run it in every replica: one that waits for its turn has a full cache by then.
-func (s *standings) NeedLeaderElection() bool { return false }
+// NeedLeaderElection makes the manager run it in every replica: a replica that becomes the leader has a full cache already.
+func (s *readiness) NeedLeaderElection() bool { return false }
 
 // Start follows the cache until the context ends.
-func (s *standings) Start(ctx context.Context) error {
+func (s *readiness) Start(ctx context.Context) error {
 	var registered []toolscache.InformerSynced
-	for kind, object := range counted {
+	for kind, object := range countedKinds {
 		informer, err := s.cache.GetInformer(ctx, object)
 		if err != nil {
 			if interrupted(ctx) {
@@ -55,10 +55,10 @@ func (s *standings) Start(ctx context.Context) error {
 	return nil
 }
 
-func (s *standings) handler(kind string) toolscache.ResourceEventHandler {
+func (s *readiness) handler(kind string) toolscache.ResourceEventHandler {
 	set := func(object any) {
 		if o, ok := object.(client.Object); ok && s.counts != nil {
-			s.counts.Set(kind, client.ObjectKeyFromObject(o).String(), standingOf(o))
+			s.counts.Set(kind, client.ObjectKeyFromObject(o).String(), stateOf(o))
 		}
 	}
 	return toolscache.ResourceEventHandlerFuncs{
@@ -73,27 +73,26 @@ func (s *standings) handler(kind string) toolscache.ResourceEventHandler {
 }
 
 // check is the probe of the caches.
-func (s *standings) check(*http.Request) error {
+func (s *readiness) check(*http.Request) error {
 	if !s.synced.Load() {
 		return errors.New("the caches are not filled yet")
 	}
 	return nil
 }
 
-// standingOf is how a resource stands by its conditions. What Ready said of an older generation is not told: it says nothing about
-// the present spec.
-func standingOf(object client.Object) telemetry.Standing {
-	standing := telemetry.Standing{Ready: telemetry.Condition{Status: string(metav1.ConditionUnknown), Reason: v1alpha1.ReasonPending}}
+// stateOf returns the conditions of a resource. A Ready of an older generation says nothing about the present spec: it is not used.
+func stateOf(object client.Object) telemetry.ResourceState {
+	state := telemetry.ResourceState{Ready: telemetry.Condition{Status: string(metav1.ConditionUnknown), Reason: v1alpha1.ReasonPending}}
 	for _, c := range conditionsOf(object) {
 		told := telemetry.Condition{Type: c.Type, Status: string(c.Status), Reason: c.Reason}
 		switch {
 		case c.Type != v1alpha1.ConditionReady:
-			standing.Conditions = append(standing.Conditions, told)
+			state.Conditions = append(state.Conditions, told)
 		case c.ObservedGeneration == object.GetGeneration():
-			standing.Ready = told
+			state.Ready = told
 		}
 	}
-	return standing
+	return state
 }
 
 func conditionsOf(object client.Object) []metav1.Condition {

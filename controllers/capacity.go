@@ -1,0 +1,185 @@
+package controllers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+)
+
+// capacityLimiter limits how many resources of one kind are admitted in a scope: sandboxes in a namespace, or TestClients in a
+// sandbox. It admits the oldest first. An admitted resource stays admitted, also when the limit is lowered.
+type capacityLimiter struct {
+	limit int // 0: none
+
+	mutex    sync.Mutex
+	reserved map[string]map[types.UID]bool // by scope: admitted here, and not yet shown as admitted by the cache
+}
+
+func newCapacityLimiter(limit int) *capacityLimiter {
+	return &capacityLimiter{limit: limit, reserved: map[string]map[types.UID]bool{}}
+}
+
+// candidate is a resource that is admitted or asks to be.
+type candidate struct {
+	metav1.Object
+	admitted bool // by its status
+}
+
+// older reports whether a comes before b. Times of creation are whole seconds, so that the name decides too.
+func older(a, b candidate) bool {
+	first, second := a.GetCreationTimestamp(), b.GetCreationTimestamp()
+	return cmp.Or(first.Compare(second.Time), cmp.Compare(a.GetName(), b.GetName())) < 0
+}
+
+// admit reports whether there is room for self. all lists the scope, as the cache has it; it is not called for a resource that is
+// admitted already. The error is that of all.
+func (l *capacityLimiter) admit(scope string, self candidate, all func() ([]candidate, error)) (bool, error) {
+	if l.limit == 0 || self.admitted {
+		return true, nil
+	}
+	l.mutex.Lock() // also while the list is read: whoever was admitted since is in the list, or in l.reserved
+	defer l.mutex.Unlock()
+	if l.reserved[scope][self.GetUID()] {
+		return true, nil
+	}
+	others, err := all()
+	if err != nil {
+		return false, err
+	}
+	before := 0
+	reserved := map[types.UID]bool{}
+	for _, other := range others {
+		switch {
+		case other.GetUID() == self.GetUID():
+		case other.admitted:
+			before++
+		case l.reserved[scope][other.GetUID()]:
+			reserved[other.GetUID()] = true
+			before++
+		case other.GetDeletionTimestamp() == nil && older(other, self):
+			before++
+		}
+	}
+	l.reserved[scope] = reserved
+	if before >= l.limit {
+		return false, nil
+	}
+	reserved[self.GetUID()] = true
+	return true, nil
+}
+
+// next names the resources to admit when there is room again: the oldest that are not admitted, at most as many as the limit.
+func (l *capacityLimiter) next(all []candidate) []reconcile.Request {
+	waiting := slices.DeleteFunc(all, func(c candidate) bool { return c.admitted || c.GetDeletionTimestamp() != nil })
+	slices.SortFunc(waiting, func(a, b candidate) int {
+		if older(a, b) {
+			return -1
+		}
+		return 1
+	})
+	requests := make([]reconcile.Request, min(len(waiting), l.limit))
+	for i := range requests {
+		requests[i].NamespacedName = client.ObjectKey{Namespace: waiting[i].GetNamespace(), Name: waiting[i].GetName()}
+	}
+	return requests
+}
+
+// onDelete reconciles the resources that a deletion makes room for. list finds the scope of the deleted resource.
+func (l *capacityLimiter) onDelete(list func(context.Context, client.Object) ([]candidate, error)) handler.EventHandler {
+	return handler.Funcs{DeleteFunc: func(
+		ctx context.Context, e event.DeleteEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request],
+	) {
+		if l.limit == 0 {
+			return
+		}
+		all, err := list(ctx, e.Object)
+		if err != nil { // only while the cache is being stopped
+			return
+		}
+		for _, request := range l.next(all) {
+			queue.Add(request)
+		}
+	}}
+}
+
+// sandboxesOfNamespace lists the sandboxes beside one. Their objects are the cache's own: callers only read them.
+func sandboxesOfNamespace(cache client.Reader) func(context.Context, client.Object) ([]candidate, error) {
+	return func(ctx context.Context, beside client.Object) ([]candidate, error) {
+		var list v1alpha1.SandboxEnvironmentList
+		if err := cache.List(ctx, &list, client.InNamespace(beside.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("listing the SandboxEnvironments of the namespace: %w", err)
+		}
+		all := make([]candidate, len(list.Items))
+		for i := range list.Items {
+			all[i] = sandboxCandidate(&list.Items[i])
+		}
+		return all, nil
+	}
+}
+
+func sandboxCandidate(sandbox *v1alpha1.SandboxEnvironment) candidate {
+	return candidate{sandbox, sandbox.Status.OrganizationID != ""}
+}
+
+// testClientsOfSandbox is as sandboxesOfNamespace.
+func testClientsOfSandbox(cache client.Reader) func(context.Context, client.Object) ([]candidate, error) {
+	return func(ctx context.Context, beside client.Object) ([]candidate, error) {
+		var list v1alpha1.TestClientList
+		sandbox := sandboxOf(beside.(*v1alpha1.TestClient))
+		err := cache.List(ctx, &list, client.InNamespace(sandbox.Namespace), client.MatchingFields{testClientBySandbox: sandbox.Name},
+			client.UnsafeDisableDeepCopy)
+		if err != nil {
+			return nil, fmt.Errorf("listing the TestClients of the sandbox: %w", err)
+		}
+		all := make([]candidate, len(list.Items))
+		for i := range list.Items {
+			all[i] = testClientCandidate(&list.Items[i])
+		}
+		return all, nil
+	}
+}
+
+func testClientCandidate(testClient *v1alpha1.TestClient) candidate {
+	return candidate{testClient, isRegistered(testClient)}
+}
+
+// checkCapacity returns a stalling error for a sandbox that its namespace has no room for.
+func (r *sandboxReconciler) checkCapacity(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) error {
+	admitted, err := r.capacity.admit(sandbox.Namespace, sandboxCandidate(sandbox), func() ([]candidate, error) {
+		return sandboxesOfNamespace(r.cache)(ctx, sandbox)
+	})
+	return overCapacity(admitted, err, "Cauri allows at most %d SandboxEnvironments in a namespace: delete one that you do not need, or ask "+
+		"your platform team for a higher --max-sandboxes-per-namespace. This one becomes ready by itself when there is room.", r.capacity.limit)
+}
+
+// checkCapacity returns a stalling error for a TestClient that its sandbox has no room for.
+func (r *testClientReconciler) checkCapacity(ctx context.Context, testClient *v1alpha1.TestClient) error {
+	admitted, err := r.capacity.admit(sandboxOf(testClient).String(), testClientCandidate(testClient), func() ([]candidate, error) {
+		return testClientsOfSandbox(r.cache)(ctx, testClient)
+	})
+	return overCapacity(admitted, err, "Cauri allows at most %d TestClients in a sandbox: delete one that you do not need, or ask your "+
+		"platform team for a higher --max-test-clients-per-sandbox. This one becomes ready by itself when there is room.", r.capacity.limit)
+}
+
+func overCapacity(admitted bool, err error, format string, limit int) error {
+	switch {
+	case err != nil:
+		return &failedError{reason: v1alpha1.ReasonRetrying, cause: err}
+	case admitted:
+		return nil
+	default:
+		return &stallingError{reason: v1alpha1.ReasonLimitExceeded, message: fmt.Sprintf(format, limit)}
+	}
+}

@@ -1,0 +1,72 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
+)
+
+// How often an unreachable API server is retried. The backoff of client-go doubles up to a minute: users who apply something after
+// the API server is back would wait for it.
+const (
+	retryInterval = time.Second // and up to as much again, at random
+	retryFor      = time.Minute // then client-go retries, and logs
+)
+
+// newInformer returns an informer that reconnects soon after the API server was unreachable.
+func newInformer(
+	lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers,
+) toolscache.SharedIndexInformer {
+	retrying := retryingListerWatcher{toolscache.ToListerWatcherWithContext(lw), retryInterval}
+	return toolscache.NewSharedIndexInformer(retrying, obj, resync, indexers)
+}
+
+// retryingListerWatcher retries while no answer comes. It returns an answer that is an error: client-go backs off from an API
+// server that is too busy.
+type retryingListerWatcher struct {
+	inner toolscache.ListerWatcherWithContext
+	after time.Duration
+}
+
+var (
+	_ toolscache.ListerWatcher            = retryingListerWatcher{}
+	_ toolscache.ListerWatcherWithContext = retryingListerWatcher{}
+)
+
+func (i retryingListerWatcher) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	return retryUnreachable(ctx, i.after, func() (runtime.Object, error) { return i.inner.ListWithContext(ctx, options) })
+}
+
+func (i retryingListerWatcher) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	return retryUnreachable(ctx, i.after, func() (watch.Interface, error) { return i.inner.WatchWithContext(ctx, options) })
+}
+
+func (i retryingListerWatcher) List(options metav1.ListOptions) (runtime.Object, error) {
+	return i.ListWithContext(context.Background(), options)
+}
+
+func (i retryingListerWatcher) Watch(options metav1.ListOptions) (watch.Interface, error) {
+	return i.WatchWithContext(context.Background(), options)
+}
+
+func retryUnreachable[T any](ctx context.Context, after time.Duration, ask func() (T, error)) (T, error) {
+	for end := time.Now().Add(retryFor); ; {
+		answer, err := ask()
+		var answered apierrors.APIStatus
+		if err == nil || errors.As(err, &answered) || time.Now().After(end) {
+			return answer, err
+		}
+		select {
+		case <-ctx.Done():
+			return answer, err
+		case <-time.After(wait.Jitter(after, 1)):
+		}
+	}
+}
