@@ -45,7 +45,7 @@ test: build bin/helm ## Run all tests; RACE=all uses the race detector everywher
 	@bin/localcluster pgbouncer >/dev/null
 	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" && export KUBEBUILDER_ASSETS CAURI_TEST_PROGRAM="$(CURDIR)/bin/cauri" && \
 	  bin/localcluster postgres --no-fsync -- hack/test.sh $(RACE:all=./...)
-	@cd hack/localcluster && go test -vet=off .
+	@cd hack/localcluster && go test -vet=off ./...
 	@cd hack/images && go test -vet=off -count=1 . # it reads files that Go's cache of test results does not know of
 	@echo "All tests passed. Next: \`make up\` runs the whole system on this machine."
 

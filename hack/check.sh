@@ -17,7 +17,7 @@ fi
 
 go vet ./... || problem "go vet"
 bin/staticcheck ./... || problem "staticcheck"
-(cd hack/localcluster && go vet . && ../../bin/staticcheck .) || problem "go vet or staticcheck in hack/localcluster"
+(cd hack/localcluster && go vet ./... && ../../bin/staticcheck ./...) || problem "go vet or staticcheck in hack/localcluster"
 (cd hack/images && go vet . && ../../bin/staticcheck .) || problem "go vet or staticcheck in hack/images"
 
 before=$(mktemp -d)

@@ -13,6 +13,13 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/hack/localcluster/image"
+	"github.com/cauri-dev/cauri/hack/localcluster/kube"
+	"github.com/cauri-dev/cauri/hack/localcluster/node"
+	"github.com/cauri-dev/cauri/hack/localcluster/postgres"
+	"github.com/cauri-dev/cauri/hack/localcluster/process"
+	"github.com/cauri-dev/cauri/hack/localcluster/up"
 )
 
 func main() {
@@ -21,7 +28,7 @@ func main() {
 	context.AfterFunc(ctx, stop)
 
 	err := newRootCommand().ExecuteContext(ctx)
-	var status exitStatus
+	var status process.ExitStatus
 	switch {
 	case err == nil:
 	case errors.As(err, &status):
@@ -32,11 +39,6 @@ func main() {
 	}
 }
 
-// exitStatus is the exit code of a command that was run for the user and that has said itself what was wrong.
-type exitStatus int
-
-func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
-
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "localcluster",
@@ -46,12 +48,7 @@ and the roles of the cauri program. Nothing is started as a system service, and 
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newUpCommand(), newDownCommand(), newStatusCommand(), newAssetsCommand(), newPostgresCommand(), newPgBouncerCommand(),
-		newImageCommand(), newImagesCommand(), newNodeCommand(), newNodeInitCommand(), newNodeInsideCommand())
+	root.AddCommand(up.NewUpCommand(), up.NewDownCommand(), up.NewStatusCommand(), kube.NewAssetsCommand(), postgres.NewCommand(), postgres.NewPgBouncerCommand(),
+		image.NewCommand(), image.NewImagesCommand(), node.NewCommand(), node.NewInitCommand(), node.NewInsideCommand())
 	return root
-}
-
-// addStateFlag adds the flag that every command about a running set of processes has.
-func addStateFlag(cmd *cobra.Command, dir *string) {
-	cmd.Flags().StringVar(dir, "dir", ".cauri", "the folder that holds logs, certificates, data and what is running")
 }

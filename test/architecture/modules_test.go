@@ -15,7 +15,7 @@ func TestModulesShareVersions(t *testing.T) {
 	const root = "../.."
 	type use struct{ version, module string }
 	uses := map[string]use{}
-	for _, module := range []string{".", "hack/localcluster", "hack/localcluster/coredns", "hack/images", "hack/tools"} {
+	for _, module := range []string{".", "hack/localcluster", "hack/localcluster/source/coredns", "hack/images", "hack/tools"} {
 		path := filepath.Join(root, module, "go.mod")
 		text, err := os.ReadFile(path)
 		if err != nil {

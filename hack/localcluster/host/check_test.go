@@ -1,0 +1,31 @@
+package host
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/cauri-dev/cauri/hack/localcluster/testkit"
+)
+
+func TestCheckSystem(t *testing.T) {
+	t.Parallel()
+	if err := checkSystemNamed("linux", ""); err != nil {
+		t.Error(err)
+	}
+	testkit.WantAdvice(t, checkSystemNamed("darwin", "give both A and B"), "need Linux", "darwin", "Linux VM", "WSL2", "give both A and B")
+}
+
+func TestEnoughSpace(t *testing.T) {
+	t.Parallel()
+	if err := enoughSpace(500*Mebibyte, 500*Mebibyte, "/x", "tests", "free some"); err != nil {
+		t.Error(err)
+	}
+	testkit.WantAdvice(t, enoughSpace(499*Mebibyte, 500*Mebibyte, "/x", "tests", "free some"), "tests", "499 MB", "/x", "500 MB", "free some")
+}
+
+func TestCheckSpaceOfAFolderToBeMade(t *testing.T) {
+	t.Parallel()
+	if err := CheckSpace(filepath.Join(t.TempDir(), "not", "yet"), 1, "tests", ""); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,40 @@
+package host
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// EndOf returns the last lines of a program's output.
+func EndOf(text string, count int) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-count):], "\n")
+}
+
+// LastLines returns the end of a file; nothing if it cannot be read.
+func LastLines(path string, count int) []string {
+	const longest = 300 // a line of a log may be a whole object
+	file, err := os.Open(filepath.Clean(path))
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.Size() > 64<<10 {
+		file.Seek(-64<<10, io.SeekEnd)
+	}
+	content, _ := io.ReadAll(file)
+	text := strings.TrimRight(string(content), "\n")
+	if text == "" {
+		return nil
+	}
+	lines := strings.Split(text, "\n")
+	lines = lines[max(0, len(lines)-count):]
+	for i, line := range lines {
+		if len(line) > longest {
+			lines[i] = line[:longest] + "..."
+		}
+	}
+	return lines
+}

@@ -1,0 +1,39 @@
+package kube
+
+import (
+	"strings"
+
+	"github.com/cauri-dev/cauri/hack/localcluster/host"
+	"github.com/cauri-dev/cauri/hack/localcluster/process"
+	"github.com/cauri-dev/cauri/hack/localcluster/source"
+)
+
+// spaceForBuild was measured for a first build: compiled packages, source, and temporary files of the linker.
+const spaceForBuild = 8000 * host.Mebibyte
+
+// kubePrograms are the names by which localkube is called, each a link to it.
+var kubePrograms = []string{process.EtcdName, process.APIServerName, process.ControllerManagerName, process.SchedulerName, process.KubeletName, process.ProxyName, "kubectl"}
+
+// FindBuild names the build of Kubernetes in its present state.
+func FindBuild() (source.Build, error) {
+	build, err := source.Build{
+		Name: "localkube", Links: kubePrograms,
+		Cost: "5 to 10 minutes on two cores and 8 GB of disk, most of it in Go's caches", Space: spaceForBuild,
+	}.Find("kube", "k8s.io/kubernetes")
+	build.What = "Kubernetes " + build.Version + " (etcd, API server, controller manager, scheduler, kubelet, proxy, kubectl)"
+	build.LinkerFlags = kubeLinkerFlags(build.Version)
+	return build, err
+}
+
+// kubeLinkerFlags tell the programs their version: that is otherwise done by Kubernetes' own scripts, and clients refuse a
+// server without one.
+func kubeLinkerFlags(version string) string {
+	parts := strings.SplitN(strings.TrimPrefix(version, "v")+"..", ".", 3)
+	const variable = "-X k8s.io/component-base/version."
+	return strings.Join([]string{
+		variable + "gitVersion=" + version,
+		variable + "gitMajor=" + parts[0],
+		variable + "gitMinor=" + parts[1],
+		variable + "gitTreeState=clean",
+	}, " ")
+}

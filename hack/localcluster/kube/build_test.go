@@ -1,0 +1,24 @@
+package kube
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cauri-dev/cauri/hack/localcluster/source"
+)
+
+func TestKubernetesVersionOfTheSource(t *testing.T) {
+	t.Parallel()
+	version, err := source.RequiredVersion(filepath.Join("..", "source", "kube", "go.mod"), "k8s.io/kubernetes")
+	if err != nil || !strings.HasPrefix(version, "v1.") {
+		t.Fatalf("RequiredVersion = %q, %v", version, err)
+	}
+	// What is told to the programs has to be the version that is linked in.
+	flags := kubeLinkerFlags("v1.36.3")
+	for _, part := range []string{"gitVersion=v1.36.3", "gitMajor=1", "gitMinor=36 "} {
+		if !strings.Contains(flags, part) {
+			t.Errorf("%q is not in %q", part, flags)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cauri-dev/cauri/hack/localcluster/host"
+)
+
+const cgroupMount = "/sys/fs/cgroup"
+
+// unifiedCgroups tells whether there is one hierarchy for all controllers (version 2) or one for each (version 1).
+func unifiedCgroups(mount string) bool {
+	_, err := os.Stat(filepath.Join(mount, "cgroup.controllers"))
+	return err == nil
+}
+
+// makeCgroup makes the cgroup below which those of pods will be, for all controllers.
+func makeCgroup(name string) error {
+	err := makeCgroupIn(cgroupMount, name)
+	if err == nil {
+		err = weighCgroupIn(cgroupMount, name)
+	}
+	if err != nil {
+		return fmt.Errorf("making a cgroup: %w; in a container that has no cgroups of its own, %s", err, withoutNode)
+	}
+	return nil
+}
+
+// processesWorth is as how many processes all pods together count where the machine has not enough CPU for everybody. The kernel takes
+// their cgroup for one: on a busy machine nothing in a pod would be done in time, not even a probe be answered.
+const processesWorth = 16
+
+// weighCgroupIn gives the cgroup its share of CPU, in units of either version.
+func weighCgroupIn(mount, name string) error {
+	for path, one := range map[string]int{filepath.Join("cpu", name, "cpu.shares"): 1024, filepath.Join(name, "cpu.weight"): 100} {
+		err := os.WriteFile(filepath.Join(mount, path), []byte(strconv.Itoa(processesWorth*one)), 0o644)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // that of the other version is not there
+			return err
+		}
+	}
+	return nil
+}
+
+func makeCgroupIn(mount, name string) error {
+	if unifiedCgroups(mount) {
+		if err := enableControllers(mount); err != nil {
+			return err
+		}
+		folder := filepath.Join(mount, name)
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return err
+		}
+		return enableControllers(folder)
+	}
+	hierarchies, err := cgroupHierarchies(mount)
+	if err != nil {
+		return err
+	}
+	for _, hierarchy := range hierarchies {
+		if err := os.MkdirAll(filepath.Join(hierarchy, name), 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enableControllers has the children of a cgroup of version 2 have what itself has of the controllers that pods need.
+func enableControllers(folder string) error {
+	content, err := os.ReadFile(filepath.Join(folder, "cgroup.controllers"))
+	if err != nil {
+		return err
+	}
+	available := strings.Fields(string(content))
+	var enabled []string
+	for _, controller := range []string{"cpuset", "cpu", "io", "memory", "hugetlb", "pids"} {
+		if slices.Contains(available, controller) {
+			enabled = append(enabled, "+"+controller)
+		}
+	}
+	return os.WriteFile(filepath.Join(folder, "cgroup.subtree_control"), []byte(strings.Join(enabled, " ")), 0o644)
+}
+
+// cgroupHierarchies are the mounts of version 1, each once: some are known by a second name, as a link.
+func cgroupHierarchies(mount string) ([]string, error) {
+	entries, err := os.ReadDir(mount)
+	if err != nil {
+		return nil, err
+	}
+	var hierarchies []string
+	for _, entry := range entries {
+		// The hierarchy that systemd has of version 2 beside those of version 1 has no controllers.
+		if entry.IsDir() && entry.Name() != "unified" {
+			hierarchies = append(hierarchies, filepath.Join(mount, entry.Name()))
+		}
+	}
+	if len(hierarchies) == 0 {
+		return nil, fmt.Errorf("there are no cgroups in %s", mount)
+	}
+	return hierarchies, nil
+}
+
+// removeCgroup removes the cgroup with all below it. The processes in it have been killed, which takes a moment to be seen.
+func removeCgroup(name string) error {
+	err := host.Poll(context.Background(), host.PollFast, 20*time.Second, func(context.Context) error { return removeCgroupIn(cgroupMount, name) })
+	if err != nil {
+		return fmt.Errorf("removing the cgroup of a node: %w; look for what runs in it: cat %s/pids/%s/**/cgroup.procs", err, cgroupMount, name)
+	}
+	return nil
+}
+
+func removeCgroupIn(mount, name string) error {
+	tops, err := filepath.Glob(filepath.Join(mount, "*", name))
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, top := range append(tops, filepath.Join(mount, name)) {
+		failed = errors.Join(failed, removeFolders(top))
+	}
+	return failed
+}
+
+// removeFolders removes folders alone, the inner ones first: the files of a cgroup are not files.
+func removeFolders(top string) error {
+	var folders []string
+	err := filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			folders = append(folders, path)
+		}
+		return nil // what is gone is gone
+	})
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, folder := range slices.Backward(folders) {
+		if err := os.Remove(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return failed
+}

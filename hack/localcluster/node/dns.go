@@ -1,0 +1,25 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+)
+
+// resolves asks the DNS server of the cluster for a name, by the address of its Service. That it answers shows that pods, the
+// proxy's rules and the DNS server work.
+func resolves(ctx context.Context, name string) error {
+	resolver := net.Resolver{
+		PreferGo: true,
+		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "udp", net.JoinHostPort(dnsServiceIP, "53"))
+		},
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if _, err := resolver.LookupHost(ctx, name+"."); err != nil {
+		return fmt.Errorf("asking the cluster's DNS server: %w", err)
+	}
+	return nil
+}

@@ -1,3 +1,0 @@
-module github.com/cauri-dev/cauri/hack/localcluster/pause
-
-go 1.26.0

@@ -1,0 +1,129 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/hack/localcluster/host"
+	"github.com/cauri-dev/cauri/hack/localcluster/process"
+)
+
+const TestDatabaseVariable = "CAURI_TEST_DATABASE_URL"
+
+func NewCommand() *cobra.Command {
+	var noFsync bool
+	cmd := &cobra.Command{
+		Use:   "postgres -- COMMAND [ARGUMENTS]",
+		Short: "Run a command beside a throw-away Postgres",
+		Long: `postgres starts a Postgres that exists only while a command runs, for its tests. The command finds the address (superuser,
+database postgres) in ` + TestDatabaseVariable + `, and its exit code is that of localcluster. Where the variable is set already,
+the command runs with that and nothing is started.`,
+		Example: "  localcluster postgres -- go test ./...",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if os.Getenv(TestDatabaseVariable) != "" {
+				return process.RunForwarding(args, nil)
+			}
+			return withThrowawayPostgres(cmd.Context(), noFsync, func(url string) error {
+				return process.RunForwarding(args, []string{TestDatabaseVariable + "=" + url})
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&noFsync, "no-fsync", false, "keep the data in memory, or do not wait for the disk: faster, and says nothing about real speed")
+	return cmd
+}
+
+// withThrowawayPostgres calls use with the address of a Postgres that is gone afterwards.
+func withThrowawayPostgres(ctx context.Context, noFsync bool, use func(url string) error) (err error) {
+	s, folder, err := newThrowaway(ctx, noFsync)
+	if folder != "" {
+		defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.Initialise(ctx); err != nil {
+		return err
+	}
+	running, exited, err := startThrowaway(s, filepath.Join(folder, "log"))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		running.Signal(syscall.SIGINT) // it may have ended by itself
+		<-exited
+	}()
+	c := s.Component()
+	err = host.Poll(ctx, host.PollFast, c.ReadyWithin, func(ctx context.Context) error {
+		select {
+		case <-exited:
+			return host.Hopeless(errors.New("ended right after its start"))
+		default:
+			return c.Ready(ctx)
+		}
+	})
+	if err != nil {
+		return process.Failure{Name: process.PostgresName, Log: filepath.Join(folder, "log"), Err: err}
+	}
+	return use(s.AdminURL())
+}
+
+func newThrowaway(ctx context.Context, noFsync bool) (s Server, folder string, err error) {
+	programs, err := Require(ctx, os.Stderr, 0)
+	if err != nil {
+		return Server{}, "", err
+	}
+	as, err := FindAccount() // asked now: an installation may have made it
+	if err != nil {
+		return Server{}, "", err
+	}
+	port, err := host.FreePort(nil)
+	if err != nil {
+		return Server{}, "", fmt.Errorf("choosing a port for Postgres: %w", err)
+	}
+	parent := as.temporaryFolder()
+	if noFsync {
+		parent = as.fastFolder()
+	}
+	folder, err = os.MkdirTemp(parent, "cauri-postgres-")
+	if err != nil {
+		return Server{}, "", fmt.Errorf("making a folder for Postgres: %w", err)
+	}
+	return Server{
+		Programs: programs, Account: as, Data: filepath.Join(folder, "data"), Password: newPassword(), Port: port, unsafe: noFsync,
+	}, folder, as.own(folder)
+}
+
+// startThrowaway starts a Postgres that does not outlive this program, not even if that is killed.
+func startThrowaway(s Server, logFile string) (running *os.Process, exited <-chan struct{}, err error) {
+	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, nil, fmt.Errorf("opening the log of Postgres: %w", err)
+	}
+	defer log.Close()
+	cmd := exec.Command(s.Programs.program("postgres"), s.args()...)
+	cmd.Env = process.ChildEnvironment(nil)
+	cmd.Dir = s.Data
+	cmd.Stdout, cmd.Stderr = log, log
+	// Not in the terminal's session: at Ctrl-C the command ends first.
+	cmd.SysProcAttr = process.DieWithParent(&syscall.SysProcAttr{Setsid: true, Credential: s.Account.credential})
+	// "Parent" means the thread that starts it. This one is kept until the end of the program.
+	runtime.LockOSThread()
+	if err := cmd.Start(); err != nil {
+		return nil, nil, fmt.Errorf("starting Postgres: %w", err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		cmd.Wait()
+		close(ended)
+	}()
+	return cmd.Process, ended, nil
+}

@@ -1,0 +1,146 @@
+package postgres
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/cauri-dev/cauri/hack/localcluster/process"
+)
+
+// DatabaseVariable names a database: it is used and none is run here.
+const DatabaseVariable = "CAURI_DATABASE_URL"
+
+const (
+	// OwnerRole is what Cauri connects as: no superuser, but allowed to make the group roles that its migrations make.
+	OwnerRole     = "cauri"
+	OwnerDatabase = "cauri"
+)
+
+// connect opens one connection. A wrong address is known within seconds.
+func connect(ctx context.Context, url string) (*pgx.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	return pgx.Connect(ctx, url)
+}
+
+func pingDatabase(ctx context.Context, url string) error {
+	conn, err := connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	return conn.Ping(ctx)
+}
+
+// EnsureOwner makes the role and the database of Cauri where they are missing, and sets the role's password.
+func EnsureOwner(ctx context.Context, adminURL, password string) error {
+	conn, err := connect(ctx, adminURL)
+	if err != nil {
+		return fmt.Errorf("connecting to Postgres: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+
+	role, database := pgx.Identifier{OwnerRole}.Sanitize(), pgx.Identifier{OwnerDatabase}.Sanitize()
+	exists, err := isThere(ctx, conn, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", OwnerRole)
+	if err != nil {
+		return err
+	}
+	if !exists {
+		if _, err := conn.Exec(ctx, "CREATE ROLE "+role); err != nil {
+			return fmt.Errorf("making the role %s: %w", OwnerRole, err)
+		}
+	}
+	// Utility statements take no parameters. The password is made of hexadecimal digits: it needs no quoting.
+	if _, err := conn.Exec(ctx, "ALTER ROLE "+role+" LOGIN CREATEROLE NOSUPERUSER PASSWORD '"+password+"'"); err != nil {
+		return fmt.Errorf("setting up the role %s: %w", OwnerRole, err)
+	}
+	exists, err = isThere(ctx, conn, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", OwnerDatabase)
+	if err != nil || exists {
+		return err
+	}
+	if _, err := conn.Exec(ctx, "CREATE DATABASE "+database+" OWNER "+role); err != nil {
+		return fmt.Errorf("making the database %s: %w", OwnerDatabase, err)
+	}
+	return nil
+}
+
+// users are who the processes log in as, and the groups that the migrations give what each needs.
+var users = map[string]struct{ name, group string }{
+	process.ControllerName: {"cauri_controller_user", "cauri_controller"},
+	process.APIName:        {"cauri_api_user", "cauri_api"},
+	process.WorkerName:     {"cauri_worker_user", "cauri_worker"},
+}
+
+// EnsureUsers makes the users of the processes where they are missing, and returns the database's URL for each process.
+func (s Server) EnsureUsers(ctx context.Context, ownerPassword string) (urls map[string]string, err error) {
+	conn, err := connect(ctx, s.AdminURL())
+	if err != nil {
+		return nil, fmt.Errorf("connecting to Postgres: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	urls = map[string]string{}
+	for process, user := range users {
+		exists, err := isThere(ctx, conn, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", user.name)
+		if err != nil {
+			return nil, err
+		}
+		password := passwordOf(ownerPassword, user.name)
+		statements := []string{"ALTER ROLE " + user.name + " LOGIN PASSWORD '" + password + "'", "GRANT " + user.group + " TO " + user.name}
+		if !exists {
+			statements = slices.Insert(statements, 0, "CREATE ROLE "+user.name)
+		}
+		for _, statement := range statements { // of names and digits: nothing needs quoting
+			if _, err := conn.Exec(ctx, statement); err != nil {
+				return nil, fmt.Errorf("setting up the user %s: %w", user.name, err)
+			}
+		}
+		urls[process] = s.URL(user.name, password, OwnerDatabase)
+	}
+	return urls, nil
+}
+
+// passwordOf derives a user's password, so that there is one secret to keep and none can be found from another user's.
+func passwordOf(ownerPassword, user string) string {
+	mac := hmac.New(sha256.New, []byte(ownerPassword))
+	mac.Write([]byte(user))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+func isThere(ctx context.Context, conn *pgx.Conn, query, name string) (bool, error) {
+	var exists bool
+	if err := conn.QueryRow(ctx, query, name).Scan(&exists); err != nil {
+		return false, fmt.Errorf("looking for %s: %w", name, err)
+	}
+	return exists, nil
+}
+
+// CheckOutsideDatabase tells what is wrong with a database that the user named.
+func CheckOutsideDatabase(ctx context.Context, url string) error {
+	advice := "check the address, or unset " + DatabaseVariable + " to run a Postgres here"
+	conn, err := connect(ctx, url)
+	var malformed *pgconn.ParseConfigError
+	if errors.As(err, &malformed) {
+		return fmt.Errorf("%s is not the address of a Postgres (postgres://USER:PASSWORD@HOST:PORT/DATABASE): %w", DatabaseVariable, err)
+	}
+	if err != nil {
+		return fmt.Errorf("the database of %s does not answer: %w; %s", DatabaseVariable, err, advice)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	var version int
+	if err := conn.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&version); err != nil {
+		return fmt.Errorf("asking the database of %s for its version: %w", DatabaseVariable, err)
+	}
+	if major := version / 10000; major < oldestPostgres {
+		return fmt.Errorf("the database of %s is Postgres %d, Cauri needs %d or newer: name another one, or %s", DatabaseVariable, major, oldestPostgres, advice)
+	}
+	return nil
+}

@@ -1,0 +1,309 @@
+// Package source builds programs from the modules in its folders, once for each state of the source, and keeps them in the user's cache.
+package source
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/cauri-dev/cauri/hack/localcluster/host"
+)
+
+// spaceForPrograms is that of the programs, twice while a new build replaces an old one.
+const spaceForPrograms = 300 * host.Mebibyte
+
+// Build is a program made from one state of a module of this folder. It is built once and kept in the user's cache,
+// under a name that says the version and the content: each state of the source has its own, whatever checkouts there are.
+type Build struct {
+	Name        string   // of the program
+	source      string   // folder of its module
+	Version     string   // of what it is made of: v1.2.3
+	Folder      string   // where the program and its links are, once built
+	Links       []string // other names it is called by
+	LinkerFlags string
+
+	What  string // for people: what is built
+	Cost  string // for people: what the first build takes
+	Space uint64 // bytes that Go's caches need for it
+}
+
+// Find fills in where the source is and where the build of its present state belongs.
+func (b Build) Find(folder, versionOf string) (Build, error) {
+	var err error
+	if b.source, err = moduleFolder(folder); err != nil {
+		return b, err
+	}
+	if b.Version, err = RequiredVersion(filepath.Join(b.source, "go.mod"), versionOf); err != nil {
+		return b, err
+	}
+	hash, err := hashSource(b.source)
+	if err != nil {
+		return b, err
+	}
+	cache, err := host.CacheFolder()
+	if err != nil {
+		return b, err
+	}
+	b.Folder = filepath.Join(cache, b.Name+"-"+b.Version+"-"+hash)
+	return b, nil
+}
+
+// moduleFolder finds hack/localcluster/source/<name> above the working directory, else above this program (which is
+// bin/localcluster of a checkout).
+func moduleFolder(name string) (string, error) {
+	working, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("finding the working directory: %w", err)
+	}
+	starts := []string{working}
+	if program, err := os.Executable(); err == nil {
+		starts = append(starts, filepath.Dir(program))
+	}
+	for _, dir := range starts {
+		for {
+			source := filepath.Join(dir, "hack", "localcluster", "source", name)
+			if _, err := os.Stat(filepath.Join(source, "go.mod")); err == nil {
+				return source, nil
+			}
+			parent := filepath.Dir(dir)
+			if parent == dir {
+				break
+			}
+			dir = parent
+		}
+	}
+	return "", fmt.Errorf("hack/localcluster/source/%s is not above this folder: run this within a checkout of Cauri", name)
+}
+
+// hashSource is a hash over all that decides what is built: the source, the versions of its modules, the machine.
+func hashSource(source string) (string, error) {
+	files, err := filepath.Glob(filepath.Join(source, "*.go"))
+	if err != nil {
+		return "", err
+	}
+	files = append(files, filepath.Join(source, "go.mod"), filepath.Join(source, "go.sum"))
+	slices.Sort(files)
+	hash := sha256.New()
+	fmt.Fprintln(hash, runtime.GOOS, runtime.GOARCH)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if errors.Is(err, fs.ErrNotExist) && filepath.Base(file) == "go.sum" { // of a module that needs no other
+			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("reading the source of what is to be built: %w", err)
+		}
+		fmt.Fprintf(hash, "%s %d\n%s", filepath.Base(file), len(content), content)
+	}
+	return hex.EncodeToString(hash.Sum(nil))[:12], nil
+}
+
+// RequiredVersion reads the version of a module where it is decided. A program that needs no module has none.
+func RequiredVersion(goMod, module string) (string, error) {
+	if module == "" {
+		return "v1", nil
+	}
+	content, err := os.ReadFile(goMod)
+	if err != nil {
+		return "", fmt.Errorf("reading the version of %s: %w", module, err)
+	}
+	required := regexp.MustCompile(`(?m)^\s*(?:require )?` + regexp.QuoteMeta(module) + ` (v\d+\.\d+\.\d+\S*)`)
+	match := required.FindSubmatch(content)
+	if match == nil {
+		return "", fmt.Errorf("%s does not require %s", goMod, module)
+	}
+	return string(match[1]), nil
+}
+
+func (b Build) Program() string { return filepath.Join(b.Folder, b.Name) }
+
+// built tells whether there is nothing to do.
+func (b Build) built() bool {
+	_, err := os.Stat(b.Program())
+	return err == nil
+}
+
+// Ensure builds what is not built, and says so. What others have not used for long goes.
+func (b Build) Ensure(ctx context.Context, out io.Writer) error {
+	if b.built() {
+		return host.MarkUsed(b.Folder)
+	}
+	cache := filepath.Dir(b.Folder)
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return fmt.Errorf("making the folder for what is built once: %w", err)
+	}
+	unlock, err := host.LockFile(filepath.Join(cache, b.Name+".lock"), func() {
+		fmt.Fprintf(out, "another localcluster is building %s: waiting for it\n", b.What)
+	})
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if b.built() { // by the one that was waited for
+		return nil
+	}
+	if err := checkBuild(ctx, b); err != nil {
+		return err
+	}
+	if err := b.build(ctx, out); err != nil {
+		return err
+	}
+	return host.RemoveUnused(cache, b.Name+"-v*", time.Now())
+}
+
+// build makes the program beside its place and moves it there when it is complete. The caller holds the lock.
+func (b Build) build(ctx context.Context, out io.Writer) error {
+	begun := time.Now()
+	partial := b.Folder + ".partial"
+	if err := os.RemoveAll(partial); err != nil { // of a build that was killed
+		return fmt.Errorf("removing an unfinished build: %w", err)
+	}
+	defer os.RemoveAll(partial)
+	if err := os.MkdirAll(partial, 0o755); err != nil {
+		return fmt.Errorf("making the folder of the build: %w", err)
+	}
+	fmt.Fprintf(out, `building %s from source
+  This is needed once: it takes %s.
+  No container runtime is involved and nothing is downloaded but Go modules. The result is kept in
+  %s
+`, b.What, b.Cost, b.Folder)
+
+	total, err := b.packages(ctx, out)
+	if err != nil {
+		return err
+	}
+	if err := b.compile(ctx, out, begun, partial, total); err != nil {
+		return err
+	}
+	for _, name := range b.Links {
+		if err := os.Symlink(b.Name, filepath.Join(partial, name)); err != nil {
+			return fmt.Errorf("naming the programs of %s: %w", b.Name, err)
+		}
+	}
+	if err := os.Rename(partial, b.Folder); err != nil {
+		return fmt.Errorf("keeping the build: %w", err)
+	}
+	fmt.Fprintf(out, "  built in %.0f s\n", time.Since(begun).Seconds())
+	return nil
+}
+
+// packages downloads the sources, and counts the packages to be compiled.
+func (b Build) packages(ctx context.Context, out io.Writer) (int, error) {
+	stop := reportEvery(10*time.Second, func(elapsed time.Duration) {
+		fmt.Fprintf(out, "  %3.0f s: downloading the source\n", elapsed.Seconds())
+	})
+	defer stop()
+	var listed, failed bytes.Buffer
+	cmd := b.command(ctx, "list", "-deps", ".")
+	cmd.Stdout, cmd.Stderr = &listed, &failed
+	if err := cmd.Run(); err != nil {
+		return 0, buildError(ctx, "downloading the source of "+b.Name, err, failed.String())
+	}
+	return bytes.Count(listed.Bytes(), []byte("\n")), nil
+}
+
+func (b Build) compile(ctx context.Context, out io.Writer, begun time.Time, folder string, total int) error {
+	var said countedLines
+	waited := time.Since(begun)
+	stop := reportEvery(10*time.Second, func(elapsed time.Duration) {
+		// Go compiles only what it has not compiled before, so that the total is an upper limit.
+		fmt.Fprintf(out, "  %3.0f s: compiled %d of at most %d packages\n", (waited + elapsed).Seconds(), said.count.Load(), total)
+	})
+	defer stop()
+	// -v prints the name of every package that is compiled. -s -w leave the tables for debuggers out.
+	cmd := b.command(ctx, "build", "-v", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w "+b.LinkerFlags, "-o", filepath.Join(folder, b.Name), ".")
+	cmd.Stderr = &said
+	if err := cmd.Run(); err != nil {
+		return buildError(ctx, "building "+b.Name, err, said.text.String())
+	}
+	return nil
+}
+
+// countedLines keeps what a program writes. The count may be read while it is written.
+type countedLines struct {
+	text  bytes.Buffer
+	count atomic.Int64
+}
+
+func (c *countedLines) Write(written []byte) (int, error) {
+	c.count.Add(int64(bytes.Count(written, []byte("\n"))))
+	return c.text.Write(written)
+}
+
+// command is a run of go that depends on nothing but the source: what the user has set for other work is left out.
+func (b Build) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = b.source
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second
+	return cmd
+}
+
+func buildError(ctx context.Context, doing string, err error, output string) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: interrupted; the next attempt goes on where this one stopped", doing)
+	}
+	return fmt.Errorf("%s: %w; the last lines of go's output:\n%s\nrepeat the command once the cause is gone: what was compiled is kept", doing, err, host.EndOf(output, 15))
+}
+
+// reportEvery calls report until it is stopped.
+func reportEvery(interval time.Duration, report func(elapsed time.Duration)) (stop func()) {
+	begun := time.Now()
+	ticker := time.NewTicker(interval)
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-ticker.C:
+				report(time.Since(begun))
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		ticker.Stop()
+		close(done)
+	}
+}
+
+// checkBuild tells beforehand what would make a build of minutes fail.
+func checkBuild(ctx context.Context, build Build) error {
+	const advice = "install Go 1.26 or newer (https://go.dev/dl/)"
+	if _, err := exec.LookPath("go"); err != nil {
+		return fmt.Errorf("building %s needs Go, and there is no `go` in PATH: %s", build.Name, advice)
+	}
+	// Asked where the module is: go itself then fetches a newer one or says why it does not.
+	cmd := build.command(ctx, "env", "GOCACHE")
+	var failed bytes.Buffer
+	cmd.Stderr = &failed
+	output, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("the `go` in PATH cannot build %s: %s\n%s", build.Name, strings.TrimSpace(failed.String()), advice)
+	}
+	cache := strings.TrimSpace(string(output))
+	if err := host.CheckSpace(cache, build.Space, "building "+build.Name, "free some, or name a folder with more by GOCACHE"); err != nil {
+		return err
+	}
+	kept, err := host.CacheFolder()
+	if err != nil {
+		return err
+	}
+	return host.CheckSpace(kept, spaceForPrograms, "the programs of "+build.Name, "free some, or name a folder with more by XDG_CACHE_HOME")
+}

@@ -1,0 +1,92 @@
+package up
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/cauri-dev/cauri/hack/localcluster/process"
+)
+
+// banner is what up says at its end: all that is needed for a first payment.
+type banner struct {
+	dir        string // as it was given: it is pasted into the shell that up was run in
+	cauri      string
+	running    []process.Process
+	kubeconfig string
+	baseURL    string
+	sample     *sample
+	reference  string // of the payment that is shown
+	stop       string // command
+}
+
+func (b banner) print(out io.Writer) error {
+	fmt.Fprintln(out)
+	if err := printProcesses(out, b.running); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\nCauri runs at %s\n", b.baseURL)
+	if b.sample != nil {
+		b.printSample(out)
+	}
+	fmt.Fprintf(out, `
+  kubectl     export KUBECONFIG=%s
+  settings    %s/env
+  stop        %s
+`, shellWord(b.kubeconfig), b.dir, b.stop)
+	return nil
+}
+
+func (b banner) printSample(out io.Writer) {
+	s := b.sample
+	fmt.Fprintf(out, `
+  sandbox     %s/%s
+  base URL    %s
+  API key     %s
+  Secret      kubectl -n %s get secret %s -o yaml
+  webhooks    %s
+`, s.namespace, s.name, s.url, s.apiKey, s.namespace, s.secret, s.listen(b.cauri))
+	if s.msisdn == "" || s.currency == "" {
+		return
+	}
+	fmt.Fprintf(out, "\na first payment:\n\n%s\n", s.curl(b.reference))
+}
+
+// defaultReceiver is where `cauri listen` listens when it is not told otherwise.
+const defaultReceiver = "127.0.0.1:9000"
+
+// listen is the command that shows the webhooks of the sandbox, in a second terminal.
+func (s sample) listen(cauri string) string {
+	command := "CAURI_WEBHOOK_SECRET=" + shellWord(s.signingSecret) + " " + cauri + " listen"
+	if s.webhookURL == "" {
+		return command + "\n              (none are sent yet: set the sandbox's spec.webhook.url to http://" + defaultReceiver + "/)"
+	}
+	receiver, err := url.Parse(s.webhookURL)
+	if err != nil || receiver.Port() == "" || !isLoopback(receiver.Hostname()) {
+		return "sent to " + s.webhookURL
+	}
+	if receiver.Host != defaultReceiver {
+		command += " --address=" + shellWord(receiver.Host)
+	}
+	return command
+}
+
+func isLoopback(host string) bool {
+	address := net.ParseIP(host)
+	return host == "localhost" || address.IsLoopback()
+}
+
+// curl is a command that makes a payment. The reference has to be new for every payment; a repeated one shows that
+// idempotency works.
+func (s sample) curl(reference string) string {
+	body := fmt.Sprintf(`{"amount": 1500, "currency": %q, "msisdn": %q, "reference": %q, "application": %q}`,
+		s.currency, s.msisdn, reference, s.store)
+	return strings.Join([]string{
+		"  curl -sS -X POST " + shellWord(strings.TrimRight(s.url, "/")+"/api/v1/payments") + ` \`,
+		"    -H " + shellWord("Authorization: Bearer "+s.apiKey) + ` \`,
+		`    -H 'Content-Type: application/json' \`,
+		"    -d " + shellWord(body),
+	}, "\n")
+}

@@ -1,0 +1,77 @@
+package up
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/hack/localcluster/postgres"
+	"github.com/cauri-dev/cauri/hack/localcluster/process"
+)
+
+func NewDownCommand() *cobra.Command {
+	var dir string
+	var purge bool
+	cmd := &cobra.Command{
+		Use:   "down",
+		Short: "Stop what up has started",
+		Long: `down stops what up has started, in the reverse order, and nothing else. Data stay: the next up continues with them, and
+sandboxes keep their keys. With --purge the data, the keys and the state folder go too.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return down(cmd.OutOrStdout(), dir, purge)
+		},
+	}
+	addStateFlag(cmd, &dir)
+	cmd.Flags().BoolVar(&purge, "purge", false, "remove all data as well")
+	return cmd
+}
+
+func down(out io.Writer, dir string, purge bool) error {
+	state, err := process.NewStateDir(dir)
+	if err != nil {
+		return err
+	}
+	if !state.IsOurs() {
+		fmt.Fprintf(out, "nothing to stop: there is no state of localcluster in %s\n", dir)
+		return nil
+	}
+	unlock, err := state.Lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := process.StopAll(out, state); err != nil {
+		return err
+	}
+	if !purge {
+		return nil
+	}
+	return removeAll(out, state)
+}
+
+// removeAll removes the data, wherever they are, and the state folder.
+func removeAll(out io.Writer, state process.StateDir) error {
+	known, err := postgres.ReadState(state)
+	if err != nil {
+		return err
+	}
+	folders := []string{state.Path}
+	// Only a folder that up would choose itself: the record might have been edited, or copied from elsewhere.
+	if home := known.Home; home != "" && home == postgres.Home(state) && !strings.HasPrefix(home, state.Path+string(filepath.Separator)) {
+		folders = append([]string{home}, folders...)
+	}
+	for _, folder := range folders {
+		if err := os.RemoveAll(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("removing the data: %w", err)
+		}
+		fmt.Fprintf(out, "removed %s\n", folder)
+	}
+	return nil
+}

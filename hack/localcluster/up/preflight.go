@@ -1,0 +1,58 @@
+package up
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/cauri-dev/cauri/hack/localcluster/host"
+	"github.com/cauri-dev/cauri/hack/localcluster/process"
+)
+
+// checkFiles looks for what up is given.
+func checkFiles(cauri, crds, samples string) error {
+	info, err := os.Stat(cauri)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no %s: run `make build` first, or name the program by --cauri", cauri)
+	case err != nil:
+		return fmt.Errorf("looking for the cauri program: %w", err)
+	case info.IsDir() || info.Mode()&0o111 == 0:
+		return fmt.Errorf("%s is not a program: run `make build` first, or name the program by --cauri", cauri)
+	}
+	if _, err := os.Stat(crds); err != nil {
+		return fmt.Errorf("the custom resource definitions are not in %s: run `make generate` first, or name their folder by --crds (%w)", crds, err)
+	}
+	if samples == "" {
+		return nil
+	}
+	if _, err := os.Stat(samples); err != nil {
+		return fmt.Errorf("there are no samples in %s: name their file or folder by --samples, or apply none by --samples= (%w)", samples, err)
+	}
+	return nil
+}
+
+// checkAPIPort makes sure that the port is free, or in use by the api that is to be replaced.
+func checkAPIPort(port int, running process.Process) error {
+	if running.Running() && running.Address == apiAddress(port) {
+		return nil
+	}
+	if host.IsFree(port) {
+		return nil
+	}
+	other := 8090
+	if port == other {
+		other++
+	}
+	return fmt.Errorf("port %d is in use%s: end that program, or choose another port: %s=%d make up", port, listener(port), apiPortVariable, other)
+}
+
+// listener names the program that listens on a port, as far as can be seen.
+func listener(port int) string {
+	pid, program, ok := host.FindListener(port)
+	if !ok {
+		return " by another program"
+	}
+	return fmt.Sprintf(" by %s (pid %d)", program, pid)
+}

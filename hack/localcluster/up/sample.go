@@ -1,0 +1,96 @@
+package up
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cauri-dev/cauri/hack/localcluster/kube"
+)
+
+var secretResource = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
+
+// sample is a sandbox to try things with, as the user needs to know it.
+type sample struct {
+	namespace, name string
+	secret          string
+	url, apiKey     string
+	store           string
+	currency        string // of the first environment
+	msisdn          string // of a TestClient; empty if there is none
+	webhookURL      string // empty if webhooks are not sent
+	signingSecret   string
+}
+
+// currencies are those of the countries that a sandbox can have environments in.
+var currencies = map[string]string{"CI": "XOF", "BJ": "XOF", "TG": "XOF", "RW": "RWF"}
+
+// findSample describes the first sandbox among objects that are ready; nil if there is none.
+func findSample(c *kube.Cluster, ctx context.Context, objects []*unstructured.Unstructured) (*sample, error) {
+	for _, object := range objects {
+		if object.GetKind() != kube.EnvironmentKind {
+			continue
+		}
+		found := describeSample(object, objects)
+		if found.secret == "" {
+			return nil, fmt.Errorf("%s is ready, but its status.binding.name does not say where its credentials are", kube.Describe(object))
+		}
+		secret, err := c.Dynamic.Resource(secretResource).Namespace(found.namespace).Get(ctx, found.secret, metav1.GetOptions{})
+		if err != nil {
+			return nil, fmt.Errorf("reading the credentials of %s: %w", kube.Describe(object), err)
+		}
+		for key, into := range map[string]*string{"uri": &found.url, "api-key": &found.apiKey, "webhook-signing-secret": &found.signingSecret} {
+			if *into, err = secretValue(secret, key); err != nil {
+				return nil, err
+			}
+		}
+		return &found, nil
+	}
+	return nil, nil
+}
+
+// describeSample takes from a sandbox, and from the TestClients that name it, what a first payment needs.
+func describeSample(sandbox *unstructured.Unstructured, objects []*unstructured.Unstructured) sample {
+	found := sample{namespace: sandbox.GetNamespace(), name: sandbox.GetName(), store: sandbox.GetName()}
+	found.secret, _, _ = unstructured.NestedString(sandbox.Object, "status", "binding", "name")
+	found.webhookURL, _, _ = unstructured.NestedString(sandbox.Object, "spec", "webhook", "url")
+	if slug := firstOf(sandbox, "stores")["slug"]; slug != nil {
+		found.store = fmt.Sprint(slug)
+	}
+	found.currency = currencies[fmt.Sprint(firstOf(sandbox, "environments")["country"])]
+	for _, object := range objects {
+		of, _, _ := unstructured.NestedString(object.Object, "spec", "sandboxRef", "name")
+		if object.GetKind() == kube.TestClientKind && object.GetNamespace() == found.namespace && of == found.name {
+			found.msisdn, _, _ = unstructured.NestedString(object.Object, "spec", "msisdn")
+			break
+		}
+	}
+	return found
+}
+
+// firstOf returns the first entry of a list of objects in the spec, nil if there is none.
+func firstOf(object *unstructured.Unstructured, list string) map[string]any {
+	entries, _, _ := unstructured.NestedSlice(object.Object, "spec", list)
+	if len(entries) == 0 {
+		return nil
+	}
+	first, _ := entries[0].(map[string]any)
+	return first
+}
+
+func secretValue(secret *unstructured.Unstructured, key string) (string, error) {
+	encoded, _, _ := unstructured.NestedString(secret.Object, "data", key)
+	value, err := base64.StdEncoding.DecodeString(encoded)
+	if err == nil && len(value) == 0 {
+		err = errors.New("it is missing")
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading %s of the %s: %w", key, kube.Describe(secret), err)
+	}
+	return string(value), nil
+}

@@ -1,0 +1,158 @@
+package up
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cauri-dev/cauri/hack/localcluster/host"
+	"github.com/cauri-dev/cauri/hack/localcluster/kube"
+	"github.com/cauri-dev/cauri/hack/localcluster/postgres"
+	"github.com/cauri-dev/cauri/hack/localcluster/process"
+)
+
+func (u *up) buildControlPlane(ctx context.Context) error {
+	if !u.ownControlPlane() {
+		return nil
+	}
+	return u.build.Ensure(ctx, u.out)
+}
+
+// dismissUnwanted stops what an up with other settings has started.
+func (u *up) dismissUnwanted(context.Context) error {
+	wanted := map[string]bool{process.ControllerName: true, process.APIName: true, process.WorkerName: true}
+	if u.ownPostgres() {
+		wanted[process.PostgresName] = true
+	}
+	if u.ownControlPlane() {
+		wanted[process.EtcdName], wanted[process.APIServerName], wanted[process.ControllerManagerName] = true, true, true
+	}
+	return u.supervisor.Dismiss(wanted)
+}
+
+// startControlPlane leaves a cluster that answers, whoever runs it, and its kubeconfig in the state folder.
+func (u *up) startControlPlane(ctx context.Context) (err error) {
+	if !u.ownControlPlane() {
+		return host.WriteFile(u.state.Kubeconfig(), u.kubeconfig)
+	}
+	plane := kube.LocalControlPlane(u.state, u.build.Folder, u.ports)
+	if u.kubeconfig, err = plane.Prepare(time.Now()); err != nil {
+		return err
+	}
+	components, err := plane.Components()
+	if err != nil {
+		return err
+	}
+	if err := u.ensureAll(ctx, components); err != nil {
+		return err
+	}
+	if u.cluster, err = kube.Open(u.kubeconfig); err != nil {
+		return err
+	}
+	return host.WriteFile(u.state.Kubeconfig(), u.kubeconfig)
+}
+
+func (u *up) ensureAll(ctx context.Context, components []process.Component) error {
+	for _, c := range components {
+		if err := u.supervisor.Ensure(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *up) migrate(ctx context.Context) error {
+	if err := ensureEncryptionKey(u.state); err != nil {
+		return err
+	}
+	u.roles = roles{state: u.state, program: u.cauri, databaseURL: u.databaseURL, databaseURLs: u.options.databaseURLs, apiPort: u.chosenAPIPort(), ports: u.ports}
+	step := u.supervisor.Progress.Begin("migrate")
+	if err := u.roles.migrate(ctx); err != nil {
+		step.Failed()
+		return err
+	}
+	step.Done("done")
+	return u.makeUsers(ctx)
+}
+
+// makeUsers has each process log in as a user of its own, where the database is ours. Their groups are made by the migration.
+func (u *up) makeUsers(ctx context.Context) error {
+	if u.postgres == nil {
+		return nil
+	}
+	known, err := postgres.ReadState(u.state)
+	if err != nil {
+		return err
+	}
+	u.roles.databaseURLs, err = u.postgres.EnsureUsers(ctx, known.OwnerPassword)
+	return err
+}
+
+func (u *up) defineResources(ctx context.Context) error {
+	definitions, err := kube.ReadObjects(u.options.crds)
+	if err != nil {
+		return err
+	}
+	step := u.supervisor.Progress.Begin("resource definitions")
+	applied, err := u.cluster.Apply(ctx, definitions)
+	if err == nil {
+		err = u.cluster.WaitEstablished(ctx, onlyDefinitions(applied))
+	}
+	if err != nil {
+		step.Failed()
+		return err
+	}
+	step.Done(fmt.Sprintf("%d applied", len(applied)))
+	return nil
+}
+
+func onlyDefinitions(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	var definitions []*unstructured.Unstructured
+	for _, object := range objects {
+		if object.GetKind() == "CustomResourceDefinition" {
+			definitions = append(definitions, object)
+		}
+	}
+	return definitions
+}
+
+func (u *up) startRoles(ctx context.Context) error {
+	if err := u.ensureAll(ctx, u.roles.components()); err != nil {
+		return err
+	}
+	return host.WriteFile(u.state.File("env"), envFile([][2]string{
+		{"DATABASE_URL", u.databaseURL},
+		{"KUBECONFIG", u.state.Kubeconfig()},
+		{baseURLVariable, u.roles.baseURL()},
+		{apiPortVariable, strconv.Itoa(u.roles.apiPort)},
+	}))
+}
+
+func (u *up) applySamples(ctx context.Context) error {
+	if u.options.samples == "" {
+		return nil
+	}
+	objects, err := kube.ReadObjects(u.options.samples)
+	if err != nil {
+		return err
+	}
+	step := u.supervisor.Progress.Begin("samples")
+	applied, err := u.cluster.Apply(ctx, objects)
+	if err != nil {
+		step.Failed()
+		return err
+	}
+	if u.ready, err = u.cluster.WaitReady(ctx, applied, time.Minute); err != nil {
+		step.Failed()
+		if ctx.Err() != nil {
+			return errors.New("interrupted while waiting for the samples; everything runs: `down` stops it")
+		}
+		return process.Failure{Name: "samples", Log: u.state.LogFile(process.ControllerName), Err: err, Hint: "the log is that of the controller; after a change run `make up` again"}
+	}
+	step.Done(fmt.Sprintf("%d applied, %d ready", len(applied), len(u.ready)))
+	return nil
+}
