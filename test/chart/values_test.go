@@ -179,7 +179,7 @@ func TestNotesTellWhatIsNext(t *testing.T) {
 		"defaults":      {"helm test cauri --namespace cauri-system", "http://cauri-api.cauri-system.svc", "the encryption key (cauri-encryption)", "with all sandboxes"},
 		"platform":      {"Merchants call https://pay.example.com."},
 		"cloudnativepg": {"kubectl apply --namespace team-a", "its passwords (cauri-database)"},
-		"ci":            {"keeps NOTHING"},
+		"ci":            {"loses ALL DATA"},
 	} {
 		out, err := helm(t, "install", release, chart, "--namespace="+namespace, "--dry-run=client", scenarios(t)[name])
 		if err != nil {
