@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/postgres"
 )
 
 var (
@@ -132,7 +132,7 @@ func TestPace(t *testing.T) {
 		"waiting":  {err: &waitingError{}, after: p.retry},
 		"wrapped":  {err: fmt.Errorf("doing something: %w", &waitingError{}), after: p.retry},
 		"failed":   {err: failed, wantsError: true},
-		"database": {err: databaseFailure(fmt.Errorf("dialing: %w", store.ErrUnavailable)), after: p.retry},
+		"database": {err: databaseFailure(fmt.Errorf("dialing: %w", postgres.ErrUnavailable)), after: p.retry},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, err := p.next(test.err)

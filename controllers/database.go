@@ -7,10 +7,11 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/resync"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
-// Database is what the controllers need of Postgres. Every method returns an error that is [store.ErrUnavailable] while
+// Database is what the controllers need of Postgres. Every method returns an error that is [postgres.ErrUnavailable] while
 // the database is away, and none puts a secret into an error.
 type Database interface {
 	// ApplySandbox makes the rows of a sandbox equal to its configuration and returns them. It writes nothing where they
@@ -64,14 +65,14 @@ func (g databaseGate) check(ctx context.Context, c resync.Change) error {
 // databaseAway is the message for a database that is not available. It is the same each time for one cause, so that the status is
 // not written again for every attempt; the error itself is in the controller's log.
 func databaseAway(err error) string {
-	switch store.AbsenceOf(err) {
-	case store.Hanging:
+	switch postgres.AbsenceOf(err) {
+	case postgres.Hanging:
 		return "The database does not answer in time: it hangs, or the network loses packets. Retrying until it answers."
-	case store.DiskFull:
+	case postgres.DiskFull:
 		return "The disk of the database is full. Retrying until there is space."
-	case store.Exhausted:
+	case postgres.Exhausted:
 		return "The database has no connections or no memory left. Retrying until it has."
-	case store.ReadOnly:
+	case postgres.ReadOnly:
 		return "The database is a standby, which takes no writes. Retrying until it is the primary."
 	}
 	return "The database cannot be reached. It is tried again until it can."
@@ -108,7 +109,7 @@ func databaseFailure(err error) error {
 		return err
 	case errors.Is(err, store.ErrDeletionUnfinished):
 		return &waitingError{reason: v1alpha1.ReasonDeleting, message: deletionGoesOn, cause: err}
-	case errors.Is(err, store.ErrUnavailable):
+	case errors.Is(err, postgres.ErrUnavailable):
 		return &waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: databaseAway(err), cause: err}
 	default:
 		return &failedError{reason: v1alpha1.ReasonDatabaseError, cause: err}

@@ -10,6 +10,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/resync"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -24,12 +25,12 @@ func TestDeletionThatGoesOnSaysSo(t *testing.T) {
 
 type openBreaker struct{}
 
-func (openBreaker) Check(resync.Change) error { return store.ErrUnavailable }
+func (openBreaker) Check(resync.Change) error { return postgres.ErrUnavailable }
 
 // A resource that an open breaker blocks is not retried: it is reconciled when the breaker closes.
 func TestABlockedResourceIsNotRetried(t *testing.T) {
 	err := databaseGate{breaker: openBreaker{}}.check(t.Context(), resync.Change{Key: client.ObjectKey{Name: "checkout"}})
-	if !errors.Is(err, store.ErrUnavailable) || !isWoken(err) || reasonOf(err) != v1alpha1.ReasonDatabaseUnavailable {
+	if !errors.Is(err, postgres.ErrUnavailable) || !isWoken(err) || reasonOf(err) != v1alpha1.ReasonDatabaseUnavailable {
 		t.Errorf("got %s: %v", reasonOf(err), err)
 	}
 }
@@ -45,7 +46,7 @@ func TestAResourceWaitsForTheMigration(t *testing.T) {
 	if err := gate.check(t.Context(), resync.Change{}); err != nil {
 		t.Errorf("after the migration: %v", err)
 	}
-	behind = store.ErrUnavailable
+	behind = postgres.ErrUnavailable
 	if err := gate.check(t.Context(), resync.Change{}); !isWaiting(err) || isWoken(err) || reasonOf(err) != v1alpha1.ReasonDatabaseUnavailable {
 		t.Errorf("before: %s: %v", reasonOf(err), err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/postgres"
 )
 
 // Migration brings the tables up to date. It is a runnable of the manager: the leader migrates, and retries until it succeeds.
@@ -43,7 +43,7 @@ func (m *Migration) Start(ctx context.Context) error {
 		if interrupted(ctx) {
 			return nil
 		}
-		if is := errors.Is(err, store.ErrUnavailable); !logged || is != unavailable {
+		if is := errors.Is(err, postgres.ErrUnavailable); !logged || is != unavailable {
 			log.Info("The tables are not up to date: retrying until they are", "after", m.retry.String(), "because", err.Error())
 			logged, unavailable = true, is
 		}
@@ -56,7 +56,7 @@ func (m *Migration) Start(ctx context.Context) error {
 }
 
 // Ready returns nil once the tables are up to date. It waits for the first attempt. When that failed it returns
-// [store.ErrUnavailable] until a later one succeeds, so that the resources say that the database is not ready instead of failing on
+// [postgres.ErrUnavailable] until a later one succeeds, so that the resources say that the database is not ready instead of failing on
 // a missing table. It returns the context's error if that ends first.
 func (m *Migration) Ready(ctx context.Context) error {
 	select {
@@ -65,7 +65,7 @@ func (m *Migration) Ready(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if !m.done.Load() {
-		return fmt.Errorf("its tables are not up to date: %w", store.ErrUnavailable)
+		return fmt.Errorf("its tables are not up to date: %w", postgres.ErrUnavailable)
 	}
 	return nil
 }

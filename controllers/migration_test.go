@@ -11,7 +11,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/postgres"
 )
 
 func TestMigration(t *testing.T) {
@@ -27,7 +27,7 @@ func TestMigration(t *testing.T) {
 	}
 	attempts <- errors.New("the database is away")
 	attempts <- errors.New("the database is away") // the first attempt has been told by now
-	if err := migration.Ready(t.Context()); !errors.Is(err, store.ErrUnavailable) {
+	if err := migration.Ready(t.Context()); !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("after failed attempts: %v, want that the database is not available", err)
 	}
 	attempts <- nil
@@ -41,7 +41,7 @@ func TestMigration(t *testing.T) {
 
 // A controller that waits for its database says so once, and again when something else is in the way.
 func TestMigrationLogsOnceWhatItWaitsFor(t *testing.T) {
-	away, refused := fmt.Errorf("connecting: %w", store.ErrUnavailable), errors.New("permission denied")
+	away, refused := fmt.Errorf("connecting: %w", postgres.ErrUnavailable), errors.New("permission denied")
 	answers := []error{away, away, away, refused, refused, nil}
 	migration := NewMigration(func(context.Context) error {
 		err := answers[0]

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/controllers"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -43,7 +44,7 @@ func (d *faultyDatabase) call(method string) error {
 	defer d.mutex.Unlock()
 	d.calls[method]++
 	if d.away {
-		return fmt.Errorf("attempt %d: %w", d.calls[method], store.ErrUnavailable)
+		return fmt.Errorf("attempt %d: %w", d.calls[method], postgres.ErrUnavailable)
 	}
 	return nil
 }

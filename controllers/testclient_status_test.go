@@ -9,6 +9,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -31,7 +32,7 @@ func TestTestClientStatus(t *testing.T) {
 		},
 		"the database is away, the balance stays": {
 			before: with(7),
-			seen:   testClientObservation{config: config, err: databaseFailure(store.ErrUnavailable)},
+			seen:   testClientObservation{config: config, err: databaseFailure(postgres.ErrUnavailable)},
 			want:   with(7),
 		},
 		"in no sandbox, the balance goes": {

@@ -22,6 +22,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/cauri-dev/cauri/controllers"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
@@ -117,7 +118,7 @@ func runController(ctx context.Context, f controllerFlags) error {
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
 
-	db, err := store.Open(f.databaseURL, store.Options{KeyRing: keys, Now: clock(f.clockOffset), StatementTimeout: controllerStatementTimeout})
+	db, err := store.Open(f.databaseURL, store.Options{KeyRing: keys, Options: postgres.Options{Now: clock(f.clockOffset), StatementTimeout: controllerStatementTimeout}})
 	if err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ func runController(ctx context.Context, f controllerFlags) error {
 	if err != nil {
 		return err
 	}
-	migration := controllers.NewMigration(func(ctx context.Context) error { return store.Migrate(ctx, f.databaseURL) }, migrationRetry)
+	migration := controllers.NewMigration(func(ctx context.Context) error { return postgres.Migrate(ctx, f.databaseURL) }, migrationRetry)
 	if err := mgr.Add(migration); err != nil {
 		return fmt.Errorf("adding the migration: %w", err)
 	}

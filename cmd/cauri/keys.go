@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -40,7 +41,7 @@ func runKeys(ctx context.Context, out io.Writer, url, keyFile string) error {
 	if err != nil {
 		return err
 	}
-	db, err := store.Open(url, store.Options{KeyRing: ring, MaxConns: 1})
+	db, err := store.Open(url, store.Options{KeyRing: ring, Options: postgres.Options{MaxConns: 1}})
 	if err != nil {
 		return err
 	}

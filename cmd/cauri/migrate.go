@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/postgres"
 )
 
 // databasePoll is how often a database that is waited for is tried.
@@ -53,16 +53,16 @@ func runMigrate(ctx context.Context, o migrateOptions) error {
 		return err
 	}
 	waits := insistence{within: o.wait, interval: databasePoll, waiting: "waiting for the database", passes: func(err error) bool {
-		return errors.Is(err, store.ErrUnavailable)
+		return errors.Is(err, postgres.ErrUnavailable)
 	}}
-	if err := waits.insist(ctx, func() error { return store.Migrate(ctx, o.databaseURL) }); err != nil {
+	if err := waits.insist(ctx, func() error { return postgres.Migrate(ctx, o.databaseURL) }); err != nil {
 		return err
 	}
-	slog.Info("the database's schema is up to date", "version", store.NewestSchema())
+	slog.Info("the database's schema is up to date", "version", postgres.NewestSchema())
 	if len(users) == 0 {
 		return nil
 	}
-	if err := store.EnsureUsers(ctx, o.databaseURL, users); err != nil {
+	if err := postgres.EnsureUsers(ctx, o.databaseURL, users); err != nil {
 		return err
 	}
 	slog.Info("the users of the processes have their passwords")
@@ -70,17 +70,17 @@ func runMigrate(ctx context.Context, o migrateOptions) error {
 }
 
 // readUsers are the users of the processes with the passwords in a folder; none for an empty name.
-func readUsers(folder string) ([]store.User, error) {
+func readUsers(folder string) ([]postgres.User, error) {
 	if folder == "" {
 		return nil, nil
 	}
-	var users []store.User
+	var users []postgres.User
 	for _, process := range []string{"api", "worker", "controller"} {
 		password, err := os.ReadFile(filepath.Join(folder, process+"-password"))
 		if err != nil {
 			return nil, fmt.Errorf("--user-passwords: %w", err)
 		}
-		users = append(users, store.User{
+		users = append(users, postgres.User{
 			Name: "cauri_" + process + "_user", Group: "cauri_" + process, Password: strings.TrimRight(string(password), "\r\n"),
 		})
 	}

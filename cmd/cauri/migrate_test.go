@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
@@ -30,7 +30,7 @@ func TestUsersFromAFolder(t *testing.T) {
 	}
 	write("controller-password", " c ")
 	users, err := readUsers(folder)
-	want := []store.User{
+	want := []postgres.User{
 		{Name: "cauri_api_user", Group: "cauri_api", Password: "a"}, {Name: "cauri_worker_user", Group: "cauri_worker", Password: "w"},
 		{Name: "cauri_controller_user", Group: "cauri_controller", Password: " c "},
 	}
@@ -68,7 +68,7 @@ func TestMigrateWaitsForTheDatabase(t *testing.T) {
 // An api and a worker that are there before the schema wait for it without a word a second, and are ready once it is there.
 func TestProcessesWaitForTheSchema(t *testing.T) {
 	t.Parallel()
-	if err := store.Migrate(t.Context(), storetest.Empty(t)); err != nil { // makes the roles, which belong to the server
+	if err := postgres.Migrate(t.Context(), storetest.Empty(t)); err != nil { // makes the roles, which belong to the server
 		t.Fatal(err)
 	}
 	database := storetest.Empty(t)
@@ -85,7 +85,7 @@ func TestProcessesWaitForTheSchema(t *testing.T) {
 	}
 	deadline := time.Now().Add(2 * time.Second) // long enough for several attempts of each
 	eventually(t, "they have tried several times", func() bool { return time.Now().After(deadline) })
-	if err := store.Migrate(t.Context(), database); err != nil {
+	if err := postgres.Migrate(t.Context(), database); err != nil {
 		t.Fatal(err)
 	}
 	for name, at := range probes {

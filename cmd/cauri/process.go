@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
@@ -92,7 +93,10 @@ func newProcess(ctx context.Context, role string, o processOptions, keys *store.
 		ends: shutdownTimeout,
 	}
 	p.db, err = store.Open(o.databaseURL, store.Options{
-		KeyRing: keys, ReplicaURL: o.replicaURL, MaxConns: o.maxConns, Patience: o.patience, Now: p.now, Tracer: tracing.Statements(),
+		Options: postgres.Options{
+			ReplicaURL: o.replicaURL, MaxConns: o.maxConns, Patience: o.patience, Now: p.now, Tracer: tracing.Statements(),
+		},
+		KeyRing: keys,
 		Settled: func(status payments.Status, late time.Duration) { p.worker.Settled(string(status), late) },
 	})
 	if err != nil {

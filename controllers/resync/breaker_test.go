@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/postgres"
 )
 
 // An open breaker blocks every resource once, and returns exactly these when it closes.
@@ -17,11 +17,11 @@ func TestBreaker(t *testing.T) {
 	if err := b.Check(named("before")); err != nil {
 		t.Errorf("blocked by a closed breaker: %v", err)
 	}
-	if !b.open(store.ErrUnavailable) || b.open(store.ErrUnavailable) {
+	if !b.open(postgres.ErrUnavailable) || b.open(postgres.ErrUnavailable) {
 		t.Error("a breaker opens once")
 	}
 	for _, name := range []string{"b", "a", "b"} {
-		if err := b.Check(named(name)); !errors.Is(err, store.ErrUnavailable) {
+		if err := b.Check(named(name)); !errors.Is(err, postgres.ErrUnavailable) {
 			t.Errorf("the error of %s is %v", name, err)
 		}
 	}
@@ -34,7 +34,7 @@ func TestBreaker(t *testing.T) {
 	if diff := cmp.Diff([]string{"b", "a"}, names(b.close())); diff != "" {
 		t.Error(diff)
 	}
-	if err := b.Check(named("after")); err != nil || len(b.close()) != 0 || !b.open(store.ErrUnavailable) {
+	if err := b.Check(named("after")); err != nil || len(b.close()) != 0 || !b.open(postgres.ErrUnavailable) {
 		t.Errorf("the breaker did not close: %v", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/store"
 )
 
-// Database is what this package needs of Postgres. Both methods return [store.ErrUnavailable] while the database is unavailable.
+// Database is what this package needs of Postgres. Both methods return [postgres.ErrUnavailable] while the database is unavailable.
 type Database interface {
 	// Inventory compares the rows of all sandboxes and SIMs with what the controller wrote last.
 	Inventory(ctx context.Context) (*store.Inventory, error)

@@ -13,6 +13,7 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -115,7 +116,7 @@ func (l *LiveStatus) switchBreaker(ctx context.Context, unavailable bool, err er
 	case ctx.Err() != nil:
 	case err == nil:
 		l.changed.prefer(l.breaker.close())
-	case unavailable && errors.Is(err, store.ErrUnavailable) && l.breaker.open(err):
+	case unavailable && errors.Is(err, postgres.ErrUnavailable) && l.breaker.open(err):
 		l.changed.append(l.all(ctx))
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/postgres"
 )
 
 // fail answers with an error. What is not meant for the caller is logged and answered as internal.
@@ -16,12 +16,12 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	errors.As(err, &repeat)
 	switch {
 	case errors.As(err, &e):
-	case errors.Is(err, store.ErrOverloaded): // not logged: there are thousands of them, and the metrics count them
+	case errors.Is(err, postgres.ErrOverloaded): // not logged: there are thousands of them, and the metrics count them
 		e = wire.Overloaded()
-	case errors.Is(err, store.ErrUncertain):
+	case errors.Is(err, postgres.ErrUncertain):
 		s.log.WarnContext(r.Context(), "request failed, and may have been recorded", "request", requestID(r.Context()), "error", err)
 		e = wire.Uncertain(repeat.reference)
-	case errors.Is(err, store.ErrUnavailable):
+	case errors.Is(err, postgres.ErrUnavailable):
 		s.log.WarnContext(r.Context(), "request failed", "request", requestID(r.Context()), "error", err)
 		e = wire.Unavailable()
 	default:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -66,7 +67,7 @@ func (s *Server) once(
 			s.metrics.Recorded(string(asked.kind), string(made.transaction.Status))
 			return made, false, nil
 		}
-		if errors.Is(err, store.ErrUnavailable) {
+		if errors.Is(err, postgres.ErrUnavailable) {
 			return recorded{}, false, unfinished{err, asked.reference}
 		}
 		var transaction *payments.Transaction
@@ -77,7 +78,7 @@ func (s *Server) once(
 		if refreshErr != nil {
 			return recorded{}, false, refreshErr
 		}
-		if !changed && !errors.Is(err, store.ErrConfigChanged) {
+		if !changed && !errors.Is(err, postgres.ErrConfigChanged) {
 			break
 		}
 	}
@@ -113,7 +114,7 @@ func (s *Server) findReplay(
 	}
 	if asked.generated { // it was taken by chance: another is made
 		asked.reference = ""
-		return nil, store.ErrConfigChanged
+		return nil, postgres.ErrConfigChanged
 	}
 	if taken.Transaction.Type != asked.kind || !bytes.Equal(taken.RequestHash, asked.hash) {
 		return nil, wire.DuplicateReference(asked.reference)

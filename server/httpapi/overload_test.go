@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -19,7 +20,7 @@ import (
 // What waits for the database, with little patience, is served when it can be; what comes later than that is refused at once.
 func TestMoreThanCanBeServedIsRefusedAtOnce(t *testing.T) {
 	w := newWorld(t)
-	hasty, err := store.Open(storetest.URLAs(t, w.db, storetest.API), store.Options{Patience: 50 * time.Millisecond, MaxConns: 4})
+	hasty, err := store.Open(storetest.URLAs(t, w.db, storetest.API), store.Options{Options: postgres.Options{Patience: 50 * time.Millisecond, MaxConns: 4}})
 	if err != nil {
 		t.Fatal(err)
 	}

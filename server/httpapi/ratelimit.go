@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -89,13 +90,13 @@ func (l *limiter) enter(ctx context.Context, s *share) error {
 	}
 	defer l.waiting.Add(-1)
 	if l.waiting.Add(1) > rateWaiting {
-		return store.ErrOverloaded
+		return postgres.ErrOverloaded
 	}
 	select {
 	case s.use <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%w: waiting for the count of requests: %w", store.ErrUnavailable, ctx.Err())
+		return fmt.Errorf("%w: waiting for the count of requests: %w", postgres.ErrUnavailable, ctx.Err())
 	}
 }
 
@@ -130,7 +131,7 @@ func (s *Server) limitRate(next http.Handler) http.Handler {
 			return
 		}
 		a, err := s.limiter.take(r.Context(), sandbox.Tenant, sandbox.RateLimit)
-		if errors.Is(err, store.ErrConfigChanged) { // it was reset: its count begins anew
+		if errors.Is(err, postgres.ErrConfigChanged) { // it was reset: its count begins anew
 			if r, err = s.renewed(r); err == nil {
 				sandbox = sessionOf(r).sandbox
 				a, err = s.limiter.take(r.Context(), sandbox.Tenant, sandbox.RateLimit)

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/postgres"
 )
 
 // presently answers a request by f. A sandbox that was reset since the directory read it has another tenant now: f is asked
@@ -14,7 +14,7 @@ import (
 func (s *Server) presently(w http.ResponseWriter, r *http.Request, f func(http.ResponseWriter, *http.Request) (answer, error)) (answer, error) {
 	a, err := f(w, r)
 	for range maxTries {
-		if !errors.Is(err, store.ErrConfigChanged) || r.ContentLength != 0 {
+		if !errors.Is(err, postgres.ErrConfigChanged) || r.ContentLength != 0 {
 			break
 		}
 		if r, err = s.renewed(r); err != nil {

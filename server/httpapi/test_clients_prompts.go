@@ -9,6 +9,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -72,7 +73,7 @@ func (s *Server) tryToAnswer(
 	defer cancel()
 	for range maxTries {
 		t, replayed, err = s.store.AnswerPrompt(ctx, who.sandbox.Tenant, msisdn, id, given)
-		if !errors.Is(err, store.ErrConfigChanged) {
+		if !errors.Is(err, postgres.ErrConfigChanged) {
 			break
 		}
 		if _, err := s.refreshSession(ctx, &who); err != nil {

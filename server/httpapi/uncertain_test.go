@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -36,7 +37,7 @@ func TestLostAnswerOfTheDatabase(t *testing.T) {
 		t.Fatalf("answered %d: %s", paid.status, paid.raw)
 	}
 	refund := "/v1/payments/" + paid.body["id"].(string) + "/refund"
-	proxy, server := w.behindProxy(store.Options{MaxConns: 1})
+	proxy, server := w.behindProxy(store.Options{Options: postgres.Options{MaxConns: 1}})
 	withoutReference := object{"reference": nil, "amount": 10}
 	for name, c := range map[string]struct {
 		path      string
@@ -86,7 +87,7 @@ func TestLostAnswerOfTheDatabase(t *testing.T) {
 // A database that cannot be reached has recorded nothing, and the answer says so.
 func TestDatabaseThatCannotBeReachedRecordedNothing(t *testing.T) {
 	w := newWorld(t)
-	proxy, server := w.behindProxy(store.Options{MaxConns: 1})
+	proxy, server := w.behindProxy(store.Options{Options: postgres.Options{MaxConns: 1}})
 	proxy.Refuse()
 	for _, body := range []object{disbursement("payout", object{"amount": 10}), disbursement("", object{"reference": nil, "amount": 10})} {
 		var got response

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/cauri-dev/cauri/server/postgres"
 )
 
 // activity is the set of tenants in which something happened that a resource's status shows, since it was written down last.
@@ -76,5 +78,5 @@ func (s *Store) FlushActivity(ctx context.Context) error {
 	if err != nil {
 		s.active.note(tenants...)
 	}
-	return classify(err, "writing down activity")
+	return postgres.Classify(err, "writing down activity")
 }

@@ -2,9 +2,9 @@ package store
 
 import (
 	"context"
-	"strings"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -39,14 +39,14 @@ type FinishedAttempt struct {
 // lease has ended already. Then it was lost to somebody else, who decides, or this is the repeat of a call whose answer was lost.
 func (s *Store) FinishAttempts(ctx context.Context, finished []FinishedAttempt) (kept []bool, err error) {
 	params := sqlc.FinishAttemptsParams{
-		BreakerFailures: BreakerFailures, BreakerMs: milliseconds(BreakerAfter), ProbeMs: milliseconds(ProbeInterval),
+		BreakerFailures: BreakerFailures, BreakerMs: postgres.Milliseconds(BreakerAfter), ProbeMs: postgres.Milliseconds(ProbeInterval),
 	}
 	for i := range finished {
 		addAttempt(&params, i+1, &finished[i])
 	}
 	places, err := s.system().FinishAttempts(ctx, params)
 	if err != nil {
-		return nil, classify(err, "writing down delivery attempts")
+		return nil, postgres.Classify(err, "writing down delivery attempts")
 	}
 	kept = make([]bool, len(finished))
 	for _, place := range places {
@@ -57,16 +57,11 @@ func (s *Store) FinishAttempts(ctx context.Context, finished []FinishedAttempt) 
 
 func addAttempt(p *sqlc.FinishAttemptsParams, place int, f *FinishedAttempt) {
 	p.Places = append(p.Places, int32(place))
-	p.Tenants, p.Ids, p.Fences = append(p.Tenants, f.Event.Tenant), append(p.Ids, uuidOf(f.Event.ID)), append(p.Fences, f.Event.Fence)
-	p.States, p.RetryAfterMs = append(p.States, string(f.State)), append(p.RetryAfterMs, milliseconds(f.RetryAfter))
+	p.Tenants, p.Ids, p.Fences = append(p.Tenants, f.Event.Tenant), append(p.Ids, postgres.UUID(f.Event.ID)), append(p.Fences, f.Event.Fence)
+	p.States, p.RetryAfterMs = append(p.States, string(f.State)), append(p.RetryAfterMs, postgres.Milliseconds(f.RetryAfter))
 	p.Probes = append(p.Probes, f.Event.Probe && f.State == EventQueued)
 	p.StartedAt, p.DurationMs = append(p.StartedAt, f.StartedAt), append(p.DurationMs, int32(f.Duration.Milliseconds()))
 	p.ResponseStatuses = append(p.ResponseStatuses, int32(f.ResponseStatus))
 	p.ResponseBodies = append(p.ResponseBodies, f.ResponseBody)
-	p.Errors = append(p.Errors, plainText(f.Error))
-}
-
-// plainText is text as a column takes it: what a receiver sends must not keep others' attempts from being written down.
-func plainText(text string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+	p.Errors = append(p.Errors, postgres.Text(f.Error))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -11,11 +12,11 @@ import (
 
 // bookCollections books several collections of a float in one statement, and tells which of them it booked.
 func (s *Store) bookCollections(ctx context.Context, at floatKey, all []*NewCollection) ([]bool, error) {
-	p := sqlc.BookCollectionsParams{Tenant: at.tenant, FloatCurrency: at.key}
+	p := sqlc.BookCollectionsParams{Tenant: at.Tenant, FloatCurrency: at.Name}
 	for _, n := range all {
 		t := &n.Transaction
 		url, description := orEmpty(t.OrderURL), orEmpty(t.Description)
-		p.Ids = append(p.Ids, uuidOf(t.ID))
+		p.Ids = append(p.Ids, postgres.UUID(t.ID))
 		p.ConfigVersions = append(p.ConfigVersions, n.ConfigVersion)
 		p.Refs = append(p.Refs, t.Reference)
 		p.RequestHashes = append(p.RequestHashes, n.RequestHash)
@@ -36,9 +37,9 @@ func (s *Store) bookCollections(ctx context.Context, at floatKey, all []*NewColl
 		p.NetAmounts = append(p.NetAmounts, t.NetAmount)
 		p.AbsorptionPcts = append(p.AbsorptionPcts, int32(t.AbsorptionPct))
 		p.Latencies = append(p.Latencies, int32(t.Latency.Milliseconds()))
-		p.AfterMs = append(p.AfterMs, milliseconds(n.AnswerAfter))
+		p.AfterMs = append(p.AfterMs, postgres.Milliseconds(n.AnswerAfter))
 	}
-	rows, err := s.gated(at.tenant, true).BookCollections(ctx, p)
+	rows, err := s.versionChecked(at.Tenant, true).BookCollections(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -56,12 +57,12 @@ func (s *Store) bookCollections(ctx context.Context, at floatKey, all []*NewColl
 
 // bookDisbursements is bookCollections for disbursements.
 func (s *Store) bookDisbursements(ctx context.Context, at floatKey, all []*NewDisbursement) ([]bool, error) {
-	p := sqlc.BookDisbursementsParams{Tenant: at.tenant, FloatCurrency: at.key, BlockedStatus: blockedRecipient}
+	p := sqlc.BookDisbursementsParams{Tenant: at.Tenant, FloatCurrency: at.Name, BlockedStatus: blockedRecipient}
 	for _, n := range all {
 		t := &n.Transaction
 		latencies, after := n.Latency.all()
 		url, description := orEmpty(t.OrderURL), orEmpty(t.Description)
-		p.Ids = append(p.Ids, uuidOf(t.ID))
+		p.Ids = append(p.Ids, postgres.UUID(t.ID))
 		p.ConfigVersions = append(p.ConfigVersions, n.ConfigVersion)
 		p.Refs = append(p.Refs, t.Reference)
 		p.RequestHashes = append(p.RequestHashes, n.RequestHash)
@@ -82,7 +83,7 @@ func (s *Store) bookDisbursements(ctx context.Context, at floatKey, all []*NewDi
 		p.Latencies = append(p.Latencies, latencies...)
 		p.AfterMs = append(p.AfterMs, after...)
 	}
-	rows, err := s.gated(at.tenant, true).BookDisbursements(ctx, p)
+	rows, err := s.versionChecked(at.Tenant, true).BookDisbursements(ctx, p)
 	if err != nil {
 		return nil, err
 	}

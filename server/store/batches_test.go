@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -225,7 +226,7 @@ func (w *world) collections(n int) (all []*store.NewCollection) {
 func TestOneThatFailsInABatchFailsOnlyItself(t *testing.T) {
 	w := newWorld(t)
 	w.client("alice", alice, 100_000)
-	s := w.opened(store.Options{MaxConns: 4})
+	s := w.opened(store.Options{Options: postgres.Options{MaxConns: 4}})
 	made := w.create(w.collection("r1", payments.Success, alice))
 	all := w.collections(6)
 	all[2].Transaction.ID = made.ID // a duplicate that is nobody's fault, and an error of the whole statement
@@ -237,7 +238,7 @@ func TestOneThatFailsInABatchFailsOnlyItself(t *testing.T) {
 		err := <-result
 		var taken *store.ErrReferenceTaken
 		switch {
-		case i == 2 && (err == nil || errors.Is(err, store.ErrUnavailable)):
+		case i == 2 && (err == nil || errors.Is(err, postgres.ErrUnavailable)):
 			t.Errorf("the duplicate returns %v", err)
 		case i == 3 || i == 4: // one of them
 			if err != nil && !errors.As(err, &taken) {
@@ -256,7 +257,7 @@ func TestOneThatFailsInABatchFailsOnlyItself(t *testing.T) {
 func TestBatchWhoseConnectionDiesIsNotHalfDone(t *testing.T) {
 	w := newWorld(t)
 	w.client("alice", alice, 100_000)
-	s := w.opened(store.Options{MaxConns: 4})
+	s := w.opened(store.Options{Options: postgres.Options{MaxConns: 4}})
 	all := w.collections(6)
 	release := w.hold()
 	done := w.pile(s, all)
@@ -264,13 +265,13 @@ func TestBatchWhoseConnectionDiesIsNotHalfDone(t *testing.T) {
 		w.exec("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
 	}
 	kill()
-	if err := <-done[0]; !errors.Is(err, store.ErrUnavailable) {
+	if err := <-done[0]; !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("the first returns %v", err)
 	}
 	w.until("the others wait for the float, together", func() bool { return s.Backlogged() == 0 && w.blocked() == 1 })
 	kill()
 	for _, result := range done[1:] {
-		if err := <-result; !errors.Is(err, store.ErrUnavailable) {
+		if err := <-result; !errors.Is(err, postgres.ErrUnavailable) {
 			t.Errorf("one of the batch returns %v", err)
 		}
 	}
@@ -304,7 +305,7 @@ func TestBatchOfASandboxThatChanges(t *testing.T) {
 			change(w)
 			errs, _ := w.BookTogether(t.Context(), w.sandbox.Tenant, all)
 			for i, err := range errs {
-				if !errors.Is(err, store.ErrConfigChanged) {
+				if !errors.Is(err, postgres.ErrConfigChanged) {
 					t.Errorf("number %d returns %v", i, err)
 				}
 			}
@@ -322,7 +323,7 @@ func TestBusySandboxLeavesConnectionsToOthers(t *testing.T) {
 	w.client("alice", alice, 100_000)
 	parent := w.create(w.collection("parent", payments.Success, alice)).ID
 	other := w.beside("other")
-	s := w.opened(store.Options{MaxConns: 4})
+	s := w.opened(store.Options{Options: postgres.Options{MaxConns: 4}})
 	release := w.hold()
 	results := make(chan error, 40)
 	for i := range 20 {

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -329,7 +330,7 @@ func TestApplySandboxThatMakesNoSense(t *testing.T) {
 	for name, change := range cases {
 		config := w.config
 		change(&config)
-		if _, err := w.ApplySandbox(t.Context(), config); err == nil || errors.Is(err, store.ErrUnavailable) {
+		if _, err := w.ApplySandbox(t.Context(), config); err == nil || errors.Is(err, postgres.ErrUnavailable) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

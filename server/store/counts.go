@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 )
 
 // TransactionCounts are how many transactions a sandbox has.
@@ -77,5 +78,5 @@ func (s *Store) advanceCount(ctx context.Context, tenant int64) error {
 	if err != nil {
 		return err
 	}
-	return s.system().AdvanceCount(ctx, uuidOf(payments.FirstID(now.Add(-countedLater))), tenant)
+	return s.system().AdvanceCount(ctx, postgres.UUID(payments.FirstID(now.Add(-countedLater))), tenant)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -40,7 +41,7 @@ func (s *Store) StoredCredentials(ctx context.Context, sandboxUID string) (Store
 		return StoredCredentials{}, nil
 	}
 	if err != nil {
-		return StoredCredentials{}, classify(err, "reading the credentials")
+		return StoredCredentials{}, postgres.Classify(err, "reading the credentials")
 	}
 	stored := StoredCredentials{Version: row.Version, KeyRotation: row.KeyRotation, SecretRotation: row.SecretRotation}
 	for _, hash := range row.Keys {
@@ -89,7 +90,7 @@ func (s *Store) ApplyCredentials(ctx context.Context, sandboxUID string, want Cr
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ErrNoOrganization
 	}
-	return classify(err, "applying the credentials to the database")
+	return postgres.Classify(err, "applying the credentials to the database")
 }
 
 // credentialsChange is one run of ApplyCredentials.
@@ -193,7 +194,7 @@ func (c *credentialsChange) retire(key sqlc.ListKeysRow) error {
 		return nil
 	case mayStay && c.want.Replaces != nil && KeyHash(key.Hash) == *c.want.Replaces:
 		c.changed = true
-		return c.q.ExpireKey(c.ctx, milliseconds(c.want.Grace), c.org.Tenant, key.Hash)
+		return c.q.ExpireKey(c.ctx, postgres.Milliseconds(c.want.Grace), c.org.Tenant, key.Hash)
 	}
 	c.changed = c.changed || !key.Expired // nobody goes by an expired one any more
 	return c.q.DeleteKey(c.ctx, c.org.Tenant, key.Hash)
@@ -219,7 +220,7 @@ func (c *credentialsChange) signingSecret() error {
 	if err != nil {
 		return err
 	}
-	return c.q.SetSigningSecret(c.ctx, sealed, previous, milliseconds(SecretOverlap), c.org.Tenant)
+	return c.q.SetSigningSecret(c.ctx, sealed, previous, postgres.Milliseconds(SecretOverlap), c.org.Tenant)
 }
 
 func (c *credentialsChange) rotations() error {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -87,10 +88,10 @@ func (s *Store) LeaseDueEvents(ctx context.Context, from []Share, lease time.Dur
 		if taken.len() == 0 {
 			return nil
 		}
-		return q.LeaseEvents(ctx, milliseconds(lease), taken.tenants, taken.ids, bodies)
+		return q.LeaseEvents(ctx, postgres.Milliseconds(lease), taken.tenants, taken.ids, bodies)
 	})
 	if err != nil {
-		return nil, nil, classify(err, "taking due events")
+		return nil, nil, postgres.Classify(err, "taking due events")
 	}
 	return leased, found, nil
 }
@@ -149,8 +150,8 @@ func (s *Store) GiveBackEvents(ctx context.Context, events []LeasedEvent) error 
 	var keys rowKeys
 	fences := make([]int64, len(events))
 	for i := range events {
-		keys.add(events[i].Tenant, uuidOf(events[i].ID))
+		keys.add(events[i].Tenant, postgres.UUID(events[i].ID))
 		fences[i] = events[i].Fence
 	}
-	return classify(s.system().GiveBackEvents(ctx, keys.tenants, keys.ids, fences), "giving events back")
+	return postgres.Classify(s.system().GiveBackEvents(ctx, keys.tenants, keys.ids, fences), "giving events back")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -450,20 +451,20 @@ func TestEventOfAHeldAnswerIsDueWithTheAnswer(t *testing.T) {
 func TestDeliveryWithoutADatabase(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, "postgres://u:p@127.0.0.1:1/x")
-	if _, _, err := s.LeaseDueEvents(t.Context(), make([]store.Share, 1), time.Minute, body()); !errors.Is(err, store.ErrUnavailable) {
+	if _, _, err := s.LeaseDueEvents(t.Context(), make([]store.Share, 1), time.Minute, body()); !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("leasing: %v", err)
 	}
-	if _, err := s.EventLanes(t.Context()); !errors.Is(err, store.ErrUnavailable) {
+	if _, err := s.EventLanes(t.Context()); !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("surveying: %v", err)
 	}
 	finished := []store.FinishedAttempt{{Event: &store.LeasedEvent{}, Attempt: store.Attempt{State: store.EventQueued}}}
-	if kept, err := s.FinishAttempts(t.Context(), finished); !errors.Is(err, store.ErrUnavailable) || kept != nil {
+	if kept, err := s.FinishAttempts(t.Context(), finished); !errors.Is(err, postgres.ErrUnavailable) || kept != nil {
 		t.Errorf("finishing: %v, %v", kept, err)
 	}
-	if err := s.GiveBackEvents(t.Context(), make([]store.LeasedEvent, 1)); !errors.Is(err, store.ErrUnavailable) {
+	if err := s.GiveBackEvents(t.Context(), make([]store.LeasedEvent, 1)); !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("giving back: %v", err)
 	}
-	if _, err := storetest.SettleDue(t.Context(), s, 1); !errors.Is(err, store.ErrUnavailable) {
+	if _, err := storetest.SettleDue(t.Context(), s, 1); !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("settling: %v", err)
 	}
 	if text := fmt.Sprint(s.Ping(t.Context())); text == "<nil>" {

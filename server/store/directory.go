@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -50,7 +51,7 @@ type KeyHash [32]byte
 type Directory struct {
 	store *Store
 
-	loads flight[struct{}]
+	loads postgres.SharedLoad[struct{}]
 
 	state     atomic.Pointer[DirectoryState]
 	mu        sync.RWMutex
@@ -77,7 +78,7 @@ const nothing = -1
 // NewDirectory makes an empty directory; the first [Directory.Refresh] fills it.
 func NewDirectory(s *Store) *Directory {
 	d := &Directory{store: s, version: nothing, sandboxes: map[int64]*entry{}, byKey: map[KeyHash]keyHolder{}}
-	d.loads = flight[struct{}]{timeout: loadTimeout, run: func(ctx context.Context) (struct{}, error) { return struct{}{}, d.load(ctx) }}
+	d.loads = postgres.SharedLoad[struct{}]{Timeout: loadTimeout, Run: func(ctx context.Context) (struct{}, error) { return struct{}{}, d.load(ctx) }}
 	return d
 }
 
@@ -89,7 +90,7 @@ func (d *Directory) ByKey(hash KeyHash) (*Sandbox, bool) {
 	d.mu.RLock()
 	holder, ok := d.byKey[hash]
 	d.mu.RUnlock()
-	if !ok || !holder.until.IsZero() && !d.store.now().Before(holder.until) {
+	if !ok || !holder.until.IsZero() && !d.store.Now().Before(holder.until) {
 		return nil, false
 	}
 	return holder.sandbox, true
@@ -121,11 +122,11 @@ func (d *Directory) Run(ctx context.Context, interval time.Duration) {
 }
 
 // Refresh returns once the directory holds everything that was committed before the call. Calls that wait for the same
-// load share it, and its failure. It returns [ErrUnavailable] when the database cannot be read, and the context's error when that
+// load share it, and its failure. It returns [postgres.ErrUnavailable] when the database cannot be read, and the context's error when that
 // ends first.
 func (d *Directory) Refresh(ctx context.Context) error {
-	_, err := d.loads.do(ctx)
-	return classify(err, "reading the sandboxes' configuration")
+	_, err := d.loads.Do(ctx)
+	return postgres.Classify(err, "reading the sandboxes' configuration")
 }
 
 // changes are what a load read, all of one moment.
@@ -148,7 +149,7 @@ func (d *Directory) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	now, since := d.store.now(), d.version
+	now, since := d.store.Now(), d.version
 	if now.Sub(d.readAt) > retiredKept/2 {
 		since = nothing // what was retired since then may be forgotten by now
 	}
@@ -157,7 +158,7 @@ func (d *Directory) load(ctx context.Context) error {
 		return nil
 	}
 	c := changes{readAt: now, since: since}
-	err = d.store.inTxOf(ctx, snapshot, func(q *sqlc.Queries) error { return c.read(ctx, q) })
+	err = d.store.inTxOf(ctx, postgres.Snapshot, func(q *sqlc.Queries) error { return c.read(ctx, q) })
 	if err != nil {
 		return err
 	}

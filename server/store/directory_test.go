@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -173,7 +174,7 @@ func TestDirectoryRefusesAnExpiredKey(t *testing.T) {
 			w := newWorld(t)
 			w.applyCredentials(rotated(store.KeyHash{2}, w.key, time.Minute))
 			passed := time.Duration(0)
-			s := w.opened(store.Options{Now: func() time.Time { return time.Now().Add(skew + passed) }})
+			s := w.opened(store.Options{Options: postgres.Options{Now: func() time.Time { return time.Now().Add(skew + passed) }}})
 			directory := store.NewDirectory(s)
 			if err := directory.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
@@ -203,7 +204,7 @@ func TestDirectoryDoesNotKnowKeysThatAreOver(t *testing.T) {
 	w := newWorld(t)
 	w.applyCredentials(rotated(store.KeyHash{2}, w.key, time.Minute))
 	w.exec("update api_keys set expires_at = now() where expires_at is not null")
-	directory := store.NewDirectory(w.opened(store.Options{Now: func() time.Time { return time.Now().Add(-24 * time.Hour) }}))
+	directory := store.NewDirectory(w.opened(store.Options{Options: postgres.Options{Now: func() time.Time { return time.Now().Add(-24 * time.Hour) }}}))
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -18,9 +19,9 @@ var errToWrite = errors.New("there is something to write")
 
 // reading runs queries outside the tenant wall, without a database transaction. It writes nothing: what would returns errToWrite.
 // Most resources that are looked at are as they should be, and then nothing is locked and no commit is waited for.
-func (s *Store) reading() *sqlc.Queries { return sqlc.New(readOnly{timely{s.pool, s.limit}}) }
+func (s *Store) reading() *sqlc.Queries { return sqlc.New(readOnly{s.System()}) }
 
-type readOnly struct{ sqlc.DBTX }
+type readOnly struct{ postgres.DBTX }
 
 // Exec implements [sqlc.DBTX]. Every statement that writes is run by it.
 func (readOnly) Exec(context.Context, string, ...any) (pgconn.CommandTag, error) {
@@ -38,11 +39,11 @@ type Inventory struct {
 func (s *Store) Inventory(ctx context.Context) (*Inventory, error) {
 	sandboxes, err := s.system().SandboxesDrifted(ctx)
 	if err != nil {
-		return nil, classify(err, "reading the fingerprints of the sandboxes")
+		return nil, postgres.Classify(err, "reading the fingerprints of the sandboxes")
 	}
 	sims, err := s.system().SIMFingerprints(ctx)
 	if err != nil {
-		return nil, classify(err, "reading the fingerprints of the SIMs")
+		return nil, postgres.Classify(err, "reading the fingerprints of the SIMs")
 	}
 	found := &Inventory{drifted: make(map[string]bool, len(sandboxes)), testClients: make(map[string]string, len(sims))}
 	for _, row := range sandboxes {

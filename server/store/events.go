@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -43,11 +44,11 @@ type EventFilter struct {
 func (s *Store) ListEvents(ctx context.Context, tenant int64, f EventFilter, after *payments.ID, limit int) ([]Event, error) {
 	sql, args := eventsStatement(tenant, f, after, limit)
 	var events []Event
-	err := s.list(ctx, tenant, func(ctx context.Context, behind sqlc.DBTX) (err error) {
-		events, err = collect[Event](ctx, behind, sql, args)
+	err := s.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+		events, err = collect[Event](ctx, scope, sql, args)
 		return err
 	})
-	return events, classify(err, "listing events")
+	return events, postgres.Classify(err, "listing events")
 }
 
 // eventColumns are the fields of an [Event], in their order.
@@ -68,11 +69,11 @@ func eventsStatement(tenant int64, f EventFilter, after *payments.ID, limit int)
 		c.where = append(c.where, "e.due_at is not null") // as each of them has; the index of what is due has no others
 	}
 	if f.Transaction != nil {
-		c.add("e.id = $%d", uuidOf(*f.Transaction))
+		c.add("e.id = $%d", postgres.UUID(*f.Transaction))
 	}
 	c.created("e.created_at", f.CreatedAfter, f.CreatedBefore)
 	if after != nil {
-		c.add("e.id < $%d", uuidOf(*after))
+		c.add("e.id < $%d", postgres.UUID(*after))
 	}
 	// Each event's own row of the other tables, and never a join of all of a sandbox's: the limits leave nothing else to do.
 	return fmt.Sprintf(`select %s from events e
@@ -106,16 +107,16 @@ const KeptHistory = 100
 // by build and kept, so that it is sent with the very bytes that were shown.
 func (s *Store) GetEvent(ctx context.Context, tenant int64, organizationID string, id payments.ID, build BuildBody) (*EventDetail, error) {
 	q := s.tenant(tenant)
-	row, err := q.GetEvent(ctx, tenant, uuidOf(id))
+	row, err := q.GetEvent(ctx, tenant, postgres.UUID(id))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrNotFound
 	}
 	if err != nil {
-		return nil, classify(err, "reading the event")
+		return nil, postgres.Classify(err, "reading the event")
 	}
 	attempts, err := q.ListAttempts(ctx, tenant, row.Event.ID, row.Event.Attempts, KeptHistory)
 	if err != nil {
-		return nil, classify(err, "reading the attempts of the event")
+		return nil, postgres.Classify(err, "reading the attempts of the event")
 	}
 	detail := eventDetailOf(&row, attempts)
 	if detail.Body == nil {
@@ -130,11 +131,11 @@ func keepBody(ctx context.Context, q *sqlc.Queries, tenant int64, organizationID
 	if err != nil {
 		return nil, fmt.Errorf("building the body of %s: %w", t.ID, err)
 	}
-	body, err = q.KeepEventBody(ctx, body, tenant, uuidOf(t.ID))
+	body, err = q.KeepEventBody(ctx, body, tenant, postgres.UUID(t.ID))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrNotFound // it was removed meanwhile
 	}
-	return body, classify(err, "keeping the body of the event")
+	return body, postgres.Classify(err, "keeping the body of the event")
 }
 
 func eventDetailOf(row *sqlc.GetEventRow, attempts []sqlc.DeliveryAttempt) *EventDetail {
@@ -175,12 +176,12 @@ var (
 // ResendEvent queues an event once more, whatever came of it so far and whether or not its type is one that the sandbox sends,
 // and returns it. Its retries begin anew. It returns [ErrNotFound], [ErrNoEndpoint] or [ErrBeingSent], and changes nothing then.
 func (s *Store) ResendEvent(ctx context.Context, tenant int64, id payments.ID) (Event, error) {
-	found, err := s.tenant(tenant).ResendEvent(ctx, tenant, uuidOf(id))
+	found, err := s.tenant(tenant).ResendEvent(ctx, tenant, postgres.UUID(id))
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return Event{}, ErrNotFound
 	case err != nil:
-		return Event{}, classifyWrite(err, "queueing the event")
+		return Event{}, postgres.ClassifyWrite(err, "queueing the event")
 	case !found.Deliverable:
 		return Event{}, ErrNoEndpoint
 	case found.BeingSent:

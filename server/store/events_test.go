@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -90,7 +91,7 @@ func TestEventsAreListedAsTheyStand(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	w.exec("update events set due_at = now() - interval '1 s' where id = $1", store.UUIDOf(leased))
+	w.exec("update events set due_at = now() - interval '1 s' where id = $1", postgres.UUID(leased))
 	if e := w.event(leased); e.NextAttemptAt == nil {
 		t.Error("an event whose lease has ended is due, and is not shown so")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -21,7 +22,7 @@ import (
 func TestNothingWaitsForeverForADatabaseThatHangs(t *testing.T) {
 	w := newWorld(t)
 	proxy, through := storetest.NewProxy(t, w.url)
-	s, err := store.Open(through, store.Options{KeyRing: storetest.KeyRing(t), StatementTimeout: 100 * time.Millisecond, MaxConns: 100})
+	s, err := store.Open(through, store.Options{KeyRing: storetest.KeyRing(t), Options: postgres.Options{StatementTimeout: 100 * time.Millisecond, MaxConns: 100}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func TestNothingWaitsForeverForADatabaseThatHangs(t *testing.T) {
 		all.Go(func() {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			if err := call(ctx); !errors.Is(err, store.ErrUnavailable) || ctx.Err() != nil {
+			if err := call(ctx); !errors.Is(err, postgres.ErrUnavailable) || ctx.Err() != nil {
 				t.Errorf("%s ended with %v, after the test's own time: %v", name, err, ctx.Err())
 			}
 		})
@@ -104,7 +105,7 @@ func (b *beginnings) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEnd
 func TestTransactionsEndByThemselves(t *testing.T) {
 	w := newWorld(t)
 	var seen beginnings
-	s := w.opened(store.Options{KeyRing: storetest.KeyRing(t), Tracer: &seen})
+	s := w.opened(store.Options{KeyRing: storetest.KeyRing(t), Options: postgres.Options{Tracer: &seen}})
 	for name, call := range map[string]func(context.Context) error{
 		"a limited request": func(ctx context.Context) error {
 			_, err := s.TakeRequests(ctx, w.sandbox.Tenant, 10, 1, store.Grant{})
@@ -143,7 +144,7 @@ func TestTransactionsEndByThemselves(t *testing.T) {
 func TestWhetherAnythingWasRecorded(t *testing.T) {
 	w := newWorld(t)
 	proxy, through := storetest.NewProxy(t, storetest.WholeStatements(w.url))
-	s, err := store.Open(through, store.Options{MaxConns: 1})
+	s, err := store.Open(through, store.Options{Options: postgres.Options{MaxConns: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +156,7 @@ func TestWhetherAnythingWasRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	proxy.CutAnswer("insert into transactions")
-	if err := create(t.Context(), "cut"); !errors.Is(err, store.ErrUncertain) || !errors.Is(err, store.ErrUnavailable) {
+	if err := create(t.Context(), "cut"); !errors.Is(err, postgres.ErrUncertain) || !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("behind a statement: %v", err)
 	}
 	if n := w.count("select count(*) from transactions where reference = 'cut'"); n != 1 {
@@ -172,10 +173,10 @@ func TestWhetherAnythingWasRecorded(t *testing.T) {
 	eventually(t, func() bool { return s.PoolStat().AcquiredConns() == 1 })
 	short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if err := create(short, "not sent"); errors.Is(err, store.ErrUncertain) || !errors.Is(err, store.ErrUnavailable) {
+	if err := create(short, "not sent"); errors.Is(err, postgres.ErrUncertain) || !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("before its turn: %v", err)
 	}
-	if err := <-first; !errors.Is(err, store.ErrUncertain) {
+	if err := <-first; !errors.Is(err, postgres.ErrUncertain) {
 		t.Errorf("a database that hangs behind a statement: %v", err)
 	}
 }
@@ -185,17 +186,17 @@ func TestAbsenceIsNamed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		err  error
-		want store.Absence
+		want postgres.Absence
 	}{
-		{store.ErrUnavailable, store.Unreachable},
-		{fmt.Errorf("writing: %w", &pgconn.PgError{Code: "53100"}), store.DiskFull},
-		{&pgconn.PgError{Code: "53300"}, store.Exhausted},
-		{&pgconn.PgError{Code: "25006"}, store.ReadOnly},
-		{store.ErrSchemaBehind{Has: 1, Needs: 2}, store.NotMigrated},
-		{&pgconn.PgError{Code: "42P01"}, store.NotMigrated},
-		{fmt.Errorf("reading: %w: %w", store.ErrUnavailable, context.DeadlineExceeded), store.Hanging},
+		{postgres.ErrUnavailable, postgres.Unreachable},
+		{fmt.Errorf("writing: %w", &pgconn.PgError{Code: "53100"}), postgres.DiskFull},
+		{&pgconn.PgError{Code: "53300"}, postgres.Exhausted},
+		{&pgconn.PgError{Code: "25006"}, postgres.ReadOnly},
+		{postgres.ErrSchemaBehind{Has: 1, Needs: 2}, postgres.NotMigrated},
+		{&pgconn.PgError{Code: "42P01"}, postgres.NotMigrated},
+		{fmt.Errorf("reading: %w: %w", postgres.ErrUnavailable, context.DeadlineExceeded), postgres.Hanging},
 	} {
-		if got := store.AbsenceOf(c.err); got != c.want {
+		if got := postgres.AbsenceOf(c.err); got != c.want {
 			t.Errorf("%v: got %d, want %d", c.err, got, c.want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -312,7 +313,7 @@ func TestBatchOfAttempts(t *testing.T) {
 	other := w.beside("other")
 	other.owe(2)
 	leased := w.lease(body())
-	w.exec("update events set fence = fence + 1 where id = $1", store.UUIDOf(leased[1].ID)) // somebody else has it now
+	w.exec("update events set fence = fence + 1 where id = $1", postgres.UUID(leased[1].ID)) // somebody else has it now
 	w.exec("update events set due_at = now() where due_at is not null")
 	var finished []store.FinishedAttempt
 	for i := range leased {
@@ -343,7 +344,7 @@ func TestLeasesAreGivenBack(t *testing.T) {
 	w.owe(3)
 	w.pending("forwarded", stranger)
 	events, forward := w.lease(body()), w.forward()
-	w.exec("update events set fence = fence + 1 where id = $1", store.UUIDOf(events[0].ID)) // lost
+	w.exec("update events set fence = fence + 1 where id = $1", postgres.UUID(events[0].ID)) // lost
 	if err := w.GiveBackEvents(t.Context(), events); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -53,7 +54,7 @@ func sharesOf(all []Share) shares {
 func (s *Store) EventLanes(ctx context.Context) ([]Lane, error) {
 	rows, err := s.system().EventLanes(ctx)
 	if err != nil {
-		return nil, classify(err, "looking for sandboxes with due events")
+		return nil, postgres.Classify(err, "looking for sandboxes with due events")
 	}
 	lanes := make([]Lane, len(rows))
 	for i, row := range rows {
@@ -66,7 +67,7 @@ func (s *Store) EventLanes(ctx context.Context) ([]Lane, error) {
 func (s *Store) ForwardLanes(ctx context.Context) ([]Lane, error) {
 	rows, err := s.system().ForwardLanes(ctx)
 	if err != nil {
-		return nil, classify(err, "looking for sandboxes with collections to forward")
+		return nil, postgres.Classify(err, "looking for sandboxes with collections to forward")
 	}
 	lanes := make([]Lane, len(rows))
 	for i, row := range rows {
@@ -80,5 +81,5 @@ func takeProbes(ctx context.Context, q *sqlc.Queries, due []int64) ([]int64, err
 	if len(due) == 0 {
 		return nil, nil
 	}
-	return q.TakeProbes(ctx, milliseconds(ProbeInterval), due)
+	return q.TakeProbes(ctx, postgres.Milliseconds(ProbeInterval), due)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -33,12 +34,12 @@ type Filter struct {
 func (s *Store) ListTransactions(ctx context.Context, tenant int64, f Filter, after *payments.ID, limit int) ([]*payments.Transaction, error) {
 	sql, args := listStatement(tenant, f, after, limit)
 	var found []sqlc.Transaction
-	err := s.list(ctx, tenant, func(ctx context.Context, behind sqlc.DBTX) (err error) {
-		found, err = collect[sqlc.Transaction](ctx, behind, sql, args)
+	err := s.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+		found, err = collect[sqlc.Transaction](ctx, scope, sql, args)
 		return err
 	})
 	if err != nil {
-		return nil, classify(err, "listing transactions")
+		return nil, postgres.Classify(err, "listing transactions")
 	}
 	transactions := make([]*payments.Transaction, len(found))
 	for i := range found {
@@ -48,7 +49,7 @@ func (s *Store) ListTransactions(ctx context.Context, tenant int64, f Filter, af
 }
 
 // collect reads all rows of a statement that is no query of package sqlc.
-func collect[T any](ctx context.Context, from sqlc.DBTX, sql string, args []any) ([]T, error) {
+func collect[T any](ctx context.Context, from postgres.DBTX, sql string, args []any) ([]T, error) {
 	rows, err := from.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func listStatement(tenant int64, f Filter, after *payments.ID, limit int) (sql s
 	}
 	c.created("created_at", f.CreatedAfter, f.CreatedBefore)
 	if after != nil {
-		c.add("id < $%d", uuidOf(*after))
+		c.add("id < $%d", postgres.UUID(*after))
 	}
 	return fmt.Sprintf("select %s from transactions where %s order by tenant desc, id desc limit $%d",
 		transactionColumns, strings.Join(c.where, " and "), len(c.args)+1), append(c.args, limit)

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 )
 
 // lanes are what transactions_listed keeps in an order of its own each: the transactions of a status, a type, an operator and a
@@ -52,7 +53,7 @@ func (l lanes) statement(tenant int64, f Filter, after *payments.ID, limit int) 
 	}
 	c.created("created_at", f.CreatedAfter, f.CreatedBefore)
 	if after != nil {
-		c.add("id < $%d", uuidOf(*after))
+		c.add("id < $%d", postgres.UUID(*after))
 	}
 	return fmt.Sprintf(`select %s from transactions where tenant = $1 and id = any (array(
   select newest.id from unnest($3::text[]::transaction_status[]) s (status), unnest($4::text[]::transaction_type[]) k (type),

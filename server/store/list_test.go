@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -71,7 +72,7 @@ func (w *world) explain(tenant int64, generic bool, sql string, args []any) plan
 			w.t.Fatalf("%s: %v", sql, err)
 		}
 	}
-	exec(store.EnterTenant, strconv.FormatInt(tenant, 10))
+	exec(postgres.EnterTenant, strconv.FormatInt(tenant, 10))
 	mode := "force_custom_plan"
 	if generic {
 		mode = "force_generic_plan"

@@ -9,13 +9,14 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// Who waits for payments to end asks for many of them, again and again, so look-ups that wait go together, as in a backlog, in two
-// stages. Those that wait in one sandbox become one statement. Such statements of several sandboxes become one round trip, in
-// which each has its own wall before it. A sandbox has one statement in a trip, so that one with many look-ups delays the others
-// by no more than that.
+// Who waits for payments to end asks for many of them, again and again, so look-ups that wait go together, in two
+// stages. Those that wait in one sandbox become one statement. Such statements of several sandboxes become one round trip, a batched
+// read, in which each enters the scope of its own tenant. A sandbox has one statement in a batch, so that one with many look-ups
+// delays the others by no more than that.
 
 // lookup is a transaction that is asked for and, once it is found, the transaction.
 type lookup struct {
@@ -38,12 +39,12 @@ var lookUpStatement = "select " + transactionColumns + ` from transactions where
 
 // GetTransaction returns [ErrNotFound] for an id that the tenant does not have.
 func (s *Store) GetTransaction(ctx context.Context, tenant int64, id payments.ID) (*payments.Transaction, error) {
-	row, err := s.tenant(tenant).GetTransaction(ctx, tenant, uuidOf(id))
+	row, err := s.tenant(tenant).GetTransaction(ctx, tenant, postgres.UUID(id))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrNotFound
 	}
 	if err != nil {
-		return nil, classify(err, "reading the transaction")
+		return nil, postgres.Classify(err, "reading the transaction")
 	}
 	return transactionOf(&row), nil
 }
@@ -51,13 +52,13 @@ func (s *Store) GetTransaction(ctx context.Context, tenant int64, id payments.ID
 // GetTransactionOf is [Store.GetTransaction] of a sandbox as the caller knows it. If that is the present configuration, as it nearly
 // always is, nothing else has to be looked up, and it goes together with what else waits to be looked up.
 func (s *Store) GetTransactionOf(ctx context.Context, sandbox *Sandbox, id payments.ID) (*payments.Transaction, error) {
-	l := &lookup{version: sandbox.ConfigVersion, id: uuidOf(id)}
-	err := s.lookups.book(ctx, floatKey{tenant: sandbox.Tenant}, l)
+	l := &lookup{version: sandbox.ConfigVersion, id: postgres.UUID(id)}
+	err := s.lookups.Do(ctx, floatKey{Tenant: sandbox.Tenant}, l)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return s.GetTransaction(ctx, sandbox.Tenant, id)
 	}
 	if err != nil {
-		return nil, classify(err, "reading the transaction")
+		return nil, postgres.Classify(err, "reading the transaction")
 	}
 	return l.found, nil
 }
@@ -74,11 +75,11 @@ func (s *Store) lookUp(ctx context.Context, at floatKey, l *lookup, _ bool) erro
 // lookUpAll looks several transactions of a sandbox up, for callers who know the same configuration as the first, and tells which
 // of them it found.
 func (s *Store) lookUpAll(ctx context.Context, at floatKey, all []*lookup) ([]bool, error) {
-	together := &lookups{tenant: at.tenant, version: all[0].version}
+	together := &lookups{tenant: at.Tenant, version: all[0].version}
 	for _, l := range all {
 		together.ids = append(together.ids, l.id)
 	}
-	if err := s.trips.book(ctx, floatKey{}, together); err != nil {
+	if err := s.batches.Do(ctx, floatKey{}, together); err != nil {
 		return nil, err
 	}
 	byID := make(map[pgtype.UUID]*sqlc.Transaction, len(together.found))
@@ -94,28 +95,25 @@ func (s *Store) lookUpAll(ctx context.Context, at floatKey, all []*lookup) ([]bo
 	return found, nil
 }
 
-// travel makes the round trip for one sandbox.
-func (s *Store) travel(ctx context.Context, _ floatKey, l *lookups, hasTurn bool) error {
-	if !hasTurn {
-		if err := s.turns.take(ctx, l.tenant); err != nil {
+// readBatch makes the round trip for one sandbox.
+func (s *Store) readBatch(ctx context.Context, _ floatKey, l *lookups, admitted bool) error {
+	if !admitted {
+		if err := s.Admission().Acquire(ctx, l.tenant); err != nil {
 			return err
 		}
-		defer s.turns.give(l.tenant)
+		defer s.Admission().Release(l.tenant)
 	}
-	_, err := s.travelTogether(ctx, floatKey{}, []*lookups{l})
+	_, err := s.readBatches(ctx, floatKey{}, []*lookups{l})
 	return err
 }
 
-// travelTogether makes one round trip for several sandboxes.
-func (s *Store) travelTogether(ctx context.Context, _ floatKey, all []*lookups) ([]bool, error) {
-	var batch pgx.Batch
-	enter := enterGated
+// readBatches makes one round trip for several sandboxes.
+func (s *Store) readBatches(ctx context.Context, _ floatKey, all []*lookups) ([]bool, error) {
+	var batch postgres.ScopeBatch
 	for _, l := range all {
-		batch.Queue(enter, l.tenant)
-		enter = enterAnother
-		batch.Queue(lookUpStatement, l.tenant, l.ids, l.version)
+		batch.Queue(l.tenant, lookUpStatement, l.tenant, l.ids, l.version)
 	}
-	results := s.pool.SendBatch(ctx, &batch)
+	results := s.Send(ctx, &batch)
 	for _, l := range all {
 		if err := l.read(results); err != nil {
 			_ = results.Close()
@@ -125,11 +123,8 @@ func (s *Store) travelTogether(ctx context.Context, _ floatKey, all []*lookups) 
 	return slices.Repeat([]bool{true}, len(all)), results.Close()
 }
 
-// read reads what was found from behind the wall.
-func (l *lookups) read(results pgx.BatchResults) error {
-	if _, err := results.Exec(); err != nil {
-		return err
-	}
+// read reads what was found.
+func (l *lookups) read(results postgres.ScopeResults) error {
 	rows, err := results.Query()
 	if err != nil {
 		return err

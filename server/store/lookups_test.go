@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -19,7 +20,7 @@ import (
 // configuration, or for what belongs to somebody else.
 func TestLookUpsThatWaitTogether(t *testing.T) {
 	w, other := walls(t)
-	s := w.opened(store.Options{MaxConns: 4})
+	s := w.opened(store.Options{Options: postgres.Options{MaxConns: 4}})
 	made := func(reference string) *payments.Transaction {
 		return w.get(w.create(w.collection(reference, payments.PINInvalid, alice)).ID)
 	}
@@ -82,7 +83,7 @@ func TestLookUpsThatWaitTogether(t *testing.T) {
 
 func TestLookUpsOfManyAtOneTime(t *testing.T) {
 	w := newWorld(t)
-	s := w.opened(store.Options{MaxConns: 4})
+	s := w.opened(store.Options{Options: postgres.Options{MaxConns: 4}})
 	var made []*payments.Transaction
 	for _, n := range w.collections(20) {
 		n.Transaction.Status = payments.PINInvalid
@@ -115,7 +116,7 @@ func TestLookUpsArePlannedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 20 {
-		rows, err := conn.Query(t.Context(), "look up", crowded, []pgtype.UUID{store.UUIDOf(payments.ID{1})}, 1)
+		rows, err := conn.Query(t.Context(), "look up", crowded, []pgtype.UUID{postgres.UUID(payments.ID{1})}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

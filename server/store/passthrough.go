@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -55,10 +56,10 @@ func (s *Store) LeaseDueForwards(ctx context.Context, from []Share, lease time.D
 			leased = append(leased, s.forwardOf(&due[i]))
 			keys.add(due[i].Transaction.Tenant, due[i].Transaction.ID)
 		}
-		return q.LeaseForwards(ctx, milliseconds(lease), keys.tenants, keys.ids)
+		return q.LeaseForwards(ctx, postgres.Milliseconds(lease), keys.tenants, keys.ids)
 	})
 	if err != nil {
-		return nil, nil, classify(err, "taking collections to forward")
+		return nil, nil, postgres.Classify(err, "taking collections to forward")
 	}
 	return leased, found, nil
 }
@@ -66,8 +67,8 @@ func (s *Store) LeaseDueForwards(ctx context.Context, from []Share, lease time.D
 // BeginForwardAttempt writes down that a collection is about to be handed to its operator. It reports false if the lease was lost: then
 // nothing may be sent.
 func (s *Store) BeginForwardAttempt(ctx context.Context, f *Forward) (begun bool, err error) {
-	rows, err := s.system().BeginForwardAttempt(ctx, f.Tenant, uuidOf(f.Transaction.ID), f.Fence)
-	return rows == 1, classify(err, "writing down an attempt to forward a collection")
+	rows, err := s.system().BeginForwardAttempt(ctx, f.Tenant, postgres.UUID(f.Transaction.ID), f.Fence)
+	return rows == 1, postgres.Classify(err, "writing down an attempt to forward a collection")
 }
 
 // GiveBackForwards ends leases that nothing was done with: their collections are due at once.
@@ -75,10 +76,10 @@ func (s *Store) GiveBackForwards(ctx context.Context, forwards []Forward) error 
 	var keys rowKeys
 	fences := make([]int64, len(forwards))
 	for i := range forwards {
-		keys.add(forwards[i].Tenant, uuidOf(forwards[i].Transaction.ID))
+		keys.add(forwards[i].Tenant, postgres.UUID(forwards[i].Transaction.ID))
 		fences[i] = forwards[i].Fence
 	}
-	return classify(s.system().GiveBackForwards(ctx, keys.tenants, keys.ids, fences), "giving collections back")
+	return postgres.Classify(s.system().GiveBackForwards(ctx, keys.tenants, keys.ids, fences), "giving collections back")
 }
 
 func (s *Store) forwardOf(row *sqlc.LockDueForwardsRow) Forward {
@@ -87,8 +88,8 @@ func (s *Store) forwardOf(row *sqlc.LockDueForwardsRow) Forward {
 		Tenant: t.Tenant, Fence: *row.ForwardFence + 1, Transaction: transactionOf(t),
 		OrganizationID: row.OrgID,
 		Accepted:       t.ForwardedAt != nil, Attempts: int(deref(t.ForwardAttempts)), Failures: int(deref(t.ForwardFailures)), Expired: row.Expired,
-		Age: fromMilliseconds(row.AgeMs), AnswerAfter: time.Duration(row.AnswerAfterMs) * time.Millisecond,
-		ExpireAfter: fromMilliseconds(row.ExpireAfterMs),
+		Age: postgres.FromMilliseconds(row.AgeMs), AnswerAfter: time.Duration(row.AnswerAfterMs) * time.Millisecond,
+		ExpireAfter: postgres.FromMilliseconds(row.ExpireAfterMs),
 	}
 	if row.BaseURL == nil {
 		return f // the store names no credentials
@@ -119,10 +120,10 @@ type Deferred struct {
 // writes nothing, if the lease was lost.
 func (s *Store) DeferForward(ctx context.Context, f *Forward, d Deferred) (kept bool, err error) {
 	rows, err := s.system().DeferForward(ctx, sqlc.DeferForwardParams{
-		AgainAfterMs: milliseconds(d.After), Failures: int32(d.Failures), Accepted: d.Accepted, NativeID: optional(d.NativeID),
-		Tenant: f.Tenant, ID: uuidOf(f.Transaction.ID), Fence: f.Fence,
+		AgainAfterMs: postgres.Milliseconds(d.After), Failures: int32(d.Failures), Accepted: d.Accepted, NativeID: postgres.Optional(d.NativeID),
+		Tenant: f.Tenant, ID: postgres.UUID(f.Transaction.ID), Fence: f.Fence,
 	})
-	return rows == 1, classify(err, "writing down a forwarded collection")
+	return rows == 1, postgres.Classify(err, "writing down a forwarded collection")
 }
 
 // Outcome is what an operator decided.
@@ -137,8 +138,8 @@ type Outcome struct {
 // what the operator answered. It reports false, and writes nothing, if the lease was lost.
 func (s *Store) SettleForward(ctx context.Context, f *Forward, o Outcome) (kept bool, err error) {
 	params := sqlc.SettleForwardParams{
-		Status: o.Status, NativeID: optional(o.NativeID), NativeRaw: o.NativeRaw,
-		Tenant: f.Tenant, ID: uuidOf(f.Transaction.ID), Fence: f.Fence,
+		Status: o.Status, NativeID: postgres.Optional(o.NativeID), NativeRaw: o.NativeRaw,
+		Tenant: f.Tenant, ID: postgres.UUID(f.Transaction.ID), Fence: f.Fence,
 	}
 	rows, err := s.system().SettleForward(ctx, params)
 	if overBound(err) {
@@ -148,7 +149,7 @@ func (s *Store) SettleForward(ctx context.Context, f *Forward, o Outcome) (kept 
 	if rows == 1 {
 		s.active.note(f.Tenant)
 	}
-	return rows == 1, classify(err, "settling a forwarded collection")
+	return rows == 1, postgres.Classify(err, "settling a forwarded collection")
 }
 
 func deref(n *int32) int32 {
@@ -157,12 +158,3 @@ func deref(n *int32) int32 {
 	}
 	return *n
 }
-
-func optional(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
-func fromMilliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }

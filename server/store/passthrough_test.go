@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -343,7 +344,7 @@ func TestForwardingWithoutADatabase(t *testing.T) {
 	_, deferring := s.DeferForward(t.Context(), f, store.Deferred{})
 	_, beginning := s.BeginForwardAttempt(t.Context(), f)
 	for _, err := range []error{leasing, settling, deferring, beginning} {
-		if !errors.Is(err, store.ErrUnavailable) {
+		if !errors.Is(err, postgres.ErrUnavailable) {
 			t.Errorf("got %v, want ErrUnavailable", err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -41,7 +42,7 @@ func (l PayoutLatency) of(status payments.Status) Latency {
 // all are the latencies in the order in which statements take them: simulated in whole milliseconds, and waited.
 func (l PayoutLatency) all() (simulated []int32, waited []float64) {
 	for _, one := range [...]Latency{l.Paid, l.Refused, l.Unknown, l.Blocked} {
-		simulated, waited = append(simulated, int32(one.Simulated.Milliseconds())), append(waited, milliseconds(one.Waited))
+		simulated, waited = append(simulated, int32(one.Simulated.Milliseconds())), append(waited, postgres.Milliseconds(one.Waited))
 	}
 	return simulated, waited
 }
@@ -64,7 +65,7 @@ type NewDisbursement struct {
 func (s *Store) CreateDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) error {
 	var err error
 	if n.Transaction.Status == payments.Success {
-		if err = s.disbursements.book(ctx, floatKey{tenant, floatOf(&n.Transaction)}, n); overBound(err) {
+		if err = s.disbursements.Do(ctx, floatKey{Tenant: tenant, Name: floatOf(&n.Transaction)}, n); overBound(err) {
 			n.Transaction.Status, n.Transaction.Latency = payments.LimitExceeded, n.Latency.Refused.Simulated
 			n.AnswerAfter = n.Latency.Refused.Waited
 			err = s.recordDisbursement(ctx, tenant, n)
@@ -76,19 +77,19 @@ func (s *Store) CreateDisbursement(ctx context.Context, tenant int64, n *NewDisb
 }
 
 func (s *Store) recordDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) error {
-	return record(ctx, s.gated(tenant, false), tenant, &n.Transaction, n.Decided, recording{payer: n.Recipient, answerAfter: n.AnswerAfter})
+	return record(ctx, s.versionChecked(tenant, false), tenant, &n.Transaction, n.Decided, recording{payer: n.Recipient, answerAfter: n.AnswerAfter})
 }
 
 // blockedRecipient is the outcome of a disbursement to a SIM that is blocked.
 var blockedRecipient = string(payments.DisbursementFacts{Recipient: &payments.SIM{Blocked: true}}.Outcome())
 
 // bookDisbursement books one disbursement from a float.
-func (s *Store) bookDisbursement(ctx context.Context, at floatKey, n *NewDisbursement, hasTurn bool) error {
+func (s *Store) bookDisbursement(ctx context.Context, at floatKey, n *NewDisbursement, admitted bool) error {
 	t := &n.Transaction
 	latencies, after := n.Latency.all()
-	row, err := s.gated(at.tenant, hasTurn).BookDisbursement(ctx, sqlc.BookDisbursementParams{
-		Tenant: at.tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, UnknownStatus: n.unknown(), BlockedStatus: blockedRecipient,
-		FloatCurrency: floatOf(t), Amount: t.Amount, ID: uuidOf(t.ID), RequestHash: n.RequestHash, OrderRef: t.OrderRef,
+	row, err := s.versionChecked(at.Tenant, admitted).BookDisbursement(ctx, sqlc.BookDisbursementParams{
+		Tenant: at.Tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, UnknownStatus: n.unknown(), BlockedStatus: blockedRecipient,
+		FloatCurrency: floatOf(t), Amount: t.Amount, ID: postgres.UUID(t.ID), RequestHash: n.RequestHash, OrderRef: t.OrderRef,
 		OrderURL: t.OrderURL, URLProtected: t.URLProtected, Store: t.Store, Description: t.Description, EnvID: t.EnvironmentID,
 		Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency, MSISDN: t.MSISDN,
 		AbsorptionPct: int32(t.AbsorptionPct), Latencies: latencies, AfterMs: after,
@@ -129,10 +130,10 @@ type NewRefund struct {
 // payments.ErrExceedsRefundable for one that cannot be refunded so, and the errors of [Store.CreateCollection].
 func (s *Store) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*payments.Transaction, time.Duration, error) {
 	params := sqlc.BookRefundParams{
-		Tenant: tenant, Reference: n.Reference, ParentID: uuidOf(n.ParentID), Amount: n.Amount, ID: uuidOf(n.ID),
+		Tenant: tenant, Reference: n.Reference, ParentID: postgres.UUID(n.ParentID), Amount: n.Amount, ID: postgres.UUID(n.ID),
 		RequestHash:   n.RequestHash,
 		PaidLatencyMs: int32(n.Latency.Paid.Simulated.Milliseconds()), RefusedLatencyMs: int32(n.Latency.Refused.Simulated.Milliseconds()),
-		PaidAfterMs: milliseconds(n.Latency.Paid.Waited), RefusedAfterMs: milliseconds(n.Latency.Refused.Waited),
+		PaidAfterMs: postgres.Milliseconds(n.Latency.Paid.Waited), RefusedAfterMs: postgres.Milliseconds(n.Latency.Refused.Waited),
 	}
 	row, err := s.tenant(tenant).BookRefund(ctx, params)
 	if overBound(err) {
@@ -145,7 +146,7 @@ func (s *Store) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*p
 		return t, n.Latency.of(t.Status).Waited, nil
 	}
 	err = s.recorded(ctx, tenant, n.Reference, err)
-	if !errors.Is(err, ErrConfigChanged) {
+	if !errors.Is(err, postgres.ErrConfigChanged) {
 		return nil, 0, err
 	}
 	// Nothing else stood in the way, so it is the parent.
@@ -156,5 +157,5 @@ func (s *Store) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*p
 	if err := parent.CheckRefund(n.Amount); err != nil {
 		return nil, 0, err
 	}
-	return nil, 0, ErrConfigChanged // it can be refunded by now
+	return nil, 0, postgres.ErrConfigChanged // it can be refunded by now
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -76,7 +77,7 @@ func (w *world) float(currency payments.Currency) int64 {
 func (w *world) eventAfter(id payments.ID) time.Duration {
 	w.t.Helper()
 	ms := read[float64](w, `select coalesce(extract(epoch from e.due_at - t.created_at)::float8 * 1000, -1) from events e
-		join transactions t using (tenant, id) where t.id = $1`, store.UUIDOf(id))
+		join transactions t using (tenant, id) where t.id = $1`, postgres.UUID(id))
 	return time.Duration(ms) * time.Millisecond
 }
 
@@ -191,7 +192,7 @@ func TestPayoutWithoutAnEndpointRecordsItsEventOnly(t *testing.T) {
 		if after := w.eventAfter(id); after >= 0 {
 			t.Errorf("the event is due after %s", after)
 		}
-		if state := read[string](w, "select state::text from events where id = $1", store.UUIDOf(id)); state != "recorded" {
+		if state := read[string](w, "select state::text from events where id = $1", postgres.UUID(id)); state != "recorded" {
 			t.Errorf("the event is %s", state)
 		}
 	}
@@ -251,7 +252,7 @@ func TestDisbursementOfAnOldConfigurationIsNotRecorded(t *testing.T) {
 	w.config.Stores = nil
 	w.apply()
 	for _, n := range []*store.NewDisbursement{paid, refused} {
-		if err := w.CreateDisbursement(t.Context(), w.sandbox.Tenant, n); !errors.Is(err, store.ErrConfigChanged) {
+		if err := w.CreateDisbursement(t.Context(), w.sandbox.Tenant, n); !errors.Is(err, postgres.ErrConfigChanged) {
 			t.Errorf("got %v, want ErrConfigChanged", err)
 		}
 	}
@@ -399,7 +400,7 @@ func TestRefundIsDecidedByTheParentThatItLocked(t *testing.T) {
 func TestConcurrentPayoutsOfOneFloat(t *testing.T) {
 	w := newWorld(t)
 	w.client("alice", alice, 0)
-	many := w.opened(store.Options{MaxConns: 16})
+	many := w.opened(store.Options{Options: postgres.Options{MaxConns: 16}})
 	var todo []*store.NewDisbursement
 	for i := range 64 {
 		todo = append(todo, w.disbursement(fmt.Sprint("d", i), payments.Success, alice, 70))
@@ -439,7 +440,7 @@ func TestEverythingThatMovesMoneyAtOnce(t *testing.T) {
 		w.client(fmt.Sprint("sim", i), msisdn, 15_000)
 		parents = append(parents, w.create(w.collection(fmt.Sprint("p", i), payments.Success, msisdn)).ID)
 	}
-	many := w.opened(store.Options{MaxConns: 12})
+	many := w.opened(store.Options{Options: postgres.Options{MaxConns: 12}})
 	var todo []func() error
 	ctx, tenant := context.Background(), w.sandbox.Tenant
 	for i := range 60 {
@@ -485,7 +486,7 @@ func TestEverythingThatMovesMoneyAtOnce(t *testing.T) {
 		t.Errorf("%d are counted", n)
 	}
 	for _, parent := range parents {
-		if got := w.get(parent).Refunded; got > 1000 || got != 60*int64(w.count("select count(*) from transactions where parent_id = $1 and status = 'SUCCESS'", store.UUIDOf(parent))) {
+		if got := w.get(parent).Refunded; got > 1000 || got != 60*int64(w.count("select count(*) from transactions where parent_id = $1 and status = 'SUCCESS'", postgres.UUID(parent))) {
 			t.Errorf("%d was refunded of a payment of 1000", got)
 		}
 	}
@@ -499,10 +500,10 @@ func TestPayoutsOfASandboxThatIsGone(t *testing.T) {
 	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.CreateDisbursement(t.Context(), w.sandbox.Tenant, disbursement); !errors.Is(err, store.ErrConfigChanged) {
+	if err := w.CreateDisbursement(t.Context(), w.sandbox.Tenant, disbursement); !errors.Is(err, postgres.ErrConfigChanged) {
 		t.Errorf("a disbursement returns %v", err)
 	}
-	if _, _, err := w.CreateRefund(t.Context(), w.sandbox.Tenant, w.refund(parent.ID, "f1", 1)); !errors.Is(err, store.ErrConfigChanged) {
+	if _, _, err := w.CreateRefund(t.Context(), w.sandbox.Tenant, w.refund(parent.ID, "f1", 1)); !errors.Is(err, postgres.ErrConfigChanged) {
 		t.Errorf("a refund returns %v", err)
 	}
 	for table, n := range w.tenantTables(w.sandbox.Tenant) {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -31,15 +32,15 @@ type TestClientFilter struct {
 // first of all.
 func (s *Store) ListTestClients(ctx context.Context, tenant int64, f TestClientFilter, after string, limit int) ([]TestClient, error) {
 	var rows []sqlc.ListTestClientsRow
-	err := s.list(ctx, tenant, func(ctx context.Context, behind sqlc.DBTX) (err error) {
-		rows, err = sqlc.New(behind).ListTestClients(ctx, sqlc.ListTestClientsParams{
-			Tenant: tenant, After: after, Operator: optional(string(f.Operator)), Country: optional(string(f.Country)), Blocked: f.Blocked,
+	err := s.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+		rows, err = sqlc.New(scope).ListTestClients(ctx, sqlc.ListTestClientsParams{
+			Tenant: tenant, After: after, Operator: postgres.Optional(string(f.Operator)), Country: postgres.Optional(string(f.Country)), Blocked: f.Blocked,
 			Batch: int32(limit),
 		})
 		return err
 	})
 	if err != nil {
-		return nil, classify(err, "listing the test clients")
+		return nil, postgres.Classify(err, "listing the test clients")
 	}
 	clients := make([]TestClient, len(rows))
 	for i := range rows {
@@ -55,7 +56,7 @@ func (s *Store) FindTestClient(ctx context.Context, tenant int64, msisdn string)
 		return nil, ErrNotFound
 	}
 	if err != nil {
-		return nil, classify(err, "looking up the test client")
+		return nil, postgres.Classify(err, "looking up the test client")
 	}
 	client := testClientOf(&row.Sim, row.Prompts)
 	return &client, nil
@@ -90,11 +91,11 @@ func (s *Store) ListPrompts(ctx context.Context, tenant int64, msisdn string, af
 	}
 	var from pgtype.UUID
 	if after != nil {
-		from = uuidOf(*after)
+		from = postgres.UUID(*after)
 	}
-	rows, err := s.tenant(tenant).ListPrompts(ctx, from, int32(limit), tenant, uuidOf(sim.ID))
+	rows, err := s.tenant(tenant).ListPrompts(ctx, from, int32(limit), tenant, postgres.UUID(sim.ID))
 	if err != nil {
-		return nil, classify(err, "listing the prompts")
+		return nil, postgres.Classify(err, "listing the prompts")
 	}
 	prompts := make([]Prompt, len(rows))
 	for i, row := range rows {
@@ -120,7 +121,7 @@ func (e *ErrPromptClosed) Error() string {
 // The outcome, the money that it moves and the event that it owes are one database transaction.
 //
 // It returns [ErrNotFound] for a collection that is no prompt of the SIM with this number, [*ErrPromptClosed] for one that has
-// another outcome already, or that has just ended because its time was over, and [ErrConfigChanged] if the sandbox is suspended.
+// another outcome already, or that has just ended because its time was over, and [postgres.ErrConfigChanged] if the sandbox is suspended.
 // A collection that has the outcome of this answer already is returned as it is, as a replay.
 func (s *Store) AnswerPrompt(
 	ctx context.Context, tenant int64, msisdn string, id payments.ID, answer payments.Answer,
@@ -134,18 +135,18 @@ func (s *Store) AnswerPrompt(
 	}
 	var prompt sqlc.LockPromptRow
 	err = s.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
-		if prompt, err = q.LockPrompt(ctx, tenant, uuidOf(id), uuidOf(sim.ID)); err != nil {
+		if prompt, err = q.LockPrompt(ctx, tenant, postgres.UUID(id), postgres.UUID(sim.ID)); err != nil {
 			return err
 		}
 		if prompt.Suspended {
-			return ErrConfigChanged
+			return postgres.ErrConfigChanged
 		}
 		if !prompt.Status.Terminal() {
 			if err := answerPrompt(ctx, q, prompt, answer); err != nil {
 				return err
 			}
 		}
-		row, err := q.GetTransaction(ctx, tenant, uuidOf(id))
+		row, err := q.GetTransaction(ctx, tenant, postgres.UUID(id))
 		t = transactionOf(&row)
 		return err
 	})
@@ -158,7 +159,7 @@ func (s *Store) AnswerPrompt(
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil, false, ErrNotFound
 	case err != nil:
-		return nil, false, classifyWrite(err, "answering the prompt")
+		return nil, false, postgres.ClassifyWrite(err, "answering the prompt")
 	case !answered && !replayed:
 		return nil, false, &ErrPromptClosed{Transaction: t}
 	}

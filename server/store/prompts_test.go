@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -173,10 +174,10 @@ func TestNothingIsAnsweredInASuspendedSandbox(t *testing.T) {
 	paid := w.create(w.collection("r2", payments.Success, alice))
 	w.config.Suspended = true
 	w.apply()
-	if _, _, err := w.AnswerPrompt(t.Context(), w.sandbox.Tenant, alice, made.ID, payments.AnswerApprove); !errors.Is(err, store.ErrConfigChanged) {
+	if _, _, err := w.AnswerPrompt(t.Context(), w.sandbox.Tenant, alice, made.ID, payments.AnswerApprove); !errors.Is(err, postgres.ErrConfigChanged) {
 		t.Errorf("an answer returns %v, want ErrConfigChanged", err)
 	}
-	if _, _, err := w.CreateRefund(t.Context(), w.sandbox.Tenant, w.refund(paid.ID, "f1", 1)); !errors.Is(err, store.ErrConfigChanged) {
+	if _, _, err := w.CreateRefund(t.Context(), w.sandbox.Tenant, w.refund(paid.ID, "f1", 1)); !errors.Is(err, postgres.ErrConfigChanged) {
 		t.Errorf("a refund returns %v, want ErrConfigChanged", err)
 	}
 	if got := w.get(made.ID).Status; got != payments.Pending {
@@ -288,7 +289,7 @@ func TestPromptsHaveOneOutcome(t *testing.T) {
 		}
 	}
 	w.exec("update transactions set expires_at = due_at where reference like '%3'") // some expire in this moment
-	many := w.opened(store.Options{MaxConns: 12})
+	many := w.opened(store.Options{Options: postgres.Options{MaxConns: 12}})
 	answered := make([]map[payments.Status]int, len(prompts))
 	var running sync.WaitGroup
 	start := make(chan struct{})

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -30,11 +31,11 @@ func (s *Store) DeleteSandbox(ctx context.Context, sandboxUID string) error {
 		return err
 	}
 	if _, err := s.system().RetireOrganization(ctx, uid); err != nil {
-		return classify(err, "retiring the sandbox")
+		return postgres.Classify(err, "retiring the sandbox")
 	}
 	tenants, err := s.system().UnpurgedTenants(ctx, uid)
 	if err != nil {
-		return classify(err, "looking for rows of the deleted sandbox")
+		return postgres.Classify(err, "looking for rows of the deleted sandbox")
 	}
 	bounded, cancel := context.WithTimeout(ctx, s.deletionTime)
 	defer cancel()
@@ -43,7 +44,7 @@ func (s *Store) DeleteSandbox(ctx context.Context, sandboxUID string) error {
 			if ctx.Err() == nil && bounded.Err() != nil {
 				return ErrDeletionUnfinished
 			}
-			return classify(err, "deleting the rows of the sandbox")
+			return postgres.Classify(err, "deleting the rows of the sandbox")
 		}
 	}
 	return nil
@@ -62,12 +63,12 @@ const (
 // tenants alone is [SandboxErrors].
 func (s *Store) PurgeRetired(ctx context.Context) error {
 	for {
-		tenants, err := s.system().TenantsToPurge(ctx, milliseconds(lastWrite))
+		tenants, err := s.system().TenantsToPurge(ctx, postgres.Milliseconds(lastWrite))
 		if err != nil {
-			return classify(err, "looking for retired tenants")
+			return postgres.Classify(err, "looking for retired tenants")
 		}
 		if len(tenants) == 0 {
-			return classify(s.system().ForgetRetired(ctx, milliseconds(retiredKept)), "forgetting retired tenants")
+			return postgres.Classify(s.system().ForgetRetired(ctx, postgres.Milliseconds(retiredKept)), "forgetting retired tenants")
 		}
 		failed := SandboxErrors{}
 		for _, tenant := range tenants {
@@ -83,9 +84,9 @@ func (s *Store) PurgeRetired(ctx context.Context) error {
 
 func (s *Store) purgeRetired(ctx context.Context, tenant int64) error {
 	if err := s.purge(ctx, tenant); err != nil {
-		return classify(err, "deleting the rows of a retired tenant")
+		return postgres.Classify(err, "deleting the rows of a retired tenant")
 	}
-	return classify(s.system().MarkPurged(ctx, tenant), "marking a tenant as purged")
+	return postgres.Classify(s.system().MarkPurged(ctx, tenant), "marking a tenant as purged")
 }
 
 // purge removes all rows of a tenant that stands for nothing any more, in batches: what ctx ends is what it did not get to.
@@ -103,13 +104,13 @@ func (s *Store) purge(ctx context.Context, tenant int64) error {
 	for _, remove := range []func(ctx context.Context, tenant int64, after pgtype.UUID, batch int32) (pgtype.UUID, error){
 		q.PurgeSIMs, q.PurgeAdjustments, q.PurgeEvents, q.PurgeTransactions,
 	} {
-		if err := inBatches(uuidOf(payments.ID{}), func(after pgtype.UUID) (pgtype.UUID, error) {
+		if err := inBatches(postgres.UUID(payments.ID{}), func(after pgtype.UUID) (pgtype.UUID, error) {
 			return remove(ctx, tenant, after, purgeBatch)
 		}); err != nil {
 			return err
 		}
 	}
-	return inBatches(sqlc.PurgeAttemptsRow{EventID: uuidOf(payments.ID{})}, func(after sqlc.PurgeAttemptsRow) (sqlc.PurgeAttemptsRow, error) {
+	return inBatches(sqlc.PurgeAttemptsRow{EventID: postgres.UUID(payments.ID{})}, func(after sqlc.PurgeAttemptsRow) (sqlc.PurgeAttemptsRow, error) {
 		return q.PurgeAttempts(ctx, tenant, after.EventID, after.Attempt, purgeBatch)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -51,7 +52,7 @@ func TestWhatWasWrittenDuringADeletionIsPurgedLater(t *testing.T) {
 func TestDirectoryForgetsWhatWasRetiredWhileItCouldNotRead(t *testing.T) {
 	w := newWorld(t)
 	now := time.Now()
-	s, err := store.Open(w.url, store.Options{KeyRing: storetest.KeyRing(t), Now: func() time.Time { return now }})
+	s, err := store.Open(w.url, store.Options{KeyRing: storetest.KeyRing(t), Options: postgres.Options{Now: func() time.Time { return now }}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func TestDeletionIsBounded(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), "select from transactions for update"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.DeleteSandbox(t.Context(), w.config.UID); !errors.Is(err, store.ErrDeletionUnfinished) || errors.Is(err, store.ErrUnavailable) {
+	if err := s.DeleteSandbox(t.Context(), w.config.UID); !errors.Is(err, store.ErrDeletionUnfinished) || errors.Is(err, postgres.ErrUnavailable) {
 		t.Fatalf("got %v, want ErrDeletionUnfinished", err)
 	}
 	if n := w.count("select count(*) from api_keys"); n != 0 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -90,7 +91,7 @@ func TestConfigurationThatChangesTheQuota(t *testing.T) {
 	}
 	quota(2)(&w.config)
 	w.apply()
-	if err := w.CreateCollection(t.Context(), w.sandbox.Tenant, old); !errors.Is(err, store.ErrConfigChanged) {
+	if err := w.CreateCollection(t.Context(), w.sandbox.Tenant, old); !errors.Is(err, postgres.ErrConfigChanged) {
 		t.Errorf("on the configuration before the quota was raised: %v", err)
 	}
 	w.reload()

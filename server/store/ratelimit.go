@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -19,13 +20,10 @@ type Grant struct {
 
 // TakeRequests grants up to wanted requests of a tenant whose limit is that many requests in any minute, and takes back the
 // Requests of an earlier grant that were not used. All replicas of the api draw from the same count. It returns
-// [ErrConfigChanged] for a tenant that was reset or deleted.
+// [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
 func (s *Store) TakeRequests(ctx context.Context, tenant int64, limit, wanted int, unused Grant) (Grant, error) {
 	var row sqlc.TakeRequestsRow
-	err := pgx.BeginTxFunc(ctx, s.pool, perishable, func(tx pgx.Tx) (err error) {
-		if err := entered(tx.QueryRow(ctx, enterTenant, tenant)); err != nil {
-			return err
-		}
+	err := s.InTenantTxAtOnce(ctx, tenant, func(tx pgx.Tx) (err error) {
 		q := sqlc.New(tx)
 		if err := q.LockRate(ctx, tenant); err != nil {
 			return err
@@ -39,7 +37,7 @@ func (s *Store) TakeRequests(ctx context.Context, tenant int64, limit, wanted in
 		return err
 	})
 	if err != nil {
-		return Grant{}, classify(err, "counting requests")
+		return Grant{}, postgres.Classify(err, "counting requests")
 	}
 	return Grant{
 		Requests: int(row.Granted), Remaining: int(row.Remaining), Reset: time.Duration(row.ResetSeconds) * time.Second, second: row.Second,

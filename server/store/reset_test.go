@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -181,7 +182,7 @@ func TestNothingPassesThroughAFormerTenant(t *testing.T) {
 				"failure":   w.CreateCollection(t.Context(), former, failure),
 				"refund":    third(w.CreateRefund(t.Context(), former, refund)),
 			} {
-				if !errors.Is(err, store.ErrConfigChanged) {
+				if !errors.Is(err, postgres.ErrConfigChanged) {
 					t.Errorf("%s: got %v, want ErrConfigChanged", call, err)
 				}
 			}
@@ -223,7 +224,7 @@ func TestPaymentsDuringResets(t *testing.T) {
 				n.Transaction.ID[15], n.Transaction.ID[14], n.Transaction.ID[13] = byte(c), byte(i), byte(i>>8)
 				n.Transaction.Reference, n.ConfigVersion = fmt.Sprint(c, "-", i), sandbox.ConfigVersion
 				err := w.CreateCollection(context.Background(), sandbox.Tenant, &n)
-				if errors.Is(err, store.ErrConfigChanged) {
+				if errors.Is(err, postgres.ErrConfigChanged) {
 					sandbox = present()
 				} else if err != nil {
 					t.Error(err)

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -20,7 +21,7 @@ func (s *Store) RetainSandbox(ctx context.Context, sandboxUID string) error {
 		return err
 	}
 	err = s.inTx(ctx, func(q *sqlc.Queries) error { return retain(ctx, q, uid) })
-	return classify(err, "retaining the sandbox's rows")
+	return postgres.Classify(err, "retaining the sandbox's rows")
 }
 
 func retain(ctx context.Context, q *sqlc.Queries, uid pgtype.UUID) error {
@@ -53,9 +54,9 @@ type RetainedSandbox struct {
 
 // RetainedSandboxes lists what was retained longer ago than that, the oldest first.
 func (s *Store) RetainedSandboxes(ctx context.Context, olderThan time.Duration) ([]RetainedSandbox, error) {
-	rows, err := s.system().RetainedOrganizations(ctx, milliseconds(olderThan))
+	rows, err := s.system().RetainedOrganizations(ctx, postgres.Milliseconds(olderThan))
 	if err != nil {
-		return nil, classify(err, "listing retained sandboxes")
+		return nil, postgres.Classify(err, "listing retained sandboxes")
 	}
 	retained := make([]RetainedSandbox, len(rows))
 	for i, row := range rows {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -22,22 +23,22 @@ const clockSlack = time.Hour
 func (s *Store) RemoveAged(ctx context.Context, age time.Duration) (removed int64, err error) {
 	now, err := s.system().DatabaseTime(ctx)
 	if err != nil {
-		return 0, classify(err, "reading the database's clock")
+		return 0, postgres.Classify(err, "reading the database's clock")
 	}
 	cutoff := now.Add(-age)
 	before, err := payments.NewID(cutoff.Add(clockSlack), bytes.NewReader(make([]byte, len(payments.ID{}))))
 	if err != nil {
 		return 0, err
 	}
-	tenants, err := s.system().AgedTenants(ctx, uuidOf(before))
+	tenants, err := s.system().AgedTenants(ctx, postgres.UUID(before))
 	if err != nil {
-		return 0, classify(err, "looking for old events")
+		return 0, postgres.Classify(err, "looking for old events")
 	}
 	failed := SandboxErrors{}
 	for _, tenant := range tenants {
 		n, err := s.removeAgedEvents(ctx, tenant, before, cutoff)
 		removed += n
-		if err := failed.keep(ctx, tenant, classify(err, "removing old events")); err != nil {
+		if err := failed.keep(ctx, tenant, postgres.Classify(err, "removing old events")); err != nil {
 			return removed, err
 		}
 	}
@@ -46,7 +47,7 @@ func (s *Store) RemoveAged(ctx context.Context, age time.Duration) (removed int6
 
 func (s *Store) removeAgedEvents(ctx context.Context, tenant int64, before payments.ID, cutoff time.Time) (removed int64, err error) {
 	params := sqlc.RemoveAgedEventsParams{
-		Tenant: tenant, After: uuidOf(payments.ID{}), Before: uuidOf(before), Cutoff: cutoff, Batch: retentionBatch,
+		Tenant: tenant, After: postgres.UUID(payments.ID{}), Before: postgres.UUID(before), Cutoff: cutoff, Batch: retentionBatch,
 	}
 	for {
 		done, err := s.system().RemoveAgedEvents(ctx, params)
@@ -67,7 +68,7 @@ func (s *Store) RemoveSpent(ctx context.Context) error {
 	q := s.system()
 	for _, remove := range []func(context.Context, int32) (int64, error){q.RemoveAgedRateUsage, q.RemoveAgedQuotaUsage} {
 		if err := whileFull(func() (int64, error) { return remove(ctx, retentionBatch) }); err != nil {
-			return classify(err, "removing what is not needed any more")
+			return postgres.Classify(err, "removing what is not needed any more")
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/postgres"
 )
 
 const month = 30 * 24 * time.Hour
@@ -27,9 +27,9 @@ func (w *world) aged(by time.Duration, ids ...payments.ID) {
 		for i, past := 6, micros-by.Microseconds(); i >= 0; i, past = i-1, past>>8 {
 			old[i] = byte(past)
 		}
-		w.exec("update transactions set id = $2 where id = $1", store.UUIDOf(id), store.UUIDOf(old))
-		w.exec("update events set id = $2, created_at = created_at - $3::interval where id = $1", store.UUIDOf(id), store.UUIDOf(old), by)
-		w.exec("update delivery_attempts set event_id = $2 where event_id = $1", store.UUIDOf(id), store.UUIDOf(old))
+		w.exec("update transactions set id = $2 where id = $1", postgres.UUID(id), postgres.UUID(old))
+		w.exec("update events set id = $2, created_at = created_at - $3::interval where id = $1", postgres.UUID(id), postgres.UUID(old), by)
+		w.exec("update delivery_attempts set event_id = $2 where event_id = $1", postgres.UUID(id), postgres.UUID(old))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -148,11 +149,11 @@ func TestALifeUnderTheRoles(t *testing.T) {
 func TestControllersUserMigratesNothing(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	if err := store.Migrate(t.Context(), storetest.URLAs(t, url, storetest.Controller)); err != nil {
+	if err := postgres.Migrate(t.Context(), storetest.URLAs(t, url, storetest.Controller)); err != nil {
 		t.Errorf("an up-to-date schema: %v", err)
 	}
 	empty := storetest.Empty(t)
-	if err := store.Migrate(t.Context(), storetest.URLAs(t, empty, storetest.Controller)); err == nil || !strings.Contains(err.Error(), "run `cauri migrate` as the owner") {
+	if err := postgres.Migrate(t.Context(), storetest.URLAs(t, empty, storetest.Controller)); err == nil || !strings.Contains(err.Error(), "run `cauri migrate` as the owner") {
 		t.Errorf("by a user who may not: got %v", err)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -140,7 +141,7 @@ func statements(t *testing.T) map[string]string {
 	lanes, _ := store.ListStatement(1, store.Filter{Status: payments.Success, Store: "s", MSISDN: "m", CreatedAfter: new(time.Time)}, nil, 1)
 	texts := map[string]string{
 		"ListTransactions": list, "ListLanes": lanes, "ListEvents": events, "LookUp": store.LookUpStatement,
-		"EnterTenant": store.EnterTenant, "EnterTenantOnReplica": store.EnterTenantOnReplica,
+		"EnterTenant": postgres.EnterTenant, "EnterTenantOnReplica": postgres.EnterTenantOnReplica,
 	}
 	files, _ := filepath.Glob("../postgres/sqlc/*.sql.go")
 	for _, file := range files {

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -31,9 +32,9 @@ func (s *Store) ApplySandbox(ctx context.Context, want SandboxConfig) (SandboxSt
 		})
 	}
 	if err != nil {
-		return SandboxState{}, classify(err, "applying the sandbox to the database")
+		return SandboxState{}, postgres.Classify(err, "applying the sandbox to the database")
 	}
-	return c.state, classify(s.observe(ctx, c.tenant, &c.state), "reading the sandbox's counts")
+	return c.state, postgres.Classify(s.observe(ctx, c.tenant, &c.state), "reading the sandbox's counts")
 }
 
 // sandboxChange is one run of ApplySandbox.

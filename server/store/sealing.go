@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -20,7 +21,7 @@ type SealedSecrets struct {
 func (s *Store) SealedSecrets(ctx context.Context) ([]SealedSecrets, error) {
 	rows, err := s.system().CountSealed(ctx)
 	if err != nil {
-		return nil, classify(err, "counting the stored secrets")
+		return nil, postgres.Classify(err, "counting the stored secrets")
 	}
 	counts := make([]SealedSecrets, len(rows))
 	for i, row := range rows {
@@ -45,9 +46,9 @@ func (s *Store) Reseal(ctx context.Context) (done Resealed, err error) {
 		return done, ErrNoKeyRing
 	}
 	if err := s.resealOrganizations(ctx, &done); err != nil {
-		return done, classify(err, "encrypting signing secrets anew")
+		return done, postgres.Classify(err, "encrypting signing secrets anew")
 	}
-	return done, classify(s.resealOperators(ctx, &done), "encrypting operators' credentials anew")
+	return done, postgres.Classify(s.resealOperators(ctx, &done), "encrypting operators' credentials anew")
 }
 
 func (s *Store) resealOrganizations(ctx context.Context, done *Resealed) error {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -13,7 +14,7 @@ import (
 func (s *Store) SettlementLanes(ctx context.Context) ([]Lane, error) {
 	rows, err := s.system().SettlementLanes(ctx)
 	if err != nil {
-		return nil, classify(err, "looking for sandboxes with something to settle")
+		return nil, postgres.Classify(err, "looking for sandboxes with something to settle")
 	}
 	lanes := make([]Lane, len(rows))
 	for i, row := range rows {
@@ -37,7 +38,7 @@ func (s *Store) SettleDue(ctx context.Context, lanes []Lane, share int) (Settled
 	var counts Settled
 	var settled []int64 // tenants
 	var told []settlement
-	err := s.inTxOf(ctx, impatient, func(q *sqlc.Queries) error {
+	err := s.inTxOf(ctx, postgres.LockLimited, func(q *sqlc.Queries) error {
 		due, err := q.ClaimDueTransactions(ctx, int32(share), tenants)
 		if err != nil || len(due) == 0 {
 			return err
@@ -57,7 +58,7 @@ func (s *Store) SettleDue(ctx context.Context, lanes []Lane, share int) (Settled
 		return outcomes.write(ctx, q)
 	})
 	if err != nil {
-		return Settled{}, classify(err, "settling due transactions")
+		return Settled{}, postgres.Classify(err, "settling due transactions")
 	}
 	s.active.note(settled...)
 	for _, one := range told {
@@ -81,7 +82,7 @@ func anyFull(due []sqlc.ClaimDueTransactionsRow, share int) bool {
 // returns how many it found. There are none unless something went wrong.
 func (s *Store) WakeForgotten(ctx context.Context, batch int) (int, error) {
 	woken, err := s.system().WakeForgotten(ctx, int32(batch))
-	return int(woken), classify(err, "looking for payments that were forgotten")
+	return int(woken), postgres.Classify(err, "looking for payments that were forgotten")
 }
 
 // account names a SIM or a float within all tenants.

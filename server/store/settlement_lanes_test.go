@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -86,7 +87,7 @@ func TestSuspendedSandboxSettlesAndExpiresNothing(t *testing.T) {
 	w.client("alice", alice, 5000)
 	w.client("bob", "+250788000002", 5000, behaves(payments.Manual))
 	paid, expired := w.pending("r1", alice), w.pending("r2", "+250788000002")
-	w.exec("update transactions set due_at = now(), expires_at = now() where id = $1", store.UUIDOf(expired.ID))
+	w.exec("update transactions set due_at = now(), expires_at = now() where id = $1", postgres.UUID(expired.ID))
 	other := w.beside("other")
 	other.client("alice", alice, 5000)
 	other.pending("r1", alice)

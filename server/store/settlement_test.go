@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -37,7 +38,7 @@ func (w *world) multiply(t *payments.Transaction, n int) {
 	w.t.Helper()
 	w.exec(`insert into transactions
 		select (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'reference', t.reference || '-' || i))).*
-		from transactions t, generate_series(1, $2::int) i where t.id = $1`, store.UUIDOf(t.ID), n)
+		from transactions t, generate_series(1, $2::int) i where t.id = $1`, postgres.UUID(t.ID), n)
 }
 
 func behaves(b payments.Behavior) func(*store.TestClientConfig) {
@@ -121,7 +122,7 @@ func TestPaymentsOfOneBatchCompeteForTheLastMoney(t *testing.T) {
 	var made []*payments.Transaction
 	for i := range 4 {
 		made = append(made, w.pending(fmt.Sprint("r", i), alice))
-		w.exec("update transactions set due_at = now() - make_interval(secs => 10 - $2) where id = $1", store.UUIDOf(made[i].ID), i)
+		w.exec("update transactions set due_at = now() - make_interval(secs => 10 - $2) where id = $1", postgres.UUID(made[i].ID), i)
 	}
 	w.settle()
 	var got []payments.Status
@@ -318,7 +319,7 @@ func TestMoneyIsConservedWhateverHappensAtOnce(t *testing.T) {
 					n.ConfigVersion = int64(w.count("select version from organizations"))
 					if err := w.CreateCollection(ctx, w.sandbox.Tenant, n); err == nil {
 						break
-					} else if !errors.Is(err, store.ErrConfigChanged) {
+					} else if !errors.Is(err, postgres.ErrConfigChanged) {
 						t.Error(err)
 						return
 					}

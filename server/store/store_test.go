@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -243,7 +244,7 @@ func TestMigrateIsSafeToRepeatAndToRaceWithItself(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			if err := store.Migrate(t.Context(), url); err != nil {
+			if err := postgres.Migrate(t.Context(), url); err != nil {
 				t.Error(err)
 			}
 		})
@@ -265,7 +266,7 @@ func TestUnavailableDatabase(t *testing.T) {
 	for name, url := range cases {
 		t.Run(name, func(t *testing.T) {
 			_, err := storetest.Open(t, url).ApplySandbox(t.Context(), store.SandboxConfig{UID: "11111111-1111-1111-1111-111111111111"})
-			if !errors.Is(err, store.ErrUnavailable) {
+			if !errors.Is(err, postgres.ErrUnavailable) {
 				t.Fatalf("got %v, want ErrUnavailable", err)
 			}
 		})
@@ -367,7 +368,7 @@ func TestOutcomeOfAnOldConfigurationIsNotRecorded(t *testing.T) {
 			n := w.collection("r1", status, alice)
 			w.config.Environments[0].Terms.CommissionBPS = 300
 			w.apply()
-			if err := w.CreateCollection(t.Context(), w.sandbox.Tenant, n); !errors.Is(err, store.ErrConfigChanged) {
+			if err := w.CreateCollection(t.Context(), w.sandbox.Tenant, n); !errors.Is(err, postgres.ErrConfigChanged) {
 				t.Fatalf("got %v, want ErrConfigChanged", err)
 			}
 			w.conserved()

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/cauri-dev/cauri/server/postgres"
 )
 
 // Queue is what is due of one kind, over all sandboxes that are served.
@@ -24,7 +24,7 @@ type Survey struct {
 // Survey looks at what waits for the workers.
 func (s *Store) Survey(ctx context.Context) (Survey, error) {
 	survey, err := s.surveyed(ctx)
-	return survey, classify(err, "looking at what is due")
+	return survey, postgres.Classify(err, "looking at what is due")
 }
 
 func (s *Store) surveyed(ctx context.Context) (found Survey, err error) {
@@ -56,6 +56,3 @@ func (s *Store) surveyed(ctx context.Context) (found Survey, err error) {
 func queueOf(due, sandboxes int32, oldestSeconds float64) Queue {
 	return Queue{Due: int(due), Sandboxes: int(sandboxes), Oldest: time.Duration(oldestSeconds * float64(time.Second))}
 }
-
-// PoolStat tells how the connections to the database are used.
-func (s *Store) PoolStat() *pgxpool.Stat { return s.pool.Stat() }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -69,7 +70,7 @@ func TestSettlementsAreToldWithTheirLag(t *testing.T) {
 	w.exec("update transactions set due_at = now() - interval '30 seconds' where reference <> 'paid'")
 	told := map[payments.Status]time.Duration{}
 	s := w.opened(store.Options{
-		Now:     func() time.Time { return time.Now().Add(5 * time.Minute) },
+		Options: postgres.Options{Now: func() time.Time { return time.Now().Add(5 * time.Minute) }},
 		Settled: func(status payments.Status, late time.Duration) { told[status] = late.Truncate(30 * time.Second) },
 	})
 	if _, err := storetest.SettleDue(t.Context(), s, 10); err != nil {

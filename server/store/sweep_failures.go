@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/postgres"
 )
 
 // SweepFailure tells that a sweep of the workers fails in one sandbox alone, although the database serves. The sweep leaves the
@@ -25,21 +27,21 @@ type SweepFailure struct {
 // NoteSweepFailure has all workers leave a sandbox out of a sweep for a while, which is longer after each failure in a row: from one
 // second to five minutes. It returns how often it failed, and for how long the sandbox is left out.
 func (s *Store) NoteSweepFailure(ctx context.Context, sweep string, tenant int64, why error) (failures int, pause time.Duration, err error) {
-	row, err := s.system().NoteSweepFailure(ctx, sweep, plainText(why.Error()), tenant)
+	row, err := s.system().NoteSweepFailure(ctx, sweep, postgres.Text(why.Error()), tenant)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, 0, nil // the sandbox is gone
 	}
 	if err != nil {
-		return 0, 0, classify(err, "writing down that a sweep failed")
+		return 0, 0, postgres.Classify(err, "writing down that a sweep failed")
 	}
 	s.active.note(tenant)
-	return int(row.Failures), fromMilliseconds(row.PauseMs), nil
+	return int(row.Failures), postgres.FromMilliseconds(row.PauseMs), nil
 }
 
 // ClearSweepFailures tells that a sweep works again in some sandboxes.
 func (s *Store) ClearSweepFailures(ctx context.Context, sweep string, tenants []int64) error {
 	if err := s.system().ClearSweepFailures(ctx, tenants, sweep); err != nil {
-		return classify(err, "writing down that a sweep works again")
+		return postgres.Classify(err, "writing down that a sweep works again")
 	}
 	s.active.note(tenants...)
 	return nil
@@ -68,7 +70,7 @@ func (e SandboxErrors) Error() string {
 
 // keep remembers a failure that is one sandbox's alone, and returns one that ends the work for all.
 func (e SandboxErrors) keep(ctx context.Context, tenant int64, err error) error {
-	if errors.Is(err, ErrUnavailable) || ctx.Err() != nil {
+	if errors.Is(err, postgres.ErrUnavailable) || ctx.Err() != nil {
 		return err
 	}
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -29,13 +30,13 @@ func (s *Store) ApplyTestClient(ctx context.Context, sandboxUID string, want Tes
 		return TestClientState{Balance: present.Balance}, nil
 	}
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return TestClientState{}, classify(err, "reading the test client")
+		return TestClientState{}, postgres.Classify(err, "reading the test client")
 	}
 	state, err := s.applyTestClient(ctx, sandbox, sim, want)
 	if lostRace := new(pgconn.PgError); errors.As(err, &lostRace) && lostRace.ConstraintName == "sims_tenant_msisdn_key" {
 		state, err = s.applyTestClient(ctx, sandbox, sim, want) // finds who won it
 	}
-	return state, classify(err, "applying the test client to the database")
+	return state, postgres.Classify(err, "applying the test client to the database")
 }
 
 func (s *Store) applyTestClient(ctx context.Context, sandbox, sim pgtype.UUID, want TestClientConfig) (state TestClientState, err error) {
@@ -138,7 +139,7 @@ func (s *Store) DeleteTestClient(ctx context.Context, testClientUID string) erro
 		}
 		return q.DeleteSIM(ctx, sim)
 	})
-	return classify(err, "deleting the test client from the database")
+	return postgres.Classify(err, "deleting the test client from the database")
 }
 
 // settling is how long after its timestamp, which is the beginning of its database transaction, a change may still become
@@ -155,11 +156,11 @@ func (s *Store) ChangedAccounts(ctx context.Context, since time.Time) ([]Account
 	defer cancel()
 	now, err := s.system().DatabaseTime(ctx)
 	if err != nil {
-		return nil, since, classify(err, "reading the database's clock")
+		return nil, since, postgres.Classify(err, "reading the database's clock")
 	}
 	rows, err := s.system().ChangedAccounts(ctx, since)
 	if err != nil {
-		return nil, since, classify(err, "reading changed balances")
+		return nil, since, postgres.Classify(err, "reading changed balances")
 	}
 	changes := make([]AccountChange, len(rows))
 	for i, row := range rows {

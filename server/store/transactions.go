@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
@@ -49,15 +50,15 @@ type PayerOutcome struct {
 // One that would raise the float beyond [payments.MaxBalance] ends LIMIT_EXCEEDED.
 //
 // It returns [*ErrReferenceTaken] if the reference belongs to a transaction already, [ErrQuotaExceeded] if the sandbox's quota
-// is used up, [ErrMarketKnown] if the market was presumed and the registry knows another, and [ErrConfigChanged] if the outcome has
-// to be decided anew. Nothing is recorded then, nor after any other error but [ErrUncertain].
+// is used up, [ErrMarketKnown] if the market was presumed and the registry knows another, and [postgres.ErrConfigChanged] if the outcome has
+// to be decided anew. Nothing is recorded then, nor after any other error but [postgres.ErrUncertain].
 func (s *Store) CreateCollection(ctx context.Context, tenant int64, n *NewCollection) error {
 	var err error
 	switch {
 	case n.Outcomes != nil:
 		err = s.recordByPayer(ctx, tenant, n)
 	case n.Transaction.Status == payments.Success:
-		if err = s.collections.book(ctx, floatKey{tenant, floatOf(&n.Transaction)}, n); overBound(err) {
+		if err = s.collections.Do(ctx, floatKey{Tenant: tenant, Name: floatOf(&n.Transaction)}, n); overBound(err) {
 			n.Transaction.Status = payments.LimitExceeded
 			err = s.recordCollection(ctx, tenant, n)
 		}
@@ -68,7 +69,7 @@ func (s *Store) CreateCollection(ctx context.Context, tenant int64, n *NewCollec
 }
 
 func (s *Store) recordCollection(ctx context.Context, tenant int64, n *NewCollection) error {
-	return record(ctx, s.gated(tenant, false), tenant, &n.Transaction, n.Decided, recording{n.Payer, n.AnswerAfter, n.ExpireAfter})
+	return record(ctx, s.versionChecked(tenant, false), tenant, &n.Transaction, n.Decided, recording{n.Payer, n.AnswerAfter, n.ExpireAfter})
 }
 
 // recorded finds out why a statement wrote nothing.
@@ -78,7 +79,7 @@ func (s *Store) recorded(ctx context.Context, tenant int64, reference string, er
 		return nil
 	}
 	if !errors.Is(err, pgx.ErrNoRows) && !isReferenceTaken(err) {
-		return classifyWrite(err, "recording the transaction")
+		return postgres.ClassifyWrite(err, "recording the transaction")
 	}
 	transaction, hash, err := s.FindReference(ctx, tenant, reference)
 	switch {
@@ -90,13 +91,13 @@ func (s *Store) recorded(ctx context.Context, tenant int64, reference string, er
 	usage, err := s.tenant(tenant).QuotaUsed(ctx, tenant)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return ErrConfigChanged // the sandbox is gone
+		return postgres.ErrConfigChanged // the sandbox is gone
 	case err != nil:
-		return classify(err, "reading the quota")
+		return postgres.Classify(err, "reading the quota")
 	case usage.Quota != nil && usage.Used >= *usage.Quota:
 		return ErrQuotaExceeded{Quota: *usage.Quota}
 	}
-	return ErrConfigChanged
+	return postgres.ErrConfigChanged
 }
 
 func isReferenceTaken(err error) bool {
@@ -105,16 +106,16 @@ func isReferenceTaken(err error) bool {
 }
 
 // bookCollection books one collection of a float.
-func (s *Store) bookCollection(ctx context.Context, at floatKey, n *NewCollection, hasTurn bool) error {
+func (s *Store) bookCollection(ctx context.Context, at floatKey, n *NewCollection, admitted bool) error {
 	t := &n.Transaction
-	row, err := s.gated(at.tenant, hasTurn).BookCollection(ctx, sqlc.BookCollectionParams{
-		Tenant: at.tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, NetAmount: t.NetAmount,
+	row, err := s.versionChecked(at.Tenant, admitted).BookCollection(ctx, sqlc.BookCollectionParams{
+		Tenant: at.Tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, NetAmount: t.NetAmount,
 		Commission: t.Commission, MSISDN: t.MSISDN, FloatCurrency: floatOf(t),
-		ID: uuidOf(t.ID), RequestHash: n.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL,
+		ID: postgres.UUID(t.ID), RequestHash: n.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL,
 		URLProtected: t.URLProtected, Store: t.Store, Description: t.Description, Scenario: string(t.Scenario),
 		EnvID: t.EnvironmentID, Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency,
 		Amount: t.Amount, AbsorptionPct: int32(t.AbsorptionPct), LatencyMs: int32(t.Latency.Milliseconds()),
-		AnswerAfterMs: milliseconds(n.AnswerAfter),
+		AnswerAfterMs: postgres.Milliseconds(n.AnswerAfter),
 	})
 	if err != nil {
 		return err
@@ -134,13 +135,13 @@ func (n *NewCollection) complete(row sqlc.BookCollectionRow) {
 func (s *Store) recordByPayer(ctx context.Context, tenant int64, n *NewCollection) error {
 	t := &n.Transaction
 	statuses, latencies, after := n.Outcomes.all()
-	row, err := s.gated(tenant, false).RecordByPayer(ctx, sqlc.RecordByPayerParams{
+	row, err := s.versionChecked(tenant, false).RecordByPayer(ctx, sqlc.RecordByPayerParams{
 		Tenant: tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, Presumed: n.Presumed, MSISDN: t.MSISDN,
 		Operator: string(t.Operator), Country: string(t.Country), NetAmount: t.NetAmount, Commission: t.Commission,
-		FloatCurrency: floatOf(t), Statuses: statuses, Latencies: latencies, AfterMs: after, ID: uuidOf(t.ID),
+		FloatCurrency: floatOf(t), Statuses: statuses, Latencies: latencies, AfterMs: after, ID: postgres.UUID(t.ID),
 		RequestHash: n.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected, Store: t.Store,
 		Description: t.Description, EnvID: t.EnvironmentID, Currency: t.Currency, Amount: t.Amount,
-		AbsorptionPct: int32(t.AbsorptionPct), ExpireAfterMs: milliseconds(n.ExpireAfter),
+		AbsorptionPct: int32(t.AbsorptionPct), ExpireAfterMs: postgres.Milliseconds(n.ExpireAfter),
 	})
 	if errors.Is(err, pgx.ErrNoRows) && n.Presumed {
 		return s.checkMarket(ctx, tenant, t)
@@ -171,7 +172,7 @@ func (o *Outcomes) all() (statuses []string, simulated []int32, waited []float64
 	for _, one := range o {
 		statuses = append(statuses, string(one.Status))
 		simulated = append(simulated, int32(one.Latency.Simulated.Milliseconds()))
-		waited = append(waited, milliseconds(one.Latency.Waited))
+		waited = append(waited, postgres.Milliseconds(one.Latency.Waited))
 	}
 	return statuses, simulated, waited
 }
@@ -185,16 +186,16 @@ type recording struct {
 func record(ctx context.Context, q *sqlc.Queries, tenant int64, t *payments.Transaction, d Decided, r recording) error {
 	var sim pgtype.UUID
 	if r.payer != nil {
-		sim = uuidOf(r.payer.ID)
+		sim = postgres.UUID(r.payer.ID)
 	}
 	row, err := q.RecordTransaction(ctx, sqlc.RecordTransactionParams{
-		Tenant: tenant, ConfigVersion: d.ConfigVersion, Reference: t.Reference, ID: uuidOf(t.ID), Type: t.Type, Status: t.Status,
+		Tenant: tenant, ConfigVersion: d.ConfigVersion, Reference: t.Reference, ID: postgres.UUID(t.ID), Type: t.Type, Status: t.Status,
 		RequestHash: d.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected,
 		Store: t.Store, Description: t.Description, Scenario: string(t.Scenario), EnvID: t.EnvironmentID,
 		Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency, MSISDN: t.MSISDN,
 		Amount: t.Amount, Commission: t.Commission, NetAmount: t.NetAmount, AbsorptionPct: int32(t.AbsorptionPct),
 		LatencyMs: int32(t.Latency.Milliseconds()), FloatCurrency: floatOf(t),
-		SimID: sim, Passthrough: t.Status == payments.Pending && r.payer == nil, AnswerAfterMs: milliseconds(r.answerAfter), ExpireAfterMs: milliseconds(r.expireAfter),
+		SimID: sim, Passthrough: t.Status == payments.Pending && r.payer == nil, AnswerAfterMs: postgres.Milliseconds(r.answerAfter), ExpireAfterMs: postgres.Milliseconds(r.expireAfter),
 	})
 	if err != nil {
 		return err
@@ -210,7 +211,7 @@ func (s *Store) FindReference(ctx context.Context, tenant int64, reference strin
 		return nil, nil, ErrNotFound
 	}
 	if err != nil {
-		return nil, nil, classify(err, "looking up the reference")
+		return nil, nil, postgres.Classify(err, "looking up the reference")
 	}
 	return transactionOf(&row), row.RequestHash, nil
 }
@@ -222,7 +223,7 @@ func (s *Store) FindSIM(ctx context.Context, tenant int64, msisdn string) (*paym
 		return nil, nil
 	}
 	if err != nil {
-		return nil, classify(err, "looking up the SIM")
+		return nil, postgres.Classify(err, "looking up the SIM")
 	}
 	return simOf(&row), nil
 }
@@ -271,7 +272,3 @@ func (k *rowKeys) len() int { return len(k.ids) }
 
 // floatOf names the float that a transaction belongs to.
 func floatOf(t *payments.Transaction) string { return string(payments.CanonicalCurrency(t.Currency)) }
-
-func uuidOf(id [16]byte) pgtype.UUID { return pgtype.UUID{Bytes: id, Valid: true} }
-
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

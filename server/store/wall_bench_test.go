@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
@@ -41,7 +42,7 @@ func BenchmarkWall(b *testing.B) {
 	id := payments.ID(key.Bytes)
 	b.Run("owner", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := sqlc.New(pool).GetTransaction(b.Context(), tenant, store.UUIDOf(id)); err != nil {
+			if _, err := sqlc.New(pool).GetTransaction(b.Context(), tenant, postgres.UUID(id)); err != nil {
 				b.Fatal(err)
 			}
 		}

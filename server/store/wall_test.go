@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 	"github.com/cauri-dev/cauri/server/store"
 )
@@ -232,12 +233,12 @@ func TestQueriesStopAtTheWall(t *testing.T) {
 			t.Errorf("%s: got %v, want no rows", what, err)
 		}
 	}
-	if _, err := w.Behind(foreign).GetTransaction(t.Context(), foreign, store.UUIDOf(id)); err != nil {
+	if _, err := w.Behind(foreign).GetTransaction(t.Context(), foreign, postgres.UUID(id)); err != nil {
 		t.Fatalf("its own tenant does not find it: %v", err)
 	}
 	lookUp := func(tenant int64) (found int) {
 		w.within(tenant, func(tx pgx.Tx) {
-			rows, err := tx.Query(t.Context(), store.LookUpStatement, foreign, []pgtype.UUID{store.UUIDOf(id)}, other.sandbox.ConfigVersion)
+			rows, err := tx.Query(t.Context(), store.LookUpStatement, foreign, []pgtype.UUID{postgres.UUID(id)}, other.sandbox.ConfigVersion)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -253,7 +254,7 @@ func TestQueriesStopAtTheWall(t *testing.T) {
 	if lookUp(w.sandbox.Tenant) != 0 {
 		t.Error("LookUpStatement finds it")
 	}
-	_, err := q.GetTransaction(t.Context(), foreign, store.UUIDOf(id))
+	_, err := q.GetTransaction(t.Context(), foreign, postgres.UUID(id))
 	check("GetTransaction", err)
 	_, err = q.FindReference(t.Context(), foreign, "busy")
 	check("FindReference", err)
@@ -261,7 +262,7 @@ func TestQueriesStopAtTheWall(t *testing.T) {
 	check("FindSIM", err)
 	_, err = q.BookCollection(t.Context(), sqlc.BookCollectionParams{
 		Tenant: foreign, ConfigVersion: other.sandbox.ConfigVersion, Reference: "new", NetAmount: 985, Commission: 15, MSISDN: "+250788999999",
-		FloatCurrency: "RWF", ID: store.UUIDOf(payments.ID{1}), RequestHash: []byte{}, Amount: 1000,
+		FloatCurrency: "RWF", ID: postgres.UUID(payments.ID{1}), RequestHash: []byte{}, Amount: 1000,
 	})
 	check("BookCollection", err)
 	if _, err := w.GetTransaction(t.Context(), w.sandbox.Tenant, id); !errors.Is(err, store.ErrNotFound) {
@@ -278,7 +279,7 @@ func TestQueriesStopAtTheWall(t *testing.T) {
 // A connection that was behind the wall is an ordinary one again, also after a failure.
 func TestConnectionComesBackFromBehindTheWall(t *testing.T) {
 	w := newWorld(t)
-	s := w.opened(store.Options{KeyRing: ring(t, newKey(t)), MaxConns: 1})
+	s := w.opened(store.Options{KeyRing: ring(t, newKey(t)), Options: postgres.Options{MaxConns: 1}})
 	ordinary := func(after string) {
 		t.Helper()
 		if _, err := s.ApplySandbox(t.Context(), w.config); err != nil {
@@ -296,7 +297,7 @@ func TestConnectionComesBackFromBehindTheWall(t *testing.T) {
 	ordinary("no row")
 	n := w.collection("r2", payments.Success, alice)
 	n.Transaction.ID = made.ID // a duplicate that is nobody's fault
-	if err := s.CreateCollection(t.Context(), w.sandbox.Tenant, n); err == nil || errors.Is(err, store.ErrUnavailable) {
+	if err := s.CreateCollection(t.Context(), w.sandbox.Tenant, n); err == nil || errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
 	ordinary("an error")

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -144,7 +145,7 @@ func (d *leasedDispatcher[T]) leaseBatch(ctx context.Context, shares []store.Sha
 		}
 		d.worker.takeIn(ctx, d.name, due)
 		return leased, found, nil
-	case errors.Is(err, store.ErrUnavailable):
+	case errors.Is(err, postgres.ErrUnavailable):
 		return nil, nil, err
 	case len(shares) == 1:
 		d.worker.leaveOut(ctx, d.name, shares[0].Lane, err)

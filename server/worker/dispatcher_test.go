@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -57,7 +58,7 @@ func TestStoppedDispatcherGivesBackWhatItHasNotBegun(t *testing.T) {
 
 func TestRetryWrite(t *testing.T) {
 	t.Parallel()
-	away, refused := store.ErrUnavailable, errors.New("refused")
+	away, refused := postgres.ErrUnavailable, errors.New("refused")
 	for name, c := range map[string]struct {
 		retryRefused bool
 		errors       []error // of one try after the other

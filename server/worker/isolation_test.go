@@ -17,6 +17,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 	"github.com/cauri-dev/cauri/server/telemetry"
@@ -385,7 +386,7 @@ func TestFrozenWorkerHoldsFewSandboxes(t *testing.T) {
 	w.copies(w.pay("like", payments.Pending), 5, tenants...)
 	g := &gate{reached: make(chan struct{}, 1000), open: make(chan struct{})}
 	t.Cleanup(func() { g.once.Do(func() { close(g.open) }) })
-	frozen, err := store.Open(storetest.URLAs(t, w.url, storetest.Worker), store.Options{KeyRing: storetest.KeyRing(t), Tracer: g})
+	frozen, err := store.Open(storetest.URLAs(t, w.url, storetest.Worker), store.Options{KeyRing: storetest.KeyRing(t), Options: postgres.Options{Tracer: g}})
 	if err != nil {
 		t.Fatal(err)
 	}

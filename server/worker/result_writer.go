@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -83,7 +84,7 @@ func (r *resultWriter) writeBatch(ctx context.Context, batch []result) {
 		kept, err = r.worker.store.FinishAttempts(ctx, attempts)
 		return err
 	})
-	if err != nil && len(batch) > 1 && !errors.Is(err, store.ErrUnavailable) {
+	if err != nil && len(batch) > 1 && !errors.Is(err, postgres.ErrUnavailable) {
 		for i := range batch { // an error in one result must not lose the others
 			r.writeBatch(ctx, batch[i:i+1])
 		}
@@ -103,7 +104,7 @@ func (w *Worker) retryWrite(ctx context.Context, retryRefused bool, write func(c
 	until := w.now().Add(writeRetryFor)
 	for try := 1; ; try++ {
 		err = within(ctx, lease, write)
-		refused := err != nil && !errors.Is(err, store.ErrUnavailable)
+		refused := err != nil && !errors.Is(err, postgres.ErrUnavailable)
 		if err == nil || refused && (!retryRefused || try == refusedTries) || w.now().After(until) {
 			return err
 		}

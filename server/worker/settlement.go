@@ -9,6 +9,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -128,7 +129,7 @@ func (s *settlement) settle(ctx context.Context, group []store.Lane, share int) 
 		})
 	})
 	switch {
-	case errors.Is(err, store.ErrUnavailable):
+	case errors.Is(err, postgres.ErrUnavailable):
 		s.tell(err)
 		return false
 	case err != nil && len(group) > 1:

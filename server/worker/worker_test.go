@@ -22,6 +22,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 	"github.com/cauri-dev/cauri/server/webhooks"
@@ -489,7 +490,7 @@ func TestWorkerWaitsForItsDatabase(t *testing.T) {
 	logged.until(t, "sweep failed", "sweep=passthrough")
 	logged.until(t, "sweep failed", "sweep=purge")
 	logged.until(t, "sweep failed", "sweep=retention")
-	if err := store.Migrate(t.Context(), w.url); err != nil {
+	if err := postgres.Migrate(t.Context(), w.url); err != nil {
 		t.Fatal(err)
 	}
 	w.open()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -74,7 +75,7 @@ func (s *System) open(ctx context.Context) (err error) {
 		return err
 	}
 	controller := s.urlFor(userIn("controller"))
-	if s.Store, err = store.Open(controller, store.Options{KeyRing: ring, MaxConns: 2}); err != nil {
+	if s.Store, err = store.Open(controller, store.Options{KeyRing: ring, Options: postgres.Options{MaxConns: 2}}); err != nil {
 		return err
 	}
 	config, err := pgxpool.ParseConfig(s.Postgres.URL(s.database))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -110,7 +111,7 @@ func makeTemplate(admin string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = conn.Close(ctx) }()
-	name := "template_" + store.SchemaDigest()
+	name := "template_" + postgres.SchemaDigest()
 	const lock = 726_381_104 // any number that nobody else takes
 	if _, err := conn.Exec(ctx, "select pg_advisory_lock($1)", lock); err != nil {
 		return "", err
@@ -125,7 +126,7 @@ func makeTemplate(admin string) (string, error) {
 			return "", err
 		}
 	}
-	if err := store.Migrate(ctx, onDatabase(admin, name)); err != nil {
+	if err := postgres.Migrate(ctx, onDatabase(admin, name)); err != nil {
 		return "", err
 	}
 	_, err = conn.Exec(ctx, "alter database "+name+" is_template true")

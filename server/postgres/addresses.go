@@ -1,0 +1,67 @@
+package postgres
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// addresses remembers where connections to the database went to.
+type addresses struct {
+	mu   sync.Mutex
+	seen []netip.AddrPort
+}
+
+// dialed is a way to connect that remembers where it went.
+func (a *addresses) dialed(dial pgconn.DialFunc) pgconn.DialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		if tcp, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
+			a.add(netip.AddrPortFrom(tcp.AddrPort().Addr().Unmap().WithZone(""), tcp.AddrPort().Port()))
+		}
+		return conn, nil
+	}
+}
+
+// serverAddress asks Postgres where it is itself: behind a Service or a pooler that is another address than the one that was dialed.
+const serverAddress = "-- name: ServerAddress\nselect host(inet_server_addr()), inet_server_port()"
+
+// asked remembers the address at which a new connection ends. A pooler may not know; then there is nothing to remember.
+func (a *addresses) asked(ctx context.Context, conn *pgx.Conn) error {
+	var address *string
+	var port *int32
+	if err := conn.QueryRow(ctx, serverAddress, pgx.QueryExecModeSimpleProtocol).Scan(&address, &port); err != nil {
+		return err
+	}
+	if address == nil || port == nil {
+		return nil // by a Unix socket
+	}
+	if at, err := netip.ParseAddr(*address); err == nil { // otherwise nothing can be sent to it
+		a.add(netip.AddrPortFrom(at.Unmap().WithZone(""), uint16(*port)))
+	}
+	return nil
+}
+
+// add puts an address into a new slice: the one before may be in somebody's hands.
+func (a *addresses) add(at netip.AddrPort) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !slices.Contains(a.seen, at) {
+		a.seen = append(slices.Clip(a.seen), at)
+	}
+}
+
+// all are the addresses that were seen. The caller must not change them.
+func (a *addresses) all() []netip.AddrPort {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.seen
+}

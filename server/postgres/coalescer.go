@@ -1,0 +1,238 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	// maxBatch bounds the requests that go together.
+	maxBatch = 64
+	// batchTimeout bounds the work for several requests, unless the leader's own time ends before.
+	batchTimeout = 10 * time.Second
+)
+
+// QueueKey names a queue of a tenant, such as that of one float.
+type QueueKey struct {
+	Tenant int64
+	Name   string
+}
+
+// Coalescer does requests of one queue together (group commit). A request that finds nobody before it is done alone and at once, as
+// if there were no coalescer. Those that come meanwhile wait, in the order in which they come, and what waits together is done
+// together, in one statement.
+//
+// It has no goroutine of its own: when the queue is free again, the first waiter leads. It waits for admission, takes along those
+// that wait behind it by then, gives each its result, and passes the lead on. So nobody serves others for longer than its own
+// request takes, nothing has to be stopped, and requests are served as long as their callers wait.
+//
+// A request is in one place at every moment: in the queue, or with the one leader that has taken it out. A leader answers all that
+// it took, each once. A caller that gives up is removed from the queue; if it was taken before, its request may still be done, as any
+// statement whose caller is gone. What a batch did not do is tried alone by its own caller: the statement for one then says what
+// prevents it, and a failure there concerns only itself.
+type Coalescer[T any] struct {
+	// AtOnce is how many batches of one queue are under way at one time. More than one would wait for each other at a float's row.
+	AtOnce    int
+	Admission *Admission
+	Shared    bool // all tenants have one queue, in which each has one request
+	// One does a request within the admission of its caller, and without one if it has none yet.
+	One func(ctx context.Context, at QueueKey, request T, admitted bool) error
+	// Many does several requests within the admission of its caller, all that it does in one database transaction, and tells which.
+	// An error means that none was done, or, if it is an [ErrUnavailable], that nobody knows.
+	Many func(ctx context.Context, at QueueKey, requests []T) (done []bool, err error)
+
+	mu     sync.Mutex
+	queues map[QueueKey]*queue[T]
+}
+
+type queue[T any] struct {
+	leaders int
+	waiters []*waiter[T]
+}
+
+type waiter[T any] struct {
+	request T
+	since   time.Time
+	results chan result // one, and then maybe the end of what it began
+}
+
+// result is what a waiter is told.
+type result struct {
+	lead  bool // it is to lead
+	alone bool // it was not done with others
+	err   error
+}
+
+// Do does a request. It returns the errors of One and, if it went with others, of Many, [ErrOverloaded] if it would have to wait
+// for too long, and the context's error when that ends first: the request may still be done then.
+func (c *Coalescer[T]) Do(ctx context.Context, at QueueKey, request T) error {
+	w, err := c.join(at, request)
+	if err != nil {
+		return err
+	}
+	r := result{lead: true}
+	if w != nil {
+		select {
+		case r = <-w.results:
+		case <-ctx.Done():
+			return c.giveUp(ctx, at, w)
+		}
+	}
+	if r.lead {
+		r = c.lead(ctx, at, request)
+	}
+	if r.alone {
+		return c.One(ctx, at, request, false)
+	}
+	return r.err
+}
+
+// Waiting is how many requests wait in all queues.
+func (c *Coalescer[T]) Waiting() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, q := range c.queues {
+		n += len(q.waiters)
+	}
+	return n
+}
+
+// join returns a waiter in a queue, or nil for a request that may lead at once.
+func (c *Coalescer[T]) join(at QueueKey, request T) (*waiter[T], error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	q := c.queues[at]
+	if q == nil {
+		q = &queue[T]{}
+		if c.queues == nil {
+			c.queues = map[QueueKey]*queue[T]{}
+		}
+		c.queues[at] = q
+	}
+	if q.leaders < c.AtOnce {
+		q.leaders++
+		return nil, nil
+	}
+	w := &waiter[T]{request: request, since: c.Admission.now(), results: make(chan result, 1)}
+	var first time.Time
+	if len(q.waiters) > 0 {
+		first = q.waiters[0].since
+	}
+	if err := c.Admission.expect(first, w.since, len(q.waiters) == 0 || c.Shared); err != nil {
+		return nil, err
+	}
+	q.waiters = append(q.waiters, w)
+	return w, nil
+}
+
+// lead does a request together with those that wait behind it.
+func (c *Coalescer[T]) lead(ctx context.Context, at QueueKey, request T) result {
+	defer c.pass(at)
+	if err := c.Admission.Acquire(ctx, at.Tenant); err != nil {
+		return result{err: err}
+	}
+	defer c.Admission.Release(at.Tenant)
+	others := c.take(at, maxBatch-1)
+	if len(others) == 0 {
+		return result{err: c.One(ctx, at, request, true)}
+	}
+	requests := make([]T, 1, 1+len(others))
+	requests[0] = request
+	for _, w := range others {
+		requests = append(requests, w.request)
+	}
+	ctx, cancel := detached(ctx, batchTimeout)
+	defer cancel()
+	resultOf := together(c.Many(ctx, at, requests))
+	for i, w := range others {
+		w.results <- resultOf(i + 1)
+	}
+	return resultOf(0)
+}
+
+// detached is a context that goes on when its parent is canceled, and ends with its parent's time or after the limit.
+func detached(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	until := time.Now().Add(limit)
+	if own, bounded := ctx.Deadline(); bounded && own.Before(until) {
+		until = own
+	}
+	return context.WithDeadline(context.WithoutCancel(ctx), until)
+}
+
+// together makes each request's result of what became of all.
+func together(done []bool, err error) func(i int) result {
+	return func(i int) result {
+		switch {
+		case err != nil && unavailable(err):
+			return result{err: err}
+		case err != nil || !done[i]:
+			return result{alone: true}
+		}
+		return result{}
+	}
+}
+
+// take takes the first waiters out of a queue.
+func (c *Coalescer[T]) take(at QueueKey, most int) []*waiter[T] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	q := c.queues[at]
+	n := min(most, len(q.waiters))
+	taken := slices.Clone(q.waiters[:n])
+	q.waiters = slices.Delete(q.waiters, 0, n)
+	c.Admission.expected(n)
+	return taken
+}
+
+// pass passes the lead on to the first waiter.
+func (c *Coalescer[T]) pass(at QueueKey) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	q := c.queues[at]
+	if len(q.waiters) > 0 {
+		q.waiters[0].results <- result{lead: true}
+		q.waiters = slices.Delete(q.waiters, 0, 1)
+		c.Admission.expected(1)
+		return
+	}
+	if q.leaders--; q.leaders == 0 {
+		delete(c.queues, at)
+	}
+}
+
+// giveUp ends the waiting of a caller whose time is over. One that was told to lead at this moment passes that on.
+func (c *Coalescer[T]) giveUp(ctx context.Context, at QueueKey, w *waiter[T]) error {
+	if c.leave(at, w) {
+		return waitedFor(ctx, "the requests before it")
+	}
+	select {
+	case r := <-w.results:
+		if r.lead {
+			c.pass(at)
+		} else if !r.alone {
+			return r.err
+		}
+		return waitedFor(ctx, "the requests before it")
+	default: // a leader has taken it, and sends its result where nobody looks
+	}
+	return ctx.Err()
+}
+
+// leave takes a waiter out of a queue, and reports false if it is not there any more.
+func (c *Coalescer[T]) leave(at QueueKey, w *waiter[T]) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	q := c.queues[at]
+	if q == nil {
+		return false
+	}
+	i := slices.Index(q.waiters, w)
+	if i < 0 {
+		return false
+	}
+	q.waiters = slices.Delete(q.waiters, i, i+1)
+	c.Admission.expected(1)
+	return true
+}

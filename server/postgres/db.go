@@ -1,0 +1,136 @@
+// Package postgres is the way to the database: its schema, connections, tenant scope, admission, group commit and read replica. It
+// knows nothing of payments.
+//
+// Errors are [ErrUnavailable] when the database cannot be reached or cannot serve, once [Classify] has seen them.
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/netip"
+	"runtime"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// DBTX is what runs statements.
+type DBTX interface {
+	Exec(context.Context, string, ...any) (pgconn.CommandTag, error)
+	Query(context.Context, string, ...any) (pgx.Rows, error)
+	QueryRow(context.Context, string, ...any) pgx.Row
+}
+
+// DB is a pool of connections to the database. It is safe for concurrent use.
+type DB struct {
+	pool      *pgxpool.Pool
+	now       func() time.Time
+	limit     time.Duration // of a statement and of a database transaction
+	reached   *addresses
+	replica   *replica // nil for none
+	schema    schema
+	admission *Admission
+}
+
+// Options are the settings of a [DB]; the zero value of each means its default.
+type Options struct {
+	MaxConns int              // default: four a core
+	Now      func() time.Time // of this process; what is due is decided by the database's clock
+	Tracer   pgx.QueryTracer  // of statements; nil for none
+
+	// Patience is how long what serves one sandbox may have waited for a connection when more of it comes, which is refused with
+	// [ErrOverloaded] then; default: for ever.
+	Patience time.Duration
+
+	// StatementTimeout bounds each statement, and each database transaction of several, outside the tenant scope; default 30 s.
+	StatementTimeout time.Duration
+
+	// ReplicaURL is that of a streaming replica of the database, which answers lists while [DB.RunReplica] runs; empty for none.
+	ReplicaURL string
+}
+
+// Open makes a pool for the database at url. No connection is made before the first use, so that a process can start while its
+// database is unavailable. It returns an error for a url that cannot be parsed.
+func Open(url string, options Options) (*DB, error) {
+	reached := &addresses{}
+	pool, err := openPool(url, options, reached)
+	if err != nil {
+		return nil, fmt.Errorf("reading the database URL: %w", err)
+	}
+	d := &DB{pool: pool, now: options.Now, limit: cmp.Or(options.StatementTimeout, statementTimeout), reached: reached}
+	d.schema.needs = NewestSchema()
+	if options.ReplicaURL != "" {
+		d.replica = &replica{asking: SharedLoad[position]{Run: d.askPosition, Timeout: replicaTimeout}}
+		if d.replica.pool, err = openPool(options.ReplicaURL, options, reached); err != nil {
+			pool.Close()
+			return nil, fmt.Errorf("reading the URL of the database's replica: %w", err)
+		}
+	}
+	if d.now == nil {
+		d.now = time.Now
+	}
+	d.admission = NewAdmission(int(pool.Config().MaxConns), options.Patience, d.now)
+	return d, nil
+}
+
+// connectTimeout bounds one attempt to connect. A first packet may be lost for good, as to a Service whose pods are not there yet;
+// another attempt gets through.
+const connectTimeout = 5 * time.Second
+
+// openPool makes a pool without connecting.
+func openPool(url string, options Options, reached *addresses) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, unreadable(url, err)
+	}
+	config.MaxConns = int32(options.MaxConns)
+	if options.MaxConns == 0 {
+		// More connections than this make one hot row slower, not faster.
+		config.MaxConns = int32(4 * runtime.GOMAXPROCS(0))
+	}
+	config.ConnConfig.ConnectTimeout = connectTimeout
+	config.ConnConfig.Tracer = options.Tracer
+	config.ConnConfig.DialFunc = reached.dialed(dialer().DialContext)
+	config.PingTimeout = connectTimeout // of a connection that was idle: one that hangs gives way to another
+	config.BeforeConnect = newPooler(url).adapt
+	config.AfterConnect = reached.asked
+	return pgxpool.NewWithConfig(context.Background(), config)
+}
+
+// Close ends all connections.
+func (d *DB) Close() {
+	if d.replica != nil {
+		d.replica.pool.Close()
+	}
+	d.pool.Close()
+}
+
+// ping reads what every process may read.
+const ping = "-- name: ConfigVersion :one\nselect version from config_version"
+
+// Ping reports whether the database answers, with the schema that this program needs.
+func (d *DB) Ping(ctx context.Context) error {
+	if err := d.CheckSchema(ctx); err != nil {
+		return err
+	}
+	return Classify(d.System().QueryRow(ctx, ping).Scan(nil), "asking the database")
+}
+
+// Now is the time of this process.
+func (d *DB) Now() time.Time { return d.now() }
+
+// MaxConns is how many connections there are at most.
+func (d *DB) MaxConns() int { return int(d.pool.Config().MaxConns) }
+
+// Admission is that of statements in the scope of a tenant.
+func (d *DB) Admission() *Admission { return d.admission }
+
+// PoolStat tells how the connections to the database are used.
+func (d *DB) PoolStat() *pgxpool.Stat { return d.pool.Stat() }
+
+// Addresses are those of the database, as far as this pool has connected to it: where it dialed, and where Postgres says that it is.
+// The caller must not change them.
+func (d *DB) Addresses() []netip.AddrPort { return d.reached.all() }

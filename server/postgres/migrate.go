@@ -1,0 +1,146 @@
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate brings the schema of the database at url up to date. Any number of processes may call it at once: one at a time
+// works, under a lock, and those that come later find nothing to do. It may go through a connection pooler in transaction mode.
+func Migrate(ctx context.Context, url string) error {
+	folder, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	return migrate(ctx, url, folder)
+}
+
+// migrate is [Migrate] with the migrations of a folder.
+func migrate(ctx context.Context, url string, folder fs.FS) error {
+	config, err := ownerConfig(url)
+	if err != nil {
+		return err
+	}
+	err = alone(ctx, config, func() error {
+		conn := stdlib.OpenDB(*config) // goose speaks database/sql
+		defer func() { _ = conn.Close() }()
+		if err := checkUnversioned(ctx, conn); err != nil {
+			return err
+		}
+		provider, err := goose.NewProvider(goose.DialectPostgres, conn, folder, goose.WithTableName(versionTable))
+		if err != nil {
+			return fmt.Errorf("reading the migrations: %w", err)
+		}
+		for {
+			if _, err = provider.Up(ctx); !deadlocked(err) {
+				return err
+			}
+		}
+	})
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) && answer.Code == pgerrcode.InsufficientPrivilege {
+		return fmt.Errorf("the database's user may not change its schema, run `cauri migrate` as the owner: %w", err)
+	}
+	return Classify(err, "migrating the database")
+}
+
+// deadlocked reports whether a migration was rolled back since it and a process at work waited for each other's locks. The other one goes
+// on, so that the migration gets its locks the next time.
+func deadlocked(err error) bool {
+	var answer *pgconn.PgError
+	return errors.As(err, &answer) && answer.Code == pgerrcode.DeadlockDetected
+}
+
+// ownerConfig is how the owner connects.
+func ownerConfig(url string) (*pgx.ConnConfig, error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("reading the database URL: %w", unreadable(url, err))
+	}
+	config.ConnectTimeout, config.DialFunc = connectTimeout, dialer().DialContext
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // prepares nothing, which a pooler would not find again
+	return config, nil
+}
+
+// errUnversioned is returned for a database whose tables an unreleased version of Cauri created.
+var errUnversioned = errors.New("the database has the tables of an unreleased version of Cauri, which no migration leads on from: use an " +
+	"empty database, or remove these tables with all that they hold (drop schema public cascade; create schema public) and migrate again")
+
+// checkUnversioned returns [errUnversioned] if tables of Cauri exist without [versionTable], which their first release has.
+func checkUnversioned(ctx context.Context, conn *sql.DB) error {
+	var unversioned bool
+	err := conn.QueryRowContext(ctx, "select to_regclass('config_version') is not null and to_regclass($1) is null", versionTable).Scan(&unversioned)
+	if err == nil && unversioned {
+		return errUnversioned
+	}
+	return err
+}
+
+// lockPoll is how often somebody who waits for another one's migration looks whether that has ended.
+const lockPoll = 250 * time.Millisecond
+
+// alone runs f while nobody else runs one on the same database. The lock belongs to a database transaction of its own, which a
+// pooler leaves on one connection until it ends. It is goose's, so that releases which had goose take it are kept out too. Who
+// waits for it asks again and again, in database transactions that end: an index that is built concurrently waits for all that
+// are open and see something.
+func alone(ctx context.Context, config *pgx.ConnConfig, f func() error) error {
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	ticker := time.NewTicker(lockPoll)
+	defer ticker.Stop()
+	for {
+		tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: "begin; set local idle_in_transaction_session_timeout = 0"})
+		if err != nil {
+			return err
+		}
+		var locked bool
+		// By the simple protocol: what the other one leaves behind a statement goes on seeing what it saw.
+		err = tx.QueryRow(ctx, "select pg_try_advisory_xact_lock($1::bigint)", pgx.QueryExecModeSimpleProtocol, lock.DefaultLockID).Scan(&locked)
+		if err != nil {
+			return err
+		}
+		if locked {
+			defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+			return f()
+		}
+		if err := tx.Rollback(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+}
+
+// SchemaDigest names the state of the migrations in this program.
+func SchemaDigest() string {
+	digest := sha256.New()
+	names, _ := fs.Glob(migrations, "migrations/*.sql")
+	for _, name := range names {
+		text, _ := migrations.ReadFile(name)
+		digest.Write(text)
+	}
+	return hex.EncodeToString(digest.Sum(nil)[:8])
+}

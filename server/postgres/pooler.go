@@ -1,0 +1,74 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// modeParameter of a database's URL says how statements are sent, in pgx's words; whoever names it is believed.
+const modeParameter = "default_query_exec_mode"
+
+// pooler finds out whether a pool's connections lead to Postgres or to a connection pooler, such as PgBouncer. One in transaction
+// mode gives each database transaction another connection to Postgres, so that a statement which was prepared under a name is not
+// there the next time: it is sent whole then, in one round trip still, and Postgres plans it each time.
+type pooler struct {
+	told  bool         // by the URL: nobody has to be asked
+	found atomic.Int32 // a connectedTo
+}
+
+type connectedTo = int32
+
+const (
+	unknown connectedTo = iota
+	toPostgres
+	toPooler
+)
+
+func newPooler(url string) *pooler { return &pooler{told: strings.Contains(url, modeParameter)} }
+
+// adapt changes the configuration of a connection that is about to be made to what it leads to. The first ones are made twice.
+func (p *pooler) adapt(ctx context.Context, config *pgx.ConnConfig) error {
+	if p.told {
+		return nil
+	}
+	if p.found.Load() == unknown {
+		found, err := ask(ctx, &config.Config)
+		if err != nil {
+			return err
+		}
+		p.found.Store(found)
+	}
+	if p.found.Load() == toPooler {
+		config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	}
+	return nil
+}
+
+// ask connects and compares the process that serves the connection with the one that was announced when it was opened: a pooler
+// announces a number of its own, for many processes.
+func ask(ctx context.Context, config *pgconn.Config) (connectedTo, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	conn, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		return unknown, err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	results, err := conn.Exec(ctx, "select pg_backend_pid()").ReadAll()
+	if err != nil {
+		return unknown, err
+	}
+	if len(results) != 1 || len(results[0].Rows) != 1 {
+		return unknown, fmt.Errorf("asking the database which process serves a connection: %d answers", len(results))
+	}
+	if string(results[0].Rows[0][0]) == strconv.FormatUint(uint64(conn.PID()), 10) {
+		return toPostgres, nil
+	}
+	return toPooler, nil
+}

@@ -1,0 +1,195 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// replica is a streaming replica of the database, which answers lists in the primary's place. It answers only when it has
+// replayed all that was committed before the list began, by whichever process: the primary is asked how far its log goes, which
+// costs it next to nothing, and the replica whether it is as far. Where it is not, soon, or is away, the primary answers.
+type replica struct {
+	pool *pgxpool.Pool
+
+	// usable is set by a probe, and taken back by a list that found otherwise, so that no two lists wait for a replica that is
+	// away or behind.
+	usable atomic.Bool
+
+	asking SharedLoad[position] // of the primary
+
+	answered, declined atomic.Int64
+}
+
+// position is a place in the primary's log.
+type position struct {
+	lsn      string
+	timeline int32 // a replica of another one has another history, whatever its numbers say
+}
+
+const (
+	askPosition = `select lsn::text, ('x' || left(pg_walfile_name(lsn), 8))::bit(32)::integer from pg_current_wal_flush_lsn() lsn`
+
+	// hasReplayed tells of a server whether it is a replica that has replayed the log up to a position.
+	hasReplayed = `select coalesce(pg_is_in_recovery() and pg_last_wal_replay_lsn() >= $1::pg_lsn
+    and (select timeline_id from pg_control_checkpoint()) = $2::integer, false) as replayed`
+
+	// EnterTenantOnReplica is EnterTenant for a replica: nobody's rows are seen where it has not replayed enough. What is read
+	// in that scope sees all that was replayed by then.
+	EnterTenantOnReplica = `with replica as materialized (` + hasReplayed + `)
+select set_config('cauri.tenant', case when replayed then
+    coalesce((select tenant::text from organizations where tenant = $3 and retained_at is null), '') else '' end, true),
+  replayed, ` + inScope + `
+from replica`
+)
+
+const (
+	// replicaProbe is how often a replica that is not used is looked at.
+	replicaProbe = 250 * time.Millisecond
+	// replicaTimeout bounds what a list may lose to a replica that does not answer.
+	replicaTimeout = time.Second
+)
+
+// replicaPauses are the times for which a list waits for a replica that is a little behind. One that streams is behind by a
+// millisecond or two.
+var replicaPauses = []time.Duration{time.Millisecond, 2 * time.Millisecond, 4 * time.Millisecond, 8 * time.Millisecond, 16 * time.Millisecond}
+
+var errReplicaBehind = errors.New("the replica has not replayed what was committed before")
+
+// List reads by f in the scope of a tenant: on the replica if there is one and it is as far as the primary, else on the primary.
+// What was committed before the call is seen either way. f may be called twice.
+func (d *DB) List(ctx context.Context, tenant int64, f func(ctx context.Context, scope DBTX) error) error {
+	if d.replica != nil {
+		if d.replica.usable.Load() && d.listOnReplica(ctx, tenant, f) == nil {
+			d.replica.answered.Add(1)
+			return nil
+		}
+		d.replica.declined.Add(1)
+	}
+	return f(ctx, d.Tenant(tenant))
+}
+
+func (d *DB) listOnReplica(ctx context.Context, tenant int64, f func(ctx context.Context, scope DBTX) error) error {
+	attempt, cancel := context.WithTimeout(ctx, replicaTimeout)
+	defer cancel()
+	at, err := d.position(attempt)
+	if err != nil {
+		return err // the primary's fault
+	}
+	err = patiently(attempt, func() error { return f(attempt, Scope{pool: d.replica.pool, tenant: tenant, at: &at}) })
+	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrConfigChanged) {
+		d.replica.usable.Store(false)
+	}
+	return err
+}
+
+// patiently repeats what a replica cannot do yet.
+func patiently(ctx context.Context, f func() error) error {
+	for _, pause := range replicaPauses {
+		if err := f(); !errors.Is(err, errReplicaBehind) {
+			return err
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		case <-timer.C:
+		}
+	}
+	return f()
+}
+
+// position returns how far the primary's log went at a moment after the call began: what was committed before lies before it.
+// Calls that wait for the same answer share it.
+func (d *DB) position(ctx context.Context) (position, error) { return d.replica.asking.Do(ctx) }
+
+func (d *DB) askPosition(ctx context.Context) (at position, err error) {
+	err = d.pool.QueryRow(ctx, askPosition).Scan(&at.lsn, &at.timeline)
+	return at, err
+}
+
+// RunReplica looks, until ctx ends, whether a replica that is not used can be. It returns at once for a store without one.
+func (d *DB) RunReplica(ctx context.Context) {
+	if d.replica == nil {
+		return
+	}
+	ticker := time.NewTicker(replicaProbe)
+	defer ticker.Stop()
+	var failing bool
+	for {
+		if !d.replica.usable.Load() {
+			err := d.probeReplica(ctx)
+			switch {
+			case err != nil && !failing && ctx.Err() == nil:
+				slog.WarnContext(ctx, "the read replica cannot be used; lists are read from the primary until it can", "error", err)
+			case err == nil && failing:
+				slog.InfoContext(ctx, "the read replica is used again")
+			}
+			failing = err != nil
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// probeReplica takes a replica into use that has replayed what the primary has just written.
+func (d *DB) probeReplica(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*replicaTimeout) // it may have to connect
+	defer cancel()
+	at, err := d.position(ctx)
+	if err != nil {
+		return Classify(err, "asking the primary how far its log goes")
+	}
+	err = patiently(ctx, func() error {
+		var replayed bool
+		err := d.replica.pool.QueryRow(ctx, hasReplayed, at.lsn, at.timeline).Scan(&replayed)
+		if err == nil && !replayed {
+			err = errReplicaBehind
+		}
+		return err
+	})
+	if err == nil {
+		d.replica.usable.Store(true)
+	}
+	return Classify(err, "asking the replica how far it is")
+}
+
+// ReplicaStat is how a replica is used.
+type ReplicaStat struct {
+	Usable   bool
+	Answered int64 // lists that it answered
+	Declined int64 // lists that the primary answered, since the replica was away or behind
+}
+
+// ReplicaStat returns the zero value for a store without a replica.
+func (d *DB) ReplicaStat() ReplicaStat {
+	if d.replica == nil {
+		return ReplicaStat{}
+	}
+	return ReplicaStat{Usable: d.replica.usable.Load(), Answered: d.replica.answered.Load(), Declined: d.replica.declined.Load()}
+}
+
+// enteredOnReplica reads the answer to EnterTenantOnReplica.
+func enteredOnReplica(answer pgx.Row) error {
+	var tenant string
+	var replayed bool
+	if err := answer.Scan(&tenant, &replayed, nil, nil); err != nil {
+		return err
+	}
+	switch {
+	case !replayed:
+		return errReplicaBehind
+	case tenant == "":
+		return ErrConfigChanged // or it came while this was asked: the primary knows
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// versionTable is the table of the migrations that were applied.
+const versionTable = "schema_version"
+
+// SchemaVersion is the statement that asks for the version of the database's schema.
+const SchemaVersion = "select coalesce(max(version_id) filter (where is_applied), 0) from " + versionTable
+
+// ErrSchemaBehind is returned where the schema of the database is older than this program, which then has to wait until somebody
+// migrates it. It is an [ErrUnavailable].
+type ErrSchemaBehind struct {
+	Has   int64 // version of the database's schema; 0: not known
+	Needs int64
+}
+
+func (e ErrSchemaBehind) Error() string {
+	if e.Has == 0 {
+		return "the database was not migrated for this program, or its user is not one of its processes': `cauri migrate` brings it up to date"
+	}
+	return fmt.Sprintf("the database's schema has version %d, and this program needs %d: `cauri migrate` brings it up to date", e.Has, e.Needs)
+}
+
+// Unwrap makes it an [ErrUnavailable].
+func (e ErrSchemaBehind) Unwrap() error { return ErrUnavailable }
+
+// NewestSchema is the version of the schema that this program was written for.
+func NewestSchema() int64 {
+	names, _ := fs.Glob(migrations, "migrations/*.sql")
+	var newest int64
+	for _, name := range names {
+		number, _, _ := strings.Cut(strings.TrimPrefix(name, "migrations/"), "_")
+		version, _ := strconv.ParseInt(number, 10, 64)
+		newest = max(newest, version)
+	}
+	return newest
+}
+
+// schema remembers that the database was found to be migrated: a schema never goes back.
+type schema struct {
+	needs int64
+	there atomic.Bool
+}
+
+// checkTimeout bounds the question for the schema.
+const checkTimeout = 5 * time.Second
+
+// CheckSchema returns [ErrSchemaBehind] until the database's schema is as new as this program. Newer ones are fine: migrations keep
+// what the release before them uses.
+func (d *DB) CheckSchema(ctx context.Context) error {
+	if d.schema.there.Load() {
+		return nil
+	}
+	var has int64
+	err := timely{d.pool, checkTimeout}.QueryRow(ctx, SchemaVersion).Scan(&has)
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) && (answer.Code == pgerrcode.UndefinedTable || answer.Code == pgerrcode.InsufficientPrivilege) {
+		return ErrSchemaBehind{Needs: d.schema.needs}
+	}
+	if answer != nil && pgerrcode.IsInvalidAuthorizationSpecification(answer.Code) { // so does Postgres answer for a user that is not there
+		return fmt.Errorf("the database does not let the user in, whom `cauri migrate --user-passwords` makes in some installations: %w: %w", ErrUnavailable, err)
+	}
+	if err != nil {
+		return Classify(err, "asking for the version of the database's schema")
+	}
+	if has < d.schema.needs {
+		return ErrSchemaBehind{Has: has, Needs: d.schema.needs}
+	}
+	d.schema.there.Store(true)
+	return nil
+}
+
+// AwaitSchema returns when the database's schema is as new as this program, or ctx ends. It asks after each interval, and logs the
+// first reason to wait and the end of it.
+func (d *DB) AwaitSchema(ctx context.Context, interval time.Duration) error {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for waited := false; ; waited = true {
+		err := d.CheckSchema(ctx)
+		switch {
+		case err == nil && waited:
+			slog.InfoContext(ctx, "the database is there, with its schema")
+			return nil
+		case err == nil:
+			return nil
+		case !waited && ctx.Err() == nil:
+			slog.InfoContext(ctx, "waiting for the database and its schema", "because", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// EnterTenant sets the tenant that row level security is bound to and takes on the role that it binds, until the database
+// transaction ends. The tenant is empty where no organization stands behind the number any more.
+const EnterTenant = `select
+  set_config('cauri.tenant', coalesce((select tenant::text from organizations where tenant = $1 and retained_at is null), ''), true),
+  ` + inScope
+
+// enterVersionChecked is EnterTenant for statements that check the version themselves: see [DB.VersionChecked].
+const enterVersionChecked = `select set_config('cauri.tenant', $1::bigint::text, true), ` + inScope
+
+// enterAnother is enterVersionChecked where the database transaction is in the scope of another tenant already.
+const enterAnother = `select set_config('cauri.tenant', $1::bigint::text, true)`
+
+// inScope is what else holds there. Everything that a tenant reads has an index that leads to it, so that no plan needs to read
+// a whole table: Postgres prefers to where all tenants together have a few pages, and those are read for every payment.
+const inScope = `set_config('role', 'cauri_tenant', true), set_config('enable_seqscan', 'off', true)`
+
+// Scope runs statements in the scope of a tenant: each in a database transaction of its own that sees and touches only the rows of
+// that tenant, whatever its WHERE says. It sends what enters the scope together with the statement, so that the scope costs no round
+// trip. Both run in the implicit transaction of the pipeline, and no answer is believed before that has committed.
+type Scope struct {
+	pool      *pgxpool.Pool
+	tenant    int64
+	enter     string
+	at        *position  // that a replica must have replayed; nil on the primary
+	admission *Admission // of each statement; nil: it needs none
+}
+
+var _ DBTX = Scope{}
+
+// Tenant is the scope of a tenant. Statements return [ErrConfigChanged] for a tenant that was reset or deleted: what it left behind
+// is nobody's, from one moment on, however old the caller's copy of the configuration is.
+func (d *DB) Tenant(tenant int64) Scope {
+	return Scope{pool: d.pool, tenant: tenant, enter: EnterTenant, admission: d.admission}
+}
+
+// VersionChecked is the scope of a tenant for statements that write and return nothing unless the organization is there in the
+// version that their outcome was decided on: they check that themselves. Some callers are admitted already.
+func (d *DB) VersionChecked(tenant int64, admitted bool) Scope {
+	s := Scope{pool: d.pool, tenant: tenant, enter: enterVersionChecked, admission: d.admission}
+	if admitted {
+		s.admission = nil
+	}
+	return s
+}
+
+// InTenantTx runs f in one database transaction in the scope of a tenant, with the errors of [DB.Tenant] beside its own.
+func (d *DB) InTenantTx(ctx context.Context, tenant int64, f func(tx pgx.Tx) error) error {
+	if err := d.admission.Acquire(ctx, tenant); err != nil {
+		return err
+	}
+	defer d.admission.Release(tenant)
+	return d.InTenantTxAtOnce(ctx, tenant, f)
+}
+
+// InTenantTxAtOnce is [DB.InTenantTx] without admission.
+func (d *DB) InTenantTxAtOnce(ctx context.Context, tenant int64, f func(tx pgx.Tx) error) error {
+	return pgx.BeginTxFunc(ctx, d.pool, IdleLimited, func(tx pgx.Tx) error {
+		if err := entered(tx.QueryRow(ctx, EnterTenant, tenant)); err != nil {
+			return err
+		}
+		return f(tx)
+	})
+}
+
+func (s Scope) send(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
+	var batch pgx.Batch
+	answered := entered
+	if s.at == nil {
+		batch.Queue(s.enter, s.tenant)
+	} else {
+		batch.Queue(EnterTenantOnReplica, s.at.lsn, s.at.timeline, s.tenant)
+		answered = enteredOnReplica
+	}
+	batch.Queue(sql, args...)
+	if s.admission != nil {
+		if err := s.admission.Acquire(ctx, s.tenant); err != nil {
+			return nil, err
+		}
+	}
+	results := s.pool.SendBatch(ctx, &batch)
+	if s.admission != nil {
+		results = &admittedResults{results, s.admission, s.tenant}
+	}
+	if err := answered(results.QueryRow()); err != nil {
+		_ = results.Close()
+		return nil, err
+	}
+	return results, nil
+}
+
+// admittedResults releases the admission of a statement once its results are read.
+type admittedResults struct {
+	pgx.BatchResults
+	admission *Admission // nil once it is released
+	tenant    int64
+}
+
+func (r *admittedResults) Close() error {
+	err := r.BatchResults.Close()
+	if r.admission != nil {
+		r.admission.Release(r.tenant)
+		r.admission = nil
+	}
+	return err
+}
+
+// entered reads the answer to EnterTenant.
+func entered(answer pgx.Row) error {
+	var tenant string
+	if err := answer.Scan(&tenant, nil, nil); err != nil {
+		return err
+	}
+	if tenant == "" {
+		return ErrConfigChanged
+	}
+	return nil
+}
+
+func (s Scope) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	results, err := s.send(ctx, sql, args)
+	if err != nil {
+		return pgconn.CommandTag{}, err
+	}
+	tag, err := results.Exec()
+	if closed := results.Close(); err == nil {
+		err = closed
+	}
+	return tag, err
+}
+
+func (s Scope) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	results, err := s.send(ctx, sql, args)
+	return scopedRow{results, err}
+}
+
+func (s Scope) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	results, err := s.send(ctx, sql, args)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := results.Query()
+	if err != nil {
+		_ = results.Close()
+		return nil, err
+	}
+	return &scopedRows{Rows: rows, results: results}, nil
+}
+
+type scopedRow struct {
+	results pgx.BatchResults
+	err     error
+}
+
+func (r scopedRow) Scan(dest ...any) error {
+	if r.err != nil {
+		return r.err
+	}
+	err := r.results.QueryRow().Scan(dest...)
+	if closed := r.results.Close(); err == nil {
+		err = closed // the commit may still have failed
+	}
+	return err
+}
+
+type scopedRows struct {
+	pgx.Rows
+	results pgx.BatchResults
+	closed  bool
+	err     error
+}
+
+func (r *scopedRows) Next() bool {
+	if r.Rows.Next() {
+		return true
+	}
+	r.Close()
+	return false
+}
+
+func (r *scopedRows) Close() {
+	if r.closed {
+		return
+	}
+	r.closed = true
+	r.Rows.Close()
+	r.err = r.results.Close()
+}
+
+func (r *scopedRows) Err() error {
+	if err := r.Rows.Err(); err != nil {
+		return err
+	}
+	return r.err
+}

@@ -1,0 +1,95 @@
+package postgres
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/pbkdf2"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// User is what a process logs in to the database as.
+type User struct {
+	Name     string
+	Group    string // that its rights come from: cauri_api, cauri_worker or cauri_controller
+	Password string // ASCII characters that can be printed
+}
+
+// EnsureUsers makes each user, or gives it its group and its password, as the owner at url. Passwords are sent as what Postgres keeps
+// of them, from which they cannot be found, so that none is in a log of the database. The groups have to be there: [Migrate] makes them.
+func EnsureUsers(ctx context.Context, url string, users []User) error {
+	config, err := ownerConfig(url)
+	if err != nil {
+		return err
+	}
+	err = alone(ctx, config, func() error { // two at once would stand in each other's way
+		conn, err := pgx.ConnectConfig(ctx, config)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+		for _, user := range users {
+			if err := user.ensure(ctx, conn); err != nil {
+				return fmt.Errorf("the user %s: %w", user.Name, err)
+			}
+		}
+		return nil
+	})
+	return Classify(err, "making the users of the processes")
+}
+
+func (u User) ensure(ctx context.Context, conn *pgx.Conn) error {
+	salt := make([]byte, 16)
+	rand.Read(salt) // never fails
+	verifier, err := scramVerifier(u.Password, salt)
+	if err != nil {
+		return err
+	}
+	var exists bool
+	if err := conn.QueryRow(ctx, "select exists (select from pg_roles where rolname = $1)", u.Name).Scan(&exists); err != nil {
+		return err
+	}
+	name, group := pgx.Identifier{u.Name}.Sanitize(), pgx.Identifier{u.Group}.Sanitize()
+	if !exists {
+		if _, err := conn.Exec(ctx, "create role "+name); err != nil {
+			return err
+		}
+	}
+	if _, err := conn.Exec(ctx, "alter role "+name+" login password '"+verifier+"'"); err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, "grant "+group+" to "+name)
+	return err
+}
+
+const scramIterations = 4096 // Postgres' own number
+
+// scramVerifier is what Postgres keeps of a password (RFC 5803).
+func scramVerifier(password string, salt []byte) (string, error) {
+	if password == "" {
+		return "", errors.New("its password is empty")
+	}
+	for _, r := range password {
+		if r < ' ' || r > '~' {
+			return "", errors.New("its password has a character that is not one of ASCII's that can be printed")
+		}
+	}
+	salted, err := pbkdf2.Key(sha256.New, password, salt, scramIterations, sha256.Size)
+	if err != nil {
+		return "", err
+	}
+	keyed := func(text string) []byte {
+		mac := hmac.New(sha256.New, salted)
+		_, _ = io.WriteString(mac, text) // never fails
+		return mac.Sum(nil)
+	}
+	stored := sha256.Sum256(keyed("Client Key"))
+	encode := base64.StdEncoding.EncodeToString
+	return fmt.Sprintf("SCRAM-SHA-256$%d:%s$%s:%s", scramIterations, encode(salt), encode(stored[:]), encode(keyed("Server Key"))), nil
+}

@@ -1,0 +1,30 @@
+package postgres
+
+import (
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// UUID is an id as statements take it.
+func UUID(id [16]byte) pgtype.UUID { return pgtype.UUID{Bytes: id, Valid: true} }
+
+// Milliseconds is a duration as statements take it.
+func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// FromMilliseconds is a duration as statements return it.
+func FromMilliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
+
+// Text is text as a column takes it: without what is no UTF-8, and without zero bytes.
+func Text(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// Optional is nil for an empty text.
+func Optional(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package store
-
-import "syscall"
-
-// control does nothing: TCP_USER_TIMEOUT is Linux's. Statements have their deadlines everywhere.
-func control(string, string, syscall.RawConn) error { return nil }
