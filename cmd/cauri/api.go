@@ -38,14 +38,15 @@ func newAPICommand() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return runAPI(cmd.Context(), o) },
 	}
 	o.flags(cmd)
-	cmd.Flags().StringVar(&o.listen, "listen-address", ":8080", "address to serve the API on")
+	cmd.Flags().StringVar(&o.listen, "listen-address", ":8080", "address that serves the API")
 	cmd.Flags().StringVar(&o.replicaURL, "database-read-url", "",
-		"URL of a streaming replica of the database that answers lists (DATABASE_READ_URL); empty: the database answers them itself")
+		"URL of a streaming replica of the database that lists are read from (DATABASE_READ_URL); empty: they are read from the database")
 	cmd.Flags().DurationVar(&o.shutdownDelay, "shutdown-delay", 0,
-		"how long requests are still accepted after /readyz began to fail, so that load balancers notice; 15s at most")
+		"how long the API still accepts requests after /readyz starts to fail, so that load balancers notice; at most 15s")
 	cmd.Flags().IntVar(&o.held.Process, "max-held-answers", 3000,
-		"answers held at one time to simulate operators' latency, about 33 KiB of memory each; more go out at once; 0 means no limit")
-	cmd.Flags().IntVar(&o.held.Sandbox, "max-held-answers-per-sandbox", 1000, "of them, those of one sandbox; 0 means no limit")
+		"maximum number of answers held at one time to simulate operators' latency, about 33 KiB of memory each; "+
+			"further answers are sent at once; 0 means no limit")
+	cmd.Flags().IntVar(&o.held.Sandbox, "max-held-answers-per-sandbox", 1000, "maximum number of held answers of one sandbox; 0 means no limit")
 	return cmd
 }
 
@@ -54,7 +55,7 @@ func (o apiOptions) check() error {
 		return fmt.Errorf("--shutdown-delay=%s: write a time from 0s to %s", o.shutdownDelay, shutdownDelayLimit)
 	}
 	if o.held.Process < 0 || o.held.Sandbox < 0 {
-		return errors.New("--max-held-answers and --max-held-answers-per-sandbox must not be below 0, which means no limit")
+		return errors.New("--max-held-answers and --max-held-answers-per-sandbox must not be negative; 0 means no limit")
 	}
 	return requireDatabaseURL(o.databaseURL)
 }
@@ -105,7 +106,7 @@ func delayed(ctx context.Context, by time.Duration) context.Context {
 func configurationRead(directory *store.Directory) telemetry.Check {
 	return func(context.Context) error {
 		if directory.State().ReadAt.IsZero() {
-			return errors.New("the configuration was not read yet")
+			return errors.New("the configuration has not been read yet")
 		}
 		return nil
 	}

@@ -46,23 +46,23 @@ func newBootstrapCommand() *cobra.Command {
 	var o bootstrapOptions
 	cmd := &cobra.Command{
 		Use:   "bootstrap",
-		Short: "Make the Secrets that an installation needs, where they are missing",
-		Long: `Make the Secrets that an installation needs, where they are missing.
+		Short: "Create the Secrets that an installation needs, if they are missing",
+		Long: `Create the Secrets that an installation needs, if they are missing.
 
-A Secret that is there is never changed: run it again with every upgrade. It needs
-the rights to get these Secrets, and to create Secrets.`,
+An existing Secret is never changed: run the command again with every upgrade. It
+needs the RBAC rights to get these Secrets, and to create Secrets.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBootstrap(cmd.Context(), o) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "path of a kubeconfig file; empty uses the pod's service account")
-	flags.StringVar(&o.namespace, "namespace", "", "namespace of the Secrets; empty uses the pod's own")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "path of a kubeconfig file; empty uses the service account of the pod")
+	flags.StringVar(&o.namespace, "namespace", "", "namespace of the Secrets; empty uses the namespace of the pod")
 	flags.StringVar(&o.databaseSecret, "database-secret", "",
-		"name of the Secret with the passwords of the database's users; empty makes none")
+		"name of the Secret with the passwords of the database users; empty creates none")
 	flags.StringVar(&o.encryptionSecret, "encryption-secret", "",
-		"name of the Secret with the key that stored secrets are encrypted by; empty makes none")
-	flags.StringVar(&o.encryptionSecretKey, "encryption-secret-key", "keys", "key of that Secret")
-	flags.StringToStringVar(&o.labels, "labels", nil, "labels of the Secrets that are made: name=value,name=value")
+		"name of the Secret with the key that encrypts stored secrets; empty creates none")
+	flags.StringVar(&o.encryptionSecretKey, "encryption-secret-key", "keys", "key inside the Secret given by --encryption-secret")
+	flags.StringToStringVar(&o.labels, "labels", nil, "labels of the Secrets that are created: name=value,name=value")
 	return cmd
 }
 
@@ -91,7 +91,7 @@ func runBootstrap(ctx context.Context, o bootstrapOptions) error {
 	if o.namespace == "" {
 		own, err := os.ReadFile(namespaceFile)
 		if err != nil {
-			return errors.New("no namespace was given: pass --namespace, outside of a pod")
+			return errors.New("no namespace: pass --namespace when the command does not run in a pod")
 		}
 		o.namespace = strings.TrimSpace(string(own))
 	}
@@ -101,11 +101,10 @@ func runBootstrap(ctx context.Context, o bootstrapOptions) error {
 	}
 	config.UserAgent = "cauri-bootstrap"
 	b := &bootstrap{random: rand.Reader, options: o}
-	waits := insistence{within: bootstrapWithin, interval: bootstrapPoll, waiting: "the Secrets cannot be made yet",
-		passes: func(err error) bool {
-			return !errors.Is(err, errIncomplete) && !apierrors.IsInvalid(err)
-		}}
-	return waits.insist(ctx, func() (err error) {
+	waits := retry{within: bootstrapWithin, interval: bootstrapPoll, message: "cannot create the Secrets yet, retrying", transient: func(err error) bool {
+		return !errors.Is(err, errIncomplete) && !apierrors.IsInvalid(err)
+	}}
+	return waits.run(ctx, func() (err error) {
 		if b.cluster == nil { // making a client asks the Kubernetes API already
 			if b.cluster, err = client.New(config, client.Options{Scheme: controllers.Scheme}); err != nil {
 				return err
@@ -122,8 +121,8 @@ type bootstrap struct {
 	options bootstrapOptions
 }
 
-// errIncomplete is for a Secret that is there and lacks something, which nobody but its owner can mend.
-var errIncomplete = errors.New("it is left as it is: complete it, or delete it if nothing was stored with it yet")
+// errIncomplete is the error of an existing Secret that lacks a key, which only its owner can fix.
+var errIncomplete = errors.New("it is not changed: add the key, or delete the Secret if nothing was stored with it yet")
 
 func (b *bootstrap) run(ctx context.Context) error {
 	for _, wanted := range b.options.wanted() {
@@ -139,7 +138,7 @@ func (b *bootstrap) ensure(ctx context.Context, wanted wantedSecret) error {
 	there := &corev1.Secret{}
 	err := b.cluster.Get(ctx, client.ObjectKey{Namespace: b.options.namespace, Name: wanted.name}, there)
 	if err == nil {
-		slog.InfoContext(ctx, "the Secret is there", "name", wanted.name)
+		slog.InfoContext(ctx, "the Secret exists", "name", wanted.name)
 		return wanted.check(there)
 	}
 	if !apierrors.IsNotFound(err) {
@@ -148,7 +147,8 @@ func (b *bootstrap) ensure(ctx context.Context, wanted wantedSecret) error {
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: b.options.namespace, Name: wanted.name, Labels: b.options.labels,
-			Annotations: map[string]string{"cauri.dev/note": "Made once, and never changed or removed by an upgrade or an uninstallation. Keep a copy: what is stored depends on it."},
+			Annotations: map[string]string{"cauri.dev/note": "Created once, and never changed or removed by an upgrade or an uninstallation. " +
+				"Keep a copy: the stored data depends on it."},
 		},
 		Data: map[string][]byte{},
 	}
@@ -162,7 +162,7 @@ func (b *bootstrap) ensure(ctx context.Context, wanted wantedSecret) error {
 	if err := b.cluster.Create(ctx, secret); err != nil {
 		return err
 	}
-	slog.InfoContext(ctx, "the Secret was made", "name", wanted.name)
+	slog.InfoContext(ctx, "the Secret was created", "name", wanted.name)
 	return nil
 }
 

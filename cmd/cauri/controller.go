@@ -64,39 +64,40 @@ func newControllerCommand() *cobra.Command {
 	var f controllerFlags
 	cmd := &cobra.Command{
 		Use:   "controller",
-		Short: "Turn SandboxEnvironments and TestClients into rows, and rows into status",
-		Long: `Turn SandboxEnvironments and TestClients into rows of the database, and rows into status.
+		Short: "Reconcile SandboxEnvironments and TestClients with the database",
+		Long: `Reconcile SandboxEnvironments and TestClients with the database.
 
-The controller brings the database's tables up to date when it starts. While the database is away it keeps trying, stays
-ready in the sense of its probe, and says so on the resources with the condition DatabaseReady. Payments never pass through
-it: sandboxes go on working while it is away.`,
+The controller writes the configuration of the resources to the database, and the state of the sandboxes to the status of
+the resources. When it starts, it updates the database schema. While the database is unavailable, the controller retries,
+stays ready, and reports the problem in the condition DatabaseReady of the resources. Payments do not pass through the
+controller: sandboxes continue to work while it is stopped.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runController(cmd.Context(), f) },
 	}
 	databaseURL(cmd, &f.databaseURL)
 	flags := cmd.Flags()
-	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "path of a kubeconfig file; empty uses the pod's service account")
-	flags.StringVar(&f.baseURL, "base-url", "http://localhost:8080", "URL at which the API is served; a sandbox's URL is below it")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "path of a kubeconfig file; empty uses the service account of the pod")
+	flags.StringVar(&f.baseURL, "base-url", "http://localhost:8080", "public URL of the API; the URL of each sandbox is below it")
 	flags.StringVar(&f.encryptionKeyFile, "encryption-key-file", "",
-		"file with the keys that stored secrets are encrypted by, one a line in base64")
-	flags.StringVar(&f.healthAddress, "health-address", ":8081", "address of /healthz and /readyz; 0 turns them off")
-	flags.StringVar(&f.metricsAddress, "metrics-address", ":8082", "address of /metrics; 0 turns it off")
+		"file with the keys that encrypt stored secrets, one key a line, in base64")
+	flags.StringVar(&f.healthAddress, "health-address", ":8081", "address that serves /healthz and /readyz; 0 turns them off")
+	flags.StringVar(&f.metricsAddress, "metrics-address", ":8082", "address that serves /metrics; 0 turns it off")
 	flags.SetNormalizeFunc(usualNames)
 	clockOffset(cmd, &f.clockOffset)
 	containerMemory(cmd, &f.containerMemory)
-	flags.BoolVar(&f.leaderElect, "leader-elect", false, "elect a leader among several replicas, which alone works")
-	flags.StringVar(&f.leaderElectionNamespace, "leader-election-namespace", "", "namespace of the leader's Lease; empty uses the pod's own")
-	flags.IntVar(&f.concurrency, "concurrency", 8, "how many resources of each kind are reconciled at a time")
-	flags.Float32Var(&f.kubeAPIQPS, "kube-api-qps", 500, "requests to the Kubernetes API per second, on average")
-	flags.IntVar(&f.kubeAPIBurst, "kube-api-burst", 1000, "requests to the Kubernetes API at once, at most")
+	flags.BoolVar(&f.leaderElect, "leader-elect", false, "elect a leader among several replicas; only the leader reconciles")
+	flags.StringVar(&f.leaderElectionNamespace, "leader-election-namespace", "", "namespace of the leader's Lease; empty uses the namespace of the pod")
+	flags.IntVar(&f.concurrency, "concurrency", 8, "maximum number of resources of each kind that are reconciled at one time")
+	flags.Float32Var(&f.kubeAPIQPS, "kube-api-qps", 500, "average number of requests to the Kubernetes API per second")
+	flags.IntVar(&f.kubeAPIBurst, "kube-api-burst", 1000, "maximum burst of requests to the Kubernetes API")
 	flags.Float64Var(&f.statusWritesPerSecond, "status-writes-per-second", 50,
-		"live balances written to the status of resources per second, over all of them")
+		"maximum number of status updates with current balances per second, over all resources")
 	flags.StringSliceVar(&f.watchNamespaces, "watch-namespaces", nil,
-		"the namespaces whose resources are carried out; none means all (config/namespaced narrows the rights too)")
+		"namespaces whose resources are reconciled; empty means all (config/namespaced also limits the RBAC rights)")
 	flags.IntVar(&f.maxSandboxes, "max-sandboxes-per-namespace", 0,
-		"SandboxEnvironments carried out in a namespace at most, the oldest first; 0 means no limit")
+		"maximum number of SandboxEnvironments that are reconciled in a namespace, oldest first; 0 means no limit")
 	flags.IntVar(&f.maxTestClients, "max-test-clients-per-sandbox", 0,
-		"TestClients carried out in a sandbox at most, the oldest first; 0 means no limit")
+		"maximum number of TestClients that are reconciled in a sandbox, oldest first; 0 means no limit")
 	return cmd
 }
 
@@ -133,7 +134,7 @@ func runController(ctx context.Context, f controllerFlags) error {
 		return fmt.Errorf("adding the migration: %w", err)
 	}
 	if err := mgr.Add(controllers.NewSealing(migration.Ready, keys, db.Reseal, sealingInterval)); err != nil {
-		return fmt.Errorf("adding the sealing of stored secrets: %w", err)
+		return fmt.Errorf("adding the re-encryption of stored secrets: %w", err)
 	}
 	go keys.Follow(ctx, keyPoll)
 	counts, err := registerMetrics(mgr, db)
@@ -172,14 +173,14 @@ func (f controllerFlags) check() (*url.URL, error) {
 		problems = append(problems, errors.New("--status-writes-per-second must be above 0"))
 	}
 	if f.maxSandboxes < 0 {
-		problems = append(problems, errors.New("--max-sandboxes-per-namespace must not be below 0, which means no limit"))
+		problems = append(problems, errors.New("--max-sandboxes-per-namespace must not be negative; 0 means no limit"))
 	}
 	if f.maxTestClients < 0 {
-		problems = append(problems, errors.New("--max-test-clients-per-sandbox must not be below 0, which means no limit"))
+		problems = append(problems, errors.New("--max-test-clients-per-sandbox must not be negative; 0 means no limit"))
 	}
 	for _, namespace := range f.watchNamespaces {
 		if len(validation.IsDNS1123Label(namespace)) > 0 {
-			problems = append(problems, fmt.Errorf("--watch-namespaces: %q is no name of a namespace: write team-a,team-b", namespace))
+			problems = append(problems, fmt.Errorf("--watch-namespaces: %q is not a valid namespace name; write, for example, team-a,team-b", namespace))
 		}
 	}
 	baseURL, err := parseBaseURL(f.baseURL)

@@ -66,7 +66,7 @@ func databaseURL(cmd *cobra.Command, url *string) {
 
 func requireDatabaseURL(url string) error {
 	if url == "" {
-		return errors.New("no database was given: pass --database-url=postgres://user:password@host:5432/name or set DATABASE_URL")
+		return errors.New("no database: set DATABASE_URL, or pass --database-url=postgres://user:password@host:5432/name")
 	}
 	return nil
 }
@@ -85,7 +85,8 @@ const keyPoll = 5 * time.Second
 
 func loadKeyRing(path string) (*store.KeyRing, error) {
 	if path == "" {
-		return nil, errors.New("no encryption key was given: pass --encryption-key-file, a file with one key a line; make a key with: head -c 32 /dev/urandom | base64")
+		return nil, errors.New("no encryption key: set --encryption-key-file to a file with one key a line; " +
+			"create a key with: head -c 32 /dev/urandom | base64")
 	}
 	return store.LoadKeyRing(path)
 }

@@ -17,12 +17,12 @@ func newKeysCommand() *cobra.Command {
 	var url, keyFile string
 	cmd := &cobra.Command{
 		Use:   "keys",
-		Short: "Tell which encryption keys are in use, and whether one can be taken away",
-		Long: `Tell which encryption keys are in use, and whether one can be taken away.
+		Short: "Show which encryption keys are in use, and whether one can be removed",
+		Long: `Show which encryption keys are in use, and whether one can be removed.
 
-A key is named by the first four bytes of its SHA-256, never shown. The command
-ends with an error while a stored secret is encrypted by another key than the
-first of the file: the controller encrypts it anew within a minute.`,
+The keys themselves are never shown, only the first four bytes of their SHA-256.
+The command ends with an error while a stored secret is encrypted with another key
+than the first one of the file. The controller re-encrypts it within a minute.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := requireDatabaseURL(url); err != nil {
@@ -32,7 +32,7 @@ first of the file: the controller encrypts it anew within a minute.`,
 		},
 	}
 	databaseURL(cmd, &url)
-	cmd.Flags().StringVar(&keyFile, "encryption-key-file", "", "file with the keys that stored secrets are encrypted by, one a line in base64")
+	cmd.Flags().StringVar(&keyFile, "encryption-key-file", "", "file with the keys that encrypt stored secrets, one key a line, in base64")
 	return cmd
 }
 
@@ -59,7 +59,7 @@ func runKeys(ctx context.Context, out io.Writer, url, keyFile string) error {
 		left += use.secrets
 	}
 	if left > 0 {
-		return fmt.Errorf("%d stored secrets are not encrypted by the first key: keep every key that encrypts one in the file", left)
+		return fmt.Errorf("%d stored secrets are not encrypted with the first key: keep every key in the file that is still in use", left)
 	}
 	return nil
 }

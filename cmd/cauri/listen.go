@@ -27,7 +27,7 @@ func newListenCommand() *cobra.Command {
 	var o listenOptions
 	cmd := &cobra.Command{
 		Use:   "listen",
-		Short: "Receive webhooks, verify both signatures and print each event on a line",
+		Short: "Receive webhooks, verify both signatures and print one line for each event",
 		Example: `  export CAURI_WEBHOOK_SECRET="$(kubectl get secret checkout-credentials \
     -o jsonpath='{.data.webhook-signing-secret}' | base64 -d)"
   cauri listen`,
@@ -44,18 +44,19 @@ func newListenCommand() *cobra.Command {
 			return serve(cmd.Context(), "webhooks", listener, &receiver{secret: secret, full: o.full, out: cmd.OutOrStdout(), now: time.Now})
 		},
 	}
-	cmd.Flags().StringVar(&o.address, "address", "127.0.0.1:9000", "address to listen on; every path is a receiver")
+	cmd.Flags().StringVar(&o.address, "address", "127.0.0.1:9000", "address to listen on; webhooks are accepted at every path")
 	cmd.Flags().StringVar(&o.secret, "secret", "",
-		"the sandbox's webhook-signing-secret; better given as CAURI_WEBHOOK_SECRET, which `ps` does not show")
-	cmd.Flags().StringVar(&o.secretFile, "secret-file", "", "file that holds the signing secret (CAURI_WEBHOOK_SECRET_FILE)")
-	cmd.Flags().BoolVar(&o.full, "full", false, "print each event's whole body instead of a line")
+		"webhook-signing-secret of the sandbox; prefer CAURI_WEBHOOK_SECRET, which `ps` does not show")
+	cmd.Flags().StringVar(&o.secretFile, "secret-file", "", "file with the signing secret (CAURI_WEBHOOK_SECRET_FILE)")
+	cmd.Flags().BoolVar(&o.full, "full", false, "print the whole body of each event instead of one line")
 	return cmd
 }
 
 func (o listenOptions) signingSecret() (string, error) {
 	if o.secretFile == "" {
 		if o.secret == "" {
-			return "", errors.New("no signing secret was given: set CAURI_WEBHOOK_SECRET to the webhook-signing-secret of the sandbox's Secret, or pass --secret or --secret-file")
+			return "", errors.New("no signing secret: set CAURI_WEBHOOK_SECRET to the webhook-signing-secret of the sandbox's Secret, " +
+				"or pass --secret or --secret-file")
 		}
 		return o.secret, nil
 	}
@@ -84,7 +85,7 @@ const maxEvent = 1 << 20
 func (l *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxEvent))
 	if err != nil {
-		http.Error(w, "the body could not be read", http.StatusBadRequest)
+		http.Error(w, "cannot read the body", http.StatusBadRequest)
 		return
 	}
 	at := l.now().Format("15:04:05.000")

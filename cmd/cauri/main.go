@@ -30,10 +30,10 @@ func newRootCommand() *cobra.Command {
 		Short: "Mobile-money sandboxes for Kubernetes",
 		Long: `Mobile-money sandboxes for Kubernetes.
 
-Every flag can also be given as an environment variable: --listen-address is
-CAURI_LISTEN_ADDRESS. --database-url is DATABASE_URL, --database-read-url is
-DATABASE_READ_URL, --url is CAURI_URI, --secret is CAURI_WEBHOOK_SECRET, and
---secret-file is CAURI_WEBHOOK_SECRET_FILE.`,
+Every flag can also be set by an environment variable: --listen-address by
+CAURI_LISTEN_ADDRESS. The exceptions are DATABASE_URL for --database-url,
+DATABASE_READ_URL for --database-read-url, CAURI_URI for --url,
+CAURI_WEBHOOK_SECRET for --secret and CAURI_WEBHOOK_SECRET_FILE for --secret-file.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {

@@ -23,7 +23,7 @@ const garbagePercent = 400
 // percentage of it.
 func containerMemory(cmd *cobra.Command, memory *int64) {
 	cmd.Flags().Int64Var(memory, "container-memory", 0,
-		"memory that the container may use, in bytes: Go keeps within 90 % of it; 0 if unknown; GOMEMLIMIT is believed instead")
+		"memory limit of the container in bytes; Go uses at most 90 % of it; 0 means unknown; GOMEMLIMIT takes precedence")
 }
 
 // tuneMemory sets the limits of the garbage collector for the api and the worker.

@@ -28,19 +28,20 @@ func newMigrateCommand() *cobra.Command {
 	var o migrateOptions
 	cmd := &cobra.Command{
 		Use:   "migrate",
-		Short: "Bring the database's schema up to date",
-		Long: `Bring the database's schema up to date.
+		Short: "Update the database schema",
+		Long: `Update the database schema to the one of this program.
 
-Safe to run at any time and from several places at once: one at a time works,
-under a lock. The program of the release before goes on working on the new schema,
-and an older program changes nothing.`,
+It is safe to run at any time, and from several places at once: a lock lets one
+migrate at a time. The previous release continues to work on the new schema. An
+older program changes nothing.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runMigrate(cmd.Context(), o) },
 	}
 	databaseURL(cmd, &o.databaseURL)
 	cmd.Flags().DurationVar(&o.wait, "wait", 0, "how long to wait for a database that does not answer; 0 does not wait")
 	cmd.Flags().StringVar(&o.userPasswords, "user-passwords", "",
-		"folder with the files api-password, worker-password and controller-password: makes the users cauri_api_user, cauri_worker_user and cauri_controller_user with them")
+		"folder with the files api-password, worker-password and controller-password: creates the users cauri_api_user, "+
+			"cauri_worker_user and cauri_controller_user with these passwords")
 	return cmd
 }
 
@@ -52,20 +53,20 @@ func runMigrate(ctx context.Context, o migrateOptions) error {
 	if err != nil {
 		return err
 	}
-	waits := insistence{within: o.wait, interval: databasePoll, waiting: "waiting for the database", passes: func(err error) bool {
+	waits := retry{within: o.wait, interval: databasePoll, message: "waiting for the database", transient: func(err error) bool {
 		return errors.Is(err, postgres.ErrUnavailable)
 	}}
-	if err := waits.insist(ctx, func() error { return postgres.Migrate(ctx, o.databaseURL) }); err != nil {
+	if err := waits.run(ctx, func() error { return postgres.Migrate(ctx, o.databaseURL) }); err != nil {
 		return err
 	}
-	slog.Info("the database's schema is up to date", "version", postgres.NewestSchema())
+	slog.Info("the database schema is up to date", "version", postgres.NewestSchema())
 	if len(users) == 0 {
 		return nil
 	}
 	if err := postgres.EnsureUsers(ctx, o.databaseURL, users); err != nil {
 		return err
 	}
-	slog.Info("the users of the processes have their passwords")
+	slog.Info("the database users of the processes have their passwords")
 	return nil
 }
 

@@ -100,7 +100,7 @@ func TestProcessesWaitForTheSchema(t *testing.T) {
 	}
 }
 
-func TestInsistence(t *testing.T) {
+func TestRetry(t *testing.T) {
 	t.Parallel()
 	passes, stays := errors.New("away"), errors.New("broken")
 	for name, c := range map[string]struct {
@@ -118,9 +118,9 @@ func TestInsistence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tries := 0
-			err := insistence{within: c.within, interval: time.Millisecond, waiting: "waiting in a test", passes: func(err error) bool {
+			err := retry{within: c.within, interval: time.Millisecond, message: "waiting in a test", transient: func(err error) bool {
 				return errors.Is(err, passes)
-			}}.insist(t.Context(), func() error {
+			}}.run(t.Context(), func() error {
 				tries++
 				return c.answers[min(tries, len(c.answers))-1]
 			})

@@ -42,11 +42,11 @@ type processOptions struct {
 func (o *processOptions) flags(cmd *cobra.Command) {
 	databaseURL(cmd, &o.databaseURL)
 	flags := cmd.Flags()
-	flags.IntVar(&o.maxConns, "database-max-conns", 0, "connections to the database at most; 0 means four a core")
+	flags.IntVar(&o.maxConns, "database-max-conns", 0, "maximum number of connections to the database; 0 means four for each CPU core")
 	flags.StringVar(&o.health, "health-address", ":8081",
-		"address to serve /healthz, /readyz and /metrics on, for the cluster and not for merchants")
+		"address that serves /healthz, /readyz and /metrics; keep it inside the cluster")
 	flags.StringVar(&o.profile, "profile-address", "",
-		"address of this machine alone, such as 127.0.0.1:6060, to serve profiles of the process on (Go's pprof); empty: none are served")
+		"loopback address, such as 127.0.0.1:6060, that serves profiles of the process (Go's pprof); empty turns them off")
 	clockOffset(cmd, &o.clockOffset)
 	containerMemory(cmd, &o.memory)
 }
@@ -54,7 +54,7 @@ func (o *processOptions) flags(cmd *cobra.Command) {
 // clockOffset declares a flag for tests of what happens when the clocks of machines differ.
 func clockOffset(cmd *cobra.Command, offset *time.Duration) {
 	const name = "test-clock-offset"
-	cmd.Flags().DurationVar(offset, name, 0, "how far this process's clock is ahead of the machine's; for tests only")
+	cmd.Flags().DurationVar(offset, name, 0, "how far the clock of this process is ahead of the machine's; for tests only")
 	_ = cmd.Flags().MarkHidden(name) // it was declared a line above
 }
 
@@ -182,7 +182,7 @@ func (p *process) end(ctx context.Context, done <-chan error) error {
 	select {
 	case err = <-done:
 	case <-timer.C:
-		err = fmt.Errorf("the %s had not finished %s after it was told to stop; what is due stays due", p.role, p.ends-lastWords)
+		err = fmt.Errorf("the %s did not finish within %s after it was told to stop; what is due stays due", p.role, p.ends-lastWords)
 	}
 	p.close(ctx, min(shutdownTimeout, p.ends-time.Since(begun)))
 	if err == nil {
@@ -201,7 +201,7 @@ func (p *process) close(ctx context.Context, within time.Duration) {
 		p.db.Close()
 	}()
 	if err := p.tracing.Close(ctx); err != nil {
-		slog.WarnContext(ctx, "the last traces could not be sent", "error", err)
+		slog.WarnContext(ctx, "cannot send the last traces", "error", err)
 	}
 	select {
 	case <-closed:

@@ -28,7 +28,7 @@ func checkProfileAddress(address string) error {
 	}
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || !at.Addr().IsLoopback() {
-		return fmt.Errorf("--profile-address=%s: write an address of this machine alone, such as 127.0.0.1:6060", address)
+		return fmt.Errorf("--profile-address=%s: write a loopback address, such as 127.0.0.1:6060", address)
 	}
 	return nil
 }

@@ -22,17 +22,17 @@ func newPurgeRetainedCommand() *cobra.Command {
 	var o retainedOptions
 	cmd := &cobra.Command{
 		Use:   "purge-retained",
-		Short: "Remove what deleted sandboxes left behind under deletionPolicy: Retain",
-		Long: `Remove what deleted sandboxes left behind under deletionPolicy: Retain.
+		Short: "Remove the data of deleted sandboxes that deletionPolicy: Retain kept",
+		Long: `Remove the data of deleted sandboxes that deletionPolicy: Retain kept.
 
-Lists the organizations that were retained longer ago than --older-than, and removes
-all of their rows. Sandboxes whose resource exists are never touched.`,
+The command lists the sandboxes that were deleted longer ago than --older-than, and
+removes all their data. It never touches a sandbox whose resource exists.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return purgeRetained(cmd.Context(), cmd.OutOrStdout(), o) },
 	}
 	databaseURL(cmd, &o.databaseURL)
-	cmd.Flags().DurationVar(&o.olderThan, "older-than", 0, "how long ago they were retained at least, for example 720h; required")
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "list them and remove nothing")
+	cmd.Flags().DurationVar(&o.olderThan, "older-than", 0, "minimum time since a sandbox was deleted, for example 720h; required")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "list what would be removed, and remove nothing")
 	return cmd
 }
 
@@ -41,7 +41,7 @@ func purgeRetained(ctx context.Context, out io.Writer, o retainedOptions) error 
 		return err
 	}
 	if o.olderThan <= 0 {
-		return errors.New("--older-than is missing: write how long ago they were retained at least, for example --older-than=720h")
+		return errors.New("--older-than is missing: write the minimum time since the deletion, for example --older-than=720h")
 	}
 	db, err := store.Open(o.databaseURL, store.Options{})
 	if err != nil {

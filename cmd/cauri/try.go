@@ -35,9 +35,9 @@ func newTryCommand() *cobra.Command {
 		Short: "Make one payment in a sandbox and follow it to its outcome",
 		Long: `Make one payment in a sandbox and follow it to its outcome.
 
-It waits until the sandbox can be reached and has a test client that pays, and ends
-with an error unless the payment succeeds: a check for after an installation, and
-for the start of a pipeline.`,
+The command waits until the sandbox can be reached and has a test client that can
+pay. It ends with an error unless the payment succeeds. Use it to check an
+installation, or at the start of a pipeline.`,
 		Example: `  secret() { kubectl get secret checkout-credentials -o jsonpath="{.data.$1}" | base64 -d; }
   export CAURI_URI="$(secret uri)" CAURI_API_KEY="$(secret api-key)"
   cauri try`,
@@ -53,13 +53,13 @@ for the start of a pipeline.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.url, "url", "", "the sandbox's URL, as its status and its Secret tell it (CAURI_URI)")
-	flags.StringVar(&o.apiKey, "api-key", "", "the sandbox's API key; better given as CAURI_API_KEY, which `ps` does not show")
-	flags.StringVar(&o.binding, "binding", "", "folder that the sandbox's credentials Secret is mounted at, which tells --url and --api-key")
-	flags.StringVar(&o.msisdn, "msisdn", "", "number that pays; empty takes the first test client that can")
+	flags.StringVar(&o.url, "url", "", "URL of the sandbox, from its status or its Secret (CAURI_URI)")
+	flags.StringVar(&o.apiKey, "api-key", "", "API key of the sandbox; prefer CAURI_API_KEY, which `ps` does not show")
+	flags.StringVar(&o.binding, "binding", "", "folder where the credentials Secret of the sandbox is mounted; replaces --url and --api-key")
+	flags.StringVar(&o.msisdn, "msisdn", "", "phone number of the payer; empty takes the first test client that can pay")
 	flags.Int64Var(&o.amount, "amount", 100, "amount in whole units of the payer's currency")
-	flags.StringVar(&o.application, "application", "shop", "slug of the store")
-	flags.DurationVar(&o.timeout, "timeout", time.Minute, "how long all of it may take")
+	flags.StringVar(&o.application, "application", "shop", "slug of the store that is paid")
+	flags.DurationVar(&o.timeout, "timeout", time.Minute, "time limit for the whole command")
 	return cmd
 }
 
@@ -81,10 +81,11 @@ func (o *tryOptions) complete() error {
 		}
 	}
 	if at, err := url.Parse(o.url); err != nil || at.Host == "" {
-		return errors.New("no sandbox was given: set CAURI_URI to the uri of the sandbox's Secret, or pass --url=<status.url of the SandboxEnvironment> or --binding=<folder of its Secret>")
+		return errors.New("no sandbox: set CAURI_URI to the uri of the sandbox's Secret, " +
+			"or pass --url=<status.url of the SandboxEnvironment> or --binding=<folder of its Secret>")
 	}
 	if o.apiKey == "" {
-		return errors.New("no key was given: set CAURI_API_KEY to the api-key of the sandbox's Secret, or pass --binding=<folder of the Secret>")
+		return errors.New("no API key: set CAURI_API_KEY to the api-key of the sandbox's Secret, or pass --binding=<folder of the Secret>")
 	}
 	if o.amount < 1 {
 		return errors.New("--amount must be at least 1")
@@ -135,7 +136,7 @@ func (t *trial) run(ctx context.Context) error {
 	}
 	t.say("payment", "%s of %d %s: %s", payment.ID, payment.Amount, payment.Currency, payment.Status)
 	for seen := payment.Status; payment.Status == "PENDING"; {
-		if err := t.rest(ctx, "the payment "+payment.ID+" is still PENDING: do the workers run?", nil); err != nil {
+		if err := t.rest(ctx, "the payment "+payment.ID+" is still PENDING: is a worker running?", nil); err != nil {
 			return err
 		}
 		if err := t.call(ctx, http.MethodGet, "/payments/"+payment.ID, nil, &payment); err != nil && !passing(err) {
@@ -187,7 +188,7 @@ func (t *trial) findPayer(ctx context.Context) (payer tryPayer, err error) {
 	return payer, errNoPayer
 }
 
-var errNoPayer = errors.New("no TestClient of the sandbox is Active, approves and has enough balance: apply one, or pass --msisdn")
+var errNoPayer = errors.New("no TestClient of the sandbox can pay (state Active, behavior Approve, enough balance): apply one, or pass --msisdn")
 
 func (t *trial) pay(ctx context.Context, payer tryPayer) (payment tryPayment, err error) {
 	reference := make([]byte, 8)
@@ -282,7 +283,7 @@ func (t *trial) call(ctx context.Context, method, path string, body, result any)
 		return refusedError{answer.StatusCode, refused.Error, refused.Message}
 	}
 	if err := json.Unmarshal(text, result); err != nil {
-		return fmt.Errorf("the answer to %s %s is not the API's: %w", method, path, err)
+		return fmt.Errorf("the answer to %s %s is not one of the API: %w", method, path, err)
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func newVersionCommand() *cobra.Command {
 			return printVersion(cmd.OutOrStdout(), programFacts(), output)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "json: also the commit, whether it was modified, and the version of Go")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "json prints also the commit, whether it was modified, and the version of Go")
 	return cmd
 }
 

@@ -38,7 +38,7 @@ func newWorkerCommand() *cobra.Command {
 	var o workerOptions
 	cmd := &cobra.Command{
 		Use:   "worker",
-		Short: "Settle payments, forward them to operators, and deliver webhooks",
+		Short: "Settle payments, forward them to operators and deliver webhooks",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.withBaseURL = cmd.Flags().Changed(baseURLFlag)
@@ -47,17 +47,18 @@ func newWorkerCommand() *cobra.Command {
 	}
 	o.flags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&o.keyFile, "encryption-key-file", "", "file with the keys that stored secrets are encrypted by, one a line in base64")
-	flags.String(baseURLFlag, "", "ignored: the worker makes no request to the API")
+	flags.StringVar(&o.keyFile, "encryption-key-file", "", "file with the keys that encrypt stored secrets, one key a line, in base64")
+	flags.String(baseURLFlag, "", "ignored: the worker sends no request to the API")
 	_ = flags.MarkHidden(baseURLFlag) // fails for a flag that is not there
 	flags.DurationVar(&o.eventRetention, "event-retention", 30*24*time.Hour,
-		"age at which events and their delivery attempts are removed (720h is 30 days); 0 keeps them for ever. Transactions stay")
-	flags.IntVar(&o.concurrency, "webhook-concurrency", 512, "webhook deliveries at one time")
-	flags.IntVar(&o.perSandbox, "webhook-concurrency-per-sandbox", 64, "webhook deliveries of one sandbox at one time")
+		"how long events and their delivery attempts are kept (720h is 30 days); 0 keeps them for ever; transactions are always kept")
+	flags.IntVar(&o.concurrency, "webhook-concurrency", 512, "maximum number of webhook deliveries at one time")
+	flags.IntVar(&o.perSandbox, "webhook-concurrency-per-sandbox", 64, "maximum number of webhook deliveries of one sandbox at one time")
 	flags.BoolVar(&o.allowLoopback, "allow-loopback-webhooks", false,
-		"let webhooks, and requests to operators that stores name, go to this machine itself; for development only")
+		"allow webhooks and requests to operators' APIs to loopback addresses of this machine; for development only")
 	flags.StringSliceVar(&o.deny, "webhook-deny", nil,
-		"networks (10.0.0.0/8) and addresses with or without a port (10.0.0.1:5432) that webhooks, and requests to operators that stores name, may not go to")
+		"networks (10.0.0.0/8) and addresses with or without a port (10.0.0.1:5432) that webhooks and requests "+
+			"to operators' APIs must not go to")
 	return cmd
 }
 
@@ -74,14 +75,14 @@ func runWorker(ctx context.Context, o workerOptions) error {
 		return err
 	}
 	if o.eventRetention < 0 {
-		return fmt.Errorf("--event-retention must be a length of time like 720h, or 0 to keep events for ever, not %s", o.eventRetention)
+		return fmt.Errorf("--event-retention must be a duration such as 720h, or 0 to keep events for ever, not %s", o.eventRetention)
 	}
 	p, err := newProcess(ctx, "worker", o.processOptions, keys)
 	if err != nil {
 		return err
 	}
 	if o.withBaseURL {
-		slog.InfoContext(ctx, "--base-url is ignored: the worker makes no request to the API; leave out the flag and CAURI_BASE_URL")
+		slog.InfoContext(ctx, "--base-url is ignored: the worker sends no request to the API; remove the flag and CAURI_BASE_URL")
 	}
 	guard.Own = platformAddresses(p.db.Addresses, os.Getenv)
 	p.ends += webhooks.AttemptTimeout // an attempt that has begun is finished and written down
