@@ -54,24 +54,24 @@ func TestFromApplyToSignedWebhook(t *testing.T) {
 
 	begun := time.Now()
 	s.kubeWith(clientYAML("alice", alice, ", balance: 50000")+"---"+sandboxYAML("checkout", hook.URL), "apply", "-f", "-")
-	s.kube("wait", "-n", team, "--for=condition=Ready", "--timeout=10s", "sandboxenvironment/checkout", "testclient/alice")
+	s.kube("wait", "-n", team, "--for=condition=Ready", kubectlTimeout, "sandboxenvironment/checkout", "testclient/alice")
 	t.Logf("apply to Ready: %s", time.Since(begun).Round(time.Millisecond))
 
 	binding := s.kube("get", "sbx", "-n", team, "checkout", "-o", "jsonpath={.status.binding.name}")
 	m := merchant{t: t, baseURL: s.secret(team, binding, "uri"), key: s.secret(team, binding, "api-key")}
 	hook.trust(s.secret(team, binding, "webhook-signing-secret"))
 
-	t.Run("a payment settles and is told of", func(t *testing.T) { m.t = t; paymentSettles(t, s, m, hook) })
-	t.Run("every forced scenario", func(t *testing.T) { m.t = t; forcedScenarios(t, m, hook) })
-	t.Run("every kind of payer", func(t *testing.T) { m.t = t; payers(t, s, m, hook) })
-	t.Run("refunds and disbursements", func(t *testing.T) { m.t = t; payouts(t, m, hook) })
-	t.Run("bad input", func(t *testing.T) { m.t = t; badInput(t, s, m) })
-	t.Run("crashes", func(t *testing.T) { m.t = t; crashes(t, s, m, hook) })
-	t.Run("the key survives", func(t *testing.T) {
+	s.step("a payment settles and is told of", func(t *testing.T) { m.t = t; paymentSettles(t, s, m, hook) })
+	s.step("every forced scenario", func(t *testing.T) { m.t = t; forcedScenarios(t, m, hook) })
+	s.step("every kind of payer", func(t *testing.T) { m.t = t; payers(t, s, m, hook) })
+	s.step("refunds and disbursements", func(t *testing.T) { m.t = t; payouts(t, m, hook) })
+	s.step("bad input", func(t *testing.T) { m.t = t; badInput(t, s, m) })
+	s.step("crashes", func(t *testing.T) { m.t = t; crashes(t, s, m, hook) })
+	s.step("the key survives", func(t *testing.T) {
 		s.kill("controller")
 		s.up()
 		s.kube("annotate", "sbx", "-n", team, "checkout", "touched=yes")
-		s.kube("wait", "-n", team, "--for=condition=Ready", "--timeout=10s", "sbx/checkout")
+		s.kube("wait", "-n", team, "--for=condition=Ready", kubectlTimeout, "sbx/checkout")
 		if now := s.secret(team, binding, "api-key"); now != m.key {
 			t.Error("a restart of the controller changed the API key")
 		}
@@ -79,11 +79,11 @@ func TestFromApplyToSignedWebhook(t *testing.T) {
 	if refused := hook.refusals(); len(refused) > 0 {
 		t.Errorf("the receiver refused %d deliveries: %v", len(refused), refused)
 	}
-	t.Run("money adds up", func(t *testing.T) { conserved(t, s) })
-	t.Run("conformance", func(t *testing.T) { conformance(t, s) })
-	t.Run("samples", func(t *testing.T) { sampleFolders(t, s) })
-	t.Run("a pipeline", func(t *testing.T) { pipelineOfTheDocuments(t, s) })
-	t.Run("deleting leaves nothing", func(t *testing.T) { m.t = t; deletion(t, s, m) })
+	s.step("money adds up", func(t *testing.T) { conserved(t, s) })
+	s.step("conformance", func(t *testing.T) { conformance(t, s) })
+	s.step("samples", func(*testing.T) { sampleFolders(s) })
+	s.step("a pipeline", func(t *testing.T) { pipelineOfTheDocuments(t, s) })
+	s.step("deleting leaves nothing", func(t *testing.T) { m.t = t; deletion(t, s, m) })
 }
 
 func paymentSettles(t *testing.T, s *system, m merchant, hook *receiver) {
@@ -172,7 +172,7 @@ func payers(t *testing.T, s *system, m merchant, hook *receiver) {
 		clientYAML("ignorer", "+250788000006", ", balance: 50000, behavior: Ignore"),
 		clientYAML("by-hand", "+250788000007", ", balance: 50000, behavior: Manual"),
 	}, ""), "apply", "-f", "-")
-	s.kube("wait", "-n", team, "--for=condition=Ready", "--timeout=10s", "tc", "--all")
+	s.kube("wait", "-n", team, "--for=condition=Ready", kubectlTimeout, "tc", "--all")
 	cases := map[string]struct {
 		msisdn, status string
 		more           object
@@ -244,9 +244,9 @@ func conformance(t *testing.T, s *system) {
 	yaml := strings.ReplaceAll(string(fixtures), "127.0.0.1:9099", listen)
 	begun := time.Now()
 	s.kubeWith(yaml, "apply", "-f", "-")
-	s.kube("wait", "--for=condition=Ready", "--timeout=20s", "sbx/conformance")
+	s.kube("wait", "--for=condition=Ready", kubectlTimeout, "sbx/conformance")
 	t.Logf("apply to Ready on a warm system: %s", time.Since(begun).Round(time.Millisecond))
-	s.kube("wait", "--for=condition=Ready", "--timeout=20s", "tc", "--all")
+	s.kube("wait", "--for=condition=Ready", kubectlTimeout, "tc", "--all")
 	command := exec.CommandContext(t.Context(), "go", "run", "./test/conformance",
 		"-url", s.secret("default", "conformance-credentials", "uri"), "-key", s.secret("default", "conformance-credentials", "api-key"),
 		"-webhook", listen, "-secret", s.secret("default", "conformance-credentials", "webhook-signing-secret"))
@@ -255,7 +255,7 @@ func conformance(t *testing.T, s *system) {
 	if err != nil || !strings.Contains(string(out), " 0 not checked") {
 		t.Errorf("the suite found differences from the specification, or left something out: %v\n%s", err, out)
 	}
-	s.kubeWith(yaml, "delete", "-f", "-", "--timeout=30s")
+	s.kubeWith(yaml, "delete", "-f", "-", kubectlTimeout)
 }
 
 // freeAddress is a loopback address that nobody listens at.
@@ -334,7 +334,7 @@ func conserved(t *testing.T, s *system) {
 }
 
 func deletion(t *testing.T, s *system, m merchant) {
-	s.kube("delete", "sbx", "-n", team, "checkout", "--timeout=20s")
+	s.kube("delete", "sbx", "-n", team, "checkout", kubectlTimeout)
 	for _, table := range []string{"organizations", "environments", "stores", "api_keys", "floats", "sims", "adjustments", "transactions", "events", "delivery_attempts"} {
 		if n := s.count("select count(*) from " + table); n != 0 {
 			t.Errorf("%s has %d rows left", table, n)
@@ -358,5 +358,5 @@ func deletion(t *testing.T, s *system, m merchant) {
 		}
 		return ""
 	})
-	s.kube("delete", "tc", "-n", team, "--all", "--timeout=20s")
+	s.kube("delete", "tc", "-n", team, "--all", kubectlTimeout)
 }

@@ -12,10 +12,6 @@ import (
 // outage is how long a part of the system is away.
 const outage = 30 * time.Second
 
-// watchesAreBack is longer than the controller's watches take to come back after the API server was away: they look for it every one to
-// two seconds.
-const watchesAreBack = "--timeout=10s"
-
 // TestOutages takes away what the system stands on, one after the other, and gives it back.
 func TestOutages(t *testing.T) {
 	if testing.Short() {
@@ -25,13 +21,12 @@ func TestOutages(t *testing.T) {
 	hook := newReceiver(t)
 	s.kube("create", "namespace", team)
 	s.kubeWith(clientYAML("alice", alice, ", balance: 1000000")+"---"+sandboxYAML("checkout", hook.URL), "apply", "-f", "-")
-	s.kube("wait", "-n", team, "--for=condition=Ready", "--timeout=10s", "sandboxenvironment/checkout", "testclient/alice")
+	s.kube("wait", "-n", team, "--for=condition=Ready", kubectlTimeout, "sandboxenvironment/checkout", "testclient/alice")
 	m := merchant{t: t, baseURL: s.secret(team, "checkout-credentials", "uri"), key: s.secret(team, "checkout-credentials", "api-key")}
 	hook.trust(s.secret(team, "checkout-credentials", "webhook-signing-secret"))
 
-	t.Run("the Kubernetes API", func(t *testing.T) { m.t, s.t = t, t; kubernetesAway(t, s, m, hook) })
-	t.Run("the database", func(t *testing.T) { m.t, s.t = t, t; databaseAway(t, s, m, hook) })
-	s.t = t
+	s.step("the Kubernetes API", func(t *testing.T) { m.t = t; kubernetesAway(t, s, m, hook) })
+	s.step("the database", func(t *testing.T) { m.t = t; databaseAway(t, s, m, hook) })
 	conserved(t, s)
 	if refused := hook.refusals(); len(refused) > 0 {
 		t.Errorf("the receiver refused %d deliveries: %v", len(refused), refused)
@@ -52,13 +47,13 @@ func kubernetesAway(t *testing.T, s *system, m merchant, hook *receiver) {
 	s.up()
 	// The controller is at work again: a change takes effect.
 	s.kube("patch", "sbx", "-n", team, "checkout", "--type=merge", "--patch", `{"spec":{"latencyPercent":5}}`)
-	s.kube("wait", "-n", team, "--for=condition=Ready", watchesAreBack, "sbx/checkout")
+	s.kube("wait", "-n", team, "--for=condition=Ready", kubectlTimeout, "sbx/checkout")
 }
 
 // databaseAway: the API says so and when to come again, the resources say so, a deletion waits, and all of it ends by itself.
 func databaseAway(t *testing.T, s *system, m merchant, hook *receiver) {
 	s.kubeWith(clientYAML("bob", "+250788000002", ", balance: 5"), "apply", "-f", "-")
-	s.kube("wait", "-n", team, "--for=condition=Ready", watchesAreBack, "tc/bob") // they come back one by one
+	s.kube("wait", "-n", team, "--for=condition=Ready", kubectlTimeout, "tc/bob") // they come back one by one
 	waiting := m.pay("before the outage", alice, nil)["id"].(string)
 	s.signal("postgres", syscall.SIGINT) // a fast shutdown
 	began := time.Now()
@@ -86,8 +81,8 @@ func databaseAway(t *testing.T, s *system, m merchant, hook *receiver) {
 		t.Errorf("the payment from before ended %v", p["status"])
 	}
 	arrived(t, hook, waiting)
-	s.kube("wait", "-n", team, "--for=condition=Ready", "--timeout=60s", "sbx/checkout", "tc/alice")
-	s.kube("wait", "-n", team, "--for=delete", "--timeout=60s", "tc/bob")
+	s.kube("wait", "-n", team, "--for=condition=Ready", kubectlTimeout, "sbx/checkout", "tc/alice")
+	s.kube("wait", "-n", team, "--for=delete", kubectlTimeout, "tc/bob")
 }
 
 // arrived waits for the one event of a transaction.

@@ -14,10 +14,6 @@ import (
 // pipelineOfTheDocuments runs the steps of docs/ci/shared-cluster.yaml, as GitHub does: each in a shell of its own, with the
 // variables that steps before it have left.
 func pipelineOfTheDocuments(t *testing.T, s *system) {
-	whole := s.t
-	s.t = t
-	defer func() { s.t = whole }()
-
 	text, err := os.ReadFile(filepath.Join(s.root, "docs/ci/shared-cluster.yaml"))
 	if err != nil {
 		t.Fatal(err)

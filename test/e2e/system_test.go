@@ -29,9 +29,13 @@ type system struct {
 	kubectl string
 }
 
-// bringUp starts a system that ends with the test.
+// kubectlTimeout is how long kubectl waits: it guards against hanging only.
+const kubectlTimeout = "--timeout=60s"
+
+// bringUp starts a system that ends with the test. Tests run side by side, each with its own.
 func bringUp(t *testing.T) *system {
 	t.Helper()
+	t.Parallel()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -84,15 +88,22 @@ func outsideless() []string {
 	return kept
 }
 
+// step runs a part of the test that needs those before it.
+func (s *system) step(name string, f func(t *testing.T)) {
+	s.t.Helper()
+	whole := s.t
+	defer func() { s.t = whole }()
+	whole.Run(name, func(t *testing.T) {
+		s.t = t
+		f(t)
+	})
+}
+
+// printLogs prints the ends of the logs at once, so that what the test has to say is what comes last.
 func (s *system) printLogs() {
-	logs, _ := filepath.Glob(s.dir + "/logs/*.log")
 	for _, name := range []string{"controller", "api", "worker"} {
-		for _, log := range logs {
-			if filepath.Base(log) == name+".log" {
-				text, _ := os.ReadFile(log)
-				s.t.Logf("%s:\n%s", log, text[max(0, len(text)-6000):])
-			}
-		}
+		text, _ := os.ReadFile(filepath.Join(s.dir, "logs", name+".log"))
+		fmt.Printf("the end of the %s's log:\n%s\n", name, text[max(0, len(text)-2000):])
 	}
 }
 
