@@ -13,7 +13,7 @@ RACE ?= ./server/...
 
 .PHONY: help
 help: ## List the targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 ##@ Running
 
@@ -64,8 +64,13 @@ chaos: bin/localcluster ## Break one part after the other under load and audit a
 fuzz: ## Fuzz every decoder and parser: FUZZTIME each (2m), FUZZTIME_MONEY for those that money depends on (10m); FUZZ=name selects
 	@FUZZ='$(FUZZ)' FUZZ_PARALLEL='$(FUZZ_PARALLEL)' hack/fuzz.sh
 
+.PHONY: rollback-check
+rollback-check: build ## Run an earlier commit (BASE, by default the newest release or hack/rollback-base) on the present schema, with its conformance suite
+	@BASE='$(BASE)' hack/rollback-check.sh
+
 .PHONY: verify
-verify: ## What an issue needs beside .ci/run before it is closed: make fuzz, make chaos ROUNDS=100, make test RACE=all; takes hours
+verify: ## What an issue needs beside .ci/run before it is closed: make rollback-check, fuzz, chaos ROUNDS=100, test RACE=all; takes hours
+	@$(MAKE) rollback-check
 	@$(MAKE) fuzz
 	@$(MAKE) chaos ROUNDS=100
 	@$(MAKE) test RACE=all
