@@ -72,7 +72,7 @@ func TestTry(t *testing.T) {
 		}
 	}
 	if said, err := try(t, tryOptions{binding: binding, timeout: 500 * time.Millisecond}); err == nil ||
-		!strings.Contains(err.Error(), "still PENDING: do the workers run?") ||
+		!strings.Contains(err.Error(), "still PENDING: is a worker running?") ||
 		!strings.Contains(said, "PENDING") {
 		t.Errorf("without a worker: %v\n%s", err, said)
 	}
@@ -94,7 +94,7 @@ func TestTry(t *testing.T) {
 		options tryOptions
 		says    string
 	}{
-		"too much": {tryOptions{amount: 5000}, "no TestClient of the sandbox is Active"},
+		"too much": {tryOptions{amount: 5000}, "no TestClient of the sandbox can pay"},
 		"another key": {tryOptions{apiKey: "cauri_sk_test_wrong", url: "http://" + address + "/sandboxes/team/checkout"},
 			"answered 401 unauthorized"},
 		"another store": {tryOptions{application: "stall"}, "stall"},

@@ -88,7 +88,7 @@ func runWorker(ctx context.Context, o workerOptions) error {
 	p.ends += webhooks.AttemptTimeout // an attempt that has begun is finished and written down
 	p.worker = telemetry.NewWorker(p.registry)
 	w := worker.New(worker.Options{
-		Store: p.db, Sender: webhooks.NewSender(guard, programVersion(), p.now), Log: slog.Default(), Concurrency: o.concurrency,
+		Database: p.db, Sender: webhooks.NewSender(guard, programVersion(), p.now), Log: slog.Default(), Concurrency: o.concurrency,
 		PerSandbox:     o.perSandbox,
 		EventRetention: o.eventRetention,
 		Operators:      worker.NewOperatorAccess(guard, p.now),

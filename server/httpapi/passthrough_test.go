@@ -24,7 +24,7 @@ func (w *world) forwarding() {
 	go func() {
 		defer close(done)
 		worker.New(worker.Options{
-			Store: asWorker, Sender: webhooks.NewSender(guard, "test", time.Now), Log: slog.New(slog.DiscardHandler),
+			Database: asWorker, Sender: webhooks.NewSender(guard, "test", time.Now), Log: slog.New(slog.DiscardHandler),
 			Operators: worker.NewOperatorAccess(guard, time.Now),
 		}).Run(ctx)
 	}()

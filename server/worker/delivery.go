@@ -17,6 +17,15 @@ import (
 // nobody else sends it meanwhile, and short, so that a worker that died is not waited for long.
 const lease = webhooks.AttemptTimeout + 5*time.Second
 
+// deliveryDatabase is what the delivery needs of the database.
+type deliveryDatabase interface {
+	EventLanes(ctx context.Context) ([]store.Lane, error)
+	LeaseDueEvents(ctx context.Context, from []store.Share, lease time.Duration, build store.BuildBody) (
+		leased []store.LeasedEvent, found map[int64]int, err error)
+	GiveBackEvents(ctx context.Context, events []store.LeasedEvent) error
+	FinishAttempts(ctx context.Context, finished []store.FinishedAttempt) (kept []bool, err error)
+}
+
 // delivery sends events.
 type delivery struct {
 	*Worker
@@ -30,7 +39,7 @@ func (w *Worker) deliver(ctx context.Context) {
 	writing.Go(func() { d.results.run(ctx) })
 	dispatcher := leasedDispatcher[store.LeasedEvent]{
 		worker: w, name: "delivery", queue: newFairQueue(w.concurrency, w.perSandbox, w.now),
-		listDue: w.store.EventLanes, lease: d.leaseEvents, attempt: d.attempt, release: w.store.GiveBackEvents,
+		listDue: w.database.EventLanes, lease: d.leaseEvents, attempt: d.attempt, release: w.database.GiveBackEvents,
 		tenant: func(e *store.LeasedEvent) int64 { return e.Tenant },
 	}
 	dispatcher.run(ctx)
@@ -39,7 +48,7 @@ func (w *Worker) deliver(ctx context.Context) {
 }
 
 func (d *delivery) leaseEvents(ctx context.Context, shares []store.Share) ([]store.LeasedEvent, map[int64]int, error) {
-	return d.store.LeaseDueEvents(ctx, shares, lease, buildBody)
+	return d.database.LeaseDueEvents(ctx, shares, lease, buildBody)
 }
 
 func buildBody(organizationID string, t *payments.Transaction) ([]byte, error) {

@@ -16,6 +16,11 @@ const (
 	expiryBatch = 1000
 )
 
+// expiryDatabase is what the expiry needs of the database.
+type expiryDatabase interface {
+	WakeForgotten(ctx context.Context, batch int) (woken int, err error)
+}
+
 func (w *Worker) expire(ctx context.Context) {
 	rest(ctx, time.Duration(w.chance()*float64(expiryStart)))
 	w.sweep(ctx, "expiry", w.expireForgotten)
@@ -26,7 +31,7 @@ func (w *Worker) expire(ctx context.Context) {
 func (w *Worker) expireForgotten(ctx context.Context) (more bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
-	woken, err := w.store.WakeForgotten(bounded, expiryBatch)
+	woken, err := w.database.WakeForgotten(bounded, expiryBatch)
 	if err != nil {
 		return false, err
 	}

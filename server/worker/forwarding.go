@@ -28,14 +28,24 @@ const (
 	askLatest  = 30 * time.Second
 )
 
+// forwardingDatabase is what the forwarding to operators needs of the database.
+type forwardingDatabase interface {
+	ForwardLanes(ctx context.Context) ([]store.Lane, error)
+	LeaseDueForwards(ctx context.Context, from []store.Share, lease time.Duration) (leased []store.Forward, found map[int64]int, err error)
+	GiveBackForwards(ctx context.Context, forwards []store.Forward) error
+	BeginForwardAttempt(ctx context.Context, f *store.Forward) (begun bool, err error)
+	SettleForward(ctx context.Context, f *store.Forward, o store.Outcome) (kept bool, err error)
+	DeferForward(ctx context.Context, f *store.Forward, d store.Deferred) (kept bool, err error)
+}
+
 // forward has operators decide the collections that are theirs to decide. It takes a lease, since no database transaction may
 // be open while an operator is talked to.
 func (w *Worker) forward(ctx context.Context) {
 	dispatcher := leasedDispatcher[store.Forward]{
 		worker: w, name: "passthrough", queue: newFairQueue(forwardConcurrency, forwardPerSandbox, w.now),
-		listDue: w.store.ForwardLanes, attempt: w.forwardOne, release: w.store.GiveBackForwards,
+		listDue: w.database.ForwardLanes, attempt: w.forwardOne, release: w.database.GiveBackForwards,
 		lease: func(ctx context.Context, shares []store.Share) ([]store.Forward, map[int64]int, error) {
-			return w.store.LeaseDueForwards(ctx, shares, forwardLease)
+			return w.database.LeaseDueForwards(ctx, shares, forwardLease)
 		},
 		tenant: func(f *store.Forward) int64 { return f.Tenant },
 	}
@@ -125,7 +135,7 @@ func (w *Worker) exchange(ctx context.Context, f *store.Forward, api adapter.Cli
 		s.answer.Status = payments.Pending
 		return s
 	case !f.Expired && !f.Accepted:
-		switch begun, err := w.store.BeginForwardAttempt(ctx, f); {
+		switch begun, err := w.database.BeginForwardAttempt(ctx, f); {
 		case err != nil:
 			s.unsent = err
 			return s
@@ -224,9 +234,9 @@ func nextQuestion(f *store.Forward) time.Duration {
 func (w *Worker) keep(ctx context.Context, f *store.Forward, d decision) (kept bool, err error) {
 	err = w.retryWrite(ctx, true, func(ctx context.Context) (err error) {
 		if d.outcome != nil {
-			kept, err = w.store.SettleForward(ctx, f, *d.outcome)
+			kept, err = w.database.SettleForward(ctx, f, *d.outcome)
 		} else {
-			kept, err = w.store.DeferForward(ctx, f, d.deferred)
+			kept, err = w.database.DeferForward(ctx, f, d.deferred)
 		}
 		return err
 	})

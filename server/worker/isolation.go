@@ -13,6 +13,12 @@ import (
 // noteTimeout bounds the writing down of what fails in one sandbox alone.
 const noteTimeout = 5 * time.Second
 
+// isolationDatabase records in which sandboxes a sweep fails.
+type isolationDatabase interface {
+	NoteSweepFailure(ctx context.Context, sweep string, tenant int64, why error) (failures int, pause time.Duration, err error)
+	ClearSweepFailures(ctx context.Context, sweep string, tenants []int64) error
+}
+
 // contained runs f, and makes an error of what it panics with: a row that nobody thought of must not end the process.
 func (w *Worker) contained(ctx context.Context, f func() error) (err error) {
 	defer func() {
@@ -30,7 +36,7 @@ func (w *Worker) leaveOut(ctx context.Context, sweep string, tenant store.Lane, 
 	var failures int
 	var pause time.Duration
 	err := within(context.WithoutCancel(ctx), noteTimeout, func(ctx context.Context) (err error) {
-		failures, pause, err = w.store.NoteSweepFailure(ctx, sweep, tenant.Tenant, why)
+		failures, pause, err = w.database.NoteSweepFailure(ctx, sweep, tenant.Tenant, why)
 		return err
 	})
 	log := w.log.With("sweep", sweep, "tenant", tenant.Tenant, "error", why)
@@ -54,7 +60,7 @@ func (w *Worker) takeIn(ctx context.Context, sweep string, due []store.Lane) {
 		return
 	}
 	err := within(context.WithoutCancel(ctx), noteTimeout, func(ctx context.Context) error {
-		return w.store.ClearSweepFailures(ctx, sweep, tenants)
+		return w.database.ClearSweepFailures(ctx, sweep, tenants)
 	})
 	if err != nil { // the next time tells it again
 		w.log.WarnContext(ctx, "sweep works again in some sandboxes, which could not be written down", "sweep", sweep, "because", err)

@@ -391,7 +391,7 @@ func TestFrozenWorkerHoldsFewSandboxes(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(frozen.Close)
-	w.run(func(o *worker.Options) { o.Store = frozen })
+	w.run(func(o *worker.Options) { o.Database = frozen })
 	for range atOnce {
 		<-g.reached
 	}

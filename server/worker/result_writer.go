@@ -81,7 +81,7 @@ func (r *resultWriter) writeBatch(ctx context.Context, batch []result) {
 	}
 	var kept []bool
 	err := r.worker.retryWrite(ctx, len(batch) == 1, func(ctx context.Context) (err error) {
-		kept, err = r.worker.store.FinishAttempts(ctx, attempts)
+		kept, err = r.worker.database.FinishAttempts(ctx, attempts)
 		return err
 	})
 	if err != nil && len(batch) > 1 && !errors.Is(err, postgres.ErrUnavailable) {

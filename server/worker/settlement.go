@@ -29,6 +29,12 @@ const (
 	settleRestMost = 500 * time.Millisecond
 )
 
+// settlementDatabase is what the settlement needs of the database.
+type settlementDatabase interface {
+	SettlementLanes(ctx context.Context) ([]store.Lane, error)
+	SettleDue(ctx context.Context, due []store.Lane, share int) (store.Settled, error)
+}
+
 // settlement settles what is due, side by side for several sandboxes: one that fails, or has to wait, holds up no other.
 type settlement struct {
 	*Worker
@@ -77,7 +83,7 @@ func (s *settlement) step(ctx context.Context) (more bool, err error) {
 func (s *settlement) look(ctx context.Context) ([]store.Lane, error) {
 	ctx, cancel := context.WithTimeout(ctx, leaseTimeout)
 	defer cancel()
-	due, err := s.store.SettlementLanes(ctx)
+	due, err := s.database.SettlementLanes(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +130,7 @@ func (s *settlement) settle(ctx context.Context, group []store.Lane, share int) 
 	var counts store.Settled
 	err := s.contained(traced, func() error {
 		return within(traced, settleTimeout, func(ctx context.Context) (err error) {
-			counts, err = s.store.SettleDue(ctx, group, share)
+			counts, err = s.database.SettleDue(ctx, group, share)
 			return err
 		})
 	})

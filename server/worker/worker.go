@@ -9,14 +9,24 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/telemetry"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
+// Database is what the sweeps need of the database. Each sweep declares its part.
+type Database interface {
+	deliveryDatabase
+	forwardingDatabase
+	settlementDatabase
+	expiryDatabase
+	purgeDatabase
+	retentionDatabase
+	isolationDatabase
+}
+
 // Worker runs the sweeps.
 type Worker struct {
-	store       *store.Store
+	database    Database
 	sender      *webhooks.Sender
 	operators   OperatorAccess
 	log         *slog.Logger
@@ -34,7 +44,7 @@ type Worker struct {
 
 // Options are the settings of a [Worker].
 type Options struct {
-	Store       *store.Store
+	Database    Database
 	Sender      *webhooks.Sender
 	Operators   OperatorAccess
 	Log         *slog.Logger
@@ -52,7 +62,7 @@ type Options struct {
 // New makes a worker.
 func New(o Options) *Worker {
 	w := &Worker{
-		store: o.Store, sender: o.Sender, operators: o.Operators, log: o.Log, chance: o.Chance, now: o.Now,
+		database: o.Database, sender: o.Sender, operators: o.Operators, log: o.Log, chance: o.Chance, now: o.Now,
 		concurrency: o.Concurrency, perSandbox: o.PerSandbox,
 	}
 	w.eventRetention = o.EventRetention

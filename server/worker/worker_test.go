@@ -131,9 +131,9 @@ func (w *fixture) tryToPay(reference string, status payments.Status) (payments.I
 func (w *fixture) run(change ...func(*worker.Options)) (stop func()) {
 	w.t.Helper()
 	options := worker.Options{
-		Store:  storetest.OpenAs(w.t, w.url, storetest.Worker),
-		Sender: webhooks.NewSender(egress.Guard{AllowLoopback: true}, "test", time.Now),
-		Log:    slog.New(slog.DiscardHandler), Chance: func() float64 { return 0.5 },
+		Database: storetest.OpenAs(w.t, w.url, storetest.Worker),
+		Sender:   webhooks.NewSender(egress.Guard{AllowLoopback: true}, "test", time.Now),
+		Log:      slog.New(slog.DiscardHandler), Chance: func() float64 { return 0.5 },
 		Operators: worker.NewOperatorAccess(egress.Guard{AllowLoopback: true}, time.Now),
 	}
 	for _, f := range change {
