@@ -13,8 +13,8 @@ import (
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
-// lease is how long an event belongs to the worker that took it: longer than an attempt with its writing down, so that
-// nobody else sends it meanwhile, and short, so that a worker that died is not waited for long.
+// lease is how long an event belongs to the worker that leased it. It is longer than an attempt and the recording of its result, so that
+// no other worker sends the event meanwhile. It is short, so that the events of a worker that died do not wait for long.
 const lease = webhooks.AttemptTimeout + 5*time.Second
 
 // deliveryDatabase is what the delivery needs of the database.
@@ -32,7 +32,7 @@ type delivery struct {
 	results resultWriter
 }
 
-// deliver sends events until ctx ends, then finishes what it has begun.
+// deliver sends events until ctx ends, then finishes the attempts that it has begun.
 func (w *Worker) deliver(ctx context.Context) {
 	d := &delivery{Worker: w, results: resultWriter{w, make(chan result, w.concurrency)}}
 	var writing sync.WaitGroup
@@ -55,19 +55,19 @@ func buildBody(organizationID string, t *payments.Transaction) ([]byte, error) {
 	return webhooks.Body(organizationID, t, operators.Raw(t))
 }
 
-// attempt sends one event. One wide log line tells all of it, once it is written down.
+// attempt sends one event. Once the result is recorded, it writes one log line with all details.
 func (d *delivery) attempt(ctx context.Context, e *store.LeasedEvent) (end attemptEnd, record func()) {
 	log := d.log.With("event", webhooks.EventID(e.ID), "transaction", e.ID.String(), "organization", e.OrganizationID,
 		"type", e.Transaction.Type.Event(), "attempt", e.Attempts+1, "probe", e.Probe)
 	if e.Problem != nil {
-		// Not the receiver's fault: the attempt does not count, and the event is due again when its lease ends.
+		// This is not the receiver's fault: the attempt does not count, and the event is due again when its lease expires.
 		d.metrics.Attempted(telemetry.Attempt{Result: telemetry.DeliveryUnsendable})
 		return notSent, func() { log.ErrorContext(ctx, "event cannot be sent", "error", e.Problem) }
 	}
 	traced, span := d.tracing.Call(ctx, "delivery attempt")
 	result := d.sender.Send(traced, webhooks.Delivery{
 		URL: e.URL, Secret: e.SigningSecret, Previous: e.PreviousSecrets, ID: e.ID, Type: e.Transaction.Type, Body: e.Body,
-		At: e.TakenAt, // by the database's clock, so that receivers accept it whatever this machine's clock says
+		At: e.TakenAt, // by the clock of the database, so that receivers accept it even if the clock of this machine is wrong
 	})
 	a := d.judge(e, result)
 	d.observeAttempt(span, e, result, a)
@@ -80,16 +80,16 @@ func (d *delivery) attempt(ctx context.Context, e *store.LeasedEvent) (end attem
 		d.countAttempt(e, result, a, kept, err)
 		switch {
 		case err != nil:
-			log.ErrorContext(ctx, "delivery attempt could not be written down; the event will be sent again", "error", err)
+			log.ErrorContext(ctx, "cannot record the delivery attempt; the event will be sent again", "error", err)
 		case !kept:
-			log.WarnContext(ctx, "delivery attempt took longer than its lease; another worker has the event")
+			log.WarnContext(ctx, "the delivery attempt took longer than its lease; another worker has the event")
 		default:
 			log.InfoContext(ctx, "delivery attempt")
 		}
 	}
 }
 
-// judge decides what becomes of an event after an attempt.
+// judge decides the next state of an event after an attempt.
 func (w *Worker) judge(e *store.LeasedEvent, r webhooks.Result) store.Attempt {
 	a := store.Attempt{
 		StartedAt: r.StartedAt, Duration: r.Duration, ResponseStatus: r.Status, ResponseBody: r.Body, State: store.EventDelivered,

@@ -66,7 +66,7 @@ func (d *leasedDispatcher[T]) wait(ctx context.Context) bool {
 			return true
 		case <-d.queue.freed:
 			if d.queue.waiting() {
-				rest(ctx, batchInterval-d.worker.now().Sub(d.lastLease))
+				sleep(ctx, batchInterval-d.worker.now().Sub(d.lastLease))
 				return true
 			}
 		}
@@ -143,12 +143,12 @@ func (d *leasedDispatcher[T]) leaseBatch(ctx context.Context, shares []store.Sha
 		for i, share := range shares {
 			due[i] = share.Lane
 		}
-		d.worker.takeIn(ctx, d.name, due)
+		d.worker.resumeSandboxes(ctx, d.name, due)
 		return leased, found, nil
 	case errors.Is(err, postgres.ErrUnavailable):
 		return nil, nil, err
 	case len(shares) == 1:
-		d.worker.leaveOut(ctx, d.name, shares[0].Lane, err)
+		d.worker.skipSandbox(ctx, d.name, shares[0].Lane, err)
 		return nil, nil, nil
 	}
 	found = map[int64]int{}

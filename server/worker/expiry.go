@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// A payment that nobody confirms ends when its own time is over, like any other that is due. These passes are the net under that:
-// they find what was forgotten, whatever the reason.
+// A pending payment that the payer does not answer expires when it is due. These passes are a safety net: they find payments that should
+// have expired and did not, for whatever reason.
 const (
-	// expiryPeriod is the time from one pass of a worker to its next, give or take a twentieth.
+	// expiryPeriod is the time from one pass of a worker to the next, plus or minus 5 %.
 	expiryPeriod = time.Hour
-	// expiryStart is what the first passes of workers that start together are spread over.
+	// expiryStart is the time over which the first passes of workers are spread that start together.
 	expiryStart = time.Minute
-	// expiryBatch is how many payments one database transaction makes due.
+	// expiryBatch is the maximum number of payments that one database transaction makes due.
 	expiryBatch = 1000
 )
 
@@ -22,12 +22,12 @@ type expiryDatabase interface {
 }
 
 func (w *Worker) expire(ctx context.Context) {
-	rest(ctx, time.Duration(w.chance()*float64(expiryStart)))
+	sleep(ctx, time.Duration(w.chance()*float64(expiryStart)))
 	w.sweep(ctx, "expiry", w.expireForgotten)
 }
 
-// expireForgotten makes due what should have expired and did not; the settlement does the rest. More is always to be done, an hour
-// later.
+// expireForgotten makes the payments due that should have expired and did not. The settlement does the rest. It always reports more work,
+// because it waits for the next pass itself.
 func (w *Worker) expireForgotten(ctx context.Context) (more bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
@@ -36,10 +36,10 @@ func (w *Worker) expireForgotten(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	if woken > 0 {
-		w.log.WarnContext(ctx, "payments had been forgotten and expire now", "transactions", woken)
+		w.log.WarnContext(ctx, "found payments that should have expired before; they expire now", "transactions", woken)
 	}
 	if woken < expiryBatch {
-		rest(ctx, time.Duration((0.95+0.1*w.chance())*float64(expiryPeriod)))
+		sleep(ctx, time.Duration((0.95+0.1*w.chance())*float64(expiryPeriod)))
 	}
 	return true, nil
 }

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// forwardConcurrency is how many exchanges with operators there are at one time, forwardPerSandbox how many of one sandbox.
+	// forwardConcurrency is the maximum number of exchanges with operators at one time, forwardPerSandbox that of one sandbox.
 	forwardConcurrency = 256
 	forwardPerSandbox  = 32
-	// forwardLease is longer than an exchange with its writing down.
+	// forwardLease is longer than an exchange and the recording of its result.
 	forwardLease = exchangeTimeout + 5*time.Second
-	// forwardTries is how many attempts in a row may come to nothing before a collection that no operator has accepted ends
+	// forwardTries is the number of failed attempts in a row after which a collection that no operator has accepted ends
 	// SERVICE_UNAVAILABLE.
 	forwardTries = 3
 	firstRetry   = time.Second
-	// A collection that an operator has accepted is asked after at this share of its age, within these bounds: soon while its
-	// payer may be at it, seldom after that.
+	// The status of an accepted collection is asked again after one askShare-th of its age, within these bounds: often while the payer is
+	// likely to answer, rarely later.
 	askShare   = 5
 	askSoonest = 250 * time.Millisecond
 	askLatest  = 30 * time.Second
@@ -38,8 +38,8 @@ type forwardingDatabase interface {
 	DeferForward(ctx context.Context, f *store.Forward, d store.Deferred) (kept bool, err error)
 }
 
-// forward has operators decide the collections that are theirs to decide. It takes a lease, since no database transaction may
-// be open while an operator is talked to.
+// forward lets operators decide the collections that are forwarded to them. It works under leases, because no database transaction may stay
+// open during an exchange with an operator.
 func (w *Worker) forward(ctx context.Context) {
 	dispatcher := leasedDispatcher[store.Forward]{
 		worker: w, name: "passthrough", queue: newFairQueue(forwardConcurrency, forwardPerSandbox, w.now),
@@ -52,55 +52,55 @@ func (w *Worker) forward(ctx context.Context) {
 	dispatcher.run(ctx)
 }
 
-// forwardOne decides one collection, or talks to its operator about it.
+// forwardOne decides one collection, or asks its operator about it.
 func (w *Worker) forwardOne(ctx context.Context, f *store.Forward) (end attemptEnd, record func()) {
 	log := w.log.With("transaction", f.Transaction.ID.String(), "organization", f.OrganizationID, "operator", f.Transaction.Operator,
 		"accepted", f.Accepted, "expired", f.Expired, "attempts", f.Attempts, "failures", f.Failures)
 	began := w.now()
 	traced, span := w.tracing.Call(ctx, "operator exchange")
-	said, d := w.decide(traced, f)
-	w.observeForward(span, f, d, said, w.now().Sub(began))
-	if said.unsent != nil {
+	got, d := w.decide(traced, f)
+	w.observeForward(span, f, d, got, w.now().Sub(began))
+	if got.unsent != nil {
 		return answeredSoon, func() {
-			log.ErrorContext(ctx, "collection was not forwarded, since the attempt could not be written down; retrying when the lease ends", "error",
-				said.unsent)
+			log.ErrorContext(ctx, "cannot record the attempt, so the collection was not forwarded; retrying when the lease expires", "error",
+				got.unsent)
 		}
 	}
 	log = log.With("status", d.status(), "again_after", d.deferred.After)
-	if said.err != nil {
-		log = log.With("reason", said.err)
+	if got.err != nil {
+		log = log.With("reason", got.err)
 	}
 	var refused adapter.ErrRefused
-	return attemptEndOf(said.err == nil || errors.As(said.err, &refused), w.now().Sub(began)), func() {
-		switch kept, err := w.keep(ctx, f, d); {
+	return attemptEndOf(got.err == nil || errors.As(got.err, &refused), w.now().Sub(began)), func() {
+		switch kept, err := w.recordDecision(ctx, f, d); {
 		case err != nil:
-			log.ErrorContext(ctx, "operator's answer could not be written down; the operator will be asked again", "error", err)
+			log.ErrorContext(ctx, "cannot record the answer of the operator; the operator will be asked again", "error", err)
 		case !kept:
-			log.WarnContext(ctx, "exchange with the operator took longer than its lease; another worker has the collection")
+			log.WarnContext(ctx, "the exchange with the operator took longer than its lease; another worker has the collection")
 		default:
-			log.InfoContext(ctx, "collection decided or asked after", "at_operator", f.BaseURL != "")
+			log.InfoContext(ctx, "exchange with the operator", "at_operator", f.BaseURL != "")
 		}
 	}
 }
 
-// said is what an exchange with an operator came to.
-type said struct {
+// exchanged is the result of an exchange with an operator.
+type exchanged struct {
 	accepted bool // the operator has the collection
 	answer   adapter.Answer
 	err      error // why there is no answer
-	unsent   error // why nothing was sent, which is not the operator's doing
+	unsent   error // why nothing was sent; not the fault of the operator
 }
 
-// decide asks the operator's API that the store names. Without one nothing is asked.
-func (w *Worker) decide(ctx context.Context, f *store.Forward) (said, decision) {
+// decide asks the operator's API that the store names. If the store names none, it approves the collection itself.
+func (w *Worker) decide(ctx context.Context, f *store.Forward) (exchanged, decision) {
 	credentials, err := credentialsFor(f)
 	if err == nil && f.BaseURL == "" {
 		if f.Attempts == 0 {
-			return said{}, approve(f)
+			return exchanged{}, approve(f)
 		}
 		err = adapter.ErrRefused{Why: "the store does not name the operator's API any more that has the payment"}
 	}
-	s := said{accepted: f.Accepted, err: err}
+	s := exchanged{accepted: f.Accepted, err: err}
 	if err == nil {
 		s = w.exchange(ctx, f, w.operators.apiFor(f, credentials))
 	}
@@ -110,9 +110,9 @@ func (w *Worker) decide(ctx context.Context, f *store.Forward) (said, decision) 
 	return s, judgeForward(f, s)
 }
 
-// approve decides a collection whose store names no operator's API: its payer approves it when its simulated latency is over, unless its
-// time runs out before. Its own times decide, not how late a worker comes to it. What the operator would say of it follows from the
-// transaction, see [operators.Raw].
+// approve decides a collection whose store names no operator's API: its payer approves it when the simulated latency is over, unless it
+// expires before. Only its own times decide, not how late a worker finds it. The operator's payload follows from the transaction, see
+// [operators.Raw].
 func approve(f *store.Forward) decision {
 	ends, status := f.AnswerAfter, payments.Success
 	if f.AnswerAfter >= f.ExpireAfter {
@@ -124,9 +124,9 @@ func approve(f *store.Forward) decision {
 	return settled(status, "", nil)
 }
 
-// exchange forwards a collection that no operator has yet, and asks how it stands once an answer may be there. One whose time ran out is
-// only asked after, and only if it was ever sent.
-func (w *Worker) exchange(ctx context.Context, f *store.Forward, api adapter.Client) (s said) {
+// exchange forwards a collection that no operator has accepted yet, and asks for its status once an answer is possible. If the collection
+// has expired, it only asks, and only if the collection was ever sent.
+func (w *Worker) exchange(ctx context.Context, f *store.Forward, api adapter.Client) (s exchanged) {
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
 	s.accepted = f.Accepted
@@ -160,13 +160,13 @@ func (w *Worker) exchange(ctx context.Context, f *store.Forward, api adapter.Cli
 
 var errLeaseLost = errors.New("another worker has the collection")
 
-// collect hands a collection to its operator. That the operator has it already is due to an attempt before this one, if there was one.
-// Before it is given up on, the operator is asked once whether an attempt reached it after all.
+// collect sends a collection to its operator. If the operator already has it, an earlier attempt arrived. Before the last attempt fails,
+// collect asks the operator once whether an attempt arrived after all.
 func (w *Worker) collect(ctx context.Context, f *store.Forward, api adapter.Client) (adapter.Answer, error) {
 	last := f.Failures+1 >= forwardTries
 	sending, cancel := ctx, context.CancelFunc(func() {})
 	if end, bounded := ctx.Deadline(); last && bounded {
-		sending, cancel = context.WithTimeout(ctx, end.Sub(w.now())/2) // the question needs its time too
+		sending, cancel = context.WithTimeout(ctx, end.Sub(w.now())/2) // the question needs time too
 	}
 	defer cancel()
 	answer, err := api.Collect(sending, f.Transaction)
@@ -183,7 +183,7 @@ func (w *Worker) collect(ctx context.Context, f *store.Forward, api adapter.Clie
 	return answer, err
 }
 
-// decision is what becomes of a collection: an outcome, or another attempt.
+// decision is the next step of a collection: an outcome, or another attempt.
 type decision struct {
 	outcome  *store.Outcome
 	deferred store.Deferred
@@ -196,9 +196,9 @@ func (d decision) status() payments.Status {
 	return d.outcome.Status
 }
 
-// judgeForward decides what becomes of a collection after an exchange. What an operator has accepted may still be paid, so that
-// nothing but its answer, or the collection's expiry, ends it. What no operator has accepted ends where none can be reached.
-func judgeForward(f *store.Forward, s said) decision {
+// judgeForward decides the next step of a collection after an exchange. A collection that an operator has accepted may still be paid: only
+// the operator's answer or its expiry ends it. A collection that no operator has accepted ends when the operator cannot be reached.
+func judgeForward(f *store.Forward, s exchanged) decision {
 	var refused adapter.ErrRefused
 	switch {
 	case s.err == nil && s.answer.Status.Terminal():
@@ -221,8 +221,8 @@ func settled(status payments.Status, nativeID string, raw []byte) decision {
 	return decision{outcome: &store.Outcome{Status: status, NativeID: nativeID, NativeRaw: raw}}
 }
 
-// nextQuestion is how long it is until the next question about an accepted collection: the first one comes when its simulated
-// latency is over.
+// nextQuestion is the time until the status of an accepted collection is asked again. The first question comes when the simulated latency
+// is over.
 func nextQuestion(f *store.Forward) time.Duration {
 	if f.Age < f.AnswerAfter {
 		return f.AnswerAfter - f.Age
@@ -230,8 +230,8 @@ func nextQuestion(f *store.Forward) time.Duration {
 	return min(max(f.Age/askShare, askSoonest), askLatest)
 }
 
-// keep writes a decision down, again while the database is away.
-func (w *Worker) keep(ctx context.Context, f *store.Forward, d decision) (kept bool, err error) {
+// recordDecision writes a decision, and retries while the database is unavailable.
+func (w *Worker) recordDecision(ctx context.Context, f *store.Forward, d decision) (kept bool, err error) {
 	err = w.retryWrite(ctx, true, func(ctx context.Context) (err error) {
 		if d.outcome != nil {
 			kept, err = w.database.SettleForward(ctx, f, *d.outcome)

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// stuckAfter is how long a step of a sweep may take before the worker counts as stuck. All that a step waits for, the database above
-// all, has a shorter limit of its own: a worker whose database is away is not stuck.
+// stuckAfter is how long a step of a sweep may take before the worker counts as stuck. Everything that a step waits for has a shorter
+// timeout, above all the database: a worker whose database is unavailable is not stuck.
 const stuckAfter = 2 * time.Minute
 
-// watched are the sweeps whose steps are short. The others rest within a step, or remove rows for as long as there are some.
+// watched are the sweeps whose steps are short. The others pause within a step, or remove rows for as long as there are any.
 var watched = []string{"settlement", "delivery", "passthrough"}
 
-// heartbeats tell when each sweep began its last step.
+// heartbeats record when each sweep began its last step.
 type heartbeats struct {
 	mu   sync.Mutex
 	last map[string]time.Time
@@ -37,7 +37,7 @@ func (h *heartbeats) stop(sweep string) {
 	delete(h.last, sweep)
 }
 
-// Stuck returns an error that names a sweep which has been at the same step for so long that only a new process helps.
+// Stuck returns an error that names a sweep whose step takes so long that only a restart of the process helps.
 func (w *Worker) Stuck() error {
 	w.hearts.mu.Lock()
 	defer w.hearts.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/store"
 )
 
-// noteTimeout bounds the writing down of what fails in one sandbox alone.
+// noteTimeout bounds the recording of a failure in one sandbox.
 const noteTimeout = 5 * time.Second
 
 // isolationDatabase records in which sandboxes a sweep fails.
@@ -19,7 +19,7 @@ type isolationDatabase interface {
 	ClearSweepFailures(ctx context.Context, sweep string, tenants []int64) error
 }
 
-// contained runs f, and makes an error of what it panics with: a row that nobody thought of must not end the process.
+// contained runs f, and returns a panic as an error: an unexpected row must not end the process.
 func (w *Worker) contained(ctx context.Context, f func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -30,8 +30,8 @@ func (w *Worker) contained(ctx context.Context, f func() error) (err error) {
 	return f()
 }
 
-// leaveOut tells that a sweep failed in one sandbox alone: all workers leave it out for a while, and its resource says so.
-func (w *Worker) leaveOut(ctx context.Context, sweep string, tenant store.Lane, why error) {
+// skipSandbox records that a sweep failed in one sandbox alone: all workers skip the sandbox for a while, and its resource says so.
+func (w *Worker) skipSandbox(ctx context.Context, sweep string, tenant store.Lane, why error) {
 	w.metrics.SandboxFailed(sweep)
 	var failures int
 	var pause time.Duration
@@ -41,15 +41,16 @@ func (w *Worker) leaveOut(ctx context.Context, sweep string, tenant store.Lane, 
 	})
 	log := w.log.With("sweep", sweep, "tenant", tenant.Tenant, "error", why)
 	if err != nil {
-		log.ErrorContext(ctx, "sweep fails in one sandbox, which could not be written down", "because", err)
+		log.ErrorContext(ctx, "sweep fails in one sandbox, and the failure cannot be recorded", "because", err)
 		return
 	}
-	log.ErrorContext(ctx, "sweep fails in one sandbox, which is left out for a while; the others go on", "failures", failures, "again_after",
+	log.ErrorContext(ctx, "sweep fails in one sandbox; all workers skip it for a while, the other sandboxes are not affected",
+		"failures", failures, "again_after",
 		pause)
 }
 
-// takeIn tells that a sweep works again in those sandboxes that it failed in before.
-func (w *Worker) takeIn(ctx context.Context, sweep string, due []store.Lane) {
+// resumeSandboxes records that a sweep works again in the sandboxes in which it failed before.
+func (w *Worker) resumeSandboxes(ctx context.Context, sweep string, due []store.Lane) {
 	var tenants []int64
 	for _, tenant := range due {
 		if tenant.Failed {
@@ -62,22 +63,23 @@ func (w *Worker) takeIn(ctx context.Context, sweep string, due []store.Lane) {
 	err := within(context.WithoutCancel(ctx), noteTimeout, func(ctx context.Context) error {
 		return w.database.ClearSweepFailures(ctx, sweep, tenants)
 	})
-	if err != nil { // the next time tells it again
-		w.log.WarnContext(ctx, "sweep works again in some sandboxes, which could not be written down", "sweep", sweep, "because", err)
+	if err != nil { // the next success records it
+		w.log.WarnContext(ctx, "sweep works again in some sandboxes, but this cannot be recorded", "sweep", sweep, "because", err)
 		return
 	}
 	w.log.InfoContext(ctx, "sweep works again in some sandboxes", "sweep", sweep, "tenants", tenants)
 }
 
-// othersWent tells of what failed in single sandboxes, and returns any other failure.
-func (w *Worker) othersWent(ctx context.Context, sweep string, err error) error {
+// logSandboxErrors logs failures in single sandboxes, and returns any other error.
+func (w *Worker) logSandboxErrors(ctx context.Context, sweep string, err error) error {
 	var alone store.SandboxErrors
 	if !errors.As(err, &alone) {
 		return err
 	}
 	for tenant, why := range alone {
 		w.metrics.SandboxFailed(sweep)
-		w.log.ErrorContext(ctx, "sweep fails in one sandbox; the others went on", "sweep", sweep, "tenant", tenant, "error", why)
+		w.log.ErrorContext(ctx, "sweep fails in one sandbox; the other sandboxes are not affected",
+			"sweep", sweep, "tenant", tenant, "error", why)
 	}
 	return nil
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
-// resultOf names what becomes of an event after an attempt.
+// resultOf is the metric label for the state of an event after an attempt.
 var resultOf = map[store.EventState]string{
 	store.EventDelivered: telemetry.DeliveryAcknowledged,
 	store.EventQueued:    telemetry.DeliveryRetried,
 	store.EventFailed:    telemetry.DeliveryFailed,
 }
 
-// countAttempt counts an attempt once it is known whether it could be written down.
+// countAttempt counts an attempt once it is known whether its result was recorded.
 func (w *Worker) countAttempt(e *store.LeasedEvent, r webhooks.Result, a store.Attempt, kept bool, err error) {
 	result := resultOf[a.State]
 	switch {
@@ -31,7 +31,7 @@ func (w *Worker) countAttempt(e *store.LeasedEvent, r webhooks.Result, a store.A
 	w.metrics.Attempted(telemetry.Attempt{Result: result, Reason: r.Kind(), Duration: r.Duration, Retry: e.Attempts > 0})
 }
 
-// observeAttempt ends the span of an attempt. It says nothing of the receiver but how it answered.
+// observeAttempt ends the span of an attempt. The span holds nothing about the receiver but its HTTP status.
 func (w *Worker) observeAttempt(span telemetry.Span, e *store.LeasedEvent, r webhooks.Result, a store.Attempt) {
 	if span.Followed() {
 		span.Set(attribute.String("cauri.event", webhooks.EventID(e.ID)), attribute.String("cauri.transaction", e.ID.String()),
@@ -46,7 +46,7 @@ func (w *Worker) observeAttempt(span telemetry.Span, e *store.LeasedEvent, r web
 }
 
 // observeForward counts an exchange with an operator and ends its span.
-func (w *Worker) observeForward(span telemetry.Span, f *store.Forward, d decision, s said, took time.Duration) {
+func (w *Worker) observeForward(span telemetry.Span, f *store.Forward, d decision, s exchanged, took time.Duration) {
 	operator := string(f.Transaction.Operator)
 	w.metrics.Forwarded(operator, string(d.status()), took)
 	if span.Followed() {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// purgeRest is how long the purge waits after it found what there is: nobody waits for it.
-const purgeRest = time.Minute
+// purgePause is the time between two runs of the purge. Nobody waits for it.
+const purgePause = time.Minute
 
 // purgeDatabase is what the purge needs of the database.
 type purgeDatabase interface {
@@ -14,9 +14,9 @@ type purgeDatabase interface {
 }
 
 func (w *Worker) purge(ctx context.Context) (more bool, err error) {
-	if err := w.othersWent(ctx, "purge", w.database.PurgeRetired(ctx)); err != nil {
+	if err := w.logSandboxErrors(ctx, "purge", w.database.PurgeRetired(ctx)); err != nil {
 		return false, err
 	}
-	rest(ctx, purgeRest)
+	sleep(ctx, purgePause)
 	return true, nil
 }

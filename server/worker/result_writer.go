@@ -53,7 +53,7 @@ func (r *resultWriter) run(ctx context.Context) {
 	for first := range r.queue {
 		began := r.worker.now()
 		r.writeBatch(ctx, r.batch(first))
-		rest(ctx, batchInterval-r.worker.now().Sub(began))
+		sleep(ctx, batchInterval-r.worker.now().Sub(began))
 	}
 }
 
@@ -108,7 +108,7 @@ func (w *Worker) retryWrite(ctx context.Context, retryRefused bool, write func(c
 		if err == nil || refused && (!retryRefused || try == refusedTries) || w.now().After(until) {
 			return err
 		}
-		rest(ctx, writeRetryPause)
+		sleep(ctx, writeRetryPause)
 	}
 }
 

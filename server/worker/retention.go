@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// retentionRest is how long events may outlive their age. It is long because each round asks for every sandbox.
-const retentionRest = time.Hour
+// retentionPause is the time between two runs, which look at every sandbox: events may be kept longer by this time.
+const retentionPause = time.Hour
 
 // retentionDatabase is what the retention needs of the database.
 type retentionDatabase interface {
@@ -14,7 +14,7 @@ type retentionDatabase interface {
 	RemoveAged(ctx context.Context, age time.Duration) (removed int64, err error)
 }
 
-// retain removes what is older than it is kept. It stops between two batches when the worker does.
+// retain removes rows whose retention time is over. It stops between two batches when the worker stops.
 func (w *Worker) retain(ctx context.Context) (more bool, err error) {
 	if err := w.database.RemoveSpent(ctx); err != nil {
 		return false, err
@@ -25,10 +25,10 @@ func (w *Worker) retain(ctx context.Context) (more bool, err error) {
 		if removed > 0 {
 			w.log.InfoContext(ctx, "old events removed", "events", removed, "older_than", w.eventRetention)
 		}
-		if err := w.othersWent(ctx, "retention", err); err != nil {
+		if err := w.logSandboxErrors(ctx, "retention", err); err != nil {
 			return false, err
 		}
 	}
-	rest(ctx, retentionRest)
+	sleep(ctx, retentionPause)
 	return true, nil
 }

@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	// settleBatch is how many transactions are settled of all sandboxes in turn: enough to share the commit and the update of a hot
-	// float, few enough that their locks are held for milliseconds. Each sandbox has its share, settleLeast at least.
+	// settleBatch is how many transactions one step settles, over all sandboxes: enough to share the commit and the update of a hot float,
+	// few enough that locks are held for milliseconds only. Each sandbox has its share, settleLeast at least.
 	settleBatch   = 500
 	settleLeast   = 10
 	settleTimeout = 30 * time.Second
-	// settleAtOnce is how many database transactions settle at one time. None of them holds more than a settleSpread-th of the
-	// sandboxes that have something due, so that one which stands still leaves the others to be settled.
+	// settleAtOnce is the maximum number of database transactions that settle at one time. Each holds at most one settleSpread-th of the
+	// due sandboxes, so that one that hangs does not stop the others.
 	settleAtOnce = 4
 	settleSpread = 32
-	// settleRest is how long the settlement rests for the time that a look took, at most settleRestMost: looking for what is due
-	// takes time for every sandbox that has something pending, and may not keep the database busy when there are very many.
-	settleRest     = 4
-	settleRestMost = 500 * time.Millisecond
+	// After a list of the due sandboxes the settlement pauses settlePause times as long as the list took, at most maxSettlePause: the list
+	// costs time for every sandbox with pending payments, and must not keep the database busy when there are very many.
+	settlePause    = 4
+	maxSettlePause = 500 * time.Millisecond
 )
 
 // settlementDatabase is what the settlement needs of the database.
@@ -35,11 +35,11 @@ type settlementDatabase interface {
 	SettleDue(ctx context.Context, due []store.Lane, share int) (store.Settled, error)
 }
 
-// settlement settles what is due, side by side for several sandboxes: one that fails, or has to wait, holds up no other.
+// settlement settles what is due, for several sandboxes side by side: one that fails or waits does not delay the others.
 type settlement struct {
 	*Worker
 	slots  chan struct{}
-	news   chan error // of what was settled: nil if there is more, or why the database could not be asked
+	events chan error // nil: a group has more due; else why the database is unavailable
 	groups sync.WaitGroup
 
 	mu   sync.Mutex
@@ -47,15 +47,15 @@ type settlement struct {
 }
 
 func (w *Worker) settleDue(ctx context.Context) {
-	s := &settlement{Worker: w, slots: make(chan struct{}, settleAtOnce), news: make(chan error, 1), busy: map[int64]bool{}}
+	s := &settlement{Worker: w, slots: make(chan struct{}, settleAtOnce), events: make(chan error, 1), busy: map[int64]bool{}}
 	defer s.groups.Wait()
 	w.sweep(ctx, "settlement", s.step)
 }
 
-// step has settled what is due at this moment. It does not wait for the end of that.
+// step starts to settle what is due now. It does not wait until that is done.
 func (s *settlement) step(ctx context.Context) (more bool, err error) {
 	begun := s.now()
-	due, err := s.look(ctx)
+	due, err := s.claimDue(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -69,18 +69,18 @@ func (s *settlement) step(ctx context.Context) (more bool, err error) {
 		}
 		s.groups.Go(func() {
 			more := s.settle(context.WithoutCancel(ctx), group, share) // what has begun is finished
-			s.leave(group)
+			s.unclaim(group)
 			<-s.slots
 			if more {
-				s.tell(nil)
+				s.report(nil)
 			}
 		})
 	}
-	return s.rest(ctx, min(max(settleRest*took, idle), settleRestMost))
+	return s.wait(ctx, min(max(settlePause*took, idlePause), maxSettlePause))
 }
 
-// look finds the sandboxes that have something due and are not being settled, and takes them.
-func (s *settlement) look(ctx context.Context) ([]store.Lane, error) {
+// claimDue lists the sandboxes that have something due and are not being settled, and marks them as busy.
+func (s *settlement) claimDue(ctx context.Context) ([]store.Lane, error) {
 	ctx, cancel := context.WithTimeout(ctx, leaseTimeout)
 	defer cancel()
 	due, err := s.database.SettlementLanes(ctx)
@@ -96,7 +96,7 @@ func (s *settlement) look(ctx context.Context) ([]store.Lane, error) {
 	return due, nil
 }
 
-func (s *settlement) leave(group []store.Lane) {
+func (s *settlement) unclaim(group []store.Lane) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, tenant := range group {
@@ -104,27 +104,27 @@ func (s *settlement) leave(group []store.Lane) {
 	}
 }
 
-// rest rests until a group of sandboxes is known to have more, or the database to be away.
-func (s *settlement) rest(ctx context.Context, d time.Duration) (more bool, err error) {
+// wait waits for d, or until a group of sandboxes has more due, or the database is unavailable.
+func (s *settlement) wait(ctx context.Context, d time.Duration) (more bool, err error) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
-	case err = <-s.news:
+	case err = <-s.events:
 	}
 	return err == nil, err
 }
 
-// tell leaves news for the sweep, unless there are some already.
-func (s *settlement) tell(news error) {
+// report wakes the sweep, unless it is being woken already.
+func (s *settlement) report(event error) {
 	select {
-	case s.news <- news:
+	case s.events <- event:
 	default:
 	}
 }
 
-// settle settles what is due of a group of sandboxes. Where that fails, each of them is settled alone.
+// settle settles what is due in a group of sandboxes. If that fails, it settles each sandbox alone.
 func (s *settlement) settle(ctx context.Context, group []store.Lane, share int) (more bool) {
 	traced, sweep := s.tracing.Sweep(ctx)
 	var counts store.Settled
@@ -136,7 +136,7 @@ func (s *settlement) settle(ctx context.Context, group []store.Lane, share int) 
 	})
 	switch {
 	case errors.Is(err, postgres.ErrUnavailable):
-		s.tell(err)
+		s.report(err)
 		return false
 	case err != nil && len(group) > 1:
 		for alone := range slices.Chunk(group, 1) {
@@ -144,10 +144,10 @@ func (s *settlement) settle(ctx context.Context, group []store.Lane, share int) 
 		}
 		return more
 	case err != nil:
-		s.leaveOut(ctx, "settlement", group[0], err)
+		s.skipSandbox(ctx, "settlement", group[0], err)
 		return false
 	}
-	s.takeIn(ctx, "settlement", group)
+	s.resumeSandboxes(ctx, "settlement", group)
 	if counts.Claimed > 0 {
 		s.metrics.Batch(counts.Parked)
 		sweep.Found(ctx, "settlement", attribute.Int("cauri.transactions", counts.Claimed), attribute.Int("cauri.parked", counts.Parked))

@@ -1,5 +1,5 @@
-// Package worker does what happens after the answer: it settles and expires what is pending, forwards to operators what is
-// theirs to decide, and delivers events. Any number of workers run side by side; each takes what no other has taken.
+// Package worker does everything that happens after the answer of the API: it settles and expires pending payments, forwards collections
+// to operators and delivers events. Any number of workers run side by side; each works on rows that no other has claimed.
 package worker
 
 import (
@@ -83,13 +83,13 @@ func New(o Options) *Worker {
 }
 
 const (
-	// idle is how long a sweep that found nothing waits: what is due is noticed within it.
-	idle = 50 * time.Millisecond
-	// away is how long a sweep waits after it failed.
-	away = time.Second
+	// idlePause is how long a sweep waits that found nothing: what is due is noticed within it.
+	idlePause = 50 * time.Millisecond
+	// failurePause is how long a sweep waits after it failed.
+	failurePause = time.Second
 )
 
-// Run sweeps until ctx ends, then finishes the deliveries and requests that are on their way and returns.
+// Run sweeps until ctx ends. Then it finishes the attempts that are in flight, and returns.
 func (w *Worker) Run(ctx context.Context) {
 	var sweeps sync.WaitGroup
 	sweeps.Go(func() { w.settleDue(ctx) })
@@ -101,8 +101,8 @@ func (w *Worker) Run(ctx context.Context) {
 	sweeps.Wait()
 }
 
-// sweep calls step again and again: at once while there is more to do, after a rest otherwise. A failure is logged when it
-// begins and when it ends.
+// sweep calls step repeatedly: at once while there is more to do, after a pause otherwise. It logs when step begins to fail and when it
+// works again.
 func (w *Worker) sweep(ctx context.Context, name string, step func(context.Context) (more bool, err error)) {
 	failing := false
 	defer w.hearts.stop(name)
@@ -118,21 +118,22 @@ func (w *Worker) sweep(ctx context.Context, name string, step func(context.Conte
 		if (err != nil) != failing {
 			failing = err != nil
 			if failing {
-				w.log.ErrorContext(ctx, "sweep failed and will be tried again until it succeeds", "sweep", name, "error", err)
+				w.log.ErrorContext(ctx, "sweep failed, retrying until it succeeds", "sweep", name, "error", err)
 			} else {
 				w.log.InfoContext(ctx, "sweep works again", "sweep", name)
 			}
 		}
 		switch {
 		case err != nil:
-			rest(ctx, away)
+			sleep(ctx, failurePause)
 		case !more:
-			rest(ctx, idle)
+			sleep(ctx, idlePause)
 		}
 	}
 }
 
-func rest(ctx context.Context, d time.Duration) {
+// sleep waits for d, or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
