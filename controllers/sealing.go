@@ -7,6 +7,7 @@ import (
 
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -78,7 +79,7 @@ func (o outcome) tell(ctx context.Context, told outcome) {
 	}
 	switch failed := o.result.Failed; {
 	case failed > 0 && (newKeys || failed != told.result.Failed):
-		log.Error(store.ErrSealed, "Put the key that encrypted them back into the file of encryption keys", "rows", failed)
+		log.Error(secrets.ErrSealed, "Put the key that encrypted them back into the file of encryption keys", "rows", failed)
 	case failed == 0 && len(o.keys) > 1 && (newKeys || told.result.Failed > 0):
 		log.Info("Every stored secret is encrypted by the first key: the others can be taken out of the file", "others", o.keys[1:])
 	}

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/cauri-dev/cauri/controllers"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/secrets"
 )
 
 func newBootstrap(cluster client.Client) *bootstrap {
@@ -54,7 +54,7 @@ func TestBootstrapMakesSecretsOnce(t *testing.T) {
 		}
 		seen[password] = true
 	}
-	if _, err := store.ParseKeyRing(string(encryption.Data["keys"])); err != nil {
+	if _, err := secrets.ParseKeyRing(string(encryption.Data["keys"])); err != nil {
 		t.Errorf("the encryption key: %v", err)
 	}
 	if key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(encryption.Data["keys"]))); err != nil ||

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/secrets"
 )
 
 // alternatives are flags that say the same in another way. One of them on the command line wins over the variable of the other.
@@ -83,10 +83,10 @@ func parseBaseURL(text string) (*url.URL, error) {
 // keyPoll is how often the file with the encryption keys is read again.
 const keyPoll = 5 * time.Second
 
-func loadKeyRing(path string) (*store.KeyRing, error) {
+func loadKeyRing(path string) (*secrets.KeyRing, error) {
 	if path == "" {
 		return nil, errors.New("no encryption key: set --encryption-key-file to a file with one key a line; " +
 			"create a key with: head -c 32 /dev/urandom | base64")
 	}
-	return store.LoadKeyRing(path)
+	return secrets.LoadKeyRing(path)
 }

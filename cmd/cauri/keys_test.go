@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -25,7 +26,7 @@ func TestKeys(t *testing.T) {
 		if err := os.WriteFile(path, []byte(strings.Join(keys, "\n")), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		ring, err := store.LoadKeyRing(path)
+		ring, err := secrets.LoadKeyRing(path)
 		if err != nil {
 			t.Fatal(err)
 		}

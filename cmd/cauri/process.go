@@ -14,6 +14,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
@@ -82,7 +83,7 @@ type process struct {
 }
 
 // newProcess opens what a process needs, without contacting anybody.
-func newProcess(ctx context.Context, role string, o processOptions, keys *store.KeyRing) (*process, error) {
+func newProcess(ctx context.Context, role string, o processOptions, keys *secrets.KeyRing) (*process, error) {
 	tuneMemory(o.memory)
 	tracing, err := telemetry.NewTracing(ctx, role, programVersion())
 	if err != nil {

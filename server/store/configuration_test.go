@@ -16,6 +16,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -435,10 +436,10 @@ func TestSandboxesRacingForAKey(t *testing.T) {
 func TestCredentialsNeedAKeyRing(t *testing.T) {
 	w := newWorld(t)
 	s := w.opened(store.Options{})
-	if _, err := s.SigningSecret(t.Context(), w.config.UID); !errors.Is(err, store.ErrNoKeyRing) {
+	if _, err := s.SigningSecret(t.Context(), w.config.UID); !errors.Is(err, secrets.ErrNoKeyRing) {
 		t.Errorf("reading: %v", err)
 	}
-	if err := s.ApplyCredentials(t.Context(), w.config.UID, store.Credentials{APIKeyHash: store.KeyHash{2}, SigningSecret: secret}); !errors.Is(err, store.ErrNoKeyRing) {
+	if err := s.ApplyCredentials(t.Context(), w.config.UID, store.Credentials{APIKeyHash: store.KeyHash{2}, SigningSecret: secret}); !errors.Is(err, secrets.ErrNoKeyRing) {
 		t.Errorf("applying: %v", err)
 	}
 	w.reload() // and the key is what it was

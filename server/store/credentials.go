@@ -9,6 +9,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+	"github.com/cauri-dev/cauri/server/secrets"
 )
 
 // SecretOverlap is how long a signing secret still signs beside the one that replaced it.
@@ -48,7 +49,7 @@ func (s *Store) StoredCredentials(ctx context.Context, sandboxUID string) (Store
 		stored.APIKeys = append(stored.APIKeys, KeyHash(hash))
 	}
 	if row.SigningSecret != nil {
-		stored.SigningSecret, err = s.keys.open(sandboxUID, row.SigningSecret)
+		stored.SigningSecret, err = s.keys.Open(sandboxUID, row.SigningSecret)
 	}
 	return stored, err
 }
@@ -202,9 +203,9 @@ func (c *credentialsChange) retire(key sqlc.ListKeysRow) error {
 
 func (c *credentialsChange) signingSecret() error {
 	// A secret that cannot be opened is replaced without an overlap: the resource's Secret says what it has to be.
-	present, err := c.store.keys.open(c.owner, c.org.SigningSecret)
+	present, err := c.store.keys.Open(c.owner, c.org.SigningSecret)
 	if err == nil && present == c.want.SigningSecret {
-		if err := c.store.resealSecrets(c.ctx, c.q, c.org); !errors.Is(err, ErrSealed) {
+		if err := c.store.resealSecrets(c.ctx, c.q, c.org); !errors.Is(err, secrets.ErrSealed) {
 			return err
 		}
 		return nil // the previous one cannot be opened, which is no reason to keep the present one back
@@ -216,7 +217,7 @@ func (c *credentialsChange) signingSecret() error {
 			return err
 		}
 	}
-	sealed, err := c.store.keys.seal(c.store.random, c.owner, c.want.SigningSecret)
+	sealed, err := c.store.keys.Seal(c.store.random, c.owner, c.want.SigningSecret)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -146,14 +147,14 @@ func TestCredentialsFollowAVersion(t *testing.T) {
 }
 
 // signing is what the sandbox signs with: the present secret and, each with the hours that are left, those before it.
-func (w *world) signing(ring *store.KeyRing) string {
+func (w *world) signing(ring *secrets.KeyRing) string {
 	w.t.Helper()
 	sealed := read[[][]byte](w, `select array_remove(array[signing_secret, previous_secret] || older_secrets, null) from organizations`)
 	hours := read[[]int](w, `select array(select round(extract(epoch from until - now()) / 3600)::int
 		from unnest(array_remove(array[previous_secret_until] || older_secrets_until, null)) until order by until desc) from organizations`)
 	var all []string
 	for i, one := range sealed {
-		text, err := store.OpenSecret(ring, w.config.UID, one)
+		text, err := ring.Open(w.config.UID, one)
 		if err != nil {
 			w.t.Fatal(err)
 		}

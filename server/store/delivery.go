@@ -133,12 +133,12 @@ func (s *Store) leasedEvent(row *sqlc.LockDueEventsRow, build BuildBody) LeasedE
 		return event
 	}
 	owner := row.ResourceUid.String()
-	if event.SigningSecret, event.Problem = s.keys.open(owner, row.SigningSecret); event.Problem != nil {
+	if event.SigningSecret, event.Problem = s.keys.Open(owner, row.SigningSecret); event.Problem != nil {
 		return event
 	}
 	for _, sealed := range row.PreviousSecrets {
 		// One that cannot be read any more is no reason to keep what the present one signs.
-		if previous, err := s.keys.open(owner, sealed); err == nil && previous != event.SigningSecret {
+		if previous, err := s.keys.Open(owner, sealed); err == nil && previous != event.SigningSecret {
 			event.PreviousSecrets = append(event.PreviousSecrets, previous)
 		}
 	}

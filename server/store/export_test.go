@@ -11,12 +11,6 @@ import (
 // Behind are the queries that run behind the tenant wall.
 func (s *Store) Behind(tenant int64) *sqlc.Queries { return s.tenant(tenant) }
 
-// SealSecret encrypts a secret, and OpenSecret decrypts it.
-var (
-	SealSecret = (*KeyRing).seal
-	OpenSecret = (*KeyRing).open
-)
-
 // SigningSecret is the signing secret that is stored for a sandbox.
 func (s *Store) SigningSecret(ctx context.Context, sandboxUID string) (string, error) {
 	stored, err := s.StoredCredentials(ctx, sandboxUID)

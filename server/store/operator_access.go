@@ -63,7 +63,7 @@ func (c *sandboxChange) sameAccess(row sqlc.OperatorCredential, a OperatorAccess
 		return true
 	}
 	present, err := c.store.openAccess(c.want.UID, row.Sealed)
-	return err == nil && present == *a.Credentials && c.store.keys.current(row.Sealed)
+	return err == nil && present == *a.Credentials && c.store.keys.Current(row.Sealed)
 }
 
 func (s *Store) sealAccess(sandboxUID string, c OperatorCredentials) ([]byte, error) {
@@ -71,11 +71,11 @@ func (s *Store) sealAccess(sandboxUID string, c OperatorCredentials) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	return s.keys.seal(s.random, sandboxUID, string(text))
+	return s.keys.Seal(s.random, sandboxUID, string(text))
 }
 
 func (s *Store) openAccess(sandboxUID string, sealed []byte) (c OperatorCredentials, err error) {
-	text, err := s.keys.open(sandboxUID, sealed)
+	text, err := s.keys.Open(sandboxUID, sealed)
 	if err != nil {
 		return c, err
 	}

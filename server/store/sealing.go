@@ -9,11 +9,12 @@ import (
 
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+	"github.com/cauri-dev/cauri/server/secrets"
 )
 
 // SealedSecrets is how many stored secrets are encrypted by a key.
 type SealedSecrets struct {
-	Key     string // its name, see [KeyRing.Keys]
+	Key     string // its name, see [secrets.KeyRing.Keys]
 	Secrets int
 }
 
@@ -43,7 +44,7 @@ const resealBatch = 500
 // time. Whoever changes a secret meanwhile wins.
 func (s *Store) Reseal(ctx context.Context) (done Resealed, err error) {
 	if s.keys == nil {
-		return done, ErrNoKeyRing
+		return done, secrets.ErrNoKeyRing
 	}
 	if err := s.resealOrganizations(ctx, &done); err != nil {
 		return done, postgres.Classify(err, "encrypting signing secrets anew")
@@ -54,7 +55,7 @@ func (s *Store) Reseal(ctx context.Context) (done Resealed, err error) {
 func (s *Store) resealOrganizations(ctx context.Context, done *Resealed) error {
 	q := s.system()
 	for after := int64(-1); ; {
-		rows, err := q.SecretsSealedByOthers(ctx, after, s.keys.firstID(), resealBatch)
+		rows, err := q.SecretsSealedByOthers(ctx, after, s.keys.FirstID(), resealBatch)
 		if err != nil {
 			return err
 		}
@@ -76,7 +77,7 @@ func (s *Store) resealOrganizations(ctx context.Context, done *Resealed) error {
 
 func (s *Store) resealOperators(ctx context.Context, done *Resealed) error {
 	q := s.system()
-	page := sqlc.AccessSealedByOthersParams{Tenant: -1, Key: s.keys.firstID(), Batch: resealBatch}
+	page := sqlc.AccessSealedByOthersParams{Tenant: -1, Key: s.keys.FirstID(), Batch: resealBatch}
 	for {
 		rows, err := q.AccessSealedByOthers(ctx, page)
 		if err != nil {
@@ -105,7 +106,7 @@ func (r *Resealed) count(err error) error {
 	switch {
 	case err == nil:
 		r.Secrets++
-	case errors.Is(err, ErrSealed):
+	case errors.Is(err, secrets.ErrSealed):
 		r.Failed++
 	default:
 		return err
@@ -148,12 +149,12 @@ func (s *Store) resealSecrets(ctx context.Context, q *sqlc.Queries, org sqlc.Org
 
 // resealed is a secret encrypted by the ring's first key; the same bytes if it is already, and nil for nil.
 func (s *Store) resealed(owner string, sealed []byte) ([]byte, error) {
-	if sealed == nil || s.keys.current(sealed) {
+	if sealed == nil || s.keys.Current(sealed) {
 		return sealed, nil
 	}
-	secret, err := s.keys.open(owner, sealed)
+	secret, err := s.keys.Open(owner, sealed)
 	if err != nil {
 		return nil, err
 	}
-	return s.keys.seal(s.random, owner, secret)
+	return s.keys.Seal(s.random, owner, secret)
 }

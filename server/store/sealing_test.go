@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -127,7 +128,7 @@ func TestResealLeavesWhatItCannotOpen(t *testing.T) {
 
 func TestResealNeedsAKeyRing(t *testing.T) {
 	w := newWorld(t)
-	if _, err := w.opened(store.Options{}).Reseal(t.Context()); err != store.ErrNoKeyRing {
+	if _, err := w.opened(store.Options{}).Reseal(t.Context()); err != secrets.ErrNoKeyRing {
 		t.Errorf("got %v", err)
 	}
 }

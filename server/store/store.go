@@ -17,12 +17,13 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+	"github.com/cauri-dev/cauri/server/secrets"
 )
 
 // Store is everything in one database. It is safe for concurrent use.
 type Store struct {
 	*postgres.DB
-	keys    *KeyRing
+	keys    *secrets.KeyRing
 	random  io.Reader
 	active  activity
 	settled func(payments.Status, time.Duration)
@@ -38,7 +39,7 @@ type Store struct {
 // Options are the settings of a [Store]; the zero value of each means its default.
 type Options struct {
 	postgres.Options
-	KeyRing *KeyRing // for stored secrets; without one, methods that read or write a secret fail
+	KeyRing *secrets.KeyRing // for stored secrets; without one, methods that read or write a secret fail
 	Random  io.Reader
 	// Settled is told of every transaction that a batch gave its outcome, and how long after it was due; nil for nobody.
 	Settled func(status payments.Status, late time.Duration)

@@ -27,35 +27,36 @@ var mayImport = map[string][]string{
 	"server/httpserver":        {},
 	"server/postgres":          {},
 	"server/postgres/sqlc":     {"server/payments"},
-	"server/store":             {"server/payments", "server/postgres", "server/store"},
+	"server/secrets":           {},
+	"server/store":             {"server/payments", "server/postgres", "server/secrets", "server/store"},
 	"server/httpapi":           {"server/payments", "server/operators", "server/postgres", "server/store", "server/telemetry", "server/webhooks", "server/httpapi/apidoc", "server/httpapi/wire"},
 	"server/httpapi/wire":      {"server/payments", "server/operators", "server/postgres", "server/store", "server/webhooks"},
 	"server/httpapi/apidoc":    {"server/payments", "server/operators", "server/store", "server/webhooks", "server/httpapi/wire"},
 	"server/worker":            {"server/payments", "server/egress", "server/operators", "server/postgres", "server/store", "server/telemetry", "server/webhooks"},
-	"controllers":              {"api/v1alpha1", "controllers/resync", "server/payments", "server/operators", "server/postgres", "server/store", "server/telemetry", "server/webhooks"},
+	"controllers":              {"api/v1alpha1", "controllers/resync", "server/payments", "server/operators", "server/postgres", "server/secrets", "server/store", "server/telemetry", "server/webhooks"},
 	"controllers/resync":       {"api/v1alpha1", "server/postgres", "server/store"},
-	"cmd/cauri":                {"api/v1alpha1", "controllers", "server/payments", "server/egress", "server/postgres", "server/store", "server/telemetry", "server/webhooks", "server/httpapi", "server/httpserver", "server/worker"},
+	"cmd/cauri":                {"api/v1alpha1", "controllers", "server/payments", "server/egress", "server/postgres", "server/secrets", "server/store", "server/telemetry", "server/webhooks", "server/httpapi", "server/httpserver", "server/worker"},
 	"hack/apipage":             {"server/payments", "server/httpapi/apidoc", "server/httpapi/wire"},
 	"hack/chart":               {}, // reads files
 	"hack/reference":           {}, // reads files
 	"hack/prose":               {},
 	"test/architecture":        {},
 	"test/chart":               {"controllers"}, // for their scheme
-	"test/chaos":               {"api/v1alpha1", "server/payments", "server/postgres", "server/store", "test/system", "test/system/kube"},
+	"test/chaos":               {"api/v1alpha1", "server/payments", "server/postgres", "server/secrets", "server/store", "test/system", "test/system/kube"},
 	"test/cluster":             {"api/v1alpha1", "server/payments", "test/cluster/merchantapi", "test/system"},
 	"test/cluster/merchant":    {"test/cluster/merchantapi"}, // a black box
 	"test/cluster/merchantapi": {},
 	"test/conformance":         {}, // a black box
 	"test/e2e":                 {"server/webhooks"},
-	"test/faults":              {"server/payments", "server/postgres", "server/store", "test/system"},
-	"test/load":                {"api/v1alpha1", "server/payments", "server/postgres", "server/store", "test/load/chart", "test/load/generator", "test/load/growth", "test/system", "test/system/kube"},
+	"test/faults":              {"server/payments", "server/postgres", "server/secrets", "server/store", "test/system"},
+	"test/load":                {"api/v1alpha1", "server/payments", "server/postgres", "server/secrets", "server/store", "test/load/chart", "test/load/generator", "test/load/growth", "test/system", "test/system/kube"},
 	"test/load/chart":          {},
 	"test/load/floor":          {}, // what Cauri is measured against has nothing of it
 	"test/load/generator":      {},
 	"test/load/plot":           {"test/load/chart"},
 	"test/monitoring":          {}, // reads files
 	"test/scripts":             {}, // runs shell scripts
-	"test/system":              {"server/payments", "server/postgres", "server/store"},
+	"test/system":              {"server/payments", "server/postgres", "server/secrets", "server/store"},
 	"test/system/kube":         {"controllers", "test/system"},
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -88,14 +89,14 @@ func (s *System) open(ctx context.Context) (err error) {
 }
 
 // newKeyRing draws the key that stored secrets are encrypted by.
-func (s *System) newKeyRing() (*store.KeyRing, error) {
+func (s *System) newKeyRing() (*secrets.KeyRing, error) {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
 	text := base64.StdEncoding.EncodeToString(key)
 	if err := os.WriteFile(s.keyFile(), []byte(text+"\n"), 0o600); err != nil {
 		return nil, fmt.Errorf("writing the encryption key: %w", err)
 	}
-	return store.ParseKeyRing(text)
+	return secrets.ParseKeyRing(text)
 }
 
 // migrate makes the schema by the program itself, and the users of its processes.

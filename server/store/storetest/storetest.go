@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -24,9 +25,9 @@ import (
 const Variable = "CAURI_TEST_DATABASE_URL"
 
 // KeyRing is a key ring for tests.
-func KeyRing(t testing.TB) *store.KeyRing {
+func KeyRing(t testing.TB) *secrets.KeyRing {
 	t.Helper()
-	ring, err := store.ParseKeyRing("MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=")
+	ring, err := secrets.ParseKeyRing("MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=")
 	if err != nil {
 		t.Fatal(err)
 	}

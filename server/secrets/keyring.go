@@ -1,4 +1,5 @@
-package store
+// Package secrets encrypts what the database keeps of secrets.
+package secrets
 
 import (
 	"bytes"
@@ -135,15 +136,15 @@ func (r *KeyRing) Keys() []string {
 	return names
 }
 
-// firstID names the key that encrypts, in what it encrypts.
-func (r *KeyRing) firstID() []byte {
+// FirstID names the key that encrypts, in what it encrypts.
+func (r *KeyRing) FirstID() []byte {
 	id := (*r.keys.Load())[0].id
 	return id[:]
 }
 
-// seal encrypts a secret that belongs to owner; it opens only for the same owner, so that a row copied to another sandbox
+// Seal encrypts a secret that belongs to owner; it opens only for the same owner, so that a row copied to another sandbox
 // is worth nothing.
-func (r *KeyRing) seal(random io.Reader, owner, secret string) ([]byte, error) {
+func (r *KeyRing) Seal(random io.Reader, owner, secret string) ([]byte, error) {
 	if r == nil {
 		return nil, ErrNoKeyRing
 	}
@@ -156,8 +157,8 @@ func (r *KeyRing) seal(random io.Reader, owner, secret string) ([]byte, error) {
 	return key.aead.Seal(sealed, nonce, []byte(secret), []byte(owner)), nil
 }
 
-// open decrypts what seal made.
-func (r *KeyRing) open(owner string, sealed []byte) (string, error) {
+// Open decrypts what [KeyRing.Seal] made. It returns [ErrSealed] if it cannot.
+func (r *KeyRing) Open(owner string, sealed []byte) (string, error) {
 	if r == nil {
 		return "", ErrNoKeyRing
 	}
@@ -179,9 +180,9 @@ func (r *KeyRing) open(owner string, sealed []byte) (string, error) {
 	return "", fmt.Errorf("%w: it was encrypted by a key that is not in the key ring", ErrSealed)
 }
 
-// current reports whether a secret is sealed by the key that encrypts now.
-func (r *KeyRing) current(sealed []byte) bool {
-	return r != nil && bytes.HasPrefix(sealed, r.firstID())
+// Current reports whether a secret is sealed by the key that encrypts now.
+func (r *KeyRing) Current(sealed []byte) bool {
+	return r != nil && bytes.HasPrefix(sealed, r.FirstID())
 }
 
 func cut(b []byte, n int) (head, tail []byte, ok bool) {

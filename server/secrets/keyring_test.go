@@ -1,4 +1,4 @@
-package store_test
+package secrets_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/secrets"
 )
 
 // newKey makes a line of a key file.
@@ -26,18 +26,18 @@ func newKey(t *testing.T) string {
 	return base64.StdEncoding.EncodeToString(key)
 }
 
-func ring(t *testing.T, keys ...string) *store.KeyRing {
+func ring(t *testing.T, keys ...string) *secrets.KeyRing {
 	t.Helper()
-	r, err := store.ParseKeyRing(strings.Join(keys, "\n") + "\n")
+	r, err := secrets.ParseKeyRing(strings.Join(keys, "\n") + "\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func seal(t *testing.T, r *store.KeyRing, owner, secret string) []byte {
+func seal(t *testing.T, r *secrets.KeyRing, owner, secret string) []byte {
 	t.Helper()
-	sealed, err := store.SealSecret(r, rand.Reader, owner, secret)
+	sealed, err := r.Seal(rand.Reader, owner, secret)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestKeyRingRotation(t *testing.T) {
 		"old": seal(t, ring(t, older), "owner", "whsec_1"), "new": seal(t, ring(t, newer, older), "owner", "whsec_1"),
 	}
 	cases := map[string]struct {
-		ring  *store.KeyRing
+		ring  *secrets.KeyRing
 		opens map[string]bool
 	}{
 		"before":       {ring(t, older), map[string]bool{"old": true}},
@@ -63,7 +63,7 @@ func TestKeyRingRotation(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			for by, text := range sealed {
-				secret, err := store.OpenSecret(c.ring, "owner", text)
+				secret, err := c.ring.Open("owner", text)
 				if (err == nil) != c.opens[by] || err == nil && secret != "whsec_1" {
 					t.Errorf("sealed by the %s key: got %q, %v", by, secret, err)
 				}
@@ -87,7 +87,7 @@ func TestKeyRingOpensOnlyWhatItSealed(t *testing.T) {
 	sealed := seal(t, r, "owner", "the secret itself")
 	check := func(what, owner string, text []byte) {
 		t.Helper()
-		secret, err := store.OpenSecret(r, owner, text)
+		secret, err := r.Open(owner, text)
 		if err == nil || secret != "" || strings.Contains(err.Error(), "the secret") {
 			t.Errorf("%s: got %q, %v", what, secret, err)
 		}
@@ -105,10 +105,10 @@ func TestKeyRingOpensOnlyWhatItSealed(t *testing.T) {
 
 func TestKeyRingIsNeeded(t *testing.T) {
 	t.Parallel()
-	if _, err := store.SealSecret(nil, rand.Reader, "owner", "secret"); !errors.Is(err, store.ErrNoKeyRing) {
+	if _, err := (*secrets.KeyRing)(nil).Seal(rand.Reader, "owner", "secret"); !errors.Is(err, secrets.ErrNoKeyRing) {
 		t.Errorf("sealing: %v", err)
 	}
-	if _, err := store.OpenSecret(nil, "owner", []byte("sealed")); !errors.Is(err, store.ErrNoKeyRing) {
+	if _, err := (*secrets.KeyRing)(nil).Open("owner", []byte("sealed")); !errors.Is(err, secrets.ErrNoKeyRing) {
 		t.Errorf("opening: %v", err)
 	}
 }
@@ -133,7 +133,7 @@ func TestParseKeyRing(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := store.ParseKeyRing(c.text)
+			_, err := secrets.ParseKeyRing(c.text)
 			switch {
 			case c.wrong == "" && err != nil:
 				t.Error(err)
@@ -152,24 +152,24 @@ func TestParseKeyRing(t *testing.T) {
 func TestLoadKeyRing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys")
-	if _, err := store.LoadKeyRing(path); !errors.Is(err, os.ErrNotExist) {
+	if _, err := secrets.LoadKeyRing(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 	key := newKey(t)
 	if err := os.WriteFile(path, []byte(key+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := store.LoadKeyRing(path)
+	loaded, err := secrets.LoadKeyRing(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if secret, err := store.OpenSecret(loaded, "owner", seal(t, ring(t, key), "owner", "secret")); secret != "secret" {
+	if secret, err := loaded.Open("owner", seal(t, ring(t, key), "owner", "secret")); secret != "secret" {
 		t.Errorf("got %q, %v", secret, err)
 	}
 	if err := os.WriteFile(path, []byte(key[1:]), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.LoadKeyRing(path); err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), key[1:9]) {
+	if _, err := secrets.LoadKeyRing(path); err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), key[1:9]) {
 		t.Errorf("a bad file: %v", err)
 	}
 }
@@ -188,7 +188,7 @@ func TestKeyRingFollowsItsFile(t *testing.T) {
 	}
 	older, newer := newKey(t), newKey(t)
 	write(older)
-	r, err := store.LoadKeyRing(path)
+	r, err := secrets.LoadKeyRing(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,15 +204,15 @@ func TestKeyRingFollowsItsFile(t *testing.T) {
 		write(lines...)
 		eventually(t, func() bool { return slices.Equal(r.Keys(), names(lines...)) })
 	}
-	if got, err := store.OpenSecret(r, "owner", sealed); got != "secret" {
+	if got, err := r.Open("owner", sealed); got != "secret" {
 		t.Errorf("what the older key sealed: %q, %v", got, err)
 	}
-	if got, err := store.OpenSecret(ring(t, newer), "owner", seal(t, r, "owner", "secret")); got != "secret" {
+	if got, err := ring(t, newer).Open("owner", seal(t, r, "owner", "secret")); got != "secret" {
 		t.Errorf("what is sealed now, by the newer key: %q, %v", got, err)
 	}
 	write(newer)
 	eventually(t, func() bool { return len(r.Keys()) == 1 })
-	if _, err := store.OpenSecret(r, "owner", sealed); !errors.Is(err, store.ErrSealed) {
+	if _, err := r.Open("owner", sealed); !errors.Is(err, secrets.ErrSealed) {
 		t.Errorf("without the older key: %v", err)
 	}
 }
@@ -224,7 +224,7 @@ func TestKeyRingSurvivesABadFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte(key), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := store.LoadKeyRing(path)
+	r, err := secrets.LoadKeyRing(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,5 +246,15 @@ func TestKeyRingSurvivesABadFile(t *testing.T) {
 	}
 	if changed, err := r.Reload(); changed || err != nil {
 		t.Errorf("the same key again: changed %t, %v", changed, err)
+	}
+}
+
+// eventually waits for something to become true.
+func eventually(t *testing.T, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it has not come true in a minute")
+		}
 	}
 }
