@@ -187,55 +187,55 @@ create table adjustments (
   check ((currency is null) <> (sim_id is null))
 );
 
+-- In transactions and events, what is aligned to eight bytes comes first, then what is aligned to four, then the rest: no padding.
 create table transactions (
-  tenant           bigint not null,
-  id               uuid not null, -- sorts by time
-  type             transaction_type not null,
-  status           transaction_status not null,
-  parent_id        uuid,
-  reference        text not null,
-  request_hash     bytea not null, -- of the request as sent: tells a replay from a conflict
-  order_ref        text not null,
-  order_url        text,
-  is_url_protected boolean not null,
-  store            text not null,
-  description      text,
-  scenario         text not null, -- empty: nothing was forced
-  env_id           text not null,
-  operator         text not null,
-  country          text not null,
-  currency         text not null, -- as sent
-  msisdn           text not null,
-  amount           bigint not null check (amount > 0),
-  commission       bigint not null,
-  net_amount       bigint not null,
-  absorption_pct   integer not null,
-  refunded         bigint not null default 0 check (refunded between 0 and amount),
-  latency_ms       integer not null,
-  created_at       timestamptz not null default now(),
-  completed_at     timestamptz,
-  native_id        text, -- what an operator's API answered, where one was asked
-  native_raw       json, -- kept as it was answered, with its keys in their order
-
-  float_currency         text not null, -- of the float that the transaction belongs to
-  sim_id                 uuid,          -- of the payer or recipient, where it was in the registry
+  tenant                 bigint not null,
+  amount                 bigint not null check (amount > 0),
+  commission             bigint not null,
+  net_amount             bigint not null,
+  refunded               bigint not null default 0 check (refunded between 0 and amount),
   merchant_delta         bigint not null default 0,
   sim_delta              bigint not null default 0,
   merchant_balance_after bigint,
   sim_balance_after      bigint,
+  created_at             timestamptz not null default now(),
+  completed_at           timestamptz,
+  due_at                 timestamptz, -- when a pending transaction needs attention: to settle, to expire, or what passthrough says
+  expires_at             timestamptz,
+  forwarded_at           timestamptz, -- when the operator accepted it
+  forward_fence          bigint,      -- of the lease; a worker with an older one has lost it
 
-  due_at     timestamptz, -- when a pending transaction needs attention: to settle, to expire, or what passthrough says
-  expires_at timestamptz,
-
-  -- A pending collection from a number that the sandbox does not know is forwarded to the operator's API. Its due_at is when it
-  -- is to be forwarded or asked after next, or when the lease of the worker that does it ends.
-  passthrough      boolean not null default false,
-  forward_fence    bigint,      -- of the lease; a worker with an older one has lost it
-  forward_failures integer,     -- attempts in a row that had no outcome
-  forwarded_at     timestamptz, -- when the operator accepted it
+  type                   transaction_type not null,
+  status                 transaction_status not null,
+  absorption_pct         integer not null,
+  latency_ms             integer not null,
+  forward_failures       integer, -- attempts in a row that had no outcome
   -- Attempts to hand it to its operator, each written before its request leaves: if the operator has the payment already, only
   -- an earlier attempt can be the cause. Null is none.
-  forward_attempts integer,
+  forward_attempts       integer,
+
+  id                     uuid not null, -- sorts by time
+  parent_id              uuid,
+  sim_id                 uuid, -- of the payer or recipient, where it was in the registry
+  -- A pending collection from a number that the sandbox does not know is forwarded to the operator's API. Its due_at is when it
+  -- is to be forwarded or asked after next, or when the lease of the worker that does it ends.
+  passthrough            boolean not null default false,
+  is_url_protected       boolean not null,
+  reference              text not null,
+  request_hash           bytea not null, -- of the request as sent: tells a replay from a conflict
+  order_ref              text not null,
+  order_url              text,
+  store                  text not null,
+  description            text,
+  scenario               text not null, -- empty: nothing was forced
+  env_id                 text not null,
+  operator               text not null,
+  country                text not null,
+  currency               text not null, -- as sent
+  float_currency         text not null, -- of the float that the transaction belongs to
+  msisdn                 text not null,
+  native_id              text, -- what an operator's API answered, where one was asked
+  native_raw             json, -- kept as it was answered, with its keys in their order
 
   primary key (tenant, id),
   constraint transactions_reference unique (tenant, reference),
@@ -282,17 +282,17 @@ create table transaction_counts (
 -- its own queue entry. The body is built before the first attempt, kept, and sent with every attempt.
 create table events (
   tenant       bigint not null,
-  id           uuid not null,
-  state        event_state not null,
   due_at       timestamptz, -- of the next attempt, or when the lease of the running one ends; null: nothing to do
   fence        bigint not null default 0, -- of the lease; a worker with an older one has lost it
-  leased       boolean not null default false, -- due_at is the end of a lease
+  created_at   timestamptz not null default now(),
+  delivered_at timestamptz,
+  state        event_state not null,
   attempts     integer not null default 0,
   resent_after integer, -- attempts when it was last queued by hand: its schedule begins there, and it is sent whatever its type
   probes       integer not null default 0, -- probes of one never queued by hand, which use up no retry; else they raise resent_after
+  id           uuid not null,
+  leased       boolean not null default false, -- due_at is the end of a lease
   body         bytea,
-  created_at   timestamptz not null default now(),
-  delivered_at timestamptz,
   primary key (tenant, id)
 ) with (fillfactor = 80);
 create index events_due on events (tenant, due_at) where due_at is not null;

@@ -218,17 +218,17 @@ type Environment struct {
 
 type Event struct {
 	Tenant      int64       `db:"tenant"`
-	ID          pgtype.UUID `db:"id"`
-	State       EventState  `db:"state"`
 	DueAt       *time.Time  `db:"due_at"`
 	Fence       int64       `db:"fence"`
-	Leased      bool        `db:"leased"`
+	CreatedAt   time.Time   `db:"created_at"`
+	DeliveredAt *time.Time  `db:"delivered_at"`
+	State       EventState  `db:"state"`
 	Attempts    int32       `db:"attempts"`
 	ResentAfter *int32      `db:"resent_after"`
 	Probes      int32       `db:"probes"`
+	ID          pgtype.UUID `db:"id"`
+	Leased      bool        `db:"leased"`
 	Body        []byte      `db:"body"`
-	CreatedAt   time.Time   `db:"created_at"`
-	DeliveredAt *time.Time  `db:"delivered_at"`
 }
 
 type Float struct {
@@ -345,15 +345,35 @@ type SweepFailure struct {
 
 type Transaction struct {
 	Tenant               int64           `db:"tenant"`
-	ID                   pgtype.UUID     `db:"id"`
+	Amount               int64           `db:"amount"`
+	Commission           int64           `db:"commission"`
+	NetAmount            int64           `db:"net_amount"`
+	Refunded             int64           `db:"refunded"`
+	MerchantDelta        int64           `db:"merchant_delta"`
+	SimDelta             int64           `db:"sim_delta"`
+	MerchantBalanceAfter *int64          `db:"merchant_balance_after"`
+	SimBalanceAfter      *int64          `db:"sim_balance_after"`
+	CreatedAt            time.Time       `db:"created_at"`
+	CompletedAt          *time.Time      `db:"completed_at"`
+	DueAt                *time.Time      `db:"due_at"`
+	ExpiresAt            *time.Time      `db:"expires_at"`
+	ForwardedAt          *time.Time      `db:"forwarded_at"`
+	ForwardFence         *int64          `db:"forward_fence"`
 	Type                 payments.Type   `db:"type"`
 	Status               payments.Status `db:"status"`
+	AbsorptionPct        int32           `db:"absorption_pct"`
+	LatencyMs            int32           `db:"latency_ms"`
+	ForwardFailures      *int32          `db:"forward_failures"`
+	ForwardAttempts      *int32          `db:"forward_attempts"`
+	ID                   pgtype.UUID     `db:"id"`
 	ParentID             pgtype.UUID     `db:"parent_id"`
+	SimID                pgtype.UUID     `db:"sim_id"`
+	Passthrough          bool            `db:"passthrough"`
+	URLProtected         bool            `db:"is_url_protected"`
 	Reference            string          `db:"reference"`
 	RequestHash          []byte          `db:"request_hash"`
 	OrderRef             string          `db:"order_ref"`
 	OrderURL             *string         `db:"order_url"`
-	URLProtected         bool            `db:"is_url_protected"`
 	Store                string          `db:"store"`
 	Description          *string         `db:"description"`
 	Scenario             string          `db:"scenario"`
@@ -361,30 +381,10 @@ type Transaction struct {
 	Operator             string          `db:"operator"`
 	Country              string          `db:"country"`
 	Currency             string          `db:"currency"`
+	FloatCurrency        string          `db:"float_currency"`
 	MSISDN               string          `db:"msisdn"`
-	Amount               int64           `db:"amount"`
-	Commission           int64           `db:"commission"`
-	NetAmount            int64           `db:"net_amount"`
-	AbsorptionPct        int32           `db:"absorption_pct"`
-	Refunded             int64           `db:"refunded"`
-	LatencyMs            int32           `db:"latency_ms"`
-	CreatedAt            time.Time       `db:"created_at"`
-	CompletedAt          *time.Time      `db:"completed_at"`
 	NativeID             *string         `db:"native_id"`
 	NativeRaw            json.RawMessage `db:"native_raw"`
-	FloatCurrency        string          `db:"float_currency"`
-	SimID                pgtype.UUID     `db:"sim_id"`
-	MerchantDelta        int64           `db:"merchant_delta"`
-	SimDelta             int64           `db:"sim_delta"`
-	MerchantBalanceAfter *int64          `db:"merchant_balance_after"`
-	SimBalanceAfter      *int64          `db:"sim_balance_after"`
-	DueAt                *time.Time      `db:"due_at"`
-	ExpiresAt            *time.Time      `db:"expires_at"`
-	Passthrough          bool            `db:"passthrough"`
-	ForwardFence         *int64          `db:"forward_fence"`
-	ForwardFailures      *int32          `db:"forward_failures"`
-	ForwardedAt          *time.Time      `db:"forwarded_at"`
-	ForwardAttempts      *int32          `db:"forward_attempts"`
 }
 
 type TransactionCount struct {

@@ -131,7 +131,7 @@ func (q *Queries) BookCollection(ctx context.Context, arg BookCollectionParams) 
 }
 
 const findReference = `-- name: FindReference :one
-select tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at, forward_attempts from transactions where tenant = $1 and reference = $2
+select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw from transactions where tenant = $1 and reference = $2
 `
 
 func (q *Queries) FindReference(ctx context.Context, tenant int64, reference string) (Transaction, error) {
@@ -139,15 +139,35 @@ func (q *Queries) FindReference(ctx context.Context, tenant int64, reference str
 	var i Transaction
 	err := row.Scan(
 		&i.Tenant,
-		&i.ID,
+		&i.Amount,
+		&i.Commission,
+		&i.NetAmount,
+		&i.Refunded,
+		&i.MerchantDelta,
+		&i.SimDelta,
+		&i.MerchantBalanceAfter,
+		&i.SimBalanceAfter,
+		&i.CreatedAt,
+		&i.CompletedAt,
+		&i.DueAt,
+		&i.ExpiresAt,
+		&i.ForwardedAt,
+		&i.ForwardFence,
 		&i.Type,
 		&i.Status,
+		&i.AbsorptionPct,
+		&i.LatencyMs,
+		&i.ForwardFailures,
+		&i.ForwardAttempts,
+		&i.ID,
 		&i.ParentID,
+		&i.SimID,
+		&i.Passthrough,
+		&i.URLProtected,
 		&i.Reference,
 		&i.RequestHash,
 		&i.OrderRef,
 		&i.OrderURL,
-		&i.URLProtected,
 		&i.Store,
 		&i.Description,
 		&i.Scenario,
@@ -155,30 +175,10 @@ func (q *Queries) FindReference(ctx context.Context, tenant int64, reference str
 		&i.Operator,
 		&i.Country,
 		&i.Currency,
+		&i.FloatCurrency,
 		&i.MSISDN,
-		&i.Amount,
-		&i.Commission,
-		&i.NetAmount,
-		&i.AbsorptionPct,
-		&i.Refunded,
-		&i.LatencyMs,
-		&i.CreatedAt,
-		&i.CompletedAt,
 		&i.NativeID,
 		&i.NativeRaw,
-		&i.FloatCurrency,
-		&i.SimID,
-		&i.MerchantDelta,
-		&i.SimDelta,
-		&i.MerchantBalanceAfter,
-		&i.SimBalanceAfter,
-		&i.DueAt,
-		&i.ExpiresAt,
-		&i.Passthrough,
-		&i.ForwardFence,
-		&i.ForwardFailures,
-		&i.ForwardedAt,
-		&i.ForwardAttempts,
 	)
 	return i, err
 }
@@ -215,7 +215,7 @@ func (q *Queries) FindSIM(ctx context.Context, tenant int64, mSISDN string) (Sim
 }
 
 const getTransaction = `-- name: GetTransaction :one
-select tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at, forward_attempts from transactions where tenant = $1 and id = $2
+select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw from transactions where tenant = $1 and id = $2
 `
 
 func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UUID) (Transaction, error) {
@@ -223,15 +223,35 @@ func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UU
 	var i Transaction
 	err := row.Scan(
 		&i.Tenant,
-		&i.ID,
+		&i.Amount,
+		&i.Commission,
+		&i.NetAmount,
+		&i.Refunded,
+		&i.MerchantDelta,
+		&i.SimDelta,
+		&i.MerchantBalanceAfter,
+		&i.SimBalanceAfter,
+		&i.CreatedAt,
+		&i.CompletedAt,
+		&i.DueAt,
+		&i.ExpiresAt,
+		&i.ForwardedAt,
+		&i.ForwardFence,
 		&i.Type,
 		&i.Status,
+		&i.AbsorptionPct,
+		&i.LatencyMs,
+		&i.ForwardFailures,
+		&i.ForwardAttempts,
+		&i.ID,
 		&i.ParentID,
+		&i.SimID,
+		&i.Passthrough,
+		&i.URLProtected,
 		&i.Reference,
 		&i.RequestHash,
 		&i.OrderRef,
 		&i.OrderURL,
-		&i.URLProtected,
 		&i.Store,
 		&i.Description,
 		&i.Scenario,
@@ -239,30 +259,10 @@ func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UU
 		&i.Operator,
 		&i.Country,
 		&i.Currency,
+		&i.FloatCurrency,
 		&i.MSISDN,
-		&i.Amount,
-		&i.Commission,
-		&i.NetAmount,
-		&i.AbsorptionPct,
-		&i.Refunded,
-		&i.LatencyMs,
-		&i.CreatedAt,
-		&i.CompletedAt,
 		&i.NativeID,
 		&i.NativeRaw,
-		&i.FloatCurrency,
-		&i.SimID,
-		&i.MerchantDelta,
-		&i.SimDelta,
-		&i.MerchantBalanceAfter,
-		&i.SimBalanceAfter,
-		&i.DueAt,
-		&i.ExpiresAt,
-		&i.Passthrough,
-		&i.ForwardFence,
-		&i.ForwardFailures,
-		&i.ForwardedAt,
-		&i.ForwardAttempts,
 	)
 	return i, err
 }
@@ -447,7 +447,7 @@ with present as (
     case when $1::transaction_type = 'disbursement' then
       (select f.balance from floats f where f.tenant = $2 and f.currency = $24) end
   from gate
-  returning tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at, forward_attempts
+  returning tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw
 ), event as (
   insert into events (tenant, id, state, due_at)
   select $2, $5, case when gate.deliver then 'queued' else 'recorded' end::event_state,

@@ -161,7 +161,7 @@ with present as (
   where o.tenant = $1 and not o.suspended
     and not exists (select from transactions x where x.tenant = $1 and x.reference = $2)
 ), locked as (
-  select p.tenant, p.id, p.type, p.status, p.parent_id, p.reference, p.request_hash, p.order_ref, p.order_url, p.is_url_protected, p.store, p.description, p.scenario, p.env_id, p.operator, p.country, p.currency, p.msisdn, p.amount, p.commission, p.net_amount, p.absorption_pct, p.refunded, p.latency_ms, p.created_at, p.completed_at, p.native_id, p.native_raw, p.float_currency, p.sim_id, p.merchant_delta, p.sim_delta, p.merchant_balance_after, p.sim_balance_after, p.due_at, p.expires_at, p.passthrough, p.forward_fence, p.forward_failures, p.forwarded_at, p.forward_attempts, coalesce($3::bigint, p.amount - p.refunded) as asked
+  select p.tenant, p.amount, p.commission, p.net_amount, p.refunded, p.merchant_delta, p.sim_delta, p.merchant_balance_after, p.sim_balance_after, p.created_at, p.completed_at, p.due_at, p.expires_at, p.forwarded_at, p.forward_fence, p.type, p.status, p.absorption_pct, p.latency_ms, p.forward_failures, p.forward_attempts, p.id, p.parent_id, p.sim_id, p.passthrough, p.is_url_protected, p.reference, p.request_hash, p.order_ref, p.order_url, p.store, p.description, p.scenario, p.env_id, p.operator, p.country, p.currency, p.float_currency, p.msisdn, p.native_id, p.native_raw, coalesce($3::bigint, p.amount - p.refunded) as asked
   from transactions p, present
   where p.tenant = $1 and p.id = $4 and p.type = 'collection' and p.status = 'SUCCESS'
     and p.refunded + coalesce($3::bigint, 1) <= p.amount
@@ -173,7 +173,7 @@ with present as (
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
 ), parent as (
-  select locked.tenant, locked.id, locked.type, locked.status, locked.parent_id, locked.reference, locked.request_hash, locked.order_ref, locked.order_url, locked.is_url_protected, locked.store, locked.description, locked.scenario, locked.env_id, locked.operator, locked.country, locked.currency, locked.msisdn, locked.amount, locked.commission, locked.net_amount, locked.absorption_pct, locked.refunded, locked.latency_ms, locked.created_at, locked.completed_at, locked.native_id, locked.native_raw, locked.float_currency, locked.sim_id, locked.merchant_delta, locked.sim_delta, locked.merchant_balance_after, locked.sim_balance_after, locked.due_at, locked.expires_at, locked.passthrough, locked.forward_fence, locked.forward_failures, locked.forwarded_at, locked.forward_attempts, locked.asked from locked, present where present.quota is null or exists (select from counted)
+  select locked.tenant, locked.amount, locked.commission, locked.net_amount, locked.refunded, locked.merchant_delta, locked.sim_delta, locked.merchant_balance_after, locked.sim_balance_after, locked.created_at, locked.completed_at, locked.due_at, locked.expires_at, locked.forwarded_at, locked.forward_fence, locked.type, locked.status, locked.absorption_pct, locked.latency_ms, locked.forward_failures, locked.forward_attempts, locked.id, locked.parent_id, locked.sim_id, locked.passthrough, locked.is_url_protected, locked.reference, locked.request_hash, locked.order_ref, locked.order_url, locked.store, locked.description, locked.scenario, locked.env_id, locked.operator, locked.country, locked.currency, locked.float_currency, locked.msisdn, locked.native_id, locked.native_raw, locked.asked from locked, present where present.quota is null or exists (select from counted)
 ), recipient as (
   select s.sim_id from sims s, parent
   where s.tenant = $1 and s.msisdn = parent.msisdn and s.currency = parent.float_currency for update of s
@@ -209,7 +209,7 @@ with present as (
     case when credited.sim_id is not null then decided.asked else 0 end,
     decided.balance - case when decided.paid then decided.asked else 0 end, credited.balance
   from decided, parent left join credited on true
-  returning tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at, forward_attempts
+  returning tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw
 ), event as (
   insert into events (tenant, id, state, due_at)
   select $1, $6, case when decided.deliver then 'queued' else 'recorded' end::event_state,
@@ -217,7 +217,7 @@ with present as (
       else $11::float8 end / 1000) end
   from decided, booked
 )
-select tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at, native_id, native_raw, float_currency, sim_id, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, due_at, expires_at, passthrough, forward_fence, forward_failures, forwarded_at, forward_attempts from booked
+select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw from booked
 `
 
 type BookRefundParams struct {
@@ -236,15 +236,35 @@ type BookRefundParams struct {
 
 type BookRefundRow struct {
 	Tenant               int64           `db:"tenant"`
-	ID                   pgtype.UUID     `db:"id"`
+	Amount               int64           `db:"amount"`
+	Commission           int64           `db:"commission"`
+	NetAmount            int64           `db:"net_amount"`
+	Refunded             int64           `db:"refunded"`
+	MerchantDelta        int64           `db:"merchant_delta"`
+	SimDelta             int64           `db:"sim_delta"`
+	MerchantBalanceAfter *int64          `db:"merchant_balance_after"`
+	SimBalanceAfter      *int64          `db:"sim_balance_after"`
+	CreatedAt            time.Time       `db:"created_at"`
+	CompletedAt          *time.Time      `db:"completed_at"`
+	DueAt                *time.Time      `db:"due_at"`
+	ExpiresAt            *time.Time      `db:"expires_at"`
+	ForwardedAt          *time.Time      `db:"forwarded_at"`
+	ForwardFence         *int64          `db:"forward_fence"`
 	Type                 payments.Type   `db:"type"`
 	Status               payments.Status `db:"status"`
+	AbsorptionPct        int32           `db:"absorption_pct"`
+	LatencyMs            int32           `db:"latency_ms"`
+	ForwardFailures      *int32          `db:"forward_failures"`
+	ForwardAttempts      *int32          `db:"forward_attempts"`
+	ID                   pgtype.UUID     `db:"id"`
 	ParentID             pgtype.UUID     `db:"parent_id"`
+	SimID                pgtype.UUID     `db:"sim_id"`
+	Passthrough          bool            `db:"passthrough"`
+	URLProtected         bool            `db:"is_url_protected"`
 	Reference            string          `db:"reference"`
 	RequestHash          []byte          `db:"request_hash"`
 	OrderRef             string          `db:"order_ref"`
 	OrderURL             *string         `db:"order_url"`
-	URLProtected         bool            `db:"is_url_protected"`
 	Store                string          `db:"store"`
 	Description          *string         `db:"description"`
 	Scenario             string          `db:"scenario"`
@@ -252,30 +272,10 @@ type BookRefundRow struct {
 	Operator             string          `db:"operator"`
 	Country              string          `db:"country"`
 	Currency             string          `db:"currency"`
+	FloatCurrency        string          `db:"float_currency"`
 	MSISDN               string          `db:"msisdn"`
-	Amount               int64           `db:"amount"`
-	Commission           int64           `db:"commission"`
-	NetAmount            int64           `db:"net_amount"`
-	AbsorptionPct        int32           `db:"absorption_pct"`
-	Refunded             int64           `db:"refunded"`
-	LatencyMs            int32           `db:"latency_ms"`
-	CreatedAt            time.Time       `db:"created_at"`
-	CompletedAt          *time.Time      `db:"completed_at"`
 	NativeID             *string         `db:"native_id"`
 	NativeRaw            json.RawMessage `db:"native_raw"`
-	FloatCurrency        string          `db:"float_currency"`
-	SimID                pgtype.UUID     `db:"sim_id"`
-	MerchantDelta        int64           `db:"merchant_delta"`
-	SimDelta             int64           `db:"sim_delta"`
-	MerchantBalanceAfter *int64          `db:"merchant_balance_after"`
-	SimBalanceAfter      *int64          `db:"sim_balance_after"`
-	DueAt                *time.Time      `db:"due_at"`
-	ExpiresAt            *time.Time      `db:"expires_at"`
-	Passthrough          bool            `db:"passthrough"`
-	ForwardFence         *int64          `db:"forward_fence"`
-	ForwardFailures      *int32          `db:"forward_failures"`
-	ForwardedAt          *time.Time      `db:"forwarded_at"`
-	ForwardAttempts      *int32          `db:"forward_attempts"`
 }
 
 // The parent's lock makes refunds of one collection take turns, so that together they never exceed it; it comes before the
@@ -298,15 +298,35 @@ func (q *Queries) BookRefund(ctx context.Context, arg BookRefundParams) (BookRef
 	var i BookRefundRow
 	err := row.Scan(
 		&i.Tenant,
-		&i.ID,
+		&i.Amount,
+		&i.Commission,
+		&i.NetAmount,
+		&i.Refunded,
+		&i.MerchantDelta,
+		&i.SimDelta,
+		&i.MerchantBalanceAfter,
+		&i.SimBalanceAfter,
+		&i.CreatedAt,
+		&i.CompletedAt,
+		&i.DueAt,
+		&i.ExpiresAt,
+		&i.ForwardedAt,
+		&i.ForwardFence,
 		&i.Type,
 		&i.Status,
+		&i.AbsorptionPct,
+		&i.LatencyMs,
+		&i.ForwardFailures,
+		&i.ForwardAttempts,
+		&i.ID,
 		&i.ParentID,
+		&i.SimID,
+		&i.Passthrough,
+		&i.URLProtected,
 		&i.Reference,
 		&i.RequestHash,
 		&i.OrderRef,
 		&i.OrderURL,
-		&i.URLProtected,
 		&i.Store,
 		&i.Description,
 		&i.Scenario,
@@ -314,30 +334,10 @@ func (q *Queries) BookRefund(ctx context.Context, arg BookRefundParams) (BookRef
 		&i.Operator,
 		&i.Country,
 		&i.Currency,
+		&i.FloatCurrency,
 		&i.MSISDN,
-		&i.Amount,
-		&i.Commission,
-		&i.NetAmount,
-		&i.AbsorptionPct,
-		&i.Refunded,
-		&i.LatencyMs,
-		&i.CreatedAt,
-		&i.CompletedAt,
 		&i.NativeID,
 		&i.NativeRaw,
-		&i.FloatCurrency,
-		&i.SimID,
-		&i.MerchantDelta,
-		&i.SimDelta,
-		&i.MerchantBalanceAfter,
-		&i.SimBalanceAfter,
-		&i.DueAt,
-		&i.ExpiresAt,
-		&i.Passthrough,
-		&i.ForwardFence,
-		&i.ForwardFailures,
-		&i.ForwardedAt,
-		&i.ForwardAttempts,
 	)
 	return i, err
 }
