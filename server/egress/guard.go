@@ -40,7 +40,7 @@ func ParseDenyRule(text string) (DenyRule, error) {
 	return DenyRule{}, fmt.Errorf("%q is neither a network (10.0.0.0/8) nor an address with or without a port (10.0.0.1:5432)", text)
 }
 
-// unmapped is the IPv4 network that an IPv4-mapped IPv6 one stands for: what is checked are unmapped addresses.
+// unmapped is the IPv4 network of an IPv4-mapped IPv6 network: only unmapped addresses are checked.
 func unmapped(network netip.Prefix) netip.Prefix {
 	if network.Addr().Is4In6() && network.Bits() >= 96 {
 		return netip.PrefixFrom(network.Addr().Unmap(), network.Bits()-96)
@@ -71,8 +71,8 @@ func (e ErrForbidden) Error() string {
 	return fmt.Sprintf("requests to %s are not allowed: %s", e.Address, e.Why)
 }
 
-// Check returns [ErrForbidden] for an address that requests may not go to. An IPv4 address inside of an IPv6 one, by
-// mapping or translation, is judged as the IPv4 address that it reaches.
+// Check returns [ErrForbidden] for an address that requests may not go to. An IPv6 address that contains an IPv4 one, by mapping or
+// translation, is checked as the IPv4 address that it reaches.
 func (g Guard) Check(at netip.AddrPort) error {
 	for _, address := range reached(at.Addr()) {
 		if why := g.forbidden(address); why != "" {
@@ -124,12 +124,12 @@ var (
 	sixToFour  = netip.MustParsePrefix("2002::/16")                // RFC 3056: IPv4 in bytes 2 to 5
 	compatible = netip.MustParsePrefix("::/96")                    // RFC 4291, deprecated: IPv4 in the last four bytes
 	translated = netip.MustParsePrefix("::ffff:0:0:0/96")          // RFC 2765: IPv4 in the last four bytes
-	teredo     = netip.MustParsePrefix("2001::/32")                // RFC 4380: the server's IPv4 in bytes 4 to 7, the client's, inverted, in the last
+	teredo     = netip.MustParsePrefix("2001::/32")                // RFC 4380: server in bytes 4 to 7, inverted client in the last four
 	nat64Local = netip.MustParsePrefix("64:ff9b:1::/48")           // RFC 8215: local translation, see localTranslations
 	isatap     = [2]string{"\x00\x00\x5e\xfe", "\x02\x00\x5e\xfe"} // RFC 5214: bytes 8 to 11, before the IPv4
 )
 
-// reached are the addresses that a packet to address may end at.
+// reached are the addresses at which a packet to address may arrive.
 func reached(address netip.Addr) []netip.Addr {
 	address = address.Unmap().WithZone("")
 	if address.Is4() || address.IsLoopback() || address.IsUnspecified() {
@@ -151,8 +151,8 @@ func reached(address netip.Addr) []netip.Addr {
 	return []netip.Addr{address}
 }
 
-// localTranslations are the IPv4 addresses in one of the prefix of local translation where that is used with a length of 48, 56 or 64
-// bits (RFC 6052, section 2.2: byte 8 is left out). An address that holds none there has zeros, which are no address of a receiver.
+// localTranslations are the IPv4 addresses inside an address of local translation, for prefixes of 48, 56 or 64 bits (RFC 6052, section
+// 2.2: byte 8 is left out). Zeros are no IPv4 address of a receiver.
 func localTranslations(b [16]byte) (found []netip.Addr) {
 	for _, four := range [][4]byte{{b[6], b[7], b[9], b[10]}, {b[7], b[9], b[10], b[11]}, {b[9], b[10], b[11], b[12]}} {
 		if address := netip.AddrFrom4(four); !thisNetwork.Contains(address) {
@@ -162,8 +162,8 @@ func localTranslations(b [16]byte) (found []netip.Addr) {
 	return found
 }
 
-// control is called by the dialer with the address that it is about to connect to, after names were resolved: what was
-// checked is what is connected to.
+// control is called by the dialer with the address of each connection, after name resolution: the address that is checked is the address
+// of the connection.
 func (g Guard) control(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package httpserver serves HTTP to clients that nobody trusts: none of them holds a connection, or the end of the process, for longer
-// than a deadline.
+// Package httpserver serves HTTP to untrusted clients: no client can hold a connection, or delay the end of the process, for longer than a
+// deadline.
 package httpserver
 
 import (
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Deadlines bound what a client and a handler may take.
+// Deadlines bound the time of clients and handlers.
 type Deadlines struct {
 	Head  time.Duration // to send the head of a request, from its first bytes
 	Body  time.Duration // to send the body of a request, from the end of its head, whatever the answer is
@@ -24,8 +24,8 @@ type Deadlines struct {
 var Default = Deadlines{Head: 10 * time.Second, Body: 15 * time.Second, Write: 15 * time.Second, Idle: 2 * time.Minute,
 	Drain: 3 * time.Second}
 
-// maxHead is the largest head of a request in bytes. A thousand clients that send endless heads need no more than 16 MiB together; Go's
-// default is 1 MiB each.
+// maxHead is the largest head of a request in bytes. A thousand clients that send endless heads use at most 16 MiB together; Go's default
+// is 1 MiB for each.
 const maxHead = 16 << 10
 
 // Server is an HTTP server that keeps its deadlines.
@@ -39,12 +39,12 @@ func New(handler http.Handler, d Deadlines) *Server {
 	return &Server{drain: d.Drain, http: HTTP(handler, d)}
 }
 
-// HTTP makes a server of net/http that keeps all deadlines but Drain, which is up to the caller, who ends it.
+// HTTP makes a server of net/http that keeps all deadlines but Drain, which the caller applies when it ends the server.
 func HTTP(handler http.Handler, d Deadlines) *http.Server {
 	return &http.Server{
 		Handler: d.bound(handler), ReadHeaderTimeout: d.Head, IdleTimeout: d.Idle, MaxHeaderBytes: maxHead,
-		// It begins with the head of a request and is set again when an answer is written, which may be minutes later. Until then it bounds
-		// what net/http writes by itself. There is no ReadTimeout: it would end answers that are held.
+		// It starts with the head of a request and again when a response is written, which may be minutes later. Until then it bounds what
+		// net/http writes by itself. There is no ReadTimeout: it would end held answers.
 		WriteTimeout: d.Write,
 		ErrorLog:     slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
 	}
@@ -71,7 +71,7 @@ func (s *Server) stop(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, s.drain)
 	defer cancel()
 	if s.http.Shutdown(ctx) != nil {
-		slog.WarnContext(ctx, "connections are closed whose requests did not end in time", "after", s.drain)
+		slog.WarnContext(ctx, "closing connections whose requests did not end in time", "after", s.drain)
 		_ = s.http.Close() // nothing can be done about a connection that does not close
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// answerBuckets are the limits in seconds of how long an answer takes.
+// answerBuckets are the histogram buckets for the duration of requests, in seconds.
 var answerBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 
-// API are the metrics of an api. Its methods are safe for concurrent use.
+// API are the metrics of an api process. Its methods are safe for concurrent use.
 type API struct {
 	requests     *prometheus.CounterVec
 	durations    *prometheus.HistogramVec
@@ -22,7 +22,7 @@ type API struct {
 	payments     *prometheus.CounterVec
 }
 
-// NewAPI registers the metrics of an api.
+// NewAPI registers the metrics of an api process.
 func NewAPI(registry prometheus.Registerer) *API {
 	a := &API{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -60,7 +60,7 @@ func NewAPI(registry prometheus.Registerer) *API {
 	return a
 }
 
-// Bounds of [API.NotHeld].
+// Limits of held answers, for [API.NotHeld].
 const (
 	BoundProcess = "process"
 	BoundSandbox = "sandbox"
@@ -72,18 +72,18 @@ const (
 	AuthInvalid = "invalid"
 )
 
-// Unmatched is the route of requests that no route answers.
+// Unmatched is the route label of requests that match no route.
 const Unmatched = "unmatched"
 
-// Begin counts a request that has come.
+// Begin counts a new request.
 func (a *API) Begin() {
 	if a != nil {
 		a.inFlight.Inc()
 	}
 }
 
-// End counts the answer of a request. The route is a pattern of the router, empty for none; took leaves out the time for which
-// the answer was held.
+// End counts an answered request. The route is a pattern of the router, empty for none. The duration excludes the time for which the
+// answer was held.
 func (a *API) End(route, method string, status int, took time.Duration) {
 	if a == nil {
 		return
@@ -104,35 +104,35 @@ func (a *API) Hold() {
 	}
 }
 
-// Release counts an answer that is held no more.
+// Release counts an answer that is not held any more.
 func (a *API) Release() {
 	if a != nil {
 		a.held.Dec()
 	}
 }
 
-// NotHeld counts an answer that went out at once because of a bound.
+// NotHeld counts an answer that was sent at once because a limit was reached.
 func (a *API) NotHeld(bound string) {
 	if a != nil {
 		a.notHeld.WithLabelValues(bound).Inc()
 	}
 }
 
-// AuthFailed counts a request that was refused for its key.
+// AuthFailed counts a request that was refused because of its API key.
 func (a *API) AuthFailed(reason string) {
 	if a != nil {
 		a.authFailures.WithLabelValues(reason).Inc()
 	}
 }
 
-// Recorded counts a transaction that was recorded.
+// Recorded counts a recorded transaction.
 func (a *API) Recorded(kind, status string) {
 	if a != nil {
 		a.payments.WithLabelValues(kind, status).Inc()
 	}
 }
 
-// methodLabel keeps methods that somebody made up out of the labels.
+// methodLabel keeps invented methods out of the labels.
 func methodLabel(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -141,15 +141,15 @@ func methodLabel(method string) string {
 	return "other"
 }
 
-// ConfigState is the state of an api's copy of the configuration.
+// ConfigState is the state of the configuration cache of an api.
 type ConfigState struct {
 	Version   int64
 	Sandboxes int
-	Age       time.Duration // since it was last known to be that of the database
+	Age       time.Duration // since it was last confirmed to match the database
 	Read      bool          // false before the first time
 }
 
-// RegisterConfig adds the state of an api's copy of the configuration to its metrics. Nothing is told of one that was never read.
+// RegisterConfig adds the state of the configuration cache to the metrics. There is no series before the first read.
 func RegisterConfig(registry prometheus.Registerer, state func() ConfigState) {
 	registry.MustRegister(configCollector(state))
 }

@@ -1,6 +1,5 @@
-// Package telemetry is what the processes tell of themselves: Prometheus metrics, OpenTelemetry traces, and the answers to
-// probes.
+// Package telemetry reports on the processes: Prometheus metrics, OpenTelemetry traces, and the answers to probes.
 //
-// Nothing in it grows with what merchants do: no label is a sandbox, a transaction, a number or a URL. A nil [API], [Worker] or
-// [Tracing] is one that is turned off; each of their methods then does nothing.
+// Its size does not grow with what merchants do: no label is a sandbox, a transaction, a phone number or a URL. A nil [API], [Worker] or
+// [Tracing] is turned off: its methods do nothing.
 package telemetry

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Check tells what is wrong, in words that anybody may read; nil if nothing is.
+// Check returns what is wrong, in words that anybody may read, or nil.
 type Check func(context.Context) error
 
-// probeTimeout bounds one probe. Kubernetes' own default is a second.
+// probeTimeout bounds one probe. The default of Kubernetes is one second.
 const probeTimeout = 2 * time.Second
 
 // Probes answer questions about a process.
 type Probes struct {
-	Live    []Check      // a process that fails one of these is to be started anew
-	Ready   []Check      // a process that fails one of these is to get no work
+	Live    []Check      // a process that fails one of these needs a restart
+	Ready   []Check      // a process that fails one of these must get no traffic
 	Metrics http.Handler // may be nil
 }
 
@@ -30,7 +30,7 @@ func (p Probes) Handler() http.Handler {
 	return mux
 }
 
-// routes are all that is answered, to everybody who reaches the port.
+// routes are all routes. Everybody who reaches the port may call them.
 func (p Probes) routes() map[string]http.Handler {
 	routes := map[string]http.Handler{"GET /healthz": probe(p.Live), "GET /readyz": probe(p.Ready)}
 	if p.Metrics != nil {
@@ -41,7 +41,7 @@ func (p Probes) routes() map[string]http.Handler {
 
 func probe(checks []Check) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// A client that closes its side of the connection and reads on is told how things are, too.
+		// A client that closes its side of the connection and still reads gets an answer too.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), probeTimeout)
 		defer cancel()
 		var problems []string

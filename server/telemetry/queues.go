@@ -79,7 +79,8 @@ func (m *QueueMonitor) Refresh(ctx context.Context) error {
 
 var (
 	queueDue = prometheus.NewDesc("cauri_worker_queue_due",
-		"Rows that are due and not leased yet, over all sandboxes, counted up to 10,000 a sandbox and 100,000 in all. Every worker reports the same value.", []string{"queue"}, nil)
+		"Rows that are due and not leased yet, over all sandboxes, counted up to 10,000 a sandbox and 100,000 in all. "+
+			"Every worker reports the same value.", []string{"queue"}, nil)
 	queueSandboxes = prometheus.NewDesc("cauri_worker_queue_sandboxes",
 		"Sandboxes with rows that are due and not leased yet. Every worker reports the same value.", []string{"queue"}, nil)
 	queueOldest = prometheus.NewDesc("cauri_worker_queue_oldest_due_seconds",

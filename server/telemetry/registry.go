@@ -9,8 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// NewRegistry makes a registry that holds the metrics of every process: those of the Go runtime, of the process, and which
-// build it is.
+// NewRegistry makes a registry with the metrics that every process has: of the Go runtime, of the process, and its build info.
 func NewRegistry(role, version string) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
@@ -21,7 +20,7 @@ func NewRegistry(role, version string) *prometheus.Registry {
 	return registry
 }
 
-// buildInfo is always 1; its labels tell what runs.
+// buildInfo is always 1. Its labels name the role, the version and the Go version.
 func buildInfo(role, version string) prometheus.Collector {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "cauri_build_info", Help: "Always 1; the labels tell the role of the process, its version and the version of Go.",
@@ -31,12 +30,12 @@ func buildInfo(role, version string) prometheus.Collector {
 	return info
 }
 
-// RegisterBuildInfo adds what runs to a registry that has the rest already.
+// RegisterBuildInfo adds the build info to a registry that has the other metrics already.
 func RegisterBuildInfo(registry prometheus.Registerer, role, version string) error {
 	return registry.Register(buildInfo(role, version))
 }
 
-// MetricsHandler answers with all metrics of a registry.
+// MetricsHandler serves all metrics of a registry.
 func MetricsHandler(registry *prometheus.Registry) http.Handler {
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Resources counts custom resources by their conditions. What it counts is kept up to date by news of single resources, so that a
-// scrape costs as many series as there are reasons, however many resources there are. A count goes with its last resource.
+// Resources counts custom resources by their conditions. The counts change with each resource, so that a scrape costs as many series as
+// there are reasons, however many resources there are. A series disappears with its last resource.
 type Resources struct {
 	mu         sync.Mutex
 	known      map[resourceName]ResourceState
@@ -33,8 +33,8 @@ type ResourceState struct {
 	Conditions []Condition // the others
 }
 
-// NewResources makes an empty count and registers its metrics. They are told only while counted is true: of several replicas of
-// the controller one alone shall tell.
+// NewResources makes an empty count and registers its metrics. They are reported only while counted returns true: of several replicas of
+// the controller only the leader reports them.
 func NewResources(registry prometheus.Registerer, counted func() bool) (*Resources, error) {
 	r := &Resources{
 		known: map[resourceName]ResourceState{}, ready: map[readyLabels]int{}, conditions: map[conditionLabels]int{}, counted: counted,
@@ -42,7 +42,7 @@ func NewResources(registry prometheus.Registerer, counted func() bool) (*Resourc
 	return r, registry.Register(r)
 }
 
-// Set counts a resource by its present conditions, in place of those before.
+// Set counts a resource by its current conditions, in place of its previous ones.
 func (r *Resources) Set(kind, key string, now ResourceState) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -52,7 +52,7 @@ func (r *Resources) Set(kind, key string, now ResourceState) {
 	r.count(at, now, 1)
 }
 
-// Remove counts a resource no more.
+// Remove stops counting a resource.
 func (r *Resources) Remove(kind, key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

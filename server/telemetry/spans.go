@@ -10,20 +10,20 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Span is a piece of work in a trace. The zero value is one that nobody follows.
+// Span is a span of a trace. The zero value is not recorded.
 type Span struct{ span trace.Span }
 
-// Followed reports whether anything said of the span arrives anywhere.
+// Followed reports whether the span is recorded.
 func (s Span) Followed() bool { return s.span != nil && s.span.IsRecording() }
 
-// Set adds attributes. They hold no keys, no secrets and no numbers of payers.
+// Set adds attributes. They must not hold keys, secrets or phone numbers.
 func (s Span) Set(attributes ...attribute.KeyValue) {
 	if s.span != nil {
 		s.span.SetAttributes(attributes...)
 	}
 }
 
-// Fail says why the work did not succeed, in a word that depends on no value.
+// Fail marks the span as failed. The reason is a fixed word that contains no value.
 func (s Span) Fail(why string) {
 	if s.span != nil {
 		s.span.SetStatus(codes.Error, why)
@@ -39,8 +39,8 @@ func (s Span) End() {
 
 var callers propagation.TraceContext
 
-// Serve begins the span of a request. A trace that the caller says it belongs to becomes a link, not a parent: who calls does not decide
-// what is sampled here.
+// Serve begins the span of a request. The trace of the caller becomes a link, not the parent: the caller must not decide what is sampled
+// here.
 func (t *Tracing) Serve(r *http.Request) (context.Context, Span) {
 	if t == nil {
 		return r.Context(), Span{}
@@ -72,14 +72,14 @@ func (s Span) Served(route, method, requestID string, status int) {
 	s.span.End()
 }
 
-// Describe adds what became known of the work that a context belongs to.
+// Describe adds attributes to the span of a context.
 func (t *Tracing) Describe(ctx context.Context, key, value string) {
 	if t != nil {
 		trace.SpanFromContext(ctx).SetAttributes(attribute.String(key, value))
 	}
 }
 
-// Begin begins the span of something that a process does by itself.
+// Begin begins the span of work that a process starts by itself.
 func (t *Tracing) Begin(ctx context.Context, name string, attributes ...attribute.KeyValue) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}
@@ -88,8 +88,8 @@ func (t *Tracing) Begin(ctx context.Context, name string, attributes ...attribut
 	return ctx, Span{span}
 }
 
-// Call begins the span of a request to somebody outside. Nothing of the trace is sent along: what merchants' servers get is
-// what the contract says, and no more.
+// Call begins the span of a request to another system. No trace header is sent with it: the servers of merchants get only what the
+// contract says.
 func (t *Tracing) Call(ctx context.Context, name string, attributes ...attribute.KeyValue) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}

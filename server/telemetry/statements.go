@@ -13,9 +13,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Statements makes a span of every statement that belongs to a span. It tells the statement's name and, where it failed, the
-// SQLSTATE; no value, and no text of an error, which may hold values. It returns nil where nobody follows, so that statements
-// cost nothing more.
+// Statements makes a span for every SQL statement inside a span. The span holds the name of the statement and, if it failed, the SQLSTATE.
+// It holds no value and no error text, which may contain values. Statements returns nil if tracing is off, so that statements cost nothing.
 func (t *Tracing) Statements() pgx.QueryTracer {
 	if t == nil {
 		return nil
@@ -32,7 +31,7 @@ var (
 
 type statementKey struct{}
 
-// statement is one that runs.
+// statement is a running SQL statement.
 type statement struct {
 	name  string
 	began time.Time
@@ -110,7 +109,7 @@ func failStatement(span trace.Span, err error) {
 	span.SetStatus(codes.Error, why)
 }
 
-// StatementName is the name that a statement has in the files of queries, which stands in its first line, or else its first word.
+// StatementName is the name of a generated query, from the statement's first line, or else the statement's first word.
 func StatementName(sql string) string {
 	if named, ok := strings.CutPrefix(sql, "-- name: "); ok {
 		name, _, _ := strings.Cut(named, " ")

@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Sweep is a look for work that mostly finds none. It becomes a span, with those of its statements, only if it found some:
-// a worker looks twenty times a second.
+// Sweep is one run of a sweep, which mostly finds no work. It becomes a span, with the spans of its statements, only if it found some: a
+// worker looks for work twenty times a second.
 type Sweep struct {
 	tracing *Tracing
 	began   time.Time
@@ -19,7 +19,7 @@ type Sweep struct {
 	statements []finished
 }
 
-// finished is a statement that has ended.
+// finished is an SQL statement that has ended.
 type finished struct {
 	name         string
 	began, ended time.Time
@@ -33,7 +33,7 @@ func sweepOf(ctx context.Context) *Sweep {
 	return s
 }
 
-// Sweep begins a look for work. The sweep is nil where nobody follows.
+// Sweep begins a run of a sweep. It returns a nil sweep if tracing is off.
 func (t *Tracing) Sweep(ctx context.Context) (context.Context, *Sweep) {
 	if t == nil {
 		return ctx, nil
@@ -48,7 +48,7 @@ func (s *Sweep) add(f finished) {
 	s.statements = append(s.statements, f)
 }
 
-// Found makes the sweep a span that ends now.
+// Found turns the sweep into a span that ends now.
 func (s *Sweep) Found(ctx context.Context, name string, attributes ...attribute.KeyValue) {
 	if s == nil {
 		return

@@ -17,14 +17,14 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Tracing makes spans and sends them. A nil one makes none.
+// Tracing makes spans and exports them. A nil Tracing makes none.
 type Tracing struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
 }
 
-// The variables of the OpenTelemetry specification that turn tracing on and off; all others of its OTLP exporter, sampler and
-// batches are followed as well.
+// Environment variables of the OpenTelemetry specification that turn tracing on and off. The SDK also follows those of its OTLP exporter,
+// sampler and batches.
 const (
 	variableEndpoint       = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	variableTracesEndpoint = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
@@ -36,15 +36,15 @@ const (
 	onlyProtocol = "http/protobuf"
 )
 
-// NewTracing makes what sends spans to the OTLP endpoint that the environment names. It returns nil where none is named. The
-// service is called by its role, unless OTEL_SERVICE_NAME calls it something else.
+// NewTracing makes a Tracing that exports to the OTLP endpoint in the environment. It returns nil if there is none. The service name is
+// cauri- and the role, unless OTEL_SERVICE_NAME sets another one.
 func NewTracing(ctx context.Context, role, version string) (*Tracing, error) {
 	if !tracingConfigured(os.Getenv) {
 		return nil, nil
 	}
 	for _, variable := range []string{variableTracesProtocol, variableProtocol} {
 		if protocol := os.Getenv(variable); protocol != "" && protocol != onlyProtocol {
-			return nil, fmt.Errorf("%s=%s: traces are sent by %s only; set it to that, with the endpoint's port for HTTP (usually 4318)",
+			return nil, fmt.Errorf("%s=%s: traces are exported by %s only; set this value, with the HTTP port of the endpoint (usually 4318)",
 				variable, protocol, onlyProtocol)
 		}
 	}
@@ -52,14 +52,14 @@ func NewTracing(ctx context.Context, role, version string) (*Tracing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("setting up traces: %w", err)
 	}
-	// Nothing of the command line or the environment is told, which may hold the database's password.
+	// The resource holds nothing of the command line or the environment, which may contain the password of the database.
 	described, err := resource.New(ctx, resource.WithAttributes(
 		attribute.String("service.name", "cauri-"+role), attribute.String("service.version", version),
 	), resource.WithFromEnv(), resource.WithTelemetrySDK(), resource.WithHost())
 	if err != nil {
 		return nil, fmt.Errorf("setting up traces: %w", err)
 	}
-	otel.SetErrorHandler(&complaints{})
+	otel.SetErrorHandler(&exportErrors{})
 	return newTracing(sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(described))), nil
 }
 
@@ -74,7 +74,7 @@ func tracingConfigured(getenv func(string) string) bool {
 	return getenv(variableEndpoint) != "" || getenv(variableTracesEndpoint) != ""
 }
 
-// Close sends what was not sent yet.
+// Close exports the spans that were not exported yet.
 func (t *Tracing) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -82,14 +82,14 @@ func (t *Tracing) Close(ctx context.Context) error {
 	return t.provider.Shutdown(ctx)
 }
 
-// complaints logs what goes wrong with sending, at most once a minute: traces are lost then, and nothing else.
-type complaints struct{ last atomic.Int64 }
+// exportErrors logs errors of the export, at most one a minute. Only traces are lost.
+type exportErrors struct{ last atomic.Int64 }
 
 // Handle implements [otel.ErrorHandler].
-func (c *complaints) Handle(err error) {
+func (c *exportErrors) Handle(err error) {
 	now := time.Now().Unix()
 	last := c.last.Load()
 	if now-last >= 60 && c.last.CompareAndSwap(last, now) {
-		slog.Warn("traces could not be sent", "error", err)
+		slog.Warn("cannot export traces", "error", err)
 	}
 }

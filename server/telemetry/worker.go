@@ -12,14 +12,14 @@ const (
 	DeliveryRetried      = "retry"     // the event will be sent again
 	DeliveryFailed       = "failed"    // the event's retries are used up
 	DeliveryUnsendable   = "unsendable"
-	DeliveryLost         = "lost"       // the attempt outlasted its lease, and another worker decides
-	DeliveryUnrecorded   = "unrecorded" // the database was away; the event will be sent again
+	DeliveryLost         = "lost"       // the attempt took longer than its lease, and another worker has the event
+	DeliveryUnrecorded   = "unrecorded" // the database was unavailable; the event will be sent again
 )
 
 var (
-	// lagBuckets are the limits in seconds of how late something is.
+	// lagBuckets are the histogram buckets for lag, in seconds.
 	lagBuckets = []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800}
-	// attemptBuckets go up to the time limit of an attempt.
+	// attemptBuckets are the histogram buckets for the duration of an attempt, in seconds, up to its timeout.
 	attemptBuckets = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 )
 
@@ -86,7 +86,8 @@ func NewWorker(registry prometheus.Registerer) *Worker {
 		}, []string{"sweep"}),
 		alone: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cauri_worker_sandbox_failures_total",
-			Help: "Failures of a sweep in one sandbox alone, by sweep. The sweep skips the sandbox for a while; the status of its resource says why.",
+			Help: "Failures of a sweep in one sandbox alone, by sweep. " +
+				"The sweep skips the sandbox for a while; the status of its resource says why.",
 		}, []string{"sweep"}),
 	}
 	for _, result := range []string{DeliveryAcknowledged, DeliveryRetried, DeliveryFailed, DeliveryUnsendable, DeliveryLost,
@@ -101,7 +102,7 @@ func NewWorker(registry prometheus.Registerer) *Worker {
 	return w
 }
 
-// Attempt is what one delivery attempt came to.
+// Attempt is the result of a delivery attempt.
 type Attempt struct {
 	Result   string // one of the results above
 	Reason   string // the kind of failure, from a fixed set; empty where it was acknowledged
@@ -127,16 +128,16 @@ func (w *Worker) Attempted(a Attempt) {
 	}
 }
 
-// Settled counts a transaction that was given its outcome so long after it was due.
-func (w *Worker) Settled(status string, late time.Duration) {
+// Settled counts a settled transaction. The lag is the time since it was due.
+func (w *Worker) Settled(status string, lag time.Duration) {
 	if w == nil {
 		return
 	}
 	w.settled.WithLabelValues(status).Inc()
-	w.settleLag.Observe(max(0, late).Seconds())
+	w.settleLag.Observe(max(0, lag).Seconds())
 }
 
-// Batch counts a database transaction that settled something, and the transactions whose payer had not answered yet.
+// Batch counts a database transaction that settled payments, and the payments whose payer had not answered yet.
 func (w *Worker) Batch(parked int) {
 	if w == nil {
 		return
@@ -154,7 +155,7 @@ func (w *Worker) Forwarded(operator, status string, took time.Duration) {
 	w.exchanges.WithLabelValues(operator).Observe(took.Seconds())
 }
 
-// Removed counts rows that were removed for their age.
+// Removed counts rows that were removed because their retention time was over.
 func (w *Worker) Removed(kind string, rows int) {
 	if w != nil && rows > 0 {
 		w.removed.WithLabelValues(kind).Add(float64(rows))
@@ -168,7 +169,7 @@ func (w *Worker) SandboxFailed(sweep string) {
 	}
 }
 
-// SweepFailed counts a sweep that will be tried again.
+// SweepFailed counts a failed run of a sweep, which will be retried.
 func (w *Worker) SweepFailed(sweep string) {
 	if w != nil {
 		w.sweeps.WithLabelValues(sweep).Inc()

@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// EventID is the id of a transaction's event, evt_<code>. A transaction has one event and lends it its code.
+// EventID is the id of the event of a transaction, evt_<code>. A transaction has one event, with the same code.
 func EventID(id payments.ID) string { return eventPrefix + id.Code() }
 
 const eventPrefix = "evt_"
@@ -24,7 +24,7 @@ func ParseEventID(text string) (payments.ID, error) {
 	return payments.ParseCode(code)
 }
 
-// body is the body of every event, in the order of the contract. What is unset is null.
+// body is the body of every event, in the order of the contract. Missing values are null.
 type body struct {
 	Event                 string          `json:"event"`
 	TxID                  string          `json:"tx_id"`
@@ -56,7 +56,8 @@ type body struct {
 	Raw                   json.RawMessage `json:"raw"`
 }
 
-// Body builds the body of the event of a terminal transaction. raw is the operator-native payload, nil for none.
+// Body builds the event of a terminal transaction. raw is the operator's payload, nil for none. It returns an error for a pending
+// transaction.
 func Body(organizationID string, t *payments.Transaction, raw json.RawMessage) ([]byte, error) {
 	if !t.Status.Terminal() || t.CompletedAt == nil {
 		return nil, fmt.Errorf("%s is %s: only a terminal transaction has an event", t.ID, t.Status)
@@ -81,12 +82,12 @@ func Body(organizationID string, t *payments.Transaction, raw json.RawMessage) (
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false) // a description is sent as it was given
+	encoder.SetEscapeHTML(false) // a description is sent unchanged
 	if err := encoder.Encode(b); err != nil {
 		return nil, fmt.Errorf("encoding the event of %s: %w", t.ID, err)
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// decimal writes an amount with two places. The currencies have none, so both are zeros.
+// decimal writes an amount with two decimal places, which are always 00: the currencies have no smaller unit.
 func decimal(amount int64) string { return strconv.FormatInt(amount, 10) + ".00" }

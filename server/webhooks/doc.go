@@ -1,4 +1,4 @@
-// Package webhooks builds, signs, sends and verifies the events that a sandbox owes its merchant.
+// Package webhooks builds, signs, sends and verifies the webhook events of sandboxes.
 package webhooks
 
 // Headers of a delivery, beside the three of the Standard Webhooks specification.
@@ -6,7 +6,7 @@ const (
 	HeaderEvent             = "X-Service-Event"
 	HeaderSignature         = "X-Service-Signature"
 	HeaderPreviousSignature = "X-Service-Signature-Previous" // by the previous secret, while a rotation is under way
-	HeaderDelivery          = "X-Service-Delivery"           // the event's id, the same for every attempt
+	HeaderDelivery          = "X-Service-Delivery"           // id of the event, the same for every attempt
 
 	HeaderStandardID        = "webhook-id"
 	HeaderStandardTimestamp = "webhook-timestamp"

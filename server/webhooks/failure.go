@@ -15,7 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/egress"
 )
 
-// ErrNoAnswer is the result of an attempt that was given up.
+// ErrNoAnswer is the error of an attempt that timed out.
 type ErrNoAnswer struct{ Within time.Duration }
 
 func (e ErrNoAnswer) Error() string { return fmt.Sprintf("no answer within %s", e.Within) }
@@ -29,8 +29,8 @@ func (e errForbiddenReceiver) Error() string {
 
 func (e errForbiddenReceiver) Unwrap() error { return e.ErrForbidden }
 
-// Kind names the kind of failure of an attempt, one of a fixed set, for counting: it holds nothing of the receiver. It is empty for
-// one that was acknowledged.
+// Kind is the kind of failure of an attempt, one of a fixed set, for metrics: it holds nothing about the receiver. It is empty if the
+// attempt was acknowledged.
 func (r Result) Kind() string {
 	switch {
 	case r.Err == nil:

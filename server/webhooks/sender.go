@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// AttemptTimeout bounds an attempt in all: name, connection, answer.
+	// AttemptTimeout bounds a whole attempt: name resolution, connection and response.
 	AttemptTimeout = 10 * time.Second
-	// keptBody is how much of an answer is kept.
+	// keptBody is how many bytes of a response body are kept.
 	keptBody = 4 << 10
-	// idlePerHost is how many connections to a receiver are kept for the next events: as many as a worker has attempts at one time, since
-	// the sandboxes of a team often send to one receiver.
+	// idlePerHost is how many idle connections to a receiver are kept for the next events: as many as a worker has attempts at one time,
+	// because the sandboxes of a team often send to one receiver.
 	idlePerHost = 512
 )
 
@@ -33,8 +33,8 @@ type Sender struct {
 	now       func() time.Time
 }
 
-// NewSender makes a sender that connects only where the guard lets it. The version goes into its User-Agent. The clock now measures
-// how long attempts take, and dates deliveries that bring no time.
+// NewSender makes a sender that connects only where the guard allows it. The version is part of its User-Agent. The clock now measures how
+// long attempts take, and dates deliveries without a time.
 func NewSender(guard egress.Guard, version string, now func() time.Time) *Sender {
 	return &Sender{
 		client:    guard.Client(egress.ClientOptions{Timeout: AttemptTimeout, Idle: 1024, IdlePerHost: idlePerHost}),
@@ -43,25 +43,25 @@ func NewSender(guard egress.Guard, version string, now func() time.Time) *Sender
 	}
 }
 
-// Delivery is an event on its way.
+// Delivery is an event with what is needed to send it.
 type Delivery struct {
 	URL      string
 	Secret   string
-	Previous []string    // secrets that sign too while a rotation is under way, the most recent first
+	Previous []string    // secrets that also sign during a rotation, the most recent first
 	ID       payments.ID // of the transaction
 	Type     payments.Type
 	Body     []byte
-	At       time.Time // by a clock that is right; zero: by the sender's
+	At       time.Time // by the clock of the database; zero: by the clock of the sender
 }
 
-// Result is what an attempt came to. Err is nil if and only if the receiver acknowledged the event.
+// Result is the result of an attempt. Err is nil if and only if the receiver acknowledged the event.
 type Result struct {
 	StartedAt  time.Time
 	Duration   time.Duration
-	Status     int           // 0: no answer came
-	Body       []byte        // the first 4 KiB of the answer
-	RetryAfter time.Duration // what a 429 or 503 asked for, 0 for nothing
-	Err        error         // never holds the secret, nor a password in the URL
+	Status     int           // HTTP status; 0: no response
+	Body       []byte        // first 4 KiB of the response
+	RetryAfter time.Duration // from a 429 or 503; 0 for none
+	Err        error         // never contains the secret or a password of the URL
 }
 
 // Send makes one attempt.
@@ -89,8 +89,8 @@ func (s *Sender) attempt(ctx context.Context, d Delivery, r *Result) {
 	}
 	defer func() { _ = response.Body.Close() }()
 	r.Status = response.StatusCode
-	// The status decides; a body that breaks off or drags on does not undo it. What follows a change of protocols is not a
-	// body but the bare connection, which no timeout ends.
+	// Only the status counts, also if the body breaks off or does not end. After a change of protocols there is no body but the bare
+	// connection, which no timeout ends.
 	if r.Status != http.StatusSwitchingProtocols {
 		r.Body, _ = io.ReadAll(io.LimitReader(response.Body, keptBody))
 	}
@@ -123,7 +123,7 @@ func (s *Sender) request(ctx context.Context, d Delivery) (*http.Request, error)
 	return request, nil
 }
 
-// reason says why no answer came, without the URL, which may hold a password.
+// reason says why there is no response, without the URL, which may contain a password.
 func reason(err error) error {
 	var forbidden egress.ErrForbidden
 	if errors.As(err, &forbidden) {

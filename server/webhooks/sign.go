@@ -15,21 +15,19 @@ import (
 // SecretPrefix is how a signing secret of the Standard Webhooks form begins.
 const SecretPrefix = "whsec_"
 
-// Signature is the value of X-Service-Signature: the HMAC-SHA256 of the body, keyed by the secret's own bytes as the user
-// sees them.
+// Signature is the value of X-Service-Signature: the HMAC-SHA256 of the body. The key is the text of the secret as the user sees it.
 func Signature(secret string, body []byte) string {
 	return "sha256=" + hex.EncodeToString(mac([]byte(secret), body))
 }
 
-// StandardSignature is the value of webhook-signature for one secret, as the Standard Webhooks specification 1.0 has it. Its
-// key is what stands behind whsec_ in base64; a secret of another form is the key itself.
+// StandardSignature is the value of webhook-signature for one secret, by the Standard Webhooks specification 1.0. The key is the base64
+// text after whsec_, decoded; a secret of another form is the key itself.
 func StandardSignature(secret, id string, at time.Time, body []byte) string {
 	signed := append([]byte(id+"."+strconv.FormatInt(at.Unix(), 10)+"."), body...)
 	return "v1," + base64.StdEncoding.EncodeToString(mac(standardKey(secret), signed))
 }
 
-// StandardSignatures is the value of webhook-signature while previous secrets still sign beside the present one, the present one
-// first.
+// StandardSignatures is the value of webhook-signature while previous secrets still sign. The signature of the current secret is first.
 func StandardSignatures(secret string, previous []string, id string, at time.Time, body []byte) string {
 	signatures := StandardSignature(secret, id, at, body)
 	for _, one := range previous {
@@ -60,22 +58,22 @@ var (
 	ErrBadTimestamp         = errors.New(HeaderStandardTimestamp + " is missing or more than five minutes away")
 )
 
-// tolerance is how far the timestamp of a delivery may be away, against replays.
+// tolerance is the largest difference between the timestamp of a delivery and now, against replays.
 const tolerance = 5 * time.Minute
 
-// Verify checks the signatures of a delivery as its receiver should: over the exact bytes that arrived, in constant time, before
-// anything is parsed. Without a secret it refuses everything.
+// Verify checks the signatures of a delivery as its receiver should: over the exact bytes that arrived, in constant time, before it parses
+// anything. Without a secret it refuses everything. It returns [ErrBadSignature], [ErrBadStandardSignature] or [ErrBadTimestamp].
 //
-// While a rotation of the secret is under way, the previous secret signs too: in X-Service-Signature-Previous, and as one more
-// signature in webhook-signature. A delivery is accepted if both kinds of signature match the secret that the receiver has. Secrets
-// before that one sign in webhook-signature alone, which covers the body too.
+// During a rotation of the secret the previous secret signs too: in X-Service-Signature-Previous, and as one more signature in
+// webhook-signature. Verify accepts a delivery if both kinds of signature match the secret of the receiver. Older secrets sign only in
+// webhook-signature, which covers the body too.
 func Verify(header http.Header, body []byte, secret string, now time.Time) error {
 	if secret == "" {
 		return ErrBadSignature
 	}
 	signature := []byte(Signature(secret, body))
 	standard := strings.Fields(header.Get(HeaderStandardSignature))
-	older := len(standard) > 2 // than the previous one are secrets that sign
+	older := len(standard) > 2 // a secret older than the previous one signs too
 	if !older && !hmac.Equal([]byte(header.Get(HeaderSignature)), signature) &&
 		!hmac.Equal([]byte(header.Get(HeaderPreviousSignature)), signature) {
 		return ErrBadSignature
