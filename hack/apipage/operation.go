@@ -49,7 +49,7 @@ func newPageOperation(o apidoc.Operation) pageOperation {
 		Parameters: parameterFields(described.Parameters), Answers: pageAnswers(described), Errors: pageErrors(described),
 	}
 	if o.Body != nil {
-		p.Body = &pageBody{Optional: o.BodyOptional, Fields: schemaFields(o.Body.Schema)}
+		p.Body = &pageBody{Optional: o.BodyOptional, Fields: schemaFields(o.Body)}
 	}
 	for _, e := range o.Examples {
 		p.Examples = append(p.Examples, pageExample{

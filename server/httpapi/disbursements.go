@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -25,15 +26,21 @@ func (s *Server) createDisbursement(w http.ResponseWriter, r *http.Request) (ans
 }
 
 // disburse records a disbursement, or finds the one that the same request made before.
-func (s *Server) disburse(ctx context.Context, who session, body wire.Fields) (made recorded, replayed bool, err error) {
-	asked := newIntent(payments.Disbursement, body, "")
+func (s *Server) disburse(ctx context.Context, who session, body *wire.DisbursementRequest) (made recorded, replayed bool, err error) {
+	asked := newIntent(payments.Disbursement, body.Reference, func(reference string) []byte {
+		sent := *body
+		sent.Reference = reference
+		return wire.CreateDisbursement.Hash(payments.Disbursement, "", &sent)
+	})
 	return s.once(ctx, who, asked, func(ctx context.Context, sandbox *store.Sandbox) (recorded, error) {
-		return s.tryDisburse(ctx, sandbox, asked)
+		return s.tryDisburse(ctx, sandbox, body, asked)
 	})
 }
 
-func (s *Server) tryDisburse(ctx context.Context, sandbox *store.Sandbox, asked *intent) (recorded, error) {
-	n, err := s.decideDisbursement(sandbox, asked)
+func (s *Server) tryDisburse(
+	ctx context.Context, sandbox *store.Sandbox, body *wire.DisbursementRequest, asked *intent,
+) (recorded, error) {
+	n, err := s.decideDisbursement(sandbox, body, asked)
 	if err != nil {
 		return recorded{}, err
 	}
@@ -47,26 +54,28 @@ func (s *Server) tryDisburse(ctx context.Context, sandbox *store.Sandbox, asked 
 
 // decideDisbursement checks a disbursement against the sandbox's configuration. What becomes of it, its recipient and the float
 // decide when it is recorded.
-func (s *Server) decideDisbursement(sandbox *store.Sandbox, asked *intent) (*store.NewDisbursement, error) {
-	body := asked.body
-	market := store.Market{Operator: payments.Operator(body.Text("operator")), Country: payments.Country(body.Text("country"))}
-	environment, err := environmentFor(sandbox, market, body)
+func (s *Server) decideDisbursement(
+	sandbox *store.Sandbox, body *wire.DisbursementRequest, asked *intent,
+) (*store.NewDisbursement, error) {
+	market := store.Market{Operator: payments.Operator(body.Operator), Country: payments.Country(body.Country)}
+	environment, err := environmentFor(sandbox, market, body.Application, body.Currency)
 	if err != nil {
 		return nil, err
 	}
-	t := s.described(payments.Disbursement, body)
-	if t.ID, err = payments.NewID(s.now(), s.random); err != nil {
+	id, err := payments.NewID(s.now(), s.random)
+	if err != nil {
 		return nil, err
 	}
-	if t.Reference, err = s.referenceFor(asked, payments.OwnOrigin, payments.OpDisbursement); err != nil {
+	reference, err := s.referenceFor(asked, payments.OwnOrigin, payments.OpDisbursement)
+	if err != nil {
 		return nil, err
 	}
-	if t.OrderRef == "" {
-		t.OrderRef = t.Reference
+	t := payments.Transaction{
+		ID: id, Type: payments.Disbursement, Status: payments.Success, Reference: reference, OrderRef: cmp.Or(body.OrderRef, reference),
+		OrderURL: body.OrderURL, URLProtected: isTrue(body.IsURLProtected), Store: body.Application, Description: body.Description,
+		EnvironmentID: environment.ID, Operator: market.Operator, Country: market.Country, Currency: body.Currency, MSISDN: body.MSISDN,
+		Amount: body.Amount, NetAmount: body.Amount, AbsorptionPct: environment.Terms.AbsorptionPct,
 	}
-	t.Status = payments.Success
-	t.EnvironmentID, t.Operator, t.Country = environment.ID, market.Operator, market.Country
-	t.NetAmount, t.AbsorptionPct = t.Amount, environment.Terms.AbsorptionPct
 	n := &store.NewDisbursement{
 		Transaction: t, Latency: s.payoutLatency(sandbox), Unknown: payments.DisbursementFacts{Policy: environment.UnknownPolicy}.Outcome(),
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 	"time"
 
@@ -17,15 +16,14 @@ import (
 // intent is a request that is to be recorded once.
 type intent struct {
 	kind      payments.Type
-	body      wire.Fields // as sent
-	parent    string      // id, of a refund
-	reference string      // empty: none was sent, and none is generated yet
+	reference string // empty: none was sent, and none is generated yet
 	generated bool
-	hash      []byte // see [RequestHash]
+	hash      []byte
+	hashWith  func(reference string) []byte // the hash of the same request, sent with a reference; see [wire.Decoder.Hash]
 }
 
-func newIntent(kind payments.Type, body wire.Fields, parent string) *intent {
-	return &intent{kind: kind, body: body, parent: parent, reference: body.Text("reference"), hash: wire.RequestHash(kind, body, parent)}
+func newIntent(kind payments.Type, reference string, hashWith func(reference string) []byte) *intent {
+	return &intent{kind: kind, reference: reference, hash: hashWith(reference), hashWith: hashWith}
 }
 
 // referenceFor is the reference of a request. One that was sent without gets one, which all its tries share. It counts as if it had
@@ -40,9 +38,7 @@ func (s *Server) referenceFor(asked *intent, origin string, op payments.Operatio
 		return "", err
 	}
 	asked.reference, asked.generated = generated.String(), true
-	sent := maps.Clone(asked.body)
-	sent["reference"] = asked.reference
-	asked.hash = wire.RequestHash(asked.kind, sent, asked.parent)
+	asked.hash = asked.hashWith(asked.reference)
 	return asked.reference, nil
 }
 

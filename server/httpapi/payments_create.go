@@ -30,12 +30,14 @@ func (s *Server) createPayment(w http.ResponseWriter, r *http.Request) (answer, 
 }
 
 // collect records a collection, or finds the one that the same request made before.
-func (s *Server) collect(ctx context.Context, who session, body wire.Fields) (made recorded, replayed bool, err error) {
-	asked := newIntent(payments.Collection, body, "")
+func (s *Server) collect(ctx context.Context, who session, body *wire.CreatePaymentRequest) (made recorded, replayed bool, err error) {
+	asked := newIntent(payments.Collection, body.Reference, func(string) []byte {
+		return wire.CreatePayment.Hash(payments.Collection, "", body)
+	})
 	return s.once(ctx, who, asked, func(ctx context.Context, sandbox *store.Sandbox) (recorded, error) {
-		made, err := s.tryCollect(ctx, sandbox, asked, true)
+		made, err := s.tryCollect(ctx, sandbox, body, asked.hash, true)
 		if errors.Is(err, store.ErrMarketKnown) {
-			made, err = s.tryCollect(ctx, sandbox, asked, false)
+			made, err = s.tryCollect(ctx, sandbox, body, asked.hash, false)
 		}
 		return made, err
 	})
@@ -43,12 +45,14 @@ func (s *Server) collect(ctx context.Context, who session, body wire.Fields) (ma
 
 // tryCollect decides the outcome of a collection by one state of the configuration, and records it. A market that it may presume
 // can turn out to be another one: [store.ErrMarketKnown].
-func (s *Server) tryCollect(ctx context.Context, sandbox *store.Sandbox, asked *intent, presume bool) (recorded, error) {
-	n, err := s.decideCollection(ctx, sandbox, asked.body, presume)
+func (s *Server) tryCollect(
+	ctx context.Context, sandbox *store.Sandbox, body *wire.CreatePaymentRequest, hash []byte, presume bool,
+) (recorded, error) {
+	n, err := s.decideCollection(ctx, sandbox, body, presume)
 	if err != nil {
 		return recorded{}, err
 	}
-	n.Decided = store.Decided{RequestHash: asked.hash, ConfigVersion: sandbox.ConfigVersion}
+	n.Decided = store.Decided{RequestHash: hash, ConfigVersion: sandbox.ConfigVersion}
 	begun := s.now() // before the database's clock says when its event is due, so that no event precedes its answer
 	if err := s.store.CreateCollection(ctx, sandbox.Tenant, n); err != nil {
 		return recorded{}, err
@@ -62,26 +66,28 @@ func (s *Server) tryCollect(ctx context.Context, sandbox *store.Sandbox, asked *
 
 // decideCollection checks a collection against the sandbox's configuration and decides its outcome, or the outcomes between which
 // its payer decides.
-func (s *Server) decideCollection(ctx context.Context, sandbox *store.Sandbox, body wire.Fields, presume bool) (*store.NewCollection, error) {
-	scenario := payments.Scenario(body.Text("scenario"))
+func (s *Server) decideCollection(
+	ctx context.Context, sandbox *store.Sandbox, body *wire.CreatePaymentRequest, presume bool,
+) (*store.NewCollection, error) {
+	scenario := payments.Scenario(body.Scenario)
 	market, presumed, err := s.marketOf(ctx, sandbox, body, presume && scenario == "")
 	if err != nil {
 		return nil, err
 	}
-	environment, err := environmentFor(sandbox, market, body)
+	environment, err := environmentFor(sandbox, market, body.Application, body.Currency)
 	if err != nil {
 		return nil, err
 	}
-	split := environment.Terms.SplitCommission(body.Integer("amount"))
-	t := s.described(payments.Collection, body)
-	if t.ID, err = payments.NewID(s.now(), s.random); err != nil {
+	id, err := payments.NewID(s.now(), s.random)
+	if err != nil {
 		return nil, err
 	}
-	t.Scenario = scenario
-	t.EnvironmentID, t.Operator, t.Country = environment.ID, market.Operator, market.Country
-	t.Commission, t.NetAmount, t.AbsorptionPct = split.Commission, split.NetAmount, environment.Terms.AbsorptionPct
-	if t.OrderRef == "" {
-		t.OrderRef = t.Reference
+	split := environment.Terms.SplitCommission(body.Amount)
+	t := payments.Transaction{
+		ID: id, Type: payments.Collection, Scenario: scenario, Reference: body.Reference, OrderRef: cmp.Or(body.OrderRef, body.Reference),
+		OrderURL: body.OrderURL, URLProtected: isTrue(body.IsURLProtected), Store: body.Application, Description: body.Description,
+		EnvironmentID: environment.ID, Operator: market.Operator, Country: market.Country, Currency: body.Currency, MSISDN: body.MSISDN,
+		Amount: body.Amount, Commission: split.Commission, NetAmount: split.NetAmount, AbsorptionPct: environment.Terms.AbsorptionPct,
 	}
 	n := &store.NewCollection{Transaction: t, Presumed: presumed, ExpireAfter: sandbox.PendingTimeout}
 	facts := payments.CollectionFacts{
@@ -107,35 +113,30 @@ func (s *Server) outcomesOf(facts payments.CollectionFacts, sandbox *store.Sandb
 	return &outcomes
 }
 
-// described is a transaction with all that its request says of itself.
-func (s *Server) described(kind payments.Type, body wire.Fields) payments.Transaction {
-	return payments.Transaction{
-		Type: kind, Reference: body.Text("reference"), OrderRef: body.Text("order_ref"), OrderURL: body.OptionalText("order_url"),
-		URLProtected: body.Boolean("is_url_protected"), Store: body.Text("application"), Description: body.OptionalText("description"),
-		Currency: body.Text("currency"), MSISDN: body.Text("msisdn"), Amount: body.Integer("amount"),
-	}
-}
+func isTrue(b *bool) bool { return b != nil && *b }
 
 // marketOf finds out which operator and country a request means: what it says, else what the registered SIM says, else what
 // the number's prefix says. The SIM is not looked up if the market can be presumed from the prefix: whoever records the request
 // then sees to it that the registry does not know better.
-func (s *Server) marketOf(ctx context.Context, sandbox *store.Sandbox, body wire.Fields, presume bool) (market store.Market, presumed bool, err error) {
-	market = store.Market{Operator: payments.Operator(body.Text("operator")), Country: payments.Country(body.Text("country"))}
+func (s *Server) marketOf(
+	ctx context.Context, sandbox *store.Sandbox, body *wire.CreatePaymentRequest, presume bool,
+) (market store.Market, presumed bool, err error) {
+	market = store.Market{Operator: payments.Operator(body.Operator), Country: payments.Country(body.Country)}
 	if market.Operator != "" && market.Country != "" {
 		return market, false, nil
 	}
-	operator, country, _ := operators.Detect(body.Text("msisdn"))
+	operator, country, _ := operators.Detect(body.MSISDN)
 	market.Operator, market.Country = cmp.Or(market.Operator, operator), cmp.Or(market.Country, country)
-	if _, err := environmentFor(sandbox, market, body); presume && err == nil {
+	if _, err := environmentFor(sandbox, market, body.Application, body.Currency); presume && err == nil {
 		return market, true, nil
 	}
-	sim, err := s.store.FindSIM(ctx, sandbox.Tenant, body.Text("msisdn"))
+	sim, err := s.store.FindSIM(ctx, sandbox.Tenant, body.MSISDN)
 	if err != nil {
 		return market, false, err
 	}
 	if sim != nil {
-		market.Operator = cmp.Or(payments.Operator(body.Text("operator")), sim.Operator)
-		market.Country = cmp.Or(payments.Country(body.Text("country")), sim.Country)
+		market.Operator = cmp.Or(payments.Operator(body.Operator), sim.Operator)
+		market.Country = cmp.Or(payments.Country(body.Country), sim.Country)
 	}
 	return market, false, undetected(market)
 }
@@ -156,15 +157,15 @@ func undetected(market store.Market) error {
 }
 
 // environmentFor finds the environment that a request is made in, after its store.
-func environmentFor(sandbox *store.Sandbox, market store.Market, body wire.Fields) (store.Environment, error) {
-	if slug := body.Text("application"); !sandbox.Stores[slug] {
-		return store.Environment{}, wire.NotFound(fmt.Sprintf("There is no store %q in this sandbox; application has to be the slug of one.", slug))
+func environmentFor(sandbox *store.Sandbox, market store.Market, application, currency string) (store.Environment, error) {
+	if !sandbox.Stores[application] {
+		return store.Environment{}, wire.NotFound(fmt.Sprintf("There is no store %q in this sandbox; application has to be the slug of one.", application))
 	}
 	environment, found := sandbox.Environments[market]
 	if !found || !environment.Enabled {
 		return environment, wire.EnvironmentNotFound("This sandbox has no enabled environment for the operator %s in %s.", market.Operator, market.Country)
 	}
-	if payments.CanonicalCurrency(body.Text("currency")) != environment.Currency {
+	if payments.CanonicalCurrency(currency) != environment.Currency {
 		return environment, wire.InvalidField("currency", fmt.Sprintf("has to be %s, the currency of %s", environment.Currency, market.Country))
 	}
 	return environment, nil

@@ -28,18 +28,21 @@ func (s *Server) createRefund(w http.ResponseWriter, r *http.Request) (answer, e
 }
 
 // refund records a refund, or finds the one that the same request made before.
-func (s *Server) refund(ctx context.Context, who session, parent payments.ID, body wire.Fields) (made recorded, replayed bool, err error) {
-	asked := newIntent(payments.Refund, body, parent.String())
+func (s *Server) refund(ctx context.Context, who session, parent payments.ID, body *wire.RefundRequest) (made recorded, replayed bool, err error) {
+	asked := newIntent(payments.Refund, body.Reference, func(reference string) []byte {
+		sent := *body
+		sent.Reference = reference
+		return wire.CreateRefund.Hash(payments.Refund, parent.String(), &sent)
+	})
 	return s.once(ctx, who, asked, func(ctx context.Context, sandbox *store.Sandbox) (recorded, error) {
-		return s.tryRefund(ctx, sandbox, parent, asked)
+		return s.tryRefund(ctx, sandbox, parent, body.Amount, asked)
 	})
 }
 
-func (s *Server) tryRefund(ctx context.Context, sandbox *store.Sandbox, parentID payments.ID, asked *intent) (recorded, error) {
-	n := store.NewRefund{ParentID: parentID, Latency: s.payoutLatency(sandbox)}
-	if amount, given := asked.body["amount"].(int64); given {
-		n.Amount = &amount
-	}
+func (s *Server) tryRefund(
+	ctx context.Context, sandbox *store.Sandbox, parentID payments.ID, amount *int64, asked *intent,
+) (recorded, error) {
+	n := store.NewRefund{ParentID: parentID, Amount: amount, Latency: s.payoutLatency(sandbox)}
 	parent, err := s.store.GetTransaction(ctx, sandbox.Tenant, parentID)
 	if err == nil {
 		err = parent.CheckRefund(n.Amount)

@@ -27,15 +27,24 @@ const hashesFile = "testdata/request_hashes.json"
 var hashHandlers = map[string]func(w http.ResponseWriter, r *http.Request) ([]byte, error){
 	"/v1/payments": func(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		body, err := wire.CreatePayment.Decode(w, r)
-		return wire.RequestHash(payments.Collection, body, ""), err
+		if err != nil {
+			return nil, err
+		}
+		return wire.CreatePayment.Hash(payments.Collection, "", body), nil
 	},
 	"/v1/payments/{id}/refund": func(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		body, err := wire.CreateRefund.DecodeOptional(w, r)
-		return wire.RequestHash(payments.Refund, body, chi.URLParam(r, "id")), err
+		if err != nil {
+			return nil, err
+		}
+		return wire.CreateRefund.Hash(payments.Refund, chi.URLParam(r, "id"), body), nil
 	},
 	"/v1/disbursements": func(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		body, err := wire.CreateDisbursement.Decode(w, r)
-		return wire.RequestHash(payments.Disbursement, body, ""), err
+		if err != nil {
+			return nil, err
+		}
+		return wire.CreateDisbursement.Hash(payments.Disbursement, "", body), nil
 	},
 }
 

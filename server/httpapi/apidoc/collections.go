@@ -23,7 +23,7 @@ var CreatePayment = Operation{
 		"`INSUFFICIENT_FUNDS`; any other is `PENDING` until its holder answers.\n\n" +
 		"A final outcome is answered after the operator's simulated latency, a pending one at once. The final status of a pending " +
 		"payment comes by webhook, and stands in the payment.",
-	Body: &wire.CreatePayment,
+	Body: wire.CreatePayment.Schema,
 	answers: []described{
 		{http.StatusCreated, "The payment was recorded, whatever its outcome: see `status`.", paymentSchema, []string{"Location"}},
 		{http.StatusOK, "The same request was made before; this is its payment as it stands now.", paymentSchema, []string{"Idempotent-Replayed"}},

@@ -17,7 +17,7 @@ type Operation struct {
 	Description      string // paragraphs of plain text, with `code` in backticks
 	Open             bool   // needs no key
 	Parameters       []*huma.Param
-	Body             *wire.RequestSchema // nil: there is none
+	Body             *huma.Schema // nil: there is none
 	BodyOptional     bool
 	answers          []described
 	errors           []string // codes, beside those of every route of its kind
@@ -64,7 +64,7 @@ func (o Operation) Describe() *huma.Operation {
 	d.Parameters = append(d.Parameters, &huma.Param{Ref: "#/components/parameters/" + wire.RequestIDHeader})
 	if o.Body != nil {
 		d.RequestBody = &huma.RequestBody{Required: !o.BodyOptional, Content: map[string]*huma.MediaType{
-			MediaJSON: {Schema: componentOf(o.Body.Schema), Examples: o.requestExamples()},
+			MediaJSON: {Schema: componentOf(o.Body), Examples: o.requestExamples()},
 		}}
 	}
 	for _, a := range o.answers {

@@ -16,7 +16,7 @@ var CreateRefund = Operation{
 		"With too little float the refund is recorded with `INSUFFICIENT_FUNDS` and no money moves. The payment keeps its status; its " +
 		"`refundedAmount` and `refundableAmount` change.",
 	Parameters: []*huma.Param{transactionIDParameter},
-	Body:       &wire.CreateRefund, BodyOptional: true,
+	Body:       wire.CreateRefund.Schema, BodyOptional: true,
 	answers: []described{
 		{http.StatusCreated, "The refund was recorded: see `status`.", paymentSchema, []string{"Location"}},
 		{http.StatusOK, "The same request was made before; this is its refund as it stands now.", paymentSchema, []string{"Idempotent-Replayed"}},
@@ -50,7 +50,7 @@ var CreateDisbursement = Operation{
 		"where the environment passes unknown numbers through); then the float: `INSUFFICIENT_FUNDS` if it is below the amount.\n\n" +
 		"A disbursement is a transaction like any other: read it at `GET /v1/payments/{id}`, list it with `type=disbursement`. It has no parent " +
 		"to inherit from: send the `order_ref` of its order.",
-	Body: &wire.CreateDisbursement,
+	Body: wire.CreateDisbursement.Schema,
 	answers: []described{{
 		http.StatusOK, "The disbursement was recorded, whatever its outcome: see `status`. `idempotent` tells whether that was before this request.",
 		payoutSchema, []string{"Idempotent-Replayed", "Location"},

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -25,44 +26,43 @@ func init() {
 	huma.ValidateStrictCasing = true
 }
 
-// RequestSchema is the JSON schema of a request body. The same schema stands in the API's description.
-type RequestSchema struct {
-	registry huma.Registry
-	Schema   *huma.Schema
+// Decoder reads the bodies of one kind of request: T is a struct with a tag json on each field. A field that is null or left out is zero.
+// That has to differ from whatever may be sent for the field: a field whose schema allows its zero value is a pointer.
+type Decoder[T any] struct {
+	Schema *huma.Schema // also in the API's description
+	fields []field      // by name
 }
 
-// schemaFor derives the schema of a body from its struct and tags.
-func schemaFor[T any]() RequestSchema {
-	return RequestSchema{Schemas, Schemas.Schema(reflect.TypeFor[T](), false, "")}
+// field is a field of a request.
+type field struct {
+	name     string
+	index    int // in the struct
+	schema   *huma.Schema
+	required bool
+	example  string // what a message ends with; empty for none
 }
 
-// Fields is a request body: its known fields, all valid by the schema. A field that was null or left out is not there.
-type Fields map[string]any
-
-func (f Fields) Text(name string) string {
-	s, _ := f[name].(string)
-	return s
-}
-
-func (f Fields) OptionalText(name string) *string {
-	if s, ok := f[name].(string); ok {
-		return &s
+func newDecoder[T any]() *Decoder[T] {
+	t := reflect.TypeFor[T]()
+	d := &Decoder[T]{Schema: Schemas.Schema(t, false, "")}
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		schema := d.Schema.Properties[name]
+		if schema == nil {
+			continue
+		}
+		f := field{name: name, index: i, schema: schema, required: slices.Contains(d.Schema.Required, name)}
+		if len(schema.Examples) > 0 {
+			f.example = fmt.Sprintf(", for example %v", schema.Examples[0])
+		}
+		d.fields = append(d.fields, f)
 	}
-	return nil
-}
-
-func (f Fields) Integer(name string) int64 {
-	n, _ := f[name].(int64)
-	return n
-}
-
-func (f Fields) Boolean(name string) bool {
-	b, _ := f[name].(bool)
-	return b
+	slices.SortFunc(d.fields, func(a, b field) int { return strings.Compare(a.name, b.name) })
+	return d
 }
 
 // Decode reads a request's body and checks it. Its errors are of type [*Error] and name every wrong field at once.
-func (q RequestSchema) Decode(w http.ResponseWriter, r *http.Request) (Fields, error) {
+func (d *Decoder[T]) Decode(w http.ResponseWriter, r *http.Request) (*T, error) {
 	if err := checkMediaType(r); err != nil {
 		return nil, err
 	}
@@ -70,22 +70,61 @@ func (q RequestSchema) Decode(w http.ResponseWriter, r *http.Request) (Fields, e
 	if err != nil {
 		return nil, err
 	}
-	return q.parse(text)
+	return d.parse(text)
 }
 
-// DecodeOptional is decode for a body that may be left out. That a chunked one is empty shows only at its end.
-func (q RequestSchema) DecodeOptional(w http.ResponseWriter, r *http.Request) (Fields, error) {
+// DecodeOptional is Decode for a body that may be left out. That a chunked one is empty shows only at its end.
+func (d *Decoder[T]) DecodeOptional(w http.ResponseWriter, r *http.Request) (*T, error) {
 	text, err := readBody(w, r)
 	if err != nil {
 		return nil, err
 	}
 	if len(text) == 0 {
-		return Fields{}, nil
+		return new(T), nil
 	}
 	if err := checkMediaType(r); err != nil {
 		return nil, err
 	}
-	return q.parse(text)
+	return d.parse(text)
+}
+
+// parse reads the text of a body and checks it.
+func (d *Decoder[T]) parse(text []byte) (*T, error) {
+	sent, err := parseObject(text)
+	if err != nil {
+		return nil, err
+	}
+	body, wrong, check := new(T), FieldErrors{}, newValidation()
+	into := reflect.ValueOf(body).Elem()
+	for i := range d.fields {
+		f := &d.fields[i]
+		value := sent[f.name]
+		switch {
+		case value == nil && f.required:
+			wrong[f.name] = []string{"is required" + f.example}
+		case value == nil:
+		default:
+			if problems := check.problems(f, value); len(problems) > 0 {
+				wrong[f.name] = problems
+			} else {
+				f.set(into, value)
+			}
+		}
+	}
+	if len(wrong) > 0 {
+		return nil, InvalidBody(wrong)
+	}
+	return body, nil
+}
+
+// set sets the field of a struct to a value that is valid, and so of the field's type.
+func (f *field) set(into reflect.Value, value any) {
+	target := into.Field(f.index)
+	if target.Kind() == reflect.Pointer {
+		target.Set(reflect.New(target.Type().Elem()))
+		target = target.Elem()
+	}
+	target.Set(reflect.ValueOf(value))
 }
 
 func checkMediaType(r *http.Request) error {
@@ -94,24 +133,6 @@ func checkMediaType(r *http.Request) error {
 			Message: "Send the body as JSON with the header Content-Type: application/json."}
 	}
 	return nil
-}
-
-// parse reads the text of a body and checks it.
-func (q RequestSchema) parse(text []byte) (Fields, error) {
-	object, err := parseObject(text)
-	if err != nil {
-		return nil, err
-	}
-	known := Fields{}
-	for name := range q.Schema.Properties {
-		if value := object[name]; value != nil {
-			known[name] = value
-		}
-	}
-	if wrong := q.check(known); len(wrong) > 0 {
-		return nil, InvalidBody(wrong)
-	}
-	return known, nil
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
@@ -167,44 +188,34 @@ func integerOf(number json.Number) any {
 	return size
 }
 
-// check returns what is wrong with each field.
-func (q RequestSchema) check(body Fields) FieldErrors {
-	wrong := FieldErrors{}
-	for _, name := range q.Schema.Required {
-		if _, sent := body[name]; !sent {
-			wrong[name] = []string{"is required" + q.example(name)}
+// validation is what huma's validator needs. The fields of one request share it.
+type validation struct {
+	path   *huma.PathBuffer
+	result huma.ValidateResult
+}
+
+func newValidation() *validation { return &validation{path: huma.NewPathBuffer(nil, 0)} }
+
+// problems are what is wrong with the value of a field.
+func (v *validation) problems(f *field, value any) (problems []string) {
+	if text, ok := value.(string); ok && strings.ContainsRune(text, 0) {
+		problems = append(problems, "must not contain NUL characters")
+	} else if ok && f.schema.Format == "uri" && !absoluteURL(text) {
+		problems = append(problems, "expected an absolute http or https URL"+f.example)
+	}
+	v.result.Reset()
+	huma.Validate(Schemas, f.schema, v.path, huma.ModeWriteToServer, value, &v.result)
+	for _, e := range v.result.Errors {
+		var detail *huma.ErrorDetail
+		if errors.As(e, &detail) {
+			problems = append(problems, detail.Message+f.example)
 		}
 	}
-	for name, value := range body {
-		schema := q.Schema.Properties[name]
-		if text, ok := value.(string); ok && strings.ContainsRune(text, 0) {
-			wrong[name] = append(wrong[name], "must not contain NUL characters")
-		} else if ok && schema.Format == "uri" && !absoluteURL(text) {
-			wrong[name] = append(wrong[name], "expected an absolute http or https URL"+q.example(name))
-		}
-		var result huma.ValidateResult
-		path := huma.NewPathBuffer(nil, 0)
-		huma.Validate(q.registry, schema, path, huma.ModeWriteToServer, value, &result)
-		for _, e := range result.Errors {
-			var detail *huma.ErrorDetail
-			if errors.As(e, &detail) {
-				wrong[name] = append(wrong[name], detail.Message+q.example(name))
-			}
-		}
-	}
-	return wrong
+	return problems
 }
 
 // absoluteURL reports whether a text is a URL that a browser can open. The schema's format lets relative ones pass.
 func absoluteURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
-}
-
-// example shows what a field may look like, if the schema has an example.
-func (q RequestSchema) example(name string) string {
-	if examples := q.Schema.Properties[name].Examples; len(examples) > 0 {
-		return fmt.Sprintf(", for example %v", examples[0])
-	}
-	return ""
 }

@@ -38,8 +38,8 @@ func FuzzAmount(f *testing.F) {
 		if valid != (err == nil) {
 			t.Fatalf("the amount %q is refused with %v", text, err)
 		}
-		if valid && body.Integer("amount") != n.Int64() {
-			t.Errorf("the amount %q is read as %d", text, body.Integer("amount"))
+		if valid && *body.Amount != n.Int64() {
+			t.Errorf("the amount %q is read as %d", text, *body.Amount)
 		}
 	})
 }

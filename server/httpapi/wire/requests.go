@@ -11,22 +11,22 @@ type CreatePaymentRequest struct {
 	Reference      string   `json:"reference" minLength:"1" maxLength:"80" example:"SHOP-PAY-20260531120000-0123456789AB" doc:"Idempotency key, unique within the sandbox."`
 	Application    string   `json:"application" minLength:"1" maxLength:"80" example:"shop" doc:"Slug of the store."`
 	OrderRef       string   `json:"order_ref,omitempty" minLength:"1" maxLength:"120" example:"order-1042" doc:"Groups transactions; falls back to the reference."`
-	OrderURL       string   `json:"order_url,omitempty" maxLength:"500" format:"uri" example:"https://shop.example/orders/1042" doc:"Absolute http or https URL of the order."`
-	IsURLProtected bool     `json:"is_url_protected,omitempty" doc:"The order's link needs a permission."`
-	Description    string   `json:"description,omitempty" maxLength:"200" example:"Two tickets" doc:"Stored and returned; does not affect the outcome."`
+	OrderURL       *string  `json:"order_url,omitempty" maxLength:"500" format:"uri" example:"https://shop.example/orders/1042" doc:"Absolute http or https URL of the order."`
+	IsURLProtected *bool    `json:"is_url_protected,omitempty" doc:"The order's link needs a permission."`
+	Description    *string  `json:"description,omitempty" maxLength:"200" example:"Two tickets" doc:"Stored and returned; does not affect the outcome."`
 	Scenario       string   `json:"scenario,omitempty" enum:"success,pin_invalid,low_balance,timeout,blocked,cancelled,unknown_msisdn,limit_exceeded,maintenance,duplicate" example:"success" doc:"Forces an outcome."`
 }
 
-var CreatePayment = schemaFor[CreatePaymentRequest]()
+var CreatePayment = newDecoder[CreatePaymentRequest]()
 
 // RefundRequest is the body of POST /v1/payments/{id}/refund. It may be left out altogether.
 type RefundRequest struct {
 	_         struct{} `additionalProperties:"true"`
-	Amount    int64    `json:"amount,omitempty" minimum:"1" maximum:"1000000000000" example:"5000" doc:"In whole units of the currency. Left out: all that is left to refund."`
+	Amount    *int64   `json:"amount,omitempty" minimum:"1" maximum:"1000000000000" example:"5000" doc:"In whole units of the currency. Left out: all that is left to refund."`
 	Reference string   `json:"reference,omitempty" minLength:"1" maxLength:"80" example:"SHOP-REF-20260531120000-0123456789AB" doc:"Idempotency key; generated when left out."`
 }
 
-var CreateRefund = schemaFor[RefundRequest]()
+var CreateRefund = newDecoder[RefundRequest]()
 
 // DisbursementRequest is the body of POST /v1/disbursements.
 type DisbursementRequest struct {
@@ -39,9 +39,9 @@ type DisbursementRequest struct {
 	Application    string   `json:"application" minLength:"1" maxLength:"80" example:"shop" doc:"Slug of the store."`
 	Reference      string   `json:"reference,omitempty" minLength:"1" maxLength:"80" example:"SHOP-DIS-20260531120000-0123456789AB" doc:"Idempotency key; generated when left out."`
 	OrderRef       string   `json:"order_ref,omitempty" minLength:"1" maxLength:"120" example:"order-1042" doc:"Groups transactions; falls back to the reference."`
-	OrderURL       string   `json:"order_url,omitempty" maxLength:"500" format:"uri" example:"https://shop.example/orders/1042" doc:"Absolute http or https URL of the order."`
-	IsURLProtected bool     `json:"is_url_protected,omitempty" doc:"The order's link needs a permission."`
-	Description    string   `json:"description,omitempty" maxLength:"200" example:"Weekly payout" doc:"Stored and returned; does not affect the outcome."`
+	OrderURL       *string  `json:"order_url,omitempty" maxLength:"500" format:"uri" example:"https://shop.example/orders/1042" doc:"Absolute http or https URL of the order."`
+	IsURLProtected *bool    `json:"is_url_protected,omitempty" doc:"The order's link needs a permission."`
+	Description    *string  `json:"description,omitempty" maxLength:"200" example:"Weekly payout" doc:"Stored and returned; does not affect the outcome."`
 }
 
-var CreateDisbursement = schemaFor[DisbursementRequest]()
+var CreateDisbursement = newDecoder[DisbursementRequest]()
