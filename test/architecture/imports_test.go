@@ -49,7 +49,13 @@ var mayImport = map[string][]string{
 	"test/conformance":         {}, // a black box
 	"test/e2e":                 {"server/webhooks"},
 	"test/faults":              {"server/payments", "server/postgres", "server/secrets", "server/store", "test/system"},
-	"test/load":                {"api/v1alpha1", "server/payments", "server/postgres", "server/secrets", "server/store", "test/load/chart", "test/load/generator", "test/load/growth", "test/system", "test/system/kube"},
+	"test/load":                {"test/load/cases", "test/load/profile", "test/load/report", "test/load/soak"},
+	"test/load/bench":          {"server/payments", "server/store", "test/load/generator", "test/load/report", "test/system"},
+	"test/load/cases":          {"api/v1alpha1", "server/payments", "server/store", "test/load/bench", "test/load/generator", "test/load/growth", "test/load/report", "test/system", "test/system/kube"},
+	"test/load/growth":         {"server/store", "test/load/generator", "test/load/growth", "test/system"},
+	"test/load/profile":        {"server/payments", "test/load/bench", "test/load/cases", "test/load/generator", "test/load/report", "test/system"},
+	"test/load/report":         {"test/load/chart", "test/load/generator"},
+	"test/load/soak":           {"test/load/bench", "test/load/cases", "test/load/generator", "test/load/profile", "test/load/report", "test/system"},
 	"test/load/chart":          {},
 	"test/load/floor":          {}, // what Cauri is measured against has nothing of it
 	"test/load/generator":      {},

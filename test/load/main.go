@@ -13,7 +13,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,13 +21,11 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
-)
 
-// Exit codes.
-const (
-	exitMet    = 0
-	exitMissed = 1
-	exitBroken = 2
+	"github.com/cauri-dev/cauri/test/load/cases"
+	"github.com/cauri-dev/cauri/test/load/profile"
+	"github.com/cauri-dev/cauri/test/load/report"
+	"github.com/cauri-dev/cauri/test/load/soak"
 )
 
 func main() {
@@ -37,33 +34,17 @@ func main() {
 	if len(args) > 0 {
 		switch args[0] {
 		case "profile":
-			command, args = profile, args[1:]
+			command, args = profile.Run, args[1:]
 		case "runs":
-			command, args = compareRuns, args[1:]
+			command, args = report.CompareRuns, args[1:]
 		case "soak":
-			command, args = soak, args[1:]
+			command, args = soak.Run, args[1:]
 		}
 	}
 	code := command(ctx, args, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
-
-// run is one run of the program.
-type run struct {
-	settings settings
-	program  string // to measure; empty: the work tree's
-	programs programs
-	progress io.Writer
-	// until is when no further row is begun; zero: never.
-	until time.Time
-}
-
-// smokeSettings are those of a short run, which is to see that everything works and conserves.
-var smokeSettings = settings{Rounds: 1, Length: duration(time.Second), Transactions: 100_000, Small: true}
-
-// smokeWithin is how long after its begin a short run begins no further row.
-const smokeWithin = 100 * time.Second
 
 // measure is the command that measures the rows.
 func measure(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -76,110 +57,35 @@ func measure(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	length := flags.Duration("length", 5*time.Second, "of a round of one side")
 	sandboxes := flags.Int("sandboxes", 10_000, "sandboxes of the row controller")
 	file := flags.String("json", "", "file to write the figures to")
-	program := programFlag(flags)
+	program := report.ProgramFlag(flags)
 	transactions := flags.Int("transactions", 1_000_000, "transactions of the row growth, at most: it begins with 10,000")
 	page := flags.String("markdown", "", "page to put the table into, between its marks")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return exitMet
+		return report.ExitMet
 	} else if err != nil {
-		return exitBroken
+		return report.ExitBroken
 	}
-	r := &run{settings: settings{Rounds: *rounds, Length: duration(*length), Sandboxes: *sandboxes, Transactions: *transactions}, program: *program, progress: stdout}
+	r := &cases.Run{Settings: report.Settings{Rounds: *rounds, Length: report.Duration(*length), Sandboxes: *sandboxes, Transactions: *transactions}, Program: *program, Progress: stdout}
 	if *smoke {
-		r.settings, r.until = smokeSettings, time.Now().Add(smokeWithin)
+		r.Settings, r.Until = cases.SmokeSettings, time.Now().Add(cases.SmokeWithin)
 	}
-	selected, err := selectRows(*pattern, *smoke)
+	selected, err := cases.Select(*pattern, *smoke)
 	if err == nil {
-		err = r.settings.check()
+		err = r.Settings.Check()
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, err)
-		return exitBroken
+		return report.ExitBroken
 	}
 	if *list {
 		for _, r := range selected {
-			fmt.Fprintf(stdout, "%-12s %s\n", r.name, r.tells)
+			fmt.Fprintf(stdout, "%-12s %s\n", r.Name, r.Tells)
 		}
-		return exitMet
+		return report.ExitMet
 	}
-	all, err := r.all(ctx, selected)
-	err = errors.Join(err, all.write(*file, *page)) // before the table is printed: nobody may read it to its end
+	all, err := r.All(ctx, selected)
+	err = errors.Join(err, all.Write(*file, *page)) // before the table is printed: nobody may read it to its end
 	fmt.Fprintln(stdout)
-	printTable(stdout, columns, table(all.Rows))
-	return exitCode(all.Rows, *smoke, err, stderr)
-}
-
-// programFlag declares the flag for another program than that of the work tree: an older one, to compare them.
-func programFlag(flags *flag.FlagSet) *string {
-	return flags.String("cauri", "", "program to measure; empty: the one of the work tree, built now")
-}
-
-func (s settings) check() error {
-	if s.Rounds < 1 || s.Length < duration(100*time.Millisecond) || s.Sandboxes < 0 || s.Transactions < 100 {
-		return fmt.Errorf("-rounds=%d -length=%s -sandboxes=%d -transactions=%d: write 1 round or more, of 100ms or more, sandboxes from 0, and transactions from 100", s.Rounds, s.Length, s.Sandboxes, s.Transactions)
-	}
-	return nil
-}
-
-// all measures rows one after the other. After an error it returns what it has.
-func (r *run) all(ctx context.Context, selected []row) (all figures, err error) {
-	begun := time.Now()
-	all = figures{Begun: begun, Settings: r.settings, Machine: machineNow()}
-	defer func() { all.Seconds, all.Charts = time.Since(begun).Seconds(), chartsOf(all.Rows) }()
-	folder, err := os.MkdirTemp("", "cauri-load-")
-	if err != nil {
-		return all, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	if r.programs, err = buildPrograms(ctx, folder, r.program); err != nil {
-		return all, err
-	}
-	for _, row := range selected {
-		if !r.until.IsZero() && time.Now().After(r.until) {
-			all.Rows = append(all.Rows, report{Row: row.name, Tells: row.tells, Skipped: "there was no time left"})
-			continue
-		}
-		fmt.Fprintf(r.progress, "%s: %s\n", row.name, row.tells)
-		result, err := row.measure(ctx, r)
-		if errors.Is(err, errCannotMeasure) {
-			result.Skipped, err = err.Error(), nil
-			fmt.Fprintln(r.progress, "  "+result.Skipped)
-		}
-		if err != nil {
-			return all, fmt.Errorf("%s: %w", row.name, err)
-		}
-		result.printDetails(r.progress)
-		all.Rows = append(all.Rows, result)
-	}
-	return all, nil
-}
-
-// write writes the figures as JSON and into a page; an empty name is of a file that is not asked for.
-func (f figures) write(file, page string) error {
-	var errs []error
-	if file != "" {
-		content, err := json.MarshalIndent(f, "", "  ")
-		errs = append(errs, err)
-		if err == nil {
-			errs = append(errs, os.WriteFile(file, append(content, '\n'), 0o644))
-		}
-	}
-	if page != "" {
-		errs = append(errs, writeMarkdown(page, marksOfRun, f.page()))
-	}
-	return errors.Join(errs...)
-}
-
-// exitCode says how a run ended. Of a short run only what is broken counts.
-func exitCode(rows []report, smoke bool, err error, stderr io.Writer) int {
-	if err != nil {
-		fmt.Fprintln(stderr, "load:", err)
-		return exitBroken
-	}
-	for _, r := range rows {
-		if len(r.Problems) > 0 || !smoke && !r.holds() {
-			return exitMissed
-		}
-	}
-	return exitMet
+	report.PrintTable(stdout, report.Columns, report.Table(all.Rows))
+	return report.ExitCode(all.Rows, *smoke, err, stderr)
 }

@@ -1,0 +1,136 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/cauri-dev/cauri/test/load/generator"
+	"github.com/cauri-dev/cauri/test/load/report"
+)
+
+// Side is one of those that are compared.
+type Side struct {
+	Name    string
+	Measure func(ctx context.Context) (report.Measured, error) // for one round
+}
+
+// InTurns measures sides round by round, each of them first in its turn, so that whatever happens on the machine happens to all. The
+// databases begin each time with their last changes written and their statistics made.
+func (b *Bench) InTurns(ctx context.Context, sides ...Side) ([]report.Measurements, error) {
+	all := make([]report.Measurements, len(sides))
+	for round := range b.Settings.Rounds {
+		for i := range sides {
+			n := (i + round) % len(sides)
+			if err := b.rested(ctx); err != nil {
+				return nil, err
+			}
+			m, err := sides[n].Measure(ctx)
+			if err != nil {
+				return nil, fmt.Errorf("round %d of %s: %w", round+1, sides[n].Name, err)
+			}
+			fmt.Fprintf(b.Progress, "  round %d, %s: %s\n", round+1, sides[n].Name, m)
+			all[n] = append(all[n], m)
+		}
+	}
+	return all, nil
+}
+
+// rested brings the databases to rest.
+func (b *Bench) rested(ctx context.Context) error {
+	pools := []*pgxpool.Pool{b.SQL}
+	if b.Floor != nil {
+		pools = append(pools, b.Floor.Sql)
+	}
+	for _, pool := range pools {
+		if _, err := pool.Exec(ctx, "vacuum analyze"); err != nil {
+			return fmt.Errorf("bringing the database to rest: %w", err)
+		}
+	}
+	_, err := b.SQL.Exec(ctx, "checkpoint")
+	return err
+}
+
+// Subject is a server with a load that can be put on it.
+type Subject struct {
+	Name   string // for messages
+	Target generator.Target
+	Booked func(context.Context) (int64, error) // rows that the requests make; nil: they make none
+}
+
+// Closed is a side that puts load on a subject by so many connections that wait for their answers. What counts is what is booked.
+func (b *Bench) Closed(s Subject, connections int) Side {
+	return b.Loaded(s, connections, func(ctx context.Context, g *generator.Generator) generator.Result {
+		return g.Closed(ctx, time.Duration(b.Settings.Length))
+	})
+}
+
+// OpenConnections is how many requests of an open loop may be under way.
+const OpenConnections = 64
+
+// Open is a side that puts load on a subject at a rate.
+func (b *Bench) Open(s Subject, rate float64) Side {
+	return b.Loaded(s, OpenConnections, func(ctx context.Context, g *generator.Generator) generator.Result {
+		return g.Open(ctx, rate, time.Duration(b.Settings.Length))
+	})
+}
+
+// Loaded is a side that puts load on a subject, after a while of the same load that does not count.
+func (b *Bench) Loaded(s Subject, connections int, load func(context.Context, *generator.Generator) generator.Result) Side {
+	return Side{s.Name, func(ctx context.Context) (report.Measured, error) {
+		g, err := generator.Dial(ctx, s.Target, connections)
+		if err != nil {
+			return report.Measured{}, err
+		}
+		defer g.Close()
+		if err := g.Closed(ctx, min(time.Second, time.Duration(b.Settings.Length)/5)).Err(); err != nil {
+			return report.Measured{}, fmt.Errorf("warming up %s: %w", s.Name, err)
+		}
+		before, err := s.count(ctx)
+		if err != nil {
+			return report.Measured{}, err
+		}
+		result := load(ctx, g)
+		if err := context.Cause(ctx); err != nil {
+			return report.Measured{}, err
+		}
+		if err := result.Err(); err != nil {
+			b.Problem("%s: %v", s.Name, err)
+		}
+		b.Shed(s.Name, result)
+		after, err := s.count(ctx)
+		if err != nil {
+			return report.Measured{}, err
+		}
+		counted := result.Accepted
+		if s.Booked != nil {
+			if counted = after - before; counted != result.Accepted && result.Failed == 0 {
+				b.Problem("%s accepted %d requests and booked %d", s.Name, result.Accepted, counted)
+			}
+		}
+		return report.MeasuredOf(float64(counted)/result.Took.Seconds(), &result.Latency), nil
+	}}
+}
+
+// shedAtMost is how many of a hundred requests may be answered with 503 before a figure says nothing.
+const shedAtMost = 1
+
+// Shed adds the requests that a server was too busy for, if there were any.
+func (b *Bench) Shed(name string, results ...generator.Result) {
+	var all generator.Result
+	for _, r := range results {
+		all.Accepted, all.Shed = all.Accepted+r.Accepted, all.Shed+r.Shed
+	}
+	if all.Shed > 0 {
+		b.Target(name+": too busy for", all.ShedPercent(), "%", shedAtMost)
+	}
+}
+
+func (s Subject) count(ctx context.Context) (int64, error) {
+	if s.Booked == nil {
+		return 0, nil
+	}
+	return s.Booked(ctx)
+}

@@ -1,0 +1,63 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// Sink is an endpoint that acknowledges whatever comes and counts it, at less cost than one that looks at it: it takes from the
+// machine that is measured.
+type Sink struct {
+	URL    string
+	server http.Server
+
+	mu      sync.Mutex
+	arrived map[string]int // times, by event; nil: they are not told apart
+	total   int
+}
+
+// OpenSink opens an endpoint that tells events apart.
+func OpenSink() (*Sink, error) {
+	s := &Sink{arrived: map[string]int{}}
+	return s, s.Open()
+}
+
+func (s *Sink) Open() error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("opening an endpoint: %w", err)
+	}
+	s.URL, s.server.Handler = "http://"+listener.Addr().String()+"/hook", s
+	go func() { _ = s.server.Serve(listener) }() // until it is closed
+	return nil
+}
+
+func (s *Sink) Close() { _ = s.server.Close() }
+
+// ServeHTTP takes a delivery.
+func (s *Sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body) // so that the connection is used again
+	s.mu.Lock()
+	s.total++
+	if s.arrived != nil {
+		s.arrived[r.Header.Get("X-Service-Delivery")]++
+	}
+	s.mu.Unlock()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// Empty forgets what arrived, and returns how many events that were and how often one came again.
+func (s *Sink) Empty() (events, again int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	events, again = len(s.arrived), s.total-len(s.arrived)
+	if s.arrived == nil {
+		events, again = s.total, 0
+	}
+	s.total = 0
+	clear(s.arrived)
+	return events, again
+}

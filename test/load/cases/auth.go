@@ -1,0 +1,111 @@
+package cases
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/test/load/bench"
+	"github.com/cauri-dev/cauri/test/load/generator"
+	"github.com/cauri-dev/cauri/test/load/report"
+	"github.com/cauri-dev/cauri/test/system"
+)
+
+// auth counts the statements that the api has the database execute for requests with valid and with invalid keys, and measures how long a
+// revoked key still works.
+func auth(ctx context.Context, b *bench.Bench) error {
+	apis, err := b.Apis(ctx, 1)
+	if err != nil {
+		return err
+	}
+	sandboxes, err := b.AddSandboxes(ctx, 1, "")
+	if err != nil {
+		return err
+	}
+	if err := bench.Known(ctx, sandboxes, apis...); err != nil {
+		return err
+	}
+	if _, err := b.SQL.Exec(ctx, "create extension if not exists pg_stat_statements"); err != nil {
+		return err
+	}
+	// Past the key, the answer needs nothing of the database: no payment can have this id.
+	const path = "/v1/payments/none"
+	valid := reads("GET "+path, []string{generator.Head("GET", path, sandboxes[0].Key)}, bench.AddressesOf(apis...))
+	valid.Target.Status = http.StatusNotFound
+	if err := countStatements(b, ctx, "valid keys", valid, 0); err != nil {
+		return err
+	}
+	invalid := valid
+	invalid.Target.Status = http.StatusUnauthorized
+	invalid.Target.Append = func(buffer []byte, n int64) []byte {
+		return generator.End(append(buffer, generator.Head("GET", path, fmt.Sprintf("cauri_sk_test_%032x", n))...))
+	}
+	if err := countStatements(b, ctx, "invalid keys", invalid, 0.2); err != nil {
+		return err
+	}
+	return revoked(b, ctx, sandboxes[0], apis[0])
+}
+
+// countStatements puts load on a subject and adds how many statements a request made, which may be no more than a limit. The look for changes
+// of the configuration, four times a second whatever comes, is told apart where requests do not cause it.
+func countStatements(b *bench.Bench, ctx context.Context, name string, s bench.Subject, atMost float64) error {
+	if _, err := b.SQL.Exec(ctx, "select pg_stat_statements_reset()"); err != nil {
+		return err
+	}
+	g, err := generator.Dial(ctx, s.Target, 32)
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	result := g.Closed(ctx, time.Duration(b.Settings.Length))
+	if err := errors.Join(context.Cause(ctx), result.Err()); err != nil {
+		return err
+	}
+	calls, err := b.Count(ctx, `select coalesce(sum(calls), 0)::bigint from pg_stat_statements s join pg_roles r on r.oid = s.userid where r.rolname in ('test_api', 'cauri_tenant')`)
+	if err != nil {
+		return err
+	}
+	const polls = 4 // a second
+	caused := max(0, float64(calls)-polls*(result.Took.Seconds()+1))
+	b.Figure(name+": requests", result.Rate(), "/s")
+	b.Figure(name+": statements in all", float64(calls)/result.Took.Seconds(), "/s")
+	b.Target(name+": statements a request, beside the configuration's poll", caused/float64(result.Accepted), "", atMost)
+	return nil
+}
+
+// revoked replaces a key again and again and measures how long the old one works on.
+func revoked(b *bench.Bench, ctx context.Context, s *system.Sandbox, api *system.API) error {
+	var times []float64
+	for range b.Settings.Size(20) {
+		old, err := s.Client(ctx, api)
+		if err != nil {
+			return err
+		}
+		s.Key = "cauri_sk_test_" + rand.Text()
+		credentials := store.Credentials{APIKeyHash: sha256.Sum256([]byte(s.Key)), SigningSecret: s.Secret}
+		if err := b.Store.ApplyCredentials(ctx, s.Config.UID, credentials); err != nil {
+			return err
+		}
+		begun := time.Now()
+		err = system.Until(ctx, time.Minute, "the old key is refused", func(ctx context.Context) error {
+			answer, err := old.Get(ctx, "/payments/none")
+			if err == nil && answer.Status != http.StatusUnauthorized {
+				err = fmt.Errorf("it is answered %d", answer.Status)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		times = append(times, report.Milliseconds(time.Since(begun)))
+	}
+	longest := report.SampleOf(times...)
+	b.Figure("a revoked key still works, median", longest.Median, "ms")
+	b.Target("a revoked key still works, at most", longest.High, "ms", 1000)
+	return nil
+}

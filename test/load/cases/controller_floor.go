@@ -1,0 +1,107 @@
+package cases
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/test/load/bench"
+)
+
+// floorSandboxes are written for the floor, each with its test clients.
+const floorSandboxes = 300
+
+// floor measures what the API server takes, on this machine and at this moment, when a bare client writes what the controller
+// writes for a sandbox and its test clients: finalizers, the Secret, the event of its key and the status of one that is ready. The controller
+// does not run meanwhile.
+func (s *scale) floor(ctx context.Context) error {
+	sandbox, testClient := newSandbox(namespaceOf(0), "s0"), newTestClient(0, 0)
+	for _, model := range []client.Object{sandbox, testClient} {
+		if err := s.cluster.Get(ctx, client.ObjectKeyFromObject(model), model); err != nil {
+			return err
+		}
+	}
+	if err := s.cluster.namespace(ctx, "floor"); err != nil {
+		return err
+	}
+	sets := make([][]client.Object, floorSandboxes)
+	err := bench.InParallel(ctx, floorSandboxes, makersAtOnce, func(ctx context.Context, i int) error {
+		made := newSandbox("floor", fmt.Sprintf("s%d", i))
+		sets[i] = []client.Object{made}
+		for n := range simsPerSandbox {
+			client := newTestClient(i, n)
+			client.Namespace = "floor"
+			sets[i] = append(sets[i], client)
+		}
+		for _, obj := range sets[i] {
+			if err := s.cluster.Create(ctx, obj); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	begun := time.Now()
+	err = bench.InParallel(ctx, floorSandboxes, makersAtOnce, func(ctx context.Context, i int) error {
+		if err := s.cluster.Create(ctx, &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "floor", Name: fmt.Sprintf("s%d-credentials", i)},
+			StringData: map[string]string{"api-key": "0123456789", "uri": "http://127.0.0.1:8080/sandboxes/floor/s0"},
+		}); err != nil {
+			return err
+		}
+		for _, obj := range sets[i] {
+			if err := s.asController(ctx, obj, sandbox.Status, testClient.Status); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		s.floorRate = floorSandboxes / time.Since(begun).Seconds()
+		s.Figure("floor: a bare client's sandboxes", s.floorRate, "/s")
+	}
+	return err
+}
+
+// asController writes to one resource what the controller writes while it becomes ready.
+func (s *scale) asController(ctx context.Context, obj client.Object, sandbox v1alpha1.SandboxEnvironmentStatus, testClient v1alpha1.TestClientStatus) error {
+	before := obj.DeepCopyObject().(client.Object)
+	obj.SetFinalizers([]string{"cauri.dev/floor"})
+	if err := s.cluster.Patch(ctx, obj, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return err
+	}
+	before = obj.DeepCopyObject().(client.Object)
+	writes := 1
+	switch o := obj.(type) {
+	case *v1alpha1.SandboxEnvironment:
+		o.Status, writes = sandbox, 2 // again when its test clients are counted
+	case *v1alpha1.TestClient:
+		o.Status = testClient
+	}
+	for n := range writes {
+		if sandbox, ok := obj.(*v1alpha1.SandboxEnvironment); ok {
+			sandbox.Status.TestClients = new(int64(n))
+		}
+		if err := s.cluster.Status().Patch(ctx, obj, client.MergeFrom(before)); err != nil {
+			return err
+		}
+		before = obj.DeepCopyObject().(client.Object)
+	}
+	if _, ok := obj.(*v1alpha1.SandboxEnvironment); !ok {
+		return nil
+	}
+	return s.cluster.Create(ctx, &eventsv1.Event{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "floor", Name: string(obj.GetUID())},
+		EventTime:  metav1.NowMicro(), ReportingController: "floor", ReportingInstance: "floor", Action: "IssueCredentials", Reason: "APIKeyIssued",
+		Type: corev1.EventTypeNormal, Note: "A new API key stands in the Secret s0-credentials.",
+		Regarding: corev1.ObjectReference{Namespace: "floor", Name: obj.GetName(), UID: obj.GetUID(), Kind: "SandboxEnvironment"},
+	})
+}

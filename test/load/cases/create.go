@@ -1,0 +1,132 @@
+package cases
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/test/load/bench"
+	"github.com/cauri-dev/cauri/test/system"
+)
+
+// create measures payments whose outcome is forced, of many sandboxes: how many, and how long they take at a rate.
+func create(ctx context.Context, b *bench.Bench) error {
+	ours, theirs, err := creates(b, ctx, b.Settings.Size(100), "success")
+	if err != nil {
+		return err
+	}
+	limit := 0.0
+	for _, connections := range []int{8, 32} {
+		results, err := b.InTurns(ctx, b.Closed(ours, connections), b.Closed(theirs, connections))
+		if err != nil {
+			return err
+		}
+		mine, floor := results[0], results[1]
+		name := fmt.Sprintf("%d connections", connections)
+		b.Against(name, "/s", mine.Rates(), floor.Rates()).WantAtLeast(0.6).In("creates", "100 sandboxes", float64(connections))
+		b.Against(name+", p99 while as many as possible come", "ms", mine.P99s(), floor.P99s())
+		if connections == 8 {
+			limit = min(mine.Rates().Median, floor.Rates().Median)
+		}
+	}
+	return atRates(b, ctx, ours, theirs, limit)
+}
+
+// atRates measures how long creates take when they come at shares of a limit, the same for both sides.
+func atRates(b *bench.Bench, ctx context.Context, ours, theirs bench.Subject, limit float64) error {
+	for _, share := range []float64{0.25, 0.5, 0.75} {
+		if b.Settings.Small && share != 0.5 {
+			continue
+		}
+		rate := limit * share
+		results, err := b.InTurns(ctx, b.Open(ours, rate), b.Open(theirs, rate))
+		if err != nil {
+			return err
+		}
+		mine, floor := results[0], results[1]
+		name := fmt.Sprintf("%.0f %% of the slower one's limit arrives", 100*share)
+		b.Figure(name+", requests", rate, "/s")
+		b.Against(name+", p50", "ms", mine.P50s(), floor.P50s())
+		p99 := b.Against(name+", p99", "ms", mine.P99s(), floor.P99s()).In("create-latency", "100 sandboxes", rate)
+		if share == 0.5 {
+			p99.WantAtMost(2)
+		}
+	}
+	return nil
+}
+
+// hot measures the same of one sandbox.
+func hot(ctx context.Context, b *bench.Bench) error {
+	ours, theirs, err := creates(b, ctx, 1, "success")
+	if err != nil {
+		return err
+	}
+	for _, connections := range []int{32, 128} {
+		results, err := b.InTurns(ctx, b.Closed(ours, connections), b.Closed(theirs, connections))
+		if err != nil {
+			return err
+		}
+		mine, floor := results[0], results[1]
+		name := fmt.Sprintf("%d connections", connections)
+		b.Against(name, "/s", mine.Rates(), floor.Rates()).WantAtLeast(2).In("creates", "one hot sandbox", float64(connections))
+		b.Against(name+", p99 while as many as possible come", "ms", mine.P99s(), floor.P99s())
+	}
+	return nil
+}
+
+// pending measures payments whose payer is in the registry and decides later.
+func pending(ctx context.Context, b *bench.Bench) error {
+	ours, theirs, err := creates(b, ctx, b.Settings.Size(100), "")
+	if err != nil {
+		return err
+	}
+	for _, connections := range []int{8, 32} {
+		results, err := b.InTurns(ctx, b.Closed(ours, connections), b.Closed(theirs, connections))
+		if err != nil {
+			return err
+		}
+		mine, floor := results[0], results[1]
+		name := fmt.Sprintf("%d connections", connections)
+		b.Against(name, "/s", mine.Rates(), floor.Rates()).WantAtLeast(0.8).In("creates", "100 sandboxes, PENDING", float64(connections))
+		b.Against(name+", p99 while as many as possible come", "ms", mine.P99s(), floor.P99s())
+	}
+	settled, err := b.Count(ctx, "select count(*) from transactions where status <> 'PENDING'")
+	if err == nil && settled > 0 {
+		b.Problem("%d payments were not PENDING", settled)
+	}
+	return err
+}
+
+// creates starts an api with so many sandboxes, and the floor with as many merchants. Without a scenario payers are registered.
+func creates(b *bench.Bench, ctx context.Context, count int, scenario string) (ours, theirs bench.Subject, err error) {
+	apis, err := b.Apis(ctx, 1)
+	if err != nil {
+		return ours, theirs, err
+	}
+	sandboxes, err := b.AddSandboxes(ctx, count, bench.Nobody)
+	if err != nil {
+		return ours, theirs, err
+	}
+	numbers := []string{system.Unregistered}
+	if scenario == "" {
+		if numbers, err = bench.AddPayers(ctx, sandboxes, b.Settings.Size(10), payments.Approve); err != nil {
+			return ours, theirs, err
+		}
+	}
+	if err := bench.Known(ctx, sandboxes, apis...); err != nil {
+		return ours, theirs, err
+	}
+	address, err := startFloor(b, ctx)
+	if err != nil {
+		return ours, theirs, err
+	}
+	return b.Writes("/v1/payments", 201, sandboxes, numbers, scenario, apis...), b.FloorCreates(address, uint64(count)), nil
+}
+
+// startFloor makes the floor and starts its server.
+func startFloor(b *bench.Bench, ctx context.Context) (address string, err error) {
+	if err := b.OpenFloor(ctx); err != nil {
+		return "", err
+	}
+	return b.Floor.Serve(ctx, "serve")
+}

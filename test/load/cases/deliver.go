@@ -1,0 +1,108 @@
+package cases
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cauri-dev/cauri/test/load/bench"
+	"github.com/cauri-dev/cauri/test/load/report"
+	"github.com/cauri-dev/cauri/test/system"
+)
+
+// deliver measures how many events a worker delivers to an endpoint that acknowledges at once, beside a bare loop that takes a batch,
+// posts each and marks the batch.
+func deliver(ctx context.Context, b *bench.Bench) error {
+	const sandboxes = 10
+	s, err := bench.OpenSink()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	models, _, err := eventModels(b, ctx, sandboxes, s.URL)
+	if err != nil {
+		return err
+	}
+	workers, err := b.Workers(ctx, 1)
+	if err != nil {
+		return err
+	}
+	if err := NoneDue(b, ctx, "events"); err != nil {
+		return err
+	}
+	if err := b.OpenFloor(ctx); err != nil {
+		return err
+	}
+	s.Empty()
+	events := b.Settings.Size(10_000)
+	ours := func(ctx context.Context) (report.Measured, error) {
+		if err := b.EventBacklog(ctx, events/sandboxes, models...); err != nil {
+			return report.Measured{}, err
+		}
+		begun := time.Now()
+		err := NoneDue(b, ctx, "events")
+		took := time.Since(begun).Seconds()
+		return report.Measured{Rate: cameTo(b, s, "the worker", events) / took}, err
+	}
+	theirs := func(ctx context.Context) (report.Measured, error) { return floorDelivers(b, ctx, s, events) }
+	results, err := b.InTurns(ctx, bench.Side{Name: "cauri", Measure: ours}, bench.Side{Name: "the floor", Measure: theirs})
+	if err != nil {
+		return err
+	}
+	b.Against(report.Number(float64(events))+" due at one moment, 10 sandboxes", "/s", results[0].Rates(), results[1].Rates()).WantAtLeast(0.6)
+	b.Memory(workers[0].Process)
+	undelivered, err := b.Count(ctx, "select count(*) from events where state <> 'delivered'")
+	if err == nil && undelivered > 0 {
+		b.Problem("%d events were not delivered", undelivered)
+	}
+	return err
+}
+
+// eventModels makes a payment that moves no money in each of some sandboxes, whose events go to a url.
+func eventModels(b *bench.Bench, ctx context.Context, count int, url string) (models []system.Model, api *system.API, err error) {
+	apis, err := b.Apis(ctx, 1)
+	if err != nil {
+		return nil, nil, err
+	}
+	sandboxes, err := b.AddSandboxes(ctx, count, url)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, s := range sandboxes {
+		client, err := s.Client(ctx, apis[0])
+		if err != nil {
+			return nil, nil, err
+		}
+		if _, err := client.Insist(ctx, "/payments", system.NewPayment("model", system.Unregistered, "low_balance")); err != nil {
+			return nil, nil, err
+		}
+		models = append(models, system.Model{Sandbox: s, Reference: "model"})
+	}
+	return models, apis[0], nil
+}
+
+// floorDelivers fills the floor's outbox and lets its loop empty it.
+func floorDelivers(b *bench.Bench, ctx context.Context, s *bench.Sink, events int) (report.Measured, error) {
+	_, err := b.Floor.Sql.Exec(ctx, `select pay_batch(1, array(select $1 || '-' || n from generate_series(1, $2::integer) n),
+		array(select 1 + n % 100000 from generate_series(1, $2::bigint) n), 100)`, b.Series("d"), events)
+	if err != nil {
+		return report.Measured{}, fmt.Errorf("filling the floor's outbox: %w", err)
+	}
+	did, err := b.Floor.Run(ctx, "deliver", "-url="+s.URL, "-batch=64")
+	if err != nil {
+		return report.Measured{}, err
+	}
+	return report.Measured{Rate: cameTo(b, s, "the floor", events) / did.Seconds}, nil
+}
+
+// cameTo is how many events arrived at a sink, which is a problem if it is not how many were sent.
+func cameTo(b *bench.Bench, s *bench.Sink, from string, want int) float64 {
+	came, again := s.Empty()
+	if came != want {
+		b.Problem("%d events of %s arrived, not %d", came, from, want)
+	}
+	if again > 0 {
+		b.Figure("events of "+from+" that came again", float64(again), "")
+	}
+	return float64(came)
+}

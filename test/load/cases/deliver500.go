@@ -1,0 +1,56 @@
+package cases
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/test/load/bench"
+	"github.com/cauri-dev/cauri/test/system"
+)
+
+// deliver500 measures how soon events arrive that become due at a steady rate. They are written to the database together with
+// their transactions, a few at a time, so that what is measured is the way from there and not the api.
+func deliver500(ctx context.Context, b *bench.Bench) error {
+	const rate, sandboxes, atOnce = 500, 10, 10
+	length := bench.Long(b.Settings, time.Minute)
+	api, err := b.StartAPI(ctx, "api")
+	if err != nil {
+		return err
+	}
+	workers, err := b.Workers(ctx, 2)
+	if err != nil {
+		return err
+	}
+	var merchants []*system.Merchant
+	var all []*system.Sandbox
+	for n := range sandboxes {
+		// A tenth of the latency that operators have: the events are due later than they are written.
+		m, err := b.AddMerchant(ctx, fmt.Sprintf("m%d", n), api, system.Acknowledge, func(c *store.SandboxConfig) { c.LatencyPercent = 10 })
+		if err != nil {
+			return err
+		}
+		if _, err := m.Client.Insist(ctx, "/payments", system.NewPayment("model", system.Unregistered, "low_balance")); err != nil {
+			return err
+		}
+		merchants, all = append(merchants, m), append(all, m.Sandbox)
+	}
+	var written atomic.Int64
+	b.Sent(bench.Stream{Rate: rate / atOnce, Length: length, Send: func(ctx context.Context, i int) error {
+		err := merchants[i%sandboxes].EventBacklog(ctx, "model", atOnce)
+		if err == nil {
+			written.Add(atOnce)
+		}
+		return err
+	}}.Run(ctx))
+	if err := b.Drained(ctx, time.Minute, all...); err != nil {
+		return err
+	}
+	if err := b.Arrived(ctx, int(written.Load())+sandboxes, merchants); err != nil {
+		return err
+	}
+	b.Memory(workers[0].Process, workers[1].Process)
+	return b.Delivered(ctx, merchants...)
+}

@@ -1,0 +1,195 @@
+package cases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cauri-dev/cauri/test/load/bench"
+	"github.com/cauri-dev/cauri/test/load/generator"
+	"github.com/cauri-dev/cauri/test/load/growth"
+	"github.com/cauri-dev/cauri/test/load/report"
+	"github.com/cauri-dev/cauri/test/system"
+)
+
+// smallest is where growth begins: it goes on by factors of ten.
+const smallest = 10_000
+
+// drawnLists are those of [growth.Lists] that are measured at every size and drawn, one of each filter; the others are at the largest size.
+var drawnLists = []string{
+	"unfiltered", "order_ref, three rows", "status TIMEOUT, 1 of 100 rows", "type refund, 1 of 25 rows", "country RW, 8 of 10 rows",
+	"operator mtn, 6 of 10 rows",
+}
+
+// grown measures lists in databases of 10,000 transactions, ten times as many, and so on up to -transactions, and creates in each
+// beside an empty one.
+func grown(ctx context.Context, b *bench.Bench) error {
+	largest := int64(b.Settings.Size(b.Settings.Transactions))
+	for total := min(smallest, largest); total <= largest; total *= 10 {
+		if err := beside(b, ctx, func(g *bench.Bench) error { return grownTo(g, ctx, total, total*10 > largest) }); err != nil {
+			return fmt.Errorf("%d transactions: %w", total, err)
+		}
+	}
+	return nil
+}
+
+// beside calls f with a further installation on the same Postgres, audits it, and takes over what was found with it.
+func beside(b *bench.Bench, ctx context.Context, f func(*bench.Bench) error) (err error) {
+	installed, err := system.Open(ctx, b.Postgres, b.Programs.Cauri)
+	if err != nil {
+		return err
+	}
+	other := &bench.Bench{System: installed, Settings: b.Settings, Programs: b.Programs, Progress: b.Progress}
+	defer func() {
+		other.Floor.Close()
+		err = errors.Join(err, installed.Close())
+	}()
+	if err := f(other); err != nil {
+		return fmt.Errorf("%w\n%s", err, other.Logs(10))
+	}
+	if err := other.Audit(ctx); err != nil {
+		return err
+	}
+	b.Report.Figures = append(b.Report.Figures, other.Report.Figures...)
+	b.Report.Problems = append(b.Report.Problems, other.Report.Problems...)
+	return nil
+}
+
+// grownTo fills the database and measures it. Its targets are those of the largest.
+func grownTo(b *bench.Bench, ctx context.Context, total int64, isLargest bool) error {
+	size := growth.Size{Transactions: total, Sandboxes: max(2, total/10_000), Large: total / 10}
+	conn, err := b.SQL.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = growth.Fill(ctx, conn.Conn(), size, func(string) {})
+	conn.Release()
+	if err != nil {
+		return err
+	}
+	api, err := b.StartAPI(ctx, "api")
+	if err != nil {
+		return err
+	}
+	for _, of := range []group{
+		{"growth-large", fmt.Sprintf("one that has %s", report.Number(float64(size.Large))), 1, 1, 100},
+		{"growth-others", fmt.Sprintf("%d others", size.Sandboxes-1), 2, size.Sandboxes, 25},
+	} {
+		if err := pages(b, ctx, of, total, api, isLargest); err != nil {
+			return err
+		}
+	}
+	return beside(b, ctx, func(empty *bench.Bench) error { return grownCreates(b, ctx, empty, total, api, isLargest) })
+}
+
+// group is the large sandbox, or all others.
+type group struct {
+	chart    string
+	name     string
+	from, to int64
+	limit    float64 // of a page's p99, in milliseconds
+}
+
+// pages measures the lists of a group of sandboxes. The table has the slowest of them, which all are held to.
+func pages(b *bench.Bench, ctx context.Context, of group, total int64, api *system.API, isLargest bool) error {
+	prefix := fmt.Sprintf("%s transactions, lists of %s, ", report.Number(float64(total)), of.name)
+	var slowest report.Sample
+	for _, l := range growth.Lists {
+		isDrawn := slices.Contains(drawnLists, l.Name)
+		if !isLargest && !isDrawn {
+			continue
+		}
+		p99, err := page(b, ctx, l, of, api)
+		if err != nil {
+			return err
+		}
+		if p99.Median >= slowest.Median {
+			slowest = p99
+		}
+		f := b.Add(report.Figure{Name: prefix + l.Name + ", p99", Unit: "ms", Value: p99})
+		if isDrawn {
+			f.In(of.chart, l.Name, float64(total))
+		}
+	}
+	if isLargest {
+		b.Add(report.Figure{Name: fmt.Sprintf("%sslowest of %d, p99", prefix, len(growth.Lists)), Unit: "ms", Value: slowest}).WantAtMost(of.limit)
+	}
+	return nil
+}
+
+// page measures one list, of each sandbox of a group in turns.
+func page(b *bench.Bench, ctx context.Context, l growth.List, of group, api *system.API) (p99 report.Sample, err error) {
+	var heads []string
+	for n := of.from; n <= min(of.to, of.from+1000); n++ {
+		heads = append(heads, generator.Head("GET", "/v1"+l.Path, growth.Key(n)))
+	}
+	results, err := b.InTurns(ctx, b.Open(reads(l.Name, heads, bench.AddressesOf(api)), 50))
+	if err != nil {
+		return report.Sample{}, err
+	}
+	return results[0].P99s(), nil
+}
+
+// grownCreates measures creates in the large database and in an empty one on the same server, in turns.
+func grownCreates(b *bench.Bench, ctx context.Context, empty *bench.Bench, total int64, api *system.API, hasTarget bool) error {
+	emptyAPI, err := empty.StartAPI(ctx, "api-empty")
+	if err != nil {
+		return err
+	}
+	var sides []bench.Side
+	for _, s := range []struct {
+		of   *bench.Bench
+		name string
+		api  *system.API
+	}{{b, "in the large database", api}, {empty, "in the empty one", emptyAPI}} {
+		sandboxes, err := s.of.AddSandboxes(ctx, b.Settings.Size(100), bench.Nobody)
+		if err != nil {
+			return err
+		}
+		if err := bench.Known(ctx, sandboxes, s.api); err != nil {
+			return err
+		}
+		creates := s.of.Writes("/v1/payments", 201, sandboxes, []string{system.Unregistered}, "success", s.api)
+		creates.Name = s.name
+		creates.Booked = func(ctx context.Context) (int64, error) { // along the key: the others stay as they are
+			return s.of.Count(ctx, "select count(*) from transactions where tenant >= $1", sandboxes[0].Tenant)
+		}
+		sides = append(sides, s.of.Closed(creates, 8))
+	}
+	results, err := b.InTurns(ctx, sides...)
+	if err != nil {
+		return err
+	}
+	f := b.Against(fmt.Sprintf("created beside %s transactions, 8 connections; floor: an empty database", report.Number(float64(total))), "/s", results[0].Rates(), results[1].Rates()).
+		In("growth-creates", "beside so many", float64(total))
+	if hasTarget {
+		f.WantAtLeast(0.85)
+	}
+	return nil
+}
+
+// manySandboxes measures creates of 1 sandbox, of 10, and so on up to 10,000, beside the floor with as many merchants.
+func manySandboxes(ctx context.Context, b *bench.Bench) error {
+	const most = 10_000
+	for count := 1; count <= b.Settings.Size(most); count *= 10 {
+		err := beside(b, ctx, func(g *bench.Bench) error {
+			ours, theirs, err := creates(g, ctx, count, "success")
+			if err != nil {
+				return err
+			}
+			results, err := g.InTurns(ctx, g.Closed(ours, 32), g.Closed(theirs, 32))
+			if err != nil {
+				return err
+			}
+			name := "of " + report.Number(float64(count)) + ", 32 connections"
+			g.Against(name, "/s", results[0].Rates(), results[1].Rates()).Show().In("sandboxes", "payments", float64(count))
+			g.Against(name+", p99 while as many as possible come", "ms", results[0].P99s(), results[1].P99s())
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("%d sandboxes: %w", count, err)
+		}
+	}
+	return nil
+}

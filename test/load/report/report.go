@@ -1,0 +1,146 @@
+// Package report has what a run measured: samples, targets, tables, pages, JSON and charts, and several runs beside each other.
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cauri-dev/cauri/test/load/chart"
+)
+
+// Figures are all that a run of the program measured: what it writes as JSON.
+type Figures struct {
+	Begun    time.Time     `json:"begun"`
+	Seconds  float64       `json:"seconds"`
+	Settings Settings      `json:"settings"`
+	Machine  machine       `json:"machine"` // before everything
+	Rows     []Report      `json:"rows"`
+	Charts   []chart.Chart `json:"charts,omitempty"`
+}
+
+// Report is what a row came to.
+type Report struct {
+	Row      string   `json:"row"`
+	Tells    string   `json:"tells"`
+	Seconds  float64  `json:"seconds"`
+	Before   machine  `json:"machineBefore"`
+	After    machine  `json:"machineAfter"`
+	Figures  []Figure `json:"figures"`
+	Problems []string `json:"problems,omitempty"` // what the audits found
+	Skipped  string   `json:"skipped,omitempty"`  // why it was not measured
+}
+
+// Figure is one thing that was measured, alone or beside a floor.
+type Figure struct {
+	Name  string  `json:"name"`
+	Unit  string  `json:"unit,omitempty"`
+	Value Sample  `json:"value"`
+	Floor *Sample `json:"floor,omitempty"` // the same of what does no more than it must, in the same rounds
+	Ratio *Sample `json:"ratio,omitempty"` // to the floor
+
+	// The targets: of the ratio where there is a floor, of the value elsewhere.
+	AtLeast *float64 `json:"atLeast,omitempty"`
+	AtMost  *float64 `json:"atMost,omitempty"`
+
+	Plot  *plot `json:"plot,omitempty"`
+	Shown bool  `json:"shown,omitempty"` // in the table, although it has no target
+}
+
+// plot says where a figure stands in a chart.
+type plot struct {
+	Chart  string  `json:"chart"`
+	Series string  `json:"series"`
+	X      float64 `json:"x"`
+}
+
+// judged is what the target is of.
+func (f Figure) judged() Sample {
+	if f.Ratio != nil {
+		return *f.Ratio
+	}
+	return f.Value
+}
+
+func (f Figure) hasTarget() bool { return f.AtLeast != nil || f.AtMost != nil }
+
+// inTable reports whether the figure is one of those that the table shows; the others are told as they come, and in JSON.
+func (f Figure) inTable() bool { return f.Shown || f.hasTarget() }
+
+// Holds reports whether the median meets the targets.
+func (f Figure) Holds() bool {
+	median := f.judged().Median
+	return (f.AtLeast == nil || median >= *f.AtLeast) && (f.AtMost == nil || median <= *f.AtMost)
+}
+
+// holds reports whether the row meets its targets. A row that was asked for and not measured does not.
+func (r Report) holds() bool {
+	return r.Skipped == "" && len(r.Problems) == 0 && !slices.ContainsFunc(r.Figures, func(f Figure) bool { return !f.Holds() })
+}
+
+// Add adds a figure to the report. The pointer is good until the next one is added.
+func (r *Report) Add(f Figure) *Figure {
+	r.Figures = append(r.Figures, f)
+	return &r.Figures[len(r.Figures)-1]
+}
+
+// Figure adds a number that has no target.
+func (r *Report) Figure(name string, value float64, unit string) {
+	r.Add(Figure{Name: name, Value: SampleOf(value), Unit: unit})
+}
+
+// Target adds a number that may not be higher than a limit.
+func (r *Report) Target(name string, value float64, unit string, atMost float64) {
+	r.Add(Figure{Name: name, Value: SampleOf(value), Unit: unit, AtMost: &atMost})
+}
+
+// Against adds a figure beside its floor.
+func (r *Report) Against(name, unit string, value, floor Sample) *Figure {
+	ratio := ratioOf(value, floor)
+	return r.Add(Figure{Name: name, Unit: unit, Value: value, Floor: &floor, Ratio: &ratio})
+}
+
+func (f *Figure) WantAtLeast(limit float64) *Figure { f.AtLeast = &limit; return f }
+func (f *Figure) WantAtMost(limit float64) *Figure  { f.AtMost = &limit; return f }
+
+// Show has the table show a figure that has no target.
+func (f *Figure) Show() *Figure { f.Shown = true; return f }
+
+// In puts the figure into a chart.
+func (f *Figure) In(chart, series string, x float64) *Figure {
+	f.Plot = &plot{Chart: chart, Series: series, X: x}
+	return f
+}
+
+// Problem adds what an audit found, as one line.
+func (r *Report) Problem(format string, args ...any) {
+	r.Problems = append(r.Problems, strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "))
+}
+
+// Delays adds the times from due to arrival, with the targets of the 99th percentile and of the latest, in milliseconds; a
+// target of 0 is none. An event that came before it was due is a problem.
+func (r *Report) Delays(whose string, delays []time.Duration, p99, latest float64) {
+	if len(delays) == 0 {
+		r.Problem("no event of %s arrived", whose)
+		return
+	}
+	slices.Sort(delays)
+	if delays[0] < 0 {
+		r.Problem("an event of %s arrived %s before it was due", whose, -delays[0])
+	}
+	for _, f := range []struct {
+		name   string
+		delay  time.Duration
+		target float64
+	}{
+		{"p50", Percentile(delays, 50), 0}, {"p99", Percentile(delays, 99), p99}, {"max", delays[len(delays)-1], latest},
+	} {
+		name, value := fmt.Sprintf("%s: due to arrival, %s", whose, f.name), Milliseconds(f.delay)
+		if f.target > 0 {
+			r.Target(name, value, "ms", f.target)
+		} else {
+			r.Figure(name, value, "ms")
+		}
+	}
+}

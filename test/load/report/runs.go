@@ -1,0 +1,171 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// CompareRuns is the command that puts several runs beside each other: what one run says of a machine whose speed changes is little. Of a single
+// run it makes the table again that the run printed.
+func CompareRuns(_ context.Context, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("load runs", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	page := flags.String("markdown", "", "page to put the table into, between its marks")
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return ExitMet
+	} else if err != nil {
+		return ExitBroken
+	}
+	runs, err := readRuns(flags.Args())
+	if err == nil && *page != "" { // before the table is printed: who reads only its first lines stops the program
+		err = runs.write(*page)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "load runs:", err)
+		return ExitBroken
+	}
+	if len(runs) == 1 {
+		PrintTable(stdout, Columns, Table(runs[0].Rows))
+		return ExitMet
+	}
+	fmt.Fprintln(stdout, runs.heading())
+	PrintTable(stdout, runs.columns(), runs.table())
+	return ExitMet
+}
+
+// runs are the figures of several runs of the program, in the order in which they are shown.
+type runs []Figures
+
+func readRuns(files []string) (runs, error) {
+	if len(files) == 0 {
+		return nil, errors.New("write the files of the runs, as -json wrote them: load runs first.json second.json")
+	}
+	var all runs
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		var one Figures
+		if err := json.Unmarshal(content, &one); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", file, err)
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func (r runs) columns() []string {
+	columns := []string{"row", "target"}
+	for i := range r {
+		columns = append(columns, fmt.Sprintf("run %d", i+1))
+	}
+	return append(columns, "held")
+}
+
+// table has a line for each figure that the tables of the runs have, in the order in which they come: the ratio to the floor where
+// there is one, and the value elsewhere. A figure that only a later run has stands at the end of its row.
+func (r runs) table() (lines []line) {
+	type figuresOf struct {
+		name     string
+		measured []*Figure // by run
+	}
+	var rows []string
+	found := map[string][]figuresOf{} // by row
+	skipped := map[string][]bool{}    // by row and run
+	for i, one := range r {
+		for _, row := range one.Rows {
+			if !slices.Contains(rows, row.Row) {
+				rows = append(rows, row.Row)
+				skipped[row.Row] = make([]bool, len(r))
+			}
+			skipped[row.Row][i] = row.Skipped != ""
+			for _, f := range row.Figures {
+				if !f.inTable() {
+					continue
+				}
+				at := slices.IndexFunc(found[row.Row], func(known figuresOf) bool { return known.name == f.Name })
+				if at < 0 {
+					at = len(found[row.Row])
+					found[row.Row] = append(found[row.Row], figuresOf{f.Name, make([]*Figure, len(r))})
+				}
+				found[row.Row][at].measured[i] = &f
+			}
+		}
+	}
+	for _, row := range rows {
+		for _, f := range found[row] {
+			lines = append(lines, compared(row+": "+f.name, f.measured, skipped[row]))
+		}
+	}
+	return lines
+}
+
+// compared is the line of a figure, as each run measured it; nil is of a run that did not. A run that skipped the row has missed its target.
+func compared(name string, measured []*Figure, skipped []bool) line {
+	var target string
+	cells := make([]string, len(measured))
+	var held, judged, missing int
+	for i, f := range measured {
+		if f == nil {
+			cells[i] = "not measured"
+			if skipped[i] {
+				missing++
+			}
+			continue
+		}
+		unit := f.Unit
+		if f.Ratio != nil {
+			unit = ""
+		}
+		cells[i] = f.judged().text(unit)
+		if !f.hasTarget() {
+			continue
+		}
+		target = f.targetText()
+		judged++
+		if f.Holds() {
+			held++
+		} else {
+			cells[i] += ", NO"
+		}
+	}
+	l := append(line{name, target}, cells...)
+	if judged == 0 {
+		return append(l, "")
+	}
+	return append(l, fmt.Sprintf("%d of %d", held, judged+missing))
+}
+
+// heading tells how each run came about, which rows it could not measure, and what audits found: figures of such a row are worth nothing.
+func (r runs) heading() string {
+	var text strings.Builder
+	for i, one := range r {
+		fmt.Fprintf(&text, "%d. %s, on %s, %.0f minutes: %d rounds of %s for each side.\n", i+1, one.Begun.UTC().Format("2 January 2006, 15:04 UTC"), one.Machine,
+			one.Seconds/60, one.Settings.Rounds, one.Settings.Length)
+		for _, row := range one.Rows {
+			if row.Skipped != "" {
+				fmt.Fprintf(&text, "   NOT MEASURED: %s: %s\n", row.Row, row.Skipped)
+			}
+			for _, problem := range row.Problems {
+				fmt.Fprintf(&text, "   WRONG: %s: %s\n", row.Row, problem)
+			}
+		}
+	}
+	return text.String()
+}
+
+// write puts the table into a page, between the marks of one run or of several.
+func (r runs) write(page string) error {
+	if len(r) == 1 {
+		return writeMarkdown(page, marksOfRun, r[0].page())
+	}
+	return writeMarkdown(page, marksOfRuns, r.heading()+"\n"+markdown(r.columns(), r.table()))
+}

@@ -1,0 +1,79 @@
+package report
+
+import (
+	"slices"
+	"time"
+
+	"github.com/cauri-dev/cauri/test/load/generator"
+)
+
+// Sample is a figure as several rounds measured it.
+type Sample struct {
+	Median float64   `json:"median"`
+	Low    float64   `json:"low"`
+	High   float64   `json:"high"`
+	Rounds []float64 `json:"rounds"` // in their order
+}
+
+// SampleOf sums up the figures of all rounds, of which there is one at least.
+func SampleOf(rounds ...float64) Sample {
+	sorted := slices.Sorted(slices.Values(rounds))
+	middle := len(sorted) / 2
+	median := sorted[middle]
+	if len(sorted)%2 == 0 {
+		median = (sorted[middle-1] + sorted[middle]) / 2
+	}
+	return Sample{Median: median, Low: sorted[0], High: sorted[len(sorted)-1], Rounds: rounds}
+}
+
+// ratioOf compares two samples round by round: what the machine did in a round, it did to both.
+func ratioOf(figure, floor Sample) Sample {
+	ratios := make([]float64, len(figure.Rounds))
+	for i := range ratios {
+		ratios[i] = figure.Rounds[i] / floor.Rounds[i]
+	}
+	return SampleOf(ratios...)
+}
+
+// Percentile is the smallest of the sorted values that p percent of them do not exceed.
+func Percentile(sorted []time.Duration, p int) time.Duration {
+	return sorted[max(0, (len(sorted)*p+99)/100-1)]
+}
+
+// Milliseconds is a time as it is told.
+func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// Measured is what one round of one side came to.
+type Measured struct {
+	Rate float64 // a second
+	p50  float64 // milliseconds; 0 where no times were taken
+	p99  float64
+}
+
+// String is for the progress.
+func (m Measured) String() string {
+	text := Number(m.Rate) + "/s"
+	if m.p99 > 0 {
+		text += ", p50 " + Number(m.p50) + " ms, p99 " + Number(m.p99) + " ms"
+	}
+	return text
+}
+
+func MeasuredOf(rate float64, times *generator.Histogram) Measured {
+	return Measured{Rate: rate, p50: Milliseconds(times.Percentile(50)), p99: Milliseconds(times.Percentile(99))}
+}
+
+// Measurements are those of all rounds.
+type Measurements []Measured
+
+func (all Measurements) of(which func(Measured) float64) Sample {
+	var values []float64
+	for _, m := range all {
+		values = append(values, which(m))
+	}
+	return SampleOf(values...)
+}
+
+func (all Measurements) Rates() Sample { return all.of(func(m Measured) float64 { return m.Rate }) }
+func (all Measurements) P50s() Sample  { return all.of(func(m Measured) float64 { return m.p50 }) }
+func (all Measurements) P99s() Sample  { return all.of(func(m Measured) float64 { return m.p99 }) }

@@ -1,0 +1,209 @@
+// Package soak keeps an installation under load for a long time and shows what grows.
+package soak
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/cauri-dev/cauri/test/load/bench"
+	"github.com/cauri-dev/cauri/test/load/cases"
+	"github.com/cauri-dev/cauri/test/load/generator"
+	"github.com/cauri-dev/cauri/test/load/profile"
+	"github.com/cauri-dev/cauri/test/load/report"
+)
+
+// Run is the command that puts half of what is possible on everything, for long, and looks for what grows.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("load soak", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	length := flags.Duration("length", 20*time.Minute, "of the load")
+	file := flags.String("json", "", "file to write the figures to")
+	program := report.ProgramFlag(flags)
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return report.ExitMet
+	} else if err != nil {
+		return report.ExitBroken
+	}
+	result, err := runSoak(ctx, *program, *length, stdout)
+	if *file != "" && err == nil {
+		var content []byte
+		if content, err = json.MarshalIndent(result, "", "  "); err == nil {
+			err = os.WriteFile(*file, append(content, '\n'), 0o644)
+		}
+	}
+	return report.ExitCode([]report.Report{result.Report}, false, err, stderr)
+}
+
+// soaked is what a soak came to.
+type soaked struct {
+	report.Report
+	Begun   time.Time `json:"begun"`
+	Limit   float64   `json:"limit"` // transactions a second that were created and delivered when nothing held them back
+	Rate    float64   `json:"rate"`  // half of it, which was put on
+	Minutes []minute  `json:"minutes"`
+}
+
+// limitLength is for how long the limit is looked for.
+const limitLength = 15 * time.Second
+
+func runSoak(ctx context.Context, program string, length time.Duration, stdout io.Writer) (result soaked, err error) {
+	if length < 10*time.Second {
+		return result, fmt.Errorf("-length=%s: write 10s or more", length)
+	}
+	folder, err := os.MkdirTemp("", "cauri-load-")
+	if err != nil {
+		return result, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	built, err := bench.BuildPrograms(ctx, folder, program)
+	if err != nil {
+		return result, err
+	}
+	b, end, err := bench.Open(ctx, built, report.Settings{Rounds: 1}, stdout)
+	if err != nil {
+		return result, err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	b.Report = report.Report{Row: "soak", Tells: "half of what is possible, for " + length.String(), Before: report.MachineNow()}
+	result = soaked{Begun: time.Now()}
+	if err := soak(b, ctx, length, stdout, &result); err != nil {
+		return result, fmt.Errorf("%w\n%s", err, b.Logs(10))
+	}
+	if err := b.Audit(ctx); err != nil {
+		return result, err
+	}
+	b.Report.After, b.Report.Seconds = report.MachineNow(), time.Since(result.Begun).Seconds()
+	result.Report = b.Report
+	result.PrintDetails(stdout)
+	return result, nil
+}
+
+func soak(b *bench.Bench, ctx context.Context, length time.Duration, stdout io.Writer, result *soaked) error {
+	s := &bench.Sink{} // so many events are not told apart
+	if err := s.Open(); err != nil {
+		return err
+	}
+	defer s.Close()
+	apis, err := b.Apis(ctx, 1)
+	if err != nil {
+		return err
+	}
+	workers, err := b.Workers(ctx, 1)
+	if err != nil {
+		return err
+	}
+	l := &bench.Assembly{Bench: b, Apis: apis, Workers: workers}
+	subjects, err := profile.Mixed(l, ctx, s.URL)
+	if err != nil {
+		return err
+	}
+	if result.Limit, err = limit(l, ctx, subjects, s); err != nil {
+		return err
+	}
+	result.Rate = result.Limit / 2
+	fmt.Fprintf(stdout, "limit: %s transactions/s created and delivered; %s/s arrive from now on, for %s\n", report.Number(result.Limit), report.Number(result.Rate), length)
+	before, err := b.Booked(ctx)
+	if err != nil {
+		return err
+	}
+	accepted, err := minutes(l, ctx, subjects, length, stdout, result)
+	if err != nil {
+		return err
+	}
+	after, err := b.Booked(ctx)
+	if err != nil {
+		return err
+	}
+	if after-before != accepted {
+		b.Problem("%d payments were accepted and %d booked", accepted, after-before)
+	}
+	if err := drained(b, ctx, s, accepted); err != nil {
+		return err
+	}
+	judge(b, result.Minutes)
+	return nil
+}
+
+// drained waits until everything is settled and delivered, and checks that it was.
+func drained(b *bench.Bench, ctx context.Context, s *bench.Sink, accepted int64) error {
+	for _, table := range []string{"transactions", "events"} {
+		if err := cases.NoneDue(b, ctx, table); err != nil {
+			return err
+		}
+	}
+	if came, _ := s.Empty(); int64(came) < accepted {
+		b.Problem("%d payments were accepted and %d events arrived", accepted, came)
+	}
+	left, err := b.Count(ctx, "select count(*) from events where state <> 'delivered'")
+	if err == nil && left > 0 {
+		b.Problem("%d events were not delivered", left)
+	}
+	return err
+}
+
+// limit measures how many transactions a second are created, settled and delivered.
+func limit(l *bench.Assembly, ctx context.Context, subjects []bench.Subject, s *bench.Sink) (float64, error) {
+	begun := time.Now()
+	results, err := profile.LoadAll(ctx, subjects, 16, func(ctx context.Context, g *generator.Generator) generator.Result { return g.Closed(ctx, limitLength) })
+	if err != nil {
+		return 0, err
+	}
+	var accepted int64
+	for _, r := range results {
+		accepted += r.Accepted
+	}
+	err = drained(l.Bench, ctx, s, accepted)
+	return float64(accepted) / time.Since(begun).Seconds(), err
+}
+
+// minutes puts the load on, minute by minute, and returns how many requests were accepted.
+func minutes(l *bench.Assembly, ctx context.Context, subjects []bench.Subject, length time.Duration, stdout io.Writer, result *soaked) (accepted int64, err error) {
+	step := min(time.Minute, length/10)
+	var generators []*generator.Generator
+	for _, s := range subjects {
+		g, err := generator.Dial(ctx, s.Target, bench.OpenConnections)
+		if err != nil {
+			return 0, err
+		}
+		defer g.Close()
+		generators = append(generators, g)
+	}
+	fmt.Fprintln(stdout, minuteHead)
+	var all []generator.Result
+	defer func() { l.Bench.Shed("the api", all...) }()
+	for begun := time.Now(); time.Since(begun) < length-step/2; {
+		watched := watch(l, ctx, step)
+		results := make([]generator.Result, len(generators))
+		if err := bench.InParallel(ctx, len(generators), len(generators), func(ctx context.Context, i int) error {
+			results[i] = generators[i].Open(ctx, result.Rate/float64(len(generators)), step)
+			return context.Cause(ctx)
+		}); err != nil {
+			return accepted, err
+		}
+		oldest, err := watched()
+		if err != nil {
+			return accepted, err
+		}
+		m, err := endOfMinute(l, ctx, oldest)
+		if err != nil {
+			return accepted, err
+		}
+		accepted += m.count(results)
+		all = append(all, results...)
+		m.Seconds = time.Since(begun).Seconds()
+		fmt.Fprintln(stdout, m)
+		for i, r := range results {
+			if err := r.Err(); err != nil {
+				l.Bench.Problem("%s: %v", subjects[i].Name, err)
+			}
+		}
+		result.Minutes = append(result.Minutes, m)
+	}
+	return accepted, nil
+}
