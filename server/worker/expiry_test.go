@@ -93,7 +93,7 @@ func TestForgottenPaymentExpires(t *testing.T) {
 	if ended := w.ended(id); ended.Status != payments.Timeout {
 		t.Errorf("it is %s", ended.Status)
 	}
-	if got := logged.count("payments had been forgotten", "transactions=1"); got != 1 {
+	if got := logged.count("payments that should have expired", "transactions=1"); got != 1 {
 		t.Errorf("%d lines of log tell of it, want 1", got)
 	}
 }
