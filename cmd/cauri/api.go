@@ -15,7 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// configPoll is how often the api looks for a change of configuration: a revoked key works no longer than this.
+// configPoll is how often the api checks for a new configuration: a revoked key stops working within this time.
 const configPoll = 250 * time.Millisecond
 
 // requestPatience is how long requests of a sandbox may wait for the database before the sandbox's next ones are refused: a client learns
@@ -46,7 +46,8 @@ func newAPICommand() *cobra.Command {
 	cmd.Flags().IntVar(&o.held.Process, "max-held-answers", 3000,
 		"maximum number of answers held at one time to simulate operators' latency, about 33 KiB of memory each; "+
 			"further answers are sent at once; 0 means no limit")
-	cmd.Flags().IntVar(&o.held.Sandbox, "max-held-answers-per-sandbox", 1000, "maximum number of held answers of one sandbox; 0 means no limit")
+	cmd.Flags().IntVar(&o.held.Sandbox, "max-held-answers-per-sandbox", 1000,
+		"maximum number of held answers of one sandbox; 0 means no limit")
 	return cmd
 }
 
@@ -71,7 +72,7 @@ func runAPI(ctx context.Context, o apiOptions) error {
 	}
 	directory := store.NewDirectory(p.db)
 	p.ends += o.shutdownDelay
-	// A database that is away leaves it ready: its clients get a 503 that says when to come again, not a load balancer's error.
+	// The api stays ready while the database is unavailable: clients get a 503 with Retry-After instead of an error of the load balancer.
 	p.ready = append(p.ready, configurationRead(directory))
 	telemetry.RegisterConfig(p.registry, configState(directory, p.now))
 	listener, err := bind("API", o.listen)
@@ -82,17 +83,17 @@ func runAPI(ctx context.Context, o apiOptions) error {
 		Store: p.db, Directory: directory, Version: programVersion(), Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader,
 		Held: o.held, Draining: ctx.Done(), Metrics: telemetry.NewAPI(p.registry), Tracing: p.tracing,
 	})
-	p.beside = append(p.beside, func(ctx context.Context) { directory.Run(ctx, configPoll) })
+	p.background = append(p.background, func(ctx context.Context) { directory.Run(ctx, configPoll) })
 	if o.replicaURL != "" {
 		telemetry.RegisterReplica(p.registry, replicaState(p.db))
-		p.beside = append(p.beside, p.db.RunReplica)
+		p.background = append(p.background, p.db.RunReplica)
 	}
 	return p.run(ctx, func(ctx context.Context) error {
 		return serve(delayed(ctx, o.shutdownDelay), "API", listener, handler)
 	})
 }
 
-// delayed is a context that ends a while after another one.
+// delayed is a context that ends some time after another one.
 func delayed(ctx context.Context, by time.Duration) context.Context {
 	if by == 0 {
 		return ctx
@@ -102,7 +103,7 @@ func delayed(ctx context.Context, by time.Duration) context.Context {
 	return later
 }
 
-// configurationRead fails until the configuration was read, without which every key is unknown.
+// configurationRead fails until the configuration has been read. Without it every key is unknown.
 func configurationRead(directory *store.Directory) telemetry.Check {
 	return func(context.Context) error {
 		if directory.State().ReadAt.IsZero() {

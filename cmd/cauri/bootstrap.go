@@ -24,10 +24,10 @@ import (
 	"github.com/cauri-dev/cauri/controllers"
 )
 
-// namespaceFile is where a pod finds the namespace that it runs in.
+// namespaceFile contains the namespace of a pod.
 const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-// bootstrapWithin bounds how long the Kubernetes API may refuse: rights and networks may come a moment after the pod.
+// bootstrapWithin bounds how long the Kubernetes API may refuse: RBAC rights and network rules may arrive after the pod has started.
 const (
 	bootstrapWithin = 2 * time.Minute
 	bootstrapPoll   = time.Second
@@ -66,7 +66,7 @@ needs the RBAC rights to get these Secrets, and to create Secrets.`,
 	return cmd
 }
 
-// wantedSecret is a Secret that has to be there, with what makes each of its values.
+// wantedSecret is a Secret that must exist, with the functions that make its values.
 type wantedSecret struct {
 	name   string
 	values map[string]func(random io.Reader) (string, error)
@@ -101,11 +101,12 @@ func runBootstrap(ctx context.Context, o bootstrapOptions) error {
 	}
 	config.UserAgent = "cauri-bootstrap"
 	b := &bootstrap{random: rand.Reader, options: o}
-	waits := retry{within: bootstrapWithin, interval: bootstrapPoll, message: "cannot create the Secrets yet, retrying", transient: func(err error) bool {
-		return !errors.Is(err, errIncomplete) && !apierrors.IsInvalid(err)
-	}}
+	waits := retry{within: bootstrapWithin, interval: bootstrapPoll, message: "cannot create the Secrets yet, retrying",
+		transient: func(err error) bool {
+			return !errors.Is(err, errIncomplete) && !apierrors.IsInvalid(err)
+		}}
 	return waits.run(ctx, func() (err error) {
-		if b.cluster == nil { // making a client asks the Kubernetes API already
+		if b.cluster == nil { // making a client already calls the Kubernetes API
 			if b.cluster, err = client.New(config, client.Options{Scheme: controllers.Scheme}); err != nil {
 				return err
 			}
@@ -114,7 +115,7 @@ func runBootstrap(ctx context.Context, o bootstrapOptions) error {
 	})
 }
 
-// bootstrap makes Secrets.
+// bootstrap creates Secrets.
 type bootstrap struct {
 	cluster client.Client
 	random  io.Reader
@@ -133,13 +134,13 @@ func (b *bootstrap) run(ctx context.Context) error {
 	return nil
 }
 
-// ensure makes a Secret if it is missing. One that another process makes at the same moment is the one that counts.
+// ensure creates a Secret if it is missing. If another process creates it at the same moment, that one counts.
 func (b *bootstrap) ensure(ctx context.Context, wanted wantedSecret) error {
-	there := &corev1.Secret{}
-	err := b.cluster.Get(ctx, client.ObjectKey{Namespace: b.options.namespace, Name: wanted.name}, there)
+	existing := &corev1.Secret{}
+	err := b.cluster.Get(ctx, client.ObjectKey{Namespace: b.options.namespace, Name: wanted.name}, existing)
 	if err == nil {
 		slog.InfoContext(ctx, "the Secret exists", "name", wanted.name)
-		return wanted.check(there)
+		return wanted.check(existing)
 	}
 	if !apierrors.IsNotFound(err) {
 		return err
@@ -166,16 +167,16 @@ func (b *bootstrap) ensure(ctx context.Context, wanted wantedSecret) error {
 	return nil
 }
 
-func (w wantedSecret) check(there *corev1.Secret) error {
+func (w wantedSecret) check(existing *corev1.Secret) error {
 	for _, key := range slices.Sorted(maps.Keys(w.values)) {
-		if len(there.Data[key]) == 0 {
+		if len(existing.Data[key]) == 0 {
 			return fmt.Errorf("it has no key %s; %w", key, errIncomplete)
 		}
 	}
 	return nil
 }
 
-// newPassword makes a password of 192 bits, of hexadecimal digits.
+// newPassword makes a password of 192 random bits in hexadecimal.
 func newPassword(random io.Reader) (string, error) {
 	var password [24]byte
 	if _, err := io.ReadFull(random, password[:]); err != nil {
@@ -184,7 +185,7 @@ func newPassword(random io.Reader) (string, error) {
 	return hex.EncodeToString(password[:]), nil
 }
 
-// newEncryptionKey makes a line of the file of --encryption-key-file.
+// newEncryptionKey makes one line of the file for --encryption-key-file.
 func newEncryptionKey(random io.Reader) (string, error) {
 	var key [32]byte
 	if _, err := io.ReadFull(random, key[:]); err != nil {

@@ -27,16 +27,16 @@ import (
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// migrationRetry is the time between two attempts to bring the tables up to date.
+// migrationRetry is the time between two attempts to update the database schema.
 const migrationRetry = 5 * time.Second
 
-// controllerStatementTimeout bounds what the controller asks of the database, so that a resource says soon that it does not answer.
+// controllerStatementTimeout bounds every statement of the controller, so that resources soon report a database that does not answer.
 const controllerStatementTimeout = 10 * time.Second
 
-// sealingInterval is how often the controller looks for stored secrets that an older encryption key has encrypted.
+// sealingInterval is how often the controller looks for stored secrets that are encrypted with an older key.
 const sealingInterval = 30 * time.Second
 
-// reconciliationTimeout bounds how long running reconciliations may take once the controller is told to stop, within Kubernetes' usual 30 s.
+// reconciliationTimeout bounds how long running reconciliations may take after the controller was told to stop. Kubernetes allows 30 s.
 const reconciliationTimeout = 25 * time.Second
 
 // controllerFlags are the settings of `cauri controller`.
@@ -86,7 +86,8 @@ controller: sandboxes continue to work while it is stopped.`,
 	clockOffset(cmd, &f.clockOffset)
 	containerMemory(cmd, &f.containerMemory)
 	flags.BoolVar(&f.leaderElect, "leader-elect", false, "elect a leader among several replicas; only the leader reconciles")
-	flags.StringVar(&f.leaderElectionNamespace, "leader-election-namespace", "", "namespace of the leader's Lease; empty uses the namespace of the pod")
+	flags.StringVar(&f.leaderElectionNamespace, "leader-election-namespace", "",
+		"namespace of the leader's Lease; empty uses the namespace of the pod")
 	flags.IntVar(&f.concurrency, "concurrency", 8, "maximum number of resources of each kind that are reconciled at one time")
 	flags.Float32Var(&f.kubeAPIQPS, "kube-api-qps", 500, "average number of requests to the Kubernetes API per second")
 	flags.IntVar(&f.kubeAPIBurst, "kube-api-burst", 1000, "maximum burst of requests to the Kubernetes API")
@@ -119,7 +120,8 @@ func runController(ctx context.Context, f controllerFlags) error {
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
 
-	db, err := store.Open(f.databaseURL, store.Options{KeyRing: keys, Options: postgres.Options{Now: clock(f.clockOffset), StatementTimeout: controllerStatementTimeout}})
+	db, err := store.Open(f.databaseURL, store.Options{KeyRing: keys, Options: postgres.Options{Now: clock(f.clockOffset),
+		StatementTimeout: controllerStatementTimeout}})
 	if err != nil {
 		return err
 	}
@@ -163,7 +165,7 @@ func runController(ctx context.Context, f controllerFlags) error {
 	return mgr.Start(ctx)
 }
 
-// check returns the base URL, or all that is wrong with the flags.
+// check returns the base URL, or all errors of the flags.
 func (f controllerFlags) check() (*url.URL, error) {
 	var problems []error
 	if f.concurrency < 1 {
@@ -180,7 +182,8 @@ func (f controllerFlags) check() (*url.URL, error) {
 	}
 	for _, namespace := range f.watchNamespaces {
 		if len(validation.IsDNS1123Label(namespace)) > 0 {
-			problems = append(problems, fmt.Errorf("--watch-namespaces: %q is not a valid namespace name; write, for example, team-a,team-b", namespace))
+			problems = append(problems, fmt.Errorf("--watch-namespaces: %q is not a valid namespace name; write, for example, team-a,team-b",
+				namespace))
 		}
 	}
 	baseURL, err := parseBaseURL(f.baseURL)
@@ -190,14 +193,14 @@ func (f controllerFlags) check() (*url.URL, error) {
 	return baseURL, errors.Join(problems...)
 }
 
-// newManager makes the manager, which serves nothing yet.
+// newManager makes the manager. It serves nothing yet.
 func (f controllerFlags) newManager() (ctrl.Manager, error) {
 	config, err := f.restConfig()
 	if err != nil {
 		return nil, fmt.Errorf("finding the Kubernetes API: %w", err)
 	}
 	options := controllers.ManagerOptions(f.watchNamespaces...)
-	options.HealthProbeBindAddress = "0" // addServers serves it, and the metrics
+	options.HealthProbeBindAddress = "0" // addServers serves probes and metrics
 	options.Metrics = metricsserver.Options{BindAddress: "0"}
 	options.GracefulShutdownTimeout = new(reconciliationTimeout)
 	options.LeaderElection = f.leaderElect
@@ -211,7 +214,7 @@ func (f controllerFlags) newManager() (ctrl.Manager, error) {
 	return mgr, nil
 }
 
-// usualNames lets the flags of the two addresses be called what other controllers call them too.
+// usualNames accepts the names that other controllers use for the flags of the two addresses.
 func usualNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	switch name {
 	case "health-probe-bind-address":
@@ -222,7 +225,7 @@ func usualNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// registerMetrics adds Cauri's own metrics to those of the manager. Resources are counted by the leader alone.
+// registerMetrics adds Cauri's own metrics to those of the manager. Only the leader counts resources.
 func registerMetrics(mgr ctrl.Manager, db *store.Store) (*telemetry.Resources, error) {
 	if err := telemetry.RegisterBuildInfo(ctrlmetrics.Registry, "controller", programVersion()); err != nil {
 		return nil, fmt.Errorf("registering metrics: %w", err)
@@ -238,7 +241,7 @@ func registerMetrics(mgr ctrl.Manager, db *store.Store) (*telemetry.Resources, e
 	})
 }
 
-// offsetClock is the machine's clock, wrong by an offset.
+// offsetClock is the clock of the machine plus an offset, for tests.
 type offsetClock struct {
 	k8sclock.RealClock
 	offset time.Duration
@@ -250,8 +253,8 @@ func (c offsetClock) Now() time.Time { return time.Now().Add(c.offset) }
 // Since implements [k8sclock.Clock].
 func (c offsetClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
-// clusterConfig is the way to the Kubernetes API. The environment variable KUBECONFIG is left alone: it names the cluster of
-// whoever runs the command, which may not be the one that this process is meant for.
+// clusterConfig is the configuration of the Kubernetes client. It ignores the environment variable KUBECONFIG: that names the cluster of
+// the user, which may not be the one that this process is meant for.
 func clusterConfig(kubeconfig string) (*rest.Config, error) {
 	if kubeconfig == "" {
 		return rest.InClusterConfig()

@@ -13,7 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpserver"
 )
 
-// addServers has the manager serve probes and metrics. Its own servers would do that without a deadline for the body of a request.
+// addServers adds servers of probes and metrics to the manager. The manager's own servers have no deadline for the body of a request.
 func (f controllerFlags) addServers(mgr ctrl.Manager, ready healthz.Checker) error {
 	for _, s := range []struct {
 		name, address string

@@ -14,11 +14,10 @@ import (
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
-// alternatives are flags that say the same in another way. One of them on the command line wins over the variable of the other.
+// alternatives are flags that set the same value in another way. One of them on the command line wins over the variable of the other.
 var alternatives = map[string]string{"url": "binding", "api-key": "binding", "secret": "secret-file", "secret-file": "secret"}
 
-// flagsFromEnvironment gives every flag that the command line leaves alone the value of its environment variable, if there is
-// one.
+// flagsFromEnvironment sets every flag that is not on the command line from its environment variable, if there is one.
 func flagsFromEnvironment(cmd *cobra.Command) error {
 	given := map[string]bool{} // on the command line
 	cmd.Flags().Visit(func(flag *pflag.Flag) { given[flag.Name] = true })
@@ -41,8 +40,8 @@ func flagsFromEnvironment(cmd *cobra.Command) error {
 	return errors.Join(problems...)
 }
 
-// usualVariables are those of the flags that are not CAURI_ and the flag's name: names that everybody gives them, and those of the
-// keys of a sandbox's Secret. The first that is set counts. The later ones are former names, which the documents do not mention.
+// usualVariables are the variables that are not CAURI_ and the name of the flag: common names, and names from the keys of a sandbox's
+// Secret. The first one that is set counts. The second ones are former names, which the documentation does not mention.
 var usualVariables = map[string][]string{
 	"database-url":      {"DATABASE_URL"},
 	"database-read-url": {"DATABASE_READ_URL"},
@@ -59,7 +58,7 @@ func variablesOf(flag string) []string {
 	return []string{"CAURI_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))}
 }
 
-// databaseURL declares the flag that every part needs.
+// databaseURL declares the flag for the database.
 func databaseURL(cmd *cobra.Command, url *string) {
 	cmd.Flags().StringVar(url, "database-url", "", "URL of the Postgres database, postgres://user:password@host:5432/name (DATABASE_URL)")
 }
@@ -80,7 +79,7 @@ func parseBaseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// keyPoll is how often the file with the encryption keys is read again.
+// keyPoll is how often the file with the encryption keys is read.
 const keyPoll = 5 * time.Second
 
 func loadKeyRing(path string) (*secrets.KeyRing, error) {

@@ -64,14 +64,14 @@ func runKeys(ctx context.Context, out io.Writer, url, keyFile string) error {
 	return nil
 }
 
-// keyUse is a key, in the file or only in the database.
+// keyUse says how many stored secrets use a key.
 type keyUse struct {
 	key     string
 	inFile  string
 	secrets int
 }
 
-// keyUses are the keys of the file in their order, and then those that only the database knows.
+// keyUses are the keys of the file in their order, then those that are only in the database.
 func keyUses(file []string, sealed []store.SealedSecrets) []keyUse {
 	var uses []keyUse
 	for i, key := range file {

@@ -71,7 +71,7 @@ func (o listenOptions) signingSecret() (string, error) {
 	return secret, nil
 }
 
-// receiver is a merchant's webhook endpoint as it should be: it verifies before it parses, and fails closed.
+// receiver is a webhook endpoint as every merchant should write it: it verifies before it parses, and refuses in doubt.
 type receiver struct {
 	secret string
 	full   bool
@@ -79,7 +79,7 @@ type receiver struct {
 	now    func() time.Time
 }
 
-// maxEvent bounds the body of an event that is read.
+// maxEvent bounds the body of an event, in bytes.
 const maxEvent = 1 << 20
 
 func (l *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -102,7 +102,7 @@ func (l *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// summary is an event on a line.
+// summary is an event on one line.
 func summary(body []byte) string {
 	var e struct {
 		Event     string `json:"event"`
@@ -122,7 +122,8 @@ func summary(body []byte) string {
 		e.Country, e.MSISDN, e.Reference))
 }
 
-// printable is a text that stays on its line and moves no terminal: who sends it is not known yet, or chose a reference freely.
+// printable replaces control characters, so that a text stays on its line and cannot control the terminal: the sender may be unknown, and
+// chooses the reference freely.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

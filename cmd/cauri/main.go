@@ -52,7 +52,7 @@ CAURI_WEBHOOK_SECRET for --secret and CAURI_WEBHOOK_SECRET_FILE for --secret-fil
 
 func setUpLogging(format, level string) error {
 	var at slog.Level
-	// Below debug, the Kubernetes client logs the Secrets that it sends.
+	// On levels below debug, the Kubernetes client logs the Secrets that it sends.
 	if err := at.UnmarshalText([]byte(level)); err != nil || at < slog.LevelDebug {
 		return fmt.Errorf("--log-level=%s: write debug, info, warn or error", level)
 	}
@@ -71,7 +71,7 @@ func setUpLogging(format, level string) error {
 	return nil
 }
 
-// formatFor is text for people and json for programs that collect logs.
+// formatFor is text on a terminal, and json for log collectors.
 func formatFor(out *os.File) string {
 	if term.IsTerminal(int(out.Fd())) {
 		return "text"

@@ -15,7 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// databasePoll is how often a database that is waited for is tried.
+// databasePoll is the time between two attempts to reach the database.
 const databasePoll = time.Second
 
 type migrateOptions struct {
@@ -70,7 +70,7 @@ func runMigrate(ctx context.Context, o migrateOptions) error {
 	return nil
 }
 
-// readUsers are the users of the processes with the passwords in a folder; none for an empty name.
+// readUsers are the database users of the processes, with their passwords from a folder; none for an empty name.
 func readUsers(folder string) ([]postgres.User, error) {
 	if folder == "" {
 		return nil, nil

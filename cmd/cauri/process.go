@@ -20,24 +20,24 @@ import (
 )
 
 const (
-	// shutdownTimeout bounds how long a process that was told to stop takes, in which it finishes what it has begun. Kubernetes gives 30 s in all.
+	// shutdownTimeout bounds the time in which a process finishes its work after it was told to stop. Kubernetes allows 30 s in all.
 	shutdownTimeout = 5 * time.Second
-	// shutdownDelayLimit bounds how long an api accepts requests before that.
+	// shutdownDelayLimit bounds how long an api still accepts requests before that.
 	shutdownDelayLimit = 15 * time.Second
-	// lastWords is what of the time is kept for closing what is open.
-	lastWords = time.Second
+	// closeTimeout is the part of that time for closing connections and sending the last traces.
+	closeTimeout = time.Second
 )
 
-// processOptions are the settings that the api and the worker have in common.
+// processOptions are the settings that the api and the worker share.
 type processOptions struct {
 	databaseURL string
-	replicaURL  string // of the api alone
+	replicaURL  string // only of the api
 	maxConns    int
 	patience    time.Duration // with which requests wait for the database; 0: for ever
 	health      string
-	profile     string // address; empty: no profiles are served
+	profile     string // address; empty: no profiles
 	clockOffset time.Duration
-	memory      int64 // that the container may use, in bytes; 0: not known
+	memory      int64 // limit of the container in bytes; 0: unknown
 }
 
 func (o *processOptions) flags(cmd *cobra.Command) {
@@ -52,14 +52,14 @@ func (o *processOptions) flags(cmd *cobra.Command) {
 	containerMemory(cmd, &o.memory)
 }
 
-// clockOffset declares a flag for tests of what happens when the clocks of machines differ.
+// clockOffset declares a flag for tests in which the clocks of machines differ.
 func clockOffset(cmd *cobra.Command, offset *time.Duration) {
 	const name = "test-clock-offset"
 	cmd.Flags().DurationVar(offset, name, 0, "how far the clock of this process is ahead of the machine's; for tests only")
-	_ = cmd.Flags().MarkHidden(name) // it was declared a line above
+	_ = cmd.Flags().MarkHidden(name) // only fails for an unknown flag
 }
 
-// clock is the one clock of a process.
+// clock is the only clock of a process.
 func clock(offset time.Duration) func() time.Time {
 	if offset == 0 {
 		return time.Now
@@ -67,22 +67,22 @@ func clock(offset time.Duration) func() time.Time {
 	return func() time.Time { return time.Now().Add(offset) }
 }
 
-// process is what the api and the worker have in common: a database, metrics, traces, answers to probes, and an orderly end.
+// process is what the api and the worker share: the database, metrics, traces, probes, and an orderly shutdown.
 type process struct {
-	role     string
-	options  processOptions
-	now      func() time.Time
-	db       *store.Store
-	registry *prometheus.Registry
-	worker   *telemetry.Worker // nil where there are no sweeps
-	tracing  *telemetry.Tracing
-	ends     time.Duration // within which it ends once it is told to stop
-	live     []telemetry.Check
-	ready    []telemetry.Check
-	beside   []func(context.Context) // run beside the work, and end after it
+	role       string
+	options    processOptions
+	now        func() time.Time
+	db         *store.Store
+	registry   *prometheus.Registry
+	worker     *telemetry.Worker // nil in the api
+	tracing    *telemetry.Tracing
+	ends       time.Duration // time limit of the shutdown
+	live       []telemetry.Check
+	ready      []telemetry.Check
+	background []func(context.Context) // run in the background, and end after the work
 }
 
-// newProcess opens what a process needs, without contacting anybody.
+// newProcess opens what a process needs. It makes no connection yet.
 func newProcess(ctx context.Context, role string, o processOptions, keys *secrets.KeyRing) (*process, error) {
 	tuneMemory(o.memory)
 	tracing, err := telemetry.NewTracing(ctx, role, programVersion())
@@ -104,12 +104,12 @@ func newProcess(ctx context.Context, role string, o processOptions, keys *secret
 		return nil, err
 	}
 	p.ready = []telemetry.Check{stillRunning(ctx)}
-	p.beside = []func(context.Context){p.db.RunActivity}
+	p.background = []func(context.Context){p.db.RunActivity}
 	telemetry.RegisterPool(p.registry, p.db.PoolStat)
 	return p, nil
 }
 
-// stillRunning fails once the process was told to stop, so that load balancers look for another one.
+// stillRunning fails once the process was told to stop, so that load balancers choose another one.
 func stillRunning(ctx context.Context) telemetry.Check {
 	return func(context.Context) error {
 		if ctx.Err() != nil {
@@ -121,16 +121,16 @@ func stillRunning(ctx context.Context) telemetry.Check {
 
 func databaseAnswers(db *store.Store) telemetry.Check {
 	return func(ctx context.Context) error {
-		if db.Ping(ctx) != nil { // the reason may name the database's address and user
+		if db.Ping(ctx) != nil { // the error may contain the address and the user of the database
 			return errors.New("the database does not answer")
 		}
 		return nil
 	}
 }
 
-// run works until ctx ends, and then brings the process to its end within its time: it is not ready any more, work
-// returns when it has finished what it had, and the connections to the database are closed. Probes and metrics are served
-// throughout. It returns an error if work does, or does not finish in time.
+// run works until ctx ends, and then shuts down within the time limit: readiness fails, work finishes what it has begun and returns, and
+// the connections to the database are closed. Probes and metrics are served until the end. It returns the error of work, or an error if
+// work does not finish in time.
 func (p *process) run(ctx context.Context, work func(context.Context) error) error {
 	listener, err := bind(p.role+"'s probes and metrics", p.options.health)
 	if err != nil {
@@ -148,9 +148,9 @@ func (p *process) run(ctx context.Context, work func(context.Context) error) err
 	go func() { failed <- serve(probing, "probes and metrics", listener, p.probes()) }()
 
 	done := make(chan error, 1)
-	go func() { done <- p.workBeside(ctx, work) }()
+	go func() { done <- p.workWithBackground(ctx, work) }()
 	select {
-	case err = <-done: // too early, or at the same moment as the order to stop
+	case err = <-done: // it failed, or ended together with ctx
 		p.close(context.WithoutCancel(ctx), shutdownTimeout)
 		return err
 	case err = <-failed:
@@ -160,30 +160,30 @@ func (p *process) run(ctx context.Context, work func(context.Context) error) err
 	return p.end(context.WithoutCancel(ctx), done)
 }
 
-// workBeside works, with what runs beside the work: that ends after it, since it may still write down what the work did.
-func (p *process) workBeside(ctx context.Context, work func(context.Context) error) error {
+// workWithBackground runs work and the background functions. These end after work, because they may still record what it did.
+func (p *process) workWithBackground(ctx context.Context, work func(context.Context) error) error {
 	until, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var beside sync.WaitGroup
-	for _, run := range p.beside {
-		beside.Go(func() { run(until) })
+	var background sync.WaitGroup
+	for _, run := range p.background {
+		background.Go(func() { run(until) })
 	}
 	err := work(ctx)
 	stop()
-	beside.Wait()
+	background.Wait()
 	return err
 }
 
-// end waits for the end of what runs, and closes what is open.
+// end waits until the work is done, and closes what is open.
 func (p *process) end(ctx context.Context, done <-chan error) error {
 	slog.InfoContext(ctx, "stopping", "within", p.ends)
 	begun := time.Now()
-	timer := time.NewTimer(p.ends - lastWords)
+	timer := time.NewTimer(p.ends - closeTimeout)
 	defer timer.Stop()
 	var err error
 	select {
 	case err = <-done:
 	case <-timer.C:
-		err = fmt.Errorf("the %s did not finish within %s after it was told to stop; what is due stays due", p.role, p.ends-lastWords)
+		err = fmt.Errorf("the %s did not finish within %s after it was told to stop; what is due stays due", p.role, p.ends-closeTimeout)
 	}
 	p.close(ctx, min(shutdownTimeout, p.ends-time.Since(begun)))
 	if err == nil {
@@ -192,7 +192,7 @@ func (p *process) end(ctx context.Context, done <-chan error) error {
 	return err
 }
 
-// close sends the last traces and ends the connections to the database, one that hangs excepted.
+// close sends the last traces and closes the connections to the database. It does not wait for a connection that hangs.
 func (p *process) close(ctx context.Context, within time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

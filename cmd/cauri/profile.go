@@ -12,16 +12,16 @@ import (
 	"github.com/cauri-dev/cauri/server/httpserver"
 )
 
-// What is noted of waits where profiles are served: enough to see where time goes, at a cost that does not show.
+// Sampling rates of waits while profiles are served: enough to see where time goes, at no measurable cost.
 const (
-	mutexEvery = 10                    // one in so many waits for a lock
-	blockEvery = 10 * time.Microsecond // one wait for each so long that was waited
+	mutexEvery = 10                    // samples one of this many waits for a lock
+	blockEvery = 10 * time.Microsecond // samples one wait for each such time spent waiting
 )
 
-// longestProfile bounds for how long a profile may be taken: it is written while it is.
+// longestProfile bounds the duration of a profile. The response is written meanwhile.
 const longestProfile = 10 * time.Minute
 
-// checkProfileAddress lets profiles be served to this machine only: they tell what is in the memory of the process.
+// checkProfileAddress allows only loopback addresses: profiles show what is in the memory of the process.
 func checkProfileAddress(address string) error {
 	if address == "" {
 		return nil
@@ -33,7 +33,7 @@ func checkProfileAddress(address string) error {
 	return nil
 }
 
-// serveProfiles serves the profiles of this process below /debug/pprof/ until its result is called. Without an address it does nothing.
+// serveProfiles serves the profiles of this process below /debug/pprof/ until stop is called. Without an address it does nothing.
 func serveProfiles(address string) (stop func(), err error) {
 	if err := checkProfileAddress(address); err != nil || address == "" {
 		return func() {}, err
@@ -51,6 +51,6 @@ func serveProfiles(address string) (stop func(), err error) {
 	deadlines := httpserver.Default
 	deadlines.Write = longestProfile
 	ctx, stop := context.WithCancel(context.Background())
-	go func() { _ = httpserver.New(mux, deadlines).Serve(ctx, listener) }() // until it is stopped
+	go func() { _ = httpserver.New(mux, deadlines).Serve(ctx, listener) }() // until stop is called
 	return stop, nil
 }

@@ -1,5 +1,5 @@
 package main
 
-// The certificate authorities of the web, for images that hold nothing but this program. They are used where the system has
-// none: files of the system, and those that SSL_CERT_FILE and SSL_CERT_DIR name, come first.
+// The certificate authorities of the web, for images that contain only this program. Go uses them only if it finds no files of the system,
+// SSL_CERT_FILE or SSL_CERT_DIR.
 import _ "golang.org/x/crypto/x509roots/fallback"

@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpserver"
 )
 
-// bind takes an address to serve on. The name tells what for, in messages.
+// bind listens on an address. The name says what for, in messages.
 func bind(name, address string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -20,7 +20,7 @@ func bind(name, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// serve answers HTTP until ctx ends.
+// serve serves HTTP until ctx ends.
 func serve(ctx context.Context, name string, listener net.Listener, handler http.Handler) error {
 	if err := httpserver.New(handler, httpserver.Default).Serve(ctx, listener); err != nil {
 		return fmt.Errorf("serving the %s: %w", name, err)

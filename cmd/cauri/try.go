@@ -63,10 +63,10 @@ installation, or at the start of a pipeline.`,
 	return cmd
 }
 
-// tryPoll is how often the payment is looked at.
+// tryPoll is the time between two requests.
 const tryPoll = 250 * time.Millisecond
 
-// complete reads what the binding says and checks that nothing is missing.
+// complete reads the binding and checks that nothing is missing.
 func (o *tryOptions) complete() error {
 	if o.binding != "" {
 		for name, value := range map[string]*string{"uri": &o.url, "api-key": &o.apiKey} {
@@ -93,7 +93,7 @@ func (o *tryOptions) complete() error {
 	return nil
 }
 
-// trial is one payment that is made to see whether it succeeds.
+// trial is one test payment.
 type trial struct {
 	options  tryOptions
 	client   *http.Client
@@ -101,7 +101,7 @@ type trial struct {
 	random   io.Reader
 	interval time.Duration
 	begun    time.Time
-	cause    error // of the last attempt that failed for something else than the end of the time
+	cause    error // of the last attempt that failed for another reason than the time limit
 }
 
 type tryPayer struct {
@@ -136,10 +136,10 @@ func (t *trial) run(ctx context.Context) error {
 	}
 	t.say("payment", "%s of %d %s: %s", payment.ID, payment.Amount, payment.Currency, payment.Status)
 	for seen := payment.Status; payment.Status == "PENDING"; {
-		if err := t.rest(ctx, "the payment "+payment.ID+" is still PENDING: is a worker running?", nil); err != nil {
+		if err := t.wait(ctx, "the payment "+payment.ID+" is still PENDING: is a worker running?", nil); err != nil {
 			return err
 		}
-		if err := t.call(ctx, http.MethodGet, "/payments/"+payment.ID, nil, &payment); err != nil && !passing(err) {
+		if err := t.call(ctx, http.MethodGet, "/payments/"+payment.ID, nil, &payment); err != nil && !transient(err) {
 			return err
 		}
 		if payment.Status != seen {
@@ -156,15 +156,14 @@ func (t *trial) say(what, format string, args ...any) {
 	fmt.Fprintf(t.out, "%7.3fs  %-8s %s\n", time.Since(t.begun).Seconds(), what, fmt.Sprintf(format, args...))
 }
 
-// awaitPayer finds the test client that is to pay. A sandbox that was made a moment ago may not have it yet, and the api may not know
-// its key.
+// awaitPayer finds the test client that pays. A new sandbox may not have it yet, and the api may not know its key yet.
 func (t *trial) awaitPayer(ctx context.Context) (tryPayer, error) {
 	for {
 		payer, err := t.findPayer(ctx)
-		if err == nil || !passing(err) {
+		if err == nil || !transient(err) {
 			return payer, err
 		}
-		if err := t.rest(ctx, "there is no payer", err); err != nil {
+		if err := t.wait(ctx, "there is no payer", err); err != nil {
 			return tryPayer{}, err
 		}
 	}
@@ -199,19 +198,19 @@ func (t *trial) pay(ctx context.Context, payer tryPayer) (payment tryPayment, er
 		"amount": t.options.amount, "currency": payer.Currency, "operator": payer.Operator, "country": payer.Country, "msisdn": payer.MSISDN,
 		"reference": fmt.Sprintf("TRY-%X", reference), "application": t.options.application, "description": "cauri try",
 	}
-	for { // the reference keeps a repetition from being a second payment
+	for { // a repeated request has the same reference, so that it is no second payment
 		err := t.call(ctx, http.MethodPost, "/payments", body, &payment)
-		if err == nil || !passing(err) {
+		if err == nil || !transient(err) {
 			return payment, err
 		}
-		if err := t.rest(ctx, "the payment could not be made", err); err != nil {
+		if err := t.wait(ctx, "the payment could not be made", err); err != nil {
 			return payment, err
 		}
 	}
 }
 
-// rest waits for the next attempt. When the time is over it says what was waited for, and why.
-func (t *trial) rest(ctx context.Context, what string, because error) error {
+// wait waits until the next attempt. When the time limit is reached, it returns an error with what it waited for, and why.
+func (t *trial) wait(ctx context.Context, what string, because error) error {
 	if because != nil && !errors.Is(because, context.DeadlineExceeded) {
 		t.cause = because
 	}
@@ -226,7 +225,7 @@ func (t *trial) rest(ctx context.Context, what string, because error) error {
 	}
 }
 
-// refusedError is an answer of the API that is no result.
+// refusedError is an error response of the API.
 type refusedError struct {
 	status        int
 	code, message string
@@ -239,9 +238,9 @@ func (e refusedError) Error() string {
 	return fmt.Sprintf("the API answered %d %s: %s", e.status, e.code, e.message)
 }
 
-// passing reports whether an error may go by itself: no answer, an api without its database, a key or a number that it does not know
-// yet.
-func passing(err error) bool {
+// transient reports whether an error may disappear by itself: no response, an api without its database, a key or a number that the api does
+// not know yet.
+func transient(err error) bool {
 	var refused refusedError
 	if !errors.As(err, &refused) {
 		return true
@@ -250,8 +249,8 @@ func passing(err error) bool {
 		refused.status == http.StatusNotFound && refused.code == "not_found"
 }
 
-// maxTryAnswer bounds an answer that is read.
-const maxTryAnswer = 1 << 20
+// maxTryResponse bounds a response, in bytes.
+const maxTryResponse = 1 << 20
 
 func (t *trial) call(ctx context.Context, method, path string, body, result any) error {
 	var content io.Reader
@@ -273,13 +272,13 @@ func (t *trial) call(ctx context.Context, method, path string, body, result any)
 		return err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, maxTryAnswer))
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxTryResponse))
 	if err != nil {
 		return err
 	}
 	if answer.StatusCode/100 != 2 {
 		refused := struct{ Error, Message string }{}
-		_ = json.Unmarshal(text, &refused) // what is no error of the API has no code
+		_ = json.Unmarshal(text, &refused) // an error of another server has no code
 		return refusedError{answer.StatusCode, refused.Error, refused.Message}
 	}
 	if err := json.Unmarshal(text, result); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The builds of images and releases set these by the linker (.ko.yaml, Dockerfile). A build from a checkout has them empty and
-// says what Go has recorded of the checkout.
+// The linker sets these in builds of images and releases (.ko.yaml, Dockerfile). In a build from a checkout they are empty, and the build
+// information of Go is used.
 var (
 	version  = ""
 	revision = "" // the commit, with modifiedSuffix if it was built from changed files

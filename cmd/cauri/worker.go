@@ -31,7 +31,7 @@ type workerOptions struct {
 	eventRetention time.Duration
 }
 
-// baseURLFlag said where the API was, for the operators that it simulated. It is accepted from installations that still set it.
+// baseURLFlag is obsolete. It is still accepted from installations that set it.
 const baseURLFlag = "base-url"
 
 func newWorkerCommand() *cobra.Command {
@@ -49,7 +49,7 @@ func newWorkerCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&o.keyFile, "encryption-key-file", "", "file with the keys that encrypt stored secrets, one key a line, in base64")
 	flags.String(baseURLFlag, "", "ignored: the worker sends no request to the API")
-	_ = flags.MarkHidden(baseURLFlag) // fails for a flag that is not there
+	_ = flags.MarkHidden(baseURLFlag) // only fails for an unknown flag
 	flags.DurationVar(&o.eventRetention, "event-retention", 30*24*time.Hour,
 		"how long events and their delivery attempts are kept (720h is 30 days); 0 keeps them for ever; transactions are always kept")
 	flags.IntVar(&o.concurrency, "webhook-concurrency", 512, "maximum number of webhook deliveries at one time")
@@ -85,7 +85,7 @@ func runWorker(ctx context.Context, o workerOptions) error {
 		slog.InfoContext(ctx, "--base-url is ignored: the worker sends no request to the API; remove the flag and CAURI_BASE_URL")
 	}
 	guard.Own = platformAddresses(p.db.Addresses, os.Getenv)
-	p.ends += webhooks.AttemptTimeout // an attempt that has begun is finished and written down
+	p.ends += webhooks.AttemptTimeout // an attempt that has begun is finished and recorded
 	p.worker = telemetry.NewWorker(p.registry)
 	w := worker.New(worker.Options{
 		Database: p.db, Sender: webhooks.NewSender(guard, programVersion(), p.now), Log: slog.Default(), Concurrency: o.concurrency,
@@ -96,8 +96,8 @@ func runWorker(ctx context.Context, o workerOptions) error {
 	})
 	p.ready = append(p.ready, databaseAnswers(p.db))
 	p.live = append(p.live, func(context.Context) error { return w.Stuck() })
-	p.beside = append(p.beside, func(ctx context.Context) { keys.Follow(ctx, keyPoll) })
-	p.beside = append(p.beside, telemetry.NewQueueMonitor(p.registry, queueStatistics(p.db)).Run)
+	p.background = append(p.background, func(ctx context.Context) { keys.Follow(ctx, keyPoll) })
+	p.background = append(p.background, telemetry.NewQueueMonitor(p.registry, queueStatistics(p.db)).Run)
 	return p.run(ctx, func(ctx context.Context) error {
 		if p.db.AwaitSchema(ctx, databasePoll) == nil {
 			w.Run(ctx)
@@ -106,7 +106,7 @@ func runWorker(ctx context.Context, o workerOptions) error {
 	})
 }
 
-// guard is what webhooks, and requests to operators that stores name, may connect to.
+// guard decides where webhooks and requests to operators' APIs may connect to.
 func (o workerOptions) guard() (egress.Guard, error) {
 	deny, err := egress.ParseDenyRules(o.deny)
 	if err != nil {
@@ -115,8 +115,8 @@ func (o workerOptions) guard() (egress.Guard, error) {
 	return egress.Guard{AllowLoopback: o.allowLoopback, Deny: deny}, nil
 }
 
-// platformAddresses are the addresses of what Cauri stands on, which no event may be sent to: the database's, where the worker is
-// connected to, and the Kubernetes API's, as a pod is told of it.
+// platformAddresses are the addresses of the platform itself, to which no request may go: those of the database that the worker is
+// connected to, and that of the Kubernetes API, from the environment of the pod.
 func platformAddresses(database func() []netip.AddrPort, getenv func(string) string) func() []netip.AddrPort {
 	kubernetes, err := netip.ParseAddrPort(net.JoinHostPort(getenv("KUBERNETES_SERVICE_HOST"), getenv("KUBERNETES_SERVICE_PORT")))
 	if err != nil { // not in a pod

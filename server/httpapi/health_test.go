@@ -16,8 +16,8 @@ import (
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
-// Nobody needs a key to ask whether the service is healthy. However many ask at a time, they ask the database together: what they would take
-// of its connections is the merchants'.
+// Nobody needs a key to ask whether the service is healthy. However many ask at a time, they ask the database together: what they would
+// take of its connections is the merchants'.
 func TestStrangersWhoAskForHealthShareOneLook(t *testing.T) {
 	w := newWorld(t)
 	db := storetest.OpenAs(t, w.db, storetest.API)

@@ -8,8 +8,8 @@ import (
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// HeldAnswers bounds how many answers are held at a time, each of which costs about 33 KiB of memory. Beyond a bound answers go out at once.
-// Zero is no bound.
+// HeldAnswers bounds how many answers are held at a time, each of which costs about 33 KiB of memory. Beyond a bound answers go out at
+// once. Zero is no bound.
 type HeldAnswers struct {
 	Process int // of all sandboxes
 	Sandbox int // of one sandbox, so that it does not take what is for all

@@ -112,7 +112,8 @@ var numbers int
 // next is another number each time.
 func next() int { numbers++; return numbers }
 
-// accessed makes a request with a header Authorization, none if it is empty, and looks at the status. All who are refused are told the same.
+// accessed makes a request with a header Authorization, none if it is empty, and looks at the status. All who are refused are told the
+// same.
 func (w *world) accessed(method, target, authorization, body string, want int) {
 	w.t.Helper()
 	r, err := http.NewRequestWithContext(w.t.Context(), method, w.url+target, strings.NewReader(strings.ReplaceAll(body, "{n}", fmt.Sprint(next()))))

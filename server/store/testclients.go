@@ -149,8 +149,8 @@ const settling = 45 * time.Second
 // changesTimeout bounds [Store.ChangedAccounts], by which the controller notices that the database is away.
 const changesTimeout = 5 * time.Second
 
-// ChangedAccounts names the resources whose live balance, counts or deliveries changed after a moment of the database's clock, and returns the
-// moment to ask from the next time. A change may be named again the next time, with the same ChangedAt; none is left out.
+// ChangedAccounts names the resources whose live balance, counts or deliveries changed after a moment of the database's clock, and returns
+// the moment to ask from the next time. A change may be named again the next time, with the same ChangedAt; none is left out.
 func (s *Store) ChangedAccounts(ctx context.Context, since time.Time) ([]AccountChange, time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, changesTimeout)
 	defer cancel()

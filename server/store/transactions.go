@@ -49,9 +49,9 @@ type PayerOutcome struct {
 //
 // One that would raise the float beyond [payments.MaxBalance] ends LIMIT_EXCEEDED.
 //
-// It returns [*ErrReferenceTaken] if the reference belongs to a transaction already, [ErrQuotaExceeded] if the sandbox's quota
-// is used up, [ErrMarketKnown] if the market was presumed and the registry knows another, and [postgres.ErrConfigChanged] if the outcome has
-// to be decided anew. Nothing is recorded then, nor after any other error but [postgres.ErrUncertain].
+// It returns [*ErrReferenceTaken] if the reference belongs to a transaction already, [ErrQuotaExceeded] if the sandbox's quota is used up,
+// [ErrMarketKnown] if the market was presumed and the registry knows another, and [postgres.ErrConfigChanged] if the outcome has to be
+// decided anew. Nothing is recorded then, nor after any other error but [postgres.ErrUncertain].
 func (s *Store) CreateCollection(ctx context.Context, tenant int64, n *NewCollection) error {
 	var err error
 	switch {

@@ -208,8 +208,8 @@ func (w *fixture) tellOperator(o *operatorsOf, f *store.Forward) {
 	}
 }
 
-// An operator that has a payment of the same id, which nobody sent, has somebody else's. Attempts tell, and not how often a lease was taken:
-// a worker that died before it sent anything, or gave back what it did not begin, sent nothing.
+// An operator that has a payment of the same id, which nobody sent, has somebody else's. Attempts tell, and not how often a lease was
+// taken: a worker that died before it sent anything, or gave back what it did not begin, sent nothing.
 func TestIDThatTheOperatorHasAlready(t *testing.T) {
 	w := newPassthrough(t)
 	o := newOperators(w, nil)
