@@ -187,7 +187,8 @@ func (t *trial) findPayer(ctx context.Context) (payer tryPayer, err error) {
 	return payer, errNoPayer
 }
 
-var errNoPayer = errors.New("no TestClient of the sandbox can pay (state Active, behavior Approve, enough balance): apply one, or pass --msisdn")
+var errNoPayer = errors.New("no TestClient of the sandbox can pay (state Active, behavior Approve, enough balance): " +
+	"apply one, or pass --msisdn")
 
 func (t *trial) pay(ctx context.Context, payer tryPayer) (payment tryPayment, err error) {
 	reference := make([]byte, 8)
