@@ -107,8 +107,8 @@ func (s *Server) decideCollection(
 // outcomesOf draws a latency for each outcome between which the payer decides.
 func (s *Server) outcomesOf(facts payments.CollectionFacts, sandbox *store.Sandbox) *store.Outcomes {
 	var outcomes store.Outcomes
-	for standing, status := range facts.Outcomes() {
-		outcomes[standing] = store.PayerOutcome{Status: status, Latency: s.latencyOf(status, sandbox)}
+	for state, status := range facts.Outcomes() {
+		outcomes[state] = store.PayerOutcome{Status: status, Latency: s.latencyOf(status, sandbox)}
 	}
 	return &outcomes
 }

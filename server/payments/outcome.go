@@ -94,27 +94,27 @@ func (f CollectionFacts) Outcome() Status {
 	return Pending
 }
 
-// Standing is how the payer of a new collection stands in the registry, as far as the outcome depends on it.
-type Standing int
+// PayerState is the state of a payer in the SIM registry, as far as the outcome of a new collection depends on it.
+type PayerState int
 
-// The standings.
+// The states of a payer.
 const (
-	PayerUnknown Standing = iota // the number is not in the registry
+	PayerUnknown PayerState = iota // the number is not in the registry
 	PayerBlocked
-	PayerShort // of money
+	PayerShort // the balance is too small
 	PayerAble
-	Standings // how many there are
+	PayerStates // number of states
 )
 
-// Outcomes are the statuses that a new collection is answered with, by the standing of its payer, whoever that is.
-func (f CollectionFacts) Outcomes() (outcomes [Standings]Status) {
-	for standing, payer := range [Standings]*SIM{
+// Outcomes are the statuses of the answer to a new collection, by the state of its payer.
+func (f CollectionFacts) Outcomes() (outcomes [PayerStates]Status) {
+	for state, payer := range [PayerStates]*SIM{
 		PayerBlocked: {Blocked: true, Balance: f.CustomerTotal},
 		PayerShort:   {Balance: f.CustomerTotal - 1},
 		PayerAble:    {Balance: f.CustomerTotal},
 	} {
 		f.Payer = payer
-		outcomes[standing] = f.Outcome()
+		outcomes[state] = f.Outcome()
 	}
 	return outcomes
 }

@@ -35,8 +35,8 @@ type NewCollection struct {
 	Presumed bool
 }
 
-// Outcomes are what a collection comes to, by the standing of its payer. None of them is Success.
-type Outcomes [payments.Standings]PayerOutcome
+// Outcomes are what a collection comes to, by the state of its payer. None of them is Success.
+type Outcomes [payments.PayerStates]PayerOutcome
 
 // PayerOutcome is a status and the latency that leads to it.
 type PayerOutcome struct {
