@@ -57,7 +57,7 @@ var mayImport = map[string][]string{
 	"test/load/report":         {"test/load/chart", "test/load/generator"},
 	"test/load/soak":           {"test/load/bench", "test/load/cases", "test/load/generator", "test/load/profile", "test/load/report", "test/system"},
 	"test/load/chart":          {},
-	"test/load/floor":          {}, // what Cauri is measured against has nothing of it
+	"test/load/baseline":       {}, // what Cauri is measured against has nothing of it
 	"test/load/generator":      {},
 	"test/load/plot":           {"test/load/chart"},
 	"test/monitoring":          {}, // reads files

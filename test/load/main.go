@@ -1,4 +1,4 @@
-// Command load measures Cauri: the real programs on a Postgres of its own that keeps what it commits, each figure beside a floor that is
+// Command load measures Cauri: the real programs on a Postgres of its own that keeps what it commits, each figure beside a baseline that is
 // measured in the same minutes, and after each row an audit of everything that was booked and delivered.
 //
 //	go run ./test/load -run 'create|hot'

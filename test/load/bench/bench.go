@@ -27,7 +27,7 @@ var Statements = []string{
 }
 
 // Programs are the built ones.
-type Programs struct{ Cauri, floor string }
+type Programs struct{ Cauri, baseline string }
 
 // BuildPrograms builds what is measured into a folder. A program cauri that is there is taken as it is.
 func BuildPrograms(ctx context.Context, folder, cauri string) (p Programs, err error) {
@@ -40,7 +40,7 @@ func BuildPrograms(ctx context.Context, folder, cauri string) (p Programs, err e
 	if err != nil {
 		return p, err
 	}
-	p.floor, err = system.BuildProgram(ctx, folder, "./test/load/floor")
+	p.baseline, err = system.BuildProgram(ctx, folder, "./test/load/baseline")
 	return p, err
 }
 
@@ -52,8 +52,8 @@ type Bench struct {
 	Programs Programs
 	Progress io.Writer
 
-	targets int    // made so far: each has references of its own
-	Floor   *floor // nil where there is none
+	targets  int       // made so far: each has references of its own
+	Baseline *baseline // nil where there is none
 }
 
 // Open starts an installation on a Postgres of its own, so that no row finds what another one left. Its second result ends it.
@@ -68,22 +68,22 @@ func Open(ctx context.Context, p Programs, s report.Settings, progress io.Writer
 	}
 	b := &Bench{System: installed, Settings: s, Programs: p, Progress: progress}
 	return b, func() error {
-		b.Floor.Close()
+		b.Baseline.Close()
 		return errors.Join(installed.Close(), postgres.Close())
 	}, nil
 }
 
-// Audit checks everything that was booked, by Cauri and by the floor.
+// Audit checks everything that was booked, by Cauri and by the baseline.
 func (b *Bench) Audit(ctx context.Context) error {
 	problems, err := b.System.Audit(ctx)
 	if err != nil {
 		return err
 	}
 	b.Report.Problems = append(b.Report.Problems, problems...)
-	if b.Floor == nil {
+	if b.Baseline == nil {
 		return nil
 	}
-	if _, err := b.Floor.Run(ctx, "audit"); err != nil {
+	if _, err := b.Baseline.Run(ctx, "audit"); err != nil {
 		b.Problem("%v", err)
 	}
 	return nil

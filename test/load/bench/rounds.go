@@ -41,8 +41,8 @@ func (b *Bench) InTurns(ctx context.Context, sides ...Side) ([]report.Measuremen
 // rested brings the databases to rest.
 func (b *Bench) rested(ctx context.Context) error {
 	pools := []*pgxpool.Pool{b.SQL}
-	if b.Floor != nil {
-		pools = append(pools, b.Floor.Sql)
+	if b.Baseline != nil {
+		pools = append(pools, b.Baseline.Sql)
 	}
 	for _, pool := range pools {
 		if _, err := pool.Exec(ctx, "vacuum analyze"); err != nil {

@@ -85,12 +85,12 @@ func (b *Bench) Writes(path string, status int, sandboxes []*system.Sandbox, num
 	}
 }
 
-// FloorCreates is the subject that the floor is: the same load in its own words.
-func (b *Bench) FloorCreates(address string, merchants uint64) Subject {
+// BaselineCreates is the subject that the baseline is: the same load in its own words.
+func (b *Bench) BaselineCreates(address string, merchants uint64) Subject {
 	const payers = 100_000
 	head, reference := generator.Head("POST", "/v1/payments", ""), b.Series("r")
 	return Subject{
-		Name: "the floor", Booked: b.Floor.booked,
+		Name: "the baseline", Booked: b.Baseline.booked,
 		Target: generator.Target{Addresses: []string{address}, Status: 201, Next: new(atomic.Int64), Append: func(buffer []byte, n int64) []byte {
 			body := strconv.AppendUint(append(make([]byte, 0, 128), `{"merchant":`...), 1+Drawn(n, 0)%merchants, 10)
 			body = append(append(body, `,"reference":"`...), reference...)

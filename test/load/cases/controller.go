@@ -29,11 +29,11 @@ const (
 // scale is one run with many resources.
 type scale struct {
 	*bench.Bench
-	cluster    *cluster
-	controller *system.Controller
-	sandboxes  int
-	rate       float64 // sandboxes that the controller made ready, a second
-	floorRate  float64 // of a bare client
+	cluster      *cluster
+	controller   *system.Controller
+	sandboxes    int
+	rate         float64 // sandboxes that the controller made ready, a second
+	baselineRate float64 // of a bare client
 }
 
 // controller measures the controller with many resources: made before it starts, one by one, found again by a restart, and left
@@ -252,10 +252,10 @@ func (s *scale) compare(ctx context.Context) error {
 	if _, err := s.controller.Terminate(time.Minute); err != nil {
 		return err
 	}
-	if err := s.floor(ctx); err != nil {
+	if err := s.baseline(ctx); err != nil {
 		return err
 	}
-	s.Figure("sandboxes ready, to the floor", s.rate/s.floorRate, "")
+	s.Figure("sandboxes ready, to the baseline", s.rate/s.baselineRate, "")
 	return nil
 }
 

@@ -21,12 +21,12 @@ func create(ctx context.Context, b *bench.Bench) error {
 		if err != nil {
 			return err
 		}
-		mine, floor := results[0], results[1]
+		mine, baseline := results[0], results[1]
 		name := fmt.Sprintf("%d connections", connections)
-		b.Against(name, "/s", mine.Rates(), floor.Rates()).WantAtLeast(0.6).In("creates", "100 sandboxes", float64(connections))
-		b.Against(name+", p99 while as many as possible come", "ms", mine.P99s(), floor.P99s())
+		b.Against(name, "/s", mine.Rates(), baseline.Rates()).WantAtLeast(0.6).In("creates", "100 sandboxes", float64(connections))
+		b.Against(name+", p99 while as many as possible come", "ms", mine.P99s(), baseline.P99s())
 		if connections == 8 {
-			limit = min(mine.Rates().Median, floor.Rates().Median)
+			limit = min(mine.Rates().Median, baseline.Rates().Median)
 		}
 	}
 	return atRates(b, ctx, ours, theirs, limit)
@@ -43,11 +43,11 @@ func atRates(b *bench.Bench, ctx context.Context, ours, theirs bench.Subject, li
 		if err != nil {
 			return err
 		}
-		mine, floor := results[0], results[1]
+		mine, baseline := results[0], results[1]
 		name := fmt.Sprintf("%.0f %% of the slower one's limit arrives", 100*share)
 		b.Figure(name+", requests", rate, "/s")
-		b.Against(name+", p50", "ms", mine.P50s(), floor.P50s())
-		p99 := b.Against(name+", p99", "ms", mine.P99s(), floor.P99s()).In("create-latency", "100 sandboxes", rate)
+		b.Against(name+", p50", "ms", mine.P50s(), baseline.P50s())
+		p99 := b.Against(name+", p99", "ms", mine.P99s(), baseline.P99s()).In("create-latency", "100 sandboxes", rate)
 		if share == 0.5 {
 			p99.WantAtMost(2)
 		}
@@ -66,10 +66,10 @@ func hot(ctx context.Context, b *bench.Bench) error {
 		if err != nil {
 			return err
 		}
-		mine, floor := results[0], results[1]
+		mine, baseline := results[0], results[1]
 		name := fmt.Sprintf("%d connections", connections)
-		b.Against(name, "/s", mine.Rates(), floor.Rates()).WantAtLeast(2).In("creates", "one hot sandbox", float64(connections))
-		b.Against(name+", p99 while as many as possible come", "ms", mine.P99s(), floor.P99s())
+		b.Against(name, "/s", mine.Rates(), baseline.Rates()).WantAtLeast(2).In("creates", "one hot sandbox", float64(connections))
+		b.Against(name+", p99 while as many as possible come", "ms", mine.P99s(), baseline.P99s())
 	}
 	return nil
 }
@@ -85,10 +85,10 @@ func pending(ctx context.Context, b *bench.Bench) error {
 		if err != nil {
 			return err
 		}
-		mine, floor := results[0], results[1]
+		mine, baseline := results[0], results[1]
 		name := fmt.Sprintf("%d connections", connections)
-		b.Against(name, "/s", mine.Rates(), floor.Rates()).WantAtLeast(0.8).In("creates", "100 sandboxes, PENDING", float64(connections))
-		b.Against(name+", p99 while as many as possible come", "ms", mine.P99s(), floor.P99s())
+		b.Against(name, "/s", mine.Rates(), baseline.Rates()).WantAtLeast(0.8).In("creates", "100 sandboxes, PENDING", float64(connections))
+		b.Against(name+", p99 while as many as possible come", "ms", mine.P99s(), baseline.P99s())
 	}
 	settled, err := b.Count(ctx, "select count(*) from transactions where status <> 'PENDING'")
 	if err == nil && settled > 0 {
@@ -97,7 +97,7 @@ func pending(ctx context.Context, b *bench.Bench) error {
 	return err
 }
 
-// creates starts an api with so many sandboxes, and the floor with as many merchants. Without a scenario payers are registered.
+// creates starts an api with so many sandboxes, and the baseline with as many merchants. Without a scenario payers are registered.
 func creates(b *bench.Bench, ctx context.Context, count int, scenario string) (ours, theirs bench.Subject, err error) {
 	apis, err := b.Apis(ctx, 1)
 	if err != nil {
@@ -116,17 +116,17 @@ func creates(b *bench.Bench, ctx context.Context, count int, scenario string) (o
 	if err := bench.Known(ctx, sandboxes, apis...); err != nil {
 		return ours, theirs, err
 	}
-	address, err := startFloor(b, ctx)
+	address, err := startBaseline(b, ctx)
 	if err != nil {
 		return ours, theirs, err
 	}
-	return b.Writes("/v1/payments", 201, sandboxes, numbers, scenario, apis...), b.FloorCreates(address, uint64(count)), nil
+	return b.Writes("/v1/payments", 201, sandboxes, numbers, scenario, apis...), b.BaselineCreates(address, uint64(count)), nil
 }
 
-// startFloor makes the floor and starts its server.
-func startFloor(b *bench.Bench, ctx context.Context) (address string, err error) {
-	if err := b.OpenFloor(ctx); err != nil {
+// startBaseline makes the baseline and starts its server.
+func startBaseline(b *bench.Bench, ctx context.Context) (address string, err error) {
+	if err := b.OpenBaseline(ctx); err != nil {
 		return "", err
 	}
-	return b.Floor.Serve(ctx, "serve")
+	return b.Baseline.Serve(ctx, "serve")
 }

@@ -30,7 +30,7 @@ func deliver(ctx context.Context, b *bench.Bench) error {
 	if err := NoneDue(b, ctx, "events"); err != nil {
 		return err
 	}
-	if err := b.OpenFloor(ctx); err != nil {
+	if err := b.OpenBaseline(ctx); err != nil {
 		return err
 	}
 	s.Empty()
@@ -44,8 +44,8 @@ func deliver(ctx context.Context, b *bench.Bench) error {
 		took := time.Since(begun).Seconds()
 		return report.Measured{Rate: cameTo(b, s, "the worker", events) / took}, err
 	}
-	theirs := func(ctx context.Context) (report.Measured, error) { return floorDelivers(b, ctx, s, events) }
-	results, err := b.InTurns(ctx, bench.Side{Name: "cauri", Measure: ours}, bench.Side{Name: "the floor", Measure: theirs})
+	theirs := func(ctx context.Context) (report.Measured, error) { return baselineDelivers(b, ctx, s, events) }
+	results, err := b.InTurns(ctx, bench.Side{Name: "cauri", Measure: ours}, bench.Side{Name: "the baseline", Measure: theirs})
 	if err != nil {
 		return err
 	}
@@ -81,18 +81,18 @@ func eventModels(b *bench.Bench, ctx context.Context, count int, url string) (mo
 	return models, apis[0], nil
 }
 
-// floorDelivers fills the floor's outbox and lets its loop empty it.
-func floorDelivers(b *bench.Bench, ctx context.Context, s *bench.Sink, events int) (report.Measured, error) {
-	_, err := b.Floor.Sql.Exec(ctx, `select pay_batch(1, array(select $1 || '-' || n from generate_series(1, $2::integer) n),
+// baselineDelivers fills the baseline's outbox and lets its loop empty it.
+func baselineDelivers(b *bench.Bench, ctx context.Context, s *bench.Sink, events int) (report.Measured, error) {
+	_, err := b.Baseline.Sql.Exec(ctx, `select pay_batch(1, array(select $1 || '-' || n from generate_series(1, $2::integer) n),
 		array(select 1 + n % 100000 from generate_series(1, $2::bigint) n), 100)`, b.Series("d"), events)
 	if err != nil {
-		return report.Measured{}, fmt.Errorf("filling the floor's outbox: %w", err)
+		return report.Measured{}, fmt.Errorf("filling the baseline's outbox: %w", err)
 	}
-	did, err := b.Floor.Run(ctx, "deliver", "-url="+s.URL, "-batch=64")
+	did, err := b.Baseline.Run(ctx, "deliver", "-url="+s.URL, "-batch=64")
 	if err != nil {
 		return report.Measured{}, err
 	}
-	return report.Measured{Rate: cameTo(b, s, "the floor", events) / did.Seconds}, nil
+	return report.Measured{Rate: cameTo(b, s, "the baseline", events) / did.Seconds}, nil
 }
 
 // cameTo is how many events arrived at a sink, which is a problem if it is not how many were sent.

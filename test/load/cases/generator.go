@@ -15,10 +15,10 @@ import (
 // ceiling measures the load generator itself, on a server that does nothing: what it could have found at most, and what a request takes of
 // the processors that the measured server does not get.
 func ceiling(ctx context.Context, b *bench.Bench) error {
-	if err := b.OpenFloor(ctx); err != nil {
+	if err := b.OpenBaseline(ctx); err != nil {
 		return err
 	}
-	address, err := b.Floor.Serve(ctx, "noop")
+	address, err := b.Baseline.Serve(ctx, "noop")
 	if err != nil {
 		return err
 	}

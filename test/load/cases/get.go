@@ -29,18 +29,18 @@ func get(ctx context.Context, b *bench.Bench) error {
 	if err := bench.Known(ctx, sandboxes, apis...); err != nil {
 		return err
 	}
-	address, err := startFloor(b, ctx)
+	address, err := startBaseline(b, ctx)
 	if err != nil {
 		return err
 	}
 	for _, s := range []bench.Subject{
-		b.Writes("/v1/payments", 201, sandboxes, []string{system.Unregistered}, "success", apis...), b.FloorCreates(address, 100),
+		b.Writes("/v1/payments", 201, sandboxes, []string{system.Unregistered}, "success", apis...), b.BaselineCreates(address, 100),
 	} {
 		if err := Filled(b, ctx, s, b.Settings.Size(10_000)); err != nil {
 			return err
 		}
 	}
-	theirs, err := floorGets(b, ctx, address)
+	theirs, err := baselineGets(b, ctx, address)
 	if err != nil {
 		return err
 	}
@@ -104,9 +104,9 @@ func Gets(b *bench.Bench, ctx context.Context, sandboxes []*system.Sandbox, apis
 	return reads("cauri GET /v1/payments/{id}", requests, bench.AddressesOf(apis...)), err
 }
 
-// floorGets is the same for the floor.
-func floorGets(b *bench.Bench, ctx context.Context, address string) (bench.Subject, error) {
-	rows, err := b.Floor.Sql.Query(ctx, "select id from payments limit 10000")
+// baselineGets is the same for the baseline.
+func baselineGets(b *bench.Bench, ctx context.Context, address string) (bench.Subject, error) {
+	rows, err := b.Baseline.Sql.Query(ctx, "select id from payments limit 10000")
 	if err != nil {
 		return bench.Subject{}, err
 	}
@@ -115,7 +115,7 @@ func floorGets(b *bench.Bench, ctx context.Context, address string) (bench.Subje
 	for _, id := range ids {
 		requests = append(requests, generator.Head("GET", "/v1/payments/"+strconv.FormatInt(id, 10), ""))
 	}
-	return reads("the floor's GET", requests, []string{address}), err
+	return reads("the baseline's GET", requests, []string{address}), err
 }
 
 // reads is a subject that answers each of some requests with 200; they are drawn by chance.

@@ -42,7 +42,7 @@ func beside(b *bench.Bench, ctx context.Context, f func(*bench.Bench) error) (er
 	}
 	other := &bench.Bench{System: installed, Settings: b.Settings, Programs: b.Programs, Progress: b.Progress}
 	defer func() {
-		other.Floor.Close()
+		other.Baseline.Close()
 		err = errors.Join(err, installed.Close())
 	}()
 	if err := f(other); err != nil {
@@ -161,7 +161,7 @@ func grownCreates(b *bench.Bench, ctx context.Context, empty *bench.Bench, total
 	if err != nil {
 		return err
 	}
-	f := b.Against(fmt.Sprintf("created beside %s transactions, 8 connections; floor: an empty database", report.Number(float64(total))), "/s", results[0].Rates(), results[1].Rates()).
+	f := b.Against(fmt.Sprintf("created beside %s transactions, 8 connections; baseline: an empty database", report.Number(float64(total))), "/s", results[0].Rates(), results[1].Rates()).
 		In("growth-creates", "beside so many", float64(total))
 	if hasTarget {
 		f.WantAtLeast(0.85)
@@ -169,7 +169,7 @@ func grownCreates(b *bench.Bench, ctx context.Context, empty *bench.Bench, total
 	return nil
 }
 
-// manySandboxes measures creates of 1 sandbox, of 10, and so on up to 10,000, beside the floor with as many merchants.
+// manySandboxes measures creates of 1 sandbox, of 10, and so on up to 10,000, beside the baseline with as many merchants.
 func manySandboxes(ctx context.Context, b *bench.Bench) error {
 	const most = 10_000
 	for count := 1; count <= b.Settings.Size(most); count *= 10 {

@@ -26,11 +26,11 @@ func payout(ctx context.Context, b *bench.Bench) error {
 	if err := bench.Known(ctx, sandboxes, apis...); err != nil {
 		return err
 	}
-	if err := b.OpenFloor(ctx); err != nil {
+	if err := b.OpenBaseline(ctx); err != nil {
 		return err
 	}
 	ours := b.Writes("/v1/disbursements", 200, sandboxes, numbers, "", apis...)
-	results, err := b.InTurns(ctx, b.Closed(ours, connections), b.Floor.Books("payout", "-clients=8"))
+	results, err := b.InTurns(ctx, b.Closed(ours, connections), b.Baseline.Books("payout", "-clients=8"))
 	if err != nil {
 		return err
 	}

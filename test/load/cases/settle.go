@@ -13,7 +13,7 @@ import (
 )
 
 // settle measures how fast two workers settle what is due of one merchant, from a hundred payers, beside two clients that book the
-// floor's payments 50 a commit.
+// baseline's payments 50 a commit.
 func settle(ctx context.Context, b *bench.Bench) error {
 	const payers = 100
 	models, err := registryModels(b, ctx, payers)
@@ -26,7 +26,7 @@ func settle(ctx context.Context, b *bench.Bench) error {
 	if err := NoneDue(b, ctx, "transactions"); err != nil {
 		return err
 	}
-	if err := b.OpenFloor(ctx); err != nil {
+	if err := b.OpenBaseline(ctx); err != nil {
 		return err
 	}
 	each := b.Settings.Size(100)
@@ -38,7 +38,7 @@ func settle(ctx context.Context, b *bench.Bench) error {
 		err := NoneDue(b, ctx, "transactions")
 		return report.Measured{Rate: float64(each*payers) / time.Since(begun).Seconds()}, err
 	}
-	results, err := b.InTurns(ctx, bench.Side{Name: "cauri", Measure: ours}, b.Floor.Books("batch", "-clients=2", "-batch=50"))
+	results, err := b.InTurns(ctx, bench.Side{Name: "cauri", Measure: ours}, b.Baseline.Books("batch", "-clients=2", "-batch=50"))
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func slowClients(ctx context.Context, b *bench.Bench) error {
 	if err != nil {
 		return err
 	}
-	b.Against("beside slow clients; floor: without them", "/s", results[0].Rates(), results[1].Rates()).WantAtLeast(0.8)
+	b.Against("beside slow clients; baseline: without them", "/s", results[0].Rates(), results[1].Rates()).WantAtLeast(0.8)
 	b.Against("beside slow clients, p99 while as many as possible come", "ms", results[0].P99s(), results[1].P99s()).Show()
 	b.Memory(apis[0].Process)
 	return nil

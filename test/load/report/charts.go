@@ -6,10 +6,10 @@ import (
 	"github.com/cauri-dev/cauri/test/load/chart"
 )
 
-// frames are the charts that rows put their figures into, without their series. The floor of a figure is drawn as a series of its own.
+// frames are the charts that rows put their figures into, without their series. The baseline of a figure is drawn as a series of its own.
 var frames = []chart.Chart{
 	{
-		Name: "creates", Title: "Payments created, and what the floor creates (medians and spread)",
+		Name: "creates", Title: "Payments created, and what the baseline creates (medians and spread)",
 		X: chart.Axis{Label: "connections", Log: true}, Y: chart.Axis{Label: "payments a second"},
 	},
 	{
@@ -29,7 +29,7 @@ var frames = []chart.Chart{
 		X: chart.Axis{Label: "transactions in the database", Log: true}, Y: chart.Axis{Label: "payments a second"},
 	},
 	{
-		Name: "sandboxes", Title: "Payments created by 32 connections, and what the floor creates (medians and spread)",
+		Name: "sandboxes", Title: "Payments created by 32 connections, and what the baseline creates (medians and spread)",
 		X: chart.Axis{Label: "sandboxes", Log: true}, Y: chart.Axis{Label: "payments a second"},
 	},
 }
@@ -43,8 +43,8 @@ func ChartsOf(rows []Report) (charts []chart.Chart) {
 					continue
 				}
 				addPoint(&c, f.Plot.Series, f.Plot.X, f.Value)
-				if f.Floor != nil {
-					addPoint(&c, f.Plot.Series+": floor", f.Plot.X, *f.Floor)
+				if f.Baseline != nil {
+					addPoint(&c, f.Plot.Series+": baseline", f.Plot.X, *f.Baseline)
 				}
 			}
 		}

@@ -32,15 +32,15 @@ type Report struct {
 	Skipped  string   `json:"skipped,omitempty"`  // why it was not measured
 }
 
-// Figure is one thing that was measured, alone or beside a floor.
+// Figure is one thing that was measured, alone or beside a baseline.
 type Figure struct {
-	Name  string  `json:"name"`
-	Unit  string  `json:"unit,omitempty"`
-	Value Sample  `json:"value"`
-	Floor *Sample `json:"floor,omitempty"` // the same of what does no more than it must, in the same rounds
-	Ratio *Sample `json:"ratio,omitempty"` // to the floor
+	Name     string  `json:"name"`
+	Unit     string  `json:"unit,omitempty"`
+	Value    Sample  `json:"value"`
+	Baseline *Sample `json:"floor,omitempty"` // the same of what does no more than it must, in the same rounds
+	Ratio    *Sample `json:"ratio,omitempty"` // to the baseline
 
-	// The targets: of the ratio where there is a floor, of the value elsewhere.
+	// The targets: of the ratio where there is a baseline, of the value elsewhere.
 	AtLeast *float64 `json:"atLeast,omitempty"`
 	AtMost  *float64 `json:"atMost,omitempty"`
 
@@ -95,10 +95,10 @@ func (r *Report) Target(name string, value float64, unit string, atMost float64)
 	r.Add(Figure{Name: name, Value: SampleOf(value), Unit: unit, AtMost: &atMost})
 }
 
-// Against adds a figure beside its floor.
-func (r *Report) Against(name, unit string, value, floor Sample) *Figure {
-	ratio := ratioOf(value, floor)
-	return r.Add(Figure{Name: name, Unit: unit, Value: value, Floor: &floor, Ratio: &ratio})
+// Against adds a figure beside its baseline.
+func (r *Report) Against(name, unit string, value, baseline Sample) *Figure {
+	ratio := ratioOf(value, baseline)
+	return r.Add(Figure{Name: name, Unit: unit, Value: value, Baseline: &baseline, Ratio: &ratio})
 }
 
 func (f *Figure) WantAtLeast(limit float64) *Figure { f.AtLeast = &limit; return f }

@@ -8,24 +8,24 @@ import (
 	"github.com/cauri-dev/cauri/test/load/chart"
 )
 
-func TestATargetIsOfTheRatioWhereThereIsAFloor(t *testing.T) {
+func TestATargetIsOfTheRatioWhereThereIsABaseline(t *testing.T) {
 	t.Parallel()
 	alone := Figure{Value: SampleOf(4, 5, 90)}
-	beside := Figure{Value: SampleOf(600), Floor: new(SampleOf(1000)), Ratio: new(SampleOf(0.6))}
+	beside := Figure{Value: SampleOf(600), Baseline: new(SampleOf(1000)), Ratio: new(SampleOf(0.6))}
 	cases := map[string]struct {
 		figure Figure
 		want   bool
 	}{
-		"no target":                {alone, true},
-		"at most, its median":      {*new(alone).WantAtMost(5), true},
-		"above":                    {*new(alone).WantAtMost(4.9), false},
-		"the ratio, exactly":       {*new(beside).WantAtLeast(0.6), true},
-		"the ratio, not the value": {*new(beside).WantAtLeast(0.61), false},
-		"at most, of the ratio":    {*new(beside).WantAtMost(2), true},
-		"between two":              {*new(beside).WantAtLeast(0.5).WantAtMost(0.55), false},
-		"below the least, alone":   {*new(alone).WantAtLeast(6), false},
-		"a floor without a target": {beside, true},
-		"the least is met, alone":  {*new(alone).WantAtLeast(5), true},
+		"no target":                   {alone, true},
+		"at most, its median":         {*new(alone).WantAtMost(5), true},
+		"above":                       {*new(alone).WantAtMost(4.9), false},
+		"the ratio, exactly":          {*new(beside).WantAtLeast(0.6), true},
+		"the ratio, not the value":    {*new(beside).WantAtLeast(0.61), false},
+		"at most, of the ratio":       {*new(beside).WantAtMost(2), true},
+		"between two":                 {*new(beside).WantAtLeast(0.5).WantAtMost(0.55), false},
+		"below the least, alone":      {*new(alone).WantAtLeast(6), false},
+		"a baseline without a target": {beside, true},
+		"the least is met, alone":     {*new(alone).WantAtLeast(5), true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-func TestFiguresAreDrawnBesideTheirFloors(t *testing.T) {
+func TestFiguresAreDrawnBesideTheirBaselines(t *testing.T) {
 	t.Parallel()
 	b := &Report{}
 	b.Against("8 connections", "/s", SampleOf(50, 60, 40), SampleOf(100, 100, 100)).In("creates", "100 sandboxes", 8)
@@ -102,7 +102,7 @@ func TestFiguresAreDrawnBesideTheirFloors(t *testing.T) {
 	charts := ChartsOf([]Report{*b, *other})
 	want := []chart.Series{
 		{Name: "100 sandboxes", Points: []chart.Point{{X: 8, Y: 50, Low: 40, High: 60}, {X: 32, Y: 70, Low: 70, High: 70}}},
-		{Name: "100 sandboxes: floor", Points: []chart.Point{{X: 8, Y: 100, Low: 100, High: 100}}},
+		{Name: "100 sandboxes: baseline", Points: []chart.Point{{X: 8, Y: 100, Low: 100, High: 100}}},
 	}
 	if len(charts) != 1 || charts[0].Name != "creates" {
 		t.Fatalf("charts %+v, want creates alone", charts)

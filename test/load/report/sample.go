@@ -27,10 +27,10 @@ func SampleOf(rounds ...float64) Sample {
 }
 
 // ratioOf compares two samples round by round: what the machine did in a round, it did to both.
-func ratioOf(figure, floor Sample) Sample {
+func ratioOf(figure, baseline Sample) Sample {
 	ratios := make([]float64, len(figure.Rounds))
 	for i := range ratios {
-		ratios[i] = figure.Rounds[i] / floor.Rounds[i]
+		ratios[i] = figure.Rounds[i] / baseline.Rounds[i]
 	}
 	return SampleOf(ratios...)
 }

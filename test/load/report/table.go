@@ -12,7 +12,7 @@ import (
 )
 
 // Columns are the table's.
-var Columns = []string{"row", "figure", "floor", "ratio", "target", "holds"}
+var Columns = []string{"row", "figure", "baseline", "ratio", "target", "holds"}
 
 // line is one of the table, a cell for each column.
 type line = []string
@@ -38,8 +38,8 @@ func Table(rows []Report) (lines []line) {
 
 func (r Report) line(f Figure) line {
 	l := line{r.Row + ": " + f.Name, f.Value.text(f.Unit), "", "", f.targetText(), ""}
-	if f.Floor != nil {
-		l[2], l[3] = f.Floor.text(""), f.Ratio.text("")
+	if f.Baseline != nil {
+		l[2], l[3] = f.Baseline.text(""), f.Ratio.text("")
 	}
 	switch {
 	case !f.hasTarget():

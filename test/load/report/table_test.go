@@ -17,7 +17,7 @@ func measuredRows() []Report {
 	b.Against("8 connections", "/s", SampleOf(3000, 2900, 3100), SampleOf(5000, 5000, 5000)).WantAtLeast(0.6)
 	b.Against("p99", "ms", SampleOf(12.34), SampleOf(4)).WantAtMost(2)
 	b.Figure("a detail", 1, "")
-	b.Against("a detail beside its floor", "ms", SampleOf(3), SampleOf(4))
+	b.Against("a detail beside its baseline", "ms", SampleOf(3), SampleOf(4))
 	b.Add(Figure{Name: "for its own sake", Value: SampleOf(0.123456)}).Show()
 	b.Target("peak", 149, "MiB", 150)
 	b.Problem("money is missing")

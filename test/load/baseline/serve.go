@@ -34,7 +34,7 @@ type payment struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// server is the floor of the api.
+// server is the baseline of the api.
 type server struct{ db *pgxpool.Pool }
 
 func serve(ctx context.Context, db *pgxpool.Pool, o options) error {

@@ -1,13 +1,13 @@
-// Command floor is what Cauri is measured against: the least that does the same work with the same guarantees, without
+// Command baseline is what Cauri is measured against: the least that does the same work with the same guarantees, without
 // authentication, validation, payloads of operators, indexes for lists, or a wall between tenants. It shares no code with Cauri.
 //
-//	floor schema             makes its tables anew in the database of DATABASE_URL
-//	floor serve -listen=...  POST /v1/payments and GET /v1/payments/{id}: chi and pgx, one call of the database a request
-//	floor noop -listen=...   answers every request with the same bytes: what the load generator reaches at most
-//	floor batch              books payments of one merchant, 50 a commit, two clients
-//	floor payout             pays out from one merchant, one a commit, eight clients
-//	floor deliver -url=...   takes a batch from the outbox, posts each, marks the batch, until nothing is left
-//	floor audit              checks that money is conserved
+//	baseline schema             makes its tables anew in the database of DATABASE_URL
+//	baseline serve -listen=...  POST /v1/payments and GET /v1/payments/{id}: chi and pgx, one call of the database a request
+//	baseline noop -listen=...   answers every request with the same bytes: what the load generator reaches at most
+//	baseline batch              books payments of one merchant, 50 a commit, two clients
+//	baseline payout             pays out from one merchant, one a commit, eight clients
+//	baseline deliver -url=...   takes a batch from the outbox, posts each, marks the batch, until nothing is left
+//	baseline audit              checks that money is conserved
 //
 // batch, payout and deliver tell what they did as JSON, as [done].
 package main
@@ -65,7 +65,7 @@ func main() {
 	err := run(ctx, os.Args[1:])
 	stop()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "floor:", err)
+		fmt.Fprintln(os.Stderr, "baseline:", err)
 		os.Exit(1)
 	}
 }
@@ -120,7 +120,7 @@ func audit(ctx context.Context, db *pgxpool.Pool, o options) error {
 		return err
 	}
 	if moved != merchants || moved != payers || payments != told {
-		return fmt.Errorf("the floor does not conserve: payments moved %d, merchants have %d more, payers %d less; %d payments, %d in the outbox",
+		return fmt.Errorf("the baseline does not conserve: payments moved %d, merchants have %d more, payers %d less; %d payments, %d in the outbox",
 			moved, merchants, payers, payments, told)
 	}
 	return done{Count: payments}.write(o.out)

@@ -16,49 +16,49 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// floor is what Cauri is measured against, on a database of its own of the same Postgres.
-type floor struct {
+// baseline is what Cauri is measured against, on a database of its own of the same Postgres.
+type baseline struct {
 	bench    *Bench
 	database string
 	Sql      *pgxpool.Pool
 }
 
-// OpenFloor makes the floor's database.
-func (b *Bench) OpenFloor(ctx context.Context) (err error) {
-	f := &floor{bench: b}
+// OpenBaseline makes the baseline's database.
+func (b *Bench) OpenBaseline(ctx context.Context) (err error) {
+	f := &baseline{bench: b}
 	if f.database, err = b.Postgres.NewDatabase(ctx); err != nil {
 		return err
 	}
 	if f.Sql, err = pgxpool.New(ctx, b.Postgres.URL(f.database)); err != nil {
 		return err
 	}
-	b.Floor = f
+	b.Baseline = f
 	_, err = f.Run(ctx, "schema")
 	return err
 }
 
-func (f *floor) Close() {
+func (f *baseline) Close() {
 	if f != nil {
 		f.Sql.Close()
 	}
 }
 
-// done is what a part of the floor tells of itself.
+// done is what a part of the baseline tells of itself.
 type done struct {
 	Count   int64   `json:"count"`
 	Seconds float64 `json:"seconds"`
 }
 
-// Run runs a part of the floor to its end.
-func (f *floor) Run(ctx context.Context, part string, args ...string) (did done, err error) {
-	command := exec.CommandContext(ctx, f.bench.Programs.floor, append([]string{part}, args...)...)
+// Run runs a part of the baseline to its end.
+func (f *baseline) Run(ctx context.Context, part string, args ...string) (did done, err error) {
+	command := exec.CommandContext(ctx, f.bench.Programs.baseline, append([]string{part}, args...)...)
 	command.Env = append(os.Environ(), "DATABASE_URL="+f.bench.Postgres.URL(f.database))
 	output, err := command.Output()
 	if err != nil {
 		if exit, ok := err.(*exec.ExitError); ok {
 			err = fmt.Errorf("%w: %s", err, exit.Stderr)
 		}
-		return done{}, fmt.Errorf("the floor's part %s: %w", part, err)
+		return done{}, fmt.Errorf("the baseline's part %s: %w", part, err)
 	}
 	if len(output) > 0 {
 		err = json.Unmarshal(output, &did)
@@ -66,17 +66,17 @@ func (f *floor) Run(ctx context.Context, part string, args ...string) (did done,
 	return did, err
 }
 
-// Serve starts a part of the floor that serves, and returns its address.
-func (f *floor) Serve(ctx context.Context, part string) (address string, err error) {
-	port, err := f.bench.Port("floor " + part)
+// Serve starts a part of the baseline that serves, and returns its address.
+func (f *baseline) Serve(ctx context.Context, part string) (address string, err error) {
+	port, err := f.bench.Port("baseline " + part)
 	if err != nil {
 		return "", err
 	}
 	address = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	if _, err := f.bench.StartProgram("floor-"+part, f.bench.Programs.floor, f.database, part, "-listen="+address); err != nil {
+	if _, err := f.bench.StartProgram("baseline-"+part, f.bench.Programs.baseline, f.database, part, "-listen="+address); err != nil {
 		return "", err
 	}
-	return address, system.Until(ctx, 10*time.Second, "the floor listens", func(ctx context.Context) error {
+	return address, system.Until(ctx, 10*time.Second, "the baseline listens", func(ctx context.Context) error {
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 		if err == nil {
 			err = conn.Close()
@@ -85,15 +85,15 @@ func (f *floor) Serve(ctx context.Context, part string) (address string, err err
 	})
 }
 
-// booked counts what the floor has booked.
-func (f *floor) booked(ctx context.Context) (n int64, err error) {
+// booked counts what the baseline has booked.
+func (f *baseline) booked(ctx context.Context) (n int64, err error) {
 	err = f.Sql.QueryRow(ctx, "select count(*) from payments").Scan(&n)
 	return n, err
 }
 
-// Books is a side that lets a part of the floor book for a round, and counts what is there afterwards.
-func (f *floor) Books(part string, args ...string) Side {
-	return Side{"the floor", func(ctx context.Context) (report.Measured, error) {
+// Books is a side that lets a part of the baseline book for a round, and counts what is there afterwards.
+func (f *baseline) Books(part string, args ...string) Side {
+	return Side{"the baseline", func(ctx context.Context) (report.Measured, error) {
 		before, err := f.booked(ctx)
 		if err != nil {
 			return report.Measured{}, err
@@ -104,7 +104,7 @@ func (f *floor) Books(part string, args ...string) Side {
 		}
 		after, err := f.booked(ctx)
 		if err == nil && after-before != did.Count {
-			f.bench.Problem("the floor's part %s says that it booked %d payments, and booked %d", part, did.Count, after-before)
+			f.bench.Problem("the baseline's part %s says that it booked %d payments, and booked %d", part, did.Count, after-before)
 		}
 		return report.Measured{Rate: float64(after-before) / did.Seconds}, err
 	}}

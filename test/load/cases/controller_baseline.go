@@ -14,29 +14,29 @@ import (
 	"github.com/cauri-dev/cauri/test/load/bench"
 )
 
-// floorSandboxes are written for the floor, each with its test clients.
-const floorSandboxes = 300
+// baselineSandboxes are written for the baseline, each with its test clients.
+const baselineSandboxes = 300
 
-// floor measures what the API server takes, on this machine and at this moment, when a bare client writes what the controller
+// baseline measures what the API server takes, on this machine and at this moment, when a bare client writes what the controller
 // writes for a sandbox and its test clients: finalizers, the Secret, the event of its key and the status of one that is ready. The controller
 // does not run meanwhile.
-func (s *scale) floor(ctx context.Context) error {
+func (s *scale) baseline(ctx context.Context) error {
 	sandbox, testClient := newSandbox(namespaceOf(0), "s0"), newTestClient(0, 0)
 	for _, model := range []client.Object{sandbox, testClient} {
 		if err := s.cluster.Get(ctx, client.ObjectKeyFromObject(model), model); err != nil {
 			return err
 		}
 	}
-	if err := s.cluster.namespace(ctx, "floor"); err != nil {
+	if err := s.cluster.namespace(ctx, "baseline"); err != nil {
 		return err
 	}
-	sets := make([][]client.Object, floorSandboxes)
-	err := bench.InParallel(ctx, floorSandboxes, makersAtOnce, func(ctx context.Context, i int) error {
-		made := newSandbox("floor", fmt.Sprintf("s%d", i))
+	sets := make([][]client.Object, baselineSandboxes)
+	err := bench.InParallel(ctx, baselineSandboxes, makersAtOnce, func(ctx context.Context, i int) error {
+		made := newSandbox("baseline", fmt.Sprintf("s%d", i))
 		sets[i] = []client.Object{made}
 		for n := range simsPerSandbox {
 			client := newTestClient(i, n)
-			client.Namespace = "floor"
+			client.Namespace = "baseline"
 			sets[i] = append(sets[i], client)
 		}
 		for _, obj := range sets[i] {
@@ -50,10 +50,10 @@ func (s *scale) floor(ctx context.Context) error {
 		return err
 	}
 	begun := time.Now()
-	err = bench.InParallel(ctx, floorSandboxes, makersAtOnce, func(ctx context.Context, i int) error {
+	err = bench.InParallel(ctx, baselineSandboxes, makersAtOnce, func(ctx context.Context, i int) error {
 		if err := s.cluster.Create(ctx, &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "floor", Name: fmt.Sprintf("s%d-credentials", i)},
-			StringData: map[string]string{"api-key": "0123456789", "uri": "http://127.0.0.1:8080/sandboxes/floor/s0"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: "baseline", Name: fmt.Sprintf("s%d-credentials", i)},
+			StringData: map[string]string{"api-key": "0123456789", "uri": "http://127.0.0.1:8080/sandboxes/baseline/s0"},
 		}); err != nil {
 			return err
 		}
@@ -65,8 +65,8 @@ func (s *scale) floor(ctx context.Context) error {
 		return nil
 	})
 	if err == nil {
-		s.floorRate = floorSandboxes / time.Since(begun).Seconds()
-		s.Figure("floor: a bare client's sandboxes", s.floorRate, "/s")
+		s.baselineRate = baselineSandboxes / time.Since(begun).Seconds()
+		s.Figure("baseline: a bare client's sandboxes", s.baselineRate, "/s")
 	}
 	return err
 }
@@ -74,7 +74,7 @@ func (s *scale) floor(ctx context.Context) error {
 // asController writes to one resource what the controller writes while it becomes ready.
 func (s *scale) asController(ctx context.Context, obj client.Object, sandbox v1alpha1.SandboxEnvironmentStatus, testClient v1alpha1.TestClientStatus) error {
 	before := obj.DeepCopyObject().(client.Object)
-	obj.SetFinalizers([]string{"cauri.dev/floor"})
+	obj.SetFinalizers([]string{"cauri.dev/baseline"})
 	if err := s.cluster.Patch(ctx, obj, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
 		return err
 	}
@@ -99,9 +99,9 @@ func (s *scale) asController(ctx context.Context, obj client.Object, sandbox v1a
 		return nil
 	}
 	return s.cluster.Create(ctx, &eventsv1.Event{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "floor", Name: string(obj.GetUID())},
-		EventTime:  metav1.NowMicro(), ReportingController: "floor", ReportingInstance: "floor", Action: "IssueCredentials", Reason: "APIKeyIssued",
+		ObjectMeta: metav1.ObjectMeta{Namespace: "baseline", Name: string(obj.GetUID())},
+		EventTime:  metav1.NowMicro(), ReportingController: "baseline", ReportingInstance: "baseline", Action: "IssueCredentials", Reason: "APIKeyIssued",
 		Type: corev1.EventTypeNormal, Note: "A new API key stands in the Secret s0-credentials.",
-		Regarding: corev1.ObjectReference{Namespace: "floor", Name: obj.GetName(), UID: obj.GetUID(), Kind: "SandboxEnvironment"},
+		Regarding: corev1.ObjectReference{Namespace: "baseline", Name: obj.GetName(), UID: obj.GetUID(), Kind: "SandboxEnvironment"},
 	})
 }
