@@ -14,7 +14,7 @@ import (
 // posts each and marks the batch.
 func deliver(ctx context.Context, b *bench.Bench) error {
 	const sandboxes = 10
-	s, err := bench.OpenSink()
+	s, err := bench.OpenReceiver()
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func eventModels(b *bench.Bench, ctx context.Context, count int, url string) (mo
 }
 
 // baselineDelivers fills the baseline's outbox and lets its loop empty it.
-func baselineDelivers(b *bench.Bench, ctx context.Context, s *bench.Sink, events int) (report.Measured, error) {
+func baselineDelivers(b *bench.Bench, ctx context.Context, s *bench.Receiver, events int) (report.Measured, error) {
 	_, err := b.Baseline.Sql.Exec(ctx, `select pay_batch(1, array(select $1 || '-' || n from generate_series(1, $2::integer) n),
 		array(select 1 + n % 100000 from generate_series(1, $2::bigint) n), 100)`, b.Series("d"), events)
 	if err != nil {
@@ -95,8 +95,8 @@ func baselineDelivers(b *bench.Bench, ctx context.Context, s *bench.Sink, events
 	return report.Measured{Rate: cameTo(b, s, "the baseline", events) / did.Seconds}, nil
 }
 
-// cameTo is how many events arrived at a sink, which is a problem if it is not how many were sent.
-func cameTo(b *bench.Bench, s *bench.Sink, from string, want int) float64 {
+// cameTo is how many events arrived at a receiver, which is a problem if it is not how many were sent.
+func cameTo(b *bench.Bench, s *bench.Receiver, from string, want int) float64 {
 	came, again := s.Empty()
 	if came != want {
 		b.Problem("%d events of %s arrived, not %d", came, from, want)

@@ -10,7 +10,7 @@ import (
 
 // memory measures how much api and workers have while as many payments come as they book, and all events are delivered.
 func memory(ctx context.Context, b *bench.Bench) error {
-	s, err := bench.OpenSink()
+	s, err := bench.OpenReceiver()
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 // replicas measures what a second api and a second worker add on one database. On one machine all share its processors, so that this
 // tells what they cost each other, not what further machines would bring.
 func replicas(ctx context.Context, b *bench.Bench) error {
-	s, err := bench.OpenSink()
+	s, err := bench.OpenReceiver()
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func replicas(ctx context.Context, b *bench.Bench) error {
 
 // carried puts load on so many apis and workers: how much is created, and, with the time until the last event is delivered, how much goes
 // carried all.
-func carried(l *bench.Assembly, ctx context.Context, count int, s *bench.Sink) (created report.Measured, all float64, err error) {
+func carried(l *bench.Assembly, ctx context.Context, count int, s *bench.Receiver) (created report.Measured, all float64, err error) {
 	b, load := l.Bench, l.Subject(count)
 	if l.Workers, err = b.Workers(ctx, count); err != nil {
 		return created, 0, err

@@ -78,7 +78,7 @@ func takeProfiles(ctx context.Context, program, out string, length time.Duration
 
 // profile takes everything while load is on.
 func profile(b *bench.Bench, ctx context.Context, out string, stdout io.Writer) error {
-	s, err := bench.OpenSink()
+	s, err := bench.OpenReceiver()
 	if err != nil {
 		return err
 	}

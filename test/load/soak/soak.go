@@ -85,7 +85,7 @@ func runSoak(ctx context.Context, program string, length time.Duration, stdout i
 }
 
 func soak(b *bench.Bench, ctx context.Context, length time.Duration, stdout io.Writer, result *soaked) error {
-	s := &bench.Sink{} // so many events are not told apart
+	s := &bench.Receiver{} // so many events are not told apart
 	if err := s.Open(); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func soak(b *bench.Bench, ctx context.Context, length time.Duration, stdout io.W
 }
 
 // drained waits until everything is settled and delivered, and checks that it was.
-func drained(b *bench.Bench, ctx context.Context, s *bench.Sink, accepted int64) error {
+func drained(b *bench.Bench, ctx context.Context, s *bench.Receiver, accepted int64) error {
 	for _, table := range []string{"transactions", "events"} {
 		if err := cases.NoneDue(b, ctx, table); err != nil {
 			return err
@@ -148,7 +148,7 @@ func drained(b *bench.Bench, ctx context.Context, s *bench.Sink, accepted int64)
 }
 
 // limit measures how many transactions a second are created, settled and delivered.
-func limit(l *bench.Assembly, ctx context.Context, subjects []bench.Subject, s *bench.Sink) (float64, error) {
+func limit(l *bench.Assembly, ctx context.Context, subjects []bench.Subject, s *bench.Receiver) (float64, error) {
 	begun := time.Now()
 	results, err := profile.LoadAll(ctx, subjects, 16, func(ctx context.Context, g *generator.Generator) generator.Result { return g.Closed(ctx, limitLength) })
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// Sink is an endpoint that acknowledges whatever comes and counts it, at less cost than one that looks at it: it takes from the
+// Receiver is an endpoint that acknowledges whatever comes and counts it, at less cost than one that looks at it: it takes from the
 // machine that is measured.
-type Sink struct {
+type Receiver struct {
 	URL    string
 	server http.Server
 
@@ -19,13 +19,13 @@ type Sink struct {
 	total   int
 }
 
-// OpenSink opens an endpoint that tells events apart.
-func OpenSink() (*Sink, error) {
-	s := &Sink{arrived: map[string]int{}}
+// OpenReceiver opens an endpoint that tells events apart.
+func OpenReceiver() (*Receiver, error) {
+	s := &Receiver{arrived: map[string]int{}}
 	return s, s.Open()
 }
 
-func (s *Sink) Open() error {
+func (s *Receiver) Open() error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("opening an endpoint: %w", err)
@@ -35,10 +35,10 @@ func (s *Sink) Open() error {
 	return nil
 }
 
-func (s *Sink) Close() { _ = s.server.Close() }
+func (s *Receiver) Close() { _ = s.server.Close() }
 
 // ServeHTTP takes a delivery.
-func (s *Sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *Receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body) // so that the connection is used again
 	s.mu.Lock()
 	s.total++
@@ -50,7 +50,7 @@ func (s *Sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Empty forgets what arrived, and returns how many events that were and how often one came again.
-func (s *Sink) Empty() (events, again int) {
+func (s *Receiver) Empty() (events, again int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	events, again = len(s.arrived), s.total-len(s.arrived)
