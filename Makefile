@@ -87,7 +87,7 @@ bin/load:
 	@go build -o bin/load ./test/load
 
 .PHONY: bench
-bench: bin/load bin/localcluster ## Measure everything beside its baseline; BENCH=row selects (bin/load -list), BENCH_ROUNDS, BENCH_LENGTH, BENCH_JSON=file, BENCH_PAGE=page.md
+bench: bin/load bin/localcluster ## Measure everything beside its baseline; BENCH=case selects (bin/load -list), BENCH_ROUNDS, BENCH_LENGTH, BENCH_JSON=file, BENCH_PAGE=page.md
 	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" bin/load -run '$(BENCH)' -rounds $(BENCH_ROUNDS) -length $(BENCH_LENGTH) \
 	  -sandboxes $(BENCH_SANDBOXES) -json $(BENCH_JSON) $(if $(BENCH_PAGE),-markdown '$(BENCH_PAGE)')
 

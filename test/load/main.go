@@ -1,5 +1,5 @@
 // Command load measures Cauri: the real programs on a Postgres of its own that keeps what it commits, each figure beside a baseline that is
-// measured in the same minutes, and after each row an audit of everything that was booked and delivered.
+// measured in the same minutes, and after each case an audit of everything that was booked and delivered.
 //
 //	go run ./test/load -run 'create|hot'
 //	go run ./test/load -json figures.json -markdown page.md
@@ -7,8 +7,8 @@
 //	go run ./test/load profile -out bin/profiles
 //	go run ./test/load soak -length 20m
 //
-// The exit code is 0 if all targets were met, 1 if one was not, a row could not be measured or an audit found something, and 2 if a row could not run. With -smoke a
-// target that was missed, or a row for which no time is left, is told and no failure.
+// The exit code is 0 if all targets were met, 1 if one was not, a case could not be measured or an audit found something, and 2 if a case could not run. With -smoke a
+// target that was missed, or a case for which no time is left, is told and no failure.
 package main
 
 import (
@@ -46,19 +46,19 @@ func main() {
 	os.Exit(code)
 }
 
-// measure is the command that measures the rows.
+// measure is the command that measures the cases.
 func measure(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("load", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	pattern := flags.String("run", "", "regular expression of the names of rows; empty: all")
-	list := flags.Bool("list", false, "list the rows")
+	pattern := flags.String("run", "", "regular expression of the names of cases; empty: all")
+	list := flags.Bool("list", false, "list the cases")
 	smoke := flags.Bool("smoke", false, "two minutes at most, one short round: only what is broken fails, never what is slow")
 	rounds := flags.Int("rounds", 3, "rounds of each comparison")
 	length := flags.Duration("length", 5*time.Second, "of a round of one side")
-	sandboxes := flags.Int("sandboxes", 10_000, "sandboxes of the row controller")
+	sandboxes := flags.Int("sandboxes", 10_000, "sandboxes of the case controller")
 	file := flags.String("json", "", "file to write the figures to")
 	program := report.ProgramFlag(flags)
-	transactions := flags.Int("transactions", 1_000_000, "transactions of the row growth, at most: it begins with 10,000")
+	transactions := flags.Int("transactions", 1_000_000, "transactions of the case growth, at most: it begins with 10,000")
 	page := flags.String("markdown", "", "page to put the table into, between its marks")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return report.ExitMet
@@ -86,6 +86,6 @@ func measure(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	all, err := r.All(ctx, selected)
 	err = errors.Join(err, all.Write(*file, *page)) // before the table is printed: nobody may read it to its end
 	fmt.Fprintln(stdout)
-	report.PrintTable(stdout, report.Columns, report.Table(all.Rows))
-	return report.ExitCode(all.Rows, *smoke, err, stderr)
+	report.PrintTable(stdout, report.Columns, report.Table(all.Cases))
+	return report.ExitCode(all.Cases, *smoke, err, stderr)
 }

@@ -56,7 +56,7 @@ type Bench struct {
 	Baseline *baseline // nil where there is none
 }
 
-// Open starts an installation on a Postgres of its own, so that no row finds what another one left. Its second result ends it.
+// Open starts an installation on a Postgres of its own, so that no case finds what another one left. Its second result ends it.
 func Open(ctx context.Context, p Programs, s report.Settings, progress io.Writer, postgresSettings ...string) (*Bench, func() error, error) {
 	postgres, err := system.StartPostgres(ctx, append(durable, postgresSettings...)...)
 	if err != nil {

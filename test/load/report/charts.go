@@ -6,7 +6,7 @@ import (
 	"github.com/cauri-dev/cauri/test/load/chart"
 )
 
-// frames are the charts that rows put their figures into, without their series. The baseline of a figure is drawn as a series of its own.
+// frames are the charts that cases put their figures into, without their series. The baseline of a figure is drawn as a series of its own.
 var frames = []chart.Chart{
 	{
 		Name: "creates", Title: "Payments created, and what the baseline creates (medians and spread)",
@@ -34,11 +34,11 @@ var frames = []chart.Chart{
 	},
 }
 
-// ChartsOf draws together what the rows put into charts. A chart of which nothing was measured is left out.
-func ChartsOf(rows []Report) (charts []chart.Chart) {
+// ChartsOf draws together what the cases put into charts. A chart of which nothing was measured is left out.
+func ChartsOf(cases []Report) (charts []chart.Chart) {
 	for _, c := range frames {
-		for _, row := range rows {
-			for _, f := range row.Figures {
+		for _, measured := range cases {
+			for _, f := range measured.Figures {
 				if f.Plot == nil || f.Plot.Chart != c.Name {
 					continue
 				}

@@ -20,12 +20,12 @@ func ProgramFlag(flags *flag.FlagSet) *string {
 }
 
 // ExitCode says how a run ended. Of a short run only what is broken counts.
-func ExitCode(rows []Report, smoke bool, err error, stderr io.Writer) int {
+func ExitCode(cases []Report, smoke bool, err error, stderr io.Writer) int {
 	if err != nil {
 		fmt.Fprintln(stderr, "load:", err)
 		return ExitBroken
 	}
-	for _, r := range rows {
+	for _, r := range cases {
 		if len(r.Problems) > 0 || !smoke && !r.holds() {
 			return exitMissed
 		}
@@ -33,5 +33,5 @@ func ExitCode(rows []Report, smoke bool, err error, stderr io.Writer) int {
 	return ExitMet
 }
 
-// ErrCannotMeasure is of a row that needs what this machine does not have. The others are measured, and the run has missed a target.
+// ErrCannotMeasure is of a case that needs what this machine does not have. The others are measured, and the run has missed a target.
 var ErrCannotMeasure = errors.New("cannot be measured here")

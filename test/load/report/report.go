@@ -16,13 +16,13 @@ type Figures struct {
 	Seconds  float64       `json:"seconds"`
 	Settings Settings      `json:"settings"`
 	Machine  machine       `json:"machine"` // before everything
-	Rows     []Report      `json:"rows"`
+	Cases    []Report      `json:"rows"`
 	Charts   []chart.Chart `json:"charts,omitempty"`
 }
 
-// Report is what a row came to.
+// Report is what a case came to.
 type Report struct {
-	Row      string   `json:"row"`
+	Case     string   `json:"row"`
 	Tells    string   `json:"tells"`
 	Seconds  float64  `json:"seconds"`
 	Before   machine  `json:"machineBefore"`
@@ -74,7 +74,7 @@ func (f Figure) Holds() bool {
 	return (f.AtLeast == nil || median >= *f.AtLeast) && (f.AtMost == nil || median <= *f.AtMost)
 }
 
-// holds reports whether the row meets its targets. A row that was asked for and not measured does not.
+// holds reports whether the case meets its targets. A case that was asked for and not measured does not.
 func (r Report) holds() bool {
 	return r.Skipped == "" && len(r.Problems) == 0 && !slices.ContainsFunc(r.Figures, func(f Figure) bool { return !f.Holds() })
 }

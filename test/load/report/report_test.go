@@ -67,7 +67,7 @@ func TestExitCodes(t *testing.T) {
 	slow := Report{Figures: []Figure{{Value: SampleOf(6), AtMost: &limit}}}
 	broken := Report{Problems: []string{"money is missing"}}
 	cases := map[string]struct {
-		rows  []Report
+		cases []Report
 		smoke bool
 		err   error
 		want  int
@@ -85,7 +85,7 @@ func TestExitCodes(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := ExitCode(c.rows, c.smoke, c.err, t.Output()); got != c.want {
+			if got := ExitCode(c.cases, c.smoke, c.err, t.Output()); got != c.want {
 				t.Errorf("the exit code is %d, want %d", got, c.want)
 			}
 		})

@@ -32,7 +32,7 @@ func CompareRuns(_ context.Context, args []string, stdout, stderr io.Writer) int
 		return ExitBroken
 	}
 	if len(runs) == 1 {
-		PrintTable(stdout, Columns, Table(runs[0].Rows))
+		PrintTable(stdout, Columns, Table(runs[0].Cases))
 		return ExitMet
 	}
 	fmt.Fprintln(stdout, runs.heading())
@@ -57,7 +57,7 @@ func readRuns(files []string) (runs, error) {
 		if err := json.Unmarshal(content, &one); err != nil {
 			return nil, fmt.Errorf("reading %s: %w", file, err)
 		}
-		for _, r := range one.Rows {
+		for _, r := range one.Cases {
 			for i := range r.Figures { // the files of earlier runs call the baseline a floor
 				r.Figures[i].Name = strings.ReplaceAll(r.Figures[i].Name, "floor", "baseline")
 			}
@@ -68,7 +68,7 @@ func readRuns(files []string) (runs, error) {
 }
 
 func (r runs) columns() []string {
-	columns := []string{"row", "target"}
+	columns := []string{"case", "target"}
 	for i := range r {
 		columns = append(columns, fmt.Sprintf("run %d", i+1))
 	}
@@ -76,44 +76,44 @@ func (r runs) columns() []string {
 }
 
 // table has a line for each figure that the tables of the runs have, in the order in which they come: the ratio to the baseline where
-// there is one, and the value elsewhere. A figure that only a later run has stands at the end of its row.
+// there is one, and the value elsewhere. A figure that only a later run has stands at the end of its case.
 func (r runs) table() (lines []line) {
 	type figuresOf struct {
 		name     string
 		measured []*Figure // by run
 	}
-	var rows []string
-	found := map[string][]figuresOf{} // by row
-	skipped := map[string][]bool{}    // by row and run
+	var cases []string
+	found := map[string][]figuresOf{} // by case
+	skipped := map[string][]bool{}    // by case and run
 	for i, one := range r {
-		for _, row := range one.Rows {
-			if !slices.Contains(rows, row.Row) {
-				rows = append(rows, row.Row)
-				skipped[row.Row] = make([]bool, len(r))
+		for _, c := range one.Cases {
+			if !slices.Contains(cases, c.Case) {
+				cases = append(cases, c.Case)
+				skipped[c.Case] = make([]bool, len(r))
 			}
-			skipped[row.Row][i] = row.Skipped != ""
-			for _, f := range row.Figures {
+			skipped[c.Case][i] = c.Skipped != ""
+			for _, f := range c.Figures {
 				if !f.inTable() {
 					continue
 				}
-				at := slices.IndexFunc(found[row.Row], func(known figuresOf) bool { return known.name == f.Name })
+				at := slices.IndexFunc(found[c.Case], func(known figuresOf) bool { return known.name == f.Name })
 				if at < 0 {
-					at = len(found[row.Row])
-					found[row.Row] = append(found[row.Row], figuresOf{f.Name, make([]*Figure, len(r))})
+					at = len(found[c.Case])
+					found[c.Case] = append(found[c.Case], figuresOf{f.Name, make([]*Figure, len(r))})
 				}
-				found[row.Row][at].measured[i] = &f
+				found[c.Case][at].measured[i] = &f
 			}
 		}
 	}
-	for _, row := range rows {
-		for _, f := range found[row] {
-			lines = append(lines, compared(row+": "+f.name, f.measured, skipped[row]))
+	for _, name := range cases {
+		for _, f := range found[name] {
+			lines = append(lines, compared(name+": "+f.name, f.measured, skipped[name]))
 		}
 	}
 	return lines
 }
 
-// compared is the line of a figure, as each run measured it; nil is of a run that did not. A run that skipped the row has missed its target.
+// compared is the line of a figure, as each run measured it; nil is of a run that did not. A run that skipped the case has missed its target.
 func compared(name string, measured []*Figure, skipped []bool) line {
 	var target string
 	cells := make([]string, len(measured))
@@ -149,18 +149,18 @@ func compared(name string, measured []*Figure, skipped []bool) line {
 	return append(l, fmt.Sprintf("%d of %d", held, judged+missing))
 }
 
-// heading tells how each run came about, which rows it could not measure, and what audits found: figures of such a row are worth nothing.
+// heading tells how each run came about, which cases it could not measure, and what audits found: figures of such a case are worth nothing.
 func (r runs) heading() string {
 	var text strings.Builder
 	for i, one := range r {
 		fmt.Fprintf(&text, "%d. %s, on %s, %.0f minutes: %d rounds of %s for each side.\n", i+1, one.Begun.UTC().Format("2 January 2006, 15:04 UTC"), one.Machine,
 			one.Seconds/60, one.Settings.Rounds, one.Settings.Length)
-		for _, row := range one.Rows {
-			if row.Skipped != "" {
-				fmt.Fprintf(&text, "   NOT MEASURED: %s: %s\n", row.Row, row.Skipped)
+		for _, c := range one.Cases {
+			if c.Skipped != "" {
+				fmt.Fprintf(&text, "   NOT MEASURED: %s: %s\n", c.Case, c.Skipped)
 			}
-			for _, problem := range row.Problems {
-				fmt.Fprintf(&text, "   WRONG: %s: %s\n", row.Row, problem)
+			for _, problem := range c.Problems {
+				fmt.Fprintf(&text, "   WRONG: %s: %s\n", c.Case, problem)
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 // twoRuns are runs that measured different things.
 func twoRuns() runs {
-	first, second := &Report{Row: "create"}, &Report{Row: "create"}
+	first, second := &Report{Case: "create"}, &Report{Case: "create"}
 	first.Against("8 connections", "/s", SampleOf(3000, 2900, 3100), SampleOf(5000, 5000, 5000)).WantAtLeast(0.6)
 	first.Target("peak", 149, "MiB", 150)
 	first.Figure("a detail", 1, "")
@@ -23,8 +23,8 @@ func twoRuns() runs {
 	second.Problem("money is missing")
 	begun := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 	return runs{
-		{Begun: begun, Seconds: 1320, Settings: Settings{Rounds: 3, Length: Duration(2 * time.Second)}, Rows: []Report{*first, {Row: "start", Figures: []Figure{{Name: "api", Value: SampleOf(9), Unit: "ms", Shown: true}}}}},
-		{Begun: begun.Add(time.Hour), Settings: Settings{Rounds: 1, Length: Duration(time.Second)}, Rows: []Report{*second}},
+		{Begun: begun, Seconds: 1320, Settings: Settings{Rounds: 3, Length: Duration(2 * time.Second)}, Cases: []Report{*first, {Case: "start", Figures: []Figure{{Name: "api", Value: SampleOf(9), Unit: "ms", Shown: true}}}}},
+		{Begun: begun.Add(time.Hour), Settings: Settings{Rounds: 1, Length: Duration(time.Second)}, Cases: []Report{*second}},
 	}
 }
 
@@ -46,11 +46,11 @@ func TestRunsStandBesideEachOther(t *testing.T) {
 	}
 }
 
-// A row that a run was asked for and could not measure counts as missed in it.
+// A case that a run was asked for and could not measure counts as missed in it.
 func TestASkippedRowIsNotHeld(t *testing.T) {
 	t.Parallel()
 	measured := twoRuns()
-	measured[1].Rows = []Report{{Row: "create", Skipped: "there is no PgBouncer"}}
+	measured[1].Cases = []Report{{Case: "create", Skipped: "there is no PgBouncer"}}
 	if got, want := measured.table()[0], (line{"create: 8 connections", ">= 0.6", "0.6 (0.58 to 0.62)", "not measured", "1 of 2"}); !cmp.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -9,8 +9,8 @@ import (
 type Settings struct {
 	Rounds       int      `json:"rounds"`
 	Length       Duration `json:"length"`       // of a round of one side
-	Sandboxes    int      `json:"sandboxes"`    // of the row controller
-	Transactions int      `json:"transactions"` // of the row growth
+	Sandboxes    int      `json:"sandboxes"`    // of the case controller
+	Transactions int      `json:"transactions"` // of the case growth
 	Small        bool     `json:"small"`        // a tenth of everything: to see that it works, not for figures
 }
 

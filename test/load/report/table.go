@@ -12,16 +12,16 @@ import (
 )
 
 // Columns are the table's.
-var Columns = []string{"row", "figure", "baseline", "ratio", "target", "holds"}
+var Columns = []string{"case", "figure", "baseline", "ratio", "target", "holds"}
 
 // line is one of the table, a cell for each column.
 type line = []string
 
 // Table are the figures that have a target, or are shown for their own sake.
-func Table(rows []Report) (lines []line) {
-	for _, r := range rows {
+func Table(cases []Report) (lines []line) {
+	for _, r := range cases {
 		if r.Skipped != "" {
-			lines = append(lines, line{r.Row + ": not measured, " + r.Skipped, "", "", "", "", "NO"})
+			lines = append(lines, line{r.Case + ": not measured, " + r.Skipped, "", "", "", "", "NO"})
 			continue
 		}
 		for _, f := range r.Figures {
@@ -30,14 +30,14 @@ func Table(rows []Report) (lines []line) {
 			}
 		}
 		for _, problem := range r.Problems {
-			lines = append(lines, line{r.Row + ": WRONG: " + problem, "", "", "", "", "NO"})
+			lines = append(lines, line{r.Case + ": WRONG: " + problem, "", "", "", "", "NO"})
 		}
 	}
 	return lines
 }
 
 func (r Report) line(f Figure) line {
-	l := line{r.Row + ": " + f.Name, f.Value.text(f.Unit), "", "", f.targetText(), ""}
+	l := line{r.Case + ": " + f.Name, f.Value.text(f.Unit), "", "", f.targetText(), ""}
 	if f.Baseline != nil {
 		l[2], l[3] = f.Baseline.text(""), f.Ratio.text("")
 	}
@@ -99,7 +99,7 @@ func PrintTable(w io.Writer, columns []string, lines []line) {
 	_ = t.Flush()
 }
 
-// PrintDetails prints all figures of a row, as they come.
+// PrintDetails prints all figures of a case, as they come.
 func (r Report) PrintDetails(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range r.Figures {
@@ -156,5 +156,5 @@ func writeMarkdown(file string, m marks, text string) error {
 // page is the table with how it came about.
 func (f Figures) page() string {
 	return fmt.Sprintf("%s on %s: %d rounds of %s for each side; median (lowest to highest).\n\n%s", f.Begun.UTC().Format("2 January 2006"), f.Machine,
-		f.Settings.Rounds, f.Settings.Length, markdown(Columns, Table(f.Rows)))
+		f.Settings.Rounds, f.Settings.Length, markdown(Columns, Table(f.Cases)))
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// measuredRows are rows of every kind.
-func measuredRows() []Report {
-	b := &Report{Row: "create"}
+// measuredCases are cases of every kind.
+func measuredCases() []Report {
+	b := &Report{Case: "create"}
 	b.Against("8 connections", "/s", SampleOf(3000, 2900, 3100), SampleOf(5000, 5000, 5000)).WantAtLeast(0.6)
 	b.Against("p99", "ms", SampleOf(12.34), SampleOf(4)).WantAtMost(2)
 	b.Figure("a detail", 1, "")
@@ -21,7 +21,7 @@ func measuredRows() []Report {
 	b.Add(Figure{Name: "for its own sake", Value: SampleOf(0.123456)}).Show()
 	b.Target("peak", 149, "MiB", 150)
 	b.Problem("money is missing")
-	return []Report{*b, {Row: "controller", Skipped: "there was no time left"}}
+	return []Report{*b, {Case: "controller", Skipped: "there was no time left"}}
 }
 
 func TestTheTableTellsWhatHolds(t *testing.T) {
@@ -34,7 +34,7 @@ func TestTheTableTellsWhatHolds(t *testing.T) {
 		{"create: WRONG: money is missing", "", "", "", "", "NO"},
 		{"controller: not measured, there was no time left", "", "", "", "", "NO"},
 	}
-	if diff := cmp.Diff(want, Table(measuredRows())); diff != "" {
+	if diff := cmp.Diff(want, Table(measuredCases())); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -59,7 +59,7 @@ func TestThePageGetsTheTableBetweenItsMarks(t *testing.T) {
 		}
 	}
 	write("# Performance\n\n" + marksOfRun.begin + "old\n" + marksOfRun.end + "\nAfter.\n")
-	all := Figures{Begun: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), Settings: Settings{Rounds: 3, Length: Duration(5 * time.Second)}, Rows: measuredRows()}
+	all := Figures{Begun: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), Settings: Settings{Rounds: 3, Length: Duration(5 * time.Second)}, Cases: measuredCases()}
 	for range 2 { // a second time it takes the place of the first
 		if err := writeMarkdown(file, marksOfRun, all.page()); err != nil {
 			t.Fatal(err)
@@ -87,7 +87,7 @@ func TestThePageGetsTheTableBetweenItsMarks(t *testing.T) {
 func TestFiguresSurviveJSON(t *testing.T) {
 	t.Parallel()
 	want := Figures{
-		Begun: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), Seconds: 12, Rows: measuredRows(),
+		Begun: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), Seconds: 12, Cases: measuredCases(),
 		Settings: Settings{Rounds: 3, Length: Duration(1500 * time.Millisecond), Sandboxes: 7},
 	}
 	file := filepath.Join(t.TempDir(), "bench.json")

@@ -70,7 +70,7 @@ func runSoak(ctx context.Context, program string, length time.Duration, stdout i
 		return result, err
 	}
 	defer func() { err = errors.Join(err, end()) }()
-	b.Report = report.Report{Row: "soak", Tells: "half of what is possible, for " + length.String(), Before: report.MachineNow()}
+	b.Report = report.Report{Case: "soak", Tells: "half of what is possible, for " + length.String(), Before: report.MachineNow()}
 	result = soaked{Begun: time.Now()}
 	if err := soak(b, ctx, length, stdout, &result); err != nil {
 		return result, fmt.Errorf("%w\n%s", err, b.Logs(10))

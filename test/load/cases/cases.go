@@ -12,19 +12,20 @@ import (
 	"github.com/cauri-dev/cauri/test/load/report"
 )
 
-// row is one measurement: a line of the table of what Cauri has to be fast at, or several that belong together.
-type row struct {
+// Case is one measurement: a line of the table of what Cauri has to be fast at, or several that belong together.
+type Case struct {
 	Name     string
 	Tells    string
 	run      func(context.Context, *bench.Bench) error
-	postgres []string // settings that the row needs beside [durable]
+	postgres []string // settings that the case needs beside [durable]
 	smoke    bool     // part of the short run, at a tenth of the size
 }
 
-// rowLimit bounds a row in all: that of growth takes more than 20 minutes at 10,000,000 transactions.
-const rowLimit = 45 * time.Minute
+// caseLimit bounds a case in all: that of growth takes more than 20 minutes at 10,000,000 transactions.
+const caseLimit = 45 * time.Minute
 
-var All = []row{
+// All are the cases, in the order in which they are measured.
+var All = []Case{
 	{Name: "create", Tells: "POST /v1/payments, forced success, 100 sandboxes; baseline: one call of a function a request, 100 merchants", run: create, smoke: true},
 	{Name: "hot", Tells: "POST /v1/payments, forced success, one hot sandbox; baseline: the same, one merchant", run: hot, smoke: true},
 	{Name: "pending", Tells: "POST /v1/payments, payers of the registry, PENDING, 100 sandboxes; baseline: as of create", run: pending, smoke: true},
@@ -49,40 +50,40 @@ var All = []row{
 	{Name: "generator", Tells: "the load generator itself, on a server that does nothing", run: ceiling, smoke: true},
 }
 
-// Select finds rows by a regular expression, which has to match the whole name; an empty one finds all.
-func Select(pattern string, smoke bool) ([]row, error) {
+// Select finds cases by a regular expression, which has to match the whole name; an empty one finds all.
+func Select(pattern string, smoke bool) ([]Case, error) {
 	expression, err := regexp.Compile("^(?:" + pattern + ")$")
 	if err != nil {
 		return nil, fmt.Errorf("-run: %w", err)
 	}
-	var selected []row
-	for _, r := range All {
-		if (pattern == "" || expression.MatchString(r.Name)) && (!smoke || r.smoke) {
-			selected = append(selected, r)
+	var selected []Case
+	for _, c := range All {
+		if (pattern == "" || expression.MatchString(c.Name)) && (!smoke || c.smoke) {
+			selected = append(selected, c)
 		}
 	}
 	if len(selected) == 0 {
-		return nil, fmt.Errorf("-run=%s: no row has such a name; -list shows them", pattern)
+		return nil, fmt.Errorf("-run=%s: no case has such a name; -list shows them", pattern)
 	}
 	return selected, nil
 }
 
-// measure measures a row on a Postgres of its own, and audits what it left.
-func (r row) measure(ctx context.Context, run *Run) (result report.Report, err error) {
-	ctx, cancel := context.WithTimeout(ctx, rowLimit)
+// measure measures a case on a Postgres of its own, and audits what it left.
+func (c Case) measure(ctx context.Context, run *Run) (result report.Report, err error) {
+	ctx, cancel := context.WithTimeout(ctx, caseLimit)
 	defer cancel()
-	result = report.Report{Row: r.Name, Tells: r.Tells, Before: report.MachineNow()}
+	result = report.Report{Case: c.Name, Tells: c.Tells, Before: report.MachineNow()}
 	begun := time.Now()
-	b, end, err := bench.Open(ctx, run.programs, run.Settings, run.Progress, r.postgres...)
-	if err != nil && len(r.postgres) > 0 {
-		return result, fmt.Errorf("%w: Postgres does not start with %v: %w", report.ErrCannotMeasure, r.postgres, err)
+	b, end, err := bench.Open(ctx, run.programs, run.Settings, run.Progress, c.postgres...)
+	if err != nil && len(c.postgres) > 0 {
+		return result, fmt.Errorf("%w: Postgres does not start with %v: %w", report.ErrCannotMeasure, c.postgres, err)
 	}
 	if err != nil {
 		return result, err
 	}
 	defer func() { err = errors.Join(err, end()) }()
 	b.Report = result
-	if err := r.run(ctx, b); err != nil {
+	if err := c.run(ctx, b); err != nil {
 		return result, fmt.Errorf("%w\n%s", err, b.Logs(10))
 	}
 	if err := b.Audit(ctx); err != nil {

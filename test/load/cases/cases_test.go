@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestRowsAreSelectedByTheirWholeName(t *testing.T) {
+func TestCasesAreSelectedByTheirWholeName(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		pattern string
@@ -16,7 +16,7 @@ func TestRowsAreSelectedByTheirWholeName(t *testing.T) {
 		"two":                   {"hot|get", false, "hot get"},
 		"several":               {"settle.*", false, "settle settle10k"},
 		"of several, the short": {"settle.*", true, "settle"},
-		"none":                  {"no such row", false, ""},
+		"none":                  {"no such case", false, ""},
 		"no regular expression": {"(", false, ""},
 	}
 	for name, c := range cases {
@@ -33,6 +33,6 @@ func TestRowsAreSelectedByTheirWholeName(t *testing.T) {
 		})
 	}
 	if all, err := Select("", false); err != nil || len(all) != len(All) {
-		t.Errorf("%d of %d rows are selected by nothing, error %v", len(all), len(All), err)
+		t.Errorf("%d of %d cases are selected by nothing, error %v", len(all), len(All), err)
 	}
 }
