@@ -159,17 +159,17 @@ format: ## Format the Go code
 	@gofmt -w $$(git ls-files '*.go')
 
 .PHONY: check
-check: tools ## Check format, vet, staticcheck, and that generated files and go.mod are up to date
+check: tools ## Check format, vet, the linters, and that generated files and go.mod are up to date
 	@hack/check.sh
 
 .PHONY: tools
 tools: bin/sqlc ## Build the pinned development tools into bin/
 
-bin/sqlc bin/controller-gen bin/staticcheck &: hack/tools/go.mod hack/tools/go.sum
+bin/sqlc bin/controller-gen bin/staticcheck bin/lint bin/revive &: hack/tools/go.mod hack/tools/go.sum $(wildcard hack/tools/lint/*.go)
 	@echo "Building the development tools (the first time takes a minute or two)"
 	@go build -C hack/tools -o ../../bin/ github.com/sqlc-dev/sqlc/cmd/sqlc sigs.k8s.io/controller-tools/cmd/controller-gen \
-	  honnef.co/go/tools/cmd/staticcheck
-	@touch bin/sqlc bin/controller-gen bin/staticcheck
+	  honnef.co/go/tools/cmd/staticcheck ./lint github.com/mgechev/revive
+	@touch bin/sqlc bin/controller-gen bin/staticcheck bin/lint bin/revive
 
 bin/helm: hack/tools/go.mod hack/tools/go.sum
 	@echo "Building helm (the first time takes a minute or two)"

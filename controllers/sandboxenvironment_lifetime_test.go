@@ -238,7 +238,7 @@ func TestDeletionTellsWhatItWaitsFor(t *testing.T) {
 		told := map[string]int{}
 		for _, event := range list.Items {
 			if strings.HasPrefix(event.Note, "The deletion waits for the database") {
-				told[event.Regarding.Kind] += 1
+				told[event.Regarding.Kind]++
 			}
 		}
 		return cmp.Diff(map[string]int{"SandboxEnvironment": 1, "TestClient": 1}, told)

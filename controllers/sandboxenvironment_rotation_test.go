@@ -53,7 +53,7 @@ func (c *cluster) issueReasons() map[string]int {
 	reasons := map[string]int{}
 	for _, event := range list.Items {
 		if event.Action == "IssueCredentials" {
-			reasons[event.Reason] += 1
+			reasons[event.Reason]++
 			if event.Series != nil {
 				reasons[event.Reason] += int(event.Series.Count) - 1
 			}

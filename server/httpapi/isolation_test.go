@@ -36,7 +36,7 @@ func (w *world) neighbour() foreign {
 		w.t.Fatal(err)
 	}
 	as := withKey(otherKey)
-	make := func(path string, body object) string {
+	made := func(path string, body object) string {
 		got := w.call("POST", path, body, as)
 		for _, name := range []string{"id", "tx_id"} {
 			if id, ok := got.body[name].(string); ok && got.status < 300 {
@@ -47,10 +47,10 @@ func (w *world) neighbour() foreign {
 		return ""
 	}
 	theirs := object{"msisdn": foreignSIM}
-	paid := make("/v1/payments", payment("foreign-paid", theirs, object{"scenario": "success"}))
-	prompt := make("/v1/payments", payment("foreign-prompt", theirs))
-	refund := make("/v1/payments/"+paid+"/refund", object{"amount": 100, "reference": "foreign-refund"})
-	payout := make("/v1/disbursements", payment("foreign-payout", theirs, object{"amount": 10, "operator": "mtn", "country": "RW"}))
+	paid := made("/v1/payments", payment("foreign-paid", theirs, object{"scenario": "success"}))
+	prompt := made("/v1/payments", payment("foreign-prompt", theirs))
+	refund := made("/v1/payments/"+paid+"/refund", object{"amount": 100, "reference": "foreign-refund"})
+	payout := made("/v1/disbursements", payment("foreign-payout", theirs, object{"amount": 10, "operator": "mtn", "country": "RW"}))
 
 	f := foreign{words: []string{"foreign-", foreignSIM, foreignSIM[1:], paid, prompt, refund, payout}, cursors: map[string]string{}}
 	ids := []string{paid, prompt, refund, payout}

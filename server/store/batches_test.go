@@ -141,9 +141,9 @@ func TestBookedTogetherAsOneByOne(t *testing.T) {
 	}
 }
 
-func many[T any](chance *rand.Rand, from, n int, make func(*rand.Rand, int) T) (all []T) {
+func many[T any](chance *rand.Rand, from, n int, create func(*rand.Rand, int) T) (all []T) {
 	for k := range n {
-		all = append(all, make(chance, from+k))
+		all = append(all, create(chance, from+k))
 	}
 	return all
 }

@@ -126,7 +126,7 @@ func shieldTunables(state process.StateDir) error {
 // replaceResolver has the command ask the cluster for names, as a pod does.
 func replaceResolver(state process.StateDir) error {
 	const path = "/etc/resolv.conf"
-	real, err := filepath.EvalSymlinks(path)
+	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil // no names were resolved before
 	}
@@ -135,7 +135,7 @@ func replaceResolver(state process.StateDir) error {
 	if err := os.WriteFile(own, []byte(text), 0o644); err != nil {
 		return fmt.Errorf("replacing %s: %w", path, err)
 	}
-	if err := unix.Mount(own, real, "", unix.MS_BIND, ""); err != nil {
+	if err := unix.Mount(own, target, "", unix.MS_BIND, ""); err != nil {
 		return fmt.Errorf("replacing %s: %w", path, err)
 	}
 	return nil

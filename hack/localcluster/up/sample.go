@@ -31,7 +31,7 @@ type sample struct {
 var currencies = map[string]string{"CI": "XOF", "BJ": "XOF", "TG": "XOF", "RW": "RWF"}
 
 // findSample describes the first sandbox among objects that are ready; nil if there is none.
-func findSample(c *kube.Cluster, ctx context.Context, objects []*unstructured.Unstructured) (*sample, error) {
+func findSample(ctx context.Context, c *kube.Cluster, objects []*unstructured.Unstructured) (*sample, error) {
 	for _, object := range objects {
 		if object.GetKind() != kube.EnvironmentKind {
 			continue

@@ -228,7 +228,7 @@ func (u *up) openOutsideCluster() (err error) {
 
 // tell prints what there is now.
 func (u *up) tell(ctx context.Context) error {
-	found, err := findSample(u.cluster, ctx, u.ready)
+	found, err := findSample(ctx, u.cluster, u.ready)
 	if err != nil {
 		return err
 	}

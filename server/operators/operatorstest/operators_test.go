@@ -150,9 +150,9 @@ func TestBadRequests(t *testing.T) {
 	forEach(t, func(t *testing.T, d dialect) {
 		w := newWorld(t)
 		token := w.token(d, "a", "b")
-		replace := func(old, new string) call {
+		replace := func(old, replacement string) call {
 			c := d.pay
-			if c.body = strings.ReplaceAll(c.body, old, new); c.body == d.pay.body {
+			if c.body = strings.ReplaceAll(c.body, old, replacement); c.body == d.pay.body {
 				t.Fatalf("there is no %s in %s", old, c.body)
 			}
 			return c
