@@ -72,7 +72,7 @@ func FuzzBaseURL(f *testing.F) {
 
 // FuzzAnswerOfTheAPI checks that `cauri try` shows neither its key nor fails badly, whatever it is answered.
 func FuzzAnswerOfTheAPI(f *testing.F) {
-	f.Add(200, `{"data":[{"msisdn":"+250788000001","state":"Active","behaviour":"Approve","balance":5000}]}`)
+	f.Add(200, `{"data":[{"msisdn":"+250788000001","state":"Active","behavior":"Approve","balance":5000}]}`)
 	f.Add(401, `{"error":"unauthorized","message":"no"}`)
 	f.Add(503, `{"error":1}`)
 	f.Add(200, `null`)

@@ -111,7 +111,7 @@ type tryPayer struct {
 	Country  string `json:"country"`
 	Currency string `json:"currency"`
 	State    string `json:"state"`
-	Behavior string `json:"behaviour"`
+	Behavior string `json:"behavior"`
 	Balance  int64  `json:"balance"`
 }
 

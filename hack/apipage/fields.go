@@ -124,6 +124,9 @@ func constraintsOf(s *huma.Schema) []string {
 	if s.Default != nil {
 		add("default %v", s.Default)
 	}
+	if s.Deprecated {
+		add("deprecated")
+	}
 	return words
 }
 

@@ -34,7 +34,7 @@ func TestTestClients(t *testing.T) {
 	w.client("bob", bob, 7, func(c *store.TestClientConfig) { c.Blocked = true })
 	w.prompt("r1", alice)
 	aliceView := object{
-		"msisdn": alice, "name": "alice", "operator": "mtn", "country": "RW", "currency": "RWF", "state": "Active", "behaviour": "Manual",
+		"msisdn": alice, "name": "alice", "operator": "mtn", "country": "RW", "currency": "RWF", "state": "Active", "behavior": "Manual", "behaviour": "Manual",
 		"balance": 50_000.0, "pendingPrompts": 1.0,
 	}
 	got := w.call("GET", "/v1/test_clients?limit=1", nil)

@@ -69,7 +69,7 @@ func payerList(c *check) {
 			c.fields("a test client", client, object{
 				"msisdn": matching(`^\+[1-9][0-9]{6,14}$`), "name": anyText, "operator": anyText, "country": matching(`^[A-Z]{2}$`),
 				"currency": matching(`^[A-Z]{3}$`), "state": oneOf("Active", "Blocked"), "balance": anyInteger, "pendingPrompts": anyInteger,
-				"behaviour": oneOf("Approve", "Cancel", "WrongPin", "Ignore", "Manual"),
+				"behavior": oneOf("Approve", "Cancel", "WrongPin", "Ignore", "Manual"), "behaviour": client["behavior"],
 			})
 			numbers = append(numbers, textOf(client, "msisdn"))
 		}
@@ -108,7 +108,8 @@ func payerClient(c *check) {
 		for _, number := range []string{manual.msisdn, url.QueryEscape(manual.msisdn)} {
 			got := c.expect(c.send(request{method: "GET", base: base, path: "/test_clients/" + number}), http.StatusOK)
 			c.fields("the test client "+number+" under "+base, got, object{
-				"msisdn": manual.msisdn, "operator": "mtn", "country": "RW", "currency": "RWF", "state": "Active", "behaviour": "Manual",
+				"msisdn": manual.msisdn, "operator": "mtn", "country": "RW", "currency": "RWF", "state": "Active", "behavior": "Manual",
+				"behaviour": "Manual", // deprecated
 			})
 		}
 	}

@@ -53,7 +53,8 @@ func refineTestClient(fields map[string]*huma.Schema) {
 	fields["country"].Enum = []any{payments.CoteDIvoire, payments.Rwanda, payments.Benin, payments.Togo}
 	fields["msisdn"].Pattern = payments.MSISDNPattern
 	fields["state"].Enum = []any{wire.StateActive, wire.StateBlocked}
-	fields["behaviour"].Enum = []any{payments.Approve, payments.Cancel, payments.WrongPIN, payments.Ignore, payments.Manual}
+	behaviors := []any{payments.Approve, payments.Cancel, payments.WrongPIN, payments.Ignore, payments.Manual}
+	fields["behavior"].Enum, fields["behaviour"].Enum = behaviors, behaviors
 }
 
 var ListTestClients = Operation{
@@ -85,7 +86,7 @@ var GetTestClient = Operation{
 var ListPrompts = Operation{
 	ID: "listPrompts", Method: http.MethodGet, Path: "/v1/test_clients/{msisdn}/prompts", Tag: tagTestClients,
 	Summary: "List what waits for a test client's answer",
-	Description: "What the payer's phone would show: the `PENDING` payments of this SIM, oldest first, whatever its `behaviour`. One that is " +
+	Description: "What the payer's phone would show: the `PENDING` payments of this SIM, oldest first, whatever its `behavior`. One that is " +
 		"forwarded to an operator's API is answered there and is not among them.",
 	Parameters: append([]*huma.Param{msisdnParameter}, describedParameters(wire.PromptParameters, promptParameterDescriptions, []string{"limit"})...),
 	answers:    []described{{http.StatusOK, "A page.", promptListSchema, nil}},
@@ -99,7 +100,7 @@ var ListPrompts = Operation{
 var AnswerPrompt = Operation{
 	ID: "answerPrompt", Method: http.MethodPost, Path: "/v1/test_clients/{msisdn}/prompts/{tx}/{answer}", Tag: tagTestClients,
 	Summary: "Act as the payer",
-	Description: "Answers a pending payment as its payer, at once and whatever the test client's `behaviour`. The SIM is looked at again, as " +
+	Description: "Answers a pending payment as its payer, at once and whatever the test client's `behavior`. The SIM is looked at again, as " +
 		"in every settlement: an approved payment ends `SUCCESS`, or `INSUFFICIENT_FUNDS` if the balance is too low by now; `cancel` ends it " +
 		"`USER_CANCELLED`, `wrong_pin` `PIN_INVALID`; and a SIM that was blocked meanwhile `ACCOUNT_BLOCKED`, whatever the answer.\n\n" +
 		"A payment is answered once. The same answer again, to a payment that has the status that the answer asks for, returns the payment " +

@@ -16,7 +16,8 @@ type TestClient struct {
 	Country        string `json:"country"`
 	Currency       string `json:"currency" doc:"Of the country; its balance is in it."`
 	State          string `json:"state" doc:"A blocked SIM can neither pay nor be paid."`
-	Behaviour      string `json:"behaviour" doc:"What its holder does when asked to confirm a payment."`
+	Behavior       string `json:"behavior" doc:"What its holder does when asked to confirm a payment."`
+	FormerBehavior string `json:"behaviour" deprecated:"true" doc:"The same as behavior, under its former name."`
 	Balance        int64  `json:"balance" doc:"In whole units of the currency, now."`
 	PendingPrompts int64  `json:"pendingPrompts" doc:"Payments that wait for its holder's answer."`
 }
@@ -30,7 +31,7 @@ const (
 func TestClientOf(c *store.TestClient) TestClient {
 	v := TestClient{
 		MSISDN: c.MSISDN, Name: c.Name, Operator: string(c.Operator), Country: string(c.Country), Currency: string(c.Currency()),
-		State: StateActive, Behaviour: string(c.Behavior), Balance: c.Balance, PendingPrompts: int64(c.Prompts),
+		State: StateActive, Behavior: string(c.Behavior), FormerBehavior: string(c.Behavior), Balance: c.Balance, PendingPrompts: int64(c.Prompts),
 	}
 	if c.Blocked {
 		v.State = StateBlocked
