@@ -21,10 +21,10 @@ type progress struct {
 
 // readyMessage is what a condition with positive polarity says while it is True.
 var readyMessage = map[string]string{
-	v1alpha1.ConditionReady:            "Everything that the spec asks for is in place.",
-	v1alpha1.ConditionSpecAccepted:     "The spec can be carried out.",
-	v1alpha1.ConditionDatabaseReady:    "The database is as the spec describes.",
-	v1alpha1.ConditionCredentialsReady: "The credentials Secret is in place and its key is accepted.",
+	v1alpha1.ConditionReady:            "Everything in the spec is applied.",
+	v1alpha1.ConditionSpecAccepted:     "The spec is valid and can be applied.",
+	v1alpha1.ConditionDatabaseReady:    "The database matches the spec.",
+	v1alpha1.ConditionCredentialsReady: "The credentials Secret exists and the API accepts its key.",
 }
 
 // conditions are the conditions that follow from the progress, given those that stood there before. A step that was not
@@ -50,7 +50,7 @@ func (p progress) conditions(before []metav1.Condition, generation int64, now ti
 		case i == p.done:
 			set(step, metav1.ConditionFalse, reasonOf(p.err), p.err.Error())
 		case meta.FindStatusCondition(after, step) == nil:
-			set(step, metav1.ConditionUnknown, v1alpha1.ReasonPending, "The steps before this one come first.")
+			set(step, metav1.ConditionUnknown, v1alpha1.ReasonPending, "Waiting for the conditions before this one.")
 		}
 	}
 
@@ -73,7 +73,7 @@ func (p progress) conditions(before []metav1.Condition, generation int64, now ti
 // ready is what Ready says while it is True.
 func (p progress) ready() (reason, message string) {
 	if p.suspended {
-		return v1alpha1.ReasonSuspended, "Everything is in place, and the sandbox is suspended: its API answers 503, and what is due waits. Set spec.suspend to false to go on."
+		return v1alpha1.ReasonSuspended, "The sandbox is suspended: its API answers 503, and pending payments and events wait. Set spec.suspend to false to resume."
 	}
 	return v1alpha1.ReasonReady, readyMessage[v1alpha1.ConditionReady]
 }

@@ -51,7 +51,7 @@ func TestProgressConditions(t *testing.T) {
 			progress: progress{steps: steps, err: stalled},
 			want: []metav1.Condition{
 				condition("SpecAccepted", "False", "InvalidSpec", "write something else", 2, now),
-				condition("DatabaseReady", "Unknown", "Pending", "The steps before this one come first.", 2, now),
+				condition("DatabaseReady", "Unknown", "Pending", "Waiting for the conditions before this one.", 2, now),
 				condition("Ready", "False", "InvalidSpec", "write something else", 2, now),
 				condition("Stalled", "True", "InvalidSpec", "write something else", 2, now),
 			},

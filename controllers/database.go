@@ -71,18 +71,18 @@ func databaseAway(err error) string {
 	case postgres.DiskFull:
 		return "The disk of the database is full. Retrying until there is space."
 	case postgres.Exhausted:
-		return "The database has no connections or no memory left. Retrying until it has."
+		return "The database has no connections or no memory left. Retrying until it has some."
 	case postgres.ReadOnly:
-		return "The database is a standby, which takes no writes. Retrying until it is the primary."
+		return "The database is a standby and accepts no writes. Retrying until it is the primary."
 	}
-	return "The database cannot be reached. It is tried again until it can."
+	return "The database cannot be reached. Retrying until it answers."
 }
 
 // deletionAway is the message for a database that cannot be reached while something waits to be deleted from it.
-const deletionAway = "The deletion waits for the database, which cannot be reached: the rows there have to go first. It is tried again until it can."
+const deletionAway = "The deletion waits for the database, which is unavailable: the rows there must be deleted first. Retrying until it answers."
 
 // deletionGoesOn is the message while a sandbox has more rows than are removed in one go.
-const deletionGoesOn = "The sandbox's rows are being removed from the database. They are many; it goes on by itself."
+const deletionGoesOn = "The rows of the sandbox are being deleted from the database. There are many: the deletion continues by itself."
 
 // deletionFailure says of an error that it holds up a deletion; nil stays nil.
 func deletionFailure(err error) error {
@@ -95,7 +95,7 @@ func deletionFailure(err error) error {
 	case errors.As(err, &waiting):
 		return &waitingError{reason: waiting.reason, message: deletionAway, cause: waiting.cause, woken: waiting.woken}
 	default:
-		return &failedError{reason: reasonOf(err), cause: fmt.Errorf("the deletion waits, and is tried again: %w", err)}
+		return &failedError{reason: reasonOf(err), cause: fmt.Errorf("the deletion failed and is retried: %w", err)}
 	}
 }
 

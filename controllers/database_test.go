@@ -18,7 +18,7 @@ import (
 func TestDeletionThatGoesOnSaysSo(t *testing.T) {
 	t.Parallel()
 	err := deletionFailure(databaseFailure(store.ErrDeletionUnfinished))
-	if !isWaiting(err) || reasonOf(err) != v1alpha1.ReasonDeleting || !strings.Contains(err.Error(), "goes on by itself") {
+	if !isWaiting(err) || reasonOf(err) != v1alpha1.ReasonDeleting || !strings.Contains(err.Error(), "continues by itself") {
 		t.Errorf("got %s: %v", reasonOf(err), err)
 	}
 }

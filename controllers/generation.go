@@ -18,7 +18,7 @@ func checkSpecIsPresent(ctx context.Context, apiReader client.Reader, read clien
 	err := apiReader.Get(ctx, client.ObjectKeyFromObject(read), present)
 	switch {
 	case client.IgnoreNotFound(err) != nil:
-		return &failedError{reason: v1alpha1.ReasonRetrying, cause: fmt.Errorf("reading the resource past the cache: %w", err)}
+		return &failedError{reason: v1alpha1.ReasonRetrying, cause: fmt.Errorf("reading the resource from the API server: %w", err)}
 	case err != nil, present.GetUID() != read.GetUID(), present.GetGeneration() != read.GetGeneration():
 		return errSpecChanged
 	}

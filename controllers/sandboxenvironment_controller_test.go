@@ -202,7 +202,7 @@ func TestDatabaseAwayAndBack(t *testing.T) {
 	c.create(sandbox)
 	c.sandboxConditions(sandbox, "SpecAccepted True Ready", "DatabaseReady False DatabaseUnavailable", "CredentialsReady Unknown Pending",
 		"Ready False DatabaseUnavailable", "Reconciling True Retrying")
-	const want = "The database cannot be reached. It is tried again until it can."
+	const want = "The database cannot be reached. Retrying until it answers."
 	if diff := cmp.Diff(want, message(sandbox.Status.Conditions, v1alpha1.ConditionReady)); diff != "" {
 		t.Error(diff)
 	}

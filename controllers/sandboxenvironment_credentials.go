@@ -67,7 +67,7 @@ func (r *sandboxReconciler) issue(ctx context.Context, sandbox *v1alpha1.Sandbox
 		}
 	}
 	key := client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.CredentialsSecretName()}
-	return held, secretFailure(key, apierrors.NewConflict(corev1.Resource("secrets"), key.Name, errors.New("somebody else keeps changing it")))
+	return held, secretFailure(key, apierrors.NewConflict(corev1.Resource("secrets"), key.Name, errors.New("something else keeps changing it")))
 }
 
 func (r *sandboxReconciler) applyCredentials(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, wanted wantedSecret, held credentials) error {
@@ -95,7 +95,7 @@ func (r *sandboxReconciler) broughtSigningSecret(ctx context.Context, sandbox *v
 	case apierrors.IsNotFound(err):
 		return "", &waitingError{
 			reason:  v1alpha1.ReasonSigningSecretNotFound,
-			message: fmt.Sprintf("spec.webhook.signingSecretRef: there is no Secret %q in this namespace: create it, or leave signingSecretRef out to have a secret generated", ref.Name),
+			message: fmt.Sprintf("spec.webhook.signingSecretRef: the Secret %q does not exist in this namespace: create it, or remove signingSecretRef to have a secret generated", ref.Name),
 		}
 	case err != nil:
 		return "", &failedError{reason: v1alpha1.ReasonCredentialsError, cause: fmt.Errorf("reading the Secret %q of spec.webhook.signingSecretRef: %w", ref.Name, err)}
@@ -109,8 +109,9 @@ func (r *sandboxReconciler) broughtSigningSecret(ctx context.Context, sandbox *v
 	}
 	if err := checkSigningSecret(value); err != nil {
 		return "", &waitingError{
-			reason:  v1alpha1.ReasonSigningSecretInvalid,
-			message: fmt.Sprintf("spec.webhook.signingSecretRef: write %d to %d printable characters to the key %q of the Secret %q: the value there %s", minSigningSecret, maxSigningSecret, ref.Key, ref.Name, err),
+			reason: v1alpha1.ReasonSigningSecretInvalid,
+			message: fmt.Sprintf("spec.webhook.signingSecretRef: the Secret %q holds an invalid value: write %d to %d printable characters to its key %q; the value there %s",
+				ref.Name, minSigningSecret, maxSigningSecret, ref.Key, err),
 		}
 	}
 	return string(value), nil

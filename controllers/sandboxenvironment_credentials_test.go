@@ -298,7 +298,7 @@ func TestForeignSecret(t *testing.T) {
 	c.create(sandbox)
 	c.sandboxConditions(sandbox, "SpecAccepted True Ready", "DatabaseReady True Ready", "CredentialsReady False SecretConflict",
 		"Ready False SecretConflict", "Reconciling True Retrying")
-	const want = `The Secret "checkout-credentials" does not belong to this sandbox and is left alone: delete it, or write another name to spec.credentialsSecretName.`
+	const want = `The Secret "checkout-credentials" already exists and does not belong to this sandbox. Cauri does not change it: delete it, or write another name to spec.credentialsSecretName.`
 	if diff := cmp.Diff(want, message(sandbox.Status.Conditions, v1alpha1.ConditionReady)); diff != "" {
 		t.Error(diff)
 	}
@@ -350,7 +350,7 @@ func TestSigningSecretRef(t *testing.T) {
 	}{
 		"no Secret": {
 			want:    noSecret,
-			message: `spec.webhook.signingSecretRef: there is no Secret "mine" in this namespace: create it, or leave signingSecretRef out to have a secret generated`,
+			message: `spec.webhook.signingSecretRef: the Secret "mine" does not exist in this namespace: create it, or remove signingSecretRef to have a secret generated`,
 		},
 		"no such key": {
 			data: map[string]string{"other": good}, want: noSecret,
@@ -358,11 +358,11 @@ func TestSigningSecretRef(t *testing.T) {
 		},
 		"too short": {
 			data: map[string]string{"whsec": "hunter2"}, want: badSecret,
-			message: `spec.webhook.signingSecretRef: write 16 to 256 printable characters to the key "whsec" of the Secret "mine": the value there has 7 characters`,
+			message: `spec.webhook.signingSecretRef: the Secret "mine" holds an invalid value: write 16 to 256 printable characters to its key "whsec"; the value there has 7 characters`,
 		},
 		"a line break at the end": {
 			data: map[string]string{"whsec": good + "\n"}, want: badSecret,
-			message: `spec.webhook.signingSecretRef: write 16 to 256 printable characters to the key "whsec" of the Secret "mine": the value there ends with a line break, as files do: store it without one, for example with kubectl create secret generic --from-literal`,
+			message: `spec.webhook.signingSecretRef: the Secret "mine" holds an invalid value: write 16 to 256 printable characters to its key "whsec"; the value there ends with a line break, as files do: store it without one, for example with kubectl create secret generic --from-literal`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -43,7 +43,7 @@ func (r *sandboxReconciler) expire(ctx context.Context, sandbox *v1alpha1.Sandbo
 	}
 	if err == nil {
 		r.recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventExpired, actionExpire,
-			"The ttl of %s is over. The sandbox deletes itself.", sandbox.Spec.TTL)
+			"The ttl of %s has ended: the sandbox deletes itself.", sandbox.Spec.TTL)
 	}
 	return ctrl.Result{}, nil
 }

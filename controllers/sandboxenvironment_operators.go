@@ -73,7 +73,7 @@ func (r *sandboxReconciler) readOperatorSecret(ctx context.Context, namespace, n
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, &operatorProblem{v1alpha1.ReasonOperatorSecretNotFound, fmt.Sprintf(
-			"There is no Secret %q in this namespace: create it with the keys %s and %s.", name, secretKeyClientID, secretKeyClientSecret)}
+			"The Secret %q does not exist in this namespace: create it with the keys %s and %s.", name, secretKeyClientID, secretKeyClientSecret)}
 	case err != nil:
 		return nil, &failedError{reason: v1alpha1.ReasonCredentialsError, cause: fmt.Errorf("reading the Secret %q of stores[].operatorCredentials: %w", name, err)}
 	}
@@ -92,7 +92,8 @@ func operatorCredentials(secret *corev1.Secret) (*store.OperatorCredentials, err
 		}
 		if !isCredential(value) {
 			return nil, &operatorProblem{v1alpha1.ReasonOperatorSecretInvalid, fmt.Sprintf(
-				"Write 1 to %d printable characters, without a line break, to the key %q of the Secret %q.", maxOperatorCredential, key, secret.Name)}
+				"The Secret %q holds an invalid value: write 1 to %d printable characters, without a line break, to its key %q.",
+				secret.Name, maxOperatorCredential, key)}
 		}
 	}
 	return &store.OperatorCredentials{

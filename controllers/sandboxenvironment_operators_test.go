@@ -44,7 +44,7 @@ func TestOperatorCredentials(t *testing.T) {
 	}
 
 	c.sandboxConditions(sandbox, operatorConditions("False OperatorSecretNotFound")...)
-	said(`There is no Secret "airtel" in this namespace: create it with the keys client_id and client_secret.`)
+	said(`The Secret "airtel" does not exist in this namespace: create it with the keys client_id and client_secret.`)
 	stored(0)
 
 	secret := c.newSecret("airtel", map[string]string{"client_id": "shop"})
@@ -55,7 +55,7 @@ func TestOperatorCredentials(t *testing.T) {
 	})
 	edit(c, secret, func(s *corev1.Secret) { s.Data["client_secret"] = []byte("hush\n") })
 	c.sandboxConditions(sandbox, operatorConditions("False OperatorSecretInvalid")...)
-	said(`Write 1 to 256 printable characters, without a line break, to the key "client_secret" of the Secret "airtel".`)
+	said(`The Secret "airtel" holds an invalid value: write 1 to 256 printable characters, without a line break, to its key "client_secret".`)
 	stored(0)
 
 	edit(c, secret, func(s *corev1.Secret) { s.Data["client_secret"] = []byte("hush") })

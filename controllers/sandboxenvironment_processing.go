@@ -25,7 +25,7 @@ func setProcessingCondition(conditions *[]metav1.Condition, failures []store.Swe
 	}
 	var texts []string
 	for _, f := range failures {
-		texts = append(texts, fmt.Sprintf("The worker cannot %s since %s, and retries at %s: %s.",
+		texts = append(texts, fmt.Sprintf("The worker has failed to %s since %s and retries at %s: %s.",
 			worksOn[f.Sweep], f.Since.UTC().Format(time.RFC3339), f.RetryAt.UTC().Format(time.RFC3339), f.Error))
 	}
 	meta.SetStatusCondition(conditions, metav1.Condition{

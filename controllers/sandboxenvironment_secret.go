@@ -109,7 +109,7 @@ func (r *sandboxReconciler) ensureSecret(ctx context.Context, sandbox *v1alpha1.
 	r.announceKey(sandbox, w, why, moved)
 	if rotated {
 		r.recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventSigningSecretRotated, actionIssueCredentials,
-			"A new signing secret stands in the Secret %s. The one before it signs beside it for %.0f hours.", key.Name, store.SecretOverlap.Hours())
+			"The Secret %s has a new signing secret. The previous one also signs for %.0f hours.", key.Name, store.SecretOverlap.Hours())
 	}
 	return chosen, nil
 }
@@ -125,15 +125,15 @@ func (r *sandboxReconciler) announceKey(sandbox *v1alpha1.SandboxEnvironment, w 
 	switch {
 	case why == issueFirst && w.taken != "":
 		kind, reason = corev1.EventTypeWarning, eventAPIKeyTaken
-		message = "The API key in the Secret %s was another sandbox's. A new one stands there now."
+		message = "The API key in the Secret %s belonged to another sandbox. Cauri replaced it with a new one."
 	case why == issueFirst:
-		reason, message = eventAPIKeyIssued, "A new API key stands in the Secret %s."
+		reason, message = eventAPIKeyIssued, "The Secret %s has a new API key."
 	case why == issueRotated && w.grace == 0:
-		reason, message = eventAPIKeyRotated, "A new API key stands in the Secret %s. No key before it works any more."
+		reason, message = eventAPIKeyRotated, "The Secret %s has a new API key. No previous key works any more."
 	case why == issueRotated:
-		reason, message = eventAPIKeyRotated, fmt.Sprintf("A new API key stands in the Secret %%s. The one before it works for %s longer.", graceText(sandbox))
+		reason, message = eventAPIKeyRotated, fmt.Sprintf("The Secret %%s has a new API key. The previous key works for another %s.", graceText(sandbox))
 	case moved:
-		reason, message = eventCredentialsMoved, "The credentials stand in the Secret %s now."
+		reason, message = eventCredentialsMoved, "The credentials are now in the Secret %s."
 	default:
 		return
 	}
@@ -173,7 +173,7 @@ func (r *sandboxReconciler) readOwnSecret(ctx context.Context, sandbox *v1alpha1
 	case !metav1.IsControlledBy(secret, sandbox):
 		return nil, &waitingError{
 			reason:  v1alpha1.ReasonSecretConflict,
-			message: fmt.Sprintf("The Secret %q does not belong to this sandbox and is left alone: delete it, or write another name to spec.credentialsSecretName.", key.Name),
+			message: fmt.Sprintf("The Secret %q already exists and does not belong to this sandbox. Cauri does not change it: delete it, or write another name to spec.credentialsSecretName.", key.Name),
 		}
 	}
 	return secret, nil

@@ -46,7 +46,7 @@ func sandboxStatus(sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation
 func setOperatorCondition(conditions *[]metav1.Condition, named bool, problem *operatorProblem, generation int64, now time.Time) {
 	condition := metav1.Condition{
 		Type: v1alpha1.ConditionOperatorCredentialsReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonReady,
-		Message:            "The stores have the credentials for operators that the spec names.",
+		Message:            "The Secrets that spec.stores names for operators exist and hold valid credentials.",
 		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
 	}
 	if !named {

@@ -23,7 +23,7 @@ func TestWhatNothingUsesIsTold(t *testing.T) {
 	const told = " Not used: spec.openingFloat[1] (no environment has the currency XOF), " +
 		"spec.stores[0].operatorCredentials[1] (there is no environment airtel in RW)."
 	for kind, want := range map[string]string{
-		"SpecAccepted": "The spec can be carried out." + told, "Ready": "Everything that the spec asks for is in place." + told,
+		"SpecAccepted": "The spec is valid and can be applied." + told, "Ready": "Everything in the spec is applied." + told,
 	} {
 		if got := message(sandbox.Status.Conditions, kind); got != want {
 			t.Errorf("%s says %q, want %q", kind, got, want)
@@ -33,7 +33,7 @@ func TestWhatNothingUsesIsTold(t *testing.T) {
 		s.Spec.Environments = append(s.Spec.Environments, v1alpha1.Environment{Operator: "airtel", Country: "RW"}, v1alpha1.Environment{Operator: "moov", Country: "BJ"})
 	})
 	c.sandboxConditions(sandbox, append(ready, "OperatorCredentialsReady False OperatorSecretNotFound")...)
-	if got := message(sandbox.Status.Conditions, "Ready"); got != "Everything that the spec asks for is in place." {
+	if got := message(sandbox.Status.Conditions, "Ready"); got != "Everything in the spec is applied." {
 		t.Errorf("Ready says %q when all is used", got)
 	}
 }

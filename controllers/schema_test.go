@@ -123,9 +123,9 @@ credentialsSecretName: somewhere.else
 `},
 		"a name of 63 characters": {name: strings.Repeat("a", 63), spec: environments},
 		"a name too long": {name: strings.Repeat("a", 64), spec: environments, refuse: []string{
-			"<nil>: the name stands in URLs and names the default store: write a DNS label, at most 63 of a-z, 0-9 and - without a dot"}},
+			"<nil>: the name is part of URLs and the name of the default store: write a DNS label, at most 63 of a-z, 0-9 and - without a dot"}},
 		"a name with a dot": {name: "check.out", spec: environments, refuse: []string{
-			"<nil>: the name stands in URLs and names the default store: write a DNS label, at most 63 of a-z, 0-9 and - without a dot"}},
+			"<nil>: the name is part of URLs and the name of the default store: write a DNS label, at most 63 of a-z, 0-9 and - without a dot"}},
 
 		"no environments":       {spec: "environments: []", refuse: []string{"spec.environments: spec.environments in body should have at least 1 items"}},
 		"airtel outside Rwanda": {spec: "environments: [{operator: airtel, country: CI}]", refuse: []string{"spec.environments[0]: airtel is available in RW only: write country: RW, or another operator"}},
@@ -237,8 +237,8 @@ func TestTheFormerNameOfBehaviorIsRefused(t *testing.T) {
 func TestImmutableFields(t *testing.T) {
 	c := newCluster(t)
 	const (
-		fixedOperator   = "spec.operator: operator cannot be changed: delete the TestClient and make it anew"
-		fixedCountry    = "spec.country: country cannot be changed: delete the TestClient and make it anew"
+		fixedOperator   = "spec.operator: operator cannot be changed: delete the TestClient and create it again"
+		fixedCountry    = "spec.country: country cannot be changed: delete the TestClient and create it again"
 		airtelElsewhere = "spec: airtel is available in RW only: write country: RW, or another operator"
 	)
 	conditions := []metav1.Condition{{Type: "Ready", Status: metav1.ConditionFalse, Reason: "OperatorUnknown", LastTransitionTime: metav1.Now()}}
@@ -253,11 +253,11 @@ func TestImmutableFields(t *testing.T) {
 	}{
 		"sandboxRef": {
 			change: func(tc *v1alpha1.TestClient) { tc.Spec.SandboxRef.Name = "elsewhere" },
-			refuse: []string{"spec.sandboxRef: sandboxRef cannot be changed: delete the TestClient and make it anew"},
+			refuse: []string{"spec.sandboxRef: sandboxRef cannot be changed: delete the TestClient and create it again"},
 		},
 		"msisdn": {
 			change: func(tc *v1alpha1.TestClient) { tc.Spec.MSISDN = "+250788000002" },
-			refuse: []string{"spec.msisdn: msisdn cannot be changed: delete the TestClient and make it anew"},
+			refuse: []string{"spec.msisdn: msisdn cannot be changed: delete the TestClient and create it again"},
 		},
 		"everything else can be changed": {
 			change: func(tc *v1alpha1.TestClient) {

@@ -50,7 +50,7 @@ func TestTestClientBeforeItsSandbox(t *testing.T) {
 	alice := c.newTestClient("alice", "+250788000001")
 	c.create(alice)
 	c.testClientConditions(alice, "Ready False SandboxNotFound", "Reconciling True Retrying")
-	const want = `There is no SandboxEnvironment "checkout" in this namespace. The TestClient waits for it.`
+	const want = `The SandboxEnvironment "checkout" does not exist in this namespace. The TestClient waits for it.`
 	if diff := cmp.Diff(want, message(alice.Status.Conditions, v1alpha1.ConditionReady)); diff != "" {
 		t.Error(diff)
 	}
@@ -91,18 +91,18 @@ func TestTestClientStalls(t *testing.T) {
 	}{
 		"another country": {
 			msisdn:  "+33612345678",
-			message: "the number +33612345678 is in none of the countries CI, RW, BJ and TG: write spec.operator and spec.country",
+			message: "the number +33612345678 belongs to none of the countries CI, RW, BJ and TG: write spec.operator and spec.country",
 			mend:    func(tc *v1alpha1.TestClient) { tc.Spec.Operator, tc.Spec.Country = "moov", "TG" },
 		},
 		"another operator": {
 			msisdn:  "+22870123456",
-			message: "the operator does not follow from the number +22870123456: write spec.operator",
+			message: "no known operator has the prefix of the number +22870123456: write spec.operator",
 			mend:    func(tc *v1alpha1.TestClient) { tc.Spec.Operator = "moov" },
 		},
 		"an operator alone": {
 			msisdn:  "+33612345678",
 			change:  func(tc *v1alpha1.TestClient) { tc.Spec.Operator = "mtn" },
-			message: "the country does not follow from the number +33612345678: write spec.country",
+			message: "the country code of the number +33612345678 is not known: write spec.country",
 			mend:    func(tc *v1alpha1.TestClient) { tc.Spec.Country = "BJ" },
 		},
 		"airtel outside its country": {
@@ -140,7 +140,7 @@ func TestDuplicateNumber(t *testing.T) {
 	c.testClientReady(holder)
 	c.create(other)
 	c.testClientConditions(other, "Ready False DuplicateMsisdn", "Stalled True DuplicateMsisdn")
-	const want = `The TestClient "holder" of this sandbox has the number +250788000001: delete one of the two, and make it anew with another number.`
+	const want = `The TestClient "holder" of this sandbox already has the number +250788000001: delete one of the two and create it again with another number.`
 	if diff := cmp.Diff(want, message(other.Status.Conditions, v1alpha1.ConditionStalled)); diff != "" {
 		t.Error(diff)
 	}

@@ -94,7 +94,7 @@ func (r *testClientReconciler) findSandbox(ctx context.Context, testClient *v1al
 	case apierrors.IsNotFound(err), err == nil && !sandbox.DeletionTimestamp.IsZero():
 		return nil, &waitingError{
 			reason:  v1alpha1.ReasonSandboxNotFound,
-			message: fmt.Sprintf("There is no SandboxEnvironment %q in this namespace. The TestClient waits for it.", key.Name),
+			message: fmt.Sprintf("The SandboxEnvironment %q does not exist in this namespace. The TestClient waits for it.", key.Name),
 			woken:   true,
 		}
 	case err != nil:
@@ -116,7 +116,7 @@ var errSandboxUnseen = errors.New("the sandbox was not looked at yet")
 func sandboxNotReady(name string) *waitingError {
 	return &waitingError{
 		reason:  v1alpha1.ReasonSandboxNotReady,
-		message: fmt.Sprintf("The SandboxEnvironment %q is not in the database yet. The TestClient waits for it.", name),
+		message: fmt.Sprintf("The SandboxEnvironment %q is not in the database yet: see its conditions. The TestClient waits for it.", name),
 	}
 }
 
@@ -127,7 +127,7 @@ func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
 	case errors.As(err, &duplicate):
 		return &stallingError{
 			reason: v1alpha1.ReasonDuplicateMSISDN,
-			message: fmt.Sprintf("The TestClient %q of this sandbox has the number %s: delete one of the two, and make it anew with another number.",
+			message: fmt.Sprintf("The TestClient %q of this sandbox already has the number %s: delete one of the two and create it again with another number.",
 				duplicate.Holder, testClient.Spec.MSISDN),
 		}
 	case errors.Is(err, store.ErrNoOrganization):
@@ -174,11 +174,11 @@ func market(spec v1alpha1.TestClientSpec) (payments.Operator, payments.Country, 
 	}
 	switch {
 	case operator == "" && country == "":
-		return "", "", unknownMarket("the number %s is in none of the countries CI, RW, BJ and TG: write spec.operator and spec.country", spec.MSISDN)
+		return "", "", unknownMarket("the number %s belongs to none of the countries CI, RW, BJ and TG: write spec.operator and spec.country", spec.MSISDN)
 	case operator == "":
-		return "", "", unknownMarket("the operator does not follow from the number %s: write spec.operator", spec.MSISDN)
+		return "", "", unknownMarket("no known operator has the prefix of the number %s: write spec.operator", spec.MSISDN)
 	case country == "":
-		return "", "", unknownMarket("the country does not follow from the number %s: write spec.country", spec.MSISDN)
+		return "", "", unknownMarket("the country code of the number %s is not known: write spec.country", spec.MSISDN)
 	case operator == payments.Airtel && country != payments.Rwanda:
 		return "", "", unknownMarket("airtel is available in RW only, and the number %s is not from there: write country: RW, or another operator", spec.MSISDN)
 	}

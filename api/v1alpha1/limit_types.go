@@ -3,8 +3,8 @@ package v1alpha1
 // Quota limits how many transactions a sandbox may make.
 type Quota struct {
 	// monthlyTransactions is how many collections, refunds and disbursements together the sandbox may make in a calendar
-	// month (UTC), at least 1, for example 100000. Beyond it the API answers 402 quota_exceeded and records nothing. A
-	// repetition of a request that was recorded is not counted. Without it there is no limit.
+	// month (UTC), at least 1, for example 100000. Above it the API answers 402 quota_exceeded and records nothing. A
+	// repetition of a recorded request does not count. If it is not set there is no limit.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -14,7 +14,7 @@ type Quota struct {
 // RateLimit limits how often a sandbox's API may be called.
 type RateLimit struct {
 	// requestsPerMinute is how many requests with the sandbox's API key are answered within any minute, at least 1, for
-	// example 1000. Beyond it the API answers 429 rate_limited and says when to try again. Without it there is no limit.
+	// example 1000. Above it the API answers 429 rate_limited and says when to retry. If it is not set there is no limit.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1

@@ -10,7 +10,7 @@ type Operator string
 // +kubebuilder:validation:Enum=CI;RW;BJ;TG
 type Country string
 
-// Currency is the ISO 4217 code of a market's currency: XOF in CI, BJ and TG, RWF in RW. Neither has decimals, so that an
+// Currency is the ISO 4217 code of a market's currency: XOF in CI, BJ and TG, RWF in RW. Neither has decimals: an
 // amount is a whole number of units.
 //
 // +kubebuilder:validation:Enum=XOF;RWF

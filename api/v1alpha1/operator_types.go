@@ -1,6 +1,6 @@
 package v1alpha1
 
-// OperatorCredentials are what a store has of one operator in one country.
+// OperatorCredentials are the credentials of a store at one operator in one country.
 //
 // +kubebuilder:validation:XValidation:rule="self.operator != 'airtel' || self.country == 'RW'",message="airtel is available in RW only: write country: RW, or another operator"
 type OperatorCredentials struct {
@@ -14,17 +14,17 @@ type OperatorCredentials struct {
 	// +required
 	Country Country `json:"country"`
 
-	// secretRef names the Secret, in the same namespace, with the keys client_id and client_secret: of mtn the API user and
-	// the API key, beside which the key subscription_key may stand. A changed Secret takes effect by itself. While it is
-	// missing the sandbox works without it, OperatorCredentialsReady says so, and collections that need it end
+	// secretRef names a Secret in the same namespace with the keys client_id and client_secret. For mtn these are the API user
+	// and the API key; it may also have the key subscription_key. A changed Secret takes effect by itself. While the Secret is
+	// missing the sandbox works, OperatorCredentialsReady is False, and collections that need the Secret end
 	// SERVICE_UNAVAILABLE.
 	//
 	// +required
 	SecretRef LocalSecretReference `json:"secretRef"`
 
-	// baseURL is where the operator's API is, an absolute http or https URL such as https://gateway.example.com/airtel. Empty,
-	// the default: Cauri approves the collections itself, and sends no request. The operators' real APIs do not work here yet
-	// (docs/fidelity.md); name a service that speaks what Cauri speaks. Addresses that the platform team has closed are refused.
+	// baseURL is the URL of the operator's API, absolute with http or https, such as https://gateway.example.com/airtel. If it is
+	// empty, the default, Cauri approves the collections itself and sends no request. The operators' real APIs do not work here
+	// yet (docs/fidelity.md): name a service with the protocol of Cauri. Addresses that the platform team has blocked are refused.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=512

@@ -29,7 +29,7 @@ type SecretReference struct {
 
 // SandboxReference names a SandboxEnvironment in the resource's own namespace.
 type SandboxReference struct {
-	// name of the SandboxEnvironment, in the same namespace. It may be made later: the resource waits for it.
+	// name of the SandboxEnvironment, in the same namespace. It may be created later: the resource waits for it.
 	//
 	// +required
 	// +kubebuilder:validation:MinLength=1

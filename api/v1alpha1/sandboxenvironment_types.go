@@ -2,15 +2,15 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// SandboxFinalizer keeps a deleted SandboxEnvironment until its rows are out of the database.
+// SandboxFinalizer keeps a deleted SandboxEnvironment until its rows are deleted from the database.
 const SandboxFinalizer = "cauri.dev/sandbox"
 
-// SandboxEnvironmentSpec is what a sandbox should be like.
+// SandboxEnvironmentSpec describes a sandbox.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.webhook) || !has(self.webhook.signingSecretRef) || !has(self.credentialsSecretName) || self.webhook.signingSecretRef.name != self.credentialsSecretName",message="spec.webhook.signingSecretRef must not name the Secret in spec.credentialsSecretName, which the controller writes: put your signing secret into a Secret of its own"
 type SandboxEnvironmentSpec struct {
 	// environments are the operators whose mobile money the sandbox simulates, each in one country. There is at least
-	// one, and each pair of operator and country stands once.
+	// one, and each pair of operator and country is unique.
 	//
 	// +required
 	// +listType=map
@@ -20,7 +20,7 @@ type SandboxEnvironmentSpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	Environments []Environment `json:"environments"`
 
-	// openingFloat is the merchant's balance at the start, one entry a currency. A currency without an entry starts at 0.
+	// openingFloat is the merchant's opening balance, one entry for each currency. A currency without an entry starts at 0.
 	// A changed entry sets the live balance to the new amount.
 	//
 	// +optional
@@ -29,8 +29,8 @@ type SandboxEnvironmentSpec struct {
 	// +kubebuilder:validation:MaxItems=2
 	OpeningFloat []Money `json:"openingFloat,omitempty"`
 
-	// stores are the merchant's applications: the values that the API takes as "application". Without any there is one
-	// store, named like the resource.
+	// stores are the merchant's applications: the values that the API accepts as "application". Without any entry there is
+	// one store with the name of the resource.
 	//
 	// +optional
 	// +listType=map
@@ -38,13 +38,13 @@ type SandboxEnvironmentSpec struct {
 	// +kubebuilder:validation:MaxItems=100
 	Stores []Store `json:"stores,omitempty"`
 
-	// webhook is where the sandbox sends its events. Without it events are recorded and nothing is sent.
+	// webhook is where the sandbox sends its events. If it is not set, events are recorded and not sent.
 	//
 	// +optional
 	Webhook *Webhook `json:"webhook,omitempty"`
 
 	// latencyPercent scales the simulated latency of outcomes, in percent, 0 to 1000. Default 100: some hundred milliseconds to
-	// some seconds, half a minute for a timeout. 0 answers at once, which suits automated tests.
+	// some seconds, half a minute for a timeout. 0 answers at once, for automated tests.
 	//
 	// +optional
 	// +default=100
@@ -53,26 +53,26 @@ type SandboxEnvironmentSpec struct {
 	LatencyPercent *int32 `json:"latencyPercent,omitempty"`
 
 	// pendingTimeout is how long a collection waits for its payer to confirm it, 1s to 24h, for example 2s in an automated
-	// test. After it the collection ends TIMEOUT. Default 60m. A change holds for the collections made after it.
+	// test. Then the collection ends TIMEOUT. Default 60m. A change applies to later collections.
 	//
 	// +optional
 	// +default="60m"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="write a pendingTimeout from 1s to 24h"
 	PendingTimeout Duration `json:"pendingTimeout,omitempty"`
 
-	// quota limits how many transactions the sandbox may make. Without it there is no limit.
+	// quota limits how many transactions the sandbox may make. If it is not set there is no limit.
 	//
 	// +optional
 	Quota *Quota `json:"quota,omitempty"`
 
-	// rateLimit limits how often the sandbox's API may be called. Without it there is no limit.
+	// rateLimit limits how often the sandbox's API may be called. If it is not set there is no limit.
 	//
 	// +optional
 	RateLimit *RateLimit `json:"rateLimit,omitempty"`
 
 	// credentialsSecretName is the name of the Secret that the controller writes the API key, the webhook signing secret
-	// and the base URL to. Default: the resource's name followed by -credentials. A changed name moves the Secret; the
-	// key stays the same. A Secret of that name that is not the controller's is never touched.
+	// and the base URL to. Default: the resource's name followed by -credentials. A new name moves the Secret; the key
+	// stays the same. The controller never changes a Secret of that name that it did not create.
 	//
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -81,44 +81,44 @@ type SandboxEnvironmentSpec struct {
 	CredentialsSecretName string `json:"credentialsSecretName,omitempty"`
 
 	// keyRotation is any text of up to 63 characters, for example "2026-11". A new value puts a new API key into the
-	// credentials Secret at once; the one before it works for keyRotationGrace longer.
+	// credentials Secret at once; the previous key still works for keyRotationGrace.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	KeyRotation string `json:"keyRotation,omitempty"`
 
-	// keyRotationGrace is how long an API key still works after another one replaced it, 0s to 720h. Default 24h. 0s revokes
-	// it, and every older one, within a second.
+	// keyRotationGrace is how long an API key still works after another key replaced it, 0s to 720h. Default 24h. 0s revokes
+	// it, and every older key, within a second.
 	//
 	// +optional
 	// +default="24h"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) <= duration('720h')",message="write a keyRotationGrace of at most 720h"
 	KeyRotationGrace Duration `json:"keyRotationGrace,omitempty"`
 
-	// reset is any text of up to 63 characters, for example "run-42". A new value empties the sandbox at one moment: its
-	// transactions and events are gone, nothing of them is settled or sent any more, and balances and quota are as at the
-	// start. The organization's id, the environments' ids, the keys and the configuration stay. The value that a resource is
-	// made with resets nothing.
+	// reset is any text of up to 63 characters, for example "run-42". A new value empties the sandbox at once: its
+	// transactions and events are deleted, none of them is settled or sent any more, and balances and quota are as at the
+	// start. The organization's id, the environments' ids, the keys and the configuration stay. The value at the creation of
+	// the resource resets nothing.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Reset string `json:"reset,omitempty"`
 
-	// ttl is how long the resource lives: so long after its creation it deletes itself, 1m to 8760h, for example 2h. Without
-	// it the resource stays until somebody deletes it. status.expiresAt tells when.
+	// ttl is the lifetime of the resource: it deletes itself this long after its creation, 1m to 8760h, for example 2h. If it
+	// is not set the resource stays until somebody deletes it. status.expiresAt shows the time.
 	//
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) >= duration('1m') && duration(self) <= duration('8760h')",message="write a ttl from 1m to 8760h"
 	TTL Duration `json:"ttl,omitempty"`
 
-	// suspend puts the sandbox to rest: the API answers 503 suspended, nothing is settled, expired or delivered, and nothing
-	// is lost. What came due meanwhile is done when it is false again. Default false.
+	// suspend pauses the sandbox: the API answers 503 suspended, nothing is settled, expired or delivered, and nothing is
+	// lost. Work that became due meanwhile is done when suspend is false again. Default false.
 	//
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// deletionPolicy is what the deletion of the resource does to the sandbox's data. Delete, the default, removes it from
-	// the database. Retain leaves it there, for example as evidence, and revokes its keys; nothing refers to it any more.
+	// deletionPolicy is what happens to the sandbox's data when the resource is deleted. Delete, the default, deletes it from
+	// the database. Retain keeps it there, for example as evidence, and revokes its keys; no resource refers to it any more.
 	//
 	// +optional
 	// +default="Delete"
@@ -140,7 +140,7 @@ type Environment struct {
 	// +required
 	Country Country `json:"country"`
 
-	// enabled tells whether the environment takes payments. Default true. One that is false keeps its history and its id.
+	// enabled is whether the environment accepts payments. Default true. A disabled environment keeps its history and its id.
 	//
 	// +optional
 	// +default=true
@@ -155,8 +155,8 @@ type Environment struct {
 	// +kubebuilder:validation:Maximum=10000
 	CommissionBps int32 `json:"commissionBps,omitempty"`
 
-	// merchantAbsorptionPct is the part of the commission that the merchant bears, in percent, 0 to 100; the customer pays
-	// the rest on top of the amount. Default 100.
+	// merchantAbsorptionPct is the part of the commission that the merchant pays, in percent, 0 to 100; the customer pays
+	// the rest in addition to the amount. Default 100.
 	//
 	// +optional
 	// +default=100
@@ -164,9 +164,9 @@ type Environment struct {
 	// +kubebuilder:validation:Maximum=100
 	MerchantAbsorptionPct *int32 `json:"merchantAbsorptionPct,omitempty"`
 
-	// unknownMsisdnPolicy is what happens to numbers that no TestClient of the sandbox has. reject, the default, refuses
-	// them with UNKNOWN_MSISDN; passthrough forwards their payments to the operator's API. That is the one of the operator
-	// that Cauri simulates, which approves them, unless the store's operatorCredentials name another.
+	// unknownMsisdnPolicy is what happens to payments from numbers that no TestClient of the sandbox has. reject, the default,
+	// refuses them with UNKNOWN_MSISDN. passthrough forwards them to the API that the store's operatorCredentials name; without
+	// one, Cauri approves them.
 	//
 	// +optional
 	// +default="reject"
@@ -174,7 +174,7 @@ type Environment struct {
 	UnknownMSISDNPolicy string `json:"unknownMsisdnPolicy,omitempty"`
 
 	// maxAmount is the operator's limit for one collection, in whole units of the currency, 1 to 1000000000000: a larger
-	// one ends LIMIT_EXCEEDED. Without it there is no limit.
+	// one ends LIMIT_EXCEEDED. If it is not set there is no limit.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -193,8 +193,9 @@ type Store struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$')",message="write a slug of a-z, 0-9, - and _, starting and ending with a letter or digit, for example shop"
 	Slug string `json:"slug"`
 
-	// operatorCredentials are what the store has of operators: collections from numbers without a TestClient are forwarded
-	// with them, where the policy is passthrough. airtel takes none without credentials; they end SERVICE_UNAVAILABLE.
+	// operatorCredentials are the store's credentials at operators. Where the policy is passthrough, collections from numbers
+	// without a TestClient are forwarded with them. For airtel they are required: without them these collections end
+	// SERVICE_UNAVAILABLE.
 	//
 	// +optional
 	// +listType=map
@@ -204,15 +205,15 @@ type Store struct {
 	OperatorCredentials []OperatorCredentials `json:"operatorCredentials,omitempty"`
 }
 
-// SandboxEnvironmentStatus is what a sandbox is like.
+// SandboxEnvironmentStatus is the observed state of a sandbox.
 type SandboxEnvironmentStatus struct {
-	// observedGeneration is the generation of the spec that the rest of the status was found for.
+	// observedGeneration is the generation of the spec that the rest of the status describes.
 	//
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Ready, which sums up SpecAccepted, DatabaseReady and CredentialsReady; OperatorCredentialsReady, where
-	// stores name Secrets for operators; WebhookReady, where there is a webhook; and, while they are true, ProcessingFailing,
+	// conditions are Ready, which summarizes SpecAccepted, DatabaseReady and CredentialsReady; OperatorCredentialsReady, if
+	// stores name Secrets for operators; WebhookReady, if there is a webhook; and, while they are true, ProcessingFailing,
 	// Reconciling and Stalled.
 	//
 	// +optional
@@ -221,22 +222,22 @@ type SandboxEnvironmentStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// organizationID is the organization's id in the API, org_<code>. It stays the same for the life of the resource and is
-	// never used again.
+	// never reused.
 	//
 	// +optional
 	OrganizationID string `json:"organizationID,omitempty"`
 
-	// url is the base URL of the sandbox's API; the routes follow it as /api/v1/... .
+	// url is the base URL of the sandbox's API; append the routes, /api/v1/... .
 	//
 	// +optional
 	URL string `json:"url,omitempty"`
 
-	// binding names the credentials Secret, as the Service Binding specification has it.
+	// binding names the credentials Secret, as the Service Binding specification defines it.
 	//
 	// +optional
 	Binding *SecretReference `json:"binding,omitempty"`
 
-	// environments are the sandbox's environments as the API knows them.
+	// environments are the sandbox's environments in the API.
 	//
 	// +optional
 	// +listType=map
@@ -249,7 +250,7 @@ type SandboxEnvironmentStatus struct {
 	// +optional
 	EnvironmentsSummary string `json:"environmentsSummary,omitempty"`
 
-	// balances are the merchant's live balances, one entry a currency. They follow a change within 15 seconds.
+	// balances are the merchant's live balances, one entry for each currency. They show a change within 15 seconds.
 	//
 	// +optional
 	// +listType=map
@@ -261,12 +262,12 @@ type SandboxEnvironmentStatus struct {
 	// +optional
 	TestClients *int64 `json:"testClients,omitempty"`
 
-	// transactions are how many transactions the sandbox has. They follow a change within 15 seconds.
+	// transactions counts the transactions of the sandbox. It shows a change within 15 seconds.
 	//
 	// +optional
 	Transactions *TransactionCounts `json:"transactions,omitempty"`
 
-	// webhook is how the deliveries to the webhook endpoint go. It follows a change within 15 seconds.
+	// webhook counts the deliveries to the webhook endpoint. It shows a change within 15 seconds.
 	//
 	// +optional
 	Webhook *WebhookStatus `json:"webhook,omitempty"`
@@ -276,38 +277,38 @@ type SandboxEnvironmentStatus struct {
 	// +optional
 	ObservedKeyRotation string `json:"observedKeyRotation,omitempty"`
 
-	// observedReset is the value of spec.reset that was carried out last.
+	// observedReset is the value of spec.reset that was applied last.
 	//
 	// +optional
 	ObservedReset string `json:"observedReset,omitempty"`
 
-	// expiresAt is when the resource deletes itself, where spec.ttl is set.
+	// expiresAt is when the resource deletes itself, if spec.ttl is set.
 	//
 	// +optional
 	ExpiresAt *metav1.Time `json:"expiresAt,omitempty"`
 }
 
-// TransactionCounts are how many transactions a sandbox has.
+// TransactionCounts counts the transactions of a sandbox.
 type TransactionCounts struct {
-	// total of collections, refunds and disbursements of any status.
+	// total is the number of collections, refunds and disbursements of any status.
 	//
 	// +required
 	Total int64 `json:"total"`
 
-	// pending are the collections that wait for their outcome.
+	// pending is the number of collections that wait for their outcome.
 	//
 	// +required
 	Pending int64 `json:"pending"`
 }
 
-// WebhookStatus is how the deliveries to a webhook endpoint go.
+// WebhookStatus counts the deliveries to a webhook endpoint.
 type WebhookStatus struct {
 	// delivered is how many events the endpoint acknowledged.
 	//
 	// +required
 	Delivered int64 `json:"delivered"`
 
-	// failed is how many events it did not acknowledge with any retry. They stay, and can be sent again through the API.
+	// failed is how many events it did not acknowledge after all retries. They are kept and can be resent through the API.
 	//
 	// +required
 	Failed int64 `json:"failed"`
@@ -325,13 +326,13 @@ type WebhookFailure struct {
 	// +required
 	Time metav1.Time `json:"time"`
 
-	// message says what went wrong, for example: the receiver answered 500.
+	// message is the cause, for example: the receiver answered 500.
 	//
 	// +required
 	Message string `json:"message"`
 }
 
-// Balance is a live balance. Unlike what a spec may ask for it has no upper bound.
+// Balance is a live balance. Unlike an amount of a spec it has no upper bound.
 type Balance struct {
 	// currency of the balance.
 	//
@@ -344,7 +345,7 @@ type Balance struct {
 	Amount int64 `json:"amount"`
 }
 
-// EnvironmentStatus is an environment as the API knows it.
+// EnvironmentStatus is the observed state of an environment.
 type EnvironmentStatus struct {
 	// operator of the environment.
 	//
@@ -366,15 +367,14 @@ type EnvironmentStatus struct {
 	// +required
 	ID string `json:"id"`
 
-	// enabled tells whether the environment takes payments.
+	// enabled is whether the environment accepts payments.
 	//
 	// +required
 	Enabled bool `json:"enabled"`
 }
 
-// SandboxEnvironment is a mobile-money sandbox: a merchant's organization of its own at the simulated operators, with its
-// API key, its balances, its stores and its webhook endpoint. The credentials stand in the Secret that status.binding
-// names.
+// SandboxEnvironment is a mobile-money sandbox: a merchant's own organization at the simulated operators, with an API key,
+// balances, stores and a webhook endpoint. The Secret that status.binding names holds the credentials.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -386,18 +386,18 @@ type EnvironmentStatus struct {
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Org",type=string,priority=1,JSONPath=`.status.organizationID`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
-// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63 && !self.metadata.name.contains('.')",message="the name stands in URLs and names the default store: write a DNS label, at most 63 of a-z, 0-9 and - without a dot"
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63 && !self.metadata.name.contains('.')",message="the name is part of URLs and the name of the default store: write a DNS label, at most 63 of a-z, 0-9 and - without a dot"
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.webhook) || !has(self.spec.webhook.signingSecretRef) || has(self.spec.credentialsSecretName) || self.spec.webhook.signingSecretRef.name != self.metadata.name + '-credentials'",message="spec.webhook.signingSecretRef must not name the sandbox's own credentials Secret, which the controller writes: put your signing secret into a Secret of its own"
 type SandboxEnvironment struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is what the sandbox should be like.
+	// spec describes the sandbox.
 	//
 	// +required
 	Spec SandboxEnvironmentSpec `json:"spec"`
 
-	// status is what the sandbox is like, written by the controller.
+	// status is the observed state of the sandbox. The controller writes it.
 	//
 	// +optional
 	Status SandboxEnvironmentStatus `json:"status,omitzero"`

@@ -16,15 +16,15 @@ const (
 	TestClientBlocked TestClientState = "Blocked"
 )
 
-// TestClientSpec is what a customer's SIM should be like.
+// TestClientSpec describes a customer's SIM.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.country) || self.operator != 'airtel' || self.country == 'RW'",message="airtel is available in RW only: write country: RW, or another operator"
 type TestClientSpec struct {
-	// sandboxRef names the SandboxEnvironment, in the same namespace, that the SIM belongs to. It may be made later: the
+	// sandboxRef names the SandboxEnvironment, in the same namespace, that the SIM belongs to. It may be created later: the
 	// TestClient waits for it. It cannot be changed.
 	//
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="sandboxRef cannot be changed: delete the TestClient and make it anew"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="sandboxRef cannot be changed: delete the TestClient and create it again"
 	SandboxRef SandboxReference `json:"sandboxRef"`
 
 	// msisdn is the telephone number with its plus sign and country code, for example +250788123456. It is unique within
@@ -33,17 +33,17 @@ type TestClientSpec struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\+[1-9][0-9]{6,14}$')",message="write the number with its plus sign and country code, digits only, for example +250788123456"
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="msisdn cannot be changed: delete the TestClient and make it anew"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="msisdn cannot be changed: delete the TestClient and create it again"
 	MSISDN string `json:"msisdn"`
 
-	// operator is the SIM's mobile-money operator: mtn, orange, moov or airtel. Default: the one that the number's prefix
-	// belongs to. It cannot be changed once the controller knows it, which status.operator shows; what stands there may be written.
+	// operator is the SIM's mobile-money operator: mtn, orange, moov or airtel. Default: the operator of the number's prefix.
+	// It cannot be changed once status.operator is set; the value of status.operator may be written here.
 	//
 	// +optional
 	Operator Operator `json:"operator,omitempty"`
 
-	// country is the SIM's market: CI, RW, BJ or TG. It decides the currency. Default: the one of the number's country
-	// code. It cannot be changed once the controller knows it, which status.country shows; what stands there may be written.
+	// country is the SIM's market: CI, RW, BJ or TG. It decides the currency. Default: the country of the number's country
+	// code. It cannot be changed once status.country is set; the value of status.country may be written here.
 	//
 	// +optional
 	Country Country `json:"country,omitempty"`
@@ -54,8 +54,8 @@ type TestClientSpec struct {
 	// +default="Active"
 	State TestClientState `json:"state,omitempty"`
 
-	// balance is the SIM's balance at the start, in whole units of the currency, 0 to 1000000000000. Default 0. A change
-	// sets the live balance to the new value. The live balance stands in the status.
+	// balance is the SIM's opening balance, in whole units of the currency, 0 to 1000000000000. Default 0. A change sets the
+	// live balance to the new value. status.balance shows the live balance.
 	//
 	// +optional
 	// +default=0
@@ -64,8 +64,8 @@ type TestClientSpec struct {
 	Balance int64 `json:"balance,omitempty"`
 
 	// behavior is what the customer does when asked to confirm a payment. Approve (default) pays; Cancel declines;
-	// WrongPin enters a wrong PIN; Ignore never answers, so that the payment expires; Manual answers only when told to
-	// through the test-client endpoints of the API.
+	// WrongPin enters a wrong PIN; Ignore never answers, and the payment expires; Manual waits for an answer through the
+	// test-client endpoints of the API.
 	//
 	// +optional
 	// +default="Approve"
@@ -73,9 +73,9 @@ type TestClientSpec struct {
 	Behavior string `json:"behavior,omitempty"`
 }
 
-// TestClientStatus is what a customer's SIM is like.
+// TestClientStatus is the observed state of a customer's SIM.
 type TestClientStatus struct {
-	// observedGeneration is the generation of the spec that the rest of the status was found for.
+	// observedGeneration is the generation of the spec that the rest of the status describes.
 	//
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
@@ -102,15 +102,15 @@ type TestClientStatus struct {
 	// +optional
 	Currency Currency `json:"currency,omitempty"`
 
-	// balance is the live balance in whole units of the currency. It follows a change within 15 seconds. It is absent while
-	// the SIM is not in the sandbox.
+	// balance is the live balance in whole units of the currency. It shows a change within 15 seconds. It is absent while the
+	// SIM is not in the sandbox.
 	//
 	// +optional
 	Balance *int64 `json:"balance,omitempty"`
 }
 
-// TestClient is a customer of a sandbox: a SIM with a telephone number, a balance, and a way to behave when asked to
-// confirm a payment. Its identity is the resource's: one that is deleted and made again is a new SIM.
+// TestClient is a customer of a sandbox: a SIM with a telephone number, a balance, and a behavior when asked to confirm a
+// payment. A TestClient that is deleted and created again is a new SIM.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -124,18 +124,18 @@ type TestClientStatus struct {
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
-// +kubebuilder:validation:XValidation:rule="has(self.spec.operator) == has(oldSelf.spec.operator) && (!has(self.spec.operator) || self.spec.operator == oldSelf.spec.operator) || has(oldSelf.status) && (has(oldSelf.status.operator) ? has(self.spec.operator) && self.spec.operator == oldSelf.status.operator : has(oldSelf.status.conditions))",fieldPath=".spec.operator",message="operator cannot be changed: delete the TestClient and make it anew"
-// +kubebuilder:validation:XValidation:rule="has(self.spec.country) == has(oldSelf.spec.country) && (!has(self.spec.country) || self.spec.country == oldSelf.spec.country) || has(oldSelf.status) && (has(oldSelf.status.country) ? has(self.spec.country) && self.spec.country == oldSelf.status.country : has(oldSelf.status.conditions))",fieldPath=".spec.country",message="country cannot be changed: delete the TestClient and make it anew"
+// +kubebuilder:validation:XValidation:rule="has(self.spec.operator) == has(oldSelf.spec.operator) && (!has(self.spec.operator) || self.spec.operator == oldSelf.spec.operator) || has(oldSelf.status) && (has(oldSelf.status.operator) ? has(self.spec.operator) && self.spec.operator == oldSelf.status.operator : has(oldSelf.status.conditions))",fieldPath=".spec.operator",message="operator cannot be changed: delete the TestClient and create it again"
+// +kubebuilder:validation:XValidation:rule="has(self.spec.country) == has(oldSelf.spec.country) && (!has(self.spec.country) || self.spec.country == oldSelf.spec.country) || has(oldSelf.status) && (has(oldSelf.status.country) ? has(self.spec.country) && self.spec.country == oldSelf.status.country : has(oldSelf.status.conditions))",fieldPath=".spec.country",message="country cannot be changed: delete the TestClient and create it again"
 type TestClient struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is what the SIM should be like.
+	// spec describes the SIM.
 	//
 	// +required
 	Spec TestClientSpec `json:"spec"`
 
-	// status is what the SIM is like, written by the controller.
+	// status is the observed state of the SIM. The controller writes it.
 	//
 	// +optional
 	Status TestClientStatus `json:"status,omitzero"`

@@ -3,8 +3,8 @@ package v1alpha1
 // Webhook is where and how a sandbox sends its events.
 type Webhook struct {
 	// url that the events are posted to, for example http://shop.team-payments.svc/webhooks. It is an absolute http or
-	// https URL, without a user name or password and without a fragment. Addresses that the platform team has closed are
-	// refused at delivery.
+	// https URL, without a user name or password and without a fragment. Addresses that the platform team has blocked
+	// are refused at delivery.
 	//
 	// +required
 	// +kubebuilder:validation:MinLength=1
@@ -15,22 +15,22 @@ type Webhook struct {
 	URL string `json:"url"`
 
 	// signingSecretRef names the key of a Secret of this namespace that holds your own signing secret: 16 to 256 printable
-	// characters. Without it one is generated. Either way the credentials Secret holds it as webhook-signing-secret.
+	// characters. If it is not set, one is generated. In both cases the credentials Secret holds it as webhook-signing-secret.
 	//
 	// +optional
 	SigningSecretRef *SecretKeyReference `json:"signingSecretRef,omitempty"`
 
-	// secretRotation is any text of up to 63 characters, for example "1". A new value makes a new signing secret, where it is
-	// a generated one. The one before it signs beside it for 24 hours, in the headers X-Service-Signature-Previous and
-	// webhook-signature; X-Service-Signature is made with the new one at once. Each secret has its own 24 hours, up to three
-	// previous ones at a time.
+	// secretRotation is any text of up to 63 characters, for example "1". A new value creates a new signing secret, if the
+	// secret is a generated one. The previous secret also signs for 24 hours, in the headers X-Service-Signature-Previous and
+	// webhook-signature; X-Service-Signature uses the new secret at once. Each secret has its own 24 hours, up to three
+	// previous secrets at a time.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	SecretRotation string `json:"secretRotation,omitempty"`
 
 	// events are the events that are sent: payment.completed, payment.refunded and disbursement.completed. Default: all. The
-	// others are recorded, and can be read and sent through the API.
+	// others are recorded, and can be read and resent through the API.
 	//
 	// +optional
 	// +listType=set
@@ -38,8 +38,8 @@ type Webhook struct {
 	// +kubebuilder:validation:MaxItems=3
 	Events []WebhookEvent `json:"events,omitempty"`
 
-	// retryPolicy is what happens after a delivery that was not acknowledged. Default: 5 retries after 5 s, 25 s, about
-	// 2 min, 10 min and 52 min.
+	// retryPolicy is the schedule of retries after a delivery that was not acknowledged. Default: 5 retries after 5 s, 25 s,
+	// about 2 min, 10 min and 52 min.
 	//
 	// +optional
 	// +default={"maxRetries":5,"initialDelay":"5s","factor":5,"maxDelay":"1h"}
@@ -52,8 +52,8 @@ type Webhook struct {
 type WebhookEvent string
 
 // RetryPolicy is the schedule of a webhook's retries: the first follows the first attempt after initialDelay, each further
-// one after factor times the delay before, at most maxDelay. The rules leave alone what is no duration: that has a message
-// of its own.
+// one after factor times the delay before, at most maxDelay. The rules skip a value that is not a duration: that has its own
+// message.
 //
 // +kubebuilder:validation:XValidation:rule="!self.initialDelay.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self.initialDelay) >= duration('100ms') && duration(self.initialDelay) <= duration('24h')",fieldPath=".initialDelay",message="write an initialDelay from 100ms to 24h"
 // +kubebuilder:validation:XValidation:rule="!self.maxDelay.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self.maxDelay) <= duration('24h')",fieldPath=".maxDelay",message="write a maxDelay of at most 24h"

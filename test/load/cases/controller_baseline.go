@@ -101,7 +101,7 @@ func (s *scale) asController(ctx context.Context, obj client.Object, sandbox v1a
 	return s.cluster.Create(ctx, &eventsv1.Event{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "baseline", Name: string(obj.GetUID())},
 		EventTime:  metav1.NowMicro(), ReportingController: "baseline", ReportingInstance: "baseline", Action: "IssueCredentials", Reason: "APIKeyIssued",
-		Type: corev1.EventTypeNormal, Note: "A new API key stands in the Secret s0-credentials.",
+		Type: corev1.EventTypeNormal, Note: "The Secret s0-credentials has a new API key.",
 		Regarding: corev1.ObjectReference{Namespace: "baseline", Name: obj.GetName(), UID: obj.GetUID(), Kind: "SandboxEnvironment"},
 	})
 }
