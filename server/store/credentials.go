@@ -74,8 +74,8 @@ func (s *Store) ApplyCredentials(ctx context.Context, sandboxUID string, want Cr
 		if row.OverlapOver {
 			return errToWrite
 		}
-		c := &credentialsChange{store: s, q: s.reading(), ctx: ctx, org: row.Organization, owner: sandboxUID, want: want}
-		return c.parts()
+		c := &credentialsChange{store: s, q: s.reading(), org: row.Organization, owner: sandboxUID, want: want}
+		return c.parts(ctx)
 	}
 	err = look()
 	if errors.Is(err, errToWrite) {
@@ -84,8 +84,8 @@ func (s *Store) ApplyCredentials(ctx context.Context, sandboxUID string, want Cr
 			if err != nil {
 				return err
 			}
-			c := &credentialsChange{store: s, q: q, ctx: ctx, org: org, owner: sandboxUID, want: want}
-			return c.apply()
+			c := &credentialsChange{store: s, q: q, org: org, owner: sandboxUID, want: want}
+			return c.apply(ctx)
 		})
 	}
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -98,7 +98,6 @@ func (s *Store) ApplyCredentials(ctx context.Context, sandboxUID string, want Cr
 type credentialsChange struct {
 	store *Store
 	q     *sqlc.Queries
-	ctx   context.Context
 	org   sqlc.Organization // locked
 	owner string            // of what is sealed
 	want  Credentials
@@ -106,40 +105,40 @@ type credentialsChange struct {
 	changed bool // something that others go by
 }
 
-func (c *credentialsChange) parts() error {
-	for _, step := range []func() error{c.keys, c.signingSecret, c.rotations} {
-		if err := step(); err != nil {
+func (c *credentialsChange) parts(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{c.keys, c.signingSecret, c.rotations} {
+		if err := step(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *credentialsChange) apply() error {
-	if err := c.forgetPrevious(); err != nil {
+func (c *credentialsChange) apply(ctx context.Context) error {
+	if err := c.forgetPrevious(ctx); err != nil {
 		return err
 	}
-	if err := c.parts(); err != nil {
+	if err := c.parts(ctx); err != nil {
 		return err
 	}
-	if err := c.q.NoteFingerprint(c.ctx, c.org.Tenant); err != nil || !c.changed {
+	if err := c.q.NoteFingerprint(ctx, c.org.Tenant); err != nil || !c.changed {
 		return err
 	}
 	if c.want.Following != 0 && c.want.Following != c.org.Version {
 		return ErrCredentialsChanged
 	}
-	if err := c.q.BumpVersion(c.ctx, c.org.Tenant); err != nil {
+	if err := c.q.BumpVersion(ctx, c.org.Tenant); err != nil {
 		return err
 	}
-	return keyIsFree(c.ctx, c.q, c.org.Tenant, c.want.APIKeyHash)
+	return keyIsFree(ctx, c.q, c.org.Tenant, c.want.APIKeyHash)
 }
 
 // forgetPrevious removes signing secrets whose overlap is over.
-func (c *credentialsChange) forgetPrevious() error {
+func (c *credentialsChange) forgetPrevious(ctx context.Context) error {
 	if c.org.PreviousSecret == nil && len(c.org.OlderSecrets) == 0 {
 		return nil
 	}
-	left, err := c.q.ForgetPreviousSecrets(c.ctx, c.org.Tenant)
+	left, err := c.q.ForgetPreviousSecrets(ctx, c.org.Tenant)
 	c.org.PreviousSecret, c.org.OlderSecrets = left.PreviousSecret, left.OlderSecrets
 	return err
 }
@@ -154,8 +153,8 @@ func keyIsFree(ctx context.Context, q *sqlc.Queries, tenant int64, hash KeyHash)
 	return err
 }
 
-func (c *credentialsChange) keys() error {
-	present, err := c.q.ListKeys(c.ctx, c.org.Tenant)
+func (c *credentialsChange) keys(ctx context.Context) error {
+	present, err := c.q.ListKeys(ctx, c.org.Tenant)
 	if err != nil {
 		return err
 	}
@@ -163,9 +162,9 @@ func (c *credentialsChange) keys() error {
 	for _, key := range present {
 		if KeyHash(key.Hash) == c.want.APIKeyHash {
 			found = true
-			err = c.reinstate(key)
+			err = c.reinstate(ctx, key)
 		} else {
-			err = c.retire(key)
+			err = c.retire(ctx, key)
 		}
 		if err != nil {
 			return err
@@ -175,37 +174,37 @@ func (c *credentialsChange) keys() error {
 		return nil
 	}
 	c.changed = true
-	return c.q.InsertKey(c.ctx, c.org.Tenant, c.want.APIKeyHash[:])
+	return c.q.InsertKey(ctx, c.org.Tenant, c.want.APIKeyHash[:])
 }
 
 // reinstate sees to it that the wanted key works without an end, also if it was replaced before and came back.
-func (c *credentialsChange) reinstate(key sqlc.ListKeysRow) error {
+func (c *credentialsChange) reinstate(ctx context.Context, key sqlc.ListKeysRow) error {
 	if !key.Replaced {
 		return nil
 	}
 	c.changed = true
-	return c.q.ReinstateKey(c.ctx, c.org.Tenant, key.Hash)
+	return c.q.ReinstateKey(ctx, c.org.Tenant, key.Hash)
 }
 
 // retire ends a key that is not the wanted one, now or after the grace. A key that was replaced keeps the end that it has.
-func (c *credentialsChange) retire(key sqlc.ListKeysRow) error {
+func (c *credentialsChange) retire(ctx context.Context, key sqlc.ListKeysRow) error {
 	mayStay := c.want.Grace > 0 && !key.Expired
 	switch {
 	case mayStay && key.Replaced:
 		return nil
 	case mayStay && c.want.Replaces != nil && KeyHash(key.Hash) == *c.want.Replaces:
 		c.changed = true
-		return c.q.ExpireKey(c.ctx, postgres.Milliseconds(c.want.Grace), c.org.Tenant, key.Hash)
+		return c.q.ExpireKey(ctx, postgres.Milliseconds(c.want.Grace), c.org.Tenant, key.Hash)
 	}
 	c.changed = c.changed || !key.Expired // nobody goes by an expired one any more
-	return c.q.DeleteKey(c.ctx, c.org.Tenant, key.Hash)
+	return c.q.DeleteKey(ctx, c.org.Tenant, key.Hash)
 }
 
-func (c *credentialsChange) signingSecret() error {
+func (c *credentialsChange) signingSecret(ctx context.Context) error {
 	// A secret that cannot be opened is replaced without an overlap: the resource's Secret says what it has to be.
 	present, err := c.store.keys.Open(c.owner, c.org.SigningSecret)
 	if err == nil && present == c.want.SigningSecret {
-		if err := c.store.resealSecrets(c.ctx, c.q, c.org); !errors.Is(err, secrets.ErrSealed) {
+		if err := c.store.resealSecrets(ctx, c.q, c.org); !errors.Is(err, secrets.ErrSealed) {
 			return err
 		}
 		return nil // the previous one cannot be opened, which is no reason to keep the present one back
@@ -221,13 +220,13 @@ func (c *credentialsChange) signingSecret() error {
 	if err != nil {
 		return err
 	}
-	return c.q.SetSigningSecret(c.ctx, sealed, previous, postgres.Milliseconds(SecretOverlap), c.org.Tenant)
+	return c.q.SetSigningSecret(ctx, sealed, previous, postgres.Milliseconds(SecretOverlap), c.org.Tenant)
 }
 
-func (c *credentialsChange) rotations() error {
+func (c *credentialsChange) rotations(ctx context.Context) error {
 	if c.org.KeyRotation == c.want.KeyRotation && c.org.SecretRotation == c.want.SecretRotation {
 		return nil
 	}
 	c.changed = true
-	return c.q.SetRotations(c.ctx, c.want.KeyRotation, c.want.SecretRotation, c.org.Tenant)
+	return c.q.SetRotations(ctx, c.want.KeyRotation, c.want.SecretRotation, c.org.Tenant)
 }

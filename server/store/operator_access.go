@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -11,8 +12,8 @@ import (
 type accessKey struct{ store, operator, country string }
 
 // operators makes the rows of the stores' credentials follow the resource.
-func (c *sandboxChange) operators() error {
-	rows, err := c.q.ListOperatorCredentials(c.ctx, c.tenant)
+func (c *sandboxChange) operators(ctx context.Context) error {
+	rows, err := c.q.ListOperatorCredentials(ctx, c.tenant)
 	if err != nil {
 		return err
 	}
@@ -28,20 +29,20 @@ func (c *sandboxChange) operators() error {
 			continue
 		}
 		c.changed = true
-		if err := c.setAccess(want); err != nil {
+		if err := c.setAccess(ctx, want); err != nil {
 			return err
 		}
 	}
 	for at := range present {
 		c.changed = true
-		if err := c.q.DeleteOperatorCredentials(c.ctx, c.tenant, at.store, at.operator, at.country); err != nil {
+		if err := c.q.DeleteOperatorCredentials(ctx, c.tenant, at.store, at.operator, at.country); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *sandboxChange) setAccess(a OperatorAccess) error {
+func (c *sandboxChange) setAccess(ctx context.Context, a OperatorAccess) error {
 	row := sqlc.SetOperatorCredentialsParams{
 		Tenant: c.tenant, Store: a.Store, Operator: string(a.Operator), Country: string(a.Country), BaseURL: a.BaseURL,
 	}
@@ -51,7 +52,7 @@ func (c *sandboxChange) setAccess(a OperatorAccess) error {
 			return err
 		}
 	}
-	return c.q.SetOperatorCredentials(c.ctx, row)
+	return c.q.SetOperatorCredentials(ctx, row)
 }
 
 // sameAccess is false also for credentials that cannot be opened, or that an older key sealed: they are sealed anew.

@@ -1,24 +1,26 @@
 package store
 
+import "context"
+
 // reset empties the sandbox: the organization gets a new tenant number, with its configuration as it stands, its SIMs at
 // their opening balances and nothing else. The steps that follow write the floats, at the opening values of the present
 // resource. What was there stays behind with the former number, which is retired in the same database transaction.
 //
 // What was being written for the former number meanwhile ends there too: nothing of it reaches the new one.
-func (c *sandboxChange) reset(former int64) error {
-	tenant, err := c.q.NewTenant(c.ctx)
+func (c *sandboxChange) reset(ctx context.Context, former int64) error {
+	tenant, err := c.q.NewTenant(ctx)
 	if err != nil {
 		return err
 	}
-	if err := c.q.MoveOrganization(c.ctx, tenant, c.want.Reset, former); err != nil {
+	if err := c.q.MoveOrganization(ctx, tenant, c.want.Reset, former); err != nil {
 		return err
 	}
 	move := []func() error{
-		func() error { return c.q.MoveEnvironments(c.ctx, tenant, former) },
-		func() error { return c.q.MoveStores(c.ctx, tenant, former) },
-		func() error { return c.q.MoveKeys(c.ctx, tenant, former) },
-		func() error { return c.q.MoveOperatorCredentials(c.ctx, tenant, former) },
-		func() error { return c.q.CopySIMs(c.ctx, tenant, former) },
+		func() error { return c.q.MoveEnvironments(ctx, tenant, former) },
+		func() error { return c.q.MoveStores(ctx, tenant, former) },
+		func() error { return c.q.MoveKeys(ctx, tenant, former) },
+		func() error { return c.q.MoveOperatorCredentials(ctx, tenant, former) },
+		func() error { return c.q.CopySIMs(ctx, tenant, former) },
 	}
 	for _, step := range move {
 		if err := step(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -23,12 +24,12 @@ func (s *Store) ApplySandbox(ctx context.Context, want SandboxConfig) (SandboxSt
 	if err != nil {
 		return SandboxState{}, err
 	}
-	c := &sandboxChange{store: s, q: s.reading(), ctx: ctx, uid: uid, want: want}
-	err = c.look()
+	c := &sandboxChange{store: s, q: s.reading(), uid: uid, want: want}
+	err = c.look(ctx)
 	if errors.Is(err, errToWrite) {
 		err = s.inTx(ctx, func(q *sqlc.Queries) error {
-			c = &sandboxChange{store: s, q: q, ctx: ctx, uid: uid, want: want}
-			return c.apply()
+			c = &sandboxChange{store: s, q: q, uid: uid, want: want}
+			return c.apply(ctx)
 		})
 	}
 	if err != nil {
@@ -41,7 +42,6 @@ func (s *Store) ApplySandbox(ctx context.Context, want SandboxConfig) (SandboxSt
 type sandboxChange struct {
 	store *Store
 	q     *sqlc.Queries
-	ctx   context.Context
 	uid   pgtype.UUID
 	want  SandboxConfig
 
@@ -52,8 +52,8 @@ type sandboxChange struct {
 }
 
 // look finds out how the sandbox stands without locking it. It returns errToWrite where anything is to be written.
-func (c *sandboxChange) look() error {
-	row, err := c.q.FindOrganization(c.ctx, c.uid)
+func (c *sandboxChange) look(ctx context.Context) error {
+	row, err := c.q.FindOrganization(ctx, c.uid)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return errToWrite
 	}
@@ -63,29 +63,29 @@ func (c *sandboxChange) look() error {
 	if !row.Settled || row.Organization.Generation != c.want.Generation || c.wantsReset(row.Organization.Reset) {
 		return errToWrite
 	}
-	if err := c.settings(row.Organization); err != nil {
+	if err := c.settings(ctx, row.Organization); err != nil {
 		return err
 	}
-	return c.parts()
+	return c.parts(ctx)
 }
 
 // apply writes what has to be written, on an organization that it locks.
-func (c *sandboxChange) apply() error {
-	if err := c.organization(); err != nil {
+func (c *sandboxChange) apply(ctx context.Context) error {
+	if err := c.organization(ctx); err != nil {
 		return err
 	}
-	if err := c.parts(); err != nil {
+	if err := c.parts(ctx); err != nil {
 		return err
 	}
-	if err := c.announce(); err != nil {
+	if err := c.announce(ctx); err != nil {
 		return err
 	}
-	return c.q.NoteFingerprint(c.ctx, c.tenant)
+	return c.q.NoteFingerprint(ctx, c.tenant)
 }
 
-func (c *sandboxChange) parts() error {
-	for _, step := range []func() error{c.environments, c.stores, c.operators, c.floats, c.testClients} {
-		if err := step(); err != nil {
+func (c *sandboxChange) parts(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{c.environments, c.stores, c.operators, c.floats, c.testClients} {
+		if err := step(ctx); err != nil {
 			return err
 		}
 	}
@@ -93,43 +93,43 @@ func (c *sandboxChange) parts() error {
 }
 
 // announce tells whoever reads the configuration that it changed, if it did.
-func (c *sandboxChange) announce() error {
+func (c *sandboxChange) announce(ctx context.Context) error {
 	switch {
 	case c.former != 0:
-		return c.q.RetireTenant(c.ctx, c.former, c.tenant)
+		return c.q.RetireTenant(ctx, c.former, c.tenant)
 	case c.changed:
-		return c.q.BumpVersion(c.ctx, c.tenant)
+		return c.q.BumpVersion(ctx, c.tenant)
 	}
 	return nil
 }
 
-func (c *sandboxChange) organization() error {
-	row, err := c.q.LockOrganization(c.ctx, c.uid)
+func (c *sandboxChange) organization(ctx context.Context) error {
+	row, err := c.q.LockOrganization(ctx, c.uid)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return c.newOrganization()
+		return c.newOrganization(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	if err := c.takeGeneration(row); err != nil {
+	if err := c.takeGeneration(ctx, row); err != nil {
 		return err
 	}
 	if c.wantsReset(row.Reset) {
-		if err := c.reset(row.Tenant); err != nil {
+		if err := c.reset(ctx, row.Tenant); err != nil {
 			return err
 		}
 		row.Tenant, row.Reset = c.tenant, c.want.Reset
 	}
-	return c.settings(row)
+	return c.settings(ctx, row)
 }
 
 // takeGeneration notes which generation of the resource is applied. It returns [ErrStaleGeneration] for an earlier one than
 // before, which would undo what was asked for since, and would empty the sandbox for a reset that was carried out long ago.
-func (c *sandboxChange) takeGeneration(row sqlc.Organization) error {
+func (c *sandboxChange) takeGeneration(ctx context.Context, row sqlc.Organization) error {
 	if row.Generation == c.want.Generation {
 		return nil
 	}
-	taken, err := c.q.TakeGeneration(c.ctx, c.want.Generation, row.Tenant, c.want.RolledBack)
+	taken, err := c.q.TakeGeneration(ctx, c.want.Generation, row.Tenant, c.want.RolledBack)
 	if err == nil && taken == 0 {
 		err = ErrStaleGeneration{Applied: row.Generation}
 	}
@@ -137,25 +137,26 @@ func (c *sandboxChange) takeGeneration(row sqlc.Organization) error {
 }
 
 // settings makes those of an organization the wanted ones.
-func (c *sandboxChange) settings(row sqlc.Organization) error {
+func (c *sandboxChange) settings(ctx context.Context, row sqlc.Organization) error {
 	c.tenant, c.state.OrganizationID, c.state.Reset = row.Tenant, row.OrgID, row.Reset
 	wanted := row
 	c.setSettings(&wanted)
-	if sameSettings(row, wanted) {
+	if reflect.DeepEqual(row, wanted) { // of all columns, so that none is forgotten
 		return nil
 	}
 	c.changed = true
-	return c.q.UpdateOrganization(c.ctx, sqlc.UpdateOrganizationParams{
+	return c.q.UpdateOrganization(ctx, sqlc.UpdateOrganizationParams{
 		Namespace: wanted.Namespace, Name: wanted.Name,
-		LatencyPercent: wanted.LatencyPercent, MonthlyQuota: wanted.MonthlyQuota, RateLimit: wanted.RateLimit, WebhookURL: wanted.WebhookURL, WebhookMaxRetries: wanted.WebhookMaxRetries,
+		LatencyPercent: wanted.LatencyPercent, MonthlyQuota: wanted.MonthlyQuota, RateLimit: wanted.RateLimit,
+		WebhookURL: wanted.WebhookURL, WebhookMaxRetries: wanted.WebhookMaxRetries,
 		WebhookInitialDelayMs: wanted.WebhookInitialDelayMs, WebhookFactor: wanted.WebhookFactor,
 		WebhookMaxDelayMs: wanted.WebhookMaxDelayMs, WebhookTypes: wanted.WebhookTypes,
 		PendingTimeoutMs: wanted.PendingTimeoutMs, Suspended: wanted.Suspended, Tenant: wanted.Tenant,
 	})
 }
 
-func (c *sandboxChange) newOrganization() error {
-	if err := c.takeName(); err != nil {
+func (c *sandboxChange) newOrganization(ctx context.Context) error {
+	if err := c.takeName(ctx); err != nil {
 		return err
 	}
 	code, err := c.store.newCode()
@@ -164,9 +165,10 @@ func (c *sandboxChange) newOrganization() error {
 	}
 	var row sqlc.Organization
 	c.setSettings(&row)
-	row, err = c.q.InsertOrganization(c.ctx, sqlc.InsertOrganizationParams{
+	row, err = c.q.InsertOrganization(ctx, sqlc.InsertOrganizationParams{
 		OrgID: "org_" + code, ResourceUid: c.uid, Generation: c.want.Generation, Namespace: c.want.Namespace, Name: c.want.Name,
-		LatencyPercent: row.LatencyPercent, MonthlyQuota: row.MonthlyQuota, RateLimit: row.RateLimit, WebhookURL: row.WebhookURL, WebhookMaxRetries: row.WebhookMaxRetries,
+		LatencyPercent: row.LatencyPercent, MonthlyQuota: row.MonthlyQuota, RateLimit: row.RateLimit,
+		WebhookURL: row.WebhookURL, WebhookMaxRetries: row.WebhookMaxRetries,
 		WebhookInitialDelayMs: row.WebhookInitialDelayMs, WebhookFactor: row.WebhookFactor,
 		WebhookMaxDelayMs: row.WebhookMaxDelayMs, WebhookTypes: row.WebhookTypes,
 		PendingTimeoutMs: row.PendingTimeoutMs, Suspended: row.Suspended, Reset: c.want.Reset,
@@ -178,8 +180,8 @@ func (c *sandboxChange) newOrganization() error {
 // takeName retains the rows of a resource of the same name whose end was never seen, as its finalizer was taken away by hand or the
 // database was restored. What its deletionPolicy was nobody can tell any more. It returns [ErrNameTaken] where the caller does not
 // know of that resource that it is gone.
-func (c *sandboxChange) takeName() error {
-	former, err := c.q.OrganizationNamed(c.ctx, c.want.Namespace, c.want.Name)
+func (c *sandboxChange) takeName(ctx context.Context) error {
+	former, err := c.q.OrganizationNamed(ctx, c.want.Namespace, c.want.Name)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil
@@ -188,7 +190,7 @@ func (c *sandboxChange) takeName() error {
 	case former.String() != c.want.Replaces:
 		return ErrNameTaken{UID: former.String()}
 	}
-	return retain(c.ctx, c.q, former)
+	return retain(ctx, c.q, former)
 }
 
 // setSettings gives a row the settings that the resource wants.
@@ -208,7 +210,7 @@ func (c *sandboxChange) setSettings(row *sqlc.Organization) {
 	row.WebhookInitialDelayMs = webhook.Retry.InitialDelay.Milliseconds()
 	row.WebhookFactor = webhook.Retry.Factor
 	row.WebhookMaxDelayMs = webhook.Retry.MaxDelay.Milliseconds()
-	row.WebhookTypes = nil
+	row.WebhookTypes = []string{}
 	types := webhook.Types
 	if types == nil {
 		types = payments.Types
@@ -218,16 +220,8 @@ func (c *sandboxChange) setSettings(row *sqlc.Organization) {
 	}
 }
 
-func sameSettings(a, b sqlc.Organization) bool {
-	return a.Namespace == b.Namespace && a.Name == b.Name && a.LatencyPercent == b.LatencyPercent && equal(a.MonthlyQuota, b.MonthlyQuota) && equal(a.RateLimit, b.RateLimit) &&
-		equal(a.WebhookURL, b.WebhookURL) &&
-		a.PendingTimeoutMs == b.PendingTimeoutMs && a.Suspended == b.Suspended && slices.Equal(a.WebhookTypes, b.WebhookTypes) &&
-		a.WebhookMaxRetries == b.WebhookMaxRetries && a.WebhookInitialDelayMs == b.WebhookInitialDelayMs &&
-		a.WebhookFactor == b.WebhookFactor && a.WebhookMaxDelayMs == b.WebhookMaxDelayMs
-}
-
-func (c *sandboxChange) environments() error {
-	rows, err := c.q.ListEnvironments(c.ctx, c.tenant)
+func (c *sandboxChange) environments(ctx context.Context) error {
+	rows, err := c.q.ListEnvironments(ctx, c.tenant)
 	if err != nil {
 		return err
 	}
@@ -240,7 +234,7 @@ func (c *sandboxChange) environments() error {
 		at := market{string(e.Operator), string(e.Country)}
 		row, exists := present[at]
 		delete(present, at)
-		id, err := c.environment(e, row, exists)
+		id, err := c.environment(ctx, e, row, exists)
 		if err != nil {
 			return err
 		}
@@ -254,7 +248,7 @@ func (c *sandboxChange) environments() error {
 			continue
 		}
 		c.changed = true
-		if err := c.q.RemoveEnvironment(c.ctx, c.tenant, row.EnvID); err != nil {
+		if err := c.q.RemoveEnvironment(ctx, c.tenant, row.EnvID); err != nil {
 			return err
 		}
 	}
@@ -262,7 +256,7 @@ func (c *sandboxChange) environments() error {
 }
 
 // environment writes one environment if it differs from its row, and returns its id. A removed one keeps its id.
-func (c *sandboxChange) environment(e EnvironmentConfig, row sqlc.Environment, exists bool) (id string, err error) {
+func (c *sandboxChange) environment(ctx context.Context, e EnvironmentConfig, row sqlc.Environment, exists bool) (id string, err error) {
 	currency, known := e.Country.Currency()
 	if !known {
 		return "", fmt.Errorf("%s is no market", e.Country)
@@ -272,7 +266,7 @@ func (c *sandboxChange) environment(e EnvironmentConfig, row sqlc.Environment, e
 		Currency: string(currency), Enabled: e.Enabled, CommissionBps: int32(e.Terms.CommissionBPS),
 		AbsorptionPct: int32(e.Terms.AbsorptionPct), UnknownPolicy: string(e.UnknownPolicy), MaxAmount: e.MaxAmount,
 	}
-	if exists && sameEnvironment(row, wanted) {
+	if exists && reflect.DeepEqual(row, wanted) {
 		return row.EnvID, nil
 	}
 	if !exists {
@@ -283,21 +277,15 @@ func (c *sandboxChange) environment(e EnvironmentConfig, row sqlc.Environment, e
 		wanted.EnvID = "env_" + code
 	}
 	c.changed = true
-	return wanted.EnvID, c.q.UpsertEnvironment(c.ctx, sqlc.UpsertEnvironmentParams{
+	return wanted.EnvID, c.q.UpsertEnvironment(ctx, sqlc.UpsertEnvironmentParams{
 		Tenant: wanted.Tenant, EnvID: wanted.EnvID, Operator: wanted.Operator, Country: wanted.Country,
 		Currency: wanted.Currency, Enabled: wanted.Enabled, CommissionBps: wanted.CommissionBps,
 		AbsorptionPct: wanted.AbsorptionPct, UnknownPolicy: wanted.UnknownPolicy, MaxAmount: wanted.MaxAmount,
 	})
 }
 
-func sameEnvironment(a, b sqlc.Environment) bool {
-	maxAmounts := equal(a.MaxAmount, b.MaxAmount)
-	a.MaxAmount, b.MaxAmount = nil, nil
-	return maxAmounts && a == b
-}
-
-func (c *sandboxChange) stores() error {
-	rows, err := c.q.ListStores(c.ctx, c.tenant)
+func (c *sandboxChange) stores(ctx context.Context) error {
+	rows, err := c.q.ListStores(ctx, c.tenant)
 	if err != nil {
 		return err
 	}
@@ -310,7 +298,7 @@ func (c *sandboxChange) stores() error {
 			continue
 		}
 		c.changed = true
-		if err := c.q.UpsertStore(c.ctx, c.tenant, slug); err != nil {
+		if err := c.q.UpsertStore(ctx, c.tenant, slug); err != nil {
 			return err
 		}
 	}
@@ -319,7 +307,7 @@ func (c *sandboxChange) stores() error {
 			continue
 		}
 		c.changed = true
-		if err := c.q.RemoveStore(c.ctx, c.tenant, slug); err != nil {
+		if err := c.q.RemoveStore(ctx, c.tenant, slug); err != nil {
 			return err
 		}
 	}
@@ -328,8 +316,8 @@ func (c *sandboxChange) stores() error {
 
 // floats sees to it that there is a float for every currency that an environment has or that is opened with an amount. An
 // amount that differs from what the resource said last sets the live balance.
-func (c *sandboxChange) floats() error {
-	rows, err := c.q.ListFloats(c.ctx, c.tenant)
+func (c *sandboxChange) floats(ctx context.Context) error {
+	rows, err := c.q.ListFloats(ctx, c.tenant)
 	if err != nil {
 		return err
 	}
@@ -345,7 +333,7 @@ func (c *sandboxChange) floats() error {
 			continue
 		}
 		c.changed = true
-		if err := c.q.SetFloat(c.ctx, c.tenant, string(currency), opening); err != nil {
+		if err := c.q.SetFloat(ctx, c.tenant, string(currency), opening); err != nil {
 			return err
 		}
 		c.state.Balances[currency] = opening
@@ -369,17 +357,10 @@ func (c *sandboxChange) currencies(had map[payments.Currency]int64) []payments.C
 	return slices.Compact(all)
 }
 
-func (c *sandboxChange) testClients() error {
-	count, err := c.q.CountSIMs(c.ctx, c.tenant)
+func (c *sandboxChange) testClients(ctx context.Context) error {
+	count, err := c.q.CountSIMs(ctx, c.tenant)
 	c.state.TestClients = int(count)
 	return err
-}
-
-func equal[T comparable](a, b *T) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
 }
 
 func parseUID(uid string) (pgtype.UUID, error) {

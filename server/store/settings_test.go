@@ -1,0 +1,139 @@
+package store_test
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/store"
+)
+
+// Every field of a configuration is applied when it changes, and applied once. A new field needs an edit here.
+func TestEveryFieldOfASandboxIsApplied(t *testing.T) {
+	identity := []string{"UID", "Generation", "RolledBack", "Replaces"} // of the resource: no settings
+	limit, quota, rate := int64(7), int64(8), int32(9)
+	edits := map[string]func(*store.SandboxConfig){
+		"Namespace":                             func(c *store.SandboxConfig) { c.Namespace = "other" },
+		"Name":                                  func(c *store.SandboxConfig) { c.Name = "other" },
+		"Environments.Operator":                 func(c *store.SandboxConfig) { c.Environments[0].Operator = payments.Airtel },
+		"Environments.Country":                  func(c *store.SandboxConfig) { c.Environments[1].Country = payments.Benin },
+		"Environments.Enabled":                  func(c *store.SandboxConfig) { c.Environments[0].Enabled = false },
+		"Environments.Terms.CommissionBPS":      func(c *store.SandboxConfig) { c.Environments[0].Terms.CommissionBPS++ },
+		"Environments.Terms.AbsorptionPct":      func(c *store.SandboxConfig) { c.Environments[0].Terms.AbsorptionPct-- },
+		"Environments.UnknownPolicy":            func(c *store.SandboxConfig) { c.Environments[0].UnknownPolicy = payments.Passthrough },
+		"Environments.MaxAmount":                func(c *store.SandboxConfig) { c.Environments[0].MaxAmount = &limit },
+		"Stores":                                func(c *store.SandboxConfig) { c.Stores = []string{"shop", "kiosk", "stall"} },
+		"Operators.Store":                       func(c *store.SandboxConfig) { c.Operators[0].Store = "kiosk" },
+		"Operators.Operator":                    func(c *store.SandboxConfig) { c.Operators[0].Operator = payments.MTN },
+		"Operators.Country":                     func(c *store.SandboxConfig) { c.Operators[0].Country = payments.Benin },
+		"Operators.BaseURL":                     func(c *store.SandboxConfig) { c.Operators[0].BaseURL = "http://elsewhere" },
+		"Operators.Credentials.ClientID":        func(c *store.SandboxConfig) { c.Operators[0].Credentials.ClientID = "other" },
+		"Operators.Credentials.ClientSecret":    func(c *store.SandboxConfig) { c.Operators[0].Credentials.ClientSecret = "other" },
+		"Operators.Credentials.SubscriptionKey": func(c *store.SandboxConfig) { c.Operators[0].Credentials.SubscriptionKey = "other" },
+		"OpeningFloat":                          func(c *store.SandboxConfig) { c.OpeningFloat[payments.RWF]++ },
+		"Webhook.URL":                           func(c *store.SandboxConfig) { c.Webhook.URL = "http://elsewhere" },
+		"Webhook.Retry.MaxRetries":              func(c *store.SandboxConfig) { c.Webhook.Retry.MaxRetries++ },
+		"Webhook.Retry.InitialDelay":            func(c *store.SandboxConfig) { c.Webhook.Retry.InitialDelay += time.Second },
+		"Webhook.Retry.Factor":                  func(c *store.SandboxConfig) { c.Webhook.Retry.Factor++ },
+		"Webhook.Retry.MaxDelay":                func(c *store.SandboxConfig) { c.Webhook.Retry.MaxDelay += time.Second },
+		"Webhook.Types":                         func(c *store.SandboxConfig) { c.Webhook.Types = payments.Types[:1] },
+		"LatencyPercent":                        func(c *store.SandboxConfig) { c.LatencyPercent++ },
+		"MonthlyQuota":                          func(c *store.SandboxConfig) { c.MonthlyQuota = &quota },
+		"RateLimit":                             func(c *store.SandboxConfig) { c.RateLimit = &rate },
+		"PendingTimeout":                        func(c *store.SandboxConfig) { c.PendingTimeout = time.Second },
+		"Suspended":                             func(c *store.SandboxConfig) { c.Suspended = true },
+		"Reset":                                 func(c *store.SandboxConfig) { c.Reset = "run-2" },
+	}
+	if diff := cmp.Diff(fields(reflect.TypeFor[store.SandboxConfig](), identity), slices.Sorted(maps.Keys(edits))); diff != "" {
+		t.Errorf("fields of SandboxConfig without an edit (-), edits without a field (+):\n%s", diff)
+	}
+	for field, edit := range edits {
+		t.Run(field, func(t *testing.T) {
+			w := newWorld(t, func(c *store.SandboxConfig) {
+				c.Stores = []string{"shop", "kiosk"}
+				c.Operators = []store.OperatorAccess{{
+					Store: "shop", Operator: payments.Airtel, Country: payments.Rwanda,
+					Credentials: &store.OperatorCredentials{ClientID: "id", ClientSecret: "secret"},
+				}}
+			})
+			before := w.written()
+			edit(&w.config)
+			w.apply()
+			after := w.written()
+			if cmp.Equal(before, after) {
+				t.Error("the change is not applied")
+			}
+			w.apply()
+			if diff := cmp.Diff(after, w.written()); diff != "" {
+				t.Errorf("it is applied again (-first +second):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The same of a SIM.
+func TestEveryFieldOfATestClientIsApplied(t *testing.T) {
+	identity := []string{"UID", "Generation", "RolledBack"}
+	edits := map[string]func(*store.TestClientConfig){
+		"Name":     func(c *store.TestClientConfig) { c.Name = "other" },
+		"MSISDN":   func(c *store.TestClientConfig) { c.MSISDN = "+250788000099" },
+		"Operator": func(c *store.TestClientConfig) { c.Operator = payments.Airtel },
+		"Country":  func(c *store.TestClientConfig) { c.Operator, c.Country = payments.Orange, payments.CoteDIvoire },
+		"Blocked":  func(c *store.TestClientConfig) { c.Blocked = true },
+		"Behavior": func(c *store.TestClientConfig) { c.Behavior = payments.Manual },
+		"Balance":  func(c *store.TestClientConfig) { c.Balance++ },
+	}
+	if diff := cmp.Diff(fields(reflect.TypeFor[store.TestClientConfig](), identity), slices.Sorted(maps.Keys(edits))); diff != "" {
+		t.Errorf("fields of TestClientConfig without an edit (-), edits without a field (+):\n%s", diff)
+	}
+	for field, edit := range edits {
+		t.Run(field, func(t *testing.T) {
+			w := newWorld(t)
+			config := w.client("alice", alice, 5000)
+			apply := func() map[string]string {
+				t.Helper()
+				if _, err := w.ApplyTestClient(t.Context(), w.config.UID, config); err != nil {
+					t.Fatal(err)
+				}
+				return w.written()
+			}
+			before := w.written()
+			edit(&config)
+			after := apply()
+			if cmp.Equal(before, after) {
+				t.Error("the change is not applied")
+			}
+			if diff := cmp.Diff(after, apply()); diff != "" {
+				t.Errorf("it is applied again (-first +second):\n%s", diff)
+			}
+		})
+	}
+}
+
+// fields are the paths of all fields of a struct, and of the structs within it, except some of its own.
+func fields(of reflect.Type, except []string) []string {
+	var paths []string
+	for _, field := range reflect.VisibleFields(of) {
+		if slices.Contains(except, field.Name) {
+			continue
+		}
+		inner := field.Type
+		for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice {
+			inner = inner.Elem()
+		}
+		if inner.Kind() != reflect.Struct {
+			paths = append(paths, field.Name)
+			continue
+		}
+		for _, path := range fields(inner, nil) {
+			paths = append(paths, field.Name+"."+path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
