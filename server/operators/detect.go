@@ -2,7 +2,7 @@ package operators
 
 import "github.com/cauri-dev/cauri/server/payments"
 
-// numberingPlan is what the numbers of a country look like after its calling code.
+// numberingPlan is the form of the phone numbers of a country, after its calling code.
 type numberingPlan struct {
 	country payments.Country
 	digits  int // length of a number
@@ -10,8 +10,8 @@ type numberingPlan struct {
 	// of them. Zero where no such number is in use any more.
 	formerDigits int
 	formerLead   string
-	prefixDigits int                          // how many leading digits tell the operator
-	prefixes     map[string]payments.Operator // prefixes of other operators and of fixed lines are left out
+	prefixDigits int                          // number of leading digits that identify the operator
+	prefixes     map[string]payments.Operator // without prefixes of other operators and of fixed lines
 }
 
 // plans are the numbering plans of the markets by calling code (o; a test compares them with libphonenumber's carrier
@@ -64,17 +64,16 @@ var plans = map[string]numberingPlan{
 
 const callingCodeDigits = 3
 
-// Detect finds the operator and the country of a number in E.164 with its plus sign, by the number's leading digits. Both
-// are defaults only: numbers are portable in some of the markets, so that what a caller states or the SIM registry knows
-// comes first.
+// Detect finds the operator and the country of a number in E.164 with its plus sign, by its leading digits. Both are only defaults: numbers
+// are portable in some markets, so that values from the caller or from the SIM registry take precedence.
 //
 //   - A number of a supported operator gives both, and ok.
-//   - A number of one of the markets that belongs to another operator, or is none of a mobile telephone, gives its country
-//     alone: op is empty and ok false. A caller that knows the operator already may use the country.
-//   - Anything else gives nothing: a number of another country, and also one that is too short or too long for its
-//     country, which is more likely mistyped than right about its first digits.
+//   - A number of a market that belongs to another operator, or is not a mobile number, gives only its country: op is empty and ok is
+//     false. A caller that already knows the operator may use the country.
+//   - Any other number gives nothing: one of another country, and one that is too short or too long for its country, which is probably
+//     mistyped.
 //
-// Numbers of Benin are understood with the 01 that they begin with nowadays and, as they were before, without.
+// Numbers of Benin are accepted in the current form, which begins with 01, and in the former form without it.
 func Detect(msisdn string) (op payments.Operator, country payments.Country, ok bool) {
 	if !payments.ValidMSISDN(msisdn) {
 		return "", "", false
@@ -103,7 +102,7 @@ func (p numberingPlan) national(number string) (national string, ok bool) {
 	return "", false
 }
 
-// byPrefix turns the operators' prefixes, which is how they are published, into the prefixes' operators.
+// byPrefix turns lists of prefixes by operator, as they are published, into a map from prefix to operator.
 func byPrefix(prefixes map[payments.Operator][]string) map[string]payments.Operator {
 	operators := make(map[string]payments.Operator)
 	for op, list := range prefixes {

@@ -1,9 +1,8 @@
-// Package operators knows how the mobile-money operators speak: which numbers are whose, and what an operator's own API
-// says of a transaction.
+// Package operators knows the mobile-money operators: which numbers belong to which operator, and how the operator's own API represents a
+// transaction. Each operator has a package of its own; this one holds the table of them.
 //
-// Every fact in its tables carries how sure it is: o observed in an operator's answers or documented by the operator,
-// t not documented, but third-party clients agree on it, a assumed. A mark on a table holds for all of its rows that have
-// none of their own.
+// Every fact about an operator has a mark for how sure it is: o observed in the operator's answers or documented by the operator, t not
+// documented, but used by third-party clients, a assumed. A mark on a table holds for all rows without a mark of their own.
 package operators
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// operator is what the package of an operator gives.
+// operator is what the package of an operator provides.
 type operator struct {
 	raw         func(*payments.Transaction) json.RawMessage
 	unavailable func(t *payments.Transaction, why string) json.RawMessage
@@ -31,13 +30,11 @@ var all = map[payments.Operator]operator{
 	payments.Orange: {orange.Raw, orange.Unavailable, orange.NewClient},
 }
 
-// Raw is the payload with which the transaction's operator would tell how the transaction stands: of any type, in any
-// status. Amounts are the transaction's gross amount, in whole units of its currency; numbers are written without their
-// plus sign, as the operators do. Every payload that is made here has "_simulated": true as its first key.
+// Raw is the payload with which the operator of a transaction would report it, for any type and any status. Amounts are gross, in whole
+// units of the currency. Phone numbers have no plus sign. Every payload that is made here has "_simulated": true as its first key.
 //
-// A transaction that was forwarded to an operator's API keeps what that API answered, and Raw returns just that. Anything
-// else follows from the transaction alone, so that it can be made whenever it is read and need not be stored. The result
-// is nil, which is JSON's null, for an operator that does not exist.
+// If the transaction was forwarded to an operator's API, Raw returns the stored answer of that API. Otherwise the payload follows from the
+// transaction alone and is not stored. Raw returns nil, which is null in JSON, for an unknown operator.
 func Raw(t *payments.Transaction) json.RawMessage {
 	if len(t.NativeRaw) > 0 {
 		return t.NativeRaw
@@ -48,8 +45,8 @@ func Raw(t *payments.Transaction) json.RawMessage {
 	return nil
 }
 
-// Unavailable is the payload of a collection that ended [payments.ServiceUnavailable] because its operator's API could not
-// be used, with the reason where the operator's own payload has a text; nil for an operator that does not exist.
+// Unavailable is the payload of a collection that ended [payments.ServiceUnavailable] because the operator's API could not be used, with
+// the reason in the text field of the operator's payload. It is nil for an unknown operator.
 func Unavailable(t *payments.Transaction, why string) json.RawMessage {
 	if o, known := all[t.Operator]; known {
 		return o.unavailable(t, why)
@@ -57,7 +54,7 @@ func Unavailable(t *payments.Transaction, why string) json.RawMessage {
 	return nil
 }
 
-// NewClient makes the client of an operator's API; nil for an operator that does not exist.
+// NewClient makes a client of an operator's API; nil for an unknown operator.
 func NewClient(name payments.Operator, a adapter.Access) adapter.Client {
 	if o, known := all[name]; known {
 		return o.newClient(a)

@@ -3,15 +3,15 @@ package payments
 // MaxAmount is the largest amount of one transaction, in whole units of its currency.
 const MaxAmount int64 = 1_000_000_000_000
 
-// MaxBalance is the most that a float or a SIM may hold, in whole units of its currency: what would raise one beyond it ends
-// [LimitExceeded]. It is a thousand times the largest amount, so that nobody reaches it by chance and no sum comes near the limit of
-// its type, and a whole number that every reader of JSON keeps. The database holds it too.
+// MaxBalance is the largest balance of a float or a SIM, in whole units of its currency: a transaction that would exceed it ends
+// [LimitExceeded]. It is a thousand times the largest amount, so that nobody reaches it by chance, no sum overflows, and every JSON parser
+// reads it exactly. A constraint of the database holds it too.
 const MaxBalance = 1000 * MaxAmount
 
-// CommissionMode tells who bears the larger share of a commission.
+// CommissionMode says who bears the larger share of a commission.
 type CommissionMode string
 
-// The two modes. A tie counts as the merchant's.
+// The two modes. With equal shares it is the merchant.
 const (
 	MerchantPays CommissionMode = "merchant"
 	CustomerPays CommissionMode = "customer"

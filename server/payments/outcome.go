@@ -1,6 +1,6 @@
 package payments
 
-// Behavior is what a test client's holder does when asked to confirm a collection.
+// Behavior is what the holder of a test client does when asked to confirm a collection.
 type Behavior string
 
 // The behaviors of a test client.
@@ -9,7 +9,7 @@ const (
 	Cancel   Behavior = "Cancel"
 	WrongPIN Behavior = "WrongPin"
 	Ignore   Behavior = "Ignore" // never answers; the payment expires
-	Manual   Behavior = "Manual" // answers only when told to by hand
+	Manual   Behavior = "Manual" // answers only by hand
 )
 
 // Answer is what a payer does with a prompt by hand: one of the behaviors that answer.
@@ -25,7 +25,7 @@ const (
 // Answers are all answers to a prompt.
 var Answers = []Answer{AnswerApprove, AnswerCancel, AnswerWrongPIN}
 
-// Outcome is the status that an answer leads to where nothing else decides.
+// Outcome is the status that an answer leads to, if nothing else decides.
 func (a Answer) Outcome() Status {
 	switch a {
 	case AnswerCancel:
@@ -45,7 +45,7 @@ const (
 	Passthrough UnknownPolicy = "passthrough"
 )
 
-// SIM is a test client as an outcome depends on it.
+// SIM is the part of a test client that an outcome depends on.
 type SIM struct {
 	ID       [16]byte
 	MSISDN   string
@@ -62,7 +62,7 @@ func (s *SIM) Currency() Currency {
 	return c
 }
 
-// CollectionFacts are all that the outcome of a new collection depends on.
+// CollectionFacts is everything that the outcome of a new collection depends on.
 type CollectionFacts struct {
 	Scenario      Scenario // empty: nothing is forced
 	Amount        int64
@@ -119,18 +119,17 @@ func (f CollectionFacts) Outcomes() (outcomes [PayerStates]Status) {
 	return outcomes
 }
 
-// SettlementFacts are all that the outcome of a due collection depends on, as they are when it settles. Its payer was in the
-// registry when it was made; one from any other number is its operator's to decide.
+// SettlementFacts is everything that the outcome of a due collection depends on, at the time of settlement. Its payer was in the registry
+// when it was created; the operator decides a collection from any other number.
 type SettlementFacts struct {
 	CustomerTotal int64
-	Expired       bool   // its time ran out before its payer answered
-	Payer         *SIM   // nil: not in the registry any more
+	Expired       bool   // it expired before its payer answered
+	Payer         *SIM   // nil: removed from the registry
 	Answer        Answer // given by hand; empty: the payer does what its behavior says
-	FloatFull     bool   // what the merchant gets would raise the float beyond [MaxBalance]
+	FloatFull     bool   // the net amount would raise the float beyond [MaxBalance]
 }
 
-// Outcome is the status that a due collection gets. [Pending] means that its payer has not answered and that it stays as
-// it is until it expires.
+// Outcome is the status that a due collection gets. [Pending] means that its payer has not answered: it stays pending until it expires.
 func (f SettlementFacts) Outcome() Status {
 	switch {
 	case f.Expired:
@@ -161,14 +160,14 @@ func (f SettlementFacts) Outcome() Status {
 	return Success
 }
 
-// DisbursementFacts are all that the recipient's part of a disbursement's outcome depends on.
+// DisbursementFacts is everything that the recipient contributes to the outcome of a disbursement.
 type DisbursementFacts struct {
 	Policy    UnknownPolicy
 	Recipient *SIM // nil: the number is not in the registry
 }
 
-// Outcome is the status that the recipient decides. [Success] means that nothing speaks against the recipient: whether the
-// float suffices is decided when the money moves.
+// Outcome is the status that the recipient decides. [Success] means that the recipient can be paid: whether the float suffices is decided
+// when the money moves.
 func (f DisbursementFacts) Outcome() Status {
 	switch {
 	case f.Recipient == nil && f.Policy == Passthrough:

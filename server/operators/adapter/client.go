@@ -1,5 +1,5 @@
-// Package adapter is what the packages of the operators share: what a client of an operator's API does, requests with tokens, and the
-// parts that all payloads have.
+// Package adapter holds what the packages of the operators share: the interface of a client, requests with tokens, and the common parts of
+// payloads.
 package adapter
 
 import (
@@ -13,32 +13,32 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Client is a client of one operator's own API. Its methods return [ErrRefused] where the operator will not have the
-// payment, whatever is tried, and any other error where a repetition may succeed. No error holds a credential or a URL.
+// Client is a client of one operator's own API. Its methods return [ErrRefused] if the operator refuses the payment for good, and any other
+// error if a retry may succeed. No error contains a credential or a URL.
 type Client interface {
-	// Collect asks the payer of a collection to pay. It may be repeated: the operator knows the payment by an id that
-	// follows from the transaction, and answers [payments.DuplicateReference] for one that it has.
+	// Collect asks the payer of a collection to pay. It may be repeated: the id at the operator follows from the transaction, and the
+	// answer to a repeated request is [payments.DuplicateReference].
 	Collect(ctx context.Context, t *payments.Transaction) (Answer, error)
 
-	// Ask asks how a collection stands.
+	// Ask asks for the status of a collection.
 	Ask(ctx context.Context, t *payments.Transaction) (Answer, error)
 }
 
-// Answer is what an operator's API says of a collection.
+// Answer is the answer of an operator's API about a collection.
 type Answer struct {
 	Status   payments.Status
-	NativeID string          // the operator's id of it, empty while there is none
-	Raw      json.RawMessage // what was answered, in the form of the operator's payload
+	NativeID string          // the operator's id of the collection, empty if it has none yet
+	Raw      json.RawMessage // the answer, in the form of the operator's payload
 }
 
-// RequestID is the id that an operator is asked to know a payment by: the transaction's code, 26 digits and capital letters (Orange takes
-// 30 characters, t). It is not the merchant's reference, which is unique within a sandbox and until its next reset only: an operator's
-// account may serve several of them. MTN wants a UUID, see package mtn.
+// RequestID is the id of a payment in requests to an operator: the code of the transaction, 26 digits and capital letters (Orange accepts
+// 30 characters, t). It is not the merchant's reference, which is unique only within a sandbox until its next reset: one account at an
+// operator may serve several sandboxes. MTN requires a UUID, see package mtn.
 func RequestID(t *payments.Transaction) string { return t.ID.Code() }
 
-// Paid is the answer that a payment succeeded, if the operator tells the amount and the currency that it was asked for; an empty currency
-// is one that the operator does not tell. Otherwise the answer is not a success, since the merchant would be credited with another amount
-// than was paid: its payload is what unavailable makes.
+// Paid returns the answer of a successful payment if the operator reports the requested amount and currency; the currency is empty for an
+// operator that does not report it. Otherwise the payment is no success, because the merchant would be credited with another amount than
+// was paid: Paid then returns an answer with the payload that unavailable makes.
 func (a Answer) Paid(
 	t *payments.Transaction, amount, currency string, unavailable func(t *payments.Transaction, why string) json.RawMessage,
 ) Answer {
@@ -53,7 +53,7 @@ func (a Answer) Paid(
 	return Answer{Status: payments.ServiceUnavailable, NativeID: a.NativeID, Raw: unavailable(&kept, why)}
 }
 
-// NativeID is an id that an operator gave, or nothing where it gave what is none: it is kept, and shown to the merchant.
+// NativeID returns the id that an operator gave, or an empty text if it is no valid id: the id is stored and shown to the merchant.
 func NativeID(text string) string {
 	const longest = 128
 	isID := len(text) <= longest && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
@@ -63,19 +63,19 @@ func NativeID(text string) string {
 	return text
 }
 
-// ErrRefused is returned where an operator refuses the credentials or the request.
+// ErrRefused is the error of a request or of credentials that an operator refuses.
 type ErrRefused struct {
 	Why string
 }
 
 func (e ErrRefused) Error() string { return e.Why }
 
-// Access is what an operator's API is reached with.
+// Access is what a client needs to reach an operator's API.
 type Access struct {
 	BaseURL         string // without a trailing slash
 	HTTP            *http.Client
-	ClientID        string // of MTN, the API user
-	ClientSecret    string // of MTN, the API key
-	SubscriptionKey string // MTN's
+	ClientID        string // at MTN: the API user
+	ClientSecret    string // at MTN: the API key
+	SubscriptionKey string // only at MTN
 	Tokens          *Tokens
 }

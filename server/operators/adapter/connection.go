@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// maxAnswer bounds what is read of an operator's answer.
+// maxAnswer bounds the body of an operator's answer, in bytes.
 const maxAnswer = 64 << 10
 
 // Connection makes requests to an operator's API.
 type Connection struct{ Access }
 
-// NewConnection makes requests with an access.
+// NewConnection makes a connection.
 func NewConnection(a Access) Connection {
 	a.BaseURL = strings.TrimRight(a.BaseURL, "/")
 	return Connection{a}
@@ -42,7 +42,7 @@ type Reply struct {
 // OK reports whether the status is a 2xx.
 func (r Reply) OK() bool { return r.Code >= 200 && r.Code < 300 }
 
-// Decode reads an answer. Anything but a JSON object of the expected form is no answer of the operator's.
+// Decode reads the body as JSON. It returns an error if the body has another form than expected.
 func (r Reply) Decode(value any) error {
 	if err := json.Unmarshal(r.Body, value); err != nil {
 		return fmt.Errorf("the operator answered %d with what cannot be read", r.Code)
@@ -50,10 +50,10 @@ func (r Reply) Decode(value any) error {
 	return nil
 }
 
-// Unexpected is the error for an answer that is none of those that the operator is known for.
+// Unexpected is the error for an answer that the operator is not known to give.
 func (r Reply) Unexpected() error { return fmt.Errorf("the operator answered %d", r.Code) }
 
-// Do makes a request, without credentials of its own.
+// Do sends a request without a token.
 func (c Connection) Do(ctx context.Context, r Request) (Reply, error) {
 	made, err := c.make(ctx, r)
 	if err != nil {
@@ -100,7 +100,7 @@ func (c Connection) make(ctx context.Context, r Request) (*http.Request, error) 
 	return made, nil
 }
 
-// Authorized makes a request with a token. One that the operator does not take any more is replaced once.
+// Authorized sends a request with a token. If the operator refuses the token, it tries once more with a new one.
 func (c Connection) Authorized(ctx context.Context, r Request, fetch fetchToken) (Reply, error) {
 	for range 2 {
 		token, err := c.Tokens.get(ctx, c.Access, fetch)
@@ -121,7 +121,7 @@ func (c Connection) Authorized(ctx context.Context, r Request, fetch fetchToken)
 	return Reply{}, ErrRefused{"the operator takes no token that it gives (401)"}
 }
 
-// unreached says why there is no answer, without the URL.
+// unreached is the error of a request without an answer. It does not contain the URL.
 func unreached(err error) error {
 	var failed *url.Error
 	if errors.As(err, &failed) {
@@ -134,7 +134,7 @@ func unreached(err error) error {
 	return fmt.Errorf("the operator cannot be reached: %w", err)
 }
 
-// Seconds reads what an operator calls expires_in: a number, or a number in a text.
+// Seconds reads the field expires_in of a token: a number, or a text with a number. It is at most one day.
 type Seconds time.Duration
 
 func (s *Seconds) UnmarshalJSON(text []byte) error {

@@ -19,7 +19,7 @@ func Encode(payload any) json.RawMessage {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// IsPayout reports whether the merchant pays: for an operator, a refund and a disbursement are the same.
+// IsPayout reports whether the merchant pays: operators treat refunds and disbursements alike.
 func IsPayout(t *payments.Transaction) bool { return t.Type != payments.Collection }
 
 // Subscriber is the number of the transaction's customer as operators write it: E.164 without the plus sign.
@@ -33,12 +33,12 @@ func PayerMessage(t *payments.Transaction) string {
 	return *t.Description
 }
 
-// CurrencyCode is the ISO 4217 code of the transaction's currency, whatever its caller calls it.
+// CurrencyCode is the ISO 4217 code of the transaction's currency. The merchant may have sent a common name such as FCFA.
 func CurrencyCode(t *payments.Transaction) string {
 	return string(payments.CanonicalCurrency(t.Currency))
 }
 
-// Ended is the transaction as it would be had it ended with a status, for the payload that tells so.
+// Ended is a copy of a transaction with another status, to make a payload of it.
 func Ended(t *payments.Transaction, status payments.Status) *payments.Transaction {
 	ended := *t
 	ended.Status = status

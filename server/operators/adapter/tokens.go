@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Tokens keeps the tokens that operators gave, for as long as they are valid. It is safe for concurrent use.
+// Tokens caches the access tokens of operators while they are valid. It is safe for concurrent use.
 type Tokens struct {
 	now func() time.Time
 
@@ -23,13 +23,13 @@ type token struct {
 	until time.Time
 }
 
-// NewTokens makes an empty store of tokens.
+// NewTokens makes an empty cache.
 func NewTokens(now func() time.Time) *Tokens { return &Tokens{now: now, held: map[[32]byte]token{}} }
 
 // fetchToken gets a new token from an operator.
 type fetchToken func(context.Context) (text string, valid time.Duration, err error)
 
-// get returns a token of these credentials, a new one if none is held.
+// get returns the cached token for these credentials, or fetches a new one.
 func (t *Tokens) get(ctx context.Context, a Access, fetch fetchToken) (string, error) {
 	key := keyOf(a)
 	t.mu.Lock()
@@ -45,16 +45,16 @@ func (t *Tokens) get(ctx context.Context, a Access, fetch fetchToken) (string, e
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
-	for other, old := range t.held { // a request to an operator was made: looking through them costs nothing beside it
+	for other, old := range t.held { // the loop is cheap compared to the request to the operator
 		if !now.Before(old.until) {
 			delete(t.held, other)
 		}
 	}
-	t.held[key] = token{text, now.Add(valid * 9 / 10)} // it has to last until the operator has read the request
+	t.held[key] = token{text, now.Add(valid * 9 / 10)} // it must stay valid until the operator has read the request
 	return text, nil
 }
 
-// forget drops a token that the operator does not take, unless it was replaced already.
+// forget removes a token that the operator refuses, unless it has been replaced already.
 func (t *Tokens) forget(a Access, text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -67,7 +67,7 @@ func keyOf(a Access) [32]byte {
 	return sha256.Sum256([]byte(strings.Join([]string{a.BaseURL, a.ClientID, a.ClientSecret, a.SubscriptionKey}, "\x00")))
 }
 
-// tokenAnswer is how operators answer with a token; Moov has words of its own.
+// tokenAnswer is the form in which operators answer with a token. Moov has another one.
 type tokenAnswer struct {
 	AccessToken string  `json:"access_token"`
 	ExpiresIn   Seconds `json:"expires_in"`
@@ -85,7 +85,7 @@ func (r Reply) Token() (string, time.Duration, error) {
 	return Token(answer.AccessToken, answer.ExpiresIn)
 }
 
-// Token is what an operator gave, or an error if it gave none.
+// Token returns a token from an answer, or an error if the token is empty.
 func Token(text string, valid Seconds) (string, time.Duration, error) {
 	if text == "" {
 		return "", 0, errors.New("the operator answered without a token")
@@ -93,7 +93,7 @@ func Token(text string, valid Seconds) (string, time.Duration, error) {
 	return text, time.Duration(valid), nil
 }
 
-// Granted is nil where credentials were accepted.
+// Granted returns an error if the operator did not accept the credentials.
 func (r Reply) Granted() error {
 	switch {
 	case r.OK():

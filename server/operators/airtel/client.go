@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// client is a client of the collections of Airtel's Open API (o). Airtel does not tell the amount of a payment.
+// client is a client of the collections of Airtel's Open API (o). Airtel does not report the amount of a payment.
 type client struct{ adapter.Connection }
 
 const (
@@ -31,7 +31,7 @@ type paymentRequest struct {
 	Transaction Transaction `json:"transaction"`
 }
 
-// reply is what both requests are answered with.
+// reply is the answer to both requests.
 type reply struct {
 	Data struct {
 		Transaction struct {
@@ -102,7 +102,7 @@ func (a *client) ask(ctx context.Context, t *payments.Transaction, r adapter.Req
 		return said, err
 	}
 	if !answer.OK() && (said.Status.Success || said.Data.Transaction.Status == succeeded) {
-		return said, answer.Unexpected() // two things at once: not a success that money moves by
+		return said, answer.Unexpected() // contradictory: money must not move
 	}
 	return said, nil
 }
@@ -119,7 +119,7 @@ func (a *client) token(ctx context.Context) (string, time.Duration, error) {
 	return answer.Token()
 }
 
-// answer puts what Airtel said beside what it was asked for, as the merchant sees it.
+// answer combines the request and the answer of Airtel to the payload that the merchant sees.
 func (r reply) answer(t *payments.Transaction, status payments.Status) adapter.Answer {
 	p := NewPayload(t)
 	id := r.id(t)
@@ -128,8 +128,8 @@ func (r reply) answer(t *payments.Transaction, status payments.Status) adapter.A
 	return adapter.Answer{Status: status, NativeID: id, Raw: adapter.Encode(p)}
 }
 
-// id is Airtel's id of the payment, empty while it gave none: the id that it gave first stays, and the caller's own, which its answers
-// repeat (o), is none.
+// id is Airtel's id of the payment, empty if it gave none yet. The first id that it gave stays. Its answers repeat the caller's id (o),
+// which does not count.
 func (r reply) id(t *payments.Transaction) string {
 	given := r.Data.Transaction
 	switch {
@@ -143,7 +143,7 @@ func (r reply) id(t *payments.Transaction) string {
 	return ""
 }
 
-// failure is the status that a response code of a failed payment stands for (o, but for 012: a).
+// failure is the status for the response code of a failed payment (o, except 012: a).
 func failure(code string) payments.Status {
 	switch code {
 	case "DP00800001002":

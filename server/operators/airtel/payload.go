@@ -9,9 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Payload is a transaction as Airtel's Open API shows it (o): the request's subscriber and transaction, which are
-// objects of their own, and beside them the answer's data and status. No key is left out: what Airtel gives no code for
-// has an empty one.
+// Payload is a transaction as Airtel's Open API shows it (o): subscriber and transaction of the request, data and status of the answer. No
+// key is omitted: an outcome without a code has an empty one.
 type Payload struct {
 	Simulated   bool        `json:"_simulated"`
 	Reference   string      `json:"reference"`
@@ -28,7 +27,7 @@ type Subscriber struct {
 	MSISDN   string `json:"msisdn"`
 }
 
-// Transaction is a payment, as its caller asked for it.
+// Transaction is a payment as it was requested.
 type Transaction struct {
 	Amount   int64  `json:"amount"`
 	Country  string `json:"country"`
@@ -36,19 +35,19 @@ type Transaction struct {
 	ID       string `json:"id"` // the caller's
 }
 
-// Data is the part of an answer that tells of the payment.
+// Data is the part of an answer about the payment.
 type Data struct {
 	Transaction Result `json:"transaction"`
 }
 
-// Result is how a payment stands.
+// Result is the state of a payment.
 type Result struct {
 	ID      string `json:"id"` // Airtel's
 	Message string `json:"message"`
 	Status  string `json:"status"`
 }
 
-// Status is how a request was answered.
+// Status is the result of a request.
 type Status struct {
 	Code         string `json:"code"` // the HTTP status
 	Message      string `json:"message"`
@@ -71,11 +70,11 @@ const (
 	duplicateID = "ESB000041"
 )
 
-// answer is how Airtel tells an outcome: the transaction's status and the response code, which disbursements have a
-// list of their own for. An empty payout code means that this list has none, so that a payout carries the collection's.
+// answer is how Airtel reports an outcome: the status of the transaction and the response code. Disbursements have codes of their own; if
+// the payout code is empty, a payout has the code of a collection.
 type answer struct{ status, collection, payout, message string }
 
-// answers are Airtel's answers: the codes are o unless marked, the texts are a.
+// answers are the answers of Airtel: the codes are o unless marked, the texts are a.
 var answers = map[payments.Status]answer{
 	payments.Success:            {succeeded, "DP00800001001", "DP00900001001", "Success"},
 	payments.Pending:            {inProgress, "DP00800001006", "", "In process"},
@@ -119,7 +118,7 @@ func NewPayload(t *payments.Transaction) *Payload {
 
 func newStatus(t *payments.Transaction, answer answer) Status {
 	s := Status{
-		Code:         "200", // a: a refused payment too is an answered request
+		Code:         "200", // a: the request for a refused payment succeeds too
 		Message:      answer.message,
 		ResultCode:   processed,
 		ResponseCode: answer.collection,
@@ -132,7 +131,7 @@ func newStatus(t *payments.Transaction, answer answer) Status {
 	case payments.DuplicateReference:
 		s.ResultCode = duplicateID
 	case payments.ServiceUnavailable:
-		s.Code, s.ResultCode = "503", "" // a gateway that is away gives no code
+		s.Code, s.ResultCode = "503", "" // an unavailable gateway gives no code
 	}
 	return s
 }

@@ -70,7 +70,7 @@ func (m *client) ask(ctx context.Context, t *payments.Transaction, r adapter.Req
 	return said.answer(t)
 }
 
-// answer is what a payment's code says, and its text where one code stands for several outcomes. The merchant sees its own reference.
+// answer reads the code of a payment, and its text if one code has several meanings. The merchant sees its own reference.
 func (p Payload) answer(t *payments.Transaction) (adapter.Answer, error) {
 	p.Simulated, p.ExternalReference = true, t.Reference
 	a := adapter.Answer{NativeID: adapter.NativeID(p.TransactionID), Raw: adapter.Encode(p)}
@@ -84,9 +84,9 @@ func (p Payload) answer(t *payments.Transaction) (adapter.Answer, error) {
 	return a.Paid(t, strconv.FormatInt(p.Amount, 10), p.Currency, Unavailable), nil
 }
 
-// statusOf is empty for a code that Moov does not have.
+// statusOf is the status for a code and a text; empty for an unknown code.
 func statusOf(code, message string) payments.Status {
-	byCode := map[string]payments.Status{ // where the text is none that is known
+	byCode := map[string]payments.Status{ // for an unknown text
 		"0": payments.Success, "100": payments.Pending, "51": payments.InsufficientFunds, "7": payments.AccountBlocked,
 		"13": payments.LimitExceeded, "92": payments.Timeout, "95": payments.ServiceUnavailable, "99": payments.ServiceUnavailable,
 		"555": payments.UnknownMSISDN,
@@ -99,7 +99,7 @@ func statusOf(code, message string) payments.Status {
 	return byCode[code]
 }
 
-// failure is the answer for a payment that was refused when it was asked for.
+// failure is the answer for a payment that Moov refused at once.
 func failure(t *payments.Transaction, status payments.Status) adapter.Answer {
 	return adapter.Answer{Status: status, Raw: adapter.Encode(NewPayload(adapter.Ended(t, status)))}
 }

@@ -23,11 +23,10 @@ type Payload struct {
 	Timestamp         string `json:"timestamp"` // RFC 3339, UTC
 }
 
-// answer is how Moov tells an outcome.
+// answer is how Moov reports an outcome.
 type answer struct{ code, message string }
 
-// answers are Moov's answers: the codes are t unless marked, the texts are a. Codes are shared where Moov does not
-// tell outcomes apart; the text then does.
+// answers are the answers of Moov: the codes are t unless marked, the texts are a. Where several outcomes share a code, the text differs.
 var answers = map[payments.Status]answer{
 	payments.Success:            {"0", "Success"},
 	payments.Pending:            {"100", "Pending"},
@@ -69,8 +68,8 @@ func NewPayload(t *payments.Transaction) *Payload {
 	}
 }
 
-// timestamp is when the transaction got the status that it has. It is not the current time: the payload of a
-// transaction must not change from one reading to the next.
+// timestamp is the time at which the transaction got its status. It is not the current time: the payload of a transaction must not change
+// between two reads.
 func timestamp(t *payments.Transaction) string {
 	at := t.CreatedAt
 	if t.CompletedAt != nil {

@@ -32,7 +32,7 @@ type requestToPay struct {
 	PayeeNote    string `json:"payeeNote"`
 }
 
-// apiError is how MTN says what is wrong with a request.
+// apiError is the body of an error of MTN.
 type apiError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -61,7 +61,7 @@ func (m *client) Collect(ctx context.Context, t *payments.Transaction) (adapter.
 		return adapter.Answer{}, answer.Unexpected()
 	}
 	var refusal apiError
-	_ = json.Unmarshal(answer.Body, &refusal) // MTN often says nothing
+	_ = json.Unmarshal(answer.Body, &refusal) // the body is often empty
 	if statusOf(refusal.Code) != payments.ServiceUnavailable {
 		return failure(t, refusal.Code), nil
 	}
@@ -120,8 +120,8 @@ func (m *client) header(header map[string]string) map[string]string {
 	return all
 }
 
-// referenceID is the id that MTN knows a payment by. It follows from the transaction, so that a repeated request is known
-// for what it is, and has the form of a random UUID, which MTN asks for.
+// referenceID is the id of a payment at MTN. It follows from the transaction, so that MTN recognizes a repeated request. It has the form of
+// a random UUID, which MTN requires.
 func referenceID(id payments.ID) string {
 	digest := sha256.Sum256(append([]byte("mtn reference:"), id[:]...))
 	digest[6] = digest[6]&0x0f | 0x40 // version 4
@@ -129,7 +129,7 @@ func referenceID(id payments.ID) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", digest[0:4], digest[4:6], digest[6:8], digest[8:10], digest[10:16])
 }
 
-// failure is the answer for a payment that was refused when it was asked for.
+// failure is the answer for a payment that MTN refused at once.
 func failure(t *payments.Transaction, reason string) adapter.Answer {
 	failed := adapter.Ended(t, statusOf(reason))
 	p := NewPayload(failed)
@@ -137,7 +137,7 @@ func failure(t *payments.Transaction, reason string) adapter.Answer {
 	return adapter.Answer{Status: failed.Status, Raw: adapter.Encode(p)}
 }
 
-// statusOf is the status that a reason stands for. APPROVAL_REJECTED is the payer's refusal.
+// statusOf is the status for a reason. APPROVAL_REJECTED is the payer's refusal.
 func statusOf(reason string) payments.Status {
 	switch reason {
 	case "NOT_ENOUGH_FUNDS", "LOW_BALANCE_OR_PAYEE_LIMIT_REACHED_OR_NOT_ALLOWED":

@@ -22,9 +22,9 @@ type Payload struct {
 	PayerMessage           string `json:"payerMessage"`
 	PayeeNote              string `json:"payeeNote"`
 	Status                 string `json:"status"`
-	FinancialTransactionID string `json:"financialTransactionId,omitempty"` // of a success only
-	Reason                 string `json:"reason,omitempty"`                 // of a failure only
-	Message                string `json:"message,omitempty"`                // of a failure that is not MTN's: why its API was not reached
+	FinancialTransactionID string `json:"financialTransactionId,omitempty"` // only of a success
+	Reason                 string `json:"reason,omitempty"`                 // only of a failure
+	Message                string `json:"message,omitempty"`                // only if MTN's API could not be used: why
 }
 
 // Party is a payer or a payee.
@@ -41,7 +41,7 @@ const (
 
 // reasons are the reasons of failed transactions (o).
 var reasons = map[payments.Status]string{
-	payments.PINInvalid:         "APPROVAL_REJECTED", // a: MTN has no word for a wrong PIN
+	payments.PINInvalid:         "APPROVAL_REJECTED", // a: MTN has no reason for a wrong PIN
 	payments.InsufficientFunds:  "NOT_ENOUGH_FUNDS",
 	payments.Timeout:            "EXPIRED",
 	payments.AccountBlocked:     "SENDER_ACCOUNT_NOT_ACTIVE",

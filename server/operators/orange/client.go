@@ -14,8 +14,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// client is a client of Orange's core API, in a simple form: the paths and the place of the payload under data are t, that
-// a payment is known by its order_id is a. Orange does not tell the currency of a payment.
+// client is a client of Orange's core API, in a simple form: the paths and the payload under data are t, the look-up by order_id is a.
+// Orange does not report the currency of a payment.
 type client struct{ adapter.Connection }
 
 const (
@@ -74,7 +74,7 @@ func (o *client) ask(ctx context.Context, t *payments.Transaction, r adapter.Req
 	return said.Data.answer(t)
 }
 
-// answer is what a payment's status and text say. The merchant sees its own reference.
+// answer reads the status and the text of a payment. The merchant sees its own reference.
 func (p *Payload) answer(t *payments.Transaction) (adapter.Answer, error) {
 	p.Simulated, p.OrderID = true, t.Reference
 	a := adapter.Answer{NativeID: adapter.NativeID(p.TxnID), Raw: adapter.Encode(p)}
@@ -93,7 +93,7 @@ func (p *Payload) answer(t *payments.Transaction) (adapter.Answer, error) {
 	return a.Paid(t, strconv.FormatInt(p.Amount, 10), "", Unavailable), nil
 }
 
-// statusOf is the status that the text of a failure stands for.
+// statusOf is the status for the text of a failure.
 func statusOf(text *string) payments.Status {
 	for status, answer := range answers {
 		if text != nil && answer.status == failed && answer.message == *text {
@@ -103,7 +103,7 @@ func statusOf(text *string) payments.Status {
 	return payments.ServiceUnavailable
 }
 
-// failure is the answer for a payment that was refused when it was asked for.
+// failure is the answer for a payment that Orange refused at once.
 func failure(t *payments.Transaction, status payments.Status) adapter.Answer {
 	return adapter.Answer{Status: status, Raw: adapter.Encode(NewPayload(adapter.Ended(t, status)))}
 }

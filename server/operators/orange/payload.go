@@ -34,10 +34,10 @@ const (
 	refused = "60019" // t of missing funds and of a blocked account, a of the other failures
 )
 
-// answer is how Orange tells an outcome. The code is empty as long as there is none.
+// answer is how Orange reports an outcome. The code is empty while the payment is pending.
 type answer struct{ status, code, message string }
 
-// answers are Orange's answers (t). It writes French without accents.
+// answers are the answers of Orange (t). Orange writes French without accents.
 var answers = map[payments.Status]answer{
 	payments.Success:            {successfull, codeOK, "Transaction successfully processed"},
 	payments.Pending:            {pending, "", ""},
