@@ -28,8 +28,8 @@ const (
 	alice    = "+250788000001"
 )
 
-// world is a served database with the sandboxes team/checkout, whose answers are not held, and team/other.
-type world struct {
+// fixture is a served database with the sandboxes team/checkout, whose answers are not held, and team/other.
+type fixture struct {
 	t       *testing.T
 	store   *store.Store
 	url     string // of the server
@@ -38,17 +38,17 @@ type world struct {
 	release chan struct{}
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	t.Parallel()
-	return newWorldAlone(t)
+	return newFixtureAlone(t)
 }
 
-// newWorldAlone is newWorld for a test that measures the whole process.
-func newWorldAlone(t *testing.T) *world {
+// newFixtureAlone is newFixture for a test that measures the whole process.
+func newFixtureAlone(t *testing.T) *fixture {
 	t.Helper()
 	db := storetest.URL(t)
-	w := &world{t: t, store: storetest.Open(t, db), db: db, release: make(chan struct{})}
+	w := &fixture{t: t, store: storetest.Open(t, db), db: db, release: make(chan struct{})}
 	limit := int64(2_000_000)
 	w.config = store.SandboxConfig{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout", Stores: []string{"shop"},
@@ -73,7 +73,7 @@ func newWorldAlone(t *testing.T) *world {
 	return w
 }
 
-func (w *world) sandbox(config store.SandboxConfig, key string) {
+func (w *fixture) sandbox(config store.SandboxConfig, key string) {
 	w.t.Helper()
 	if _, err := w.store.ApplySandbox(w.t.Context(), config); err != nil {
 		w.t.Fatal(err)
@@ -84,7 +84,7 @@ func (w *world) sandbox(config store.SandboxConfig, key string) {
 	}
 }
 
-func (w *world) client(name, msisdn string, balance int64, change ...func(*store.TestClientConfig)) {
+func (w *fixture) client(name, msisdn string, balance int64, change ...func(*store.TestClientConfig)) {
 	w.t.Helper()
 	c := store.TestClientConfig{
 		UID: fmt.Sprintf("33333333-3333-3333-3333-%012x", msisdn[len(msisdn)-1]), Name: name, MSISDN: msisdn,
@@ -107,7 +107,7 @@ type response struct {
 	raw    string
 }
 
-func (w *world) call(method, path string, body any, change ...func(*http.Request)) response {
+func (w *fixture) call(method, path string, body any, change ...func(*http.Request)) response {
 	w.t.Helper()
 	var reader io.Reader
 	switch b := body.(type) {
@@ -166,7 +166,7 @@ func payment(reference string, changes ...object) object {
 	return body
 }
 
-func (w *world) transactions() int {
+func (w *fixture) transactions() int {
 	w.t.Helper()
 	var n int
 	if err := storetest.Connect(w.t, w.db).QueryRow(w.t.Context(), "select count(*) from transactions").Scan(&n); err != nil {
@@ -176,7 +176,7 @@ func (w *world) transactions() int {
 }
 
 func TestPaymentIsPendingWithItsWholeRepresentation(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 50_000)
 	got := w.call("POST", "/v1/payments", payment("r1", object{"description": "two <tickets> & more", "order_url": "https://shop.example/1"}))
 	if got.status != http.StatusCreated {
@@ -217,7 +217,7 @@ func TestPaymentIsPendingWithItsWholeRepresentation(t *testing.T) {
 }
 
 func TestLocationHasTheFormOfThePathThatWasCalled(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for i, prefix := range []string{"", "/api", "/sandboxes/team/checkout", "/sandboxes/team/checkout/api"} {
 		got := w.call("POST", prefix+"/v1/payments", payment(fmt.Sprint("r", i), object{"scenario": "success"}))
 		want := fmt.Sprintf("%s/v1/payments/%v", prefix, got.body["id"])
@@ -228,7 +228,7 @@ func TestLocationHasTheFormOfThePathThatWasCalled(t *testing.T) {
 }
 
 func TestOutcomes(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 50_000)
 	w.client("blocked", "+250788000002", 50_000, func(c *store.TestClientConfig) { c.Blocked = true })
 	w.client("poor", "+250788000003", 999)
@@ -269,7 +269,7 @@ func TestOutcomes(t *testing.T) {
 }
 
 func TestPathFormsAndKeys(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	id := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
 	cases := map[string]struct {
 		path, authorization string
@@ -314,7 +314,7 @@ func TestPathFormsAndKeys(t *testing.T) {
 }
 
 func TestBadRequestsAreRefusedAndLeaveNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	long := strings.Repeat("é", 81)
 	cases := map[string]struct {
 		body   any
@@ -373,7 +373,7 @@ func TestBadRequestsAreRefusedAndLeaveNothing(t *testing.T) {
 }
 
 func TestWrongMethodAndContentType(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	if got := w.call("DELETE", "/api/v1/payments", nil); got.status != 405 || got.body["error"] != "method_not_allowed" || got.header.Get("Allow") != "GET, POST" {
 		t.Errorf("answered %d: %s", got.status, got.raw)
 	}
@@ -388,7 +388,7 @@ func TestWrongMethodAndContentType(t *testing.T) {
 }
 
 func TestBodyOfTheLargestSizeIsRead(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	body := `{"amount": 1000, "currency": "RWF", "msisdn": "+250788000001", "reference": "r", "application": "shop", "scenario": "success", "x": "`
 	body += strings.Repeat("x", 64<<10-len(body)-2) + `"}`
 	if got := w.call("POST", "/v1/payments", body); got.status != 201 {
@@ -397,7 +397,7 @@ func TestBodyOfTheLargestSizeIsRead(t *testing.T) {
 }
 
 func TestReplaysAndConflicts(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	first := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}))
 	again := func(name string, want int, body object) {
 		t.Helper()
@@ -426,7 +426,7 @@ func TestReplaysAndConflicts(t *testing.T) {
 }
 
 func TestNewConfigurationHoldsAtOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}))
 	w.config.Environments[0].Terms.CommissionBPS = 1000
 	w.config.Stores = []string{"shop", "kiosk"}
@@ -445,7 +445,7 @@ func TestNewConfigurationHoldsAtOnce(t *testing.T) {
 }
 
 func TestAnswersAreHeldAndReleasedAtTheEnd(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.config.LatencyPercent = 100
 	w.sandbox(w.config, key)
 	begun := time.Now()
@@ -474,7 +474,7 @@ func TestAnswersAreHeldAndReleasedAtTheEnd(t *testing.T) {
 }
 
 func TestRequestID(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	got := w.call("GET", "/v1/meta", nil, func(r *http.Request) { r.Header.Set("X-Request-Id", "my.id-1_2") })
 	if got.header.Get("X-Request-Id") != "my.id-1_2" {
 		t.Errorf("X-Request-Id is %q", got.header.Get("X-Request-Id"))
@@ -496,7 +496,7 @@ func TestDatabaseAway(t *testing.T) {
 		Store: db, Directory: store.NewDirectory(db), Now: time.Now, Random: rand.Reader,
 	}))
 	t.Cleanup(server.Close)
-	w := &world{t: t, url: server.URL}
+	w := &fixture{t: t, url: server.URL}
 	if got := w.call("GET", "/v1/health", nil); got.status != 503 || got.body["status"] != "unavailable" {
 		t.Errorf("health answered %d: %s", got.status, got.raw)
 	}

@@ -24,13 +24,13 @@ func disbursement(reference string, changes ...object) object {
 	return payment(reference, append([]object{body}, changes...)...)
 }
 
-func (w *world) disburse(body any, change ...func(*http.Request)) response {
+func (w *fixture) disburse(body any, change ...func(*http.Request)) response {
 	w.t.Helper()
 	return w.call("POST", "/v1/disbursements", body, change...)
 }
 
 func TestDisbursementOutcomes(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 1000, payments.XOF: 1000}
 	w.sandbox(w.config, key)
 	w.client("alice", alice, 50)
@@ -102,7 +102,7 @@ func TestDisbursementOutcomes(t *testing.T) {
 }
 
 func TestDisbursementAsAPayment(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 0)
 	made := w.disburse(disbursement("d1", object{
 		"order_url": "https://shop.example/1?a=b", "is_url_protected": true, "description": "<weekly> payout",
@@ -135,7 +135,7 @@ func TestDisbursementAsAPayment(t *testing.T) {
 }
 
 func TestDisbursementConflicts(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 0)
 	first := w.disburse(disbursement("d1"))
 	first.is(t, 200, "SUCCESS")
@@ -168,7 +168,7 @@ func TestDisbursementConflicts(t *testing.T) {
 }
 
 func TestDisbursementGeneratesItsReference(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	now := time.Date(2026, 5, 31, 12, 30, 59, 0, time.UTC)
 	clocked := w.serve(func(o *httpapi.Options) { o.Now = func() time.Time { return now } })
 	form := regexp.MustCompile(`^CAURI-DIS-20260531123059-[0-9A-F]{12}$`)
@@ -192,7 +192,7 @@ func TestDisbursementGeneratesItsReference(t *testing.T) {
 }
 
 func TestDisbursementLimits(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	before := w.transactions()
 	text := func(n int) string { return strings.Repeat("é", n) }
 	link := "https://shop.example/"
@@ -280,7 +280,7 @@ func TestDisbursementLimits(t *testing.T) {
 }
 
 func TestAllWrongFieldsAreNamedAtOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	wrong := object{"amount": 0, "order_url": "/orders/1", "msisdn": "1", "description": 1}
 	for path, body := range map[string]object{"/v1/disbursements": disbursement("r", wrong), "/v1/payments": payment("r", wrong)} {
 		got := w.call("POST", path, body)
@@ -292,7 +292,7 @@ func TestAllWrongFieldsAreNamedAtOnce(t *testing.T) {
 }
 
 func TestConcurrentDisbursementsOfOneReference(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 0)
 	counts := map[any]int{}
 	var mu sync.Mutex
@@ -311,7 +311,7 @@ func TestConcurrentDisbursementsOfOneReference(t *testing.T) {
 }
 
 func TestConcurrentDisbursementsOfOneFloat(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 0)
 	counts := w.atOnce(64, func(i int) response { return w.disburse(disbursement(fmt.Sprint("d", i), object{"amount": 30})) })
 	if diff := cmp.Diff(map[string]int{"200 SUCCESS": 33, "200 INSUFFICIENT_FUNDS": 31}, counts); diff != "" {
@@ -325,7 +325,7 @@ func TestConcurrentDisbursementsOfOneFloat(t *testing.T) {
 
 // TestEverythingAtOnce lets all that moves money compete for one float and three SIMs, with a worker beside it.
 func TestEverythingAtOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	quota := int64(1_000_000)
 	w.config.MonthlyQuota = &quota // so that its row is locked too
 	w.sandbox(w.config, key)
@@ -377,7 +377,7 @@ func TestEverythingAtOnce(t *testing.T) {
 }
 
 // deadlocks is how many the database has seen.
-func (w *world) deadlocks() int64 {
+func (w *fixture) deadlocks() int64 {
 	w.t.Helper()
 	return read[int64](w, "select deadlocks from pg_stat_database where datname = current_database()")
 }

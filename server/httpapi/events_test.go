@@ -16,14 +16,14 @@ import (
 )
 
 // heard gives the sandbox a webhook, so that its events are queued.
-func (w *world) heard() {
+func (w *fixture) heard() {
 	w.t.Helper()
 	w.config.Webhook = &store.WebhookConfig{URL: "http://127.0.0.1:1/hook", Retry: store.DefaultRetryPolicy}
 	w.sandbox(w.config, key)
 }
 
 // text returns the one text that a query comes to.
-func (w *world) text(query string) (value string) {
+func (w *fixture) text(query string) (value string) {
 	w.t.Helper()
 	if err := storetest.Connect(w.t, w.db).QueryRow(w.t.Context(), query).Scan(&value); err != nil {
 		w.t.Fatal(err)
@@ -34,7 +34,7 @@ func (w *world) text(query string) (value string) {
 func eventOf(tx string) string { return "evt_" + strings.TrimPrefix(tx, "TX_") }
 
 // attempted writes down an attempt to deliver the event of a transaction.
-func (w *world) attempted(tx, state string, status int, answer []byte) {
+func (w *fixture) attempted(tx, state string, status int, answer []byte) {
 	w.t.Helper()
 	id, err := payments.ParseID(tx)
 	if err != nil {
@@ -51,7 +51,7 @@ func (w *world) attempted(tx, state string, status int, answer []byte) {
 }
 
 func TestEventShowsWhatIsSentAndHowThatWent(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.heard()
 	tx := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success", "description": "<é> & 🎫"})).body["id"].(string)
 	w.attempted(tx, "queued", 500, []byte("a\xff\x00b"))
@@ -92,7 +92,7 @@ func TestEventShowsWhatIsSentAndHowThatWent(t *testing.T) {
 }
 
 func TestResend(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.heard()
 	tx := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
 	w.attempted(tx, "failed", 410, nil)
@@ -109,7 +109,7 @@ func TestResend(t *testing.T) {
 
 // Under every path form nothing tells an event that is another sandbox's from one that is not there.
 func TestEventsThatAreNotThere(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	tx := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
 	foreign := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}), withKey(otherKey)).body["id"].(string)
 	for _, prefix := range []string{"/v1", "/api/v1", "/sandboxes/team/checkout/v1", "/sandboxes/team/checkout/api/v1"} {
@@ -135,7 +135,7 @@ func TestEventsThatAreNotThere(t *testing.T) {
 }
 
 func TestEventsAreListed(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.heard()
 	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 10_000}
 	w.sandbox(w.config, key)
@@ -193,7 +193,7 @@ func TestEventsAreListed(t *testing.T) {
 }
 
 func TestEventsArePaged(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	var want []string
 	for i := range 5 {
 		want = append([]string{w.call("POST", "/v1/payments", payment(fmt.Sprint("r", i), object{"scenario": "timeout"})).body["id"].(string)}, want...)
@@ -245,7 +245,7 @@ func TestEventsArePaged(t *testing.T) {
 
 // The list of a sandbox with very many events is not slow.
 func TestManyEventsAreListedSoon(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.call("POST", "/v1/payments", payment("r", object{"scenario": "timeout"}))
 	w.many("r", 20_000)
 	w.exec("insert into events (tenant, id, state) select tenant, id, 'delivered' from transactions t where not exists (select from events e where e.id = t.id)")

@@ -10,7 +10,7 @@ import (
 
 // A client may close its side of the connection once it has sent its request, and read on. It gets its whole answer, from every route.
 func TestHalfClosedConnectionIsAnswered(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 50_000)
 	id := w.paid("paid")
 	prompt := w.call("POST", "/v1/payments", payment("prompt")).body["id"].(string)

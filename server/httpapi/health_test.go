@@ -19,7 +19,7 @@ import (
 // Nobody needs a key to ask whether the service is healthy. However many ask at a time, they ask the database together: what they would
 // take of its connections is the merchants'.
 func TestStrangersWhoAskForHealthShareOneLook(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	db := storetest.OpenAs(t, w.db, storetest.API)
 	directory := store.NewDirectory(db)
 	if err := directory.Refresh(t.Context()); err != nil {

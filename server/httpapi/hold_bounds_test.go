@@ -14,7 +14,7 @@ import (
 
 // Beyond a bound answers go out at once, as they do when the process is told to stop. One sandbox cannot take what is for all.
 func TestHeldAnswersAreBounded(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.config.LatencyPercent = 1000 // of 25 s at least
 	w.sandbox(w.config, key)
 	other := w.config
@@ -69,7 +69,7 @@ cauri_api_answers_not_held_total{bound="sandbox"} 3
 }
 
 // counts waits until a metric without labels has a value.
-func (w *world) counts(registry *prometheus.Registry, name, want string) {
+func (w *fixture) counts(registry *prometheus.Registry, name, want string) {
 	w.t.Helper()
 	soon(w.t, name+" is "+want, func() bool {
 		kind := "# TYPE " + name + " gauge\n"

@@ -23,7 +23,7 @@ import (
 )
 
 // dial connects to the server.
-func (w *world) dial() net.Conn {
+func (w *fixture) dial() net.Conn {
 	w.t.Helper()
 	u, err := url.Parse(w.url)
 	if err != nil {
@@ -37,7 +37,7 @@ func (w *world) dial() net.Conn {
 }
 
 // dialCheaply is dial for a test that counts bytes: the connection is the kernel's alone. What is read from it waits 20 s.
-func (w *world) dialCheaply() (fd int) {
+func (w *fixture) dialCheaply() (fd int) {
 	w.t.Helper()
 	u, err := url.Parse(w.url)
 	if err != nil {
@@ -97,7 +97,7 @@ func TestFiveThousandHeldAnswers(t *testing.T) {
 	if raced() {
 		most += most / 2
 	}
-	w := newWorldAlone(t)
+	w := newFixtureAlone(t)
 	w.config.LatencyPercent = 1000 // of 25 s at least
 	w.sandbox(w.config, key)
 	w.call("GET", "/v1/payments", nil) // loads the configuration
@@ -155,7 +155,7 @@ func TestFiveThousandHeldAnswers(t *testing.T) {
 }
 
 func TestClientThatGoesAwayLosesNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.config.LatencyPercent = 1000
 	w.sandbox(w.config, key)
 	conn := w.dial()
@@ -174,7 +174,7 @@ func TestClientThatGoesAwayLosesNothing(t *testing.T) {
 
 // A write that has begun goes on when the client goes away, so that it has one end.
 func TestClientThatGoesAwayWhileItsPaymentIsBooked(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.call("GET", "/v1/payments", nil)
 	sql := storetest.Connect(t, w.db)
 	tx, err := sql.Begin(t.Context())
@@ -201,7 +201,7 @@ func TestClientThatGoesAwayWhileItsPaymentIsBooked(t *testing.T) {
 }
 
 func TestDrainingReleasesEveryKindOfAnswer(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	parent := w.paid("parent")
 	w.config.LatencyPercent = 60_000 // the least is held for 4 minutes, so that nothing but the end of the process answers these calls
@@ -235,7 +235,7 @@ func TestDrainingReleasesEveryKindOfAnswer(t *testing.T) {
 // A connection that is kept open would lead to this process until it ends, and the request that is on its way at that moment would
 // be lost.
 func TestDrainingAsksForAnotherConnection(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.config.LatencyPercent = 1000
 	w.sandbox(w.config, key)
 	w.call("GET", "/v1/payments", nil, withKey("none")) // makes the server look
@@ -273,7 +273,7 @@ func TestDrainingAsksForAnotherConnection(t *testing.T) {
 
 // Answers and events are due at the same time, and no event before its answer.
 func TestEventIsNotDueBeforeItsAnswer(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	parent := w.paid("parent")
 	w.config.LatencyPercent = 25
@@ -322,7 +322,7 @@ func TestEventIsNotDueBeforeItsAnswer(t *testing.T) {
 
 // A sandbox that was told to answer at once does.
 func TestNothingIsHeldAtZeroPercent(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	begun := time.Now()
 	got := w.call("POST", "/v1/payments", payment("p1", object{"scenario": "timeout"}))
 	if took := time.Since(begun); took >= 25*time.Second || got.body["latencyMs"] != 25_000.0 || !strings.Contains(got.raw, "TIMEOUT") {

@@ -26,7 +26,7 @@ type foreign struct {
 const foreignSIM = "+250788000077"
 
 // neighbour fills the other sandbox with a test client, payments of every kind, events, and a prompt that waits.
-func (w *world) neighbour() foreign {
+func (w *fixture) neighbour() foreign {
 	w.t.Helper()
 	sim := store.TestClientConfig{
 		UID: "22222222-2222-2222-2222-000000000001", Name: "neighbour", MSISDN: foreignSIM, Operator: payments.MTN, Country: payments.Rwanda,
@@ -81,7 +81,7 @@ var create = []string{"POST /v1/payments", "POST /v1/disbursements"}
 // Every endpoint that the description names is called with what is another sandbox's. A new one is so too; one that takes a body
 // has to be given one above.
 func TestNoEndpointReachesAnotherSandbox(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 50_000)
 	f := w.neighbour()
 	before := w.rowsOf("other")
@@ -108,7 +108,7 @@ func TestNoEndpointReachesAnotherSandbox(t *testing.T) {
 }
 
 // tryForeign calls one endpoint with everything that is the other sandbox's, and returns how often.
-func (w *world) tryForeign(f foreign, operation string) (tried int) {
+func (w *fixture) tryForeign(f foreign, operation string) (tried int) {
 	w.t.Helper()
 	method, path, _ := strings.Cut(operation, " ")
 	bodies := []any{nil}
@@ -174,7 +174,7 @@ func (f foreign) check(t *testing.T, operation, target string, got response) {
 // A cursor is a place in a list, and not a right: with another sandbox's, and with filters for what is the other's, a list has
 // nothing but one's own.
 func TestForeignCursorsAndFiltersFindNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 50_000)
 	f := w.neighbour()
 	mine := w.call("POST", "/v1/payments", payment("mine", object{"scenario": "success"})).body["id"].(string)
@@ -215,7 +215,7 @@ func TestForeignCursorsAndFiltersFindNothing(t *testing.T) {
 }
 
 // cursorOf is a cursor that the other sandbox gets for one of its lists, if that has more than one page.
-func (w *world) cursorOf(path string) string {
+func (w *fixture) cursorOf(path string) string {
 	w.t.Helper()
 	got := w.call("GET", path+"?limit=1", nil, withKey(otherKey))
 	for _, name := range slices.Sorted(maps.Keys(got.body)) {
@@ -240,7 +240,7 @@ func parameterNames(document, operation object) (names []string) {
 }
 
 // rowsOf is all that the database holds of a sandbox, without what a reader changes.
-func (w *world) rowsOf(name string) map[string]string {
+func (w *fixture) rowsOf(name string) map[string]string {
 	w.t.Helper()
 	conn := storetest.Connect(w.t, w.db)
 	rows := map[string]string{}

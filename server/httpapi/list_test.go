@@ -14,7 +14,7 @@ import (
 )
 
 // page asks for a page and fails unless it is one.
-func (w *world) page(query string) response {
+func (w *fixture) page(query string) response {
 	w.t.Helper()
 	got := w.call("GET", "/v1/payments?"+query, nil)
 	if got.status != 200 {
@@ -34,7 +34,7 @@ func (r response) each(field string) []string {
 }
 
 // many adds n transactions like the one with a reference, at one millisecond each.
-func (w *world) many(reference string, n int) {
+func (w *fixture) many(reference string, n int) {
 	w.t.Helper()
 	w.exec(`insert into transactions
 		select (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'reference', t.reference || '-' || i))).*
@@ -43,8 +43,8 @@ func (w *world) many(reference string, n int) {
 }
 
 // mixed makes transactions of every type in both sandboxes, a second apart.
-func mixed(t *testing.T) *world {
-	w := newWorld(t)
+func mixed(t *testing.T) *fixture {
+	w := newFixture(t)
 	w.config.Stores = []string{"shop", "kiosk"}
 	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 10_000, payments.XOF: 1000}
 	w.sandbox(w.config, key)
@@ -162,7 +162,7 @@ func TestEachSeesItsOwnTransactionsOnly(t *testing.T) {
 }
 
 func TestBadListParameters(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.paid("p1")
 	w.paid("p2")
 	cursor := w.page("limit=1").body["nextCursor"].(string)
@@ -208,7 +208,7 @@ func TestBadListParameters(t *testing.T) {
 }
 
 func TestCursorsThatWereChanged(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for i := range 3 {
 		w.paid(fmt.Sprint("p", i))
 		w.call("POST", "/v1/payments", payment(fmt.Sprint("p", i), object{"scenario": "success"}), withKey(otherKey))
@@ -234,7 +234,7 @@ func TestCursorsThatWereChanged(t *testing.T) {
 }
 
 func TestListWalkIsCompleteAndStable(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for i := range 23 {
 		w.paid(fmt.Sprint("p", i))
 	}
@@ -269,7 +269,7 @@ func TestListWalkIsCompleteAndStable(t *testing.T) {
 }
 
 func TestPageSizes(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	if got := w.page(""); got.raw != `{"data":[],"nextCursor":null,"hasMore":false}`+"\n" {
 		t.Errorf("an empty list is %s", got.raw)
 	}

@@ -19,7 +19,7 @@ import (
 
 // Requests are counted by the pattern of their route under every form of their path, never by the path itself.
 func TestRequestsAreCountedByRoute(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	registry := prometheus.NewRegistry()
 	asAPI := storetest.OpenAs(t, w.db, storetest.API)
 	server := httptest.NewServer(httpapi.New(httpapi.Options{

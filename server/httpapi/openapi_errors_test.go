@@ -11,7 +11,7 @@ import (
 
 // What the document shows of an error is what is answered, to the letter.
 func TestExamplesOfErrorsAreWhatIsAnswered(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	paid := w.call("POST", "/v1/payments", payment("r1", object{"amount": 25_000, "scenario": "success"})).body["id"].(string)
 	failed := w.call("POST", "/v1/payments", payment("SHOP-PAY-20260531120000-4F2A9C01B7E3", object{"scenario": "timeout"})).body["id"].(string)
 	w.call("POST", "/v1/payments/"+paid+"/refund", object{"amount": 5000})

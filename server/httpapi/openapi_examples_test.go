@@ -24,7 +24,7 @@ var runOrder = []string{"getMeta", "getHealth", "getOpenAPI", "createPayment", "
 
 // Every example is a request that can be made, and its answer is the one that comes.
 func TestEveryExampleRuns(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 1_000_000}
 	w.heard()
 	w.client("alice", "+250788123456", 50_000, func(c *store.TestClientConfig) { c.Behavior = payments.Manual })
@@ -89,7 +89,7 @@ func examplesOf(owner any) object {
 	return examples
 }
 
-func (w *world) runExample(t *testing.T, o describedOperation, e describedExample, ids map[string]string) {
+func (w *fixture) runExample(t *testing.T, o describedOperation, e describedExample, ids map[string]string) {
 	var body any
 	if example, found := o.bodies[e.name].(object); found {
 		body = example["value"]
@@ -169,7 +169,7 @@ func encoded(t *testing.T, value any) []byte {
 	return text
 }
 
-func (w *world) listBy(path, parameter, value string) response {
+func (w *fixture) listBy(path, parameter, value string) response {
 	w.t.Helper()
 	return w.call(http.MethodGet, path+"?"+url.Values{parameter: {value}}.Encode(), nil)
 }

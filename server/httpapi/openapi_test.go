@@ -46,7 +46,7 @@ func TestDocumentIsValidOpenAPI(t *testing.T) {
 }
 
 func TestDocumentIsServed(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, form := range []string{"/v1", "/api/v1", "/sandboxes/team/checkout/v1", "/sandboxes/team/checkout/api/v1"} {
 		got := w.call("GET", form+"/openapi.json", nil, func(r *http.Request) { r.Header.Del("Authorization") })
 		if got.status != http.StatusOK || got.body["openapi"] != "3.1.0" {
@@ -120,7 +120,7 @@ func TestEventsAreAsDescribed(t *testing.T) {
 
 // A list takes of each parameter just what the document says that it takes.
 func TestListParametersAreReadAsDescribed(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, path := range []string{"/v1/payments", "/v1/events"} {
 		for _, parameter := range theContract(t).operation("GET", path)["parameters"].([]any) {
 			if p := theContract(t).resolve(parameter.(object)); p["in"] == "query" {
@@ -130,7 +130,7 @@ func TestListParametersAreReadAsDescribed(t *testing.T) {
 	}
 }
 
-func (w *world) readAsDescribed(path, name string, schema object) {
+func (w *fixture) readAsDescribed(path, name string, schema object) {
 	good, bad := valuesOf(schema)
 	for _, value := range good {
 		if got := w.listBy(path, name, value); got.status != http.StatusOK {

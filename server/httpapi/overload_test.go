@@ -19,7 +19,7 @@ import (
 
 // What waits for the database, with little patience, is served when it can be; what comes later than that is refused at once.
 func TestMoreThanCanBeServedIsRefusedAtOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	hasty, err := store.Open(storetest.URLAs(t, w.db, storetest.API), store.Options{Options: postgres.Options{Patience: 50 * time.Millisecond, MaxConns: 4}})
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func blocked(t *testing.T, conn *pgx.Conn) (n int) {
 
 // Of requests that come twice at the same time, alike or not, each reference is booked once, with or without others.
 func TestRepetitionsAmongWhatIsBookedTogether(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 50_000)
 	success := object{"scenario": "success", "operator": "mtn", "country": "RW"}
 	counts := w.atOnce(120, func(i int) response {

@@ -15,7 +15,7 @@ import (
 )
 
 // forwarding runs a worker.
-func (w *world) forwarding() {
+func (w *fixture) forwarding() {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -36,7 +36,7 @@ func (w *world) forwarding() {
 
 // A number that the sandbox does not know is the operator's to decide. One that no store names approves, in the operator's words.
 func TestPassthrough(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	made := w.call("POST", "/v1/payments", payment("r1/..", object{"msisdn": "+2250700000001", "currency": "FCFA"}))
 	if made.status != http.StatusCreated || made.body["status"] != "PENDING" || made.body["raw"].(object)["status"] != "PENDING" {
 		t.Fatalf("answered %d: %s", made.status, made.raw)
@@ -65,7 +65,7 @@ func TestPassthrough(t *testing.T) {
 // Below a sandbox's URL there is the API and nothing else. A stranger who asks for an operator's API there, in its own words and with any
 // credentials, learns nothing.
 func TestNoOperatorIsServed(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, sandbox := range []string{"team/checkout", "team/nobody"} {
 		for _, path := range []string{
 			"POST mtn/collection/token/", "POST mtn/collection/v1_0/requesttopay", "GET mtn/collection/v1_0/requesttopay/1",

@@ -11,7 +11,7 @@ import (
 )
 
 // quota sets the sandbox's quota, -1 for none.
-func (w *world) quota(n int64) {
+func (w *fixture) quota(n int64) {
 	w.t.Helper()
 	w.config.MonthlyQuota = &n
 	if n < 0 {
@@ -21,14 +21,14 @@ func (w *world) quota(n int64) {
 }
 
 // used is what the sandbox has used of its quota in the present month.
-func (w *world) used() int64 {
+func (w *fixture) used() int64 {
 	w.t.Helper()
 	return read[int64](w, `select coalesce(sum(used), 0)::bigint from quota_usage join organizations using (tenant)
 		where name = 'checkout' and month = date_trunc('month', now() at time zone 'utc')`)
 }
 
 func TestQuotaCountsWhatIsRecorded(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 50_000)
 	w.client("blocked", "+250788000002", 0, func(c *store.TestClientConfig) { c.Blocked = true })
 	w.quota(1000)
@@ -87,7 +87,7 @@ func TestQuotaCountsWhatIsRecorded(t *testing.T) {
 }
 
 func TestQuotaIsUsedUp(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 50_000)
 	w.quota(3)
 	parent := w.paid("p1")
@@ -146,7 +146,7 @@ func TestQuotaIsUsedUp(t *testing.T) {
 }
 
 func TestQuotaIsExactUnderConcurrency(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 50_000)
 	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 50_000}
 	w.sandbox(w.config, key)
@@ -178,7 +178,7 @@ func TestQuotaIsExactUnderConcurrency(t *testing.T) {
 }
 
 func TestQuotaOfConcurrentRepetitionsAndRefusals(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 50_000}
 	w.quota(100)
 	parent := w.paid("parent")

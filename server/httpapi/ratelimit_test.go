@@ -28,9 +28,9 @@ func (c *clock) advance(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// limited is a world with n servers, whose clocks stand still, and a sandbox with a rate limit.
-func limited(t *testing.T, limit int32, n int) (w *world, servers []*world, c *clock) {
-	w = newWorld(t)
+// limited is a fixture with n servers, whose clocks stand still, and a sandbox with a rate limit.
+func limited(t *testing.T, limit int32, n int) (w *fixture, servers []*fixture, c *clock) {
+	w = newFixture(t)
 	w.config.RateLimit = &limit
 	w.sandbox(w.config, key)
 	c = &clock{at: time.Now()}
@@ -41,7 +41,7 @@ func limited(t *testing.T, limit int32, n int) (w *world, servers []*world, c *c
 }
 
 // minute lets a minute pass for all that was counted.
-func (w *world) minute(c *clock) {
+func (w *fixture) minute(c *clock) {
 	w.t.Helper()
 	w.exec("update rate_usage set second = second - 70")
 	c.advance(70 * time.Second)
@@ -56,7 +56,7 @@ func (r response) number(name string) int {
 }
 
 func TestNoRateLimitByDefault(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for range 20 {
 		got := w.page("")
 		for name := range got.header {

@@ -21,8 +21,8 @@ import (
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
-// serve starts another server on the world's database, with other options.
-func (w *world) serve(change func(*httpapi.Options)) *world {
+// serve starts another server on the fixture's database, with other options.
+func (w *fixture) serve(change func(*httpapi.Options)) *fixture {
 	w.t.Helper()
 	asAPI := storetest.OpenAs(w.t, w.db, storetest.API)
 	o := httpapi.Options{
@@ -36,7 +36,7 @@ func (w *world) serve(change func(*httpapi.Options)) *world {
 }
 
 // exec changes the database behind the server's back.
-func (w *world) exec(sql string, args ...any) {
+func (w *fixture) exec(sql string, args ...any) {
 	w.t.Helper()
 	conn := storetest.Connect(w.t, w.db)
 	defer func() { _ = conn.Close(w.t.Context()) }()
@@ -46,7 +46,7 @@ func (w *world) exec(sql string, args ...any) {
 }
 
 // read returns the one value that a query comes to.
-func read[T any](w *world, sql string, args ...any) (value T) {
+func read[T any](w *fixture, sql string, args ...any) (value T) {
 	w.t.Helper()
 	conn := storetest.Connect(w.t, w.db)
 	defer func() { _ = conn.Close(w.t.Context()) }()
@@ -57,20 +57,20 @@ func read[T any](w *world, sql string, args ...any) (value T) {
 }
 
 // float is what the sandbox team/checkout has in a currency.
-func (w *world) float(currency string) int64 {
+func (w *fixture) float(currency string) int64 {
 	w.t.Helper()
 	return read[int64](w, "select f.balance from floats f join organizations o using (tenant) where o.name = 'checkout' and f.currency = $1", currency)
 }
 
 // balance is what a SIM has.
-func (w *world) balance(msisdn string) int64 {
+func (w *fixture) balance(msisdn string) int64 {
 	w.t.Helper()
 	return read[int64](w, "select balance from sims where msisdn = $1", msisdn)
 }
 
 // conserved fails unless every balance is the sum of what moved it, the refunds of every payment are what it says, and every
 // final transaction has its event.
-func (w *world) conserved() {
+func (w *fixture) conserved() {
 	w.t.Helper()
 	wrong := read[[]string](w, `
 		with changes as (
@@ -96,7 +96,7 @@ func (w *world) conserved() {
 }
 
 // paid makes a successful payment of 1000 RWF and returns its id.
-func (w *world) paid(reference string, changes ...object) string {
+func (w *fixture) paid(reference string, changes ...object) string {
 	w.t.Helper()
 	got := w.call("POST", "/v1/payments", payment(reference, append([]object{{"scenario": "success"}}, changes...)...))
 	if got.status != http.StatusCreated || got.body["status"] != "SUCCESS" {
@@ -105,7 +105,7 @@ func (w *world) paid(reference string, changes ...object) string {
 	return got.body["id"].(string)
 }
 
-func (w *world) refund(id string, body any, change ...func(*http.Request)) response {
+func (w *fixture) refund(id string, body any, change ...func(*http.Request)) response {
 	w.t.Helper()
 	return w.call("POST", "/v1/payments/"+id+"/refund", body, change...)
 }
@@ -135,7 +135,7 @@ func (r response) wrongFields() []string {
 }
 
 func TestRefundOfEverythingWithoutABody(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for name, change := range map[string]func(*http.Request){
 		"no body":                  func(*http.Request) {},
 		"no body, no content type": func(r *http.Request) { r.Header.Del("Content-Type") },
@@ -164,7 +164,7 @@ func TestRefundOfEverythingWithoutABody(t *testing.T) {
 }
 
 func TestRefundBodyHasToBeJSON(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	id := w.paid("p1")
 	before := w.transactions()
 	for name, c := range map[string]struct {
@@ -207,7 +207,7 @@ func TestRefundBodyHasToBeJSON(t *testing.T) {
 }
 
 func TestRefundsUntilNothingIsLeft(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	id := w.paid("p1")
 	if got := w.balance(alice); got != 4000 {
@@ -249,7 +249,7 @@ func TestRefundsUntilNothingIsLeft(t *testing.T) {
 }
 
 func TestWhatCannotBeRefunded(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 50_000)
 	made := func(body object) string { return w.call("POST", "/v1/payments", body).body["id"].(string) }
 	refunded := w.paid("parent")
@@ -290,7 +290,7 @@ func TestWhatCannotBeRefunded(t *testing.T) {
 }
 
 func TestRefundReplaysAndConflicts(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	one, two := w.paid("p1"), w.paid("p2")
 	first := w.refund(one, object{"amount": 400, "reference": "f1"})
 	first.is(t, 201, "SUCCESS")
@@ -332,7 +332,7 @@ func TestRefundReplaysAndConflicts(t *testing.T) {
 }
 
 func TestRefundInheritsFromItsParent(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.config.Environments[0].Terms.AbsorptionPct = 40
 	w.sandbox(w.config, key)
 	parent := w.paid("SHOP-PAY-20260531120000-0123456789AB", object{
@@ -370,7 +370,7 @@ func TestRefundInheritsFromItsParent(t *testing.T) {
 }
 
 func TestRefundOfAnAliasedCurrency(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	parent := w.paid("p1", object{"currency": "fcfa", "msisdn": "+2250700000001", "order_url": nil})
 	got := w.refund(parent, object{"amount": 1000})
 	got.is(t, 201, "SUCCESS")
@@ -390,7 +390,7 @@ func TestRefundOfAnAliasedCurrency(t *testing.T) {
 }
 
 func TestRefundGeneratesItsReference(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	now := time.Date(2026, 12, 31, 23, 59, 58, 0, time.FixedZone("CAT", 2*60*60))
 	clocked := w.serve(func(o *httpapi.Options) { o.Now = func() time.Time { return now } })
 	for reference, origin := range map[string]string{
@@ -414,7 +414,7 @@ func TestRefundGeneratesItsReference(t *testing.T) {
 }
 
 func TestGeneratedReferenceThatIsTakenIsMadeAnew(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	// The first four references that are drawn are the same: 6 bytes each, after the 9 of an id.
 	now := time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)
 	drawn := 0
@@ -444,7 +444,7 @@ type readerFunc func([]byte) (int, error)
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func TestRefundBeyondTheFloat(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	id := w.paid("p1")
 	w.exec("update organizations set webhook_url = 'http://127.0.0.1:1/', version = version") // an event that is to be sent
@@ -478,7 +478,7 @@ func TestRefundBeyondTheFloat(t *testing.T) {
 }
 
 func TestRefundGoesToTheSIM(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	blocked := func(c *store.TestClientConfig) { c.Blocked = true }
 	abroad := func(c *store.TestClientConfig) { c.Operator, c.Country = payments.Orange, "CI" }
 	for i, c := range []struct {
@@ -511,7 +511,7 @@ func TestRefundGoesToTheSIM(t *testing.T) {
 }
 
 func TestRefundOfAnEnvironmentThatIsOff(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	first, second := w.paid("p1"), w.paid("p2")
 	w.config.Environments[0].Enabled = false
 	w.sandbox(w.config, key)
@@ -525,7 +525,7 @@ func TestRefundOfAnEnvironmentThatIsOff(t *testing.T) {
 }
 
 func TestPayoutLatencies(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("blocked", "+250788000002", 0, func(c *store.TestClientConfig) { c.Blocked = true })
 	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 10_000}
 	w.sandbox(w.config, key)
@@ -533,21 +533,21 @@ func TestPayoutLatencies(t *testing.T) {
 	longest := w.serve(func(o *httpapi.Options) { o.Draw = func(n int64) int64 { return n - 1 } })
 	for name, c := range map[string]struct {
 		latencies [2]float64
-		make      func(w *world, reference string) string // returns the id
+		make      func(w *fixture, reference string) string // returns the id
 	}{
-		"refund": {[2]float64{800, 1800}, func(w *world, r string) string {
+		"refund": {[2]float64{800, 1800}, func(w *fixture, r string) string {
 			return w.refund(id, object{"amount": 1, "reference": r}).body["id"].(string)
 		}},
-		"disbursement": {[2]float64{800, 1800}, func(w *world, r string) string {
+		"disbursement": {[2]float64{800, 1800}, func(w *fixture, r string) string {
 			return w.disburse(disbursement(r, object{"msisdn": "+2250700000001", "operator": "orange", "country": "CI", "currency": "XOF", "amount": 1})).body["tx_id"].(string)
 		}},
-		"disbursement, poor": {[2]float64{600, 1400}, func(w *world, r string) string {
+		"disbursement, poor": {[2]float64{600, 1400}, func(w *fixture, r string) string {
 			return w.disburse(disbursement(r, object{"msisdn": "+2250700000001", "operator": "orange", "country": "CI", "currency": "XOF", "amount": 999_999})).body["tx_id"].(string)
 		}},
-		"disbursement, to none": {[2]float64{400, 900}, func(w *world, r string) string {
+		"disbursement, to none": {[2]float64{400, 900}, func(w *fixture, r string) string {
 			return w.disburse(disbursement(r, object{"msisdn": "+250788999999"})).body["tx_id"].(string)
 		}},
-		"disbursement, blocked": {[2]float64{500, 1000}, func(w *world, r string) string {
+		"disbursement, blocked": {[2]float64{500, 1000}, func(w *fixture, r string) string {
 			return w.disburse(disbursement(r, object{"msisdn": "+250788000002"})).body["tx_id"].(string)
 		}},
 	} {
@@ -555,7 +555,7 @@ func TestPayoutLatencies(t *testing.T) {
 			if name == "disbursement" {
 				w.exec("update floats set balance = 100 where currency = 'XOF'")
 			}
-			for i, server := range []*world{w, longest} {
+			for i, server := range []*fixture{w, longest} {
 				made := w.call("GET", "/v1/payments/"+c.make(server, fmt.Sprint(name, i)), nil)
 				if made.body["latencyMs"] != c.latencies[i] {
 					t.Errorf("%s has a latency of %v ms, want %v", made.body["status"], made.body["latencyMs"], c.latencies[i])
@@ -566,7 +566,7 @@ func TestPayoutLatencies(t *testing.T) {
 }
 
 func TestConcurrentRefundsStayWithinTheirParent(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	id := w.paid("p1")
 	statuses := w.atOnce(30, func(i int) response {
@@ -582,7 +582,7 @@ func TestConcurrentRefundsStayWithinTheirParent(t *testing.T) {
 }
 
 func TestConcurrentRefundsOfEverything(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	for name, c := range map[string]struct {
 		body func(i int) any
@@ -604,7 +604,7 @@ func TestConcurrentRefundsOfEverything(t *testing.T) {
 }
 
 // atOnce makes n calls at the same time and counts their answers by status and code.
-func (w *world) atOnce(n int, call func(i int) response) map[string]int {
+func (w *fixture) atOnce(n int, call func(i int) response) map[string]int {
 	w.t.Helper()
 	var wg sync.WaitGroup
 	answers := make([]response, n)

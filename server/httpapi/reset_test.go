@@ -11,7 +11,7 @@ import (
 )
 
 // reset empties the sandbox behind the server's back: it does not look at the configuration by itself in these tests.
-func (w *world) reset(value string) {
+func (w *fixture) reset(value string) {
 	w.t.Helper()
 	w.config.Reset = value
 	if _, err := w.store.ApplySandbox(w.t.Context(), w.config); err != nil {
@@ -46,7 +46,7 @@ func TestNothingOfBeforeAResetIsAnswered(t *testing.T) {
 	}
 	for name, request := range requests {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			quota, rate := int64(2), int32(600)
 			w.config.MonthlyQuota, w.config.RateLimit = &quota, &rate
 			w.sandbox(w.config, key)
@@ -68,7 +68,7 @@ func TestNothingOfBeforeAResetIsAnswered(t *testing.T) {
 
 // A server that has not seen a payment's sandbox being reset finds what another one recorded since.
 func TestWhatWasRecordedAfterAResetIsFoundEverywhere(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}))
 	w.reset("1")
 	directory := store.NewDirectory(w.store)
@@ -90,7 +90,7 @@ func TestWhatWasRecordedAfterAResetIsFoundEverywhere(t *testing.T) {
 }
 
 func TestRetainedSandboxAnswersNobody(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	id, _ := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
 	if err := w.store.RetainSandbox(t.Context(), w.config.UID); err != nil {
 		t.Fatal(err)

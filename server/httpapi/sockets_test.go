@@ -36,7 +36,7 @@ func listen(t *testing.T, handler http.Handler, d httpserver.Deadlines) string {
 }
 
 // serveWithin is serve with other deadlines.
-func (w *world) serveWithin(d httpserver.Deadlines) *world {
+func (w *fixture) serveWithin(d httpserver.Deadlines) *fixture {
 	w.t.Helper()
 	other := *w
 	w.serve(func(o *httpapi.Options) { other.url = listen(w.t, httpapi.New(*o), d) })
@@ -44,7 +44,7 @@ func (w *world) serveWithin(d httpserver.Deadlines) *world {
 }
 
 // exchange sends a request as it is, closes the client's side if told to, and returns the answer.
-func (w *world) exchange(request string, halfClose bool) (*http.Response, string) {
+func (w *fixture) exchange(request string, halfClose bool) (*http.Response, string) {
 	w.t.Helper()
 	conn := w.dial()
 	defer func() { _ = conn.Close() }()
@@ -74,7 +74,7 @@ func (w *world) exchange(request string, halfClose bool) (*http.Response, string
 
 // A request whose body does not come is answered, and its connection is closed.
 func TestBodyThatDoesNotCome(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	hasty := httpserver.Default
 	hasty.Body = 50 * time.Millisecond
 	w = w.serveWithin(hasty)

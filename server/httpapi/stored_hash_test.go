@@ -11,7 +11,7 @@ import (
 
 // TestStoredHashes holds what the database has against the golden hashes, in each form of the path.
 func TestStoredHashes(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	text, err := os.ReadFile("testdata/request_hashes.json")
 	if err != nil {
 		t.Fatal(err)

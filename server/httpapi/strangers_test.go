@@ -55,7 +55,7 @@ var credentials = map[string]string{
 
 // Everything that the server answers is in its router, and everybody gets from each route what the table says, in every form of its path.
 func TestStrangersGetNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.sandbox(w.config, revokedKey)
 	w.sandbox(w.config, key)
 	w.exec("update organizations set webhook_url = 'http://127.0.0.1:1/'")
@@ -114,7 +114,7 @@ func next() int { numbers++; return numbers }
 
 // accessed makes a request with a header Authorization, none if it is empty, and looks at the status. All who are refused are told the
 // same.
-func (w *world) accessed(method, target, authorization, body string, want int) {
+func (w *fixture) accessed(method, target, authorization, body string, want int) {
 	w.t.Helper()
 	r, err := http.NewRequestWithContext(w.t.Context(), method, w.url+target, strings.NewReader(strings.ReplaceAll(body, "{n}", fmt.Sprint(next()))))
 	if err != nil {

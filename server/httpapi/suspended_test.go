@@ -12,7 +12,7 @@ import (
 )
 
 // suspendOther suspends the sandbox team/other, which has the other key.
-func (w *world) suspendOther() {
+func (w *fixture) suspendOther() {
 	w.t.Helper()
 	other := w.config
 	other.UID, other.Name, other.Suspended = "22222222-2222-2222-2222-222222222222", "other", true
@@ -20,20 +20,20 @@ func (w *world) suspendOther() {
 }
 
 // suspend suspends or resumes the sandbox team/checkout.
-func (w *world) suspend(suspended bool) {
+func (w *fixture) suspend(suspended bool) {
 	w.t.Helper()
 	w.config.Suspended = suspended
 	w.sandbox(w.config, key)
 }
 
 // follow makes the server read the configuration: whoever comes with a key that it does not know makes it.
-func (w *world) follow() {
+func (w *fixture) follow() {
 	w.t.Helper()
 	w.call("GET", "/v1/payments", nil, withKey("cauri_sk_test_unknown"))
 }
 
 func TestSuspendedSandboxIsNotServed(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	limit := int32(1)
 	w.config.RateLimit = &limit
 	w.suspend(true)
@@ -68,7 +68,7 @@ func TestSuspendedSandboxIsNotServed(t *testing.T) {
 
 // What was decided before the sandbox was suspended, and not yet recorded, is not recorded any more.
 func TestDecisionsBeforeTheSuspensionAreNotRecorded(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 50_000, func(c *store.TestClientConfig) { c.Behavior = payments.Manual })
 	paid := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
 	waits := w.call("POST", "/v1/payments", payment("r2")).body["id"].(string)

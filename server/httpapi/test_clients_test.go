@@ -19,7 +19,7 @@ const bob = "+250788000002"
 func manual(c *store.TestClientConfig) { c.Behavior = payments.Manual }
 
 // prompt makes a payment that waits for its payer, and returns its id.
-func (w *world) prompt(reference, msisdn string) string {
+func (w *fixture) prompt(reference, msisdn string) string {
 	w.t.Helper()
 	got := w.call("POST", "/v1/payments", payment(reference, object{"msisdn": msisdn}))
 	if got.body["status"] != "PENDING" {
@@ -29,7 +29,7 @@ func (w *world) prompt(reference, msisdn string) string {
 }
 
 func TestTestClients(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 50_000, manual)
 	w.client("bob", bob, 7, func(c *store.TestClientConfig) { c.Blocked = true })
 	w.prompt("r1", alice)
@@ -63,7 +63,7 @@ func TestTestClients(t *testing.T) {
 }
 
 func TestTestClientsThatAreNotThere(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 50_000, manual)
 	id := w.prompt("r1", alice)
 	other := w.prompt("r2", alice)
@@ -107,7 +107,7 @@ func TestTestClientsThatAreNotThere(t *testing.T) {
 }
 
 func TestPayerByHand(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000, manual)
 	w.client("bob", bob, 5000)
 	for i, c := range []struct {
@@ -148,7 +148,7 @@ func TestPayerByHand(t *testing.T) {
 }
 
 func TestExpiredPromptIsClosed(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.config.PendingTimeout = time.Millisecond
 	w.sandbox(w.config, key)
 	w.client("alice", alice, 5000, manual)
@@ -164,7 +164,7 @@ func TestExpiredPromptIsClosed(t *testing.T) {
 
 // The lists take of each parameter just what the document says that they take.
 func TestTestClientParametersAreReadAsDescribed(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	for _, path := range []string{"/v1/test_clients", "/v1/test_clients/{msisdn}/prompts"} {
 		for _, parameter := range theContract(t).operation("GET", path)["parameters"].([]any) {

@@ -11,8 +11,8 @@ import (
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
-// behindProxy is a server of the world whose way to the database the test can break.
-func (w *world) behindProxy(options store.Options) (*storetest.Proxy, *world) {
+// behindProxy is a server of the fixture whose way to the database the test can break.
+func (w *fixture) behindProxy(options store.Options) (*storetest.Proxy, *fixture) {
 	w.t.Helper()
 	proxy, through := storetest.NewProxy(w.t, storetest.WholeStatements(storetest.URLAs(w.t, w.db, storetest.API)))
 	s, err := store.Open(through, options)
@@ -30,7 +30,7 @@ func (w *world) behindProxy(options store.Options) (*storetest.Proxy, *world) {
 // The answer of the database is lost after it has committed. The client is told that nobody knows, and the reference with which it
 // learns what became of its request: repeating it so books nothing twice, also where it had sent none.
 func TestLostAnswerOfTheDatabase(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 50_000)
 	paid := w.call("POST", "/v1/payments", payment("paid", object{"scenario": "success", "operator": "mtn", "country": "RW"}))
 	if paid.status != http.StatusCreated {
@@ -86,7 +86,7 @@ func TestLostAnswerOfTheDatabase(t *testing.T) {
 
 // A database that cannot be reached has recorded nothing, and the answer says so.
 func TestDatabaseThatCannotBeReachedRecordedNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	proxy, server := w.behindProxy(store.Options{Options: postgres.Options{MaxConns: 1}})
 	proxy.Refuse()
 	for _, body := range []object{disbursement("payout", object{"amount": 10}), disbursement("", object{"reference": nil, "amount": 10})} {

@@ -21,7 +21,7 @@ const requestWithin = 3 * time.Second
 
 // applier applies resources one after the other, as somebody with kubectl does, and waits for each until it is ready.
 type applier struct {
-	*world
+	*fixture
 	ready *series // each resource that became so
 }
 
@@ -74,7 +74,7 @@ func (a *applier) apply(ctx context.Context, n int) error {
 }
 
 // insist repeats a request to the Kubernetes API until it is answered.
-func (w *world) insist(ctx context.Context, request func(context.Context) error) error {
+func (w *fixture) insist(ctx context.Context, request func(context.Context) error) error {
 	for {
 		within, cancel := context.WithTimeout(ctx, requestWithin)
 		err := request(within)
@@ -91,7 +91,7 @@ func (w *world) insist(ctx context.Context, request func(context.Context) error)
 // waitFor waits until resources that were applied are ready, and notes each.
 func (a *applier) waitFor(ctx context.Context, begun time.Time, resources ...client.Object) error {
 	for _, obj := range resources {
-		if err := a.world.ready(ctx, obj); err != nil {
+		if err := a.fixture.ready(ctx, obj); err != nil {
 			return err
 		}
 		a.ready.note(begun)
@@ -100,7 +100,7 @@ func (a *applier) waitFor(ctx context.Context, begun time.Time, resources ...cli
 }
 
 // ready waits until resources are ready with their present spec, and reads them.
-func (w *world) ready(ctx context.Context, resources ...client.Object) error {
+func (w *fixture) ready(ctx context.Context, resources ...client.Object) error {
 	for _, obj := range resources {
 		err := system.Until(ctx, wholeWithin, obj.GetName()+" is ready", func(ctx context.Context) error {
 			within, cancel := context.WithTimeout(ctx, requestWithin)

@@ -18,7 +18,7 @@ import (
 
 // audit returns what is wrong while no client waits for anything: by SQL, through the public API, at the receivers, and in the status
 // of the resources. Events may still be due.
-func (w *world) audit(ctx context.Context) (problems []string, err error) {
+func (w *fixture) audit(ctx context.Context) (problems []string, err error) {
 	if problems, err = w.Audit(ctx); err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (w *world) audit(ctx context.Context) (problems []string, err error) {
 }
 
 // auditAll is audit at the end, when nothing is due any more and the whole history is looked at.
-func (w *world) auditAll(ctx context.Context) (problems []string, err error) {
+func (w *fixture) auditAll(ctx context.Context) (problems []string, err error) {
 	for _, s := range w.shops {
 		err := system.Until(ctx, wholeWithin, "everything is delivered", func(ctx context.Context) error {
 			left, err := s.Undelivered(ctx)
@@ -65,7 +65,7 @@ func (w *world) auditAll(ctx context.Context) (problems []string, err error) {
 }
 
 // looksAtEverything makes the next audit read the whole list of payments.
-func (w *world) looksAtEverything() {
+func (w *fixture) looksAtEverything() {
 	for _, s := range w.shops {
 		s.audited, s.since = map[string]bool{}, time.Time{}
 	}
@@ -119,7 +119,7 @@ func (s *shop) auditArrivals(ctx context.Context) ([]string, error) {
 
 // auditStatus waits until the status of the sandbox's resources tells what the database holds and the public API answers. Its error
 // says what does not come together.
-func (w *world) auditStatus(ctx context.Context, s *shop) error {
+func (w *fixture) auditStatus(ctx context.Context, s *shop) error {
 	held, err := s.books(ctx)
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func TestChaos(t *testing.T) {
 	findsWhatIsWrong(t, w)
 
 	// A fault that does harm ends the run, and is named. The clients begin anew with the references that they had: each is a repetition.
-	harm := fault{"rows", "changed", func(ctx context.Context, w *world, _ *rand.Rand) (string, error) {
+	harm := fault{"rows", "changed", func(ctx context.Context, w *fixture, _ *rand.Rand) (string, error) {
 		_, err := w.SQL.Exec(ctx, "update floats set balance = balance + 1")
 		return "", err
 	}}
@@ -48,7 +48,7 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-func findsWhatIsWrong(t *testing.T, w *world) {
+func findsWhatIsWrong(t *testing.T, w *fixture) {
 	shop := w.shops[0]
 	cases := map[string]struct{ corrupt, restore, want string }{
 		"a transaction lost": {
@@ -106,9 +106,9 @@ func findsWhatIsWrong(t *testing.T, w *world) {
 	}
 }
 
-func opened(t *testing.T) *world {
+func opened(t *testing.T) *fixture {
 	t.Helper()
-	w, err := openWorld(t.Context(), t.TempDir(), filepath.Join("..", "..", "config", "crd"))
+	w, err := openFixture(t.Context(), t.TempDir(), filepath.Join("..", "..", "config", "crd"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func opened(t *testing.T) *world {
 	return w
 }
 
-func exec(t *testing.T, w *world, statements string) {
+func exec(t *testing.T, w *fixture, statements string) {
 	t.Helper()
 	if _, err := w.SQL.Exec(t.Context(), statements); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 type fault struct {
 	target string
 	kind   string
-	strike func(ctx context.Context, w *world, draw *rand.Rand) (detail string, err error)
+	strike func(ctx context.Context, w *fixture, draw *rand.Rand) (detail string, err error)
 }
 
 func (f fault) String() string { return f.target + " " + f.kind }
@@ -31,15 +31,15 @@ const (
 // faults are all that can go wrong.
 var faults = []fault{
 	{"api", killed, killAPI},
-	{"api", frozen, freeze(func(w *world, draw *rand.Rand) *system.Process { return w.apis[draw.IntN(len(w.apis))].Process })},
+	{"api", frozen, freeze(func(w *fixture, draw *rand.Rand) *system.Process { return w.apis[draw.IntN(len(w.apis))].Process })},
 	{"api", terminated, signalConnections("pg_terminate_backend", "test_api")},
 	{"api", cancelled, signalConnections("pg_cancel_backend", "test_api")},
 	{"worker", killed, killWorker},
-	{"worker", frozen, freeze(func(w *world, draw *rand.Rand) *system.Process { return w.workers[draw.IntN(len(w.workers))].Process })},
+	{"worker", frozen, freeze(func(w *fixture, draw *rand.Rand) *system.Process { return w.workers[draw.IntN(len(w.workers))].Process })},
 	{"worker", terminated, signalConnections("pg_terminate_backend", "test_worker")},
 	{"worker", cancelled, signalConnections("pg_cancel_backend", "test_worker")},
 	{"controller", killed, killController},
-	{"controller", frozen, freeze(func(w *world, _ *rand.Rand) *system.Process { return w.controller.Process })},
+	{"controller", frozen, freeze(func(w *fixture, _ *rand.Rand) *system.Process { return w.controller.Process })},
 	{"controller", terminated, signalConnections("pg_terminate_backend", "test_controller")},
 	{"controller", cancelled, signalConnections("pg_cancel_backend", "test_controller")},
 	{"Postgres", killed, killBackend},
@@ -48,9 +48,9 @@ var faults = []fault{
 	{"Postgres", terminated, signalConnections("pg_terminate_backend", "test_%")},
 	{"Postgres", cancelled, signalConnections("pg_cancel_backend", "test_%")},
 	{"etcd", killed, killEtcd},
-	{"etcd", frozen, freeze(func(w *world, _ *rand.Rand) *system.Process { return w.cluster.Etcd })},
+	{"etcd", frozen, freeze(func(w *fixture, _ *rand.Rand) *system.Process { return w.cluster.Etcd })},
 	{"API server", killed, killAPIServer},
-	{"API server", frozen, freeze(func(w *world, _ *rand.Rand) *system.Process { return w.cluster.APIServer })},
+	{"API server", frozen, freeze(func(w *fixture, _ *rand.Rand) *system.Process { return w.cluster.APIServer })},
 }
 
 // sequence draws n faults: each once before one comes again.
@@ -63,7 +63,7 @@ func sequence(from []fault, n int, draw *rand.Rand) (drawn []fault) {
 	return drawn[:n]
 }
 
-func killAPI(ctx context.Context, w *world, draw *rand.Rand) (detail string, err error) {
+func killAPI(ctx context.Context, w *fixture, draw *rand.Rand) (detail string, err error) {
 	i := draw.IntN(len(w.apis))
 	name := w.apis[i].Name
 	w.apis[i].Kill()
@@ -71,7 +71,7 @@ func killAPI(ctx context.Context, w *world, draw *rand.Rand) (detail string, err
 	return name, err
 }
 
-func killWorker(ctx context.Context, w *world, draw *rand.Rand) (detail string, err error) {
+func killWorker(ctx context.Context, w *fixture, draw *rand.Rand) (detail string, err error) {
 	i := draw.IntN(len(w.workers))
 	name := w.workers[i].Name
 	w.workers[i].Kill()
@@ -79,24 +79,24 @@ func killWorker(ctx context.Context, w *world, draw *rand.Rand) (detail string, 
 	return name, err
 }
 
-func killController(ctx context.Context, w *world, _ *rand.Rand) (string, error) {
+func killController(ctx context.Context, w *fixture, _ *rand.Rand) (string, error) {
 	w.controller.Kill()
 	return "", w.startController(ctx)
 }
 
-func killEtcd(ctx context.Context, w *world, _ *rand.Rand) (string, error) {
+func killEtcd(ctx context.Context, w *fixture, _ *rand.Rand) (string, error) {
 	w.cluster.Etcd.Kill()
 	return "", w.cluster.StartEtcd(ctx)
 }
 
-func killAPIServer(ctx context.Context, w *world, _ *rand.Rand) (string, error) {
+func killAPIServer(ctx context.Context, w *fixture, _ *rand.Rand) (string, error) {
 	w.cluster.APIServer.Kill()
 	return "", w.cluster.StartAPIServer(ctx)
 }
 
 // freeze stops a process where it is for 2 to 5 s.
-func freeze(choose func(*world, *rand.Rand) *system.Process) func(context.Context, *world, *rand.Rand) (string, error) {
-	return func(ctx context.Context, w *world, draw *rand.Rand) (string, error) {
+func freeze(choose func(*fixture, *rand.Rand) *system.Process) func(context.Context, *fixture, *rand.Rand) (string, error) {
+	return func(ctx context.Context, w *fixture, draw *rand.Rand) (string, error) {
 		p, length := choose(w, draw), drawnPause(draw)
 		if err := p.Pause(); err != nil {
 			return "", err
@@ -111,7 +111,7 @@ func drawnPause(draw *rand.Rand) time.Duration {
 }
 
 // freezePostgres stops all processes of the server for 2 to 5 s.
-func freezePostgres(ctx context.Context, w *world, draw *rand.Rand) (string, error) {
+func freezePostgres(ctx context.Context, w *fixture, draw *rand.Rand) (string, error) {
 	length := drawnPause(draw)
 	resume, err := w.Postgres.Freeze(ctx)
 	if err != nil {
@@ -123,7 +123,7 @@ func freezePostgres(ctx context.Context, w *world, draw *rand.Rand) (string, err
 }
 
 // killBackend kills one process of the server, which ends all others and recovers.
-func killBackend(ctx context.Context, w *world, draw *rand.Rand) (string, error) {
+func killBackend(ctx context.Context, w *fixture, draw *rand.Rand) (string, error) {
 	backends, err := w.Postgres.Backends(ctx)
 	if err != nil {
 		return "", err
@@ -133,7 +133,7 @@ func killBackend(ctx context.Context, w *world, draw *rand.Rand) (string, error)
 	return victim.Kind, victim.Kill()
 }
 
-func restartPostgres(ctx context.Context, w *world, _ *rand.Rand) (string, error) {
+func restartPostgres(ctx context.Context, w *fixture, _ *rand.Rand) (string, error) {
 	if err := w.Postgres.Stop(system.Immediate); err != nil {
 		return "", err
 	}
@@ -143,8 +143,8 @@ func restartPostgres(ctx context.Context, w *world, _ *rand.Rand) (string, error
 }
 
 // signalConnections calls a function of Postgres for all connections of users, 1 to 10 times within a second.
-func signalConnections(function, users string) func(context.Context, *world, *rand.Rand) (string, error) {
-	return func(ctx context.Context, w *world, draw *rand.Rand) (string, error) {
+func signalConnections(function, users string) func(context.Context, *fixture, *rand.Rand) (string, error) {
+	return func(ctx context.Context, w *fixture, draw *rand.Rand) (string, error) {
 		times := 1 + draw.IntN(10)
 		for range times {
 			if _, err := w.SQL.Exec(ctx, "select "+function+"(pid) from pg_stat_activity where usename like $1", users); err != nil {

@@ -102,7 +102,7 @@ func chaos(ctx context.Context, sequence []fault, draw *rand.Rand, crds, logs st
 		return r, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	w, err := openWorld(ctx, folder, crds)
+	w, err := openFixture(ctx, folder, crds)
 	if err != nil {
 		return r, err
 	}
@@ -116,7 +116,7 @@ func chaos(ctx context.Context, sequence []fault, draw *rand.Rand, crds, logs st
 }
 
 // strike strikes the system with faults, one a round. It ends after the round in which something is wrong.
-func (w *world) strike(ctx context.Context, sequence []fault, draw *rand.Rand, progress io.Writer) (r result, err error) {
+func (w *fixture) strike(ctx context.Context, sequence []fault, draw *rand.Rand, progress io.Writer) (r result, err error) {
 	l := w.begin(ctx)
 	for i, f := range sequence {
 		o, err := l.round(ctx, f, draw)

@@ -15,7 +15,7 @@ const enough = 3
 
 // load is what clients do all the time but while an audit looks.
 type load struct {
-	*world
+	*fixture
 	quiet sync.RWMutex // held for reading by whoever is in the middle of something, for writing by an audit
 	stop  context.CancelFunc
 	group sync.WaitGroup
@@ -25,9 +25,9 @@ type load struct {
 }
 
 // begin lets all clients work.
-func (w *world) begin(ctx context.Context) *load {
+func (w *fixture) begin(ctx context.Context) *load {
 	ctx, stop := context.WithCancel(ctx)
-	l := &load{world: w, stop: stop}
+	l := &load{fixture: w, stop: stop}
 	for _, s := range w.shops {
 		for _, shopper := range s.shoppers {
 			l.repeat(ctx, shopper.Shop)
@@ -88,7 +88,7 @@ func (l *load) wrong() []string {
 type outages struct{ Answers, Settlement, Delivery, Ready outage }
 
 // outages are the worst of all sandboxes.
-func (w *world) outages(from, to time.Time) (found outages) {
+func (w *fixture) outages(from, to time.Time) (found outages) {
 	for _, s := range w.shops {
 		found.Answers = worst(found.Answers, s.answers.outage(from, to))
 		found.Settlement = worst(found.Settlement, s.settlements.outage(from, to))
@@ -123,7 +123,7 @@ func (l *load) round(ctx context.Context, f fault, draw *rand.Rand) (o outcome, 
 	}
 	l.struck = time.Now()
 	o.Before = l.outages(begun, l.struck)
-	if o.Detail, err = f.strike(ctx, l.world, draw); err != nil {
+	if o.Detail, err = f.strike(ctx, l.fixture, draw); err != nil {
 		return o, fmt.Errorf("%s: %w", f, err)
 	}
 	if err := l.running(ctx); err != nil {
@@ -164,7 +164,7 @@ func (l *load) works(ctx context.Context, from time.Time) error {
 }
 
 // series are all that is noted, by what it is.
-func (w *world) series() map[string]*series {
+func (w *fixture) series() map[string]*series {
 	all := map[string]*series{"resources that became ready": w.applier.ready}
 	for _, s := range w.shops {
 		name := s.resource.Name
@@ -174,7 +174,7 @@ func (w *world) series() map[string]*series {
 }
 
 // forget drops what was noted: it counts for one round.
-func (w *world) forget() {
+func (w *fixture) forget() {
 	for _, s := range w.series() {
 		s.forget()
 	}

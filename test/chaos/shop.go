@@ -70,7 +70,7 @@ type shop struct {
 // answered is what clients were answered that is no result.
 type answered struct{ Nothing, Unavailable, Internal int }
 
-func (w *world) openShop(ctx context.Context, t trade) (s *shop, err error) {
+func (w *fixture) openShop(ctx context.Context, t trade) (s *shop, err error) {
 	s = &shop{sql: w.SQL, answers: new(series), settlements: new(series), deliveries: new(series), audited: map[string]bool{}, since: time.Now().Add(-time.Hour)}
 	s.receiver, err = system.NewReceiver(func(rw http.ResponseWriter, r *http.Request, a system.Arrival, closed <-chan struct{}) {
 		s.deliveries.note(a.CompletedAt)
@@ -92,7 +92,7 @@ func (w *world) openShop(ctx context.Context, t trade) (s *shop, err error) {
 }
 
 // applyShop makes the resources, and takes the key and the secret out of the Secret that the controller makes.
-func (w *world) applyShop(ctx context.Context, s *shop, name string) error {
+func (w *fixture) applyShop(ctx context.Context, s *shop, name string) error {
 	s.resource = newSandbox(name)
 	s.resource.Spec.Webhook = &v1alpha1.Webhook{URL: s.receiver.URL, RetryPolicy: &v1alpha1.RetryPolicy{
 		MaxRetries: new(int32(20)), InitialDelay: "1s", Factor: new(int32(1)), MaxDelay: "1s",

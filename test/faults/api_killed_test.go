@@ -15,7 +15,7 @@ import (
 )
 
 // shopping lets shoppers shop until stop is called, which returns what they were told.
-func (w *world) shopping(m *system.Merchant, shoppers int) (progress *atomic.Int64, stop func() map[string]system.Transaction) {
+func (w *fixture) shopping(m *system.Merchant, shoppers int) (progress *atomic.Int64, stop func() map[string]system.Transaction) {
 	w.t.Helper()
 	progress = new(atomic.Int64)
 	stopped := make(chan struct{})
@@ -53,7 +53,7 @@ func (w *world) shopping(m *system.Merchant, shoppers int) (progress *atomic.Int
 }
 
 // progresses waits until shoppers have got on by n purchases.
-func (w *world) progresses(progress *atomic.Int64, n int64) {
+func (w *fixture) progresses(progress *atomic.Int64, n int64) {
 	w.t.Helper()
 	from := progress.Load()
 	w.until(time.Minute, fmt.Sprintf("%d more purchases", n), func(context.Context) error {
@@ -65,7 +65,7 @@ func (w *world) progresses(progress *atomic.Int64, n int64) {
 }
 
 // booked checks that the database has each transaction that clients were told of, as they were told, and no other.
-func (w *world) booked(m *system.Merchant, told map[string]system.Transaction) {
+func (w *fixture) booked(m *system.Merchant, told map[string]system.Transaction) {
 	w.t.Helper()
 	problems, err := m.AuditTold(w.t.Context(), told)
 	w.must(err)
@@ -74,7 +74,7 @@ func (w *world) booked(m *system.Merchant, told map[string]system.Transaction) {
 
 func TestAPIKilledDuringPayments(t *testing.T) {
 	const rounds = 5
-	w := newWorld(t)
+	w := newFixture(t)
 	api := w.api("api")
 	w.worker("worker")
 	m := w.merchant("paying", api, system.Acknowledge)

@@ -13,7 +13,7 @@ import (
 
 // The audit is what all other tests trust: each of its rules finds what breaks it.
 func TestTheAuditFindsWhatIsWrong(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	m := w.merchant("audited", w.api("api"), system.Acknowledge)
 	w.worker("worker")
 	payer, err := m.AddPayer(t.Context(), 1, payments.Approve, 1000)
@@ -59,7 +59,7 @@ func TestTheAuditFindsWhatIsWrong(t *testing.T) {
 }
 
 func TestTheAuditFindsWhatDidNotArrive(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	m := w.merchant("audited", w.api("api"), system.Acknowledge)
 	other := w.merchant("other", w.api("api-2"), system.Acknowledge)
 	w.worker("worker")

@@ -20,7 +20,7 @@ func TestWorkerWithAWrongClock(t *testing.T) {
 
 func wrongClock(t *testing.T, offset time.Duration) {
 	const count, firstDelay = 30, 3 * time.Second
-	w := newWorld(t)
+	w := newFixture(t)
 	api := w.api("api")
 	w.worker("right")
 	w.worker("wrong", "--test-clock-offset="+offset.String())

@@ -29,7 +29,7 @@ func TestDiskFull(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	w := openWorld(t, postgres)
+	w := openFixture(t, postgres)
 	api, worker := w.api("api"), w.worker("worker")
 	var seen patience
 	m, c := w.merchant("enduring", api, system.Acknowledge), w.crowd(api, &seen)

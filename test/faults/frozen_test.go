@@ -16,7 +16,7 @@ import (
 // at worst, and lets them go on later as if nothing had been.
 func TestWorkerFrozenInATransaction(t *testing.T) {
 	const backlog = 4000
-	w := newWorld(t)
+	w := newFixture(t)
 	api := w.api("api")
 	m := w.merchant("hot", api, system.Acknowledge)
 	payer, err := m.AddPayer(t.Context(), 1, payments.Approve, 1_000_000_000)
@@ -56,7 +56,7 @@ func TestWorkerFrozenInATransaction(t *testing.T) {
 
 // freezeInTransaction freezes a worker between two statements of a settlement, which takes some tries, and returns how many
 // backlogs it made for that.
-func (w *world) freezeInTransaction(worker *system.Worker, m *system.Merchant, backlog int) (rounds int) {
+func (w *fixture) freezeInTransaction(worker *system.Worker, m *system.Merchant, backlog int) (rounds int) {
 	w.t.Helper()
 	w.until(time.Minute, "the worker is frozen in a transaction", func(ctx context.Context) error {
 		if pending, err := m.Pending(ctx); err != nil || pending == 0 {

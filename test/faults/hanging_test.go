@@ -68,7 +68,7 @@ type crowd struct {
 	answered map[string]system.Answer // by reference
 }
 
-func (w *world) crowd(api *system.API, seen *patience) *crowd {
+func (w *fixture) crowd(api *system.API, seen *patience) *crowd {
 	w.t.Helper()
 	c := &crowd{Merchant: w.merchant("crowd", api, system.Acknowledge), answered: map[string]system.Answer{}}
 	c.stranger = c.Client.WithKey("cauri_sk_test_of_nobody")
@@ -78,7 +78,7 @@ func (w *world) crowd(api *system.API, seen *patience) *crowd {
 }
 
 // rush has requests of all kinds come at once, and waits until all are answered.
-func (w *world) rush(c *crowd) {
+func (w *fixture) rush(c *crowd) {
 	w.t.Helper()
 	const each = 150
 	calls := []func(ctx context.Context, n int) error{
@@ -114,7 +114,7 @@ func (w *world) rush(c *crowd) {
 }
 
 // toldTheTruth compares what clients of the crowd were told with what is recorded.
-func (w *world) toldTheTruth(c *crowd) {
+func (w *fixture) toldTheTruth(c *crowd) {
 	w.t.Helper()
 	uncertain := 0
 	for reference, answer := range c.answered {
@@ -137,7 +137,7 @@ func (w *world) toldTheTruth(c *crowd) {
 
 var goroutines = regexp.MustCompile(`(?m)^go_goroutines (\d+)$`)
 
-func (w *world) goroutines(api *system.API) int {
+func (w *fixture) goroutines(api *system.API) int {
 	w.t.Helper()
 	metrics, err := api.Metrics(w.t.Context())
 	w.must(err)
@@ -152,7 +152,7 @@ func (w *world) goroutines(api *system.API) int {
 
 // hangs checks what clients see while the database hangs, and that everything goes on by itself afterwards, with nothing lost or
 // doubled.
-func (w *world) hangs(api *system.API, workers []*system.Worker, freeze, thaw func() error) {
+func (w *fixture) hangs(api *system.API, workers []*system.Worker, freeze, thaw func() error) {
 	w.t.Helper()
 	var seen patience
 	m, c := w.merchant("enduring", api, system.Acknowledge), w.crowd(api, &seen)
@@ -196,7 +196,7 @@ func (w *world) hangs(api *system.API, workers []*system.Worker, freeze, thaw fu
 }
 
 // mostGoroutines is how many goroutines the api had at most while something was done.
-func (w *world) mostGoroutines(api *system.API, while func()) (most int) {
+func (w *fixture) mostGoroutines(api *system.API, while func()) (most int) {
 	w.t.Helper()
 	ctx, done := context.WithCancel(w.t.Context())
 	var watching sync.WaitGroup
@@ -213,7 +213,7 @@ func (w *world) mostGoroutines(api *system.API, while func()) (most int) {
 
 // A machine that hangs accepts connections and packets, and its Postgres says nothing.
 func TestPostgresHangs(t *testing.T) {
-	w := newWorldWithPostgres(t)
+	w := newFixtureWithPostgres(t)
 	api, worker := w.api("api"), w.worker("worker")
 	t.Cleanup(func() { _ = w.Postgres.Resume() })
 	w.hangs(api, []*system.Worker{worker}, w.Postgres.Pause, w.Postgres.Resume)
@@ -221,7 +221,7 @@ func TestPostgresHangs(t *testing.T) {
 
 // A network that loses every packet tells nobody: connections stay as they are, and new ones are made and not answered.
 func TestPacketsAreSwallowed(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	proxy, through := storetest.NewProxy(t, w.DatabaseURL("api"))
 	behind, throughToo := storetest.NewProxy(t, w.DatabaseURL("worker"))
 	api, worker := w.api("api", "--database-url="+through), w.worker("worker", "--database-url="+throughToo)
@@ -233,7 +233,7 @@ func TestPacketsAreSwallowed(t *testing.T) {
 // One process of Postgres hangs in the middle of a database transaction, with the locks of a sandbox's money. Who needs these is
 // answered in time, by 503 at worst; other sandboxes are served and settled as before; and all goes on when it does.
 func TestOneBackendHangs(t *testing.T) {
-	w := newWorldWithPostgres(t)
+	w := newFixtureWithPostgres(t)
 	api := w.api("api")
 	worker := w.worker("worker")
 	var seen, beside patience
@@ -284,7 +284,7 @@ func TestOneBackendHangs(t *testing.T) {
 }
 
 // shown is a payment as its merchant is shown it.
-func (w *world) shown(m *system.Merchant, id string) (t system.Transaction) {
+func (w *fixture) shown(m *system.Merchant, id string) (t system.Transaction) {
 	w.t.Helper()
 	answer, err := m.Client.InsistOnGet(w.t.Context(), "/payments/"+id)
 	w.must(err)
@@ -294,7 +294,7 @@ func (w *world) shown(m *system.Merchant, id string) (t system.Transaction) {
 
 // hangWithLocksOf freezes a process of Postgres in a database transaction that has locked a merchant's float and SIMs, and returns
 // what ends that.
-func (w *world) hangWithLocksOf(m *system.Merchant) (resume func() error) {
+func (w *fixture) hangWithLocksOf(m *system.Merchant) (resume func() error) {
 	w.t.Helper()
 	tx, err := w.SQL.Begin(w.t.Context())
 	w.must(err)

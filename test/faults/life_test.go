@@ -21,7 +21,7 @@ type rush struct {
 }
 
 // begin pays again and again, by several clients, until the context ends; the function that it returns waits for that.
-func (r *rush) begin(ctx context.Context, w *world, m *system.Merchant, msisdn string) (wait func()) {
+func (r *rush) begin(ctx context.Context, w *fixture, m *system.Merchant, msisdn string) (wait func()) {
 	var group sync.WaitGroup
 	for client := range 4 {
 		group.Go(func() {
@@ -50,7 +50,7 @@ func (r *rush) begin(ctx context.Context, w *world, m *system.Merchant, msisdn s
 	return group.Wait
 }
 
-func (w *world) rushed(n int64, count *atomic.Int64, what string) {
+func (w *fixture) rushed(n int64, count *atomic.Int64, what string) {
 	w.t.Helper()
 	from := count.Load()
 	w.until(time.Minute, fmt.Sprintf("%d more requests are %s", n, what), func(context.Context) error {
@@ -62,7 +62,7 @@ func (w *world) rushed(n int64, count *atomic.Int64, what string) {
 }
 
 func TestSuspendedUnderLoad(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	api := w.api("api")
 	w.worker("worker-0")
 	w.worker("worker-1")
@@ -96,7 +96,7 @@ func TestSuspendedUnderLoad(t *testing.T) {
 
 func TestResetUnderLoad(t *testing.T) {
 	const resets = 3
-	w := newWorld(t)
+	w := newFixture(t)
 	api := w.api("api")
 	w.worker("worker-0")
 	w.worker("worker-1")
@@ -142,7 +142,7 @@ func TestResetUnderLoad(t *testing.T) {
 
 // purged checks that a worker removes all rows of tenants that a reset replaced. It does so when nobody can still be writing for
 // them, which is minutes later: here their retirement is put back, and a worker that starts does not wait for its next pass.
-func (w *world) purged(former []int64) {
+func (w *fixture) purged(former []int64) {
 	w.t.Helper()
 	_, err := w.SQL.Exec(w.t.Context(), "update retired_tenants set retired_at = retired_at - interval '1 hour' where tenant = any($1)", former)
 	w.must(err)

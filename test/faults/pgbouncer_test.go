@@ -21,8 +21,8 @@ import (
 // that they have to share.
 const pooled = 3
 
-// newWorldWithPgBouncer opens an installation whose migrations, configuration, api and workers all go through a pooler.
-func newWorldWithPgBouncer(t *testing.T) *world {
+// newFixtureWithPgBouncer opens an installation whose migrations, configuration, api and workers all go through a pooler.
+func newFixtureWithPgBouncer(t *testing.T) *fixture {
 	t.Helper()
 	t.Parallel()
 	postgres := sharedPostgres(t)
@@ -47,7 +47,7 @@ func newWorldWithPgBouncer(t *testing.T) *world {
 
 // Everything that Cauri does goes through Debian's PgBouncer in transaction mode, without a setting that says so.
 func TestThroughPgBouncer(t *testing.T) {
-	w := newWorldWithPgBouncer(t)
+	w := newFixtureWithPgBouncer(t)
 	first, second := w.api("api-0"), w.api("api-1")
 	w.worker("worker-0")
 	w.worker("worker-1")
@@ -82,7 +82,7 @@ func TestThroughPgBouncer(t *testing.T) {
 }
 
 // shared checks that the pooler does what it is there for: processes have no more connections to Postgres than it makes.
-func (w *world) shared(processes ...string) {
+func (w *fixture) shared(processes ...string) {
 	w.t.Helper()
 	for _, process := range processes {
 		count, err := w.Count(w.t.Context(), "select count(*) from pg_stat_activity where datname = current_database() and usename = 'test_' || $1", process)
@@ -94,7 +94,7 @@ func (w *world) shared(processes ...string) {
 }
 
 // keyRevoked replaces a merchant's key and checks that the old one dies within a second at every api.
-func (w *world) keyRevoked(m *system.Merchant, apis ...*system.API) {
+func (w *fixture) keyRevoked(m *system.Merchant, apis ...*system.API) {
 	w.t.Helper()
 	var clients []*system.Client
 	for _, api := range apis {
@@ -125,7 +125,7 @@ func (w *world) keyRevoked(m *system.Merchant, apis ...*system.API) {
 }
 
 // nothingLeftBehind looks at the connections that the api's statements ran on: none may still be somebody's.
-func (w *world) nothingLeftBehind() {
+func (w *fixture) nothingLeftBehind() {
 	w.t.Helper()
 	var group sync.WaitGroup
 	ready := make(chan struct{})

@@ -56,7 +56,7 @@ func (o *watch) take() (unavailable int, slowest time.Duration, wrong []string) 
 }
 
 func TestPostgresStoppedUnderLoad(t *testing.T) {
-	w := newWorldWithPostgres(t)
+	w := newFixtureWithPostgres(t)
 	api := w.api("api")
 	workers := []*system.Worker{w.worker("worker-0"), w.worker("worker-1")}
 	m := w.merchant("enduring", api, system.Acknowledge)
@@ -99,7 +99,7 @@ func TestPostgresStoppedUnderLoad(t *testing.T) {
 }
 
 // refuses checks that all processes say that they can do nothing, and that they live.
-func (w *world) refuses(api *system.API, workers []*system.Worker) {
+func (w *fixture) refuses(api *system.API, workers []*system.Worker) {
 	w.t.Helper()
 	is := func(url string, status int) {
 		w.t.Helper()

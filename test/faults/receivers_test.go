@@ -37,7 +37,7 @@ func TestReceiversThatMisbehave(t *testing.T) {
 		steady  = 12 * time.Second // longer than an attempt may take
 		every   = 100 * time.Millisecond
 	)
-	w := newWorld(t)
+	w := newFixture(t)
 	api := w.api("api")
 	healthy := w.merchant("healthy", api, system.Acknowledge)
 	retrySoon := func(c *store.SandboxConfig) {
@@ -72,7 +72,7 @@ func TestReceiversThatMisbehave(t *testing.T) {
 
 // arrivedSoon checks that a sandbox's events waited for nobody else. An attempt at an endpoint that hangs takes 10 s, so that waiting for
 // one would show in most of them, whatever the machine is busy with. The row `fair` of the bench says how long they take.
-func (w *world) arrivedSoon(m *system.Merchant, events int) {
+func (w *fixture) arrivedSoon(m *system.Merchant, events int) {
 	w.t.Helper()
 	w.arrived(m, events)
 	delays, err := m.Delays(w.t.Context(), m.Receiver)
@@ -91,7 +91,7 @@ func (w *world) arrivedSoon(m *system.Merchant, events int) {
 
 // judged checks what became of the events at a receiver that makes trouble: those that it takes are delivered, the others wait
 // for another attempt, and the sender has written down why.
-func (w *world) judged(m *system.Merchant, trouble trouble) {
+func (w *fixture) judged(m *system.Merchant, trouble trouble) {
 	w.t.Helper()
 	delivered, err := w.Count(w.t.Context(), "select count(*) from events where tenant = $1 and state = 'delivered'", m.Tenant)
 	w.must(err)
@@ -107,7 +107,7 @@ func (w *world) judged(m *system.Merchant, trouble trouble) {
 }
 
 // keptLittle checks that no more than the beginning of an answer is kept.
-func (w *world) keptLittle() {
+func (w *fixture) keptLittle() {
 	w.t.Helper()
 	longest, err := w.Count(w.t.Context(), "select coalesce(max(length(response_body)), 0) from delivery_attempts")
 	w.must(err)

@@ -19,7 +19,7 @@ import (
 
 // replicated is an installation whose apis read lists from a streaming replica.
 type replicated struct {
-	*world
+	*fixture
 	replica *system.Postgres
 	apis    []*system.API
 	m       *system.Merchant
@@ -28,7 +28,7 @@ type replicated struct {
 
 func newReplicated(t *testing.T) *replicated {
 	t.Helper()
-	w := &replicated{world: newWorldWithPostgres(t)}
+	w := &replicated{fixture: newFixtureWithPostgres(t)}
 	var err error
 	w.replica, err = w.Postgres.StartReplica(t.Context())
 	w.must(err)

@@ -21,7 +21,7 @@ const (
 
 func TestTerminatedUnderLoad(t *testing.T) {
 	const backlog, events = 1000, 500
-	w := newWorld(t)
+	w := newFixture(t)
 	api, worker := w.api("api"), w.worker("worker")
 	// Each attempt takes a while, so that some are on their way at every moment.
 	m := w.merchant("stopping", api, system.AcknowledgeAfter(200*time.Millisecond), func(c *store.SandboxConfig) { c.LatencyPercent = 100 })
@@ -77,7 +77,7 @@ type late struct {
 }
 
 // holdAnswers makes payments whose answers are held, and returns when all are booked.
-func (w *world) holdAnswers(m *system.Merchant) <-chan late {
+func (w *fixture) holdAnswers(m *system.Merchant) <-chan late {
 	w.t.Helper()
 	answers := make(chan late, held)
 	for n := range held {

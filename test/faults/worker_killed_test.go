@@ -13,7 +13,7 @@ import (
 
 func TestWorkerKilledDuringSettlement(t *testing.T) {
 	const rounds, backlog = 4, 2000
-	w := newWorld(t)
+	w := newFixture(t)
 	m := w.merchant("settling", w.api("api"), system.Acknowledge)
 	payer, err := m.AddPayer(t.Context(), 1, payments.Approve, 1_000_000_000)
 	w.must(err)
@@ -46,7 +46,7 @@ func TestWorkerKilledDuringSettlement(t *testing.T) {
 // frozenDuringSettlement gives workers payments to settle and stops them, wherever each of them is, at a random moment before all
 // are settled. It returns how many payments it made. On a busy machine the workers may be done before they are stopped, and get
 // more.
-func (w *world) frozenDuringSettlement(m *system.Merchant, workers []*system.Worker, backlog int) (made int64) {
+func (w *fixture) frozenDuringSettlement(m *system.Merchant, workers []*system.Worker, backlog int) (made int64) {
 	w.t.Helper()
 	const attempts = 10
 	for range attempts {
@@ -73,7 +73,7 @@ func (w *world) frozenDuringSettlement(m *system.Merchant, workers []*system.Wor
 
 func TestWorkerKilledDuringDelivery(t *testing.T) {
 	const backlog = 600
-	w := newWorld(t)
+	w := newFixture(t)
 	m := w.merchant("delivering", w.api("api"), system.AcknowledgeAfter(300*time.Millisecond))
 	w.pay(m, system.NewPayment("model", system.Unregistered, "cancelled"))
 	w.must(m.EventBacklog(t.Context(), "model", backlog))

@@ -18,17 +18,17 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// world is a server of all operators, at a time that stands still.
-type world struct {
+// fixture is a server of all operators, at a time that stands still.
+type fixture struct {
 	*operatorstest.Operators
 	t     *testing.T
 	url   string
 	clock time.Time
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	w := &world{t: t, clock: time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)}
+	w := &fixture{t: t, clock: time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)}
 	w.Operators = &operatorstest.Operators{Now: func() time.Time { return w.clock }, Answer: time.Second}
 	server := httptest.NewServer(w.Operators)
 	t.Cleanup(server.Close)
@@ -36,7 +36,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) do(operator payments.Operator, c call) (int, string) {
+func (w *fixture) do(operator payments.Operator, c call) (int, string) {
 	w.t.Helper()
 	r, err := http.NewRequestWithContext(w.t.Context(), c.method, operatorstest.BaseURL(w.url+"/", operator)+c.path, strings.NewReader(c.body))
 	if err != nil {
@@ -70,7 +70,7 @@ func in(want string, what ...string) string {
 }
 
 // answers makes a call with a token and compares its answer.
-func (w *world) answers(d dialect, c call, token, what, want string, id ...string) {
+func (w *fixture) answers(d dialect, c call, token, what, want string, id ...string) {
 	w.t.Helper()
 	code, body := w.do(d.operator, c.with("Authorization", "Bearer "+token))
 	if i := strings.Index(body, `"timestamp":"`); i >= 0 {
@@ -82,7 +82,7 @@ func (w *world) answers(d dialect, c call, token, what, want string, id ...strin
 }
 
 // token gets a token.
-func (w *world) token(d dialect, id, secret string) string {
+func (w *fixture) token(d dialect, id, secret string) string {
 	w.t.Helper()
 	code, body := w.do(d.operator, d.token(id, secret))
 	var said struct {
@@ -97,7 +97,7 @@ func (w *world) token(d dialect, id, secret string) string {
 
 func TestTokens(t *testing.T) {
 	forEach(t, func(t *testing.T, d dialect) {
-		w := newWorld(t)
+		w := newFixture(t)
 		missing, invalid := in(d.badToken, "missing"), in(d.badToken, "invalid or has expired")
 		for _, c := range []call{d.pay, d.find} {
 			for what, header := range map[string]string{
@@ -129,7 +129,7 @@ func TestTokensLiveAsLongAsTheOperatorSays(t *testing.T) {
 		payments.Moov:   `{"expiresIn":600,"responseCode":"0","responseMessage":"Success","token":"*"}`,
 	} {
 		t.Run(string(operator), func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			for _, d := range dialects {
 				if d.operator != operator {
 					continue
@@ -148,7 +148,7 @@ func TestTokensLiveAsLongAsTheOperatorSays(t *testing.T) {
 
 func TestBadRequests(t *testing.T) {
 	forEach(t, func(t *testing.T, d dialect) {
-		w := newWorld(t)
+		w := newFixture(t)
 		token := w.token(d, "a", "b")
 		replace := func(old, replacement string) call {
 			c := d.pay
@@ -198,7 +198,7 @@ func TestBadRequests(t *testing.T) {
 
 // References may hold anything; none leads to another payment or out of the operator's paths.
 func TestReferencesOfAnyForm(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	d := dialects[3]
 	token := w.token(d, "a", "b")
 	for _, c := range []struct{ reference, escaped string }{
@@ -221,7 +221,7 @@ func TestReferencesOfAnyForm(t *testing.T) {
 
 func TestRequestsForOnePaymentAtOnce(t *testing.T) {
 	forEach(t, func(t *testing.T, d dialect) {
-		w := newWorld(t)
+		w := newFixture(t)
 		token := w.token(d, "a", "b")
 		var mu sync.Mutex
 		codes := map[int]int{}
@@ -245,7 +245,7 @@ func TestRequestsForOnePaymentAtOnce(t *testing.T) {
 // A payment is made once, is pending until its payer answers, and is known by its reference alone.
 func TestPayment(t *testing.T) {
 	forEach(t, func(t *testing.T, d dialect) {
-		w := newWorld(t)
+		w := newFixture(t)
 		token := w.token(d, "anybody", "anything")
 		w.answers(d, d.find, token, "before it is made", d.unknown)
 		code, body := w.do(d.operator, d.pay.with("Authorization", "Bearer "+token))
@@ -279,7 +279,7 @@ func TestPayment(t *testing.T) {
 
 func TestCredentials(t *testing.T) {
 	forEach(t, func(t *testing.T, d dialect) {
-		w := newWorld(t)
+		w := newFixture(t)
 		refused := func(c call) {
 			t.Helper()
 			code, body := w.do(d.operator, c)

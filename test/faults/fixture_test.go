@@ -64,21 +64,21 @@ func sharedPostgres(t *testing.T) *system.Postgres {
 	return shared.postgres
 }
 
-// world is an installation of one test.
-type world struct {
+// fixture is an installation of one test.
+type fixture struct {
 	*system.System
 	t *testing.T
 }
 
-// newWorld opens an installation on a database of its own.
-func newWorld(t *testing.T) *world {
+// newFixture opens an installation on a database of its own.
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	t.Parallel()
-	return openWorld(t, sharedPostgres(t))
+	return openFixture(t, sharedPostgres(t))
 }
 
-// newWorldWithPostgres opens one on a Postgres of its own, which the test may stop.
-func newWorldWithPostgres(t *testing.T) *world {
+// newFixtureWithPostgres opens one on a Postgres of its own, which the test may stop.
+func newFixtureWithPostgres(t *testing.T) *fixture {
 	t.Helper()
 	t.Parallel()
 	postgres, err := system.StartPostgres(t.Context())
@@ -90,10 +90,10 @@ func newWorldWithPostgres(t *testing.T) *world {
 			t.Error(err)
 		}
 	})
-	return openWorld(t, postgres)
+	return openFixture(t, postgres)
 }
 
-func openWorld(t *testing.T, postgres *system.Postgres) *world {
+func openFixture(t *testing.T, postgres *system.Postgres) *fixture {
 	t.Helper()
 	s, err := system.Open(t.Context(), postgres, binary)
 	if err != nil {
@@ -102,8 +102,8 @@ func openWorld(t *testing.T, postgres *system.Postgres) *world {
 	return closing(t, s)
 }
 
-// closing is the world of an installation, which is closed when the test ends.
-func closing(t *testing.T, s *system.System) *world {
+// closing is the fixture of an installation, which is closed when the test ends.
+func closing(t *testing.T, s *system.System) *fixture {
 	t.Helper()
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -113,24 +113,24 @@ func closing(t *testing.T, s *system.System) *world {
 			t.Error(err)
 		}
 	})
-	return &world{System: s, t: t}
+	return &fixture{System: s, t: t}
 }
 
-func (w *world) must(err error) {
+func (w *fixture) must(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *world) api(name string, flags ...string) *system.API {
+func (w *fixture) api(name string, flags ...string) *system.API {
 	w.t.Helper()
 	api, err := w.StartAPI(w.t.Context(), name, flags...)
 	w.must(err)
 	return api
 }
 
-func (w *world) worker(name string, flags ...string) *system.Worker {
+func (w *fixture) worker(name string, flags ...string) *system.Worker {
 	w.t.Helper()
 	worker, err := w.StartWorker(w.t.Context(), name, flags...)
 	w.must(err)
@@ -138,7 +138,7 @@ func (w *world) worker(name string, flags ...string) *system.Worker {
 }
 
 // merchant makes a sandbox whose endpoint behaves in a way, and a client of it at an api.
-func (w *world) merchant(name string, api *system.API, behave system.Behavior, change ...func(*store.SandboxConfig)) *system.Merchant {
+func (w *fixture) merchant(name string, api *system.API, behave system.Behavior, change ...func(*store.SandboxConfig)) *system.Merchant {
 	w.t.Helper()
 	m, err := w.AddMerchant(w.t.Context(), name, api, behave, change...)
 	w.must(err)
@@ -146,7 +146,7 @@ func (w *world) merchant(name string, api *system.API, behave system.Behavior, c
 }
 
 // pay makes a payment, however long it takes.
-func (w *world) pay(m *system.Merchant, p system.Payment) system.Answer {
+func (w *fixture) pay(m *system.Merchant, p system.Payment) system.Answer {
 	w.t.Helper()
 	answer, err := m.Client.Insist(w.t.Context(), "/payments", p)
 	w.must(err)
@@ -154,13 +154,13 @@ func (w *world) pay(m *system.Merchant, p system.Payment) system.Answer {
 }
 
 // until waits for a condition.
-func (w *world) until(within time.Duration, what string, condition func(context.Context) error) {
+func (w *fixture) until(within time.Duration, what string, condition func(context.Context) error) {
 	w.t.Helper()
 	w.must(system.Until(w.t.Context(), within, what, condition))
 }
 
 // reaches waits until a query counts n.
-func (w *world) reaches(n int64, what, query string, args ...any) {
+func (w *fixture) reaches(n int64, what, query string, args ...any) {
 	w.t.Helper()
 	w.until(time.Minute, fmt.Sprintf("%d %s", n, what), func(ctx context.Context) error {
 		count, err := w.Count(ctx, query, args...)
@@ -172,7 +172,7 @@ func (w *world) reaches(n int64, what, query string, args ...any) {
 }
 
 // arrived waits until n events of a merchant have arrived.
-func (w *world) arrived(m *system.Merchant, n int) {
+func (w *fixture) arrived(m *system.Merchant, n int) {
 	w.t.Helper()
 	w.until(time.Minute, fmt.Sprintf("%d events of %s arrive", n, m.Config.Name), func(context.Context) error {
 		if arrived := m.Receiver.Events(); arrived < n {
@@ -186,7 +186,7 @@ func (w *world) arrived(m *system.Merchant, n int) {
 const stall = 2 * time.Minute
 
 // drained waits until all merchants have all their outcomes and events, and checks them.
-func (w *world) drained(merchants ...*system.Merchant) {
+func (w *fixture) drained(merchants ...*system.Merchant) {
 	w.t.Helper()
 	var sandboxes []*system.Sandbox
 	for _, m := range merchants {
@@ -202,14 +202,14 @@ func (w *world) drained(merchants ...*system.Merchant) {
 }
 
 // audited checks what has to hold at every moment.
-func (w *world) audited() {
+func (w *fixture) audited() {
 	w.t.Helper()
 	problems, err := w.Audit(w.t.Context())
 	w.must(err)
 	w.report(problems)
 }
 
-func (w *world) report(problems []string) {
+func (w *fixture) report(problems []string) {
 	w.t.Helper()
 	for _, problem := range problems[:min(len(problems), 10)] {
 		w.t.Error(problem)

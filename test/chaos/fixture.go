@@ -16,9 +16,9 @@ import (
 // wholeWithin guards against hanging: the whole system is back long before, also on a busy machine.
 const wholeWithin = 3 * time.Minute
 
-// world is the whole system: Postgres, two replicas of api and worker, and the controller with a Kubernetes API of its own. All sandboxes
+// fixture is the whole system: Postgres, two replicas of api and worker, and the controller with a Kubernetes API of its own. All sandboxes
 // are resources.
-type world struct {
+type fixture struct {
 	*system.System
 
 	cluster    *system.Cluster
@@ -33,17 +33,17 @@ type world struct {
 	struck time.Time // the last fault
 }
 
-// openWorld brings the system up, with the program of the work tree built into a folder. crds is the folder of the CRDs. [world.close]
+// openFixture brings the system up, with the program of the work tree built into a folder. crds is the folder of the CRDs. [fixture.close]
 // ends all of it.
-func openWorld(ctx context.Context, folder, crds string) (*world, error) {
-	w := &world{}
+func openFixture(ctx context.Context, folder, crds string) (*fixture, error) {
+	w := &fixture{}
 	if err := w.open(ctx, folder, crds); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
 	return w, nil
 }
 
-func (w *world) open(ctx context.Context, folder, crds string) (err error) {
+func (w *fixture) open(ctx context.Context, folder, crds string) (err error) {
 	if w.cluster, err = system.StartCluster(ctx); err != nil {
 		return err
 	}
@@ -74,11 +74,11 @@ func (w *world) open(ctx context.Context, folder, crds string) (err error) {
 		}
 		w.shops = append(w.shops, s)
 	}
-	w.applier = &applier{world: w, ready: new(series)}
+	w.applier = &applier{fixture: w, ready: new(series)}
 	return nil
 }
 
-func (w *world) startProcesses(ctx context.Context) error {
+func (w *fixture) startProcesses(ctx context.Context) error {
 	if err := w.startController(ctx); err != nil {
 		return err
 	}
@@ -99,13 +99,13 @@ func (w *world) startProcesses(ctx context.Context) error {
 	return nil
 }
 
-func (w *world) startController(ctx context.Context) (err error) {
+func (w *fixture) startController(ctx context.Context) (err error) {
 	w.controller, err = w.StartController(ctx, w.cluster.Kubeconfig, wholeWithin)
 	return err
 }
 
 // running waits until every process answers that it is ready.
-func (w *world) running(ctx context.Context) error {
+func (w *fixture) running(ctx context.Context) error {
 	w.SQL.Reset() // connections from before the fault may be dead
 	return system.Until(ctx, wholeWithin, "every process is ready", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -122,12 +122,12 @@ func (w *world) running(ctx context.Context) error {
 }
 
 // saveLogs copies the logs of all processes into a folder.
-func (w *world) saveLogs(folder string) error {
+func (w *fixture) saveLogs(folder string) error {
 	return errors.Join(w.SaveLogs(folder), w.cluster.SaveLogs(folder))
 }
 
 // close ends everything and removes what it had.
-func (w *world) close() error {
+func (w *fixture) close() error {
 	var errs []error
 	for _, s := range w.shops {
 		s.receiver.Close()
