@@ -49,6 +49,13 @@ test: build bin/helm ## Run all tests; RACE=all uses the race detector everywher
 	@cd hack/images && go test -vet=off -count=1 . # it reads files that Go's cache of test results does not know of
 	@echo "All tests passed. Next: \`make up\` runs the whole system on this machine."
 
+# No cluster, no processes but Postgres and PgBouncer, and no race detector.
+.PHONY: test-fast
+test-fast: bin/localcluster ## Run the unit tests and those of the database in under a minute, for the loop at the desk
+	@bin/localcluster pgbouncer >/dev/null
+	@bin/localcluster postgres --no-fsync -- go test -vet=off -parallel 4 \
+	  $$(go list ./api/... ./server/... ./test/architecture ./test/monitoring | grep -v -e 'server/httpapi$$' -e 'server/worker$$')
+
 .PHONY: faults
 faults: ## Run only the tests that kill, stop and confuse real processes; RUN=name selects
 	@go test -count=1 -v -timeout 60m -run '$(RUN)' ./test/faults

@@ -191,9 +191,9 @@ var compiling sync.Mutex // a compiler is for one at a time
 
 // template finds the path of the document that a request's path is of; empty: none.
 func (c *contract) template(path string) string {
+	matches := func(part, given string) bool { return part == given || strings.HasPrefix(part, "{") && given != "" }
 	for _, template := range slices.Sorted(maps.Keys(c.document["paths"].(object))) {
-		form := "^" + regexp.MustCompile(`\\\{[a-z]+\\\}`).ReplaceAllString(regexp.QuoteMeta(template), `[^/]+`) + "$"
-		if regexp.MustCompile(form).MatchString(path) {
+		if slices.EqualFunc(strings.Split(template, "/"), strings.Split(path, "/"), matches) {
 			return template
 		}
 	}

@@ -159,7 +159,10 @@ func TestRateLimitOfSeveralServers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, servers, _ := limited(t, c.limit, c.servers)
+			clients := make(chan struct{}, 64) // more would wait longer than a request may, on a busy machine
 			counts := servers[0].atOnce(int(c.limit)+40, func(i int) response {
+				clients <- struct{}{}
+				defer func() { <-clients }()
 				server := servers[c.weights[i%10]]
 				got := server.call("GET", "/v1/payments/TX_0", nil)
 				got.body = object{"error": fmt.Sprint(got.status)}
