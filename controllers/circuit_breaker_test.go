@@ -103,7 +103,9 @@ func (d *steppedDatabase) served() []string {
 	return slices.Clone(d.names)
 }
 
-func (d *steppedDatabase) ApplyTestClient(ctx context.Context, sandboxUID string, config store.TestClientConfig) (store.TestClientState, error) {
+func (d *steppedDatabase) ApplyTestClient(
+	ctx context.Context, sandboxUID string, config store.TestClientConfig,
+) (store.TestClientState, error) {
 	select {
 	case <-d.step:
 	case <-d.done:

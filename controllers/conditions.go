@@ -73,7 +73,8 @@ func (p progress) conditions(before []metav1.Condition, generation int64, now ti
 // ready is what Ready says while it is True.
 func (p progress) ready() (reason, message string) {
 	if p.suspended {
-		return v1alpha1.ReasonSuspended, "The sandbox is suspended: its API answers 503, and pending payments and events wait. Set spec.suspend to false to resume."
+		return v1alpha1.ReasonSuspended, "The sandbox is suspended: its API answers 503, and pending payments and events wait. " +
+			"Set spec.suspend to false to resume."
 	}
 	return v1alpha1.ReasonReady, readyMessage[v1alpha1.ConditionReady]
 }

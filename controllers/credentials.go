@@ -101,7 +101,9 @@ func checkSigningSecret(secret []byte) error {
 		return errors.New("is not text")
 	}
 	if last := len(secret) - 1; last >= 0 && (secret[last] == '\n' || secret[last] == '\r') {
-		return errors.New("ends with a line break, as files do: store it without one, for example with kubectl create secret generic --from-literal")
+		return errors.New(
+			"ends with a line break, as files do: store it without one, for example with kubectl create secret generic --from-literal",
+		)
 	}
 	if n := utf8.RuneCount(secret); n < minSigningSecret || n > maxSigningSecret {
 		return fmt.Errorf("has %d characters", n)

@@ -79,7 +79,8 @@ func databaseAway(err error) string {
 }
 
 // deletionAway is the message for a database that cannot be reached while something waits to be deleted from it.
-const deletionAway = "The deletion waits for the database, which is unavailable: the rows there must be deleted first. Retrying until it answers."
+const deletionAway = "The deletion waits for the database, which is unavailable: the rows there must be deleted first. " +
+	"Retrying until it answers."
 
 // deletionGoesOn is the message while a sandbox has more rows than are removed in one go.
 const deletionGoesOn = "The rows of the sandbox are being deleted from the database. There are many: the deletion continues by itself."

@@ -47,7 +47,8 @@ func TestAResourceWaitsForTheMigration(t *testing.T) {
 		t.Errorf("after the migration: %v", err)
 	}
 	behind = postgres.ErrUnavailable
-	if err := gate.check(t.Context(), resync.Change{}); !isWaiting(err) || isWoken(err) || reasonOf(err) != v1alpha1.ReasonDatabaseUnavailable {
+	if err := gate.check(t.Context(), resync.Change{}); !isWaiting(err) || isWoken(err) ||
+		reasonOf(err) != v1alpha1.ReasonDatabaseUnavailable {
 		t.Errorf("before: %s: %v", reasonOf(err), err)
 	}
 }

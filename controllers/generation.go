@@ -28,7 +28,9 @@ func checkSpecIsPresent(ctx context.Context, apiReader client.Reader, read clien
 // applyPresent applies a resource to the database. Where a later generation has been applied, the cache is behind, and it returns
 // errSpecChanged. Or the API server was restored from a backup and counts generations again: then what it has is applied, in
 // place of that very generation.
-func applyPresent[T any](ctx context.Context, apiReader client.Reader, read client.Object, apply func(rolledBack int64) (T, error)) (T, error) {
+func applyPresent[T any](
+	ctx context.Context, apiReader client.Reader, read client.Object, apply func(rolledBack int64) (T, error),
+) (T, error) {
 	state, err := apply(0)
 	var stale store.ErrStaleGeneration
 	if !errors.As(err, &stale) {

@@ -53,7 +53,8 @@ func TestMigrationLogsOnceWhatItWaitsFor(t *testing.T) {
 	if err := migration.Start(logr.NewContext(t.Context(), log)); err != nil {
 		t.Fatal(err)
 	}
-	if len(said) != 3 || !strings.Contains(said[0], "not available") || !strings.Contains(said[1], "permission denied") || !strings.Contains(said[2], "up to date") {
+	if len(said) != 3 || !strings.Contains(said[0], "not available") || !strings.Contains(said[1], "permission denied") ||
+		!strings.Contains(said[2], "up to date") {
 		t.Errorf("it says %q", said)
 	}
 }

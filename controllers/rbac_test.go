@@ -50,7 +50,9 @@ func TestNamespacedRightsAreThoseOfTheClusterRole(t *testing.T) {
 	cluster := rulesIn(t, filepath.Join("..", "config", "rbac", "role.yaml"), "ClusterRole")
 	namespaced := rulesIn(t, filepath.Join("..", "config", "namespaced", "watched", "role.yaml"), "Role")
 	if diff := cmp.Diff(cluster, namespaced); diff != "" {
-		t.Errorf("copy the rules of the ClusterRole in config/rbac/role.yaml to config/namespaced/watched/role.yaml (-rbac +namespaced):\n%s", diff)
+		t.Errorf(
+			"copy the rules of the ClusterRole in config/rbac/role.yaml to config/namespaced/watched/role.yaml (-rbac +namespaced):\n%s", diff,
+		)
 	}
 }
 

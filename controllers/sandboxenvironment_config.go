@@ -132,8 +132,10 @@ func duration(field string, text, unset v1alpha1.Duration) (time.Duration, error
 	d, err := time.ParseDuration(string(text))
 	if err != nil {
 		return 0, &stallingError{
-			reason:  v1alpha1.ReasonInvalidSpec,
-			message: fmt.Sprintf("%s: write a duration in hours, minutes, seconds and milliseconds, such as 500ms, 1m30s or 24h; 7 days are 168h, not %q", field, text),
+			reason: v1alpha1.ReasonInvalidSpec,
+			message: fmt.Sprintf(
+				"%s: write a duration in hours, minutes, seconds and milliseconds, such as 500ms, 1m30s or 24h; 7 days are 168h, not %q", field, text,
+			),
 		}
 	}
 	return d, nil

@@ -106,7 +106,9 @@ func (r *sandboxReconciler) reconcileSteps(ctx context.Context, sandbox *v1alpha
 }
 
 // finish writes the status, if it changed, and decides when the sandbox is looked at again.
-func (r *sandboxReconciler) finish(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation) (ctrl.Result, error) {
+func (r *sandboxReconciler) finish(
+	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation,
+) (ctrl.Result, error) {
 	if interrupted(ctx) {
 		return ctrl.Result{}, fmt.Errorf("reconciling %s: %w", client.ObjectKeyFromObject(sandbox), context.Cause(ctx))
 	}

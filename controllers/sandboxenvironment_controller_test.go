@@ -126,7 +126,8 @@ func TestQuietResourcesAreNotWritten(t *testing.T) {
 		select tenant, 3, 1, clock_timestamp(), clock_timestamp(), 'the receiver answered 500' from organizations returning 1`, nil, new(int))
 	c.until(func(context.Context) string {
 		c.refresh(sandbox)
-		if sandbox.Status.Webhook == nil || sandbox.Status.Webhook.LastFailure == nil || sandbox.Status.ExpiresAt == nil || sandbox.Status.ObservedReset == "" {
+		if sandbox.Status.Webhook == nil || sandbox.Status.Webhook.LastFailure == nil || sandbox.Status.ExpiresAt == nil ||
+			sandbox.Status.ObservedReset == "" {
 			return "the status is not complete"
 		}
 		return ""

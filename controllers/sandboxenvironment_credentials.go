@@ -16,7 +16,9 @@ import (
 
 // reconcileCredentials writes the credentials Secret first and lets the database follow what the Secret holds, so that a
 // crash between the two neither loses a key nor makes a second one. A Secret of a former name goes last of all.
-func (r *sandboxReconciler) reconcileCredentials(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation) error {
+func (r *sandboxReconciler) reconcileCredentials(
+	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation,
+) error {
 	brought, err := r.broughtSigningSecret(ctx, sandbox)
 	if err != nil {
 		return err
@@ -41,7 +43,9 @@ const issueRounds = 4
 // issue brings the Secret and the database together and returns what both hold then. It begins anew when somebody else wrote
 // one of the two first, when the database had to learn of a key before its replacement, and for a key that another sandbox
 // has: somebody put it into the Secret by hand, and it must open neither sandbox's data to the other.
-func (r *sandboxReconciler) issue(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, wanted wantedSecret) (held credentials, err error) {
+func (r *sandboxReconciler) issue(
+	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, wanted wantedSecret,
+) (held credentials, err error) {
 	for range issueRounds {
 		if wanted.stored, err = r.database.StoredCredentials(ctx, string(sandbox.UID)); err != nil {
 			return held, databaseFailure(err)
@@ -67,10 +71,14 @@ func (r *sandboxReconciler) issue(ctx context.Context, sandbox *v1alpha1.Sandbox
 		}
 	}
 	key := client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.CredentialsSecretName()}
-	return held, secretFailure(key, apierrors.NewConflict(corev1.Resource("secrets"), key.Name, errors.New("something else keeps changing it")))
+	return held, secretFailure(
+		key, apierrors.NewConflict(corev1.Resource("secrets"), key.Name, errors.New("something else keeps changing it")),
+	)
 }
 
-func (r *sandboxReconciler) applyCredentials(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, wanted wantedSecret, held credentials) error {
+func (r *sandboxReconciler) applyCredentials(
+	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, wanted wantedSecret, held credentials,
+) error {
 	return r.database.ApplyCredentials(ctx, string(sandbox.UID), store.Credentials{
 		APIKeyHash:     sha256.Sum256([]byte(held.apiKey)),
 		KeyRotation:    held.keyRotation,
@@ -94,11 +102,18 @@ func (r *sandboxReconciler) broughtSigningSecret(ctx context.Context, sandbox *v
 	switch {
 	case apierrors.IsNotFound(err):
 		return "", &waitingError{
-			reason:  v1alpha1.ReasonSigningSecretNotFound,
-			message: fmt.Sprintf("spec.webhook.signingSecretRef: the Secret %q does not exist in this namespace: create it, or remove signingSecretRef to have a secret generated", ref.Name),
+			reason: v1alpha1.ReasonSigningSecretNotFound,
+			message: fmt.Sprintf(
+				"spec.webhook.signingSecretRef: the Secret %q does not exist in this namespace: create it, or remove signingSecretRef "+
+					"to have a secret generated",
+				ref.Name,
+			),
 		}
 	case err != nil:
-		return "", &failedError{reason: v1alpha1.ReasonCredentialsError, cause: fmt.Errorf("reading the Secret %q of spec.webhook.signingSecretRef: %w", ref.Name, err)}
+		return "", &failedError{
+			reason: v1alpha1.ReasonCredentialsError,
+			cause:  fmt.Errorf("reading the Secret %q of spec.webhook.signingSecretRef: %w", ref.Name, err),
+		}
 	}
 	value, ok := secret.Data[ref.Key]
 	if !ok {
@@ -110,8 +125,11 @@ func (r *sandboxReconciler) broughtSigningSecret(ctx context.Context, sandbox *v
 	if err := checkSigningSecret(value); err != nil {
 		return "", &waitingError{
 			reason: v1alpha1.ReasonSigningSecretInvalid,
-			message: fmt.Sprintf("spec.webhook.signingSecretRef: the Secret %q holds an invalid value: write %d to %d printable characters to its key %q; the value there %s",
-				ref.Name, minSigningSecret, maxSigningSecret, ref.Key, err),
+			message: fmt.Sprintf(
+				"spec.webhook.signingSecretRef: the Secret %q holds an invalid value: write %d to %d printable characters to its key %q; "+
+					"the value there %s",
+				ref.Name, minSigningSecret, maxSigningSecret, ref.Key, err,
+			),
 		}
 	}
 	return string(value), nil

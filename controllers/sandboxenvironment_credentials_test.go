@@ -21,7 +21,8 @@ func (c *cluster) accepted(key []byte) {
 	c.Helper()
 	hash := sha256.Sum256(key)
 	c.until(func(context.Context) string {
-		if all, this := c.count("select count(*) from api_keys"), c.count("select count(*) from api_keys where hash = $1", hash[:]); all != 1 || this != 1 {
+		if all, this := c.count("select count(*) from api_keys"), c.count("select count(*) from api_keys where hash = $1", hash[:]); all != 1 ||
+			this != 1 {
 			return fmt.Sprintf("the database accepts %d keys, and %d of them is the one of the Secret", all, this)
 		}
 		return ""
@@ -235,7 +236,8 @@ func TestSecretThatCannotBeChanged(t *testing.T) {
 				if after.UID == replaced.UID {
 					return "it was not made anew"
 				}
-				if after.Type != before.Type || after.Immutable != nil || after.Annotations["mine"] != "too" || after.Labels["cauri.dev/sandbox"] != "checkout" {
+				if after.Type != before.Type || after.Immutable != nil || after.Annotations["mine"] != "too" ||
+					after.Labels["cauri.dev/sandbox"] != "checkout" {
 					return fmt.Sprintf("it is %s, immutable %v, %v, %v", after.Type, after.Immutable, after.Annotations, after.Labels)
 				}
 				want := before.DeepCopy().Data

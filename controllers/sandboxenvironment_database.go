@@ -25,7 +25,9 @@ func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1
 }
 
 // reconcileDatabase makes the rows follow the spec, and the Secrets with operators' credentials that it names.
-func (r *sandboxReconciler) reconcileDatabase(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation) (err error) {
+func (r *sandboxReconciler) reconcileDatabase(
+	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation,
+) (err error) {
 	if err := r.gate.check(ctx, resync.OfSandbox(sandbox)); err != nil {
 		return err
 	}
@@ -52,7 +54,9 @@ func (r *sandboxReconciler) reconcileDatabase(ctx context.Context, sandbox *v1al
 	return nil
 }
 
-func (r *sandboxReconciler) apply(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, config *store.SandboxConfig) (store.SandboxState, error) {
+func (r *sandboxReconciler) apply(
+	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, config *store.SandboxConfig,
+) (store.SandboxState, error) {
 	return applyPresent(ctx, r.apiReader, sandbox, func(rolledBack int64) (store.SandboxState, error) {
 		config.RolledBack = rolledBack
 		return r.database.ApplySandbox(ctx, *config)

@@ -275,7 +275,9 @@ func TestSandboxSuspended(t *testing.T) {
 	c.database.setAway(false)
 	c.sandboxReady(sandbox)
 	c.until(func(context.Context) string {
-		return cmp.Diff(map[string]int{"APIKeyIssued": 1, "Ready": 1, "Suspended": 1, "DatabaseUnavailable": 1}, only(c.reasons("SandboxEnvironment")))
+		return cmp.Diff(
+			map[string]int{"APIKeyIssued": 1, "Ready": 1, "Suspended": 1, "DatabaseUnavailable": 1}, only(c.reasons("SandboxEnvironment")),
+		)
 	})
 }
 
@@ -290,7 +292,11 @@ func only(reasons map[string]int) map[string]int {
 func TestDeletionPolicyRetain(t *testing.T) {
 	c := newCluster(t)
 	c.start()
-	first, alice := c.newSandbox(func(s *v1alpha1.SandboxEnvironment) { s.Spec.DeletionPolicy = "Retain" }), c.newTestClient("alice", "+250788000001")
+	first, alice := c.newSandbox(
+		func(s *v1alpha1.SandboxEnvironment) { s.Spec.DeletionPolicy = "Retain" },
+	), c.newTestClient(
+		"alice", "+250788000001",
+	)
 	c.create(first)
 	c.create(alice)
 	c.sandboxReady(first)
@@ -380,10 +386,14 @@ func TestStatusFollowsPaymentsAndDeliveries(t *testing.T) {
 		})
 	}
 	// What ends without moving money is followed too.
-	c.row(`insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, is_url_protected, store, scenario, env_id, operator,
+	c.row(
+		`insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, is_url_protected, store, scenario, env_id, operator,
 			country, currency, msisdn, amount, commission, net_amount, absorption_pct, latency_ms, float_currency)
 		select tenant, gen_random_uuid(), 'collection', 'PENDING', 'r1', '', 'r1', false, 'shop', '', 'env', 'mtn', 'RW', 'RWF', '+250788000001', 1, 0, 1, 0, 0, 'RWF'
-		from organizations returning 1`, nil, new(int))
+		from organizations returning 1`,
+		nil,
+		new(int),
+	)
 	c.row("insert into activity select tenant, now() from organizations returning 1", nil, new(int))
 	c.until(func(context.Context) string {
 		c.refresh(sandbox)
@@ -450,7 +460,9 @@ func (c *cluster) followsKstatus(sandbox *v1alpha1.SandboxEnvironment) {
 	for _, condition := range sandbox.Status.Conditions {
 		is[condition.Type] = condition
 		if condition.ObservedGeneration > sandbox.Status.ObservedGeneration {
-			c.Errorf("%s is of generation %d in a status of generation %d", condition.Type, condition.ObservedGeneration, sandbox.Status.ObservedGeneration)
+			c.Errorf(
+				"%s is of generation %d in a status of generation %d", condition.Type, condition.ObservedGeneration, sandbox.Status.ObservedGeneration,
+			)
 		}
 	}
 	ready := is[v1alpha1.ConditionReady]
@@ -459,7 +471,8 @@ func (c *cluster) followsKstatus(sandbox *v1alpha1.SandboxEnvironment) {
 			c.Errorf("%s is %s beside Ready=%s", negative, condition.Status, ready.Status)
 		}
 	}
-	if len(is) > 0 && ready.Status != metav1.ConditionTrue && is[v1alpha1.ConditionReconciling].Status != metav1.ConditionTrue && is[v1alpha1.ConditionStalled].Status != metav1.ConditionTrue {
+	if len(is) > 0 && ready.Status != metav1.ConditionTrue && is[v1alpha1.ConditionReconciling].Status != metav1.ConditionTrue &&
+		is[v1alpha1.ConditionStalled].Status != metav1.ConditionTrue {
 		c.Errorf("Ready is %s, and nothing tells whether to wait", ready.Status)
 	}
 }

@@ -37,7 +37,9 @@ func (e *operatorProblem) Error() string { return e.message }
 // operatorAccess is how the stores reach operators, with the credentials of the Secrets that they name, and the first
 // problem with one of these. The error is that of the API server. Secrets are read from it and not from the cache, which
 // holds no Secret but the controller's own; one that several stores name is read once.
-func (r *sandboxReconciler) operatorAccess(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (access []store.OperatorAccess, problem *operatorProblem, err error) {
+func (r *sandboxReconciler) operatorAccess(
+	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment,
+) (access []store.OperatorAccess, problem *operatorProblem, err error) {
 	type found struct {
 		credentials *store.OperatorCredentials
 		problem     *operatorProblem
@@ -75,7 +77,10 @@ func (r *sandboxReconciler) readOperatorSecret(ctx context.Context, namespace, n
 		return nil, &operatorProblem{v1alpha1.ReasonOperatorSecretNotFound, fmt.Sprintf(
 			"The Secret %q does not exist in this namespace: create it with the keys %s and %s.", name, secretKeyClientID, secretKeyClientSecret)}
 	case err != nil:
-		return nil, &failedError{reason: v1alpha1.ReasonCredentialsError, cause: fmt.Errorf("reading the Secret %q of stores[].operatorCredentials: %w", name, err)}
+		return nil, &failedError{
+			reason: v1alpha1.ReasonCredentialsError,
+			cause:  fmt.Errorf("reading the Secret %q of stores[].operatorCredentials: %w", name, err),
+		}
 	}
 	return operatorCredentials(secret)
 }
@@ -88,7 +93,10 @@ func operatorCredentials(secret *corev1.Secret) (*store.OperatorCredentials, err
 			continue
 		}
 		if !ok {
-			return nil, &operatorProblem{v1alpha1.ReasonOperatorSecretNotFound, fmt.Sprintf("The Secret %q has no key %q: add it.", secret.Name, key)}
+			return nil, &operatorProblem{
+				v1alpha1.ReasonOperatorSecretNotFound,
+				fmt.Sprintf("The Secret %q has no key %q: add it.", secret.Name, key),
+			}
 		}
 		if !isCredential(value) {
 			return nil, &operatorProblem{v1alpha1.ReasonOperatorSecretInvalid, fmt.Sprintf(

@@ -15,13 +15,21 @@ import (
 // withOperators names the Secret "airtel" for two stores.
 func withOperators(s *v1alpha1.SandboxEnvironment) {
 	s.Spec.Environments = append(s.Spec.Environments, v1alpha1.Environment{Operator: "airtel", Country: "RW"})
-	credentials := []v1alpha1.OperatorCredentials{{Operator: "airtel", Country: "RW", SecretRef: v1alpha1.LocalSecretReference{Name: "airtel"}}}
+	credentials := []v1alpha1.OperatorCredentials{
+		{Operator: "airtel", Country: "RW", SecretRef: v1alpha1.LocalSecretReference{Name: "airtel"}},
+	}
 	s.Spec.Stores = []v1alpha1.Store{{Slug: "shop", OperatorCredentials: credentials}, {Slug: "kiosk", OperatorCredentials: credentials}}
 }
 
 // operatorConditions are those of a sandbox that is ready, whatever its operators' credentials are.
 func operatorConditions(operators string) []string {
-	return []string{"SpecAccepted True Ready", "DatabaseReady True Ready", "CredentialsReady True Ready", "Ready True Ready", "OperatorCredentialsReady " + operators}
+	return []string{
+		"SpecAccepted True Ready",
+		"DatabaseReady True Ready",
+		"CredentialsReady True Ready",
+		"Ready True Ready",
+		"OperatorCredentialsReady " + operators,
+	}
 }
 
 // TestOperatorCredentials follows a Secret from before it is there to after it is gone.
@@ -51,7 +59,10 @@ func TestOperatorCredentials(t *testing.T) {
 	c.create(secret)
 	c.until(func(context.Context) string {
 		c.refresh(sandbox)
-		return cmp.Diff(`The Secret "airtel" has no key "client_secret": add it.`, message(sandbox.Status.Conditions, v1alpha1.ConditionOperatorCredentialsReady))
+		return cmp.Diff(
+			`The Secret "airtel" has no key "client_secret": add it.`,
+			message(sandbox.Status.Conditions, v1alpha1.ConditionOperatorCredentialsReady),
+		)
 	})
 	edit(c, secret, func(s *corev1.Secret) { s.Data["client_secret"] = []byte("hush\n") })
 	c.sandboxConditions(sandbox, operatorConditions("False OperatorSecretInvalid")...)

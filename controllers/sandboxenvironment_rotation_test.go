@@ -38,8 +38,11 @@ func (c *cluster) secretInSecret() string {
 func (c *cluster) works(key string) (hours string) {
 	c.Helper()
 	hash := sha256.Sum256([]byte(key))
-	c.row(`select coalesce((select coalesce(round(extract(epoch from expires_at - now()) / 3600)::text, 'on') from api_keys where hash = $1), 'off')`,
-		[]any{hash[:]}, &hours)
+	c.row(
+		`select coalesce((select coalesce(round(extract(epoch from expires_at - now()) / 3600)::text, 'on') from api_keys where hash = $1), 'off')`,
+		[]any{hash[:]},
+		&hours,
+	)
 	return hours
 }
 
@@ -342,7 +345,8 @@ func TestRotationOutlivesACrash(t *testing.T) {
 					t.Error("what stood in the Secret after the crash was given up")
 				}
 			}
-			if bytes.Equal(before.Data["api-key"], after.Data["api-key"]) || bytes.Equal(before.Data["webhook-signing-secret"], after.Data["webhook-signing-secret"]) {
+			if bytes.Equal(before.Data["api-key"], after.Data["api-key"]) ||
+				bytes.Equal(before.Data["webhook-signing-secret"], after.Data["webhook-signing-secret"]) {
 				t.Error("not everything was rotated")
 			}
 			if old, present := c.works(string(before.Data["api-key"])), c.works(string(after.Data["api-key"])); old != "24" || present != "on" {
@@ -539,7 +543,11 @@ func TestRotationStaysSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	row := ""
-	c.row("select string_agg(o::text || encode(coalesce(signing_secret, ''), 'escape') || encode(coalesce(previous_secret, ''), 'escape'), ' ') from organizations o", nil, &row)
+	c.row(
+		"select string_agg(o::text || encode(coalesce(signing_secret, ''), 'escape') || encode(coalesce(previous_secret, ''), 'escape'), ' ') from organizations o",
+		nil,
+		&row,
+	)
 	mutex.Lock()
 	defer mutex.Unlock()
 	if log.Len() == 0 {

@@ -131,7 +131,9 @@ func (r *sandboxReconciler) announceKey(sandbox *v1alpha1.SandboxEnvironment, w 
 	case why == issueRotated && w.grace == 0:
 		reason, message = eventAPIKeyRotated, "The Secret %s has a new API key. No previous key works any more."
 	case why == issueRotated:
-		reason, message = eventAPIKeyRotated, fmt.Sprintf("The Secret %%s has a new API key. The previous key works for another %s.", graceText(sandbox))
+		reason, message = eventAPIKeyRotated, fmt.Sprintf(
+			"The Secret %%s has a new API key. The previous key works for another %s.", graceText(sandbox),
+		)
 	case moved:
 		reason, message = eventCredentialsMoved, "The credentials are now in the Secret %s."
 	default:
@@ -162,7 +164,9 @@ func credentialsIn(secret *corev1.Secret) credentials {
 
 // readOwnSecret reads the credentials Secret from the API server; nil where there is none. It returns a waiting error for a
 // Secret that the sandbox does not own.
-func (r *sandboxReconciler) readOwnSecret(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey) (*corev1.Secret, error) {
+func (r *sandboxReconciler) readOwnSecret(
+	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey,
+) (*corev1.Secret, error) {
 	secret := &corev1.Secret{}
 	err := r.apiReader.Get(ctx, key, secret)
 	switch {
@@ -172,8 +176,12 @@ func (r *sandboxReconciler) readOwnSecret(ctx context.Context, sandbox *v1alpha1
 		return nil, secretFailure(key, err)
 	case !metav1.IsControlledBy(secret, sandbox):
 		return nil, &waitingError{
-			reason:  v1alpha1.ReasonSecretConflict,
-			message: fmt.Sprintf("The Secret %q already exists and does not belong to this sandbox. Cauri does not change it: delete it, or write another name to spec.credentialsSecretName.", key.Name),
+			reason: v1alpha1.ReasonSecretConflict,
+			message: fmt.Sprintf(
+				"The Secret %q already exists and does not belong to this sandbox. Cauri does not change it: delete it, or write another "+
+					"name to spec.credentialsSecretName.",
+				key.Name,
+			),
 		}
 	}
 	return secret, nil
@@ -181,7 +189,9 @@ func (r *sandboxReconciler) readOwnSecret(ctx context.Context, sandbox *v1alpha1
 
 // heldCredentials are those of the credentials Secret or, where there is none, of the one that it was before the spec gave it
 // another name.
-func (r *sandboxReconciler) heldCredentials(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, present *corev1.Secret) (held credentials, moved bool, err error) {
+func (r *sandboxReconciler) heldCredentials(
+	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, present *corev1.Secret,
+) (held credentials, moved bool, err error) {
 	if present != nil {
 		return credentialsIn(present), false, nil
 	}
@@ -199,10 +209,18 @@ func (r *sandboxReconciler) heldCredentials(ctx context.Context, sandbox *v1alph
 // writeSecret writes the Secret, on the condition that it is still the version that was read, or still not there: of two
 // controllers that see the same, only one issues a key. A Secret is made by a create, since an apply would merge with one that
 // the other made in between.
-func (r *sandboxReconciler) writeSecret(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey, present *corev1.Secret, w wantedSecret, chosen credentials) error {
+func (r *sandboxReconciler) writeSecret(
+	ctx context.Context,
+	sandbox *v1alpha1.SandboxEnvironment,
+	key client.ObjectKey,
+	present *corev1.Secret,
+	w wantedSecret,
+	chosen credentials,
+) error {
 	data := r.secretData(sandbox, w.organizationID, chosen)
 	if isFixed(present) {
-		if err := r.Delete(ctx, present, client.Preconditions{UID: &present.UID, ResourceVersion: &present.ResourceVersion}); client.IgnoreNotFound(err) != nil {
+		err := r.Delete(ctx, present, client.Preconditions{UID: &present.UID, ResourceVersion: &present.ResourceVersion})
+		if client.IgnoreNotFound(err) != nil {
 			return err
 		}
 	}
@@ -330,7 +348,9 @@ func toWrite(present, wanted map[string]string) map[string]string {
 
 // isAsWanted reports whether an own Secret has the type, the labels, the annotations and the content that it should have. What others
 // added to it is theirs.
-func (r *sandboxReconciler) isAsWanted(secret *corev1.Secret, sandbox *v1alpha1.SandboxEnvironment, w wantedSecret, chosen credentials) bool {
+func (r *sandboxReconciler) isAsWanted(
+	secret *corev1.Secret, sandbox *v1alpha1.SandboxEnvironment, w wantedSecret, chosen credentials,
+) bool {
 	if secret.Type != secretType {
 		return false
 	}

@@ -15,7 +15,9 @@ import (
 )
 
 // sandboxStatus is the status that follows from what was seen. What was not come to stays as it was.
-func sandboxStatus(sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation, url string, now time.Time) v1alpha1.SandboxEnvironmentStatus {
+func sandboxStatus(
+	sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation, url string, now time.Time,
+) v1alpha1.SandboxEnvironmentStatus {
 	status := *sandbox.Status.DeepCopy()
 	status.ObservedGeneration = sandbox.Generation
 	status.URL = url

@@ -84,7 +84,8 @@ func TestProcessingCondition(t *testing.T) {
 	}}}
 	sandbox.Status = sandboxStatus(sandbox, sandboxObservation{state: failing}, "http://here", now)
 	condition := meta.FindStatusCondition(sandbox.Status.Conditions, v1alpha1.ConditionProcessingFailing)
-	if condition == nil || condition.Status != metav1.ConditionTrue || condition.Reason != v1alpha1.ReasonSweepFailing || condition.ObservedGeneration != 2 {
+	if condition == nil || condition.Status != metav1.ConditionTrue || condition.Reason != v1alpha1.ReasonSweepFailing ||
+		condition.ObservedGeneration != 2 {
 		t.Fatalf("the condition is %+v", condition)
 	}
 	for _, part := range []string{"settle due payments", "bigint out of range", now.Add(4 * time.Second).UTC().Format(time.RFC3339)} {
@@ -92,7 +93,8 @@ func TestProcessingCondition(t *testing.T) {
 			t.Errorf("the message does not say %q: %s", part, condition.Message)
 		}
 	}
-	if ready := meta.FindStatusCondition(sandbox.Status.Conditions, v1alpha1.ConditionReady); ready == nil || ready.Status != metav1.ConditionTrue {
+	if ready := meta.FindStatusCondition(sandbox.Status.Conditions, v1alpha1.ConditionReady); ready == nil ||
+		ready.Status != metav1.ConditionTrue {
 		t.Errorf("Ready is %+v", ready)
 	}
 	sandbox.Status = sandboxStatus(sandbox, sandboxObservation{state: &store.SandboxState{}}, "http://here", now)

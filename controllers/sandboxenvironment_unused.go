@@ -23,8 +23,12 @@ func unused(spec v1alpha1.SandboxEnvironmentSpec) string {
 	}
 	for i, store := range spec.Stores {
 		for j, c := range store.OperatorCredentials {
-			if !slices.ContainsFunc(spec.Environments, func(e v1alpha1.Environment) bool { return e.Operator == c.Operator && e.Country == c.Country }) {
-				found = append(found, fmt.Sprintf("spec.stores[%d].operatorCredentials[%d] (there is no environment %s in %s)", i, j, c.Operator, c.Country))
+			if !slices.ContainsFunc(
+				spec.Environments, func(e v1alpha1.Environment) bool { return e.Operator == c.Operator && e.Country == c.Country },
+			) {
+				found = append(
+					found, fmt.Sprintf("spec.stores[%d].operatorCredentials[%d] (there is no environment %s in %s)", i, j, c.Operator, c.Country),
+				)
 			}
 		}
 	}

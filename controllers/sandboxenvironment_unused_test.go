@@ -30,7 +30,9 @@ func TestWhatNothingUsesIsTold(t *testing.T) {
 		}
 	}
 	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) {
-		s.Spec.Environments = append(s.Spec.Environments, v1alpha1.Environment{Operator: "airtel", Country: "RW"}, v1alpha1.Environment{Operator: "moov", Country: "BJ"})
+		s.Spec.Environments = append(
+			s.Spec.Environments, v1alpha1.Environment{Operator: "airtel", Country: "RW"}, v1alpha1.Environment{Operator: "moov", Country: "BJ"},
+		)
 	})
 	c.sandboxConditions(sandbox, append(ready, "OperatorCredentialsReady False OperatorSecretNotFound")...)
 	if got := message(sandbox.Status.Conditions, "Ready"); got != "Everything in the spec is applied." {

@@ -58,7 +58,9 @@ func secretNamesOf(obj client.Object) []string {
 
 // sandboxesUsing finds the sandboxes that read or write a Secret. A Secret of another namespace is none of theirs, and the one that
 // writes it knows what it wrote.
-func (r *sandboxReconciler) sandboxesUsing(sandboxes client.Reader) func(context.Context, *metav1.PartialObjectMetadata) []reconcile.Request {
+func (r *sandboxReconciler) sandboxesUsing(
+	sandboxes client.Reader,
+) func(context.Context, *metav1.PartialObjectMetadata) []reconcile.Request {
 	return func(ctx context.Context, secret *metav1.PartialObjectMetadata) []reconcile.Request {
 		var list v1alpha1.SandboxEnvironmentList
 		err := sandboxes.List(ctx, &list, client.InNamespace(secret.Namespace), client.MatchingFields{sandboxBySecret: secret.Name},

@@ -37,10 +37,16 @@ func setWebhookCondition(conditions *[]metav1.Condition, named bool, health stor
 	switch {
 	case health.Paused:
 		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha1.ReasonEndpointFailing
-		condition.Message = fmt.Sprintf("The endpoint has failed for a long time%s. It gets one event a minute until it acknowledges one; the others wait. Fix the endpoint, or change spec.webhook.url.", cause(health))
+		condition.Message = fmt.Sprintf(
+			"The endpoint has failed for a long time%s. It gets one event a minute until it acknowledges one; the others wait. "+
+				"Fix the endpoint, or change spec.webhook.url.",
+			cause(health),
+		)
 	case health.Failures > 0:
 		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha1.ReasonDeliveryFailing
-		condition.Message = fmt.Sprintf("The endpoint did not acknowledge the last attempt%s. It is retried as spec.webhook.retryPolicy says.", cause(health))
+		condition.Message = fmt.Sprintf(
+			"The endpoint did not acknowledge the last attempt%s. It is retried as spec.webhook.retryPolicy says.", cause(health),
+		)
 	case health.Delivered == 0 && health.LastFailedAt == nil:
 		condition.Status, condition.Reason = metav1.ConditionUnknown, v1alpha1.ReasonNothingDelivered
 		condition.Message = "No event was sent yet."

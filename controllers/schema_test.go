@@ -127,29 +127,64 @@ credentialsSecretName: somewhere.else
 		"a name with a dot": {name: "check.out", spec: environments, refuse: []string{
 			"<nil>: the name is part of URLs and the name of the default store: write a DNS label, at most 63 of a-z, 0-9 and - without a dot"}},
 
-		"no environments":       {spec: "environments: []", refuse: []string{"spec.environments: spec.environments in body should have at least 1 items"}},
-		"airtel outside Rwanda": {spec: "environments: [{operator: airtel, country: CI}]", refuse: []string{"spec.environments[0]: airtel is available in RW only: write country: RW, or another operator"}},
+		"no environments": {
+			spec:   "environments: []",
+			refuse: []string{"spec.environments: spec.environments in body should have at least 1 items"},
+		},
+		"airtel outside Rwanda": {
+			spec:   "environments: [{operator: airtel, country: CI}]",
+			refuse: []string{"spec.environments[0]: airtel is available in RW only: write country: RW, or another operator"},
+		},
 		"an environment twice": {spec: "environments: [{operator: mtn, country: RW}, {operator: mtn, country: RW}]", refuse: []string{
 			`spec.environments[1]: Duplicate value: {"country":"RW","operator":"mtn"}`}},
 		"an unknown operator": {spec: "environments: [{operator: wave, country: CI}]", refuse: []string{
 			`spec.environments[0].operator: Unsupported value: "wave": supported values: "mtn", "orange", "moov", "airtel"`}},
-		"too much commission": {spec: "environments: [{operator: mtn, country: RW, commissionBps: 10001}]", refuse: []string{"spec.environments[0].commissionBps: spec.environments[0].commissionBps in body should be less than or equal to 10000"}},
-		"a negative float":    {spec: environments + "openingFloat: [{currency: RWF, amount: -1}]", refuse: []string{"spec.openingFloat[0].amount: spec.openingFloat[0].amount in body should be greater than or equal to 0"}},
-		"a float too large":   {spec: environments + "openingFloat: [{currency: RWF, amount: 1000000000001}]", refuse: []string{"spec.openingFloat[0].amount: spec.openingFloat[0].amount in body should be less than or equal to 1000000000000"}},
+		"too much commission": {
+			spec:   "environments: [{operator: mtn, country: RW, commissionBps: 10001}]",
+			refuse: []string{"spec.environments[0].commissionBps: spec.environments[0].commissionBps in body should be less than or equal to 10000"},
+		},
+		"a negative float": {
+			spec:   environments + "openingFloat: [{currency: RWF, amount: -1}]",
+			refuse: []string{"spec.openingFloat[0].amount: spec.openingFloat[0].amount in body should be greater than or equal to 0"},
+		},
+		"a float too large": {
+			spec:   environments + "openingFloat: [{currency: RWF, amount: 1000000000001}]",
+			refuse: []string{"spec.openingFloat[0].amount: spec.openingFloat[0].amount in body should be less than or equal to 1000000000000"},
+		},
 		"a bad slug": {spec: environments + "stores: [{slug: Shop-}]", refuse: []string{
 			"spec.stores[0].slug: write a slug of a-z, 0-9, - and _, starting and ending with a letter or digit, for example shop"}},
-		"pending timeout too short":  {spec: environments + "pendingTimeout: 999ms", refuse: []string{"spec.pendingTimeout: write a pendingTimeout from 1s to 24h"}},
-		"pending timeout too long":   {spec: environments + "pendingTimeout: 24h1s", refuse: []string{"spec.pendingTimeout: write a pendingTimeout from 1s to 24h"}},
-		"pending timeout is no time": {spec: environments + "pendingTimeout: 7d", refuse: []string{"spec.pendingTimeout: write a duration in hours, minutes, seconds and milliseconds, such as 500ms, 1m30s or 24h; 7 days are 168h"}},
-		"grace too long":             {spec: environments + "keyRotationGrace: 721h", refuse: []string{"spec.keyRotationGrace: write a keyRotationGrace of at most 720h"}},
-		"no grace":                   {spec: environments + "keyRotationGrace: 0s"},
-		"ttl too short":              {spec: environments + "ttl: 59s", refuse: []string{"spec.ttl: write a ttl from 1m to 8760h"}},
-		"ttl too long":               {spec: environments + "ttl: 8761h", refuse: []string{"spec.ttl: write a ttl from 1m to 8760h"}},
-		"ttl":                        {spec: environments + "ttl: 2h"},
-		"too much latency":           {spec: environments + "latencyPercent: 1001", refuse: []string{"spec.latencyPercent: spec.latencyPercent in body should be less than or equal to 1000"}},
+		"pending timeout too short": {
+			spec:   environments + "pendingTimeout: 999ms",
+			refuse: []string{"spec.pendingTimeout: write a pendingTimeout from 1s to 24h"},
+		},
+		"pending timeout too long": {
+			spec:   environments + "pendingTimeout: 24h1s",
+			refuse: []string{"spec.pendingTimeout: write a pendingTimeout from 1s to 24h"},
+		},
+		"pending timeout is no time": {
+			spec: environments + "pendingTimeout: 7d",
+			refuse: []string{
+				"spec.pendingTimeout: write a duration in hours, minutes, seconds and milliseconds, such as 500ms, 1m30s or 24h; 7 days are 168h",
+			},
+		},
+		"grace too long": {
+			spec:   environments + "keyRotationGrace: 721h",
+			refuse: []string{"spec.keyRotationGrace: write a keyRotationGrace of at most 720h"},
+		},
+		"no grace":      {spec: environments + "keyRotationGrace: 0s"},
+		"ttl too short": {spec: environments + "ttl: 59s", refuse: []string{"spec.ttl: write a ttl from 1m to 8760h"}},
+		"ttl too long":  {spec: environments + "ttl: 8761h", refuse: []string{"spec.ttl: write a ttl from 1m to 8760h"}},
+		"ttl":           {spec: environments + "ttl: 2h"},
+		"too much latency": {
+			spec:   environments + "latencyPercent: 1001",
+			refuse: []string{"spec.latencyPercent: spec.latencyPercent in body should be less than or equal to 1000"},
+		},
 
-		"credentials of an operator twice": {spec: credentials("{operator: mtn, country: RW, secretRef: {name: s}}, {operator: mtn, country: RW, secretRef: {name: t}}"), refuse: []string{
-			`spec.stores[0].operatorCredentials[1]: Duplicate value: {"country":"RW","operator":"mtn"}`}},
+		"credentials of an operator twice": {
+			spec: credentials("{operator: mtn, country: RW, secretRef: {name: s}}, {operator: mtn, country: RW, secretRef: {name: t}}"),
+			refuse: []string{
+				`spec.stores[0].operatorCredentials[1]: Duplicate value: {"country":"RW","operator":"mtn"}`},
+		},
 		"credentials of airtel outside Rwanda": {spec: credentials("{operator: airtel, country: CI, secretRef: {name: s}}"), refuse: []string{
 			"spec.stores[0].operatorCredentials[0]: airtel is available in RW only: write country: RW, or another operator"}},
 		"credentials without a Secret": {spec: credentials("{operator: mtn, country: RW}"), refuse: []string{
@@ -168,33 +203,64 @@ credentialsSecretName: somewhere.else
 		"a rate limit of nothing": {spec: environments + "rateLimit: {requestsPerMinute: 0}", refuse: []string{
 			"spec.rateLimit.requestsPerMinute: spec.rateLimit.requestsPerMinute in body should be greater than or equal to 1"}},
 
-		"a relative URL":         {spec: url("/webhooks"), refuse: []string{"spec.webhook.url: " + badURL}},
-		"no URL":                 {spec: url("shop"), refuse: []string{"spec.webhook.url: " + badURL}},
-		"another scheme":         {spec: url("ftp://shop/"), refuse: []string{"spec.webhook.url: " + badURL}},
-		"a URL without a host":   {spec: url("http:///webhooks"), refuse: []string{"spec.webhook.url: " + badURL}},
-		"a port too large":       {spec: url("http://shop:65536/"), refuse: []string{"spec.webhook.url: " + badURL}},
-		"the largest port":       {spec: url("http://shop:65535/")},
-		"an IPv6 address":        {spec: url("http://[::1]:9000/")},
-		"a URL with credentials": {spec: url("http://user:pass@shop/"), refuse: []string{"spec.webhook.url: leave the user name and password out of the URL: deliveries are authenticated by their signature"}},
-		"an @ in the path":       {spec: url("http://shop/@me")},
-		"a URL with a fragment":  {spec: url("http://shop/#here"), refuse: []string{"spec.webhook.url: leave the fragment out of the URL: nothing after # is ever sent"}},
+		"a relative URL":       {spec: url("/webhooks"), refuse: []string{"spec.webhook.url: " + badURL}},
+		"no URL":               {spec: url("shop"), refuse: []string{"spec.webhook.url: " + badURL}},
+		"another scheme":       {spec: url("ftp://shop/"), refuse: []string{"spec.webhook.url: " + badURL}},
+		"a URL without a host": {spec: url("http:///webhooks"), refuse: []string{"spec.webhook.url: " + badURL}},
+		"a port too large":     {spec: url("http://shop:65536/"), refuse: []string{"spec.webhook.url: " + badURL}},
+		"the largest port":     {spec: url("http://shop:65535/")},
+		"an IPv6 address":      {spec: url("http://[::1]:9000/")},
+		"a URL with credentials": {
+			spec:   url("http://user:pass@shop/"),
+			refuse: []string{"spec.webhook.url: leave the user name and password out of the URL: deliveries are authenticated by their signature"},
+		},
+		"an @ in the path": {spec: url("http://shop/@me")},
+		"a URL with a fragment": {
+			spec:   url("http://shop/#here"),
+			refuse: []string{"spec.webhook.url: leave the fragment out of the URL: nothing after # is ever sent"},
+		},
 
-		"a number for a duration":     {spec: retry("initialDelay: '5'"), refuse: []string{"spec.webhook.retryPolicy.initialDelay: " + badDuration}},
-		"a unit that Go has not":      {spec: retry("initialDelay: 1d"), refuse: []string{"spec.webhook.retryPolicy.initialDelay: " + badDuration}},
-		"a duration that overflows":   {spec: retry("maxDelay: 9999999999h"), refuse: []string{"spec.webhook.retryPolicy.maxDelay: " + badDuration}},
-		"a fraction":                  {spec: retry("initialDelay: 1.5s")},
-		"initialDelay of zero":        {spec: retry("initialDelay: 0s"), refuse: []string{"spec.webhook.retryPolicy.initialDelay: write an initialDelay from 100ms to 24h"}},
-		"maxDelay below initialDelay": {spec: retry("initialDelay: 10s, maxDelay: 5s"), refuse: []string{"spec.webhook.retryPolicy.maxDelay: write a maxDelay that is not below initialDelay"}},
-		"maxDelay too long":           {spec: retry("maxDelay: 25h"), refuse: []string{"spec.webhook.retryPolicy.maxDelay: write a maxDelay of at most 24h"}},
-		"a factor below one":          {spec: retry("factor: 0"), refuse: []string{"spec.webhook.retryPolicy.factor: spec.webhook.retryPolicy.factor in body should be greater than or equal to 1"}},
+		"a number for a duration": {
+			spec:   retry("initialDelay: '5'"),
+			refuse: []string{"spec.webhook.retryPolicy.initialDelay: " + badDuration},
+		},
+		"a unit that Go has not": {
+			spec:   retry("initialDelay: 1d"),
+			refuse: []string{"spec.webhook.retryPolicy.initialDelay: " + badDuration},
+		},
+		"a duration that overflows": {
+			spec:   retry("maxDelay: 9999999999h"),
+			refuse: []string{"spec.webhook.retryPolicy.maxDelay: " + badDuration},
+		},
+		"a fraction": {spec: retry("initialDelay: 1.5s")},
+		"initialDelay of zero": {
+			spec:   retry("initialDelay: 0s"),
+			refuse: []string{"spec.webhook.retryPolicy.initialDelay: write an initialDelay from 100ms to 24h"},
+		},
+		"maxDelay below initialDelay": {
+			spec:   retry("initialDelay: 10s, maxDelay: 5s"),
+			refuse: []string{"spec.webhook.retryPolicy.maxDelay: write a maxDelay that is not below initialDelay"},
+		},
+		"maxDelay too long": {
+			spec:   retry("maxDelay: 25h"),
+			refuse: []string{"spec.webhook.retryPolicy.maxDelay: write a maxDelay of at most 24h"},
+		},
+		"a factor below one": {
+			spec:   retry("factor: 0"),
+			refuse: []string{"spec.webhook.retryPolicy.factor: spec.webhook.retryPolicy.factor in body should be greater than or equal to 1"},
+		},
 
 		"a signing secret in the credentials Secret": {
-			spec:   webhook + "signingSecretRef: {name: creds, key: k}}\ncredentialsSecretName: creds",
-			refuse: []string{"spec: spec.webhook.signingSecretRef must not name the Secret in spec.credentialsSecretName, which the controller writes: put your signing secret into a Secret of its own"},
+			spec: webhook + "signingSecretRef: {name: creds, key: k}}\ncredentialsSecretName: creds",
+			refuse: []string{
+				"spec: spec.webhook.signingSecretRef must not name the Secret in spec.credentialsSecretName, which the controller writes: put your signing secret into a Secret of its own",
+			},
 		},
 		"a signing secret in the default credentials Secret": {
-			spec:   webhook + "signingSecretRef: {name: checkout-credentials, key: k}}",
-			refuse: []string{"<nil>: spec.webhook.signingSecretRef must not name the sandbox's own credentials Secret, which the controller writes: put your signing secret into a Secret of its own"},
+			spec: webhook + "signingSecretRef: {name: checkout-credentials, key: k}}",
+			refuse: []string{
+				"<nil>: spec.webhook.signingSecretRef must not name the sandbox's own credentials Secret, which the controller writes: put your signing secret into a Secret of its own",
+			},
 		},
 		"a signing secret of another namespace": {spec: webhook + "signingSecretRef: {name: other/secret, key: k}}", refuse: []string{
 			"spec.webhook.signingSecretRef.name: write the name of a Secret of this namespace: a-z, 0-9, - and ., starting and ending with a letter or digit"}},
@@ -213,14 +279,23 @@ func TestTestClientSchema(t *testing.T) {
 		"the least":  {spec: least},
 		"everything": {spec: least + "operator: mtn\ncountry: RW\nstate: Blocked\nbalance: 1000000000000\nbehavior: Manual"},
 
-		"no plus sign":          {spec: ref + "msisdn: '250788123456'", refuse: []string{badMSISDN}},
-		"blanks":                {spec: ref + "msisdn: '+250 788 123456'", refuse: []string{badMSISDN}},
-		"too short":             {spec: ref + "msisdn: '+123456'", refuse: []string{badMSISDN}},
-		"too long":              {spec: ref + "msisdn: '+1234567890123456'", refuse: []string{badMSISDN}},
-		"airtel outside Rwanda": {spec: least + "operator: airtel\ncountry: CI", refuse: []string{"spec: airtel is available in RW only: write country: RW, or another operator"}},
-		"airtel alone":          {spec: least + "operator: airtel"},
-		"an unknown behavior":   {spec: least + "behavior: Refuse", refuse: []string{`spec.behavior: Unsupported value: "Refuse": supported values: "Approve", "Cancel", "WrongPin", "Ignore", "Manual"`}},
-		"a negative balance":    {spec: least + "balance: -1", refuse: []string{"spec.balance: spec.balance in body should be greater than or equal to 0"}},
+		"no plus sign": {spec: ref + "msisdn: '250788123456'", refuse: []string{badMSISDN}},
+		"blanks":       {spec: ref + "msisdn: '+250 788 123456'", refuse: []string{badMSISDN}},
+		"too short":    {spec: ref + "msisdn: '+123456'", refuse: []string{badMSISDN}},
+		"too long":     {spec: ref + "msisdn: '+1234567890123456'", refuse: []string{badMSISDN}},
+		"airtel outside Rwanda": {
+			spec:   least + "operator: airtel\ncountry: CI",
+			refuse: []string{"spec: airtel is available in RW only: write country: RW, or another operator"},
+		},
+		"airtel alone": {spec: least + "operator: airtel"},
+		"an unknown behavior": {
+			spec:   least + "behavior: Refuse",
+			refuse: []string{`spec.behavior: Unsupported value: "Refuse": supported values: "Approve", "Cancel", "WrongPin", "Ignore", "Manual"`},
+		},
+		"a negative balance": {
+			spec:   least + "balance: -1",
+			refuse: []string{"spec.balance: spec.balance in body should be greater than or equal to 0"},
+		},
 	})
 }
 
@@ -241,7 +316,9 @@ func TestImmutableFields(t *testing.T) {
 		fixedCountry    = "spec.country: country cannot be changed: delete the TestClient and create it again"
 		airtelElsewhere = "spec: airtel is available in RW only: write country: RW, or another operator"
 	)
-	conditions := []metav1.Condition{{Type: "Ready", Status: metav1.ConditionFalse, Reason: "OperatorUnknown", LastTransitionTime: metav1.Now()}}
+	conditions := []metav1.Condition{
+		{Type: "Ready", Status: metav1.ConditionFalse, Reason: "OperatorUnknown", LastTransitionTime: metav1.Now()},
+	}
 	registered := &v1alpha1.TestClientStatus{ObservedGeneration: 1, Conditions: conditions, Operator: "mtn", Country: "RW", Currency: "RWF"}
 	stalled := &v1alpha1.TestClientStatus{ObservedGeneration: 1, Conditions: conditions}
 	written := func(tc *v1alpha1.TestClient) { tc.Spec.Operator, tc.Spec.Country = "mtn", "RW" }
@@ -321,7 +398,11 @@ func TestImmutableFields(t *testing.T) {
 
 func TestSchemaDefaults(t *testing.T) {
 	c := newCluster(t)
-	sandbox := schemaCase{spec: "environments: [{operator: mtn, country: RW}]\nwebhook: {url: 'http://shop/'}"}.object(t, c, "SandboxEnvironment")
+	sandbox := schemaCase{
+		spec: "environments: [{operator: mtn, country: RW}]\nwebhook: {url: 'http://shop/'}",
+	}.object(
+		t, c, "SandboxEnvironment",
+	)
 	testClient := schemaCase{spec: "sandboxRef: {name: checkout}\nmsisdn: '+250788123456'"}.object(t, c, "TestClient")
 	for _, test := range []struct {
 		obj  *unstructured.Unstructured

@@ -29,7 +29,9 @@ type Sealing struct {
 }
 
 // NewSealing looks at the stored secrets every interval, once ready returns nil.
-func NewSealing(ready func(context.Context) error, ring KeyRing, reseal func(context.Context) (store.Resealed, error), interval time.Duration) *Sealing {
+func NewSealing(
+	ready func(context.Context) error, ring KeyRing, reseal func(context.Context) (store.Resealed, error), interval time.Duration,
+) *Sealing {
 	return &Sealing{ready: ready, ring: ring, reseal: reseal, interval: interval}
 }
 

@@ -49,7 +49,8 @@ var passingReasons = []string{v1alpha1.ReasonSandboxNotFound, v1alpha1.ReasonSan
 // server writes for a new sandbox.
 func announce(recorder events.EventRecorder, regarding runtime.Object, condition string, before, after []metav1.Condition) {
 	was, is := meta.FindStatusCondition(before, condition), meta.FindStatusCondition(after, condition)
-	if is == nil || isBeginning(was) && isWell(is) || was != nil && was.Status == is.Status && was.Reason == is.Reason && !beginsToHoldUpDeletion(was, is) {
+	if is == nil || isBeginning(was) && isWell(is) ||
+		was != nil && was.Status == is.Status && was.Reason == is.Reason && !beginsToHoldUpDeletion(was, is) {
 		return
 	}
 	kind := corev1.EventTypeNormal

@@ -84,7 +84,9 @@ func (d *faultyDatabase) RetainSandbox(ctx context.Context, sandboxUID string) e
 	return d.Database.RetainSandbox(ctx, sandboxUID)
 }
 
-func (d *faultyDatabase) ApplyTestClient(ctx context.Context, sandboxUID string, config store.TestClientConfig) (store.TestClientState, error) {
+func (d *faultyDatabase) ApplyTestClient(
+	ctx context.Context, sandboxUID string, config store.TestClientConfig,
+) (store.TestClientState, error) {
 	if err := d.call("ApplyTestClient"); err != nil {
 		return store.TestClientState{}, err
 	}

@@ -83,7 +83,9 @@ func (r *testClientReconciler) reconcileDeletion(ctx context.Context, testClient
 }
 
 // finish writes the status, if it changed, and decides when the TestClient is looked at again.
-func (r *testClientReconciler) finish(ctx context.Context, testClient *v1alpha1.TestClient, seen testClientObservation) (ctrl.Result, error) {
+func (r *testClientReconciler) finish(
+	ctx context.Context, testClient *v1alpha1.TestClient, seen testClientObservation,
+) (ctrl.Result, error) {
 	if interrupted(ctx) {
 		return ctrl.Result{}, fmt.Errorf("reconciling %s: %w", client.ObjectKeyFromObject(testClient), context.Cause(ctx))
 	}

@@ -44,7 +44,9 @@ func (r *testClientReconciler) reconcileRegistration(ctx context.Context, testCl
 }
 
 // register puts the SIM into the registry. A number that is held by a SIM whose TestClient is no more is taken over.
-func (r *testClientReconciler) register(ctx context.Context, testClient *v1alpha1.TestClient, sandbox *v1alpha1.SandboxEnvironment, config store.TestClientConfig) (store.TestClientState, error) {
+func (r *testClientReconciler) register(
+	ctx context.Context, testClient *v1alpha1.TestClient, sandbox *v1alpha1.SandboxEnvironment, config store.TestClientConfig,
+) (store.TestClientState, error) {
 	apply := func(rolledBack int64) (store.TestClientState, error) {
 		config.RolledBack = rolledBack
 		return r.database.ApplyTestClient(ctx, string(sandbox.UID), config)
@@ -127,8 +129,10 @@ func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
 	case errors.As(err, &duplicate):
 		return &stallingError{
 			reason: v1alpha1.ReasonDuplicateMSISDN,
-			message: fmt.Sprintf("The TestClient %q of this sandbox already has the number %s: delete one of the two and create it again with another number.",
-				duplicate.Holder, testClient.Spec.MSISDN),
+			message: fmt.Sprintf(
+				"The TestClient %q of this sandbox already has the number %s: delete one of the two and create it again with another number.",
+				duplicate.Holder, testClient.Spec.MSISDN,
+			),
 		}
 	case errors.Is(err, store.ErrNoOrganization):
 		return sandboxNotReady(testClient.Spec.SandboxRef.Name)
@@ -174,13 +178,17 @@ func market(spec v1alpha1.TestClientSpec) (payments.Operator, payments.Country, 
 	}
 	switch {
 	case operator == "" && country == "":
-		return "", "", unknownMarket("the number %s belongs to none of the countries CI, RW, BJ and TG: write spec.operator and spec.country", spec.MSISDN)
+		return "", "", unknownMarket(
+			"the number %s belongs to none of the countries CI, RW, BJ and TG: write spec.operator and spec.country", spec.MSISDN,
+		)
 	case operator == "":
 		return "", "", unknownMarket("no known operator has the prefix of the number %s: write spec.operator", spec.MSISDN)
 	case country == "":
 		return "", "", unknownMarket("the country code of the number %s is not known: write spec.country", spec.MSISDN)
 	case operator == payments.Airtel && country != payments.Rwanda:
-		return "", "", unknownMarket("airtel is available in RW only, and the number %s is not from there: write country: RW, or another operator", spec.MSISDN)
+		return "", "", unknownMarket(
+			"airtel is available in RW only, and the number %s is not from there: write country: RW, or another operator", spec.MSISDN,
+		)
 	}
 	return operator, country, nil
 }

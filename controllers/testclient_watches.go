@@ -55,8 +55,9 @@ func numberKey(testClient *v1alpha1.TestClient) string {
 	return testClient.Spec.SandboxRef.Name + " " + testClient.Spec.MSISDN
 }
 
-// availabilityChanged reports whether TestClients can be registered with a sandbox now that could not before, or the other
-// way round, or whether the sandbox has just said for the first time why they cannot. Every other change of a sandbox, such as that of its balance, is nothing to its TestClients.
+// availabilityChanged reports whether TestClients can be registered with a sandbox now and could not before, or the other way
+// round, or whether the sandbox has its first status, which says why they cannot. TestClients ignore any other change of their
+// sandbox, such as its balance.
 func availabilityChanged(e event.UpdateEvent) bool {
 	before, after := e.ObjectOld.(*v1alpha1.SandboxEnvironment), e.ObjectNew.(*v1alpha1.SandboxEnvironment)
 	return before.UID != after.UID ||
@@ -74,7 +75,9 @@ func testClientsOf(testClients client.Reader) handler.MapFunc {
 
 // enqueueSameNumber has the TestClients with the number of a deleted one reconciled: one of them takes over. The event comes
 // after the finalizer went, and so after the number is free.
-func enqueueSameNumber(testClients client.Reader) func(context.Context, event.DeleteEvent, workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+func enqueueSameNumber(
+	testClients client.Reader,
+) func(context.Context, event.DeleteEvent, workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 	return func(ctx context.Context, e event.DeleteEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 		deleted := e.Object.(*v1alpha1.TestClient)
 		for _, request := range find(ctx, testClients, deleted.Namespace, client.MatchingFields{testClientByNumber: numberKey(deleted)}) {
