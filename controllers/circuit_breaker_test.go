@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/cauri-dev/cauri/controllers"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // TestQuietResourcesSayThatTheDatabaseIsAway: nobody changes them, and they say so all the same, without asking it one by one.
@@ -104,13 +104,13 @@ func (d *steppedDatabase) served() []string {
 }
 
 func (d *steppedDatabase) ApplyTestClient(
-	ctx context.Context, sandboxUID string, config store.TestClientConfig,
-) (store.TestClientState, error) {
+	ctx context.Context, sandboxUID string, config sandboxes.TestClientConfig,
+) (sandboxes.TestClientState, error) {
 	select {
 	case <-d.step:
 	case <-d.done:
 	case <-ctx.Done():
-		return store.TestClientState{}, ctx.Err()
+		return sandboxes.TestClientState{}, ctx.Err()
 	}
 	d.mutex.Lock()
 	d.names = append(d.names, config.Name)

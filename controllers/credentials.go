@@ -15,7 +15,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // The forms of what the controller issues.
@@ -122,9 +122,9 @@ type wantedSecret struct {
 	keyRotation    string // of the spec, empty for none
 	secretRotation string // of the spec, empty for none
 	grace          time.Duration
-	brought        string                  // signing secret of the user's, empty for none
-	stored         store.StoredCredentials // what the database has
-	taken          string                  // API key that is another sandbox's, empty for none
+	brought        string                      // signing secret of the user's, empty for none
+	stored         sandboxes.StoredCredentials // what the database has
+	taken          string                      // API key that is another sandbox's, empty for none
 }
 
 // choose decides what the credentials Secret should hold, given what it holds now.
@@ -164,7 +164,7 @@ func (w wantedSecret) chooseKey(held credentials, chosen *credentials, random io
 
 // knows reports whether the database accepts the key, without an end.
 func (w wantedSecret) knows(apiKey string) bool {
-	return slices.Contains(w.stored.APIKeys, store.KeyHash(sha256.Sum256([]byte(apiKey))))
+	return slices.Contains(w.stored.APIKeys, sandboxes.KeyHash(sha256.Sum256([]byte(apiKey))))
 }
 
 // chooseSigningSecret takes one that was brought. Of a generated one the database's copy counts, so that neither the loss of
@@ -199,10 +199,10 @@ func hexHash(apiKey string) string {
 }
 
 // parseHash reads what hexHash made; nil for anything else.
-func parseHash(text string) *store.KeyHash {
+func parseHash(text string) *sandboxes.KeyHash {
 	hash, err := hex.DecodeString(text)
 	if err != nil || len(hash) != sha256.Size {
 		return nil
 	}
-	return new(store.KeyHash(hash))
+	return new(sandboxes.KeyHash(hash))
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // repeat is a source of "randomness" that shows where a value came from.
@@ -48,7 +48,7 @@ func TestChooseCredentials(t *testing.T) {
 		"nothing changed":         {held: present, chosen: present},
 		"the spec names no value": {held: present, want: rotations("", ""), chosen: present},
 		"a new sandbox": {
-			want:   func(w *wantedSecret) { w.stored = store.StoredCredentials{} },
+			want:   func(w *wantedSecret) { w.stored = sandboxes.StoredCredentials{} },
 			chosen: credentials{newKey, "1", "", fresh, "1"}, why: issueFirst,
 		},
 		"a new sandbox, and the spec names no value": {
@@ -103,8 +103,8 @@ func TestChooseCredentials(t *testing.T) {
 		"a brought one of the generated form stays": {held: credentials{key, "1", older, aside, "1"}, want: brings("", aside), chosen: credentials{key, "1", older, aside, "1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := wantedSecret{keyRotation: "1", secretRotation: "1", stored: store.StoredCredentials{
-				APIKeys: []store.KeyHash{sha256.Sum256([]byte(key))}, KeyRotation: "1", SigningSecret: stored, SecretRotation: "1",
+			w := wantedSecret{keyRotation: "1", secretRotation: "1", stored: sandboxes.StoredCredentials{
+				APIKeys: []sandboxes.KeyHash{sha256.Sum256([]byte(key))}, KeyRotation: "1", SigningSecret: stored, SecretRotation: "1",
 			}}
 			if test.want != nil {
 				test.want(&w)

@@ -8,37 +8,37 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/resync"
 	"github.com/cauri-dev/cauri/server/postgres"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // Database is what the controllers need of Postgres. Every method returns an error that is [postgres.ErrUnavailable] while
 // the database is away, and none puts a secret into an error.
 type Database interface {
 	// ApplySandbox makes the rows of a sandbox equal to its configuration and returns them. It writes nothing where they
-	// are equal already. It returns [store.ErrStaleGeneration] if a later generation of the resource has been applied,
-	// and [store.ErrNameTaken] if the rows of another resource have the name.
-	ApplySandbox(ctx context.Context, config store.SandboxConfig) (store.SandboxState, error)
+	// are equal already. It returns [sandboxes.ErrStaleGeneration] if a later generation of the resource has been applied,
+	// and [sandboxes.ErrNameTaken] if the rows of another resource have the name.
+	ApplySandbox(ctx context.Context, config sandboxes.SandboxConfig) (sandboxes.SandboxState, error)
 
 	// StoredCredentials are those of a sandbox as they stand there; zero if there are none yet.
-	StoredCredentials(ctx context.Context, sandboxUID string) (store.StoredCredentials, error)
+	StoredCredentials(ctx context.Context, sandboxUID string) (sandboxes.StoredCredentials, error)
 
 	// ApplyCredentials makes the key and the signing secret those of a sandbox. Keys that were replaced work for the grace
 	// longer, and every other key not at all. It writes nothing where everything is so already. It returns
-	// [store.ErrNoOrganization] for a sandbox that was never applied, [store.ErrKeyTaken] for a key of another one, and
-	// [store.ErrCredentialsChanged] where others were applied meanwhile.
-	ApplyCredentials(ctx context.Context, sandboxUID string, credentials store.Credentials) error
+	// [sandboxes.ErrNoOrganization] for a sandbox that was never applied, [sandboxes.ErrKeyTaken] for a key of another one, and
+	// [sandboxes.ErrCredentialsChanged] where others were applied meanwhile.
+	ApplyCredentials(ctx context.Context, sandboxUID string, credentials sandboxes.Credentials) error
 
-	// DeleteSandbox removes every row of a sandbox. It returns nil where there is none, and [store.ErrDeletionUnfinished] while
+	// DeleteSandbox removes every row of a sandbox. It returns nil where there is none, and [sandboxes.ErrDeletionUnfinished] while
 	// some are left.
 	DeleteSandbox(ctx context.Context, sandboxUID string) error
 
 	// RetainSandbox revokes a sandbox's keys, puts it to rest for good and leaves its rows. It returns nil where there is none.
 	RetainSandbox(ctx context.Context, sandboxUID string) error
 
-	// ApplyTestClient makes the row of a SIM equal to its configuration. It returns [store.ErrDuplicateMSISDN] if another
-	// SIM of the sandbox has the number, [store.ErrNoOrganization] if there is no such sandbox, and [store.ErrStaleGeneration] as
+	// ApplyTestClient makes the row of a SIM equal to its configuration. It returns [sandboxes.ErrDuplicateMSISDN] if another
+	// SIM of the sandbox has the number, [sandboxes.ErrNoOrganization] if there is no such sandbox, and [sandboxes.ErrStaleGeneration] as
 	// ApplySandbox does.
-	ApplyTestClient(ctx context.Context, sandboxUID string, config store.TestClientConfig) (store.TestClientState, error)
+	ApplyTestClient(ctx context.Context, sandboxUID string, config sandboxes.TestClientConfig) (sandboxes.TestClientState, error)
 
 	// DeleteTestClient removes a SIM. It returns nil where there is none.
 	DeleteTestClient(ctx context.Context, testClientUID string) error
@@ -108,7 +108,7 @@ func databaseFailure(err error) error {
 		return nil
 	case errors.Is(err, errSpecChanged), errors.As(err, &failed):
 		return err
-	case errors.Is(err, store.ErrDeletionUnfinished):
+	case errors.Is(err, sandboxes.ErrDeletionUnfinished):
 		return &waitingError{reason: v1alpha1.ReasonDeleting, message: deletionGoesOn, cause: err}
 	case errors.Is(err, postgres.ErrUnavailable):
 		return &waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: databaseAway(err), cause: err}

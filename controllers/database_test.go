@@ -11,13 +11,13 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/resync"
 	"github.com/cauri-dev/cauri/server/postgres"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // A deletion of very many rows is looked at again, and its message does not blame the database.
 func TestDeletionThatGoesOnSaysSo(t *testing.T) {
 	t.Parallel()
-	err := deletionFailure(databaseFailure(store.ErrDeletionUnfinished))
+	err := deletionFailure(databaseFailure(sandboxes.ErrDeletionUnfinished))
 	if !isWaiting(err) || reasonOf(err) != v1alpha1.ReasonDeleting || !strings.Contains(err.Error(), "continues by itself") {
 		t.Errorf("got %s: %v", reasonOf(err), err)
 	}

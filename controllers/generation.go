@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // checkSpecIsPresent asks the API server whether a resource that was read from the cache still has this spec. It returns
@@ -32,7 +32,7 @@ func applyPresent[T any](
 	ctx context.Context, apiReader client.Reader, read client.Object, apply func(rolledBack int64) (T, error),
 ) (T, error) {
 	state, err := apply(0)
-	var stale store.ErrStaleGeneration
+	var stale sandboxes.ErrStaleGeneration
 	if !errors.As(err, &stale) {
 		return state, err
 	}

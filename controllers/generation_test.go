@@ -13,7 +13,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // frozenDatabase belongs to a controller that stops in the moment before it writes a certain generation, and goes on when it is told
@@ -45,7 +45,7 @@ func (d frozenDatabase) freeze(generation int64) (frozen bool) {
 	return frozen
 }
 
-func (d frozenDatabase) ApplySandbox(ctx context.Context, config store.SandboxConfig) (store.SandboxState, error) {
+func (d frozenDatabase) ApplySandbox(ctx context.Context, config sandboxes.SandboxConfig) (sandboxes.SandboxState, error) {
 	frozen := d.freeze(config.Generation)
 	state, err := d.Database.ApplySandbox(ctx, config)
 	if frozen {
@@ -57,11 +57,11 @@ func (d frozenDatabase) ApplySandbox(ctx context.Context, config store.SandboxCo
 // frozenRegistry is frozenDatabase for TestClients.
 type frozenRegistry struct{ frozenDatabase }
 
-func (d frozenRegistry) ApplySandbox(ctx context.Context, config store.SandboxConfig) (store.SandboxState, error) {
+func (d frozenRegistry) ApplySandbox(ctx context.Context, config sandboxes.SandboxConfig) (sandboxes.SandboxState, error) {
 	return d.Database.ApplySandbox(ctx, config)
 }
 
-func (d frozenRegistry) ApplyTestClient(ctx context.Context, uid string, config store.TestClientConfig) (store.TestClientState, error) {
+func (d frozenRegistry) ApplyTestClient(ctx context.Context, uid string, config sandboxes.TestClientConfig) (sandboxes.TestClientState, error) {
 	frozen := d.freeze(config.Generation)
 	state, err := d.Database.ApplyTestClient(ctx, uid, config)
 	if frozen {

@@ -7,7 +7,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // Defaults of the schema, for objects that were stored before a field had one.
@@ -25,17 +25,17 @@ const (
 
 // sandboxConfig is the configuration that a sandbox's spec asks for. It returns a stalling error for a spec that the
 // schema lets through and that cannot be carried out.
-func sandboxConfig(sandbox *v1alpha1.SandboxEnvironment) (store.SandboxConfig, error) {
+func sandboxConfig(sandbox *v1alpha1.SandboxEnvironment) (sandboxes.SandboxConfig, error) {
 	spec := sandbox.Spec
 	webhook, err := webhookConfig(spec.Webhook)
 	if err != nil {
-		return store.SandboxConfig{}, err
+		return sandboxes.SandboxConfig{}, err
 	}
 	pendingTimeout, err := duration("spec.pendingTimeout", spec.PendingTimeout, defaultPendingTimeout)
 	if err != nil {
-		return store.SandboxConfig{}, err
+		return sandboxes.SandboxConfig{}, err
 	}
-	config := store.SandboxConfig{
+	config := sandboxes.SandboxConfig{
 		UID:            string(sandbox.UID),
 		Generation:     sandbox.Generation,
 		Namespace:      sandbox.Namespace,
@@ -68,12 +68,12 @@ func sandboxConfig(sandbox *v1alpha1.SandboxEnvironment) (store.SandboxConfig, e
 	return config, nil
 }
 
-func environmentConfig(environment v1alpha1.Environment) store.EnvironmentConfig {
+func environmentConfig(environment v1alpha1.Environment) sandboxes.EnvironmentConfig {
 	policy := payments.Reject
 	if environment.UnknownMSISDNPolicy != "" {
 		policy = payments.UnknownPolicy(environment.UnknownMSISDNPolicy)
 	}
-	return store.EnvironmentConfig{
+	return sandboxes.EnvironmentConfig{
 		Operator: payments.Operator(environment.Operator),
 		Country:  payments.Country(environment.Country),
 		Enabled:  valueOr(environment.Enabled, true),
@@ -86,7 +86,7 @@ func environmentConfig(environment v1alpha1.Environment) store.EnvironmentConfig
 	}
 }
 
-func webhookConfig(webhook *v1alpha1.Webhook) (*store.WebhookConfig, error) {
+func webhookConfig(webhook *v1alpha1.Webhook) (*sandboxes.WebhookConfig, error) {
 	if webhook == nil {
 		return nil, nil
 	}
@@ -102,9 +102,9 @@ func webhookConfig(webhook *v1alpha1.Webhook) (*store.WebhookConfig, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &store.WebhookConfig{
+	return &sandboxes.WebhookConfig{
 		URL: webhook.URL,
-		Retry: store.RetryPolicy{
+		Retry: sandboxes.RetryPolicy{
 			MaxRetries:   int(valueOr(policy.MaxRetries, defaultMaxRetries)),
 			InitialDelay: initial,
 			Factor:       float64(valueOr(policy.Factor, defaultRetryFactor)),

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // sandboxReconciler makes the database and the credentials Secret follow a SandboxEnvironment.
@@ -56,10 +56,10 @@ var announcedConditions = []string{
 
 // sandboxObservation is what a reconciliation learns about a sandbox, step by step.
 type sandboxObservation struct {
-	config           store.SandboxConfig
-	state            *store.SandboxState // nil: the database was not come to
-	secretName       string              // of the credentials Secret; empty: not in place
-	keyRotation      string              // value of the spec that its API key was issued for
+	config           sandboxes.SandboxConfig
+	state            *sandboxes.SandboxState // nil: the database was not come to
+	secretName       string                  // of the credentials Secret; empty: not in place
+	keyRotation      string                  // value of the spec that its API key was issued for
 	keyRotationGrace time.Duration
 	progress         progress
 

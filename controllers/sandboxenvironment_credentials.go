@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // reconcileCredentials writes the credentials Secret first and lets the database follow what the Secret holds, so that a
@@ -61,9 +61,9 @@ func (r *sandboxReconciler) issue(
 		}
 		err = r.applyCredentials(ctx, sandbox, wanted, held)
 		switch {
-		case errors.Is(err, store.ErrKeyTaken):
+		case errors.Is(err, sandboxes.ErrKeyTaken):
 			wanted.taken = held.apiKey
-		case errors.Is(err, store.ErrCredentialsChanged):
+		case errors.Is(err, sandboxes.ErrCredentialsChanged):
 		case err != nil:
 			return held, databaseFailure(err)
 		case wanted.isMet(held):
@@ -79,7 +79,7 @@ func (r *sandboxReconciler) issue(
 func (r *sandboxReconciler) applyCredentials(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, wanted wantedSecret, held credentials,
 ) error {
-	return r.database.ApplyCredentials(ctx, string(sandbox.UID), store.Credentials{
+	return r.database.ApplyCredentials(ctx, string(sandbox.UID), sandboxes.Credentials{
 		APIKeyHash:     sha256.Sum256([]byte(held.apiKey)),
 		KeyRotation:    held.keyRotation,
 		Replaces:       parseHash(held.keyReplaces),

@@ -6,7 +6,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/resync"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // reconcileSpec turns the spec into the configuration that the database takes, if there is room for the sandbox.
@@ -36,7 +36,7 @@ func (r *sandboxReconciler) reconcileDatabase(
 		return err
 	}
 	state, err := r.apply(ctx, sandbox, &seen.config)
-	var taken store.ErrNameTaken
+	var taken sandboxes.ErrNameTaken
 	if errors.As(err, &taken) {
 		// There is one resource of a name: if the API server has this one, the other is gone, and its end was not seen.
 		if err := checkSpecIsPresent(ctx, r.apiReader, sandbox); err != nil {
@@ -55,9 +55,9 @@ func (r *sandboxReconciler) reconcileDatabase(
 }
 
 func (r *sandboxReconciler) apply(
-	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, config *store.SandboxConfig,
-) (store.SandboxState, error) {
-	return applyPresent(ctx, r.apiReader, sandbox, func(rolledBack int64) (store.SandboxState, error) {
+	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, config *sandboxes.SandboxConfig,
+) (sandboxes.SandboxState, error) {
+	return applyPresent(ctx, r.apiReader, sandbox, func(rolledBack int64) (sandboxes.SandboxState, error) {
 		config.RolledBack = rolledBack
 		return r.database.ApplySandbox(ctx, *config)
 	})

@@ -13,7 +13,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // The keys of a Secret with an operator's credentials.
@@ -39,9 +39,9 @@ func (e *operatorProblem) Error() string { return e.message }
 // holds no Secret but the controller's own; one that several stores name is read once.
 func (r *sandboxReconciler) operatorAccess(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment,
-) (access []store.OperatorAccess, problem *operatorProblem, err error) {
+) (access []sandboxes.OperatorAccess, problem *operatorProblem, err error) {
 	type found struct {
-		credentials *store.OperatorCredentials
+		credentials *sandboxes.OperatorCredentials
 		problem     *operatorProblem
 	}
 	secrets := map[string]found{}
@@ -59,7 +59,7 @@ func (r *sandboxReconciler) operatorAccess(
 			if problem == nil {
 				problem = f.problem
 			}
-			access = append(access, store.OperatorAccess{
+			access = append(access, sandboxes.OperatorAccess{
 				Store: s.Slug, Operator: payments.Operator(o.Operator), Country: payments.Country(o.Country), BaseURL: o.BaseURL,
 				Credentials: f.credentials,
 			})
@@ -69,7 +69,7 @@ func (r *sandboxReconciler) operatorAccess(
 }
 
 // readOperatorSecret returns an operatorProblem for a Secret that is not there, or that holds no credentials.
-func (r *sandboxReconciler) readOperatorSecret(ctx context.Context, namespace, name string) (*store.OperatorCredentials, error) {
+func (r *sandboxReconciler) readOperatorSecret(ctx context.Context, namespace, name string) (*sandboxes.OperatorCredentials, error) {
 	secret := &corev1.Secret{}
 	err := r.apiReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret)
 	switch {
@@ -86,7 +86,7 @@ func (r *sandboxReconciler) readOperatorSecret(ctx context.Context, namespace, n
 }
 
 // operatorCredentials reads a Secret with an operator's credentials.
-func operatorCredentials(secret *corev1.Secret) (*store.OperatorCredentials, error) {
+func operatorCredentials(secret *corev1.Secret) (*sandboxes.OperatorCredentials, error) {
 	for _, key := range []string{secretKeyClientID, secretKeyClientSecret, secretKeySubscriptionKey} {
 		value, ok := secret.Data[key]
 		if !ok && key == secretKeySubscriptionKey {
@@ -104,7 +104,7 @@ func operatorCredentials(secret *corev1.Secret) (*store.OperatorCredentials, err
 				secret.Name, maxOperatorCredential, key)}
 		}
 	}
-	return &store.OperatorCredentials{
+	return &sandboxes.OperatorCredentials{
 		ClientID:        string(secret.Data[secretKeyClientID]),
 		ClientSecret:    string(secret.Data[secretKeyClientSecret]),
 		SubscriptionKey: string(secret.Data[secretKeySubscriptionKey]),

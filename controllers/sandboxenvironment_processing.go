@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // worksOn says what a sweep of the workers does.
@@ -18,7 +18,7 @@ var worksOn = map[string]string{
 }
 
 // setProcessingCondition tells what the workers cannot do in this sandbox alone.
-func setProcessingCondition(conditions *[]metav1.Condition, failures []store.SweepFailure, generation int64, now time.Time) {
+func setProcessingCondition(conditions *[]metav1.Condition, failures []sandboxes.SweepFailure, generation int64, now time.Time) {
 	if len(failures) == 0 {
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionProcessingFailing)
 		return

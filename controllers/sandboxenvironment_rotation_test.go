@@ -22,7 +22,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 const credentialsName = "checkout-credentials"
@@ -271,7 +271,7 @@ type crashingDatabase struct {
 	fault fault
 }
 
-func (d crashingDatabase) ApplyCredentials(ctx context.Context, uid string, credentials store.Credentials) error {
+func (d crashingDatabase) ApplyCredentials(ctx context.Context, uid string, credentials sandboxes.Credentials) error {
 	return d.fault.around(func() error { return d.Database.ApplyCredentials(ctx, uid, credentials) })
 }
 

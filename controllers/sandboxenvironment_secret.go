@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // secretType follows the Service Binding specification: a type that names what the Secret connects to.
@@ -109,7 +109,7 @@ func (r *sandboxReconciler) ensureSecret(ctx context.Context, sandbox *v1alpha1.
 	r.announceKey(sandbox, w, why, moved)
 	if rotated {
 		r.recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventSigningSecretRotated, actionIssueCredentials,
-			"The Secret %s has a new signing secret. The previous one also signs for %.0f hours.", key.Name, store.SecretOverlap.Hours())
+			"The Secret %s has a new signing secret. The previous one also signs for %.0f hours.", key.Name, sandboxes.SecretOverlap.Hours())
 	}
 	return chosen, nil
 }

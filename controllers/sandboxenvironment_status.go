@@ -11,7 +11,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // sandboxStatus is the status that follows from what was seen. What was not come to stays as it was.
@@ -62,7 +62,7 @@ func setOperatorCondition(conditions *[]metav1.Condition, named bool, problem *o
 }
 
 // environmentStatuses are sorted, so that the order that the database answers in makes no difference.
-func environmentStatuses(environments []store.EnvironmentState) []v1alpha1.EnvironmentStatus {
+func environmentStatuses(environments []sandboxes.EnvironmentState) []v1alpha1.EnvironmentStatus {
 	statuses := make([]v1alpha1.EnvironmentStatus, 0, len(environments))
 	for _, e := range environments {
 		statuses = append(statuses, v1alpha1.EnvironmentStatus{
@@ -79,7 +79,7 @@ func environmentStatuses(environments []store.EnvironmentState) []v1alpha1.Envir
 	return statuses
 }
 
-func environmentsSummary(environments []store.EnvironmentState) string {
+func environmentsSummary(environments []sandboxes.EnvironmentState) string {
 	enabled := 0
 	for _, e := range environments {
 		if e.Enabled {

@@ -12,7 +12,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 func TestSandboxStatus(t *testing.T) {
@@ -33,15 +33,15 @@ func TestSandboxStatus(t *testing.T) {
 	}
 	later := *full.DeepCopy()
 	later.ObservedGeneration = 2
-	state := &store.SandboxState{
+	state := &sandboxes.SandboxState{
 		OrganizationID: "org_1",
-		Environments: []store.EnvironmentState{
+		Environments: []sandboxes.EnvironmentState{
 			{ID: "env_2", Operator: payments.MTN, Country: payments.Rwanda, Currency: payments.RWF},
 			{ID: "env_1", Operator: payments.MTN, Country: payments.CoteDIvoire, Currency: payments.XOF, Enabled: true},
 		},
 		Balances:     map[payments.Currency]int64{payments.XOF: 0, payments.RWF: 7},
 		TestClients:  3,
-		Transactions: store.TransactionCounts{Total: 42, Pending: 1},
+		Transactions: sandboxes.TransactionCounts{Total: 42, Pending: 1},
 		Reset:        "run-1",
 	}
 	for name, test := range map[string]struct {
@@ -79,7 +79,7 @@ func TestSandboxStatus(t *testing.T) {
 // What the workers cannot do in a sandbox stands in a condition of its own, which is gone when they can.
 func TestProcessingCondition(t *testing.T) {
 	sandbox := &v1alpha1.SandboxEnvironment{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
-	failing := &store.SandboxState{Failures: []store.SweepFailure{{
+	failing := &sandboxes.SandboxState{Failures: []sandboxes.SweepFailure{{
 		Sweep: "settlement", Failures: 3, Since: now, RetryAt: now.Add(4 * time.Second), Error: "bigint out of range",
 	}}}
 	sandbox.Status = sandboxStatus(sandbox, sandboxObservation{state: failing}, "http://here", now)
@@ -97,7 +97,7 @@ func TestProcessingCondition(t *testing.T) {
 		ready.Status != metav1.ConditionTrue {
 		t.Errorf("Ready is %+v", ready)
 	}
-	sandbox.Status = sandboxStatus(sandbox, sandboxObservation{state: &store.SandboxState{}}, "http://here", now)
+	sandbox.Status = sandboxStatus(sandbox, sandboxObservation{state: &sandboxes.SandboxState{}}, "http://here", now)
 	if meta.FindStatusCondition(sandbox.Status.Conditions, v1alpha1.ConditionProcessingFailing) != nil {
 		t.Error("it stays when the workers can go on")
 	}

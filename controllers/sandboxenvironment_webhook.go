@@ -8,11 +8,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // webhookStatus is how the deliveries go; nil for a sandbox without a webhook.
-func webhookStatus(webhook *v1alpha1.Webhook, health store.EndpointHealth) *v1alpha1.WebhookStatus {
+func webhookStatus(webhook *v1alpha1.Webhook, health sandboxes.EndpointHealth) *v1alpha1.WebhookStatus {
 	if webhook == nil {
 		return nil
 	}
@@ -24,7 +24,7 @@ func webhookStatus(webhook *v1alpha1.Webhook, health store.EndpointHealth) *v1al
 }
 
 // setWebhookCondition tells whether the webhook endpoint acknowledges events.
-func setWebhookCondition(conditions *[]metav1.Condition, named bool, health store.EndpointHealth, generation int64, now time.Time) {
+func setWebhookCondition(conditions *[]metav1.Condition, named bool, health sandboxes.EndpointHealth, generation int64, now time.Time) {
 	if !named {
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionWebhookReady)
 		return
@@ -55,7 +55,7 @@ func setWebhookCondition(conditions *[]metav1.Condition, named bool, health stor
 }
 
 // cause is the last failure, as the end of a clause.
-func cause(health store.EndpointHealth) string {
+func cause(health sandboxes.EndpointHealth) string {
 	if health.LastFailure == "" {
 		return ""
 	}

@@ -7,8 +7,8 @@ import (
 
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 // KeyRing is what [Sealing] needs to know of the encryption keys.
@@ -24,13 +24,13 @@ type KeyRing interface {
 type Sealing struct {
 	ready    func(context.Context) error // nil once the tables are up to date
 	ring     KeyRing
-	reseal   func(context.Context) (store.Resealed, error)
+	reseal   func(context.Context) (sandboxes.Resealed, error)
 	interval time.Duration
 }
 
 // NewSealing looks at the stored secrets every interval, once ready returns nil.
 func NewSealing(
-	ready func(context.Context) error, ring KeyRing, reseal func(context.Context) (store.Resealed, error), interval time.Duration,
+	ready func(context.Context) error, ring KeyRing, reseal func(context.Context) (sandboxes.Resealed, error), interval time.Duration,
 ) *Sealing {
 	return &Sealing{ready: ready, ring: ring, reseal: reseal, interval: interval}
 }
@@ -56,7 +56,7 @@ func (s *Sealing) Start(ctx context.Context) error {
 // outcome is what came of a round.
 type outcome struct {
 	keys   []string
-	result store.Resealed
+	result sandboxes.Resealed
 }
 
 // round reports ok if it came to an end with the keys that it began with.

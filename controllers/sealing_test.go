@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 type namedKeys struct {
@@ -50,11 +50,11 @@ func TestSealing(t *testing.T) {
 	}
 
 	type answer struct {
-		result store.Resealed
+		result sandboxes.Resealed
 		err    error
 	}
 	keys, asked, answers := &namedKeys{names: []string{"old"}}, make(chan struct{}), make(chan answer)
-	sealing := NewSealing(migration.Ready, keys, func(context.Context) (store.Resealed, error) {
+	sealing := NewSealing(migration.Ready, keys, func(context.Context) (sandboxes.Resealed, error) {
 		asked <- struct{}{}
 		a := <-answers
 		return a.result, a.err
@@ -76,10 +76,10 @@ func TestSealing(t *testing.T) {
 		{what: "nothing new", keys: []string{"new", "old"}},
 		{what: "they change meanwhile again"},
 		{what: "no database", answer: answer{err: errors.New("away")}, want: []string{"The stored secrets could not be looked through: trying again"}},
-		{what: "encrypted anew", answer: answer{result: store.Resealed{Secrets: 3}}, want: []string{"Stored secrets were encrypted anew", all}},
-		{what: "one that cannot be opened", answer: answer{result: store.Resealed{Failed: 1}}, want: []string{"Put the key that encrypted them back into the file of encryption keys"}},
-		{what: "still not", answer: answer{result: store.Resealed{Failed: 1}}},
-		{what: "opened", answer: answer{result: store.Resealed{Secrets: 1}}, want: []string{"Stored secrets were encrypted anew", all}},
+		{what: "encrypted anew", answer: answer{result: sandboxes.Resealed{Secrets: 3}}, want: []string{"Stored secrets were encrypted anew", all}},
+		{what: "one that cannot be opened", answer: answer{result: sandboxes.Resealed{Failed: 1}}, want: []string{"Put the key that encrypted them back into the file of encryption keys"}},
+		{what: "still not", answer: answer{result: sandboxes.Resealed{Failed: 1}}},
+		{what: "opened", answer: answer{result: sandboxes.Resealed{Secrets: 1}}, want: []string{"Stored secrets were encrypted anew", all}},
 	} {
 		answers <- round.answer
 		<-asked // what the round had to tell is told, and the next one has read the keys

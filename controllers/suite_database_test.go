@@ -8,7 +8,7 @@ import (
 
 	"github.com/cauri-dev/cauri/controllers"
 	"github.com/cauri-dev/cauri/server/postgres"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // faultyDatabase is a database that can be away, and that counts what it is asked.
@@ -49,21 +49,21 @@ func (d *faultyDatabase) call(method string) error {
 	return nil
 }
 
-func (d *faultyDatabase) ApplySandbox(ctx context.Context, config store.SandboxConfig) (store.SandboxState, error) {
+func (d *faultyDatabase) ApplySandbox(ctx context.Context, config sandboxes.SandboxConfig) (sandboxes.SandboxState, error) {
 	if err := d.call("ApplySandbox"); err != nil {
-		return store.SandboxState{}, err
+		return sandboxes.SandboxState{}, err
 	}
 	return d.Database.ApplySandbox(ctx, config)
 }
 
-func (d *faultyDatabase) StoredCredentials(ctx context.Context, sandboxUID string) (store.StoredCredentials, error) {
+func (d *faultyDatabase) StoredCredentials(ctx context.Context, sandboxUID string) (sandboxes.StoredCredentials, error) {
 	if err := d.call("StoredCredentials"); err != nil {
-		return store.StoredCredentials{}, err
+		return sandboxes.StoredCredentials{}, err
 	}
 	return d.Database.StoredCredentials(ctx, sandboxUID)
 }
 
-func (d *faultyDatabase) ApplyCredentials(ctx context.Context, sandboxUID string, credentials store.Credentials) error {
+func (d *faultyDatabase) ApplyCredentials(ctx context.Context, sandboxUID string, credentials sandboxes.Credentials) error {
 	if err := d.call("ApplyCredentials"); err != nil {
 		return err
 	}
@@ -85,10 +85,10 @@ func (d *faultyDatabase) RetainSandbox(ctx context.Context, sandboxUID string) e
 }
 
 func (d *faultyDatabase) ApplyTestClient(
-	ctx context.Context, sandboxUID string, config store.TestClientConfig,
-) (store.TestClientState, error) {
+	ctx context.Context, sandboxUID string, config sandboxes.TestClientConfig,
+) (sandboxes.TestClientState, error) {
 	if err := d.call("ApplyTestClient"); err != nil {
-		return store.TestClientState{}, err
+		return sandboxes.TestClientState{}, err
 	}
 	return d.Database.ApplyTestClient(ctx, sandboxUID, config)
 }
@@ -100,14 +100,14 @@ func (d *faultyDatabase) DeleteTestClient(ctx context.Context, testClientUID str
 	return d.Database.DeleteTestClient(ctx, testClientUID)
 }
 
-func (d *faultyDatabase) Inventory(ctx context.Context) (*store.Inventory, error) {
+func (d *faultyDatabase) Inventory(ctx context.Context) (*sandboxes.Inventory, error) {
 	if err := d.call("Inventory"); err != nil {
 		return nil, err
 	}
 	return d.Database.Inventory(ctx)
 }
 
-func (d *faultyDatabase) ChangedAccounts(ctx context.Context, since time.Time) ([]store.AccountChange, time.Time, error) {
+func (d *faultyDatabase) ChangedAccounts(ctx context.Context, since time.Time) ([]sandboxes.AccountChange, time.Time, error) {
 	if err := d.call("ChangedAccounts"); err != nil {
 		return nil, time.Time{}, err
 	}

@@ -12,7 +12,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/resync"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // testClientReconciler makes the database's SIM registry follow a TestClient.
@@ -35,9 +35,9 @@ type testClientReconciler struct {
 
 // testClientObservation is what a reconciliation learns about a TestClient.
 type testClientObservation struct {
-	config       store.TestClientConfig
-	state        *store.TestClientState // nil: not known
-	unregistered bool                   // the number is certain not to be this TestClient's in any sandbox
+	config       sandboxes.TestClientConfig
+	state        *sandboxes.TestClientState // nil: not known
+	unregistered bool                       // the number is certain not to be this TestClient's in any sandbox
 	err          error
 }
 

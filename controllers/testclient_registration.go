@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/controllers/resync"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // reconcileRegistration registers the SIM with its sandbox.
@@ -36,7 +36,7 @@ func (r *testClientReconciler) reconcileRegistration(ctx context.Context, testCl
 	state, err := r.register(ctx, testClient, sandbox, seen.config)
 	if err != nil {
 		seen.err = registrationFailure(testClient, err)
-		seen.unregistered = isStalling(seen.err) || errors.Is(err, store.ErrNoOrganization)
+		seen.unregistered = isStalling(seen.err) || errors.Is(err, sandboxes.ErrNoOrganization)
 		return seen
 	}
 	seen.state = &state
@@ -45,14 +45,14 @@ func (r *testClientReconciler) reconcileRegistration(ctx context.Context, testCl
 
 // register puts the SIM into the registry. A number that is held by a SIM whose TestClient is no more is taken over.
 func (r *testClientReconciler) register(
-	ctx context.Context, testClient *v1alpha1.TestClient, sandbox *v1alpha1.SandboxEnvironment, config store.TestClientConfig,
-) (store.TestClientState, error) {
-	apply := func(rolledBack int64) (store.TestClientState, error) {
+	ctx context.Context, testClient *v1alpha1.TestClient, sandbox *v1alpha1.SandboxEnvironment, config sandboxes.TestClientConfig,
+) (sandboxes.TestClientState, error) {
+	apply := func(rolledBack int64) (sandboxes.TestClientState, error) {
 		config.RolledBack = rolledBack
 		return r.database.ApplyTestClient(ctx, string(sandbox.UID), config)
 	}
 	state, err := applyPresent(ctx, r.apiReader, testClient, apply)
-	var duplicate store.ErrDuplicateMSISDN
+	var duplicate sandboxes.ErrDuplicateMSISDN
 	if !errors.As(err, &duplicate) {
 		return state, err
 	}
@@ -71,7 +71,7 @@ func (r *testClientReconciler) register(
 
 // exists reports whether the holder of a number is still there. One whose finalizer was taken away by hand has left its SIM
 // behind. The cache may be behind, so that the API server has the last word before a SIM is deleted.
-func (r *testClientReconciler) exists(ctx context.Context, namespace string, holder store.ErrDuplicateMSISDN) (bool, error) {
+func (r *testClientReconciler) exists(ctx context.Context, namespace string, holder sandboxes.ErrDuplicateMSISDN) (bool, error) {
 	key := client.ObjectKey{Namespace: namespace, Name: holder.Holder}
 	for _, reader := range []client.Reader{r.Client, r.apiReader} {
 		found := &v1alpha1.TestClient{}
@@ -124,7 +124,7 @@ func sandboxNotReady(name string) *waitingError {
 
 // registrationFailure says what an error of the database means for a TestClient.
 func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
-	var duplicate store.ErrDuplicateMSISDN
+	var duplicate sandboxes.ErrDuplicateMSISDN
 	switch {
 	case errors.As(err, &duplicate):
 		return &stallingError{
@@ -134,7 +134,7 @@ func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
 				duplicate.Holder, testClient.Spec.MSISDN,
 			),
 		}
-	case errors.Is(err, store.ErrNoOrganization):
+	case errors.Is(err, sandboxes.ErrNoOrganization):
 		return sandboxNotReady(testClient.Spec.SandboxRef.Name)
 	default:
 		return databaseFailure(err)
@@ -143,17 +143,17 @@ func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
 
 // testClientConfig is the SIM that a TestClient's spec asks for. It returns a stalling error where the operator or the
 // country is neither written nor follows from the number.
-func testClientConfig(testClient *v1alpha1.TestClient) (store.TestClientConfig, error) {
+func testClientConfig(testClient *v1alpha1.TestClient) (sandboxes.TestClientConfig, error) {
 	spec := testClient.Spec
 	operator, country, err := market(spec)
 	if err != nil {
-		return store.TestClientConfig{}, err
+		return sandboxes.TestClientConfig{}, err
 	}
 	behavior := payments.Approve
 	if spec.Behavior != "" {
 		behavior = payments.Behavior(spec.Behavior)
 	}
-	return store.TestClientConfig{
+	return sandboxes.TestClientConfig{
 		UID:        string(testClient.UID),
 		Generation: testClient.Generation,
 		Name:       testClient.Name,

@@ -10,11 +10,11 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 func TestTestClientStatus(t *testing.T) {
-	config := store.TestClientConfig{UID: "1", Operator: payments.Moov, Country: payments.Benin}
+	config := sandboxes.TestClientConfig{UID: "1", Operator: payments.Moov, Country: payments.Benin}
 	market := v1alpha1.TestClientStatus{ObservedGeneration: 2, Operator: "moov", Country: "BJ", Currency: "XOF"}
 	with := func(balance int64) v1alpha1.TestClientStatus {
 		status := market
@@ -27,7 +27,7 @@ func TestTestClientStatus(t *testing.T) {
 		want   v1alpha1.TestClientStatus
 	}{
 		"registered, and zero is shown": {
-			seen: testClientObservation{config: config, state: &store.TestClientState{Balance: 0}},
+			seen: testClientObservation{config: config, state: &sandboxes.TestClientState{Balance: 0}},
 			want: with(0),
 		},
 		"the database is away, the balance stays": {

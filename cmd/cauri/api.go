@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
@@ -70,7 +71,7 @@ func runAPI(ctx context.Context, o apiOptions) error {
 	if err != nil {
 		return err
 	}
-	directory := store.NewDirectory(p.db)
+	directory := sandboxes.NewDirectory(p.db.DB)
 	p.ends += o.shutdownDelay
 	// The api stays ready while the database is unavailable: clients get a 503 with Retry-After instead of an error of the load balancer.
 	p.ready = append(p.ready, configurationRead(directory))
@@ -104,7 +105,7 @@ func delayed(ctx context.Context, by time.Duration) context.Context {
 }
 
 // configurationRead fails until the configuration has been read. Without it every key is unknown.
-func configurationRead(directory *store.Directory) telemetry.Check {
+func configurationRead(directory *sandboxes.Directory) telemetry.Check {
 	return func(context.Context) error {
 		if directory.State().ReadAt.IsZero() {
 			return errors.New("the configuration has not been read yet")
@@ -120,7 +121,7 @@ func replicaState(db *store.Store) func() telemetry.ReplicaState {
 	}
 }
 
-func configState(directory *store.Directory, now func() time.Time) func() telemetry.ConfigState {
+func configState(directory *sandboxes.Directory, now func() time.Time) func() telemetry.ConfigState {
 	return func() telemetry.ConfigState {
 		state := directory.State()
 		return telemetry.ConfigState{

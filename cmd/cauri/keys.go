@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -72,7 +73,7 @@ type keyUse struct {
 }
 
 // keyUses are the keys of the file in their order, then those that are only in the database.
-func keyUses(file []string, sealed []store.SealedSecrets) []keyUse {
+func keyUses(file []string, sealed []sandboxes.SealedSecrets) []keyUse {
 	var uses []keyUse
 	for i, key := range file {
 		use := keyUse{key: key, inFile: "yes"}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
@@ -60,11 +61,11 @@ func TestKeys(t *testing.T) {
 	}
 
 	s := write(older)
-	config := store.SandboxConfig{UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout"}
+	config := sandboxes.SandboxConfig{UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout"}
 	if _, err := s.ApplySandbox(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.ApplyCredentials(t.Context(), config.UID, store.Credentials{SigningSecret: "whsec_MDEyMzQ1Njc4OTAxMjM0NQ=="}); err != nil {
+	if err := s.ApplyCredentials(t.Context(), config.UID, sandboxes.Credentials{SigningSecret: "whsec_MDEyMzQ1Njc4OTAxMjM0NQ=="}); err != nil {
 		t.Fatal(err)
 	}
 	says("", olderName+" first 1")

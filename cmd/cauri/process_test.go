@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 	"github.com/cauri-dev/cauri/test/system"
 )
@@ -173,20 +173,20 @@ func eventually(t *testing.T, what string, holds func() bool) {
 func sandbox(t *testing.T, database, hook string) {
 	t.Helper()
 	db := storetest.Open(t, database)
-	config := store.SandboxConfig{
+	config := sandboxes.SandboxConfig{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout", Stores: []string{"shop"}, LatencyPercent: 1000,
-		Environments: []store.EnvironmentConfig{{Operator: payments.MTN, Country: "RW", Enabled: true, UnknownPolicy: payments.Reject}},
+		Environments: []sandboxes.EnvironmentConfig{{Operator: payments.MTN, Country: "RW", Enabled: true, UnknownPolicy: payments.Reject}},
 		OpeningFloat: map[payments.Currency]int64{payments.RWF: 1000},
 	}
 	if hook != "" {
 		config.LatencyPercent = 0
-		config.Webhook = &store.WebhookConfig{URL: hook, Retry: store.RetryPolicy{MaxRetries: 3, InitialDelay: time.Second, Factor: 1,
+		config.Webhook = &sandboxes.WebhookConfig{URL: hook, Retry: sandboxes.RetryPolicy{MaxRetries: 3, InitialDelay: time.Second, Factor: 1,
 			MaxDelay: time.Second}}
 	}
 	if _, err := db.ApplySandbox(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.ApplyCredentials(t.Context(), config.UID, store.Credentials{APIKeyHash: sha256.Sum256([]byte(apiKey)),
+	if err := db.ApplyCredentials(t.Context(), config.UID, sandboxes.Credentials{APIKeyHash: sha256.Sum256([]byte(apiKey)),
 		SigningSecret: "whsec_dGVzdA=="}); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -74,7 +75,7 @@ func deleteWhole(ctx context.Context, db interface {
 	DeleteSandbox(ctx context.Context, sandboxUID string) error
 }, uid string) error {
 	for {
-		if err := db.DeleteSandbox(ctx, uid); !errors.Is(err, store.ErrDeletionUnfinished) {
+		if err := db.DeleteSandbox(ctx, uid); !errors.Is(err, sandboxes.ErrDeletionUnfinished) {
 			return err
 		}
 	}

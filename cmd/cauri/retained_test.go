@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
@@ -17,9 +17,9 @@ func TestPurgeRetained(t *testing.T) {
 	db := storetest.Open(t, url)
 	const retained, present = "11111111-1111-1111-1111-111111111111", "22222222-2222-2222-2222-222222222222"
 	for uid, name := range map[string]string{retained: "gone", present: "here"} {
-		if _, err := db.ApplySandbox(t.Context(), store.SandboxConfig{
+		if _, err := db.ApplySandbox(t.Context(), sandboxes.SandboxConfig{
 			UID: uid, Namespace: "team", Name: name, Stores: []string{"shop"},
-			Environments: []store.EnvironmentConfig{{Operator: payments.MTN, Country: payments.Rwanda, Enabled: true}},
+			Environments: []sandboxes.EnvironmentConfig{{Operator: payments.MTN, Country: payments.Rwanda, Enabled: true}},
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ type unfinished struct{ calls int }
 
 func (u *unfinished) DeleteSandbox(context.Context, string) error {
 	if u.calls--; u.calls > 0 {
-		return fmt.Errorf("deleting: %w", store.ErrDeletionUnfinished)
+		return fmt.Errorf("deleting: %w", sandboxes.ErrDeletionUnfinished)
 	}
 	return nil
 }

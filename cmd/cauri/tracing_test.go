@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
@@ -36,7 +36,7 @@ func TestAPaymentIsFollowedThroughTheProcesses(t *testing.T) {
 
 	database := storetest.URL(t)
 	sandbox(t, database, hook.URL)
-	_, err := storetest.Open(t, database).ApplyTestClient(t.Context(), "11111111-1111-1111-1111-111111111111", store.TestClientConfig{
+	_, err := storetest.Open(t, database).ApplyTestClient(t.Context(), "11111111-1111-1111-1111-111111111111", sandboxes.TestClientConfig{
 		UID: "22222222-2222-2222-2222-222222222222", Name: "alice", MSISDN: "+250788000001", Operator: payments.MTN, Country: payments.Rwanda,
 		Behavior: payments.Approve, Balance: 1000,
 	})

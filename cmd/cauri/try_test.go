@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
@@ -21,18 +21,18 @@ func quick(t *testing.T, database string, behavior payments.Behavior) {
 	t.Helper()
 	const sandbox = "11111111-1111-1111-1111-111111111111"
 	db := storetest.Open(t, database)
-	if _, err := db.ApplySandbox(t.Context(), store.SandboxConfig{
+	if _, err := db.ApplySandbox(t.Context(), sandboxes.SandboxConfig{
 		UID: sandbox, Namespace: "team", Name: "checkout", Stores: []string{"shop"},
-		Environments: []store.EnvironmentConfig{{Operator: payments.MTN, Country: payments.Rwanda, Enabled: true,
+		Environments: []sandboxes.EnvironmentConfig{{Operator: payments.MTN, Country: payments.Rwanda, Enabled: true,
 			UnknownPolicy: payments.Reject}},
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.ApplyCredentials(t.Context(), sandbox, store.Credentials{APIKeyHash: sha256.Sum256([]byte(apiKey)),
+	if err := db.ApplyCredentials(t.Context(), sandbox, sandboxes.Credentials{APIKeyHash: sha256.Sum256([]byte(apiKey)),
 		SigningSecret: "whsec_dGVzdA=="}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.ApplyTestClient(t.Context(), sandbox, store.TestClientConfig{
+	if _, err := db.ApplyTestClient(t.Context(), sandbox, sandboxes.TestClientConfig{
 		UID: "22222222-2222-2222-2222-222222222222", Name: "alice", MSISDN: "+250788000001", Operator: payments.MTN, Country: payments.Rwanda,
 		Behavior: behavior, Balance: 1000,
 	}); err != nil {

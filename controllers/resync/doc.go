@@ -6,15 +6,15 @@ import (
 	"context"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // Database is what this package needs of Postgres. Both methods return [postgres.ErrUnavailable] while the database is unavailable.
 type Database interface {
 	// Inventory compares the rows of all sandboxes and SIMs with what the controller wrote last.
-	Inventory(ctx context.Context) (*store.Inventory, error)
+	Inventory(ctx context.Context) (*sandboxes.Inventory, error)
 
 	// ChangedAccounts names the resources whose live balance, counts or deliveries changed since a time of the database, and
 	// returns the time to ask from next. That answer may name a change again, with the same ChangedAt.
-	ChangedAccounts(ctx context.Context, since time.Time) ([]store.AccountChange, time.Time, error)
+	ChangedAccounts(ctx context.Context, since time.Time) ([]sandboxes.AccountChange, time.Time, error)
 }

@@ -14,7 +14,7 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // Drift finds the resources whose rows somebody changed by hand, and reconciles them. It compares the fingerprints of all rows at
@@ -26,10 +26,10 @@ type Drift struct {
 	Ready         func(context.Context) error // nil once the tables are up to date
 	Cache         client.Reader
 	Clock         clock.WithTicker
-	Interval      time.Duration                                              // between two checks, and up to a fifth more
-	Enqueue       func(context.Context, Change)                              // reconciles a resource
-	SIM           func(*v1alpha1.TestClient) (store.TestClientConfig, error) // the row that a TestClient asks for
-	AllNamespaces bool                                                       // whether the cache holds all namespaces
+	Interval      time.Duration                                                  // between two checks, and up to a fifth more
+	Enqueue       func(context.Context, Change)                                  // reconciles a resource
+	SIM           func(*v1alpha1.TestClient) (sandboxes.TestClientConfig, error) // the row that a TestClient asks for
+	AllNamespaces bool                                                           // whether the cache holds all namespaces
 
 	found  orphans // by the last check
 	logged orphans
@@ -101,7 +101,7 @@ func (d *Drift) check(ctx context.Context) (drifted []Change, err error) {
 	return drifted, nil
 }
 
-func (d *Drift) holdsTestClient(inventory *store.Inventory, sandbox types.UID, testClient *v1alpha1.TestClient) bool {
+func (d *Drift) holdsTestClient(inventory *sandboxes.Inventory, sandbox types.UID, testClient *v1alpha1.TestClient) bool {
 	config, err := d.SIM(testClient)
 	return err == nil && inventory.HoldsTestClient(string(sandbox), config)
 }
@@ -115,7 +115,7 @@ func isSettled(obj client.Object, conditions []metav1.Condition) bool {
 
 // logOrphans logs how many rows belong to no resource, when that changes. Nothing deletes them: somebody removed a finalizer by
 // hand, or the resources are in another cluster that uses the same database. There a deletion would be a disaster.
-func (d *Drift) logOrphans(ctx context.Context, inventory *store.Inventory, known map[string]bool) {
+func (d *Drift) logOrphans(ctx context.Context, inventory *sandboxes.Inventory, known map[string]bool) {
 	if !d.AllNamespaces {
 		return
 	}

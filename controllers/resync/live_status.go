@@ -14,7 +14,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/server/postgres"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // LiveStatus reconciles the resources whose live balance changed in the database, so that their status follows.
@@ -31,7 +31,7 @@ type LiveStatus struct {
 	interval time.Duration // between two queries
 	budget   *rate.Limiter
 
-	reported    map[store.AccountChange]bool // by the last answer
+	reported    map[sandboxes.AccountChange]bool // by the last answer
 	changed     *changeQueue
 	sandboxes   chan event.TypedGenericEvent[client.ObjectKey]
 	testClients chan event.TypedGenericEvent[client.ObjectKey]
@@ -143,9 +143,9 @@ func (l *LiveStatus) all(ctx context.Context) (all []Change) {
 
 // unreported are the changes that the last answer did not contain: the database reports a change for some seconds, in case
 // others that began before it become visible after it.
-func (l *LiveStatus) unreported(changes []store.AccountChange) []store.AccountChange {
-	reported := make(map[store.AccountChange]bool, len(changes))
-	var unreported []store.AccountChange
+func (l *LiveStatus) unreported(changes []sandboxes.AccountChange) []sandboxes.AccountChange {
+	reported := make(map[sandboxes.AccountChange]bool, len(changes))
+	var unreported []sandboxes.AccountChange
 	for _, c := range changes {
 		c.ChangedAt = c.ChangedAt.UTC().Round(0) // comparable: the same instant is the same value
 		if !reported[c] && !l.reported[c] {

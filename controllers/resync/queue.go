@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // Change names a resource to reconcile.
@@ -27,7 +27,7 @@ func OfTestClient(testClient *v1alpha1.TestClient) Change {
 }
 
 // ofAccount names the resource whose status shows an account.
-func ofAccount(account store.AccountChange) Change {
+func ofAccount(account sandboxes.AccountChange) Change {
 	if account.TestClient != "" {
 		return Change{Key: client.ObjectKey{Namespace: account.Namespace, Name: account.TestClient}, IsTestClient: true}
 	}
@@ -59,7 +59,7 @@ func (q *changeQueue) hold(c Change) {
 }
 
 // add queues the resources of changed accounts.
-func (q *changeQueue) add(accounts []store.AccountChange) {
+func (q *changeQueue) add(accounts []sandboxes.AccountChange) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	for _, account := range accounts {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // TestChangeQueue is about the order: who changed first comes first, however often others change.
@@ -16,13 +16,13 @@ func TestChangeQueue(t *testing.T) {
 	queue := newChangeQueue()
 	queue.hold(Change{Key: client.ObjectKey{Namespace: "n", Name: "held"}})
 	queue.hold(Change{Key: client.ObjectKey{Namespace: "n", Name: "held"}})
-	queue.add([]store.AccountChange{
+	queue.add([]sandboxes.AccountChange{
 		{Namespace: "n", Sandbox: "s"},
 		{Namespace: "n", Sandbox: "s", TestClient: "s"},
 		{Namespace: "n", Sandbox: "s"},
 	})
 	queue.release()
-	queue.add([]store.AccountChange{{Namespace: "n", Sandbox: "s"}, {Namespace: "m", Sandbox: "s"}})
+	queue.add([]sandboxes.AccountChange{{Namespace: "n", Sandbox: "s"}, {Namespace: "m", Sandbox: "s"}})
 
 	var got []string
 	for range 4 {
@@ -41,7 +41,7 @@ func TestChangeQueue(t *testing.T) {
 		t.Error(diff)
 	}
 
-	queue.add([]store.AccountChange{{Namespace: "n", Sandbox: "s"}})
+	queue.add([]sandboxes.AccountChange{{Namespace: "n", Sandbox: "s"}})
 	if c, err := queue.next(t.Context()); err != nil || c.Key.Name != "s" {
 		t.Errorf("a resource that changed again does not come again: %v, %v", c, err)
 	}

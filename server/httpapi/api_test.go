@@ -18,6 +18,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/httpserver"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -34,7 +35,7 @@ type fixture struct {
 	store   *store.Store
 	url     string // of the server
 	db      string // of the database
-	config  store.SandboxConfig
+	config  sandboxes.SandboxConfig
 	release chan struct{}
 }
 
@@ -50,9 +51,9 @@ func newFixtureAlone(t *testing.T) *fixture {
 	db := storetest.URL(t)
 	w := &fixture{t: t, store: storetest.Open(t, db), db: db, release: make(chan struct{})}
 	limit := int64(2_000_000)
-	w.config = store.SandboxConfig{
+	w.config = sandboxes.SandboxConfig{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout", Stores: []string{"shop"},
-		Environments: []store.EnvironmentConfig{
+		Environments: []sandboxes.EnvironmentConfig{
 			{Operator: payments.MTN, Country: "RW", Enabled: true, Terms: payments.Terms{CommissionBPS: 150, AbsorptionPct: 100}, UnknownPolicy: payments.Reject, MaxAmount: &limit},
 			{Operator: payments.Airtel, Country: "RW", UnknownPolicy: payments.Reject},
 			{Operator: payments.Orange, Country: "CI", Enabled: true, Terms: payments.Terms{CommissionBPS: 200}, UnknownPolicy: payments.Passthrough},
@@ -65,7 +66,7 @@ func newFixtureAlone(t *testing.T) *fixture {
 	w.sandbox(other, otherKey)
 
 	asAPI := storetest.OpenAs(t, db, storetest.API)
-	directory := store.NewDirectory(asAPI)
+	directory := sandboxes.NewDirectory(asAPI.DB)
 	w.url = listen(t, httpapi.New(httpapi.Options{
 		Store: asAPI, Directory: directory, Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 },
 		Random: rand.Reader, Draining: w.release,
@@ -73,20 +74,20 @@ func newFixtureAlone(t *testing.T) *fixture {
 	return w
 }
 
-func (w *fixture) sandbox(config store.SandboxConfig, key string) {
+func (w *fixture) sandbox(config sandboxes.SandboxConfig, key string) {
 	w.t.Helper()
 	if _, err := w.store.ApplySandbox(w.t.Context(), config); err != nil {
 		w.t.Fatal(err)
 	}
-	c := store.Credentials{APIKeyHash: sha256.Sum256([]byte(key)), SigningSecret: "whsec_dGVzdA=="}
+	c := sandboxes.Credentials{APIKeyHash: sha256.Sum256([]byte(key)), SigningSecret: "whsec_dGVzdA=="}
 	if err := w.store.ApplyCredentials(w.t.Context(), config.UID, c); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *fixture) client(name, msisdn string, balance int64, change ...func(*store.TestClientConfig)) {
+func (w *fixture) client(name, msisdn string, balance int64, change ...func(*sandboxes.TestClientConfig)) {
 	w.t.Helper()
-	c := store.TestClientConfig{
+	c := sandboxes.TestClientConfig{
 		UID: fmt.Sprintf("33333333-3333-3333-3333-%012x", msisdn[len(msisdn)-1]), Name: name, MSISDN: msisdn,
 		Operator: payments.MTN, Country: "RW", Behavior: payments.Approve, Balance: balance,
 	}
@@ -230,9 +231,9 @@ func TestLocationHasTheFormOfThePathThatWasCalled(t *testing.T) {
 func TestOutcomes(t *testing.T) {
 	w := newFixture(t)
 	w.client("alice", alice, 50_000)
-	w.client("blocked", "+250788000002", 50_000, func(c *store.TestClientConfig) { c.Blocked = true })
+	w.client("blocked", "+250788000002", 50_000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
 	w.client("poor", "+250788000003", 999)
-	w.client("abroad", "+250788000004", 50_000, func(c *store.TestClientConfig) { c.Operator, c.Country = "orange", "CI" })
+	w.client("abroad", "+250788000004", 50_000, func(c *sandboxes.TestClientConfig) { c.Operator, c.Country = "orange", "CI" })
 	cases := map[string]struct {
 		request object
 		status  string
@@ -493,7 +494,7 @@ func TestDatabaseAway(t *testing.T) {
 	}
 	t.Cleanup(db.Close)
 	server := httptest.NewServer(httpapi.New(httpapi.Options{
-		Store: db, Directory: store.NewDirectory(db), Now: time.Now, Random: rand.Reader,
+		Store: db, Directory: sandboxes.NewDirectory(db.DB), Now: time.Now, Random: rand.Reader,
 	}))
 	t.Cleanup(server.Close)
 	w := &fixture{t: t, url: server.URL}

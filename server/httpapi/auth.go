@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
 // session is who makes a request.
 type session struct {
-	key     store.KeyHash
-	sandbox *store.Sandbox
+	key     sandboxes.KeyHash
+	sandbox *sandboxes.Sandbox
 }
 
 func sessionOf(r *http.Request) session {
@@ -57,7 +57,7 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 }
 
 // sandboxOf is the sandbox of a key, if it is the one that the path names, or nil.
-func (s *Server) sandboxOf(r *http.Request, key store.KeyHash) *store.Sandbox {
+func (s *Server) sandboxOf(r *http.Request, key sandboxes.KeyHash) *sandboxes.Sandbox {
 	sandbox, ok := s.directory.ByKey(key)
 	if !ok {
 		return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -32,13 +33,13 @@ func (s *Server) disburse(ctx context.Context, who session, body *wire.Disbursem
 		sent.Reference = reference
 		return wire.CreateDisbursement.Hash(payments.Disbursement, "", &sent)
 	})
-	return s.once(ctx, who, asked, func(ctx context.Context, sandbox *store.Sandbox) (recorded, error) {
+	return s.once(ctx, who, asked, func(ctx context.Context, sandbox *sandboxes.Sandbox) (recorded, error) {
 		return s.tryDisburse(ctx, sandbox, body, asked)
 	})
 }
 
 func (s *Server) tryDisburse(
-	ctx context.Context, sandbox *store.Sandbox, body *wire.DisbursementRequest, asked *intent,
+	ctx context.Context, sandbox *sandboxes.Sandbox, body *wire.DisbursementRequest, asked *intent,
 ) (recorded, error) {
 	n, err := s.decideDisbursement(sandbox, body, asked)
 	if err != nil {
@@ -55,9 +56,9 @@ func (s *Server) tryDisburse(
 // decideDisbursement checks a disbursement against the sandbox's configuration. What becomes of it, its recipient and the float
 // decide when it is recorded.
 func (s *Server) decideDisbursement(
-	sandbox *store.Sandbox, body *wire.DisbursementRequest, asked *intent,
+	sandbox *sandboxes.Sandbox, body *wire.DisbursementRequest, asked *intent,
 ) (*store.NewDisbursement, error) {
-	market := store.Market{Operator: payments.Operator(body.Operator), Country: payments.Country(body.Country)}
+	market := sandboxes.Market{Operator: payments.Operator(body.Operator), Country: payments.Country(body.Country)}
 	environment, err := environmentFor(sandbox, market, body.Application, body.Currency)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
@@ -34,8 +34,8 @@ func TestDisbursementOutcomes(t *testing.T) {
 	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 1000, payments.XOF: 1000}
 	w.sandbox(w.config, key)
 	w.client("alice", alice, 50)
-	w.client("blocked", "+250788000002", 70, func(c *store.TestClientConfig) { c.Blocked = true })
-	w.client("abroad", "+250788000004", 90, func(c *store.TestClientConfig) { c.Operator, c.Country = payments.Orange, "CI" })
+	w.client("blocked", "+250788000002", 70, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
+	w.client("abroad", "+250788000004", 90, func(c *sandboxes.TestClientConfig) { c.Operator, c.Country = payments.Orange, "CI" })
 	abroad := object{"msisdn": "+250788000004", "operator": "orange", "country": "CI", "currency": "CFA"}
 	through := object{"msisdn": "+2250700000001", "operator": "orange", "country": "CI", "currency": "XOF"}
 	reject := object{"msisdn": "+250788999999"}

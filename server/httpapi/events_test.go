@@ -11,14 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // heard gives the sandbox a webhook, so that its events are queued.
 func (w *fixture) heard() {
 	w.t.Helper()
-	w.config.Webhook = &store.WebhookConfig{URL: "http://127.0.0.1:1/hook", Retry: store.DefaultRetryPolicy}
+	w.config.Webhook = &sandboxes.WebhookConfig{URL: "http://127.0.0.1:1/hook", Retry: sandboxes.DefaultRetryPolicy}
 	w.sandbox(w.config, key)
 }
 

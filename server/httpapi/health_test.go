@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/httpapi"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
@@ -21,7 +21,7 @@ import (
 func TestStrangersWhoAskForHealthShareOneLook(t *testing.T) {
 	w := newFixture(t)
 	db := storetest.OpenAs(t, w.db, storetest.API)
-	directory := store.NewDirectory(db)
+	directory := sandboxes.NewDirectory(db.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -54,7 +55,7 @@ const maxTries = 10
 // once records a transaction by try, or finds the one that the same request made before. A try is repeated when the
 // configuration that it was decided on, or that refused it, turns out not to be the present one, and not when the database is away.
 func (s *Server) once(
-	ctx context.Context, who session, asked *intent, try func(context.Context, *store.Sandbox) (recorded, error),
+	ctx context.Context, who session, asked *intent, try func(context.Context, *sandboxes.Sandbox) (recorded, error),
 ) (made recorded, replayed bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bookingTimeout)
 	defer cancel()

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
@@ -28,7 +28,7 @@ const foreignSIM = "+250788000077"
 // neighbour fills the other sandbox with a test client, payments of every kind, events, and a prompt that waits.
 func (w *fixture) neighbour() foreign {
 	w.t.Helper()
-	sim := store.TestClientConfig{
+	sim := sandboxes.TestClientConfig{
 		UID: "22222222-2222-2222-2222-000000000001", Name: "neighbour", MSISDN: foreignSIM, Operator: payments.MTN, Country: payments.Rwanda,
 		Behavior: payments.Manual, Balance: 50_000,
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/cauri-dev/cauri/server/httpapi"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
@@ -23,7 +23,7 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	asAPI := storetest.OpenAs(t, w.db, storetest.API)
 	server := httptest.NewServer(httpapi.New(httpapi.Options{
-		Store: asAPI, Directory: store.NewDirectory(asAPI), Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 },
+		Store: asAPI, Directory: sandboxes.NewDirectory(asAPI.DB), Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 },
 		Random: rand.Reader, Metrics: telemetry.NewAPI(registry),
 	}))
 	t.Cleanup(server.Close)

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // runOrder is the order in which examples follow from one another.
@@ -27,7 +27,7 @@ func TestEveryExampleRuns(t *testing.T) {
 	w := newFixture(t)
 	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 1_000_000}
 	w.heard()
-	w.client("alice", "+250788123456", 50_000, func(c *store.TestClientConfig) { c.Behavior = payments.Manual })
+	w.client("alice", "+250788123456", 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
 
 	operations := theContract(t).operations()
 	if diff := cmp.Diff(slices.Sorted(slices.Values(runOrder)), slices.Sorted(maps.Keys(operations))); diff != "" {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -25,7 +26,7 @@ func TestMoreThanCanBeServedIsRefusedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(hasty.Close)
-	busy := w.serve(func(o *httpapi.Options) { o.Store, o.Directory = hasty, store.NewDirectory(hasty) })
+	busy := w.serve(func(o *httpapi.Options) { o.Store, o.Directory = hasty, sandboxes.NewDirectory(hasty.DB) })
 	busy.call("GET", "/v1/payments", nil) // makes the server look for the key
 	conn := storetest.Connect(t, w.db)
 	held, err := conn.Begin(t.Context())

@@ -11,6 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -34,7 +35,7 @@ func (s *Server) collect(ctx context.Context, who session, body *wire.CreatePaym
 	asked := newIntent(payments.Collection, body.Reference, func(string) []byte {
 		return wire.CreatePayment.Hash(payments.Collection, "", body)
 	})
-	return s.once(ctx, who, asked, func(ctx context.Context, sandbox *store.Sandbox) (recorded, error) {
+	return s.once(ctx, who, asked, func(ctx context.Context, sandbox *sandboxes.Sandbox) (recorded, error) {
 		made, err := s.tryCollect(ctx, sandbox, body, asked.hash, true)
 		if errors.Is(err, store.ErrMarketKnown) {
 			made, err = s.tryCollect(ctx, sandbox, body, asked.hash, false)
@@ -46,7 +47,7 @@ func (s *Server) collect(ctx context.Context, who session, body *wire.CreatePaym
 // tryCollect decides the outcome of a collection by one state of the configuration, and records it. A market that it may presume
 // can turn out to be another one: [store.ErrMarketKnown].
 func (s *Server) tryCollect(
-	ctx context.Context, sandbox *store.Sandbox, body *wire.CreatePaymentRequest, hash []byte, presume bool,
+	ctx context.Context, sandbox *sandboxes.Sandbox, body *wire.CreatePaymentRequest, hash []byte, presume bool,
 ) (recorded, error) {
 	n, err := s.decideCollection(ctx, sandbox, body, presume)
 	if err != nil {
@@ -67,7 +68,7 @@ func (s *Server) tryCollect(
 // decideCollection checks a collection against the sandbox's configuration and decides its outcome, or the outcomes between which
 // its payer decides.
 func (s *Server) decideCollection(
-	ctx context.Context, sandbox *store.Sandbox, body *wire.CreatePaymentRequest, presume bool,
+	ctx context.Context, sandbox *sandboxes.Sandbox, body *wire.CreatePaymentRequest, presume bool,
 ) (*store.NewCollection, error) {
 	scenario := payments.Scenario(body.Scenario)
 	market, presumed, err := s.marketOf(ctx, sandbox, body, presume && scenario == "")
@@ -105,7 +106,7 @@ func (s *Server) decideCollection(
 }
 
 // outcomesOf draws a latency for each outcome between which the payer decides.
-func (s *Server) outcomesOf(facts payments.CollectionFacts, sandbox *store.Sandbox) *store.Outcomes {
+func (s *Server) outcomesOf(facts payments.CollectionFacts, sandbox *sandboxes.Sandbox) *store.Outcomes {
 	var outcomes store.Outcomes
 	for state, status := range facts.Outcomes() {
 		outcomes[state] = store.PayerOutcome{Status: status, Latency: s.latencyOf(status, sandbox)}
@@ -119,9 +120,9 @@ func isTrue(b *bool) bool { return b != nil && *b }
 // the number's prefix says. The SIM is not looked up if the market can be presumed from the prefix: whoever records the request
 // then sees to it that the registry does not know better.
 func (s *Server) marketOf(
-	ctx context.Context, sandbox *store.Sandbox, body *wire.CreatePaymentRequest, presume bool,
-) (market store.Market, presumed bool, err error) {
-	market = store.Market{Operator: payments.Operator(body.Operator), Country: payments.Country(body.Country)}
+	ctx context.Context, sandbox *sandboxes.Sandbox, body *wire.CreatePaymentRequest, presume bool,
+) (market sandboxes.Market, presumed bool, err error) {
+	market = sandboxes.Market{Operator: payments.Operator(body.Operator), Country: payments.Country(body.Country)}
 	if market.Operator != "" && market.Country != "" {
 		return market, false, nil
 	}
@@ -142,7 +143,7 @@ func (s *Server) marketOf(
 }
 
 // undetected is the error of a request whose market nobody knows.
-func undetected(market store.Market) error {
+func undetected(market sandboxes.Market) error {
 	wrong := wire.FieldErrors{}
 	if market.Operator == "" {
 		wrong["operator"] = []string{"cannot be detected from the msisdn: send one of mtn, orange, moov, airtel"}
@@ -157,9 +158,9 @@ func undetected(market store.Market) error {
 }
 
 // environmentFor finds the environment that a request is made in, after its store.
-func environmentFor(sandbox *store.Sandbox, market store.Market, application, currency string) (store.Environment, error) {
+func environmentFor(sandbox *sandboxes.Sandbox, market sandboxes.Market, application, currency string) (sandboxes.Environment, error) {
 	if !sandbox.Stores[application] {
-		return store.Environment{}, wire.NotFound(fmt.Sprintf("There is no store %q in this sandbox; application has to be the slug of one.", application))
+		return sandboxes.Environment{}, wire.NotFound(fmt.Sprintf("There is no store %q in this sandbox; application has to be the slug of one.", application))
 	}
 	environment, found := sandbox.Environments[market]
 	if !found || !environment.Enabled {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // quota sets the sandbox's quota, -1 for none.
@@ -30,7 +30,7 @@ func (w *fixture) used() int64 {
 func TestQuotaCountsWhatIsRecorded(t *testing.T) {
 	w := newFixture(t)
 	w.client("alice", alice, 50_000)
-	w.client("blocked", "+250788000002", 0, func(c *store.TestClientConfig) { c.Blocked = true })
+	w.client("blocked", "+250788000002", 0, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
 	w.quota(1000)
 	parent := w.paid("parent") // the first one
 	counted := int64(1)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -43,10 +44,10 @@ type limiter struct {
 
 // share is what a replica holds of one sandbox's limit.
 type share struct {
-	use   chan struct{} // holds one while somebody uses the share
-	grant store.Grant   // its Requests are what is left of it
-	err   error         // instead of a grant
-	until time.Time     // of the grant, of its refusal, or of the error
+	use   chan struct{}   // holds one while somebody uses the share
+	grant sandboxes.Grant // its Requests are what is left of it
+	err   error           // instead of a grant
+	until time.Time       // of the grant, of its refusal, or of the error
 }
 
 // allowance is the answer to one request.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -34,13 +35,13 @@ func (s *Server) refund(ctx context.Context, who session, parent payments.ID, bo
 		sent.Reference = reference
 		return wire.CreateRefund.Hash(payments.Refund, parent.String(), &sent)
 	})
-	return s.once(ctx, who, asked, func(ctx context.Context, sandbox *store.Sandbox) (recorded, error) {
+	return s.once(ctx, who, asked, func(ctx context.Context, sandbox *sandboxes.Sandbox) (recorded, error) {
 		return s.tryRefund(ctx, sandbox, parent, body.Amount, asked)
 	})
 }
 
 func (s *Server) tryRefund(
-	ctx context.Context, sandbox *store.Sandbox, parentID payments.ID, amount *int64, asked *intent,
+	ctx context.Context, sandbox *sandboxes.Sandbox, parentID payments.ID, amount *int64, asked *intent,
 ) (recorded, error) {
 	n := store.NewRefund{ParentID: parentID, Amount: amount, Latency: s.payoutLatency(sandbox)}
 	parent, err := s.store.GetTransaction(ctx, sandbox.Tenant, parentID)
@@ -66,14 +67,14 @@ func (s *Server) tryRefund(
 }
 
 // payoutLatency draws the latencies of both outcomes between which the float decides.
-func (s *Server) payoutLatency(sandbox *store.Sandbox) store.PayoutLatency {
+func (s *Server) payoutLatency(sandbox *sandboxes.Sandbox) store.PayoutLatency {
 	return store.PayoutLatency{
 		Paid: s.latencyOf(payments.Success, sandbox), Refused: s.latencyOf(payments.InsufficientFunds, sandbox),
 	}
 }
 
 // latencyOf draws the latency of an outcome.
-func (s *Server) latencyOf(status payments.Status, sandbox *store.Sandbox) store.Latency {
+func (s *Server) latencyOf(status payments.Status, sandbox *sandboxes.Sandbox) store.Latency {
 	latency := status.Latency(s.draw)
 	return store.Latency{Simulated: latency, Waited: payments.ScaleLatency(latency, sandbox.LatencyPercent)}
 }

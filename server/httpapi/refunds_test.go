@@ -17,7 +17,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/httpserver"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
@@ -26,7 +26,7 @@ func (w *fixture) serve(change func(*httpapi.Options)) *fixture {
 	w.t.Helper()
 	asAPI := storetest.OpenAs(w.t, w.db, storetest.API)
 	o := httpapi.Options{
-		Store: asAPI, Directory: store.NewDirectory(asAPI), Version: "test", Now: time.Now,
+		Store: asAPI, Directory: sandboxes.NewDirectory(asAPI.DB), Version: "test", Now: time.Now,
 		Draw: func(int64) int64 { return 0 }, Random: rand.Reader, Draining: w.release,
 	}
 	change(&o)
@@ -479,17 +479,17 @@ func TestRefundBeyondTheFloat(t *testing.T) {
 
 func TestRefundGoesToTheSIM(t *testing.T) {
 	w := newFixture(t)
-	blocked := func(c *store.TestClientConfig) { c.Blocked = true }
-	abroad := func(c *store.TestClientConfig) { c.Operator, c.Country = payments.Orange, "CI" }
+	blocked := func(c *sandboxes.TestClientConfig) { c.Blocked = true }
+	abroad := func(c *sandboxes.TestClientConfig) { c.Operator, c.Country = payments.Orange, "CI" }
 	for i, c := range []struct {
 		name         string
-		before, then []func(*store.TestClientConfig) // nil: it is not registered
+		before, then []func(*sandboxes.TestClientConfig) // nil: it is not registered
 		want         int64
 	}{
-		{"active", []func(*store.TestClientConfig){}, []func(*store.TestClientConfig){}, 5000},
-		{"blocked by then", []func(*store.TestClientConfig){}, []func(*store.TestClientConfig){blocked}, 5000},
-		{"of another currency by then", []func(*store.TestClientConfig){}, []func(*store.TestClientConfig){abroad}, 4000},
-		{"registered by then", nil, []func(*store.TestClientConfig){}, 6000},
+		{"active", []func(*sandboxes.TestClientConfig){}, []func(*sandboxes.TestClientConfig){}, 5000},
+		{"blocked by then", []func(*sandboxes.TestClientConfig){}, []func(*sandboxes.TestClientConfig){blocked}, 5000},
+		{"of another currency by then", []func(*sandboxes.TestClientConfig){}, []func(*sandboxes.TestClientConfig){abroad}, 4000},
+		{"registered by then", nil, []func(*sandboxes.TestClientConfig){}, 6000},
 		{"never registered", nil, nil, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -526,7 +526,7 @@ func TestRefundOfAnEnvironmentThatIsOff(t *testing.T) {
 
 func TestPayoutLatencies(t *testing.T) {
 	w := newFixture(t)
-	w.client("blocked", "+250788000002", 0, func(c *store.TestClientConfig) { c.Blocked = true })
+	w.client("blocked", "+250788000002", 0, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
 	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 10_000}
 	w.sandbox(w.config, key)
 	id := w.paid("parent")

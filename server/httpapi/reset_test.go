@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -71,14 +72,14 @@ func TestWhatWasRecordedAfterAResetIsFoundEverywhere(t *testing.T) {
 	w := newFixture(t)
 	w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}))
 	w.reset("1")
-	directory := store.NewDirectory(w.store)
+	directory := sandboxes.NewDirectory(w.store.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	sandbox, _ := directory.ByKey(sha256.Sum256([]byte(key)))
 	n := &store.NewCollection{Decided: store.Decided{RequestHash: []byte("r2"), ConfigVersion: sandbox.ConfigVersion}, Transaction: payments.Transaction{
 		ID: payments.ID{1}, Type: payments.Collection, Status: payments.UnknownMSISDN, Reference: "r2", OrderRef: "r2", Store: "shop",
-		EnvironmentID: sandbox.Environments[store.Market{Operator: payments.MTN, Country: "RW"}].ID, Operator: payments.MTN, Country: "RW",
+		EnvironmentID: sandbox.Environments[sandboxes.Market{Operator: payments.MTN, Country: "RW"}].ID, Operator: payments.MTN, Country: "RW",
 		Currency: "RWF", MSISDN: alice, Amount: 1000, NetAmount: 1000,
 	}}
 	if err := w.store.CreateCollection(t.Context(), sandbox.Tenant, n); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
@@ -19,7 +20,7 @@ import (
 // Server answers the API. It is an http.Handler.
 type Server struct {
 	store     *store.Store
-	directory *store.Directory
+	directory *sandboxes.Directory
 	now       func() time.Time
 	draw      func(n int64) int64
 	random    io.Reader
@@ -36,7 +37,7 @@ type Server struct {
 // Options are what a [Server] is made of.
 type Options struct {
 	Store     *store.Store
-	Directory *store.Directory
+	Directory *sandboxes.Directory
 	Version   string            // of this program
 	Now       func() time.Time  // for ids and for how long answers are held; default time.Now
 	Draw      func(int64) int64 // a random number in [0, n), for latencies

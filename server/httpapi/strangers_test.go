@@ -13,7 +13,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // access is what a route answers: to the sandbox that its path's parameters belong to, to another sandbox with its own key, and to
@@ -59,7 +59,7 @@ func TestStrangersGetNothing(t *testing.T) {
 	w.sandbox(w.config, revokedKey)
 	w.sandbox(w.config, key)
 	w.exec("update organizations set webhook_url = 'http://127.0.0.1:1/'")
-	w.client("alice", alice, 50_000, func(c *store.TestClientConfig) { c.Behavior = payments.Manual })
+	w.client("alice", alice, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
 	paid := w.paid("paid")
 	forms := map[string]int{}
 	walk := func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {

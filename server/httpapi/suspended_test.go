@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // suspendOther suspends the sandbox team/other, which has the other key.
@@ -69,7 +69,7 @@ func TestSuspendedSandboxIsNotServed(t *testing.T) {
 // What was decided before the sandbox was suspended, and not yet recorded, is not recorded any more.
 func TestDecisionsBeforeTheSuspensionAreNotRecorded(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 50_000, func(c *store.TestClientConfig) { c.Behavior = payments.Manual })
+	w.client("alice", alice, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
 	paid := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
 	waits := w.call("POST", "/v1/payments", payment("r2")).body["id"].(string)
 	before := w.transactions()

@@ -11,12 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 const bob = "+250788000002"
 
-func manual(c *store.TestClientConfig) { c.Behavior = payments.Manual }
+func manual(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual }
 
 // prompt makes a payment that waits for its payer, and returns its id.
 func (w *fixture) prompt(reference, msisdn string) string {
@@ -31,7 +31,7 @@ func (w *fixture) prompt(reference, msisdn string) string {
 func TestTestClients(t *testing.T) {
 	w := newFixture(t)
 	w.client("alice", alice, 50_000, manual)
-	w.client("bob", bob, 7, func(c *store.TestClientConfig) { c.Blocked = true })
+	w.client("bob", bob, 7, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
 	w.prompt("r1", alice)
 	aliceView := object{
 		"msisdn": alice, "name": "alice", "operator": "mtn", "country": "RW", "currency": "RWF", "state": "Active", "behavior": "Manual", "behaviour": "Manual",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -20,7 +21,7 @@ func (w *fixture) behindProxy(options store.Options) (*storetest.Proxy, *fixture
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(s.Close)
-	server := w.serve(func(o *httpapi.Options) { o.Store, o.Directory = s, store.NewDirectory(s) })
+	server := w.serve(func(o *httpapi.Options) { o.Store, o.Directory = s, sandboxes.NewDirectory(s.DB) })
 	if got := server.call("GET", "/v1/payments", nil); got.status != http.StatusOK {
 		w.t.Fatalf("answered %d: %s", got.status, got.raw)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/postgres"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
@@ -24,7 +24,7 @@ func TestSchemaIsAwaited(t *testing.T) {
 		if err := s.CheckSchema(t.Context()); !errors.Is(err, postgres.ErrUnavailable) || !strings.Contains(err.Error(), "cauri migrate") {
 			t.Errorf("%s: without a schema: %v", role, err)
 		}
-		if err := store.NewDirectory(s).Refresh(t.Context()); !errors.Is(err, postgres.ErrUnavailable) {
+		if err := sandboxes.NewDirectory(s.DB).Refresh(t.Context()); !errors.Is(err, postgres.ErrUnavailable) {
 			t.Errorf("%s: the configuration without a schema: %v", role, err)
 		}
 	}
@@ -58,7 +58,7 @@ func TestSchemaIsAwaited(t *testing.T) {
 				t.Errorf("%s that needs version %d of %d: %v", role, c.needs, newest, err)
 			}
 			if role == storetest.API { // it serves nobody by tables that it does not know
-				if err := store.NewDirectory(s).Refresh(t.Context()); (err == nil) != (c.says == "") {
+				if err := sandboxes.NewDirectory(s.DB).Refresh(t.Context()); (err == nil) != (c.says == "") {
 					t.Errorf("an api that needs version %d of %d: the configuration: %v", c.needs, newest, err)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -103,7 +104,7 @@ func TestChangesAreNamedOnceForEachResource(t *testing.T) {
 	gone := w.beside("gone")
 	gone.retain()
 	at := time.Now().Add(time.Hour).Truncate(time.Microsecond)
-	changed := func(steps ...string) []store.AccountChange {
+	changed := func(steps ...string) []sandboxes.AccountChange {
 		t.Helper()
 		for _, sql := range steps {
 			w.exec(sql, at)
@@ -117,10 +118,10 @@ func TestChangesAreNamedOnceForEachResource(t *testing.T) {
 		}
 		return changes
 	}
-	sandbox := store.AccountChange{Namespace: "team", Sandbox: "checkout", ChangedAt: at.UTC()}
+	sandbox := sandboxes.AccountChange{Namespace: "team", Sandbox: "checkout", ChangedAt: at.UTC()}
 	sim := sandbox
 	sim.TestClient = "alice"
-	if diff := cmp.Diff([]store.AccountChange{}, changed()); diff != "" {
+	if diff := cmp.Diff([]sandboxes.AccountChange{}, changed()); diff != "" {
 		t.Errorf("nothing (-want +got):\n%s", diff)
 	}
 	for _, sql := range []string{
@@ -128,11 +129,11 @@ func TestChangesAreNamedOnceForEachResource(t *testing.T) {
 		"insert into activity select tenant, $1 from organizations",
 		"insert into endpoint_health (tenant, changed_at) select tenant, $1 from organizations",
 	} {
-		if diff := cmp.Diff([]store.AccountChange{sandbox}, changed(sql)); diff != "" {
+		if diff := cmp.Diff([]sandboxes.AccountChange{sandbox}, changed(sql)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", sql, diff)
 		}
 	}
-	if diff := cmp.Diff([]store.AccountChange{sandbox, sim}, changed("update sims set changed_at = $1")); diff != "" {
+	if diff := cmp.Diff([]sandboxes.AccountChange{sandbox, sim}, changed("update sims set changed_at = $1")); diff != "" {
 		t.Errorf("all (-want +got):\n%s", diff)
 	}
 }

@@ -12,19 +12,20 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
 // twins are two sandboxes alike, with SIMs alike: one that can pay a few times, a poor one, a blocked one, one of another currency.
-func twins(t *testing.T, change func(*store.SandboxConfig)) (w, twin *world) {
+func twins(t *testing.T, change func(*sandboxes.SandboxConfig)) (w, twin *world) {
 	t.Helper()
 	w = newWorld(t, change)
 	twin = w.beside("twin")
 	for _, world := range []*world{w, twin} {
 		world.client("alice", alice, 5000)
 		world.client("poor", "+250788000002", 300)
-		world.client("blocked", "+250788000003", 5000, func(c *store.TestClientConfig) { c.Blocked = true })
-		world.client("abroad", "+250788000004", 5000, func(c *store.TestClientConfig) { c.Operator, c.Country = payments.Orange, "CI" })
+		world.client("blocked", "+250788000003", 5000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
+		world.client("abroad", "+250788000004", 5000, func(c *sandboxes.TestClientConfig) { c.Operator, c.Country = payments.Orange, "CI" })
 		world.reload()
 	}
 	return w, twin
@@ -92,7 +93,7 @@ func vary(chance *rand.Rand, t *payments.Transaction) {
 func TestBookedTogetherAsOneByOne(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			change := func(c *store.SandboxConfig) {
+			change := func(c *sandboxes.SandboxConfig) {
 				c.OpeningFloat = map[payments.Currency]int64{payments.RWF: 3000}
 				if seed%3 == 1 {
 					quota(70)(c)

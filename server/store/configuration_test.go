@@ -16,6 +16,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/store"
 )
@@ -55,8 +56,8 @@ func (w *world) tenantTables(tenant int64) map[string]int {
 // busy fills every table of the sandbox.
 func (w *world) busy() {
 	w.t.Helper()
-	w.config.Operators = []store.OperatorAccess{{
-		Store: "shop", Operator: payments.Airtel, Country: payments.Rwanda, Credentials: &store.OperatorCredentials{ClientID: "id", ClientSecret: "secret"},
+	w.config.Operators = []sandboxes.OperatorAccess{{
+		Store: "shop", Operator: payments.Airtel, Country: payments.Rwanda, Credentials: &sandboxes.OperatorCredentials{ClientID: "id", ClientSecret: "secret"},
 	}}
 	w.apply()
 	w.reload()
@@ -80,7 +81,7 @@ func (w *world) busy() {
 }
 
 func TestApplyingTheSameAgainWritesNothing(t *testing.T) {
-	w := newWorld(t, func(c *store.SandboxConfig) {
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) {
 		limit := int64(5000)
 		c.Environments[0].MaxAmount = &limit
 	})
@@ -90,7 +91,7 @@ func TestApplyingTheSameAgainWritesNothing(t *testing.T) {
 	if diff := cmp.Diff(state, w.apply()); diff != "" {
 		t.Errorf("state (-first +second):\n%s", diff)
 	}
-	if err := w.ApplyCredentials(t.Context(), w.config.UID, store.Credentials{APIKeyHash: w.key, SigningSecret: secret}); err != nil {
+	if err := w.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.ApplyTestClient(t.Context(), w.config.UID, client); err != nil {
@@ -107,12 +108,12 @@ func TestSandboxState(t *testing.T) {
 	w.create(w.collection("r1", payments.Success, alice))
 	w.config.Environments[1].Enabled = false
 	state := w.apply()
-	want := store.SandboxState{
+	want := sandboxes.SandboxState{
 		OrganizationID: w.sandbox.OrganizationID, Balances: map[payments.Currency]int64{payments.RWF: 1985, payments.XOF: 0}, TestClients: 1,
-		Transactions: store.TransactionCounts{Total: 1},
-		Environments: []store.EnvironmentState{
-			{ID: w.sandbox.Environments[store.Market{Operator: payments.MTN, Country: payments.Rwanda}].ID, Operator: payments.MTN, Country: payments.Rwanda, Currency: payments.RWF, Enabled: true},
-			{ID: w.sandbox.Environments[store.Market{Operator: payments.Orange, Country: payments.CoteDIvoire}].ID, Operator: payments.Orange, Country: payments.CoteDIvoire, Currency: payments.XOF},
+		Transactions: sandboxes.TransactionCounts{Total: 1},
+		Environments: []sandboxes.EnvironmentState{
+			{ID: w.sandbox.Environments[sandboxes.Market{Operator: payments.MTN, Country: payments.Rwanda}].ID, Operator: payments.MTN, Country: payments.Rwanda, Currency: payments.RWF, Enabled: true},
+			{ID: w.sandbox.Environments[sandboxes.Market{Operator: payments.Orange, Country: payments.CoteDIvoire}].ID, Operator: payments.Orange, Country: payments.CoteDIvoire, Currency: payments.XOF},
 		},
 	}
 	if diff := cmp.Diff(want, state); diff != "" {
@@ -121,36 +122,36 @@ func TestSandboxState(t *testing.T) {
 }
 
 func TestEveryEditIsSeenByTheDirectory(t *testing.T) {
-	mtn := store.Market{Operator: payments.MTN, Country: payments.Rwanda}
+	mtn := sandboxes.Market{Operator: payments.MTN, Country: payments.Rwanda}
 	limit, other := int64(7), int64(8)
 	cases := map[string]struct {
-		edit func(*store.SandboxConfig)
-		want func(*store.Sandbox)
+		edit func(*sandboxes.SandboxConfig)
+		want func(*sandboxes.Sandbox)
 	}{
-		"latency":      {func(c *store.SandboxConfig) { c.LatencyPercent = 0 }, func(s *store.Sandbox) { s.LatencyPercent = 0 }},
-		"a store more": {func(c *store.SandboxConfig) { c.Stores = []string{"shop", "kiosk"} }, func(s *store.Sandbox) { s.Stores["kiosk"] = true }},
-		"a store less": {func(c *store.SandboxConfig) { c.Stores = nil }, func(s *store.Sandbox) { delete(s.Stores, "shop") }},
+		"latency":      {func(c *sandboxes.SandboxConfig) { c.LatencyPercent = 0 }, func(s *sandboxes.Sandbox) { s.LatencyPercent = 0 }},
+		"a store more": {func(c *sandboxes.SandboxConfig) { c.Stores = []string{"shop", "kiosk"} }, func(s *sandboxes.Sandbox) { s.Stores["kiosk"] = true }},
+		"a store less": {func(c *sandboxes.SandboxConfig) { c.Stores = nil }, func(s *sandboxes.Sandbox) { delete(s.Stores, "shop") }},
 		"an environment less": {
-			func(c *store.SandboxConfig) { c.Environments = c.Environments[1:] },
-			func(s *store.Sandbox) { delete(s.Environments, mtn) },
+			func(c *sandboxes.SandboxConfig) { c.Environments = c.Environments[1:] },
+			func(s *sandboxes.Sandbox) { delete(s.Environments, mtn) },
 		},
-		"enabled":        {func(c *store.SandboxConfig) { c.Environments[0].Enabled = false }, environment(mtn, func(e *store.Environment) { e.Enabled = false })},
-		"commission":     {func(c *store.SandboxConfig) { c.Environments[0].Terms.CommissionBPS = 1 }, environment(mtn, func(e *store.Environment) { e.Terms.CommissionBPS = 1 })},
-		"absorption":     {func(c *store.SandboxConfig) { c.Environments[0].Terms.AbsorptionPct = 1 }, environment(mtn, func(e *store.Environment) { e.Terms.AbsorptionPct = 1 })},
-		"policy":         {func(c *store.SandboxConfig) { c.Environments[0].UnknownPolicy = payments.Passthrough }, environment(mtn, func(e *store.Environment) { e.UnknownPolicy = payments.Passthrough })},
-		"a limit":        {func(c *store.SandboxConfig) { c.Environments[0].MaxAmount = &limit }, environment(mtn, func(e *store.Environment) { e.MaxAmount = &limit })},
-		"another limit":  {func(c *store.SandboxConfig) { c.Environments[1].MaxAmount = &limit }, environment(store.Market{Operator: payments.Orange, Country: payments.CoteDIvoire}, func(e *store.Environment) { e.MaxAmount = &limit })},
-		"no limit":       {func(c *store.SandboxConfig) { c.Environments[1].MaxAmount = nil }, environment(store.Market{Operator: payments.Orange, Country: payments.CoteDIvoire}, func(e *store.Environment) { e.MaxAmount = nil })},
-		"no endpoint":    {func(c *store.SandboxConfig) { c.Webhook = nil }, func(*store.Sandbox) {}},
-		"other endpoint": {func(c *store.SandboxConfig) { c.Webhook = &store.WebhookConfig{URL: "http://elsewhere"} }, func(*store.Sandbox) {}},
-		"other retries": {func(c *store.SandboxConfig) {
-			c.Webhook = &store.WebhookConfig{URL: c.Webhook.URL, Retry: store.RetryPolicy{MaxRetries: 1}}
-		}, func(*store.Sandbox) {}},
-		"float of a kind": {func(c *store.SandboxConfig) { c.OpeningFloat = map[payments.Currency]int64{payments.XOF: 1} }, func(*store.Sandbox) {}},
+		"enabled":        {func(c *sandboxes.SandboxConfig) { c.Environments[0].Enabled = false }, environment(mtn, func(e *sandboxes.Environment) { e.Enabled = false })},
+		"commission":     {func(c *sandboxes.SandboxConfig) { c.Environments[0].Terms.CommissionBPS = 1 }, environment(mtn, func(e *sandboxes.Environment) { e.Terms.CommissionBPS = 1 })},
+		"absorption":     {func(c *sandboxes.SandboxConfig) { c.Environments[0].Terms.AbsorptionPct = 1 }, environment(mtn, func(e *sandboxes.Environment) { e.Terms.AbsorptionPct = 1 })},
+		"policy":         {func(c *sandboxes.SandboxConfig) { c.Environments[0].UnknownPolicy = payments.Passthrough }, environment(mtn, func(e *sandboxes.Environment) { e.UnknownPolicy = payments.Passthrough })},
+		"a limit":        {func(c *sandboxes.SandboxConfig) { c.Environments[0].MaxAmount = &limit }, environment(mtn, func(e *sandboxes.Environment) { e.MaxAmount = &limit })},
+		"another limit":  {func(c *sandboxes.SandboxConfig) { c.Environments[1].MaxAmount = &limit }, environment(sandboxes.Market{Operator: payments.Orange, Country: payments.CoteDIvoire}, func(e *sandboxes.Environment) { e.MaxAmount = &limit })},
+		"no limit":       {func(c *sandboxes.SandboxConfig) { c.Environments[1].MaxAmount = nil }, environment(sandboxes.Market{Operator: payments.Orange, Country: payments.CoteDIvoire}, func(e *sandboxes.Environment) { e.MaxAmount = nil })},
+		"no endpoint":    {func(c *sandboxes.SandboxConfig) { c.Webhook = nil }, func(*sandboxes.Sandbox) {}},
+		"other endpoint": {func(c *sandboxes.SandboxConfig) { c.Webhook = &sandboxes.WebhookConfig{URL: "http://elsewhere"} }, func(*sandboxes.Sandbox) {}},
+		"other retries": {func(c *sandboxes.SandboxConfig) {
+			c.Webhook = &sandboxes.WebhookConfig{URL: c.Webhook.URL, Retry: sandboxes.RetryPolicy{MaxRetries: 1}}
+		}, func(*sandboxes.Sandbox) {}},
+		"float of a kind": {func(c *sandboxes.SandboxConfig) { c.OpeningFloat = map[payments.Currency]int64{payments.XOF: 1} }, func(*sandboxes.Sandbox) {}},
 	}
-	w := newWorld(t, func(c *store.SandboxConfig) { c.Environments[1].MaxAmount = &other })
-	directory, original := store.NewDirectory(w.Store), w.config
-	get := func() *store.Sandbox {
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) { c.Environments[1].MaxAmount = &other })
+	directory, original := sandboxes.NewDirectory(w.Store.DB), w.config
+	get := func() *sandboxes.Sandbox {
 		t.Helper()
 		w.apply()
 		if err := directory.Refresh(t.Context()); err != nil {
@@ -182,8 +183,8 @@ func TestEveryEditIsSeenByTheDirectory(t *testing.T) {
 	}
 }
 
-func environment(at store.Market, change func(*store.Environment)) func(*store.Sandbox) {
-	return func(s *store.Sandbox) {
+func environment(at sandboxes.Market, change func(*sandboxes.Environment)) func(*sandboxes.Sandbox) {
+	return func(s *sandboxes.Sandbox) {
 		e := s.Environments[at]
 		change(&e)
 		s.Environments[at] = e
@@ -301,7 +302,7 @@ func TestEditedFloatIsAnAdjustment(t *testing.T) {
 }
 
 func TestThereIsAFloatForEveryCurrency(t *testing.T) {
-	w := newWorld(t, func(c *store.SandboxConfig) {
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) {
 		c.Environments, c.OpeningFloat = c.Environments[:1], map[payments.Currency]int64{payments.XOF: 7}
 	})
 	want := map[payments.Currency]int64{payments.RWF: 0, payments.XOF: 7} // XOF before it has an environment
@@ -319,12 +320,12 @@ func TestThereIsAFloatForEveryCurrency(t *testing.T) {
 func TestApplySandboxThatMakesNoSense(t *testing.T) {
 	w := newWorld(t)
 	before := w.written()
-	cases := map[string]func(*store.SandboxConfig){
-		"no UUID": func(c *store.SandboxConfig) { c.UID = "checkout" },
-		"no market": func(c *store.SandboxConfig) {
-			c.Environments = []store.EnvironmentConfig{{Operator: payments.MTN, Country: "XX"}}
+	cases := map[string]func(*sandboxes.SandboxConfig){
+		"no UUID": func(c *sandboxes.SandboxConfig) { c.UID = "checkout" },
+		"no market": func(c *sandboxes.SandboxConfig) {
+			c.Environments = []sandboxes.EnvironmentConfig{{Operator: payments.MTN, Country: "XX"}}
 		},
-		"below zero": func(c *store.SandboxConfig) {
+		"below zero": func(c *sandboxes.SandboxConfig) {
 			c.OpeningFloat, c.LatencyPercent = map[payments.Currency]int64{payments.RWF: -1}, 7
 		},
 	}
@@ -342,8 +343,8 @@ func TestApplySandboxThatMakesNoSense(t *testing.T) {
 
 func TestCredentialsReplaceTheOnesBefore(t *testing.T) {
 	w := newWorld(t)
-	directory := store.NewDirectory(w.Store)
-	knows := func(key store.KeyHash) bool {
+	directory := sandboxes.NewDirectory(w.Store.DB)
+	knows := func(key sandboxes.KeyHash) bool {
 		t.Helper()
 		if err := directory.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
@@ -351,11 +352,11 @@ func TestCredentialsReplaceTheOnesBefore(t *testing.T) {
 		_, ok := directory.ByKey(key)
 		return ok
 	}
-	newKey := store.KeyHash{2}
+	newKey := sandboxes.KeyHash{2}
 	if !knows(w.key) || knows(newKey) {
 		t.Fatal("the first key does not work")
 	}
-	if err := w.ApplyCredentials(t.Context(), w.config.UID, store.Credentials{APIKeyHash: newKey, SigningSecret: "another secret of my own"}); err != nil {
+	if err := w.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: newKey, SigningSecret: "another secret of my own"}); err != nil {
 		t.Fatal(err)
 	}
 	if knows(w.key) || !knows(newKey) {
@@ -371,8 +372,8 @@ func TestCredentialsReplaceTheOnesBefore(t *testing.T) {
 
 func TestCredentialsOfNoSandbox(t *testing.T) {
 	w := newWorld(t)
-	credentials := store.Credentials{SigningSecret: secret}
-	if err := w.ApplyCredentials(t.Context(), nobody, credentials); !errors.Is(err, store.ErrNoOrganization) {
+	credentials := sandboxes.Credentials{SigningSecret: secret}
+	if err := w.ApplyCredentials(t.Context(), nobody, credentials); !errors.Is(err, sandboxes.ErrNoOrganization) {
 		t.Errorf("applying: %v", err)
 	}
 	if got, err := w.SigningSecret(t.Context(), nobody); got != "" || err != nil {
@@ -389,8 +390,8 @@ func TestCredentialsOfNoSandbox(t *testing.T) {
 func TestKeyBelongsToOneSandbox(t *testing.T) {
 	w := newWorld(t)
 	other := w.beside("other")
-	taken := store.Credentials{APIKeyHash: w.key, SigningSecret: secret}
-	if err := w.ApplyCredentials(t.Context(), other.config.UID, taken); !errors.Is(err, store.ErrKeyTaken) {
+	taken := sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret}
+	if err := w.ApplyCredentials(t.Context(), other.config.UID, taken); !errors.Is(err, sandboxes.ErrKeyTaken) {
 		t.Fatalf("got %v, want ErrKeyTaken", err)
 	}
 	w.reload()
@@ -409,14 +410,14 @@ func TestKeyBelongsToOneSandbox(t *testing.T) {
 func TestSandboxesRacingForAKey(t *testing.T) {
 	w := newWorld(t)
 	const racers = 8
-	sandboxes := make([]*world, racers)
-	for i := range sandboxes {
-		sandboxes[i] = w.beside(fmt.Sprint("racer-", i))
+	racing := make([]*world, racers)
+	for i := range racing {
+		racing[i] = w.beside(fmt.Sprint("racer-", i))
 	}
 	results := make(chan error)
-	for _, racer := range sandboxes {
+	for _, racer := range racing {
 		go func() {
-			results <- w.ApplyCredentials(context.Background(), racer.config.UID, store.Credentials{APIKeyHash: [32]byte(bytes.Repeat([]byte{9}, 32)), SigningSecret: secret})
+			results <- w.ApplyCredentials(context.Background(), racer.config.UID, sandboxes.Credentials{APIKeyHash: [32]byte(bytes.Repeat([]byte{9}, 32)), SigningSecret: secret})
 		}()
 	}
 	won := 0
@@ -424,7 +425,7 @@ func TestSandboxesRacingForAKey(t *testing.T) {
 		switch err := <-results; {
 		case err == nil:
 			won++
-		case !errors.Is(err, store.ErrKeyTaken):
+		case !errors.Is(err, sandboxes.ErrKeyTaken):
 			t.Error(err)
 		}
 	}
@@ -439,7 +440,7 @@ func TestCredentialsNeedAKeyRing(t *testing.T) {
 	if _, err := s.SigningSecret(t.Context(), w.config.UID); !errors.Is(err, secrets.ErrNoKeyRing) {
 		t.Errorf("reading: %v", err)
 	}
-	if err := s.ApplyCredentials(t.Context(), w.config.UID, store.Credentials{APIKeyHash: store.KeyHash{2}, SigningSecret: secret}); !errors.Is(err, secrets.ErrNoKeyRing) {
+	if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: sandboxes.KeyHash{2}, SigningSecret: secret}); !errors.Is(err, secrets.ErrNoKeyRing) {
 		t.Errorf("applying: %v", err)
 	}
 	w.reload() // and the key is what it was
@@ -449,7 +450,7 @@ func TestCredentialsNeedAKeyRing(t *testing.T) {
 func TestSecretIsSealedAnewByTheNewKey(t *testing.T) {
 	w := newWorld(t)
 	older, newer := newKey(t), newKey(t)
-	credentials := store.Credentials{APIKeyHash: w.key, SigningSecret: secret}
+	credentials := sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret}
 	for _, keys := range [][]string{{older}, {newer, older}} {
 		if err := w.opened(store.Options{KeyRing: ring(t, keys...)}).ApplyCredentials(t.Context(), w.config.UID, credentials); err != nil {
 			t.Fatal(err)
@@ -471,13 +472,13 @@ func TestSecretIsSealedAnewByTheNewKey(t *testing.T) {
 func TestSandboxOfTheSameNameIsAnother(t *testing.T) {
 	w := newWorld(t)
 	w.busy()
-	directory := store.NewDirectory(w.Store)
+	directory := sandboxes.NewDirectory(w.Store.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	before, impostor := w.written(), w.config
 	impostor.UID = uuid.NewString()
-	var taken store.ErrNameTaken
+	var taken sandboxes.ErrNameTaken
 	for _, replaces := range []string{"", uuid.NewString()} { // a controller that does not know that the first is gone
 		impostor.Replaces = replaces
 		if _, err := w.ApplySandbox(t.Context(), impostor); !errors.As(err, &taken) || taken.UID != w.config.UID {
@@ -487,7 +488,7 @@ func TestSandboxOfTheSameNameIsAnother(t *testing.T) {
 	if diff := cmp.Diff(before, w.written()); diff != "" {
 		t.Errorf("rows were written:\n%s", diff)
 	}
-	again := w.beside(w.config.Name, func(c *store.SandboxConfig) { c.Replaces = w.config.UID })
+	again := w.beside(w.config.Name, func(c *sandboxes.SandboxConfig) { c.Replaces = w.config.UID })
 	if again.sandbox.OrganizationID == w.sandbox.OrganizationID || again.sandbox.Tenant == w.sandbox.Tenant {
 		t.Error("it is the same organization")
 	}
@@ -530,7 +531,7 @@ func TestDeletedSandboxLeavesNothingAndTouchesNobody(t *testing.T) {
 	other.busy()
 	w.multiply(w.pending("many", alice), 5100) // more than one batch of the purge
 	ofOther, config := other.tenantTables(other.sandbox.Tenant), other.configurationOf(other.sandbox.Tenant)
-	directory := store.NewDirectory(w.Store)
+	directory := sandboxes.NewDirectory(w.Store.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -559,7 +560,7 @@ func TestDeletedSandboxLeavesNothingAndTouchesNobody(t *testing.T) {
 	if _, ok := directory.ByKey(other.key); !ok {
 		t.Error("the other sandbox's key does not work")
 	}
-	if err := w.ApplyCredentials(t.Context(), w.config.UID, store.Credentials{SigningSecret: secret}); !errors.Is(err, store.ErrNoOrganization) {
+	if err := w.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{SigningSecret: secret}); !errors.Is(err, sandboxes.ErrNoOrganization) {
 		t.Errorf("applying credentials to it: %v", err)
 	}
 }
@@ -616,7 +617,7 @@ func TestDeleteSandboxIsFinishedByTheNextCall(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			directory := store.NewDirectory(w.Store)
+			directory := sandboxes.NewDirectory(w.Store.DB)
 			if err := directory.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // history adds n transactions like r1 whose ids were made at a time before now.
@@ -30,14 +30,14 @@ func TestTransactionsAreCounted(t *testing.T) {
 	steps := []struct {
 		what    string
 		do      func()
-		want    store.TransactionCounts
+		want    sandboxes.TransactionCounts
 		written int // of them
 	}{
-		{"few", func() {}, store.TransactionCounts{Total: 3, Pending: 2}, 0},
-		{"many", func() { w.history(2500, time.Hour) }, store.TransactionCounts{Total: 2503, Pending: 2}, 2500},
-		{"many that may not be all", func() { w.history(1500, time.Minute) }, store.TransactionCounts{Total: 4003, Pending: 2}, 2500},
-		{"the same again", func() {}, store.TransactionCounts{Total: 4003, Pending: 2}, 2500},
-		{"one that came late", func() { w.history(1, 4*time.Minute) }, store.TransactionCounts{Total: 4004, Pending: 2}, 2500},
+		{"few", func() {}, sandboxes.TransactionCounts{Total: 3, Pending: 2}, 0},
+		{"many", func() { w.history(2500, time.Hour) }, sandboxes.TransactionCounts{Total: 2503, Pending: 2}, 2500},
+		{"many that may not be all", func() { w.history(1500, time.Minute) }, sandboxes.TransactionCounts{Total: 4003, Pending: 2}, 2500},
+		{"the same again", func() {}, sandboxes.TransactionCounts{Total: 4003, Pending: 2}, 2500},
+		{"one that came late", func() { w.history(1, 4*time.Minute) }, sandboxes.TransactionCounts{Total: 4004, Pending: 2}, 2500},
 	}
 	for _, step := range steps {
 		step.do()
@@ -50,7 +50,7 @@ func TestTransactionsAreCounted(t *testing.T) {
 			t.Errorf("%s: %d are written down, want %d", step.what, got, step.written)
 		}
 	}
-	if got := other.apply().Transactions; got != (store.TransactionCounts{}) {
+	if got := other.apply().Transactions; got != (sandboxes.TransactionCounts{}) {
 		t.Errorf("the other sandbox has %+v", got)
 	}
 }
@@ -61,7 +61,7 @@ func TestDeliveriesAreTold(t *testing.T) {
 	at := time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)
 	w.exec(`insert into endpoint_health (tenant, failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure)
 		values ($1, 3, $2, $2, 41, 1, $2, 'the receiver answered 500')`, w.sandbox.Tenant, at)
-	want := store.EndpointHealth{
+	want := sandboxes.EndpointHealth{
 		Delivered: 41, Failed: 1, Failures: 3, FailingSince: &at, Paused: true, LastFailure: "the receiver answered 500", LastFailedAt: &at,
 	}
 	if diff := cmp.Diff(want, w.apply().Endpoint); diff != "" {

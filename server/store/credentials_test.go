@@ -10,16 +10,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
 // rotated are credentials with a key that was issued in place of another one.
-func rotated(key, replaces store.KeyHash, grace time.Duration) store.Credentials {
-	return store.Credentials{APIKeyHash: key, Replaces: &replaces, Grace: grace, SigningSecret: secret, KeyRotation: fmt.Sprint(key[0])}
+func rotated(key, replaces sandboxes.KeyHash, grace time.Duration) sandboxes.Credentials {
+	return sandboxes.Credentials{APIKeyHash: key, Replaces: &replaces, Grace: grace, SigningSecret: secret, KeyRotation: fmt.Sprint(key[0])}
 }
 
-func (w *world) applyCredentials(c store.Credentials) {
+func (w *world) applyCredentials(c sandboxes.Credentials) {
 	w.t.Helper()
 	if err := w.ApplyCredentials(w.t.Context(), w.config.UID, c); err != nil {
 		w.t.Fatal(err)
@@ -44,27 +45,27 @@ func (w *world) keys() map[byte]string {
 
 func TestKeyRotation(t *testing.T) {
 	day := 24 * time.Hour
-	one, two, three, four := store.KeyHash{1}, store.KeyHash{2}, store.KeyHash{3}, store.KeyHash{4}
-	plain := func(key store.KeyHash) store.Credentials {
-		return store.Credentials{APIKeyHash: key, SigningSecret: secret, Grace: day}
+	one, two, three, four := sandboxes.KeyHash{1}, sandboxes.KeyHash{2}, sandboxes.KeyHash{3}, sandboxes.KeyHash{4}
+	plain := func(key sandboxes.KeyHash) sandboxes.Credentials {
+		return sandboxes.Credentials{APIKeyHash: key, SigningSecret: secret, Grace: day}
 	}
 	for name, c := range map[string]struct {
-		steps []store.Credentials
+		steps []sandboxes.Credentials
 		want  map[byte]string
 	}{
-		"the replaced key works for the grace": {[]store.Credentials{plain(one), rotated(two, one, day)}, map[byte]string{1: "24h", 2: "on"}},
-		"each for its own":                     {[]store.Credentials{plain(one), rotated(two, one, day), rotated(three, two, 3*time.Hour)}, map[byte]string{1: "24h", 2: "3h", 3: "on"}},
-		"a grace of 0 revokes it":              {[]store.Credentials{plain(one), rotated(two, one, 0)}, map[byte]string{2: "on"}},
-		"and every older one":                  {[]store.Credentials{plain(one), rotated(two, one, day), rotated(three, two, 0)}, map[byte]string{3: "on"}},
-		"a grace of 0 later":                   {[]store.Credentials{plain(one), rotated(two, one, day), rotated(two, one, 0)}, map[byte]string{2: "on"}},
-		"a longer grace later changes nothing": {[]store.Credentials{plain(one), rotated(two, one, day), rotated(two, one, 7*day)}, map[byte]string{1: "24h", 2: "on"}},
-		"and gives nothing back":               {[]store.Credentials{plain(one), rotated(two, one, 0), rotated(two, one, day)}, map[byte]string{2: "on"}},
-		"a lost key stops working at once":     {[]store.Credentials{plain(one), plain(two)}, map[byte]string{2: "on"}},
-		"not the ones before it":               {[]store.Credentials{plain(one), rotated(two, one, day), plain(three)}, map[byte]string{1: "24h", 3: "on"}},
-		"a replaced key that comes back":       {[]store.Credentials{plain(one), rotated(two, one, day), rotated(one, one, day)}, map[byte]string{1: "on"}},
-		"a key that was never the sandbox's":   {[]store.Credentials{plain(one), rotated(two, four, day)}, map[byte]string{2: "on"}},
-		"the database missed a rotation":       {[]store.Credentials{plain(one), rotated(three, two, day)}, map[byte]string{3: "on"}},
-		"the same again":                       {[]store.Credentials{plain(one), rotated(two, one, day), rotated(two, one, day)}, map[byte]string{1: "24h", 2: "on"}},
+		"the replaced key works for the grace": {[]sandboxes.Credentials{plain(one), rotated(two, one, day)}, map[byte]string{1: "24h", 2: "on"}},
+		"each for its own":                     {[]sandboxes.Credentials{plain(one), rotated(two, one, day), rotated(three, two, 3*time.Hour)}, map[byte]string{1: "24h", 2: "3h", 3: "on"}},
+		"a grace of 0 revokes it":              {[]sandboxes.Credentials{plain(one), rotated(two, one, 0)}, map[byte]string{2: "on"}},
+		"and every older one":                  {[]sandboxes.Credentials{plain(one), rotated(two, one, day), rotated(three, two, 0)}, map[byte]string{3: "on"}},
+		"a grace of 0 later":                   {[]sandboxes.Credentials{plain(one), rotated(two, one, day), rotated(two, one, 0)}, map[byte]string{2: "on"}},
+		"a longer grace later changes nothing": {[]sandboxes.Credentials{plain(one), rotated(two, one, day), rotated(two, one, 7*day)}, map[byte]string{1: "24h", 2: "on"}},
+		"and gives nothing back":               {[]sandboxes.Credentials{plain(one), rotated(two, one, 0), rotated(two, one, day)}, map[byte]string{2: "on"}},
+		"a lost key stops working at once":     {[]sandboxes.Credentials{plain(one), plain(two)}, map[byte]string{2: "on"}},
+		"not the ones before it":               {[]sandboxes.Credentials{plain(one), rotated(two, one, day), plain(three)}, map[byte]string{1: "24h", 3: "on"}},
+		"a replaced key that comes back":       {[]sandboxes.Credentials{plain(one), rotated(two, one, day), rotated(one, one, day)}, map[byte]string{1: "on"}},
+		"a key that was never the sandbox's":   {[]sandboxes.Credentials{plain(one), rotated(two, four, day)}, map[byte]string{2: "on"}},
+		"the database missed a rotation":       {[]sandboxes.Credentials{plain(one), rotated(three, two, day)}, map[byte]string{3: "on"}},
+		"the same again":                       {[]sandboxes.Credentials{plain(one), rotated(two, one, day), rotated(two, one, day)}, map[byte]string{1: "24h", 2: "on"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -86,10 +87,10 @@ func TestKeyRotation(t *testing.T) {
 // What is over is removed, and changes nothing for anybody.
 func TestExpiredKeyIsRemoved(t *testing.T) {
 	w := newWorld(t)
-	w.applyCredentials(rotated(store.KeyHash{2}, w.key, time.Hour))
+	w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.key, time.Hour))
 	w.exec("update api_keys set expires_at = now() where expires_at is not null")
 	version := read[int64](w, "select version from config_version")
-	w.applyCredentials(rotated(store.KeyHash{2}, w.key, time.Hour))
+	w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.key, time.Hour))
 	if diff := cmp.Diff(map[byte]string{2: "on"}, w.keys()); diff != "" {
 		t.Error(diff)
 	}
@@ -100,7 +101,7 @@ func TestExpiredKeyIsRemoved(t *testing.T) {
 
 func TestStoredCredentials(t *testing.T) {
 	w := newWorld(t)
-	read := func() store.StoredCredentials {
+	read := func() sandboxes.StoredCredentials {
 		t.Helper()
 		stored, err := w.StoredCredentials(t.Context(), w.config.UID)
 		if err != nil {
@@ -109,14 +110,14 @@ func TestStoredCredentials(t *testing.T) {
 		return stored
 	}
 	before := read()
-	two := rotated(store.KeyHash{2}, w.key, time.Hour)
+	two := rotated(sandboxes.KeyHash{2}, w.key, time.Hour)
 	two.SecretRotation = "s"
 	w.applyCredentials(two)
 	after := read()
 	if after.Version <= before.Version {
 		t.Errorf("version %d follows %d", after.Version, before.Version)
 	}
-	want := store.StoredCredentials{Version: after.Version, APIKeys: []store.KeyHash{{2}}, KeyRotation: "2", SigningSecret: secret, SecretRotation: "s"}
+	want := sandboxes.StoredCredentials{Version: after.Version, APIKeys: []sandboxes.KeyHash{{2}}, KeyRotation: "2", SigningSecret: secret, SecretRotation: "s"}
 	if diff := cmp.Diff(want, after); diff != "" {
 		t.Error(diff)
 	}
@@ -134,10 +135,10 @@ func TestCredentialsFollowAVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, late := rotated(store.KeyHash{2}, w.key, time.Hour), rotated(store.KeyHash{3}, w.key, time.Hour)
+	first, late := rotated(sandboxes.KeyHash{2}, w.key, time.Hour), rotated(sandboxes.KeyHash{3}, w.key, time.Hour)
 	first.Following, late.Following = stored.Version, stored.Version
 	w.applyCredentials(first)
-	if err := w.ApplyCredentials(t.Context(), w.config.UID, late); !errors.Is(err, store.ErrCredentialsChanged) {
+	if err := w.ApplyCredentials(t.Context(), w.config.UID, late); !errors.Is(err, sandboxes.ErrCredentialsChanged) {
 		t.Errorf("got %v, want ErrCredentialsChanged", err)
 	}
 	if diff := cmp.Diff(map[byte]string{1: "1h", 2: "on"}, w.keys()); diff != "" {
@@ -173,7 +174,7 @@ func TestSigningSecretOverlaps(t *testing.T) {
 	apply := func(secret, rotation, want string) {
 		t.Helper()
 		for range 2 { // the second time it changes nothing, and does not prolong the overlap
-			c := store.Credentials{APIKeyHash: w.key, SigningSecret: secret, SecretRotation: rotation}
+			c := sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret, SecretRotation: rotation}
 			if err := s.ApplyCredentials(t.Context(), w.config.UID, c); err != nil {
 				t.Fatal(err)
 			}

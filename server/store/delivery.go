@@ -10,6 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // EventState is where an event stands.
@@ -40,7 +41,7 @@ type LeasedEvent struct {
 	Transaction    *payments.Transaction
 	Body           []byte // what is sent, with every attempt
 	URL            string
-	Retry          RetryPolicy
+	Retry          sandboxes.RetryPolicy
 
 	SigningSecret   string
 	PreviousSecrets []string // sign too for a while after a rotation, the most recent first
@@ -114,7 +115,7 @@ func (s *Store) leasedEvent(row *sqlc.LockDueEventsRow, build BuildBody) LeasedE
 		Tenant: row.Tenant, ID: row.ID.Bytes, Fence: row.Fence + 1, TakenAt: row.TakenAt,
 		Attempts: int(row.Attempts), Uncounted: int(row.Uncounted), Probe: row.Probe,
 		OrganizationID: row.OrgID, Transaction: transactionOf(&row.Transaction), Body: row.Body, URL: *row.WebhookURL,
-		Retry: RetryPolicy{
+		Retry: sandboxes.RetryPolicy{
 			MaxRetries:   int(row.WebhookMaxRetries),
 			InitialDelay: time.Duration(row.WebhookInitialDelayMs) * time.Millisecond,
 			Factor:       row.WebhookFactor,

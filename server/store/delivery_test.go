@@ -16,6 +16,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -98,7 +99,7 @@ func TestLeasedEventHoldsAllThatIsSent(t *testing.T) {
 	})
 	want := &store.LeasedEvent{
 		Tenant: w.sandbox.Tenant, ID: made.ID, Fence: 1, TakenAt: event.TakenAt, OrganizationID: w.sandbox.OrganizationID, Transaction: w.get(made.ID),
-		Body: []byte(made.ID.String()), URL: w.config.Webhook.URL, Retry: store.DefaultRetryPolicy, SigningSecret: secret,
+		Body: []byte(made.ID.String()), URL: w.config.Webhook.URL, Retry: sandboxes.DefaultRetryPolicy, SigningSecret: secret,
 	}
 	if diff := cmp.Diff(want, event, cmpopts.EquateErrors()); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
@@ -268,7 +269,7 @@ func TestAttemptsAreKept(t *testing.T) {
 }
 
 func TestEventOfASandboxWithoutAnEndpointIsRecorded(t *testing.T) {
-	w := newWorld(t, func(c *store.SandboxConfig) { c.Webhook = nil })
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) { c.Webhook = nil })
 	w.client("alice", alice, 5000)
 	w.create(w.collection("booked", payments.Success, alice))
 	w.create(w.collection("recorded", payments.UnknownMSISDN, alice))
@@ -284,7 +285,7 @@ func TestEventOfASandboxWithoutAnEndpointIsRecorded(t *testing.T) {
 		}
 	}
 	check("without an endpoint")
-	w.config.Webhook = &store.WebhookConfig{URL: "http://127.0.0.1:1/", Retry: store.DefaultRetryPolicy}
+	w.config.Webhook = &sandboxes.WebhookConfig{URL: "http://127.0.0.1:1/", Retry: sandboxes.DefaultRetryPolicy}
 	w.apply()
 	check("with an endpoint that was added later")
 }
@@ -313,10 +314,10 @@ func TestEventsAreShelvedWhenTheEndpointGoes(t *testing.T) {
 func TestAttemptGoesWhereTheEndpointIsThen(t *testing.T) {
 	w := newWorld(t)
 	w.create(w.collection("r1", payments.Success, alice))
-	w.config.Webhook = &store.WebhookConfig{URL: "http://elsewhere/", Retry: store.RetryPolicy{MaxRetries: 2, InitialDelay: time.Millisecond, Factor: 1.5, MaxDelay: time.Minute}}
+	w.config.Webhook = &sandboxes.WebhookConfig{URL: "http://elsewhere/", Retry: sandboxes.RetryPolicy{MaxRetries: 2, InitialDelay: time.Millisecond, Factor: 1.5, MaxDelay: time.Minute}}
 	w.apply()
 	event := w.leaseOne(body())
-	if diff := cmp.Diff(*w.config.Webhook, store.WebhookConfig{URL: event.URL, Retry: event.Retry}); diff != "" {
+	if diff := cmp.Diff(*w.config.Webhook, sandboxes.WebhookConfig{URL: event.URL, Retry: event.Retry}); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -9,15 +9,16 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 func TestEmptyDirectory(t *testing.T) {
 	t.Parallel()
-	directory := store.NewDirectory(storetest.New(t))
+	directory := sandboxes.NewDirectory(storetest.New(t).DB)
 	for range 2 {
-		if sandbox, ok := directory.ByKey(store.KeyHash{}); ok {
+		if sandbox, ok := directory.ByKey(sandboxes.KeyHash{}); ok {
 			t.Errorf("knows %+v", sandbox)
 		}
 		if err := directory.Refresh(t.Context()); err != nil {
@@ -30,17 +31,17 @@ func TestEmptyDirectory(t *testing.T) {
 func TestDirectoryFollowsAKeyThatMoves(t *testing.T) {
 	w := newWorld(t)
 	worlds := []*world{w, w.beside("other")}
-	keys := []store.KeyHash{{1}, {2}}
-	directory := store.NewDirectory(w.Store)
-	give := func(sandbox *world, key store.KeyHash) {
+	keys := []sandboxes.KeyHash{{1}, {2}}
+	directory := sandboxes.NewDirectory(w.Store.DB)
+	give := func(sandbox *world, key sandboxes.KeyHash) {
 		t.Helper()
-		c := store.Credentials{APIKeyHash: key, SigningSecret: secret}
+		c := sandboxes.Credentials{APIKeyHash: key, SigningSecret: secret}
 		if err := w.ApplyCredentials(t.Context(), sandbox.config.UID, c); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range 10 {
-		give(worlds[0], store.KeyHash{3}) // no two sandboxes have one key at any moment
+		give(worlds[0], sandboxes.KeyHash{3}) // no two sandboxes have one key at any moment
 		give(worlds[1], keys[(i+1)%2])
 		give(worlds[0], keys[i%2])
 		if err := directory.Refresh(t.Context()); err != nil {
@@ -57,7 +58,7 @@ func TestDirectoryFollowsAKeyThatMoves(t *testing.T) {
 // What Refresh promises, while others refresh, read and write: everything that was committed before the call is there.
 func TestDirectoryUnderConcurrency(t *testing.T) {
 	w := newWorld(t)
-	directory := store.NewDirectory(w.Store)
+	directory := sandboxes.NewDirectory(w.Store.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func TestDirectoryUnderConcurrency(t *testing.T) {
 	for i := range 4 {
 		config := w.config
 		config.UID, config.Name = fmt.Sprintf("44444444-4444-4444-4444-%012d", i), fmt.Sprint("sandbox-", i)
-		key := store.KeyHash{9, byte(i)}
+		key := sandboxes.KeyHash{9, byte(i)}
 		writers.Go(func() {
 			for latency := range 10 {
 				config.LatencyPercent = latency
@@ -85,7 +86,7 @@ func TestDirectoryUnderConcurrency(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if err := w.ApplyCredentials(ctx, config.UID, store.Credentials{APIKeyHash: key, SigningSecret: secret}); err != nil {
+				if err := w.ApplyCredentials(ctx, config.UID, sandboxes.Credentials{APIKeyHash: key, SigningSecret: secret}); err != nil {
 					t.Error(err)
 					return
 				}
@@ -116,7 +117,7 @@ func TestDirectoryUnderConcurrency(t *testing.T) {
 
 func TestDirectoryRunSeesAChangeByItself(t *testing.T) {
 	w := newWorld(t)
-	directory := store.NewDirectory(w.Store)
+	directory := sandboxes.NewDirectory(w.Store.DB)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { directory.Run(ctx, time.Millisecond) })
@@ -138,7 +139,7 @@ func TestDirectoryRunSeesAChangeByItself(t *testing.T) {
 func TestDirectoryOutlivesItsDatabase(t *testing.T) {
 	w := newWorld(t)
 	s := storetest.Open(t, w.url)
-	directory := store.NewDirectory(s)
+	directory := sandboxes.NewDirectory(s.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +155,7 @@ func TestDirectoryOutlivesItsDatabase(t *testing.T) {
 // A caller that goes away is not kept, and does not break the load that it began for others.
 func TestDirectoryRefreshOfACallerThatIsGone(t *testing.T) {
 	w := newWorld(t)
-	directory := store.NewDirectory(w.Store)
+	directory := sandboxes.NewDirectory(w.Store.DB)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := directory.Refresh(ctx); err != nil && !errors.Is(err, context.Canceled) {
@@ -172,14 +173,14 @@ func TestDirectoryRefusesAnExpiredKey(t *testing.T) {
 	for name, skew := range map[string]time.Duration{"clocks agree": 0, "ahead of the database": time.Hour, "behind it": -time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.applyCredentials(rotated(store.KeyHash{2}, w.key, time.Minute))
+			w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.key, time.Minute))
 			passed := time.Duration(0)
 			s := w.opened(store.Options{Options: postgres.Options{Now: func() time.Time { return time.Now().Add(skew + passed) }}})
-			directory := store.NewDirectory(s)
+			directory := sandboxes.NewDirectory(s.DB)
 			if err := directory.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			works := func(key store.KeyHash) bool {
+			works := func(key sandboxes.KeyHash) bool {
 				_, ok := directory.ByKey(key)
 				return ok
 			}
@@ -191,7 +192,7 @@ func TestDirectoryRefusesAnExpiredKey(t *testing.T) {
 				if got := works(w.key); got != step.works {
 					t.Errorf("after %s the replaced key works: %t", passed, got)
 				}
-				if !works(store.KeyHash{2}) {
+				if !works(sandboxes.KeyHash{2}) {
 					t.Errorf("after %s the new key does not work", passed)
 				}
 			}
@@ -202,9 +203,9 @@ func TestDirectoryRefusesAnExpiredKey(t *testing.T) {
 // What is over when the directory is read is not read.
 func TestDirectoryDoesNotKnowKeysThatAreOver(t *testing.T) {
 	w := newWorld(t)
-	w.applyCredentials(rotated(store.KeyHash{2}, w.key, time.Minute))
+	w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.key, time.Minute))
 	w.exec("update api_keys set expires_at = now() where expires_at is not null")
-	directory := store.NewDirectory(w.opened(store.Options{Options: postgres.Options{Now: func() time.Time { return time.Now().Add(-24 * time.Hour) }}}))
+	directory := sandboxes.NewDirectory(w.opened(store.Options{Options: postgres.Options{Now: func() time.Time { return time.Now().Add(-24 * time.Hour) }}}).DB)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -216,15 +217,15 @@ func TestDirectoryDoesNotKnowKeysThatAreOver(t *testing.T) {
 // A grace of 0 reaches the directories by their polling.
 func TestDirectorySeesARevokedKey(t *testing.T) {
 	w := newWorld(t)
-	w.applyCredentials(rotated(store.KeyHash{2}, w.key, time.Hour))
-	directory := store.NewDirectory(w.Store)
+	w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.key, time.Hour))
+	directory := sandboxes.NewDirectory(w.Store.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := directory.ByKey(w.key); !ok {
 		t.Fatal("the replaced key does not work within its grace")
 	}
-	w.applyCredentials(rotated(store.KeyHash{2}, w.key, 0))
+	w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.key, 0))
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +248,7 @@ func eventually(t *testing.T, so func() bool) {
 // of no sandbox any more, and must not outlive it: tenant numbers are given out again.
 func TestDirectoryFollowsADatabaseThatWasRestored(t *testing.T) {
 	w := newWorld(t)
-	directory := store.NewDirectory(w.Store)
+	directory := sandboxes.NewDirectory(w.Store.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}

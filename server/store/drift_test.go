@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
-func (w *world) inventory() *store.Inventory {
+func (w *world) inventory() *sandboxes.Inventory {
 	w.t.Helper()
 	inventory, err := w.Inventory(w.t.Context())
 	if err != nil {
@@ -46,7 +46,7 @@ func TestInventory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	credentials := store.Credentials{APIKeyHash: w.key, SigningSecret: "a signing secret of mine"}
+	credentials := sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: "a signing secret of mine"}
 	w.applyCredentials(credentials)
 	holds("nothing happened", true, true)
 
@@ -73,8 +73,8 @@ func TestInventory(t *testing.T) {
 	holds("another key", false, true)
 	w.applyCredentials(credentials)
 	holds("the key is back", true, true)
-	replaced := store.KeyHash{9}
-	w.applyCredentials(store.Credentials{APIKeyHash: replaced, Replaces: &w.key, Grace: time.Hour, SigningSecret: "a signing secret of mine"})
+	replaced := sandboxes.KeyHash{9}
+	w.applyCredentials(sandboxes.Credentials{APIKeyHash: replaced, Replaces: &w.key, Grace: time.Hour, SigningSecret: "a signing secret of mine"})
 	holds("a key in its grace", true, true)
 	w.exec("update api_keys set expires_at = now() where expires_at is not null")
 	holds("its end", false, true)
@@ -94,7 +94,7 @@ func TestInventory(t *testing.T) {
 func TestUnchangedIsNotLocked(t *testing.T) {
 	w := newWorld(t)
 	sim := number(1, alice)
-	credentials := store.Credentials{APIKeyHash: w.key, SigningSecret: "a signing secret of mine"}
+	credentials := sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: "a signing secret of mine"}
 	if _, err := w.ApplyTestClient(t.Context(), w.config.UID, sim); err != nil {
 		t.Fatal(err)
 	}

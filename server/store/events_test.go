@@ -11,6 +11,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -218,8 +219,8 @@ func TestEventThatWaitsForItsAnswerGoesOnWaiting(t *testing.T) {
 }
 
 func TestEventIsSentByHandWhateverItsType(t *testing.T) {
-	w := newWorld(t, func(c *store.SandboxConfig) {
-		c.Webhook = &store.WebhookConfig{URL: "http://127.0.0.1:1/hook", Retry: store.DefaultRetryPolicy, Types: []payments.Type{payments.Refund}}
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) {
+		c.Webhook = &sandboxes.WebhookConfig{URL: "http://127.0.0.1:1/hook", Retry: sandboxes.DefaultRetryPolicy, Types: []payments.Type{payments.Refund}}
 	})
 	id := w.create(w.collection("r1", payments.Success, alice)).ID
 	if e := w.event(id); e.State != store.EventRecorded {

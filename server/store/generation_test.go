@@ -7,19 +7,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // What a controller has read of a resource before the last change must neither empty the sandbox again nor set a float back.
 func TestAnEarlierGenerationOfASandboxIsRefused(t *testing.T) {
-	w := newWorld(t, func(c *store.SandboxConfig) { c.Generation = 1 })
-	generation := func(n int64, reset string, float int64) store.SandboxConfig {
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) { c.Generation = 1 })
+	generation := func(n int64, reset string, float int64) sandboxes.SandboxConfig {
 		config := w.config
 		config.Generation, config.Reset, config.OpeningFloat = n, reset, map[payments.Currency]int64{payments.RWF: float}
 		return config
 	}
 	second, third := generation(2, "run-1", 7000), generation(3, "run-2", 9000)
-	for _, config := range []store.SandboxConfig{second, third} {
+	for _, config := range []sandboxes.SandboxConfig{second, third} {
 		w.config = config
 		w.apply()
 		w.reload()
@@ -27,15 +27,15 @@ func TestAnEarlierGenerationOfASandboxIsRefused(t *testing.T) {
 	w.create(w.collection("r1", payments.Success, ""))
 	before, tenant, float := w.written(), w.sandbox.Tenant, w.apply().Balances[payments.RWF]
 
-	for name, stale := range map[string]store.SandboxConfig{
-		"second": second, "first": generation(1, "", 1000), "one that no rollback led back from": func() store.SandboxConfig {
+	for name, stale := range map[string]sandboxes.SandboxConfig{
+		"second": second, "first": generation(1, "", 1000), "one that no rollback led back from": func() sandboxes.SandboxConfig {
 			c := second
 			c.RolledBack = 2
 			return c
 		}(),
 	} {
 		_, err := w.ApplySandbox(t.Context(), stale)
-		if refused := new(store.ErrStaleGeneration); !errors.As(err, refused) || refused.Applied != 3 {
+		if refused := new(sandboxes.ErrStaleGeneration); !errors.As(err, refused) || refused.Applied != 3 {
 			t.Errorf("the %s generation after the third: %v", name, err)
 		}
 	}
@@ -79,7 +79,7 @@ func TestAnEarlierGenerationOfATestClientIsRefused(t *testing.T) {
 		t.Helper()
 		for _, rolledBack := range []int64{0, 2} {
 			err := apply(2, 200, rolledBack)
-			if stale := new(store.ErrStaleGeneration); !errors.As(err, stale) || stale.Applied != 3 {
+			if stale := new(sandboxes.ErrStaleGeneration); !errors.As(err, stale) || stale.Applied != 3 {
 				t.Errorf("the second generation after the third: %v", err)
 			}
 		}

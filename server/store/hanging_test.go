@@ -14,6 +14,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -27,16 +28,16 @@ func TestNothingWaitsForeverForADatabaseThatHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	directory := store.NewDirectory(s)
+	directory := sandboxes.NewDirectory(s.DB)
 	eventually(t, func() bool { return directory.Refresh(t.Context()) == nil })
-	client := store.TestClientConfig{UID: "33333333-3333-3333-3333-333333333333", Name: "alice", MSISDN: "+250788000001", Operator: payments.MTN, Country: payments.Rwanda}
+	client := sandboxes.TestClientConfig{UID: "33333333-3333-3333-3333-333333333333", Name: "alice", MSISDN: "+250788000001", Operator: payments.MTN, Country: payments.Rwanda}
 	proxy.Swallow()
 	calls := map[string]func(context.Context) error{
 		"Refresh":      directory.Refresh,
 		"Ping":         s.Ping,
 		"ApplySandbox": func(ctx context.Context) error { _, err := s.ApplySandbox(ctx, w.config); return err },
 		"ApplyCredentials": func(ctx context.Context) error {
-			return s.ApplyCredentials(ctx, w.config.UID, store.Credentials{APIKeyHash: w.key, SigningSecret: secret})
+			return s.ApplyCredentials(ctx, w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret})
 		},
 		"StoredCredentials": func(ctx context.Context) error { _, err := s.StoredCredentials(ctx, w.config.UID); return err },
 		"DeleteSandbox":     func(ctx context.Context) error { return s.DeleteSandbox(ctx, w.config.UID) },
@@ -108,10 +109,10 @@ func TestTransactionsEndByThemselves(t *testing.T) {
 	s := w.opened(store.Options{KeyRing: storetest.KeyRing(t), Options: postgres.Options{Tracer: &seen}})
 	for name, call := range map[string]func(context.Context) error{
 		"a limited request": func(ctx context.Context) error {
-			_, err := s.TakeRequests(ctx, w.sandbox.Tenant, 10, 1, store.Grant{})
+			_, err := s.TakeRequests(ctx, w.sandbox.Tenant, 10, 1, sandboxes.Grant{})
 			return err
 		},
-		"a look at the configuration": store.NewDirectory(s).Refresh,
+		"a look at the configuration": sandboxes.NewDirectory(s.DB).Refresh,
 		"a settlement": func(ctx context.Context) error {
 			_, err := s.SettleDue(ctx, []store.Lane{{Tenant: w.sandbox.Tenant}}, 10)
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -290,7 +291,7 @@ func TestPreviousSecretsSignUntilTheirTimeIsOver(t *testing.T) {
 			keys := ring(t, newKey(t))
 			w := newWorld(t)
 			s := w.opened(store.Options{KeyRing: keys})
-			if err := s.ApplyCredentials(t.Context(), w.config.UID, store.Credentials{APIKeyHash: w.key, SigningSecret: "present"}); err != nil {
+			if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: "present"}); err != nil {
 				t.Fatal(err)
 			}
 			w.reload()

@@ -11,6 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // Who waits for payments to end asks for many of them, again and again, so look-ups that wait go together, in two
@@ -51,7 +52,7 @@ func (s *Store) GetTransaction(ctx context.Context, tenant int64, id payments.ID
 
 // GetTransactionOf is [Store.GetTransaction] of a sandbox as the caller knows it. If that is the present configuration, as it nearly
 // always is, nothing else has to be looked up, and it goes together with what else waits to be looked up.
-func (s *Store) GetTransactionOf(ctx context.Context, sandbox *Sandbox, id payments.ID) (*payments.Transaction, error) {
+func (s *Store) GetTransactionOf(ctx context.Context, sandbox *sandboxes.Sandbox, id payments.ID) (*payments.Transaction, error) {
 	l := &lookup{version: sandbox.ConfigVersion, id: postgres.UUID(id)}
 	err := s.lookups.Do(ctx, floatKey{Tenant: sandbox.Tenant}, l)
 	if errors.Is(err, pgx.ErrNoRows) {

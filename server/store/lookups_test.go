@@ -12,6 +12,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -30,7 +31,7 @@ func TestLookUpsThatWaitTogether(t *testing.T) {
 	before := *w.sandbox
 	before.ConfigVersion--
 	asked := []struct {
-		sandbox *store.Sandbox
+		sandbox *sandboxes.Sandbox
 		id      payments.ID
 		want    *payments.Transaction
 	}{

@@ -10,6 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // Forward is a collection that the caller alone may forward to its operator, or ask its operator about, until its lease ends.
@@ -28,9 +29,9 @@ type Forward struct {
 	AnswerAfter time.Duration // how long after it was made its outcome is due, by its simulated latency
 	ExpireAfter time.Duration // how long after it was made its time runs out
 
-	BaseURL        string               // of the operator's API that the store names, empty for none
-	Credentials    *OperatorCredentials // of the store; nil if it has none
-	CredentialsWhy error                // why Credentials are nil although the store names some
+	BaseURL        string                         // of the operator's API that the store names, empty for none
+	Credentials    *sandboxes.OperatorCredentials // of the store; nil if it has none
+	CredentialsWhy error                          // why Credentials are nil although the store names some
 }
 
 // Errors of [Forward.CredentialsWhy].
@@ -99,7 +100,7 @@ func (s *Store) forwardOf(row *sqlc.LockDueForwardsRow) Forward {
 		f.CredentialsWhy = ErrCredentialsMissing
 		return f
 	}
-	credentials, err := s.openAccess(row.ResourceUid.String(), row.Sealed)
+	credentials, err := s.OpenCredentials(row.ResourceUid.String(), row.Sealed)
 	if err != nil {
 		f.CredentialsWhy = fmt.Errorf("%w: %w", ErrCredentialsUnreadable, err)
 		return f
@@ -147,7 +148,7 @@ func (s *Store) SettleForward(ctx context.Context, f *Forward, o Outcome) (kept 
 		rows, err = s.system().SettleForward(ctx, params)
 	}
 	if rows == 1 {
-		s.active.note(f.Tenant)
+		s.NoteActivity(f.Tenant)
 	}
 	return rows == 1, postgres.Classify(err, "settling a forwarded collection")
 }

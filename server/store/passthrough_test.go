@@ -13,6 +13,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -251,26 +252,26 @@ func TestConcurrentForwardsAreDisjoint(t *testing.T) {
 }
 
 func TestForwardCarriesTheStoresCredentials(t *testing.T) {
-	credentials := store.OperatorCredentials{ClientID: "id", ClientSecret: "hush", SubscriptionKey: "key"}
-	access := store.OperatorAccess{Store: "shop", Operator: payments.MTN, Country: payments.Rwanda, BaseURL: "https://mtn.example", Credentials: &credentials}
+	credentials := sandboxes.OperatorCredentials{ClientID: "id", ClientSecret: "hush", SubscriptionKey: "key"}
+	access := sandboxes.OperatorAccess{Store: "shop", Operator: payments.MTN, Country: payments.Rwanda, BaseURL: "https://mtn.example", Credentials: &credentials}
 	for name, c := range map[string]struct {
-		access store.OperatorAccess
+		access sandboxes.OperatorAccess
 		spoil  string
-		want   *store.OperatorCredentials
+		want   *sandboxes.OperatorCredentials
 		url    string
 		why    error
 	}{
 		"its own":             {access: access, want: &credentials, url: "https://mtn.example"},
-		"none":                {access: store.OperatorAccess{Store: "kiosk", Operator: payments.MTN, Country: payments.Rwanda}},
-		"of another operator": {access: store.OperatorAccess{Store: "shop", Operator: payments.Moov, Country: payments.Rwanda, Credentials: &credentials}},
-		"in another country":  {access: store.OperatorAccess{Store: "shop", Operator: payments.MTN, Country: payments.Benin, Credentials: &credentials}},
-		"missing":             {access: store.OperatorAccess{Store: "shop", Operator: payments.MTN, Country: payments.Rwanda}, why: store.ErrCredentialsMissing},
+		"none":                {access: sandboxes.OperatorAccess{Store: "kiosk", Operator: payments.MTN, Country: payments.Rwanda}},
+		"of another operator": {access: sandboxes.OperatorAccess{Store: "shop", Operator: payments.Moov, Country: payments.Rwanda, Credentials: &credentials}},
+		"in another country":  {access: sandboxes.OperatorAccess{Store: "shop", Operator: payments.MTN, Country: payments.Benin, Credentials: &credentials}},
+		"missing":             {access: sandboxes.OperatorAccess{Store: "shop", Operator: payments.MTN, Country: payments.Rwanda}, why: store.ErrCredentialsMissing},
 		"of another sandbox":  {access: access, spoil: "update operator_credentials set sealed = decode(repeat('ab', 60), 'hex')", url: "https://mtn.example", why: store.ErrCredentialsUnreadable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, func(config *store.SandboxConfig) {
+			w := newWorld(t, func(config *sandboxes.SandboxConfig) {
 				config.Stores = []string{"shop", "kiosk"}
-				config.Operators = []store.OperatorAccess{c.access}
+				config.Operators = []sandboxes.OperatorAccess{c.access}
 			})
 			w.pending("r1", stranger)
 			if c.spoil != "" {
@@ -285,26 +286,26 @@ func TestForwardCarriesTheStoresCredentials(t *testing.T) {
 }
 
 func TestOperatorCredentialsFollowTheResource(t *testing.T) {
-	credentials := func(secret string) *store.OperatorCredentials {
-		return &store.OperatorCredentials{ClientID: "id", ClientSecret: secret}
+	credentials := func(secret string) *sandboxes.OperatorCredentials {
+		return &sandboxes.OperatorCredentials{ClientID: "id", ClientSecret: secret}
 	}
-	at := func(slug string, c *store.OperatorCredentials) store.OperatorAccess {
-		return store.OperatorAccess{Store: slug, Operator: payments.Airtel, Country: payments.Rwanda, Credentials: c}
+	at := func(slug string, c *sandboxes.OperatorCredentials) sandboxes.OperatorAccess {
+		return sandboxes.OperatorAccess{Store: slug, Operator: payments.Airtel, Country: payments.Rwanda, Credentials: c}
 	}
-	w := newWorld(t, func(c *store.SandboxConfig) { c.Stores = []string{"shop", "kiosk"} })
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) { c.Stores = []string{"shop", "kiosk"} })
 	rows := func() []string {
 		return read[[]string](w, "select coalesce(array_agg(store || ' ' || (sealed is not null) || ' ' || base_url order by store), '{}') from operator_credentials")
 	}
 	elsewhere := at("shop", credentials("a"))
 	elsewhere.BaseURL = "https://airtel.example"
 	for _, step := range []struct {
-		want []store.OperatorAccess
+		want []sandboxes.OperatorAccess
 		rows []string
 	}{
-		{[]store.OperatorAccess{at("shop", credentials("a")), at("kiosk", nil)}, []string{"kiosk false ", "shop true "}},
-		{[]store.OperatorAccess{at("shop", credentials("b")), at("kiosk", credentials("b"))}, []string{"kiosk true ", "shop true "}},
-		{[]store.OperatorAccess{elsewhere}, []string{"shop true https://airtel.example"}},
-		{[]store.OperatorAccess{at("shop", nil)}, []string{"shop false "}},
+		{[]sandboxes.OperatorAccess{at("shop", credentials("a")), at("kiosk", nil)}, []string{"kiosk false ", "shop true "}},
+		{[]sandboxes.OperatorAccess{at("shop", credentials("b")), at("kiosk", credentials("b"))}, []string{"kiosk true ", "shop true "}},
+		{[]sandboxes.OperatorAccess{elsewhere}, []string{"shop true https://airtel.example"}},
+		{[]sandboxes.OperatorAccess{at("shop", nil)}, []string{"shop false "}},
 		{nil, []string{}},
 	} {
 		before := rows()
@@ -322,9 +323,9 @@ func TestOperatorCredentialsFollowTheResource(t *testing.T) {
 }
 
 func TestOperatorCredentialsStaySecret(t *testing.T) {
-	c := store.OperatorCredentials{ClientID: "the-id", ClientSecret: "the-secret"}
-	w := newWorld(t, func(config *store.SandboxConfig) {
-		config.Operators = []store.OperatorAccess{{Store: "shop", Operator: payments.Airtel, Country: payments.Rwanda, Credentials: &c}}
+	c := sandboxes.OperatorCredentials{ClientID: "the-id", ClientSecret: "the-secret"}
+	w := newWorld(t, func(config *sandboxes.SandboxConfig) {
+		config.Operators = []sandboxes.OperatorAccess{{Store: "shop", Operator: payments.Airtel, Country: payments.Rwanda, Credentials: &c}}
 	})
 	printed := []string{c.String(), c.GoString(), read[string](w, "select string_agg(encode(sealed, 'escape') || o::text, '') from operator_credentials o")}
 	if slices.ContainsFunc(printed, func(s string) bool { return strings.Contains(s, "the-") }) {

@@ -141,7 +141,7 @@ func (s *Store) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*p
 		row, err = s.tenant(tenant).BookRefund(ctx, params)
 	}
 	if err == nil {
-		s.active.note(tenant)
+		s.NoteActivity(tenant)
 		t := transactionOf((*sqlc.Transaction)(&row))
 		return t, n.Latency.of(t.Status).Waited, nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -183,7 +184,7 @@ func TestRefundsThatAreRefused(t *testing.T) {
 }
 
 func TestPayoutWithoutAnEndpointRecordsItsEventOnly(t *testing.T) {
-	w := newWorld(t, func(c *store.SandboxConfig) { c.Webhook = nil })
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) { c.Webhook = nil })
 	parent := w.create(w.collection("r1", payments.Success, alice))
 	for _, id := range []payments.ID{
 		w.refunded(parent.ID, "f1", 1).ID, w.disburse(w.disbursement("d1", payments.Success, alice, 1)).ID,
@@ -266,13 +267,13 @@ func TestDisbursementOfAnOldConfigurationIsNotRecorded(t *testing.T) {
 func TestRecipientThatChangedMeanwhile(t *testing.T) {
 	w := newWorld(t)
 	for name, c := range map[string]struct {
-		then func(store.TestClientConfig)
+		then func(sandboxes.TestClientConfig)
 		left int64 // of 50, on the SIM; -1: it is gone
 	}{
-		"got more money": {func(c store.TestClientConfig) { w.client(c.Name, c.MSISDN, 70) }, 80},
-		"gone":           {func(c store.TestClientConfig) { _ = w.DeleteTestClient(t.Context(), c.UID) }, -1},
-		"of another country": {func(c store.TestClientConfig) {
-			w.client(c.Name, c.MSISDN, 50, func(c *store.TestClientConfig) { c.Country = payments.Benin })
+		"got more money": {func(c sandboxes.TestClientConfig) { w.client(c.Name, c.MSISDN, 70) }, 80},
+		"gone":           {func(c sandboxes.TestClientConfig) { _ = w.DeleteTestClient(t.Context(), c.UID) }, -1},
+		"of another country": {func(c sandboxes.TestClientConfig) {
+			w.client(c.Name, c.MSISDN, 50, func(c *sandboxes.TestClientConfig) { c.Country = payments.Benin })
 		}, 50},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -371,7 +372,7 @@ func TestPayoutIsDecidedByTheBalanceThatItLocked(t *testing.T) {
 
 // The same of the parent, whose other refunds may be recorded while one waits for them.
 func TestRefundIsDecidedByTheParentThatItLocked(t *testing.T) {
-	w := newWorld(t, func(c *store.SandboxConfig) { c.OpeningFloat[payments.RWF] = 10_000 })
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) { c.OpeningFloat[payments.RWF] = 10_000 })
 	refund := func(then, amount int64) (*payments.Transaction, error) {
 		reference := fmt.Sprint(then, "-", amount)
 		parent := w.create(w.collection(reference, payments.Success, alice))
@@ -430,7 +431,7 @@ func TestConcurrentPayoutsOfOneFloat(t *testing.T) {
 // TestEverythingThatMovesMoneyAtOnce lets collections, refunds, disbursements, settlement and answers by hand, with a quota to
 // count, compete for the same rows.
 func TestEverythingThatMovesMoneyAtOnce(t *testing.T) {
-	w := newWorld(t, func(c *store.SandboxConfig) {
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) {
 		quota := int64(100_000)
 		c.MonthlyQuota = &quota
 	})

@@ -151,7 +151,7 @@ func (s *Store) AnswerPrompt(
 		return err
 	})
 	if err == nil && !prompt.Status.Terminal() {
-		s.active.note(tenant)
+		s.NoteActivity(tenant)
 	}
 	answered := !prompt.Status.Terminal() && !prompt.Expired
 	replayed = prompt.Status == answer.Outcome()

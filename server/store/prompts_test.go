@@ -12,6 +12,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -30,7 +31,7 @@ func (w *world) answer(msisdn string, id payments.ID, answer payments.Answer) *p
 
 // The payer's answer is what is asked for, whatever the behavior; the rest is as in any settlement.
 func TestAnswerByHand(t *testing.T) {
-	type change = func(*store.TestClientConfig)
+	type change = func(*sandboxes.TestClientConfig)
 	cases := map[string]struct {
 		behavior payments.Behavior
 		answer   payments.Answer
@@ -46,9 +47,9 @@ func TestAnswerByHand(t *testing.T) {
 		"Cancel approves":                    {payments.Cancel, payments.AnswerApprove, nil, payments.Success, 0},
 		"blocked by then":                    {payments.Manual, payments.AnswerApprove, blocked, payments.AccountBlocked, 1000},
 		"blocked by then, cancels":           {payments.Manual, payments.AnswerCancel, blocked, payments.AccountBlocked, 1000},
-		"poor by then":                       {payments.Manual, payments.AnswerApprove, func(c *store.TestClientConfig) { c.Balance = 999 }, payments.InsufficientFunds, 999},
-		"poor by then, types a wrong PIN":    {payments.Manual, payments.AnswerWrongPIN, func(c *store.TestClientConfig) { c.Balance = 999 }, payments.PINInvalid, 999},
-		"of another currency by then":        {payments.Manual, payments.AnswerApprove, func(c *store.TestClientConfig) { c.Country = payments.Benin }, payments.UnknownMSISDN, 1000},
+		"poor by then":                       {payments.Manual, payments.AnswerApprove, func(c *sandboxes.TestClientConfig) { c.Balance = 999 }, payments.InsufficientFunds, 999},
+		"poor by then, types a wrong PIN":    {payments.Manual, payments.AnswerWrongPIN, func(c *sandboxes.TestClientConfig) { c.Balance = 999 }, payments.PINInvalid, 999},
+		"of another currency by then":        {payments.Manual, payments.AnswerApprove, func(c *sandboxes.TestClientConfig) { c.Country = payments.Benin }, payments.UnknownMSISDN, 1000},
 	}
 	w := newWorld(t)
 	numbers, made := map[string]string{}, map[string]*payments.Transaction{}
@@ -231,7 +232,7 @@ func TestTestClientsAreListed(t *testing.T) {
 	w := newWorld(t)
 	w.client("carol", "+250788000003", 3, blocked)
 	w.client("alice", alice, 5000, behaves(payments.Manual))
-	w.client("bob", "+2250700000001", 2, behaves(payments.Cancel), func(c *store.TestClientConfig) {
+	w.client("bob", "+2250700000001", 2, behaves(payments.Cancel), func(c *sandboxes.TestClientConfig) {
 		c.Operator, c.Country = payments.Orange, payments.CoteDIvoire
 	})
 	w.beside("other").client("dave", "+250788000004", 4)

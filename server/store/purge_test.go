@@ -9,6 +9,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -57,7 +58,7 @@ func TestDirectoryForgetsWhatWasRetiredWhileItCouldNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	directory := store.NewDirectory(s)
+	directory := sandboxes.NewDirectory(s.DB)
 	refresh := func() {
 		t.Helper()
 		if err := directory.Refresh(t.Context()); err != nil {
@@ -89,7 +90,7 @@ func TestDeletionIsBounded(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), "select from transactions for update"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.DeleteSandbox(t.Context(), w.config.UID); !errors.Is(err, store.ErrDeletionUnfinished) || errors.Is(err, postgres.ErrUnavailable) {
+	if err := s.DeleteSandbox(t.Context(), w.config.UID); !errors.Is(err, sandboxes.ErrDeletionUnfinished) || errors.Is(err, postgres.ErrUnavailable) {
 		t.Fatalf("got %v, want ErrDeletionUnfinished", err)
 	}
 	if n := w.count("select count(*) from api_keys"); n != 0 {

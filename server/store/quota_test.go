@@ -10,11 +10,12 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
-func quota(n int64) func(*store.SandboxConfig) {
-	return func(c *store.SandboxConfig) { c.MonthlyQuota = &n }
+func quota(n int64) func(*sandboxes.SandboxConfig) {
+	return func(c *sandboxes.SandboxConfig) { c.MonthlyQuota = &n }
 }
 
 // creations are the four statements that record a transaction.

@@ -9,13 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // take takes requests of a limit.
-func (w *world) take(limit, wanted int, unused ...store.Grant) store.Grant {
+func (w *world) take(limit, wanted int, unused ...sandboxes.Grant) sandboxes.Grant {
 	w.t.Helper()
-	var left store.Grant
+	var left sandboxes.Grant
 	if len(unused) > 0 {
 		left = unused[0]
 	}
@@ -118,7 +118,7 @@ func TestConcurrentRequests(t *testing.T) {
 		for sandbox, sum := range map[*world]*atomic.Int64{w: &mine, other: &theirs} {
 			wg.Go(func() {
 				for range 8 {
-					grant, err := w.TakeRequests(t.Context(), sandbox.sandbox.Tenant, 100, 7, store.Grant{})
+					grant, err := w.TakeRequests(t.Context(), sandbox.sandbox.Tenant, 100, 7, sandboxes.Grant{})
 					if err != nil {
 						t.Error(err)
 					}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -25,7 +26,7 @@ var (
 )
 
 // reset gives the sandbox a new value of spec.reset.
-func (w *world) reset(value string) store.SandboxState {
+func (w *world) reset(value string) sandboxes.SandboxState {
 	w.t.Helper()
 	w.config.Reset = value
 	state := w.apply()
@@ -35,7 +36,7 @@ func (w *world) reset(value string) store.SandboxState {
 
 func TestResetEmptiesTheSandboxAndKeepsItsConfiguration(t *testing.T) {
 	limit, quota, rate := int64(70_000), int64(1000), int32(600)
-	w := newWorld(t, func(c *store.SandboxConfig) {
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) {
 		c.Environments[0].MaxAmount, c.MonthlyQuota, c.RateLimit = &limit, &quota, &rate
 		c.OpeningFloat[payments.XOF] = 7
 		c.PendingTimeout = time.Minute
@@ -69,7 +70,7 @@ func TestResetEmptiesTheSandboxAndKeepsItsConfiguration(t *testing.T) {
 	if diff := cmp.Diff(want, state.Balances); diff != "" || w.balance(alice) != 5000 {
 		t.Errorf("the SIM has %d, floats (-want +got):\n%s", w.balance(alice), diff)
 	}
-	if state.Reset != "1" || state.TestClients != 2 || state.Transactions != (store.TransactionCounts{}) || state.Endpoint != (store.EndpointHealth{}) {
+	if state.Reset != "1" || state.TestClients != 2 || state.Transactions != (sandboxes.TransactionCounts{}) || state.Endpoint != (sandboxes.EndpointHealth{}) {
 		t.Errorf("the state is %+v", state)
 	}
 	if diff := cmp.Diff(ofOther, other.configurationOf(other.sandbox.Tenant)); diff != "" {
@@ -102,7 +103,7 @@ func (w *world) sweepRetired() {
 }
 
 func TestEachResetIsCarriedOutOnce(t *testing.T) {
-	w := newWorld(t, func(c *store.SandboxConfig) { c.Reset = "made with" })
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) { c.Reset = "made with" })
 	steps := []struct {
 		value, done string
 		resets      bool
@@ -177,7 +178,7 @@ func TestNothingPassesThroughAFormerTenant(t *testing.T) {
 				"reference": third(w.FindReference(t.Context(), former, "r1")),
 				"sim":       second(w.FindSIM(t.Context(), former, alice)),
 				"list":      second(w.ListTransactions(t.Context(), former, store.Filter{}, nil, 10)),
-				"rate":      second(w.TakeRequests(t.Context(), former, 10, 1, store.Grant{})),
+				"rate":      second(w.TakeRequests(t.Context(), former, 10, 1, sandboxes.Grant{})),
 				"success":   w.CreateCollection(t.Context(), former, success),
 				"failure":   w.CreateCollection(t.Context(), former, failure),
 				"refund":    third(w.CreateRefund(t.Context(), former, refund)),
@@ -199,8 +200,8 @@ func third[A, B any](_ A, _ B, err error) error { return err }
 func TestPaymentsDuringResets(t *testing.T) {
 	w := newWorld(t)
 	w.client("alice", alice, 1_000_000)
-	directory := store.NewDirectory(w.Store)
-	present := func() *store.Sandbox {
+	directory := sandboxes.NewDirectory(w.Store.DB)
+	present := func() *sandboxes.Sandbox {
 		if err := directory.Refresh(context.Background()); err != nil {
 			t.Error(err)
 		}

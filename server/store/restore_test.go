@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // The statements of docs/backup.md give a restored database's rows to resources that have other UIDs than before.
@@ -56,7 +56,7 @@ func TestRestoreIntoANewCluster(t *testing.T) {
 			t.Errorf("the transaction %s is %s, it was %s", got.Reference, got.Status, want.Status)
 		}
 	}
-	if stored, err := w.StoredCredentials(t.Context(), sandbox); err != nil || stored.SigningSecret != "" || !slices.Equal(stored.APIKeys, []store.KeyHash{w.key}) {
+	if stored, err := w.StoredCredentials(t.Context(), sandbox); err != nil || stored.SigningSecret != "" || !slices.Equal(stored.APIKeys, []sandboxes.KeyHash{w.key}) {
 		t.Errorf("the stored key is not the former one, or the signing secret is not left to the Secret: %v", err)
 	}
 	if stored, err := w.StoredCredentials(t.Context(), other.config.UID); err != nil || stored.SigningSecret != secret {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
@@ -24,7 +24,7 @@ func TestRetainedSandboxIsAtRestAndNobodysAnyMore(t *testing.T) {
 	w.busy()
 	c := w.client("alice", alice, 5000)
 	w.pending("due", alice)
-	directory := store.NewDirectory(w.Store)
+	directory := sandboxes.NewDirectory(w.Store.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestRetainedSandboxIsAtRestAndNobodysAnyMore(t *testing.T) {
 	if n := w.count("select count(*) from organizations where signing_secret is not null or previous_secret is not null"); n != 0 {
 		t.Error("its signing secret stayed")
 	}
-	for _, d := range []*store.Directory{directory, store.NewDirectory(w.Store)} {
+	for _, d := range []*sandboxes.Directory{directory, sandboxes.NewDirectory(w.Store.DB)} {
 		if err := d.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestRetainedSandboxIsAtRestAndNobodysAnyMore(t *testing.T) {
 	if events := w.lease(body()); len(events) != 0 {
 		t.Errorf("%d of its events would be sent", len(events))
 	}
-	if _, err := w.ApplyTestClient(t.Context(), w.config.UID, c); !errors.Is(err, store.ErrNoOrganization) {
+	if _, err := w.ApplyTestClient(t.Context(), w.config.UID, c); !errors.Is(err, sandboxes.ErrNoOrganization) {
 		t.Errorf("a TestClient: %v", err)
 	}
 	if err := w.DeleteTestClient(t.Context(), c.UID); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // retentionBatch bounds the events that one statement removes; each may have many attempts.
@@ -34,15 +35,15 @@ func (s *Store) RemoveAged(ctx context.Context, age time.Duration) (removed int6
 	if err != nil {
 		return 0, postgres.Classify(err, "looking for old events")
 	}
-	failed := SandboxErrors{}
+	failed := sandboxes.SandboxErrors{}
 	for _, tenant := range tenants {
 		n, err := s.removeAgedEvents(ctx, tenant, before, cutoff)
 		removed += n
-		if err := failed.keep(ctx, tenant, postgres.Classify(err, "removing old events")); err != nil {
+		if err := failed.Keep(ctx, tenant, postgres.Classify(err, "removing old events")); err != nil {
 			return removed, err
 		}
 	}
-	return removed, failed.err()
+	return removed, failed.Err()
 }
 
 func (s *Store) removeAgedEvents(ctx context.Context, tenant int64, before payments.ID, cutoff time.Time) (removed int64, err error) {

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/store"
 )
@@ -13,15 +14,15 @@ import (
 // sealedWorld has secrets of every kind, all encrypted by one key.
 func sealedWorld(t *testing.T, key string) *world {
 	t.Helper()
-	w := newWorld(t, func(c *store.SandboxConfig) {
-		c.Operators = []store.OperatorAccess{{
-			Store: c.Stores[0], Operator: payments.Airtel, Country: "RW", Credentials: &store.OperatorCredentials{ClientID: "id", ClientSecret: "hush"},
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) {
+		c.Operators = []sandboxes.OperatorAccess{{
+			Store: c.Stores[0], Operator: payments.Airtel, Country: "RW", Credentials: &sandboxes.OperatorCredentials{ClientID: "id", ClientSecret: "hush"},
 		}}
 	})
 	s := w.opened(store.Options{KeyRing: ring(t, key)})
 	w.exec("update organizations set signing_secret = null")
 	for _, secret := range []string{"first", "second"} {
-		if err := s.ApplyCredentials(t.Context(), w.config.UID, store.Credentials{APIKeyHash: w.key, SigningSecret: secret}); err != nil {
+		if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -57,7 +58,7 @@ func TestReseal(t *testing.T) {
 	version := read[int64](w, "select version from config_version")
 
 	done, err := s.Reseal(t.Context())
-	if want := (store.Resealed{Secrets: 2}); err != nil || done != want { // two rows
+	if want := (sandboxes.Resealed{Secrets: 2}); err != nil || done != want { // two rows
 		t.Errorf("got %+v, %v, want %+v", done, err, want)
 	}
 	if diff := cmp.Diff(map[string]int{keys.Keys()[0]: 3}, sealedBy(t, s)); diff != "" {
@@ -70,7 +71,7 @@ func TestReseal(t *testing.T) {
 		t.Error("the directories have to read the sandbox again")
 	}
 	before := w.written()
-	if done, err := s.Reseal(t.Context()); err != nil || done != (store.Resealed{}) {
+	if done, err := s.Reseal(t.Context()); err != nil || done != (sandboxes.Resealed{}) {
 		t.Errorf("again: %+v, %v", done, err)
 	}
 	// The resource finds nothing to do, with the newer key alone.
@@ -78,7 +79,7 @@ func TestReseal(t *testing.T) {
 	if _, err := s.ApplySandbox(t.Context(), w.config); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.ApplyCredentials(t.Context(), w.config.UID, store.Credentials{APIKeyHash: w.key, SigningSecret: "second"}); err != nil {
+	if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: "second"}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, w.written()); diff != "" {
@@ -93,7 +94,7 @@ func TestApplyingSealsThePreviousSecretAnew(t *testing.T) {
 			older, newer := newKey(t), newKey(t)
 			w := sealedWorld(t, older)
 			s := w.opened(store.Options{KeyRing: ring(t, newer, older)})
-			if err := s.ApplyCredentials(t.Context(), w.config.UID, store.Credentials{APIKeyHash: w.key, SigningSecret: applied}); err != nil {
+			if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: applied}); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := s.Reseal(t.Context()); err != nil { // of those before the previous one it takes care
@@ -114,14 +115,14 @@ func TestResealLeavesWhatItCannotOpen(t *testing.T) {
 	w.exec("update organizations set previous_secret = $1", foreign)
 	s := w.opened(store.Options{KeyRing: ring(t, newer, older)})
 	done, err := s.Reseal(t.Context())
-	if want := (store.Resealed{Secrets: 1, Failed: 1}); err != nil || done != want {
+	if want := (sandboxes.Resealed{Secrets: 1, Failed: 1}); err != nil || done != want {
 		t.Errorf("got %+v, %v, want %+v", done, err, want)
 	}
 	want := map[string]int{ring(t, newer).Keys()[0]: 2, ring(t, lost).Keys()[0]: 1}
 	if diff := cmp.Diff(want, sealedBy(t, s)); diff != "" {
 		t.Error(diff)
 	}
-	if err := s.ApplyCredentials(t.Context(), w.config.UID, store.Credentials{APIKeyHash: w.key, SigningSecret: "second"}); err != nil {
+	if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: "second"}); err != nil {
 		t.Errorf("applying: %v", err)
 	}
 }

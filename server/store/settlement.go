@@ -60,7 +60,7 @@ func (s *Store) SettleDue(ctx context.Context, lanes []Lane, share int) (Settled
 	if err != nil {
 		return Settled{}, postgres.Classify(err, "settling due transactions")
 	}
-	s.active.note(settled...)
+	s.NoteActivity(settled...)
 	for _, one := range told {
 		s.settled(one.status, one.late)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -41,14 +42,14 @@ func (w *world) multiply(t *payments.Transaction, n int) {
 		from transactions t, generate_series(1, $2::int) i where t.id = $1`, postgres.UUID(t.ID), n)
 }
 
-func behaves(b payments.Behavior) func(*store.TestClientConfig) {
-	return func(c *store.TestClientConfig) { c.Behavior = b }
+func behaves(b payments.Behavior) func(*sandboxes.TestClientConfig) {
+	return func(c *sandboxes.TestClientConfig) { c.Behavior = b }
 }
 
-func blocked(c *store.TestClientConfig) { c.Blocked = true }
+func blocked(c *sandboxes.TestClientConfig) { c.Blocked = true }
 
 func TestSettlementFollowsThePayerAsItIsThen(t *testing.T) {
-	type change = func(*store.TestClientConfig)
+	type change = func(*sandboxes.TestClientConfig)
 	cases := map[string]struct {
 		made   change // nil: the number was not in the registry
 		then   change // nil: it is gone
@@ -63,17 +64,17 @@ func TestSettlementFollowsThePayerAsItIsThen(t *testing.T) {
 		"was edited to approve":         {behaves(payments.Ignore), behaves(payments.Approve), payments.Success, 0},
 		"was edited to cancel":          {behaves(payments.Approve), behaves(payments.Cancel), payments.UserCancelled, 1000},
 		"blocked by then":               {behaves(payments.Approve), blocked, payments.AccountBlocked, 1000},
-		"blocked by then, would ignore": {behaves(payments.Ignore), func(c *store.TestClientConfig) { c.Blocked, c.Behavior = true, payments.Ignore }, payments.AccountBlocked, 1000},
+		"blocked by then, would ignore": {behaves(payments.Ignore), func(c *sandboxes.TestClientConfig) { c.Blocked, c.Behavior = true, payments.Ignore }, payments.AccountBlocked, 1000},
 		"unblocked by then":             {blocked, behaves(payments.Approve), payments.Success, 0},
-		"poor by then":                  {behaves(payments.Approve), func(c *store.TestClientConfig) { c.Balance = 999 }, payments.InsufficientFunds, 999},
-		"poor by then, would cancel":    {behaves(payments.Cancel), func(c *store.TestClientConfig) { c.Balance, c.Behavior = 999, payments.Cancel }, payments.UserCancelled, 999},
-		"rich by then":                  {func(c *store.TestClientConfig) { c.Balance = 0 }, behaves(payments.Approve), payments.Success, 0},
+		"poor by then":                  {behaves(payments.Approve), func(c *sandboxes.TestClientConfig) { c.Balance = 999 }, payments.InsufficientFunds, 999},
+		"poor by then, would cancel":    {behaves(payments.Cancel), func(c *sandboxes.TestClientConfig) { c.Balance, c.Behavior = 999, payments.Cancel }, payments.UserCancelled, 999},
+		"rich by then":                  {func(c *sandboxes.TestClientConfig) { c.Balance = 0 }, behaves(payments.Approve), payments.Success, 0},
 		"gone by then":                  {behaves(payments.Approve), nil, payments.UnknownMSISDN, -1},
-		"of another currency by then":   {behaves(payments.Approve), func(c *store.TestClientConfig) { c.Country = payments.Benin }, payments.UnknownMSISDN, 1000},
-		"another SIM by then":           {behaves(payments.Approve), func(c *store.TestClientConfig) { c.UID = "99999999-9999-9999-9999-999999999999" }, payments.UnknownMSISDN, 1000},
+		"of another currency by then":   {behaves(payments.Approve), func(c *sandboxes.TestClientConfig) { c.Country = payments.Benin }, payments.UnknownMSISDN, 1000},
+		"another SIM by then":           {behaves(payments.Approve), func(c *sandboxes.TestClientConfig) { c.UID = "99999999-9999-9999-9999-999999999999" }, payments.UnknownMSISDN, 1000},
 	}
 	w := newWorld(t)
-	made, numbers, clients := map[string]*payments.Transaction{}, map[string]string{}, map[string]store.TestClientConfig{}
+	made, numbers, clients := map[string]*payments.Transaction{}, map[string]string{}, map[string]sandboxes.TestClientConfig{}
 	for name, c := range cases {
 		numbers[name] = fmt.Sprintf("+2507880%05d", len(numbers))
 		if c.made != nil {
@@ -242,7 +243,7 @@ func TestDeletedSandboxSettlesNothing(t *testing.T) {
 // Several workers settle a heap of payments of a few merchants and SIMs: each once.
 func TestConcurrentSettlement(t *testing.T) {
 	w := newWorld(t)
-	worlds := []*world{w, w.beside("second"), w.beside("third", func(c *store.SandboxConfig) { c.Webhook = nil })}
+	worlds := []*world{w, w.beside("second"), w.beside("third", func(c *sandboxes.SandboxConfig) { c.Webhook = nil })}
 	const each, sims = 160, 3 // the poor ones of each, and one that can pay all
 	total := 0
 	for _, w := range worlds {

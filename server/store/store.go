@@ -5,10 +5,7 @@
 package store
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
-	"io"
 	"math"
 	"time"
 
@@ -17,18 +14,16 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
 // Store is everything in one database. It is safe for concurrent use.
 type Store struct {
 	*postgres.DB
+	*sandboxes.Store
 	keys    *secrets.KeyRing
-	random  io.Reader
-	active  activity
 	settled func(payments.Status, time.Duration)
-
-	deletionTime time.Duration
 
 	collections   postgres.Coalescer[*NewCollection]   // that succeed at once
 	disbursements postgres.Coalescer[*NewDisbursement] // that the float decides
@@ -40,7 +35,6 @@ type Store struct {
 type Options struct {
 	postgres.Options
 	KeyRing *secrets.KeyRing // for stored secrets; without one, methods that read or write a secret fail
-	Random  io.Reader
 	// Settled is told of every transaction that a batch gave its outcome, and how long after it was due; nil for nobody.
 	Settled func(status payments.Status, late time.Duration)
 
@@ -54,11 +48,8 @@ func Open(url string, options Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		DB: db, keys: options.KeyRing, random: options.Random, settled: options.Settled,
-		deletionTime: cmp.Or(options.DeletionTime, deletionTime),
-	}
-	if s.random == nil {
-		s.random = rand.Reader
+		DB: db, Store: sandboxes.New(db, sandboxes.Options{KeyRing: options.KeyRing, DeletionTime: options.DeletionTime}),
+		keys: options.KeyRing, settled: options.Settled,
 	}
 	admission := db.Admission()
 	s.collections = postgres.Coalescer[*NewCollection]{AtOnce: 1, Admission: admission, One: s.bookCollection, Many: s.bookCollections}
@@ -101,10 +92,4 @@ func (s *Store) versionChecked(tenant int64, admitted bool) *sqlc.Queries {
 // inTenantTx is [postgres.DB.InTenantTx].
 func (s *Store) inTenantTx(ctx context.Context, tenant int64, f func(q *sqlc.Queries) error) error {
 	return s.InTenantTx(ctx, tenant, func(tx pgx.Tx) error { return f(sqlc.New(tx)) })
-}
-
-// newCode makes the part of an identifier behind its prefix.
-func (s *Store) newCode() (string, error) {
-	id, err := payments.NewID(s.Now(), s.random)
-	return id.Code(), err
 }

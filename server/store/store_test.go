@@ -16,6 +16,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
@@ -26,25 +27,25 @@ type world struct {
 	t       *testing.T
 	url     string
 	sql     *pgxpool.Pool // for what a test wants to see or do for itself
-	config  store.SandboxConfig
-	sandbox *store.Sandbox
-	key     store.KeyHash
+	config  sandboxes.SandboxConfig
+	sandbox *sandboxes.Sandbox
+	key     sandboxes.KeyHash
 }
 
-func newWorld(t *testing.T, change ...func(*store.SandboxConfig)) *world {
+func newWorld(t *testing.T, change ...func(*sandboxes.SandboxConfig)) *world {
 	t.Helper()
 	t.Parallel()
 	url := storetest.URL(t)
-	w := &world{Store: storetest.Open(t, url), t: t, url: url, sql: pool(t, url), key: store.KeyHash{1}}
-	w.config = store.SandboxConfig{
+	w := &world{Store: storetest.Open(t, url), t: t, url: url, sql: pool(t, url), key: sandboxes.KeyHash{1}}
+	w.config = sandboxes.SandboxConfig{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout",
-		Environments: []store.EnvironmentConfig{
+		Environments: []sandboxes.EnvironmentConfig{
 			{Operator: payments.MTN, Country: payments.Rwanda, Enabled: true, Terms: payments.Terms{CommissionBPS: 150, AbsorptionPct: 100}, UnknownPolicy: payments.Reject},
 			{Operator: payments.Orange, Country: payments.CoteDIvoire, Enabled: true, UnknownPolicy: payments.Passthrough},
 		},
 		Stores:         []string{"shop"},
 		OpeningFloat:   map[payments.Currency]int64{payments.RWF: 1000},
-		Webhook:        &store.WebhookConfig{URL: "http://127.0.0.1:1/hook", Retry: store.DefaultRetryPolicy},
+		Webhook:        &sandboxes.WebhookConfig{URL: "http://127.0.0.1:1/hook", Retry: sandboxes.DefaultRetryPolicy},
 		LatencyPercent: 100,
 	}
 	for _, f := range change {
@@ -70,7 +71,7 @@ func pool(t *testing.T, url string) *pgxpool.Pool {
 }
 
 // beside makes another sandbox in the same database.
-func (w *world) beside(name string, change ...func(*store.SandboxConfig)) *world {
+func (w *world) beside(name string, change ...func(*sandboxes.SandboxConfig)) *world {
 	w.t.Helper()
 	other := &world{Store: w.Store, t: w.t, url: w.url, sql: w.sql, config: w.config, key: sha256.Sum256([]byte(name))}
 	other.config.UID, other.config.Name = uuid.NewSHA1(uuid.Nil, []byte(name)).String(), name
@@ -85,7 +86,7 @@ func (w *world) beside(name string, change ...func(*store.SandboxConfig)) *world
 func (w *world) open() {
 	w.t.Helper()
 	w.apply()
-	if err := w.ApplyCredentials(w.t.Context(), w.config.UID, store.Credentials{APIKeyHash: w.key, SigningSecret: secret}); err != nil {
+	if err := w.ApplyCredentials(w.t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret}); err != nil {
 		w.t.Fatal(err)
 	}
 	w.reload()
@@ -93,7 +94,7 @@ func (w *world) open() {
 
 const secret = "whsec_dGVzdA=="
 
-func (w *world) apply() store.SandboxState {
+func (w *world) apply() sandboxes.SandboxState {
 	w.t.Helper()
 	state, err := w.ApplySandbox(w.t.Context(), w.config)
 	if err != nil {
@@ -104,7 +105,7 @@ func (w *world) apply() store.SandboxState {
 
 func (w *world) reload() {
 	w.t.Helper()
-	directory := store.NewDirectory(w.Store)
+	directory := sandboxes.NewDirectory(w.Store.DB)
 	if err := directory.Refresh(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
@@ -114,9 +115,9 @@ func (w *world) reload() {
 	}
 }
 
-func (w *world) client(name, msisdn string, balance int64, change ...func(*store.TestClientConfig)) store.TestClientConfig {
+func (w *world) client(name, msisdn string, balance int64, change ...func(*sandboxes.TestClientConfig)) sandboxes.TestClientConfig {
 	w.t.Helper()
-	c := store.TestClientConfig{
+	c := sandboxes.TestClientConfig{
 		UID: uuid.NewSHA1(uuid.MustParse(w.config.UID), []byte(name)).String(), Name: name, MSISDN: msisdn,
 		Operator: payments.MTN, Country: payments.Rwanda, Behavior: payments.Approve, Balance: balance,
 	}
@@ -140,7 +141,7 @@ func (w *world) collection(reference string, status payments.Status, msisdn stri
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	market := store.Market{Operator: payments.MTN, Country: payments.Rwanda}
+	market := sandboxes.Market{Operator: payments.MTN, Country: payments.Rwanda}
 	return &store.NewCollection{
 		Transaction: payments.Transaction{
 			ID: id, Type: payments.Collection, Status: status, Reference: reference, OrderRef: reference, Store: "shop",
@@ -250,7 +251,7 @@ func TestMigrateIsSafeToRepeatAndToRaceWithItself(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if _, err := storetest.Open(t, url).ApplySandbox(t.Context(), store.SandboxConfig{
+	if _, err := storetest.Open(t, url).ApplySandbox(t.Context(), sandboxes.SandboxConfig{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "a", Name: "b",
 	}); err != nil {
 		t.Fatal(err)
@@ -265,7 +266,7 @@ func TestUnavailableDatabase(t *testing.T) {
 	}
 	for name, url := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := storetest.Open(t, url).ApplySandbox(t.Context(), store.SandboxConfig{UID: "11111111-1111-1111-1111-111111111111"})
+			_, err := storetest.Open(t, url).ApplySandbox(t.Context(), sandboxes.SandboxConfig{UID: "11111111-1111-1111-1111-111111111111"})
 			if !errors.Is(err, postgres.ErrUnavailable) {
 				t.Fatalf("got %v, want ErrUnavailable", err)
 			}
@@ -294,10 +295,14 @@ func TestForcedSuccessDebitsOnlyASIMThatCanPay(t *testing.T) {
 		prepare func(w *world)
 		left    int64
 	}{
-		"can pay":          {func(w *world) { w.client("alice", alice, 1000) }, 0},
-		"poor":             {func(w *world) { w.client("alice", alice, 999) }, 999},
-		"blocked":          {func(w *world) { w.client("alice", alice, 5000, func(c *store.TestClientConfig) { c.Blocked = true }) }, 5000},
-		"another currency": {func(w *world) { w.client("alice", alice, 5000, func(c *store.TestClientConfig) { c.Country = "CI" }) }, 5000},
+		"can pay": {func(w *world) { w.client("alice", alice, 1000) }, 0},
+		"poor":    {func(w *world) { w.client("alice", alice, 999) }, 999},
+		"blocked": {func(w *world) {
+			w.client("alice", alice, 5000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
+		}, 5000},
+		"another currency": {func(w *world) {
+			w.client("alice", alice, 5000, func(c *sandboxes.TestClientConfig) { c.Country = "CI" })
+		}, 5000},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

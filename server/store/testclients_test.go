@@ -12,12 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // number makes a TestClient of its own UID that wants a number.
-func number(uid byte, msisdn string) store.TestClientConfig {
-	return store.TestClientConfig{
+func number(uid byte, msisdn string) sandboxes.TestClientConfig {
+	return sandboxes.TestClientConfig{
 		UID: fmt.Sprintf("33333333-3333-3333-3333-3333333333%02x", uid), Name: fmt.Sprint("client-", uid), MSISDN: msisdn,
 		Operator: payments.MTN, Country: payments.Rwanda, Behavior: payments.Approve, Balance: 100,
 	}
@@ -26,7 +26,7 @@ func number(uid byte, msisdn string) store.TestClientConfig {
 func TestNumberBelongsToOneTestClient(t *testing.T) {
 	w := newWorld(t)
 	holder, other := number(1, alice), number(2, alice)
-	apply := func(c store.TestClientConfig) error {
+	apply := func(c sandboxes.TestClientConfig) error {
 		_, err := w.ApplyTestClient(t.Context(), w.config.UID, c)
 		return err
 	}
@@ -34,8 +34,8 @@ func TestNumberBelongsToOneTestClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		var duplicate store.ErrDuplicateMSISDN
-		if err := apply(other); !errors.As(err, &duplicate) || duplicate != (store.ErrDuplicateMSISDN{MSISDN: alice, Holder: "client-1", HolderUID: holder.UID}) {
+		var duplicate sandboxes.ErrDuplicateMSISDN
+		if err := apply(other); !errors.As(err, &duplicate) || duplicate != (sandboxes.ErrDuplicateMSISDN{MSISDN: alice, Holder: "client-1", HolderUID: holder.UID}) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -76,7 +76,7 @@ func TestTestClientsRacingForANumber(t *testing.T) {
 	}
 	won := 0
 	for range racers {
-		var duplicate store.ErrDuplicateMSISDN
+		var duplicate sandboxes.ErrDuplicateMSISDN
 		switch err := <-results; {
 		case err == nil:
 			won++
@@ -130,7 +130,7 @@ func TestEditedBalanceIsAnAdjustment(t *testing.T) {
 
 func TestTestClientOfNoSandbox(t *testing.T) {
 	w := newWorld(t)
-	if _, err := w.ApplyTestClient(t.Context(), nobody, number(1, alice)); !errors.Is(err, store.ErrNoOrganization) {
+	if _, err := w.ApplyTestClient(t.Context(), nobody, number(1, alice)); !errors.Is(err, sandboxes.ErrNoOrganization) {
 		t.Errorf("got %v, want ErrNoOrganization", err)
 	}
 	if _, err := w.ApplyTestClient(t.Context(), "checkout", number(1, alice)); err == nil {
@@ -172,25 +172,25 @@ func TestChangedAccounts(t *testing.T) {
 	w.client("alice", alice, 5000)
 	bob := w.client("bob", "+250788000002", 5000)
 	other.client("carol", alice, 5000)
-	sandbox, carols := store.AccountChange{Namespace: "team", Sandbox: "checkout"}, store.AccountChange{Namespace: "team", Sandbox: "other", TestClient: "carol"}
+	sandbox, carols := sandboxes.AccountChange{Namespace: "team", Sandbox: "checkout"}, sandboxes.AccountChange{Namespace: "team", Sandbox: "other", TestClient: "carol"}
 	alices, bobs := sandbox, sandbox
 	alices.TestClient, bobs.TestClient = "alice", "bob"
 	cases := []struct {
 		what string
 		do   func()
-		want []store.AccountChange
+		want []sandboxes.AccountChange
 	}{
 		{"nothing", func() {}, nil},
-		{"a payment", func() { w.create(w.collection("booked", payments.Success, alice)) }, []store.AccountChange{sandbox, alices}},
+		{"a payment", func() { w.create(w.collection("booked", payments.Success, alice)) }, []sandboxes.AccountChange{sandbox, alices}},
 		{"a payment that fails", func() { w.create(w.collection("failed", payments.PINInvalid, alice)) }, nil},
 		{"a payment that waits", func() { w.pending("waits", "+250788000002") }, nil},
-		{"its settlement", func() { w.settle() }, []store.AccountChange{sandbox, bobs}},
-		{"an unknown payer", func() { w.create(w.collection("unknown", payments.Success, "+250788000009")) }, []store.AccountChange{sandbox}},
-		{"an edited balance", func() { other.client("carol", alice, 1) }, []store.AccountChange{carols}},
+		{"its settlement", func() { w.settle() }, []sandboxes.AccountChange{sandbox, bobs}},
+		{"an unknown payer", func() { w.create(w.collection("unknown", payments.Success, "+250788000009")) }, []sandboxes.AccountChange{sandbox}},
+		{"an edited balance", func() { other.client("carol", alice, 1) }, []sandboxes.AccountChange{carols}},
 		{"an edited float", func() {
 			w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 2}
 			w.apply()
-		}, []store.AccountChange{sandbox}},
+		}, []sandboxes.AccountChange{sandbox}},
 		{"the same again", func() { w.apply() }, nil},
 		{"a test client that goes", func() {
 			if err := w.DeleteTestClient(t.Context(), bob.UID); err != nil {
@@ -211,7 +211,7 @@ func TestChangedAccounts(t *testing.T) {
 			}
 			got[i].ChangedAt = time.Time{}
 		}
-		slices.SortFunc(got, func(a, b store.AccountChange) int { return strings.Compare(a.TestClient, b.TestClient) })
+		slices.SortFunc(got, func(a, b sandboxes.AccountChange) int { return strings.Compare(a.TestClient, b.TestClient) })
 		if len(got) == 0 {
 			got = nil
 		}
@@ -234,7 +234,7 @@ func TestChangedAccountsLeaveNothingOut(t *testing.T) {
 	// A change that had begun before, and was committed only after it was asked.
 	w.exec("update sims set changed_at = now() - interval '2 seconds'")
 	got, _, err := w.ChangedAccounts(t.Context(), next)
-	if err != nil || !slices.ContainsFunc(got, func(c store.AccountChange) bool { return c.TestClient == "alice" }) {
+	if err != nil || !slices.ContainsFunc(got, func(c sandboxes.AccountChange) bool { return c.TestClient == "alice" }) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

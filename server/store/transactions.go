@@ -75,7 +75,7 @@ func (s *Store) recordCollection(ctx context.Context, tenant int64, n *NewCollec
 // recorded finds out why a statement wrote nothing.
 func (s *Store) recorded(ctx context.Context, tenant int64, reference string, err error) error {
 	if err == nil {
-		s.active.note(tenant)
+		s.NoteActivity(tenant)
 		return nil
 	}
 	if !errors.Is(err, pgx.ErrNoRows) && !isReferenceTaken(err) {

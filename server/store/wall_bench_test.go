@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
@@ -18,9 +18,9 @@ import (
 func BenchmarkWall(b *testing.B) {
 	url := storetest.URL(b)
 	owner := storetest.Open(b, url)
-	config := store.SandboxConfig{
+	config := sandboxes.SandboxConfig{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout", Stores: []string{"shop"},
-		Environments: []store.EnvironmentConfig{{Operator: payments.MTN, Country: payments.Rwanda, Enabled: true, UnknownPolicy: payments.Reject}},
+		Environments: []sandboxes.EnvironmentConfig{{Operator: payments.MTN, Country: payments.Rwanda, Enabled: true, UnknownPolicy: payments.Reject}},
 	}
 	if _, err := owner.ApplySandbox(b.Context(), config); err != nil {
 		b.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/worker"
 )
@@ -20,12 +21,12 @@ import (
 func (w *fixture) served() (url, key string) {
 	w.t.Helper()
 	key = "cauri_sk_test_expiry"
-	c := store.Credentials{APIKeyHash: sha256.Sum256([]byte(key)), SigningSecret: secret}
+	c := sandboxes.Credentials{APIKeyHash: sha256.Sum256([]byte(key)), SigningSecret: secret}
 	if err := w.ApplyCredentials(w.t.Context(), w.config.UID, c); err != nil {
 		w.t.Fatal(err)
 	}
 	server := httptest.NewServer(httpapi.New(httpapi.Options{
-		Store: w.Store, Directory: store.NewDirectory(w.Store), Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 },
+		Store: w.Store, Directory: sandboxes.NewDirectory(w.Store.DB), Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 },
 		Random: rand.Reader,
 	}))
 	w.t.Cleanup(server.Close)
@@ -36,7 +37,7 @@ func (w *fixture) served() (url, key string) {
 func TestUnconfirmedPaymentExpiresInTime(t *testing.T) {
 	w := newFixture(t, nil)
 	w.alices(payments.Ignore, 1_000_000)
-	w.configure(func(c *store.SandboxConfig) { c.PendingTimeout, c.LatencyPercent = 2*time.Second, 0 })
+	w.configure(func(c *sandboxes.SandboxConfig) { c.PendingTimeout, c.LatencyPercent = 2*time.Second, 0 })
 	url, key := w.served()
 	w.run()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/payments", strings.NewReader(

@@ -15,7 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // beside makes another sandbox, with an endpoint, and returns its tenant.
@@ -23,11 +23,11 @@ func (w *fixture) beside(name, url string) int64 {
 	w.t.Helper()
 	config := w.config
 	config.UID, config.Name = uuid.NewSHA1(uuid.Nil, []byte(name)).String(), name
-	config.Webhook = &store.WebhookConfig{URL: url, Retry: store.DefaultRetryPolicy}
+	config.Webhook = &sandboxes.WebhookConfig{URL: url, Retry: sandboxes.DefaultRetryPolicy}
 	if _, err := w.ApplySandbox(w.t.Context(), config); err != nil {
 		w.t.Fatal(err)
 	}
-	credentials := store.Credentials{APIKeyHash: sha256.Sum256([]byte(name)), SigningSecret: secret}
+	credentials := sandboxes.Credentials{APIKeyHash: sha256.Sum256([]byte(name)), SigningSecret: secret}
 	if err := w.ApplyCredentials(w.t.Context(), config.UID, credentials); err != nil {
 		w.t.Fatal(err)
 	}

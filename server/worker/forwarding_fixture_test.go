@@ -12,6 +12,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/operators/operatorstest"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -69,13 +70,13 @@ var markets = []struct {
 }{{payments.MTN, "RW"}, {payments.Airtel, "RW"}, {payments.Orange, "CI"}, {payments.Moov, "TG"}}
 
 // newPassthrough is a fixture without a latency, whose operators decide on numbers that the sandbox does not know.
-func newPassthrough(t *testing.T, change ...func(*store.SandboxConfig)) *fixture {
+func newPassthrough(t *testing.T, change ...func(*sandboxes.SandboxConfig)) *fixture {
 	t.Helper()
 	w := newFixture(t, nil)
 	w.config.LatencyPercent = 0
 	w.config.Environments = nil
 	for _, market := range markets {
-		w.config.Environments = append(w.config.Environments, store.EnvironmentConfig{
+		w.config.Environments = append(w.config.Environments, sandboxes.EnvironmentConfig{
 			Operator: market.operator, Country: market.country, Enabled: true, UnknownPolicy: payments.Passthrough,
 		})
 	}
@@ -84,7 +85,7 @@ func newPassthrough(t *testing.T, change ...func(*store.SandboxConfig)) *fixture
 }
 
 // configure changes the sandbox.
-func (w *fixture) configure(change ...func(*store.SandboxConfig)) {
+func (w *fixture) configure(change ...func(*sandboxes.SandboxConfig)) {
 	w.t.Helper()
 	for _, f := range change {
 		f(&w.config)
@@ -92,19 +93,19 @@ func (w *fixture) configure(change ...func(*store.SandboxConfig)) {
 	if _, err := w.ApplySandbox(w.t.Context(), w.config); err != nil {
 		w.t.Fatal(err)
 	}
-	directory := store.NewDirectory(w.Store)
+	directory := sandboxes.NewDirectory(w.Store.DB)
 	if err := directory.Refresh(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
-	w.sandbox, _ = directory.ByKey(store.KeyHash{1})
+	w.sandbox, _ = directory.ByKey(sandboxes.KeyHash{1})
 }
 
 // named has the store name the operators of a server, or none at all for an empty URL, with its credentials for them.
-func named(server string, c *store.OperatorCredentials) func(*store.SandboxConfig) {
-	return func(config *store.SandboxConfig) {
+func named(server string, c *sandboxes.OperatorCredentials) func(*sandboxes.SandboxConfig) {
+	return func(config *sandboxes.SandboxConfig) {
 		config.Operators = nil
 		for _, market := range markets {
-			access := store.OperatorAccess{Store: "shop", Operator: market.operator, Country: market.country, Credentials: c}
+			access := sandboxes.OperatorAccess{Store: "shop", Operator: market.operator, Country: market.country, Credentials: c}
 			if server != "" {
 				access.BaseURL = operatorstest.BaseURL(server, market.operator)
 			}
@@ -113,7 +114,7 @@ func named(server string, c *store.OperatorCredentials) func(*store.SandboxConfi
 	}
 }
 
-var known = &store.OperatorCredentials{ClientID: "shop", ClientSecret: "hush"}
+var known = &sandboxes.OperatorCredentials{ClientID: "shop", ClientSecret: "hush"}
 
 // collect makes a collection of 1000, of which the merchant gets 985, from a number that the sandbox does not know.
 func (w *fixture) collect(reference string, operator payments.Operator, change ...func(*store.NewCollection)) payments.ID {

@@ -16,6 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/operators/operatorstest"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -55,7 +56,7 @@ func TestCollectionIsForwardedAndSettledByTheOperator(t *testing.T) {
 
 // The outcome is due when the simulated latency is over, not before.
 func TestForwardedCollectionTakesItsLatency(t *testing.T) {
-	w := newPassthrough(t, func(c *store.SandboxConfig) { c.LatencyPercent = 50 })
+	w := newPassthrough(t, func(c *sandboxes.SandboxConfig) { c.LatencyPercent = 50 })
 	var mu sync.Mutex
 	var questions []time.Time
 	o := newOperators(w, func(_ http.ResponseWriter, r *http.Request) bool {
@@ -102,7 +103,7 @@ func TestOperatorThatCannotBeUsed(t *testing.T) {
 	}
 	const payPath = "/merchant/v1/payments/"
 	for name, c := range map[string]struct {
-		change func(*store.SandboxConfig)
+		change func(*sandboxes.SandboxConfig)
 		before func(http.ResponseWriter, *http.Request) bool
 		why    string
 		tries  int // of paying
@@ -454,7 +455,7 @@ func TestOperatorThatIsNotNamedAnyMore(t *testing.T) {
 			if _, err := w.DeferForward(t.Context(), &f, store.Deferred{Accepted: accepted}); err != nil {
 				t.Fatal(err)
 			}
-			w.configure(func(c *store.SandboxConfig) { c.Operators = nil })
+			w.configure(func(c *sandboxes.SandboxConfig) { c.Operators = nil })
 			w.run()
 			want := map[bool]payments.Status{true: payments.Timeout, false: payments.ServiceUnavailable}[accepted]
 			got := w.ended(id)
@@ -496,7 +497,7 @@ func TestCredentialsAreReadAtEachAttempt(t *testing.T) {
 	if got := w.ended(w.collect("r2", payments.Airtel)); got.Status != payments.ServiceUnavailable {
 		t.Errorf("without its Secret it ended %s", got.Status)
 	}
-	w.configure(named(o.URL, &store.OperatorCredentials{ClientID: "shop", ClientSecret: "new"}))
+	w.configure(named(o.URL, &sandboxes.OperatorCredentials{ClientID: "shop", ClientSecret: "new"}))
 	if got := w.ended(w.collect("r3", payments.Airtel)); got.Status != payments.Success {
 		t.Errorf("with a new Secret it ended %s: %s", got.Status, got.NativeRaw)
 	}
@@ -507,8 +508,8 @@ func TestCredentialsAreReadAtEachAttempt(t *testing.T) {
 
 // Without an operator's API that the store names a collection is approved, as the operator would tell it, and nothing is asked.
 func TestCollectionWithoutAnOperatorsAPIIsApproved(t *testing.T) {
-	for name, change := range map[string]func(*store.SandboxConfig){
-		"without credentials": func(c *store.SandboxConfig) { c.Operators = nil }, "with credentials": named("", known),
+	for name, change := range map[string]func(*sandboxes.SandboxConfig){
+		"without credentials": func(c *sandboxes.SandboxConfig) { c.Operators = nil }, "with credentials": named("", known),
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newPassthrough(t)
@@ -571,7 +572,7 @@ func TestApprovalTakesItsLatency(t *testing.T) {
 		"both at one instant": {500 * time.Millisecond, 500 * time.Millisecond, payments.Timeout},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newPassthrough(t, func(c *store.SandboxConfig) { c.LatencyPercent = 50 })
+			w := newPassthrough(t, func(c *sandboxes.SandboxConfig) { c.LatencyPercent = 50 })
 			w.run()
 			got := w.ended(w.collect("r1", payments.MTN, func(n *store.NewCollection) { n.ExpireAfter = c.expireAfter }))
 			if took := got.CompletedAt.Sub(got.CreatedAt); got.Status != c.status || took < c.ends {

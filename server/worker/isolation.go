@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -72,7 +73,7 @@ func (w *Worker) resumeSandboxes(ctx context.Context, sweep string, due []store.
 
 // logSandboxErrors logs failures in single sandboxes, and returns any other error.
 func (w *Worker) logSandboxErrors(ctx context.Context, sweep string, err error) error {
-	var alone store.SandboxErrors
+	var alone sandboxes.SandboxErrors
 	if !errors.As(err, &alone) {
 		return err
 	}

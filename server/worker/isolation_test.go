@@ -18,6 +18,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 	"github.com/cauri-dev/cauri/server/telemetry"
@@ -259,7 +260,7 @@ func TestPoisonedSandboxesFailAlone(t *testing.T) {
 // followed checks what the api and the controller read of all sandboxes.
 func (w *fixture) followed(poisoned map[string]int64) {
 	w.t.Helper()
-	directory := store.NewDirectory(storetest.OpenAs(w.t, w.url, storetest.API))
+	directory := sandboxes.NewDirectory(storetest.OpenAs(w.t, w.url, storetest.API).DB)
 	if err := directory.Refresh(w.t.Context()); err != nil {
 		w.t.Errorf("the api cannot read the configuration: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -27,7 +28,7 @@ func NewOperatorAccess(guard egress.Guard, now func() time.Time) OperatorAccess 
 }
 
 // apiFor is the operator's API that the store of a collection names.
-func (a OperatorAccess) apiFor(f *store.Forward, c store.OperatorCredentials) adapter.Client {
+func (a OperatorAccess) apiFor(f *store.Forward, c sandboxes.OperatorCredentials) adapter.Client {
 	return operators.NewClient(f.Transaction.Operator, adapter.Access{
 		BaseURL: f.BaseURL, HTTP: a.client, Tokens: a.tokens,
 		ClientID: c.ClientID, ClientSecret: c.ClientSecret, SubscriptionKey: c.SubscriptionKey,
@@ -36,14 +37,14 @@ func (a OperatorAccess) apiFor(f *store.Forward, c store.OperatorCredentials) ad
 
 // credentialsFor are the store's credentials for the operator of a collection. Airtel takes no payment without any; the others do while no
 // request has to carry them. It returns an [adapter.ErrRefused] where they cannot be used.
-func credentialsFor(f *store.Forward) (store.OperatorCredentials, error) {
+func credentialsFor(f *store.Forward) (sandboxes.OperatorCredentials, error) {
 	switch {
 	case f.CredentialsWhy != nil:
-		return store.OperatorCredentials{}, adapter.ErrRefused{Why: f.CredentialsWhy.Error()}
+		return sandboxes.OperatorCredentials{}, adapter.ErrRefused{Why: f.CredentialsWhy.Error()}
 	case f.Credentials != nil:
 		return *f.Credentials, nil
 	case f.Transaction.Operator == payments.Airtel:
-		return store.OperatorCredentials{}, adapter.ErrRefused{Why: "the store has no credentials for this operator"}
+		return sandboxes.OperatorCredentials{}, adapter.ErrRefused{Why: "the store has no credentials for this operator"}
 	}
-	return store.OperatorCredentials{}, nil
+	return sandboxes.OperatorCredentials{}, nil
 }

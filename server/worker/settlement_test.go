@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
@@ -26,7 +26,7 @@ func newFixtureAlone(t *testing.T) *fixture {
 // alices sets what alice does and has.
 func (w *fixture) alices(behavior payments.Behavior, balance int64) {
 	w.t.Helper()
-	if _, err := w.ApplyTestClient(w.t.Context(), w.config.UID, store.TestClientConfig{
+	if _, err := w.ApplyTestClient(w.t.Context(), w.config.UID, sandboxes.TestClientConfig{
 		UID: uuid.UUID(sim.ID).String(), Name: "alice", MSISDN: alice, Operator: payments.MTN, Country: payments.Rwanda,
 		Behavior: behavior, Balance: balance,
 	}); err != nil {
@@ -40,7 +40,7 @@ func (w *fixture) alices(behavior payments.Behavior, balance int64) {
 func TestHotMerchantIsSettled(t *testing.T) {
 	const total = 10_000
 	w := newFixtureAlone(t)
-	w.configure(func(c *store.SandboxConfig) { c.Webhook = nil })
+	w.configure(func(c *sandboxes.SandboxConfig) { c.Webhook = nil })
 	w.alices(payments.Approve, 1000*(total+1))
 	w.run()
 	w.run()

@@ -23,6 +23,7 @@ import (
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/store/storetest"
 	"github.com/cauri-dev/cauri/server/webhooks"
@@ -40,13 +41,13 @@ type fixture struct {
 	t       *testing.T
 	url     string
 	sql     *pgxpool.Pool
-	config  store.SandboxConfig
-	sandbox *store.Sandbox
+	config  sandboxes.SandboxConfig
+	sandbox *sandboxes.Sandbox
 	hook    *receiver
 }
 
 // quick is a schedule for tests.
-var quick = store.RetryPolicy{MaxRetries: 3, InitialDelay: 10 * time.Millisecond, Factor: 1, MaxDelay: 20 * time.Millisecond}
+var quick = sandboxes.RetryPolicy{MaxRetries: 3, InitialDelay: 10 * time.Millisecond, Factor: 1, MaxDelay: 20 * time.Millisecond}
 
 // newFixture makes a fixture whose receiver answers as answer says; nil is 204 to everything.
 func newFixture(t *testing.T, answer http.HandlerFunc) *fixture {
@@ -61,27 +62,27 @@ func newFixture(t *testing.T, answer http.HandlerFunc) *fixture {
 // open makes the sandbox.
 func (w *fixture) open() {
 	w.t.Helper()
-	w.config = store.SandboxConfig{
+	w.config = sandboxes.SandboxConfig{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout", Stores: []string{"shop"},
-		Environments: []store.EnvironmentConfig{{Operator: payments.MTN, Country: payments.Rwanda, Enabled: true,
+		Environments: []sandboxes.EnvironmentConfig{{Operator: payments.MTN, Country: payments.Rwanda, Enabled: true,
 			UnknownPolicy: payments.Passthrough}},
 		OpeningFloat: map[payments.Currency]int64{payments.RWF: 1000}, LatencyPercent: 100,
-		Webhook: &store.WebhookConfig{URL: w.hook.url, Retry: quick},
+		Webhook: &sandboxes.WebhookConfig{URL: w.hook.url, Retry: quick},
 	}
 	if _, err := w.ApplySandbox(w.t.Context(), w.config); err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := w.ApplyTestClient(w.t.Context(), w.config.UID, store.TestClientConfig{
+	if _, err := w.ApplyTestClient(w.t.Context(), w.config.UID, sandboxes.TestClientConfig{
 		UID: uuid.UUID(sim.ID).String(), Name: "alice", MSISDN: alice, Operator: payments.MTN, Country: payments.Rwanda,
 		Behavior: payments.Approve, Balance: 1_000_000,
 	}); err != nil {
 		w.t.Fatal(err)
 	}
-	key := store.KeyHash{1}
-	if err := w.ApplyCredentials(w.t.Context(), w.config.UID, store.Credentials{APIKeyHash: key, SigningSecret: secret}); err != nil {
+	key := sandboxes.KeyHash{1}
+	if err := w.ApplyCredentials(w.t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: key, SigningSecret: secret}); err != nil {
 		w.t.Fatal(err)
 	}
-	directory := store.NewDirectory(w.Store)
+	directory := sandboxes.NewDirectory(w.Store.DB)
 	if err := directory.Refresh(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
@@ -451,7 +452,7 @@ func TestEventThatCannotBeSignedWaits(t *testing.T) {
 	if got := read[int](w, "select count(*) from events where state = 'queued' and attempts = 0 and due_at > now()"); got != 1 {
 		t.Error("the event does not wait")
 	}
-	if err := w.ApplyCredentials(t.Context(), w.config.UID, store.Credentials{APIKeyHash: store.KeyHash{1},
+	if err := w.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: sandboxes.KeyHash{1},
 		SigningSecret: secret}); err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/test/system"
 )
 
@@ -115,7 +115,7 @@ func (w *fixture) applyShop(ctx context.Context, s *shop, name string) error {
 		return err
 	}
 	var err error
-	config := store.SandboxConfig{UID: string(s.resource.UID), Namespace: system.Namespace, Name: name}
+	config := sandboxes.SandboxConfig{UID: string(s.resource.UID), Namespace: system.Namespace, Name: name}
 	if s.Sandbox, err = w.Adopt(ctx, config, string(secret.Data["api-key"]), string(secret.Data["webhook-signing-secret"])); err != nil {
 		return err
 	}

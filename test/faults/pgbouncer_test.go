@@ -13,7 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/test/system"
 )
 
@@ -52,7 +52,7 @@ func TestThroughPgBouncer(t *testing.T) {
 	w.worker("worker-0")
 	w.worker("worker-1")
 	m := w.merchant("pooled", first, system.AcknowledgeAfter(10*time.Millisecond))
-	neighbour := w.merchant("neighbour", second, system.Acknowledge, func(c *store.SandboxConfig) {
+	neighbour := w.merchant("neighbour", second, system.Acknowledge, func(c *sandboxes.SandboxConfig) {
 		c.RateLimit, c.MonthlyQuota = new(int32(100_000)), new(int64(100_000))
 	})
 	progress, stop := w.shopping(m, 8)
@@ -64,7 +64,7 @@ func TestThroughPgBouncer(t *testing.T) {
 	w.booked(m, stop())
 	w.keyRevoked(m, first, second)
 	former := m.Tenant
-	w.must(m.Apply(t.Context(), func(c *store.SandboxConfig) { c.Reset = "again" }))
+	w.must(m.Apply(t.Context(), func(c *sandboxes.SandboxConfig) { c.Reset = "again" }))
 	if m.Tenant == former {
 		t.Error("the reset did not change the tenant")
 	}
@@ -105,7 +105,7 @@ func (w *fixture) keyRevoked(m *system.Merchant, apis ...*system.API) {
 	stored, err := w.Store.StoredCredentials(w.t.Context(), m.Config.UID)
 	w.must(err)
 	fresh := "cauri_sk_test_fresh_" + m.Config.Name
-	credentials := store.Credentials{APIKeyHash: sha256.Sum256([]byte(fresh)), SigningSecret: stored.SigningSecret}
+	credentials := sandboxes.Credentials{APIKeyHash: sha256.Sum256([]byte(fresh)), SigningSecret: stored.SigningSecret}
 	w.must(w.Store.ApplyCredentials(w.t.Context(), m.Config.UID, credentials))
 	w.until(time.Minute, "the old key of "+m.Config.Name+" is refused", func(ctx context.Context) error {
 		for _, client := range clients {

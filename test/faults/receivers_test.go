@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/webhooks"
 	"github.com/cauri-dev/cauri/test/system"
 )
@@ -40,8 +40,8 @@ func TestReceiversThatMisbehave(t *testing.T) {
 	w := newFixture(t)
 	api := w.api("api")
 	healthy := w.merchant("healthy", api, system.Acknowledge)
-	retrySoon := func(c *store.SandboxConfig) {
-		c.Webhook.Retry = store.RetryPolicy{MaxRetries: 100, InitialDelay: 500 * time.Millisecond, Factor: 1, MaxDelay: time.Second}
+	retrySoon := func(c *sandboxes.SandboxConfig) {
+		c.Webhook.Retry = sandboxes.RetryPolicy{MaxRetries: 100, InitialDelay: 500 * time.Millisecond, Factor: 1, MaxDelay: time.Second}
 	}
 	all := []*system.Merchant{healthy}
 	for name, trouble := range troubles {

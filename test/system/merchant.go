@@ -3,7 +3,7 @@ package system
 import (
 	"context"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // Merchant is a sandbox with the endpoint that its events go to, and a client of its owner.
@@ -15,7 +15,7 @@ type Merchant struct {
 
 // AddMerchant makes a sandbox whose endpoint behaves in a way, and a client of it at an api. The endpoint is closed with the
 // system.
-func (s *System) AddMerchant(ctx context.Context, name string, api *API, behave Behavior, change ...func(*store.SandboxConfig)) (*Merchant, error) {
+func (s *System) AddMerchant(ctx context.Context, name string, api *API, behave Behavior, change ...func(*sandboxes.SandboxConfig)) (*Merchant, error) {
 	receiver, err := NewReceiver(behave)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // Namespace is where all sandboxes are.
@@ -23,7 +23,7 @@ const OpeningFloat = 1_000_000_000
 
 // Sandbox is a sandbox as its owner knows it.
 type Sandbox struct {
-	Config store.SandboxConfig // as it was applied last
+	Config sandboxes.SandboxConfig // as it was applied last
 	Key    string
 	Secret string
 	Tenant int64
@@ -33,10 +33,10 @@ type Sandbox struct {
 
 // AddSandbox makes a sandbox with one store, shop, and one environment, MTN in Rwanda, whose operator answers at once. Its
 // events go to url, with retries every second; an empty url leaves them where they are. change says what is to be different.
-func (s *System) AddSandbox(ctx context.Context, name, url string, change ...func(*store.SandboxConfig)) (*Sandbox, error) {
-	sandbox := &Sandbox{system: s, Key: "cauri_sk_test_" + token(), Secret: secret(), Config: store.SandboxConfig{
+func (s *System) AddSandbox(ctx context.Context, name, url string, change ...func(*sandboxes.SandboxConfig)) (*Sandbox, error) {
+	sandbox := &Sandbox{system: s, Key: "cauri_sk_test_" + token(), Secret: secret(), Config: sandboxes.SandboxConfig{
 		UID: uuid.NewString(), Namespace: Namespace, Name: name,
-		Environments: []store.EnvironmentConfig{{
+		Environments: []sandboxes.EnvironmentConfig{{
 			Operator: payments.MTN, Country: payments.Rwanda, Enabled: true,
 			Terms: payments.Terms{CommissionBPS: 150, AbsorptionPct: 100}, UnknownPolicy: payments.Reject,
 		}},
@@ -44,14 +44,14 @@ func (s *System) AddSandbox(ctx context.Context, name, url string, change ...fun
 		OpeningFloat: map[payments.Currency]int64{payments.RWF: OpeningFloat},
 	}}
 	if url != "" {
-		sandbox.Config.Webhook = &store.WebhookConfig{URL: url, Retry: store.RetryPolicy{
+		sandbox.Config.Webhook = &sandboxes.WebhookConfig{URL: url, Retry: sandboxes.RetryPolicy{
 			MaxRetries: 100, InitialDelay: time.Second, Factor: 1, MaxDelay: time.Second,
 		}}
 	}
 	if err := sandbox.Apply(ctx, change...); err != nil {
 		return nil, err
 	}
-	credentials := store.Credentials{APIKeyHash: sha256.Sum256([]byte(sandbox.Key)), SigningSecret: sandbox.Secret}
+	credentials := sandboxes.Credentials{APIKeyHash: sha256.Sum256([]byte(sandbox.Key)), SigningSecret: sandbox.Secret}
 	if err := s.Store.ApplyCredentials(ctx, sandbox.Config.UID, credentials); err != nil {
 		return nil, err
 	}
@@ -59,13 +59,13 @@ func (s *System) AddSandbox(ctx context.Context, name, url string, change ...fun
 }
 
 // Adopt returns the sandbox that a controller made of the resource of a UID, with what its Secret holds.
-func (s *System) Adopt(ctx context.Context, config store.SandboxConfig, key, secret string) (*Sandbox, error) {
+func (s *System) Adopt(ctx context.Context, config sandboxes.SandboxConfig, key, secret string) (*Sandbox, error) {
 	sandbox := &Sandbox{system: s, Config: config, Key: key, Secret: secret}
 	return sandbox, sandbox.findTenant(ctx)
 }
 
 // Apply changes the sandbox, as an edit of its resource does.
-func (s *Sandbox) Apply(ctx context.Context, change ...func(*store.SandboxConfig)) error {
+func (s *Sandbox) Apply(ctx context.Context, change ...func(*sandboxes.SandboxConfig)) error {
 	for _, f := range change {
 		f(&s.Config)
 	}
@@ -86,13 +86,13 @@ func (s *Sandbox) findTenant(ctx context.Context) error {
 // Payer is a SIM in the sandbox's registry.
 type Payer struct {
 	MSISDN string
-	config store.TestClientConfig
+	config sandboxes.TestClientConfig
 }
 
 // AddPayer registers the n-th SIM of the sandbox, with a balance.
 func (s *Sandbox) AddPayer(ctx context.Context, n int, behavior payments.Behavior, balance int64) (Payer, error) {
 	payer := Payer{MSISDN: fmt.Sprintf("+25078%07d", n)}
-	payer.config = store.TestClientConfig{
+	payer.config = sandboxes.TestClientConfig{
 		UID: uuid.NewString(), Name: fmt.Sprintf("payer-%d", n), MSISDN: payer.MSISDN, Operator: payments.MTN,
 		Country: payments.Rwanda, Behavior: behavior, Balance: balance,
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/store"
 )
 
@@ -128,7 +129,7 @@ func examplePrompt() *store.Prompt {
 	t := pendingCollection()
 	return &store.Prompt{
 		ID: t.ID, Amount: t.Amount, CustomerTotal: t.CustomerTotal(), Currency: t.Currency, Store: t.Store, Reference: t.Reference,
-		Description: t.Description, CreatedAt: t.CreatedAt, ExpiresAt: t.CreatedAt.Add(store.DefaultPendingTimeout),
+		Description: t.Description, CreatedAt: t.CreatedAt, ExpiresAt: t.CreatedAt.Add(sandboxes.DefaultPendingTimeout),
 	}
 }
 

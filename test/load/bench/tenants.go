@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/test/load/generator"
 	"github.com/cauri-dev/cauri/test/system"
 )
@@ -16,7 +16,7 @@ import (
 const Nobody = "http://127.0.0.1:1/hook"
 
 // AddSandboxes makes sandboxes whose events are queued, or go to a url.
-func (b *Bench) AddSandboxes(ctx context.Context, count int, url string, change ...func(*store.SandboxConfig)) ([]*system.Sandbox, error) {
+func (b *Bench) AddSandboxes(ctx context.Context, count int, url string, change ...func(*sandboxes.SandboxConfig)) ([]*system.Sandbox, error) {
 	sandboxes := make([]*system.Sandbox, count)
 	for i := range sandboxes {
 		s, err := b.AddSandbox(ctx, fmt.Sprintf("s%d", i), url, change...)

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/test/load/bench"
 	"github.com/cauri-dev/cauri/test/load/generator"
 	"github.com/cauri-dev/cauri/test/load/report"
@@ -87,7 +87,7 @@ func revoked(b *bench.Bench, ctx context.Context, s *system.Sandbox, api *system
 			return err
 		}
 		s.Key = "cauri_sk_test_" + rand.Text()
-		credentials := store.Credentials{APIKeyHash: sha256.Sum256([]byte(s.Key)), SigningSecret: s.Secret}
+		credentials := sandboxes.Credentials{APIKeyHash: sha256.Sum256([]byte(s.Key)), SigningSecret: s.Secret}
 		if err := b.Store.ApplyCredentials(ctx, s.Config.UID, credentials); err != nil {
 			return err
 		}

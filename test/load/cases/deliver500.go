@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/test/load/bench"
 	"github.com/cauri-dev/cauri/test/system"
 )
@@ -14,7 +14,7 @@ import (
 // deliver500 measures how soon events arrive that become due at a steady rate. They are written to the database together with
 // their transactions, a few at a time, so that what is measured is the way from there and not the api.
 func deliver500(ctx context.Context, b *bench.Bench) error {
-	const rate, sandboxes, atOnce = 500, 10, 10
+	const rate, merchantCount, atOnce = 500, 10, 10
 	length := bench.Long(b.Settings, time.Minute)
 	api, err := b.StartAPI(ctx, "api")
 	if err != nil {
@@ -26,9 +26,9 @@ func deliver500(ctx context.Context, b *bench.Bench) error {
 	}
 	var merchants []*system.Merchant
 	var all []*system.Sandbox
-	for n := range sandboxes {
+	for n := range merchantCount {
 		// A tenth of the latency that operators have: the events are due later than they are written.
-		m, err := b.AddMerchant(ctx, fmt.Sprintf("m%d", n), api, system.Acknowledge, func(c *store.SandboxConfig) { c.LatencyPercent = 10 })
+		m, err := b.AddMerchant(ctx, fmt.Sprintf("m%d", n), api, system.Acknowledge, func(c *sandboxes.SandboxConfig) { c.LatencyPercent = 10 })
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func deliver500(ctx context.Context, b *bench.Bench) error {
 	}
 	var written atomic.Int64
 	b.Sent(bench.Stream{Rate: rate / atOnce, Length: length, Send: func(ctx context.Context, i int) error {
-		err := merchants[i%sandboxes].EventBacklog(ctx, "model", atOnce)
+		err := merchants[i%merchantCount].EventBacklog(ctx, "model", atOnce)
 		if err == nil {
 			written.Add(atOnce)
 		}
@@ -48,7 +48,7 @@ func deliver500(ctx context.Context, b *bench.Bench) error {
 	if err := b.Drained(ctx, time.Minute, all...); err != nil {
 		return err
 	}
-	if err := b.Arrived(ctx, int(written.Load())+sandboxes, merchants); err != nil {
+	if err := b.Arrived(ctx, int(written.Load())+merchantCount, merchants); err != nil {
 		return err
 	}
 	b.Memory(workers[0].Process, workers[1].Process)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/test/load/bench"
 	"github.com/cauri-dev/cauri/test/system"
 )
@@ -13,7 +13,7 @@ import (
 // pay500 measures a steady load that comes through the api, whose answers are held for a while: how late the answers are, and how
 // soon events arrive beside it.
 func pay500(ctx context.Context, b *bench.Bench) error {
-	const rate, sandboxes = 500, 10
+	const rate, merchantCount = 500, 10
 	length := bench.Long(b.Settings, time.Minute)
 	api, err := b.StartAPI(ctx, "api")
 	if err != nil {
@@ -21,9 +21,9 @@ func pay500(ctx context.Context, b *bench.Bench) error {
 	}
 	var merchants []*system.Merchant
 	var all []*system.Sandbox
-	for n := range sandboxes {
+	for n := range merchantCount {
 		// A tenth of the latency that operators have: 80 to 180 ms.
-		m, err := b.AddMerchant(ctx, fmt.Sprintf("m%d", n), api, system.Acknowledge, func(c *store.SandboxConfig) { c.LatencyPercent = 10 })
+		m, err := b.AddMerchant(ctx, fmt.Sprintf("m%d", n), api, system.Acknowledge, func(c *sandboxes.SandboxConfig) { c.LatencyPercent = 10 })
 		if err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func pay500(ctx context.Context, b *bench.Bench) error {
 		return err
 	}
 	result := bench.Stream{Rate: rate, Length: length, Send: func(ctx context.Context, i int) error {
-		return bench.Pay(ctx, merchants[i%sandboxes], system.NewPayment(fmt.Sprintf("p%d", i), system.Unregistered, "success"))
+		return bench.Pay(ctx, merchants[i%merchantCount], system.NewPayment(fmt.Sprintf("p%d", i), system.Unregistered, "success"))
 	}}.Run(ctx)
 	b.Sent(result)
 	if err := b.Drained(ctx, time.Minute, all...); err != nil {

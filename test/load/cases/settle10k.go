@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/test/load/bench"
 	"github.com/cauri-dev/cauri/test/load/report"
 	"github.com/cauri-dev/cauri/test/system"
@@ -22,7 +22,7 @@ func settle10k(ctx context.Context, b *bench.Bench) error {
 		return err
 	}
 	// Not due before all are made.
-	m, err := b.AddMerchant(ctx, "hot", apis[0], system.Acknowledge, func(c *store.SandboxConfig) { c.LatencyPercent = 1000 })
+	m, err := b.AddMerchant(ctx, "hot", apis[0], system.Acknowledge, func(c *sandboxes.SandboxConfig) { c.LatencyPercent = 1000 })
 	if err != nil {
 		return err
 	}

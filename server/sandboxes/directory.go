@@ -1,4 +1,4 @@
-package store
+package sandboxes
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -49,7 +51,7 @@ type KeyHash [32]byte
 // Directory holds the configuration of every sandbox in memory, so that a request is authenticated without a round trip. It
 // follows the database by polling one row.
 type Directory struct {
-	store *Store
+	db *postgres.DB
 
 	loads postgres.SharedLoad[struct{}]
 
@@ -76,8 +78,8 @@ type keyHolder struct {
 const nothing = -1
 
 // NewDirectory makes an empty directory; the first [Directory.Refresh] fills it.
-func NewDirectory(s *Store) *Directory {
-	d := &Directory{store: s, version: nothing, sandboxes: map[int64]*entry{}, byKey: map[KeyHash]keyHolder{}}
+func NewDirectory(db *postgres.DB) *Directory {
+	d := &Directory{db: db, version: nothing, sandboxes: map[int64]*entry{}, byKey: map[KeyHash]keyHolder{}}
 	d.loads = postgres.SharedLoad[struct{}]{Timeout: loadTimeout, Run: func(ctx context.Context) (struct{}, error) { return struct{}{}, d.load(ctx) }}
 	return d
 }
@@ -90,7 +92,7 @@ func (d *Directory) ByKey(hash KeyHash) (*Sandbox, bool) {
 	d.mu.RLock()
 	holder, ok := d.byKey[hash]
 	d.mu.RUnlock()
-	if !ok || !holder.until.IsZero() && !d.store.Now().Before(holder.until) {
+	if !ok || !holder.until.IsZero() && !d.db.Now().Before(holder.until) {
 		return nil, false
 	}
 	return holder.sandbox, true
@@ -142,14 +144,14 @@ type changes struct {
 }
 
 func (d *Directory) load(ctx context.Context) error {
-	if err := d.store.CheckSchema(ctx); err != nil {
+	if err := d.db.CheckSchema(ctx); err != nil {
 		return err
 	}
-	version, err := d.store.system().ConfigVersion(ctx)
+	version, err := sqlc.New(d.db.System()).ConfigVersion(ctx)
 	if err != nil {
 		return err
 	}
-	now, since := d.store.Now(), d.version
+	now, since := d.db.Now(), d.version
 	if now.Sub(d.readAt) > retiredKept/2 {
 		since = nothing // what was retired since then may be forgotten by now
 	}
@@ -158,7 +160,7 @@ func (d *Directory) load(ctx context.Context) error {
 		return nil
 	}
 	c := changes{readAt: now, since: since}
-	err = d.store.inTxOf(ctx, postgres.Snapshot, func(q *sqlc.Queries) error { return c.read(ctx, q) })
+	err = d.db.InTx(ctx, postgres.Snapshot, func(tx pgx.Tx) error { return c.read(ctx, sqlc.New(tx)) })
 	if err != nil {
 		return err
 	}

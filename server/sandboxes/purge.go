@@ -1,4 +1,4 @@
-package store
+package sandboxes
 
 import (
 	"context"
@@ -72,7 +72,7 @@ func (s *Store) PurgeRetired(ctx context.Context) error {
 		}
 		failed := SandboxErrors{}
 		for _, tenant := range tenants {
-			if err := failed.keep(ctx, tenant, s.purgeRetired(ctx, tenant)); err != nil {
+			if err := failed.Keep(ctx, tenant, s.purgeRetired(ctx, tenant)); err != nil {
 				return err
 			}
 		}

@@ -1,4 +1,4 @@
-package store
+package sandboxes
 
 import (
 	"context"
@@ -63,7 +63,7 @@ func (c *sandboxChange) sameAccess(row sqlc.OperatorCredential, a OperatorAccess
 	if a.Credentials == nil {
 		return true
 	}
-	present, err := c.store.openAccess(c.want.UID, row.Sealed)
+	present, err := c.store.OpenCredentials(c.want.UID, row.Sealed)
 	return err == nil && present == *a.Credentials && c.store.keys.Current(row.Sealed)
 }
 
@@ -75,7 +75,8 @@ func (s *Store) sealAccess(sandboxUID string, c OperatorCredentials) ([]byte, er
 	return s.keys.Seal(s.random, sandboxUID, string(text))
 }
 
-func (s *Store) openAccess(sandboxUID string, sealed []byte) (c OperatorCredentials, err error) {
+// OpenCredentials decrypts the stored credentials of an operator. It returns [secrets.ErrSealed] if it cannot.
+func (s *Store) OpenCredentials(sandboxUID string, sealed []byte) (c OperatorCredentials, err error) {
 	text, err := s.keys.Open(sandboxUID, sealed)
 	if err != nil {
 		return c, err

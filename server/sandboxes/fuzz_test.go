@@ -1,4 +1,4 @@
-package store
+package sandboxes
 
 import (
 	"crypto/rand"
@@ -29,13 +29,13 @@ func FuzzStoredCredentials(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back, err := s.openAccess("uid", sealed); err != nil || back != given {
+		if back, err := s.OpenCredentials("uid", sealed); err != nil || back != given {
 			t.Errorf("%q, %q, %q come back as %#v, %v", id, secret, key, struct{ OperatorCredentials }{back}, err)
 		}
 		if sealed, err = ring.Seal(rand.Reader, "uid", string(stored)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.openAccess("uid", sealed); (err == nil) != (json.Unmarshal(stored, &OperatorCredentials{}) == nil) {
+		if _, err := s.OpenCredentials("uid", sealed); (err == nil) != (json.Unmarshal(stored, &OperatorCredentials{}) == nil) {
 			t.Errorf("%q is read with %v", stored, err)
 		}
 	})

@@ -1,4 +1,4 @@
-package store
+package sandboxes
 
 import (
 	"context"
@@ -23,7 +23,7 @@ type Grant struct {
 // [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
 func (s *Store) TakeRequests(ctx context.Context, tenant int64, limit, wanted int, unused Grant) (Grant, error) {
 	var row sqlc.TakeRequestsRow
-	err := s.InTenantTxAtOnce(ctx, tenant, func(tx pgx.Tx) (err error) {
+	err := s.db.InTenantTxAtOnce(ctx, tenant, func(tx pgx.Tx) (err error) {
 		q := sqlc.New(tx)
 		if err := q.LockRate(ctx, tenant); err != nil {
 			return err

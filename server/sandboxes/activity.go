@@ -1,4 +1,4 @@
-package store
+package sandboxes
 
 import (
 	"context"
@@ -17,7 +17,7 @@ type activity struct {
 	tenants map[int64]struct{}
 }
 
-// note remembers tenants. It is on the way of every payment, and asks the database nothing.
+// note remembers tenants.
 func (a *activity) note(tenants ...int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -80,3 +80,7 @@ func (s *Store) FlushActivity(ctx context.Context) error {
 	}
 	return postgres.Classify(err, "writing down activity")
 }
+
+// NoteActivity remembers that something happened in some sandboxes that the status of their resources shows, see [Store.RunActivity].
+// It is on the way of every payment, and asks the database nothing.
+func (s *Store) NoteActivity(tenants ...int64) { s.active.note(tenants...) }

@@ -1,4 +1,4 @@
-package store
+package sandboxes
 
 import (
 	"context"
@@ -68,8 +68,8 @@ func (e SandboxErrors) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// keep remembers a failure that is one sandbox's alone, and returns one that ends the work for all.
-func (e SandboxErrors) keep(ctx context.Context, tenant int64, err error) error {
+// Keep remembers a failure that is one sandbox's alone, and returns one that ends the work for all.
+func (e SandboxErrors) Keep(ctx context.Context, tenant int64, err error) error {
 	if errors.Is(err, postgres.ErrUnavailable) || ctx.Err() != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (e SandboxErrors) keep(ctx context.Context, tenant int64, err error) error 
 	return nil
 }
 
-func (e SandboxErrors) err() error {
+func (e SandboxErrors) Err() error {
 	if len(e) == 0 {
 		return nil
 	}

@@ -1,0 +1,59 @@
+// Package sandboxes keeps the configuration of sandboxes: what the controller applies, resets and deletes, and what the api reads
+// of it. The money itself is moved by package ledger alone; here only opening balances are set.
+//
+// Every method returns an error that is [postgres.ErrUnavailable] when the database cannot be reached or cannot serve.
+package sandboxes
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"io"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+	"github.com/cauri-dev/cauri/server/secrets"
+)
+
+// Store is the configuration of all sandboxes in a database. It is safe for concurrent use.
+type Store struct {
+	db           *postgres.DB
+	keys         *secrets.KeyRing
+	random       io.Reader
+	active       activity
+	deletionTime time.Duration
+}
+
+// Options are the settings of a [Store]; the zero value of each means its default.
+type Options struct {
+	KeyRing      *secrets.KeyRing // for stored secrets; without one, methods that read or write a secret fail
+	Random       io.Reader
+	DeletionTime time.Duration // that a call of DeleteSandbox may take; default 5 s
+}
+
+// New makes a store of what is in a database.
+func New(db *postgres.DB, o Options) *Store {
+	s := &Store{db: db, keys: o.KeyRing, random: o.Random, deletionTime: cmp.Or(o.DeletionTime, deletionTime)}
+	if s.random == nil {
+		s.random = rand.Reader
+	}
+	return s
+}
+
+// system runs queries outside the tenant scope.
+func (s *Store) system() *sqlc.Queries { return sqlc.New(s.db.System()) }
+
+// inTx runs f in one database transaction outside the tenant scope.
+func (s *Store) inTx(ctx context.Context, f func(q *sqlc.Queries) error) error {
+	return s.db.InTx(ctx, postgres.IdleLimited, func(tx pgx.Tx) error { return f(sqlc.New(tx)) })
+}
+
+// newCode makes the part of an identifier behind its prefix.
+func (s *Store) newCode() (string, error) {
+	id, err := payments.NewID(s.db.Now(), s.random)
+	return id.Code(), err
+}
