@@ -34,6 +34,7 @@ for path in "${generated[@]}" go.mod go.sum; do
   diff -ru "$before/tree/$path" "$path" >&2 || problem "$path was not up to date: run \`make generate\` and \`go mod tidy\`, and commit what changed"
 done
 
+go run ./hack/prose README.md docs/*.md docs/reference/*.md charts/cauri/README.md charts/cauri/templates/NOTES.txt || problem "the English of the documents"
 bash -n hack/*.sh .ci/run || problem "a shell script does not parse"
 [ "$failed" = 0 ] && echo "All checks passed."
 exit "$failed"
