@@ -72,8 +72,8 @@ const (
 	AuthInvalid = "invalid"
 )
 
-// Unmatched is the route label of requests that match no route.
-const Unmatched = "unmatched"
+// unmatched is the route label of requests that match no route.
+const unmatched = "unmatched"
 
 // Begin counts a new request.
 func (a *API) Begin() {
@@ -89,7 +89,7 @@ func (a *API) End(route, method string, status int, took time.Duration) {
 		return
 	}
 	if route == "" {
-		route = Unmatched
+		route = unmatched
 	}
 	method = methodLabel(method)
 	a.inFlight.Dec()

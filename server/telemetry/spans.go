@@ -61,7 +61,7 @@ func (s Span) Served(route, method, requestID string, status int) {
 	}
 	method = methodLabel(method)
 	if route == "" {
-		route = Unmatched
+		route = unmatched
 	}
 	s.span.SetName(method + " " + route)
 	s.span.SetAttributes(attribute.String("http.request.method", method), attribute.String("http.route", route),

@@ -39,7 +39,7 @@ type statement struct {
 }
 
 func (t statementTracer) begin(ctx context.Context, sql string) context.Context {
-	running := &statement{name: StatementName(sql), began: time.Now()}
+	running := &statement{name: statementName(sql), began: time.Now()}
 	if trace.SpanFromContext(ctx).IsRecording() {
 		ctx, running.span = t.tracer.Start(ctx, running.name, trace.WithSpanKind(trace.SpanKindClient),
 			trace.WithAttributes(statementAttributes(running.name)...))
@@ -109,8 +109,8 @@ func failStatement(span trace.Span, err error) {
 	span.SetStatus(codes.Error, why)
 }
 
-// StatementName is the name of a generated query, from the statement's first line, or else the statement's first word.
-func StatementName(sql string) string {
+// statementName is the name of a generated query, from the statement's first line, or else the statement's first word.
+func statementName(sql string) string {
 	if named, ok := strings.CutPrefix(sql, "-- name: "); ok {
 		name, _, _ := strings.Cut(named, " ")
 		return name

@@ -236,7 +236,7 @@ func TestStatementName(t *testing.T) {
 		"-- name: FindSIM :one\nselect 1": "FindSIM", "begin": "begin", "COMMIT;": "commit", "": "",
 		"select set_config('role', 'x', true)": "select", "x'secret-that-is-long-and-without-blanks'": "statement",
 	} {
-		if got := StatementName(sql); got != want {
+		if got := statementName(sql); got != want {
 			t.Errorf("%q: got %q, want %q", sql, got, want)
 		}
 	}

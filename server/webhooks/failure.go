@@ -15,10 +15,10 @@ import (
 	"github.com/cauri-dev/cauri/server/egress"
 )
 
-// ErrNoAnswer is the error of an attempt that timed out.
-type ErrNoAnswer struct{ Within time.Duration }
+// errNoAnswer is the error of an attempt that timed out.
+type errNoAnswer struct{ Within time.Duration }
 
-func (e ErrNoAnswer) Error() string { return fmt.Sprintf("no answer within %s", e.Within) }
+func (e errNoAnswer) Error() string { return fmt.Sprintf("no answer within %s", e.Within) }
 
 // errForbiddenReceiver tells a merchant, in the list of attempts, that its receiver has an address that is not allowed.
 type errForbiddenReceiver struct{ egress.ErrForbidden }
@@ -45,7 +45,7 @@ func (r Result) Kind() string {
 
 func kindOf(err error) string {
 	var forbidden egress.ErrForbidden
-	var late ErrNoAnswer
+	var late errNoAnswer
 	var name *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	var authority x509.UnknownAuthorityError

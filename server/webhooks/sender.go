@@ -132,7 +132,7 @@ func reason(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
 		if wrapped.Timeout() {
-			return ErrNoAnswer{AttemptTimeout}
+			return errNoAnswer{AttemptTimeout}
 		}
 		return wrapped.Err
 	}
