@@ -47,7 +47,9 @@ var mayImport = map[string][]string{
 	"test/cluster":             {"api/v1alpha1", "server/payments", "test/cluster/merchantapi", "test/system"},
 	"test/cluster/merchant":    {"test/cluster/merchantapi"}, // a black box
 	"test/cluster/merchantapi": {},
-	"test/conformance":         {}, // a black box
+	"test/conformance":         {"test/conformance/rules", "test/conformance/suite"}, // a black box
+	"test/conformance/rules":   {"test/conformance/suite"},
+	"test/conformance/suite":   {},
 	"test/e2e":                 {"server/webhooks"},
 	"test/faults":              {"server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/store", "test/system"},
 	"test/load":                {"test/load/cases", "test/load/profile", "test/load/report", "test/load/soak"},

@@ -26,13 +26,9 @@ import (
 	"regexp"
 	"strings"
 	"time"
-)
 
-// Exit codes.
-const (
-	exitPassed = 0
-	exitFailed = 1
-	exitBroken = 2
+	"github.com/cauri-dev/cauri/test/conformance/rules"
+	"github.com/cauri-dev/cauri/test/conformance/suite"
 )
 
 // options are what the user decides.
@@ -48,38 +44,38 @@ type options struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code := conform(ctx, os.Args[1:], allRules(), os.Stdout, os.Stderr)
+	code := conform(ctx, os.Args[1:], rules.All(), os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
 // conform does what the arguments ask for and returns the exit code.
-func conform(ctx context.Context, args []string, rules []rule, stdout, stderr io.Writer) int {
+func conform(ctx context.Context, args []string, rules []suite.Rule, stdout, stderr io.Writer) int {
 	o, err := parseOptions(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
-		return exitPassed
+		return suite.ExitPassed
 	}
 	if err != nil {
-		return exitBroken
+		return suite.ExitBroken
 	}
-	rules = selectRules(rules, o.run)
+	rules = suite.SelectRules(rules, o.run)
 	if o.list {
-		printRules(stdout, rules)
-		return exitPassed
+		suite.PrintRules(stdout, rules)
+		return suite.ExitPassed
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
-	s, err := newSuite(ctx, o)
+	s, err := suite.New(ctx, o.url, o.key, o.webhook, o.secret)
 	if err != nil {
 		fmt.Fprintln(stderr, "conformance:", err)
-		return exitBroken
+		return suite.ExitBroken
 	}
-	defer s.close()
-	r := report{out: stdout, verbose: o.verbose}
-	for done := range s.run(rules) {
-		r.add(done)
+	defer s.Close()
+	r := suite.Report{Out: stdout, Verbose: o.verbose}
+	for done := range s.Run(rules) {
+		r.Add(done)
 	}
-	return r.finish()
+	return r.Finish()
 }
 
 func parseOptions(args []string, stderr io.Writer) (options, error) {
