@@ -64,43 +64,91 @@ func TestChooseCredentials(t *testing.T) {
 			chosen: credentials{key, "", "", stored, ""},
 		},
 
-		"the key is rotated":                     {held: present, want: rotations("2", "1"), chosen: credentials{newKey, "2", hexHash(key), stored, "1"}, why: issueRotated},
+		"the key is rotated": {
+			held: present, want: rotations("2", "1"),
+			chosen: credentials{newKey, "2", hexHash(key), stored, "1"}, why: issueRotated,
+		},
 		"the value is taken away and comes back": {held: present, want: rotations("1", ""), chosen: present},
 		"the Secret is lost":                     {chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst},
 		"lost, and no value any more":            {want: rotations("", ""), chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst},
 		"lost while the key is rotated":          {want: rotations("2", "1"), chosen: credentials{newKey, "2", "", stored, "1"}, why: issueFirst},
-		"the database has not followed":          {held: credentials{other, "2", hexHash(key), stored, "1"}, want: rotations("2", "1"), chosen: credentials{other, "2", hexHash(key), stored, "1"}},
-		"nor before the next rotation":           {held: credentials{other, "2", hexHash(key), stored, "1"}, want: rotations("3", "1"), chosen: credentials{other, "2", hexHash(key), stored, "1"}},
-		"a key put there by hand":                {held: credentials{other, "1", older, stored, "1"}, chosen: credentials{other, "1", older, stored, "1"}},
-		"no key":                                 {held: credentials{"", "1", older, stored, "1"}, chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst},
-		"no valid key":                           {held: credentials{key + "x", "1", older, stored, "1"}, chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst},
-		"a live key":                             {held: credentials{"cauri_sk_live_" + key[len(apiKeyPrefix):], "1", "", stored, "1"}, chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst},
-		"a key of another sandbox":               {held: present, want: func(w *wantedSecret) { w.taken = key }, chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst},
-		"another key than the taken one":         {held: present, want: func(w *wantedSecret) { w.taken = other }, chosen: present},
-		"the key's annotation is put back":       {held: credentials{key, "9", older, stored, "1"}, chosen: present},
-		"put back where no value is asked for":   {held: credentials{key, "9", older, stored, "1"}, want: rotations("", "1"), chosen: present},
-		"an annotation does not stop a rotation": {held: credentials{key, "2", older, stored, "1"}, want: rotations("2", "1"), chosen: credentials{newKey, "2", hexHash(key), stored, "1"}, why: issueRotated},
+		"the database has not followed": {
+			held: credentials{other, "2", hexHash(key), stored, "1"}, want: rotations("2", "1"),
+			chosen: credentials{other, "2", hexHash(key), stored, "1"},
+		},
+		"nor before the next rotation": {
+			held: credentials{other, "2", hexHash(key), stored, "1"}, want: rotations("3", "1"),
+			chosen: credentials{other, "2", hexHash(key), stored, "1"},
+		},
+		"a key put there by hand": {
+			held:   credentials{other, "1", older, stored, "1"},
+			chosen: credentials{other, "1", older, stored, "1"},
+		},
+		"no key": {
+			held:   credentials{"", "1", older, stored, "1"},
+			chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst,
+		},
+		"no valid key": {
+			held:   credentials{key + "x", "1", older, stored, "1"},
+			chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst,
+		},
+		"a live key": {
+			held:   credentials{"cauri_sk_live_" + key[len(apiKeyPrefix):], "1", "", stored, "1"},
+			chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst,
+		},
+		"a key of another sandbox": {
+			held: present, want: func(w *wantedSecret) { w.taken = key },
+			chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst,
+		},
+		"another key than the taken one":       {held: present, want: func(w *wantedSecret) { w.taken = other }, chosen: present},
+		"the key's annotation is put back":     {held: credentials{key, "9", older, stored, "1"}, chosen: present},
+		"put back where no value is asked for": {held: credentials{key, "9", older, stored, "1"}, want: rotations("", "1"), chosen: present},
+		"an annotation does not stop a rotation": {
+			held: credentials{key, "2", older, stored, "1"}, want: rotations("2", "1"),
+			chosen: credentials{newKey, "2", hexHash(key), stored, "1"}, why: issueRotated,
+		},
 
-		"the signing secret is rotated":           {held: present, want: rotations("1", "2"), chosen: credentials{key, "1", older, fresh, "2"}},
-		"rotated while the Secret is lost":        {want: rotations("1", "2"), chosen: credentials{newKey, "1", "", fresh, "2"}, why: issueFirst},
-		"the database has not followed it":        {held: credentials{key, "1", older, aside, "2"}, want: rotations("1", "2"), chosen: credentials{key, "1", older, aside, "2"}},
-		"and the value is back":                   {held: credentials{key, "1", older, aside, "2"}, chosen: present},
-		"and the value is taken away":             {held: credentials{key, "1", older, aside, "2"}, want: rotations("1", ""), chosen: present},
-		"and the value is yet another":            {held: credentials{key, "1", older, aside, "2"}, want: rotations("1", "3"), chosen: credentials{key, "1", older, fresh, "3"}},
-		"its annotation is put back":              {held: credentials{key, "1", older, stored, "9"}, chosen: present},
-		"its annotation does not stop a rotation": {held: credentials{key, "1", older, stored, "2"}, want: rotations("1", "2"), chosen: credentials{key, "1", older, fresh, "2"}},
-		"a slip of the hand":                      {held: credentials{key, "1", older, "oops", "1"}, chosen: present},
-		"a secret put there by hand":              {held: credentials{key, "1", older, aside, "1"}, chosen: present},
+		"the signing secret is rotated":    {held: present, want: rotations("1", "2"), chosen: credentials{key, "1", older, fresh, "2"}},
+		"rotated while the Secret is lost": {want: rotations("1", "2"), chosen: credentials{newKey, "1", "", fresh, "2"}, why: issueFirst},
+		"the database has not followed it": {
+			held: credentials{key, "1", older, aside, "2"}, want: rotations("1", "2"),
+			chosen: credentials{key, "1", older, aside, "2"},
+		},
+		"and the value is back":       {held: credentials{key, "1", older, aside, "2"}, chosen: present},
+		"and the value is taken away": {held: credentials{key, "1", older, aside, "2"}, want: rotations("1", ""), chosen: present},
+		"and the value is yet another": {
+			held: credentials{key, "1", older, aside, "2"}, want: rotations("1", "3"),
+			chosen: credentials{key, "1", older, fresh, "3"},
+		},
+		"its annotation is put back": {held: credentials{key, "1", older, stored, "9"}, chosen: present},
+		"its annotation does not stop a rotation": {
+			held: credentials{key, "1", older, stored, "2"}, want: rotations("1", "2"),
+			chosen: credentials{key, "1", older, fresh, "2"},
+		},
+		"a slip of the hand":         {held: credentials{key, "1", older, "oops", "1"}, chosen: present},
+		"a secret put there by hand": {held: credentials{key, "1", older, aside, "1"}, chosen: present},
 		"a crash before the database had one": {
 			held: credentials{key, "1", older, aside, "1"}, want: func(w *wantedSecret) { w.stored.SigningSecret, w.stored.SecretRotation = "", "" },
 			chosen: credentials{key, "1", older, aside, "1"},
 		},
 
-		"a signing secret is brought":               {held: present, want: brings("mine", ""), chosen: credentials{key, "1", older, "mine", "1"}},
-		"rotation of a brought one does nothing":    {held: present, want: func(w *wantedSecret) { brings("mine", "mine")(w); w.secretRotation = "2" }, chosen: credentials{key, "1", older, "mine", "2"}},
-		"none is brought any more":                  {held: credentials{key, "1", older, "mine", "1"}, want: brings("", "mine"), chosen: credentials{key, "1", older, fresh, "1"}},
-		"and the database has not followed that":    {held: credentials{key, "1", older, aside, "1"}, want: brings("", "mine"), chosen: credentials{key, "1", older, aside, "1"}},
-		"a brought one of the generated form stays": {held: credentials{key, "1", older, aside, "1"}, want: brings("", aside), chosen: credentials{key, "1", older, aside, "1"}},
+		"a signing secret is brought": {held: present, want: brings("mine", ""), chosen: credentials{key, "1", older, "mine", "1"}},
+		"rotation of a brought one does nothing": {
+			held: present, want: func(w *wantedSecret) { brings("mine", "mine")(w); w.secretRotation = "2" },
+			chosen: credentials{key, "1", older, "mine", "2"},
+		},
+		"none is brought any more": {
+			held: credentials{key, "1", older, "mine", "1"}, want: brings("", "mine"),
+			chosen: credentials{key, "1", older, fresh, "1"},
+		},
+		"and the database has not followed that": {
+			held: credentials{key, "1", older, aside, "1"}, want: brings("", "mine"),
+			chosen: credentials{key, "1", older, aside, "1"},
+		},
+		"a brought one of the generated form stays": {
+			held: credentials{key, "1", older, aside, "1"}, want: brings("", aside),
+			chosen: credentials{key, "1", older, aside, "1"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := wantedSecret{keyRotation: "1", secretRotation: "1", stored: sandboxes.StoredCredentials{

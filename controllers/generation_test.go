@@ -61,7 +61,11 @@ func (d frozenRegistry) ApplySandbox(ctx context.Context, config sandboxes.Sandb
 	return d.Database.ApplySandbox(ctx, config)
 }
 
-func (d frozenRegistry) ApplyTestClient(ctx context.Context, uid string, config sandboxes.TestClientConfig) (sandboxes.TestClientState, error) {
+func (d frozenRegistry) ApplyTestClient(
+	ctx context.Context,
+	uid string,
+	config sandboxes.TestClientConfig,
+) (sandboxes.TestClientState, error) {
 	frozen := d.freeze(config.Generation)
 	state, err := d.Database.ApplyTestClient(ctx, uid, config)
 	if frozen {

@@ -215,7 +215,11 @@ func TestSecretThatCannotBeChanged(t *testing.T) {
 			c.stop()
 			before := c.secret("checkout-credentials")
 			replaced := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
-				Namespace: before.Namespace, Name: before.Name, Labels: before.Labels, Annotations: map[string]string{"mine": "too"}, OwnerReferences: before.OwnerReferences,
+				Namespace:       before.Namespace,
+				Name:            before.Name,
+				Labels:          before.Labels,
+				Annotations:     map[string]string{"mine": "too"},
+				OwnerReferences: before.OwnerReferences,
 			}, Type: before.Type, Data: before.DeepCopy().Data}
 			replaced.Data["note"] = []byte("mine")
 			test.replace(replaced)

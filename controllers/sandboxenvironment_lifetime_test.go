@@ -387,9 +387,10 @@ func TestStatusFollowsPaymentsAndDeliveries(t *testing.T) {
 	}
 	// What ends without moving money is followed too.
 	c.row(
-		`insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, is_url_protected, store, scenario, env_id, operator,
-			country, currency, msisdn, amount, commission, net_amount, absorption_pct, latency_ms, float_currency)
-		select tenant, gen_random_uuid(), 'collection', 'PENDING', 'r1', '', 'r1', false, 'shop', '', 'env', 'mtn', 'RW', 'RWF', '+250788000001', 1, 0, 1, 0, 0, 'RWF'
+		`insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, is_url_protected, store, scenario, env_id,
+			operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, latency_ms, float_currency)
+		select tenant, gen_random_uuid(), 'collection', 'PENDING', 'r1', '', 'r1', false, 'shop', '', 'env', 'mtn',
+			'RW', 'RWF', '+250788000001', 1, 0, 1, 0, 0, 'RWF'
 		from organizations returning 1`,
 		nil,
 		new(int),

@@ -101,7 +101,8 @@ func TestSandboxEnvironmentSchema(t *testing.T) {
 		"the least": {spec: environments},
 		"everything": {spec: `
 environments:
-- {operator: mtn, country: RW, enabled: true, commissionBps: 150, merchantAbsorptionPct: 100, unknownMsisdnPolicy: reject, maxAmount: 2000000}
+- {operator: mtn, country: RW, enabled: true, commissionBps: 150, merchantAbsorptionPct: 100, unknownMsisdnPolicy: reject,
+   maxAmount: 2000000}
 - {operator: mtn, country: CI, enabled: false, commissionBps: 10000, merchantAbsorptionPct: 0, unknownMsisdnPolicy: passthrough}
 - {operator: airtel, country: RW}
 openingFloat: [{currency: RWF, amount: 1000000000000}, {currency: XOF, amount: 0}]
@@ -190,7 +191,8 @@ credentialsSecretName: somewhere.else
 		"credentials without a Secret": {spec: credentials("{operator: mtn, country: RW}"), refuse: []string{
 			"spec.stores[0].operatorCredentials[0].secretRef: Required value"}},
 		"credentials in another namespace": {spec: credentials("{operator: mtn, country: RW, secretRef: {name: other/s}}"), refuse: []string{
-			"spec.stores[0].operatorCredentials[0].secretRef.name: write the name of a Secret of this namespace: a-z, 0-9, - and ., starting and ending with a letter or digit"}},
+			"spec.stores[0].operatorCredentials[0].secretRef.name: write the name of a Secret of this namespace: a-z, 0-9, - and ., starting and ending with a letter or digit",
+		}},
 		"an operator at no URL":               {spec: operatorAt("mtn.example"), refuse: []string{badBaseURL}},
 		"an operator at another scheme":       {spec: operatorAt("ftp://mtn.example"), refuse: []string{badBaseURL}},
 		"an operator at a URL with a query":   {spec: operatorAt("https://mtn.example/?a=b"), refuse: []string{badBaseURLParts}},
@@ -263,7 +265,8 @@ credentialsSecretName: somewhere.else
 			},
 		},
 		"a signing secret of another namespace": {spec: webhook + "signingSecretRef: {name: other/secret, key: k}}", refuse: []string{
-			"spec.webhook.signingSecretRef.name: write the name of a Secret of this namespace: a-z, 0-9, - and ., starting and ending with a letter or digit"}},
+			"spec.webhook.signingSecretRef.name: write the name of a Secret of this namespace: a-z, 0-9, - and ., starting and ending with a letter or digit",
+		}},
 		"a bad Secret name": {spec: environments + "credentialsSecretName: Creds", refuse: []string{
 			"spec.credentialsSecretName: write a Secret's name: a-z, 0-9, - and ., starting and ending with a letter or digit"}},
 	})

@@ -260,7 +260,12 @@ func TestTestClientsAreSelectableBySandbox(t *testing.T) {
 		}))
 	}
 	var list v1alpha1.TestClientList
-	if err := c.List(t.Context(), &list, client.InNamespace(c.namespace), client.MatchingFields{"spec.sandboxRef.name": "elsewhere"}); err != nil {
+	if err := c.List(
+		t.Context(),
+		&list,
+		client.InNamespace(c.namespace),
+		client.MatchingFields{"spec.sandboxRef.name": "elsewhere"},
+	); err != nil {
 		t.Fatal(err)
 	}
 	if len(list.Items) != 1 || list.Items[0].Name != "elsewhere" {

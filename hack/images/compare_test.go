@@ -48,7 +48,12 @@ func testImage(t *testing.T, config v1.Config, files ...tar.Header) v1.Image {
 
 func TestDifferences(t *testing.T) {
 	t.Parallel()
-	config := v1.Config{User: "65532:65532", Entrypoint: []string{"/ko-app/cauri"}, Env: []string{"A=1", "B=2"}, Labels: map[string]string{"title": "Cauri"}}
+	config := v1.Config{
+		User:       "65532:65532",
+		Entrypoint: []string{"/ko-app/cauri"},
+		Env:        []string{"A=1", "B=2"},
+		Labels:     map[string]string{"title": "Cauri"},
+	}
 	folder := tar.Header{Name: "ko-app/", Typeflag: tar.TypeDir, Mode: 0o555}
 	program := tar.Header{Name: "ko-app/cauri", Typeflag: tar.TypeReg, Mode: 0o555, Size: 4}
 	with := func(change func(*v1.Config)) v1.Config {

@@ -72,7 +72,8 @@ func TestDockerfileBuildsAsKoDoes(t *testing.T) {
 	if !strings.Contains(command, `-ldflags="`+linker+`"`) {
 		t.Errorf("the linker's flags are %q in .ko.yaml, the Dockerfile has: %s", linker, command)
 	}
-	if !strings.HasSuffix(command, "-o /image/ko-app/cauri ./cmd/cauri") || !strings.Contains(readText(t, "../../.ko.yaml"), "\n  main: ./cmd/cauri\n") {
+	if !strings.HasSuffix(command, "-o /image/ko-app/cauri ./cmd/cauri") ||
+		!strings.Contains(readText(t, "../../.ko.yaml"), "\n  main: ./cmd/cauri\n") {
 		t.Errorf("another program, or another place: %s", command)
 	}
 }

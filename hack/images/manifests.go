@@ -51,7 +51,11 @@ func withRepository(values string, repository name.Repository) (string, error) {
 	const registryLine, repositoryLine = "\n  registry: cauri.local\n", "\n  repository: cauri\n"
 	for _, line := range []string{registryLine, repositoryLine} {
 		if strings.Count(values, line) != 1 {
-			return "", fmt.Errorf("values.yaml of the chart has the line %q %d times, want once", strings.TrimSpace(line), strings.Count(values, line))
+			return "", fmt.Errorf(
+				"values.yaml of the chart has the line %q %d times, want once",
+				strings.TrimSpace(line),
+				strings.Count(values, line),
+			)
 		}
 	}
 	values = strings.Replace(values, registryLine, "\n  registry: "+repository.RegistryStr()+"\n", 1)

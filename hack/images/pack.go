@@ -84,7 +84,10 @@ func unpackFolder(folder string, in io.Reader) error {
 		if !filepath.IsLocal(h.Name) || h.Typeflag != tar.TypeReg {
 			return fmt.Errorf("%s does not belong into an image layout", h.Name)
 		}
-		if _, err := writeFile(filepath.Join(folder, h.Name), func(out io.Writer) error { _, err := io.Copy(out, archive); return err }); err != nil {
+		if _, err := writeFile(
+			filepath.Join(folder, h.Name),
+			func(out io.Writer) error { _, err := io.Copy(out, archive); return err },
+		); err != nil {
 			return err
 		}
 	}

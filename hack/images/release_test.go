@@ -58,8 +58,15 @@ func TestPrepare(t *testing.T) {
 	run := func(args ...string) {
 		t.Helper()
 		command := exec.CommandContext(t.Context(), "git", args...)
-		command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a",
-			"GIT_COMMITTER_EMAIL=a@example.org", "GIT_COMMITTER_DATE=2026-11-21T10:00:00Z")
+		command.Env = append(
+			os.Environ(),
+			"GIT_CONFIG_GLOBAL=/dev/null",
+			"GIT_AUTHOR_NAME=a",
+			"GIT_AUTHOR_EMAIL=a@example.org",
+			"GIT_COMMITTER_NAME=a",
+			"GIT_COMMITTER_EMAIL=a@example.org",
+			"GIT_COMMITTER_DATE=2026-11-21T10:00:00Z",
+		)
 		if out, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("git %q: %v\n%s", args, err, out)
 		}
@@ -103,7 +110,8 @@ func TestPrepare(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, time.November, 21, 10, 0, 0, 0, time.UTC)
-	if r.Version != "v0.10.0" || r.trial || r.Modified || len(r.Revision()) != 40 || !r.Time.Equal(at) || !strings.HasPrefix(r.notes, "### Added") {
+	if r.Version != "v0.10.0" || r.trial || r.Modified || len(r.Revision()) != 40 || !r.Time.Equal(at) ||
+		!strings.HasPrefix(r.notes, "### Added") {
 		t.Errorf("%+v", r)
 	}
 	write("new.go", "package new\n")
@@ -140,7 +148,11 @@ func TestArchivesAreTheSameBytes(t *testing.T) {
 	// A chart as helm packages it: of the present time, which differs from run to run.
 	chart := func(packaged time.Time) string {
 		var helm, ours bytes.Buffer
-		files := []packed{{"cauri/Chart.yaml", 0o644, []byte("name: cauri\n")}, {"cauri/templates/a.yaml", 0o600, []byte("a: 1\n")}, {"cauri/values.yaml", 0o644, nil}}
+		files := []packed{
+			{"cauri/Chart.yaml", 0o644, []byte("name: cauri\n")},
+			{"cauri/templates/a.yaml", 0o600, []byte("a: 1\n")},
+			{"cauri/values.yaml", 0o644, nil},
+		}
 		if err := packFiles(&helm, "", files, packaged); err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +178,10 @@ func TestArchivesAreTheSameBytes(t *testing.T) {
 func TestFoldersAreUnpackedAsTheyWerePacked(t *testing.T) {
 	t.Parallel()
 	from, to := t.TempDir(), t.TempDir()
-	if _, err := writeFile(filepath.Join(from, "blobs", "sha256", "a"), func(out io.Writer) error { _, err := io.WriteString(out, "blob"); return err }); err != nil {
+	if _, err := writeFile(
+		filepath.Join(from, "blobs", "sha256", "a"),
+		func(out io.Writer) error { _, err := io.WriteString(out, "blob"); return err },
+	); err != nil {
 		t.Fatal(err)
 	}
 	var archive bytes.Buffer

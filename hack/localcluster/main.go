@@ -48,7 +48,18 @@ and the roles of the cauri program. Nothing is started as a system service, and 
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(up.NewUpCommand(), up.NewDownCommand(), up.NewStatusCommand(), kube.NewAssetsCommand(), postgres.NewCommand(), postgres.NewPgBouncerCommand(),
-		image.NewCommand(), image.NewImagesCommand(), node.NewCommand(), node.NewInitCommand(), node.NewInsideCommand())
+	root.AddCommand(
+		up.NewUpCommand(),
+		up.NewDownCommand(),
+		up.NewStatusCommand(),
+		kube.NewAssetsCommand(),
+		postgres.NewCommand(),
+		postgres.NewPgBouncerCommand(),
+		image.NewCommand(),
+		image.NewImagesCommand(),
+		node.NewCommand(),
+		node.NewInitCommand(),
+		node.NewInsideCommand(),
+	)
 	return root
 }

@@ -109,7 +109,14 @@ func writeObject(b *strings.Builder, path string, s schema) {
 		if slices.Contains(s.Required, name) {
 			required = "required"
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", name, field.typeName(), strings.TrimPrefix(required+field.defaultValue(), " "), cell(field.Description))
+		fmt.Fprintf(
+			b,
+			"| `%s` | %s | %s | %s |\n",
+			name,
+			field.typeName(),
+			strings.TrimPrefix(required+field.defaultValue(), " "),
+			cell(field.Description),
+		)
 	}
 	for _, name := range names {
 		field := s.Properties[name]
@@ -165,6 +172,8 @@ func indexPage(kinds []kind) string {
 	for _, k := range kinds {
 		fmt.Fprintf(&b, "- [%s](%s)\n", k.Name, k.page())
 	}
-	b.WriteString("- [Conditions](conditions.md) and their reasons\n\n`kubectl explain` says the same, for example `kubectl explain sandboxenvironment.spec.webhook`.\n")
+	b.WriteString(
+		"- [Conditions](conditions.md) and their reasons\n\n`kubectl explain` says the same, for example `kubectl explain sandboxenvironment.spec.webhook`.\n",
+	)
 	return b.String()
 }

@@ -271,7 +271,8 @@ func ExampleRaw() {
 		MSISDN:    "+250788000001",
 		Amount:    25_000,
 	})))
-	// Output: {"_simulated":true,"amount":"25000","currency":"RWF","externalId":"SHOP-PAY-1","payer":{"partyIdType":"MSISDN","partyId":"250788000001"},"payerMessage":"Payment","payeeNote":"SHOP-PAY-1","status":"FAILED","reason":"NOT_ENOUGH_FUNDS"}
+	// Output:
+	// {"_simulated":true,"amount":"25000","currency":"RWF","externalId":"SHOP-PAY-1","payer":{"partyIdType":"MSISDN","partyId":"250788000001"},"payerMessage":"Payment","payeeNote":"SHOP-PAY-1","status":"FAILED","reason":"NOT_ENOUGH_FUNDS"}
 }
 
 func BenchmarkRaw(b *testing.B) {

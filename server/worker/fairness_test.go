@@ -156,8 +156,14 @@ func TestNoSandboxDelaysAnother(t *testing.T) {
 		}
 	}
 	slices.Sort(late)
-	t.Logf("healthy events came after %s in the middle, %s at most, while %d of the flood went out, %d at most before one of them; %d saw an attempt that hung end",
-		late[len(late)/2], late[len(late)-1], flood.count(), slices.Max(overtaken), waited)
+	t.Logf(
+		"healthy events came after %s in the middle, %s at most, while %d of the flood went out, %d at most before one of them; %d saw an attempt that hung end",
+		late[len(late)/2],
+		late[len(late)-1],
+		flood.count(),
+		slices.Max(overtaken),
+		waited,
+	)
 	if most := slices.Max(overtaken); most > 10_000 {
 		t.Errorf("before one event of a healthy sandbox %d of another one's backlog of 100,000 went out", most)
 	}

@@ -325,7 +325,10 @@ func TestLastQuestionBeforeAForwardedCollectionExpires(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			read[int](w, "with late as (update transactions set expires_at = now() - interval '1 hour', due_at = now() - interval '1 hour' returning 1) select count(*)::int from late")
+			read[int](
+				w,
+				"with late as (update transactions set expires_at = now() - interval '1 hour', due_at = now() - interval '1 hour' returning 1) select count(*)::int from late",
+			)
 			w.run()
 			if got := w.ended(id); got.Status != payments.Success {
 				t.Errorf("it ended %s", got.Status)

@@ -74,8 +74,18 @@ func poisons(hell *receiverFromHell) map[string]poison {
 		"no endpoint health": {sql: []string{"delete from endpoint_health where tenant = $1"}, want: "SUCCESS"},
 		"amounts at their limit": {sql: []string{"update transactions set net_amount = " + most + ", commission = " + most +
 			" where tenant = $1 and status = 'PENDING'"}},
-		"an event before its time": {sql: []string{"insert into events (tenant, id, state) select tenant, id, 'recorded' from transactions where tenant = $1 and status = 'PENDING' and not passthrough"}, fails: "settlement", want: "PENDING"},
-		"due before all times":     {sql: []string{"update transactions set due_at = '-infinity' where tenant = $1 and status = 'PENDING' and not passthrough"}, fails: "settlement", want: "PENDING"},
+		"an event before its time": {
+			sql: []string{
+				"insert into events (tenant, id, state) select tenant, id, 'recorded' from transactions where tenant = $1 and status = 'PENDING' and not passthrough",
+			},
+			fails: "settlement",
+			want:  "PENDING",
+		},
+		"due before all times": {
+			sql:   []string{"update transactions set due_at = '-infinity' where tenant = $1 and status = 'PENDING' and not passthrough"},
+			fails: "settlement",
+			want:  "PENDING",
+		},
 		"made after all times": {sql: []string{"update transactions set created_at = 'infinity' where tenant = $1 and passthrough"},
 			fails: "passthrough"},
 		"lease of a forward at limit": {sql: []string{"update transactions set forward_fence = " + most + " where tenant = $1 and passthrough"},
@@ -83,12 +93,17 @@ func poisons(hell *receiverFromHell) map[string]poison {
 		"no failures of a forward":   {sql: []string{"update transactions set forward_failures = null where tenant = $1 and passthrough"}},
 		"no expiry":                  {sql: []string{"update transactions set expires_at = null where tenant = $1"}},
 		"lease of an event at limit": {sql: []string{"update events set fence = " + most + " where tenant = $1"}, fails: "delivery"},
-		"event made after all times": {sql: []string{"update transactions set created_at = 'infinity' where tenant = $1 and id in (select id from events where tenant = $1)"}, fails: "delivery"},
-		"attempts at their limit":    {sql: []string{"update events set attempts = 2147483647 where tenant = $1"}},
-		"failures at their limit":    {sql: []string{"insert into endpoint_health (tenant, failures, failed, delivered) values ($1, 2147483647, " + most + ", " + most + ")"}},
-		"broken signing secret":      {sql: []string{`update organizations set signing_secret = '\x00' where tenant = $1`}},
-		"no signing secret":          {sql: []string{"update organizations set signing_secret = null where tenant = $1"}},
-		"broken body":                {sql: []string{`update events set body = '\x00ff' where tenant = $1`}},
+		"event made after all times": {
+			sql:   []string{"update transactions set created_at = 'infinity' where tenant = $1 and id in (select id from events where tenant = $1)"},
+			fails: "delivery",
+		},
+		"attempts at their limit": {sql: []string{"update events set attempts = 2147483647 where tenant = $1"}},
+		"failures at their limit": {
+			sql: []string{"insert into endpoint_health (tenant, failures, failed, delivered) values ($1, 2147483647, " + most + ", " + most + ")"},
+		},
+		"broken signing secret": {sql: []string{`update organizations set signing_secret = '\x00' where tenant = $1`}},
+		"no signing secret":     {sql: []string{"update organizations set signing_secret = null where tenant = $1"}},
+		"broken body":           {sql: []string{`update events set body = '\x00ff' where tenant = $1`}},
 		"broken credentials": {sql: []string{`insert into operator_credentials (tenant, store, operator, country, base_url, sealed)
 			values ($1, 'shop', 'mtn', 'RW', 'http://127.0.0.1:1', '\x00')`}},
 		"operator that is no URL": {sql: []string{`insert into operator_credentials (tenant, store, operator, country, base_url)
@@ -96,14 +111,21 @@ func poisons(hell *receiverFromHell) map[string]poison {
 		"endpoint that is no URL": {url: "http://[::"},
 		"schedule that is none": {sql: []string{"update organizations set webhook_factor = 'NaN', webhook_initial_delay_ms = " + most +
 			", webhook_max_delay_ms = -1, webhook_max_retries = -1 where tenant = $1"}},
-		"settings that are none": {sql: []string{"update organizations set latency_percent = 2147483647, pending_timeout_ms = " + most +
-			", webhook_types = '{x}', monthly_quota = -1, rate_limit = -1 where tenant = $1",
+		"settings that are none": {sql: []string{
+			"update organizations set latency_percent = 2147483647, pending_timeout_ms = " + most +
+				", webhook_types = '{x}', monthly_quota = -1, rate_limit = -1 where tenant = $1",
 			"update environments set operator = 'x', country = 'x', currency = 'x', unknown_policy = 'x', commission_bps = -1, absorption_pct = 2147483647, max_amount = -1 where tenant = $1 and operator = 'mtn'",
-			"update sims set operator = 'x', country = 'x', currency = 'x', behaviour = 'x' where tenant = $1"}},
+			"update sims set operator = 'x', country = 'x', currency = 'x', behaviour = 'x' where tenant = $1",
+		}},
 		"keys that are none": {sql: []string{`update api_keys set hash = '\x00' where tenant = $1`,
 			`insert into api_keys (tenant, hash, expires_at) values ($1, sha256('x'), 'infinity')`}},
-		"changed after all times": {sql: []string{"insert into activity (tenant, changed_at) values ($1, 'infinity') on conflict (tenant) do update set changed_at = 'infinity'",
-			"update sims set changed_at = 'infinity' where tenant = $1", "update floats set changed_at = 'infinity' where tenant = $1"}},
+		"changed after all times": {
+			sql: []string{
+				"insert into activity (tenant, changed_at) values ($1, 'infinity') on conflict (tenant) do update set changed_at = 'infinity'",
+				"update sims set changed_at = 'infinity' where tenant = $1",
+				"update floats set changed_at = 'infinity' where tenant = $1",
+			},
+		},
 		"counts that cannot go down": {sql: append([]string{"insert into endpoint_health (tenant, delivered) values ($1, -9223372036854775808)"},
 			oldEvent...)},
 		"receiver that hangs":     {url: hell.url + "/hang"},
@@ -192,8 +214,10 @@ func TestPoisonedSandboxesFailAlone(t *testing.T) {
 	late := w.beside("late", w.hook.url) // made after the others, so that it comes after them
 	w.queue(failed, 1, late)
 	w.old(late)
-	retired := read[int64](w,
-		"insert into retired_tenants (tenant, resource_uid, version, retired_at) values (nextval('tenant_numbers'), gen_random_uuid(), 1, now() - interval '1 hour') returning tenant")
+	retired := read[int64](
+		w,
+		"insert into retired_tenants (tenant, resource_uid, version, retired_at) values (nextval('tenant_numbers'), gen_random_uuid(), 1, now() - interval '1 hour') returning tenant",
+	)
 	w.exec("insert into stores (tenant, slug) values ($1, 'left')", retired)
 	expires := w.pay("expires", payments.Pending)
 	w.exec("update transactions set due_at = now(), expires_at = now() where id = $1", [16]byte(expires))
@@ -387,7 +411,10 @@ func TestFrozenWorkerHoldsFewSandboxes(t *testing.T) {
 	w.copies(w.pay("like", payments.Pending), 5, tenants...)
 	g := &gate{reached: make(chan struct{}, 1000), open: make(chan struct{})}
 	t.Cleanup(func() { g.once.Do(func() { close(g.open) }) })
-	frozen, err := store.Open(storetest.URLAs(t, w.url, storetest.Worker), store.Options{KeyRing: storetest.KeyRing(t), Options: postgres.Options{Tracer: g}})
+	frozen, err := store.Open(
+		storetest.URLAs(t, w.url, storetest.Worker),
+		store.Options{KeyRing: storetest.KeyRing(t), Options: postgres.Options{Tracer: g}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,12 @@ func TestOnlyWhatNobodyUsesLeavesTheCache(t *testing.T) {
 	if err := RemoveUnused(cache, "localkube-v*", now); err != nil || len(left()) != 3 {
 		t.Errorf("something that is in use was removed: %v, %v", left(), err)
 	}
-	if err := RemoveUnused(cache, "localkube-v*", now.Add(keptUnused-time.Minute)); err != nil || left()["localkube-v1-new"] || !left()["localkube-v1-old"] || !left()["other-v1-old"] {
+	if err := RemoveUnused(
+		cache,
+		"localkube-v*",
+		now.Add(keptUnused-time.Minute),
+	); err != nil || left()["localkube-v1-new"] || !left()["localkube-v1-old"] ||
+		!left()["other-v1-old"] {
 		t.Errorf("left: %v, %v", left(), err)
 	}
 }

@@ -21,7 +21,11 @@ func checkSystemNamed(system, otherwise string) error {
 	if system == "linux" {
 		return nil
 	}
-	return fmt.Errorf("the embedded parts (Postgres and the Kubernetes control plane) need Linux, this is %s: use a Linux VM (on Windows: WSL2), or %s", system, otherwise)
+	return fmt.Errorf(
+		"the embedded parts (Postgres and the Kubernetes control plane) need Linux, this is %s: use a Linux VM (on Windows: WSL2), or %s",
+		system,
+		otherwise,
+	)
 }
 
 // CheckSpace compares the free space of the file system that a path is or will be on with what is needed.
@@ -48,7 +52,14 @@ func enoughSpace(free, needed uint64, path, purpose, advice string) error {
 	if free >= needed {
 		return nil
 	}
-	return fmt.Errorf("too little space for %s: %d MB are free in %s, %d MB are needed: %s", purpose, free/Mebibyte, path, needed/Mebibyte, advice)
+	return fmt.Errorf(
+		"too little space for %s: %d MB are free in %s, %d MB are needed: %s",
+		purpose,
+		free/Mebibyte,
+		path,
+		needed/Mebibyte,
+		advice,
+	)
 }
 
 // SystemHome holds what a root user's set keeps outside its state folder. That folder is closed to everyone but root, and

@@ -49,7 +49,10 @@ on nothing but the content of the files: owner, times and permissions (but for t
 func (i image) check() error {
 	slash, colon := strings.IndexByte(i.name, '/'), strings.LastIndexByte(i.name, ':')
 	if slash <= 0 || colon < slash || colon == len(i.name)-1 {
-		return fmt.Errorf("--name=%s is not a whole name: give it a host and a tag, as in cauri.local/merchant:e2e (a node finds no other)", i.name)
+		return fmt.Errorf(
+			"--name=%s is not a whole name: give it a host and a tag, as in cauri.local/merchant:e2e (a node finds no other)",
+			i.name,
+		)
 	}
 	for _, variable := range i.env {
 		if name, _, ok := strings.Cut(variable, "="); !ok || name == "" {

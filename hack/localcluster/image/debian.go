@@ -30,8 +30,21 @@ func downloadPackages(ctx context.Context, out io.Writer, folder string, names [
 	if err := os.WriteFile(nothing, nil, 0o644); err != nil {
 		return nil, err
 	}
-	args := append([]string{"install", "-q", "-y", "--no-install-recommends", "--download-only",
-		"-o", "Dir::State::status=" + nothing, "-o", "Dir::Cache::archives=" + folder + "/", "-o", "Debug::NoLocking=1", "-o", "APT::Sandbox::User=root"}, names...)
+	args := append([]string{
+		"install",
+		"-q",
+		"-y",
+		"--no-install-recommends",
+		"--download-only",
+		"-o",
+		"Dir::State::status=" + nothing,
+		"-o",
+		"Dir::Cache::archives=" + folder + "/",
+		"-o",
+		"Debug::NoLocking=1",
+		"-o",
+		"APT::Sandbox::User=root",
+	}, names...)
 	if err := AptGet(ctx, out, args); err != nil {
 		return nil, err
 	}

@@ -164,12 +164,15 @@ func TestImageArgumentsAreChecked(t *testing.T) {
 		args []string
 		says []string
 	}{
-		"no name":          {[]string{"-o", "x.tar", "a:/a"}, []string{"--name=", "whole name", "cauri.local/merchant:e2e"}},
-		"no host":          {[]string{"--name", "merchant:1", "-o", "x.tar", "a:/a"}, []string{"whole name"}},
-		"no tag":           {[]string{"--name", "cauri.local/merchant", "-o", "x.tar", "a:/a"}, []string{"whole name"}},
-		"port, no tag":     {[]string{"--name", "cauri.local:5000/merchant", "-o", "x.tar", "a:/a"}, []string{"whole name"}},
-		"no output":        {[]string{"--name", "cauri.local/merchant:1", "a:/a"}, []string{"--output"}},
-		"variable":         {[]string{"--name", "cauri.local/merchant:1", "-o", "x.tar", "--env", "A", "a:/a"}, []string{"--env=A", "NAME=value"}},
+		"no name":      {[]string{"-o", "x.tar", "a:/a"}, []string{"--name=", "whole name", "cauri.local/merchant:e2e"}},
+		"no host":      {[]string{"--name", "merchant:1", "-o", "x.tar", "a:/a"}, []string{"whole name"}},
+		"no tag":       {[]string{"--name", "cauri.local/merchant", "-o", "x.tar", "a:/a"}, []string{"whole name"}},
+		"port, no tag": {[]string{"--name", "cauri.local:5000/merchant", "-o", "x.tar", "a:/a"}, []string{"whole name"}},
+		"no output":    {[]string{"--name", "cauri.local/merchant:1", "a:/a"}, []string{"--output"}},
+		"variable": {
+			[]string{"--name", "cauri.local/merchant:1", "-o", "x.tar", "--env", "A", "a:/a"},
+			[]string{"--env=A", "NAME=value"},
+		},
 		"no place":         {[]string{"--name", "cauri.local/merchant:1", "-o", "x.tar", "bin/a"}, []string{`"bin/a"`, "FILE:/PATH"}},
 		"place not from /": {[]string{"--name", "cauri.local/merchant:1", "-o", "x.tar", "bin/a:a"}, []string{"FILE:/PATH"}},
 		"nothing in it":    {[]string{"--name", "cauri.local/merchant:1", "-o", "x.tar"}, []string{"nothing", "--tar"}},

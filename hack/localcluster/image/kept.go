@@ -91,12 +91,27 @@ func programImage(build source.Build, described image) keptImage {
 
 // nodeImages are those that a node itself needs: the first process of every pod, and the DNS server.
 func nodeImages() ([]keptImage, error) {
-	pause, err := source.Build{Name: "pause", What: "the first process of every pod", Cost: "seconds", Space: spaceForProgram}.Find("pause", "")
+	pause, err := source.Build{
+		Name:  "pause",
+		What:  "the first process of every pod",
+		Cost:  "seconds",
+		Space: spaceForProgram,
+	}.Find(
+		"pause",
+		"",
+	)
 	if err != nil {
 		return nil, err
 	}
-	coredns, err := source.Build{Name: "coredns", Cost: "2 to 4 minutes on two cores and 2 GB of disk, most of it in Go's caches", Space: spaceForCoreDNS}.
-		Find("coredns", "github.com/coredns/coredns")
+	coredns, err := source.Build{
+		Name:  "coredns",
+		Cost:  "2 to 4 minutes on two cores and 2 GB of disk, most of it in Go's caches",
+		Space: spaceForCoreDNS,
+	}.
+		Find(
+			"coredns",
+			"github.com/coredns/coredns",
+		)
 	if err != nil {
 		return nil, err
 	}

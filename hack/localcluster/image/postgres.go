@@ -58,7 +58,9 @@ func postgresImageFiles() layer {
 // debianPostgresImage is a Postgres image that takes what the official one takes, as far as the chart needs it.
 func debianPostgresImage() (keptImage, error) {
 	if _, err := os.Stat("/etc/debian_version"); err != nil {
-		return keptImage{}, errors.New("the image of Postgres is made from the packages of Debian, and this is no Debian: run `make kind`, which needs Docker")
+		return keptImage{}, errors.New(
+			"the image of Postgres is made from the packages of Debian, and this is no Debian: run `make kind`, which needs Docker",
+		)
 	}
 	release, err := os.ReadFile("/etc/debian_version")
 	if err != nil {
@@ -71,7 +73,16 @@ func debianPostgresImage() (keptImage, error) {
 	}
 	return keptImage{
 		file: "postgres.tar",
-		key:  fmt.Sprintf("%s %s %+v %q %q %q %+v", release, runtime.GOARCH, described, postgresPackages, postgresContent, postgresLeftOut, postgresImageFiles()),
+		key: fmt.Sprintf(
+			"%s %s %+v %q %q %q %+v",
+			release,
+			runtime.GOARCH,
+			described,
+			postgresPackages,
+			postgresContent,
+			postgresLeftOut,
+			postgresImageFiles(),
+		),
 		make: func(ctx context.Context, out io.Writer, archive string) error {
 			return makePostgresImage(ctx, out, described, archive)
 		},

@@ -12,7 +12,15 @@ import (
 const spaceForBuild = 8000 * host.Mebibyte
 
 // kubePrograms are the names by which localkube is called, each a link to it.
-var kubePrograms = []string{process.EtcdName, process.APIServerName, process.ControllerManagerName, process.SchedulerName, process.KubeletName, process.ProxyName, "kubectl"}
+var kubePrograms = []string{
+	process.EtcdName,
+	process.APIServerName,
+	process.ControllerManagerName,
+	process.SchedulerName,
+	process.KubeletName,
+	process.ProxyName,
+	"kubectl",
+}
 
 // FindBuild names the build of Kubernetes in its present state.
 func FindBuild() (source.Build, error) {

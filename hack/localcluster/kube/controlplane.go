@@ -130,7 +130,12 @@ func (c ControlPlane) controllerManager(client *http.Client) process.Component {
 
 // Component fills in what all three have in common. They serve TLS with the certificate of that name, and trust what the
 // authority signed.
-func (c ControlPlane) Component(name, address, health string, client *http.Client, certificate, authority string, args []string) process.Component {
+func (c ControlPlane) Component(
+	name, address, health string,
+	client *http.Client,
+	certificate, authority string,
+	args []string,
+) process.Component {
 	return process.Component{
 		Name:        name,
 		Program:     filepath.Join(c.Assets, name),

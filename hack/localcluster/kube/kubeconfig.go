@@ -42,13 +42,24 @@ func (p PKI) KubeconfigFor(certificate, server string) ([]byte, error) {
 func OutsideKubeconfig(path string) ([]byte, error) {
 	config, err := clientcmd.LoadFromFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s=%s: %w; give the path of a kubeconfig, or unset it to run a control plane here", KubeconfigVariable, path, err)
+		return nil, fmt.Errorf(
+			"reading %s=%s: %w; give the path of a kubeconfig, or unset it to run a control plane here",
+			KubeconfigVariable,
+			path,
+			err,
+		)
 	}
 	if err := clientcmd.ResolveLocalPaths(config); err != nil {
 		return nil, fmt.Errorf("reading %s=%s: %w", KubeconfigVariable, path, err)
 	}
 	if err := clientcmdapi.MinifyConfig(config); err != nil {
-		return nil, fmt.Errorf("reading %s=%s: %w; choose a cluster with `kubectl --kubeconfig=%s config use-context NAME`", KubeconfigVariable, path, err, path)
+		return nil, fmt.Errorf(
+			"reading %s=%s: %w; choose a cluster with `kubectl --kubeconfig=%s config use-context NAME`",
+			KubeconfigVariable,
+			path,
+			err,
+			path,
+		)
 	}
 	if err := clientcmdapi.FlattenConfig(config); err != nil {
 		return nil, fmt.Errorf("reading the files that %s=%s names: %w", KubeconfigVariable, path, err)

@@ -187,8 +187,14 @@ func (p PKI) issue(who Identity, by *signer, now time.Time) error {
 		KeyUsage:              x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:           who.Usage,
 		BasicConstraintsValid: true,
-		DNSNames:              []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"},
-		IPAddresses:           append([]net.IP{net.IPv4(127, 0, 0, 1), kubernetesServiceIP}, p.Addresses...),
+		DNSNames: []string{
+			"localhost",
+			"kubernetes",
+			"kubernetes.default",
+			"kubernetes.default.svc",
+			"kubernetes.default.svc.cluster.local",
+		},
+		IPAddresses: append([]net.IP{net.IPv4(127, 0, 0, 1), kubernetesServiceIP}, p.Addresses...),
 	}
 	return p.sign(who.File, template, key, by)
 }

@@ -51,7 +51,11 @@ func (c *Cluster) WaitEstablished(ctx context.Context, definitions []*unstructur
 }
 
 // WaitReady waits until every one of ours among the objects is ready, and returns these as they are then.
-func (c *Cluster) WaitReady(ctx context.Context, objects []*unstructured.Unstructured, within time.Duration) ([]*unstructured.Unstructured, error) {
+func (c *Cluster) WaitReady(
+	ctx context.Context,
+	objects []*unstructured.Unstructured,
+	within time.Duration,
+) ([]*unstructured.Unstructured, error) {
 	deadline := time.Now().Add(within)
 	var ready []*unstructured.Unstructured
 	for _, object := range objects {

@@ -110,7 +110,12 @@ func cgroupHierarchies(mount string) ([]string, error) {
 
 // removeCgroup removes the cgroup with all below it. The processes in it have been killed, which takes a moment to be seen.
 func removeCgroup(name string) error {
-	err := host.Poll(context.Background(), host.PollFast, 20*time.Second, func(context.Context) error { return removeCgroupIn(cgroupMount, name) })
+	err := host.Poll(
+		context.Background(),
+		host.PollFast,
+		20*time.Second,
+		func(context.Context) error { return removeCgroupIn(cgroupMount, name) },
+	)
 	if err != nil {
 		return fmt.Errorf("removing the cgroup of a node: %w; look for what runs in it: cat %s/pids/%s/**/cgroup.procs", err, cgroupMount, name)
 	}

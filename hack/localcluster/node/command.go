@@ -50,7 +50,8 @@ Debian. Elsewhere ` + "`make kind`" + ` does the same with Docker.`,
 			return runNode(cmd.Context(), cmd.ErrOrStderr(), options)
 		},
 	}
-	cmd.Flags().StringVar(&options.dir, "dir", "", "the folder of the node's data, gone afterwards (default: below "+host.SystemHome+", one for each checkout)")
+	cmd.Flags().
+		StringVar(&options.dir, "dir", "", "the folder of the node's data, gone afterwards (default: below "+host.SystemHome+", one for each checkout)")
 	cmd.Flags().StringVar(&options.images, "images", image.DefaultFolder, "folder of archives (*.tar) of images that are to be there")
 	cmd.Flags().StringVar(&options.logs, "logs", defaultLogs, "folder for logs and events where the command fails; what it held is removed")
 	cmd.Flags().BoolVar(&options.keep, "keep-logs", false, "write logs and events where the command succeeds too")

@@ -273,7 +273,13 @@ func nodeControlPlane(state process.StateDir, programs string) kube.ControlPlane
 
 // nodeIdentities are those of the parts that only a node has.
 var nodeIdentities = []kube.Identity{
-	{File: "apiserver-kubelet-client", Authority: kube.ClusterAuthority, Name: "kube-apiserver-kubelet-client", Groups: []string{"system:masters"}, Usage: kube.AsClient},
+	{
+		File:      "apiserver-kubelet-client",
+		Authority: kube.ClusterAuthority,
+		Name:      "kube-apiserver-kubelet-client",
+		Groups:    []string{"system:masters"},
+		Usage:     kube.AsClient,
+	},
 	{File: "kubelet", Authority: kube.ClusterAuthority, Name: "system:node:" + nodeName, Groups: []string{"system:nodes"}, Usage: kube.AsBoth},
 	{File: "scheduler", Authority: kube.ClusterAuthority, Name: "system:kube-scheduler", Usage: kube.AsBoth},
 	{File: "proxy", Authority: kube.ClusterAuthority, Name: "system:kube-proxy", Usage: kube.AsClient},

@@ -121,9 +121,14 @@ func (n *node) proxyConfiguration() map[string]any {
 
 func (n *node) proxy() process.Component {
 	return process.Component{
-		Name: process.ProxyName, Program: n.program(process.ProxyName), Args: []string{"--config=" + n.state.File("proxy.json")}, Dir: n.state.Path,
-		StopSignal: syscall.SIGTERM, StopWithin: 5 * time.Second, ReadyWithin: time.Minute,
-		Ready: host.AnswersOK(http.DefaultClient, "http://"+host.Loopback(proxyHealthPort)+"/livez"),
+		Name:        process.ProxyName,
+		Program:     n.program(process.ProxyName),
+		Args:        []string{"--config=" + n.state.File("proxy.json")},
+		Dir:         n.state.Path,
+		StopSignal:  syscall.SIGTERM,
+		StopWithin:  5 * time.Second,
+		ReadyWithin: time.Minute,
+		Ready:       host.AnswersOK(http.DefaultClient, "http://"+host.Loopback(proxyHealthPort)+"/livez"),
 	}
 }
 

@@ -47,7 +47,10 @@ var answers = map[string][]string{
 func (n *node) keepAnswers(ctx context.Context) error {
 	var failed error
 	for name, question := range answers {
-		cmd := exec.CommandContext(ctx, n.program("kubectl"), append([]string{"--kubeconfig=" + n.state.Kubeconfig(), "--request-timeout=10s"}, question...)...)
+		cmd := exec.CommandContext(
+			ctx,
+			n.program("kubectl"),
+			append([]string{"--kubeconfig=" + n.state.Kubeconfig(), "--request-timeout=10s"}, question...)...)
 		output, err := cmd.CombinedOutput() // what it says of its failure belongs into the file
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("asking the cluster for %s: %w", name, err))

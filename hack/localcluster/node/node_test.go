@@ -99,7 +99,10 @@ func TestPackagesForMissingPrograms(t *testing.T) {
 		t.Errorf("named twice: %v", all)
 	}
 	// The containerd of a Docker stays what it is.
-	if some := missingPackages(func(program string) bool { return program != "iptables" }); slices.Contains(some, "containerd") || !slices.Contains(some, "iptables") {
+	if some := missingPackages(
+		func(program string) bool { return program != "iptables" },
+	); slices.Contains(some, "containerd") ||
+		!slices.Contains(some, "iptables") {
 		t.Errorf("only iptables is missing: %v", some)
 	}
 }

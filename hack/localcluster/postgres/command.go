@@ -37,7 +37,8 @@ the command runs with that and nothing is started.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&noFsync, "no-fsync", false, "keep the data in memory, or do not wait for the disk: faster, and says nothing about real speed")
+	cmd.Flags().
+		BoolVar(&noFsync, "no-fsync", false, "keep the data in memory, or do not wait for the disk: faster, and says nothing about real speed")
 	return cmd
 }
 

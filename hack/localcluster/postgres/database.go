@@ -140,7 +140,13 @@ func CheckOutsideDatabase(ctx context.Context, url string) error {
 		return fmt.Errorf("asking the database of %s for its version: %w", DatabaseVariable, err)
 	}
 	if major := version / 10000; major < oldestPostgres {
-		return fmt.Errorf("the database of %s is Postgres %d, Cauri needs %d or newer: name another one, or %s", DatabaseVariable, major, oldestPostgres, advice)
+		return fmt.Errorf(
+			"the database of %s is Postgres %d, Cauri needs %d or newer: name another one, or %s",
+			DatabaseVariable,
+			major,
+			oldestPostgres,
+			advice,
+		)
 	}
 	return nil
 }

@@ -52,7 +52,11 @@ func Require(ctx context.Context, out io.Writer, dataMajor int) (Programs, error
 		found = findPostgres(ctx, folders)
 	}
 	if len(found) == 0 {
-		return Programs{}, fmt.Errorf("what was installed is older than Postgres %d, the oldest that Cauri works with: %s", oldestPostgres, postgresAdvice())
+		return Programs{}, fmt.Errorf(
+			"what was installed is older than Postgres %d, the oldest that Cauri works with: %s",
+			oldestPostgres,
+			postgresAdvice(),
+		)
 	}
 	programs, err := choosePostgres(found, dataMajor)
 	if errors.Is(err, errNoSuchPostgres) {

@@ -107,7 +107,13 @@ func TestPostgres(t *testing.T) {
 			return err
 		}
 		s := Server{Port: int(config.Port)}
-		testkit.WantAdvice(t, CheckOutsideDatabase(t.Context(), s.URL(OwnerRole, "wrong", OwnerDatabase)), DatabaseVariable, "does not answer", "unset")
+		testkit.WantAdvice(
+			t,
+			CheckOutsideDatabase(t.Context(), s.URL(OwnerRole, "wrong", OwnerDatabase)),
+			DatabaseVariable,
+			"does not answer",
+			"unset",
+		)
 
 		conn, err := connect(t.Context(), s.URL(OwnerRole, "0123456789abcdef", OwnerDatabase))
 		if err != nil {

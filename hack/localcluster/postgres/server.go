@@ -86,7 +86,13 @@ func (s Server) args() []string {
 		"log_line_prefix=%m [%p] %u@%d ",
 	}
 	if s.unsafe {
-		settings = append(settings, "fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=500") // several packages of tests
+		settings = append(
+			settings,
+			"fsync=off",
+			"synchronous_commit=off",
+			"full_page_writes=off",
+			"max_connections=500",
+		) // several packages of tests
 	}
 	args := []string{"-D", s.Data}
 	for _, setting := range settings {
@@ -191,7 +197,11 @@ func EnsureState(d process.StateDir) (State, error) {
 // removeOrphan removes data without an owner, unless a server still works on them.
 func removeOrphan(known State) error {
 	if working := process.ProcessesIn(known.Data()); len(working) > 0 {
-		return fmt.Errorf("a Postgres of a state folder that was removed still runs on %s: stop it with `kill -INT %d` and repeat", known.Data(), slices.Min(working))
+		return fmt.Errorf(
+			"a Postgres of a state folder that was removed still runs on %s: stop it with `kill -INT %d` and repeat",
+			known.Data(),
+			slices.Min(working),
+		)
 	}
 	if err := os.RemoveAll(known.Data()); err != nil {
 		return fmt.Errorf("removing the database of a state folder that is gone: %w", err)

@@ -41,7 +41,9 @@ func FindAccount() (Account, error) {
 		}
 		return Account{credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
 	}
-	return Account{}, fmt.Errorf("there is neither a user `postgres` nor `nobody`, and Postgres does not run as root: make one (`useradd --system postgres`), or run this as another user")
+	return Account{}, fmt.Errorf(
+		"there is neither a user `postgres` nor `nobody`, and Postgres does not run as root: make one (`useradd --system postgres`), or run this as another user",
+	)
 }
 
 // makeFolder makes a folder that belongs to the account alone.

@@ -137,7 +137,15 @@ func (d StateDir) start(c Component) (Process, error) {
 	// As long as this program lives it must collect its child: a child that ended would otherwise look alive.
 	go cmd.Wait()
 
-	started := Process{Name: c.Name, PID: cmd.Process.Pid, Version: version, Address: c.Address, Metrics: c.Metrics, Log: log.Name(), StopSignal: c.StopSignal}
+	started := Process{
+		Name:       c.Name,
+		PID:        cmd.Process.Pid,
+		Version:    version,
+		Address:    c.Address,
+		Metrics:    c.Metrics,
+		Log:        log.Name(),
+		StopSignal: c.StopSignal,
+	}
 	if started.Birth, err = birthOf(started.PID); err != nil {
 		// Ended already. The record stays truthful: a process without birth is never running.
 		return started, nil

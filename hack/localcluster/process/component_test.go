@@ -93,6 +93,13 @@ func TestFailureShowsTheEndOfTheLog(t *testing.T) {
 	if diff := cmp.Diff([]string{"line 38", "line 39", strings.Repeat("x", 300) + "..."}, lines); diff != "" {
 		t.Error(diff)
 	}
-	testkit.WantAdvice(t, Failure{Name: "worker", Log: log, Err: fmt.Errorf("ended"), Hint: "mend it"}, "worker: ended", log, "line 26", "what to do: mend it")
+	testkit.WantAdvice(
+		t,
+		Failure{Name: "worker", Log: log, Err: fmt.Errorf("ended"), Hint: "mend it"},
+		"worker: ended",
+		log,
+		"line 26",
+		"what to do: mend it",
+	)
 	testkit.WantAdvice(t, Failure{Name: "worker", Log: log + "x", Err: fmt.Errorf("ended")}, "(empty)")
 }

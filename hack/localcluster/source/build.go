@@ -226,7 +226,18 @@ func (b Build) compile(ctx context.Context, out io.Writer, begun time.Time, fold
 	})
 	defer stop()
 	// -v prints the name of every package that is compiled. -s -w leave the tables for debuggers out.
-	cmd := b.command(ctx, "build", "-v", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w "+b.LinkerFlags, "-o", filepath.Join(folder, b.Name), ".")
+	cmd := b.command(
+		ctx,
+		"build",
+		"-v",
+		"-trimpath",
+		"-buildvcs=false",
+		"-ldflags",
+		"-s -w "+b.LinkerFlags,
+		"-o",
+		filepath.Join(folder, b.Name),
+		".",
+	)
 	cmd.Stderr = &said
 	if err := cmd.Run(); err != nil {
 		return buildError(ctx, "building "+b.Name, err, said.text.String())
@@ -259,7 +270,12 @@ func buildError(ctx context.Context, doing string, err error, output string) err
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: interrupted; the next attempt goes on where this one stopped", doing)
 	}
-	return fmt.Errorf("%s: %w; the last lines of go's output:\n%s\nrepeat the command once the cause is gone: what was compiled is kept", doing, err, host.EndOf(output, 15))
+	return fmt.Errorf(
+		"%s: %w; the last lines of go's output:\n%s\nrepeat the command once the cause is gone: what was compiled is kept",
+		doing,
+		err,
+		host.EndOf(output, 15),
+	)
 }
 
 // reportEvery calls report until it is stopped.

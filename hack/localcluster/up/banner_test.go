@@ -70,7 +70,13 @@ func TestDescribeSample(t *testing.T) {
 // The command is meant to be pasted: a shell has to make the right words of it.
 func TestCurlIsACommand(t *testing.T) {
 	t.Parallel()
-	s := sample{url: "http://127.0.0.1:8080/sandboxes/team-payments/checkout/", apiKey: "key'1", store: "shop", currency: "RWF", msisdn: "+250788123456"}
+	s := sample{
+		url:      "http://127.0.0.1:8080/sandboxes/team-payments/checkout/",
+		apiKey:   "key'1",
+		store:    "shop",
+		currency: "RWF",
+		msisdn:   "+250788123456",
+	}
 	output, err := exec.Command("/bin/sh", "-c", `curl() { for word; do printf '%s\n' "$word"; done; }`+"\n"+s.curl("TRY-1")).Output()
 	if err != nil {
 		t.Fatal(err)
@@ -109,16 +115,35 @@ func TestListen(t *testing.T) {
 			}
 		})
 	}
-	testkit.WantAdvice(t, errors.New(sample{signingSecret: "whsec_1"}.listen("bin/cauri")), "bin/cauri listen", "spec.webhook.url", defaultReceiver)
+	testkit.WantAdvice(
+		t,
+		errors.New(sample{signingSecret: "whsec_1"}.listen("bin/cauri")),
+		"bin/cauri listen",
+		"spec.webhook.url",
+		defaultReceiver,
+	)
 }
 
 func TestBanner(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
 	full := banner{
-		dir: ".cauri", cauri: "bin/cauri", kubeconfig: "/home/a b/.cauri/kubeconfig", baseURL: "http://127.0.0.1:8080", stop: "bin/localcluster down",
-		running: []process.Process{{Name: process.APIName, Address: "http://127.0.0.1:8080", Log: "/x/api.log"}},
-		sample:  &sample{namespace: "team", name: "checkout", secret: "s", url: "http://u", apiKey: "k", store: "shop", currency: "RWF", msisdn: "+1"},
+		dir:        ".cauri",
+		cauri:      "bin/cauri",
+		kubeconfig: "/home/a b/.cauri/kubeconfig",
+		baseURL:    "http://127.0.0.1:8080",
+		stop:       "bin/localcluster down",
+		running:    []process.Process{{Name: process.APIName, Address: "http://127.0.0.1:8080", Log: "/x/api.log"}},
+		sample: &sample{
+			namespace: "team",
+			name:      "checkout",
+			secret:    "s",
+			url:       "http://u",
+			apiKey:    "k",
+			store:     "shop",
+			currency:  "RWF",
+			msisdn:    "+1",
+		},
 	}
 	if err := full.print(&text); err != nil {
 		t.Fatal(err)

@@ -15,13 +15,20 @@ func (u *up) choosePorts(context.Context) error {
 	if err != nil {
 		return err
 	}
-	owners := map[string]string{apiPort: process.APIName, apiHealthPort: process.APIName, controllerHealthPort: process.ControllerName, controllerMetricsPort: process.ControllerName, workerHealthPort: process.WorkerName}
+	owners := map[string]string{
+		apiPort:               process.APIName,
+		apiHealthPort:         process.APIName,
+		controllerHealthPort:  process.ControllerName,
+		controllerMetricsPort: process.ControllerName,
+		workerHealthPort:      process.WorkerName,
+	}
 	if u.ownPostgres() {
 		owners[process.PostgresName] = process.PostgresName
 	}
 	if u.ownControlPlane() {
 		for port, owner := range map[string]string{
-			kube.EtcdPort: process.EtcdName, kube.EtcdPeerPort: process.EtcdName, kube.APIServerPort: process.APIServerName, kube.ControllerManagerPort: process.ControllerManagerName,
+			kube.EtcdPort: process.EtcdName, kube.EtcdPeerPort: process.EtcdName,
+			kube.APIServerPort: process.APIServerName, kube.ControllerManagerPort: process.ControllerManagerName,
 		} {
 			owners[port] = owner
 		}

@@ -46,7 +46,13 @@ func (u *up) preparePostgres(ctx context.Context, known postgres.State) (postgre
 	if err := postgres.MakeHome(u.state, as); err != nil {
 		return postgres.Server{}, err
 	}
-	s := postgres.Server{Programs: programs, Account: as, Data: known.Data(), Password: known.SuperuserPassword, Port: u.ports[process.PostgresName]}
+	s := postgres.Server{
+		Programs: programs,
+		Account:  as,
+		Data:     known.Data(),
+		Password: known.SuperuserPassword,
+		Port:     u.ports[process.PostgresName],
+	}
 	if major == 0 {
 		step := u.supervisor.Progress.Begin("new database")
 		if err := s.Initialise(ctx); err != nil {

@@ -22,7 +22,11 @@ func checkFiles(cauri, crds, samples string) error {
 		return fmt.Errorf("%s is not a program: run `make build` first, or name the program by --cauri", cauri)
 	}
 	if _, err := os.Stat(crds); err != nil {
-		return fmt.Errorf("the custom resource definitions are not in %s: run `make generate` first, or name their folder by --crds (%w)", crds, err)
+		return fmt.Errorf(
+			"the custom resource definitions are not in %s: run `make generate` first, or name their folder by --crds (%w)",
+			crds,
+			err,
+		)
 	}
 	if samples == "" {
 		return nil
@@ -45,7 +49,13 @@ func checkAPIPort(port int, running process.Process) error {
 	if port == other {
 		other++
 	}
-	return fmt.Errorf("port %d is in use%s: end that program, or choose another port: %s=%d make up", port, listener(port), apiPortVariable, other)
+	return fmt.Errorf(
+		"port %d is in use%s: end that program, or choose another port: %s=%d make up",
+		port,
+		listener(port),
+		apiPortVariable,
+		other,
+	)
 }
 
 // listener names the program that listens on a port, as far as can be seen.

@@ -51,9 +51,23 @@ func (r roles) baseURL() string { return apiAddress(r.apiPort) }
 
 // notForRoles are settings of this program, of tests and of single commands. The roles would take some of them for their
 // own: every flag of theirs can be given as CAURI_<FLAG>.
-var notForRoles = []string{kube.KubeconfigVariable, postgres.DatabaseVariable, apiPortVariable, postgres.TestDatabaseVariable, baseURLVariable,
-	"CAURI_URI", "CAURI_API_KEY", "CAURI_WEBHOOK_SECRET", "CAURI_WEBHOOK_SECRET_FILE", "CAURI_URL", "CAURI_SECRET", "CAURI_SECRET_FILE",
-	processDatabaseVariables[process.ControllerName], processDatabaseVariables[process.APIName], processDatabaseVariables[process.WorkerName]}
+var notForRoles = []string{
+	kube.KubeconfigVariable,
+	postgres.DatabaseVariable,
+	apiPortVariable,
+	postgres.TestDatabaseVariable,
+	baseURLVariable,
+	"CAURI_URI",
+	"CAURI_API_KEY",
+	"CAURI_WEBHOOK_SECRET",
+	"CAURI_WEBHOOK_SECRET_FILE",
+	"CAURI_URL",
+	"CAURI_SECRET",
+	"CAURI_SECRET_FILE",
+	processDatabaseVariables[process.ControllerName],
+	processDatabaseVariables[process.APIName],
+	processDatabaseVariables[process.WorkerName],
+}
 
 // url is the address of the database for a process.
 func (r roles) url(process string) string { return cmp.Or(r.databaseURLs[process], r.databaseURL) }
@@ -165,7 +179,12 @@ func (r roles) migrate(ctx context.Context) error {
 	case limited.Err() != nil:
 		err = fmt.Errorf("not done after %s", within)
 	}
-	return process.Failure{Name: process.MigrateName, Log: log.Name(), Err: err, Hint: "a migration that fails changes nothing: mend it and run `make up` again"}
+	return process.Failure{
+		Name: process.MigrateName,
+		Log:  log.Name(),
+		Err:  err,
+		Hint: "a migration that fails changes nothing: mend it and run `make up` again",
+	}
 }
 
 // ensureEncryptionKey makes the key that signing secrets are stored under. It is never replaced: what is in the database

@@ -57,7 +57,11 @@ func TestEnvironmentOfTheRoles(t *testing.T) {
 func TestEachProcessHasItsOwnDatabaseURL(t *testing.T) {
 	t.Parallel()
 	r := roles{databaseURL: "postgres://owner", databaseURLs: map[string]string{process.APIName: "postgres://api", process.WorkerName: ""}}
-	want := map[string]string{process.ControllerName: "postgres://owner", process.APIName: "postgres://api", process.WorkerName: "postgres://owner"}
+	want := map[string]string{
+		process.ControllerName: "postgres://owner",
+		process.APIName:        "postgres://api",
+		process.WorkerName:     "postgres://owner",
+	}
 	for _, c := range r.components() {
 		if !slices.Contains(c.Env, "DATABASE_URL="+want[c.Name]) {
 			t.Errorf("%s is told another database than %s: %q", c.Name, want[c.Name], c.Env)

@@ -69,7 +69,14 @@ func (u *up) migrate(ctx context.Context) error {
 	if err := ensureEncryptionKey(u.state); err != nil {
 		return err
 	}
-	u.roles = roles{state: u.state, program: u.cauri, databaseURL: u.databaseURL, databaseURLs: u.options.databaseURLs, apiPort: u.chosenAPIPort(), ports: u.ports}
+	u.roles = roles{
+		state:        u.state,
+		program:      u.cauri,
+		databaseURL:  u.databaseURL,
+		databaseURLs: u.options.databaseURLs,
+		apiPort:      u.chosenAPIPort(),
+		ports:        u.ports,
+	}
 	step := u.supervisor.Progress.Begin("migrate")
 	if err := u.roles.migrate(ctx); err != nil {
 		step.Failed()
@@ -151,7 +158,12 @@ func (u *up) applySamples(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return errors.New("interrupted while waiting for the samples; everything runs: `down` stops it")
 		}
-		return process.Failure{Name: "samples", Log: u.state.LogFile(process.ControllerName), Err: err, Hint: "the log is that of the controller; after a change run `make up` again"}
+		return process.Failure{
+			Name: "samples",
+			Log:  u.state.LogFile(process.ControllerName),
+			Err:  err,
+			Hint: "the log is that of the controller; after a change run `make up` again",
+		}
 	}
 	step.Done(fmt.Sprintf("%d applied, %d ready", len(applied), len(u.ready)))
 	return nil

@@ -90,7 +90,8 @@ A KUBECONFIG that happens to be set is never used.`,
 	cmd.Flags().StringVar(&options.cauri, "cauri", filepath.Join("bin", "cauri"), "the cauri program")
 	cmd.Flags().StringVar(&options.crds, "crds", filepath.Join("config", "crd"), "file or folder of the custom resource definitions")
 	cmd.Flags().StringVar(&options.samples, "samples", filepath.Join("config", "samples"), "file or folder of objects to apply; empty: none")
-	cmd.Flags().StringVar(&apiPort, "api-port", "", "port of the API; 0: any free one, the same every time (default $"+apiPortVariable+" or "+strconv.Itoa(defaultAPIPort)+")")
+	cmd.Flags().
+		StringVar(&apiPort, "api-port", "", "port of the API; 0: any free one, the same every time (default $"+apiPortVariable+" or "+strconv.Itoa(defaultAPIPort)+")")
 	return cmd
 }
 
@@ -180,7 +181,12 @@ func (u *up) checkGiven(ctx context.Context) (err error) {
 	if err := checkFiles(u.options.cauri, u.options.crds, u.options.samples); err != nil {
 		return err
 	}
-	if err := host.CheckSpace(u.state.Path, spaceForState, "the data of a local Cauri", "free some, or name a folder with more by --dir"); err != nil {
+	if err := host.CheckSpace(
+		u.state.Path,
+		spaceForState,
+		"the data of a local Cauri",
+		"free some, or name a folder with more by --dir",
+	); err != nil {
 		return err
 	}
 	if err := u.checkAPIPort(); err != nil {
@@ -219,8 +225,13 @@ func (u *up) openOutsideCluster() (err error) {
 	}
 	version, err := u.cluster.Version()
 	if err != nil {
-		return fmt.Errorf("the cluster of %s=%s does not answer: %w; try `kubectl --kubeconfig=%s version`, or unset it to run a control plane here",
-			kube.KubeconfigVariable, u.options.kubeconfig, err, u.options.kubeconfig)
+		return fmt.Errorf(
+			"the cluster of %s=%s does not answer: %w; try `kubectl --kubeconfig=%s version`, or unset it to run a control plane here",
+			kube.KubeconfigVariable,
+			u.options.kubeconfig,
+			err,
+			u.options.kubeconfig,
+		)
 	}
 	fmt.Fprintf(u.out, "  using your cluster, Kubernetes %s\n", version)
 	return nil

@@ -40,87 +40,96 @@ type dialect struct {
 
 const uuid = "6f1f7e0e-3c1c-4a0b-9d55-0123456789ab"
 
-var dialects = []dialect{{
-	operator: payments.MTN,
-	token: func(id, secret string) call {
-		r, _ := http.NewRequest(http.MethodPost, "/", nil)
-		r.SetBasicAuth(id, secret)
-		return call{method: "POST", path: "/collection/token/", header: map[string]string{"Authorization": r.Header.Get("Authorization")}}
+var dialects = []dialect{
+	{
+		operator: payments.MTN,
+		token: func(id, secret string) call {
+			r, _ := http.NewRequest(http.MethodPost, "/", nil)
+			r.SetBasicAuth(id, secret)
+			return call{method: "POST", path: "/collection/token/", header: map[string]string{"Authorization": r.Header.Get("Authorization")}}
+		},
+		pay: call{
+			method: "POST",
+			path:   "/collection/v1_0/requesttopay",
+			header: map[string]string{"X-Reference-Id": uuid,
+				"X-Target-Environment": "sandbox"},
+			body: `{"amount":"5000","currency":"RWF","externalId":"r1","payer":{"partyIdType":"MSISDN","partyId":"250788000009"},"payerMessage":"<Payment>","payeeNote":"r1"}`,
+		},
+		find:           call{method: "GET", path: "/collection/v1_0/requesttopay/" + uuid},
+		again:          "/collection/v1_0/requesttopay/00000000-0000-4000-8000-000000000000",
+		badCredentials: `401 {"error":"login_failed"}`,
+		badToken:       `401 {"error":"invalid_token"}`,
+		duplicate:      `409 {"code":"RESOURCE_ALREADY_EXIST","message":"there is a payment of this id already"}`,
+		unknown:        `404 {"code":"RESOURCE_NOT_FOUND","message":"no such payment"}`,
+		unknownPath:    `404 {"code":"RESOURCE_NOT_FOUND","message":"no such resource"}`,
+		accepted:       `202 `,
+		pending:        `200 {"amount":"5000","currency":"RWF","externalId":"r1","payer":{"partyIdType":"MSISDN","partyId":"250788000009"},"payerMessage":"<Payment>","payeeNote":"r1","status":"PENDING"}`,
+		success:        `200 {"amount":"5000","currency":"RWF","externalId":"r1","payer":{"partyIdType":"MSISDN","partyId":"250788000009"},"payerMessage":"<Payment>","payeeNote":"r1","status":"SUCCESSFUL","financialTransactionId":"{id}"}`,
 	},
-	pay: call{
-		method: "POST", path: "/collection/v1_0/requesttopay", header: map[string]string{"X-Reference-Id": uuid,
-			"X-Target-Environment": "sandbox"},
-		body: `{"amount":"5000","currency":"RWF","externalId":"r1","payer":{"partyIdType":"MSISDN","partyId":"250788000009"},"payerMessage":"<Payment>","payeeNote":"r1"}`,
+	{
+		operator: payments.Airtel,
+		token: func(id, secret string) call {
+			return call{method: "POST", path: "/auth/oauth2/token",
+				body: fmt.Sprintf(`{"client_id":%q,"client_secret":%q,"grant_type":"client_credentials"}`, id, secret)}
+		},
+		pay: call{
+			method: "POST",
+			path:   "/merchant/v1/payments/",
+			header: map[string]string{"X-Country": "RW", "X-Currency": "RWF"},
+			body:   `{"reference":"r1","subscriber":{"country":"RW","currency":"RWF","msisdn":"250730000009"},"transaction":{"amount":5000,"country":"RW","currency":"RWF","id":"r1"}}`,
+		},
+		find:           call{method: "GET", path: "/standard/v1/payments/r1", header: map[string]string{"X-Country": "RW", "X-Currency": "RWF"}},
+		again:          "/standard/v1/payments/r2",
+		badCredentials: `401 {"error":"invalid_client","error_description":"the credentials are not valid"}`,
+		badToken:       `401 {"error":"invalid_token","error_description":"the access token is {id}"}`,
+		duplicate:      `400 {"status":{"code":"400","message":"there is a payment of this id already","result_code":"ESB000041","response_code":"","success":false}}`,
+		unknown:        `404 {"status":{"code":"404","message":"no such payment","result_code":"ESB000045","response_code":"","success":false}}`,
+		unknownPath:    `404 {"status":{"code":"404","message":"no such resource","result_code":"ESB000045","response_code":"","success":false}}`,
+		accepted:       `200 {"data":{"transaction":{"id":"{id}","status":"SUCCESS"}},"status":{"code":"200","message":"SUCCESS","result_code":"ESB000010","response_code":"DP00800001006","success":true}}`,
+		pending:        `200 {"data":{"transaction":{"airtel_money_id":"{id}","id":"{id}","message":"In process","status":"TIP"}},"status":{"code":"200","message":"In process","result_code":"ESB000010","response_code":"DP00800001006","success":true}}`,
+		success:        `200 {"data":{"transaction":{"airtel_money_id":"{id}","id":"{id}","message":"Success","status":"TS"}},"status":{"code":"200","message":"Success","result_code":"ESB000010","response_code":"DP00800001001","success":true}}`,
 	},
-	find:           call{method: "GET", path: "/collection/v1_0/requesttopay/" + uuid},
-	again:          "/collection/v1_0/requesttopay/00000000-0000-4000-8000-000000000000",
-	badCredentials: `401 {"error":"login_failed"}`,
-	badToken:       `401 {"error":"invalid_token"}`,
-	duplicate:      `409 {"code":"RESOURCE_ALREADY_EXIST","message":"there is a payment of this id already"}`,
-	unknown:        `404 {"code":"RESOURCE_NOT_FOUND","message":"no such payment"}`,
-	unknownPath:    `404 {"code":"RESOURCE_NOT_FOUND","message":"no such resource"}`,
-	accepted:       `202 `,
-	pending:        `200 {"amount":"5000","currency":"RWF","externalId":"r1","payer":{"partyIdType":"MSISDN","partyId":"250788000009"},"payerMessage":"<Payment>","payeeNote":"r1","status":"PENDING"}`,
-	success:        `200 {"amount":"5000","currency":"RWF","externalId":"r1","payer":{"partyIdType":"MSISDN","partyId":"250788000009"},"payerMessage":"<Payment>","payeeNote":"r1","status":"SUCCESSFUL","financialTransactionId":"{id}"}`,
-}, {
-	operator: payments.Airtel,
-	token: func(id, secret string) call {
-		return call{method: "POST", path: "/auth/oauth2/token",
-			body: fmt.Sprintf(`{"client_id":%q,"client_secret":%q,"grant_type":"client_credentials"}`, id, secret)}
+	{
+		operator: payments.Orange,
+		token: func(id, secret string) call {
+			r, _ := http.NewRequest(http.MethodPost, "/", nil)
+			r.SetBasicAuth(id, secret)
+			return call{method: "POST", path: "/oauth/v3/token", body: "grant_type=client_credentials",
+				header: map[string]string{"Authorization": r.Header.Get("Authorization")}}
+		},
+		pay: call{
+			method: "POST", path: "/omcoreapis/1.0.2/mp/pay",
+			body: `{"order_id":"r1","subscriber_msisdn":"2250700000009","amount":5000,"currency":"XOF","description":"Payment"}`,
+		},
+		find:           call{method: "GET", path: "/omcoreapis/1.0.2/mp/paymentstatus/r1"},
+		again:          "/omcoreapis/1.0.2/mp/paymentstatus/r2",
+		badCredentials: `401 {"error":"invalid_client","error_description":"the credentials are not valid"}`,
+		badToken:       `401 {"code":"42","data":null,"message":"the access token is {id}"}`,
+		duplicate:      `409 {"code":"60019","data":null,"message":"there is a payment of this id already"}`,
+		unknown:        `404 {"code":"60","data":null,"message":"no such payment"}`,
+		unknownPath:    `404 {"code":"60","data":null,"message":"no such resource"}`,
+		accepted:       `200 {"data":{"status":"PENDING","subscriber_msisdn":"2250700000009","amount":5000,"txnid":"{id}","pay_token":"ORANGE_{id}","inittxnstatus":"200","inittxnmessage":"Ok","confirmtxnstatus":null,"confirmtxnmessage":null,"order_id":"r1"},"message":"Ok"}`,
+		pending:        `200 {"data":{"status":"PENDING","subscriber_msisdn":"2250700000009","amount":5000,"txnid":"{id}","pay_token":"ORANGE_{id}","inittxnstatus":"200","inittxnmessage":"Ok","confirmtxnstatus":null,"confirmtxnmessage":null,"order_id":"r1"},"message":"Ok"}`,
+		success:        `200 {"data":{"status":"SUCCESSFULL","subscriber_msisdn":"2250700000009","amount":5000,"txnid":"{id}","pay_token":"ORANGE_{id}","inittxnstatus":"200","inittxnmessage":"Ok","confirmtxnstatus":"200","confirmtxnmessage":"Transaction successfully processed","order_id":"r1"},"message":"Ok"}`,
 	},
-	pay: call{
-		method: "POST", path: "/merchant/v1/payments/", header: map[string]string{"X-Country": "RW", "X-Currency": "RWF"},
-		body: `{"reference":"r1","subscriber":{"country":"RW","currency":"RWF","msisdn":"250730000009"},"transaction":{"amount":5000,"country":"RW","currency":"RWF","id":"r1"}}`,
+	{
+		operator: payments.Moov,
+		token: func(id, secret string) call {
+			return call{method: "POST", path: "/auth/token", body: fmt.Sprintf(`{"username":%q,"password":%q}`, id, secret)}
+		},
+		pay: call{
+			method: "POST", path: "/merchant/v1/payments",
+			body: `{"externalReference":"r1","amount":5000,"currency":"XOF","phoneNumber":"22878000009","description":"Payment"}`,
+		},
+		find:           call{method: "GET", path: "/merchant/v1/payments/r1"},
+		again:          "/merchant/v1/payments/r2",
+		badCredentials: `401 {"responseCode":"98","responseMessage":"the credentials are not valid"}`,
+		badToken:       `401 {"responseCode":"98","responseMessage":"the access token is {id}"}`,
+		duplicate:      `409 {"responseCode":"95","responseMessage":"there is a payment of this id already"}`,
+		unknown:        `404 {"responseCode":"95","responseMessage":"no such payment"}`,
+		unknownPath:    `404 {"responseCode":"95","responseMessage":"no such resource"}`,
+		accepted:       `200 {"responseCode":"100","responseMessage":"Pending","transactionId":"{id}","externalReference":"r1","amount":5000,"currency":"XOF","phoneNumber":"22878000009","timestamp":"<time>"}`,
+		pending:        `200 {"responseCode":"100","responseMessage":"Pending","transactionId":"{id}","externalReference":"r1","amount":5000,"currency":"XOF","phoneNumber":"22878000009","timestamp":"<time>"}`,
+		success:        `200 {"responseCode":"0","responseMessage":"Success","transactionId":"{id}","externalReference":"r1","amount":5000,"currency":"XOF","phoneNumber":"22878000009","timestamp":"<time>"}`,
 	},
-	find:           call{method: "GET", path: "/standard/v1/payments/r1", header: map[string]string{"X-Country": "RW", "X-Currency": "RWF"}},
-	again:          "/standard/v1/payments/r2",
-	badCredentials: `401 {"error":"invalid_client","error_description":"the credentials are not valid"}`,
-	badToken:       `401 {"error":"invalid_token","error_description":"the access token is {id}"}`,
-	duplicate:      `400 {"status":{"code":"400","message":"there is a payment of this id already","result_code":"ESB000041","response_code":"","success":false}}`,
-	unknown:        `404 {"status":{"code":"404","message":"no such payment","result_code":"ESB000045","response_code":"","success":false}}`,
-	unknownPath:    `404 {"status":{"code":"404","message":"no such resource","result_code":"ESB000045","response_code":"","success":false}}`,
-	accepted:       `200 {"data":{"transaction":{"id":"{id}","status":"SUCCESS"}},"status":{"code":"200","message":"SUCCESS","result_code":"ESB000010","response_code":"DP00800001006","success":true}}`,
-	pending:        `200 {"data":{"transaction":{"airtel_money_id":"{id}","id":"{id}","message":"In process","status":"TIP"}},"status":{"code":"200","message":"In process","result_code":"ESB000010","response_code":"DP00800001006","success":true}}`,
-	success:        `200 {"data":{"transaction":{"airtel_money_id":"{id}","id":"{id}","message":"Success","status":"TS"}},"status":{"code":"200","message":"Success","result_code":"ESB000010","response_code":"DP00800001001","success":true}}`,
-}, {
-	operator: payments.Orange,
-	token: func(id, secret string) call {
-		r, _ := http.NewRequest(http.MethodPost, "/", nil)
-		r.SetBasicAuth(id, secret)
-		return call{method: "POST", path: "/oauth/v3/token", body: "grant_type=client_credentials",
-			header: map[string]string{"Authorization": r.Header.Get("Authorization")}}
-	},
-	pay: call{
-		method: "POST", path: "/omcoreapis/1.0.2/mp/pay",
-		body: `{"order_id":"r1","subscriber_msisdn":"2250700000009","amount":5000,"currency":"XOF","description":"Payment"}`,
-	},
-	find:           call{method: "GET", path: "/omcoreapis/1.0.2/mp/paymentstatus/r1"},
-	again:          "/omcoreapis/1.0.2/mp/paymentstatus/r2",
-	badCredentials: `401 {"error":"invalid_client","error_description":"the credentials are not valid"}`,
-	badToken:       `401 {"code":"42","data":null,"message":"the access token is {id}"}`,
-	duplicate:      `409 {"code":"60019","data":null,"message":"there is a payment of this id already"}`,
-	unknown:        `404 {"code":"60","data":null,"message":"no such payment"}`,
-	unknownPath:    `404 {"code":"60","data":null,"message":"no such resource"}`,
-	accepted:       `200 {"data":{"status":"PENDING","subscriber_msisdn":"2250700000009","amount":5000,"txnid":"{id}","pay_token":"ORANGE_{id}","inittxnstatus":"200","inittxnmessage":"Ok","confirmtxnstatus":null,"confirmtxnmessage":null,"order_id":"r1"},"message":"Ok"}`,
-	pending:        `200 {"data":{"status":"PENDING","subscriber_msisdn":"2250700000009","amount":5000,"txnid":"{id}","pay_token":"ORANGE_{id}","inittxnstatus":"200","inittxnmessage":"Ok","confirmtxnstatus":null,"confirmtxnmessage":null,"order_id":"r1"},"message":"Ok"}`,
-	success:        `200 {"data":{"status":"SUCCESSFULL","subscriber_msisdn":"2250700000009","amount":5000,"txnid":"{id}","pay_token":"ORANGE_{id}","inittxnstatus":"200","inittxnmessage":"Ok","confirmtxnstatus":"200","confirmtxnmessage":"Transaction successfully processed","order_id":"r1"},"message":"Ok"}`,
-}, {
-	operator: payments.Moov,
-	token: func(id, secret string) call {
-		return call{method: "POST", path: "/auth/token", body: fmt.Sprintf(`{"username":%q,"password":%q}`, id, secret)}
-	},
-	pay: call{
-		method: "POST", path: "/merchant/v1/payments",
-		body: `{"externalReference":"r1","amount":5000,"currency":"XOF","phoneNumber":"22878000009","description":"Payment"}`,
-	},
-	find:           call{method: "GET", path: "/merchant/v1/payments/r1"},
-	again:          "/merchant/v1/payments/r2",
-	badCredentials: `401 {"responseCode":"98","responseMessage":"the credentials are not valid"}`,
-	badToken:       `401 {"responseCode":"98","responseMessage":"the access token is {id}"}`,
-	duplicate:      `409 {"responseCode":"95","responseMessage":"there is a payment of this id already"}`,
-	unknown:        `404 {"responseCode":"95","responseMessage":"no such payment"}`,
-	unknownPath:    `404 {"responseCode":"95","responseMessage":"no such resource"}`,
-	accepted:       `200 {"responseCode":"100","responseMessage":"Pending","transactionId":"{id}","externalReference":"r1","amount":5000,"currency":"XOF","phoneNumber":"22878000009","timestamp":"<time>"}`,
-	pending:        `200 {"responseCode":"100","responseMessage":"Pending","transactionId":"{id}","externalReference":"r1","amount":5000,"currency":"XOF","phoneNumber":"22878000009","timestamp":"<time>"}`,
-	success:        `200 {"responseCode":"0","responseMessage":"Success","transactionId":"{id}","externalReference":"r1","amount":5000,"currency":"XOF","phoneNumber":"22878000009","timestamp":"<time>"}`,
-}}
+}
