@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"github.com/cauri-dev/cauri/controllers"
-	"github.com/cauri-dev/cauri/server/store/storetest"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 )
 
 // TestResourcesSayThatTheDatabaseHangs: a database that swallows what is sent to it, and refuses nothing, is away as well, and the
 // resources name the cause, also those that nobody changes.
 func TestResourcesSayThatTheDatabaseHangs(t *testing.T) {
 	c := newCluster(t)
-	proxy, through := storetest.NewProxy(t, storetest.URLAs(t, c.databaseURL, storetest.Controller))
-	c.start(func(o *controllers.Options) { o.Database = storetest.Open(t, through) })
+	proxy, through := ledgertest.NewProxy(t, ledgertest.URLAs(t, c.databaseURL, ledgertest.Controller))
+	c.start(func(o *controllers.Options) { o.Database = ledgertest.Open(t, through) })
 	sandbox, alice := c.newSandbox(), c.newTestClient("alice", "+250788000001")
 	c.create(sandbox)
 	c.create(alice)

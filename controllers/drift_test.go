@@ -8,7 +8,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers"
-	"github.com/cauri-dev/cauri/server/store/storetest"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 )
 
 // TestDrift changes rows behind the controller's back. They are put back without the resources being looked at one by one.
@@ -42,7 +42,7 @@ func TestDrift(t *testing.T) {
 			c.create(alice)
 			c.sandboxReady(sandbox)
 			c.testClientReady(alice)
-			conn := storetest.Connect(c, c.databaseURL)
+			conn := ledgertest.Connect(c, c.databaseURL)
 			for round := range 2 { // the same slip again is found again
 				if _, err := conn.Exec(t.Context(), test.slip); err != nil {
 					t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cauri-dev/cauri/controllers"
-	"github.com/cauri-dev/cauri/server/store/storetest"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/test/system"
 )
 
@@ -67,7 +67,7 @@ func (c *cluster) replicate(program, kubeconfig string) *replica {
 	r := &replica{ended: make(chan struct{})}
 	r.Cmd = exec.Command(program, "controller", "--leader-elect", "--leader-election-namespace=cauri-system", "--kubeconfig="+kubeconfig,
 		"--encryption-key-file="+key, "--watch-namespaces="+c.namespace, "--health-address=0", "--metrics-address=0")
-	r.Env = append(os.Environ(), "DATABASE_URL="+storetest.URLAs(c, c.databaseURL, storetest.Controller))
+	r.Env = append(os.Environ(), "DATABASE_URL="+ledgertest.URLAs(c, c.databaseURL, ledgertest.Controller))
 	r.Stdout, r.Stderr = &r.log, &r.log
 	if err := r.Start(); err != nil {
 		c.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
-	"github.com/cauri-dev/cauri/server/store/storetest"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 )
 
 // newSandbox is a small sandbox named checkout.
@@ -192,7 +192,7 @@ func (c *cluster) newSecret(name string, data map[string]string) *corev1.Secret 
 // row reads one row of the test's database into values.
 func (c *cluster) row(sql string, args []any, values ...any) {
 	c.Helper()
-	conn := storetest.Connect(c, c.databaseURL)
+	conn := ledgertest.Connect(c, c.databaseURL)
 	if err := conn.QueryRow(c.Context(), sql, args...).Scan(values...); err != nil {
 		c.Fatalf("%s: %v", sql, err)
 	}

@@ -21,7 +21,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/cauri-dev/cauri/controllers"
-	"github.com/cauri-dev/cauri/server/store/storetest"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 )
 
 // deadline is how long a test waits for something that must happen. It is long because the machine may be busy; a test that
@@ -91,10 +91,10 @@ func newCluster(t *testing.T) *cluster {
 	if err := direct.Create(t.Context(), namespace); err != nil {
 		t.Fatal(err)
 	}
-	databaseURL := storetest.URL(t)
+	databaseURL := ledgertest.URL(t)
 	c := &cluster{
 		T: t, Client: direct, config: config, namespace: namespace.Name,
-		database: newFaultyDatabase(storetest.OpenAs(t, databaseURL, storetest.Controller)), databaseURL: databaseURL,
+		database: newFaultyDatabase(ledgertest.OpenAs(t, databaseURL, ledgertest.Controller)), databaseURL: databaseURL,
 	}
 	return c
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -114,7 +114,7 @@ func configurationRead(directory *sandboxes.Directory) telemetry.Check {
 	}
 }
 
-func replicaState(db *store.Store) func() telemetry.ReplicaState {
+func replicaState(db *ledger.Store) func() telemetry.ReplicaState {
 	return func() telemetry.ReplicaState {
 		stat := db.ReplicaStat()
 		return telemetry.ReplicaState{Usable: stat.Usable, Answered: stat.Answered, Declined: stat.Declined}

@@ -22,8 +22,8 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/cauri-dev/cauri/controllers"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
-	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -120,7 +120,7 @@ func runController(ctx context.Context, f controllerFlags) error {
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
 
-	db, err := store.Open(f.databaseURL, store.Options{KeyRing: keys, Options: postgres.Options{Now: clock(f.clockOffset),
+	db, err := ledger.Open(f.databaseURL, ledger.Options{KeyRing: keys, Options: postgres.Options{Now: clock(f.clockOffset),
 		StatementTimeout: controllerStatementTimeout}})
 	if err != nil {
 		return err
@@ -226,7 +226,7 @@ func usualNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 }
 
 // registerMetrics adds Cauri's own metrics to those of the manager. Only the leader counts resources.
-func registerMetrics(mgr ctrl.Manager, db *store.Store) (*telemetry.Resources, error) {
+func registerMetrics(mgr ctrl.Manager, db *ledger.Store) (*telemetry.Resources, error) {
 	if err := telemetry.RegisterBuildInfo(ctrlmetrics.Registry, "controller", programVersion()); err != nil {
 		return nil, fmt.Errorf("registering metrics: %w", err)
 	}

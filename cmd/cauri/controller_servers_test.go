@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/store/storetest"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 )
 
 // kubernetes is a Kubernetes API that knows the controller's kinds and has none of their objects; it returns its kubeconfig file.
@@ -83,7 +83,7 @@ func controllerArgs(t *testing.T, health, metrics string) []string {
 // up the end of the process. What is answered is what controller-runtime's own servers answer.
 func TestControllerServersKeepDeadlines(t *testing.T) {
 	t.Parallel()
-	p := start(t, storetest.URL(t), 2, controllerArgs(t, "127.0.0.1:0", "127.0.0.1:0")...)
+	p := start(t, ledgertest.URL(t), 2, controllerArgs(t, "127.0.0.1:0", "127.0.0.1:0")...)
 	probes, metrics := p.addresses["controller's probes"], p.addresses["controller's metrics"]
 	eventually(t, "the controller is ready", func() bool { code, _ := get(probes, "/readyz"); return code == http.StatusOK })
 	eventually(t, "its controllers work", func() bool {
@@ -172,7 +172,7 @@ func TestControllerServersNeedTheirAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	database := storetest.URL(t)
+	database := ledgertest.URL(t)
 	for name, args := range map[string][]string{
 		"controller's probes":  controllerArgs(t, taken.Addr().String(), "0"),
 		"controller's metrics": controllerArgs(t, "0", taken.Addr().String()),

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 func newKeysCommand() *cobra.Command {
@@ -42,7 +42,7 @@ func runKeys(ctx context.Context, out io.Writer, url, keyFile string) error {
 	if err != nil {
 		return err
 	}
-	db, err := store.Open(url, store.Options{KeyRing: ring, Options: postgres.Options{MaxConns: 1}})
+	db, err := ledger.Open(url, ledger.Options{KeyRing: ring, Options: postgres.Options{MaxConns: 1}})
 	if err != nil {
 		return err
 	}

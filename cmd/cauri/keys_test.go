@@ -10,19 +10,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
-	"github.com/cauri-dev/cauri/server/store"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // TestKeys follows a rotation of the encryption key with the command.
 func TestKeys(t *testing.T) {
-	url, path := storetest.URL(t), filepath.Join(t.TempDir(), "keys")
+	url, path := ledgertest.URL(t), filepath.Join(t.TempDir(), "keys")
 	older, newer := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32)),
 		base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{2}, 32))
 	const olderName, newerName = "72cd6e84", "75877bb4"
-	write := func(keys ...string) *store.Store {
+	write := func(keys ...string) *ledger.Store {
 		t.Helper()
 		if err := os.WriteFile(path, []byte(strings.Join(keys, "\n")), 0o600); err != nil {
 			t.Fatal(err)
@@ -31,7 +31,7 @@ func TestKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := store.Open(url, store.Options{KeyRing: ring})
+		s, err := ledger.Open(url, ledger.Options{KeyRing: ring})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/postgres"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 func TestUsersFromAFolder(t *testing.T) {
@@ -45,7 +45,7 @@ func TestUsersFromAFolder(t *testing.T) {
 // The job of an installation is there before the database is, and goes on once that answers.
 func TestMigrateWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
-	database := storetest.Empty(t)
+	database := ledgertest.Empty(t)
 	proxy := newProxy(t, database)
 	away := launch(t, strings.Replace(proxy.url, "127.0.0.1", "127.0.0.2", 1), "migrate", "--wait=0") // nobody listens there
 	away.follow(make(chan [2]string, 1))
@@ -68,12 +68,12 @@ func TestMigrateWaitsForTheDatabase(t *testing.T) {
 // An api and a worker that are there before the schema wait for it without a word a second, and are ready once it is there.
 func TestProcessesWaitForTheSchema(t *testing.T) {
 	t.Parallel()
-	if err := postgres.Migrate(t.Context(), storetest.Empty(t)); err != nil { // makes the roles, which belong to the server
+	if err := postgres.Migrate(t.Context(), ledgertest.Empty(t)); err != nil { // makes the roles, which belong to the server
 		t.Fatal(err)
 	}
-	database := storetest.Empty(t)
-	api := start(t, storetest.URLAs(t, database, storetest.API), 2, "api", "--listen-address=127.0.0.1:0", "--health-address=127.0.0.1:0")
-	worker := startWorker(t, storetest.URLAs(t, database, storetest.Worker))
+	database := ledgertest.Empty(t)
+	api := start(t, ledgertest.URLAs(t, database, ledgertest.API), 2, "api", "--listen-address=127.0.0.1:0", "--health-address=127.0.0.1:0")
+	worker := startWorker(t, ledgertest.URLAs(t, database, ledgertest.Worker))
 	probes := map[string]string{"api": api.addresses["api's probes and metrics"], "worker": worker.addresses["worker's probes and metrics"]}
 	for name, at := range probes {
 		if live, _ := get(at, "/healthz"); live != 200 {

@@ -12,10 +12,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/secrets"
-	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -72,7 +72,7 @@ type process struct {
 	role       string
 	options    processOptions
 	now        func() time.Time
-	db         *store.Store
+	db         *ledger.Store
 	registry   *prometheus.Registry
 	worker     *telemetry.Worker // nil in the api
 	tracing    *telemetry.Tracing
@@ -93,7 +93,7 @@ func newProcess(ctx context.Context, role string, o processOptions, keys *secret
 		role: role, options: o, now: clock(o.clockOffset), tracing: tracing, registry: telemetry.NewRegistry(role, programVersion()),
 		ends: shutdownTimeout,
 	}
-	p.db, err = store.Open(o.databaseURL, store.Options{
+	p.db, err = ledger.Open(o.databaseURL, ledger.Options{
 		Options: postgres.Options{
 			ReplicaURL: o.replicaURL, MaxConns: o.maxConns, Patience: o.patience, Now: p.now, Tracer: tracing.Statements(),
 		},
@@ -119,7 +119,7 @@ func stillRunning(ctx context.Context) telemetry.Check {
 	}
 }
 
-func databaseAnswers(db *store.Store) telemetry.Check {
+func databaseAnswers(db *ledger.Store) telemetry.Check {
 	return func(ctx context.Context) error {
 		if db.Ping(ctx) != nil { // the error may contain the address and the user of the database
 			return errors.New("the database does not answer")

@@ -22,9 +22,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 	"github.com/cauri-dev/cauri/test/system"
 )
 
@@ -172,7 +172,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 // sandbox makes a sandbox whose answers are held for seconds, and whose events go to a URL if there is one.
 func sandbox(t *testing.T, database, hook string) {
 	t.Helper()
-	db := storetest.Open(t, database)
+	db := ledgertest.Open(t, database)
 	config := sandboxes.SandboxConfig{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout", Stores: []string{"shop"}, LatencyPercent: 1000,
 		Environments: []sandboxes.EnvironmentConfig{{Operator: payments.MTN, Country: "RW", Enabled: true, UnknownPolicy: payments.Reject}},
@@ -232,7 +232,7 @@ func startAPI(t *testing.T, database string, flags ...string) (p *running, addre
 // they still send is answered; then the process ends without an error.
 func TestAPIEndsInOrder(t *testing.T) {
 	t.Parallel()
-	database := storetest.URL(t)
+	database := ledgertest.URL(t)
 	sandbox(t, database, "")
 	p, address, probes := startAPI(t, database, "--shutdown-delay=10s", "--log-level=debug")
 
@@ -295,7 +295,7 @@ func TestAPIEndsInOrder(t *testing.T) {
 // Clients that hang, with or without a key, hold up the end of an api no longer than its 5 s, and no request that can be answered is lost.
 func TestAPIEndsBesideClientsThatHang(t *testing.T) {
 	t.Parallel()
-	database := storetest.URL(t)
+	database := ledgertest.URL(t)
 	sandbox(t, database, "")
 	p, address, probes := startAPI(t, database)
 	for _, server := range []string{address, probes} {
@@ -328,7 +328,7 @@ func TestAPIEndsBesideClientsThatHang(t *testing.T) {
 // A database that hangs holds up the end of an api no longer than that, whatever requests wait for it.
 func TestAPIEndsBesideADatabaseThatHangs(t *testing.T) {
 	t.Parallel()
-	database := storetest.URL(t)
+	database := ledgertest.URL(t)
 	sandbox(t, database, "")
 	proxy := newProxy(t, database)
 	p, address, probes := startAPI(t, proxy.url)
@@ -348,7 +348,7 @@ func TestAPIEndsBesideADatabaseThatHangs(t *testing.T) {
 // A receiver that hangs holds up the end of a worker no longer than an attempt takes.
 func TestWorkerEndsBesideAReceiverThatHangs(t *testing.T) {
 	t.Parallel()
-	database := storetest.URL(t)
+	database := ledgertest.URL(t)
 	arrived, release := make(chan struct{}, 10), make(chan struct{})
 	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived <- struct{}{}; <-release }))
 	defer hook.Close()
@@ -384,7 +384,7 @@ func startWorker(t *testing.T, database string) *running {
 // A database that does not answer makes a worker unready, and neither counts as a reason to start it anew nor holds up its end.
 func TestWorkerEndsBesideADatabaseThatHangs(t *testing.T) {
 	t.Parallel()
-	database := storetest.URL(t)
+	database := ledgertest.URL(t)
 	proxy := newProxy(t, database)
 	p := startWorker(t, proxy.url)
 	probes := p.addresses["worker's probes and metrics"]

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 type retainedOptions struct {
@@ -44,7 +44,7 @@ func purgeRetained(ctx context.Context, out io.Writer, o retainedOptions) error 
 	if o.olderThan <= 0 {
 		return errors.New("--older-than is missing: write the minimum time since the deletion, for example --older-than=720h")
 	}
-	db, err := store.Open(o.databaseURL, store.Options{})
+	db, err := ledger.Open(o.databaseURL, ledger.Options{})
 	if err != nil {
 		return err
 	}

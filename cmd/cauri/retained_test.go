@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 func TestPurgeRetained(t *testing.T) {
-	url := storetest.URL(t)
-	db := storetest.Open(t, url)
+	url := ledgertest.URL(t)
+	db := ledgertest.Open(t, url)
 	const retained, present = "11111111-1111-1111-1111-111111111111", "22222222-2222-2222-2222-222222222222"
 	for uid, name := range map[string]string{retained: "gone", present: "here"} {
 		if _, err := db.ApplySandbox(t.Context(), sandboxes.SandboxConfig{
@@ -27,7 +27,7 @@ func TestPurgeRetained(t *testing.T) {
 	if err := db.RetainSandbox(t.Context(), retained); err != nil {
 		t.Fatal(err)
 	}
-	sql := storetest.Connect(t, url)
+	sql := ledgertest.Connect(t, url)
 	if _, err := sql.Exec(t.Context(),
 		"update organizations set retained_at = now() - interval '2 hours' where retained_at is not null"); err != nil {
 		t.Fatal(err)

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // A payment leaves spans and counts in the api and in the worker, and nothing secret in either.
@@ -34,9 +34,9 @@ func TestAPaymentIsFollowedThroughTheProcesses(t *testing.T) {
 	}))
 	defer hook.Close()
 
-	database := storetest.URL(t)
+	database := ledgertest.URL(t)
 	sandbox(t, database, hook.URL)
-	_, err := storetest.Open(t, database).ApplyTestClient(t.Context(), "11111111-1111-1111-1111-111111111111", sandboxes.TestClientConfig{
+	_, err := ledgertest.Open(t, database).ApplyTestClient(t.Context(), "11111111-1111-1111-1111-111111111111", sandboxes.TestClientConfig{
 		UID: "22222222-2222-2222-2222-222222222222", Name: "alice", MSISDN: "+250788000001", Operator: payments.MTN, Country: payments.Rwanda,
 		Behavior: payments.Approve, Balance: 1000,
 	})

@@ -11,16 +11,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // quick makes a sandbox that answers at once, with one test client.
 func quick(t *testing.T, database string, behavior payments.Behavior) {
 	t.Helper()
 	const sandbox = "11111111-1111-1111-1111-111111111111"
-	db := storetest.Open(t, database)
+	db := ledgertest.Open(t, database)
 	if _, err := db.ApplySandbox(t.Context(), sandboxes.SandboxConfig{
 		UID: sandbox, Namespace: "team", Name: "checkout", Stores: []string{"shop"},
 		Environments: []sandboxes.EnvironmentConfig{{Operator: payments.MTN, Country: payments.Rwanda, Enabled: true,
@@ -62,7 +62,7 @@ func try(t *testing.T, o tryOptions) (said string, err error) {
 // One payment, from the binding that a pod has to its outcome.
 func TestTry(t *testing.T) {
 	t.Parallel()
-	database := storetest.URL(t)
+	database := ledgertest.URL(t)
 	quick(t, database, payments.Approve)
 	_, address, _ := startAPI(t, database)
 	binding := t.TempDir()

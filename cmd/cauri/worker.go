@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/server/egress"
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/telemetry"
 	"github.com/cauri-dev/cauri/server/webhooks"
 	"github.com/cauri-dev/cauri/server/worker"
@@ -126,10 +126,10 @@ func platformAddresses(database func() []netip.AddrPort, getenv func(string) str
 }
 
 // queueStatistics reads what waits for the workers, under the names that the metrics use.
-func queueStatistics(db *store.Store) func(context.Context) (telemetry.QueueStatistics, error) {
+func queueStatistics(db *ledger.Store) func(context.Context) (telemetry.QueueStatistics, error) {
 	return func(ctx context.Context) (telemetry.QueueStatistics, error) {
 		found, err := db.Survey(ctx)
-		queue := func(name string, q store.Queue) telemetry.Queue {
+		queue := func(name string, q ledger.Queue) telemetry.Queue {
 			return telemetry.Queue{Name: name, Due: q.Due, Sandboxes: q.Sandboxes, Oldest: q.Oldest}
 		}
 		return telemetry.QueueStatistics{Failing: found.FailingEndpoints, Queues: []telemetry.Queue{

@@ -17,10 +17,10 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/httpserver"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 const (
@@ -32,7 +32,7 @@ const (
 // fixture is a served database with the sandboxes team/checkout, whose answers are not held, and team/other.
 type fixture struct {
 	t       *testing.T
-	store   *store.Store
+	store   *ledger.Store
 	url     string // of the server
 	db      string // of the database
 	config  sandboxes.SandboxConfig
@@ -48,8 +48,8 @@ func newFixture(t *testing.T) *fixture {
 // newFixtureAlone is newFixture for a test that measures the whole process.
 func newFixtureAlone(t *testing.T) *fixture {
 	t.Helper()
-	db := storetest.URL(t)
-	w := &fixture{t: t, store: storetest.Open(t, db), db: db, release: make(chan struct{})}
+	db := ledgertest.URL(t)
+	w := &fixture{t: t, store: ledgertest.Open(t, db), db: db, release: make(chan struct{})}
 	limit := int64(2_000_000)
 	w.config = sandboxes.SandboxConfig{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout", Stores: []string{"shop"},
@@ -65,7 +65,7 @@ func newFixtureAlone(t *testing.T) *fixture {
 	other.UID, other.Name = "22222222-2222-2222-2222-222222222222", "other"
 	w.sandbox(other, otherKey)
 
-	asAPI := storetest.OpenAs(t, db, storetest.API)
+	asAPI := ledgertest.OpenAs(t, db, ledgertest.API)
 	directory := sandboxes.NewDirectory(asAPI.DB)
 	w.url = listen(t, httpapi.New(httpapi.Options{
 		Store: asAPI, Directory: directory, Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 },
@@ -170,7 +170,7 @@ func payment(reference string, changes ...object) object {
 func (w *fixture) transactions() int {
 	w.t.Helper()
 	var n int
-	if err := storetest.Connect(w.t, w.db).QueryRow(w.t.Context(), "select count(*) from transactions").Scan(&n); err != nil {
+	if err := ledgertest.Connect(w.t, w.db).QueryRow(w.t.Context(), "select count(*) from transactions").Scan(&n); err != nil {
 		w.t.Fatal(err)
 	}
 	return n
@@ -488,7 +488,7 @@ func TestRequestID(t *testing.T) {
 
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
-	db, err := store.Open("postgres://u:p@127.0.0.1:1/x", store.Options{})
+	db, err := ledger.Open("postgres://u:p@127.0.0.1:1/x", ledger.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

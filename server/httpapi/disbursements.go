@@ -6,9 +6,9 @@ import (
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 func (s *Server) createDisbursement(w http.ResponseWriter, r *http.Request) (answer, error) {
@@ -45,7 +45,7 @@ func (s *Server) tryDisburse(
 	if err != nil {
 		return recorded{}, err
 	}
-	n.Decided = store.Decided{RequestHash: asked.hash, ConfigVersion: sandbox.ConfigVersion}
+	n.Decided = ledger.Decided{RequestHash: asked.hash, ConfigVersion: sandbox.ConfigVersion}
 	begun := s.now()
 	if err := s.store.CreateDisbursement(ctx, sandbox.Tenant, n); err != nil {
 		return recorded{}, err
@@ -57,7 +57,7 @@ func (s *Server) tryDisburse(
 // decide when it is recorded.
 func (s *Server) decideDisbursement(
 	sandbox *sandboxes.Sandbox, body *wire.DisbursementRequest, asked *intent,
-) (*store.NewDisbursement, error) {
+) (*ledger.NewDisbursement, error) {
 	market := sandboxes.Market{Operator: payments.Operator(body.Operator), Country: payments.Country(body.Country)}
 	environment, err := environmentFor(sandbox, market, body.Application, body.Currency)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Server) decideDisbursement(
 		EnvironmentID: environment.ID, Operator: market.Operator, Country: market.Country, Currency: body.Currency, MSISDN: body.MSISDN,
 		Amount: body.Amount, NetAmount: body.Amount, AbsorptionPct: environment.Terms.AbsorptionPct,
 	}
-	n := &store.NewDisbursement{
+	n := &ledger.NewDisbursement{
 		Transaction: t, Latency: s.payoutLatency(sandbox), Unknown: payments.DisbursementFacts{Policy: environment.UnknownPolicy}.Outcome(),
 	}
 	n.Latency.Unknown, n.Latency.Blocked = s.latencyOf(n.Unknown, sandbox), s.latencyOf(payments.AccountBlocked, sandbox)

@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // disbursement is a valid request for 100 RWF; changes replace fields, and nil removes one.
@@ -344,7 +344,7 @@ func TestEverythingAtOnce(t *testing.T) {
 					return
 				default:
 				}
-				if _, err := storetest.SettleDue(t.Context(), w.store, 50); err != nil {
+				if _, err := ledgertest.SettleDue(t.Context(), w.store, 50); err != nil {
 					t.Error(err)
 				}
 			}

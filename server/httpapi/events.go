@@ -7,9 +7,9 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
@@ -20,7 +20,7 @@ func (s *Server) getEvent(_ http.ResponseWriter, r *http.Request) (answer, error
 	}
 	sandbox := sessionOf(r).sandbox
 	event, err := s.store.GetEvent(r.Context(), sandbox.Tenant, sandbox.OrganizationID, id, eventBody)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, ledger.ErrNotFound) {
 		return answer{}, wire.NoSuchEvent()
 	}
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // heard gives the sandbox a webhook, so that its events are queued.
@@ -25,7 +25,7 @@ func (w *fixture) heard() {
 // text returns the one text that a query comes to.
 func (w *fixture) text(query string) (value string) {
 	w.t.Helper()
-	if err := storetest.Connect(w.t, w.db).QueryRow(w.t.Context(), query).Scan(&value); err != nil {
+	if err := ledgertest.Connect(w.t, w.db).QueryRow(w.t.Context(), query).Scan(&value); err != nil {
 		w.t.Fatal(err)
 	}
 	return value

@@ -12,15 +12,15 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // Nobody needs a key to ask whether the service is healthy. However many ask at a time, they ask the database together: what they would
 // take of its connections is the merchants'.
 func TestStrangersWhoAskForHealthShareOneLook(t *testing.T) {
 	w := newFixture(t)
-	db := storetest.OpenAs(t, w.db, storetest.API)
+	db := ledgertest.OpenAs(t, w.db, ledgertest.API)
 	directory := sandboxes.NewDirectory(db.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func TestStrangersWhoAskForHealthShareOneLook(t *testing.T) {
 	before := db.PoolStat().AcquireCount()
 	var begun atomic.Int32
 	var asking sync.WaitGroup
-	err := pgx.BeginFunc(t.Context(), storetest.Connect(t, w.db), func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(t.Context(), ledgertest.Connect(t, w.db), func(tx pgx.Tx) error {
 		if _, err := tx.Exec(t.Context(), "lock table config_version"); err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cauri-dev/cauri/server/store/storetest"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 )
 
 // dial connects to the server.
@@ -101,7 +101,7 @@ func TestFiveThousandHeldAnswers(t *testing.T) {
 	w.config.LatencyPercent = 1000 // of 25 s at least
 	w.sandbox(w.config, key)
 	w.call("GET", "/v1/payments", nil) // loads the configuration
-	sql := storetest.Connect(t, w.db)
+	sql := ledgertest.Connect(t, w.db)
 	count := func(query string) (n int) {
 		t.Helper()
 		if err := sql.QueryRow(t.Context(), query).Scan(&n); err != nil {
@@ -176,7 +176,7 @@ func TestClientThatGoesAwayLosesNothing(t *testing.T) {
 func TestClientThatGoesAwayWhileItsPaymentIsBooked(t *testing.T) {
 	w := newFixture(t)
 	w.call("GET", "/v1/payments", nil)
-	sql := storetest.Connect(t, w.db)
+	sql := ledgertest.Connect(t, w.db)
 	tx, err := sql.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)

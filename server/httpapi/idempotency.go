@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 // intent is a request that is to be recorded once.
@@ -120,10 +120,10 @@ func (s *Server) findReplay(
 }
 
 // takenReference returns who has the reference of a refused request, or the refusal if nobody has.
-func (s *Server) takenReference(ctx context.Context, tenant int64, asked *intent, refusal error) (*store.ErrReferenceTaken, error) {
-	var taken *store.ErrReferenceTaken
+func (s *Server) takenReference(ctx context.Context, tenant int64, asked *intent, refusal error) (*ledger.ErrReferenceTaken, error) {
+	var taken *ledger.ErrReferenceTaken
 	var refused *wire.Error
-	var quota store.ErrQuotaExceeded
+	var quota ledger.ErrQuotaExceeded
 	switch {
 	case errors.As(refusal, &taken):
 		return taken, nil
@@ -133,13 +133,13 @@ func (s *Server) takenReference(ctx context.Context, tenant int64, asked *intent
 		return nil, refusal // the store has looked already, or there is nothing to look for
 	}
 	transaction, hash, err := s.store.FindReference(ctx, tenant, asked.reference)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, ledger.ErrNotFound) {
 		return nil, refusal
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &store.ErrReferenceTaken{Transaction: transaction, RequestHash: hash}, nil
+	return &ledger.ErrReferenceTaken{Transaction: transaction, RequestHash: hash}, nil
 }
 
 // refreshSession brings a session's configuration up to date and reports whether it changed.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // foreign is what belongs to the other sandbox: one value for each parameter of a path, and cursors of its lists.
@@ -242,7 +242,7 @@ func parameterNames(document, operation object) (names []string) {
 // rowsOf is all that the database holds of a sandbox, without what a reader changes.
 func (w *fixture) rowsOf(name string) map[string]string {
 	w.t.Helper()
-	conn := storetest.Connect(w.t, w.db)
+	conn := ledgertest.Connect(w.t, w.db)
 	rows := map[string]string{}
 	for _, table := range []string{"organizations", "transactions", "events", "delivery_attempts", "floats", "sims", "adjustments", "quota_usage"} {
 		var text string

@@ -12,8 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -21,7 +21,7 @@ import (
 func TestRequestsAreCountedByRoute(t *testing.T) {
 	w := newFixture(t)
 	registry := prometheus.NewRegistry()
-	asAPI := storetest.OpenAs(t, w.db, storetest.API)
+	asAPI := ledgertest.OpenAs(t, w.db, ledgertest.API)
 	server := httptest.NewServer(httpapi.New(httpapi.Options{
 		Store: asAPI, Directory: sandboxes.NewDirectory(asAPI.DB), Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 },
 		Random: rand.Reader, Metrics: telemetry.NewAPI(registry),

@@ -12,23 +12,23 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // What waits for the database, with little patience, is served when it can be; what comes later than that is refused at once.
 func TestMoreThanCanBeServedIsRefusedAtOnce(t *testing.T) {
 	w := newFixture(t)
-	hasty, err := store.Open(storetest.URLAs(t, w.db, storetest.API), store.Options{Options: postgres.Options{Patience: 50 * time.Millisecond, MaxConns: 4}})
+	hasty, err := ledger.Open(ledgertest.URLAs(t, w.db, ledgertest.API), ledger.Options{Options: postgres.Options{Patience: 50 * time.Millisecond, MaxConns: 4}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(hasty.Close)
 	busy := w.serve(func(o *httpapi.Options) { o.Store, o.Directory = hasty, sandboxes.NewDirectory(hasty.DB) })
 	busy.call("GET", "/v1/payments", nil) // makes the server look for the key
-	conn := storetest.Connect(t, w.db)
+	conn := ledgertest.Connect(t, w.db)
 	held, err := conn.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/egress"
-	"github.com/cauri-dev/cauri/server/store/storetest"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/webhooks"
 	"github.com/cauri-dev/cauri/server/worker"
 )
@@ -20,7 +20,7 @@ func (w *fixture) forwarding() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	guard := egress.Guard{}
-	asWorker := storetest.OpenAs(w.t, w.db, storetest.Worker)
+	asWorker := ledgertest.OpenAs(w.t, w.db, ledgertest.Worker)
 	go func() {
 		defer close(done)
 		worker.New(worker.Options{

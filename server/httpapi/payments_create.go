@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 // bookingTimeout bounds a write, with all its tries. It goes on when the client goes away, so that what was begun has one end.
@@ -37,7 +37,7 @@ func (s *Server) collect(ctx context.Context, who session, body *wire.CreatePaym
 	})
 	return s.once(ctx, who, asked, func(ctx context.Context, sandbox *sandboxes.Sandbox) (recorded, error) {
 		made, err := s.tryCollect(ctx, sandbox, body, asked.hash, true)
-		if errors.Is(err, store.ErrMarketKnown) {
+		if errors.Is(err, ledger.ErrMarketKnown) {
 			made, err = s.tryCollect(ctx, sandbox, body, asked.hash, false)
 		}
 		return made, err
@@ -45,7 +45,7 @@ func (s *Server) collect(ctx context.Context, who session, body *wire.CreatePaym
 }
 
 // tryCollect decides the outcome of a collection by one state of the configuration, and records it. A market that it may presume
-// can turn out to be another one: [store.ErrMarketKnown].
+// can turn out to be another one: [ledger.ErrMarketKnown].
 func (s *Server) tryCollect(
 	ctx context.Context, sandbox *sandboxes.Sandbox, body *wire.CreatePaymentRequest, hash []byte, presume bool,
 ) (recorded, error) {
@@ -53,7 +53,7 @@ func (s *Server) tryCollect(
 	if err != nil {
 		return recorded{}, err
 	}
-	n.Decided = store.Decided{RequestHash: hash, ConfigVersion: sandbox.ConfigVersion}
+	n.Decided = ledger.Decided{RequestHash: hash, ConfigVersion: sandbox.ConfigVersion}
 	begun := s.now() // before the database's clock says when its event is due, so that no event precedes its answer
 	if err := s.store.CreateCollection(ctx, sandbox.Tenant, n); err != nil {
 		return recorded{}, err
@@ -69,7 +69,7 @@ func (s *Server) tryCollect(
 // its payer decides.
 func (s *Server) decideCollection(
 	ctx context.Context, sandbox *sandboxes.Sandbox, body *wire.CreatePaymentRequest, presume bool,
-) (*store.NewCollection, error) {
+) (*ledger.NewCollection, error) {
 	scenario := payments.Scenario(body.Scenario)
 	market, presumed, err := s.marketOf(ctx, sandbox, body, presume && scenario == "")
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *Server) decideCollection(
 		EnvironmentID: environment.ID, Operator: market.Operator, Country: market.Country, Currency: body.Currency, MSISDN: body.MSISDN,
 		Amount: body.Amount, Commission: split.Commission, NetAmount: split.NetAmount, AbsorptionPct: environment.Terms.AbsorptionPct,
 	}
-	n := &store.NewCollection{Transaction: t, Presumed: presumed, ExpireAfter: sandbox.PendingTimeout}
+	n := &ledger.NewCollection{Transaction: t, Presumed: presumed, ExpireAfter: sandbox.PendingTimeout}
 	facts := payments.CollectionFacts{
 		Scenario: scenario, Amount: split.Amount, CustomerTotal: split.CustomerTotal, MaxAmount: environment.MaxAmount,
 		Policy: environment.UnknownPolicy,
@@ -106,10 +106,10 @@ func (s *Server) decideCollection(
 }
 
 // outcomesOf draws a latency for each outcome between which the payer decides.
-func (s *Server) outcomesOf(facts payments.CollectionFacts, sandbox *sandboxes.Sandbox) *store.Outcomes {
-	var outcomes store.Outcomes
+func (s *Server) outcomesOf(facts payments.CollectionFacts, sandbox *sandboxes.Sandbox) *ledger.Outcomes {
+	var outcomes ledger.Outcomes
 	for state, status := range facts.Outcomes() {
-		outcomes[state] = store.PayerOutcome{Status: status, Latency: s.latencyOf(status, sandbox)}
+		outcomes[state] = ledger.PayerOutcome{Status: status, Latency: s.latencyOf(status, sandbox)}
 	}
 	return &outcomes
 }

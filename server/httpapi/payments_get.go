@@ -7,8 +7,8 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 func (s *Server) getPayment(_ http.ResponseWriter, r *http.Request) (answer, error) {
@@ -17,7 +17,7 @@ func (s *Server) getPayment(_ http.ResponseWriter, r *http.Request) (answer, err
 		return answer{}, wire.NoSuchTransaction()
 	}
 	t, err := s.store.GetTransactionOf(r.Context(), sessionOf(r).sandbox, id)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, ledger.ErrNotFound) {
 		return answer{}, wire.NoSuchTransaction()
 	}
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 const (
@@ -34,7 +34,7 @@ const (
 // limiter keeps sandboxes to their requests in any minute, over all replicas of the api: the count is in the database, and each
 // replica takes small shares of it.
 type limiter struct {
-	store *store.Store
+	store *ledger.Store
 	now   func() time.Time
 
 	mu      sync.Mutex

@@ -7,9 +7,9 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 func (s *Server) createRefund(w http.ResponseWriter, r *http.Request) (answer, error) {
@@ -43,7 +43,7 @@ func (s *Server) refund(ctx context.Context, who session, parent payments.ID, bo
 func (s *Server) tryRefund(
 	ctx context.Context, sandbox *sandboxes.Sandbox, parentID payments.ID, amount *int64, asked *intent,
 ) (recorded, error) {
-	n := store.NewRefund{ParentID: parentID, Amount: amount, Latency: s.payoutLatency(sandbox)}
+	n := ledger.NewRefund{ParentID: parentID, Amount: amount, Latency: s.payoutLatency(sandbox)}
 	parent, err := s.store.GetTransaction(ctx, sandbox.Tenant, parentID)
 	if err == nil {
 		err = parent.CheckRefund(n.Amount)
@@ -67,14 +67,14 @@ func (s *Server) tryRefund(
 }
 
 // payoutLatency draws the latencies of both outcomes between which the float decides.
-func (s *Server) payoutLatency(sandbox *sandboxes.Sandbox) store.PayoutLatency {
-	return store.PayoutLatency{
+func (s *Server) payoutLatency(sandbox *sandboxes.Sandbox) ledger.PayoutLatency {
+	return ledger.PayoutLatency{
 		Paid: s.latencyOf(payments.Success, sandbox), Refused: s.latencyOf(payments.InsufficientFunds, sandbox),
 	}
 }
 
 // latencyOf draws the latency of an outcome.
-func (s *Server) latencyOf(status payments.Status, sandbox *sandboxes.Sandbox) store.Latency {
+func (s *Server) latencyOf(status payments.Status, sandbox *sandboxes.Sandbox) ledger.Latency {
 	latency := status.Latency(s.draw)
-	return store.Latency{Simulated: latency, Waited: payments.ScaleLatency(latency, sandbox.LatencyPercent)}
+	return ledger.Latency{Simulated: latency, Waited: payments.ScaleLatency(latency, sandbox.LatencyPercent)}
 }

@@ -16,15 +16,15 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/httpserver"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // serve starts another server on the fixture's database, with other options.
 func (w *fixture) serve(change func(*httpapi.Options)) *fixture {
 	w.t.Helper()
-	asAPI := storetest.OpenAs(w.t, w.db, storetest.API)
+	asAPI := ledgertest.OpenAs(w.t, w.db, ledgertest.API)
 	o := httpapi.Options{
 		Store: asAPI, Directory: sandboxes.NewDirectory(asAPI.DB), Version: "test", Now: time.Now,
 		Draw: func(int64) int64 { return 0 }, Random: rand.Reader, Draining: w.release,
@@ -38,7 +38,7 @@ func (w *fixture) serve(change func(*httpapi.Options)) *fixture {
 // exec changes the database behind the server's back.
 func (w *fixture) exec(sql string, args ...any) {
 	w.t.Helper()
-	conn := storetest.Connect(w.t, w.db)
+	conn := ledgertest.Connect(w.t, w.db)
 	defer func() { _ = conn.Close(w.t.Context()) }()
 	if _, err := conn.Exec(w.t.Context(), sql, args...); err != nil {
 		w.t.Fatal(err)
@@ -48,7 +48,7 @@ func (w *fixture) exec(sql string, args ...any) {
 // read returns the one value that a query comes to.
 func read[T any](w *fixture, sql string, args ...any) (value T) {
 	w.t.Helper()
-	conn := storetest.Connect(w.t, w.db)
+	conn := ledgertest.Connect(w.t, w.db)
 	defer func() { _ = conn.Close(w.t.Context()) }()
 	if err := conn.QueryRow(w.t.Context(), sql, args...).Scan(&value); err != nil {
 		w.t.Fatal(err)

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 // reset empties the sandbox behind the server's back: it does not look at the configuration by itself in these tests.
@@ -77,7 +77,7 @@ func TestWhatWasRecordedAfterAResetIsFoundEverywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	sandbox, _ := directory.ByKey(sha256.Sum256([]byte(key)))
-	n := &store.NewCollection{Decided: store.Decided{RequestHash: []byte("r2"), ConfigVersion: sandbox.ConfigVersion}, Transaction: payments.Transaction{
+	n := &ledger.NewCollection{Decided: ledger.Decided{RequestHash: []byte("r2"), ConfigVersion: sandbox.ConfigVersion}, Transaction: payments.Transaction{
 		ID: payments.ID{1}, Type: payments.Collection, Status: payments.UnknownMSISDN, Reference: "r2", OrderRef: "r2", Store: "shop",
 		EnvironmentID: sandbox.Environments[sandboxes.Market{Operator: payments.MTN, Country: "RW"}].ID, Operator: payments.MTN, Country: "RW",
 		Currency: "RWF", MSISDN: alice, Amount: 1000, NetAmount: 1000,

@@ -12,14 +12,14 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
 // Server answers the API. It is an http.Handler.
 type Server struct {
-	store     *store.Store
+	store     *ledger.Store
 	directory *sandboxes.Directory
 	now       func() time.Time
 	draw      func(n int64) int64
@@ -36,7 +36,7 @@ type Server struct {
 
 // Options are what a [Server] is made of.
 type Options struct {
-	Store     *store.Store
+	Store     *ledger.Store
 	Directory *sandboxes.Directory
 	Version   string            // of this program
 	Now       func() time.Time  // for ids and for how long answers are held; default time.Now

@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/cauri-dev/cauri/server/store/storetest"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 )
 
 // TestStoredHashes holds what the database has against the golden hashes, in each form of the path.
@@ -20,7 +20,7 @@ func TestStoredHashes(t *testing.T) {
 	if err := json.Unmarshal(text, &golden); err != nil {
 		t.Fatal(err)
 	}
-	sql := storetest.Connect(t, w.db)
+	sql := ledgertest.Connect(t, w.db)
 	for path, body := range map[string]string{
 		"/v1/payments":      `{"amount":1000,"currency":"RWF","msisdn":"+250788000001","reference":"r1","application":"shop"}`,
 		"/v1/disbursements": `{"amount":1000,"application":"shop","country":"RW","currency":"RWF","msisdn":"+250788000001","operator":"mtn","reference":"<a> & b"}`,

@@ -7,8 +7,8 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 func (s *Server) listTestClients(_ http.ResponseWriter, r *http.Request) (answer, error) {
@@ -37,7 +37,7 @@ func (s *Server) getTestClient(_ http.ResponseWriter, r *http.Request) (answer, 
 		return answer{}, err
 	}
 	client, err := s.store.FindTestClient(r.Context(), sessionOf(r).sandbox.Tenant, msisdn)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, ledger.ErrNotFound) {
 		return answer{}, wire.NoSuchTestClient()
 	}
 	if err != nil {

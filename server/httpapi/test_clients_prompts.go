@@ -8,9 +8,9 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 func (s *Server) listPrompts(_ http.ResponseWriter, r *http.Request) (answer, error) {
@@ -24,7 +24,7 @@ func (s *Server) listPrompts(_ http.ResponseWriter, r *http.Request) (answer, er
 		return answer{}, wire.InvalidParams(wrong)
 	}
 	found, err := s.store.ListPrompts(r.Context(), tenant, msisdn, q.After, q.Limit+1)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, ledger.ErrNotFound) {
 		return answer{}, wire.NoSuchTestClient()
 	}
 	if err != nil {

@@ -6,17 +6,17 @@ import (
 	"testing"
 
 	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // behindProxy is a server of the fixture whose way to the database the test can break.
-func (w *fixture) behindProxy(options store.Options) (*storetest.Proxy, *fixture) {
+func (w *fixture) behindProxy(options ledger.Options) (*ledgertest.Proxy, *fixture) {
 	w.t.Helper()
-	proxy, through := storetest.NewProxy(w.t, storetest.WholeStatements(storetest.URLAs(w.t, w.db, storetest.API)))
-	s, err := store.Open(through, options)
+	proxy, through := ledgertest.NewProxy(w.t, ledgertest.WholeStatements(ledgertest.URLAs(w.t, w.db, ledgertest.API)))
+	s, err := ledger.Open(through, options)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestLostAnswerOfTheDatabase(t *testing.T) {
 		t.Fatalf("answered %d: %s", paid.status, paid.raw)
 	}
 	refund := "/v1/payments/" + paid.body["id"].(string) + "/refund"
-	proxy, server := w.behindProxy(store.Options{Options: postgres.Options{MaxConns: 1}})
+	proxy, server := w.behindProxy(ledger.Options{Options: postgres.Options{MaxConns: 1}})
 	withoutReference := object{"reference": nil, "amount": 10}
 	for name, c := range map[string]struct {
 		path      string
@@ -88,7 +88,7 @@ func TestLostAnswerOfTheDatabase(t *testing.T) {
 // A database that cannot be reached has recorded nothing, and the answer says so.
 func TestDatabaseThatCannotBeReachedRecordedNothing(t *testing.T) {
 	w := newFixture(t)
-	proxy, server := w.behindProxy(store.Options{Options: postgres.Options{MaxConns: 1}})
+	proxy, server := w.behindProxy(ledger.Options{Options: postgres.Options{MaxConns: 1}})
 	proxy.Refuse()
 	for _, body := range []object{disbursement("payout", object{"amount": 10}), disbursement("", object{"reference": nil, "amount": 10})} {
 		var got response

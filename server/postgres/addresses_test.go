@@ -8,12 +8,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cauri-dev/cauri/server/store/storetest"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 )
 
 func TestAddressesOfTheDatabase(t *testing.T) {
-	database := storetest.URL(t)
-	s := storetest.Open(t, database)
+	database := ledgertest.URL(t)
+	s := ledgertest.Open(t, database)
 	if got := s.Addresses(); len(got) != 0 {
 		t.Errorf("before it connects, a store names %v", got)
 	}
@@ -31,7 +31,7 @@ func TestAddressesOfTheDatabase(t *testing.T) {
 
 // Behind a Service, or whatever passes connections on, the database is known under both addresses.
 func TestAddressesOfTheDatabaseBehindAnother(t *testing.T) {
-	database := storetest.URL(t)
+	database := ledgertest.URL(t)
 	u, err := url.Parse(database)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestAddressesOfTheDatabaseBehindAnother(t *testing.T) {
 		}
 	}()
 	u.Host = front.Addr().String()
-	s := storetest.Open(t, u.String())
+	s := ledgertest.Open(t, u.String())
 	if err := s.Ping(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -11,16 +11,16 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/postgres"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // Processes work while the schema is migrated. Where one of them and the migration wait for each other's locks, Postgres ends the
 // migration, which begins anew.
 func TestMigrationOutlivesADeadlock(t *testing.T) {
 	t.Parallel()
-	url := storetest.URL(t)
-	process, watch := storetest.Connect(t, url), storetest.Connect(t, url)
+	url := ledgertest.URL(t)
+	process, watch := ledgertest.Connect(t, url), ledgertest.Connect(t, url)
 	run := func(conn *pgx.Conn, sql string) {
 		t.Helper()
 		if _, err := conn.Exec(t.Context(), sql); err != nil {
@@ -58,15 +58,15 @@ func TestMigrationOutlivesADeadlock(t *testing.T) {
 // An unreleased version had migrations under the same numbers. What they left is refused, and nothing in it changes.
 func TestTablesOfAnUnreleasedVersionAreRefused(t *testing.T) {
 	t.Parallel()
-	url := storetest.URL(t)
-	sql := storetest.Connect(t, url)
+	url := ledgertest.URL(t)
+	sql := ledgertest.Connect(t, url)
 	if _, err := sql.Exec(t.Context(), "alter table schema_version rename to goose_db_version"); err != nil {
 		t.Fatal(err)
 	}
-	for _, role := range []string{"", storetest.Controller} {
+	for _, role := range []string{"", ledgertest.Controller} {
 		as := url
 		if role != "" {
-			as = storetest.URLAs(t, url, role)
+			as = ledgertest.URLAs(t, url, role)
 		}
 		if err := postgres.Migrate(t.Context(), as); err == nil || errors.Is(err, postgres.ErrUnavailable) || !strings.Contains(err.Error(), "use an empty database") {
 			t.Errorf("as %q: %v", role, err)

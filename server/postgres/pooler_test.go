@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/postgres"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // Where Postgres itself is connected to, statements are prepared; whoever says that they are not to be is believed. Through a pooler
 // all is tried in test/faults.
 func TestStatementsArePreparedWherePostgresAnswers(t *testing.T) {
 	t.Parallel()
-	database := storetest.URL(t)
+	database := ledgertest.URL(t)
 	for url, want := range map[string]bool{database: true, database + "&default_query_exec_mode=cache_describe": false} {
 		s, err := postgres.Open(url, postgres.Options{MaxConns: 1})
 		if err != nil {
@@ -31,7 +31,7 @@ func TestStatementsArePreparedWherePostgresAnswers(t *testing.T) {
 
 func TestABadReplicaURLIsNamed(t *testing.T) {
 	t.Parallel()
-	_, err := postgres.Open(storetest.URL(t), postgres.Options{ReplicaURL: "postgres://a b"})
+	_, err := postgres.Open(ledgertest.URL(t), postgres.Options{ReplicaURL: "postgres://a b"})
 	if err == nil || !strings.Contains(err.Error(), "replica") {
 		t.Errorf("got %v", err)
 	}

@@ -6,21 +6,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // A program on a database that is not migrated as far as it needs waits, and goes on by itself; one that is older than the schema
 // does not wait.
 func TestSchemaIsAwaited(t *testing.T) {
 	t.Parallel()
-	url := storetest.Empty(t)
-	if err := postgres.Migrate(t.Context(), storetest.Empty(t)); err != nil { // makes the roles, which belong to the server
+	url := ledgertest.Empty(t)
+	if err := postgres.Migrate(t.Context(), ledgertest.Empty(t)); err != nil { // makes the roles, which belong to the server
 		t.Fatal(err)
 	}
-	for _, role := range []string{storetest.API, storetest.Worker} {
-		s := storetest.OpenAs(t, url, role)
+	for _, role := range []string{ledgertest.API, ledgertest.Worker} {
+		s := ledgertest.OpenAs(t, url, role)
 		if err := s.CheckSchema(t.Context()); !errors.Is(err, postgres.ErrUnavailable) || !strings.Contains(err.Error(), "cauri migrate") {
 			t.Errorf("%s: without a schema: %v", role, err)
 		}
@@ -36,7 +36,7 @@ func TestSchemaIsAwaited(t *testing.T) {
 	if err := stranger.CheckSchema(t.Context()); !errors.Is(err, postgres.ErrUnavailable) || !strings.Contains(err.Error(), "does not let the user in") {
 		t.Errorf("a user that is not there: %v", err)
 	}
-	waiting := storetest.OpenAs(t, url, storetest.Worker)
+	waiting := ledgertest.OpenAs(t, url, ledgertest.Worker)
 	over := make(chan error, 1)
 	go func() { over <- waiting.AwaitSchema(t.Context(), 10*time.Millisecond) }()
 	if err := postgres.Migrate(t.Context(), url); err != nil {
@@ -50,14 +50,14 @@ func TestSchemaIsAwaited(t *testing.T) {
 		needs int64
 		says  string
 	}{{newest, ""}, {newest - 1, ""}, {newest + 1, "needs"}} {
-		for _, role := range []string{storetest.API, storetest.Worker} {
-			s := storetest.OpenAs(t, url, role)
+		for _, role := range []string{ledgertest.API, ledgertest.Worker} {
+			s := ledgertest.OpenAs(t, url, role)
 			s.NeedSchema(c.needs)
 			err := s.CheckSchema(t.Context())
 			if (err == nil) != (c.says == "") || err != nil && (!errors.Is(err, postgres.ErrUnavailable) || !strings.Contains(err.Error(), c.says)) {
 				t.Errorf("%s that needs version %d of %d: %v", role, c.needs, newest, err)
 			}
-			if role == storetest.API { // it serves nobody by tables that it does not know
+			if role == ledgertest.API { // it serves nobody by tables that it does not know
 				if err := sandboxes.NewDirectory(s.DB).Refresh(t.Context()); (err == nil) != (c.says == "") {
 					t.Errorf("an api that needs version %d of %d: the configuration: %v", c.needs, newest, err)
 				}
@@ -72,8 +72,8 @@ func TestSchemaIsAwaited(t *testing.T) {
 // A release that is rolled back finds a schema that is newer than it knows, and leaves it.
 func TestOlderProgramLeavesANewerSchema(t *testing.T) {
 	t.Parallel()
-	url := storetest.URL(t)
-	sql := storetest.Connect(t, url)
+	url := ledgertest.URL(t)
+	sql := ledgertest.Connect(t, url)
 	if _, err := sql.Exec(t.Context(), "insert into schema_version (version_id, is_applied) values ($1, true)", postgres.NewestSchema()+1); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestOlderProgramLeavesANewerSchema(t *testing.T) {
 	if err := sql.QueryRow(t.Context(), postgres.SchemaVersion).Scan(&version); err != nil || version != postgres.NewestSchema()+1 {
 		t.Errorf("the schema has version %d now, %v", version, err)
 	}
-	if err := storetest.OpenAs(t, url, storetest.API).Ping(t.Context()); err != nil {
+	if err := ledgertest.OpenAs(t, url, ledgertest.API).Ping(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -92,7 +92,7 @@ func TestOlderProgramLeavesANewerSchema(t *testing.T) {
 // The controller's own attempt to migrate finds nothing to do, and needs no more rights than it has.
 func TestControllerMayLookForMigrations(t *testing.T) {
 	t.Parallel()
-	if err := postgres.Migrate(t.Context(), storetest.URLAs(t, storetest.URL(t), storetest.Controller)); err != nil {
+	if err := postgres.Migrate(t.Context(), ledgertest.URLAs(t, ledgertest.URL(t), ledgertest.Controller)); err != nil {
 		t.Error(err)
 	}
 }
@@ -100,8 +100,8 @@ func TestControllerMayLookForMigrations(t *testing.T) {
 // The processes read the version of the schema, and none of them writes it.
 func TestVersionIsReadOnly(t *testing.T) {
 	t.Parallel()
-	sql := storetest.Connect(t, storetest.URL(t))
-	for _, role := range []string{storetest.API, storetest.Worker, storetest.Controller} {
+	sql := ledgertest.Connect(t, ledgertest.URL(t))
+	for _, role := range []string{ledgertest.API, ledgertest.Worker, ledgertest.Controller} {
 		for _, privilege := range []string{"select", "insert", "update", "delete", "truncate"} {
 			var may bool
 			if err := sql.QueryRow(t.Context(), "select has_table_privilege($1, 'schema_version', $2)", role, privilege).Scan(&may); err != nil {

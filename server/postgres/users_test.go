@@ -11,8 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/postgres"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // someRole is a name that no other test has. The role goes when the test ends, after the databases that it owns something in.
@@ -41,8 +41,8 @@ func afterwards(t *testing.T, database, statement string) {
 // What is sent for a password is what Postgres itself would keep of it.
 func TestVerifierIsPostgresOwn(t *testing.T) {
 	t.Parallel()
-	database := storetest.URL(t)
-	sql, role := storetest.Connect(t, database), someRole(t, "verifier", database)
+	database := ledgertest.URL(t)
+	sql, role := ledgertest.Connect(t, database), someRole(t, "verifier", database)
 	const password = `it's "quoted" \ and = $1`
 	if _, err := sql.Exec(t.Context(), "set password_encryption = 'scram-sha-256'"); err != nil {
 		t.Fatal(err)
@@ -72,8 +72,8 @@ func TestVerifierIsPostgresOwn(t *testing.T) {
 // The owner, who may make roles and is no superuser, migrates and gives the processes their users; again with other passwords.
 func TestOwnerMakesTheUsers(t *testing.T) {
 	t.Parallel()
-	database := storetest.Empty(t)
-	sql := storetest.Connect(t, database)
+	database := ledgertest.Empty(t)
+	sql := ledgertest.Connect(t, database)
 	owner, user := someRole(t, "owner", database), someRole(t, "api", database)
 	for _, statement := range []string{"create role " + owner + " login createrole password 'owner'", "alter schema public owner to " + owner} {
 		if _, err := sql.Exec(t.Context(), statement); err != nil {

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 // hanging is an operator that takes payments and never says so.
@@ -53,7 +53,7 @@ func TestHangingOperatorIsAskedBeforeItIsGivenUpOn(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 			defer cancel()
 			w := &Worker{now: time.Now}
-			f := &store.Forward{Transaction: &payments.Transaction{}, Failures: c.failures, Attempts: c.failures}
+			f := &ledger.Forward{Transaction: &payments.Transaction{}, Failures: c.failures, Attempts: c.failures}
 			if c.failures > 0 { // whatever time the attempt takes of it, half is left
 				var end context.CancelFunc
 				ctx, end = context.WithTimeout(t.Context(), 20*time.Second)
@@ -88,7 +88,7 @@ func TestApprove(t *testing.T) {
 		"its time ran out long before":  {5 * time.Hour, 3 * time.Second, 2 * time.Second, payments.Timeout, 0},
 		"its time ran out at that time": {2 * time.Second, 2 * time.Second, 2 * time.Second, payments.Timeout, 0},
 	} {
-		d := approve(&store.Forward{Age: c.age, AnswerAfter: c.answerAfter, ExpireAfter: c.expireAfter})
+		d := approve(&ledger.Forward{Age: c.age, AnswerAfter: c.answerAfter, ExpireAfter: c.expireAfter})
 		if d.status() != c.status || d.deferred.After != c.after || d.deferred.Accepted {
 			t.Errorf("%s: %s, again after %s", name, d.status(), d.deferred.After)
 		}

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/telemetry"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
@@ -19,11 +19,11 @@ const lease = webhooks.AttemptTimeout + 5*time.Second
 
 // deliveryDatabase is what the delivery needs of the database.
 type deliveryDatabase interface {
-	EventLanes(ctx context.Context) ([]store.Lane, error)
-	LeaseDueEvents(ctx context.Context, from []store.Share, lease time.Duration, build store.BuildBody) (
-		leased []store.LeasedEvent, found map[int64]int, err error)
-	GiveBackEvents(ctx context.Context, events []store.LeasedEvent) error
-	FinishAttempts(ctx context.Context, finished []store.FinishedAttempt) (kept []bool, err error)
+	EventLanes(ctx context.Context) ([]ledger.Lane, error)
+	LeaseDueEvents(ctx context.Context, from []ledger.Share, lease time.Duration, build ledger.BuildBody) (
+		leased []ledger.LeasedEvent, found map[int64]int, err error)
+	GiveBackEvents(ctx context.Context, events []ledger.LeasedEvent) error
+	FinishAttempts(ctx context.Context, finished []ledger.FinishedAttempt) (kept []bool, err error)
 }
 
 // delivery sends events.
@@ -37,17 +37,17 @@ func (w *Worker) deliver(ctx context.Context) {
 	d := &delivery{Worker: w, results: resultWriter{w, make(chan result, w.concurrency)}}
 	var writing sync.WaitGroup
 	writing.Go(func() { d.results.run(ctx) })
-	dispatcher := leasedDispatcher[store.LeasedEvent]{
+	dispatcher := leasedDispatcher[ledger.LeasedEvent]{
 		worker: w, name: "delivery", queue: newFairQueue(w.concurrency, w.perSandbox, w.now),
 		listDue: w.database.EventLanes, lease: d.leaseEvents, attempt: d.attempt, release: w.database.GiveBackEvents,
-		tenant: func(e *store.LeasedEvent) int64 { return e.Tenant },
+		tenant: func(e *ledger.LeasedEvent) int64 { return e.Tenant },
 	}
 	dispatcher.run(ctx)
 	close(d.results.queue)
 	writing.Wait()
 }
 
-func (d *delivery) leaseEvents(ctx context.Context, shares []store.Share) ([]store.LeasedEvent, map[int64]int, error) {
+func (d *delivery) leaseEvents(ctx context.Context, shares []ledger.Share) ([]ledger.LeasedEvent, map[int64]int, error) {
 	return d.database.LeaseDueEvents(ctx, shares, lease, buildBody)
 }
 
@@ -56,7 +56,7 @@ func buildBody(organizationID string, t *payments.Transaction) ([]byte, error) {
 }
 
 // attempt sends one event. Once the result is recorded, it writes one log line with all details.
-func (d *delivery) attempt(ctx context.Context, e *store.LeasedEvent) (end attemptEnd, record func()) {
+func (d *delivery) attempt(ctx context.Context, e *ledger.LeasedEvent) (end attemptEnd, record func()) {
 	log := d.log.With("event", webhooks.EventID(e.ID), "transaction", e.ID.String(), "organization", e.OrganizationID,
 		"type", e.Transaction.Type.Event(), "attempt", e.Attempts+1, "probe", e.Probe)
 	if e.Problem != nil {
@@ -90,9 +90,9 @@ func (d *delivery) attempt(ctx context.Context, e *store.LeasedEvent) (end attem
 }
 
 // judge decides the next state of an event after an attempt.
-func (w *Worker) judge(e *store.LeasedEvent, r webhooks.Result) store.Attempt {
-	a := store.Attempt{
-		StartedAt: r.StartedAt, Duration: r.Duration, ResponseStatus: r.Status, ResponseBody: r.Body, State: store.EventDelivered,
+func (w *Worker) judge(e *ledger.LeasedEvent, r webhooks.Result) ledger.Attempt {
+	a := ledger.Attempt{
+		StartedAt: r.StartedAt, Duration: r.Duration, ResponseStatus: r.Status, ResponseBody: r.Body, State: ledger.EventDelivered,
 	}
 	if r.Err == nil {
 		return a
@@ -100,14 +100,14 @@ func (w *Worker) judge(e *store.LeasedEvent, r webhooks.Result) store.Attempt {
 	a.Error = r.Err.Error()
 	schedule := webhooks.Schedule(e.Retry)
 	if e.Probe && r.Status != http.StatusGone {
-		a.State, a.RetryAfter = store.EventQueued, schedule.AfterProbe(r)
+		a.State, a.RetryAfter = ledger.EventQueued, schedule.AfterProbe(r)
 		return a
 	}
 	delay, again := schedule.Next(e.Attempts-e.Uncounted+1, r, w.chance)
 	if again {
-		a.State, a.RetryAfter = store.EventQueued, delay
+		a.State, a.RetryAfter = ledger.EventQueued, delay
 	} else {
-		a.State = store.EventFailed
+		a.State = ledger.EventFailed
 	}
 	return a
 }

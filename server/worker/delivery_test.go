@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/egress"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/webhooks"
 	"github.com/cauri-dev/cauri/server/worker"
 )
@@ -30,7 +30,7 @@ func TestWorkerWhoseClockIsWrong(t *testing.T) {
 				o.Now = wrong
 				o.Sender = webhooks.NewSender(egress.Guard{AllowLoopback: true}, "test", wrong)
 			})
-			w.until(store.EventDelivered, 1)
+			w.until(ledger.EventDelivered, 1)
 			if got := read[int](w, "select count(*)::int from delivery_attempts where abs(extract(epoch from started_at - now())) < 60"); got != 2 {
 				t.Errorf("%d attempts began at the database's time, want 2", got)
 			}
@@ -57,7 +57,7 @@ func TestEndpointThatWorksAgain(t *testing.T) {
 	if _, err := w.sql.Exec(t.Context(), "update endpoint_health set probe_at = now()"); err != nil {
 		t.Fatal(err)
 	}
-	w.until(store.EventDelivered, 5)
+	w.until(ledger.EventDelivered, 5)
 	if got := read[string](w, "select failures || ' ' || delivered || ' ' || (probe_at is null) from endpoint_health"); got != "0 5 true" {
 		t.Errorf("health: %s", got)
 	}

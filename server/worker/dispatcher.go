@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 const (
@@ -33,8 +33,8 @@ type leasedDispatcher[T any] struct {
 	name   string
 	queue  *fairQueue
 
-	listDue func(context.Context) ([]store.Lane, error)
-	lease   func(context.Context, []store.Share) (leased []T, found map[int64]int, err error)
+	listDue func(context.Context) ([]ledger.Lane, error)
+	lease   func(context.Context, []ledger.Share) (leased []T, found map[int64]int, err error)
 	tenant  func(*T) int64
 	attempt func(context.Context, *T) (end attemptEnd, record func()) // record writes the result
 	release func(context.Context, []T) error                          // gives leases back
@@ -117,7 +117,7 @@ func (d *leasedDispatcher[T]) poll(ctx context.Context) error {
 }
 
 // leaseRows leases rows. It does so also when ctx ends meanwhile, so that the worker knows what it holds and can give it back.
-func (d *leasedDispatcher[T]) leaseRows(ctx context.Context, shares []store.Share) ([]T, map[int64]int, error) {
+func (d *leasedDispatcher[T]) leaseRows(ctx context.Context, shares []ledger.Share) ([]T, map[int64]int, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout)
 	defer cancel()
 	d.lastLease = d.worker.now()
@@ -132,14 +132,14 @@ func (d *leasedDispatcher[T]) leaseRows(ctx context.Context, shares []store.Shar
 
 // leaseBatch leases rows of several tenants with one statement. Where that fails it leases those of each tenant alone: an error in one
 // sandbox must not stop the others.
-func (d *leasedDispatcher[T]) leaseBatch(ctx context.Context, shares []store.Share) (leased []T, found map[int64]int, err error) {
+func (d *leasedDispatcher[T]) leaseBatch(ctx context.Context, shares []ledger.Share) (leased []T, found map[int64]int, err error) {
 	err = d.worker.contained(ctx, func() (err error) {
 		leased, found, err = d.lease(ctx, shares)
 		return err
 	})
 	switch {
 	case err == nil:
-		due := make([]store.Lane, len(shares))
+		due := make([]ledger.Lane, len(shares))
 		for i, share := range shares {
 			due[i] = share.Lane
 		}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 // What is taken while the worker is told to stop is given back and not begun; what was begun before is finished and kept.
@@ -23,8 +23,8 @@ func TestStoppedDispatcherGivesBackWhatItHasNotBegun(t *testing.T) {
 	var kept, back []int
 	d := &leasedDispatcher[int]{
 		worker: w, name: "test", queue: newFairQueue(8, 8, time.Now),
-		listDue: func(context.Context) ([]store.Lane, error) { return []store.Lane{{Tenant: 1, Answered: true}}, nil },
-		lease: func(ctx context.Context, _ []store.Share) ([]int, map[int64]int, error) {
+		listDue: func(context.Context) ([]ledger.Lane, error) { return []ledger.Lane{{Tenant: 1, Answered: true}}, nil },
+		lease: func(ctx context.Context, _ []ledger.Share) ([]int, map[int64]int, error) {
 			if takes++; takes == 1 {
 				return []int{1}, map[int64]int{1: 8}, nil
 			}
@@ -103,7 +103,7 @@ func TestSlowPollDelaysTheNextOneByLittle(t *testing.T) {
 			t.Parallel()
 			clock := &clock{at: time.Unix(1_780_228_800, 0)}
 			w := &Worker{log: slog.New(slog.DiscardHandler), now: clock.now}
-			d := &leasedDispatcher[int]{worker: w, queue: newFairQueue(8, 8, clock.now), listDue: func(context.Context) ([]store.Lane, error) {
+			d := &leasedDispatcher[int]{worker: w, queue: newFairQueue(8, 8, clock.now), listDue: func(context.Context) ([]ledger.Lane, error) {
 				clock.at = clock.at.Add(c.took)
 				return nil, nil
 			}}

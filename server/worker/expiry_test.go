@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/worker"
 )
 
@@ -56,7 +56,7 @@ func TestUnconfirmedPaymentExpiresInTime(t *testing.T) {
 	if err := json.NewDecoder(answer.Body).Decode(&payment); err != nil || payment.Status != "PENDING" {
 		t.Fatalf("answered %d %+v, %v", answer.StatusCode, payment, err)
 	}
-	w.until(store.EventDelivered, 1)
+	w.until(ledger.EventDelivered, 1)
 	id, err := payments.ParseID(payment.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestForgottenPaymentExpires(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.run(logged.into, func(o *worker.Options) { o.Chance = func() float64 { return 0 } })
-	w.until(store.EventDelivered, 1)
+	w.until(ledger.EventDelivered, 1)
 	if ended := w.ended(id); ended.Status != payments.Timeout {
 		t.Errorf("it is %s", ended.Status)
 	}

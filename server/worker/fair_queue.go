@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/ledger"
 )
 
 const (
@@ -52,7 +52,7 @@ type fairQueue struct {
 
 // tenantQueue is what a worker knows of one tenant.
 type tenantQueue struct {
-	store.Lane
+	ledger.Lane
 	speed     speed
 	limit     int       // of attempts at one time
 	running   int       // slots taken
@@ -71,7 +71,7 @@ func newFairQueue(slots, perTenant int, now func() time.Time) *fairQueue {
 }
 
 // setDue replaces the tenants that have something due.
-func (q *fairQueue) setDue(found []store.Lane) {
+func (q *fairQueue) setDue(found []ledger.Lane) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.now()
@@ -85,7 +85,7 @@ func (q *fairQueue) setDue(found []store.Lane) {
 }
 
 // tenant finds a tenant, or adds it with what other workers know about it.
-func (q *fairQueue) tenant(found store.Lane) *tenantQueue {
+func (q *fairQueue) tenant(found ledger.Lane) *tenantQueue {
 	if known := q.tenants[found.Tenant]; known != nil {
 		return known
 	}
@@ -116,7 +116,7 @@ func (q *fairQueue) waiting() bool {
 }
 
 // shares takes free slots for the tenants that have something due, one each in turn. The tenant that was served longest ago is first.
-func (q *fairQueue) shares() []store.Share {
+func (q *fairQueue) shares() []ledger.Share {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	free := q.free()
@@ -142,12 +142,12 @@ func (q *fairQueue) shares() []store.Share {
 			return false
 		})
 	}
-	shares := make([]store.Share, len(order))
+	shares := make([]ledger.Share, len(order))
 	for i, t := range order {
 		q.turn++
 		t.served = q.turn
 		q.busy[t.Tenant] = t
-		shares[i] = store.Share{Lane: t.Lane, Slots: granted[t]}
+		shares[i] = ledger.Share{Lane: t.Lane, Slots: granted[t]}
 	}
 	return shares
 }
@@ -204,7 +204,7 @@ func (f *freeSlots) take(s speed) bool {
 
 // leased tells what came of shares: how many rows each tenant had, and how many of them were leased. A tenant that had fewer rows than
 // slots has no more for now.
-func (q *fairQueue) leased(shares []store.Share, found, leased map[int64]int) {
+func (q *fairQueue) leased(shares []ledger.Share, found, leased map[int64]int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	exhausted := map[int64]bool{}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/ledger"
 )
 
 // clock stands still until it is moved.
@@ -20,10 +20,10 @@ func testQueue(slots, most int) (*fairQueue, *clock) {
 }
 
 // due lists these tenants as due, known to other workers as given by f.
-func due(q *fairQueue, f func(*store.Lane), tenants ...int64) {
-	var found []store.Lane
+func due(q *fairQueue, f func(*ledger.Lane), tenants ...int64) {
+	var found []ledger.Lane
 	for _, tenant := range tenants {
-		due := store.Lane{Tenant: tenant}
+		due := ledger.Lane{Tenant: tenant}
 		if f != nil {
 			f(&due)
 		}
@@ -32,12 +32,12 @@ func due(q *fairQueue, f func(*store.Lane), tenants ...int64) {
 	q.setDue(found)
 }
 
-func healthy(l *store.Lane) { l.Answered = true }
-func failing(l *store.Lane) { l.Failing = true }
-func probed(l *store.Lane)  { l.Failing, l.Probe = true, true }
+func healthy(l *ledger.Lane) { l.Answered = true }
+func failing(l *ledger.Lane) { l.Failing = true }
+func probed(l *ledger.Lane)  { l.Failing, l.Probe = true, true }
 
 // slots are the slots that the tenants got, by tenant.
-func slots(shares []store.Share) map[int64]int {
+func slots(shares []ledger.Share) map[int64]int {
 	got := map[int64]int{}
 	for _, s := range shares {
 		got[s.Tenant] += s.Slots

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 const (
@@ -30,30 +30,30 @@ const (
 
 // forwardingDatabase is what the forwarding to operators needs of the database.
 type forwardingDatabase interface {
-	ForwardLanes(ctx context.Context) ([]store.Lane, error)
-	LeaseDueForwards(ctx context.Context, from []store.Share, lease time.Duration) (leased []store.Forward, found map[int64]int, err error)
-	GiveBackForwards(ctx context.Context, forwards []store.Forward) error
-	BeginForwardAttempt(ctx context.Context, f *store.Forward) (begun bool, err error)
-	SettleForward(ctx context.Context, f *store.Forward, o store.Outcome) (kept bool, err error)
-	DeferForward(ctx context.Context, f *store.Forward, d store.Deferred) (kept bool, err error)
+	ForwardLanes(ctx context.Context) ([]ledger.Lane, error)
+	LeaseDueForwards(ctx context.Context, from []ledger.Share, lease time.Duration) (leased []ledger.Forward, found map[int64]int, err error)
+	GiveBackForwards(ctx context.Context, forwards []ledger.Forward) error
+	BeginForwardAttempt(ctx context.Context, f *ledger.Forward) (begun bool, err error)
+	SettleForward(ctx context.Context, f *ledger.Forward, o ledger.Outcome) (kept bool, err error)
+	DeferForward(ctx context.Context, f *ledger.Forward, d ledger.Deferred) (kept bool, err error)
 }
 
 // forward lets operators decide the collections that are forwarded to them. It works under leases, because no database transaction may stay
 // open during an exchange with an operator.
 func (w *Worker) forward(ctx context.Context) {
-	dispatcher := leasedDispatcher[store.Forward]{
+	dispatcher := leasedDispatcher[ledger.Forward]{
 		worker: w, name: "passthrough", queue: newFairQueue(forwardConcurrency, forwardPerSandbox, w.now),
 		listDue: w.database.ForwardLanes, attempt: w.forwardOne, release: w.database.GiveBackForwards,
-		lease: func(ctx context.Context, shares []store.Share) ([]store.Forward, map[int64]int, error) {
+		lease: func(ctx context.Context, shares []ledger.Share) ([]ledger.Forward, map[int64]int, error) {
 			return w.database.LeaseDueForwards(ctx, shares, forwardLease)
 		},
-		tenant: func(f *store.Forward) int64 { return f.Tenant },
+		tenant: func(f *ledger.Forward) int64 { return f.Tenant },
 	}
 	dispatcher.run(ctx)
 }
 
 // forwardOne decides one collection, or asks its operator about it.
-func (w *Worker) forwardOne(ctx context.Context, f *store.Forward) (end attemptEnd, record func()) {
+func (w *Worker) forwardOne(ctx context.Context, f *ledger.Forward) (end attemptEnd, record func()) {
 	log := w.log.With("transaction", f.Transaction.ID.String(), "organization", f.OrganizationID, "operator", f.Transaction.Operator,
 		"accepted", f.Accepted, "expired", f.Expired, "attempts", f.Attempts, "failures", f.Failures)
 	began := w.now()
@@ -92,7 +92,7 @@ type exchanged struct {
 }
 
 // decide asks the operator's API that the store names. If the store names none, it approves the collection itself.
-func (w *Worker) decide(ctx context.Context, f *store.Forward) (exchanged, decision) {
+func (w *Worker) decide(ctx context.Context, f *ledger.Forward) (exchanged, decision) {
 	credentials, err := credentialsFor(f)
 	if err == nil && f.BaseURL == "" {
 		if f.Attempts == 0 {
@@ -113,20 +113,20 @@ func (w *Worker) decide(ctx context.Context, f *store.Forward) (exchanged, decis
 // approve decides a collection whose store names no operator's API: its payer approves it when the simulated latency is over, unless it
 // expires before. Only its own times decide, not how late a worker finds it. The operator's payload follows from the transaction, see
 // [operators.Raw].
-func approve(f *store.Forward) decision {
+func approve(f *ledger.Forward) decision {
 	ends, status := f.AnswerAfter, payments.Success
 	if f.AnswerAfter >= f.ExpireAfter {
 		ends, status = f.ExpireAfter, payments.Timeout
 	}
 	if f.Age < ends {
-		return decision{deferred: store.Deferred{After: ends - f.Age}}
+		return decision{deferred: ledger.Deferred{After: ends - f.Age}}
 	}
 	return settled(status, "", nil)
 }
 
 // exchange forwards a collection that no operator has accepted yet, and asks for its status once an answer is possible. If the collection
 // has expired, it only asks, and only if the collection was ever sent.
-func (w *Worker) exchange(ctx context.Context, f *store.Forward, api adapter.Client) (s exchanged) {
+func (w *Worker) exchange(ctx context.Context, f *ledger.Forward, api adapter.Client) (s exchanged) {
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
 	s.accepted = f.Accepted
@@ -162,7 +162,7 @@ var errLeaseLost = errors.New("another worker has the collection")
 
 // collect sends a collection to its operator. If the operator already has it, an earlier attempt arrived. Before the last attempt fails,
 // collect asks the operator once whether an attempt arrived after all.
-func (w *Worker) collect(ctx context.Context, f *store.Forward, api adapter.Client) (adapter.Answer, error) {
+func (w *Worker) collect(ctx context.Context, f *ledger.Forward, api adapter.Client) (adapter.Answer, error) {
 	last := f.Failures+1 >= forwardTries
 	sending, cancel := ctx, context.CancelFunc(func() {})
 	if end, bounded := ctx.Deadline(); last && bounded {
@@ -185,8 +185,8 @@ func (w *Worker) collect(ctx context.Context, f *store.Forward, api adapter.Clie
 
 // decision is the next step of a collection: an outcome, or another attempt.
 type decision struct {
-	outcome  *store.Outcome
-	deferred store.Deferred
+	outcome  *ledger.Outcome
+	deferred ledger.Deferred
 }
 
 func (d decision) status() payments.Status {
@@ -198,7 +198,7 @@ func (d decision) status() payments.Status {
 
 // judgeForward decides the next step of a collection after an exchange. A collection that an operator has accepted may still be paid: only
 // the operator's answer or its expiry ends it. A collection that no operator has accepted ends when the operator cannot be reached.
-func judgeForward(f *store.Forward, s exchanged) decision {
+func judgeForward(f *ledger.Forward, s exchanged) decision {
 	var refused adapter.ErrRefused
 	switch {
 	case s.err == nil && s.answer.Status.Terminal():
@@ -206,24 +206,24 @@ func judgeForward(f *store.Forward, s exchanged) decision {
 	case f.Expired:
 		return settled(payments.Timeout, "", nil)
 	case s.err == nil:
-		return decision{deferred: store.Deferred{Accepted: true, NativeID: s.answer.NativeID, After: nextQuestion(f)}}
+		return decision{deferred: ledger.Deferred{Accepted: true, NativeID: s.answer.NativeID, After: nextQuestion(f)}}
 	case s.accepted:
-		return decision{deferred: store.Deferred{
+		return decision{deferred: ledger.Deferred{
 			Accepted: true, NativeID: f.Transaction.NativeID, Failures: f.Failures + 1, After: nextQuestion(f),
 		}}
 	case errors.As(s.err, &refused), f.Failures+1 >= forwardTries:
 		return settled(payments.ServiceUnavailable, "", operators.Unavailable(f.Transaction, s.err.Error()))
 	}
-	return decision{deferred: store.Deferred{Failures: f.Failures + 1, After: firstRetry << f.Failures}}
+	return decision{deferred: ledger.Deferred{Failures: f.Failures + 1, After: firstRetry << f.Failures}}
 }
 
 func settled(status payments.Status, nativeID string, raw []byte) decision {
-	return decision{outcome: &store.Outcome{Status: status, NativeID: nativeID, NativeRaw: raw}}
+	return decision{outcome: &ledger.Outcome{Status: status, NativeID: nativeID, NativeRaw: raw}}
 }
 
 // nextQuestion is the time until the status of an accepted collection is asked again. The first question comes when the simulated latency
 // is over.
-func nextQuestion(f *store.Forward) time.Duration {
+func nextQuestion(f *ledger.Forward) time.Duration {
 	if f.Age < f.AnswerAfter {
 		return f.AnswerAfter - f.Age
 	}
@@ -231,7 +231,7 @@ func nextQuestion(f *store.Forward) time.Duration {
 }
 
 // recordDecision writes a decision, and retries while the database is unavailable.
-func (w *Worker) recordDecision(ctx context.Context, f *store.Forward, d decision) (kept bool, err error) {
+func (w *Worker) recordDecision(ctx context.Context, f *ledger.Forward, d decision) (kept bool, err error) {
 	err = w.retryWrite(ctx, true, func(ctx context.Context) (err error) {
 		if d.outcome != nil {
 			kept, err = w.database.SettleForward(ctx, f, *d.outcome)

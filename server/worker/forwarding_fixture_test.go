@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators/operatorstest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 const (
@@ -117,7 +117,7 @@ func named(server string, c *sandboxes.OperatorCredentials) func(*sandboxes.Sand
 var known = &sandboxes.OperatorCredentials{ClientID: "shop", ClientSecret: "hush"}
 
 // collect makes a collection of 1000, of which the merchant gets 985, from a number that the sandbox does not know.
-func (w *fixture) collect(reference string, operator payments.Operator, change ...func(*store.NewCollection)) payments.ID {
+func (w *fixture) collect(reference string, operator payments.Operator, change ...func(*ledger.NewCollection)) payments.ID {
 	w.t.Helper()
 	id, err := payments.NewID(time.Now(), rand.Reader)
 	if err != nil {
@@ -128,7 +128,7 @@ func (w *fixture) collect(reference string, operator payments.Operator, change .
 	country := map[payments.Operator]payments.Country{payments.MTN: "RW", payments.Airtel: "RW", payments.Orange: "CI",
 		payments.Moov: "TG"}[operator]
 	currency, _ := country.Currency()
-	n := &store.NewCollection{ExpireAfter: time.Hour, Transaction: payments.Transaction{
+	n := &ledger.NewCollection{ExpireAfter: time.Hour, Transaction: payments.Transaction{
 		ID: id, Type: payments.Collection, Status: payments.Pending, Reference: reference, OrderRef: reference, Store: "shop",
 		EnvironmentID: "env_1",
 		Operator:      operator, Country: country, Currency: string(currency), MSISDN: number[operator],

@@ -12,12 +12,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/operators/operatorstest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 func TestCollectionIsForwardedAndSettledByTheOperator(t *testing.T) {
@@ -28,7 +28,7 @@ func TestCollectionIsForwardedAndSettledByTheOperator(t *testing.T) {
 			stop := w.run()
 			id := w.collect(`a/reference of "mine"?..`, operator)
 			got := w.ended(id)
-			w.until(store.EventDelivered, 1)
+			w.until(ledger.EventDelivered, 1)
 			stop()
 			if got.Status != payments.Success {
 				t.Fatalf("it ended %s: %s", got.Status, got.NativeRaw)
@@ -165,7 +165,7 @@ func TestWorkerKilledBetweenForwardingAndSettling(t *testing.T) {
 			if n := len(o.Payments()); n != 1 {
 				t.Errorf("the operator has %d payments", n)
 			}
-			kept, err := w.SettleForward(t.Context(), &lost, store.Outcome{Status: payments.Success})
+			kept, err := w.SettleForward(t.Context(), &lost, ledger.Outcome{Status: payments.Success})
 			if kept || err != nil {
 				t.Errorf("the killed worker comes back: kept %t, %v", kept, err)
 			}
@@ -175,13 +175,13 @@ func TestWorkerKilledBetweenForwardingAndSettling(t *testing.T) {
 }
 
 // leaseForward takes the one collection that is due.
-func (w *fixture) leaseForward(lease time.Duration) store.Forward {
+func (w *fixture) leaseForward(lease time.Duration) ledger.Forward {
 	w.t.Helper()
 	due, err := w.ForwardLanes(w.t.Context())
 	if err != nil || len(due) != 1 {
 		w.t.Fatalf("due %v, %v", due, err)
 	}
-	leased, _, err := w.LeaseDueForwards(w.t.Context(), []store.Share{{Lane: due[0], Slots: 10}}, lease)
+	leased, _, err := w.LeaseDueForwards(w.t.Context(), []ledger.Share{{Lane: due[0], Slots: 10}}, lease)
 	if err != nil || len(leased) != 1 {
 		w.t.Fatalf("leased %v, %v", leased, err)
 	}
@@ -189,7 +189,7 @@ func (w *fixture) leaseForward(lease time.Duration) store.Forward {
 }
 
 // begin writes an attempt down.
-func (w *fixture) begin(f *store.Forward) {
+func (w *fixture) begin(f *ledger.Forward) {
 	w.t.Helper()
 	if begun, err := w.BeginForwardAttempt(w.t.Context(), f); !begun || err != nil {
 		w.t.Fatalf("begun %t, %v", begun, err)
@@ -197,7 +197,7 @@ func (w *fixture) begin(f *store.Forward) {
 }
 
 // tellOperator forwards a collection as a worker would, and tells nobody.
-func (w *fixture) tellOperator(o *operatorsOf, f *store.Forward) {
+func (w *fixture) tellOperator(o *operatorsOf, f *ledger.Forward) {
 	w.t.Helper()
 	access := adapter.Access{
 		BaseURL: operatorstest.BaseURL(o.URL, f.Transaction.Operator), HTTP: o.Client(),
@@ -217,7 +217,7 @@ func TestIDThatTheOperatorHasAlready(t *testing.T) {
 	id := w.collect("r1", payments.Airtel)
 	lost := w.leaseForward(time.Hour)
 	w.tellOperator(o, &lost) // not written down: not ours
-	if err := w.GiveBackForwards(t.Context(), []store.Forward{lost}); err != nil {
+	if err := w.GiveBackForwards(t.Context(), []ledger.Forward{lost}); err != nil {
 		t.Fatal(err)
 	}
 	w.run()
@@ -297,7 +297,7 @@ func TestPayerWhoNeverAnswersAnOperator(t *testing.T) {
 	w := newPassthrough(t)
 	o := newOperators(w, pending)
 	w.run()
-	got := w.ended(w.collect("r1", payments.MTN, func(n *store.NewCollection) { n.ExpireAfter = 1200 * time.Millisecond }))
+	got := w.ended(w.collect("r1", payments.MTN, func(n *ledger.NewCollection) { n.ExpireAfter = 1200 * time.Millisecond }))
 	if got.Status != payments.Timeout || !strings.Contains(string(operators.Raw(got)), `"reason":"EXPIRED"`) {
 		t.Errorf("it ended %s: %s", got.Status, operators.Raw(got))
 	}
@@ -321,7 +321,7 @@ func TestLastQuestionBeforeAForwardedCollectionExpires(t *testing.T) {
 			w.begin(&f)
 			w.tellOperator(o, &f)
 			if accepted {
-				if _, err := w.DeferForward(t.Context(), &f, store.Deferred{Accepted: true, After: time.Hour}); err != nil {
+				if _, err := w.DeferForward(t.Context(), &f, ledger.Deferred{Accepted: true, After: time.Hour}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -452,10 +452,10 @@ func TestOperatorThatIsNotNamedAnyMore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newPassthrough(t)
 			newOperators(w, nil)
-			id := w.collect("r1", payments.MTN, func(n *store.NewCollection) { n.ExpireAfter = time.Second })
+			id := w.collect("r1", payments.MTN, func(n *ledger.NewCollection) { n.ExpireAfter = time.Second })
 			f := w.leaseForward(time.Hour)
 			w.begin(&f)
-			if _, err := w.DeferForward(t.Context(), &f, store.Deferred{Accepted: accepted}); err != nil {
+			if _, err := w.DeferForward(t.Context(), &f, ledger.Deferred{Accepted: accepted}); err != nil {
 				t.Fatal(err)
 			}
 			w.configure(func(c *sandboxes.SandboxConfig) { c.Operators = nil })
@@ -577,7 +577,7 @@ func TestApprovalTakesItsLatency(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newPassthrough(t, func(c *sandboxes.SandboxConfig) { c.LatencyPercent = 50 })
 			w.run()
-			got := w.ended(w.collect("r1", payments.MTN, func(n *store.NewCollection) { n.ExpireAfter = c.expireAfter }))
+			got := w.ended(w.collect("r1", payments.MTN, func(n *ledger.NewCollection) { n.ExpireAfter = c.expireAfter }))
 			if took := got.CompletedAt.Sub(got.CreatedAt); got.Status != c.status || took < c.ends {
 				t.Errorf("it ended %s after %s, want %s after %s", got.Status, took, c.status, c.ends)
 			}

@@ -16,11 +16,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 	"github.com/cauri-dev/cauri/server/telemetry"
 	"github.com/cauri-dev/cauri/server/worker"
 )
@@ -284,14 +284,14 @@ func TestPoisonedSandboxesFailAlone(t *testing.T) {
 // followed checks what the api and the controller read of all sandboxes.
 func (w *fixture) followed(poisoned map[string]int64) {
 	w.t.Helper()
-	directory := sandboxes.NewDirectory(storetest.OpenAs(w.t, w.url, storetest.API).DB)
+	directory := sandboxes.NewDirectory(ledgertest.OpenAs(w.t, w.url, ledgertest.API).DB)
 	if err := directory.Refresh(w.t.Context()); err != nil {
 		w.t.Errorf("the api cannot read the configuration: %v", err)
 	}
 	if got := directory.State().Sandboxes; got != len(poisoned)+2 {
 		w.t.Errorf("the api knows %d sandboxes, want %d", got, len(poisoned)+2)
 	}
-	controller := storetest.OpenAs(w.t, w.url, storetest.Controller)
+	controller := ledgertest.OpenAs(w.t, w.url, ledgertest.Controller)
 	eventually(w.t, func() string {
 		w.pay(uuid.NewString(), payments.Success)
 		if err := w.FlushActivity(w.t.Context()); err != nil {
@@ -318,7 +318,7 @@ func (w *fixture) followed(poisoned map[string]int64) {
 	if _, err := controller.Survey(w.t.Context()); err == nil {
 		w.t.Error("the controller may look at what waits")
 	}
-	if _, err := storetest.OpenAs(w.t, w.url, storetest.Worker).Survey(w.t.Context()); err != nil {
+	if _, err := ledgertest.OpenAs(w.t, w.url, ledgertest.Worker).Survey(w.t.Context()); err != nil {
 		w.t.Errorf("nobody sees what waits: %v", err)
 	}
 }
@@ -411,9 +411,9 @@ func TestFrozenWorkerHoldsFewSandboxes(t *testing.T) {
 	w.copies(w.pay("like", payments.Pending), 5, tenants...)
 	g := &gate{reached: make(chan struct{}, 1000), open: make(chan struct{})}
 	t.Cleanup(func() { g.once.Do(func() { close(g.open) }) })
-	frozen, err := store.Open(
-		storetest.URLAs(t, w.url, storetest.Worker),
-		store.Options{KeyRing: storetest.KeyRing(t), Options: postgres.Options{Tracer: g}},
+	frozen, err := ledger.Open(
+		ledgertest.URLAs(t, w.url, ledgertest.Worker),
+		ledger.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{Tracer: g}},
 	)
 	if err != nil {
 		t.Fatal(err)

@@ -6,21 +6,21 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators/adapter"
-	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/telemetry"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // resultOf is the metric label for the state of an event after an attempt.
-var resultOf = map[store.EventState]string{
-	store.EventDelivered: telemetry.DeliveryAcknowledged,
-	store.EventQueued:    telemetry.DeliveryRetried,
-	store.EventFailed:    telemetry.DeliveryFailed,
+var resultOf = map[ledger.EventState]string{
+	ledger.EventDelivered: telemetry.DeliveryAcknowledged,
+	ledger.EventQueued:    telemetry.DeliveryRetried,
+	ledger.EventFailed:    telemetry.DeliveryFailed,
 }
 
 // countAttempt counts an attempt once it is known whether its result was recorded.
-func (w *Worker) countAttempt(e *store.LeasedEvent, r webhooks.Result, a store.Attempt, kept bool, err error) {
+func (w *Worker) countAttempt(e *ledger.LeasedEvent, r webhooks.Result, a ledger.Attempt, kept bool, err error) {
 	result := resultOf[a.State]
 	switch {
 	case err != nil:
@@ -32,7 +32,7 @@ func (w *Worker) countAttempt(e *store.LeasedEvent, r webhooks.Result, a store.A
 }
 
 // observeAttempt ends the span of an attempt. The span holds nothing about the receiver but its HTTP status.
-func (w *Worker) observeAttempt(span telemetry.Span, e *store.LeasedEvent, r webhooks.Result, a store.Attempt) {
+func (w *Worker) observeAttempt(span telemetry.Span, e *ledger.LeasedEvent, r webhooks.Result, a ledger.Attempt) {
 	if span.Followed() {
 		span.Set(attribute.String("cauri.event", webhooks.EventID(e.ID)), attribute.String("cauri.transaction", e.ID.String()),
 			attribute.String("cauri.organization", e.OrganizationID), attribute.String("cauri.event_type", e.Transaction.Type.Event()),
@@ -46,7 +46,7 @@ func (w *Worker) observeAttempt(span telemetry.Span, e *store.LeasedEvent, r web
 }
 
 // observeForward counts an exchange with an operator and ends its span.
-func (w *Worker) observeForward(span telemetry.Span, f *store.Forward, d decision, s exchanged, took time.Duration) {
+func (w *Worker) observeForward(span telemetry.Span, f *ledger.Forward, d decision, s exchanged, took time.Duration) {
 	operator := string(f.Transaction.Operator)
 	w.metrics.Forwarded(operator, string(d.status()), took)
 	if span.Followed() {

@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/egress"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 // exchangeTimeout bounds what is said to an operator in one go: a token, a payment, a question.
@@ -28,7 +28,7 @@ func NewOperatorAccess(guard egress.Guard, now func() time.Time) OperatorAccess 
 }
 
 // apiFor is the operator's API that the store of a collection names.
-func (a OperatorAccess) apiFor(f *store.Forward, c sandboxes.OperatorCredentials) adapter.Client {
+func (a OperatorAccess) apiFor(f *ledger.Forward, c sandboxes.OperatorCredentials) adapter.Client {
 	return operators.NewClient(f.Transaction.Operator, adapter.Access{
 		BaseURL: f.BaseURL, HTTP: a.client, Tokens: a.tokens,
 		ClientID: c.ClientID, ClientSecret: c.ClientSecret, SubscriptionKey: c.SubscriptionKey,
@@ -37,7 +37,7 @@ func (a OperatorAccess) apiFor(f *store.Forward, c sandboxes.OperatorCredentials
 
 // credentialsFor are the store's credentials for the operator of a collection. Airtel takes no payment without any; the others do while no
 // request has to carry them. It returns an [adapter.ErrRefused] where they cannot be used.
-func credentialsFor(f *store.Forward) (sandboxes.OperatorCredentials, error) {
+func credentialsFor(f *ledger.Forward) (sandboxes.OperatorCredentials, error) {
 	switch {
 	case f.CredentialsWhy != nil:
 		return sandboxes.OperatorCredentials{}, adapter.ErrRefused{Why: f.CredentialsWhy.Error()}

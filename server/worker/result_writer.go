@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 
 // result is what an attempt came to, until it is written.
 type result struct {
-	store.FinishedAttempt
+	ledger.FinishedAttempt
 	written chan<- written // has room
 }
 
@@ -40,9 +40,9 @@ type resultWriter struct {
 }
 
 // write writes the result of an attempt, and returns when that is done or has failed for good.
-func (r *resultWriter) write(e *store.LeasedEvent, a store.Attempt) (kept bool, err error) {
+func (r *resultWriter) write(e *ledger.LeasedEvent, a ledger.Attempt) (kept bool, err error) {
 	done := make(chan written, 1)
-	r.queue <- result{store.FinishedAttempt{Event: e, Attempt: a}, done}
+	r.queue <- result{ledger.FinishedAttempt{Event: e, Attempt: a}, done}
 	w := <-done
 	return w.kept, w.err
 }
@@ -75,7 +75,7 @@ func (r *resultWriter) batch(first result) []result {
 }
 
 func (r *resultWriter) writeBatch(ctx context.Context, batch []result) {
-	attempts := make([]store.FinishedAttempt, len(batch))
+	attempts := make([]ledger.FinishedAttempt, len(batch))
 	for i := range batch {
 		attempts[i] = batch[i].FinishedAttempt
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/worker"
 )
 
@@ -14,7 +14,7 @@ func TestWorkerRemovesOldEventsIfItIsToldTo(t *testing.T) {
 	w := newFixture(t, nil)
 	w.pay("r1", payments.Success)
 	stop := w.run() // which keeps them for ever
-	w.until(store.EventDelivered, 1)
+	w.until(ledger.EventDelivered, 1)
 	stop()
 	if n := read[int](w, "select count(*) from events"); n != 1 {
 		t.Fatalf("%d events are left though they are kept for ever", n)

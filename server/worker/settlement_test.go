@@ -9,16 +9,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 )
 
 // newFixtureAlone is newFixture for a test that needs much of the machine: no other test of the package runs beside it.
 func newFixtureAlone(t *testing.T) *fixture {
 	t.Helper()
-	w := &fixture{t: t, url: storetest.URL(t), hook: newReceiver(t, nil)}
-	w.Store = storetest.Open(t, w.url)
+	w := &fixture{t: t, url: ledgertest.URL(t), hook: newReceiver(t, nil)}
+	w.Store = ledgertest.Open(t, w.url)
 	w.open()
 	return w
 }

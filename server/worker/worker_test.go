@@ -21,11 +21,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/cauri-dev/cauri/server/egress"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 	"github.com/cauri-dev/cauri/server/webhooks"
 	"github.com/cauri-dev/cauri/server/worker"
 )
@@ -37,7 +37,7 @@ const (
 
 // fixture is a database with one sandbox whose endpoint is a receiver of the test, and any number of workers.
 type fixture struct {
-	*store.Store
+	*ledger.Store
 	t       *testing.T
 	url     string
 	sql     *pgxpool.Pool
@@ -53,8 +53,8 @@ var quick = sandboxes.RetryPolicy{MaxRetries: 3, InitialDelay: 10 * time.Millise
 func newFixture(t *testing.T, answer http.HandlerFunc) *fixture {
 	t.Helper()
 	t.Parallel()
-	w := &fixture{t: t, url: storetest.URL(t), hook: newReceiver(t, answer)}
-	w.Store = storetest.Open(t, w.url)
+	w := &fixture{t: t, url: ledgertest.URL(t), hook: newReceiver(t, answer)}
+	w.Store = ledgertest.Open(t, w.url)
 	w.open()
 	return w
 }
@@ -117,7 +117,7 @@ func (w *fixture) tryToPay(reference string, status payments.Status) (payments.I
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	n := &store.NewCollection{ExpireAfter: time.Hour, Transaction: payments.Transaction{
+	n := &ledger.NewCollection{ExpireAfter: time.Hour, Transaction: payments.Transaction{
 		ID: id, Type: payments.Collection, Status: status, Reference: reference, OrderRef: reference, Store: "shop", EnvironmentID: "env_1",
 		Operator: payments.MTN, Country: payments.Rwanda, Currency: "RWF", MSISDN: alice, Amount: 1000, NetAmount: 1000, AbsorptionPct: 100,
 	}}
@@ -132,7 +132,7 @@ func (w *fixture) tryToPay(reference string, status payments.Status) (payments.I
 func (w *fixture) run(change ...func(*worker.Options)) (stop func()) {
 	w.t.Helper()
 	options := worker.Options{
-		Database: storetest.OpenAs(w.t, w.url, storetest.Worker),
+		Database: ledgertest.OpenAs(w.t, w.url, ledgertest.Worker),
 		Sender:   webhooks.NewSender(egress.Guard{AllowLoopback: true}, "test", time.Now),
 		Log:      slog.New(slog.DiscardHandler), Chance: func() float64 { return 0.5 },
 		Operators: worker.NewOperatorAccess(egress.Guard{AllowLoopback: true}, time.Now),
@@ -167,7 +167,7 @@ func read[T any](w *fixture, sql string, args ...any) (value T) {
 }
 
 // until waits until there are as many events in a state.
-func (w *fixture) until(state store.EventState, n int) {
+func (w *fixture) until(state ledger.EventState, n int) {
 	w.t.Helper()
 	eventually(w.t, func() string {
 		states := read[[]string](w, "select coalesce(array_agg(state::text), '{}') from events")
@@ -245,7 +245,7 @@ func TestPendingPaymentIsSettledAndToldOfOnce(t *testing.T) {
 	w := newFixture(t, nil)
 	stop := w.run()
 	id := w.pay("r1", payments.Pending)
-	w.until(store.EventDelivered, 1)
+	w.until(ledger.EventDelivered, 1)
 	stop()
 	transaction, err := w.GetTransaction(t.Context(), w.sandbox.Tenant, id)
 	if err != nil || transaction.Status != payments.Success {
@@ -276,7 +276,7 @@ func TestDeliveryIsTriedUntilItIsAcknowledged(t *testing.T) {
 	})
 	w.pay("r1", payments.PINInvalid)
 	w.run()
-	w.until(store.EventDelivered, 1)
+	w.until(ledger.EventDelivered, 1)
 	came := w.hook.deliveries()
 	if len(came) != 3 || came[0].id != came[1].id || came[0].body != came[1].body || came[0].body != came[2].body {
 		t.Errorf("not three times the same: %v", came)
@@ -302,7 +302,7 @@ func TestDeliveryFails(t *testing.T) {
 			w := newFixture(t, func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(c.status) })
 			w.pay("r1", payments.Success)
 			stop := w.run()
-			w.until(store.EventFailed, 1)
+			w.until(ledger.EventFailed, 1)
 			stop()
 			if got := len(w.hook.deliveries()); got != c.attempts {
 				t.Errorf("%d attempts were made, want %d", got, c.attempts)
@@ -350,7 +350,7 @@ func TestWorkersShareTheWork(t *testing.T) {
 		want[webhooks.EventID(w.pay(fmt.Sprint(i), status))] = 1
 	}
 	stops := []func(){w.run(func(o *worker.Options) { o.Concurrency = 5 }), w.run(func(o *worker.Options) { o.Concurrency = 5 }), w.run()}
-	w.until(store.EventDelivered, total)
+	w.until(ledger.EventDelivered, total)
 	for _, stop := range stops {
 		stop()
 	}
@@ -389,7 +389,7 @@ func TestDeliveriesAtOneTimeAreBounded(t *testing.T) {
 			})
 			w.run(bound)
 			w.pay("first", payments.Success) // shows that the receiver answers quickly
-			w.until(store.EventDelivered, 1)
+			w.until(ledger.EventDelivered, 1)
 			mu.Lock()
 			hold, most = true, 0
 			mu.Unlock()
@@ -404,7 +404,7 @@ func TestDeliveriesAtOneTimeAreBounded(t *testing.T) {
 			hold = false
 			mu.Unlock()
 			close(release)
-			w.until(store.EventDelivered, 10)
+			w.until(ledger.EventDelivered, 10)
 			if most != 3 {
 				t.Errorf("%d deliveries were on their way at one time", most)
 			}
@@ -460,7 +460,7 @@ func TestEventThatCannotBeSignedWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.run()
-	w.until(store.EventDelivered, 1)
+	w.until(ledger.EventDelivered, 1)
 	if came := w.hook.deliveries(); len(came) != 1 || came[0].id != webhooks.EventID(id) {
 		t.Errorf("came: %v", came)
 	}
@@ -470,7 +470,7 @@ func TestForbiddenEndpointIsAFailedAttempt(t *testing.T) {
 	w := newFixture(t, nil)
 	w.pay("r1", payments.Success)
 	w.run(func(o *worker.Options) { o.Sender = webhooks.NewSender(egress.Guard{}, "test", time.Now) })
-	w.until(store.EventFailed, 1)
+	w.until(ledger.EventFailed, 1)
 	if got := read[string](w, "select distinct error from delivery_attempts"); !strings.Contains(got, "events may not be sent to 127.0.0.1") {
 		t.Errorf("the attempts say %q", got)
 	}
@@ -483,8 +483,8 @@ func TestForbiddenEndpointIsAFailedAttempt(t *testing.T) {
 func TestWorkerWaitsForItsDatabase(t *testing.T) {
 	t.Parallel()
 	logged := &log{}
-	w := &fixture{t: t, url: storetest.Empty(t), hook: newReceiver(t, nil)}
-	w.Store = storetest.Open(t, w.url)
+	w := &fixture{t: t, url: ledgertest.Empty(t), hook: newReceiver(t, nil)}
+	w.Store = ledgertest.Open(t, w.url)
 	w.run(logged.into)
 	logged.until(t, "sweep failed", "sweep=settlement")
 	logged.until(t, "sweep failed", "sweep=delivery")
@@ -496,7 +496,7 @@ func TestWorkerWaitsForItsDatabase(t *testing.T) {
 	}
 	w.open()
 	w.pay("r1", payments.Pending)
-	w.until(store.EventDelivered, 1)
+	w.until(ledger.EventDelivered, 1)
 	logged.until(t, "sweep works again", "sweep=settlement")
 	if got := logged.count("sweep failed"); got != 5 {
 		t.Errorf("%d failures were logged, want one for each sweep", got)
@@ -508,19 +508,19 @@ func TestWorkerOutlivesItsConnections(t *testing.T) {
 	w := newFixture(t, nil)
 	w.run()
 	w.pay("r1", payments.Pending)
-	w.until(store.EventDelivered, 1)
+	w.until(ledger.EventDelivered, 1)
 	cut := "select count(pg_terminate_backend(pid)) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
 	for range 3 {
 		read[int](w, cut)
 	}
 	eventually(t, func() string { // the test shares the connections that were cut
 		_, err := w.tryToPay("r2", payments.Pending)
-		if taken := new(store.ErrReferenceTaken); err == nil || errors.As(err, &taken) {
+		if taken := new(ledger.ErrReferenceTaken); err == nil || errors.As(err, &taken) {
 			return ""
 		}
 		return err.Error()
 	})
-	w.until(store.EventDelivered, 2)
+	w.until(ledger.EventDelivered, 2)
 }
 
 // log keeps what a worker logs.
@@ -573,7 +573,7 @@ func TestLogHoldsNoSecrets(t *testing.T) {
 	w.sandbox.ConfigVersion++
 	w.pay("r1", payments.Success)
 	w.run(logged.into)
-	w.until(store.EventFailed, 1)
+	w.until(ledger.EventFailed, 1)
 	logged.until(t, "delivery attempt", "state=failed", "status=418", "attempt=4")
 	for _, s := range []string{"hunter2", secret, strings.TrimPrefix(secret, webhooks.SecretPrefix)} {
 		if logged.count(s) > 0 {

@@ -29,21 +29,21 @@ var mayImport = map[string][]string{
 	"server/postgres/sqlc":     {"server/payments"},
 	"server/secrets":           {},
 	"server/sandboxes":         {"server/payments", "server/postgres", "server/secrets"},
-	"server/store":             {"server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/store"},
-	"server/httpapi":           {"server/payments", "server/operators", "server/postgres", "server/sandboxes", "server/store", "server/telemetry", "server/webhooks", "server/httpapi/apidoc", "server/httpapi/wire"},
-	"server/httpapi/wire":      {"server/payments", "server/operators", "server/postgres", "server/sandboxes", "server/store", "server/webhooks"},
-	"server/httpapi/apidoc":    {"server/payments", "server/operators", "server/sandboxes", "server/store", "server/webhooks", "server/httpapi/wire"},
-	"server/worker":            {"server/payments", "server/egress", "server/operators", "server/postgres", "server/sandboxes", "server/store", "server/telemetry", "server/webhooks"},
-	"controllers":              {"api/v1alpha1", "controllers/resync", "server/payments", "server/operators", "server/postgres", "server/secrets", "server/sandboxes", "server/store", "server/telemetry", "server/webhooks"},
-	"controllers/resync":       {"api/v1alpha1", "server/postgres", "server/sandboxes", "server/store"},
-	"cmd/cauri":                {"api/v1alpha1", "controllers", "server/payments", "server/egress", "server/postgres", "server/secrets", "server/sandboxes", "server/store", "server/telemetry", "server/webhooks", "server/httpapi", "server/httpserver", "server/worker"},
+	"server/ledger":            {"server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger"},
+	"server/httpapi":           {"server/payments", "server/operators", "server/postgres", "server/sandboxes", "server/ledger", "server/telemetry", "server/webhooks", "server/httpapi/apidoc", "server/httpapi/wire"},
+	"server/httpapi/wire":      {"server/payments", "server/operators", "server/postgres", "server/sandboxes", "server/ledger", "server/webhooks"},
+	"server/httpapi/apidoc":    {"server/payments", "server/operators", "server/sandboxes", "server/ledger", "server/webhooks", "server/httpapi/wire"},
+	"server/worker":            {"server/payments", "server/egress", "server/operators", "server/postgres", "server/sandboxes", "server/ledger", "server/telemetry", "server/webhooks"},
+	"controllers":              {"api/v1alpha1", "controllers/resync", "server/payments", "server/operators", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger", "server/telemetry", "server/webhooks"},
+	"controllers/resync":       {"api/v1alpha1", "server/postgres", "server/sandboxes", "server/ledger"},
+	"cmd/cauri":                {"api/v1alpha1", "controllers", "server/payments", "server/egress", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger", "server/telemetry", "server/webhooks", "server/httpapi", "server/httpserver", "server/worker"},
 	"hack/apipage":             {"server/payments", "server/httpapi/apidoc", "server/httpapi/wire"},
 	"hack/chart":               {}, // reads files
 	"hack/reference":           {}, // reads files
 	"hack/prose":               {},
 	"test/architecture":        {},
 	"test/chart":               {"controllers"}, // for their scheme
-	"test/chaos":               {"api/v1alpha1", "server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/store", "test/system", "test/system/kube"},
+	"test/chaos":               {"api/v1alpha1", "server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger", "test/system", "test/system/kube"},
 	"test/cluster":             {"api/v1alpha1", "server/payments", "test/cluster/merchantapi", "test/system"},
 	"test/cluster/merchant":    {"test/cluster/merchantapi"}, // a black box
 	"test/cluster/merchantapi": {},
@@ -51,11 +51,11 @@ var mayImport = map[string][]string{
 	"test/conformance/rules":   {"test/conformance/suite"},
 	"test/conformance/suite":   {},
 	"test/e2e":                 {"server/webhooks"},
-	"test/faults":              {"server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/store", "test/system"},
+	"test/faults":              {"server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger", "test/system"},
 	"test/load":                {"test/load/cases", "test/load/profile", "test/load/report", "test/load/soak"},
-	"test/load/bench":          {"server/payments", "server/sandboxes", "server/secrets", "server/store", "test/load/generator", "test/load/report", "test/system"},
-	"test/load/cases":          {"api/v1alpha1", "server/payments", "server/sandboxes", "server/secrets", "server/store", "test/load/bench", "test/load/generator", "test/load/growth", "test/load/report", "test/system", "test/system/kube"},
-	"test/load/growth":         {"server/sandboxes", "server/secrets", "server/store", "test/load/generator", "test/load/growth", "test/system"},
+	"test/load/bench":          {"server/payments", "server/sandboxes", "server/secrets", "server/ledger", "test/load/generator", "test/load/report", "test/system"},
+	"test/load/cases":          {"api/v1alpha1", "server/payments", "server/sandboxes", "server/secrets", "server/ledger", "test/load/bench", "test/load/generator", "test/load/growth", "test/load/report", "test/system", "test/system/kube"},
+	"test/load/growth":         {"server/sandboxes", "server/secrets", "server/ledger", "test/load/generator", "test/load/growth", "test/system"},
 	"test/load/profile":        {"server/payments", "test/load/bench", "test/load/cases", "test/load/generator", "test/load/report", "test/system"},
 	"test/load/report":         {"test/load/chart", "test/load/generator"},
 	"test/load/soak":           {"test/load/bench", "test/load/cases", "test/load/generator", "test/load/profile", "test/load/report", "test/system"},
@@ -65,7 +65,7 @@ var mayImport = map[string][]string{
 	"test/load/plot":           {"test/load/chart"},
 	"test/monitoring":          {}, // reads files
 	"test/scripts":             {}, // runs shell scripts
-	"test/system":              {"server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/store"},
+	"test/system":              {"server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger"},
 	"test/system/kube":         {"controllers", "test/system"},
 }
 
@@ -94,7 +94,7 @@ func TestImportsPointOneWay(t *testing.T) {
 }
 
 // testDoubles are packages that stand in for something in tests. No program has them, so that nothing of them is ever served.
-var testDoubles = []string{"server/operators/operatorstest", "server/store/storetest"}
+var testDoubles = []string{"server/operators/operatorstest", "server/ledger/ledgertest"}
 
 func TestOnlyTestsImportDoubles(t *testing.T) {
 	for _, line := range goList(t, "{{.ImportPath}}|{{join .Imports \" \"}}") {
@@ -108,7 +108,7 @@ func TestOnlyTestsImportDoubles(t *testing.T) {
 }
 
 // runsQueries are the packages that run the generated queries: what else the database is asked goes through them.
-var runsQueries = []string{"server/sandboxes", "server/store"}
+var runsQueries = []string{"server/sandboxes", "server/ledger"}
 
 func TestFewRunQueries(t *testing.T) {
 	for _, line := range goList(t, "{{.ImportPath}}|{{join .Imports \" \"}}") {

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store/storetest"
 	"github.com/cauri-dev/cauri/test/system"
 )
 
@@ -222,8 +222,8 @@ func TestPostgresHangs(t *testing.T) {
 // A network that loses every packet tells nobody: connections stay as they are, and new ones are made and not answered.
 func TestPacketsAreSwallowed(t *testing.T) {
 	w := newFixture(t)
-	proxy, through := storetest.NewProxy(t, w.DatabaseURL("api"))
-	behind, throughToo := storetest.NewProxy(t, w.DatabaseURL("worker"))
+	proxy, through := ledgertest.NewProxy(t, w.DatabaseURL("api"))
+	behind, throughToo := ledgertest.NewProxy(t, w.DatabaseURL("worker"))
 	api, worker := w.api("api", "--database-url="+through), w.worker("worker", "--database-url="+throughToo)
 	w.hangs(api, []*system.Worker{worker},
 		func() error { proxy.Swallow(); behind.Swallow(); return nil },

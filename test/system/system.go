@@ -16,9 +16,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/secrets"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 const (
@@ -31,7 +31,7 @@ const (
 type System struct {
 	Postgres *Postgres
 	SQL      *pgxpool.Pool // for looking into the database, past every wall
-	Store    *store.Store  // configures sandboxes, as the controller does
+	Store    *ledger.Store // configures sandboxes, as the controller does
 
 	binary    string
 	database  string     // its name
@@ -76,7 +76,7 @@ func (s *System) open(ctx context.Context) (err error) {
 		return err
 	}
 	controller := s.urlFor(userIn("controller"))
-	if s.Store, err = store.Open(controller, store.Options{KeyRing: ring, Options: postgres.Options{MaxConns: 2}}); err != nil {
+	if s.Store, err = ledger.Open(controller, ledger.Options{KeyRing: ring, Options: postgres.Options{MaxConns: 2}}); err != nil {
 		return err
 	}
 	config, err := pgxpool.ParseConfig(s.Postgres.URL(s.database))

@@ -9,8 +9,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 // ErrorCase describes an error: when it is answered, and what the answer looks like.
@@ -29,17 +29,17 @@ var ErrorCases = []ErrorCase{
 	{"A parameter has a value that it cannot have; `detail.fieldErrors` names all of them at once.",
 		wire.InvalidParams(wire.FieldErrors{"limit": {"has to be a number from 1 to 100"}})},
 	{"The key is missing, malformed, revoked or unknown, or of another sandbox than the path names.", wire.Unauthorized()},
-	{"The sandbox has made all transactions of its monthly quota. Nothing is recorded.", wire.QuotaExceeded(store.ErrQuotaExceeded{Quota: 1000})},
+	{"The sandbox has made all transactions of its monthly quota. Nothing is recorded.", wire.QuotaExceeded(ledger.ErrQuotaExceeded{Quota: 1000})},
 	{"There is no such transaction, event or test client in this sandbox, no such store, or nothing at the path.", wire.NoSuchTransaction()},
 	{"The sandbox has no enabled environment for the operator and country.",
 		wire.EnvironmentNotFound("This sandbox has no enabled environment for the operator %s in %s.", payments.Moov, payments.Benin)},
 	{"The path does not answer this method.",
 		&wire.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: "This path does not answer the method DELETE."}},
 	{"The reference belongs to another request. Nothing is recorded.", wire.DuplicateReference(exampleReference)},
-	{"The sandbox has no webhook URL to send the event to.", wire.ResendRefusal(store.ErrNoEndpoint).(*wire.Error)},
-	{"The event is being sent at this moment.", wire.ResendRefusal(store.ErrBeingSent).(*wire.Error)},
+	{"The sandbox has no webhook URL to send the event to.", wire.ResendRefusal(ledger.ErrNoEndpoint).(*wire.Error)},
+	{"The event is being sent at this moment.", wire.ResendRefusal(ledger.ErrBeingSent).(*wire.Error)},
 	{"The payment has another outcome already, `detail.status`.",
-		wire.PromptRefusal(&store.ErrPromptClosed{Transaction: &payments.Transaction{Status: payments.UserCancelled}}).(*wire.Error)},
+		wire.PromptRefusal(&ledger.ErrPromptClosed{Transaction: &payments.Transaction{Status: payments.UserCancelled}}).(*wire.Error)},
 	{"The body has more than 64 KiB.",
 		&wire.Error{Status: http.StatusRequestEntityTooLarge, Code: "body_too_large", Message: "The request body has more than 65536 bytes."}},
 	{"The body's Content-Type is not `application/json`.",

@@ -7,8 +7,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
-	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
@@ -24,7 +24,7 @@ var eventParameterDescriptions = map[string]*huma.Param{
 		Schema:      &huma.Schema{Type: huma.TypeInteger, Format: "int32", Minimum: new(1.0), Maximum: new(float64(wire.MaxLimit)), Default: wire.DefaultLimit},
 	},
 	"cursor":         {Description: "`nextCursor` of the page before, as it was.", Schema: &huma.Schema{Type: huma.TypeString}},
-	"state":          {Description: "In this state.", Schema: oneOf(store.EventStates...)},
+	"state":          {Description: "In this state.", Schema: oneOf(ledger.EventStates...)},
 	"event":          {Description: "Of this name.", Schema: oneOf(wire.EventNames...)},
 	"tx_id":          {Description: "Of this transaction: one event, or none.", Schema: transactionIDParameter.Schema},
 	"created_after":  {Description: "Made after this time, RFC 3339, exclusive.", Schema: &huma.Schema{Type: huma.TypeString, Format: "date-time"}},
@@ -33,7 +33,7 @@ var eventParameterDescriptions = map[string]*huma.Param{
 
 func refineEventSummary(fields map[string]*huma.Schema) {
 	fields["status"] = statusRef(fields["status"].Description)
-	fields["state"].Enum = anyOf(store.EventStates)
+	fields["state"].Enum = anyOf(ledger.EventStates)
 }
 
 func refineEventDetail(fields map[string]*huma.Schema) {
@@ -52,7 +52,7 @@ var ListEvents = Operation{
 	answers:    []described{{http.StatusOK, "A page.", eventListSchema, nil}},
 	errors:     []string{"invalid_params"},
 	Examples: []Example{{
-		name: "failed", Summary: "What failed", Status: http.StatusOK, Parameters: map[string]any{"state": store.EventFailed},
+		name: "failed", Summary: "What failed", Status: http.StatusOK, Parameters: map[string]any{"state": ledger.EventFailed},
 		Answer: wire.EventList{Data: []wire.EventSummary{wire.EventSummaryOf(&failedEvent().Event)}},
 	}},
 }
@@ -85,28 +85,28 @@ var ResendEvent = Operation{
 }
 
 // failedEvent is the event of the settled collection, at an endpoint that is gone.
-func failedEvent() *store.EventDetail {
+func failedEvent() *ledger.EventDetail {
 	t := settledCollection()
 	body, err := webhooks.Body(exampleOrganization, t, operators.Raw(t))
 	if err != nil {
 		panic(err) // the example is final
 	}
-	attempt := store.EventAttempt{
+	attempt := ledger.EventAttempt{
 		Number: 1, StartedAt: t.CompletedAt.Add(120 * time.Millisecond), Duration: 31 * time.Millisecond,
 		ResponseStatus: new(http.StatusGone), ResponseBody: []byte("moved away"), Error: new("the receiver answered 410"),
 	}
-	return &store.EventDetail{
-		Body: body, History: []store.EventAttempt{attempt},
-		Event: store.Event{
-			ID: t.ID, Type: t.Type, Status: t.Status, State: store.EventFailed, Attempts: 1, CreatedAt: *t.CompletedAt,
+	return &ledger.EventDetail{
+		Body: body, History: []ledger.EventAttempt{attempt},
+		Event: ledger.Event{
+			ID: t.ID, Type: t.Type, Status: t.Status, State: ledger.EventFailed, Attempts: 1, CreatedAt: *t.CompletedAt,
 			LastStatus: attempt.ResponseStatus, LastError: attempt.Error,
 		},
 	}
 }
 
 // resentEvent is the failed one, sent again ten minutes later.
-func resentEvent() *store.Event {
+func resentEvent() *ledger.Event {
 	e := failedEvent().Event
-	e.State, e.NextAttemptAt = store.EventQueued, new(e.CreatedAt.Add(10*time.Minute))
+	e.State, e.NextAttemptAt = ledger.EventQueued, new(e.CreatedAt.Add(10*time.Minute))
 	return &e
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 var msisdnParameter = &huma.Param{
@@ -119,15 +119,15 @@ var AnswerPrompt = Operation{
 }
 
 // exampleTestClient is the payer of the examples, after all of them but the last.
-func exampleTestClient() *store.TestClient {
-	return &store.TestClient{Name: "alice", Prompts: 1, SIM: payments.SIM{
+func exampleTestClient() *ledger.TestClient {
+	return &ledger.TestClient{Name: "alice", Prompts: 1, SIM: payments.SIM{
 		MSISDN: exampleMSISDN, Operator: payments.MTN, Country: payments.Rwanda, Behavior: payments.Manual, Balance: 60_000,
 	}}
 }
 
-func examplePrompt() *store.Prompt {
+func examplePrompt() *ledger.Prompt {
 	t := pendingCollection()
-	return &store.Prompt{
+	return &ledger.Prompt{
 		ID: t.ID, Amount: t.Amount, CustomerTotal: t.CustomerTotal(), Currency: t.Currency, Store: t.Store, Reference: t.Reference,
 		Description: t.Description, CreatedAt: t.CreatedAt, ExpiresAt: t.CreatedAt.Add(sandboxes.DefaultPendingTimeout),
 	}

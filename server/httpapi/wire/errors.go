@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/cauri-dev/cauri/server/store"
+	"github.com/cauri-dev/cauri/server/ledger"
 )
 
 // Error is an answer that is not a result: the contract's error body and its HTTP status.
@@ -52,7 +52,7 @@ func DuplicateReference(reference string) *Error {
 		Message: fmt.Sprintf("The reference %q belongs to another request. Send a new reference, or repeat that request exactly.", reference)}
 }
 
-func QuotaExceeded(e store.ErrQuotaExceeded) *Error {
+func QuotaExceeded(e ledger.ErrQuotaExceeded) *Error {
 	return &Error{Status: http.StatusPaymentRequired, Code: "quota_exceeded",
 		Message: fmt.Sprintf("This sandbox has made the %d transactions that it may make in a calendar month (UTC). Nothing was recorded.", e.Quota),
 		Detail:  map[string]any{"monthlyTransactions": e.Quota}}

@@ -3,13 +3,13 @@ package wire
 import (
 	"slices"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 // EventQuery is what a list of events is asked for.
 type EventQuery struct {
-	Filter store.EventFilter
+	Filter ledger.EventFilter
 	After  *payments.ID
 	Limit  int
 }
@@ -29,9 +29,9 @@ var EventParameters = Parameters[EventQuery]{
 		return ""
 	},
 	"state": func(q *EventQuery, value string, _ int64) string {
-		q.Filter.State = store.EventState(value)
-		if !slices.Contains(store.EventStates, q.Filter.State) {
-			return "has to be one of " + join(store.EventStates)
+		q.Filter.State = ledger.EventState(value)
+		if !slices.Contains(ledger.EventStates, q.Filter.State) {
+			return "has to be one of " + join(ledger.EventStates)
 		}
 		return ""
 	},

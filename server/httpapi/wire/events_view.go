@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
@@ -50,7 +50,7 @@ type DeliveryAttempt struct {
 	ResponseBody   string  `json:"responseBody" doc:"The first 4 KiB of the answer. Bytes that are not UTF-8 are replaced by U+FFFD."`
 }
 
-func EventSummaryOf(e *store.Event) EventSummary {
+func EventSummaryOf(e *ledger.Event) EventSummary {
 	return EventSummary{
 		ID: webhooks.EventID(e.ID), Event: e.Type.Event(), TxID: e.ID.String(), Status: string(e.Status), State: string(e.State),
 		AttemptCount: e.Attempts, CreatedAt: payments.FormatTime(e.CreatedAt), NextAttemptAt: momentOf(e.NextAttemptAt),
@@ -58,7 +58,7 @@ func EventSummaryOf(e *store.Event) EventSummary {
 	}
 }
 
-func EventDetailOf(e *store.EventDetail) EventDetail {
+func EventDetailOf(e *ledger.EventDetail) EventDetail {
 	view := EventDetail{
 		EventSummary: EventSummaryOf(&e.Event), Body: string(e.Body), Payload: e.Body, Attempts: []DeliveryAttempt{},
 	}

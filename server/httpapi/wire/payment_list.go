@@ -3,8 +3,8 @@ package wire
 import (
 	"slices"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 // PaymentList is the answer of GET /v1/payments.
@@ -16,7 +16,7 @@ type PaymentList struct {
 
 // PaymentQuery is what a list is asked for.
 type PaymentQuery struct {
-	Filter store.Filter
+	Filter ledger.Filter
 	After  *payments.ID
 	Limit  int
 }

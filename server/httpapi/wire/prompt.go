@@ -1,8 +1,8 @@
 package wire
 
 import (
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 // Prompt is a payment as the payer's phone shows it.
@@ -18,7 +18,7 @@ type Prompt struct {
 	ExpiresAt     string  `json:"expiresAt" format:"date-time" doc:"When it ends TIMEOUT if nobody answers."`
 }
 
-func PromptOf(p *store.Prompt) Prompt {
+func PromptOf(p *ledger.Prompt) Prompt {
 	return Prompt{
 		ID: p.ID.String(), Amount: p.Amount, CustomerTotal: p.CustomerTotal, Currency: p.Currency, Application: p.Store,
 		Reference: p.Reference, Description: p.Description, CreatedAt: payments.FormatTime(p.CreatedAt), ExpiresAt: payments.FormatTime(p.ExpiresAt),

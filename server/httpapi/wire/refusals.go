@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 // RefundRefusal says in the contract's words why a parent cannot be refunded.
 func RefundRefusal(err error) error {
 	var exceeds payments.ErrExceedsRefundable
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, ledger.ErrNotFound):
 		return NoSuchTransaction()
 	case errors.Is(err, payments.ErrNotRefundable):
 		return &Error{Status: http.StatusUnprocessableEntity, Code: "not_refundable", Message: "Only a collection with status SUCCESS can be refunded."}
@@ -28,12 +28,12 @@ func RefundRefusal(err error) error {
 // ResendRefusal says why an event cannot be sent again.
 func ResendRefusal(err error) error {
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, ledger.ErrNotFound):
 		return NoSuchEvent()
-	case errors.Is(err, store.ErrNoEndpoint):
+	case errors.Is(err, ledger.ErrNoEndpoint):
 		return &Error{Status: http.StatusConflict, Code: "no_webhook",
 			Message: "This sandbox has no webhook URL to send the event to. Set spec.webhook.url of the SandboxEnvironment first."}
-	case errors.Is(err, store.ErrBeingSent):
+	case errors.Is(err, ledger.ErrBeingSent):
 		return &Error{Status: http.StatusConflict, Code: "being_sent",
 			Message: "The event is being sent right now. Look at it again in a few seconds, and repeat the request if it is still needed."}
 	}
@@ -50,9 +50,9 @@ func NoSuchPrompt() *Error {
 
 // PromptRefusal says in the API's words why a prompt cannot be answered.
 func PromptRefusal(err error) error {
-	closed := new(store.ErrPromptClosed)
+	closed := new(ledger.ErrPromptClosed)
 	switch {
-	case errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, ledger.ErrNotFound):
 		return NoSuchPrompt()
 	case errors.As(err, &closed):
 		status := closed.Transaction.Status

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/store"
 )
 
 // TestClient is a SIM of the registry with its holder.
@@ -28,7 +28,7 @@ const (
 	StateBlocked = "Blocked"
 )
 
-func TestClientOf(c *store.TestClient) TestClient {
+func TestClientOf(c *ledger.TestClient) TestClient {
 	v := TestClient{
 		MSISDN: c.MSISDN, Name: c.Name, Operator: string(c.Operator), Country: string(c.Country), Currency: string(c.Currency()),
 		State: StateActive, Behavior: string(c.Behavior), FormerBehavior: string(c.Behavior), Balance: c.Balance, PendingPrompts: int64(c.Prompts),
@@ -67,7 +67,7 @@ func MSISDNAt(place *payments.ID) string {
 
 // TestClientQuery is what a list of test clients is asked for.
 type TestClientQuery struct {
-	Filter store.TestClientFilter
+	Filter ledger.TestClientFilter
 	After  *payments.ID
 	Limit  int
 }

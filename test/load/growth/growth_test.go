@@ -5,7 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/cauri-dev/cauri/server/store/storetest"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/test/load/growth"
 	"github.com/cauri-dev/cauri/test/system"
 )
@@ -19,8 +19,8 @@ func TestWhatIsMadeHolds(t *testing.T) {
 		"half":          {Transactions: 1000, Sandboxes: 2, Large: 500},
 	} {
 		t.Run(name, func(t *testing.T) {
-			url := storetest.URL(t)
-			conn := storetest.Connect(t, url)
+			url := ledgertest.URL(t)
+			conn := ledgertest.Connect(t, url)
 			first, err := growth.Fill(t.Context(), conn, size, func(string) {})
 			if err != nil {
 				t.Fatal(err)

@@ -1,0 +1,67 @@
+package ledger
+
+import (
+	"context"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// An endpoint that failed BreakerFailures times in a row, over BreakerAfter at least, gets one event each ProbeInterval until it
+// acknowledges one.
+const (
+	BreakerFailures = 20
+	BreakerAfter    = 5 * time.Minute
+	ProbeInterval   = time.Minute
+)
+
+// Attempt is what one delivery attempt came to.
+type Attempt struct {
+	StartedAt      time.Time // by the database's clock
+	Duration       time.Duration
+	ResponseStatus int    // 0: no answer came
+	ResponseBody   []byte // its beginning
+	Error          string // empty: acknowledged
+
+	State      EventState    // of the event from now on
+	RetryAfter time.Duration // for EventQueued
+}
+
+// FinishedAttempt is an attempt at an event.
+type FinishedAttempt struct {
+	Event *LeasedEvent
+	Attempt
+}
+
+// FinishAttempts writes attempts down in the order in which they ended, ends their leases, and counts them in the health of their
+// endpoints, all in one statement. It reports for each whether it was kept: it is not, and nothing is written of it, if its
+// lease has ended already. Then it was lost to somebody else, who decides, or this is the repeat of a call whose answer was lost.
+func (s *Store) FinishAttempts(ctx context.Context, finished []FinishedAttempt) (kept []bool, err error) {
+	params := sqlc.FinishAttemptsParams{
+		BreakerFailures: BreakerFailures, BreakerMs: postgres.Milliseconds(BreakerAfter), ProbeMs: postgres.Milliseconds(ProbeInterval),
+	}
+	for i := range finished {
+		addAttempt(&params, i+1, &finished[i])
+	}
+	places, err := s.system().FinishAttempts(ctx, params)
+	if err != nil {
+		return nil, postgres.Classify(err, "writing down delivery attempts")
+	}
+	kept = make([]bool, len(finished))
+	for _, place := range places {
+		kept[place-1] = true
+	}
+	return kept, nil
+}
+
+func addAttempt(p *sqlc.FinishAttemptsParams, place int, f *FinishedAttempt) {
+	p.Places = append(p.Places, int32(place))
+	p.Tenants, p.Ids, p.Fences = append(p.Tenants, f.Event.Tenant), append(p.Ids, postgres.UUID(f.Event.ID)), append(p.Fences, f.Event.Fence)
+	p.States, p.RetryAfterMs = append(p.States, string(f.State)), append(p.RetryAfterMs, postgres.Milliseconds(f.RetryAfter))
+	p.Probes = append(p.Probes, f.Event.Probe && f.State == EventQueued)
+	p.StartedAt, p.DurationMs = append(p.StartedAt, f.StartedAt), append(p.DurationMs, int32(f.Duration.Milliseconds()))
+	p.ResponseStatuses = append(p.ResponseStatuses, int32(f.ResponseStatus))
+	p.ResponseBodies = append(p.ResponseBodies, f.ResponseBody)
+	p.Errors = append(p.Errors, postgres.Text(f.Error))
+}

@@ -1,0 +1,639 @@
+package ledger_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/secrets"
+)
+
+const nobody = "00000000-0000-0000-0000-00000000dead"
+
+// tables are all of the schema.
+func (w *world) tables() []string {
+	w.t.Helper()
+	return read[[]string](w, `select array_agg(table_name::text order by table_name) from information_schema.tables
+		where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'schema_version'`)
+}
+
+// written is every row of the database with the transaction that wrote it, so that a write shows even if it changed nothing.
+func (w *world) written() map[string]string {
+	w.t.Helper()
+	all := map[string]string{}
+	for _, table := range w.tables() {
+		all[table] = read[string](w, "select coalesce(string_agg(x.xmin::text || ' ' || x::text, E'\n' order by x::text), '') from "+table+" x")
+	}
+	return all
+}
+
+// tenantTables are the tables whose rows belong to a sandbox, with the number of rows of one.
+func (w *world) tenantTables(tenant int64) map[string]int {
+	w.t.Helper()
+	names := read[[]string](w, `select array_agg(table_name::text) from information_schema.columns
+		join information_schema.tables using (table_schema, table_name)
+		where table_schema = 'public' and table_type = 'BASE TABLE' and column_name = 'tenant' and table_name <> 'retired_tenants'`)
+	rows := map[string]int{}
+	for _, name := range names {
+		rows[name] = w.count("select count(*) from "+name+" where tenant = $1", tenant)
+	}
+	return rows
+}
+
+// busy fills every table of the sandbox.
+func (w *world) busy() {
+	w.t.Helper()
+	w.config.Operators = []sandboxes.OperatorAccess{{
+		Store: "shop", Operator: payments.Airtel, Country: payments.Rwanda, Credentials: &sandboxes.OperatorCredentials{ClientID: "id", ClientSecret: "secret"},
+	}}
+	w.apply()
+	w.reload()
+	w.client("busy", "+250788999999", 5000)
+	w.create(w.collection("busy", payments.Success, "+250788999999"))
+	w.pending("waits", "+250788999999")
+	for _, event := range w.lease(body()) {
+		w.finish(&event, ledger.Attempt{State: ledger.EventQueued, RetryAfter: time.Hour})
+	}
+	w.exec("insert into quota_usage (tenant, month, used) values ($1, '2026-05-01', 1)", w.sandbox.Tenant)
+	w.exec("insert into rate_usage (tenant, second, granted) values ($1, 1780228800, 1)", w.sandbox.Tenant)
+	w.exec("insert into endpoint_health (tenant) values ($1) on conflict do nothing", w.sandbox.Tenant)
+	w.exec("insert into activity (tenant) values ($1) on conflict do nothing", w.sandbox.Tenant)
+	w.exec("insert into sweep_failures (tenant, sweep, retry_at, error) values ($1, 'settlement', now(), 'bad') on conflict do nothing", w.sandbox.Tenant)
+	w.exec("insert into transaction_counts (tenant, upto, total) values ($1, '00000000-0000-0000-0000-000000000000', 0) on conflict do nothing", w.sandbox.Tenant)
+	for table, rows := range w.tenantTables(w.sandbox.Tenant) {
+		if rows == 0 {
+			w.t.Fatalf("there is nothing in %s", table)
+		}
+	}
+}
+
+func TestApplyingTheSameAgainWritesNothing(t *testing.T) {
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) {
+		limit := int64(5000)
+		c.Environments[0].MaxAmount = &limit
+	})
+	client := w.client("alice", alice, 5000)
+	w.busy()
+	state, before := w.apply(), w.written()
+	if diff := cmp.Diff(state, w.apply()); diff != "" {
+		t.Errorf("state (-first +second):\n%s", diff)
+	}
+	if err := w.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.ApplyTestClient(t.Context(), w.config.UID, client); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, w.written()); diff != "" {
+		t.Errorf("rows (-before +after):\n%s", diff)
+	}
+}
+
+func TestSandboxState(t *testing.T) {
+	w := newWorld(t)
+	w.client("alice", alice, 5000)
+	w.create(w.collection("r1", payments.Success, alice))
+	w.config.Environments[1].Enabled = false
+	state := w.apply()
+	want := sandboxes.SandboxState{
+		OrganizationID: w.sandbox.OrganizationID, Balances: map[payments.Currency]int64{payments.RWF: 1985, payments.XOF: 0}, TestClients: 1,
+		Transactions: sandboxes.TransactionCounts{Total: 1},
+		Environments: []sandboxes.EnvironmentState{
+			{ID: w.sandbox.Environments[sandboxes.Market{Operator: payments.MTN, Country: payments.Rwanda}].ID, Operator: payments.MTN, Country: payments.Rwanda, Currency: payments.RWF, Enabled: true},
+			{ID: w.sandbox.Environments[sandboxes.Market{Operator: payments.Orange, Country: payments.CoteDIvoire}].ID, Operator: payments.Orange, Country: payments.CoteDIvoire, Currency: payments.XOF},
+		},
+	}
+	if diff := cmp.Diff(want, state); diff != "" {
+		t.Errorf("state (-want +got):\n%s", diff)
+	}
+}
+
+func TestEveryEditIsSeenByTheDirectory(t *testing.T) {
+	mtn := sandboxes.Market{Operator: payments.MTN, Country: payments.Rwanda}
+	limit, other := int64(7), int64(8)
+	cases := map[string]struct {
+		edit func(*sandboxes.SandboxConfig)
+		want func(*sandboxes.Sandbox)
+	}{
+		"latency":      {func(c *sandboxes.SandboxConfig) { c.LatencyPercent = 0 }, func(s *sandboxes.Sandbox) { s.LatencyPercent = 0 }},
+		"a store more": {func(c *sandboxes.SandboxConfig) { c.Stores = []string{"shop", "kiosk"} }, func(s *sandboxes.Sandbox) { s.Stores["kiosk"] = true }},
+		"a store less": {func(c *sandboxes.SandboxConfig) { c.Stores = nil }, func(s *sandboxes.Sandbox) { delete(s.Stores, "shop") }},
+		"an environment less": {
+			func(c *sandboxes.SandboxConfig) { c.Environments = c.Environments[1:] },
+			func(s *sandboxes.Sandbox) { delete(s.Environments, mtn) },
+		},
+		"enabled":        {func(c *sandboxes.SandboxConfig) { c.Environments[0].Enabled = false }, environment(mtn, func(e *sandboxes.Environment) { e.Enabled = false })},
+		"commission":     {func(c *sandboxes.SandboxConfig) { c.Environments[0].Terms.CommissionBPS = 1 }, environment(mtn, func(e *sandboxes.Environment) { e.Terms.CommissionBPS = 1 })},
+		"absorption":     {func(c *sandboxes.SandboxConfig) { c.Environments[0].Terms.AbsorptionPct = 1 }, environment(mtn, func(e *sandboxes.Environment) { e.Terms.AbsorptionPct = 1 })},
+		"policy":         {func(c *sandboxes.SandboxConfig) { c.Environments[0].UnknownPolicy = payments.Passthrough }, environment(mtn, func(e *sandboxes.Environment) { e.UnknownPolicy = payments.Passthrough })},
+		"a limit":        {func(c *sandboxes.SandboxConfig) { c.Environments[0].MaxAmount = &limit }, environment(mtn, func(e *sandboxes.Environment) { e.MaxAmount = &limit })},
+		"another limit":  {func(c *sandboxes.SandboxConfig) { c.Environments[1].MaxAmount = &limit }, environment(sandboxes.Market{Operator: payments.Orange, Country: payments.CoteDIvoire}, func(e *sandboxes.Environment) { e.MaxAmount = &limit })},
+		"no limit":       {func(c *sandboxes.SandboxConfig) { c.Environments[1].MaxAmount = nil }, environment(sandboxes.Market{Operator: payments.Orange, Country: payments.CoteDIvoire}, func(e *sandboxes.Environment) { e.MaxAmount = nil })},
+		"no endpoint":    {func(c *sandboxes.SandboxConfig) { c.Webhook = nil }, func(*sandboxes.Sandbox) {}},
+		"other endpoint": {func(c *sandboxes.SandboxConfig) { c.Webhook = &sandboxes.WebhookConfig{URL: "http://elsewhere"} }, func(*sandboxes.Sandbox) {}},
+		"other retries": {func(c *sandboxes.SandboxConfig) {
+			c.Webhook = &sandboxes.WebhookConfig{URL: c.Webhook.URL, Retry: sandboxes.RetryPolicy{MaxRetries: 1}}
+		}, func(*sandboxes.Sandbox) {}},
+		"float of a kind": {func(c *sandboxes.SandboxConfig) { c.OpeningFloat = map[payments.Currency]int64{payments.XOF: 1} }, func(*sandboxes.Sandbox) {}},
+	}
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) { c.Environments[1].MaxAmount = &other })
+	directory, original := sandboxes.NewDirectory(w.Store.DB), w.config
+	get := func() *sandboxes.Sandbox {
+		t.Helper()
+		w.apply()
+		if err := directory.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		sandbox, ok := directory.ByKey(w.key)
+		if !ok {
+			t.Fatal("the key is unknown")
+		}
+		return sandbox
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			w.config = original
+			w.config.Environments = slices.Clone(original.Environments)
+			before := get()
+			c.edit(&w.config)
+			got := get()
+			if got.ConfigVersion <= before.ConfigVersion {
+				t.Errorf("version %d after %d", got.ConfigVersion, before.ConfigVersion)
+			}
+			want := *before
+			want.ConfigVersion, want.Environments, want.Stores = got.ConfigVersion, maps.Clone(before.Environments), maps.Clone(before.Stores)
+			c.want(&want)
+			if diff := cmp.Diff(&want, got); diff != "" {
+				t.Errorf("sandbox (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func environment(at sandboxes.Market, change func(*sandboxes.Environment)) func(*sandboxes.Sandbox) {
+	return func(s *sandboxes.Sandbox) {
+		e := s.Environments[at]
+		change(&e)
+		s.Environments[at] = e
+	}
+}
+
+func TestEnvironmentThatComesBackHasItsOldID(t *testing.T) {
+	w := newWorld(t)
+	made := w.create(w.collection("r1", payments.Success, alice))
+	all, before := w.config.Environments, w.apply()
+	w.config.Environments = all[1:]
+	if got := w.apply(); len(got.Environments) != 1 {
+		t.Errorf("a removed environment is listed: %+v", got.Environments)
+	}
+	if got := w.get(made.ID); got.EnvironmentID != before.Environments[0].ID {
+		t.Errorf("the history has %s", got.EnvironmentID)
+	}
+	w.config.Environments = all
+	if diff := cmp.Diff(before, w.apply()); diff != "" {
+		t.Errorf("state (-before +after):\n%s", diff)
+	}
+}
+
+func TestRowsChangedByHandArePutBack(t *testing.T) {
+	cases := map[string]string{
+		"settings":           "update organizations set latency_percent = 1, webhook_url = 'http://x', webhook_max_retries = 1, webhook_initial_delay_ms = 1, webhook_factor = 1, webhook_max_delay_ms = 1",
+		"no endpoint":        "update organizations set webhook_url = null",
+		"another name":       "update organizations set namespace = 'other', name = 'other'",
+		"environments":       "update environments set enabled = not enabled, commission_bps = 9, absorption_pct = 9, unknown_policy = 'x', currency = 'EUR', max_amount = 1",
+		"removed":            "update environments set removed = true",
+		"other environment":  "insert into environments select tenant, 'env_x', 'moov', 'BJ', 'XOF', true, false, 0, 0, 'reject' from organizations",
+		"stores":             "delete from stores",
+		"removed stores":     "update stores set removed = true",
+		"other store":        "insert into stores select tenant, 'other' from organizations",
+		"keys":               "delete from api_keys",
+		"another key":        "update api_keys set hash = sha256('mine')",
+		"one more key":       "insert into api_keys select tenant, sha256('mine') from organizations",
+		"signing secret":     "update organizations set signing_secret = '\\x00'",
+		"no signing secret":  "update organizations set signing_secret = null",
+		"opening float":      "update floats set opening = 3",
+		"test client":        "update sims set name = 'x', msisdn = '+1', operator = 'x', country = 'x', currency = 'x', blocked = true, behaviour = 'x'",
+		"opening balance":    "update sims set opening = 3",
+		"test client's row":  "with gone as (delete from sims) delete from adjustments where sim_id is not null",
+		"a float's row":      "with gone as (delete from floats) delete from adjustments where currency is not null",
+		"all of these rows":  "with a as (delete from stores), b as (delete from api_keys), c as (delete from floats), d as (delete from sims) delete from adjustments",
+		"nothing whatsoever": "select 1",
+	}
+	w := newWorld(t)
+	client := w.client("alice", alice, 5000)
+	before := w.configuration()
+	for name, sql := range cases {
+		t.Run(name, func(t *testing.T) {
+			w.exec(sql)
+			w.open()
+			if _, err := w.ApplyTestClient(t.Context(), w.config.UID, client); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(before, w.configuration()); diff != "" {
+				t.Errorf("(-before +after):\n%s", diff)
+			}
+			w.conserved()
+		})
+	}
+}
+
+// configuration is what the resources decide, as it is in the database.
+func (w *world) configuration() map[string][]string {
+	w.t.Helper()
+	all := map[string][]string{"signing secret": nil}
+	for what, sql := range map[string]string{
+		"organization": "select tenant, org_id, namespace, name, latency_percent, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms from organizations",
+		"environments": "select * from environments where not removed",
+		"stores":       "select slug from stores where not removed",
+		"keys":         "select hash from api_keys",
+		"floats":       "select tenant, currency, balance, opening from floats",
+		"sims":         "select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening from sims",
+	} {
+		all[what] = read[[]string](w, "select array_agg(x::text order by x::text) from ("+sql+") x")
+	}
+	stored, err := w.SigningSecret(w.t.Context(), w.config.UID)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	all["signing secret"] = []string{stored}
+	return all
+}
+
+func TestEditedFloatIsAnAdjustment(t *testing.T) {
+	w := newWorld(t)
+	adjustments := func() []int64 {
+		return read[[]int64](w, "select array_agg(delta order by created_at) from adjustments where currency = 'RWF'")
+	}
+	steps := []struct {
+		opening map[payments.Currency]int64
+		balance int64
+		deltas  []int64
+	}{
+		{map[payments.Currency]int64{payments.RWF: 1000}, 1985, []int64{1000}}, // as it was
+		{map[payments.Currency]int64{payments.RWF: 500}, 500, []int64{1000, -1485}},
+		{map[payments.Currency]int64{payments.RWF: 501}, 501, []int64{1000, -1485, 1}},
+		{nil, 0, []int64{1000, -1485, 1, -501}},
+		{map[payments.Currency]int64{payments.RWF: 0}, 0, []int64{1000, -1485, 1, -501}},
+	}
+	w.create(w.collection("r1", payments.Success, alice))
+	for _, step := range steps {
+		w.config.OpeningFloat = step.opening
+		if got := w.apply().Balances[payments.RWF]; got != step.balance {
+			t.Errorf("opening %v: balance %d, want %d", step.opening, got, step.balance)
+		}
+		if diff := cmp.Diff(step.deltas, adjustments()); diff != "" {
+			t.Errorf("opening %v: adjustments (-want +got):\n%s", step.opening, diff)
+		}
+		w.conserved()
+	}
+}
+
+func TestThereIsAFloatForEveryCurrency(t *testing.T) {
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) {
+		c.Environments, c.OpeningFloat = c.Environments[:1], map[payments.Currency]int64{payments.XOF: 7}
+	})
+	want := map[payments.Currency]int64{payments.RWF: 0, payments.XOF: 7} // XOF before it has an environment
+	if diff := cmp.Diff(want, w.apply().Balances); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	w.config.Environments, w.config.OpeningFloat = nil, nil // a float stays when its environment goes
+	want[payments.XOF] = 0
+	if diff := cmp.Diff(want, w.apply().Balances); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	w.conserved()
+}
+
+func TestApplySandboxThatMakesNoSense(t *testing.T) {
+	w := newWorld(t)
+	before := w.written()
+	cases := map[string]func(*sandboxes.SandboxConfig){
+		"no UUID": func(c *sandboxes.SandboxConfig) { c.UID = "checkout" },
+		"no market": func(c *sandboxes.SandboxConfig) {
+			c.Environments = []sandboxes.EnvironmentConfig{{Operator: payments.MTN, Country: "XX"}}
+		},
+		"below zero": func(c *sandboxes.SandboxConfig) {
+			c.OpeningFloat, c.LatencyPercent = map[payments.Currency]int64{payments.RWF: -1}, 7
+		},
+	}
+	for name, change := range cases {
+		config := w.config
+		change(&config)
+		if _, err := w.ApplySandbox(t.Context(), config); err == nil || errors.Is(err, postgres.ErrUnavailable) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	if diff := cmp.Diff(before, w.written()); diff != "" {
+		t.Errorf("rows (-before +after):\n%s", diff)
+	}
+}
+
+func TestCredentialsReplaceTheOnesBefore(t *testing.T) {
+	w := newWorld(t)
+	directory := sandboxes.NewDirectory(w.Store.DB)
+	knows := func(key sandboxes.KeyHash) bool {
+		t.Helper()
+		if err := directory.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, ok := directory.ByKey(key)
+		return ok
+	}
+	newKey := sandboxes.KeyHash{2}
+	if !knows(w.key) || knows(newKey) {
+		t.Fatal("the first key does not work")
+	}
+	if err := w.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: newKey, SigningSecret: "another secret of my own"}); err != nil {
+		t.Fatal(err)
+	}
+	if knows(w.key) || !knows(newKey) {
+		t.Error("the new key has not replaced the old one")
+	}
+	if got, err := w.SigningSecret(t.Context(), w.config.UID); got != "another secret of my own" {
+		t.Errorf("the signing secret is %q, %v", got, err)
+	}
+	if got := w.count("select count(*) from organizations where position(convert_to('secret', 'utf8') in signing_secret) > 0"); got != 0 {
+		t.Error("the signing secret is stored as it is")
+	}
+}
+
+func TestCredentialsOfNoSandbox(t *testing.T) {
+	w := newWorld(t)
+	credentials := sandboxes.Credentials{SigningSecret: secret}
+	if err := w.ApplyCredentials(t.Context(), nobody, credentials); !errors.Is(err, sandboxes.ErrNoOrganization) {
+		t.Errorf("applying: %v", err)
+	}
+	if got, err := w.SigningSecret(t.Context(), nobody); got != "" || err != nil {
+		t.Errorf("reading: %q, %v", got, err)
+	}
+	if err := w.ApplyCredentials(t.Context(), "checkout", credentials); err == nil {
+		t.Error("a UID that is no UUID was taken")
+	}
+	if _, err := w.SigningSecret(t.Context(), "checkout"); err == nil {
+		t.Error("a UID that is no UUID was taken")
+	}
+}
+
+func TestKeyBelongsToOneSandbox(t *testing.T) {
+	w := newWorld(t)
+	other := w.beside("other")
+	taken := sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret}
+	if err := w.ApplyCredentials(t.Context(), other.config.UID, taken); !errors.Is(err, sandboxes.ErrKeyTaken) {
+		t.Fatalf("got %v, want ErrKeyTaken", err)
+	}
+	w.reload()
+	other.reload() // its own key still works
+	if w.sandbox.Name != "checkout" {
+		t.Errorf("the key belongs to %s", w.sandbox.Name)
+	}
+	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.ApplyCredentials(t.Context(), other.config.UID, taken); err != nil {
+		t.Errorf("the key of a sandbox that is gone: %v", err)
+	}
+}
+
+func TestSandboxesRacingForAKey(t *testing.T) {
+	w := newWorld(t)
+	const racers = 8
+	racing := make([]*world, racers)
+	for i := range racing {
+		racing[i] = w.beside(fmt.Sprint("racer-", i))
+	}
+	results := make(chan error)
+	for _, racer := range racing {
+		go func() {
+			results <- w.ApplyCredentials(context.Background(), racer.config.UID, sandboxes.Credentials{APIKeyHash: [32]byte(bytes.Repeat([]byte{9}, 32)), SigningSecret: secret})
+		}()
+	}
+	won := 0
+	for range racers {
+		switch err := <-results; {
+		case err == nil:
+			won++
+		case !errors.Is(err, sandboxes.ErrKeyTaken):
+			t.Error(err)
+		}
+	}
+	if got := read[int](w, "select count(*)::int from api_keys where hash = $1", bytes.Repeat([]byte{9}, 32)); won != 1 || got != 1 {
+		t.Errorf("%d have the key, and %d rows say so", won, got)
+	}
+}
+
+func TestCredentialsNeedAKeyRing(t *testing.T) {
+	w := newWorld(t)
+	s := w.opened(ledger.Options{})
+	if _, err := s.SigningSecret(t.Context(), w.config.UID); !errors.Is(err, secrets.ErrNoKeyRing) {
+		t.Errorf("reading: %v", err)
+	}
+	if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: sandboxes.KeyHash{2}, SigningSecret: secret}); !errors.Is(err, secrets.ErrNoKeyRing) {
+		t.Errorf("applying: %v", err)
+	}
+	w.reload() // and the key is what it was
+}
+
+// An old encryption key can be taken away once the credentials were applied under the new one.
+func TestSecretIsSealedAnewByTheNewKey(t *testing.T) {
+	w := newWorld(t)
+	older, newer := newKey(t), newKey(t)
+	credentials := sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret}
+	for _, keys := range [][]string{{older}, {newer, older}} {
+		if err := w.opened(ledger.Options{KeyRing: ring(t, keys...)}).ApplyCredentials(t.Context(), w.config.UID, credentials); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := w.opened(ledger.Options{KeyRing: ring(t, newer)}).SigningSecret(t.Context(), w.config.UID); got != secret {
+		t.Errorf("without the old key: %q, %v", got, err)
+	}
+	before := w.written()
+	if err := w.opened(ledger.Options{KeyRing: ring(t, newer)}).ApplyCredentials(t.Context(), w.config.UID, credentials); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, w.written()); diff != "" {
+		t.Errorf("applied again (-before +after):\n%s", diff)
+	}
+}
+
+// A resource that was deleted and made again is another organization, also if the end of the first was never seen.
+func TestSandboxOfTheSameNameIsAnother(t *testing.T) {
+	w := newWorld(t)
+	w.busy()
+	directory := sandboxes.NewDirectory(w.Store.DB)
+	if err := directory.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before, impostor := w.written(), w.config
+	impostor.UID = uuid.NewString()
+	var taken sandboxes.ErrNameTaken
+	for _, replaces := range []string{"", uuid.NewString()} { // a controller that does not know that the first is gone
+		impostor.Replaces = replaces
+		if _, err := w.ApplySandbox(t.Context(), impostor); !errors.As(err, &taken) || taken.UID != w.config.UID {
+			t.Errorf("the name of another one: %v", err)
+		}
+	}
+	if diff := cmp.Diff(before, w.written()); diff != "" {
+		t.Errorf("rows were written:\n%s", diff)
+	}
+	again := w.beside(w.config.Name, func(c *sandboxes.SandboxConfig) { c.Replaces = w.config.UID })
+	if again.sandbox.OrganizationID == w.sandbox.OrganizationID || again.sandbox.Tenant == w.sandbox.Tenant {
+		t.Error("it is the same organization")
+	}
+	if err := directory.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := directory.ByKey(w.key); ok {
+		t.Error("the key of the first still works")
+	}
+	if _, ok := directory.ByKey(again.key); !ok {
+		t.Error("the key of the second does not work")
+	}
+	if state := again.apply(); state.TestClients != 0 || state.Balances[payments.RWF] != 1000 {
+		t.Errorf("it begins with %+v", state)
+	}
+	// What it was to become of the rows of the first nobody knows: they stay, without a key or a secret, until they are purged.
+	if n := w.count("select count(*) from organizations where retained_at is not null and signing_secret is null"); n != 1 {
+		t.Errorf("%d organizations are retained, want the first", n)
+	}
+	if n := w.count("select count(*) from transactions where tenant = $1", w.sandbox.Tenant); n == 0 {
+		t.Error("the transactions of the first are gone")
+	}
+	if retained, err := w.RetainedSandboxes(t.Context(), 0); err != nil || len(retained) != 1 || retained[0].UID != w.config.UID {
+		t.Errorf("retained are %+v, %v", retained, err)
+	}
+	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+		t.Fatal(err)
+	}
+	for table, rows := range w.tenantTables(w.sandbox.Tenant) {
+		if rows != 0 {
+			t.Errorf("%d rows of the first are left in %s", rows, table)
+		}
+	}
+}
+
+func TestDeletedSandboxLeavesNothingAndTouchesNobody(t *testing.T) {
+	w := newWorld(t)
+	other := w.beside("other")
+	w.busy()
+	other.busy()
+	w.multiply(w.pending("many", alice), 5100) // more than one batch of the purge
+	ofOther, config := other.tenantTables(other.sandbox.Tenant), other.configurationOf(other.sandbox.Tenant)
+	directory := sandboxes.NewDirectory(w.Store.DB)
+	if err := directory.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second finds nothing to do
+		if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+			t.Fatal(err)
+		}
+		for table, rows := range w.tenantTables(w.sandbox.Tenant) {
+			if rows != 0 {
+				t.Errorf("%d rows are left in %s", rows, table)
+			}
+		}
+	}
+	if diff := cmp.Diff(ofOther, other.tenantTables(other.sandbox.Tenant)); diff != "" {
+		t.Errorf("rows of the other sandbox (-before +after):\n%s", diff)
+	}
+	if diff := cmp.Diff(config, other.configurationOf(other.sandbox.Tenant)); diff != "" {
+		t.Errorf("the other sandbox (-before +after):\n%s", diff)
+	}
+	if err := directory.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := directory.ByKey(w.key); ok {
+		t.Error("the key still works")
+	}
+	if _, ok := directory.ByKey(other.key); !ok {
+		t.Error("the other sandbox's key does not work")
+	}
+	if err := w.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{SigningSecret: secret}); !errors.Is(err, sandboxes.ErrNoOrganization) {
+		t.Errorf("applying credentials to it: %v", err)
+	}
+}
+
+// configurationOf is every row of one sandbox.
+func (w *world) configurationOf(tenant int64) map[string]string {
+	w.t.Helper()
+	all := map[string]string{}
+	for table := range w.tenantTables(tenant) {
+		all[table] = read[string](w, "select coalesce(string_agg(x::text, E'\n' order by x::text), '') from "+table+" x where tenant = $1", tenant)
+	}
+	return all
+}
+
+func TestDeleteSandboxThatIsNotThere(t *testing.T) {
+	w := newWorld(t)
+	before := w.written()
+	if err := w.DeleteSandbox(t.Context(), nobody); err != nil {
+		t.Error(err)
+	}
+	if err := w.DeleteSandbox(t.Context(), "checkout"); err == nil {
+		t.Error("a UID that is no UUID was taken")
+	}
+	if diff := cmp.Diff(before, w.written()); diff != "" {
+		t.Errorf("rows (-before +after):\n%s", diff)
+	}
+}
+
+// A deletion that is broken off, here by a table that is locked, is finished by the next call; the keys are dead at once.
+func TestDeleteSandboxIsFinishedByTheNextCall(t *testing.T) {
+	for _, table := range []string{"environments", "sims", "delivery_attempts", "transactions"} {
+		t.Run(table, func(t *testing.T) {
+			w := newWorld(t)
+			w.busy()
+			err := pgx.BeginFunc(t.Context(), w.sql, func(tx pgx.Tx) error {
+				if _, err := tx.Exec(t.Context(), "select from "+table+" for update"); err != nil {
+					return err
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				result := make(chan error)
+				go func() { result <- w.DeleteSandbox(ctx, w.config.UID) }()
+				waiting := func() int {
+					return w.count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
+				}
+				eventually(t, func() bool { return waiting() > 0 })
+				cancel()
+				if err := <-result; !errors.Is(err, context.Canceled) {
+					t.Errorf("got %v", err)
+				}
+				eventually(t, func() bool { return waiting() == 0 }) // the lock goes only after the statement that waits for it
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			directory := sandboxes.NewDirectory(w.Store.DB)
+			if err := directory.Refresh(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := directory.ByKey(w.key); ok {
+				t.Error("the key still works")
+			}
+			rows := func() int { return slices.Max(slices.Collect(maps.Values(w.tenantTables(w.sandbox.Tenant)))) }
+			if rows() == 0 {
+				t.Fatal("the deletion was not broken off")
+			}
+			if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+				t.Fatal(err)
+			}
+			if rows() != 0 {
+				t.Errorf("rows are left: %v", w.tenantTables(w.sandbox.Tenant))
+			}
+		})
+	}
+}

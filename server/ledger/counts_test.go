@@ -1,0 +1,70 @@
+package ledger_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// history adds n transactions like r1 whose ids were made at a time before now.
+func (w *world) history(n int, ago time.Duration) {
+	w.t.Helper()
+	w.exec(`insert into transactions
+		select (jsonb_populate_record(t, jsonb_build_object('reference', gen_random_uuid(), 'id',
+			lpad(to_hex((extract(epoch from now() - make_interval(secs => $2)) * 1e6)::bigint + i), 14, '0') || substr(md5(i::text || $2::text), 1, 18)))).*
+		from transactions t, generate_series(1, $1::int) i where t.tenant = $3 and t.reference = 'r1'`, n, ago.Seconds(), w.sandbox.Tenant)
+}
+
+func TestTransactionsAreCounted(t *testing.T) {
+	w := newWorld(t)
+	other := w.beside("other")
+	w.client("alice", alice, 5000)
+	w.create(w.collection("r1", payments.UnknownMSISDN, alice))
+	w.pending("r2", alice)
+	passthrough := w.collection("r3", payments.Pending, "+250788000009")
+	w.create(passthrough)
+	steps := []struct {
+		what    string
+		do      func()
+		want    sandboxes.TransactionCounts
+		written int // of them
+	}{
+		{"few", func() {}, sandboxes.TransactionCounts{Total: 3, Pending: 2}, 0},
+		{"many", func() { w.history(2500, time.Hour) }, sandboxes.TransactionCounts{Total: 2503, Pending: 2}, 2500},
+		{"many that may not be all", func() { w.history(1500, time.Minute) }, sandboxes.TransactionCounts{Total: 4003, Pending: 2}, 2500},
+		{"the same again", func() {}, sandboxes.TransactionCounts{Total: 4003, Pending: 2}, 2500},
+		{"one that came late", func() { w.history(1, 4*time.Minute) }, sandboxes.TransactionCounts{Total: 4004, Pending: 2}, 2500},
+	}
+	for _, step := range steps {
+		step.do()
+		for range 2 {
+			if got := w.apply().Transactions; got != step.want {
+				t.Errorf("%s: %+v, want %+v", step.what, got, step.want)
+			}
+		}
+		if got := w.count("select coalesce(max(total), 0)::int from transaction_counts"); got != step.written {
+			t.Errorf("%s: %d are written down, want %d", step.what, got, step.written)
+		}
+	}
+	if got := other.apply().Transactions; got != (sandboxes.TransactionCounts{}) {
+		t.Errorf("the other sandbox has %+v", got)
+	}
+}
+
+func TestDeliveriesAreTold(t *testing.T) {
+	w := newWorld(t)
+	w.beside("other")
+	at := time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)
+	w.exec(`insert into endpoint_health (tenant, failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure)
+		values ($1, 3, $2, $2, 41, 1, $2, 'the receiver answered 500')`, w.sandbox.Tenant, at)
+	want := sandboxes.EndpointHealth{
+		Delivered: 41, Failed: 1, Failures: 3, FailingSince: &at, Paused: true, LastFailure: "the receiver answered 500", LastFailedAt: &at,
+	}
+	if diff := cmp.Diff(want, w.apply().Endpoint); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,158 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// EventState is where an event stands.
+type EventState string
+
+// The states of an event.
+const (
+	EventRecorded  EventState = "recorded"  // there is nowhere to send it
+	EventQueued    EventState = "queued"    // it is to be sent, or sent again
+	EventDelivered EventState = "delivered" // its receiver acknowledged it
+	EventFailed    EventState = "failed"    // its retries are used up
+)
+
+// EventStates are all of them.
+var EventStates = []EventState{EventRecorded, EventQueued, EventDelivered, EventFailed}
+
+// LeasedEvent is an event that the caller alone may send until its lease ends.
+type LeasedEvent struct {
+	Tenant    int64
+	ID        payments.ID // of its transaction too
+	Fence     int64       // of the lease
+	TakenAt   time.Time   // by the database's clock
+	Attempts  int         // made so far
+	Uncounted int         // of these, the ones that used up no retry: probes, and all before it was sent again by hand
+	Probe     bool        // it is sent to see whether the endpoint works again: a failure uses up no retry
+
+	OrganizationID string
+	Transaction    *payments.Transaction
+	Body           []byte // what is sent, with every attempt
+	URL            string
+	Retry          sandboxes.RetryPolicy
+
+	SigningSecret   string
+	PreviousSecrets []string // sign too for a while after a rotation, the most recent first
+	Problem         error    // why the event cannot be sent: its body cannot be built, or its secret not be read
+}
+
+// BuildBody makes the body of an event.
+type BuildBody func(organizationID string, t *payments.Transaction) ([]byte, error)
+
+// LeaseDueEvents takes due events for the length of lease, of each lane up to its share, and tells how many it found in each.
+// The body of an event that was never sent is built by build and kept, so that every attempt sends the same bytes. Any number
+// of callers may work at once; each gets different events. What is found and cannot be sent, for want of an endpoint, or because the
+// endpoint wants no events of this type, is put aside. An event whose lease ends without [Store.FinishAttempts] becomes due again.
+func (s *Store) LeaseDueEvents(ctx context.Context, from []Share, lease time.Duration, build BuildBody) (leased []LeasedEvent, found map[int64]int, err error) {
+	given := sharesOf(from)
+	err = s.inTx(ctx, func(q *sqlc.Queries) error {
+		leased, found = nil, map[int64]int{}
+		probes, err := takeProbes(ctx, q, given.probes)
+		if err != nil {
+			return err
+		}
+		due, err := q.LockDueEvents(ctx, probes, given.tenants, given.limits)
+		if err != nil {
+			return err
+		}
+		var shelved, taken rowKeys
+		var bodies [][]byte
+		for i := range due {
+			row := &due[i]
+			found[row.Tenant]++
+			if !wanted(row) {
+				shelved.add(row.Tenant, row.ID)
+				continue
+			}
+			event := s.leasedEvent(row, build)
+			leased = append(leased, event)
+			taken.add(row.Tenant, row.ID)
+			bodies = append(bodies, newBody(row, event.Body))
+		}
+		if shelved.len() > 0 {
+			if err := q.ShelveEvents(ctx, shelved.tenants, shelved.ids); err != nil {
+				return err
+			}
+		}
+		if taken.len() == 0 {
+			return nil
+		}
+		return q.LeaseEvents(ctx, postgres.Milliseconds(lease), taken.tenants, taken.ids, bodies)
+	})
+	if err != nil {
+		return nil, nil, postgres.Classify(err, "taking due events")
+	}
+	return leased, found, nil
+}
+
+// wanted reports whether there is an endpoint that wants the event. Who sends an event again by hand wants it whatever its type.
+func wanted(row *sqlc.LockDueEventsRow) bool {
+	return row.WebhookURL != nil && (row.Resent || slices.Contains(row.WebhookTypes, string(row.Transaction.Type)))
+}
+
+// newBody is a body that is not kept yet.
+func newBody(row *sqlc.LockDueEventsRow, body []byte) []byte {
+	if row.Body != nil {
+		return nil
+	}
+	return body
+}
+
+func (s *Store) leasedEvent(row *sqlc.LockDueEventsRow, build BuildBody) LeasedEvent {
+	event := LeasedEvent{
+		Tenant: row.Tenant, ID: row.ID.Bytes, Fence: row.Fence + 1, TakenAt: row.TakenAt,
+		Attempts: int(row.Attempts), Uncounted: int(row.Uncounted), Probe: row.Probe,
+		OrganizationID: row.OrgID, Transaction: transactionOf(&row.Transaction), Body: row.Body, URL: *row.WebhookURL,
+		Retry: sandboxes.RetryPolicy{
+			MaxRetries:   int(row.WebhookMaxRetries),
+			InitialDelay: time.Duration(row.WebhookInitialDelayMs) * time.Millisecond,
+			Factor:       row.WebhookFactor,
+			MaxDelay:     time.Duration(row.WebhookMaxDelayMs) * time.Millisecond,
+		},
+	}
+	if event.Body == nil {
+		var err error
+		if event.Body, err = build(event.OrganizationID, event.Transaction); err != nil {
+			event.Problem = fmt.Errorf("building the body of %s: %w", event.ID, err)
+			return event
+		}
+	}
+	if row.SigningSecret == nil {
+		event.Problem = errors.New("the sandbox has no signing secret yet")
+		return event
+	}
+	owner := row.ResourceUid.String()
+	if event.SigningSecret, event.Problem = s.keys.Open(owner, row.SigningSecret); event.Problem != nil {
+		return event
+	}
+	for _, sealed := range row.PreviousSecrets {
+		// One that cannot be read any more is no reason to keep what the present one signs.
+		if previous, err := s.keys.Open(owner, sealed); err == nil && previous != event.SigningSecret {
+			event.PreviousSecrets = append(event.PreviousSecrets, previous)
+		}
+	}
+	return event
+}
+
+// GiveBackEvents ends leases that nothing was done with: their events are due at once.
+func (s *Store) GiveBackEvents(ctx context.Context, events []LeasedEvent) error {
+	var keys rowKeys
+	fences := make([]int64, len(events))
+	for i := range events {
+		keys.add(events[i].Tenant, postgres.UUID(events[i].ID))
+		fences[i] = events[i].Fence
+	}
+	return postgres.Classify(s.system().GiveBackEvents(ctx, keys.tenants, keys.ids, fences), "giving events back")
+}

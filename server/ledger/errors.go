@@ -1,0 +1,42 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+var (
+	// ErrNotFound is returned for a transaction that the tenant does not have.
+	ErrNotFound = errors.New("not found")
+	// ErrMarketKnown is returned for a market that was presumed from a number's prefix where the registry knows another one.
+	ErrMarketKnown = errors.New("the number is registered in another market")
+)
+
+// ErrQuotaExceeded is returned when a sandbox has made all the transactions that it may make in this calendar month (UTC).
+type ErrQuotaExceeded struct {
+	Quota int64
+}
+
+func (e ErrQuotaExceeded) Error() string {
+	return fmt.Sprintf("the quota of %d transactions a month is used up", e.Quota)
+}
+
+// ErrReferenceTaken is returned when a transaction with the reference exists already.
+type ErrReferenceTaken struct {
+	Transaction *payments.Transaction // as it stands now
+	RequestHash []byte                // of the request that made it
+}
+
+func (e *ErrReferenceTaken) Error() string {
+	return "the reference belongs to " + e.Transaction.ID.String()
+}
+
+// overBound reports whether a statement wrote nothing because a balance would have passed [payments.MaxBalance].
+func overBound(err error) bool {
+	var answer *pgconn.PgError
+	return errors.As(err, &answer) && (answer.ConstraintName == "floats_balance_bound" || answer.ConstraintName == "sims_balance_bound")
+}

@@ -1,0 +1,198 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// Event is an event as its sandbox sees it.
+type Event struct {
+	ID            payments.ID // of its transaction too
+	Type          payments.Type
+	Status        payments.Status // of the transaction
+	State         EventState
+	Attempts      int // made so far
+	CreatedAt     time.Time
+	NextAttemptAt *time.Time // nil: none is to come, or the event is being sent just now
+	DeliveredAt   *time.Time
+	LastStatus    *int    // that the last attempt was answered with; nil: none was made, or no answer came
+	LastError     *string // of the last attempt; nil: none was made, or it was acknowledged
+}
+
+// EventFilter says which events are listed. A zero field filters nothing.
+type EventFilter struct {
+	Type        payments.Type
+	State       EventState
+	Transaction *payments.ID
+	// Both are exclusive, and compared with the time of creation as callers see it, in whole milliseconds.
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
+}
+
+// ListEvents returns up to limit of a tenant's events in the order of their transactions, newest first, beginning after the
+// one named by after, nil for the newest of all. No event that is there when the first page is read is left out or repeated.
+func (s *Store) ListEvents(ctx context.Context, tenant int64, f EventFilter, after *payments.ID, limit int) ([]Event, error) {
+	sql, args := eventsStatement(tenant, f, after, limit)
+	var events []Event
+	err := s.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+		events, err = collect[Event](ctx, scope, sql, args)
+		return err
+	})
+	return events, postgres.Classify(err, "listing events")
+}
+
+// eventColumns are the fields of an [Event], in their order.
+const eventColumns = `e.id, t.type, t.status, e.state, e.attempts, e.created_at,
+	case when e.leased and e.due_at > now() then null else e.due_at end, e.delivered_at, a.response_status, a.error`
+
+func eventsStatement(tenant int64, f EventFilter, after *payments.ID, limit int) (sql string, args []any) {
+	c := conditions{where: []string{"e.tenant = $1"}, args: []any{tenant}}
+	ofType := ""
+	if f.Type != "" {
+		c.args = append(c.args, f.Type)
+		ofType = fmt.Sprintf(" and type = $%d", len(c.args))
+	}
+	if slices.Contains(EventStates, f.State) {
+		c.where = append(c.where, "e.state = '"+string(f.State)+"'") // as a constant, which lets an index of one state be used
+	}
+	if f.State == EventQueued {
+		c.where = append(c.where, "e.due_at is not null") // as each of them has; the index of what is due has no others
+	}
+	if f.Transaction != nil {
+		c.add("e.id = $%d", postgres.UUID(*f.Transaction))
+	}
+	c.created("e.created_at", f.CreatedAfter, f.CreatedBefore)
+	if after != nil {
+		c.add("e.id < $%d", postgres.UUID(*after))
+	}
+	// Each event's own row of the other tables, and never a join of all of a sandbox's: the limits leave nothing else to do.
+	return fmt.Sprintf(`select %s from events e
+		cross join lateral (select type, status from transactions where tenant = $1 and id = e.id%s limit 1) t
+		left join lateral (select response_status, error from delivery_attempts where tenant = $1 and event_id = e.id and attempt = e.attempts limit 1) a on true
+		where %s order by e.tenant desc, e.id desc limit $%d`,
+		eventColumns, ofType, strings.Join(c.where, " and "), len(c.args)+1), append(c.args, limit)
+}
+
+// EventAttempt is an attempt to deliver an event.
+type EventAttempt struct {
+	Number         int // from 1, over all times that the event was sent
+	StartedAt      time.Time
+	Duration       time.Duration
+	ResponseStatus *int    // nil: no answer came
+	ResponseBody   []byte  // its beginning
+	Error          *string // nil: acknowledged
+}
+
+// EventDetail is an event with what is sent and how that went.
+type EventDetail struct {
+	Event
+	Body    []byte         // the bytes that every attempt sends
+	History []EventAttempt // the latest [KeptHistory], oldest first
+}
+
+// KeptHistory bounds the attempts that are read of one event.
+const KeptHistory = 100
+
+// GetEvent returns [ErrNotFound] for an event that the tenant does not have. The body of an event that was never sent is built
+// by build and kept, so that it is sent with the very bytes that were shown.
+func (s *Store) GetEvent(ctx context.Context, tenant int64, organizationID string, id payments.ID, build BuildBody) (*EventDetail, error) {
+	q := s.tenant(tenant)
+	row, err := q.GetEvent(ctx, tenant, postgres.UUID(id))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, postgres.Classify(err, "reading the event")
+	}
+	attempts, err := q.ListAttempts(ctx, tenant, row.Event.ID, row.Event.Attempts, KeptHistory)
+	if err != nil {
+		return nil, postgres.Classify(err, "reading the attempts of the event")
+	}
+	detail := eventDetailOf(&row, attempts)
+	if detail.Body == nil {
+		detail.Body, err = keepBody(ctx, q, tenant, organizationID, transactionOf(&row.Transaction), build)
+	}
+	return detail, err
+}
+
+// keepBody builds the body of an event and returns the one that is kept: a worker may have been first.
+func keepBody(ctx context.Context, q *sqlc.Queries, tenant int64, organizationID string, t *payments.Transaction, build BuildBody) ([]byte, error) {
+	body, err := build(organizationID, t)
+	if err != nil {
+		return nil, fmt.Errorf("building the body of %s: %w", t.ID, err)
+	}
+	body, err = q.KeepEventBody(ctx, body, tenant, postgres.UUID(t.ID))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, ErrNotFound // it was removed meanwhile
+	}
+	return body, postgres.Classify(err, "keeping the body of the event")
+}
+
+func eventDetailOf(row *sqlc.GetEventRow, attempts []sqlc.DeliveryAttempt) *EventDetail {
+	e := &row.Event
+	d := &EventDetail{Body: e.Body, Event: Event{
+		ID: e.ID.Bytes, Type: row.Transaction.Type, Status: row.Transaction.Status, State: EventState(e.State),
+		Attempts: int(e.Attempts), CreatedAt: e.CreatedAt, DeliveredAt: e.DeliveredAt,
+	}}
+	if !row.BeingSent {
+		d.NextAttemptAt = e.DueAt
+	}
+	for _, a := range slices.Backward(attempts) {
+		d.History = append(d.History, EventAttempt{
+			Number: int(a.Attempt), StartedAt: a.StartedAt, Duration: time.Duration(a.DurationMs) * time.Millisecond,
+			ResponseStatus: intOf(a.ResponseStatus), ResponseBody: a.ResponseBody, Error: a.Error,
+		})
+	}
+	if n := len(d.History); n > 0 {
+		d.LastStatus, d.LastError = d.History[n-1].ResponseStatus, d.History[n-1].Error
+	}
+	return d
+}
+
+func intOf(n *int32) *int {
+	if n == nil {
+		return nil
+	}
+	return new(int(*n))
+}
+
+var (
+	// ErrNoEndpoint is returned for an event of a sandbox that has nowhere to send it.
+	ErrNoEndpoint = errors.New("the sandbox has no webhook endpoint")
+	// ErrBeingSent is returned for an event that a worker is sending.
+	ErrBeingSent = errors.New("the event is being sent")
+)
+
+// ResendEvent queues an event once more, whatever came of it so far and whether or not its type is one that the sandbox sends,
+// and returns it. Its retries begin anew. It returns [ErrNotFound], [ErrNoEndpoint] or [ErrBeingSent], and changes nothing then.
+func (s *Store) ResendEvent(ctx context.Context, tenant int64, id payments.ID) (Event, error) {
+	found, err := s.tenant(tenant).ResendEvent(ctx, tenant, postgres.UUID(id))
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return Event{}, ErrNotFound
+	case err != nil:
+		return Event{}, postgres.ClassifyWrite(err, "queueing the event")
+	case !found.Deliverable:
+		return Event{}, ErrNoEndpoint
+	case found.BeingSent:
+		return Event{}, ErrBeingSent
+	}
+	events, err := s.ListEvents(ctx, tenant, EventFilter{Transaction: &id}, nil, 1)
+	if err == nil && len(events) == 0 {
+		err = ErrNotFound // it was removed meanwhile
+	}
+	if err != nil {
+		return Event{}, err
+	}
+	return events[0], nil
+}

@@ -1,0 +1,276 @@
+package ledger_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+func (w *world) events(f ledger.EventFilter, after *payments.ID, limit int) []ledger.Event {
+	w.t.Helper()
+	events, err := w.ListEvents(w.t.Context(), w.sandbox.Tenant, f, after, limit)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return events
+}
+
+func (w *world) event(id payments.ID) *ledger.EventDetail {
+	w.t.Helper()
+	event, err := w.GetEvent(w.t.Context(), w.sandbox.Tenant, w.sandbox.OrganizationID, id, body())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return event
+}
+
+func (w *world) resend(id payments.ID) ledger.Event {
+	w.t.Helper()
+	event, err := w.ResendEvent(w.t.Context(), w.sandbox.Tenant, id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return event
+}
+
+// attempted makes an event and one attempt to deliver it.
+func (w *world) attempted(reference string, a ledger.Attempt) payments.ID {
+	w.t.Helper()
+	made := w.create(w.collection(reference, payments.Success, alice))
+	w.finish(w.leaseOne(body()), a)
+	return made.ID
+}
+
+var (
+	acknowledged = ledger.Attempt{State: ledger.EventDelivered, ResponseStatus: 204}
+	refusedOnce  = ledger.Attempt{State: ledger.EventQueued, ResponseStatus: 500, Error: "the receiver answered 500", RetryAfter: time.Hour}
+	refusedForev = ledger.Attempt{State: ledger.EventFailed, ResponseStatus: 410, Error: "the receiver answered 410"}
+)
+
+func TestEventsAreListedAsTheyStand(t *testing.T) {
+	w := newWorld(t)
+	delivered, failed := w.attempted("delivered", acknowledged), w.attempted("failed", refusedForev)
+	waits := w.attempted("waits", refusedOnce)
+	leased := w.create(w.collection("leased", payments.Timeout, alice)).ID
+	w.leaseOne(body())
+	fresh := w.create(w.collection("fresh", payments.Success, alice)).ID
+	w.pending("pending", alice) // has none
+	other := w.beside("other")
+	other.create(other.collection("other", payments.Success, alice))
+
+	var got []string
+	for _, e := range w.events(ledger.EventFilter{}, nil, 100) {
+		text := fmt.Sprintf("%s %s %s %d next=%v delivered=%v", e.Type, e.Status, e.State, e.Attempts, e.NextAttemptAt != nil, e.DeliveredAt != nil)
+		if e.LastStatus != nil {
+			text += fmt.Sprint(" ", *e.LastStatus)
+		}
+		if e.LastError != nil {
+			text += " " + *e.LastError
+		}
+		got = append(got, text)
+		detail := w.event(e.ID).Event
+		if diff := cmp.Diff(e, detail); diff != "" {
+			t.Errorf("-listed +read:\n%s", diff)
+		}
+	}
+	want := []string{
+		"collection SUCCESS queued 0 next=true delivered=false",
+		"collection TIMEOUT queued 0 next=false delivered=false", // being sent: the end of its lease is nobody's business
+		"collection SUCCESS queued 1 next=true delivered=false 500 the receiver answered 500",
+		"collection SUCCESS failed 1 next=false delivered=false 410 the receiver answered 410",
+		"collection SUCCESS delivered 1 next=false delivered=true 204",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	w.exec("update events set due_at = now() - interval '1 s' where id = $1", postgres.UUID(leased))
+	if e := w.event(leased); e.NextAttemptAt == nil {
+		t.Error("an event whose lease has ended is due, and is not shown so")
+	}
+	ids := []payments.ID{fresh, leased, waits, failed, delivered}
+	for page := range slices.Chunk(ids, 2) {
+		var after *payments.ID
+		if i := slices.Index(ids, page[0]); i > 0 {
+			after = &ids[i-1]
+		}
+		for i, e := range w.events(ledger.EventFilter{}, after, 2) {
+			if e.ID != page[i] {
+				t.Errorf("after %v: %v, want %v", after, e.ID, page[i])
+			}
+		}
+	}
+}
+
+func TestBodyThatWasShownIsTheOneThatIsSent(t *testing.T) {
+	w := newWorld(t)
+	id := w.create(w.collection("r1", payments.Success, alice)).ID
+	shown := w.event(id).Body
+	if again := w.event(id).Body; string(again) != string(shown) { // body() never builds the same twice
+		t.Errorf("shown %s and then %s", shown, again)
+	}
+	if sent := w.leaseOne(body()).Body; string(sent) != string(shown) {
+		t.Errorf("sent %s, shown %s", sent, shown)
+	}
+}
+
+func TestEventsOfOthersAreNotThere(t *testing.T) {
+	w := newWorld(t)
+	other := w.beside("other")
+	id := other.create(other.collection("r1", payments.Success, alice)).ID
+	pending := w.pending("pending", alice).ID
+	for _, id := range []payments.ID{id, {1}, pending} {
+		if _, err := w.GetEvent(t.Context(), w.sandbox.Tenant, w.sandbox.OrganizationID, id, body()); !errors.Is(err, ledger.ErrNotFound) {
+			t.Errorf("reading: got %v, want ErrNotFound", err)
+		}
+		if _, err := w.ResendEvent(t.Context(), w.sandbox.Tenant, id); !errors.Is(err, ledger.ErrNotFound) {
+			t.Errorf("sending again: got %v, want ErrNotFound", err)
+		}
+	}
+	if n := w.count("select count(*) from events where body is not null or resent_after is not null"); n != 0 {
+		t.Errorf("%d events were touched", n)
+	}
+}
+
+// counts are those of the endpoint's health, which have to be what the events say.
+func (w *world) counts() (delivered, failed int) {
+	w.t.Helper()
+	const held = "select coalesce(max(delivered), 0)::int || ' ' || coalesce(max(failed), 0)::int from endpoint_health where tenant = $1"
+	const said = "select count(*) filter (where state = 'delivered') || ' ' || count(*) filter (where state = 'failed') from events where tenant = $1"
+	if health, events := read[string](w, held, w.sandbox.Tenant), read[string](w, said, w.sandbox.Tenant); health != events {
+		w.t.Errorf("delivered and failed are counted as %s, the events say %s", health, events)
+	}
+	_, _ = fmt.Sscan(read[string](w, said, w.sandbox.Tenant), &delivered, &failed)
+	return delivered, failed
+}
+
+func TestResentEventIsSentAsBeforeAndItsScheduleBeginsAnew(t *testing.T) {
+	cases := map[string]ledger.Attempt{"delivered": acknowledged, "failed": refusedForev, "waits for a retry": refusedOnce}
+	for name, first := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			id := w.attempted("r1", first)
+			before := w.event(id).Body
+			w.counts()
+			if e := w.resend(id); e.State != ledger.EventQueued || e.NextAttemptAt == nil || e.DeliveredAt != nil || e.Attempts != 1 {
+				t.Errorf("queued: %+v", e)
+			}
+			if delivered, failed := w.counts(); delivered+failed != 0 {
+				t.Errorf("%d delivered, %d failed while it is queued", delivered, failed)
+			}
+			event := w.leaseOne(body())
+			if event.ID != id || string(event.Body) != string(before) || event.Attempts != 1 || event.Uncounted != 1 {
+				t.Errorf("leased: %+v", event)
+			}
+			if !w.finish(event, acknowledged) {
+				t.Error("its attempt was not kept")
+			}
+			after := w.event(id)
+			var numbers []int
+			for _, a := range after.History {
+				numbers = append(numbers, a.Number)
+			}
+			if after.State != ledger.EventDelivered || !slices.Equal(numbers, []int{1, 2}) {
+				t.Errorf("%s after the attempts %v", after.State, numbers)
+			}
+			w.counts()
+		})
+	}
+}
+
+func TestEventThatIsBeingSentIsNotSentTwice(t *testing.T) {
+	w := newWorld(t)
+	id := w.create(w.collection("r1", payments.Success, alice)).ID
+	lost := w.leaseOne(body())
+	if _, err := w.ResendEvent(t.Context(), w.sandbox.Tenant, id); !errors.Is(err, ledger.ErrBeingSent) {
+		t.Fatalf("got %v, want ErrBeingSent", err)
+	}
+	w.due() // its worker died, or is slow
+	w.resend(id)
+	if w.finish(lost, ledger.Attempt{State: ledger.EventFailed, Error: "late"}) {
+		t.Error("an attempt whose lease had ended undid the resending")
+	}
+	if event := w.leaseOne(body()); !w.finish(event, acknowledged) {
+		t.Error("the attempt was not kept")
+	}
+	w.counts()
+}
+
+// An answer that is held is never overtaken by its event.
+func TestEventThatWaitsForItsAnswerGoesOnWaiting(t *testing.T) {
+	w := newWorld(t)
+	n := w.collection("r1", payments.Success, alice)
+	n.AnswerAfter = time.Hour
+	id := w.create(n).ID
+	if e := w.resend(id); e.NextAttemptAt == nil || time.Until(*e.NextAttemptAt) < 50*time.Minute {
+		t.Errorf("it is due at %v", e.NextAttemptAt)
+	}
+	if due := w.lease(body()); len(due) != 0 {
+		t.Errorf("it is sent before its transaction is answered")
+	}
+}
+
+func TestEventIsSentByHandWhateverItsType(t *testing.T) {
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) {
+		c.Webhook = &sandboxes.WebhookConfig{URL: "http://127.0.0.1:1/hook", Retry: sandboxes.DefaultRetryPolicy, Types: []payments.Type{payments.Refund}}
+	})
+	id := w.create(w.collection("r1", payments.Success, alice)).ID
+	if e := w.event(id); e.State != ledger.EventRecorded {
+		t.Fatalf("it is %s", e.State)
+	}
+	w.resend(id)
+	w.finish(w.leaseOne(body()), refusedOnce)
+	w.due()
+	w.finish(w.leaseOne(body()), acknowledged) // its retries are not put aside either
+	if e := w.event(id); e.State != ledger.EventDelivered || e.Attempts != 2 {
+		t.Errorf("it is %s after %d attempts", e.State, e.Attempts)
+	}
+}
+
+func TestEventWithNowhereToGoIsNotQueued(t *testing.T) {
+	w := newWorld(t)
+	id := w.attempted("r1", acknowledged)
+	w.config.Webhook = nil
+	w.apply()
+	if _, err := w.ResendEvent(t.Context(), w.sandbox.Tenant, id); !errors.Is(err, ledger.ErrNoEndpoint) {
+		t.Fatalf("got %v, want ErrNoEndpoint", err)
+	}
+	if e := w.event(id); e.State != ledger.EventDelivered {
+		t.Errorf("it is %s", e.State)
+	}
+	w.counts()
+}
+
+func TestHistoryIsBounded(t *testing.T) {
+	w := newWorld(t)
+	id := w.attempted("r1", acknowledged)
+	w.exec(`insert into delivery_attempts select tenant, event_id, i, started_at, duration_ms from delivery_attempts, generate_series(2, 250) i`)
+	w.exec("update events set attempts = 250")
+	got := w.event(id).History
+	if len(got) != ledger.KeptHistory || got[0].Number != 151 || got[len(got)-1].Number != 250 {
+		t.Errorf("%d attempts from %d to %d", len(got), got[0].Number, got[len(got)-1].Number)
+	}
+}
+
+// A worker that sends the event while it is being read is not contradicted.
+func TestBodyOfAWorkerThatWasFirstIsShown(t *testing.T) {
+	w := newWorld(t)
+	id := w.create(w.collection("r1", payments.Success, alice)).ID
+	var sent []byte
+	late := func(string, *payments.Transaction) ([]byte, error) {
+		sent = w.leaseOne(body()).Body
+		return []byte("late"), nil
+	}
+	event, err := w.GetEvent(t.Context(), w.sandbox.Tenant, w.sandbox.OrganizationID, id, late)
+	if err != nil || string(event.Body) != string(sent) {
+		t.Errorf("%v: shown %s, sent %s", err, event.Body, sent)
+	}
+}

@@ -1,0 +1,8 @@
+package ledger
+
+// ListStatement is what ListTransactions sends, EventsStatement what ListEvents does, and LookUpStatement what GetTransactionOf does.
+var (
+	ListStatement   = listStatement
+	EventsStatement = eventsStatement
+	LookUpStatement = lookUpStatement
+)

@@ -1,0 +1,204 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// Whatever is asked of a database that hangs ends, as its absence, without a deadline of the caller's.
+func TestNothingWaitsForeverForADatabaseThatHangs(t *testing.T) {
+	w := newWorld(t)
+	proxy, through := ledgertest.NewProxy(t, w.url)
+	s, err := ledger.Open(through, ledger.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{StatementTimeout: 100 * time.Millisecond, MaxConns: 100}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	directory := sandboxes.NewDirectory(s.DB)
+	eventually(t, func() bool { return directory.Refresh(t.Context()) == nil })
+	client := sandboxes.TestClientConfig{UID: "33333333-3333-3333-3333-333333333333", Name: "alice", MSISDN: "+250788000001", Operator: payments.MTN, Country: payments.Rwanda}
+	proxy.Swallow()
+	calls := map[string]func(context.Context) error{
+		"Refresh":      directory.Refresh,
+		"Ping":         s.Ping,
+		"ApplySandbox": func(ctx context.Context) error { _, err := s.ApplySandbox(ctx, w.config); return err },
+		"ApplyCredentials": func(ctx context.Context) error {
+			return s.ApplyCredentials(ctx, w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret})
+		},
+		"StoredCredentials": func(ctx context.Context) error { _, err := s.StoredCredentials(ctx, w.config.UID); return err },
+		"DeleteSandbox":     func(ctx context.Context) error { return s.DeleteSandbox(ctx, w.config.UID) },
+		"RetainSandbox":     func(ctx context.Context) error { return s.RetainSandbox(ctx, w.config.UID) },
+		"ApplyTestClient":   func(ctx context.Context) error { _, err := s.ApplyTestClient(ctx, w.config.UID, client); return err },
+		"DeleteTestClient":  func(ctx context.Context) error { return s.DeleteTestClient(ctx, client.UID) },
+		"Inventory":         func(ctx context.Context) error { _, err := s.Inventory(ctx); return err },
+		"ChangedAccounts":   func(ctx context.Context) error { _, _, err := s.ChangedAccounts(ctx, time.Now()); return err },
+		"Reseal":            func(ctx context.Context) error { _, err := s.Reseal(ctx); return err },
+		"SealedSecrets":     func(ctx context.Context) error { _, err := s.SealedSecrets(ctx); return err },
+		"Survey":            func(ctx context.Context) error { _, err := s.Survey(ctx); return err },
+		"SettleDue": func(ctx context.Context) error {
+			_, err := s.SettleDue(ctx, []ledger.Lane{{Tenant: w.sandbox.Tenant}}, 10)
+			return err
+		},
+		"SettlementLanes": func(ctx context.Context) error { _, err := s.SettlementLanes(ctx); return err },
+		"WakeForgotten":   func(ctx context.Context) error { _, err := s.WakeForgotten(ctx, 10); return err },
+		"EventLanes":      func(ctx context.Context) error { _, err := s.EventLanes(ctx); return err },
+		"ForwardLanes":    func(ctx context.Context) error { _, err := s.ForwardLanes(ctx); return err },
+		"LeaseDueEvents": func(ctx context.Context) error {
+			_, _, err := s.LeaseDueEvents(ctx, w.share(1), time.Minute, body())
+			return err
+		},
+		"LeaseDueForwards": func(ctx context.Context) error {
+			_, _, err := s.LeaseDueForwards(ctx, w.share(1), time.Minute)
+			return err
+		},
+		"PurgeRetired": s.PurgeRetired,
+		"RemoveSpent":  s.RemoveSpent,
+		"RemoveAged":   func(ctx context.Context) error { _, err := s.RemoveAged(ctx, time.Hour); return err },
+		"Retained":     func(ctx context.Context) error { _, err := s.RetainedSandboxes(ctx, time.Hour); return err },
+	}
+	var all sync.WaitGroup
+	for name, call := range calls {
+		all.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if err := call(ctx); !errors.Is(err, postgres.ErrUnavailable) || ctx.Err() != nil {
+				t.Errorf("%s ended with %v, after the test's own time: %v", name, err, ctx.Err())
+			}
+		})
+	}
+	all.Wait()
+	proxy.Pass()
+	eventually(t, func() bool { return directory.Refresh(t.Context()) == nil })
+}
+
+// beginnings remembers the statements that begin a database transaction.
+type beginnings struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (b *beginnings) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if strings.HasPrefix(data.SQL, "begin") {
+		b.all = append(b.all, data.SQL)
+	}
+	return ctx
+}
+
+func (b *beginnings) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// A process that is frozen in a database transaction of several statements must not keep its locks: each of them ends by itself.
+func TestTransactionsEndByThemselves(t *testing.T) {
+	w := newWorld(t)
+	var seen beginnings
+	s := w.opened(ledger.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{Tracer: &seen}})
+	for name, call := range map[string]func(context.Context) error{
+		"a limited request": func(ctx context.Context) error {
+			_, err := s.TakeRequests(ctx, w.sandbox.Tenant, 10, 1, sandboxes.Grant{})
+			return err
+		},
+		"a look at the configuration": sandboxes.NewDirectory(s.DB).Refresh,
+		"a settlement": func(ctx context.Context) error {
+			_, err := s.SettleDue(ctx, []ledger.Lane{{Tenant: w.sandbox.Tenant}}, 10)
+			return err
+		},
+		"a configuration": func(ctx context.Context) error {
+			changed := w.config
+			changed.LatencyPercent++
+			_, err := s.ApplySandbox(ctx, changed)
+			return err
+		},
+		"a retained sandbox": func(ctx context.Context) error { return s.RetainSandbox(ctx, w.beside("retained").config.UID) },
+	} {
+		seen.all = nil
+		if err := call(t.Context()); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if len(seen.all) == 0 {
+			t.Errorf("%s begins no database transaction", name)
+		}
+		for _, begin := range seen.all {
+			if !strings.Contains(begin, "idle_in_transaction_session_timeout") {
+				t.Errorf("%s begins with %q, which does not end by itself", name, begin)
+			}
+		}
+	}
+}
+
+// Who gave up waiting for a turn, or was refused one, has certainly recorded nothing. Who lost the connection behind a statement
+// does not know.
+func TestWhetherAnythingWasRecorded(t *testing.T) {
+	w := newWorld(t)
+	proxy, through := ledgertest.NewProxy(t, ledgertest.WholeStatements(w.url))
+	s, err := ledger.Open(through, ledger.Options{Options: postgres.Options{MaxConns: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	create := func(ctx context.Context, reference string) error {
+		return s.CreateCollection(ctx, w.sandbox.Tenant, w.collection(reference, payments.Success, alice))
+	}
+	if err := create(t.Context(), "before"); err != nil {
+		t.Fatal(err)
+	}
+	proxy.CutAnswer("insert into transactions")
+	if err := create(t.Context(), "cut"); !errors.Is(err, postgres.ErrUncertain) || !errors.Is(err, postgres.ErrUnavailable) {
+		t.Errorf("behind a statement: %v", err)
+	}
+	if n := w.count("select count(*) from transactions where reference = 'cut'"); n != 1 {
+		t.Errorf("the statement whose answer was cut recorded %d", n)
+	}
+	if err := create(t.Context(), "after"); err != nil {
+		t.Fatal(err)
+	}
+	proxy.Swallow()
+	first := make(chan error, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	go func() { first <- create(ctx, "sent") }()
+	eventually(t, func() bool { return s.PoolStat().AcquiredConns() == 1 })
+	short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := create(short, "not sent"); errors.Is(err, postgres.ErrUncertain) || !errors.Is(err, postgres.ErrUnavailable) {
+		t.Errorf("before its turn: %v", err)
+	}
+	if err := <-first; !errors.Is(err, postgres.ErrUncertain) {
+		t.Errorf("a database that hangs behind a statement: %v", err)
+	}
+}
+
+// The reason that resources name is read off the error, whatever was being done.
+func TestAbsenceIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want postgres.Absence
+	}{
+		{postgres.ErrUnavailable, postgres.Unreachable},
+		{fmt.Errorf("writing: %w", &pgconn.PgError{Code: "53100"}), postgres.DiskFull},
+		{&pgconn.PgError{Code: "53300"}, postgres.Exhausted},
+		{&pgconn.PgError{Code: "25006"}, postgres.ReadOnly},
+		{postgres.ErrSchemaBehind{Has: 1, Needs: 2}, postgres.NotMigrated},
+		{&pgconn.PgError{Code: "42P01"}, postgres.NotMigrated},
+		{fmt.Errorf("reading: %w: %w", postgres.ErrUnavailable, context.DeadlineExceeded), postgres.Hanging},
+	} {
+		if got := postgres.AbsenceOf(c.err); got != c.want {
+			t.Errorf("%v: got %d, want %d", c.err, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package ledger
+
+import (
+	"context"
+
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// Lane is a sandbox that has something due, of what is settled, or of what needs somebody outside of the database: the receiver of
+// its events, or an operator. Lanes are served side by side, so that no sandbox waits behind another one's backlog.
+type Lane struct {
+	Tenant   int64
+	Answered bool // whoever is outside has acknowledged something before
+	Failing  bool // and failed since, to this worker or to another
+	Probe    bool // the endpoint failed for long: one event may be sent, to see whether it works again
+	Failed   bool // the sweep failed in this sandbox the last time
+}
+
+func tenantsOf(lanes []Lane) []int64 {
+	tenants := make([]int64, len(lanes))
+	for i, lane := range lanes {
+		tenants[i] = lane.Tenant
+	}
+	return tenants
+}
+
+// Share is how much a caller takes of a lane at most.
+type Share struct {
+	Lane
+	Slots int
+}
+
+// shares are shares in the form in which statements take them.
+type shares struct {
+	tenants []int64
+	limits  []int32
+	probes  []int64 // tenants of lanes that are probed
+}
+
+func sharesOf(all []Share) shares {
+	var s shares
+	for _, one := range all {
+		s.tenants, s.limits = append(s.tenants, one.Tenant), append(s.limits, int32(one.Slots))
+		if one.Probe {
+			s.probes = append(s.probes, one.Tenant)
+		}
+	}
+	return s
+}
+
+// EventLanes finds the sandboxes that have events due. What is suspended has nothing due, nor has a sandbox whose endpoint
+// waits for its next probe.
+func (s *Store) EventLanes(ctx context.Context) ([]Lane, error) {
+	rows, err := s.system().EventLanes(ctx)
+	if err != nil {
+		return nil, postgres.Classify(err, "looking for sandboxes with due events")
+	}
+	lanes := make([]Lane, len(rows))
+	for i, row := range rows {
+		lanes[i] = Lane(row)
+	}
+	return lanes, nil
+}
+
+// ForwardLanes finds the sandboxes that have collections to forward or to ask an operator after.
+func (s *Store) ForwardLanes(ctx context.Context) ([]Lane, error) {
+	rows, err := s.system().ForwardLanes(ctx)
+	if err != nil {
+		return nil, postgres.Classify(err, "looking for sandboxes with collections to forward")
+	}
+	lanes := make([]Lane, len(rows))
+	for i, row := range rows {
+		lanes[i] = Lane{Tenant: row.Tenant, Failed: row.Failed}
+	}
+	return lanes, nil
+}
+
+// takeProbes returns which of the probes that are due are the caller's to make.
+func takeProbes(ctx context.Context, q *sqlc.Queries, due []int64) ([]int64, error) {
+	if len(due) == 0 {
+		return nil, nil
+	}
+	return q.TakeProbes(ctx, postgres.Milliseconds(ProbeInterval), due)
+}

@@ -1,0 +1,56 @@
+package ledgertest
+
+import (
+	"fmt"
+	"net/url"
+	"testing"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+)
+
+// The roles that the processes of Cauri are members of.
+const (
+	API        = "cauri_api"
+	Worker     = "cauri_worker"
+	Controller = "cauri_controller"
+)
+
+// OpenAs opens another store on a database that [URL] made, with the privileges of a role and no others: a statement that the
+// role may not run fails as it would in a cluster. The api's store has no key ring.
+func OpenAs(t testing.TB, url, role string) *ledger.Store {
+	t.Helper()
+	options := ledger.Options{KeyRing: KeyRing(t)}
+	if role == API {
+		options.KeyRing = nil
+	}
+	s, err := ledger.Open(URLAs(t, url, role), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// URLAs is the URL of a database that [URL] made for a user of its own in a role. Users belong to the whole server, so that all
+// tests share them.
+func URLAs(t testing.TB, database, role string) string {
+	t.Helper()
+	user := "test_" + role
+	execute(t, database, fmt.Sprintf(`do $$
+begin
+  begin
+    create role %[2]s nologin noinherit; -- as the migration does
+  exception when duplicate_object or unique_violation then null;
+  end;
+  if to_regrole('%[1]s') is null then
+    create user %[1]s password '%[1]s' in role %[2]s;
+  end if;
+exception when duplicate_object or unique_violation then null; -- another test has made it
+end $$`, user, role))
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.UserPassword(user, user)
+	return u.String()
+}

@@ -1,0 +1,16 @@
+package ledgertest
+
+import (
+	"context"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+)
+
+// SettleDue settles what is due of all sandboxes once, up to share of each, together.
+func SettleDue(ctx context.Context, s *ledger.Store, share int) (ledger.Settled, error) {
+	due, err := s.SettlementLanes(ctx)
+	if err != nil {
+		return ledger.Settled{}, err
+	}
+	return s.SettleDue(ctx, due, share)
+}

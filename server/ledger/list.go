@@ -1,0 +1,114 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// Filter says which transactions are listed. A zero field filters nothing.
+type Filter struct {
+	Country   payments.Country
+	Operator  payments.Operator
+	Status    payments.Status
+	Type      payments.Type
+	OrderRef  string
+	Store     string
+	Reference string
+	MSISDN    string
+	// Both are exclusive, and compared with the time of creation as callers see it, in whole milliseconds.
+	CreatedAfter  *time.Time
+	CreatedBefore *time.Time
+}
+
+// ListTransactions returns up to limit of a tenant's transactions, newest first, beginning after the one named by after, nil
+// for the newest of all. Pages are stable while transactions are added: what is new comes before every page that was read.
+func (s *Store) ListTransactions(ctx context.Context, tenant int64, f Filter, after *payments.ID, limit int) ([]*payments.Transaction, error) {
+	sql, args := listStatement(tenant, f, after, limit)
+	var found []sqlc.Transaction
+	err := s.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+		found, err = collect[sqlc.Transaction](ctx, scope, sql, args)
+		return err
+	})
+	if err != nil {
+		return nil, postgres.Classify(err, "listing transactions")
+	}
+	transactions := make([]*payments.Transaction, len(found))
+	for i := range found {
+		transactions[i] = transactionOf(&found[i])
+	}
+	return transactions, nil
+}
+
+// collect reads all rows of a statement that is no query of package sqlc.
+func collect[T any](ctx context.Context, from postgres.DBTX, sql string, args []any) ([]T, error) {
+	rows, err := from.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[T])
+}
+
+// listStatement has a condition for each filter that is set and none for the others, so that each combination gets a plan of
+// its own: one statement for all of them could use no index but the primary key.
+func listStatement(tenant int64, f Filter, after *payments.ID, limit int) (sql string, args []any) {
+	if l, ok := lanesOf(f); ok {
+		return l.statement(tenant, f, after, limit)
+	}
+	c := conditions{where: []string{"tenant = $1"}, args: []any{tenant}}
+	texts := []struct{ column, value string }{
+		{"country", string(f.Country)}, {"operator", string(f.Operator)}, {"status", string(f.Status)},
+		{"type", string(f.Type)}, {"order_ref", f.OrderRef}, {"store", f.Store}, {"reference", f.Reference},
+		{"msisdn", f.MSISDN},
+	}
+	for _, t := range texts {
+		if t.value != "" {
+			c.add(t.column+" = $%d", t.value)
+		}
+	}
+	c.created("created_at", f.CreatedAfter, f.CreatedBefore)
+	if after != nil {
+		c.add("id < $%d", postgres.UUID(*after))
+	}
+	return fmt.Sprintf("select %s from transactions where %s order by tenant desc, id desc limit $%d",
+		transactionColumns, strings.Join(c.where, " and "), len(c.args)+1), append(c.args, limit)
+}
+
+// conditions grow with the filters of a list.
+type conditions struct {
+	where []string
+	args  []any
+}
+
+// add takes a condition with %d for the number of its argument.
+func (c *conditions) add(text string, value any) {
+	c.args = append(c.args, value)
+	c.where = append(c.where, fmt.Sprintf(text, len(c.args)))
+}
+
+// created bounds a time, both exclusive, in whole milliseconds; nil is no bound.
+func (c *conditions) created(column string, after, before *time.Time) {
+	if after != nil {
+		c.add(column+" >= $%d", after.Truncate(time.Millisecond).Add(time.Millisecond))
+	}
+	if before != nil {
+		c.add(column+" < $%d", before.Add(time.Millisecond-1).Truncate(time.Millisecond))
+	}
+}
+
+// transactionColumns are the columns that this program knows. A newer schema may have more, while an upgrade is rolled out.
+var transactionColumns = func() string {
+	var columns []string
+	for field := range reflect.TypeFor[sqlc.Transaction]().Fields() {
+		columns = append(columns, field.Tag.Get("db"))
+	}
+	return strings.Join(columns, ", ")
+}()

@@ -1,0 +1,305 @@
+package ledger_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+)
+
+// plan is a node of a plan, as EXPLAIN tells it.
+type plan struct {
+	NodeType     string  `json:"Node Type"`
+	Relation     string  `json:"Relation Name"`
+	Index        string  `json:"Index Name"`
+	IndexCond    string  `json:"Index Cond"`
+	RecheckCond  string  `json:"Recheck Cond"`
+	Rows         float64 `json:"Actual Rows"`
+	Loops        float64 `json:"Actual Loops"`
+	Removed      float64 `json:"Rows Removed by Filter"`
+	RemovedIndex float64 `json:"Rows Removed by Index Recheck"`
+	Hit          int     `json:"Shared Hit Blocks"`
+	Read         int     `json:"Shared Read Blocks"`
+	Plans        []plan
+}
+
+func (p plan) each(f func(plan)) {
+	f(p)
+	for _, child := range p.Plans {
+		child.each(f)
+	}
+}
+
+// literal writes a parameter into a statement.
+func literal(value any) string {
+	switch v := value.(type) {
+	case time.Time:
+		return "'" + v.Format(time.RFC3339Nano) + "'"
+	case pgtype.UUID:
+		return "'" + v.String() + "'"
+	case pgtype.FlatArray[string]:
+		return "'{" + strings.Join(v, ",") + "}'"
+	default:
+		return fmt.Sprintf("'%v'", v)
+	}
+}
+
+// explain runs a statement behind a tenant's wall and returns how it was done: with a plan for these very parameters, or with
+// the one for all parameters, which Postgres may come to prefer for a statement that is prepared.
+func (w *world) explain(tenant int64, generic bool, sql string, args []any) plan {
+	w.t.Helper()
+	tx, err := w.sql.Begin(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	exec := func(sql string, args ...any) {
+		w.t.Helper()
+		if _, err := tx.Exec(w.t.Context(), sql, args...); err != nil {
+			w.t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	exec(postgres.EnterTenant, strconv.FormatInt(tenant, 10))
+	mode := "force_custom_plan"
+	if generic {
+		mode = "force_generic_plan"
+	}
+	exec("set local plan_cache_mode = " + mode)
+	exec("prepare listing as " + sql)
+	var literals []string
+	for _, a := range args {
+		literals = append(literals, literal(a))
+	}
+	var text string
+	err = tx.QueryRow(w.t.Context(), "explain (analyze, buffers, format json) execute listing ("+strings.Join(literals, ", ")+")",
+		pgx.QueryExecModeSimpleProtocol).Scan(&text)
+	if err != nil {
+		w.t.Fatalf("%s: %v", sql, err)
+	}
+	exec("deallocate listing")
+	var plans []struct{ Plan plan }
+	if err := json.Unmarshal([]byte(text), &plans); err != nil || len(plans) != 1 {
+		w.t.Fatalf("%v: %s", err, text)
+	}
+	return plans[0].Plan
+}
+
+// crowd fills the database with n transactions of three large tenants and many small ones, in turns, and returns a large one
+// and a small one.
+func (w *world) crowd(n int) (large, small int64) {
+	w.t.Helper()
+	w.exec(`
+		insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, is_url_protected, store, scenario, env_id,
+		  operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, latency_ms, created_at, completed_at, float_currency)
+		select case i % 10 when 9 then 100 + i / 10 % 50 else i % 3 end + 1000, lpad(to_hex(i), 32, '0')::uuid,
+		  (array['collection', 'collection', 'refund', 'disbursement'])[1 + i / 3 % 4]::transaction_type,
+		  case when i % 1000 < 3 then 'PENDING' else 'SUCCESS' end::transaction_status, 'r' || i, '\x', 'o' || i / 30, false,
+		  case when i % 5000 < 3 then 'kiosk' else 'shop' end, '', 'env_1', case when i / 3 % 2 = 0 then 'mtn' else 'airtel' end, 'RW', 'RWF',
+		  '+25078800' || lpad((i / 3 % 5000)::text, 4, '0'), 1000, 15, 985, 100, 800, '2026-05-01'::timestamptz + make_interval(secs => i),
+		  case when i % 1000 >= 3 then now() end, 'RWF'
+		from generate_series(1, $1::int) i`, n)
+	w.exec("analyze transactions")
+	return 1001, 1100
+}
+
+// TestNoListReadsAnotherTenantsRows runs every filter among 100,000 transactions of 53 tenants.
+func TestNoListReadsAnotherTenantsRows(t *testing.T) {
+	w := newWorld(t)
+	large, small := w.crowd(100_000)
+	at := func(text string) *time.Time {
+		moment, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &moment
+	}
+	cursor := payments.ID{13: 1} // 65536
+	type list struct {
+		name   string
+		filter ledger.Filter
+		after  *payments.ID
+		most   float64 // rows read, as a multiple of those asked for; 0: all of the tenant's may be
+	}
+	const lanes = 12 // 3 types of 2 operators, in each of the 2 statuses
+	filters := []list{
+		{"the first page", ledger.Filter{}, nil, 1},
+		{"a later page", ledger.Filter{}, &cursor, 1},
+		{"an order", ledger.Filter{OrderRef: "o1666"}, nil, 1},
+		{"an order, a later page", ledger.Filter{OrderRef: "o1666"}, &cursor, 1},
+		{"an order that does not exist", ledger.Filter{OrderRef: "none"}, nil, 1},
+		{"a reference", ledger.Filter{Reference: "r50000"}, nil, 1},
+		{"a reference of another tenant", ledger.Filter{Reference: "r49999"}, nil, 1},
+		{"a country", ledger.Filter{Country: payments.Rwanda}, nil, lanes},
+		{"a country without transactions", ledger.Filter{Country: payments.Togo}, nil, 1},
+		{"an operator", ledger.Filter{Operator: payments.Airtel}, nil, lanes},
+		{"an operator without transactions", ledger.Filter{Operator: payments.Moov}, nil, 1},
+		{"a status", ledger.Filter{Status: payments.Success}, nil, lanes},
+		{"a rare status", ledger.Filter{Status: payments.Pending}, nil, lanes},
+		{"a status without transactions", ledger.Filter{Status: payments.Timeout}, &cursor, 1},
+		{"a type", ledger.Filter{Type: payments.Refund}, nil, lanes},
+		{"a type and a status that do not go together", ledger.Filter{Type: payments.Disbursement, Status: payments.Timeout}, nil, 1},
+		{"a rare status, a later page", ledger.Filter{Status: payments.Pending, Operator: payments.MTN}, &cursor, lanes},
+		{"a rare store", ledger.Filter{Store: "kiosk"}, nil, 0},
+		{"a number", ledger.Filter{MSISDN: "+250788000017"}, nil, 0},
+		{"a time", ledger.Filter{CreatedAfter: at("2026-05-01T12:00:00Z")}, nil, 1},
+		{"an early time", ledger.Filter{CreatedBefore: at("2026-05-01T00:10:00Z")}, nil, 0},
+		{"between two times", ledger.Filter{CreatedAfter: at("2026-05-01T12:00:00Z"), CreatedBefore: at("2026-05-01T13:00:00Z")}, &cursor, 0},
+		{"all at once", ledger.Filter{
+			Country: payments.Rwanda, Operator: payments.MTN, Status: payments.Success, Type: payments.Collection, OrderRef: "o1666", Store: "shop",
+			Reference: "r50000", MSISDN: "+250788001666", CreatedAfter: at("2026-05-01T00:00:00Z"), CreatedBefore: at("2026-06-01T00:00:00Z"),
+		}, nil, 1},
+	}
+	const limit = 21
+	for tenant, what := range map[int64]string{large: "a large tenant", small: "a small tenant", 4711: "a tenant without transactions"} {
+		own := float64(w.own("transactions", tenant))
+		for _, c := range filters {
+			for _, generic := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, %s, generic %t", c.name, what, generic), func(t *testing.T) {
+					sql, args := ledger.ListStatement(tenant, c.filter, c.after, limit)
+					scans := 0
+					w.explain(tenant, generic, sql, args).each(func(p plan) {
+						indexScan := strings.Contains(p.NodeType, "Index") // of a table, or of an index for a bitmap
+						if p.Relation == "" && !indexScan {
+							return
+						}
+						scans++
+						if p.NodeType == "Bitmap Heap Scan" {
+							if !strings.Contains(p.RecheckCond, "tenant") {
+								t.Errorf("its condition is %s", p.RecheckCond)
+							}
+						} else if !indexScan || !strings.Contains(p.IndexCond, "tenant = ") {
+							t.Errorf("it is a %s of %s%s by %q", p.NodeType, p.Relation, p.Index, p.IndexCond)
+						}
+						read := (p.Rows + p.Removed + p.RemovedIndex) * p.Loops
+						if read > own {
+							t.Errorf("it reads %g rows, and the tenant has %g", read, own)
+						}
+						if c.most > 0 && read > c.most*limit && tenant == large {
+							t.Errorf("it reads %g rows, for %d that are asked for, by %s of %s: %s", read, limit, p.NodeType, p.Index, p.IndexCond)
+						}
+					})
+					if scans == 0 {
+						t.Error("nothing was read at all")
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestWallHoldsListsWithoutTheirCondition shows that row level security alone keeps a list to its tenant.
+func TestWallHoldsListsWithoutTheirCondition(t *testing.T) {
+	w := newWorld(t)
+	tenant, small := w.crowd(3000)
+	for name, filter := range map[string]ledger.Filter{"all": {}, "an order": {OrderRef: "o50"}, "a status": {Status: payments.Success}} {
+		sql, args := ledger.ListStatement(small, filter, nil, 5000)
+		w.within(tenant, func(tx pgx.Tx) { // they ask for another's
+			rows, err := tx.Query(t.Context(), sql, args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found, err := pgx.CollectRows(rows, pgx.RowToMap); err != nil || len(found) != 0 {
+				t.Errorf("%s: %d rows of another tenant are seen, %v", name, len(found), err)
+			}
+		})
+		forgetful := strings.ReplaceAll(sql, "tenant = $1", "$1::bigint is not null")
+		if forgetful == sql {
+			t.Fatalf("the statement has no condition on the tenant: %s", sql)
+		}
+		w.within(tenant, func(tx pgx.Tx) {
+			rows, err := tx.Query(t.Context(), "select distinct tenant from ("+forgetful+") x", args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tenants, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+			if err != nil || !slices.Equal(tenants, []int64{tenant}) {
+				t.Errorf("%s: without its condition, rows of %v are seen, %v", name, tenants, err)
+			}
+		})
+		w.explain(tenant, false, forgetful, args).each(func(p plan) {
+			if p.NodeType == "Seq Scan" {
+				t.Errorf("%s: without its condition, it reads all of %s", name, p.Relation)
+			}
+		})
+	}
+}
+
+// The view that lists look into is a wall of its own, and nobody but who stands behind the wall may look.
+func TestLanesAreWalled(t *testing.T) {
+	w := newWorld(t)
+	large, small := w.crowd(3000)
+	for _, tenant := range []int64{large, small, 4711} {
+		w.within(tenant, func(tx pgx.Tx) {
+			var seen, others int64
+			err := tx.QueryRow(t.Context(), "select count(*), count(*) filter (where tenant <> $1) from listed_transactions", tenant).Scan(&seen, &others)
+			if want := w.own("transactions", tenant); err != nil || seen != want || others != 0 {
+				t.Errorf("tenant %d sees %d rows and %d of others, want its %d, %v", tenant, seen, others, want, err)
+			}
+		})
+	}
+	if n := w.count("select count(*) from listed_transactions"); n != 0 { // nobody's session, and the owner of everything
+		t.Errorf("without a tenant %d rows are seen", n)
+	}
+	for _, role := range []string{ledgertest.API, ledgertest.Worker, ledgertest.Controller} {
+		_, err := ledgertest.Connect(t, ledgertest.URLAs(t, w.url, role)).Exec(t.Context(), "select from listed_transactions")
+		if !isRefusal(err) {
+			t.Errorf("%s may look into listed_transactions: %v", role, err)
+		}
+	}
+}
+
+func TestListTransactions(t *testing.T) {
+	w := newWorld(t)
+	other := w.beside("other")
+	var made []*payments.Transaction
+	for i := range 5 {
+		made = append(made, w.create(w.collection(fmt.Sprint("r", i), payments.Success, alice)))
+		other.create(other.collection(fmt.Sprint("r", i), payments.Success, alice))
+	}
+	references := func(f ledger.Filter, after *payments.ID, limit int) (found []string) {
+		t.Helper()
+		list, err := w.ListTransactions(t.Context(), w.sandbox.Tenant, f, after, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, transaction := range list {
+			found = append(found, transaction.Reference)
+			if diff := cmp.Diff(w.get(transaction.ID), transaction); diff != "" {
+				t.Errorf("%s (-read +listed):\n%s", transaction.Reference, diff)
+			}
+		}
+		return found
+	}
+	for name, c := range map[string]struct {
+		filter ledger.Filter
+		after  *payments.ID
+		limit  int
+		want   []string
+	}{
+		"all":                          {limit: 10, want: []string{"r4", "r3", "r2", "r1", "r0"}},
+		"some":                         {limit: 2, want: []string{"r4", "r3"}},
+		"after one":                    {after: &made[3].ID, limit: 2, want: []string{"r2", "r1"}},
+		"after the last":               {after: &made[0].ID, limit: 2},
+		"after one that is not there":  {after: &payments.ID{0xff}, limit: 1, want: []string{"r4"}},
+		"filtered, after one":          {filter: ledger.Filter{OrderRef: "r1"}, after: &made[3].ID, limit: 2, want: []string{"r1"}},
+		"filtered, after the only one": {filter: ledger.Filter{OrderRef: "r1"}, after: &made[1].ID, limit: 2},
+		"an apostrophe":                {filter: ledger.Filter{OrderRef: "' or true --"}, limit: 2},
+	} {
+		if diff := cmp.Diff(c.want, references(c.filter, c.after, c.limit)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

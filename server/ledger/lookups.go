@@ -1,0 +1,135 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// Who waits for payments to end asks for many of them, again and again, so look-ups that wait go together, in two
+// stages. Those that wait in one sandbox become one statement. Such statements of several sandboxes become one round trip, a batched
+// read, in which each enters the scope of its own tenant. A sandbox has one statement in a batch, so that one with many look-ups
+// delays the others by no more than that.
+
+// lookup is a transaction that is asked for and, once it is found, the transaction.
+type lookup struct {
+	version int64 // of the configuration that the caller knows
+	id      pgtype.UUID
+	found   *payments.Transaction
+}
+
+// lookups are those of one sandbox that go together, and what was found.
+type lookups struct {
+	tenant, version int64
+	ids             []pgtype.UUID
+	found           []sqlc.Transaction
+}
+
+// lookUpStatement finds nothing for a caller who does not know the present configuration. The planner must not see how many ids there
+// are: a plan for just as many looks better to it each time, and it would plan each time.
+var lookUpStatement = "select " + transactionColumns + ` from transactions where tenant = $1 and id = any((select $2::uuid[])::uuid[])
+	and exists (select from organizations where tenant = $1 and version = $3)`
+
+// GetTransaction returns [ErrNotFound] for an id that the tenant does not have.
+func (s *Store) GetTransaction(ctx context.Context, tenant int64, id payments.ID) (*payments.Transaction, error) {
+	row, err := s.tenant(tenant).GetTransaction(ctx, tenant, postgres.UUID(id))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, postgres.Classify(err, "reading the transaction")
+	}
+	return transactionOf(&row), nil
+}
+
+// GetTransactionOf is [Store.GetTransaction] of a sandbox as the caller knows it. If that is the present configuration, as it nearly
+// always is, nothing else has to be looked up, and it goes together with what else waits to be looked up.
+func (s *Store) GetTransactionOf(ctx context.Context, sandbox *sandboxes.Sandbox, id payments.ID) (*payments.Transaction, error) {
+	l := &lookup{version: sandbox.ConfigVersion, id: postgres.UUID(id)}
+	err := s.lookups.Do(ctx, floatKey{Tenant: sandbox.Tenant}, l)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return s.GetTransaction(ctx, sandbox.Tenant, id)
+	}
+	if err != nil {
+		return nil, postgres.Classify(err, "reading the transaction")
+	}
+	return l.found, nil
+}
+
+// lookUp looks one transaction up.
+func (s *Store) lookUp(ctx context.Context, at floatKey, l *lookup, _ bool) error {
+	found, err := s.lookUpAll(ctx, at, []*lookup{l})
+	if err == nil && !found[0] {
+		err = pgx.ErrNoRows
+	}
+	return err
+}
+
+// lookUpAll looks several transactions of a sandbox up, for callers who know the same configuration as the first, and tells which
+// of them it found.
+func (s *Store) lookUpAll(ctx context.Context, at floatKey, all []*lookup) ([]bool, error) {
+	together := &lookups{tenant: at.Tenant, version: all[0].version}
+	for _, l := range all {
+		together.ids = append(together.ids, l.id)
+	}
+	if err := s.batches.Do(ctx, floatKey{}, together); err != nil {
+		return nil, err
+	}
+	byID := make(map[pgtype.UUID]*sqlc.Transaction, len(together.found))
+	for i := range together.found {
+		byID[together.found[i].ID] = &together.found[i]
+	}
+	found := make([]bool, len(all))
+	for i, l := range all {
+		if row := byID[l.id]; row != nil && l.version == together.version {
+			l.found, found[i] = transactionOf(row), true // one of its own for each, also of those who ask for the same
+		}
+	}
+	return found, nil
+}
+
+// readBatch makes the round trip for one sandbox.
+func (s *Store) readBatch(ctx context.Context, _ floatKey, l *lookups, admitted bool) error {
+	if !admitted {
+		if err := s.Admission().Acquire(ctx, l.tenant); err != nil {
+			return err
+		}
+		defer s.Admission().Release(l.tenant)
+	}
+	_, err := s.readBatches(ctx, floatKey{}, []*lookups{l})
+	return err
+}
+
+// readBatches makes one round trip for several sandboxes.
+func (s *Store) readBatches(ctx context.Context, _ floatKey, all []*lookups) ([]bool, error) {
+	var batch postgres.ScopeBatch
+	for _, l := range all {
+		batch.Queue(l.tenant, lookUpStatement, l.tenant, l.ids, l.version)
+	}
+	results := s.Send(ctx, &batch)
+	for _, l := range all {
+		if err := l.read(results); err != nil {
+			_ = results.Close()
+			return nil, err
+		}
+	}
+	return slices.Repeat([]bool{true}, len(all)), results.Close()
+}
+
+// read reads what was found.
+func (l *lookups) read(results postgres.ScopeResults) error {
+	rows, err := results.Query()
+	if err != nil {
+		return err
+	}
+	l.found, err = pgx.CollectRows(rows, pgx.RowToStructByPos[sqlc.Transaction])
+	return err
+}

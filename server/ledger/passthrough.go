@@ -1,0 +1,161 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// Forward is a collection that the caller alone may forward to its operator, or ask its operator about, until its lease ends.
+type Forward struct {
+	Tenant      int64
+	Fence       int64 // of the lease
+	Transaction *payments.Transaction
+
+	OrganizationID string
+
+	Accepted    bool          // the operator has it
+	Attempts    int           // to hand it to the operator that were begun, see [Store.BeginForwardAttempt]
+	Failures    int           // exchanges in a row that came to nothing
+	Expired     bool          // its time ran out before its payer answered, as far as is known
+	Age         time.Duration // since it was made
+	AnswerAfter time.Duration // how long after it was made its outcome is due, by its simulated latency
+	ExpireAfter time.Duration // how long after it was made its time runs out
+
+	BaseURL        string                         // of the operator's API that the store names, empty for none
+	Credentials    *sandboxes.OperatorCredentials // of the store; nil if it has none
+	CredentialsWhy error                          // why Credentials are nil although the store names some
+}
+
+// Errors of [Forward.CredentialsWhy].
+var (
+	ErrCredentialsMissing    = errors.New("the store's credentials for this operator are missing")
+	ErrCredentialsUnreadable = errors.New("the store's credentials for this operator cannot be read")
+)
+
+// LeaseDueForwards takes collections that are to be forwarded, or asked after, for the length of lease, of each lane up to its
+// share, and tells how many it found in each. Any number of callers may work at once; each gets different ones. One whose lease
+// ends without [Store.SettleForward] or [Store.DeferForward] becomes due again.
+func (s *Store) LeaseDueForwards(ctx context.Context, from []Share, lease time.Duration) (leased []Forward, found map[int64]int, err error) {
+	given := sharesOf(from)
+	err = s.inTx(ctx, func(q *sqlc.Queries) error {
+		leased, found = nil, map[int64]int{}
+		due, err := q.LockDueForwards(ctx, given.tenants, given.limits)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		var keys rowKeys
+		for i := range due {
+			found[due[i].Transaction.Tenant]++
+			leased = append(leased, s.forwardOf(&due[i]))
+			keys.add(due[i].Transaction.Tenant, due[i].Transaction.ID)
+		}
+		return q.LeaseForwards(ctx, postgres.Milliseconds(lease), keys.tenants, keys.ids)
+	})
+	if err != nil {
+		return nil, nil, postgres.Classify(err, "taking collections to forward")
+	}
+	return leased, found, nil
+}
+
+// BeginForwardAttempt writes down that a collection is about to be handed to its operator. It reports false if the lease was lost: then
+// nothing may be sent.
+func (s *Store) BeginForwardAttempt(ctx context.Context, f *Forward) (begun bool, err error) {
+	rows, err := s.system().BeginForwardAttempt(ctx, f.Tenant, postgres.UUID(f.Transaction.ID), f.Fence)
+	return rows == 1, postgres.Classify(err, "writing down an attempt to forward a collection")
+}
+
+// GiveBackForwards ends leases that nothing was done with: their collections are due at once.
+func (s *Store) GiveBackForwards(ctx context.Context, forwards []Forward) error {
+	var keys rowKeys
+	fences := make([]int64, len(forwards))
+	for i := range forwards {
+		keys.add(forwards[i].Tenant, postgres.UUID(forwards[i].Transaction.ID))
+		fences[i] = forwards[i].Fence
+	}
+	return postgres.Classify(s.system().GiveBackForwards(ctx, keys.tenants, keys.ids, fences), "giving collections back")
+}
+
+func (s *Store) forwardOf(row *sqlc.LockDueForwardsRow) Forward {
+	t := &row.Transaction
+	f := Forward{
+		Tenant: t.Tenant, Fence: *row.ForwardFence + 1, Transaction: transactionOf(t),
+		OrganizationID: row.OrgID,
+		Accepted:       t.ForwardedAt != nil, Attempts: int(deref(t.ForwardAttempts)), Failures: int(deref(t.ForwardFailures)), Expired: row.Expired,
+		Age: postgres.FromMilliseconds(row.AgeMs), AnswerAfter: time.Duration(row.AnswerAfterMs) * time.Millisecond,
+		ExpireAfter: postgres.FromMilliseconds(row.ExpireAfterMs),
+	}
+	if row.BaseURL == nil {
+		return f // the store names no credentials
+	}
+	f.BaseURL = *row.BaseURL
+	if row.Sealed == nil {
+		f.CredentialsWhy = ErrCredentialsMissing
+		return f
+	}
+	credentials, err := s.OpenCredentials(row.ResourceUid.String(), row.Sealed)
+	if err != nil {
+		f.CredentialsWhy = fmt.Errorf("%w: %w", ErrCredentialsUnreadable, err)
+		return f
+	}
+	f.Credentials = &credentials
+	return f
+}
+
+// Deferred is what an attempt came to that brought no outcome.
+type Deferred struct {
+	Accepted bool // the operator has the payment
+	NativeID string
+	Failures int // attempts in a row that came to nothing
+	After    time.Duration
+}
+
+// DeferForward ends the lease and has the collection taken again after a while, or when it expires. It reports false, and
+// writes nothing, if the lease was lost.
+func (s *Store) DeferForward(ctx context.Context, f *Forward, d Deferred) (kept bool, err error) {
+	rows, err := s.system().DeferForward(ctx, sqlc.DeferForwardParams{
+		AgainAfterMs: postgres.Milliseconds(d.After), Failures: int32(d.Failures), Accepted: d.Accepted, NativeID: postgres.Optional(d.NativeID),
+		Tenant: f.Tenant, ID: postgres.UUID(f.Transaction.ID), Fence: f.Fence,
+	})
+	return rows == 1, postgres.Classify(err, "writing down a forwarded collection")
+}
+
+// Outcome is what an operator decided.
+type Outcome struct {
+	Status    payments.Status // terminal
+	NativeID  string          // the operator's id, empty for none
+	NativeRaw json.RawMessage // what it answered, nil for nothing
+}
+
+// SettleForward gives a forwarded collection its outcome, with the money that it moves and the event that it owes, in one
+// database transaction. A success that would raise the float beyond [payments.MaxBalance] is written down as LIMIT_EXCEEDED, with
+// what the operator answered. It reports false, and writes nothing, if the lease was lost.
+func (s *Store) SettleForward(ctx context.Context, f *Forward, o Outcome) (kept bool, err error) {
+	params := sqlc.SettleForwardParams{
+		Status: o.Status, NativeID: postgres.Optional(o.NativeID), NativeRaw: o.NativeRaw,
+		Tenant: f.Tenant, ID: postgres.UUID(f.Transaction.ID), Fence: f.Fence,
+	}
+	rows, err := s.system().SettleForward(ctx, params)
+	if overBound(err) {
+		params.Status = payments.LimitExceeded
+		rows, err = s.system().SettleForward(ctx, params)
+	}
+	if rows == 1 {
+		s.NoteActivity(f.Tenant)
+	}
+	return rows == 1, postgres.Classify(err, "settling a forwarded collection")
+}
+
+func deref(n *int32) int32 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}

@@ -1,0 +1,161 @@
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// Latency is the simulated latency of an outcome, and the scaled time after which it is answered and its event is due.
+type Latency struct {
+	Simulated time.Duration
+	Waited    time.Duration
+}
+
+// PayoutLatency are the latencies of the outcomes between which the float decides, under its lock, and of those that the
+// recipient of a disbursement decides.
+type PayoutLatency struct {
+	Paid    Latency // SUCCESS
+	Refused Latency // INSUFFICIENT_FUNDS, and LIMIT_EXCEEDED where the recipient can take no more
+	Unknown Latency // of a disbursement to a number that is not in the registry, where that is an outcome
+	Blocked Latency // of a disbursement to a SIM that is blocked
+}
+
+// of is the latency of the outcome that a payout had.
+func (l PayoutLatency) of(status payments.Status) Latency {
+	switch status {
+	case payments.Success:
+		return l.Paid
+	case payments.InsufficientFunds, payments.LimitExceeded:
+		return l.Refused
+	case payments.AccountBlocked:
+		return l.Blocked
+	}
+	return l.Unknown
+}
+
+// all are the latencies in the order in which statements take them: simulated in whole milliseconds, and waited.
+func (l PayoutLatency) all() (simulated []int32, waited []float64) {
+	for _, one := range [...]Latency{l.Paid, l.Refused, l.Unknown, l.Blocked} {
+		simulated, waited = append(simulated, int32(one.Simulated.Milliseconds())), append(waited, postgres.Milliseconds(one.Waited))
+	}
+	return simulated, waited
+}
+
+// NewDisbursement is a disbursement that is to be recorded.
+type NewDisbursement struct {
+	Decided
+	// Transaction has the status Success: the recipient decides, as the registry knows it when the disbursement is recorded, and
+	// then the float; the store completes it. Any other status is recorded as it is.
+	Transaction payments.Transaction
+	Unknown     payments.Status // what a number leads to that is not in the registry; empty: the float decides
+	Recipient   *payments.SIM   // of one that is recorded as it is; nil: the number is not in the registry
+	Latency     PayoutLatency
+	AnswerAfter time.Duration // of one that is recorded as it is; filled in by the store otherwise
+}
+
+// CreateDisbursement records a disbursement, with the money that it moves and the event that it owes, in one database
+// transaction and one round trip. One that would raise the recipient's SIM beyond [payments.MaxBalance] ends LIMIT_EXCEEDED. Its
+// errors are those of [Store.CreateCollection].
+func (s *Store) CreateDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) error {
+	var err error
+	if n.Transaction.Status == payments.Success {
+		if err = s.disbursements.Do(ctx, floatKey{Tenant: tenant, Name: floatOf(&n.Transaction)}, n); overBound(err) {
+			n.Transaction.Status, n.Transaction.Latency = payments.LimitExceeded, n.Latency.Refused.Simulated
+			n.AnswerAfter = n.Latency.Refused.Waited
+			err = s.recordDisbursement(ctx, tenant, n)
+		}
+	} else {
+		err = s.recordDisbursement(ctx, tenant, n)
+	}
+	return s.recorded(ctx, tenant, n.Transaction.Reference, err)
+}
+
+func (s *Store) recordDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) error {
+	return record(ctx, s.versionChecked(tenant, false), tenant, &n.Transaction, n.Decided, recording{payer: n.Recipient, answerAfter: n.AnswerAfter})
+}
+
+// blockedRecipient is the outcome of a disbursement to a SIM that is blocked.
+var blockedRecipient = string(payments.DisbursementFacts{Recipient: &payments.SIM{Blocked: true}}.Outcome())
+
+// bookDisbursement books one disbursement from a float.
+func (s *Store) bookDisbursement(ctx context.Context, at floatKey, n *NewDisbursement, admitted bool) error {
+	t := &n.Transaction
+	latencies, after := n.Latency.all()
+	row, err := s.versionChecked(at.Tenant, admitted).BookDisbursement(ctx, sqlc.BookDisbursementParams{
+		Tenant: at.Tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, UnknownStatus: n.unknown(), BlockedStatus: blockedRecipient,
+		FloatCurrency: floatOf(t), Amount: t.Amount, ID: postgres.UUID(t.ID), RequestHash: n.RequestHash, OrderRef: t.OrderRef,
+		OrderURL: t.OrderURL, URLProtected: t.URLProtected, Store: t.Store, Description: t.Description, EnvID: t.EnvironmentID,
+		Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency, MSISDN: t.MSISDN,
+		AbsorptionPct: int32(t.AbsorptionPct), Latencies: latencies, AfterMs: after,
+	})
+	if err != nil {
+		return err
+	}
+	n.complete(row)
+	return nil
+}
+
+func (n *NewDisbursement) unknown() string { return string(cmp.Or(n.Unknown, payments.Success)) }
+
+// complete fills in what was recorded.
+func (n *NewDisbursement) complete(row sqlc.BookDisbursementRow) {
+	t := &n.Transaction
+	t.Status, t.Latency = row.Status, time.Duration(row.LatencyMs)*time.Millisecond
+	t.CreatedAt, t.CompletedAt = row.CreatedAt, row.CompletedAt
+	t.MerchantBalanceAfter, t.SIMBalanceAfter = row.MerchantBalanceAfter, row.SimBalanceAfter
+	n.AnswerAfter = n.Latency.of(t.Status).Waited
+}
+
+// NewRefund is a refund that is to be recorded.
+type NewRefund struct {
+	RequestHash []byte // of the request as sent
+	ID          payments.ID
+	ParentID    payments.ID
+	Reference   string
+	Amount      *int64 // nil: all that is left to refund
+	Latency     PayoutLatency
+}
+
+// CreateRefund records a refund, with the money that it moves and the event that it owes, in one database transaction, and
+// returns it with the time after which it is answered. One that would raise the recipient's SIM beyond [payments.MaxBalance] ends
+// LIMIT_EXCEEDED.
+//
+// It returns [ErrNotFound] for a parent that the tenant does not have, payments.ErrNotRefundable and
+// payments.ErrExceedsRefundable for one that cannot be refunded so, and the errors of [Store.CreateCollection].
+func (s *Store) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*payments.Transaction, time.Duration, error) {
+	params := sqlc.BookRefundParams{
+		Tenant: tenant, Reference: n.Reference, ParentID: postgres.UUID(n.ParentID), Amount: n.Amount, ID: postgres.UUID(n.ID),
+		RequestHash:   n.RequestHash,
+		PaidLatencyMs: int32(n.Latency.Paid.Simulated.Milliseconds()), RefusedLatencyMs: int32(n.Latency.Refused.Simulated.Milliseconds()),
+		PaidAfterMs: postgres.Milliseconds(n.Latency.Paid.Waited), RefusedAfterMs: postgres.Milliseconds(n.Latency.Refused.Waited),
+	}
+	row, err := s.tenant(tenant).BookRefund(ctx, params)
+	if overBound(err) {
+		params.RecipientFull = true
+		row, err = s.tenant(tenant).BookRefund(ctx, params)
+	}
+	if err == nil {
+		s.NoteActivity(tenant)
+		t := transactionOf((*sqlc.Transaction)(&row))
+		return t, n.Latency.of(t.Status).Waited, nil
+	}
+	err = s.recorded(ctx, tenant, n.Reference, err)
+	if !errors.Is(err, postgres.ErrConfigChanged) {
+		return nil, 0, err
+	}
+	// Nothing else stood in the way, so it is the parent.
+	parent, err := s.GetTransaction(ctx, tenant, n.ParentID)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := parent.CheckRefund(n.Amount); err != nil {
+		return nil, 0, err
+	}
+	return nil, 0, postgres.ErrConfigChanged // it can be refunded by now
+}

@@ -1,0 +1,515 @@
+package ledger_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+var latencies = ledger.PayoutLatency{
+	Paid:    ledger.Latency{Simulated: 1200 * time.Millisecond, Waited: 3 * time.Second},
+	Refused: ledger.Latency{Simulated: 700 * time.Millisecond, Waited: 1500 * time.Millisecond},
+}
+
+func newID(t *testing.T) payments.ID {
+	t.Helper()
+	id, err := payments.NewID(time.Now(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// refund is a refund of a parent that is to be recorded, of everything if its amount is 0.
+func (w *world) refund(parent payments.ID, reference string, amount int64) ledger.NewRefund {
+	w.t.Helper()
+	n := ledger.NewRefund{RequestHash: []byte(reference), ID: newID(w.t), ParentID: parent, Reference: reference, Latency: latencies}
+	if amount != 0 {
+		n.Amount = &amount
+	}
+	return n
+}
+
+func (w *world) refunded(parent payments.ID, reference string, amount int64) *payments.Transaction {
+	w.t.Helper()
+	t, _, err := w.CreateRefund(w.t.Context(), w.sandbox.Tenant, w.refund(parent, reference, amount))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return t
+}
+
+// disbursement is a decided disbursement in RWF.
+func (w *world) disbursement(reference string, status payments.Status, msisdn string, amount int64) *ledger.NewDisbursement {
+	w.t.Helper()
+	c := w.collection(reference, status, msisdn)
+	t := c.Transaction
+	t.Type, t.Amount, t.Commission, t.NetAmount = payments.Disbursement, amount, 0, amount
+	return &ledger.NewDisbursement{Decided: c.Decided, Transaction: t, Recipient: c.Payer, Latency: latencies, AnswerAfter: 500 * time.Millisecond}
+}
+
+func (w *world) disburse(n *ledger.NewDisbursement) *payments.Transaction {
+	w.t.Helper()
+	if err := w.CreateDisbursement(w.t.Context(), w.sandbox.Tenant, n); err != nil {
+		w.t.Fatal(err)
+	}
+	return &n.Transaction
+}
+
+// float is what the sandbox has of a currency.
+func (w *world) float(currency payments.Currency) int64 {
+	w.t.Helper()
+	return read[int64](w, "select balance from floats where tenant = $1 and currency = $2", w.sandbox.Tenant, string(currency))
+}
+
+// eventAfter is how long after its transaction an event is due, negative if it is not sent.
+func (w *world) eventAfter(id payments.ID) time.Duration {
+	w.t.Helper()
+	ms := read[float64](w, `select coalesce(extract(epoch from e.due_at - t.created_at)::float8 * 1000, -1) from events e
+		join transactions t using (tenant, id) where t.id = $1`, postgres.UUID(id))
+	return time.Duration(ms) * time.Millisecond
+}
+
+func TestRefundMovesMoneyBack(t *testing.T) {
+	w := newWorld(t)
+	w.client("alice", alice, 5000)
+	parent := w.create(w.collection("r1", payments.Success, alice))
+	n := w.refund(parent.ID, "f1", 400)
+	got, after, err := w.CreateRefund(t.Context(), w.sandbox.Tenant, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, credited := int64(1985-400), int64(4000+400)
+	want := *parent
+	want.ID, want.Type, want.ParentID, want.Reference = n.ID, payments.Refund, &parent.ID, "f1"
+	want.Amount, want.Commission, want.NetAmount, want.Latency = 400, 0, 400, 1200*time.Millisecond
+	want.MerchantBalanceAfter, want.SIMBalanceAfter = &left, &credited
+	want.CreatedAt, want.CompletedAt = got.CreatedAt, got.CompletedAt
+	if diff := cmp.Diff(&want, got); diff != "" {
+		t.Errorf("refund (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(got, w.get(n.ID)); diff != "" {
+		t.Errorf("refund (-made +read):\n%s", diff)
+	}
+	if after != 3*time.Second || w.eventAfter(n.ID) != after {
+		t.Errorf("it is answered after %s, its event due after %s", after, w.eventAfter(n.ID))
+	}
+	if w.float(payments.RWF) != left || w.balance(alice) != credited || w.get(parent.ID).Refunded != 400 {
+		t.Errorf("the float has %d, the SIM %d, the parent was refunded %d", w.float(payments.RWF), w.balance(alice), w.get(parent.ID).Refunded)
+	}
+	if rest := w.refunded(parent.ID, "f2", 0); rest.Amount != 600 {
+		t.Errorf("the rest is %d", rest.Amount)
+	}
+	w.conserved()
+}
+
+func TestRefundThatTheFloatCannotPay(t *testing.T) {
+	w := newWorld(t)
+	w.client("alice", alice, 5000)
+	parent := w.create(w.collection("r1", payments.Success, alice))
+	w.exec("update floats set balance = 399 where currency = 'RWF'")
+	got, after, err := w.CreateRefund(t.Context(), w.sandbox.Tenant, w.refund(parent.ID, "f1", 400))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Status != payments.InsufficientFunds || got.Latency != 700*time.Millisecond || after != 1500*time.Millisecond || got.CompletedAt == nil {
+		t.Errorf("it is %+v, answered after %s", got, after)
+	}
+	if *got.MerchantBalanceAfter != 399 || got.SIMBalanceAfter != nil || w.eventAfter(got.ID) != after {
+		t.Errorf("balances after it are %v and %v, its event is due after %s", *got.MerchantBalanceAfter, got.SIMBalanceAfter, w.eventAfter(got.ID))
+	}
+	if w.float(payments.RWF) != 399 || w.balance(alice) != 4000 || w.get(parent.ID).Refunded != 0 {
+		t.Error("money moved, or its parent was changed")
+	}
+	if got := w.refunded(parent.ID, "f2", 399); got.Status != payments.Success || w.float(payments.RWF) != 0 {
+		t.Errorf("all that the float has: %s, and %d is left", got.Status, w.float(payments.RWF))
+	}
+}
+
+func TestRefundsThatAreRefused(t *testing.T) {
+	w := newWorld(t)
+	other := w.beside("other")
+	w.client("alice", alice, 5000)
+	paid := w.create(w.collection("r1", payments.Success, alice))
+	part := w.refunded(paid.ID, "f1", 400)
+	theirs := other.create(other.collection("r1", payments.Success, alice))
+	disbursed := w.disburse(w.disbursement("d1", payments.Success, alice, 1))
+	before := w.count("select count(*) from transactions")
+	taken := new(ledger.ErrReferenceTaken)
+	for name, c := range map[string]struct {
+		parent    payments.ID
+		reference string
+		amount    int64
+		want      error
+	}{
+		"unknown":                       {payments.ID{1}, "x", 0, ledger.ErrNotFound},
+		"another tenant's":              {theirs.ID, "x", 0, ledger.ErrNotFound},
+		"pending":                       {w.create(w.collection("pending", payments.Pending, alice)).ID, "x", 0, payments.ErrNotRefundable},
+		"failed":                        {w.create(w.collection("failed", payments.PINInvalid, alice)).ID, "x", 1, payments.ErrNotRefundable},
+		"a refund":                      {part.ID, "x", 1, payments.ErrNotRefundable},
+		"a disbursement":                {disbursed.ID, "x", 0, payments.ErrNotRefundable},
+		"one too many":                  {paid.ID, "x", 601, payments.ErrExceedsRefundable{Refundable: 600}},
+		"of the largest number":         {paid.ID, "x", payments.MaxAmount, payments.ErrExceedsRefundable{Refundable: 600}},
+		"a reference that is taken":     {paid.ID, "r1", 1, taken},
+		"the reference of another":      {paid.ID, "f1", 1, taken},
+		"a taken one, of an unknown id": {payments.ID{1}, "f1", 1, taken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := w.CreateRefund(t.Context(), w.sandbox.Tenant, w.refund(c.parent, c.reference, c.amount))
+			if c.want == error(taken) {
+				if holder := new(ledger.ErrReferenceTaken); !errors.As(err, &holder) || holder.Transaction.Reference != c.reference {
+					t.Errorf("got %v", err)
+				}
+			} else if !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+		})
+	}
+	if n := w.count("select count(*) from transactions"); n != before+2 {
+		t.Errorf("%d were recorded", n-before-2)
+	}
+	w.conserved()
+}
+
+func TestPayoutWithoutAnEndpointRecordsItsEventOnly(t *testing.T) {
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) { c.Webhook = nil })
+	parent := w.create(w.collection("r1", payments.Success, alice))
+	for _, id := range []payments.ID{
+		w.refunded(parent.ID, "f1", 1).ID, w.disburse(w.disbursement("d1", payments.Success, alice, 1)).ID,
+		w.disburse(w.disbursement("d2", payments.AccountBlocked, alice, 1)).ID,
+	} {
+		if after := w.eventAfter(id); after >= 0 {
+			t.Errorf("the event is due after %s", after)
+		}
+		if state := read[string](w, "select state::text from events where id = $1", postgres.UUID(id)); state != "recorded" {
+			t.Errorf("the event is %s", state)
+		}
+	}
+}
+
+func TestDisbursementOutcomes(t *testing.T) {
+	w := newWorld(t)
+	w.client("alice", alice, 50)
+	null := func(n *int64) any {
+		if n == nil {
+			return nil
+		}
+		return *n
+	}
+	for _, c := range []struct {
+		name      string
+		n         *ledger.NewDisbursement
+		status    payments.Status
+		latency   time.Duration
+		after     time.Duration
+		merchant  any
+		recipient any
+	}{
+		{"to a SIM", w.disbursement("d1", payments.Success, alice, 300), payments.Success, 1200 * time.Millisecond, 3 * time.Second, int64(700), int64(350)},
+		{"to no SIM", w.disbursement("d2", payments.Success, "+250788999999", 300), payments.Success, 1200 * time.Millisecond, 3 * time.Second, int64(400), nil},
+		{"beyond the float", w.disbursement("d3", payments.Success, alice, 401), payments.InsufficientFunds, 700 * time.Millisecond, 1500 * time.Millisecond, int64(400), nil},
+		{"refused by the recipient", w.disbursement("d4", payments.AccountBlocked, alice, 1), payments.AccountBlocked, time.Second, 500 * time.Millisecond, int64(400), nil},
+		{"refused, beyond the float", w.disbursement("d5", payments.UnknownMSISDN, alice, 401), payments.UnknownMSISDN, time.Second, 500 * time.Millisecond, int64(400), nil},
+		{"of all that is left", w.disbursement("d6", payments.Success, alice, 400), payments.Success, 1200 * time.Millisecond, 3 * time.Second, int64(0), int64(750)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := w.disburse(c.n)
+			if got.Status != c.status || got.Latency != c.latency || c.n.AnswerAfter != c.after || w.eventAfter(got.ID) != c.after {
+				t.Errorf("it is %s with a latency of %s, answered after %s, its event due after %s", got.Status, got.Latency, c.n.AnswerAfter, w.eventAfter(got.ID))
+			}
+			if null(got.MerchantBalanceAfter) != c.merchant || null(got.SIMBalanceAfter) != c.recipient {
+				t.Errorf("balances after it are %v and %v", null(got.MerchantBalanceAfter), null(got.SIMBalanceAfter))
+			}
+			if diff := cmp.Diff(w.get(got.ID), got); diff != "" {
+				t.Errorf("disbursement (-read +made):\n%s", diff)
+			}
+			var taken *ledger.ErrReferenceTaken
+			if err := w.CreateDisbursement(t.Context(), w.sandbox.Tenant, w.disbursement(got.Reference, c.n.Transaction.Status, alice, 1)); !errors.As(err, &taken) {
+				t.Fatalf("repeated, it returns %v", err)
+			}
+			if diff := cmp.Diff(got, taken.Transaction); diff != "" {
+				t.Errorf("disbursement (-made +repeated):\n%s", diff)
+			}
+		})
+	}
+	w.conserved()
+}
+
+func TestDisbursementOfAnOldConfigurationIsNotRecorded(t *testing.T) {
+	w := newWorld(t)
+	paid, refused := w.disbursement("d1", payments.Success, alice, 1), w.disbursement("d2", payments.UnknownMSISDN, alice, 1)
+	w.config.Stores = nil
+	w.apply()
+	for _, n := range []*ledger.NewDisbursement{paid, refused} {
+		if err := w.CreateDisbursement(t.Context(), w.sandbox.Tenant, n); !errors.Is(err, postgres.ErrConfigChanged) {
+			t.Errorf("got %v, want ErrConfigChanged", err)
+		}
+	}
+	if n := w.count("select count(*) from transactions"); n != 0 {
+		t.Errorf("%d were recorded", n)
+	}
+	w.conserved()
+}
+
+// A recipient may change between the decision and the record.
+func TestRecipientThatChangedMeanwhile(t *testing.T) {
+	w := newWorld(t)
+	for name, c := range map[string]struct {
+		then func(sandboxes.TestClientConfig)
+		left int64 // of 50, on the SIM; -1: it is gone
+	}{
+		"got more money": {func(c sandboxes.TestClientConfig) { w.client(c.Name, c.MSISDN, 70) }, 80},
+		"gone":           {func(c sandboxes.TestClientConfig) { _ = w.DeleteTestClient(t.Context(), c.UID) }, -1},
+		"of another country": {func(c sandboxes.TestClientConfig) {
+			w.client(c.Name, c.MSISDN, 50, func(c *sandboxes.TestClientConfig) { c.Country = payments.Benin })
+		}, 50},
+	} {
+		t.Run(name, func(t *testing.T) {
+			msisdn := "+25078800001" + fmt.Sprint(len(name)%10)
+			client := w.client(name, msisdn, 50)
+			n := w.disbursement(name, payments.Success, msisdn, 10)
+			c.then(client)
+			got := w.disburse(n)
+			if got.Status != payments.Success {
+				t.Errorf("it is %s", got.Status)
+			}
+			if c.left >= 0 && w.balance(msisdn) != c.left {
+				t.Errorf("the SIM has %d, want %d", w.balance(msisdn), c.left)
+			}
+			if _, err := w.ApplyTestClient(t.Context(), w.config.UID, client); err == nil {
+				_ = w.DeleteTestClient(t.Context(), client.UID)
+			}
+		})
+	}
+}
+
+// waiting runs a payout that has to wait for a lock that another transaction holds, until do has run and is committed.
+func (w *world) waiting(lock string, do []string, payout func() error) error {
+	w.t.Helper()
+	tx, err := w.sql.Begin(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(w.t.Context(), lock); err != nil {
+		w.t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- payout() }()
+	eventually(w.t, func() bool {
+		return w.count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == 1
+	})
+	for _, sql := range do {
+		if _, err := tx.Exec(w.t.Context(), sql); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	if err := tx.Commit(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	return <-done
+}
+
+// The statement's snapshot is older than the balance that its lock finds: the balance decides, whichever way it went.
+func TestPayoutIsDecidedByTheBalanceThatItLocked(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, then int64
+		status       payments.Status
+	}{
+		"a float that rises": {0, 500, payments.Success},
+		"a float that falls": {500, 399, payments.InsufficientFunds},
+		"a float to the end": {0, 400, payments.Success},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.client("alice", alice, 50)
+			parent := w.create(w.collection("r1", payments.Success, "+250788999999"))
+			set := func(balance int64) string {
+				return fmt.Sprintf("update floats set balance = %d where currency = 'RWF'", balance)
+			}
+			const lock = "select from floats for update"
+			w.exec(set(c.before))
+			n := w.disbursement("d1", payments.Success, alice, 400)
+			if err := w.waiting(lock, []string{set(c.then)}, func() error { return w.CreateDisbursement(context.Background(), w.sandbox.Tenant, n) }); err != nil {
+				t.Fatal(err)
+			}
+			w.exec(set(c.before))
+			var refund *payments.Transaction
+			err := w.waiting(lock, []string{set(c.then)}, func() (err error) {
+				refund, _, err = w.CreateRefund(context.Background(), w.sandbox.Tenant, w.refund(parent.ID, "f1", 400))
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			left := c.then
+			if c.status == payments.Success {
+				left -= 400
+			}
+			for _, got := range []*payments.Transaction{&n.Transaction, refund} {
+				if got.Status != c.status || *got.MerchantBalanceAfter != left {
+					t.Errorf("a %s is %s, the float has %d after it; want %s and %d", got.Type, got.Status, *got.MerchantBalanceAfter, c.status, left)
+				}
+			}
+			if w.float(payments.RWF) != left {
+				t.Errorf("the float has %d, want %d", w.float(payments.RWF), left)
+			}
+		})
+	}
+}
+
+// The same of the parent, whose other refunds may be recorded while one waits for them.
+func TestRefundIsDecidedByTheParentThatItLocked(t *testing.T) {
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) { c.OpeningFloat[payments.RWF] = 10_000 })
+	refund := func(then, amount int64) (*payments.Transaction, error) {
+		reference := fmt.Sprint(then, "-", amount)
+		parent := w.create(w.collection(reference, payments.Success, alice))
+		var got *payments.Transaction
+		err := w.waiting("select from transactions for update", []string{fmt.Sprintf("update transactions set refunded = %d where reference = '%s'", then, reference)},
+			func() (err error) {
+				got, _, err = w.CreateRefund(context.Background(), w.sandbox.Tenant, w.refund(parent.ID, "f "+reference, amount))
+				return err
+			})
+		return got, err
+	}
+	if got, err := refund(600, 0); err != nil || got.Amount != 400 {
+		t.Errorf("all that is left of 1000 after 600: %+v, %v", got, err)
+	}
+	if got, err := refund(600, 400); err != nil || got.Status != payments.Success {
+		t.Errorf("400 after 600: %+v, %v", got, err)
+	}
+	if _, err := refund(601, 400); err != (payments.ErrExceedsRefundable{Refundable: 399}) {
+		t.Errorf("400 after 601: %v", err)
+	}
+	if _, err := refund(1000, 0); err != (payments.ErrExceedsRefundable{}) {
+		t.Errorf("all after 1000: %v", err)
+	}
+}
+
+func TestConcurrentPayoutsOfOneFloat(t *testing.T) {
+	w := newWorld(t)
+	w.client("alice", alice, 0)
+	many := w.opened(ledger.Options{Options: postgres.Options{MaxConns: 16}})
+	var todo []*ledger.NewDisbursement
+	for i := range 64 {
+		todo = append(todo, w.disbursement(fmt.Sprint("d", i), payments.Success, alice, 70))
+	}
+	var wg sync.WaitGroup
+	for _, n := range todo {
+		wg.Go(func() {
+			if err := many.CreateDisbursement(context.Background(), w.sandbox.Tenant, n); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	counts := map[payments.Status]int{}
+	for _, n := range todo {
+		counts[n.Transaction.Status]++
+	}
+	if diff := cmp.Diff(map[payments.Status]int{payments.Success: 14, payments.InsufficientFunds: 50}, counts); diff != "" {
+		t.Errorf("64 disbursements of 70 from 1000 (-want +got):\n%s", diff)
+	}
+	if w.float(payments.RWF) != 20 || w.balance(alice) != 980 {
+		t.Errorf("the float has %d, the SIM %d", w.float(payments.RWF), w.balance(alice))
+	}
+	w.conserved()
+}
+
+// TestEverythingThatMovesMoneyAtOnce lets collections, refunds, disbursements, settlement and answers by hand, with a quota to
+// count, compete for the same rows.
+func TestEverythingThatMovesMoneyAtOnce(t *testing.T) {
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) {
+		quota := int64(100_000)
+		c.MonthlyQuota = &quota
+	})
+	numbers := []string{alice, "+250788000002", "+250788000003"}
+	var parents []payments.ID
+	for i, msisdn := range numbers {
+		w.client(fmt.Sprint("sim", i), msisdn, 15_000)
+		parents = append(parents, w.create(w.collection(fmt.Sprint("p", i), payments.Success, msisdn)).ID)
+	}
+	many := w.opened(ledger.Options{Options: postgres.Options{MaxConns: 12}})
+	var todo []func() error
+	ctx, tenant := context.Background(), w.sandbox.Tenant
+	for i := range 60 {
+		msisdn, parent := numbers[i%3], parents[(i+1)%3]
+		booked, pending := w.collection(fmt.Sprint("b", i), payments.Success, msisdn), w.collection(fmt.Sprint("w", i), payments.Pending, msisdn)
+		prompt := w.collection(fmt.Sprint("m", i), payments.Pending, msisdn)
+		refund, disbursement := w.refund(parent, fmt.Sprint("f", i), 60), w.disbursement(fmt.Sprint("d", i), payments.Success, numbers[(i+2)%3], 900)
+		todo = append(todo,
+			func() error { return many.CreateCollection(ctx, tenant, booked) },
+			func() error { return many.CreateCollection(ctx, tenant, pending) },
+			func() error { return many.CreateDisbursement(ctx, tenant, disbursement) },
+			func() error {
+				_, _, err := many.CreateRefund(ctx, tenant, refund)
+				if exceeds := new(payments.ErrExceedsRefundable); errors.As(err, exceeds) {
+					return nil
+				}
+				return err
+			},
+			func() error {
+				if err := many.CreateCollection(ctx, tenant, prompt); err != nil {
+					return err
+				}
+				_, _, err := many.AnswerPrompt(ctx, tenant, msisdn, prompt.Transaction.ID, payments.Answers[i%3])
+				if closed := new(ledger.ErrPromptClosed); errors.As(err, &closed) {
+					return nil // a settlement came first
+				}
+				return err
+			},
+			func() error { _, err := ledgertest.SettleDue(ctx, many, 7); return err },
+		)
+	}
+	var wg sync.WaitGroup
+	for _, do := range todo {
+		wg.Go(func() {
+			if err := do(); err != nil {
+				t.Error(err) // a deadlock too
+			}
+		})
+	}
+	wg.Wait()
+	w.settle()
+	if n := w.count("select used from quota_usage"); n != w.count("select count(*) from transactions") {
+		t.Errorf("%d are counted", n)
+	}
+	for _, parent := range parents {
+		if got := w.get(parent).Refunded; got > 1000 || got != 60*int64(w.count("select count(*) from transactions where parent_id = $1 and status = 'SUCCESS'", postgres.UUID(parent))) {
+			t.Errorf("%d was refunded of a payment of 1000", got)
+		}
+	}
+	w.conserved()
+}
+
+func TestPayoutsOfASandboxThatIsGone(t *testing.T) {
+	w := newWorld(t)
+	parent := w.create(w.collection("r1", payments.Success, alice))
+	disbursement := w.disbursement("d1", payments.Success, alice, 1)
+	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.CreateDisbursement(t.Context(), w.sandbox.Tenant, disbursement); !errors.Is(err, postgres.ErrConfigChanged) {
+		t.Errorf("a disbursement returns %v", err)
+	}
+	if _, _, err := w.CreateRefund(t.Context(), w.sandbox.Tenant, w.refund(parent.ID, "f1", 1)); !errors.Is(err, postgres.ErrConfigChanged) {
+		t.Errorf("a refund returns %v", err)
+	}
+	for table, n := range w.tenantTables(w.sandbox.Tenant) {
+		if n != 0 {
+			t.Errorf("there are %d rows in %s", n, table)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// TestClient is a SIM of the registry.
+type TestClient struct {
+	payments.SIM
+	Name    string // of the resource
+	Prompts int    // collections that wait for its answer
+}
+
+// TestClientFilter says which SIMs are listed. A zero field filters nothing.
+type TestClientFilter struct {
+	Operator payments.Operator
+	Country  payments.Country
+	Blocked  *bool
+}
+
+// ListTestClients returns up to limit of a tenant's SIMs, in the order of their numbers, beginning after a number, empty for the
+// first of all.
+func (s *Store) ListTestClients(ctx context.Context, tenant int64, f TestClientFilter, after string, limit int) ([]TestClient, error) {
+	var rows []sqlc.ListTestClientsRow
+	err := s.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+		rows, err = sqlc.New(scope).ListTestClients(ctx, sqlc.ListTestClientsParams{
+			Tenant: tenant, After: after, Operator: postgres.Optional(string(f.Operator)), Country: postgres.Optional(string(f.Country)), Blocked: f.Blocked,
+			Batch: int32(limit),
+		})
+		return err
+	})
+	if err != nil {
+		return nil, postgres.Classify(err, "listing the test clients")
+	}
+	clients := make([]TestClient, len(rows))
+	for i := range rows {
+		clients[i] = testClientOf(&rows[i].Sim, rows[i].Prompts)
+	}
+	return clients, nil
+}
+
+// FindTestClient returns the SIM with a number, or [ErrNotFound].
+func (s *Store) FindTestClient(ctx context.Context, tenant int64, msisdn string) (*TestClient, error) {
+	row, err := s.tenant(tenant).FindTestClient(ctx, tenant, msisdn)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, postgres.Classify(err, "looking up the test client")
+	}
+	client := testClientOf(&row.Sim, row.Prompts)
+	return &client, nil
+}
+
+func testClientOf(row *sqlc.Sim, prompts int64) TestClient {
+	return TestClient{SIM: *simOf(row), Name: row.Name, Prompts: int(prompts)}
+}
+
+// Prompt is a pending collection that waits for its payer's answer.
+type Prompt struct {
+	ID            payments.ID
+	Amount        int64
+	CustomerTotal int64
+	Currency      string // as sent
+	Store         string // slug
+	Reference     string
+	Description   *string
+	CreatedAt     time.Time
+	ExpiresAt     time.Time // when it ends TIMEOUT
+}
+
+// ListPrompts returns up to limit prompts of the SIM with a number, oldest first, beginning after the one named by after, nil for
+// the oldest. It returns [ErrNotFound] for a number that the tenant's registry does not have.
+func (s *Store) ListPrompts(ctx context.Context, tenant int64, msisdn string, after *payments.ID, limit int) ([]Prompt, error) {
+	sim, err := s.FindSIM(ctx, tenant, msisdn)
+	if err != nil {
+		return nil, err
+	}
+	if sim == nil {
+		return nil, ErrNotFound
+	}
+	var from pgtype.UUID
+	if after != nil {
+		from = postgres.UUID(*after)
+	}
+	rows, err := s.tenant(tenant).ListPrompts(ctx, from, int32(limit), tenant, postgres.UUID(sim.ID))
+	if err != nil {
+		return nil, postgres.Classify(err, "listing the prompts")
+	}
+	prompts := make([]Prompt, len(rows))
+	for i, row := range rows {
+		prompts[i] = Prompt{
+			ID: row.ID.Bytes, Amount: row.Amount, CustomerTotal: row.NetAmount + row.Commission, Currency: row.Currency, Store: row.Store,
+			Reference: row.Reference, Description: row.Description, CreatedAt: row.CreatedAt, ExpiresAt: *row.ExpiresAt,
+		}
+	}
+	return prompts, nil
+}
+
+// ErrPromptClosed is returned for an answer to a prompt that was answered, or whose time was over, before.
+type ErrPromptClosed struct {
+	Transaction *payments.Transaction // as it stands now
+}
+
+func (e *ErrPromptClosed) Error() string {
+	return fmt.Sprintf("%s is %s already", e.Transaction.ID, e.Transaction.Status)
+}
+
+// AnswerPrompt gives a pending collection its payer's answer, whatever the payer's behavior, and returns the collection with its
+// outcome. The SIM is looked at again, as when a collection settles by itself: it may be gone or blocked, or its balance too low.
+// The outcome, the money that it moves and the event that it owes are one database transaction.
+//
+// It returns [ErrNotFound] for a collection that is no prompt of the SIM with this number, [*ErrPromptClosed] for one that has
+// another outcome already, or that has just ended because its time was over, and [postgres.ErrConfigChanged] if the sandbox is suspended.
+// A collection that has the outcome of this answer already is returned as it is, as a replay.
+func (s *Store) AnswerPrompt(
+	ctx context.Context, tenant int64, msisdn string, id payments.ID, answer payments.Answer,
+) (t *payments.Transaction, replayed bool, err error) {
+	sim, err := s.FindSIM(ctx, tenant, msisdn)
+	if err != nil {
+		return nil, false, err
+	}
+	if sim == nil {
+		return nil, false, ErrNotFound
+	}
+	var prompt sqlc.LockPromptRow
+	err = s.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
+		if prompt, err = q.LockPrompt(ctx, tenant, postgres.UUID(id), postgres.UUID(sim.ID)); err != nil {
+			return err
+		}
+		if prompt.Suspended {
+			return postgres.ErrConfigChanged
+		}
+		if !prompt.Status.Terminal() {
+			if err := answerPrompt(ctx, q, prompt, answer); err != nil {
+				return err
+			}
+		}
+		row, err := q.GetTransaction(ctx, tenant, postgres.UUID(id))
+		t = transactionOf(&row)
+		return err
+	})
+	if err == nil && !prompt.Status.Terminal() {
+		s.NoteActivity(tenant)
+	}
+	answered := !prompt.Status.Terminal() && !prompt.Expired
+	replayed = prompt.Status == answer.Outcome()
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, false, ErrNotFound
+	case err != nil:
+		return nil, false, postgres.ClassifyWrite(err, "answering the prompt")
+	case !answered && !replayed:
+		return nil, false, &ErrPromptClosed{Transaction: t}
+	}
+	return t, replayed, nil
+}
+
+// answerPrompt settles a locked prompt.
+func answerPrompt(ctx context.Context, q *sqlc.Queries, p sqlc.LockPromptRow, answer payments.Answer) error {
+	due := []sqlc.ClaimDueTransactionsRow{{
+		Tenant: p.Tenant, ID: p.ID, Expired: p.Expired, FloatCurrency: p.FloatCurrency, SimID: p.SimID, NetAmount: p.NetAmount,
+		Commission: p.Commission,
+	}}
+	held, err := lockAccounts(ctx, q, due)
+	if err != nil {
+		return err
+	}
+	outcomes, err := decide(due, held, answer)
+	if err != nil {
+		return err
+	}
+	return outcomes.write(ctx, q)
+}

@@ -1,0 +1,129 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// A statement that had passed its gate when the sandbox was deleted may still write afterwards.
+func TestWhatWasWrittenDuringADeletionIsPurgedLater(t *testing.T) {
+	w := newWorld(t)
+	w.create(w.collection("r1", payments.UnknownMSISDN, alice))
+	w.exec("create table late as select * from transactions")
+	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+		t.Fatal(err)
+	}
+	w.exec("insert into transactions select * from late")
+
+	purge := func() {
+		t.Helper()
+		if err := w.PurgeRetired(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	purge()
+	if n := w.count("select count(*) from transactions"); n != 1 {
+		t.Fatalf("%d transactions are left: the purge did not wait until nothing can be written any more", n)
+	}
+	w.exec("update retired_tenants set retired_at = now() - interval '1 hour'")
+	purge()
+	if n := w.count("select count(*) from transactions"); n != 0 {
+		t.Errorf("%d transactions are left", n)
+	}
+	if n := w.count("select count(*) from retired_tenants where purged_at is not null"); n != 1 {
+		t.Error("the tenant is not marked as purged")
+	}
+	w.exec("update retired_tenants set retired_at = now() - interval '2 days'")
+	purge()
+	if n := w.count("select count(*) from retired_tenants"); n != 0 {
+		t.Error("a tenant that was retired long ago is still remembered")
+	}
+}
+
+// A directory that could not read for longer than retired tenants are remembered reads everything anew.
+func TestDirectoryForgetsWhatWasRetiredWhileItCouldNotRead(t *testing.T) {
+	w := newWorld(t)
+	now := time.Now()
+	s, err := ledger.Open(w.url, ledger.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{Now: func() time.Time { return now }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	directory := sandboxes.NewDirectory(s.DB)
+	refresh := func() {
+		t.Helper()
+		if err := directory.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refresh()
+	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+		t.Fatal(err)
+	}
+	w.exec("delete from retired_tenants")
+	now = now.Add(24 * time.Hour)
+	refresh()
+	if _, known := directory.ByKey(w.key); known {
+		t.Error("the key of a sandbox that is gone still works")
+	}
+}
+
+// A deletion that takes long gives its caller back, here because of a row that is locked, and goes on with the next call.
+func TestDeletionIsBounded(t *testing.T) {
+	w := newWorld(t)
+	w.create(w.collection("r1", payments.UnknownMSISDN, alice))
+	s := w.opened(ledger.Options{DeletionTime: 200 * time.Millisecond})
+	tx, err := w.sql.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(t.Context(), "select from transactions for update"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteSandbox(t.Context(), w.config.UID); !errors.Is(err, sandboxes.ErrDeletionUnfinished) || errors.Is(err, postgres.ErrUnavailable) {
+		t.Fatalf("got %v, want ErrDeletionUnfinished", err)
+	}
+	if n := w.count("select count(*) from api_keys"); n != 0 {
+		t.Error("the key is still there")
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+		t.Error(err)
+	}
+	if n := w.count("select count(*) from transactions"); n != 0 {
+		t.Errorf("%d transactions are left", n)
+	}
+}
+
+// Several workers purge one tenant, and none marks it as purged while rows of it are left.
+func TestManyWorkersPurgeOneTenant(t *testing.T) {
+	w := newWorld(t)
+	w.multiply(w.pending("many", alice), 20_000)
+	w.exec("insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms) select tenant, id, 1, now(), 1 from transactions")
+	w.exec("with gone as (delete from organizations returning tenant, resource_uid) insert into retired_tenants (tenant, resource_uid, version, retired_at) select tenant, resource_uid, 1, now() - interval '1 hour' from gone")
+	var workers sync.WaitGroup
+	for range 3 {
+		workers.Go(func() {
+			if err := w.PurgeRetired(t.Context()); err != nil {
+				t.Error(err)
+			}
+			// Whoever comes to the end knows that there is nothing left, whatever the others still do.
+			if n := w.count("select (select count(*) from transactions) + (select count(*) from delivery_attempts)"); n != 0 {
+				t.Errorf("%d rows are left", n)
+			}
+		})
+	}
+	workers.Wait()
+}

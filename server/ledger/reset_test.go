@@ -1,0 +1,289 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// What a reset does to each table. A new table has to be written into one of the two, or it begins empty.
+var (
+	keptByReset   = []string{"organizations", "environments", "stores", "api_keys", "operator_credentials"}
+	openedByReset = []string{"floats", "sims", "adjustments"}
+)
+
+// reset gives the sandbox a new value of spec.reset.
+func (w *world) reset(value string) sandboxes.SandboxState {
+	w.t.Helper()
+	w.config.Reset = value
+	state := w.apply()
+	w.reload()
+	return state
+}
+
+func TestResetEmptiesTheSandboxAndKeepsItsConfiguration(t *testing.T) {
+	limit, quota, rate := int64(70_000), int64(1000), int32(600)
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) {
+		c.Environments[0].MaxAmount, c.MonthlyQuota, c.RateLimit = &limit, &quota, &rate
+		c.OpeningFloat[payments.XOF] = 7
+		c.PendingTimeout = time.Minute
+	})
+	other := w.beside("other")
+	w.busy()
+	other.busy()
+	w.client("alice", alice, 5000)
+	w.create(w.collection("r1", payments.Success, alice))
+	w.exec("insert into environments select tenant, 'env_gone', 'moov', 'BJ', 'XOF', true, true, 1, 2, 'reject', 3 from organizations where tenant = $1", w.sandbox.Tenant)
+	w.exec("insert into api_keys (tenant, hash, expires_at) values ($1, sha256('old'), now() + interval '1 day')", w.sandbox.Tenant)
+	former, before, ofOther := *w.sandbox, w.kept(w.sandbox.Tenant), other.configurationOf(other.sandbox.Tenant)
+
+	state := w.reset("1")
+	if w.sandbox.Tenant == former.Tenant || w.sandbox.OrganizationID != former.OrganizationID {
+		t.Fatalf("it was %+v and is %+v", former, w.sandbox)
+	}
+	if diff := cmp.Diff(before, w.kept(w.sandbox.Tenant)); diff != "" {
+		t.Errorf("configuration (-before +after):\n%s", diff)
+	}
+	for table, rows := range w.tenantTables(w.sandbox.Tenant) {
+		kept := slices.Contains(keptByReset, table) || slices.Contains(openedByReset, table)
+		if !kept && rows != 0 {
+			t.Errorf("%s has %d rows: empty it in a reset, or write it into keptByReset", table, rows)
+		}
+		if kept && rows == 0 {
+			t.Errorf("%s has no rows", table)
+		}
+	}
+	want := map[payments.Currency]int64{payments.RWF: 1000, payments.XOF: 7}
+	if diff := cmp.Diff(want, state.Balances); diff != "" || w.balance(alice) != 5000 {
+		t.Errorf("the SIM has %d, floats (-want +got):\n%s", w.balance(alice), diff)
+	}
+	if state.Reset != "1" || state.TestClients != 2 || state.Transactions != (sandboxes.TransactionCounts{}) || state.Endpoint != (sandboxes.EndpointHealth{}) {
+		t.Errorf("the state is %+v", state)
+	}
+	if diff := cmp.Diff(ofOther, other.configurationOf(other.sandbox.Tenant)); diff != "" {
+		t.Errorf("the other sandbox (-before +after):\n%s", diff)
+	}
+	w.sweepRetired()
+	w.conserved()
+	w.create(w.collection("r1", payments.Success, alice)) // its reference is free again
+	w.conserved()
+}
+
+// kept is what a reset leaves as it is: configuration, and SIMs but for their balances.
+func (w *world) kept(tenant int64) map[string][]string {
+	w.t.Helper()
+	rows := map[string][]string{}
+	for _, table := range append(slices.Clone(keptByReset), "sims") {
+		rows[table] = read[[]string](w, `select array_agg(row::text order by row::text) from (
+			select to_jsonb(x) - '{tenant,version,reset,applied}'::text[] - case when $2 = 'sims' then '{balance,changed_at}' else '{}' end::text[] as row
+			from `+table+` x where tenant = $1) rows`, tenant, table)
+	}
+	return rows
+}
+
+// sweepRetired removes what stands for nothing any more.
+func (w *world) sweepRetired() {
+	w.t.Helper()
+	for table := range w.tenantTables(0) {
+		w.exec("delete from " + table + " where tenant in (select tenant from retired_tenants)")
+	}
+}
+
+func TestEachResetIsCarriedOutOnce(t *testing.T) {
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) { c.Reset = "made with" })
+	steps := []struct {
+		value, done string
+		resets      bool
+	}{
+		{"made with", "made with", false},
+		{"1", "1", true},
+		{"1", "1", false},
+		{"", "1", false}, // taken out of the resource
+		{"1", "1", false},
+		{"2", "2", true},
+		{"1", "1", true},
+	}
+	for _, step := range steps {
+		before, written := w.sandbox.Tenant, w.written()
+		state := w.reset(step.value)
+		if state.Reset != step.done || (w.sandbox.Tenant != before) != step.resets {
+			t.Errorf("%q: %q was carried out, tenant %d after %d", step.value, state.Reset, w.sandbox.Tenant, before)
+		}
+		if !step.resets {
+			if diff := cmp.Diff(written, w.written()); diff != "" {
+				t.Errorf("%q wrote (-before +after):\n%s", step.value, diff)
+			}
+		}
+	}
+	if got := w.count("select count(*) from retired_tenants"); got != 3 {
+		t.Errorf("%d tenants were retired, want 3", got)
+	}
+}
+
+func TestResetTakesTheOpeningValuesOfThePresentResource(t *testing.T) {
+	w := newWorld(t)
+	c := w.client("alice", alice, 5000)
+	w.create(w.collection("r1", payments.Success, alice))
+	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 250, payments.XOF: 9}
+	want := map[payments.Currency]int64{payments.RWF: 250, payments.XOF: 9}
+	if diff := cmp.Diff(want, w.reset("1").Balances); diff != "" {
+		t.Errorf("floats (-want +got):\n%s", diff)
+	}
+	if got := read[[]int64](w, "select array_agg(delta order by delta) from adjustments where tenant = $1", w.sandbox.Tenant); !cmp.Equal(got, []int64{9, 250, 5000}) {
+		t.Errorf("it begins with the adjustments %v", got)
+	}
+	c.Balance, c.Blocked = 70, true // the SIM is found, and follows its resource
+	state, err := w.ApplyTestClient(t.Context(), w.config.UID, c)
+	if err != nil || state.Balance != 70 || w.balance(alice) != 70 {
+		t.Errorf("the SIM has %d, told %d, %v", w.balance(alice), state.Balance, err)
+	}
+	w.sweepRetired()
+	w.conserved()
+}
+
+// Whoever holds a configuration of before a reset is told so, and never sees or writes what was before.
+func TestNothingPassesThroughAFormerTenant(t *testing.T) {
+	for name, end := range map[string]func(*world) error{
+		"reset":    func(w *world) error { w.reset("1"); return nil },
+		"retained": func(w *world) error { return w.RetainSandbox(t.Context(), w.config.UID) },
+		"deleted":  func(w *world) error { return w.DeleteSandbox(t.Context(), w.config.UID) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.client("alice", alice, 5000)
+			made := w.create(w.collection("r1", payments.Success, alice))
+			success, failure := w.collection("r2", payments.Success, alice), w.collection("r3", payments.UnknownMSISDN, alice)
+			refund := ledger.NewRefund{RequestHash: []byte("r4"), ID: success.Transaction.ID, ParentID: made.ID, Reference: "r4"}
+			former, known := w.sandbox.Tenant, *w.sandbox
+			if err := end(w); err != nil {
+				t.Fatal(err)
+			}
+			before := w.written()
+			for call, err := range map[string]error{
+				"get":       second(w.GetTransaction(t.Context(), former, made.ID)),
+				"get of":    second(w.GetTransactionOf(t.Context(), &known, made.ID)),
+				"reference": third(w.FindReference(t.Context(), former, "r1")),
+				"sim":       second(w.FindSIM(t.Context(), former, alice)),
+				"list":      second(w.ListTransactions(t.Context(), former, ledger.Filter{}, nil, 10)),
+				"rate":      second(w.TakeRequests(t.Context(), former, 10, 1, sandboxes.Grant{})),
+				"success":   w.CreateCollection(t.Context(), former, success),
+				"failure":   w.CreateCollection(t.Context(), former, failure),
+				"refund":    third(w.CreateRefund(t.Context(), former, refund)),
+			} {
+				if !errors.Is(err, postgres.ErrConfigChanged) {
+					t.Errorf("%s: got %v, want ErrConfigChanged", call, err)
+				}
+			}
+			if diff := cmp.Diff(before, w.written()); diff != "" {
+				t.Errorf("rows (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+func second[A any](_ A, err error) error        { return err }
+func third[A, B any](_ A, _ B, err error) error { return err }
+
+func TestPaymentsDuringResets(t *testing.T) {
+	w := newWorld(t)
+	w.client("alice", alice, 1_000_000)
+	directory := sandboxes.NewDirectory(w.Store.DB)
+	present := func() *sandboxes.Sandbox {
+		if err := directory.Refresh(context.Background()); err != nil {
+			t.Error(err)
+		}
+		sandbox, _ := directory.ByKey(w.key)
+		return sandbox
+	}
+	stop := make(chan struct{})
+	var payers sync.WaitGroup
+	for c := range 4 {
+		template := w.collection("", payments.Success, alice)
+		payers.Go(func() {
+			sandbox := present()
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				n := *template
+				n.Transaction.Status = []payments.Status{payments.Success, payments.Pending}[i%2]
+				n.Transaction.ID[15], n.Transaction.ID[14], n.Transaction.ID[13] = byte(c), byte(i), byte(i>>8)
+				n.Transaction.Reference, n.ConfigVersion = fmt.Sprint(c, "-", i), sandbox.ConfigVersion
+				err := w.CreateCollection(context.Background(), sandbox.Tenant, &n)
+				if errors.Is(err, postgres.ErrConfigChanged) {
+					sandbox = present()
+				} else if err != nil {
+					t.Error(err)
+					return
+				}
+				if i%8 == 0 {
+					if _, err := ledgertest.SettleDue(context.Background(), w.Store, 50); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			}
+		})
+	}
+	for i := range 10 {
+		atLeast := w.count("select count(*) from transactions") + 20
+		eventually(t, func() bool { return w.count("select count(*) from transactions") >= atLeast })
+		w.reset(fmt.Sprint(i))
+	}
+	close(stop)
+	payers.Wait()
+	if got := w.count("select count(*) from organizations"); got != 1 {
+		t.Fatalf("there are %d organizations", got)
+	}
+	w.sweepRetired()
+	w.conserved()
+	state := w.apply()
+	if got := int64(w.count("select count(*) from transactions")); state.Transactions.Total != got {
+		t.Errorf("%d transactions are counted, and there are %d", state.Transactions.Total, got)
+	}
+}
+
+// A TestClient that is deleted while a reset copies its SIM leaves none behind.
+func TestTestClientDeletedDuringAReset(t *testing.T) {
+	w := newWorld(t)
+	c := w.client("alice", alice, 5000)
+	w.config.Reset = "1"
+	results := make(chan error, 2)
+	err := pgx.BeginFunc(t.Context(), w.sql, func(tx pgx.Tx) error {
+		// The reset stops at its last statement.
+		if _, err := tx.Exec(t.Context(), "select from config_version for update"); err != nil {
+			return err
+		}
+		waiting := func(n int) func() bool {
+			return func() bool {
+				return w.count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == n
+			}
+		}
+		go func() { results <- second(w.ApplySandbox(context.Background(), w.config)) }()
+		eventually(t, waiting(1))
+		go func() { results <- w.DeleteTestClient(context.Background(), c.UID) }()
+		eventually(t, waiting(2))
+		return nil
+	})
+	if err := errors.Join(err, <-results, <-results); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.count("select count(*) from sims"); got != 0 {
+		t.Errorf("%d SIMs are left", got)
+	}
+}

@@ -1,0 +1,85 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// retentionBatch bounds the events that one statement removes; each may have many attempts.
+const retentionBatch = 1000
+
+// clockSlack is how far the clock of a process that makes ids may be ahead of the database's, which decides what is old. What
+// one made whose clock is further ahead goes so much later.
+const clockSlack = time.Hour
+
+// RemoveAged removes the events, with their attempts, that are older than age. Events that are still to be sent stay, and so does
+// every transaction. It returns how many events it removed. It works through one sandbox after another in small batches and stops
+// between two of them when ctx ends. Any number of callers may work at once.
+func (s *Store) RemoveAged(ctx context.Context, age time.Duration) (removed int64, err error) {
+	now, err := s.system().DatabaseTime(ctx)
+	if err != nil {
+		return 0, postgres.Classify(err, "reading the database's clock")
+	}
+	cutoff := now.Add(-age)
+	before, err := payments.NewID(cutoff.Add(clockSlack), bytes.NewReader(make([]byte, len(payments.ID{}))))
+	if err != nil {
+		return 0, err
+	}
+	tenants, err := s.system().AgedTenants(ctx, postgres.UUID(before))
+	if err != nil {
+		return 0, postgres.Classify(err, "looking for old events")
+	}
+	failed := sandboxes.SandboxErrors{}
+	for _, tenant := range tenants {
+		n, err := s.removeAgedEvents(ctx, tenant, before, cutoff)
+		removed += n
+		if err := failed.Keep(ctx, tenant, postgres.Classify(err, "removing old events")); err != nil {
+			return removed, err
+		}
+	}
+	return removed, failed.Err()
+}
+
+func (s *Store) removeAgedEvents(ctx context.Context, tenant int64, before payments.ID, cutoff time.Time) (removed int64, err error) {
+	params := sqlc.RemoveAgedEventsParams{
+		Tenant: tenant, After: postgres.UUID(payments.ID{}), Before: postgres.UUID(before), Cutoff: cutoff, Batch: retentionBatch,
+	}
+	for {
+		done, err := s.system().RemoveAgedEvents(ctx, params)
+		if err != nil {
+			return removed, err
+		}
+		removed += done.Removed
+		if done.Seen < retentionBatch {
+			return removed, nil
+		}
+		params.After = done.Last
+	}
+}
+
+// RemoveSpent removes what is of no use to anybody any more, whatever is to be kept: counts of requests that no limit looks at,
+// quotas of years past.
+func (s *Store) RemoveSpent(ctx context.Context) error {
+	q := s.system()
+	for _, remove := range []func(context.Context, int32) (int64, error){q.RemoveAgedRateUsage, q.RemoveAgedQuotaUsage} {
+		if err := whileFull(func() (int64, error) { return remove(ctx, retentionBatch) }); err != nil {
+			return postgres.Classify(err, "removing what is not needed any more")
+		}
+	}
+	return nil
+}
+
+// whileFull removes batches until one is not full.
+func whileFull(remove func() (int64, error)) error {
+	for {
+		if n, err := remove(); err != nil || n < retentionBatch {
+			return err
+		}
+	}
+}

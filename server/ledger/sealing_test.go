@@ -1,0 +1,135 @@
+package ledger_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/secrets"
+)
+
+// sealedWorld has secrets of every kind, all encrypted by one key.
+func sealedWorld(t *testing.T, key string) *world {
+	t.Helper()
+	w := newWorld(t, func(c *sandboxes.SandboxConfig) {
+		c.Operators = []sandboxes.OperatorAccess{{
+			Store: c.Stores[0], Operator: payments.Airtel, Country: "RW", Credentials: &sandboxes.OperatorCredentials{ClientID: "id", ClientSecret: "hush"},
+		}}
+	})
+	s := w.opened(ledger.Options{KeyRing: ring(t, key)})
+	w.exec("update organizations set signing_secret = null")
+	for _, secret := range []string{"first", "second"} {
+		if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.ApplySandbox(t.Context(), w.config); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func sealedBy(t *testing.T, s *ledger.Store) map[string]int {
+	t.Helper()
+	counts, err := s.SealedSecrets(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := map[string]int{}
+	for _, c := range counts {
+		by[c.Key] = c.Secrets
+	}
+	return by
+}
+
+// TestReseal takes a key away under a sandbox that nobody applies again.
+func TestReseal(t *testing.T) {
+	older, newer := newKey(t), newKey(t)
+	w := sealedWorld(t, older)
+	w.exec("update organizations set previous_secret_until = now() + interval '5 hours'")
+	keys := ring(t, newer, older)
+	s := w.opened(ledger.Options{KeyRing: keys})
+	if diff := cmp.Diff(map[string]int{keys.Keys()[1]: 3}, sealedBy(t, s)); diff != "" {
+		t.Fatal(diff)
+	}
+	version := read[int64](w, "select version from config_version")
+
+	done, err := s.Reseal(t.Context())
+	if want := (sandboxes.Resealed{Secrets: 2}); err != nil || done != want { // two rows
+		t.Errorf("got %+v, %v, want %+v", done, err, want)
+	}
+	if diff := cmp.Diff(map[string]int{keys.Keys()[0]: 3}, sealedBy(t, s)); diff != "" {
+		t.Error(diff)
+	}
+	if got := w.signing(ring(t, newer)); got != "second first 5" {
+		t.Errorf("signs with %q", got)
+	}
+	if got := read[int64](w, "select version from config_version"); got != version {
+		t.Error("the directories have to read the sandbox again")
+	}
+	before := w.written()
+	if done, err := s.Reseal(t.Context()); err != nil || done != (sandboxes.Resealed{}) {
+		t.Errorf("again: %+v, %v", done, err)
+	}
+	// The resource finds nothing to do, with the newer key alone.
+	s = w.opened(ledger.Options{KeyRing: ring(t, newer)})
+	if _, err := s.ApplySandbox(t.Context(), w.config); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: "second"}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, w.written()); diff != "" {
+		t.Errorf("rows (-before +after):\n%s", diff)
+	}
+}
+
+// A reconciliation encrypts anew what it comes to, too.
+func TestApplyingSealsThePreviousSecretAnew(t *testing.T) {
+	for applied, want := range map[string]string{"second": "second first 24", "third": "third second 24 first 24"} {
+		t.Run(applied, func(t *testing.T) {
+			older, newer := newKey(t), newKey(t)
+			w := sealedWorld(t, older)
+			s := w.opened(ledger.Options{KeyRing: ring(t, newer, older)})
+			if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: applied}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Reseal(t.Context()); err != nil { // of those before the previous one it takes care
+				t.Fatal(err)
+			}
+			if got := w.signing(ring(t, newer)); got != want {
+				t.Errorf("signs with %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// What cannot be opened stays, and keeps nothing else back.
+func TestResealLeavesWhatItCannotOpen(t *testing.T) {
+	lost, older, newer := newKey(t), newKey(t), newKey(t)
+	w := sealedWorld(t, older)
+	foreign := seal(t, ring(t, lost), w.config.UID, "zeroth")
+	w.exec("update organizations set previous_secret = $1", foreign)
+	s := w.opened(ledger.Options{KeyRing: ring(t, newer, older)})
+	done, err := s.Reseal(t.Context())
+	if want := (sandboxes.Resealed{Secrets: 1, Failed: 1}); err != nil || done != want {
+		t.Errorf("got %+v, %v, want %+v", done, err, want)
+	}
+	want := map[string]int{ring(t, newer).Keys()[0]: 2, ring(t, lost).Keys()[0]: 1}
+	if diff := cmp.Diff(want, sealedBy(t, s)); diff != "" {
+		t.Error(diff)
+	}
+	if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: "second"}); err != nil {
+		t.Errorf("applying: %v", err)
+	}
+}
+
+func TestResealNeedsAKeyRing(t *testing.T) {
+	w := newWorld(t)
+	if _, err := w.opened(ledger.Options{}).Reseal(t.Context()); err != secrets.ErrNoKeyRing {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,139 @@
+package ledger_test
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// Every field of a configuration is applied when it changes, and applied once. A new field needs an edit here.
+func TestEveryFieldOfASandboxIsApplied(t *testing.T) {
+	identity := []string{"UID", "Generation", "RolledBack", "Replaces"} // of the resource: no settings
+	limit, quota, rate := int64(7), int64(8), int32(9)
+	edits := map[string]func(*sandboxes.SandboxConfig){
+		"Namespace":                             func(c *sandboxes.SandboxConfig) { c.Namespace = "other" },
+		"Name":                                  func(c *sandboxes.SandboxConfig) { c.Name = "other" },
+		"Environments.Operator":                 func(c *sandboxes.SandboxConfig) { c.Environments[0].Operator = payments.Airtel },
+		"Environments.Country":                  func(c *sandboxes.SandboxConfig) { c.Environments[1].Country = payments.Benin },
+		"Environments.Enabled":                  func(c *sandboxes.SandboxConfig) { c.Environments[0].Enabled = false },
+		"Environments.Terms.CommissionBPS":      func(c *sandboxes.SandboxConfig) { c.Environments[0].Terms.CommissionBPS++ },
+		"Environments.Terms.AbsorptionPct":      func(c *sandboxes.SandboxConfig) { c.Environments[0].Terms.AbsorptionPct-- },
+		"Environments.UnknownPolicy":            func(c *sandboxes.SandboxConfig) { c.Environments[0].UnknownPolicy = payments.Passthrough },
+		"Environments.MaxAmount":                func(c *sandboxes.SandboxConfig) { c.Environments[0].MaxAmount = &limit },
+		"Stores":                                func(c *sandboxes.SandboxConfig) { c.Stores = []string{"shop", "kiosk", "stall"} },
+		"Operators.Store":                       func(c *sandboxes.SandboxConfig) { c.Operators[0].Store = "kiosk" },
+		"Operators.Operator":                    func(c *sandboxes.SandboxConfig) { c.Operators[0].Operator = payments.MTN },
+		"Operators.Country":                     func(c *sandboxes.SandboxConfig) { c.Operators[0].Country = payments.Benin },
+		"Operators.BaseURL":                     func(c *sandboxes.SandboxConfig) { c.Operators[0].BaseURL = "http://elsewhere" },
+		"Operators.Credentials.ClientID":        func(c *sandboxes.SandboxConfig) { c.Operators[0].Credentials.ClientID = "other" },
+		"Operators.Credentials.ClientSecret":    func(c *sandboxes.SandboxConfig) { c.Operators[0].Credentials.ClientSecret = "other" },
+		"Operators.Credentials.SubscriptionKey": func(c *sandboxes.SandboxConfig) { c.Operators[0].Credentials.SubscriptionKey = "other" },
+		"OpeningFloat":                          func(c *sandboxes.SandboxConfig) { c.OpeningFloat[payments.RWF]++ },
+		"Webhook.URL":                           func(c *sandboxes.SandboxConfig) { c.Webhook.URL = "http://elsewhere" },
+		"Webhook.Retry.MaxRetries":              func(c *sandboxes.SandboxConfig) { c.Webhook.Retry.MaxRetries++ },
+		"Webhook.Retry.InitialDelay":            func(c *sandboxes.SandboxConfig) { c.Webhook.Retry.InitialDelay += time.Second },
+		"Webhook.Retry.Factor":                  func(c *sandboxes.SandboxConfig) { c.Webhook.Retry.Factor++ },
+		"Webhook.Retry.MaxDelay":                func(c *sandboxes.SandboxConfig) { c.Webhook.Retry.MaxDelay += time.Second },
+		"Webhook.Types":                         func(c *sandboxes.SandboxConfig) { c.Webhook.Types = payments.Types[:1] },
+		"LatencyPercent":                        func(c *sandboxes.SandboxConfig) { c.LatencyPercent++ },
+		"MonthlyQuota":                          func(c *sandboxes.SandboxConfig) { c.MonthlyQuota = &quota },
+		"RateLimit":                             func(c *sandboxes.SandboxConfig) { c.RateLimit = &rate },
+		"PendingTimeout":                        func(c *sandboxes.SandboxConfig) { c.PendingTimeout = time.Second },
+		"Suspended":                             func(c *sandboxes.SandboxConfig) { c.Suspended = true },
+		"Reset":                                 func(c *sandboxes.SandboxConfig) { c.Reset = "run-2" },
+	}
+	if diff := cmp.Diff(fields(reflect.TypeFor[sandboxes.SandboxConfig](), identity), slices.Sorted(maps.Keys(edits))); diff != "" {
+		t.Errorf("fields of SandboxConfig without an edit (-), edits without a field (+):\n%s", diff)
+	}
+	for field, edit := range edits {
+		t.Run(field, func(t *testing.T) {
+			w := newWorld(t, func(c *sandboxes.SandboxConfig) {
+				c.Stores = []string{"shop", "kiosk"}
+				c.Operators = []sandboxes.OperatorAccess{{
+					Store: "shop", Operator: payments.Airtel, Country: payments.Rwanda,
+					Credentials: &sandboxes.OperatorCredentials{ClientID: "id", ClientSecret: "secret"},
+				}}
+			})
+			before := w.written()
+			edit(&w.config)
+			w.apply()
+			after := w.written()
+			if cmp.Equal(before, after) {
+				t.Error("the change is not applied")
+			}
+			w.apply()
+			if diff := cmp.Diff(after, w.written()); diff != "" {
+				t.Errorf("it is applied again (-first +second):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The same of a SIM.
+func TestEveryFieldOfATestClientIsApplied(t *testing.T) {
+	identity := []string{"UID", "Generation", "RolledBack"}
+	edits := map[string]func(*sandboxes.TestClientConfig){
+		"Name":     func(c *sandboxes.TestClientConfig) { c.Name = "other" },
+		"MSISDN":   func(c *sandboxes.TestClientConfig) { c.MSISDN = "+250788000099" },
+		"Operator": func(c *sandboxes.TestClientConfig) { c.Operator = payments.Airtel },
+		"Country":  func(c *sandboxes.TestClientConfig) { c.Operator, c.Country = payments.Orange, payments.CoteDIvoire },
+		"Blocked":  func(c *sandboxes.TestClientConfig) { c.Blocked = true },
+		"Behavior": func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual },
+		"Balance":  func(c *sandboxes.TestClientConfig) { c.Balance++ },
+	}
+	if diff := cmp.Diff(fields(reflect.TypeFor[sandboxes.TestClientConfig](), identity), slices.Sorted(maps.Keys(edits))); diff != "" {
+		t.Errorf("fields of TestClientConfig without an edit (-), edits without a field (+):\n%s", diff)
+	}
+	for field, edit := range edits {
+		t.Run(field, func(t *testing.T) {
+			w := newWorld(t)
+			config := w.client("alice", alice, 5000)
+			apply := func() map[string]string {
+				t.Helper()
+				if _, err := w.ApplyTestClient(t.Context(), w.config.UID, config); err != nil {
+					t.Fatal(err)
+				}
+				return w.written()
+			}
+			before := w.written()
+			edit(&config)
+			after := apply()
+			if cmp.Equal(before, after) {
+				t.Error("the change is not applied")
+			}
+			if diff := cmp.Diff(after, apply()); diff != "" {
+				t.Errorf("it is applied again (-first +second):\n%s", diff)
+			}
+		})
+	}
+}
+
+// fields are the paths of all fields of a struct, and of the structs within it, except some of its own.
+func fields(of reflect.Type, except []string) []string {
+	var paths []string
+	for _, field := range reflect.VisibleFields(of) {
+		if slices.Contains(except, field.Name) {
+			continue
+		}
+		inner := field.Type
+		for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice {
+			inner = inner.Elem()
+		}
+		if inner.Kind() != reflect.Struct {
+			paths = append(paths, field.Name)
+			continue
+		}
+		for _, path := range fields(inner, nil) {
+			paths = append(paths, field.Name+"."+path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}

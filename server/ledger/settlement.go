@@ -1,0 +1,191 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// SettlementLanes finds the sandboxes that have something to settle, in a different order each time. What is suspended has nothing.
+func (s *Store) SettlementLanes(ctx context.Context) ([]Lane, error) {
+	rows, err := s.system().SettlementLanes(ctx)
+	if err != nil {
+		return nil, postgres.Classify(err, "looking for sandboxes with something to settle")
+	}
+	lanes := make([]Lane, len(rows))
+	for i, row := range rows {
+		lanes[i] = Lane{Tenant: row.Tenant, Failed: row.Failed}
+	}
+	return lanes, nil
+}
+
+// Settled counts what a batch came to.
+type Settled struct {
+	Claimed int  // transactions that were due
+	Parked  int  // of these, the ones whose payer has not answered: they wait for their expiry
+	More    bool // there may be more that is due
+}
+
+// SettleDue gives due transactions of some sandboxes their outcome, up to share of each, with the money that they move and the events
+// that they owe, in one database transaction: what fails in one of them fails in all. Any number of callers may work at once. A
+// sandbox that another is settling is left to it, and what holds a lock there for long makes the call fail.
+func (s *Store) SettleDue(ctx context.Context, lanes []Lane, share int) (Settled, error) {
+	tenants := tenantsOf(lanes)
+	var counts Settled
+	var settled []int64 // tenants
+	var told []settlement
+	err := s.inTxOf(ctx, postgres.LockLimited, func(q *sqlc.Queries) error {
+		due, err := q.ClaimDueTransactions(ctx, int32(share), tenants)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		slices.SortStableFunc(due, func(a, b sqlc.ClaimDueTransactionsRow) int { return a.DueAt.Compare(*b.DueAt) })
+		held, err := lockAccounts(ctx, q, due)
+		if err != nil {
+			return err
+		}
+		outcomes, err := decide(due, held, "")
+		if err != nil {
+			return err
+		}
+		counts = Settled{Claimed: len(due), Parked: outcomes.parked.len(), More: anyFull(due, share)}
+		settled = outcomes.settled.Tenants
+		told = s.lateness(due, outcomes)
+		return outcomes.write(ctx, q)
+	})
+	if err != nil {
+		return Settled{}, postgres.Classify(err, "settling due transactions")
+	}
+	s.NoteActivity(settled...)
+	for _, one := range told {
+		s.settled(one.status, one.late)
+	}
+	return counts, nil
+}
+
+// anyFull reports whether a sandbox gave all of its share, and so may have more.
+func anyFull(due []sqlc.ClaimDueTransactionsRow, share int) bool {
+	given := map[int64]int{}
+	for _, t := range due {
+		if given[t.Tenant]++; given[t.Tenant] == share {
+			return true
+		}
+	}
+	return false
+}
+
+// WakeForgotten makes up to batch pending transactions due whose time ran out and that nothing would come to any more, and
+// returns how many it found. There are none unless something went wrong.
+func (s *Store) WakeForgotten(ctx context.Context, batch int) (int, error) {
+	woken, err := s.system().WakeForgotten(ctx, int32(batch))
+	return int(woken), postgres.Classify(err, "looking for payments that were forgotten")
+}
+
+// account names a SIM or a float within all tenants.
+type account[T comparable] struct {
+	tenant int64
+	key    T
+}
+
+// accounts are the balances that a batch of outcomes changes, locked.
+type accounts struct {
+	payers map[account[[16]byte]]*payments.SIM
+	floats map[account[string]]int64
+}
+
+// lockAccounts locks the SIMs and the floats of the transactions, in the order in which everybody locks them.
+func lockAccounts(ctx context.Context, q *sqlc.Queries, due []sqlc.ClaimDueTransactionsRow) (accounts, error) {
+	held := accounts{map[account[[16]byte]]*payments.SIM{}, map[account[string]]int64{}}
+	var sims rowKeys
+	var tenants []int64
+	var currencies []string
+	for _, t := range due {
+		payer, float := account[[16]byte]{t.Tenant, t.SimID.Bytes}, account[string]{t.Tenant, t.FloatCurrency}
+		if _, seen := held.payers[payer]; t.SimID.Valid && !seen {
+			held.payers[payer] = nil
+			sims.add(t.Tenant, t.SimID)
+		}
+		if _, seen := held.floats[float]; !seen {
+			held.floats[float] = 0
+			tenants, currencies = append(tenants, t.Tenant), append(currencies, t.FloatCurrency)
+		}
+	}
+	clear(held.floats)
+	if sims.len() > 0 {
+		rows, err := q.LockPayers(ctx, sims.tenants, sims.ids)
+		if err != nil {
+			return held, err
+		}
+		for _, row := range rows {
+			held.payers[account[[16]byte]{row.Tenant, row.SimID.Bytes}] = simOf(&row)
+		}
+	}
+	rows, err := q.LockFloats(ctx, tenants, currencies)
+	for _, row := range rows {
+		held.floats[account[string]{row.Tenant, row.Currency}] = row.Balance
+	}
+	return held, err
+}
+
+// outcomes are a batch's decisions, in the form in which they are written.
+type outcomes struct {
+	settled sqlc.SettleTransactionsParams
+	parked  rowKeys
+}
+
+// decide gives each transaction its outcome in the order in which they were due. Balances change as it goes, so that two payments of
+// one batch cannot spend the same money. Payers do what their behaviors say, unless an answer was given by hand.
+func decide(due []sqlc.ClaimDueTransactionsRow, held accounts, answer payments.Answer) (*outcomes, error) {
+	o := &outcomes{}
+	for _, t := range due {
+		payer := held.payers[account[[16]byte]{t.Tenant, t.SimID.Bytes}]
+		if payer != nil && string(payer.Currency()) != t.FloatCurrency {
+			payer = nil // its country was changed since: it has no money of this kind any more
+		}
+		at := account[string]{t.Tenant, t.FloatCurrency}
+		float, there := held.floats[at]
+		total := t.NetAmount + t.Commission
+		status := payments.SettlementFacts{
+			CustomerTotal: total, Expired: t.Expired, Payer: payer, Answer: answer, FloatFull: float > payments.MaxBalance-t.NetAmount,
+		}.Outcome()
+		switch {
+		case status == payments.Pending:
+			o.parked.add(t.Tenant, t.ID)
+		case status == payments.Success && !there:
+			return nil, fmt.Errorf("the sandbox has no float in %s", t.FloatCurrency)
+		case status == payments.Success:
+			payer.Balance -= total
+			held.floats[at] = float + t.NetAmount
+			o.settle(t, status, t.NetAmount, float+t.NetAmount, -total, payer.Balance)
+		default:
+			o.settle(t, status, 0, 0, 0, 0)
+		}
+	}
+	return o, nil
+}
+
+// settle writes an outcome down with what it moves, and the balances after it.
+func (o *outcomes) settle(t sqlc.ClaimDueTransactionsRow, status payments.Status, merchantDelta, merchantBalance, simDelta, simBalance int64) {
+	s := &o.settled
+	s.Tenants, s.Ids = append(s.Tenants, t.Tenant), append(s.Ids, t.ID)
+	s.Statuses = append(s.Statuses, string(status))
+	s.FloatCurrencies = append(s.FloatCurrencies, t.FloatCurrency)
+	s.MerchantDeltas, s.MerchantBalances = append(s.MerchantDeltas, merchantDelta), append(s.MerchantBalances, merchantBalance)
+	s.SimIds, s.SimDeltas, s.SimBalances = append(s.SimIds, t.SimID), append(s.SimDeltas, simDelta), append(s.SimBalances, simBalance)
+}
+
+func (o *outcomes) write(ctx context.Context, q *sqlc.Queries) error {
+	if o.parked.len() > 0 {
+		if err := q.ParkTransactions(ctx, o.parked.tenants, o.parked.ids); err != nil {
+			return err
+		}
+	}
+	if len(o.settled.Ids) == 0 {
+		return nil
+	}
+	return q.SettleTransactions(ctx, o.settled)
+}

@@ -1,0 +1,58 @@
+package ledger
+
+import (
+	"context"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/postgres"
+)
+
+// Queue is what is due of one kind, over all sandboxes that are served.
+type Queue struct {
+	Due       int           // counted up to 10,000 a sandbox and 100,000 in all
+	Sandboxes int           // that have something due
+	Oldest    time.Duration // how long what waits longest has been due; 0 where nothing waits
+}
+
+// Survey is what waits for the workers at one moment. It leaves out what none of them may take: that of suspended sandboxes, of
+// those that a sweep fails in, and events of endpoints that have failed for long.
+type Survey struct {
+	Settlements, Forwards, Events Queue
+	FailingEndpoints              int
+}
+
+// Survey looks at what waits for the workers.
+func (s *Store) Survey(ctx context.Context) (Survey, error) {
+	survey, err := s.surveyed(ctx)
+	return survey, postgres.Classify(err, "looking at what is due")
+}
+
+func (s *Store) surveyed(ctx context.Context) (found Survey, err error) {
+	q := s.system()
+	settlements, err := q.SurveySettlements(ctx)
+	if err != nil {
+		return found, err
+	}
+	forwards, err := q.SurveyForwards(ctx)
+	if err != nil {
+		return found, err
+	}
+	events, err := q.SurveyEvents(ctx)
+	if err != nil {
+		return found, err
+	}
+	failing, err := q.CountFailingEndpoints(ctx)
+	if err != nil {
+		return found, err
+	}
+	return Survey{
+		Settlements:      queueOf(settlements.Due, settlements.Sandboxes, settlements.OldestSeconds),
+		Forwards:         queueOf(forwards.Due, forwards.Sandboxes, forwards.OldestSeconds),
+		Events:           queueOf(events.Due, events.Sandboxes, events.OldestSeconds),
+		FailingEndpoints: int(failing),
+	}, nil
+}
+
+func queueOf(due, sandboxes int32, oldestSeconds float64) Queue {
+	return Queue{Due: int(due), Sandboxes: int(sandboxes), Oldest: time.Duration(oldestSeconds * float64(time.Second))}
+}

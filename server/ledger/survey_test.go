@@ -1,0 +1,83 @@
+package ledger_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+)
+
+// survey is what waits, with ages in whole seconds.
+func (w *world) survey() ledger.Survey {
+	w.t.Helper()
+	found, err := ledgertest.OpenAs(w.t, w.url, ledgertest.Worker).Survey(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, q := range []*ledger.Queue{&found.Settlements, &found.Forwards, &found.Events} {
+		q.Oldest = q.Oldest.Truncate(time.Minute)
+	}
+	return found
+}
+
+func TestSurvey(t *testing.T) {
+	w := newWorld(t)
+	if diff := cmp.Diff(ledger.Survey{}, w.survey()); diff != "" {
+		t.Errorf("of nothing (-want +got):\n%s", diff)
+	}
+	w.client("alice", alice, 1_000_000)
+	w.multiply(w.pending("r", alice), 9)
+	other := w.beside("other")
+	other.client("alice", alice, 1_000_000)
+	other.multiply(other.pending("r", alice), 1)
+	w.create(w.collection("told", payments.Success, alice))
+	w.exec("update transactions set due_at = now() - interval '90 seconds' where due_at is not null and tenant = $1", w.sandbox.Tenant)
+	other.exec("update transactions set due_at = now() - interval '5 minutes' where tenant = $1", other.sandbox.Tenant)
+	w.exec("update transactions set due_at = now() + interval '1 hour' where reference = 'r-1'")
+	w.exec("update events set due_at = now() - interval '2 minutes'")
+	both := ledger.Survey{
+		Settlements: ledger.Queue{Due: 10, Sandboxes: 2, Oldest: 5 * time.Minute}, Events: ledger.Queue{Due: 1, Sandboxes: 1, Oldest: 2 * time.Minute},
+	}
+	if diff := cmp.Diff(both, w.survey()); diff != "" {
+		t.Errorf("of two sandboxes (-want +got):\n%s", diff)
+	}
+	w.exec("update transactions set passthrough = true, forward_fence = 0, forward_failures = 0 where reference = 'r-2'")
+	other.exec("update organizations set suspended = true where tenant = $1", other.sandbox.Tenant)
+	w.exec("insert into endpoint_health (tenant, probe_at) values ($1, now())", w.sandbox.Tenant)
+	fewer := ledger.Survey{
+		Settlements: ledger.Queue{Due: 8, Sandboxes: 1, Oldest: time.Minute}, Forwards: ledger.Queue{Due: 1, Sandboxes: 1, Oldest: time.Minute},
+		FailingEndpoints: 1,
+	}
+	if diff := cmp.Diff(fewer, w.survey()); diff != "" {
+		t.Errorf("without the suspended and the failing (-want +got):\n%s", diff)
+	}
+}
+
+// How late a payment is settled is told by the database's clock, whatever this process's says.
+func TestSettlementsAreToldWithTheirLag(t *testing.T) {
+	w := newWorld(t)
+	w.client("alice", alice, 1000)
+	w.client("bob", bob, 1000, behaves(payments.Manual))
+	for reference, msisdn := range map[string]string{"paid": alice, "poor": alice, "parked": bob} {
+		w.pending(reference, msisdn)
+	}
+	w.exec("update transactions set due_at = now() - interval '90 seconds' where reference = 'paid'")
+	w.exec("update transactions set due_at = now() - interval '30 seconds' where reference <> 'paid'")
+	told := map[payments.Status]time.Duration{}
+	s := w.opened(ledger.Options{
+		Options: postgres.Options{Now: func() time.Time { return time.Now().Add(5 * time.Minute) }},
+		Settled: func(status payments.Status, late time.Duration) { told[status] = late.Truncate(30 * time.Second) },
+	})
+	if _, err := ledgertest.SettleDue(t.Context(), s, 10); err != nil {
+		t.Fatal(err)
+	}
+	want := map[payments.Status]time.Duration{payments.Success: 90 * time.Second, payments.InsufficientFunds: 30 * time.Second}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,240 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// number makes a TestClient of its own UID that wants a number.
+func number(uid byte, msisdn string) sandboxes.TestClientConfig {
+	return sandboxes.TestClientConfig{
+		UID: fmt.Sprintf("33333333-3333-3333-3333-3333333333%02x", uid), Name: fmt.Sprint("client-", uid), MSISDN: msisdn,
+		Operator: payments.MTN, Country: payments.Rwanda, Behavior: payments.Approve, Balance: 100,
+	}
+}
+
+func TestNumberBelongsToOneTestClient(t *testing.T) {
+	w := newWorld(t)
+	holder, other := number(1, alice), number(2, alice)
+	apply := func(c sandboxes.TestClientConfig) error {
+		_, err := w.ApplyTestClient(t.Context(), w.config.UID, c)
+		return err
+	}
+	if err := apply(holder); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		var duplicate sandboxes.ErrDuplicateMSISDN
+		if err := apply(other); !errors.As(err, &duplicate) || duplicate != (sandboxes.ErrDuplicateMSISDN{MSISDN: alice, Holder: "client-1", HolderUID: holder.UID}) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if err := apply(holder); err != nil {
+		t.Errorf("the holder lost its number: %v", err)
+	}
+	if err := w.DeleteTestClient(t.Context(), holder.UID); err != nil {
+		t.Fatal(err)
+	}
+	if err := apply(other); err != nil {
+		t.Errorf("the number is free: %v", err)
+	}
+	w.conserved()
+}
+
+func TestNumberMayBeUsedInEverySandbox(t *testing.T) {
+	w := newWorld(t)
+	other := w.beside("other")
+	w.client("alice", alice, 100)
+	other.client("alice", alice, 200)
+	if w.balance(alice) != 100 || other.balance(alice) != 200 {
+		t.Errorf("the SIMs have %d and %d", w.balance(alice), other.balance(alice))
+	}
+	if got := []int{w.apply().TestClients, other.apply().TestClients}; !cmp.Equal(got, []int{1, 1}) {
+		t.Errorf("the sandboxes have %v test clients", got)
+	}
+}
+
+func TestTestClientsRacingForANumber(t *testing.T) {
+	w := newWorld(t)
+	results := make(chan error)
+	const racers = 12
+	for i := range racers {
+		go func() {
+			_, err := w.ApplyTestClient(context.Background(), w.config.UID, number(byte(i), alice))
+			results <- err
+		}()
+	}
+	won := 0
+	for range racers {
+		var duplicate sandboxes.ErrDuplicateMSISDN
+		switch err := <-results; {
+		case err == nil:
+			won++
+		case !errors.As(err, &duplicate):
+			t.Error(err)
+		case duplicate.HolderUID == "":
+			t.Error("who lost does not learn who won")
+		}
+	}
+	if won != 1 || w.apply().TestClients != 1 {
+		t.Errorf("%d have the number", won)
+	}
+	w.conserved()
+}
+
+func TestEditedBalanceIsAnAdjustment(t *testing.T) {
+	w := newWorld(t)
+	c := w.client("alice", alice, 5000)
+	w.create(w.collection("r1", payments.Success, alice))
+	steps := []struct {
+		what   string
+		edit   func()
+		live   int64
+		deltas []int64
+	}{
+		{"nothing", func() {}, 4000, []int64{5000}},
+		{"another thing", func() { c.Name, c.Behavior = "other", payments.Manual }, 4000, []int64{5000}},
+		{"balance", func() { c.Balance = 6000 }, 6000, []int64{5000, 2000}},
+		{"balance and state", func() { c.Balance, c.Blocked = 0, true }, 0, []int64{5000, 2000, -6000}},
+		{"back", func() { c.Balance, c.Blocked = 5000, false }, 5000, []int64{5000, 2000, -6000, 5000}},
+	}
+	for _, step := range steps {
+		step.edit()
+		state, err := w.ApplyTestClient(t.Context(), w.config.UID, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if state.Balance != step.live || w.balance(alice) != step.live {
+			t.Errorf("%s: the SIM has %d, told %d, want %d", step.what, w.balance(alice), state.Balance, step.live)
+		}
+		if got := read[[]int64](w, "select array_agg(delta order by created_at) from adjustments where sim_id is not null"); !cmp.Equal(got, step.deltas) {
+			t.Errorf("%s: adjustments %v, want %v", step.what, got, step.deltas)
+		}
+		w.conserved()
+	}
+	sim, err := w.FindSIM(t.Context(), w.sandbox.Tenant, alice)
+	if err != nil || sim.Behavior != payments.Manual || sim.Blocked {
+		t.Errorf("got %+v, %v", sim, err)
+	}
+}
+
+func TestTestClientOfNoSandbox(t *testing.T) {
+	w := newWorld(t)
+	if _, err := w.ApplyTestClient(t.Context(), nobody, number(1, alice)); !errors.Is(err, sandboxes.ErrNoOrganization) {
+		t.Errorf("got %v, want ErrNoOrganization", err)
+	}
+	if _, err := w.ApplyTestClient(t.Context(), "checkout", number(1, alice)); err == nil {
+		t.Error("a UID that is no UUID was taken")
+	}
+	c := number(1, alice)
+	c.UID = "alice"
+	if _, err := w.ApplyTestClient(t.Context(), w.config.UID, c); err == nil {
+		t.Error("a UID that is no UUID was taken")
+	}
+	if err := w.DeleteTestClient(t.Context(), "alice"); err == nil {
+		t.Error("a UID that is no UUID was taken")
+	}
+}
+
+func TestDeletedTestClient(t *testing.T) {
+	w := newWorld(t)
+	c := w.client("alice", alice, 5000)
+	made := w.create(w.collection("r1", payments.Success, alice))
+	for range 2 { // the second finds nothing to do
+		if err := w.DeleteTestClient(t.Context(), c.UID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if sim, err := w.FindSIM(t.Context(), w.sandbox.Tenant, alice); sim != nil || err != nil {
+		t.Errorf("got %+v, %v", sim, err)
+	}
+	if got := w.get(made.ID); got.SIMBalanceAfter == nil || *got.SIMBalanceAfter != 4000 {
+		t.Errorf("its history has changed: %+v", got)
+	}
+	if err := w.DeleteTestClient(t.Context(), nobody); err != nil {
+		t.Errorf("one that never was: %v", err)
+	}
+}
+
+func TestChangedAccounts(t *testing.T) {
+	w := newWorld(t)
+	other := w.beside("other")
+	w.client("alice", alice, 5000)
+	bob := w.client("bob", "+250788000002", 5000)
+	other.client("carol", alice, 5000)
+	sandbox, carols := sandboxes.AccountChange{Namespace: "team", Sandbox: "checkout"}, sandboxes.AccountChange{Namespace: "team", Sandbox: "other", TestClient: "carol"}
+	alices, bobs := sandbox, sandbox
+	alices.TestClient, bobs.TestClient = "alice", "bob"
+	cases := []struct {
+		what string
+		do   func()
+		want []sandboxes.AccountChange
+	}{
+		{"nothing", func() {}, nil},
+		{"a payment", func() { w.create(w.collection("booked", payments.Success, alice)) }, []sandboxes.AccountChange{sandbox, alices}},
+		{"a payment that fails", func() { w.create(w.collection("failed", payments.PINInvalid, alice)) }, nil},
+		{"a payment that waits", func() { w.pending("waits", "+250788000002") }, nil},
+		{"its settlement", func() { w.settle() }, []sandboxes.AccountChange{sandbox, bobs}},
+		{"an unknown payer", func() { w.create(w.collection("unknown", payments.Success, "+250788000009")) }, []sandboxes.AccountChange{sandbox}},
+		{"an edited balance", func() { other.client("carol", alice, 1) }, []sandboxes.AccountChange{carols}},
+		{"an edited float", func() {
+			w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 2}
+			w.apply()
+		}, []sandboxes.AccountChange{sandbox}},
+		{"the same again", func() { w.apply() }, nil},
+		{"a test client that goes", func() {
+			if err := w.DeleteTestClient(t.Context(), bob.UID); err != nil {
+				t.Fatal(err)
+			}
+		}, nil},
+	}
+	for _, c := range cases {
+		since := read[time.Time](w, "select clock_timestamp()")
+		c.do()
+		got, next, err := w.ChangedAccounts(t.Context(), since)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range got {
+			if !got[i].ChangedAt.After(since) {
+				t.Errorf("%s: changed at %s, before %s", c.what, got[i].ChangedAt, since)
+			}
+			got[i].ChangedAt = time.Time{}
+		}
+		slices.SortFunc(got, func(a, b sandboxes.AccountChange) int { return strings.Compare(a.TestClient, b.TestClient) })
+		if len(got) == 0 {
+			got = nil
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.what, diff)
+		}
+		if now := read[time.Time](w, "select clock_timestamp()"); next.After(now) || next.Before(since.Add(-time.Minute)) {
+			t.Errorf("%s: to be asked from %s, it is %s", c.what, next, now)
+		}
+	}
+}
+
+func TestChangedAccountsLeaveNothingOut(t *testing.T) {
+	w := newWorld(t)
+	w.client("alice", alice, 5000)
+	_, next, err := w.ChangedAccounts(t.Context(), time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A change that had begun before, and was committed only after it was asked.
+	w.exec("update sims set changed_at = now() - interval '2 seconds'")
+	got, _, err := w.ChangedAccounts(t.Context(), next)
+	if err != nil || !slices.ContainsFunc(got, func(c sandboxes.AccountChange) bool { return c.TestClient == "alice" }) {
+		t.Errorf("got %v, %v", got, err)
+	}
+}

@@ -1,0 +1,274 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// Decided is what every transaction that is to be recorded comes with.
+type Decided struct {
+	RequestHash   []byte // of the request as sent
+	ConfigVersion int64  // of the configuration that the outcome was decided on
+}
+
+// NewCollection is a collection that is to be recorded.
+type NewCollection struct {
+	Decided
+	Transaction payments.Transaction // its times and balances are filled in by the store
+	Payer       *payments.SIM        // of one that is recorded as it is; nil: the number is not in the registry
+	AnswerAfter time.Duration        // when a pending one settles, and when the event of a terminal one is due
+	ExpireAfter time.Duration        // when a pending one that nobody confirmed times out
+
+	// Outcomes leave it to the payer what becomes of the collection, as the registry knows the number when it is recorded. The
+	// store fills in what they decide: the status, the latency and AnswerAfter. nil: the transaction is recorded as it is.
+	Outcomes *Outcomes
+	// Presumed says that operator and country are what the number's prefix says, for a number that the registry may know better.
+	Presumed bool
+}
+
+// Outcomes are what a collection comes to, by the state of its payer. None of them is Success.
+type Outcomes [payments.PayerStates]PayerOutcome
+
+// PayerOutcome is a status and the latency that leads to it.
+type PayerOutcome struct {
+	Status  payments.Status
+	Latency Latency
+}
+
+// CreateCollection records a collection, with the money that it moves and the event that it owes, in one database
+// transaction and one round trip, and completes its Transaction.
+//
+// One that would raise the float beyond [payments.MaxBalance] ends LIMIT_EXCEEDED.
+//
+// It returns [*ErrReferenceTaken] if the reference belongs to a transaction already, [ErrQuotaExceeded] if the sandbox's quota is used up,
+// [ErrMarketKnown] if the market was presumed and the registry knows another, and [postgres.ErrConfigChanged] if the outcome has to be
+// decided anew. Nothing is recorded then, nor after any other error but [postgres.ErrUncertain].
+func (s *Store) CreateCollection(ctx context.Context, tenant int64, n *NewCollection) error {
+	var err error
+	switch {
+	case n.Outcomes != nil:
+		err = s.recordByPayer(ctx, tenant, n)
+	case n.Transaction.Status == payments.Success:
+		if err = s.collections.Do(ctx, floatKey{Tenant: tenant, Name: floatOf(&n.Transaction)}, n); overBound(err) {
+			n.Transaction.Status = payments.LimitExceeded
+			err = s.recordCollection(ctx, tenant, n)
+		}
+	default:
+		err = s.recordCollection(ctx, tenant, n)
+	}
+	return s.recorded(ctx, tenant, n.Transaction.Reference, err)
+}
+
+func (s *Store) recordCollection(ctx context.Context, tenant int64, n *NewCollection) error {
+	return record(ctx, s.versionChecked(tenant, false), tenant, &n.Transaction, n.Decided, recording{n.Payer, n.AnswerAfter, n.ExpireAfter})
+}
+
+// recorded finds out why a statement wrote nothing.
+func (s *Store) recorded(ctx context.Context, tenant int64, reference string, err error) error {
+	if err == nil {
+		s.NoteActivity(tenant)
+		return nil
+	}
+	if !errors.Is(err, pgx.ErrNoRows) && !isReferenceTaken(err) {
+		return postgres.ClassifyWrite(err, "recording the transaction")
+	}
+	transaction, hash, err := s.FindReference(ctx, tenant, reference)
+	switch {
+	case err == nil:
+		return &ErrReferenceTaken{Transaction: transaction, RequestHash: hash}
+	case !errors.Is(err, ErrNotFound):
+		return err
+	}
+	usage, err := s.tenant(tenant).QuotaUsed(ctx, tenant)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return postgres.ErrConfigChanged // the sandbox is gone
+	case err != nil:
+		return postgres.Classify(err, "reading the quota")
+	case usage.Quota != nil && usage.Used >= *usage.Quota:
+		return ErrQuotaExceeded{Quota: *usage.Quota}
+	}
+	return postgres.ErrConfigChanged
+}
+
+func isReferenceTaken(err error) bool {
+	var answer *pgconn.PgError
+	return errors.As(err, &answer) && answer.ConstraintName == "transactions_reference"
+}
+
+// bookCollection books one collection of a float.
+func (s *Store) bookCollection(ctx context.Context, at floatKey, n *NewCollection, admitted bool) error {
+	t := &n.Transaction
+	row, err := s.versionChecked(at.Tenant, admitted).BookCollection(ctx, sqlc.BookCollectionParams{
+		Tenant: at.Tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, NetAmount: t.NetAmount,
+		Commission: t.Commission, MSISDN: t.MSISDN, FloatCurrency: floatOf(t),
+		ID: postgres.UUID(t.ID), RequestHash: n.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL,
+		URLProtected: t.URLProtected, Store: t.Store, Description: t.Description, Scenario: string(t.Scenario),
+		EnvID: t.EnvironmentID, Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency,
+		Amount: t.Amount, AbsorptionPct: int32(t.AbsorptionPct), LatencyMs: int32(t.Latency.Milliseconds()),
+		AnswerAfterMs: postgres.Milliseconds(n.AnswerAfter),
+	})
+	if err != nil {
+		return err
+	}
+	n.complete(row)
+	return nil
+}
+
+// complete fills in what was recorded.
+func (n *NewCollection) complete(row sqlc.BookCollectionRow) {
+	t := &n.Transaction
+	t.CreatedAt, t.CompletedAt = row.CreatedAt, row.CompletedAt
+	t.MerchantBalanceAfter, t.SIMBalanceAfter = row.MerchantBalanceAfter, row.SimBalanceAfter
+}
+
+// recordByPayer records a collection whose outcome its payer decides.
+func (s *Store) recordByPayer(ctx context.Context, tenant int64, n *NewCollection) error {
+	t := &n.Transaction
+	statuses, latencies, after := n.Outcomes.all()
+	row, err := s.versionChecked(tenant, false).RecordByPayer(ctx, sqlc.RecordByPayerParams{
+		Tenant: tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, Presumed: n.Presumed, MSISDN: t.MSISDN,
+		Operator: string(t.Operator), Country: string(t.Country), NetAmount: t.NetAmount, Commission: t.Commission,
+		FloatCurrency: floatOf(t), Statuses: statuses, Latencies: latencies, AfterMs: after, ID: postgres.UUID(t.ID),
+		RequestHash: n.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected, Store: t.Store,
+		Description: t.Description, EnvID: t.EnvironmentID, Currency: t.Currency, Amount: t.Amount,
+		AbsorptionPct: int32(t.AbsorptionPct), ExpireAfterMs: postgres.Milliseconds(n.ExpireAfter),
+	})
+	if errors.Is(err, pgx.ErrNoRows) && n.Presumed {
+		return s.checkMarket(ctx, tenant, t)
+	}
+	if err != nil {
+		return err
+	}
+	outcome := n.Outcomes[row.Standing-1]
+	t.Status, t.Latency, n.AnswerAfter = row.Status, outcome.Latency.Simulated, outcome.Latency.Waited
+	t.CreatedAt, t.CompletedAt = row.CreatedAt, row.CompletedAt
+	return nil
+}
+
+// checkMarket finds out whether a collection was not recorded because its market was presumed and the registry knows another.
+func (s *Store) checkMarket(ctx context.Context, tenant int64, t *payments.Transaction) error {
+	sim, err := s.FindSIM(ctx, tenant, t.MSISDN)
+	switch {
+	case err != nil:
+		return err
+	case sim != nil && (sim.Operator != t.Operator || sim.Country != t.Country):
+		return ErrMarketKnown
+	}
+	return pgx.ErrNoRows
+}
+
+// all are the outcomes in the form in which a statement takes them.
+func (o *Outcomes) all() (statuses []string, simulated []int32, waited []float64) {
+	for _, one := range o {
+		statuses = append(statuses, string(one.Status))
+		simulated = append(simulated, int32(one.Latency.Simulated.Milliseconds()))
+		waited = append(waited, postgres.Milliseconds(one.Latency.Waited))
+	}
+	return statuses, simulated, waited
+}
+
+// recording is what a transaction that moves no money is recorded with.
+type recording struct {
+	payer                    *payments.SIM
+	answerAfter, expireAfter time.Duration
+}
+
+func record(ctx context.Context, q *sqlc.Queries, tenant int64, t *payments.Transaction, d Decided, r recording) error {
+	var sim pgtype.UUID
+	if r.payer != nil {
+		sim = postgres.UUID(r.payer.ID)
+	}
+	row, err := q.RecordTransaction(ctx, sqlc.RecordTransactionParams{
+		Tenant: tenant, ConfigVersion: d.ConfigVersion, Reference: t.Reference, ID: postgres.UUID(t.ID), Type: t.Type, Status: t.Status,
+		RequestHash: d.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected,
+		Store: t.Store, Description: t.Description, Scenario: string(t.Scenario), EnvID: t.EnvironmentID,
+		Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency, MSISDN: t.MSISDN,
+		Amount: t.Amount, Commission: t.Commission, NetAmount: t.NetAmount, AbsorptionPct: int32(t.AbsorptionPct),
+		LatencyMs: int32(t.Latency.Milliseconds()), FloatCurrency: floatOf(t),
+		SimID: sim, Passthrough: t.Status == payments.Pending && r.payer == nil, AnswerAfterMs: postgres.Milliseconds(r.answerAfter), ExpireAfterMs: postgres.Milliseconds(r.expireAfter),
+	})
+	if err != nil {
+		return err
+	}
+	t.CreatedAt, t.CompletedAt, t.MerchantBalanceAfter = row.CreatedAt, row.CompletedAt, row.MerchantBalanceAfter
+	return nil
+}
+
+// FindReference returns the transaction with a reference and the hash of the request that made it, or [ErrNotFound].
+func (s *Store) FindReference(ctx context.Context, tenant int64, reference string) (*payments.Transaction, []byte, error) {
+	row, err := s.tenant(tenant).FindReference(ctx, tenant, reference)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, nil, postgres.Classify(err, "looking up the reference")
+	}
+	return transactionOf(&row), row.RequestHash, nil
+}
+
+// FindSIM returns the SIM with a number, or nil if the tenant's registry has none.
+func (s *Store) FindSIM(ctx context.Context, tenant int64, msisdn string) (*payments.SIM, error) {
+	row, err := s.tenant(tenant).FindSIM(ctx, tenant, msisdn)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, postgres.Classify(err, "looking up the SIM")
+	}
+	return simOf(&row), nil
+}
+
+func simOf(row *sqlc.Sim) *payments.SIM {
+	return &payments.SIM{
+		ID: row.SimID.Bytes, MSISDN: row.MSISDN, Operator: payments.Operator(row.Operator),
+		Country: payments.Country(row.Country), Blocked: row.Blocked, Behavior: payments.Behavior(row.Behavior),
+		Balance: row.Balance,
+	}
+}
+
+func transactionOf(row *sqlc.Transaction) *payments.Transaction {
+	t := &payments.Transaction{
+		ID: row.ID.Bytes, Type: row.Type, Status: row.Status,
+		Reference: row.Reference, OrderRef: row.OrderRef, OrderURL: row.OrderURL, URLProtected: row.URLProtected,
+		Store: row.Store, Description: row.Description, Scenario: payments.Scenario(row.Scenario),
+		EnvironmentID: row.EnvID, Operator: payments.Operator(row.Operator), Country: payments.Country(row.Country),
+		Currency: row.Currency, MSISDN: row.MSISDN,
+		Amount: row.Amount, Commission: row.Commission, NetAmount: row.NetAmount, AbsorptionPct: int(row.AbsorptionPct),
+		Refunded: row.Refunded, Latency: time.Duration(row.LatencyMs) * time.Millisecond,
+		CreatedAt: row.CreatedAt, CompletedAt: row.CompletedAt, NativeRaw: row.NativeRaw,
+		MerchantBalanceAfter: row.MerchantBalanceAfter, SIMBalanceAfter: row.SimBalanceAfter,
+	}
+	if row.NativeID != nil {
+		t.NativeID = *row.NativeID
+	}
+	if row.ParentID.Valid {
+		parent := payments.ID(row.ParentID.Bytes)
+		t.ParentID = &parent
+	}
+	return t
+}
+
+// rowKeys are the keys of several rows, in the form in which a statement takes them.
+type rowKeys struct {
+	tenants []int64
+	ids     []pgtype.UUID
+}
+
+func (k *rowKeys) add(tenant int64, id pgtype.UUID) {
+	k.tenants, k.ids = append(k.tenants, tenant), append(k.ids, id)
+}
+
+func (k *rowKeys) len() int { return len(k.ids) }
+
+// floatOf names the float that a transaction belongs to.
+func floatOf(t *payments.Transaction) string { return string(payments.CanonicalCurrency(t.Currency)) }

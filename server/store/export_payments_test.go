@@ -1,8 +1,0 @@
-package store
-
-// ListStatement is what ListTransactions sends, EventsStatement what ListEvents does, and LookUpStatement what GetTransactionOf does.
-var (
-	ListStatement   = listStatement
-	EventsStatement = eventsStatement
-	LookUpStatement = lookUpStatement
-)
