@@ -19,9 +19,9 @@ import (
 // configPoll is how often the api checks for a new configuration: a revoked key stops working within this time.
 const configPoll = 250 * time.Millisecond
 
-// requestPatience is how long requests of a sandbox may wait for the database before the sandbox's next ones are refused: a client learns
-// soon that it asks for more than can be done, and what waits stays small.
-const requestPatience = time.Second
+// maxQueueWait is how long requests of a sandbox may wait for the database before further ones are refused: a client soon learns that it sends
+// too many, and the queue stays short.
+const maxQueueWait = time.Second
 
 type apiOptions struct {
 	processOptions
@@ -66,7 +66,7 @@ func runAPI(ctx context.Context, o apiOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	o.patience = requestPatience
+	o.queueWait = maxQueueWait
 	p, err := newProcess(ctx, "api", o.processOptions, nil)
 	if err != nil {
 		return err

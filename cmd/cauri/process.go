@@ -33,7 +33,7 @@ type processOptions struct {
 	databaseURL string
 	replicaURL  string // only of the api
 	maxConns    int
-	patience    time.Duration // with which requests wait for the database; 0: for ever
+	queueWait   time.Duration // how long requests may wait for a turn at the database; 0: for ever
 	health      string
 	profile     string // address; empty: no profiles
 	clockOffset time.Duration
@@ -95,7 +95,7 @@ func newProcess(ctx context.Context, role string, o processOptions, keys *secret
 	}
 	p.db, err = ledger.Open(o.databaseURL, ledger.Options{
 		Options: postgres.Options{
-			ReplicaURL: o.replicaURL, MaxConns: o.maxConns, Patience: o.patience, Now: p.now, Tracer: tracing.Statements(),
+			ReplicaURL: o.replicaURL, MaxConns: o.maxConns, Patience: o.queueWait, Now: p.now, Tracer: tracing.Statements(),
 		},
 		KeyRing: keys,
 		Settled: func(status payments.Status, late time.Duration) { p.worker.Settled(string(status), late) },

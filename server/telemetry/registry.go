@@ -23,7 +23,7 @@ func NewRegistry(role, version string) *prometheus.Registry {
 // buildInfo is always 1. Its labels name the role, the version and the Go version.
 func buildInfo(role, version string) prometheus.Collector {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "cauri_build_info", Help: "Always 1; the labels tell the role of the process, its version and the version of Go.",
+		Name: "cauri_build_info", Help: "Always 1; the labels are the role of the process, its version and the version of Go.",
 		ConstLabels: prometheus.Labels{"role": role, "version": version, "goversion": runtime.Version()},
 	})
 	info.Set(1)
