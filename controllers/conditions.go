@@ -9,14 +9,14 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// progress is how far a reconciliation came through its ordered steps. Each step has a condition; Ready sums them up.
+// progress is how many of its ordered steps a reconciliation completed. Each step has a condition; Ready summarizes them.
 type progress struct {
 	steps []string // condition types, in order
 	done  int      // how many steps succeeded
 	err   error    // why the next one did not; nil if all did
 
-	suspended bool   // everything is in place, and at rest
-	unused    string // what the spec has and nothing uses, told beside what is True; empty for nothing
+	suspended bool   // spec.suspend
+	unused    string // a sentence about fields of the spec that nothing uses; may be empty
 }
 
 // readyMessage is what a condition with positive polarity says while it is True.
@@ -27,8 +27,8 @@ var readyMessage = map[string]string{
 	v1alpha1.ConditionCredentialsReady: "The credentials Secret exists and the API accepts its key.",
 }
 
-// conditions are the conditions that follow from the progress, given those that stood there before. A step that was not
-// come to keeps the condition that it had, whose observedGeneration tells what it was found for.
+// conditions computes the conditions from the progress and the former conditions. A step that was not reached keeps its
+// condition, with the observedGeneration of that time.
 func (p progress) conditions(before []metav1.Condition, generation int64, now time.Time) []metav1.Condition {
 	after := make([]metav1.Condition, len(before))
 	copy(after, before)
@@ -79,7 +79,7 @@ func (p progress) ready() (reason, message string) {
 	return v1alpha1.ReasonReady, readyMessage[v1alpha1.ConditionReady]
 }
 
-// keepTransitionTimes gives a condition that was taken away and put back with the same status its old transition time.
+// keepTransitionTimes keeps the transition time of a condition that was removed and added again with the same status.
 func keepTransitionTimes(before, after []metav1.Condition) []metav1.Condition {
 	for i := range after {
 		if old := meta.FindStatusCondition(before, after[i].Type); old != nil && old.Status == after[i].Status {

@@ -26,7 +26,7 @@ const (
 	signingSecretBytes  = 32
 )
 
-// A signing secret that a user brings has so many characters.
+// The number of characters of a user's own signing secret.
 const (
 	minSigningSecret = 16
 	maxSigningSecret = 256
@@ -45,7 +45,7 @@ type credentials struct {
 	secretRotation string // value of the spec that the signing secret was made for
 }
 
-// issue tells why there is a new API key.
+// issue is why there is a new API key.
 type issue int
 
 const (
@@ -56,7 +56,7 @@ const (
 
 // newAPIKey makes an API key from a source of randomness, whose error it returns.
 func newAPIKey(random io.Reader) (string, error) {
-	// A byte below 248, the largest multiple of 62, gives each character the same chance; any other is thrown away.
+	// Only bytes below 248, the largest multiple of 62, give each character the same probability.
 	const fair = 256 / len(base62) * len(base62)
 	key := make([]byte, 0, apiKeyLength)
 	var buffer [apiKeyLength]byte
@@ -95,7 +95,7 @@ func isGenerated(secret string) bool {
 	return err == nil && len(decoded) == signingSecretBytes
 }
 
-// checkSigningSecret says what is wrong with a signing secret that a user brought, never what the secret is.
+// checkSigningSecret returns what is wrong with a user's signing secret, without the secret itself.
 func checkSigningSecret(secret []byte) error {
 	if !utf8.Valid(secret) {
 		return errors.New("is not text")
@@ -116,7 +116,7 @@ func checkSigningSecret(secret []byte) error {
 	return nil
 }
 
-// wantedSecret is what the content of the credentials Secret depends on, beside what it holds already.
+// wantedSecret is what the credentials Secret depends on, besides its present content.
 type wantedSecret struct {
 	organizationID string
 	keyRotation    string // of the spec, empty for none
@@ -127,7 +127,7 @@ type wantedSecret struct {
 	taken          string                      // API key that is another sandbox's, empty for none
 }
 
-// choose decides what the credentials Secret should hold, given what it holds now.
+// choose decides the content of the credentials Secret from its present content.
 func (w wantedSecret) choose(held credentials, random io.Reader) (chosen credentials, why issue, err error) {
 	if why, err = w.chooseKey(held, &chosen, random); err != nil {
 		return credentials{}, why, err
@@ -138,9 +138,9 @@ func (w wantedSecret) choose(held credentials, random io.Reader) (chosen credent
 	return chosen, why, nil
 }
 
-// chooseKey keeps a key that has the form of one, also if somebody put it there by hand: the database follows the Secret. What
-// a key was issued for the database says; of a key that it does not know yet, the Secret. Such a key is not replaced before
-// the database has come to know it, so that it gets its grace.
+// chooseKey keeps a key of a valid form, also one that somebody wrote by hand: the database follows the Secret. The database says for
+// which value of keyRotation a key was issued; for a key that it does not know yet, the Secret says so. Such a key is not replaced
+// before the database knows it: otherwise it would have no grace.
 func (w wantedSecret) chooseKey(held credentials, chosen *credentials, random io.Reader) (why issue, err error) {
 	issuedFor := held.keyRotation
 	known := w.knows(held.apiKey)
@@ -162,15 +162,14 @@ func (w wantedSecret) chooseKey(held credentials, chosen *credentials, random io
 	return why, err
 }
 
-// knows reports whether the database accepts the key, without an end.
+// knows reports whether the database accepts the key, without an expiry.
 func (w wantedSecret) knows(apiKey string) bool {
 	return slices.Contains(w.stored.APIKeys, sandboxes.KeyHash(sha256.Sum256([]byte(apiKey))))
 }
 
-// chooseSigningSecret takes one that was brought. Of a generated one the database's copy counts, so that neither the loss of
-// the Secret nor a slip of the hand in it breaks a receiver; the Secret's does only where it was made for the value of the spec
-// and the database has not followed it yet. One that was brought is dropped with its reference, unless it has the form of a
-// generated one.
+// chooseSigningSecret uses the user's own if there is one. For a generated one the copy in the database counts: a lost or edited
+// Secret does not break receivers. The copy in the Secret counts only if it was created for the present value of secretRotation and
+// the database does not have it yet. The user's own is dropped with its reference, unless it has the form of a generated one.
 func (w wantedSecret) chooseSigningSecret(held credentials, chosen *credentials, random io.Reader) (err error) {
 	stored := w.stored
 	chosen.signingSecret, chosen.secretRotation = w.brought, cmp.Or(w.secretRotation, stored.SecretRotation)
@@ -187,8 +186,8 @@ func (w wantedSecret) chooseSigningSecret(held credentials, chosen *credentials,
 	return err
 }
 
-// isMet reports whether the key was issued for the value of the spec. It is not where the database has to learn of the key
-// that is to be replaced first.
+// isMet reports whether the key was issued for the value of the spec. It is not if the database must first get to know the key that
+// is to be replaced.
 func (w wantedSecret) isMet(held credentials) bool {
 	return w.keyRotation == "" || w.keyRotation == held.keyRotation
 }

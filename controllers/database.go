@@ -12,7 +12,7 @@ import (
 )
 
 // Database is what the controllers need of Postgres. Every method returns an error that is [postgres.ErrUnavailable] while
-// the database is away, and none puts a secret into an error.
+// the database is unavailable, and none puts a secret into an error.
 type Database interface {
 	// ApplySandbox makes the rows of a sandbox equal to its configuration and returns them. It writes nothing where they
 	// are equal already. It returns [sandboxes.ErrStaleGeneration] if a later generation of the resource has been applied,
@@ -62,8 +62,8 @@ func (g databaseGate) check(ctx context.Context, c resync.Change) error {
 	return &waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: databaseAway(cause), cause: cause, woken: true}
 }
 
-// databaseAway is the message for a database that is not available. It is the same each time for one cause, so that the status is
-// not written again for every attempt; the error itself is in the controller's log.
+// databaseAway is the message for an unavailable database. It depends on the kind of the cause only: a changed message would write
+// the status again at each attempt. The error itself is in the controller's log.
 func databaseAway(err error) string {
 	switch postgres.AbsenceOf(err) {
 	case postgres.Hanging:
@@ -78,14 +78,14 @@ func databaseAway(err error) string {
 	return "The database cannot be reached. Retrying until it answers."
 }
 
-// deletionAway is the message for a database that cannot be reached while something waits to be deleted from it.
+// deletionAway is the message for an unavailable database that blocks a deletion.
 const deletionAway = "The deletion waits for the database, which is unavailable: the rows there must be deleted first. " +
 	"Retrying until it answers."
 
-// deletionGoesOn is the message while a sandbox has more rows than are removed in one go.
+// deletionGoesOn is the message while a sandbox has more rows than one call deletes.
 const deletionGoesOn = "The rows of the sandbox are being deleted from the database. There are many: the deletion continues by itself."
 
-// deletionFailure says of an error that it holds up a deletion; nil stays nil.
+// deletionFailure adds to an error that it blocks a deletion; nil stays nil.
 func deletionFailure(err error) error {
 	var waiting *waitingError
 	switch {
@@ -100,7 +100,7 @@ func deletionFailure(err error) error {
 	}
 }
 
-// databaseFailure turns an error of the database into one that says what happens next; nil stays nil.
+// databaseFailure converts an error of the database into one that decides what happens next; nil stays nil.
 func databaseFailure(err error) error {
 	var failed *failedError
 	switch {

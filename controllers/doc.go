@@ -1,9 +1,7 @@
-// Package controllers turns the resources into rows of the database, and rows into status.
+// Package controllers writes the resources to the database, and the database's state to the status of the resources.
 //
-// There is one reconciler a kind. <kind>_controller.go tells its story; the other files of a kind hold one concern each,
-// and <kind>_status.go derives the status from what was seen, without any I/O. What a step's error is decides what
-// happens next: see errors.go.
+// There is one reconciler for each kind. Start with <kind>_controller.go. The other files of a kind have one concern each;
+// <kind>_status.go computes the status without any I/O. The type of a step's error decides what happens next: see errors.go.
 //
-// No payment ever passes through here: while the Kubernetes API or the controller is away, sandboxes go on working as
-// they are.
+// No payment passes through here: sandboxes keep working while the Kubernetes API or the controller is unavailable.
 package controllers

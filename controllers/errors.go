@@ -12,8 +12,7 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// stallingError says that the spec, or what it refers to, has to be changed before there is anything to do. It is not
-// retried.
+// stallingError says that the user must change the spec, or what it refers to. It is not retried.
 type stallingError struct {
 	reason  string
 	message string // what to change
@@ -21,12 +20,12 @@ type stallingError struct {
 
 func (e *stallingError) Error() string { return e.message }
 
-// waitingError says that something else has to happen first. Somebody tells where one can; the retry is for the rest.
+// waitingError says that something else has to happen first. It is retried, unless a watch reports the event.
 type waitingError struct {
 	reason  string
-	message string // the same each time, since it stands in the status
+	message string // the same each time, because it is written to the status
 	cause   error  // may be nil
-	woken   bool   // whoever sees it happen has the resource looked at: there is no need to try before
+	woken   bool   // the resource is reconciled when it happens: no retry before
 }
 
 func (e *waitingError) Error() string { return e.message }
@@ -41,10 +40,10 @@ type failedError struct {
 func (e *failedError) Error() string { return e.cause.Error() }
 func (e *failedError) Unwrap() error { return e.cause }
 
-// errSpecChanged says that the cache was behind: what was seen is of an earlier spec, and says nothing about the present one.
+// errSpecChanged says that the cache was behind: the result is for an earlier spec and is dropped.
 var errSpecChanged = errors.New("the spec has changed since it was read")
 
-// isStalling reports whether nothing but a change by the user can help.
+// isStalling reports whether only a change by the user can help.
 func isStalling(err error) bool {
 	var stalling *stallingError
 	return errors.As(err, &stalling)
@@ -56,13 +55,13 @@ func isWaiting(err error) bool {
 	return errors.As(err, &waiting)
 }
 
-// isWoken reports whether the wait ends by itself.
+// isWoken reports whether the resource is reconciled without a retry when the wait ends.
 func isWoken(err error) bool {
 	var waiting *waitingError
 	return errors.As(err, &waiting) && waiting.woken
 }
 
-// reasonOf is the condition reason of a step's error.
+// reasonOf returns the condition reason of a step's error.
 func reasonOf(err error) string {
 	var (
 		stalling *stallingError
@@ -81,13 +80,13 @@ func reasonOf(err error) string {
 	}
 }
 
-// pace is how often a resource is looked at again when nothing tells the controller to.
+// pace is how often a resource is reconciled when no event asks for it.
 type pace struct {
-	resync time.Duration // in case that something was missed; drift is found otherwise
-	retry  time.Duration // while waiting for something that no watch tells of
+	resync time.Duration // in case an event was missed; the check for drift finds the rest
+	retry  time.Duration // while waiting for something that no watch reports
 }
 
-// next turns the outcome of a reconciliation into what the queue does with the resource.
+// next decides from the error of a reconciliation when the resource is reconciled again.
 func (p pace) next(err error) (ctrl.Result, error) {
 	switch {
 	case err == nil, isStalling(err), isWoken(err):
@@ -105,6 +104,6 @@ func (p pace) next(err error) (ctrl.Result, error) {
 // for ever. Nothing that is stored or compared depends on this randomness.
 const spread = 0.2
 
-// interrupted reports whether an attempt was cut short by the controller's end or the time allowed for it, so that what it
-// saw says nothing about the resource.
+// interrupted reports whether an attempt was cut short by the controller's end or by its timeout. Its result says nothing about
+// the resource.
 func interrupted(ctx context.Context) bool { return ctx.Err() != nil }

@@ -12,8 +12,8 @@ func hasFinalizer(obj client.Object, finalizer string) bool {
 	return controllerutil.ContainsFinalizer(obj, finalizer)
 }
 
-// addFinalizer puts the finalizer on before anything is written that it has to clean up. A list is replaced as a whole by a
-// merge patch, so that the patch holds for the version that was read only: nobody else's finalizer is lost.
+// addFinalizer adds the finalizer before anything is written that it must clean up. A merge patch replaces a whole list. So the
+// patch requires the version that was read: no other finalizer is lost.
 func addFinalizer(ctx context.Context, c client.Client, obj client.Object, finalizer string) error {
 	before := obj.DeepCopyObject().(client.Object)
 	if !controllerutil.AddFinalizer(obj, finalizer) {
@@ -25,7 +25,7 @@ func addFinalizer(ctx context.Context, c client.Client, obj client.Object, final
 	return nil
 }
 
-// removeFinalizer lets a deleted object go.
+// removeFinalizer ends the deletion of an object.
 func removeFinalizer(ctx context.Context, c client.Client, obj client.Object, finalizer string) error {
 	before := obj.DeepCopyObject().(client.Object)
 	if !controllerutil.RemoveFinalizer(obj, finalizer) {

@@ -12,7 +12,7 @@ import (
 )
 
 // checkSpecIsPresent asks the API server whether a resource that was read from the cache still has this spec. It returns
-// errSpecChanged where the cache is behind, or the resource is gone.
+// errSpecChanged if the cache is behind or the resource no longer exists.
 func checkSpecIsPresent(ctx context.Context, apiReader client.Reader, read client.Object) error {
 	present := read.DeepCopyObject().(client.Object)
 	err := apiReader.Get(ctx, client.ObjectKeyFromObject(read), present)
@@ -25,9 +25,9 @@ func checkSpecIsPresent(ctx context.Context, apiReader client.Reader, read clien
 	return nil
 }
 
-// applyPresent applies a resource to the database. Where a later generation has been applied, the cache is behind, and it returns
-// errSpecChanged. Or the API server was restored from a backup and counts generations again: then what it has is applied, in
-// place of that very generation.
+// applyPresent applies a resource to the database. The database refuses a resource if it has a later generation. Then either the
+// cache is behind, and applyPresent returns errSpecChanged. Or the API server was restored from a backup and counts generations
+// again: then the resource replaces that later generation.
 func applyPresent[T any](
 	ctx context.Context, apiReader client.Reader, read client.Object, apply func(rolledBack int64) (T, error),
 ) (T, error) {
@@ -40,7 +40,7 @@ func applyPresent[T any](
 		return state, err
 	}
 	if state, err = apply(stale.Applied); errors.As(err, &stale) {
-		return state, errSpecChanged // another controller was faster
+		return state, errSpecChanged // another controller applied one meanwhile
 	}
 	return state, err
 }

@@ -20,11 +20,11 @@ const (
 	defaultMaxDelay         = "1h"
 	defaultPendingTimeout   = "60m"
 	defaultKeyRotationGrace = "24h"
-	noTTL                   = "0s" // read for its form only
+	noTTL                   = "0s" // only to check the form
 )
 
-// sandboxConfig is the configuration that a sandbox's spec asks for. It returns a stalling error for a spec that the
-// schema lets through and that cannot be carried out.
+// sandboxConfig is the configuration that a sandbox's spec describes. It returns a stalling error for a spec that the schema
+// accepts and that cannot be applied.
 func sandboxConfig(sandbox *v1alpha1.SandboxEnvironment) (sandboxes.SandboxConfig, error) {
 	spec := sandbox.Spec
 	webhook, err := webhookConfig(spec.Webhook)
@@ -114,7 +114,7 @@ func webhookConfig(webhook *v1alpha1.Webhook) (*sandboxes.WebhookConfig, error) 
 	}, nil
 }
 
-// eventTypes are the types of the transactions whose events are sent, in one order; all of them where the spec names none.
+// eventTypes are the types of the transactions whose events are sent, in a fixed order; all of them if the spec names none.
 func eventTypes(names []v1alpha1.WebhookEvent) []payments.Type {
 	if len(names) == 0 {
 		return payments.Types
@@ -124,7 +124,7 @@ func eventTypes(names []v1alpha1.WebhookEvent) []payments.Type {
 	})
 }
 
-// duration reads a duration of the spec.
+// duration parses a duration of the spec.
 func duration(field string, text, unset v1alpha1.Duration) (time.Duration, error) {
 	if text == "" {
 		text = unset
@@ -141,7 +141,7 @@ func duration(field string, text, unset v1alpha1.Duration) (time.Duration, error
 	return d, nil
 }
 
-// valueOr is what p points at, or a default where there is nothing.
+// valueOr is *p, or a default if p is nil.
 func valueOr[T any](p *T, unset T) T {
 	if p == nil {
 		return unset

@@ -20,9 +20,9 @@ import (
 
 // sandboxReconciler makes the database and the credentials Secret follow a SandboxEnvironment.
 type sandboxReconciler struct {
-	client.Client               // reads from the cache, which holds only Secrets of the controller's own
-	apiReader     client.Reader // reads from the API server, for Secrets that are not in the cache
-	cache         client.Reader // as the first, and does not wait for it to hold what the controller wrote
+	client.Client               // reads from the cache, which holds only the controller's own Secrets
+	apiReader     client.Reader // reads from the API server, for what is not in the cache or may be newer
+	cache         client.Reader // reads from the cache without waiting for the controller's own writes
 	capacity      *capacityLimiter
 	gate          databaseGate
 	database      Database
@@ -54,16 +54,16 @@ var announcedConditions = []string{
 	v1alpha1.ConditionWebhookReady,
 }
 
-// sandboxObservation is what a reconciliation learns about a sandbox, step by step.
+// sandboxObservation is the result of a reconciliation. Each step adds to it.
 type sandboxObservation struct {
 	config           sandboxes.SandboxConfig
-	state            *sandboxes.SandboxState // nil: the database was not come to
-	secretName       string                  // of the credentials Secret; empty: not in place
+	state            *sandboxes.SandboxState // nil: this step was not reached
+	secretName       string                  // of the credentials Secret; empty: it is not written yet
 	keyRotation      string                  // value of the spec that its API key was issued for
 	keyRotationGrace time.Duration
 	progress         progress
 
-	operatorProblem *operatorProblem // with the credentials for an operator; nil for none
+	operatorProblem *operatorProblem // the first one with a Secret for an operator; nil for none
 }
 
 // Reconcile brings one SandboxEnvironment forward.
@@ -99,13 +99,13 @@ func (r *sandboxReconciler) reconcileSteps(ctx context.Context, sandbox *v1alpha
 		seen.progress.done++
 	}
 	if reasonOf(seen.progress.err) == v1alpha1.ReasonDatabaseUnavailable {
-		// Wherever the database is missed, it is DatabaseReady that says so.
+		// Whichever step needed the database: DatabaseReady says that it is unavailable.
 		seen.progress.done = slices.Index(sandboxSteps, v1alpha1.ConditionDatabaseReady)
 	}
 	return seen
 }
 
-// finish writes the status, if it changed, and decides when the sandbox is looked at again.
+// finish writes the status, if it changed, and decides when the sandbox is reconciled again.
 func (r *sandboxReconciler) finish(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation,
 ) (ctrl.Result, error) {
@@ -127,7 +127,7 @@ func (r *sandboxReconciler) finish(
 	return r.wake(sandbox, result, err)
 }
 
-// sandboxURL is the base URL of a sandbox's API. Both names are DNS labels, so that nothing needs to be escaped.
+// sandboxURL is the base URL of a sandbox's API. Both names are DNS labels: nothing needs to be escaped.
 func (r *sandboxReconciler) sandboxURL(sandbox *v1alpha1.SandboxEnvironment) string {
 	return r.baseURL.JoinPath("sandboxes", sandbox.Namespace, sandbox.Name).String()
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// reconcileCredentials writes the credentials Secret first and lets the database follow what the Secret holds, so that a
-// crash between the two neither loses a key nor makes a second one. A Secret of a former name goes last of all.
+// reconcileCredentials writes the credentials Secret first and then applies the Secret's content to the database: a crash between
+// the two neither loses a key nor creates a second one. It deletes a Secret of a former name last.
 func (r *sandboxReconciler) reconcileCredentials(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation,
 ) error {
@@ -37,12 +37,12 @@ func (r *sandboxReconciler) reconcileCredentials(
 	return r.deleteSecrets(ctx, sandbox, seen.secretName)
 }
 
-// issueRounds bounds how often credentials are chosen anew within one attempt.
+// issueRounds limits how often one attempt chooses the credentials again.
 const issueRounds = 4
 
-// issue brings the Secret and the database together and returns what both hold then. It begins anew when somebody else wrote
-// one of the two first, when the database had to learn of a key before its replacement, and for a key that another sandbox
-// has: somebody put it into the Secret by hand, and it must open neither sandbox's data to the other.
+// issue makes the Secret and the database hold the same credentials, and returns them. It starts again in three cases: somebody else
+// wrote one of the two meanwhile; the database did not know the key yet that is to be replaced; the key belongs to another sandbox.
+// In the last case somebody wrote it into the Secret by hand, and it must not open one sandbox's data to the other.
 func (r *sandboxReconciler) issue(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, wanted wantedSecret,
 ) (held credentials, err error) {
@@ -90,8 +90,8 @@ func (r *sandboxReconciler) applyCredentials(
 	})
 }
 
-// broughtSigningSecret is the signing secret that the user brings, empty without a reference. It is read from the API
-// server and not from the cache, which holds no Secret but the controller's own.
+// broughtSigningSecret is the user's own signing secret, empty without a reference. It is read from the API server: the cache holds
+// only the controller's Secrets.
 func (r *sandboxReconciler) broughtSigningSecret(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (string, error) {
 	if sandbox.Spec.Webhook == nil || sandbox.Spec.Webhook.SigningSecretRef == nil {
 		return "", nil

@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// reconcileSpec turns the spec into the configuration that the database takes, if there is room for the sandbox.
+// reconcileSpec turns the spec into the configuration for the database, and checks the limit of sandboxes.
 func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation) (err error) {
 	if seen.config, err = sandboxConfig(sandbox); err != nil {
 		return err
@@ -24,7 +24,7 @@ func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1
 	return r.checkCapacity(ctx, sandbox)
 }
 
-// reconcileDatabase makes the rows follow the spec, and the Secrets with operators' credentials that it names.
+// reconcileDatabase applies the configuration to the database, with the operators' credentials from the Secrets that it names.
 func (r *sandboxReconciler) reconcileDatabase(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation,
 ) (err error) {
@@ -38,7 +38,7 @@ func (r *sandboxReconciler) reconcileDatabase(
 	state, err := r.apply(ctx, sandbox, &seen.config)
 	var taken sandboxes.ErrNameTaken
 	if errors.As(err, &taken) {
-		// There is one resource of a name: if the API server has this one, the other is gone, and its end was not seen.
+		// A name has one resource: if the API server has this one, the other was deleted, and the controller missed that.
 		if err := checkSpecIsPresent(ctx, r.apiReader, sandbox); err != nil {
 			return err
 		}

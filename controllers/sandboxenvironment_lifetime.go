@@ -14,13 +14,13 @@ import (
 	"github.com/cauri-dev/cauri/controllers/resync"
 )
 
-// deletionRetain is the deletionPolicy that leaves a sandbox's rows where they are.
+// deletionRetain is the deletionPolicy that keeps a sandbox's rows.
 const deletionRetain = "Retain"
 
-// eventExpired is the reason of the event about a sandbox whose ttl is over.
+// eventExpired is the reason of the event when the ttl of a sandbox ends.
 const eventExpired = "Expired"
 
-// expiry is when a sandbox deletes itself, nil for one without a ttl. A ttl that is none is reported by reconcileSpec.
+// expiry is when a sandbox deletes itself, nil for one without a ttl. reconcileSpec reports an invalid ttl.
 func expiry(sandbox *v1alpha1.SandboxEnvironment) *time.Time {
 	if sandbox.Spec.TTL == "" {
 		return nil
@@ -29,17 +29,17 @@ func expiry(sandbox *v1alpha1.SandboxEnvironment) *time.Time {
 	if err != nil {
 		return nil
 	}
-	// The status holds whole seconds, as the time of creation does: both say the same.
+	// In whole seconds, like the time of creation and the status.
 	at := sandbox.CreationTimestamp.Add(ttl).Truncate(time.Second)
 	return &at
 }
 
-// expire deletes a sandbox whose ttl is over. It holds for the version that was read: a ttl that was changed or taken away in
-// the instant between is looked at again.
+// expire deletes a sandbox whose ttl has ended. The deletion requires the version that was read, in case somebody has just changed
+// the ttl.
 func (r *sandboxReconciler) expire(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (ctrl.Result, error) {
 	err := r.Delete(ctx, sandbox, client.Preconditions{UID: &sandbox.UID, ResourceVersion: &sandbox.ResourceVersion})
 	if client.IgnoreNotFound(err) != nil {
-		return r.pace.next(fmt.Errorf("deleting the sandbox, whose ttl is over: %w", err))
+		return r.pace.next(fmt.Errorf("deleting the sandbox, whose ttl has ended: %w", err))
 	}
 	if err == nil {
 		r.recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventExpired, actionExpire,
@@ -48,7 +48,7 @@ func (r *sandboxReconciler) expire(ctx context.Context, sandbox *v1alpha1.Sandbo
 	return ctrl.Result{}, nil
 }
 
-// wake has a sandbox looked at when it expires, if that is before anything else.
+// wake reconciles a sandbox when it expires, if that is before the next reconciliation.
 func (r *sandboxReconciler) wake(sandbox *v1alpha1.SandboxEnvironment, result ctrl.Result, err error) (ctrl.Result, error) {
 	at := expiry(sandbox)
 	if at == nil || err != nil || !sandbox.DeletionTimestamp.IsZero() {
@@ -60,7 +60,7 @@ func (r *sandboxReconciler) wake(sandbox *v1alpha1.SandboxEnvironment, result ct
 	return result, err
 }
 
-// reconcileDeletion does what the deletionPolicy says, and then lets the sandbox go. Whatever it waits for, a condition tells.
+// reconcileDeletion applies the deletionPolicy and then removes the finalizer. While it waits, a condition says why.
 func (r *sandboxReconciler) reconcileDeletion(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (ctrl.Result, error) {
 	if !hasFinalizer(sandbox, v1alpha1.SandboxFinalizer) {
 		return ctrl.Result{}, nil
@@ -79,12 +79,13 @@ func (r *sandboxReconciler) reconcileDeletion(ctx context.Context, sandbox *v1al
 	return ctrl.Result{}, nil
 }
 
-// endRows removes the sandbox's rows, or revokes its keys and leaves them.
+// endRows deletes the sandbox's rows, or revokes its keys and keeps the rows.
 func (r *sandboxReconciler) endRows(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) error {
 	if err := r.gate.check(ctx, resync.OfSandbox(sandbox)); err != nil {
 		return deletionFailure(err)
 	}
-	if err := checkSpecIsPresent(ctx, r.apiReader, sandbox); err != nil { // the policy may have changed, and nothing brings rows back
+	// Deleted rows cannot be restored: the deletionPolicy must be the present one.
+	if err := checkSpecIsPresent(ctx, r.apiReader, sandbox); err != nil {
 		return deletionFailure(err)
 	}
 	end := r.database.DeleteSandbox

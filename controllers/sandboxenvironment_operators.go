@@ -26,17 +26,17 @@ const (
 // maxOperatorCredential is the longest value of one of these keys, in characters.
 const maxOperatorCredential = 256
 
-// operatorProblem says why the credentials for an operator cannot be used. It keeps the sandbox from nothing else.
+// operatorProblem says why the credentials for an operator cannot be used. The sandbox works without them.
 type operatorProblem struct {
 	reason  string
-	message string // the same each time, since it stands in the status
+	message string // the same each time, because it is written to the status
 }
 
 func (e *operatorProblem) Error() string { return e.message }
 
-// operatorAccess is how the stores reach operators, with the credentials of the Secrets that they name, and the first
-// problem with one of these. The error is that of the API server. Secrets are read from it and not from the cache, which
-// holds no Secret but the controller's own; one that several stores name is read once.
+// operatorAccess is how the stores reach operators, with the credentials from the Secrets that they name, and the first problem with
+// one of these Secrets. The error is that of the API server. Secrets are read from the API server, each once: the cache holds only
+// the controller's own.
 func (r *sandboxReconciler) operatorAccess(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment,
 ) (access []sandboxes.OperatorAccess, problem *operatorProblem, err error) {
@@ -68,7 +68,7 @@ func (r *sandboxReconciler) operatorAccess(
 	return access, problem, nil
 }
 
-// readOperatorSecret returns an operatorProblem for a Secret that is not there, or that holds no credentials.
+// readOperatorSecret returns an operatorProblem for a Secret that does not exist or does not hold valid credentials.
 func (r *sandboxReconciler) readOperatorSecret(ctx context.Context, namespace, name string) (*sandboxes.OperatorCredentials, error) {
 	secret := &corev1.Secret{}
 	err := r.apiReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret)

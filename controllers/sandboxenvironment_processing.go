@@ -12,12 +12,12 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// worksOn says what a sweep of the workers does.
+// worksOn is what a sweep of the workers does, after "failed to".
 var worksOn = map[string]string{
 	"settlement": "settle due payments", "delivery": "deliver events", "passthrough": "decide payments of unknown numbers",
 }
 
-// setProcessingCondition tells what the workers cannot do in this sandbox alone.
+// setProcessingCondition reports the sweeps of the workers that fail in this sandbox alone.
 func setProcessingCondition(conditions *[]metav1.Condition, failures []sandboxes.SweepFailure, generation int64, now time.Time) {
 	if len(failures) == 0 {
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionProcessingFailing)

@@ -19,7 +19,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// secretType follows the Service Binding specification: a type that names what the Secret connects to.
+// secretType follows the Service Binding specification: the type names the service.
 const secretType corev1.SecretType = "servicebinding.io/cauri"
 
 // The keys of the credentials Secret. The first five are those of the Service Binding specification.
@@ -41,8 +41,8 @@ const (
 	sandboxLabel   = "cauri.dev/sandbox"
 )
 
-// The annotations of the credentials Secret tell what its content was made for. They are written together with it, so that the
-// database can be brought to follow whatever happens in between. One that would be empty may be missing.
+// The annotations of the credentials Secret say for which values of the spec its content was created. They are written together
+// with the content: the controller can update the database from the Secret alone after a crash. An empty one may be missing.
 const (
 	keyRotationAnnotation    = "cauri.dev/key-rotation"    // value of spec.keyRotation
 	keyReplacesAnnotation    = "cauri.dev/key-replaces"    // SHA-256, in hexadecimal, of the API key before
@@ -61,9 +61,9 @@ const (
 	eventSigningSecretRotated = "SigningSecretRotated"
 )
 
-// ensureSecret makes the credentials Secret what it should be and returns the credentials that it holds. A Secret that is as
-// it should be costs no request. Any write, of the Secret or of the database, is decided on a fresh read, because the cache may
-// not know yet of a key that was issued a moment ago.
+// ensureSecret makes the credentials Secret correct and returns its credentials. A Secret that is correct costs no request. Any write,
+// of the Secret or of the database, is decided on a read from the API server: the cache may not have a key yet that was issued a
+// moment ago.
 func (r *sandboxReconciler) ensureSecret(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, w wantedSecret) (credentials, error) {
 	key := client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.CredentialsSecretName()}
 
@@ -97,8 +97,8 @@ func (r *sandboxReconciler) ensureSecret(ctx context.Context, sandbox *v1alpha1.
 	}
 	rotated := isReplaced(w.stored.SigningSecret, held.signingSecret, chosen.signingSecret)
 	if why == issueRotated || rotated {
-		// The value of an earlier spec would undo a rotation that another controller has done. This comes after the Secret was read:
-		// whoever rotates later changes the Secret, and this controller may not write it any more.
+		// An earlier spec would undo a rotation by another controller. The order matters, this check after the read of the Secret:
+		// a later rotation changes the Secret, and then the write below fails.
 		if err := checkSpecIsPresent(ctx, r.apiReader, sandbox); err != nil {
 			return credentials{}, err
 		}
@@ -114,12 +114,12 @@ func (r *sandboxReconciler) ensureSecret(ctx context.Context, sandbox *v1alpha1.
 	return chosen, nil
 }
 
-// isReplaced reports whether a signing secret takes the place of the one that the database has, and does not stand there yet.
+// isReplaced reports whether a new signing secret replaces the one in the database, and the Secret does not have it yet.
 func isReplaced(stored, held, chosen string) bool {
 	return stored != "" && chosen != stored && chosen != held
 }
 
-// announceKey makes an event of what was written about the API key.
+// announceKey creates an event for a change of the API key.
 func (r *sandboxReconciler) announceKey(sandbox *v1alpha1.SandboxEnvironment, w wantedSecret, why issue, moved bool) {
 	kind, reason, message := corev1.EventTypeNormal, "", ""
 	switch {
@@ -162,8 +162,8 @@ func credentialsIn(secret *corev1.Secret) credentials {
 	return held
 }
 
-// readOwnSecret reads the credentials Secret from the API server; nil where there is none. It returns a waiting error for a
-// Secret that the sandbox does not own.
+// readOwnSecret reads the credentials Secret from the API server; nil if it does not exist. It returns a waiting error for a Secret
+// that the sandbox does not own.
 func (r *sandboxReconciler) readOwnSecret(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey,
 ) (*corev1.Secret, error) {
@@ -187,8 +187,7 @@ func (r *sandboxReconciler) readOwnSecret(
 	return secret, nil
 }
 
-// heldCredentials are those of the credentials Secret or, where there is none, of the one that it was before the spec gave it
-// another name.
+// heldCredentials are those of the credentials Secret. If it does not exist, they are those of the Secret with the former name.
 func (r *sandboxReconciler) heldCredentials(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, present *corev1.Secret,
 ) (held credentials, moved bool, err error) {
@@ -206,9 +205,8 @@ func (r *sandboxReconciler) heldCredentials(
 	return credentialsIn(former), true, nil
 }
 
-// writeSecret writes the Secret, on the condition that it is still the version that was read, or still not there: of two
-// controllers that see the same, only one issues a key. A Secret is made by a create, since an apply would merge with one that
-// the other made in between.
+// writeSecret writes the Secret if it still has the version that was read, or still does not exist: if two controllers run, only one
+// issues a key. It creates a new Secret with create, because apply would merge with the Secret of the other controller.
 func (r *sandboxReconciler) writeSecret(
 	ctx context.Context,
 	sandbox *v1alpha1.SandboxEnvironment,
@@ -226,7 +224,7 @@ func (r *sandboxReconciler) writeSecret(
 	}
 	if present == nil || isFixed(present) {
 		secret := newSecret(sandbox, key, data, chosen)
-		if isFixed(present) { // what others added to it stays
+		if isFixed(present) { // keeps additions by others
 			secret.Labels, secret.Annotations = with(present.Labels, secret.Labels), with(present.Annotations, secretAnnotations(chosen))
 			secret.Data = with(present.Data, data)
 		}
@@ -253,7 +251,7 @@ func (r *sandboxReconciler) writeSecret(
 	return r.Apply(ctx, secret, fieldOwner, client.ForceOwnership)
 }
 
-// newSecret is the credentials Secret as it is made.
+// newSecret is the credentials Secret at its creation.
 func newSecret(sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey, data map[string][]byte, chosen credentials) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
@@ -265,13 +263,13 @@ func newSecret(sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey, data 
 	}
 }
 
-// isFixed reports whether a Secret is one that Kubernetes lets nobody change into what it should be: it has to be deleted and made
-// anew, with the credentials that it holds. Only the loss of the process between the two loses the API key, and a new one is issued.
+// isFixed reports whether Kubernetes does not allow to change a Secret as needed, because of its type or because it is immutable. It
+// must be deleted and created again with its credentials. If the process dies between the two, a new API key is issued.
 func isFixed(secret *corev1.Secret) bool {
 	return secret != nil && (secret.Type != secretType || valueOr(secret.Immutable, false))
 }
 
-// with is m, changed by the entries of another map.
+// with is m with the entries of another map.
 func with[V any](m, changes map[string]V) map[string]V {
 	changed := maps.Clone(m)
 	if changed == nil {
@@ -329,15 +327,15 @@ func secretLabels(sandbox *v1alpha1.SandboxEnvironment) map[string]string {
 	return map[string]string{managedByLabel: managedByCauri, sandboxLabel: sandbox.Name}
 }
 
-// secretAnnotations tell what the credentials were made for.
+// secretAnnotations say for which values of the spec the credentials were created.
 func secretAnnotations(c credentials) map[string]string {
 	return map[string]string{
 		keyRotationAnnotation: c.keyRotation, keyReplacesAnnotation: c.keyReplaces, secretRotationAnnotation: c.secretRotation,
 	}
 }
 
-// toWrite leaves out annotations that are empty and missing. One that is there and must not be is written empty, since an apply
-// removes nothing that somebody else put there.
+// toWrite leaves out empty annotations that the Secret does not have. An annotation to remove is written empty, because apply does
+// not remove what somebody else has written.
 func toWrite(present, wanted map[string]string) map[string]string {
 	maps.DeleteFunc(wanted, func(name, value string) bool {
 		_, there := present[name]
@@ -346,8 +344,7 @@ func toWrite(present, wanted map[string]string) map[string]string {
 	return wanted
 }
 
-// isAsWanted reports whether an own Secret has the type, the labels, the annotations and the content that it should have. What others
-// added to it is theirs.
+// isAsWanted reports whether an own Secret has the right type, labels, annotations and content. It ignores additions by others.
 func (r *sandboxReconciler) isAsWanted(
 	secret *corev1.Secret, sandbox *v1alpha1.SandboxEnvironment, w wantedSecret, chosen credentials,
 ) bool {

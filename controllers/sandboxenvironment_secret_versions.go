@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
 
-// secretVersions remembers in which version each credentials Secret was found or made as it should be, so that the news of that
-// very version, which every write of a Secret brings, is not one more reason to look at the sandbox.
+// secretVersions remembers the version in which each credentials Secret was correct. The watch reports this version after each write;
+// it needs no reconciliation.
 type secretVersions struct {
 	mutex    sync.Mutex
 	versions map[types.NamespacedName]string

@@ -14,7 +14,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// sandboxStatus is the status that follows from what was seen. What was not come to stays as it was.
+// sandboxStatus computes the status from the result of a reconciliation. Steps that were not reached keep their part of it.
 func sandboxStatus(
 	sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation, url string, now time.Time,
 ) v1alpha1.SandboxEnvironmentStatus {
@@ -44,7 +44,7 @@ func sandboxStatus(
 	return status
 }
 
-// setOperatorCondition tells whether the stores have the credentials for operators that the spec names.
+// setOperatorCondition reports whether the stores have the credentials for operators that the spec names.
 func setOperatorCondition(conditions *[]metav1.Condition, named bool, problem *operatorProblem, generation int64, now time.Time) {
 	condition := metav1.Condition{
 		Type: v1alpha1.ConditionOperatorCredentialsReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonReady,
@@ -61,7 +61,7 @@ func setOperatorCondition(conditions *[]metav1.Condition, named bool, problem *o
 	meta.SetStatusCondition(conditions, condition)
 }
 
-// environmentStatuses are sorted, so that the order that the database answers in makes no difference.
+// environmentStatuses are sorted, because the database returns them in any order.
 func environmentStatuses(environments []sandboxes.EnvironmentState) []v1alpha1.EnvironmentStatus {
 	statuses := make([]v1alpha1.EnvironmentStatus, 0, len(environments))
 	for _, e := range environments {

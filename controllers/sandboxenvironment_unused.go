@@ -9,8 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// unused tells what a spec has that no environment of it uses: floats and operators' credentials. They are no mistake, as their
-// environment may come later, or come back. It is empty for nothing, else it follows another sentence.
+// unused is a sentence about floats and operators' credentials that no environment of the spec uses, with a space before it; empty
+// if there are none. They are no error: their environment may be added later.
 func unused(spec v1alpha1.SandboxEnvironmentSpec) string {
 	var found []string
 	for i, float := range spec.OpeningFloat {

@@ -21,8 +21,8 @@ import (
 // sandboxBySecret indexes sandboxes by the names of the Secrets that they read or write.
 const sandboxBySecret = "cauri.dev/secret"
 
-// watch has the sandboxes reconciled when their spec, their own Secret, another Secret of a name that they use, or their
-// balance changes. secretNames is a cache of the metadata of all Secrets.
+// watch reconciles the sandboxes when their spec, their own Secret, another Secret that they name, or their balance changes.
+// secretNames is a cache of the metadata of all Secrets.
 func (r *sandboxReconciler) watch(mgr ctrl.Manager, options controller.Options, secretNames cache.Cache, changes source.Source) error {
 	ctx := context.Background() // indexes are registered at once
 	if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.SandboxEnvironment{}, sandboxBySecret, secretNamesOf); err != nil {
@@ -56,8 +56,7 @@ func secretNamesOf(obj client.Object) []string {
 	return names
 }
 
-// sandboxesUsing finds the sandboxes that read or write a Secret. A Secret of another namespace is none of theirs, and the one that
-// writes it knows what it wrote.
+// sandboxesUsing finds the sandboxes of the namespace that read or write a Secret, except the one that has just written it.
 func (r *sandboxReconciler) sandboxesUsing(
 	sandboxes client.Reader,
 ) func(context.Context, *metav1.PartialObjectMetadata) []reconcile.Request {

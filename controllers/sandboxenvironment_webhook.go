@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// webhookStatus is how the deliveries go; nil for a sandbox without a webhook.
+// webhookStatus counts the deliveries; nil for a sandbox without a webhook.
 func webhookStatus(webhook *v1alpha1.Webhook, health sandboxes.EndpointHealth) *v1alpha1.WebhookStatus {
 	if webhook == nil {
 		return nil
@@ -23,7 +23,7 @@ func webhookStatus(webhook *v1alpha1.Webhook, health sandboxes.EndpointHealth) *
 	return status
 }
 
-// setWebhookCondition tells whether the webhook endpoint acknowledges events.
+// setWebhookCondition reports whether the webhook endpoint acknowledges events.
 func setWebhookCondition(conditions *[]metav1.Condition, named bool, health sandboxes.EndpointHealth, generation int64, now time.Time) {
 	if !named {
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionWebhookReady)

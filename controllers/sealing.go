@@ -11,16 +11,16 @@ import (
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
-// KeyRing is what [Sealing] needs to know of the encryption keys.
+// KeyRing is what [Sealing] needs of the encryption keys.
 type KeyRing interface {
 	// Keys names the keys, the one that encrypts first.
 	Keys() []string
 }
 
-// Sealing has all stored secrets encrypted by the first of the encryption keys, also those of resources that cannot be
-// reconciled, so that the other keys can be taken away. Its log says when.
+// Sealing encrypts all stored secrets by the first of the encryption keys, also the secrets of resources that cannot be reconciled.
+// Then the other keys can be removed; the log says when.
 //
-// It is a runnable of the manager: the leader does it.
+// It is a runnable of the manager: it runs in the leader.
 type Sealing struct {
 	ready    func(context.Context) error // nil once the tables are up to date
 	ring     KeyRing
@@ -28,7 +28,7 @@ type Sealing struct {
 	interval time.Duration
 }
 
-// NewSealing looks at the stored secrets every interval, once ready returns nil.
+// NewSealing checks the stored secrets every interval, once ready returns nil.
 func NewSealing(
 	ready func(context.Context) error, ring KeyRing, reseal func(context.Context) (sandboxes.Resealed, error), interval time.Duration,
 ) *Sealing {
@@ -53,13 +53,13 @@ func (s *Sealing) Start(ctx context.Context) error {
 	}
 }
 
-// outcome is what came of a round.
+// outcome is the result of a round.
 type outcome struct {
 	keys   []string
 	result sandboxes.Resealed
 }
 
-// round reports ok if it came to an end with the keys that it began with.
+// round reports ok if it completed and the keys did not change meanwhile.
 func (s *Sealing) round(ctx context.Context) (seen outcome, ok bool) {
 	if s.ready(ctx) != nil {
 		return outcome{}, false
@@ -67,22 +67,22 @@ func (s *Sealing) round(ctx context.Context) (seen outcome, ok bool) {
 	keys := s.ring.Keys()
 	result, err := s.reseal(ctx)
 	if err != nil && !interrupted(ctx) {
-		logf.FromContext(ctx).WithName("sealing").Info("The stored secrets could not be looked through: trying again", "cause", err.Error())
+		logf.FromContext(ctx).WithName("sealing").Info("The stored secrets could not be checked: retrying", "cause", err.Error())
 	}
 	return outcome{keys: keys, result: result}, err == nil && slices.Equal(keys, s.ring.Keys())
 }
 
-// tell logs what differs from what was told before.
+// tell logs what differs from the last logged outcome.
 func (o outcome) tell(ctx context.Context, told outcome) {
 	log := logf.FromContext(ctx).WithName("sealing").WithValues("key", o.keys[0])
 	newKeys := !slices.Equal(o.keys, told.keys)
 	if o.result.Secrets > 0 {
-		log.Info("Stored secrets were encrypted anew", "rows", o.result.Secrets)
+		log.Info("Stored secrets were encrypted by the first key", "rows", o.result.Secrets)
 	}
 	switch failed := o.result.Failed; {
 	case failed > 0 && (newKeys || failed != told.result.Failed):
 		log.Error(secrets.ErrSealed, "Put the key that encrypted them back into the file of encryption keys", "rows", failed)
 	case failed == 0 && len(o.keys) > 1 && (newKeys || told.result.Failed > 0):
-		log.Info("Every stored secret is encrypted by the first key: the others can be taken out of the file", "others", o.keys[1:])
+		log.Info("Every stored secret is encrypted by the first key: the others can be removed from the file", "others", o.keys[1:])
 	}
 }

@@ -34,7 +34,7 @@ func (k *namedKeys) set(names ...string) {
 
 // TestSealing takes the controller through a rotation of the encryption key, round by round, and reads what it logs.
 func TestSealing(t *testing.T) {
-	const all = "Every stored secret is encrypted by the first key: the others can be taken out of the file"
+	const all = "Every stored secret is encrypted by the first key: the others can be removed from the file"
 	var mutex sync.Mutex
 	var logged []string
 	log := funcr.New(func(_, args string) {
@@ -75,11 +75,11 @@ func TestSealing(t *testing.T) {
 		{what: "a second key", want: []string{all}},
 		{what: "nothing new", keys: []string{"new", "old"}},
 		{what: "they change meanwhile again"},
-		{what: "no database", answer: answer{err: errors.New("away")}, want: []string{"The stored secrets could not be looked through: trying again"}},
-		{what: "encrypted anew", answer: answer{result: sandboxes.Resealed{Secrets: 3}}, want: []string{"Stored secrets were encrypted anew", all}},
+		{what: "no database", answer: answer{err: errors.New("away")}, want: []string{"The stored secrets could not be checked: retrying"}},
+		{what: "encrypted anew", answer: answer{result: sandboxes.Resealed{Secrets: 3}}, want: []string{"Stored secrets were encrypted by the first key", all}},
 		{what: "one that cannot be opened", answer: answer{result: sandboxes.Resealed{Failed: 1}}, want: []string{"Put the key that encrypted them back into the file of encryption keys"}},
 		{what: "still not", answer: answer{result: sandboxes.Resealed{Failed: 1}}},
-		{what: "opened", answer: answer{result: sandboxes.Resealed{Secrets: 1}}, want: []string{"Stored secrets were encrypted anew", all}},
+		{what: "opened", answer: answer{result: sandboxes.Resealed{Secrets: 1}}, want: []string{"Stored secrets were encrypted by the first key", all}},
 	} {
 		answers <- round.answer
 		<-asked // what the round had to tell is told, and the next one has read the keys

@@ -37,16 +37,16 @@ type Options struct {
 	Concurrency           int              // resources of a kind reconciled at a time, default 8
 	StatusWritesPerSecond float64          // budget for live balances over all resources, default 50
 	Namespaces            []string         // default all
-	MaxSandboxes          int              // carried out in a namespace; 0: no limit
-	MaxTestClients        int              // carried out in a sandbox; 0: no limit
+	MaxSandboxes          int              // admitted in a namespace; 0: no limit
+	MaxTestClients        int              // admitted in a sandbox; 0: no limit
 	Clock                 clock.WithTicker // default the real one
-	Drift                 time.Duration    // between two looks at the rows of all resources, default 10 minutes
-	Resync                time.Duration    // of a single resource, in case that something was missed; default 10 hours
+	Drift                 time.Duration    // between two checks of the rows of all resources, default 10 minutes
+	Resync                time.Duration    // of a single resource, in case an event was missed; default 10 hours
 	Retry                 time.Duration    // while waiting, default 5 seconds
 	Poll                  time.Duration    // for live balances, default 3 seconds
 	SkipNameValidation    bool             // for tests, which run several managers in a process
 
-	Counts *telemetry.Resources // of the resources by how they stand; nil for none
+	Counts *telemetry.Resources // of the resources by their conditions; nil for none
 }
 
 func (o *Options) setDefaults() {
@@ -76,14 +76,13 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// A failed attempt is repeated after the first of these times, then after twice that, and so on, never after more than the
-// second: a cause that goes is noticed within it.
+// A failed attempt is retried after firstBackoff, then after twice that, and so on up to longestBackoff.
 const (
 	firstBackoff   = 200 * time.Millisecond
 	longestBackoff = 30 * time.Second
 )
 
-// attemptTimeout bounds one attempt, so that nothing that hangs holds a worker for ever.
+// attemptTimeout limits one attempt: no call that hangs blocks a worker for ever.
 const attemptTimeout = 2 * time.Minute
 
 // Scheme knows the kinds that the controllers read and write.
@@ -94,8 +93,8 @@ var Scheme = func() *runtime.Scheme {
 	return scheme
 }()
 
-// ManagerOptions are the options of a manager that the controllers need: of the Secrets, the cache holds the controller's own
-// only, and a read sees what the controller wrote before it.
+// ManagerOptions are the options of a manager that the controllers need. The cache holds only the controller's own Secrets, and a read
+// sees the controller's earlier writes.
 func ManagerOptions(namespaces ...string) ctrl.Options {
 	own := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{managedByLabel: managedByCauri})}
 	return ctrl.Options{
@@ -110,8 +109,8 @@ func ManagerOptions(namespaces ...string) ctrl.Options {
 	}
 }
 
-// keepWhatIsRead drops what no controller reads and what may be as large as all the rest: who manages which field, and the copy of
-// the manifest that kubectl keeps. Writes are patches of what changed, so that nothing is lost by it.
+// keepWhatIsRead drops two parts that no controller reads and that may be as large as all the rest: the managed fields, and kubectl's
+// copy of the manifest. Nothing is lost: writes are patches of what changed.
 func keepWhatIsRead(obj any) (any, error) {
 	if o, ok := obj.(client.Object); ok {
 		o.SetManagedFields(nil)
@@ -135,7 +134,7 @@ func cachedNamespaces(names []string) map[string]cache.Config {
 	return namespaces
 }
 
-// The leader's Lease, and the events about it, which client-go still records in the core group.
+// The leader's Lease, and the events about it, which client-go records in the core group.
 //
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=cauri-system,resources=leases,verbs=create
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=cauri-system,resources=leases,resourceNames=cauri-controller,verbs=get;update
@@ -206,8 +205,8 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 	return readiness.check, nil
 }
 
-// newSecretNames is a cache of the names of all Secrets, and of nothing else about them. It tells when a Secret appears,
-// changes or goes that the controller does not own. It is one of its own because the manager's holds own Secrets only.
+// newSecretNames is a cache of the names of all Secrets, without their content. It reports when a Secret that the controller does not
+// own is created, changed or deleted. The manager's cache holds only the controller's own Secrets.
 func newSecretNames(mgr ctrl.Manager, namespaces []string) (cache.Cache, error) {
 	secretNames, err := cache.New(mgr.GetConfig(), cache.Options{
 		HTTPClient:        mgr.GetHTTPClient(),
@@ -223,7 +222,7 @@ func newSecretNames(mgr ctrl.Manager, namespaces []string) (cache.Cache, error) 
 	return secretNames, mgr.Add(secretNames)
 }
 
-// keepNameOnly drops all of an object's metadata that no watch needs.
+// keepNameOnly drops all metadata that no watch needs.
 func keepNameOnly(obj any) (any, error) {
 	if secret, ok := obj.(*metav1.PartialObjectMetadata); ok {
 		secret.ObjectMeta = metav1.ObjectMeta{

@@ -16,13 +16,13 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// patchStatus writes the status where it differs from the one before, and does nothing where it does not: a quiet cluster
-// makes no writes. An object that is gone by now is no error.
+// patchStatus writes the status if it differs from the one before: a quiet cluster causes no writes. An object that was deleted
+// meanwhile is not an error.
 func patchStatus(ctx context.Context, c client.Client, before, after client.Object) error {
 	if equality.Semantic.DeepEqual(statusOf(before), statusOf(after)) { // one moment in two time zones is the same
 		return nil
 	}
-	// The patch answers with the object as it stands in the API server, which must not replace what was computed.
+	// Patch replaces its argument by the API server's answer; the caller still needs the computed status.
 	answer := after.DeepCopyObject().(client.Object)
 	if err := c.Status().Patch(ctx, answer, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("writing the status: %w", err)
@@ -41,12 +41,11 @@ func statusOf(obj client.Object) any {
 	}
 }
 
-// passingReasons are those of a wait that belongs to every `kubectl apply` of a folder: nothing is wrong.
+// passingReasons are normal for a short time after `kubectl apply` of a folder.
 var passingReasons = []string{v1alpha1.ReasonSandboxNotFound, v1alpha1.ReasonSandboxNotReady}
 
-// announce makes an event of a change of a condition with positive polarity. What becomes as its spec wants it without anything
-// going wrong makes none: the condition tells that, with its moment, and an event of each would be a quarter of all that the API
-// server writes for a new sandbox.
+// announce creates an event when a condition with positive polarity changes. A first change to the desired state creates none: the
+// condition says so already, and these events would be a quarter of all writes of the API server for a new sandbox.
 func announce(recorder events.EventRecorder, regarding runtime.Object, condition string, before, after []metav1.Condition) {
 	was, is := meta.FindStatusCondition(before, condition), meta.FindStatusCondition(after, condition)
 	if is == nil || isBeginning(was) && isWell(is) ||
@@ -62,17 +61,17 @@ func announce(recorder events.EventRecorder, regarding runtime.Object, condition
 
 func isPassing(c *metav1.Condition) bool { return slices.Contains(passingReasons, c.Reason) }
 
-// isBeginning reports whether a condition has not been decided for the first time yet.
+// isBeginning reports whether a condition was never True or False for a lasting reason.
 func isBeginning(c *metav1.Condition) bool {
 	return c == nil || c.Status == metav1.ConditionUnknown || isPassing(c)
 }
 
-// isWell reports whether there is nothing to do about a condition but to wait.
+// isWell reports whether the user has nothing to do about a condition.
 func isWell(c *metav1.Condition) bool {
 	return c.Status == metav1.ConditionTrue || c.Status == metav1.ConditionUnknown || isPassing(c)
 }
 
-// beginsToHoldUpDeletion reports whether what was in the way already is now in the way of a deletion.
+// beginsToHoldUpDeletion reports whether an unavailable database now also blocks a deletion.
 func beginsToHoldUpDeletion(was, is *metav1.Condition) bool {
 	return is.Message == deletionAway && was.Message != deletionAway
 }

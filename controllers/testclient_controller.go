@@ -18,8 +18,8 @@ import (
 // testClientReconciler makes the database's SIM registry follow a TestClient.
 type testClientReconciler struct {
 	client.Client
-	apiReader  client.Reader // reads from the API server, for what the cache may not know yet
-	cache      client.Reader // as the first, and does not wait for it to hold what the controller wrote
+	apiReader  client.Reader // reads from the API server, for what may be newer than the cache
+	cache      client.Reader // reads from the cache without waiting for the controller's own writes
 	capacity   *capacityLimiter
 	database   Database
 	gate       databaseGate
@@ -33,11 +33,11 @@ type testClientReconciler struct {
 // +kubebuilder:rbac:groups=cauri.dev,resources=testclients/status,verbs=patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// testClientObservation is what a reconciliation learns about a TestClient.
+// testClientObservation is the result of a reconciliation.
 type testClientObservation struct {
 	config       sandboxes.TestClientConfig
 	state        *sandboxes.TestClientState // nil: not known
-	unregistered bool                       // the number is certain not to be this TestClient's in any sandbox
+	unregistered bool                       // no sandbox has the number for this TestClient
 	err          error
 }
 
@@ -56,14 +56,14 @@ func (r *testClientReconciler) Reconcile(ctx context.Context, req ctrl.Request) 
 	seen := r.reconcileRegistration(ctx, testClient)
 	switch {
 	case errors.Is(seen.err, errSandboxUnseen) && testClient.Status.ObservedGeneration == 0:
-		return r.pace.next(seen.err) // the sandbox is being made beside it: there is nothing to tell yet
+		return r.pace.next(seen.err) // the sandbox was created together with it: too early for a status
 	case errors.Is(seen.err, errSpecChanged):
 		return r.pace.next(seen.err)
 	}
 	return r.finish(ctx, testClient, seen)
 }
 
-// reconcileDeletion takes the SIM out of its sandbox and then lets the TestClient go.
+// reconcileDeletion deletes the SIM and then removes the finalizer.
 func (r *testClientReconciler) reconcileDeletion(ctx context.Context, testClient *v1alpha1.TestClient) (ctrl.Result, error) {
 	if !hasFinalizer(testClient, v1alpha1.TestClientFinalizer) {
 		return ctrl.Result{}, nil
@@ -82,7 +82,7 @@ func (r *testClientReconciler) reconcileDeletion(ctx context.Context, testClient
 	return ctrl.Result{}, nil
 }
 
-// finish writes the status, if it changed, and decides when the TestClient is looked at again.
+// finish writes the status, if it changed, and decides when the TestClient is reconciled again.
 func (r *testClientReconciler) finish(
 	ctx context.Context, testClient *v1alpha1.TestClient, seen testClientObservation,
 ) (ctrl.Result, error) {

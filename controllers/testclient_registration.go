@@ -43,7 +43,7 @@ func (r *testClientReconciler) reconcileRegistration(ctx context.Context, testCl
 	return seen
 }
 
-// register puts the SIM into the registry. A number that is held by a SIM whose TestClient is no more is taken over.
+// register applies the SIM to the database. It takes over the number of a SIM whose TestClient no longer exists.
 func (r *testClientReconciler) register(
 	ctx context.Context, testClient *v1alpha1.TestClient, sandbox *v1alpha1.SandboxEnvironment, config sandboxes.TestClientConfig,
 ) (sandboxes.TestClientState, error) {
@@ -69,8 +69,8 @@ func (r *testClientReconciler) register(
 	return applyPresent(ctx, r.apiReader, testClient, apply)
 }
 
-// exists reports whether the holder of a number is still there. One whose finalizer was taken away by hand has left its SIM
-// behind. The cache may be behind, so that the API server has the last word before a SIM is deleted.
+// exists reports whether the TestClient that holds a number still exists. If somebody removed its finalizer by hand, its SIM was
+// left in the database. The API server decides before a SIM is deleted, because the cache may be behind.
 func (r *testClientReconciler) exists(ctx context.Context, namespace string, holder sandboxes.ErrDuplicateMSISDN) (bool, error) {
 	key := client.ObjectKey{Namespace: namespace, Name: holder.Holder}
 	for _, reader := range []client.Reader{r.Client, r.apiReader} {
@@ -86,8 +86,8 @@ func (r *testClientReconciler) exists(ctx context.Context, namespace string, hol
 	return false, nil
 }
 
-// findSandbox is the sandbox that the TestClient names. It returns a waiting error for one that cannot take a SIM yet; the
-// watch on sandboxes tells when it can.
+// findSandbox is the sandbox that the TestClient names. It returns a waiting error if that cannot register a SIM yet. The watch on
+// sandboxes reports when it can.
 func (r *testClientReconciler) findSandbox(ctx context.Context, testClient *v1alpha1.TestClient) (*v1alpha1.SandboxEnvironment, error) {
 	key := sandboxOf(testClient)
 	sandbox := &v1alpha1.SandboxEnvironment{}
@@ -113,7 +113,7 @@ func (r *testClientReconciler) findSandbox(ctx context.Context, testClient *v1al
 }
 
 // errSandboxUnseen says that the sandbox has no status yet.
-var errSandboxUnseen = errors.New("the sandbox was not looked at yet")
+var errSandboxUnseen = errors.New("the sandbox was not reconciled yet")
 
 func sandboxNotReady(name string) *waitingError {
 	return &waitingError{
@@ -122,7 +122,7 @@ func sandboxNotReady(name string) *waitingError {
 	}
 }
 
-// registrationFailure says what an error of the database means for a TestClient.
+// registrationFailure converts an error of the database into the TestClient's.
 func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
 	var duplicate sandboxes.ErrDuplicateMSISDN
 	switch {
@@ -141,8 +141,8 @@ func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
 	}
 }
 
-// testClientConfig is the SIM that a TestClient's spec asks for. It returns a stalling error where the operator or the
-// country is neither written nor follows from the number.
+// testClientConfig is the SIM that a TestClient's spec describes. It returns a stalling error if neither the spec nor the number
+// tells the operator or the country.
 func testClientConfig(testClient *v1alpha1.TestClient) (sandboxes.TestClientConfig, error) {
 	spec := testClient.Spec
 	operator, country, err := market(spec)
@@ -166,7 +166,7 @@ func testClientConfig(testClient *v1alpha1.TestClient) (sandboxes.TestClientConf
 	}, nil
 }
 
-// market is the operator and the country of a SIM. What the spec says is never second-guessed by the number.
+// market is the operator and the country of a SIM. The spec overrides the number.
 func market(spec v1alpha1.TestClientSpec) (payments.Operator, payments.Country, error) {
 	operator, country := payments.Operator(spec.Operator), payments.Country(spec.Country)
 	byPrefix, byCallingCode, _ := operators.Detect(spec.MSISDN)

@@ -17,15 +17,15 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// Indexes of TestClients. The first has the name of the selectable field, so that the same selector works in the cache and
-// against the API server.
+// Indexes of TestClients. The first has the name of the selectable field: the same selector works for the cache and for the API
+// server.
 const (
 	testClientBySandbox = "spec.sandboxRef.name"
 	testClientByNumber  = "cauri.dev/sandbox-msisdn"
 )
 
-// watch has TestClients reconciled when their spec changes, when their sandbox comes or goes, when the holder of their
-// number goes, or when their balance changes.
+// watch reconciles TestClients when their spec changes, when their sandbox is created or deleted, when the TestClient with their
+// number is deleted, or when their balance changes.
 func (r *testClientReconciler) watch(mgr ctrl.Manager, options controller.Options, changes source.Source) error {
 	ctx := context.Background() // indexes are registered at once
 	indexes := map[string]client.IndexerFunc{
@@ -73,8 +73,8 @@ func testClientsOf(testClients client.Reader) handler.MapFunc {
 	}
 }
 
-// enqueueSameNumber has the TestClients with the number of a deleted one reconciled: one of them takes over. The event comes
-// after the finalizer went, and so after the number is free.
+// enqueueSameNumber reconciles the TestClients with the number of a deleted one: one of them takes over. The event comes after the
+// finalizer was removed: the number is free by then.
 func enqueueSameNumber(
 	testClients client.Reader,
 ) func(context.Context, event.DeleteEvent, workqueue.TypedRateLimitingInterface[reconcile.Request]) {
