@@ -1,0 +1,256 @@
+package operators_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/cauri-dev/cauri/server/operators/adapter"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// What the operator says was paid is what was asked for, or it is no success.
+func TestAnotherAmountIsNoSuccess(t *testing.T) {
+	mtn := func(amount, currency string) string {
+		return `{"amount":"` + amount + `","currency":"` + currency + `","status":"SUCCESSFUL","financialTransactionId":"F1"}`
+	}
+	orange := func(amount string) string {
+		return `{"data":{"status":"SUCCESSFULL","amount":` + amount + `,"txnid":"F1","order_id":"` + requested + `"}}`
+	}
+	moov := func(amount, currency string) string {
+		return `{"responseCode":"0","transactionId":"F1","externalReference":"` + requested + `","amount":` + amount + `,"currency":"` +
+			currency + `"}`
+	}
+	for name, c := range map[string]struct {
+		operator payments.Operator
+		body     string
+		success  bool
+	}{
+		"mtn": {payments.MTN, mtn("25000", "RWF"), true}, "mtn with decimals": {payments.MTN, mtn("25000.00", "RWF"), true},
+		"mtn less": {payments.MTN, mtn("24999", "RWF"), false}, "mtn a fraction more": {payments.MTN, mtn("25000.5", "RWF"), false},
+		"mtn another currency": {payments.MTN, mtn("25000", "EUR"), false}, "mtn nothing": {payments.MTN,
+			`{"status":"SUCCESSFUL","financialTransactionId":"F1"}`, false},
+		"mtn much text": {payments.MTN, mtn(strings.Repeat("9", 1000), "RWF"), false},
+		"orange":        {payments.Orange, orange("25000"), true}, "orange more": {payments.Orange, orange("250000"), false},
+		"moov": {payments.Moov, moov("25000", "XOF"), true}, "moov less": {payments.Moov, moov("1", "XOF"), false},
+		"moov another currency": {payments.Moov, moov("25000", "XAF"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t, answers(http.StatusOK, c.body))
+			got, err := f.api(c.operator).Ask(t.Context(), forwarded(c.operator))
+			if err != nil || got.NativeID != "F1" || len(got.Raw) > 1000 {
+				t.Fatalf("got %+v, %v", got, err)
+			}
+			told := strings.Contains(string(got.Raw), "the operator says that") && strings.Contains(string(got.Raw), "not 25000")
+			if success := got.Status == payments.Success; success != c.success || told == c.success || !success &&
+				got.Status != payments.ServiceUnavailable {
+				t.Errorf("got %s: %s", got.Status, got.Raw)
+			}
+		})
+	}
+}
+
+// The merchant sees its own reference, whatever the operator knows the payment by.
+func TestRawHasTheMerchantsReference(t *testing.T) {
+	for operator, body := range map[payments.Operator]string{
+		payments.Airtel: `{"data":{"transaction":{"airtel_money_id":"F1","id":"` + requested +
+			`","status":"TS"}},"status":{"response_code":"DP00800001001"}}`,
+		payments.Orange: `{"data":{"status":"SUCCESSFULL","amount":25000,"txnid":"F1","order_id":"` + requested + `"}}`,
+		payments.Moov:   `{"responseCode":"0","transactionId":"F1","externalReference":"` + requested + `","amount":25000,"currency":"XOF"}`,
+	} {
+		f := newFake(t, answers(http.StatusOK, body))
+		got, err := f.api(operator).Ask(t.Context(), forwarded(operator))
+		if err != nil || strings.Contains(string(got.Raw), requested) || !strings.Contains(string(got.Raw), `"SHOP/1"`) ||
+			!strings.Contains(string(got.Raw), `"F1"`) {
+			t.Errorf("%s: %s, %v", operator, got.Raw, err)
+		}
+	}
+}
+
+// Airtel repeats the caller's id, which is none of its own.
+func TestAirtelsEchoIsNoID(t *testing.T) {
+	f := newFake(t, answers(200, `{"data":{"transaction":{"id":"`+requested+`","status":"SUCCESS"}},"status":{"success":true}}`))
+	if got, err := f.api(payments.Airtel).Collect(t.Context(), forwarded(payments.Airtel)); err != nil || got.NativeID != "" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// nativeAnswer is an answer of an operator's and what it means.
+type nativeAnswer struct {
+	operator payments.Operator
+	code     int
+	body     string
+	want     payments.Status // empty: an error
+	id       string
+	raw      string // empty: not looked at
+	why      string // of the error
+}
+
+func TestAnswersToAQuestion(t *testing.T) {
+	mtn := func(rest string) string {
+		return `{"amount":"25000","currency":"RWF","externalId":"SHOP/1",` + rest + `}`
+	}
+	airtel := func(status, code string) string {
+		return `{"data":{"transaction":{"airtel_money_id":"CI123","id":"` + requested + `","message":"m","status":"` + status +
+			`"}},"status":{"code":"200","response_code":"` + code + `","success":true}}`
+	}
+	orange := func(status, text string) string {
+		return `{"message":"Ok","data":{"status":"` + status + `","amount":25000,"txnid":"MP150709.1341.A00073","order_id":"` + requested +
+			`","confirmtxnmessage":"` + text + `"}}`
+	}
+	moov := func(code, text string) string {
+		return `{"responseCode":"` + code + `","responseMessage":"` + text + `","transactionId":"M1","externalReference":"` + requested +
+			`","amount":25000,"currency":"XOF"}`
+	}
+	const ok = http.StatusOK
+	for name, c := range map[string]nativeAnswer{
+		"mtn success": {payments.MTN, ok,
+			mtn(`"payer":{"partyIdType":"MSISDN","partyId":"250788000001"},"status":"SUCCESSFUL","financialTransactionId":"363440463"`),
+			payments.Success, "363440463",
+			`{"_simulated":true,"amount":"25000","currency":"RWF","externalId":"SHOP/1","payer":{"partyIdType":"MSISDN","partyId":"250788000001"},"payerMessage":"","payeeNote":"","status":"SUCCESSFUL","financialTransactionId":"363440463"}`, ""},
+		"mtn pending": {payments.MTN, ok, mtn(`"status":"PENDING"`), payments.Pending, "", "", ""},
+		"mtn not enough": {payments.MTN, ok, mtn(`"status":"FAILED","reason":"NOT_ENOUGH_FUNDS"`), payments.InsufficientFunds, "", "",
+			""},
+		"mtn reason is an object": {payments.MTN, ok, mtn(`"status":"FAILED","reason":{"code":"PAYER_NOT_FOUND","message":"x"}`),
+			payments.UnknownMSISDN, "", "", ""},
+		"mtn expired": {payments.MTN, ok, mtn(`"status":"FAILED","reason":"EXPIRED"`), payments.Timeout, "", "", ""},
+		"mtn not active": {payments.MTN, ok, mtn(`"status":"FAILED","reason":"SENDER_ACCOUNT_NOT_ACTIVE"`), payments.AccountBlocked, "",
+			"", ""},
+		"mtn rejected": {payments.MTN, ok, mtn(`"status":"FAILED","reason":"APPROVAL_REJECTED"`), payments.UserCancelled, "", "", ""},
+		"mtn limit": {payments.MTN, ok, mtn(`"status":"FAILED","reason":"PAYER_LIMIT_REACHED"`), payments.LimitExceeded, "", "",
+			""},
+		"mtn another reason": {payments.MTN, ok, mtn(`"status":"FAILED","reason":"INTERNAL_PROCESSING_ERROR"`), payments.ServiceUnavailable,
+			"", "", ""},
+		"mtn no reason":      {payments.MTN, ok, mtn(`"status":"FAILED"`), payments.ServiceUnavailable, "", "", ""},
+		"mtn unknown status": {payments.MTN, ok, mtn(`"status":"MAYBE"`), "", "", "", "unknown status"},
+		"mtn id that is none": {payments.MTN, ok, mtn(`"status":"SUCCESSFUL","financialTransactionId":"a\u0000b"`), payments.Success, "", "",
+			""},
+		"mtn unknown payment": {payments.MTN, 404, `{"code":"RESOURCE_NOT_FOUND"}`, "", "", "", "404"},
+
+		"airtel success":        {payments.Airtel, ok, airtel("TS", "DP00800001001"), payments.Success, "CI123", "", ""},
+		"airtel in progress":    {payments.Airtel, ok, airtel("TIP", "DP00800001006"), payments.Pending, "CI123", "", ""},
+		"airtel ambiguous":      {payments.Airtel, ok, airtel("TA", "DP00800001000"), payments.Pending, "CI123", "", ""},
+		"airtel expired":        {payments.Airtel, ok, airtel("TE", "DP00800001029"), payments.Timeout, "CI123", "", ""},
+		"airtel wrong PIN":      {payments.Airtel, ok, airtel("TF", "DP00800001002"), payments.PINInvalid, "CI123", "", ""},
+		"airtel limit":          {payments.Airtel, ok, airtel("TF", "DP00800001003"), payments.LimitExceeded, "CI123", "", ""},
+		"airtel no PIN":         {payments.Airtel, ok, airtel("TF", "DP00800001005"), payments.UserCancelled, "CI123", "", ""},
+		"airtel not enough":     {payments.Airtel, ok, airtel("TF", "DP00800001007"), payments.InsufficientFunds, "CI123", "", ""},
+		"airtel refused":        {payments.Airtel, ok, airtel("TF", "DP00800001008"), payments.UserCancelled, "CI123", "", ""},
+		"airtel not allowed":    {payments.Airtel, ok, airtel("TF", "DP00800001010"), payments.AccountBlocked, "CI123", "", ""},
+		"airtel bad number":     {payments.Airtel, ok, airtel("TF", "DP00800001012"), payments.UnknownMSISDN, "CI123", "", ""},
+		"airtel timed out":      {payments.Airtel, ok, airtel("TF", "DP00800001024"), payments.Timeout, "CI123", "", ""},
+		"airtel another code":   {payments.Airtel, ok, airtel("TF", "DP00800001999"), payments.ServiceUnavailable, "CI123", "", ""},
+		"airtel unknown":        {payments.Airtel, 404, `{"status":{"result_code":"ESB000045"}}`, "", "", "", "ESB000045"},
+		"airtel unknown status": {payments.Airtel, ok, airtel("T?", ""), "", "", "", "unknown status"},
+
+		"orange success": {payments.Orange, ok, orange("SUCCESSFULL", "Ok"), payments.Success, "MP150709.1341.A00073", "", ""},
+		"orange pending": {payments.Orange, ok, orange("PENDING", ""), payments.Pending, "MP150709.1341.A00073", "", ""},
+		"orange expired": {payments.Orange, ok, orange("EXPIRED", ""), payments.Timeout, "MP150709.1341.A00073", "", ""},
+		"orange not enough": {payments.Orange, ok, orange("FAILED", "Le solde du compte du payeur est insuffisant"), payments.InsufficientFunds,
+			"MP150709.1341.A00073", "", ""},
+		"orange nobody": {payments.Orange, ok, orange("FAILED", "Beneficiaire introuvable"), payments.UnknownMSISDN, "MP150709.1341.A00073",
+			"", ""},
+		"orange blocked": {payments.Orange, ok, orange("FAILED", "Utilisateur bloque"), payments.AccountBlocked, "MP150709.1341.A00073", "",
+			""},
+		"orange another text": {payments.Orange, ok, orange("FAILED", "Erreur"), payments.ServiceUnavailable, "MP150709.1341.A00073", "", ""},
+		"orange no data":      {payments.Orange, ok, `{"message":"Ok"}`, "", "", "", "another payment"},
+		"orange another":      {payments.Orange, ok, `{"data":{"order_id":"SHOP/2","status":"SUCCESSFULL"}}`, "", "", "", "another payment"},
+		"orange unknown":      {payments.Orange, 404, `{}`, "", "", "", "404"},
+
+		"moov success":      {payments.Moov, ok, moov("0", "Success"), payments.Success, "M1", "", ""},
+		"moov pending":      {payments.Moov, ok, moov("100", "any text"), payments.Pending, "M1", "", ""},
+		"moov not enough":   {payments.Moov, ok, moov("51", ""), payments.InsufficientFunds, "M1", "", ""},
+		"moov locked":       {payments.Moov, ok, moov("7", ""), payments.AccountBlocked, "M1", "", ""},
+		"moov maximum":      {payments.Moov, ok, moov("13", ""), payments.LimitExceeded, "M1", "", ""},
+		"moov timeout":      {payments.Moov, ok, moov("92", "USSD timeout"), payments.Timeout, "M1", "", ""},
+		"moov cancelled":    {payments.Moov, ok, moov("92", "Cancelled by the subscriber"), payments.UserCancelled, "M1", "", ""},
+		"moov wrong PIN":    {payments.Moov, ok, moov("95", "Failed: wrong PIN"), payments.PINInvalid, "M1", "", ""},
+		"moov failed":       {payments.Moov, ok, moov("95", "Failed"), payments.ServiceUnavailable, "M1", "", ""},
+		"moov internal":     {payments.Moov, ok, moov("99", ""), payments.ServiceUnavailable, "M1", "", ""},
+		"moov nobody":       {payments.Moov, ok, moov("555", ""), payments.UnknownMSISDN, "M1", "", ""},
+		"moov credentials":  {payments.Moov, ok, moov("98", ""), "", "", "", "refused the credentials"},
+		"moov unknown code": {payments.Moov, ok, moov("1234", ""), "", "", "", "unknown code"},
+		"moov another":      {payments.Moov, ok, `{"responseCode":"0","externalReference":"SHOP/2"}`, "", "", "", "another payment"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t, answers(c.code, c.body))
+			got, err := f.api(c.operator).Ask(t.Context(), forwarded(c.operator))
+			c.check(t, got, err)
+		})
+	}
+}
+
+func (c nativeAnswer) check(t *testing.T, got adapter.Answer, err error) {
+	t.Helper()
+	if c.want == "" {
+		if err == nil || !strings.Contains(err.Error(), c.why) {
+			t.Errorf("got %+v, %v, want an error of %q", got, err, c.why)
+		}
+		return
+	}
+	if err != nil || got.Status != c.want || got.NativeID != c.id {
+		t.Errorf("got %s %q, %v, want %s %q", got.Status, got.NativeID, err, c.want, c.id)
+	}
+	if c.raw != "" && string(got.Raw) != c.raw {
+		t.Errorf("raw %s, want %s", got.Raw, c.raw)
+	}
+	if got.Raw != nil && (!json.Valid(got.Raw) || !strings.HasPrefix(string(got.Raw), `{"_simulated":true,`)) {
+		t.Errorf("raw %s", got.Raw)
+	}
+}
+
+func TestAnswersToAPayment(t *testing.T) {
+	const paid = `{"data":{"transaction":{"id":"CI123","status":"SUCCESS"}},"status":{"code":"200","result_code":"ESB000010","response_code":"DP00800001006","success":true}}`
+	failed := func(result, code string) string {
+		return `{"status":{"code":"400","result_code":"` + result + `","response_code":"` + code + `","success":false}}`
+	}
+	for name, c := range map[string]nativeAnswer{
+		"mtn accepted":  {payments.MTN, 202, "", payments.Pending, "", "", ""},
+		"mtn duplicate": {payments.MTN, 409, `{"code":"RESOURCE_ALREADY_EXIST"}`, payments.DuplicateReference, "", "", ""},
+		"mtn nobody":    {payments.MTN, 404, `{"code":"PAYER_NOT_FOUND"}`, payments.UnknownMSISDN, "", "", ""},
+		"mtn refused":   {payments.MTN, 400, "", "", "", "", "refused the request (400 )"},
+		"mtn busy":      {payments.MTN, 429, "", "", "", "", "429"},
+		"mtn down":      {payments.MTN, 500, `{"code":"INVALID_CURRENCY"}`, "", "", "", "500"},
+
+		"airtel accepted":  {payments.Airtel, 200, paid, payments.Pending, "CI123", "", ""},
+		"airtel duplicate": {payments.Airtel, 400, failed("ESB000041", ""), payments.DuplicateReference, "", "", ""},
+		"airtel funds":     {payments.Airtel, 200, failed("ESB000010", "DP00800001007"), payments.InsufficientFunds, "", "", ""},
+		"airtel refused":   {payments.Airtel, 400, failed("ESB000008", ""), "", "", "", "refused the request (ESB000008 )"},
+		"airtel down":      {payments.Airtel, 503, "", "", "", "", "503"},
+
+		"orange accepted": {payments.Orange, 200, `{"data":{"order_id":"` + requested + `","status":"PENDING","txnid":"MP1"}}`, payments.Pending,
+			"MP1", "", ""},
+		"orange duplicate": {payments.Orange, 409, "", payments.DuplicateReference, "", "", ""},
+		"orange refused":   {payments.Orange, 400, "", "", "", "", "refused the request (400)"},
+
+		"moov accepted": {payments.Moov, 200, `{"responseCode":"100","externalReference":"` + requested + `","transactionId":"M1"}`,
+			payments.Pending, "M1", "", ""},
+		"moov paid": {payments.Moov, 200, `{"responseCode":"0","externalReference":"` + requested +
+			`","transactionId":"M1","amount":25000,"currency":"XOF"}`, payments.Success, "M1", "", ""},
+		"moov duplicate": {payments.Moov, 409, "", payments.DuplicateReference, "", "", ""},
+		"moov refused":   {payments.Moov, 422, "", "", "", "", "refused the request (422)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t, answers(c.code, c.body))
+			got, err := f.api(c.operator).Collect(t.Context(), forwarded(c.operator))
+			c.check(t, got, err)
+			var refused adapter.ErrRefused
+			if strings.HasPrefix(c.why, "refused") != errors.As(err, &refused) {
+				t.Errorf("the error is %T", err)
+			}
+		})
+	}
+}
+
+// Airtel's enquiry answers with the caller's id; the one that it gave at the payment stays.
+func TestAirtelKeepsTheIDOfThePayment(t *testing.T) {
+	f := newFake(t, answers(200, `{"data":{"transaction":{"id":"`+requested+`","status":"TS"}},"status":{"code":"200"}}`))
+	transaction := forwarded(payments.Airtel)
+	transaction.NativeID = "CI123"
+	got, err := f.api(payments.Airtel).Ask(t.Context(), transaction)
+	if err != nil || got.NativeID != "CI123" || !strings.Contains(string(got.Raw), `"data":{"transaction":{"id":"CI123"`) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
