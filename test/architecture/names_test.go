@@ -1,0 +1,71 @@
+package architecture
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// retired are words that code, comments, documents and messages no longer use, and what they use instead (docs/glossary.md). A word also
+// matches as a part of an identifier: "survey" finds queueSurvey and survey_rows.
+var retired = map[string]string{
+	"sluggish": "slow",
+}
+
+// mayRetire are files that have a retired word for a reason.
+var mayRetire = map[string]*regexp.Regexp{}
+
+// splitWord finds the places at which an identifier has a new word.
+var splitWord = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
+func TestRetiredWordsStayRetired(t *testing.T) {
+	words := make([]string, 0, len(retired))
+	for word := range retired {
+		words = append(words, regexp.QuoteMeta(word))
+	}
+	pattern := regexp.MustCompile(`\b(?:` + strings.Join(words, "|") + `)\b`)
+	seen := 0
+	for _, file := range sources(t) {
+		if strings.HasSuffix(file, "names_test.go") || strings.HasPrefix(file, "hack/prose/") {
+			continue
+		}
+		seen++
+		text := splitWord.ReplaceAllString(read(t, file), "$1 $2")
+		for i, line := range strings.Split(strings.ToLower(strings.ReplaceAll(text, "_", " ")), "\n") {
+			for _, word := range pattern.FindAllString(line, -1) {
+				if allowed := mayRetire[word]; allowed == nil || !allowed.MatchString(file) {
+					t.Errorf("%s:%d: %q is retired: write %s", file, i+1, word, retired[word])
+				}
+			}
+		}
+	}
+	if seen < 500 {
+		t.Errorf("only %d files were read", seen)
+	}
+}
+
+// sources are the text files of the repository, without those that are built.
+func sources(t *testing.T) (files []string) {
+	t.Helper()
+	text := regexp.MustCompile(`\.(?:go|md|sql|sh|ya?ml|txt|toml|tpl)$|^Makefile$`)
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(strings.TrimPrefix(path, filepath.FromSlash(root)))
+		if entry.IsDir() && (name == "bin" || name == "dist" || name == "tmp" || strings.HasPrefix(name, ".") && name != "." && path != root) {
+			return filepath.SkipDir
+		}
+		if !entry.IsDir() && text.MatchString(entry.Name()) {
+			files = append(files, name)
+		}
+		return nil
+	})
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return files
+}
