@@ -152,7 +152,7 @@ bin/kind: hack/tools/go.mod hack/tools/go.sum
 	@touch bin/kind
 
 .PHONY: generate
-generate: tools bin/helm ## Write the generated files anew: CRDs, RBAC, deep copies, queries, docs/reference, the API's page, the chart's files, config/default
+generate: tools bin/helm ## Write the generated files again: CRDs, RBAC, deep copies, queries, docs/reference, the API's page, the chart's files, config/default
 	@bin/controller-gen object paths=./api/...
 	@bin/controller-gen crd:maxDescLen=1000 paths=./api/... output:crd:artifacts:config=config/crd
 	@bin/controller-gen rbac:roleName=cauri-controller paths=./controllers/... output:rbac:artifacts:config=config/rbac

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The checks that are no tests. Each says what to do when it fails. Generated files are written anew and compared with what
+# The checks that are no tests. Each says what to do when it fails. Generated files are written again and compared with what
 # was there.
 set -euo pipefail
 cd "$(dirname "$0")/.."

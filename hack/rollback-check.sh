@@ -37,7 +37,7 @@ up "$PWD/bin/cauri"
 kube apply -f "$folder/sandbox.yaml"
 kube wait --for=condition=Ready --timeout=60s sandboxenvironment/conformance
 up "$folder/cauri"
-# The controller of the earlier commit is at work: it makes anew what is deleted.
+# The controller of the earlier commit is at work: it makes again what is deleted.
 kube delete -f "$folder/sandbox.yaml" --timeout=60s
 kube apply -f "$folder/sandbox.yaml"
 kube wait --for=condition=Ready --timeout=60s sandboxenvironment/conformance

@@ -381,7 +381,7 @@ func startWorker(t *testing.T, database string) *running {
 	return start(t, database, 1, "worker", "--health-address=127.0.0.1:0", "--encryption-key-file="+key, "--allow-loopback-webhooks")
 }
 
-// A database that does not answer makes a worker unready, and neither counts as a reason to start it anew nor holds up its end.
+// A database that does not answer makes a worker unready, and neither counts as a reason to start it again nor holds up its end.
 func TestWorkerEndsBesideADatabaseThatHangs(t *testing.T) {
 	t.Parallel()
 	database := ledgertest.URL(t)

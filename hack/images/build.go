@@ -56,7 +56,7 @@ func buildImage(ctx context.Context, s source, ko, cache string) (v1.Image, erro
 		return nil, err
 	}
 	images := filepath.Join(folder, "layout")
-	// A layout collects what is written to it. The cache makes up for starting anew.
+	// A layout collects what is written to it. The cache makes up for starting again.
 	if err := os.RemoveAll(images); err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func buildImage(ctx context.Context, s source, ko, cache string) (v1.Image, erro
 	return onlyImage(images)
 }
 
-// cacheFolder is the folder for one version's builds, absolute. Another ko starts anew: ko remembers digests of what it compressed.
+// cacheFolder is the folder for one version's builds, absolute. Another ko starts again: ko remembers digests of what it compressed.
 func cacheFolder(cache, ko, version string) (string, error) {
 	info, err := buildinfo.ReadFile(ko)
 	if err != nil {

@@ -93,7 +93,7 @@ func unpackFolder(folder string, in io.Reader) error {
 	}
 }
 
-// repackChart writes helm's package of a chart anew: helm says the time of packaging in it.
+// repackChart writes helm's package of a chart again: helm says the time of packaging in it.
 func repackChart(out io.Writer, in io.Reader, at time.Time) error {
 	compressed, err := gzip.NewReader(in)
 	if err != nil {

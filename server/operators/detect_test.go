@@ -123,7 +123,7 @@ func TestDetectAgreesWithLibphonenumber(t *testing.T) {
 	}
 }
 
-// carrier is libphonenumber's name of the number's carrier, empty if it knows none. A number that the library had to mend
+// carrier is libphonenumber's name of the number's carrier, empty if it knows none. A number that the library had to fix
 // before it could read it, such as one with a trunk prefix behind the calling code, has none.
 func carrier(t *testing.T, msisdn string) string {
 	t.Helper()

@@ -19,7 +19,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 var types = []payments.Type{payments.Collection, payments.Refund, payments.Disbursement}
 

@@ -17,7 +17,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-var update = flag.Bool("update", false, "write the list of metrics anew")
+var update = flag.Bool("update", false, "write the list of metrics again")
 
 // everything is a registry with all metrics that the processes have of their own, each with a value.
 func everything(t *testing.T) *prometheus.Registry {
@@ -200,7 +200,7 @@ func TestResourcesGoWithTheirSeries(t *testing.T) {
 cauri_resources{kind="TestClient",ready="False",reason="InvalidSpec"} 1
 ` + helpOthers + `cauri_resource_conditions{condition="Stalled",kind="TestClient",reason="InvalidSpec",status="True"} 1
 `)
-	r.Set("TestClient", "a/one", ResourceState{Ready: ready}) // mended
+	r.Set("TestClient", "a/one", ResourceState{Ready: ready}) // fixed
 	r.Set("TestClient", "a/one", ResourceState{Ready: ready}) // the same again
 	r.Remove("SandboxEnvironment", "a/two")
 	r.Remove("SandboxEnvironment", "a/never")

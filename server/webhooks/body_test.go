@@ -14,7 +14,7 @@ import (
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 const organization = "org_06E3R1V8XQ0000000000000000"
 

@@ -79,7 +79,7 @@ func TestConnectionOfAReceiverIsUsedAgain(t *testing.T) {
 	}
 }
 
-// The ten seconds are for all of an attempt: a header that comes byte by byte does not begin them anew.
+// The ten seconds are for all of an attempt: a header that comes byte by byte does not begin them again.
 func TestHeaderByteByByte(t *testing.T) {
 	t.Parallel()
 	url := listen(t, func(c *net.TCPConn) {

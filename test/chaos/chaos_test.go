@@ -34,7 +34,7 @@ func TestChaos(t *testing.T) {
 	}
 	findsWhatIsWrong(t, w)
 
-	// A fault that does harm ends the run, and is named. The clients begin anew with the references that they had: each is a repetition.
+	// A fault that does harm ends the run, and is named. The clients begin again with the references that they had: each is a repetition.
 	harm := fault{"rows", "changed", func(ctx context.Context, w *fixture, _ *rand.Rand) (string, error) {
 		_, err := w.SQL.Exec(ctx, "update floats set balance = balance + 1")
 		return "", err

@@ -13,7 +13,7 @@ import (
 )
 
 // The chart's Postgres is ready while it takes connections, and alive as long as it answers at all: one that recovers from a crash is
-// not restarted, which would make it begin anew. The probes' commands run with a pg_isready that ends as Postgres documents it.
+// not restarted, which would make it begin again. The probes' commands run with a pg_isready that ends as Postgres documents it.
 func TestPostgresIsNotRestartedWhileItRecovers(t *testing.T) {
 	t.Parallel()
 	sets := all[appsv1.StatefulSet](t, objects(t), "StatefulSet")

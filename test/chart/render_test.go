@@ -31,7 +31,7 @@ const (
 	namespace = "cauri-system"
 )
 
-var update = flag.Bool("update", false, "write testdata/rendered anew")
+var update = flag.Bool("update", false, "write testdata/rendered again")
 
 // helm runs bin/helm and returns what it printed.
 func helm(t *testing.T, args ...string) (stdout string, err error) {

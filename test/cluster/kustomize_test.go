@@ -10,7 +10,7 @@ import (
 
 const plain = "team-plain" // the team that an installation without helm serves
 
-// kustomized takes everything away, as docs/uninstall.md has it, and installs anew without helm.
+// kustomized takes everything away, as docs/uninstall.md has it, and installs again without helm.
 func kustomized(t *testing.T, c *cluster) {
 	c.kubectl(t, "delete", "sandboxenvironments,testclients", "--all", "--all-namespaces", "--timeout=90s")
 	c.helm(t, "uninstall", release, "--wait", "--timeout", "2m")

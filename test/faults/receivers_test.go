@@ -58,7 +58,7 @@ func TestReceiversThatMisbehave(t *testing.T) {
 	w.arrivedSoon(healthy, int(steady/every))
 	for _, m := range all[1:] {
 		w.judged(m, troubles[m.Config.Name])
-		m.Receiver.Behave(system.Acknowledge) // it was mended
+		m.Receiver.Behave(system.Acknowledge) // it was fixed
 	}
 	w.drained(all...)
 	w.keptLittle()

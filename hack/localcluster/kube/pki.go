@@ -78,7 +78,7 @@ func (p PKI) Key(name string) string         { return p.State.File("pki", name+"
 func (p PKI) serviceAccountKey() string       { return p.Key("service-accounts") }
 func (p PKI) serviceAccountPublicKey() string { return p.State.File("pki", "service-accounts.pub") }
 
-// Ensure makes what is missing. Certificates are made anew all together: half of an old set is of no use to anyone.
+// Ensure makes what is missing. Certificates are made again all together: half of an old set is of no use to anyone.
 func (p PKI) Ensure(now time.Time) error {
 	if _, err := os.Stat(p.serviceAccountPublicKey()); err != nil {
 		if err := p.makeServiceAccountKey(); err != nil {

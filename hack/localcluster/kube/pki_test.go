@@ -72,7 +72,7 @@ func TestALostCertificateIsReplaced(t *testing.T) {
 		t.Error("a set without the certificate of the API server counts as complete")
 	}
 	if err := p.Ensure(now); err != nil || !p.Complete(now) {
-		t.Errorf("not mended: %v", err)
+		t.Errorf("not fixed: %v", err)
 	}
 }
 

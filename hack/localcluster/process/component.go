@@ -53,7 +53,7 @@ type Component struct {
 	Args    []string
 	// Env holds what is added to the environment: secrets go here, since arguments are visible to everyone on the machine.
 	Env []string
-	// Files are those that the program reads once, at its start: it is started anew when one of them changed.
+	// Files are those that the program reads once, at its start: it is started again when one of them changed.
 	Files   []string
 	Dir     string
 	Address string // for people
@@ -87,7 +87,7 @@ func ChildEnvironment(added []string) []string {
 }
 
 // version is a hash over everything that makes a running process the wanted one. It differs when the program was built
-// anew, even with the same name and size.
+// again, even with the same name and size.
 func (c Component) version() (string, error) {
 	hash := sha256.New()
 	described := []any{c.Args, c.Env, c.Dir, c.Credential, c.StopSignal}

@@ -31,7 +31,7 @@ func TestVersionOfAComponent(t *testing.T) {
 		"nothing":                    {func(*Component) {}, true},
 		"what is only told":          {func(c *Component) { c.Address, c.Hint = "there", "?" }, true},
 		"program written once more":  {func(*Component) { write(program, "1") }, true},
-		"program built anew":         {func(*Component) { write(program, "2") }, false},
+		"program built again":        {func(*Component) { write(program, "2") }, false},
 		"argument":                   {func(c *Component) { c.Args = []string{"--a=2"} }, false},
 		"environment":                {func(c *Component) { c.Env = []string{"B=2"} }, false},
 		"content of a file it reads": {func(*Component) { write(file, "2") }, false},
@@ -95,11 +95,11 @@ func TestFailureShowsTheEndOfTheLog(t *testing.T) {
 	}
 	testkit.WantAdvice(
 		t,
-		Failure{Name: "worker", Log: log, Err: fmt.Errorf("ended"), Hint: "mend it"},
+		Failure{Name: "worker", Log: log, Err: fmt.Errorf("ended"), Hint: "fix it"},
 		"worker: ended",
 		log,
 		"line 26",
-		"what to do: mend it",
+		"what to do: fix it",
 	)
 	testkit.WantAdvice(t, Failure{Name: "worker", Log: log + "x", Err: fmt.Errorf("ended")}, "(empty)")
 }

@@ -24,7 +24,7 @@ func (d StateDir) Ports() (Ports, error) {
 	}
 	known := Ports{}
 	if err := json.Unmarshal(content, &known); err != nil {
-		return nil, fmt.Errorf("reading %s (remove it to have ports chosen anew): %w", d.File("ports.json"), err)
+		return nil, fmt.Errorf("reading %s (remove it to have ports chosen again): %w", d.File("ports.json"), err)
 	}
 	return known, nil
 }

@@ -24,7 +24,7 @@ func newTestSupervisor(t *testing.T) Supervisor {
 	return s
 }
 
-// sleeper is a component that runs a script of its own, so that the program can be built anew.
+// sleeper is a component that runs a script of its own, so that the program can be built again.
 func sleeper(t *testing.T, script string) Component {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "sleeper")
@@ -70,7 +70,7 @@ func TestWhatRunsStaysUntilItChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	if did, pid := s.mustReach(t, c); pid == second {
-		t.Errorf("built anew: %s", did)
+		t.Errorf("built again: %s", did)
 	}
 }
 

@@ -183,7 +183,7 @@ func (r roles) migrate(ctx context.Context) error {
 		Name: process.MigrateName,
 		Log:  log.Name(),
 		Err:  err,
-		Hint: "a migration that fails changes nothing: mend it and run `make up` again",
+		Hint: "a migration that fails changes nothing: fix it and run `make up` again",
 	}
 }
 

@@ -60,7 +60,7 @@ func NewUpCommand() *cobra.Command {
 		Short: "Start everything, or what is missing or has changed",
 		Long: `up starts Postgres, a Kubernetes control plane and the roles of the cauri program, applies the custom resource
 definitions and the samples, and returns when the sandboxes are ready to be used. The processes go on running; down stops
-them. It can be repeated at any time: what runs stays, what has ended is started, what was built anew is restarted.
+them. It can be repeated at any time: what runs stays, what has ended is started, what was built again is restarted.
 
 The first time it builds the control plane from source, which takes minutes.
 

@@ -50,7 +50,7 @@ func scenarioRules() []suite.Rule {
 	}
 	return append(rules,
 		suite.Rule{ID: "scenarios/latency-drawn", Check: scenariosLatencyDrawn,
-			Text: "the latency is drawn anew for each payment"},
+			Text: "the latency is drawn again for each payment"},
 		suite.Rule{ID: "scenarios/before-registry", Check: scenariosBeforeRegistry,
 			Text: "a scenario wins over what the registry says of the number"},
 		suite.Rule{ID: "scenarios/before-limit", Check: scenariosBeforeLimit,

@@ -1,7 +1,7 @@
 // Command baseline is what Cauri is measured against: the least that does the same work with the same guarantees, without
 // authentication, validation, payloads of operators, indexes for lists, or a wall between tenants. It shares no code with Cauri.
 //
-//	baseline schema             makes its tables anew in the database of DATABASE_URL
+//	baseline schema             makes its tables again in the database of DATABASE_URL
 //	baseline serve -listen=...  POST /v1/payments and GET /v1/payments/{id}: chi and pgx, one call of the database a request
 //	baseline noop -listen=...   answers every request with the same bytes: what the load generator reaches at most
 //	baseline batch              books payments of one merchant, 50 a commit, two clients

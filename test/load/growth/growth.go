@@ -42,7 +42,7 @@ var balances string
 const chunk = 250_000
 
 // Fill makes sandboxes and their transactions in a database with the present schema, by a connection of its owner. It returns the
-// tenant number of the first sandbox; the others follow it. The indexes of the large tables are made anew in the end, and the
+// tenant number of the first sandbox; the others follow it. The indexes of the large tables are made again in the end, and the
 // database knows then what it holds, as after its autovacuum has been there.
 func Fill(ctx context.Context, db *pgx.Conn, size Size, progress func(string)) (first int64, err error) {
 	if err := size.check(); err != nil {
