@@ -16,7 +16,6 @@ type contextKey int
 
 const (
 	requestIDKey contextKey = iota
-	lateAnswerKey
 	sessionKey
 )
 
@@ -29,20 +28,18 @@ func (s *Server) identify(next http.Handler) http.Handler {
 		}
 		w.Header().Set("X-Service-Api-Version", wire.APIVersion)
 		w.Header().Set("X-Request-Id", id)
-		ctx, observed := s.observe(w, r)
-		defer s.report(r, observed, id)
-		var late answer
+		ctx, out := s.observe(w, r)
+		defer s.report(r, out, id)
 		// A client that has sent its request may close its side of the connection and read on, which looks like one that went away. It
 		// gets its whole answer.
 		ctx = context.WithoutCancel(ctx)
-		ctx = context.WithValue(context.WithValue(ctx, requestIDKey, id), lateAnswerKey, &late)
-		next.ServeHTTP(observed, r.WithContext(ctx))
-		observed.worked = s.now().Sub(observed.began)
-		if !late.due.IsZero() {
-			s.hold(r.Context(), &late)
-			late.write(observed)
+		next.ServeHTTP(out, r.WithContext(context.WithValue(ctx, requestIDKey, id)))
+		out.worked = s.now().Sub(out.began)
+		if !out.late.due.IsZero() {
+			s.hold(r.Context(), &out.late)
+			out.late.write(out)
 		}
-		if observed.status == 0 {
+		if out.status == 0 {
 			panic(http.ErrAbortHandler) // net/http would answer 200 without a body
 		}
 	})

@@ -9,22 +9,23 @@ import (
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// observed is an answer of which the status is remembered.
-type observed struct {
+// response is what a handler answers through. A handler either writes its answer or leaves it in late.
+type response struct {
 	http.ResponseWriter
 	draining <-chan struct{} // closed when the process is told to stop
 
-	status int
+	status int    // that was written
+	late   answer // [Server.identify] writes it when it is due; its due time is zero if there is none
 	span   telemetry.Span
 	began  time.Time
 	worked time.Duration // until the answer was there, which may be held after that
 }
 
 // Unwrap lets deadlines be set, see [http.ResponseController].
-func (o *observed) Unwrap() http.ResponseWriter { return o.ResponseWriter }
+func (o *response) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
 // WriteHeader implements [http.ResponseWriter].
-func (o *observed) WriteHeader(status int) {
+func (o *response) WriteHeader(status int) {
 	if o.status == 0 {
 		o.status = status
 		o.leave()
@@ -35,7 +36,7 @@ func (o *observed) WriteHeader(status int) {
 // leave asks the client for another connection once the process is told to stop: one that stays open would lead to this process
 // until its end, and the request that is on its way at that moment would be lost. Connections that are idle are not closed
 // for the same reason, as long as requests are accepted.
-func (o *observed) leave() {
+func (o *response) leave() {
 	select {
 	case <-o.draining:
 		o.Header().Set("Connection", "close")
@@ -44,7 +45,7 @@ func (o *observed) leave() {
 }
 
 // Write implements [http.ResponseWriter].
-func (o *observed) Write(body []byte) (int, error) {
+func (o *response) Write(body []byte) (int, error) {
 	if o.status == 0 {
 		o.WriteHeader(http.StatusOK)
 	}
@@ -52,15 +53,15 @@ func (o *observed) Write(body []byte) (int, error) {
 }
 
 // observe begins to follow a request. The context that it returns is that of all that the request leads to.
-func (s *Server) observe(w http.ResponseWriter, r *http.Request) (context.Context, *observed) {
+func (s *Server) observe(w http.ResponseWriter, r *http.Request) (context.Context, *response) {
 	s.metrics.Begin()
 	ctx, span := s.tracing.Serve(r)
-	return ctx, &observed{ResponseWriter: w, draining: s.draining, span: span, began: s.now()}
+	return ctx, &response{ResponseWriter: w, draining: s.draining, span: span, began: s.now()}
 }
 
 // report tells what a request came to: in metrics, in its trace, and in one line of the log, at the level of debugging, since what
 // fails is logged where it fails. None of them has the path or the query, which may hold numbers of payers.
-func (s *Server) report(r *http.Request, o *observed, id string) {
+func (s *Server) report(r *http.Request, o *response, id string) {
 	route := routeOf(r)
 	if o.worked == 0 {
 		o.worked = s.now().Sub(o.began)

@@ -141,7 +141,7 @@ func (s *Server) handle(f func(http.ResponseWriter, *http.Request) (answer, erro
 			return
 		}
 		a.organization = sessionOf(r).sandbox.OrganizationID
-		*r.Context().Value(lateAnswerKey).(*answer) = a // held and written by [Server.identify]
+		w.(*response).late = a
 	}
 }
 
