@@ -160,14 +160,16 @@ func undetected(market sandboxes.Market) error {
 // environmentFor finds the environment that a request is made in, after its store.
 func environmentFor(sandbox *sandboxes.Sandbox, market sandboxes.Market, application, currency string) (sandboxes.Environment, error) {
 	if !sandbox.Stores[application] {
-		return sandboxes.Environment{}, wire.NotFound(fmt.Sprintf("There is no store %q in this sandbox; application has to be the slug of one.", application))
+		const format = "This sandbox has no store %q. Send the slug of one of its stores as application."
+		return sandboxes.Environment{}, wire.NotFound(fmt.Sprintf(format, application))
 	}
 	environment, found := sandbox.Environments[market]
 	if !found || !environment.Enabled {
-		return environment, wire.EnvironmentNotFound("This sandbox has no enabled environment for the operator %s in %s.", market.Operator, market.Country)
+		return environment, wire.EnvironmentNotFound("This sandbox has no enabled environment for the operator %s in %s.", market.Operator,
+			market.Country)
 	}
 	if payments.CanonicalCurrency(currency) != environment.Currency {
-		return environment, wire.InvalidField("currency", fmt.Sprintf("has to be %s, the currency of %s", environment.Currency, market.Country))
+		return environment, wire.InvalidField("currency", fmt.Sprintf("must be %s, the currency of %s", environment.Currency, market.Country))
 	}
 	return environment, nil
 }

@@ -29,7 +29,9 @@ func (s *Server) createRefund(w http.ResponseWriter, r *http.Request) (answer, e
 }
 
 // refund records a refund, or finds the one that the same request made before.
-func (s *Server) refund(ctx context.Context, who session, parent payments.ID, body *wire.RefundRequest) (made recorded, replayed bool, err error) {
+func (s *Server) refund(
+	ctx context.Context, who session, parent payments.ID, body *wire.RefundRequest,
+) (made recorded, replayed bool, err error) {
 	asked := newIntent(payments.Refund, body.Reference, func(reference string) []byte {
 		sent := *body
 		sent.Reference = reference

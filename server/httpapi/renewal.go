@@ -11,7 +11,7 @@ import (
 // presently answers a request by f. A sandbox that was reset since the directory read it has another tenant now: f is asked
 // again then, with the present one, so that nobody is answered from what is gone. A request with a body, which can be read
 // once only, looks after itself: see [Server.once].
-func (s *Server) presently(w http.ResponseWriter, r *http.Request, f func(http.ResponseWriter, *http.Request) (answer, error)) (answer, error) {
+func (s *Server) presently(w http.ResponseWriter, r *http.Request, f handler) (answer, error) {
 	a, err := f(w, r)
 	for range maxTries {
 		if !errors.Is(err, postgres.ErrConfigChanged) || r.ContentLength != 0 {

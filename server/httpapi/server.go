@@ -125,8 +125,11 @@ type answer struct {
 	organization string
 }
 
-// handle makes an http.HandlerFunc of a function that answers or fails.
-func (s *Server) handle(f func(http.ResponseWriter, *http.Request) (answer, error)) http.HandlerFunc {
+// handler answers a request or fails.
+type handler func(http.ResponseWriter, *http.Request) (answer, error)
+
+// handle makes an http.HandlerFunc of a handler.
+func (s *Server) handle(f handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		a, err := s.presently(w, r, f)
 		if err != nil {

@@ -50,7 +50,7 @@ func (s *Server) getTestClient(_ http.ResponseWriter, r *http.Request) (answer, 
 func msisdnOf(r *http.Request) (string, error) {
 	msisdn := chi.URLParam(r, "msisdn")
 	if !payments.ValidMSISDN(msisdn) {
-		return "", wire.InvalidParams(wire.FieldErrors{"msisdn": {"has to be an E.164 number with its leading +, which may be written as %2B"}})
+		return "", wire.InvalidParams(wire.FieldErrors{"msisdn": {"must be an E.164 number with its leading +, which may be written as %2B"}})
 	}
 	return msisdn, nil
 }

@@ -17,27 +17,31 @@ var transactionIDParameter = &huma.Param{
 var CreatePayment = Operation{
 	ID: "createPayment", Method: http.MethodPost, Path: "/v1/payments", Tag: tagCollections, Summary: "Create a payment",
 	Description: "Collects money from a customer.\n\n" +
-		"The outcome is the `scenario` if one is given. Otherwise a payment above the environment's limit ends `LIMIT_EXCEEDED`, " +
-		"and the SIM registry decides: a number that is not registered ends `UNKNOWN_MSISDN`, or is `PENDING` where the environment " +
-		"passes unknown numbers through; a blocked SIM ends `ACCOUNT_BLOCKED`; one with less than `customerTotal` ends " +
-		"`INSUFFICIENT_FUNDS`; any other is `PENDING` until its holder answers.\n\n" +
-		"A final outcome is answered after the operator's simulated latency, a pending one at once. The final status of a pending " +
-		"payment comes by webhook, and stands in the payment.",
+		"If the request has a `scenario`, it decides the outcome. Otherwise an amount above the environment's limit ends `LIMIT_EXCEEDED`. " +
+		"Below the " +
+		"limit, the SIM registry decides. A number that is not registered ends `UNKNOWN_MSISDN`, or is `PENDING` if the environment passes " +
+		"unknown " +
+		"numbers through. A blocked SIM ends `ACCOUNT_BLOCKED`. A SIM with less than `customerTotal` ends `INSUFFICIENT_FUNDS`. Every other " +
+		"payment is `PENDING` until the payer answers.\n\n" +
+		"The response with a final outcome comes after the operator's simulated latency. The response with a pending payment comes at once. " +
+		"A webhook and `GET /v1/payments/{id}` then tell its final status.",
 	Body: wire.CreatePayment.Schema,
 	answers: []described{
 		{http.StatusCreated, "The payment was recorded, whatever its outcome: see `status`.", paymentSchema, []string{"Location"}},
-		{http.StatusOK, "The same request was made before; this is its payment as it stands now.", paymentSchema, []string{"Idempotent-Replayed"}},
+		{http.StatusOK, "The same request was made before. This is its payment, as it is now.", paymentSchema, []string{"Idempotent-Replayed"}},
 	},
 	errors: []string{"not_found", "env_not_found", "duplicate_reference", "quota_exceeded"},
 	Examples: []Example{
-		{name: "pending", Summary: "The payer is asked to confirm", Status: http.StatusCreated, Answer: wire.PaymentOf(pendingCollection()), Body: `{
+		{name: "pending", Summary: "The payer is asked to confirm", Status: http.StatusCreated, Answer: wire.PaymentOf(pendingCollection()),
+			Body: `{
   "amount": 25000,
   "currency": "RWF",
   "msisdn": "` + exampleMSISDN + `",
   "reference": "` + exampleReference + `",
   "application": "shop"
 }`},
-		{name: "succeeds", Summary: "A forced success, with all fields", Status: http.StatusCreated, Answer: wire.PaymentOf(settledCollection()), Body: settledRequest},
+		{name: "succeeds", Summary: "A forced success, with all fields", Status: http.StatusCreated,
+			Answer: wire.PaymentOf(settledCollection()), Body: settledRequest},
 		{name: "fails", Summary: "A forced failure", Status: http.StatusCreated, Answer: wire.PaymentOf(failedCollection()), Body: `{
   "amount": 25000,
   "currency": "RWF",
@@ -46,7 +50,8 @@ var CreatePayment = Operation{
   "application": "shop",
   "scenario": "low_balance"
 }`},
-		{name: "succeeds-again", Summary: "A request that was made before", Status: http.StatusOK, Answer: wire.PaymentOf(settledCollection()), Body: settledRequest},
+		{name: "succeeds-again", Summary: "A request that was made before", Status: http.StatusOK, Answer: wire.PaymentOf(settledCollection()),
+			Body: settledRequest},
 	},
 }
 
@@ -67,9 +72,9 @@ const settledRequest = `{
 var GetPayment = Operation{
 	ID: "getPayment", Method: http.MethodGet, Path: "/v1/payments/{id}", Tag: tagCollections, Summary: "Read a transaction",
 	Description: "Reads a transaction of any type: a payment, a refund or a disbursement.\n\n" +
-		"Where no webhook can be received, ask every 4 seconds while a payment is `PENDING`.",
+		"If you cannot receive webhooks, ask every 4 seconds while a payment is `PENDING`.",
 	Parameters: []*huma.Param{transactionIDParameter},
-	answers:    []described{{http.StatusOK, "The transaction as it stands now.", paymentSchema, nil}},
+	answers:    []described{{http.StatusOK, "The transaction, as it is now.", paymentSchema, nil}},
 	errors:     []string{"not_found"},
 	Examples: []Example{{
 		name: "settled", Summary: "A payment that succeeded", Status: http.StatusOK, Answer: wire.PaymentOf(settledCollection()),
@@ -79,14 +84,15 @@ var GetPayment = Operation{
 
 var ListPayments = Operation{
 	ID: "listPayments", Method: http.MethodGet, Path: "/v1/payments", Tag: tagCollections, Summary: "List transactions",
-	Description: "Transactions of all types, newest first, a page at a time. Follow `nextCursor` until it is null: pages neither repeat nor " +
-		"leave out a transaction while others are made.\n\n" +
-		"A parameter with a value that it cannot have is refused, never corrected; one that is not known is ignored.",
+	Description: "Transactions of all types, newest first, in pages. To get all of them, follow `nextCursor` until it is null. New " +
+		"transactions do not make " +
+		"a page repeat or miss one.\n\n" +
+		"A parameter with an invalid value is refused with `invalid_params`. An unknown parameter is ignored.",
 	Parameters: describedParameters(wire.PaymentParameters, listParameterDescriptions, listParameterOrder),
 	answers:    []described{{http.StatusOK, "A page.", listSchema, nil}},
 	errors:     []string{"invalid_params"},
 	Examples: []Example{{
-		name: "reconcile", Summary: "What succeeded since a moment", Status: http.StatusOK,
+		name: "reconcile", Summary: "What succeeded after a time", Status: http.StatusOK,
 		Parameters: map[string]any{"status": payments.Success, "created_after": "2026-05-31T00:00:00Z", "limit": 100},
 		Answer:     wire.PaymentList{Data: []wire.Payment{wire.PaymentOf(settledCollection())}},
 	}},

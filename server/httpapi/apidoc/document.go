@@ -41,9 +41,9 @@ func NewDocument() *huma.OpenAPI {
 		Tags: []*huma.Tag{
 			{Name: tagCollections, Description: "Money from a customer to the merchant."},
 			{Name: tagPayouts, Description: "Money from the merchant to a customer: refunds of a collection, and disbursements to any number."},
-			{Name: tagEvents, Description: "What the merchant was told of, what failed, and telling it again."},
+			{Name: tagEvents, Description: "What was sent to the merchant, what failed, and sending it again."},
 			{Name: tagTestClients, Description: "The customers' phones: who can pay, and acting as the payer."},
-			{Name: tagService, Description: "What the service is and whether it is there. No key is needed."},
+			{Name: tagService, Description: "Version, capabilities and health of the service. No key is needed."},
 			{Name: tagWebhooks, Description: "What the service sends to the merchant."},
 		},
 	}
@@ -55,26 +55,29 @@ func NewDocument() *huma.OpenAPI {
 
 const BearerScheme = "bearer"
 
-const documentDescription = "Mobile-money sandboxes: payments that settle, realistic failures, signed webhooks, and balances that always add up. " +
-	"No money moves.\n\n" +
-	"All amounts are whole units of their currency, written as JSON integers; XOF and RWF have no decimals. Times are ISO 8601 in UTC. " +
-	"Fields that are not known are ignored in requests, and answers may gain fields: ignore those that you do not know.\n\n" +
-	"A `reference` is an idempotency key, unique in a sandbox over all types of transaction. The same request with the same reference " +
-	"returns the transaction as it stands now, with the header `Idempotent-Replayed: true`; the same reference with anything else is " +
-	"`duplicate_reference`. After an answer that did not arrive, repeat the request as it was.\n\n" +
+const documentDescription = "Mobile-money sandboxes: payments that settle, realistic failures, signed webhooks, and balances that are " +
+	"always " +
+	"exact. No money moves.\n\n" +
+	"All amounts are whole units of their currency, written as JSON integers. XOF and RWF have no decimals. Times are ISO 8601 in UTC. " +
+	"Unknown fields in requests are ignored. Responses may get new fields: ignore those that you do not know.\n\n" +
+	"A `reference` is an idempotency key. It is unique in a sandbox, over all types of transaction. The same request with the same " +
+	"reference " +
+	"returns the transaction as it is now, with the header `Idempotent-Replayed: true`. A different request with the same reference is " +
+	"refused " +
+	"with `duplicate_reference`. If a response does not arrive, send the same request again.\n\n" +
 	"A payment that fails is not an HTTP error: the outcome is the transaction's `status`. Reconcile on `netAmount`, once the status is final."
 
 // servers are the path forms. They are relative to where the document was fetched from, so that they are right on every host.
 var servers = []*huma.Server{
-	{URL: "/", Description: "The sandbox follows from the key."},
-	{URL: "/api", Description: "The same, as deployed instances have it."},
+	{URL: "/", Description: "The key determines the sandbox."},
+	{URL: "/api", Description: "The same, in the form of self-hosted instances."},
 	{
 		URL: "/sandboxes/{namespace}/{name}", Variables: sandboxVariables,
-		Description: "One sandbox: the base URL in its status and its Secret. A key of another one is refused.",
+		Description: "One sandbox: the base URL in its status and in its Secret. The key of another sandbox is refused.",
 	},
 	{
 		URL: "/sandboxes/{namespace}/{name}/api", Variables: sandboxVariables,
-		Description: "The same, as clients of deployed instances form it from a base URL.",
+		Description: "The same, as clients of self-hosted instances build it from a base URL.",
 	},
 }
 

@@ -13,22 +13,20 @@ import (
 )
 
 var eventIDParameter = &huma.Param{
-	Name: "id", In: "path", Required: true, Description: "Event id, as in `X-Service-Delivery`. A transaction's event is `GET /v1/events?tx_id=`.",
+	Name: "id", In: "path", Required: true, Description: "Event id, as in the header `X-Service-Delivery`. To find the event of a " +
+		"transaction: `GET /v1/events?tx_id=`.",
 	Schema: &huma.Schema{Type: huma.TypeString, Pattern: "^evt_[0-9A-HJKMNP-TV-Z]{26}$"},
 }
 
 // eventParameterDescriptions say what the parameters of the list of events are. What reads them is EventParameters.
 var eventParameterDescriptions = map[string]*huma.Param{
-	"limit": {
-		Description: "Events on a page.",
-		Schema:      &huma.Schema{Type: huma.TypeInteger, Format: "int32", Minimum: new(1.0), Maximum: new(float64(wire.MaxLimit)), Default: wire.DefaultLimit},
-	},
-	"cursor":         {Description: "`nextCursor` of the page before, as it was.", Schema: &huma.Schema{Type: huma.TypeString}},
+	"limit":          limitParameter("Events on a page."),
+	"cursor":         cursorParameter(),
 	"state":          {Description: "In this state.", Schema: oneOf(ledger.EventStates...)},
 	"event":          {Description: "Of this name.", Schema: oneOf(wire.EventNames...)},
 	"tx_id":          {Description: "Of this transaction: one event, or none.", Schema: transactionIDParameter.Schema},
-	"created_after":  {Description: "Made after this time, RFC 3339, exclusive.", Schema: &huma.Schema{Type: huma.TypeString, Format: "date-time"}},
-	"created_before": {Description: "Made before this time, RFC 3339, exclusive.", Schema: &huma.Schema{Type: huma.TypeString, Format: "date-time"}},
+	"created_after":  {Description: "Created after this time (RFC 3339, exclusive).", Schema: dateTime()},
+	"created_before": {Description: "Created before this time (RFC 3339, exclusive).", Schema: dateTime()},
 }
 
 func refineEventSummary(fields map[string]*huma.Schema) {
@@ -43,11 +41,11 @@ func refineEventDetail(fields map[string]*huma.Schema) {
 
 var ListEvents = Operation{
 	ID: "listEvents", Method: http.MethodGet, Path: "/v1/events", Tag: tagEvents, Summary: "List events",
-	Description: "What was sent, waits to be sent, or failed, a page at a time, in the order of the transactions, newest first: the event of a " +
-		"payment that took an hour stands where the payment does. Follow `nextCursor` until it is null: pages neither repeat nor leave out " +
-		"an event while others are made.\n\n" +
-		"A parameter with a value that it cannot have is refused, never corrected; one that is not known is ignored. Events are removed when " +
-		"they are as old as the installation keeps them, 30 days unless it says otherwise; transactions are not.",
+	Description: "Events that were sent, wait to be sent, or failed, in pages. They are in the order of their transactions, newest first. " +
+		"To get all of " +
+		"them, follow `nextCursor` until it is null. New events do not make a page repeat or miss one.\n\n" +
+		"A parameter with an invalid value is refused with `invalid_params`. An unknown parameter is ignored.\n\n" +
+		"An installation removes old events, by default after 30 days. It never removes transactions.",
 	Parameters: describedParameters(wire.EventParameters, eventParameterDescriptions, []string{"limit", "cursor", "state", "event", "tx_id"}),
 	answers:    []described{{http.StatusOK, "A page.", eventListSchema, nil}},
 	errors:     []string{"invalid_params"},
@@ -59,22 +57,25 @@ var ListEvents = Operation{
 
 var GetEvent = Operation{
 	ID: "getEvent", Method: http.MethodGet, Path: "/v1/events/{id}", Tag: tagEvents, Summary: "Read an event",
-	Description: "An event with the body that is sent, byte for byte, and the attempts to deliver it with what the receiver answered. The body of " +
-		"one that was never sent is the one that is sent if it ever is.",
+	Description: "An event with its body, byte for byte, and the attempts to deliver it, with the receiver's responses. If the event was " +
+		"never sent, " +
+		"the body is the one that would be sent.",
 	Parameters: []*huma.Param{eventIDParameter},
-	answers:    []described{{http.StatusOK, "The event as it stands now.", eventDetailSchema, nil}},
+	answers:    []described{{http.StatusOK, "The event, as it is now.", eventDetailSchema, nil}},
 	errors:     []string{"not_found"},
 	Examples: []Example{{
-		name: "failed", Summary: "An event that the receiver did not want", Status: http.StatusOK, Answer: wire.EventDetailOf(failedEvent()),
+		name: "failed", Summary: "An event that the receiver refused", Status: http.StatusOK, Answer: wire.EventDetailOf(failedEvent()),
 		Parameters: map[string]any{"id": webhooks.EventID(settledID)},
 	}},
 }
 
 var ResendEvent = Operation{
 	ID: "resendEvent", Method: http.MethodPost, Path: "/v1/events/{id}/resend", Tag: tagEvents, Summary: "Send an event again",
-	Description: "Queues the event now, with the same id and the same bytes, whatever came of it so far: also one that was delivered, and one " +
-		"whose type the sandbox does not send. If it is not acknowledged, its retries begin anew. One that waits for a retry is sent at once; " +
-		"one that waits for its transaction to be answered goes on waiting.",
+	Description: "Queues the event now, with the same id and the same bytes, whatever its state. This includes a delivered event, and an " +
+		"event of a type " +
+		"that the sandbox does not send. If the receiver does not acknowledge it, all retries start again. An event that waits for a retry is " +
+		"sent at " +
+		"once. An event whose transaction is not answered yet still waits for the response.",
 	Parameters: []*huma.Param{eventIDParameter},
 	answers:    []described{{http.StatusAccepted, "The event is queued.", eventSummarySchema, nil}},
 	errors:     []string{"not_found", "no_webhook", "being_sent"},

@@ -71,7 +71,8 @@ func settledCollection() *payments.Transaction {
 func failedCollection() *payments.Transaction {
 	const reference = "SHOP-PAY-20260531120200-1B7E34F2A9C0"
 	const after = 2 * time.Minute
-	t := exampleTransaction(exampleID("failed", after), payments.Collection, payments.InsufficientFunds, reference, 25_000, exampleTime.Add(after))
+	t := exampleTransaction(exampleID("failed", after), payments.Collection, payments.InsufficientFunds, reference, 25_000,
+		exampleTime.Add(after))
 	t.Scenario = payments.ScenarioLowBalance
 	return &t
 }
@@ -79,7 +80,8 @@ func failedCollection() *payments.Transaction {
 // exampleRefund is a refund of the settled collection.
 func exampleRefund(name, reference string, amount int64) *payments.Transaction {
 	parent := settledCollection()
-	t := exampleTransaction(exampleID(name, 3*time.Minute), payments.Refund, payments.Success, reference, amount, exampleTime.Add(3*time.Minute))
+	t := exampleTransaction(exampleID(name, 3*time.Minute), payments.Refund, payments.Success, reference, amount,
+		exampleTime.Add(3*time.Minute))
 	t.ParentID, t.OrderRef, t.OrderURL = &parent.ID, parent.OrderRef, parent.OrderURL
 	return &t
 }
@@ -94,7 +96,8 @@ func fullRefund() *payments.Transaction {
 
 func paidDisbursement() *payments.Transaction {
 	const reference = "SHOP-DIS-20260531120400-E6A57C18D03E"
-	t := exampleTransaction(exampleID("paid", 4*time.Minute), payments.Disbursement, payments.Success, reference, 10_000, exampleTime.Add(4*time.Minute))
+	t := exampleTransaction(exampleID("paid", 4*time.Minute), payments.Disbursement, payments.Success, reference, 10_000,
+		exampleTime.Add(4*time.Minute))
 	t.Description = new("Weekly payout")
 	t.MerchantBalanceAfter, t.SIMBalanceAfter = new(int64(989_625)), new(int64(60_000))
 	return &t
@@ -103,7 +106,8 @@ func paidDisbursement() *payments.Transaction {
 func refusedDisbursement() *payments.Transaction {
 	const reference = "SHOP-DIS-20260531120500-7C18D03EE6A5"
 	const after = 5 * time.Minute
-	t := exampleTransaction(exampleID("refused", after), payments.Disbursement, payments.InsufficientFunds, reference, 5_000_000, exampleTime.Add(after))
+	t := exampleTransaction(exampleID("refused", after), payments.Disbursement, payments.InsufficientFunds, reference, 5_000_000,
+		exampleTime.Add(after))
 	t.MerchantBalanceAfter = new(int64(989_625))
 	return &t
 }

@@ -13,34 +13,34 @@ var RateLimitHeaders = []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X
 var responseHeaders = map[string]*huma.Header{
 	wire.APIVersionHeader: {Required: true, Description: "Version of the API.", Schema: exampleText("date", wire.APIVersion)},
 	wire.RequestIDHeader: {
-		Required: true, Description: "The request's own id, or one that was made for it. Quote it when something is unclear.",
+		Required: true, Description: "The id that the request had, or a generated one. Quote it when you ask for help.",
 		Schema: exampleText("", "req_4KZ2TQ6VJ7M3XH5R"),
 	},
 	"Idempotent-Replayed": {
-		Description: "`true` on the answer to a request that was made before; absent on the first.",
+		Description: "`true` if the same request was made before. Absent on the first response.",
 		Schema:      &huma.Schema{Type: huma.TypeString, Enum: []any{"true"}},
 	},
 	"Location": {
-		Description: "Path of the transaction, where it was recorded by this request.",
+		Description: "Path of the transaction that this request recorded.",
 		Schema:      exampleText("uri-reference", "/v1/payments/"+settledID.String()),
 	},
 	"WWW-Authenticate": {
-		Required: true, Description: "The scheme that is asked for.", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"Bearer"}},
+		Required: true, Description: "The required scheme.", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"Bearer"}},
 	},
-	"Retry-After":   {Required: true, Description: "Seconds to wait before the request is repeated.", Schema: count(0)},
+	"Retry-After":   {Required: true, Description: "Seconds to wait before the next try.", Schema: count(0)},
 	"ETag":          {Required: true, Description: "Changes when the document does.", Schema: exampleText("", `"2f1c9a7e"`)},
 	"Cache-Control": {Required: true, Description: "How long the document may be kept.", Schema: exampleText("", staticCacheControl)},
 	RateLimitHeaders[0]: {
-		Description: "Requests that the sandbox may make in any minute. Absent, like its two companions, where there is no limit.",
+		Description: "Requests that the sandbox may make in any minute. Absent, like the other two headers, if there is no limit.",
 		Schema:      count(1),
 	},
 	RateLimitHeaders[1]: {Description: "Requests that are left.", Schema: count(0)},
-	RateLimitHeaders[2]: {Description: "Seconds until the whole limit is there again.", Schema: count(0)},
+	RateLimitHeaders[2]: {Description: "Seconds until the whole limit is available again.", Schema: count(0)},
 }
 
 var requestIDParameter = &huma.Param{
 	Name: wire.RequestIDHeader, In: "header",
-	Description: "Your id of this request, returned with the answer. One of another form is replaced.",
+	Description: "Your id of this request, returned with the response. An id of another form is replaced.",
 	Schema:      &huma.Schema{Type: huma.TypeString, Pattern: wire.RequestIDForm.String(), Examples: []any{"checkout-1042"}},
 }
 

@@ -12,22 +12,19 @@ import (
 
 // listParameterDescriptions say what the parameters of a list are. What reads them is PaymentParameters.
 var listParameterDescriptions = map[string]*huma.Param{
-	"limit": {
-		Description: "Transactions on a page.",
-		Schema:      &huma.Schema{Type: huma.TypeInteger, Format: "int32", Minimum: new(1.0), Maximum: new(float64(wire.MaxLimit)), Default: wire.DefaultLimit},
-	},
-	"cursor":         {Description: "`nextCursor` of the page before, as it was.", Schema: &huma.Schema{Type: huma.TypeString}},
+	"limit":          limitParameter("Transactions on a page."),
+	"cursor":         cursorParameter(),
 	"country":        {Description: "Of this country.", Schema: oneOf(payments.CoteDIvoire, payments.Rwanda, payments.Benin, payments.Togo)},
 	"operator":       {Description: "Of this operator.", Schema: oneOf(payments.Operators...)},
 	"status":         {Description: "With this status.", Schema: &huma.Schema{Ref: statusSchema.Ref}},
 	"type":           {Description: "Of this type.", Schema: oneOf(payments.Types...)},
 	"order_ref":      {Description: "Of this order.", Schema: characters(120)},
-	"order":          {Description: "The same as `order_ref`. If both are sent, they have to be equal.", Schema: characters(120)},
+	"order":          {Description: "The same as `order_ref`. If both are sent, they must be equal.", Schema: characters(120)},
 	"application":    {Description: "Of the store with this slug.", Schema: characters(80)},
 	"reference":      {Description: "With this reference: one transaction, or none.", Schema: characters(80)},
-	"msisdn":         {Description: "Of this number. Write its `+` as `%2B`.", Schema: &huma.Schema{Type: huma.TypeString, Pattern: payments.MSISDNPattern}},
-	"created_after":  {Description: "Made after this time, RFC 3339, exclusive.", Schema: &huma.Schema{Type: huma.TypeString, Format: "date-time"}},
-	"created_before": {Description: "Made before this time, RFC 3339, exclusive.", Schema: &huma.Schema{Type: huma.TypeString, Format: "date-time"}},
+	"msisdn":         {Description: "Of this number. Write its `+` as `%2B`.", Schema: msisdnParameter.Schema},
+	"created_after":  {Description: "Created after this time (RFC 3339, exclusive).", Schema: dateTime()},
+	"created_before": {Description: "Created before this time (RFC 3339, exclusive).", Schema: dateTime()},
 }
 
 // listParameterOrder is how a reader meets them; whatever is not named here follows.
@@ -57,4 +54,16 @@ func oneOf[T ~string](values ...T) *huma.Schema {
 
 func characters(most int) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: &most}
+}
+
+func dateTime() *huma.Schema { return &huma.Schema{Type: huma.TypeString, Format: "date-time"} }
+
+func limitParameter(description string) *huma.Param {
+	return &huma.Param{Description: description, Schema: &huma.Schema{
+		Type: huma.TypeInteger, Format: "int32", Minimum: new(1.0), Maximum: new(float64(wire.MaxLimit)), Default: wire.DefaultLimit,
+	}}
+}
+
+func cursorParameter() *huma.Param {
+	return &huma.Param{Description: "`nextCursor` of the previous page, unchanged.", Schema: &huma.Schema{Type: huma.TypeString}}
 }

@@ -10,16 +10,19 @@ import (
 
 var CreateRefund = Operation{
 	ID: "createRefund", Method: http.MethodPost, Path: "/v1/payments/{id}/refund", Tag: tagPayouts, Summary: "Refund a payment",
-	Description: "Gives back all or part of a collection with status `SUCCESS`. Without an `amount`, or without a body, all that is left " +
-		"is refunded.\n\n" +
-		"Refunds of one payment never exceed its gross `amount` in sum. No commission is taken, and the one of the payment is not given back. " +
-		"With too little float the refund is recorded with `INSUFFICIENT_FUNDS` and no money moves. The payment keeps its status; its " +
+	Description: "Refunds all or part of a collection with status `SUCCESS`. Without an `amount`, or without a body, everything that is " +
+		"left is " +
+		"refunded.\n\n" +
+		"The refunds of one payment never exceed its gross `amount` in total. A refund has no commission, and the commission of the payment is " +
+		"not " +
+		"returned. If the float is too low, the refund is recorded with `INSUFFICIENT_FUNDS` and no money moves. The payment keeps its status. " +
+		"Its " +
 		"`refundedAmount` and `refundableAmount` change.",
 	Parameters: []*huma.Param{transactionIDParameter},
 	Body:       wire.CreateRefund.Schema, BodyOptional: true,
 	answers: []described{
 		{http.StatusCreated, "The refund was recorded: see `status`.", paymentSchema, []string{"Location"}},
-		{http.StatusOK, "The same request was made before; this is its refund as it stands now.", paymentSchema, []string{"Idempotent-Replayed"}},
+		{http.StatusOK, "The same request was made before. This is its refund, as it is now.", paymentSchema, []string{"Idempotent-Replayed"}},
 	},
 	errors: []string{"not_found", "duplicate_reference", "exceeds_refundable", "not_refundable", "quota_exceeded"},
 	Examples: []Example{
@@ -32,7 +35,7 @@ var CreateRefund = Operation{
 			Parameters: map[string]any{"id": settledID.String()}, Body: partialRefundRequest,
 		},
 		{
-			name: "rest", Summary: "All that is left, without a body", Status: http.StatusCreated, Answer: wire.PaymentOf(fullRefund()),
+			name: "rest", Summary: "The rest, without a body", Status: http.StatusCreated, Answer: wire.PaymentOf(fullRefund()),
 			Parameters: map[string]any{"id": settledID.String()},
 		},
 	},
@@ -45,21 +48,27 @@ var partialRefundRequest = `{
 
 var CreateDisbursement = Operation{
 	ID: "createDisbursement", Method: http.MethodPost, Path: "/v1/disbursements", Tag: tagPayouts, Summary: "Pay out to a number",
-	Description: "Pays from the merchant's float to any number, linked to no collection. No commission is taken.\n\n" +
-		"The recipient decides first: a blocked SIM ends `ACCOUNT_BLOCKED`, a number that is not registered `UNKNOWN_MSISDN` (or `SUCCESS`, " +
-		"where the environment passes unknown numbers through); then the float: `INSUFFICIENT_FUNDS` if it is below the amount.\n\n" +
-		"A disbursement is a transaction like any other: read it at `GET /v1/payments/{id}`, list it with `type=disbursement`. It has no parent " +
-		"to inherit from: send the `order_ref` of its order.",
+	Description: "Pays from the merchant's float to any number, without a collection. A disbursement has no commission.\n\n" +
+		"First the recipient decides. A blocked SIM ends `ACCOUNT_BLOCKED`. A number that is not registered ends `UNKNOWN_MSISDN`, or " +
+		"`SUCCESS` if " +
+		"the environment passes unknown numbers through. Then the float decides: a float below the amount ends `INSUFFICIENT_FUNDS`.\n\n" +
+		"A disbursement is a transaction: read it with `GET /v1/payments/{id}`, and list it with `type=disbursement`. It has no parent to " +
+		"inherit an " +
+		"order from: send the `order_ref` of its order.",
 	Body: wire.CreateDisbursement.Schema,
 	answers: []described{{
-		http.StatusOK, "The disbursement was recorded, whatever its outcome: see `status`. `idempotent` tells whether that was before this request.",
+		http.StatusOK, "The disbursement was recorded, whatever its outcome: see `status`. If `idempotent` is true, an earlier request " +
+			"recorded it.",
 		payoutSchema, []string{"Idempotent-Replayed", "Location"},
 	}},
 	errors: []string{"not_found", "env_not_found", "duplicate_reference", "quota_exceeded"},
 	Examples: []Example{
-		{name: "paid", Summary: "A payout that succeeds", Status: http.StatusOK, Answer: wire.DisbursementOf(paidDisbursement(), false), Body: paidRequest},
-		{name: "paid-again", Summary: "A request that was made before", Status: http.StatusOK, Answer: wire.DisbursementOf(paidDisbursement(), true), Body: paidRequest},
-		{name: "refused", Summary: "More than the float", Status: http.StatusOK, Answer: wire.DisbursementOf(refusedDisbursement(), false), Body: `{
+		{name: "paid", Summary: "A payout that succeeds", Status: http.StatusOK, Answer: wire.DisbursementOf(paidDisbursement(), false),
+			Body: paidRequest},
+		{name: "paid-again", Summary: "A request that was made before", Status: http.StatusOK, Answer: wire.DisbursementOf(paidDisbursement(),
+			true), Body: paidRequest},
+		{name: "refused", Summary: "More than the float", Status: http.StatusOK, Answer: wire.DisbursementOf(refusedDisbursement(), false),
+			Body: `{
   "amount": 5000000,
   "currency": "RWF",
   "operator": "mtn",

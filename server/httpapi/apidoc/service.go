@@ -8,7 +8,7 @@ import (
 
 var GetMeta = Operation{
 	ID: "getMeta", Method: http.MethodGet, Path: "/v1/meta", Tag: tagService, Summary: "Version and capabilities", Open: true,
-	Description: "Detect features by the names in `capabilities`. Within `v1` changes only add.",
+	Description: "Detect features by the names in `capabilities`. Changes within `v1` only add.",
 	answers:     []described{{http.StatusOK, "What this service is.", metaSchema, nil}},
 	Examples: []Example{{
 		name: "meta", Summary: "This version", Status: http.StatusOK,
@@ -21,16 +21,17 @@ var GetHealth = Operation{
 	Description: "For probes.",
 	answers: []described{
 		{http.StatusOK, "The service can serve.", healthSchema, nil},
-		{http.StatusServiceUnavailable, "The database is away.", healthSchema, []string{"Retry-After"}},
+		{http.StatusServiceUnavailable, "The database is unavailable.", healthSchema, []string{"Retry-After"}},
 	},
-	Examples: []Example{{name: "healthy", Summary: "All is well", Status: http.StatusOK, Answer: wire.Health{Status: "ok", Version: "v0.1.0"}}},
+	Examples: []Example{{name: "healthy", Summary: "All is well", Status: http.StatusOK, Answer: wire.Health{Status: "ok",
+		Version: "v0.1.0"}}},
 }
 
 var GetDocument = Operation{
 	ID: "getOpenAPI", Method: http.MethodGet, Path: "/v1/openapi.json", Tag: tagService, Summary: "This description", Open: true,
-	Description: "The OpenAPI 3.1 document that this page is made of. With `If-None-Match` it is sent only if it has changed.",
+	Description: "The OpenAPI 3.1 document of this API. With `If-None-Match` it is sent only if it has changed.",
 	answers: []described{
 		{http.StatusOK, "The document.", documentSchema, []string{"ETag", "Cache-Control"}},
-		{http.StatusNotModified, "The document is the one that the caller has.", nil, []string{"ETag", "Cache-Control"}},
+		{http.StatusNotModified, "The document has not changed.", nil, []string{"ETag", "Cache-Control"}},
 	},
 }

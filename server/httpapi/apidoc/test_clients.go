@@ -15,7 +15,7 @@ import (
 )
 
 var msisdnParameter = &huma.Param{
-	Name: "msisdn", In: "path", Required: true, Description: "Number of the test client. Its `+` may be written as it is, or as `%2B`.",
+	Name: "msisdn", In: "path", Required: true, Description: "Number of the test client. Write its `+` as `+` or as `%2B`.",
 	Schema: &huma.Schema{Type: huma.TypeString, Pattern: payments.MSISDNPattern},
 }
 
@@ -31,22 +31,16 @@ var promptAnswerParameter = &huma.Param{
 // testClientParameterDescriptions say what the parameters of the list of test clients are. What reads them is
 // TestClientParameters.
 var testClientParameterDescriptions = map[string]*huma.Param{
-	"limit": {
-		Description: "Test clients on a page.",
-		Schema:      &huma.Schema{Type: huma.TypeInteger, Format: "int32", Minimum: new(1.0), Maximum: new(float64(wire.MaxLimit)), Default: wire.DefaultLimit},
-	},
-	"cursor":   {Description: "`nextCursor` of the page before, as it was.", Schema: &huma.Schema{Type: huma.TypeString}},
+	"limit":    limitParameter("Test clients on a page."),
+	"cursor":   cursorParameter(),
 	"country":  {Description: "Of this country.", Schema: oneOf(payments.CoteDIvoire, payments.Rwanda, payments.Benin, payments.Togo)},
 	"operator": {Description: "Of this operator.", Schema: oneOf(payments.Operators...)},
 	"state":    {Description: "In this state.", Schema: oneOf(wire.StateActive, wire.StateBlocked)},
 }
 
 var promptParameterDescriptions = map[string]*huma.Param{
-	"limit": {
-		Description: "Prompts on a page.",
-		Schema:      &huma.Schema{Type: huma.TypeInteger, Format: "int32", Minimum: new(1.0), Maximum: new(float64(wire.MaxLimit)), Default: wire.DefaultLimit},
-	},
-	"cursor": {Description: "`nextCursor` of the page before, as it was.", Schema: &huma.Schema{Type: huma.TypeString}},
+	"limit":  limitParameter("Prompts on a page."),
+	"cursor": cursorParameter(),
 }
 
 func refineTestClient(fields map[string]*huma.Schema) {
@@ -60,9 +54,9 @@ func refineTestClient(fields map[string]*huma.Schema) {
 
 var ListTestClients = Operation{
 	ID: "listTestClients", Method: http.MethodGet, Path: "/v1/test_clients", Tag: tagTestClients, Summary: "List test clients",
-	Description: "The sandbox's SIM registry, in the order of the numbers, a page at a time. Test clients are made and changed as resources " +
-		"of the cluster, not here.\n\n" +
-		"A parameter with a value that it cannot have is refused, never corrected; one that is not known is ignored.",
+	Description: "The sandbox's SIM registry, ordered by number, in pages. Create and change test clients as TestClient resources in the " +
+		"cluster.\n\n" +
+		"A parameter with an invalid value is refused with `invalid_params`. An unknown parameter is ignored.",
 	Parameters: describedParameters(wire.TestClientParameters, testClientParameterDescriptions, []string{"limit", "cursor", "state"}),
 	answers:    []described{{http.StatusOK, "A page.", testClientListSchema, nil}},
 	errors:     []string{"invalid_params"},
@@ -74,7 +68,7 @@ var ListTestClients = Operation{
 
 var GetTestClient = Operation{
 	ID: "getTestClient", Method: http.MethodGet, Path: "/v1/test_clients/{msisdn}", Tag: tagTestClients, Summary: "Read a test client",
-	Description: "A SIM with its balance as it is now.",
+	Description: "A SIM with its current balance.",
 	Parameters:  []*huma.Param{msisdnParameter},
 	answers:     []described{{http.StatusOK, "The test client.", testClientSchema, nil}},
 	errors:      []string{"not_found", "invalid_params"},
@@ -86,12 +80,13 @@ var GetTestClient = Operation{
 
 var ListPrompts = Operation{
 	ID: "listPrompts", Method: http.MethodGet, Path: "/v1/test_clients/{msisdn}/prompts", Tag: tagTestClients,
-	Summary: "List what waits for a test client's answer",
-	Description: "What the payer's phone would show: the `PENDING` payments of this SIM, oldest first, whatever its `behavior`. One that is " +
-		"forwarded to an operator's API is answered there and is not among them.",
-	Parameters: append([]*huma.Param{msisdnParameter}, describedParameters(wire.PromptParameters, promptParameterDescriptions, []string{"limit"})...),
-	answers:    []described{{http.StatusOK, "A page.", promptListSchema, nil}},
-	errors:     []string{"not_found", "invalid_params"},
+	Summary: "List the prompts of a test client",
+	Description: "What the payer's phone would show: the `PENDING` payments of this SIM, oldest first, whatever its `behavior`. Payments " +
+		"that are forwarded to an operator's API are not in the list: they are answered there.",
+	Parameters: append([]*huma.Param{msisdnParameter}, describedParameters(wire.PromptParameters, promptParameterDescriptions,
+		[]string{"limit"})...),
+	answers: []described{{http.StatusOK, "A page.", promptListSchema, nil}},
+	errors:  []string{"not_found", "invalid_params"},
 	Examples: []Example{{
 		name: "one", Summary: "One payment waits", Status: http.StatusOK, Parameters: map[string]any{"msisdn": exampleMSISDN},
 		Answer: wire.PromptList{Data: []wire.Prompt{wire.PromptOf(examplePrompt())}},
@@ -101,12 +96,14 @@ var ListPrompts = Operation{
 var AnswerPrompt = Operation{
 	ID: "answerPrompt", Method: http.MethodPost, Path: "/v1/test_clients/{msisdn}/prompts/{tx}/{answer}", Tag: tagTestClients,
 	Summary: "Act as the payer",
-	Description: "Answers a pending payment as its payer, at once and whatever the test client's `behavior`. The SIM is looked at again, as " +
-		"in every settlement: an approved payment ends `SUCCESS`, or `INSUFFICIENT_FUNDS` if the balance is too low by now; `cancel` ends it " +
-		"`USER_CANCELLED`, `wrong_pin` `PIN_INVALID`; and a SIM that was blocked meanwhile `ACCOUNT_BLOCKED`, whatever the answer.\n\n" +
-		"A payment is answered once. The same answer again, to a payment that has the status that the answer asks for, returns the payment " +
-		"with the header `Idempotent-Replayed: true`, also where the worker was faster. Any other answer is `prompt_closed`. One that comes " +
-		"after the payment's time is over ends it `TIMEOUT` and is `prompt_closed` too.\n\nNo body is needed.",
+	Description: "Answers a pending payment as its payer, at once and whatever the test client's `behavior`. As in every settlement, the " +
+		"state of the " +
+		"SIM decides too. An approved payment ends `SUCCESS`, or `INSUFFICIENT_FUNDS` if the balance is too low now. `cancel` ends it " +
+		"`USER_CANCELLED`, and `wrong_pin` ends it `PIN_INVALID`. If the SIM is blocked now, every answer ends it `ACCOUNT_BLOCKED`.\n\n" +
+		"A payment is answered once. If its status already is the one that the answer asks for, the response is the payment with the header " +
+		"`Idempotent-Replayed: true`. Any other answer is refused with `prompt_closed`. An answer after the payment's expiry ends it `TIMEOUT` " +
+		"and is " +
+		"refused with `prompt_closed` too.\n\nNo body is needed.",
 	Parameters: []*huma.Param{msisdnParameter, promptIDParameter, promptAnswerParameter},
 	answers: []described{{
 		http.StatusOK, "The payment with its outcome: see `status`.", paymentSchema, []string{"Idempotent-Replayed"},

@@ -60,13 +60,15 @@ type DescribedEvent struct {
 }
 
 var Events = []DescribedEvent{
-	{"A payment is final", "Sent when a collection reaches a final status: at once, when it settles, or when it expires.", settledCollection()},
+	{"A payment is final", "Sent when a collection reaches a final status: at once, when it settles, or when it expires.",
+		settledCollection()},
 	{"A refund is final", "Sent when a refund is recorded.", partialRefund()},
 	{"A disbursement is final", "Sent when a disbursement is recorded.", paidDisbursement()},
 }
 
-const DeliveryDescription = "One event is sent for each transaction that reaches a final status, at least once and in no order that can be relied on. " +
-	"Verify the signature over the exact bytes that arrived, before parsing them, and refuse with 401 what does not verify."
+const DeliveryDescription = "One event is sent for each transaction that reaches a final status. It is sent at least once. Do not rely " +
+	"on the order of events. " +
+	"Verify the signature over the exact bytes that you received, before you parse them. Answer 401 if it does not match."
 
 // describedWebhooks are the three events.
 func describedWebhooks() map[string]*huma.PathItem {
@@ -93,8 +95,8 @@ func (e DescribedEvent) describe() *huma.Operation {
 		Responses: map[string]*huma.Response{
 			"2XX": {Description: "The event is acknowledged."},
 			"410": {Description: "The event is not sent again."},
-			"default": {Description: "The event is sent again, up to five times with growing pauses, unless the sandbox says otherwise. " +
-				"A redirection is not followed. `Retry-After` of a 429 or 503 is honoured."},
+			"default": {Description: "The event is sent again, up to five times with growing intervals. The sandbox can set other intervals. " +
+				"Redirects are not followed. `Retry-After` of a 429 or 503 is respected."},
 		},
 	}
 }
@@ -116,20 +118,22 @@ func deliveryHeaders(event, id string, body []byte) []*huma.Param {
 	at := exampleTime.Add(10 * time.Minute)
 	return []*huma.Param{
 		deliveryHeader(webhooks.HeaderEvent, "The event's name, as in the body.", event, ""),
-		deliveryHeader(webhooks.HeaderSignature, "HMAC-SHA256 of the body, keyed by the signing secret as it stands in the Secret, in hex.",
+		deliveryHeader(webhooks.HeaderSignature, "HMAC-SHA256 of the body in hex. The key is the signing secret, exactly as it is in the Secret.",
 			webhooks.Signature(ExampleSecret, body), signaturePattern),
 		{
 			Name: webhooks.HeaderPreviousSignature, In: "header",
-			Description: "The same, keyed by the secret before: for 24 hours after a rotation of the secret, else absent. Accept a delivery if either header matches.",
-			Schema:      &huma.Schema{Type: huma.TypeString, Pattern: signaturePattern},
+			Description: "The same with the previous secret, for 24 hours after a rotation. Otherwise absent. Accept a delivery if either header " +
+				"matches.",
+			Schema: &huma.Schema{Type: huma.TypeString, Pattern: signaturePattern},
 		},
-		deliveryHeader(webhooks.HeaderDelivery, "The event's id, the same for every attempt: drop what you have seen.", id, "^evt_[0-9A-Z]+$"),
+		deliveryHeader(webhooks.HeaderDelivery, "The event's id, the same for every attempt. Ignore an id that you have already processed.",
+			id, "^evt_[0-9A-Z]+$"),
 		deliveryHeader(webhooks.HeaderStandardID, "Standard Webhooks: the event's id.", id, ""),
 		deliveryHeader(webhooks.HeaderStandardTimestamp, "Standard Webhooks: when the attempt was made, in seconds since 1970.",
 			strconv.FormatInt(at.Unix(), 10), "^[0-9]+$"),
 		deliveryHeader(webhooks.HeaderStandardSignature,
-			"Standard Webhooks: signatures of id, timestamp and body, keyed by what stands behind `whsec_` in base64. "+
-				"After a rotation of the secret also those by up to three previous secrets, separated by spaces, each for 24 hours.",
+			"Standard Webhooks: signatures of id, timestamp and body, with the base64 text after `whsec_` as key. "+
+				"After a rotation, signatures with up to three previous secrets follow, separated by spaces, each for 24 hours.",
 			webhooks.StandardSignature(ExampleSecret, id, at, body), "^v1,"),
 	}
 }

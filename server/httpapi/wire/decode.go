@@ -143,7 +143,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Code: "body_too_large",
 			Message: fmt.Sprintf("The request body has more than %d bytes.", maxBody)}
 	case err != nil:
-		return nil, malformedBody("The request body could not be read to its end. Send all of it at once.")
+		return nil, malformedBody("The request body is incomplete. Send the whole body.")
 	case !utf8.Valid(text):
 		return nil, malformedBody("The request body is not UTF-8.")
 	}
@@ -166,7 +166,7 @@ func parseAnyObject(text []byte) (map[string]any, error) {
 		return nil, malformedBody("The request body is not a JSON object. Send one like {\"amount\": 25000, ...}.")
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, malformedBody("The request body has something behind its JSON object. Send one object only.")
+		return nil, malformedBody("The request body has more text after its JSON object. Send one object only.")
 	}
 	for name, value := range object {
 		if number, ok := value.(json.Number); ok {

@@ -11,7 +11,7 @@ type Disbursement struct {
 	Status                string `json:"status"`
 	Amount                int64  `json:"amount" minimum:"1"`
 	MerchantBalanceAfter  *int64 `json:"merchant_balance_after,omitempty" doc:"The merchant's float after the disbursement."`
-	RecipientBalanceAfter *int64 `json:"recipient_balance_after" doc:"The recipient's SIM after it was credited, null if none was."`
+	RecipientBalanceAfter *int64 `json:"recipient_balance_after" doc:"The balance of the recipient's SIM after the credit; null if no SIM was credited."`
 	Idempotent            bool   `json:"idempotent" doc:"The disbursement existed already."`
 }
 

@@ -23,7 +23,8 @@ func (e *Error) Error() string { return e.Code + ": " + e.Message }
 type FieldErrors map[string][]string
 
 func InvalidBody(fields FieldErrors) *Error {
-	e := &Error{Status: http.StatusBadRequest, Code: "invalid_body", Message: "The request body is invalid; detail.fieldErrors says which fields and why."}
+	e := &Error{Status: http.StatusBadRequest, Code: "invalid_body", Message: "The request body is invalid; detail.fieldErrors says which " +
+		"fields and why."}
 	e.Detail = map[string]any{"fieldErrors": fields}
 	return e
 }
@@ -54,22 +55,24 @@ func DuplicateReference(reference string) *Error {
 
 func QuotaExceeded(e ledger.ErrQuotaExceeded) *Error {
 	return &Error{Status: http.StatusPaymentRequired, Code: "quota_exceeded",
-		Message: fmt.Sprintf("This sandbox has made the %d transactions that it may make in a calendar month (UTC). Nothing was recorded.", e.Quota),
+		Message: fmt.Sprintf("This sandbox has used its quota of %d transactions in a calendar month (UTC). Nothing was recorded.", e.Quota),
 		Detail:  map[string]any{"monthlyTransactions": e.Quota}}
 }
 
 func Unavailable() *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", RetryAfter: "1",
-		Message: "The service cannot reach its database. This request recorded nothing; repeat it, with the same reference if it has one."}
+		Message: "The service cannot reach its database. This request recorded nothing. Send it again, with the same reference if it has one."}
 }
 
 // Uncertain is unavailable after something was sent to the database that may have been committed. The reference is the one to repeat the
 // request with, empty for none.
 func Uncertain(reference string) *Error {
 	e := &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Detail: repeatWith(reference), RetryAfter: "1",
-		Message: "The service lost its database while it worked on this request. It is not known whether it was recorded. Repeat it: nothing is recorded twice."}
-	if e.Detail != nil {
-		e.Message = "The service lost its database while it worked on this request. It is not known whether it was recorded. Repeat it with the reference in detail.reference: under one reference nothing is recorded twice."
+		Message: "The connection to the database failed during this request. It is not known whether the request was recorded. "}
+	if reference == "" {
+		e.Message += "Send it again: nothing is recorded twice."
+	} else {
+		e.Message += "Send it again with the reference in detail.reference: nothing is recorded twice under one reference."
 	}
 	return e
 }
@@ -77,7 +80,7 @@ func Uncertain(reference string) *Error {
 // Internal is the answer to what should not happen. The reference is the one to repeat the request with, empty for none.
 func Internal(reference string) *Error {
 	return &Error{Status: http.StatusInternalServerError, Code: "internal", Detail: repeatWith(reference),
-		Message: "Something went wrong on our side. Repeat the request with the same reference; nothing is booked twice."}
+		Message: "The service failed. Send the request again with the same reference: nothing is recorded twice."}
 }
 
 // repeatWith tells a client the reference to repeat the request with; nil for none.
@@ -90,11 +93,11 @@ func repeatWith(reference string) map[string]any {
 
 func Overloaded() *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Code: "overloaded", RetryAfter: "1",
-		Message: "More is asked of the service than it can do in good time. This request recorded nothing; repeat it, with the same reference if it has one."}
+		Message: "The service has too many requests. This request recorded nothing. Send it again, with the same reference if it has one."}
 }
 
-// Suspended asks for a pause of a minute: a person ends it, and nobody knows when.
+// Suspended asks for a pause of a minute, since it is a person who ends the suspension.
 func Suspended() *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Code: "suspended", RetryAfter: "60",
-		Message: "This sandbox is suspended. Nothing was recorded. Ask whoever runs it to set suspend to false in its spec."}
+		Message: "This sandbox is suspended. Nothing was recorded. To resume it, set spec.suspend of the SandboxEnvironment to false."}
 }

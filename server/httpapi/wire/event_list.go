@@ -23,7 +23,7 @@ var EventParameters = Parameters[EventQuery]{
 	"event": func(q *EventQuery, value string, _ int64) string {
 		i := slices.Index(EventNames, value)
 		if i < 0 {
-			return "has to be one of " + join(EventNames)
+			return "must be one of " + join(EventNames)
 		}
 		q.Filter.Type = payments.Types[i]
 		return ""
@@ -31,14 +31,14 @@ var EventParameters = Parameters[EventQuery]{
 	"state": func(q *EventQuery, value string, _ int64) string {
 		q.Filter.State = ledger.EventState(value)
 		if !slices.Contains(ledger.EventStates, q.Filter.State) {
-			return "has to be one of " + join(ledger.EventStates)
+			return "must be one of " + join(ledger.EventStates)
 		}
 		return ""
 	},
 	"tx_id": func(q *EventQuery, value string, _ int64) string {
 		id, err := payments.ParseID(value)
 		if err != nil {
-			return "has to be a transaction's id, TX_ with 26 characters behind it"
+			return "must be a transaction's id, TX_ with 26 characters behind it"
 		}
 		q.Filter.Transaction = &id
 		return ""

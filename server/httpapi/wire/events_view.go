@@ -14,15 +14,15 @@ import (
 type EventSummary struct {
 	ID                 string  `json:"id" doc:"The event's id: X-Service-Delivery of each of its deliveries." example:"evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
 	Event              string  `json:"event" enum:"payment.completed,payment.refunded,disbursement.completed" doc:"The event's name."`
-	TxID               string  `json:"txId" doc:"The transaction that it tells of."`
+	TxID               string  `json:"txId" doc:"The event's transaction."`
 	Status             string  `json:"status" doc:"Of the transaction."`
-	State              string  `json:"state" doc:"recorded: it is not sent, since there was no endpoint or its type is not sent; queued: it is to be sent, or sent again; delivered: it was acknowledged; failed: its retries are used up."`
+	State              string  `json:"state" doc:"recorded: not sent, no URL or type not selected; queued: waits to be sent or sent again; delivered: acknowledged; failed: no retries left."`
 	AttemptCount       int     `json:"attemptCount" minimum:"0" doc:"Attempts to deliver it so far."`
 	CreatedAt          string  `json:"createdAt" format:"date-time" doc:"When the transaction became final. ISO 8601, UTC."`
-	NextAttemptAt      *string `json:"nextAttemptAt" format:"date-time" doc:"When it is sent next, if it is queued. null while it is being sent, and where nothing is to come."`
+	NextAttemptAt      *string `json:"nextAttemptAt" format:"date-time" doc:"Time of the next attempt, if it is queued. null while it is being sent, and if no attempt follows."`
 	DeliveredAt        *string `json:"deliveredAt" format:"date-time" doc:"When it was acknowledged; null in every other state."`
-	LastResponseStatus *int    `json:"lastResponseStatus" doc:"HTTP status that the last attempt was answered with; null if none came."`
-	LastError          *string `json:"lastError" doc:"Why the last attempt did not count; null if it was acknowledged, or none was made."`
+	LastResponseStatus *int    `json:"lastResponseStatus" doc:"HTTP status of the response to the last attempt; null if there was no response."`
+	LastError          *string `json:"lastError" doc:"Why the last attempt failed; null if it was acknowledged, or if there was none."`
 }
 
 // EventList is the answer of GET /v1/events.
@@ -35,19 +35,19 @@ type EventList struct {
 // EventDetail is the answer of GET /v1/events/{id}.
 type EventDetail struct {
 	EventSummary
-	Body     string            `json:"body" doc:"What every delivery sends, or would send, byte for byte: what is signed."`
+	Body     string            `json:"body" doc:"The signed body that every delivery sends, byte for byte."`
 	Payload  json.RawMessage   `json:"payload" doc:"The same, parsed."`
 	Attempts []DeliveryAttempt `json:"attempts" doc:"The latest 100, oldest first."`
 }
 
 // DeliveryAttempt is an attempt to deliver an event.
 type DeliveryAttempt struct {
-	Number         int     `json:"number" minimum:"1" doc:"Counted from 1, on and on when an event is sent again."`
+	Number         int     `json:"number" minimum:"1" doc:"Counted from 1. The count continues when an event is sent again."`
 	StartedAt      string  `json:"startedAt" format:"date-time" doc:"ISO 8601, UTC."`
-	DurationMs     int64   `json:"durationMs" doc:"Until the answer was there, or the attempt was given up."`
-	ResponseStatus *int    `json:"responseStatus" doc:"null if no answer came."`
-	Error          *string `json:"error" doc:"Why it did not count; null if it was acknowledged."`
-	ResponseBody   string  `json:"responseBody" doc:"The first 4 KiB of the answer. Bytes that are not UTF-8 are replaced by U+FFFD."`
+	DurationMs     int64   `json:"durationMs" doc:"Until the response arrived or the attempt ended."`
+	ResponseStatus *int    `json:"responseStatus" doc:"null if there was no response."`
+	Error          *string `json:"error" doc:"Why the attempt failed; null if it was acknowledged."`
+	ResponseBody   string  `json:"responseBody" doc:"The first 4 KiB of the response. Bytes that are not UTF-8 are replaced by U+FFFD."`
 }
 
 func EventSummaryOf(e *ledger.Event) EventSummary {

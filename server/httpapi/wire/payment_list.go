@@ -43,28 +43,28 @@ var PaymentParameters = Parameters[PaymentQuery]{
 	"country": func(q *PaymentQuery, value string, _ int64) string {
 		q.Filter.Country = payments.Country(value)
 		if _, known := q.Filter.Country.Currency(); !known {
-			return "has to be one of CI, RW, BJ, TG"
+			return "must be one of CI, RW, BJ, TG"
 		}
 		return ""
 	},
 	"operator": func(q *PaymentQuery, value string, _ int64) string {
 		q.Filter.Operator = payments.Operator(value)
 		if !q.Filter.Operator.Valid() {
-			return "has to be one of mtn, orange, moov, airtel"
+			return "must be one of mtn, orange, moov, airtel"
 		}
 		return ""
 	},
 	"status": func(q *PaymentQuery, value string, _ int64) string {
 		q.Filter.Status = payments.Status(value)
 		if !slices.Contains(payments.Statuses, q.Filter.Status) {
-			return "has to be one of " + join(payments.Statuses)
+			return "must be one of " + join(payments.Statuses)
 		}
 		return ""
 	},
 	"type": func(q *PaymentQuery, value string, _ int64) string {
 		q.Filter.Type = payments.Type(value)
 		if !slices.Contains(payments.Types, q.Filter.Type) {
-			return "has to be one of " + join(payments.Types)
+			return "must be one of " + join(payments.Types)
 		}
 		return ""
 	},
@@ -75,7 +75,7 @@ var PaymentParameters = Parameters[PaymentQuery]{
 	"msisdn": func(q *PaymentQuery, value string, _ int64) string {
 		q.Filter.MSISDN = value
 		if !payments.ValidMSISDN(value) {
-			return "has to be an E.164 number with its leading +, written as %2B in a URL"
+			return "must be an E.164 number with its leading +, written as %2B in a URL"
 		}
 		return ""
 	},

@@ -25,9 +25,9 @@ type Payment struct {
 	Country               string          `json:"country" doc:"As sent or detected."`
 	MSISDN                string          `json:"msisdn" doc:"The customer's number."`
 	Reference             string          `json:"reference" doc:"As sent, or generated for a payout."`
-	OrderRef              string          `json:"orderRef" doc:"Falls back to the reference."`
+	OrderRef              string          `json:"orderRef" doc:"The reference if none was sent."`
 	OrderURL              *string         `json:"orderUrl" doc:"Link to the order."`
-	IsURLProtected        bool            `json:"isUrlProtected" doc:"The order's link needs a permission."`
+	IsURLProtected        bool            `json:"isUrlProtected" doc:"Whether the order's link needs a permission."`
 	ParentTxID            *string         `json:"parentTxId" doc:"The collection that a refund belongs to."`
 	Application           string          `json:"application" doc:"Slug of the store."`
 	EnvironmentID         string          `json:"environmentId" doc:"The operator and country that it was made in."`

@@ -7,21 +7,22 @@ import (
 
 // Prompt is a payment as the payer's phone shows it.
 type Prompt struct {
-	ID            string  `json:"id" doc:"Of the payment that waits for an answer." example:"TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
+	ID            string  `json:"id" doc:"Id of the payment that waits for an answer." example:"TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
 	Amount        int64   `json:"amount" doc:"Gross amount, in whole units of the currency."`
-	CustomerTotal int64   `json:"customerTotal" doc:"What the payer pays if it is approved."`
+	CustomerTotal int64   `json:"customerTotal" doc:"What the payer pays after an approval."`
 	Currency      string  `json:"currency" doc:"As sent."`
 	Application   string  `json:"application" doc:"Slug of the store."`
 	Reference     string  `json:"reference"`
 	Description   *string `json:"description"`
 	CreatedAt     string  `json:"createdAt" format:"date-time" doc:"ISO 8601, UTC."`
-	ExpiresAt     string  `json:"expiresAt" format:"date-time" doc:"When it ends TIMEOUT if nobody answers."`
+	ExpiresAt     string  `json:"expiresAt" format:"date-time" doc:"Without an answer, the payment ends TIMEOUT at this time."`
 }
 
 func PromptOf(p *ledger.Prompt) Prompt {
 	return Prompt{
 		ID: p.ID.String(), Amount: p.Amount, CustomerTotal: p.CustomerTotal, Currency: p.Currency, Application: p.Store,
-		Reference: p.Reference, Description: p.Description, CreatedAt: payments.FormatTime(p.CreatedAt), ExpiresAt: payments.FormatTime(p.ExpiresAt),
+		Reference: p.Reference, Description: p.Description, CreatedAt: payments.FormatTime(p.CreatedAt),
+		ExpiresAt: payments.FormatTime(p.ExpiresAt),
 	}
 }
 

@@ -65,7 +65,7 @@ func InvalidParams(wrong FieldErrors) *Error {
 func limit(into *int, value string) (problem string) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 1 || n > MaxLimit || strconv.Itoa(n) != value {
-		return fmt.Sprintf("has to be a number from 1 to %d", MaxLimit)
+		return fmt.Sprintf("must be a number from 1 to %d", MaxLimit)
 	}
 	*into = n
 	return ""
@@ -74,7 +74,7 @@ func limit(into *int, value string) (problem string) {
 func text(into *string, value string, longest int) (problem string) {
 	*into = value
 	if n := utf8.RuneCountInString(value); n < 1 || n > longest || !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
-		return fmt.Sprintf("has to have 1 to %d characters", longest)
+		return fmt.Sprintf("must have 1 to %d characters", longest)
 	}
 	return ""
 }
@@ -85,7 +85,7 @@ var momentForm = regexp.MustCompile(`T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+
 func moment(into **time.Time, value string) (problem string) {
 	at, err := time.Parse(time.RFC3339, value)
 	if err != nil || !momentForm.MatchString(value) {
-		return "has to be a time like 2026-05-31T12:00:00Z (RFC 3339); a + in it is written as %2B in a URL"
+		return "must be a time like 2026-05-31T12:00:00Z (RFC 3339); a + in it is written as %2B in a URL"
 	}
 	*into = &at
 	return ""

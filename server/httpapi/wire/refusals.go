@@ -16,10 +16,11 @@ func RefundRefusal(err error) error {
 	case errors.Is(err, ledger.ErrNotFound):
 		return NoSuchTransaction()
 	case errors.Is(err, payments.ErrNotRefundable):
-		return &Error{Status: http.StatusUnprocessableEntity, Code: "not_refundable", Message: "Only a collection with status SUCCESS can be refunded."}
+		return &Error{Status: http.StatusUnprocessableEntity, Code: "not_refundable", Message: "Only a collection with status SUCCESS can be " +
+			"refunded."}
 	case errors.As(err, &exceeds):
 		return &Error{Status: http.StatusUnprocessableEntity, Code: "exceeds_refundable",
-			Message: fmt.Sprintf("The refund exceeds what is left of the payment, %d.", exceeds.Refundable),
+			Message: fmt.Sprintf("The refund is larger than the amount that is left to refund, %d.", exceeds.Refundable),
 			Detail:  map[string]any{"refundable": exceeds.Refundable}}
 	}
 	return err
@@ -35,7 +36,7 @@ func ResendRefusal(err error) error {
 			Message: "This sandbox has no webhook URL to send the event to. Set spec.webhook.url of the SandboxEnvironment first."}
 	case errors.Is(err, ledger.ErrBeingSent):
 		return &Error{Status: http.StatusConflict, Code: "being_sent",
-			Message: "The event is being sent right now. Look at it again in a few seconds, and repeat the request if it is still needed."}
+			Message: "The event is being sent now. Read it in a few seconds, and send the request again if it is still needed."}
 	}
 	return err
 }
@@ -45,7 +46,7 @@ func NoSuchEvent() *Error {
 }
 
 func NoSuchPrompt() *Error {
-	return NotFound("There is no payment with this id that this test client was asked to confirm.")
+	return NotFound("This test client has no payment with this id to confirm.")
 }
 
 // PromptRefusal says in the API's words why a prompt cannot be answered.
@@ -57,7 +58,7 @@ func PromptRefusal(err error) error {
 	case errors.As(err, &closed):
 		status := closed.Transaction.Status
 		return &Error{Status: http.StatusConflict, Code: "prompt_closed",
-			Message: fmt.Sprintf("The payment has its outcome already, %s. An outcome does not change.", status),
+			Message: fmt.Sprintf("The payment already has the outcome %s. An outcome never changes.", status),
 			Detail:  map[string]any{"status": status}}
 	}
 	return err

@@ -11,14 +11,14 @@ import (
 // TestClient is a SIM of the registry with its holder.
 type TestClient struct {
 	MSISDN         string `json:"msisdn" doc:"Its number."`
-	Name           string `json:"name" doc:"Of its TestClient resource." example:"alice"`
+	Name           string `json:"name" doc:"Name of its TestClient resource." example:"alice"`
 	Operator       string `json:"operator"`
 	Country        string `json:"country"`
-	Currency       string `json:"currency" doc:"Of the country; its balance is in it."`
+	Currency       string `json:"currency" doc:"Currency of the country and of the balance."`
 	State          string `json:"state" doc:"A blocked SIM can neither pay nor be paid."`
 	Behavior       string `json:"behavior" doc:"What its holder does when asked to confirm a payment."`
 	FormerBehavior string `json:"behaviour" deprecated:"true" doc:"The same as behavior, under its former name."`
-	Balance        int64  `json:"balance" doc:"In whole units of the currency, now."`
+	Balance        int64  `json:"balance" doc:"Current balance, in whole units of the currency."`
 	PendingPrompts int64  `json:"pendingPrompts" doc:"Payments that wait for its holder's answer."`
 }
 
@@ -31,7 +31,8 @@ const (
 func TestClientOf(c *ledger.TestClient) TestClient {
 	v := TestClient{
 		MSISDN: c.MSISDN, Name: c.Name, Operator: string(c.Operator), Country: string(c.Country), Currency: string(c.Currency()),
-		State: StateActive, Behavior: string(c.Behavior), FormerBehavior: string(c.Behavior), Balance: c.Balance, PendingPrompts: int64(c.Prompts),
+		State: StateActive, Behavior: string(c.Behavior), FormerBehavior: string(c.Behavior), Balance: c.Balance,
+		PendingPrompts: int64(c.Prompts),
 	}
 	if c.Blocked {
 		v.State = StateBlocked
@@ -41,7 +42,7 @@ func TestClientOf(c *ledger.TestClient) TestClient {
 
 // TestClientList is the answer of GET /v1/test_clients.
 type TestClientList struct {
-	Data       []TestClient `json:"data" doc:"In the order of their numbers."`
+	Data       []TestClient `json:"data" doc:"Ordered by number."`
 	NextCursor *string      `json:"nextCursor" doc:"Send it as cursor to get the next page; null on the last one."`
 	HasMore    bool         `json:"hasMore"`
 }
@@ -81,21 +82,21 @@ var TestClientParameters = Parameters[TestClientQuery]{
 	"country": func(q *TestClientQuery, value string, _ int64) string {
 		q.Filter.Country = payments.Country(value)
 		if _, known := q.Filter.Country.Currency(); !known {
-			return "has to be one of CI, RW, BJ, TG"
+			return "must be one of CI, RW, BJ, TG"
 		}
 		return ""
 	},
 	"operator": func(q *TestClientQuery, value string, _ int64) string {
 		q.Filter.Operator = payments.Operator(value)
 		if !q.Filter.Operator.Valid() {
-			return "has to be one of mtn, orange, moov, airtel"
+			return "must be one of mtn, orange, moov, airtel"
 		}
 		return ""
 	},
 	"state": func(q *TestClientQuery, value string, _ int64) string {
 		q.Filter.Blocked = new(value == StateBlocked)
 		if !slices.Contains([]string{StateActive, StateBlocked}, value) {
-			return "has to be one of Active, Blocked"
+			return "must be one of Active, Blocked"
 		}
 		return ""
 	},
