@@ -71,7 +71,7 @@ func TestAPaymentIsFollowedThroughTheProcesses(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	for _, want := range []string{
-		"cauri-api", "POST /v1/payments", "cauri.organization", "RecordTransaction",
+		"cauri-api", "POST /v1/payments", "cauri.organization", "RecordCollection",
 		"cauri-worker", "settlement", "ClaimDueTransactions", "SettleTransactions", "delivery attempt", "cauri.event_state",
 	} {
 		if !strings.Contains(traces.String(), want) {

@@ -50,34 +50,24 @@ func (l PayoutLatency) all() (simulated []int32, waited []float64) {
 // NewDisbursement is a disbursement that is to be recorded.
 type NewDisbursement struct {
 	Decided
-	// Transaction has the status Success: the recipient decides, as the registry knows it when the disbursement is recorded, and
-	// then the float; the store completes it. Any other status is recorded as it is.
+	// The recipient decides the status of the transaction, as the registry knows it when the disbursement is recorded, and then the
+	// float. The store completes it.
 	Transaction payments.Transaction
 	Unknown     payments.Status // what a number leads to that is not in the registry; empty: the float decides
-	Recipient   *payments.SIM   // of one that is recorded as it is; nil: the number is not in the registry
 	Latency     PayoutLatency
-	AnswerAfter time.Duration // of one that is recorded as it is; filled in by the store otherwise
+	AnswerAfter time.Duration // filled in by the store
 }
 
 // CreateDisbursement records a disbursement, with the money that it moves and the event that it owes, in one database
 // transaction and one round trip. One that would raise the recipient's SIM beyond [payments.MaxBalance] ends LIMIT_EXCEEDED. Its
 // errors are those of [Store.CreateCollection].
 func (s *Store) CreateDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) error {
-	var err error
-	if n.Transaction.Status == payments.Success {
-		if err = s.disbursements.Do(ctx, floatKey{Tenant: tenant, Name: floatOf(&n.Transaction)}, n); overBound(err) {
-			n.Transaction.Status, n.Transaction.Latency = payments.LimitExceeded, n.Latency.Refused.Simulated
-			n.AnswerAfter = n.Latency.Refused.Waited
-			err = s.recordDisbursement(ctx, tenant, n)
-		}
-	} else {
-		err = s.recordDisbursement(ctx, tenant, n)
+	at := floatKey{Tenant: tenant, Name: floatOf(&n.Transaction)}
+	err := s.disbursements.Do(ctx, at, n)
+	if overBound(err) {
+		err = s.bookDisbursementTo(ctx, at, n, true, false)
 	}
 	return s.recorded(ctx, tenant, n.Transaction.Reference, err)
-}
-
-func (s *Store) recordDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) error {
-	return record(ctx, s.versionChecked(tenant, false), tenant, &n.Transaction, n.Decided, recording{payer: n.Recipient, answerAfter: n.AnswerAfter})
 }
 
 // blockedRecipient is the outcome of a disbursement to a SIM that is blocked.
@@ -85,12 +75,18 @@ var blockedRecipient = string(payments.DisbursementFacts{Recipient: &payments.SI
 
 // bookDisbursement books one disbursement from a float.
 func (s *Store) bookDisbursement(ctx context.Context, at floatKey, n *NewDisbursement, admitted bool) error {
+	return s.bookDisbursementTo(ctx, at, n, false, admitted)
+}
+
+// bookDisbursementTo is bookDisbursement to a recipient of which it is known that its SIM can take no more, or not known.
+func (s *Store) bookDisbursementTo(ctx context.Context, at floatKey, n *NewDisbursement, full, admitted bool) error {
 	t := &n.Transaction
 	latencies, after := n.Latency.all()
 	row, err := s.versionChecked(at.Tenant, admitted).BookDisbursement(ctx, sqlc.BookDisbursementParams{
-		Tenant: at.Tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, UnknownStatus: n.unknown(), BlockedStatus: blockedRecipient,
-		FloatCurrency: floatOf(t), Amount: t.Amount, ID: postgres.UUID(t.ID), RequestHash: n.RequestHash, OrderRef: t.OrderRef,
-		OrderURL: t.OrderURL, URLProtected: t.URLProtected, Store: t.Store, Description: t.Description, EnvID: t.EnvironmentID,
+		Tenant: at.Tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference,
+		UnknownStatus: n.unknown(), BlockedStatus: blockedRecipient,
+		RecipientFull: full, FloatCurrency: floatOf(t), Amount: t.Amount, ID: postgres.UUID(t.ID), RequestHash: n.RequestHash,
+		OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected, Store: t.Store, Description: t.Description, EnvID: t.EnvironmentID,
 		Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency, MSISDN: t.MSISDN,
 		AbsorptionPct: int32(t.AbsorptionPct), Latencies: latencies, AfterMs: after,
 	})

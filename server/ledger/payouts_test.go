@@ -21,6 +21,8 @@ import (
 var latencies = ledger.PayoutLatency{
 	Paid:    ledger.Latency{Simulated: 1200 * time.Millisecond, Waited: 3 * time.Second},
 	Refused: ledger.Latency{Simulated: 700 * time.Millisecond, Waited: 1500 * time.Millisecond},
+	Unknown: ledger.Latency{Simulated: time.Second, Waited: 500 * time.Millisecond},
+	Blocked: ledger.Latency{Simulated: 900 * time.Millisecond, Waited: 400 * time.Millisecond},
 }
 
 func newID(t *testing.T) payments.ID {
@@ -51,13 +53,17 @@ func (w *world) refunded(parent payments.ID, reference string, amount int64) *pa
 	return t
 }
 
-// disbursement is a decided disbursement in RWF.
+// disbursement is a decided disbursement in RWF. One that is to fail goes to a number that nobody has, which leads to that status.
 func (w *world) disbursement(reference string, status payments.Status, msisdn string, amount int64) *ledger.NewDisbursement {
 	w.t.Helper()
 	c := w.collection(reference, status, msisdn)
 	t := c.Transaction
 	t.Type, t.Amount, t.Commission, t.NetAmount = payments.Disbursement, amount, 0, amount
-	return &ledger.NewDisbursement{Decided: c.Decided, Transaction: t, Recipient: c.Payer, Latency: latencies, AnswerAfter: 500 * time.Millisecond}
+	n := &ledger.NewDisbursement{Decided: c.Decided, Transaction: t, Latency: latencies}
+	if status != payments.Success {
+		n.Transaction.MSISDN, n.Unknown = "+250788999998", status
+	}
+	return n
 }
 
 func (w *world) disburse(n *ledger.NewDisbursement) *payments.Transaction {
@@ -188,7 +194,7 @@ func TestPayoutWithoutAnEndpointRecordsItsEventOnly(t *testing.T) {
 	parent := w.create(w.collection("r1", payments.Success, alice))
 	for _, id := range []payments.ID{
 		w.refunded(parent.ID, "f1", 1).ID, w.disburse(w.disbursement("d1", payments.Success, alice, 1)).ID,
-		w.disburse(w.disbursement("d2", payments.AccountBlocked, alice, 1)).ID,
+		w.disburse(w.disbursement("d2", payments.UnknownMSISDN, alice, 1)).ID,
 	} {
 		if after := w.eventAfter(id); after >= 0 {
 			t.Errorf("the event is due after %s", after)
@@ -202,6 +208,8 @@ func TestPayoutWithoutAnEndpointRecordsItsEventOnly(t *testing.T) {
 func TestDisbursementOutcomes(t *testing.T) {
 	w := newWorld(t)
 	w.client("alice", alice, 50)
+	const blocked = "+250788000003"
+	w.client("blocked", blocked, 50, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
 	null := func(n *int64) any {
 		if n == nil {
 			return nil
@@ -220,7 +228,7 @@ func TestDisbursementOutcomes(t *testing.T) {
 		{"to a SIM", w.disbursement("d1", payments.Success, alice, 300), payments.Success, 1200 * time.Millisecond, 3 * time.Second, int64(700), int64(350)},
 		{"to no SIM", w.disbursement("d2", payments.Success, "+250788999999", 300), payments.Success, 1200 * time.Millisecond, 3 * time.Second, int64(400), nil},
 		{"beyond the float", w.disbursement("d3", payments.Success, alice, 401), payments.InsufficientFunds, 700 * time.Millisecond, 1500 * time.Millisecond, int64(400), nil},
-		{"refused by the recipient", w.disbursement("d4", payments.AccountBlocked, alice, 1), payments.AccountBlocked, time.Second, 500 * time.Millisecond, int64(400), nil},
+		{"refused by the recipient", w.disbursement("d4", payments.Success, blocked, 1), payments.AccountBlocked, 900 * time.Millisecond, 400 * time.Millisecond, int64(400), nil},
 		{"refused, beyond the float", w.disbursement("d5", payments.UnknownMSISDN, alice, 401), payments.UnknownMSISDN, time.Second, 500 * time.Millisecond, int64(400), nil},
 		{"of all that is left", w.disbursement("d6", payments.Success, alice, 400), payments.Success, 1200 * time.Millisecond, 3 * time.Second, int64(0), int64(750)},
 	} {

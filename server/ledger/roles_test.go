@@ -36,8 +36,8 @@ var statementsOf = map[string][]string{
 
 var tenantStatements = []string{
 	// payments and payouts
-	"BookCollection", "BookDisbursement", "BookRefund", "FindReference", "FindSIM", "GetTransaction", "LookUp", "ListLanes", "ListTransactions", "QuotaUsed", "RecordTransaction",
-	"BookCollections", "BookDisbursements", "RecordByPayer",
+	"BookCollection", "BookDisbursement", "BookRefund", "FindReference", "FindSIM", "GetTransaction", "LookUp", "ListLanes", "ListTransactions", "QuotaUsed",
+	"BookCollections", "BookDisbursements", "RecordCollection",
 	// events and prompts
 	"FindTestClient", "GetEvent", "KeepEventBody", "ListAttempts", "ListEvents", "ListPrompts", "ListTestClients", "LockPrompt", "ResendEvent",
 	"LockFloats", "LockPayers", "SettleTransactions",

@@ -137,10 +137,6 @@ func (w *world) collection(reference string, status payments.Status, msisdn stri
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	sim, err := w.FindSIM(w.t.Context(), w.sandbox.Tenant, msisdn)
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	market := sandboxes.Market{Operator: payments.MTN, Country: payments.Rwanda}
 	return &ledger.NewCollection{
 		Transaction: payments.Transaction{
@@ -148,7 +144,7 @@ func (w *world) collection(reference string, status payments.Status, msisdn stri
 			EnvironmentID: w.sandbox.Environments[market].ID, Operator: payments.MTN, Country: payments.Rwanda, Currency: "RWF",
 			MSISDN: msisdn, Amount: 1000, Commission: 15, NetAmount: 985, AbsorptionPct: 100, Latency: time.Second,
 		},
-		Decided: ledger.Decided{RequestHash: []byte(reference), ConfigVersion: w.sandbox.ConfigVersion}, Payer: sim, ExpireAfter: time.Hour,
+		Decided: ledger.Decided{RequestHash: []byte(reference), ConfigVersion: w.sandbox.ConfigVersion}, ExpireAfter: time.Hour,
 	}
 }
 

@@ -24,12 +24,11 @@ type Decided struct {
 type NewCollection struct {
 	Decided
 	Transaction payments.Transaction // its times and balances are filled in by the store
-	Payer       *payments.SIM        // of one that is recorded as it is; nil: the number is not in the registry
 	AnswerAfter time.Duration        // when a pending one settles, and when the event of a terminal one is due
 	ExpireAfter time.Duration        // when a pending one that nobody confirmed times out
 
 	// Outcomes leave it to the payer what becomes of the collection, as the registry knows the number when it is recorded. The
-	// store fills in what they decide: the status, the latency and AnswerAfter. nil: the transaction is recorded as it is.
+	// store fills in what they decide: the status, the latency and AnswerAfter. nil: the transaction has its status already.
 	Outcomes *Outcomes
 	// Presumed says that operator and country are what the number's prefix says, for a number that the registry may know better.
 	Presumed bool
@@ -53,23 +52,15 @@ type PayerOutcome struct {
 // [ErrMarketKnown] if the market was presumed and the registry knows another, and [postgres.ErrConfigChanged] if the outcome has to be
 // decided anew. Nothing is recorded then, nor after any other error but [postgres.ErrUncertain].
 func (s *Store) CreateCollection(ctx context.Context, tenant int64, n *NewCollection) error {
-	var err error
-	switch {
-	case n.Outcomes != nil:
-		err = s.recordByPayer(ctx, tenant, n)
-	case n.Transaction.Status == payments.Success:
-		if err = s.collections.Do(ctx, floatKey{Tenant: tenant, Name: floatOf(&n.Transaction)}, n); overBound(err) {
-			n.Transaction.Status = payments.LimitExceeded
-			err = s.recordCollection(ctx, tenant, n)
-		}
-	default:
+	if n.Outcomes != nil || n.Transaction.Status != payments.Success {
+		return s.recorded(ctx, tenant, n.Transaction.Reference, s.recordCollection(ctx, tenant, n))
+	}
+	err := s.collections.Do(ctx, floatKey{Tenant: tenant, Name: floatOf(&n.Transaction)}, n)
+	if overBound(err) {
+		n.Transaction.Status = payments.LimitExceeded
 		err = s.recordCollection(ctx, tenant, n)
 	}
 	return s.recorded(ctx, tenant, n.Transaction.Reference, err)
-}
-
-func (s *Store) recordCollection(ctx context.Context, tenant int64, n *NewCollection) error {
-	return record(ctx, s.versionChecked(tenant, false), tenant, &n.Transaction, n.Decided, recording{n.Payer, n.AnswerAfter, n.ExpireAfter})
 }
 
 // recorded finds out why a statement wrote nothing.
@@ -131,16 +122,16 @@ func (n *NewCollection) complete(row sqlc.BookCollectionRow) {
 	t.MerchantBalanceAfter, t.SIMBalanceAfter = row.MerchantBalanceAfter, row.SimBalanceAfter
 }
 
-// recordByPayer records a collection whose outcome its payer decides.
-func (s *Store) recordByPayer(ctx context.Context, tenant int64, n *NewCollection) error {
-	t := &n.Transaction
-	statuses, latencies, after := n.Outcomes.all()
-	row, err := s.versionChecked(tenant, false).RecordByPayer(ctx, sqlc.RecordByPayerParams{
+// recordCollection records a collection that moves no money now.
+func (s *Store) recordCollection(ctx context.Context, tenant int64, n *NewCollection) error {
+	t, outcomes := &n.Transaction, n.outcomes()
+	statuses, latencies, after := outcomes.all()
+	row, err := s.versionChecked(tenant, false).RecordCollection(ctx, sqlc.RecordCollectionParams{
 		Tenant: tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, Presumed: n.Presumed, MSISDN: t.MSISDN,
 		Operator: string(t.Operator), Country: string(t.Country), NetAmount: t.NetAmount, Commission: t.Commission,
 		FloatCurrency: floatOf(t), Statuses: statuses, Latencies: latencies, AfterMs: after, ID: postgres.UUID(t.ID),
 		RequestHash: n.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected, Store: t.Store,
-		Description: t.Description, EnvID: t.EnvironmentID, Currency: t.Currency, Amount: t.Amount,
+		Description: t.Description, Scenario: string(t.Scenario), EnvID: t.EnvironmentID, Currency: t.Currency, Amount: t.Amount,
 		AbsorptionPct: int32(t.AbsorptionPct), ExpireAfterMs: postgres.Milliseconds(n.ExpireAfter),
 	})
 	if errors.Is(err, pgx.ErrNoRows) && n.Presumed {
@@ -149,10 +140,22 @@ func (s *Store) recordByPayer(ctx context.Context, tenant int64, n *NewCollectio
 	if err != nil {
 		return err
 	}
-	outcome := n.Outcomes[row.Standing-1]
+	outcome := outcomes[row.Standing-1]
 	t.Status, t.Latency, n.AnswerAfter = row.Status, outcome.Latency.Simulated, outcome.Latency.Waited
 	t.CreatedAt, t.CompletedAt = row.CreatedAt, row.CompletedAt
 	return nil
+}
+
+// outcomes are what the collection comes to by the standing of its payer: the same by each, if it has its status already.
+func (n *NewCollection) outcomes() *Outcomes {
+	if n.Outcomes != nil {
+		return n.Outcomes
+	}
+	var same Outcomes
+	for standing := range same {
+		same[standing] = PayerOutcome{Status: n.Transaction.Status, Latency: Latency{Simulated: n.Transaction.Latency, Waited: n.AnswerAfter}}
+	}
+	return &same
 }
 
 // checkMarket finds out whether a collection was not recorded because its market was presumed and the registry knows another.
@@ -175,33 +178,6 @@ func (o *Outcomes) all() (statuses []string, simulated []int32, waited []float64
 		waited = append(waited, postgres.Milliseconds(one.Latency.Waited))
 	}
 	return statuses, simulated, waited
-}
-
-// recording is what a transaction that moves no money is recorded with.
-type recording struct {
-	payer                    *payments.SIM
-	answerAfter, expireAfter time.Duration
-}
-
-func record(ctx context.Context, q *sqlc.Queries, tenant int64, t *payments.Transaction, d Decided, r recording) error {
-	var sim pgtype.UUID
-	if r.payer != nil {
-		sim = postgres.UUID(r.payer.ID)
-	}
-	row, err := q.RecordTransaction(ctx, sqlc.RecordTransactionParams{
-		Tenant: tenant, ConfigVersion: d.ConfigVersion, Reference: t.Reference, ID: postgres.UUID(t.ID), Type: t.Type, Status: t.Status,
-		RequestHash: d.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected,
-		Store: t.Store, Description: t.Description, Scenario: string(t.Scenario), EnvID: t.EnvironmentID,
-		Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency, MSISDN: t.MSISDN,
-		Amount: t.Amount, Commission: t.Commission, NetAmount: t.NetAmount, AbsorptionPct: int32(t.AbsorptionPct),
-		LatencyMs: int32(t.Latency.Milliseconds()), FloatCurrency: floatOf(t),
-		SimID: sim, Passthrough: t.Status == payments.Pending && r.payer == nil, AnswerAfterMs: postgres.Milliseconds(r.answerAfter), ExpireAfterMs: postgres.Milliseconds(r.expireAfter),
-	})
-	if err != nil {
-		return err
-	}
-	t.CreatedAt, t.CompletedAt, t.MerchantBalanceAfter = row.CreatedAt, row.CompletedAt, row.MerchantBalanceAfter
-	return nil
 }
 
 // FindReference returns the transaction with a reference and the hash of the request that made it, or [ErrNotFound].

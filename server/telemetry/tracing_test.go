@@ -111,7 +111,7 @@ func TestSpansArrive(t *testing.T) {
 	statements.TraceQueryEnd(in, nil, pgx.TraceQueryEndData{Err: &pgconn.PgError{Code: "23505", Message: "for " + number, Detail: key}})
 	var batch pgx.Batch
 	batch.Queue("select set_config('cauri.tenant', $1, true)", "1")
-	batch.Queue("-- name: RecordTransaction :one\ninsert", number)
+	batch.Queue("-- name: RecordCollection :one\ninsert", number)
 	batches := statements.(pgx.BatchTracer)
 	in = batches.TraceBatchStart(ctx, nil, pgx.TraceBatchStartData{Batch: &batch})
 	batches.TraceBatchEnd(in, nil, pgx.TraceBatchEndData{})
@@ -126,7 +126,7 @@ func TestSpansArrive(t *testing.T) {
 		textOf(served, "cauri.organization") != "org_1" || textOf(served, "cauri.request_id") != "req_1" {
 		t.Errorf("the request's span: %v", served)
 	}
-	for _, name := range []string{"FindSIM", "RecordTransaction"} {
+	for _, name := range []string{"FindSIM", "RecordCollection"} {
 		if child := r.spanOf(t, name); string(child.GetParentSpanId()) != string(served.GetSpanId()) {
 			t.Errorf("%s does not belong to its request", name)
 		}

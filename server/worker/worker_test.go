@@ -121,9 +121,6 @@ func (w *fixture) tryToPay(reference string, status payments.Status) (payments.I
 		ID: id, Type: payments.Collection, Status: status, Reference: reference, OrderRef: reference, Store: "shop", EnvironmentID: "env_1",
 		Operator: payments.MTN, Country: payments.Rwanda, Currency: "RWF", MSISDN: alice, Amount: 1000, NetAmount: 1000, AbsorptionPct: 100,
 	}}
-	if status == payments.Pending {
-		n.Payer = &sim
-	}
 	n.RequestHash, n.ConfigVersion = []byte(reference), w.sandbox.ConfigVersion
 	return id, w.CreateCollection(w.t.Context(), w.sandbox.Tenant, n)
 }

@@ -19,52 +19,6 @@ from organizations o
 left join quota_usage q on q.tenant = o.tenant and q.month = date_trunc('month', now() at time zone 'utc')::date
 where o.tenant = sqlc.arg(tenant);
 
--- name: RecordTransaction :one
--- A collection or disbursement that moves no money: one that is pending, or one that failed. A pending one from a number that
--- is not in the registry is forwarded to the operator, at once.
-with present as (
-  select (o.webhook_url is not null and sqlc.arg(type)::transaction_type::text = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
-  from organizations o
-  where o.tenant = sqlc.arg(tenant) and o.version = sqlc.arg(config_version)
-    and not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = sqlc.arg(reference))
-), counted as (
-  insert into quota_usage as q (tenant, month, used)
-  select sqlc.arg(tenant), date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
-  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
-  returning 1
-), gate as (
-  select present.deliver from present where present.quota is null or exists (select from counted)
-), recorded as (
-  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
-    description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, passthrough, forward_fence, forward_failures, due_at, expires_at,
-    merchant_balance_after)
-  select sqlc.arg(tenant), sqlc.arg(id), sqlc.arg(type)::transaction_type, sqlc.arg(status)::transaction_status,
-    sqlc.arg(reference), sqlc.arg(request_hash), sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected),
-    sqlc.arg(store), sqlc.narg(description), sqlc.arg(scenario), sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country),
-    sqlc.arg(currency), sqlc.arg(msisdn), sqlc.arg(amount), sqlc.arg(commission), sqlc.arg(net_amount),
-    sqlc.arg(absorption_pct), sqlc.arg(latency_ms), sqlc.arg(float_currency), sqlc.narg(sim_id),
-    case when sqlc.arg(status)::transaction_status <> 'PENDING' then now() end,
-    sqlc.arg(passthrough)::boolean, case when sqlc.arg(passthrough)::boolean then 0 end,
-    case when sqlc.arg(passthrough)::boolean then 0 end,
-    case when sqlc.arg(passthrough)::boolean then now()
-      when sqlc.arg(status)::transaction_status = 'PENDING' then
-      now() + make_interval(secs => least(sqlc.arg(answer_after_ms)::float8, sqlc.arg(expire_after_ms)::float8) / 1000) end,
-    case when sqlc.arg(status)::transaction_status = 'PENDING' then
-      now() + make_interval(secs => sqlc.arg(expire_after_ms)::float8 / 1000) end,
-    case when sqlc.arg(type)::transaction_type = 'disbursement' then
-      (select f.balance from floats f where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency)) end
-  from gate
-  returning *
-), event as (
-  insert into events (tenant, id, state, due_at)
-  select sqlc.arg(tenant), sqlc.arg(id), case when gate.deliver then 'queued' else 'recorded' end::event_state,
-    case when gate.deliver then now() + make_interval(secs => sqlc.arg(answer_after_ms)::float8 / 1000) end
-  from gate, recorded
-  where recorded.status <> 'PENDING'
-)
-select created_at, completed_at, merchant_balance_after from recorded;
-
 -- name: BookCollection :one
 -- A collection that succeeds at once. The payer's SIM is debited if it is registered, active and can pay; the merchant is
 -- credited either way. The float refers to the payer so that the SIM is locked before the float.
@@ -112,10 +66,12 @@ with present as (
 )
 select created_at, completed_at, merchant_balance_after, sim_balance_after from booked;
 
--- name: RecordByPayer :one
--- A collection whose outcome its payer decides, as the registry knows the number at this moment: one that is pending, or one that
--- failed. What each standing of the payer leads to was worked out before, in this order: not in the registry, blocked, short of
--- money, able to pay. A market that was presumed from the number's prefix holds only if the registry does not know better.
+-- name: RecordCollection :one
+-- A collection that moves no money: one that is pending, or one that failed. Its payer decides the outcome, as the registry knows the
+-- number at this moment. What each standing of the payer leads to was worked out before, in this order: not in the registry,
+-- blocked, short of money, able to pay. A scenario asks nobody: its collection has no SIM. A market that was presumed from the
+-- number's prefix holds only if the registry does not know better. A pending one from a number that is not in the registry is
+-- forwarded to the operator, at once.
 with present as (
   select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
@@ -135,7 +91,7 @@ with present as (
   select gate.deliver, s.sim_id, case when s.sim_id is null then 1 when s.blocked then 2
     when s.balance < sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint then 3 else 4 end as standing
   from gate left join sims s
-    on s.tenant = sqlc.arg(tenant) and s.msisdn = sqlc.arg(msisdn) and s.currency = sqlc.arg(float_currency)
+    on sqlc.arg(scenario) = '' and s.tenant = sqlc.arg(tenant) and s.msisdn = sqlc.arg(msisdn) and s.currency = sqlc.arg(float_currency)
 ), decided as (
   select payer.*, (sqlc.arg(statuses)::text[])[payer.standing]::transaction_status as status,
     (sqlc.arg(latencies)::integer[])[payer.standing] as latency_ms, (sqlc.arg(after_ms)::float8[])[payer.standing] as after_ms
@@ -145,7 +101,7 @@ with present as (
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
     latency_ms, float_currency, sim_id, completed_at, passthrough, forward_fence, forward_failures, due_at, expires_at)
   select sqlc.arg(tenant), sqlc.arg(id), 'collection', d.status, sqlc.arg(reference), sqlc.arg(request_hash),
-    sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected), sqlc.arg(store), sqlc.narg(description), '',
+    sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected), sqlc.arg(store), sqlc.narg(description), sqlc.arg(scenario),
     sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(msisdn), sqlc.arg(amount),
     sqlc.arg(commission), sqlc.arg(net_amount), sqlc.arg(absorption_pct), d.latency_ms, sqlc.arg(float_currency), d.sim_id,
     case when d.status <> 'PENDING' then now() end,

@@ -7,7 +7,7 @@
 -- name: BookDisbursement :one
 -- The recipient decides first, as the registry knows the number at this moment, and the float where nothing speaks against the
 -- recipient: a status of null. Of latencies and after_ms there are four: for SUCCESS, INSUFFICIENT_FUNDS, a number that is not in
--- the registry, and a SIM that is blocked.
+-- the registry, and a SIM that is blocked. recipient_full: it was found that the recipient's SIM can take no more.
 with present as (
   select (o.webhook_url is not null and 'disbursement' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
@@ -22,9 +22,12 @@ with present as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), recipient as (
   select s.sim_id, s.blocked from sims s, gate
-  where s.tenant = sqlc.arg(tenant) and s.msisdn = sqlc.arg(msisdn) and s.currency = sqlc.arg(float_currency) for update of s
+  where s.tenant = sqlc.arg(tenant) and s.msisdn = sqlc.arg(msisdn) and s.currency = sqlc.arg(float_currency)
+    and not sqlc.arg(recipient_full)::boolean
+  for update of s
 ), judged as (
-  select gate.deliver, recipient.sim_id, nullif(case when recipient.sim_id is null then sqlc.arg(unknown_status)::text
+  select gate.deliver, recipient.sim_id, nullif(case when sqlc.arg(recipient_full)::boolean then 'LIMIT_EXCEEDED'
+    when recipient.sim_id is null then sqlc.arg(unknown_status)::text
     when recipient.blocked then sqlc.arg(blocked_status)::text else 'SUCCESS' end, 'SUCCESS') as status
   from gate left join recipient on true
 ), float as (
@@ -33,8 +36,8 @@ with present as (
   for update of f
 ), decided as (
   select judged.*, float.balance, judged.status is null and float.balance >= sqlc.arg(amount)::bigint as paid,
-    case when judged.status is null and float.balance >= sqlc.arg(amount)::bigint then 1 when judged.status is null then 2
-      when judged.sim_id is null then 3 else 4 end as outcome
+    case when judged.status is null and float.balance >= sqlc.arg(amount)::bigint then 1
+      when judged.status is null or sqlc.arg(recipient_full)::boolean then 2 when judged.sim_id is null then 3 else 4 end as outcome
   from judged, float
 ), merchant as (
   update floats f set balance = decided.balance - sqlc.arg(amount)::bigint, changed_at = now()

@@ -286,7 +286,7 @@ func (q *Queries) QuotaUsed(ctx context.Context, tenant int64) (QuotaUsedRow, er
 	return i, err
 }
 
-const recordByPayer = `-- name: RecordByPayer :one
+const recordCollection = `-- name: RecordCollection :one
 with present as (
   select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
@@ -306,30 +306,30 @@ with present as (
   select gate.deliver, s.sim_id, case when s.sim_id is null then 1 when s.blocked then 2
     when s.balance < $8::bigint + $9::bigint then 3 else 4 end as standing
   from gate left join sims s
-    on s.tenant = $1 and s.msisdn = $5 and s.currency = $10
+    on $10 = '' and s.tenant = $1 and s.msisdn = $5 and s.currency = $11
 ), decided as (
-  select payer.deliver, payer.sim_id, payer.standing, ($11::text[])[payer.standing]::transaction_status as status,
-    ($12::integer[])[payer.standing] as latency_ms, ($13::float8[])[payer.standing] as after_ms
+  select payer.deliver, payer.sim_id, payer.standing, ($12::text[])[payer.standing]::transaction_status as status,
+    ($13::integer[])[payer.standing] as latency_ms, ($14::float8[])[payer.standing] as after_ms
   from payer
 ), recorded as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
     latency_ms, float_currency, sim_id, completed_at, passthrough, forward_fence, forward_failures, due_at, expires_at)
-  select $1, $14, 'collection', d.status, $3, $15,
-    $16, $17, $18, $19, $20, '',
-    $21, $6, $7, $22, $5, $23,
-    $9, $8, $24, d.latency_ms, $10, d.sim_id,
+  select $1, $15, 'collection', d.status, $3, $16,
+    $17, $18, $19, $20, $21, $10,
+    $22, $6, $7, $23, $5, $24,
+    $9, $8, $25, d.latency_ms, $11, d.sim_id,
     case when d.status <> 'PENDING' then now() end,
     d.status = 'PENDING' and d.sim_id is null, case when d.status = 'PENDING' and d.sim_id is null then 0 end,
     case when d.status = 'PENDING' and d.sim_id is null then 0 end,
     case when d.status <> 'PENDING' then null when d.sim_id is null then now()
-      else now() + make_interval(secs => least(d.after_ms, $25::float8) / 1000) end,
-    case when d.status = 'PENDING' then now() + make_interval(secs => $25::float8 / 1000) end
+      else now() + make_interval(secs => least(d.after_ms, $26::float8) / 1000) end,
+    case when d.status = 'PENDING' then now() + make_interval(secs => $26::float8 / 1000) end
   from decided d
   returning status, latency_ms, created_at, completed_at
 ), event as (
   insert into events (tenant, id, state, due_at)
-  select $1, $14, case when d.deliver then 'queued' else 'recorded' end::event_state,
+  select $1, $15, case when d.deliver then 'queued' else 'recorded' end::event_state,
     case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end
   from decided d, recorded
   where recorded.status <> 'PENDING'
@@ -337,7 +337,7 @@ with present as (
 select recorded.status, recorded.created_at, recorded.completed_at, decided.standing from recorded, decided
 `
 
-type RecordByPayerParams struct {
+type RecordCollectionParams struct {
 	Tenant        int64       `db:"tenant"`
 	ConfigVersion int64       `db:"config_version"`
 	Reference     string      `db:"reference"`
@@ -347,6 +347,7 @@ type RecordByPayerParams struct {
 	Country       string      `db:"country"`
 	NetAmount     int64       `db:"net_amount"`
 	Commission    int64       `db:"commission"`
+	Scenario      interface{} `db:"scenario"`
 	FloatCurrency string      `db:"float_currency"`
 	Statuses      []string    `db:"statuses"`
 	Latencies     []int32     `db:"latencies"`
@@ -365,18 +366,20 @@ type RecordByPayerParams struct {
 	ExpireAfterMs float64     `db:"expire_after_ms"`
 }
 
-type RecordByPayerRow struct {
+type RecordCollectionRow struct {
 	Status      payments.Status `db:"status"`
 	CreatedAt   time.Time       `db:"created_at"`
 	CompletedAt *time.Time      `db:"completed_at"`
 	Standing    int32           `db:"standing"`
 }
 
-// A collection whose outcome its payer decides, as the registry knows the number at this moment: one that is pending, or one that
-// failed. What each standing of the payer leads to was worked out before, in this order: not in the registry, blocked, short of
-// money, able to pay. A market that was presumed from the number's prefix holds only if the registry does not know better.
-func (q *Queries) RecordByPayer(ctx context.Context, arg RecordByPayerParams) (RecordByPayerRow, error) {
-	row := q.db.QueryRow(ctx, recordByPayer,
+// A collection that moves no money: one that is pending, or one that failed. Its payer decides the outcome, as the registry knows the
+// number at this moment. What each standing of the payer leads to was worked out before, in this order: not in the registry,
+// blocked, short of money, able to pay. A scenario asks nobody: its collection has no SIM. A market that was presumed from the
+// number's prefix holds only if the registry does not know better. A pending one from a number that is not in the registry is
+// forwarded to the operator, at once.
+func (q *Queries) RecordCollection(ctx context.Context, arg RecordCollectionParams) (RecordCollectionRow, error) {
+	row := q.db.QueryRow(ctx, recordCollection,
 		arg.Tenant,
 		arg.ConfigVersion,
 		arg.Reference,
@@ -386,6 +389,7 @@ func (q *Queries) RecordByPayer(ctx context.Context, arg RecordByPayerParams) (R
 		arg.Country,
 		arg.NetAmount,
 		arg.Commission,
+		arg.Scenario,
 		arg.FloatCurrency,
 		arg.Statuses,
 		arg.Latencies,
@@ -403,132 +407,12 @@ func (q *Queries) RecordByPayer(ctx context.Context, arg RecordByPayerParams) (R
 		arg.AbsorptionPct,
 		arg.ExpireAfterMs,
 	)
-	var i RecordByPayerRow
+	var i RecordCollectionRow
 	err := row.Scan(
 		&i.Status,
 		&i.CreatedAt,
 		&i.CompletedAt,
 		&i.Standing,
 	)
-	return i, err
-}
-
-const recordTransaction = `-- name: RecordTransaction :one
-with present as (
-  select (o.webhook_url is not null and $1::transaction_type::text = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
-  from organizations o
-  where o.tenant = $2 and o.version = $3
-    and not exists (select from transactions x where x.tenant = $2 and x.reference = $4)
-), counted as (
-  insert into quota_usage as q (tenant, month, used)
-  select $2, date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
-  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
-  returning 1
-), gate as (
-  select present.deliver from present where present.quota is null or exists (select from counted)
-), recorded as (
-  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
-    description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, passthrough, forward_fence, forward_failures, due_at, expires_at,
-    merchant_balance_after)
-  select $2, $5, $1::transaction_type, $6::transaction_status,
-    $4, $7, $8, $9, $10,
-    $11, $12, $13, $14, $15, $16,
-    $17, $18, $19, $20, $21,
-    $22, $23, $24, $25,
-    case when $6::transaction_status <> 'PENDING' then now() end,
-    $26::boolean, case when $26::boolean then 0 end,
-    case when $26::boolean then 0 end,
-    case when $26::boolean then now()
-      when $6::transaction_status = 'PENDING' then
-      now() + make_interval(secs => least($27::float8, $28::float8) / 1000) end,
-    case when $6::transaction_status = 'PENDING' then
-      now() + make_interval(secs => $28::float8 / 1000) end,
-    case when $1::transaction_type = 'disbursement' then
-      (select f.balance from floats f where f.tenant = $2 and f.currency = $24) end
-  from gate
-  returning tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw
-), event as (
-  insert into events (tenant, id, state, due_at)
-  select $2, $5, case when gate.deliver then 'queued' else 'recorded' end::event_state,
-    case when gate.deliver then now() + make_interval(secs => $27::float8 / 1000) end
-  from gate, recorded
-  where recorded.status <> 'PENDING'
-)
-select created_at, completed_at, merchant_balance_after from recorded
-`
-
-type RecordTransactionParams struct {
-	Type          payments.Type   `db:"type"`
-	Tenant        int64           `db:"tenant"`
-	ConfigVersion int64           `db:"config_version"`
-	Reference     string          `db:"reference"`
-	ID            pgtype.UUID     `db:"id"`
-	Status        payments.Status `db:"status"`
-	RequestHash   []byte          `db:"request_hash"`
-	OrderRef      string          `db:"order_ref"`
-	OrderURL      *string         `db:"order_url"`
-	URLProtected  bool            `db:"is_url_protected"`
-	Store         string          `db:"store"`
-	Description   *string         `db:"description"`
-	Scenario      string          `db:"scenario"`
-	EnvID         string          `db:"env_id"`
-	Operator      string          `db:"operator"`
-	Country       string          `db:"country"`
-	Currency      string          `db:"currency"`
-	MSISDN        string          `db:"msisdn"`
-	Amount        int64           `db:"amount"`
-	Commission    int64           `db:"commission"`
-	NetAmount     int64           `db:"net_amount"`
-	AbsorptionPct int32           `db:"absorption_pct"`
-	LatencyMs     int32           `db:"latency_ms"`
-	FloatCurrency string          `db:"float_currency"`
-	SimID         pgtype.UUID     `db:"sim_id"`
-	Passthrough   bool            `db:"passthrough"`
-	AnswerAfterMs float64         `db:"answer_after_ms"`
-	ExpireAfterMs float64         `db:"expire_after_ms"`
-}
-
-type RecordTransactionRow struct {
-	CreatedAt            time.Time  `db:"created_at"`
-	CompletedAt          *time.Time `db:"completed_at"`
-	MerchantBalanceAfter *int64     `db:"merchant_balance_after"`
-}
-
-// A collection or disbursement that moves no money: one that is pending, or one that failed. A pending one from a number that
-// is not in the registry is forwarded to the operator, at once.
-func (q *Queries) RecordTransaction(ctx context.Context, arg RecordTransactionParams) (RecordTransactionRow, error) {
-	row := q.db.QueryRow(ctx, recordTransaction,
-		arg.Type,
-		arg.Tenant,
-		arg.ConfigVersion,
-		arg.Reference,
-		arg.ID,
-		arg.Status,
-		arg.RequestHash,
-		arg.OrderRef,
-		arg.OrderURL,
-		arg.URLProtected,
-		arg.Store,
-		arg.Description,
-		arg.Scenario,
-		arg.EnvID,
-		arg.Operator,
-		arg.Country,
-		arg.Currency,
-		arg.MSISDN,
-		arg.Amount,
-		arg.Commission,
-		arg.NetAmount,
-		arg.AbsorptionPct,
-		arg.LatencyMs,
-		arg.FloatCurrency,
-		arg.SimID,
-		arg.Passthrough,
-		arg.AnswerAfterMs,
-		arg.ExpireAfterMs,
-	)
-	var i RecordTransactionRow
-	err := row.Scan(&i.CreatedAt, &i.CompletedAt, &i.MerchantBalanceAfter)
 	return i, err
 }

@@ -30,46 +30,49 @@ with present as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), recipient as (
   select s.sim_id, s.blocked from sims s, gate
-  where s.tenant = $1 and s.msisdn = $4 and s.currency = $5 for update of s
+  where s.tenant = $1 and s.msisdn = $4 and s.currency = $5
+    and not $6::boolean
+  for update of s
 ), judged as (
-  select gate.deliver, recipient.sim_id, nullif(case when recipient.sim_id is null then $6::text
-    when recipient.blocked then $7::text else 'SUCCESS' end, 'SUCCESS') as status
+  select gate.deliver, recipient.sim_id, nullif(case when $6::boolean then 'LIMIT_EXCEEDED'
+    when recipient.sim_id is null then $7::text
+    when recipient.blocked then $8::text else 'SUCCESS' end, 'SUCCESS') as status
   from gate left join recipient on true
 ), float as (
   select f.balance from floats f, gate
   where f.tenant = $1 and f.currency = $5 and (select count(*) from recipient) >= 0
   for update of f
 ), decided as (
-  select judged.deliver, judged.sim_id, judged.status, float.balance, judged.status is null and float.balance >= $8::bigint as paid,
-    case when judged.status is null and float.balance >= $8::bigint then 1 when judged.status is null then 2
-      when judged.sim_id is null then 3 else 4 end as outcome
+  select judged.deliver, judged.sim_id, judged.status, float.balance, judged.status is null and float.balance >= $9::bigint as paid,
+    case when judged.status is null and float.balance >= $9::bigint then 1
+      when judged.status is null or $6::boolean then 2 when judged.sim_id is null then 3 else 4 end as outcome
   from judged, float
 ), merchant as (
-  update floats f set balance = decided.balance - $8::bigint, changed_at = now()
+  update floats f set balance = decided.balance - $9::bigint, changed_at = now()
   from decided where decided.paid and f.tenant = $1 and f.currency = $5
 ), credited as (
-  update sims s set balance = s.balance + $8::bigint, changed_at = now()
+  update sims s set balance = s.balance + $9::bigint, changed_at = now()
   from decided where decided.paid and s.tenant = $1 and s.sim_id = decided.sim_id
   returning s.balance
 ), booked as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
     latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after)
-  select $1, $9, 'disbursement',
+  select $1, $10, 'disbursement',
     coalesce(decided.status, case when decided.paid then 'SUCCESS' else 'INSUFFICIENT_FUNDS' end)::transaction_status,
-    $3, $10, $11, $12, $13,
-    $14, $15, '', $16, $17, $18,
-    $19, $4, $8::bigint, 0, $8::bigint, $20,
-    ($21::integer[])[decided.outcome], $5, decided.sim_id, now(),
-    case when decided.paid then -$8::bigint else 0 end,
-    case when credited.balance is not null then $8::bigint else 0 end,
-    decided.balance - case when decided.paid then $8::bigint else 0 end, credited.balance
+    $3, $11, $12, $13, $14,
+    $15, $16, '', $17, $18, $19,
+    $20, $4, $9::bigint, 0, $9::bigint, $21,
+    ($22::integer[])[decided.outcome], $5, decided.sim_id, now(),
+    case when decided.paid then -$9::bigint else 0 end,
+    case when credited.balance is not null then $9::bigint else 0 end,
+    decided.balance - case when decided.paid then $9::bigint else 0 end, credited.balance
   from decided left join credited on true
   returning status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
   insert into events (tenant, id, state, due_at)
-  select $1, $9, case when decided.deliver then 'queued' else 'recorded' end::event_state,
-    case when decided.deliver then now() + make_interval(secs => ($22::float8[])[decided.outcome] / 1000) end
+  select $1, $10, case when decided.deliver then 'queued' else 'recorded' end::event_state,
+    case when decided.deliver then now() + make_interval(secs => ($23::float8[])[decided.outcome] / 1000) end
   from decided, booked
 )
 select status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after from booked
@@ -81,6 +84,7 @@ type BookDisbursementParams struct {
 	Reference     string      `db:"reference"`
 	MSISDN        string      `db:"msisdn"`
 	FloatCurrency string      `db:"float_currency"`
+	RecipientFull bool        `db:"recipient_full"`
 	UnknownStatus string      `db:"unknown_status"`
 	BlockedStatus string      `db:"blocked_status"`
 	Amount        int64       `db:"amount"`
@@ -116,7 +120,7 @@ type BookDisbursementRow struct {
 // version that the statement's snapshot saw, which may be too low although the present one is not.
 // The recipient decides first, as the registry knows the number at this moment, and the float where nothing speaks against the
 // recipient: a status of null. Of latencies and after_ms there are four: for SUCCESS, INSUFFICIENT_FUNDS, a number that is not in
-// the registry, and a SIM that is blocked.
+// the registry, and a SIM that is blocked. recipient_full: it was found that the recipient's SIM can take no more.
 func (q *Queries) BookDisbursement(ctx context.Context, arg BookDisbursementParams) (BookDisbursementRow, error) {
 	row := q.db.QueryRow(ctx, bookDisbursement,
 		arg.Tenant,
@@ -124,6 +128,7 @@ func (q *Queries) BookDisbursement(ctx context.Context, arg BookDisbursementPara
 		arg.Reference,
 		arg.MSISDN,
 		arg.FloatCurrency,
+		arg.RecipientFull,
 		arg.UnknownStatus,
 		arg.BlockedStatus,
 		arg.Amount,
