@@ -39,6 +39,9 @@ const sealingInterval = 30 * time.Second
 // reconciliationTimeout bounds how long running reconciliations may take after the controller was told to stop. Kubernetes allows 30 s.
 const reconciliationTimeout = 25 * time.Second
 
+// stopTimeout is how long the whole controller may take to stop: longer than reconciliationTimeout, and within the same 30 s.
+const stopTimeout = 28 * time.Second
+
 // controllerFlags are the settings of `cauri controller`.
 type controllerFlags struct {
 	databaseURL             string
@@ -162,7 +165,25 @@ func runController(ctx context.Context, f controllerFlags) error {
 	if err := f.addServers(mgr, ready); err != nil {
 		return err
 	}
-	return mgr.Start(ctx)
+	return startWithin(ctx, mgr.Start, stopTimeout)
+}
+
+// startWithin calls start and returns its error. It also returns an error if start does not return within a time after the context
+// ended: a manager does not stop while its caches are not filled, for example because the Kubernetes API does not answer.
+func startWithin(ctx context.Context, start func(context.Context) error, timeout time.Duration) error {
+	stopped := make(chan error, 1)
+	go func() { stopped <- start(ctx) }()
+	select {
+	case err := <-stopped:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-stopped:
+		return err
+	case <-time.After(timeout):
+		return fmt.Errorf("the controller did not stop within %s: does the Kubernetes API answer?", timeout)
+	}
 }
 
 // check returns the base URL, or all errors of the flags.
