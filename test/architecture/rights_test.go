@@ -32,7 +32,8 @@ func TestRightsOfTheControllerAreToldAsTheyAre(t *testing.T) {
 	var resources []string
 	for line := range strings.Lines(section) {
 		cells := strings.Split(line, "|")
-		if len(cells) < 5 || strings.Contains(cells[1], "---") || strings.Contains(cells[1], "in its own namespace") || strings.TrimSpace(cells[1]) == "resource" {
+		if len(cells) < 5 || strings.Contains(cells[1], "---") || strings.Contains(cells[1], "in its own namespace") ||
+			strings.TrimSpace(cells[1]) == "resource" {
 			continue
 		}
 		if name := strings.TrimSpace(cells[1]); name != "" { // a group in code, and names

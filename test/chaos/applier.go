@@ -25,11 +25,17 @@ type applier struct {
 	ready *series // each resource that became so
 }
 
-// apply makes the n-th test client in a sandbox under load, changes its balance and that of a SIM that pays, and deletes it; every fifth time a sandbox
+// apply makes the n-th test client in a sandbox under load, changes its balance and that of a SIM that pays, and deletes it; every fifth
+// time a sandbox
 // comes with it.
 func (a *applier) apply(ctx context.Context, n int) error {
 	sandbox := a.shops[n%len(a.shops)]
-	sim := newTestClient(fmt.Sprintf("applied-%d", n), sandbox.resource.Name, fmt.Sprintf("+25078%07d", 9_000_000+n%1_000_000), payments.Approve)
+	sim := newTestClient(
+		fmt.Sprintf("applied-%d", n),
+		sandbox.resource.Name,
+		fmt.Sprintf("+25078%07d", 9_000_000+n%1_000_000),
+		payments.Approve,
+	)
 	made := []client.Object{sim}
 	if n%5 == 0 {
 		other := newSandbox(fmt.Sprintf("applied-%d", n))

@@ -156,7 +156,8 @@ func (s *shop) books(ctx context.Context) (b books, err error) {
 		return b, err
 	}
 	return b, s.sql.QueryRow(ctx, `select (select balance from floats where tenant = $1 and currency = 'RWF'),
-		count(*), count(*) filter (where status = 'PENDING') from transactions where tenant = $1`, s.Tenant).Scan(&b.float, &b.transactions, &b.pending)
+		count(*), count(*) filter (where status = 'PENDING') from transactions where tenant = $1`,
+		s.Tenant).Scan(&b.float, &b.transactions, &b.pending)
 }
 
 // expectedFloat is the float by what clients were told, without a look at any ledger.
@@ -202,7 +203,10 @@ func (b books) tells(sandbox *v1alpha1.SandboxEnvironment, sims []*v1alpha1.Test
 		errs = append(errs, fmt.Errorf("the status has the balances %v; the database %d", status.Balances, b.float))
 	}
 	if status.Transactions == nil || *status.Transactions != (v1alpha1.TransactionCounts{Total: b.transactions, Pending: b.pending}) {
-		errs = append(errs, fmt.Errorf("the status has the transactions %+v; the database %d, %d of them pending", status.Transactions, b.transactions, b.pending))
+		errs = append(
+			errs,
+			fmt.Errorf("the status has the transactions %+v; the database %d, %d of them pending", status.Transactions, b.transactions, b.pending),
+		)
 	}
 	for _, sim := range sims {
 		if balance := sim.Status.Balance; balance == nil || *balance != b.sims[sim.Spec.MSISDN] {

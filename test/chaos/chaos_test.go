@@ -43,7 +43,8 @@ func TestChaos(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(found.rounds) > 0 || len(found.problems) == 0 || !strings.HasPrefix(found.problems[0], "round 1, rows changed: it does not hold that a float is the sum") {
+	if len(found.rounds) > 0 || len(found.problems) == 0 ||
+		!strings.HasPrefix(found.problems[0], "round 1, rows changed: it does not hold that a float is the sum") {
 		t.Errorf("%d rounds were sound; found %q, want a float that is not the sum, after the first", len(found.rounds), found.problems)
 	}
 }
@@ -53,7 +54,8 @@ func findsWhatIsWrong(t *testing.T, w *fixture) {
 	cases := map[string]struct{ corrupt, restore, want string }{
 		"a transaction lost": {
 			"create table kept as select * from transactions where reference = 'prompt-0-0-refund'; delete from transactions where reference = 'prompt-0-0-refund'",
-			"insert into transactions select * from kept", "prompt-0-0-refund is lost",
+			"insert into transactions select * from kept",
+			"prompt-0-0-refund is lost",
 		},
 		"another amount": {
 			"update transactions set amount = amount + 1 where reference = 'prompt-0-0-forced'",
@@ -65,11 +67,13 @@ func findsWhatIsWrong(t *testing.T, w *fixture) {
 		},
 		"an outcome from nowhere": {
 			"update transactions set status = 'TIMEOUT', completed_at = now(), due_at = null where reference = 'prompt-0-0-ignored'",
-			"update transactions set status = 'PENDING', completed_at = null, due_at = expires_at where reference = 'prompt-0-0-ignored'", "payments are pending; clients know of",
+			"update transactions set status = 'PENDING', completed_at = null, due_at = expires_at where reference = 'prompt-0-0-ignored'",
+			"payments are pending; clients know of",
 		},
 		"money of a float, booked everywhere": {
 			"update floats set balance = balance + 1; update adjustments set delta = delta + 1 where currency is not null",
-			"update floats set balance = balance - 1, changed_at = now(); update adjustments set delta = delta - 1 where currency is not null", "what clients were told sums up to",
+			"update floats set balance = balance - 1, changed_at = now(); update adjustments set delta = delta - 1 where currency is not null",
+			"what clients were told sums up to",
 		},
 	}
 	for name, c := range cases {

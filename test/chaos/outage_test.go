@@ -56,7 +56,13 @@ func TestReport(t *testing.T) {
 			t.Errorf("the report lacks %q:\n%s", want, text)
 		}
 	}
-	if wrong := report(7, nil, 0, []string{"round 1, api killed: one is lost"}); !strings.Contains(wrong, "**1 problems**") || strings.Contains(wrong, "nothing lost") {
+	if wrong := report(
+		7,
+		nil,
+		0,
+		[]string{"round 1, api killed: one is lost"},
+	); !strings.Contains(wrong, "**1 problems**") ||
+		strings.Contains(wrong, "nothing lost") {
 		t.Errorf("a report of what is wrong says\n%s", wrong)
 	}
 }

@@ -34,7 +34,9 @@ func report(seed uint64, rounds []outcome, transactions int64, problems []string
 	}
 	b.WriteString("\nThe longest time between two successes of one sandbox, in seconds: median / worst of the rounds.\n\n")
 	table(&b, rounds, func(o outage) time.Duration { return o.Longest })
-	b.WriteString("\nThe time from the fault until the first success, of the sandbox that waited longest, in seconds: median / worst of the rounds.\n\n")
+	b.WriteString(
+		"\nThe time from the fault until the first success, of the sandbox that waited longest, in seconds: median / worst of the rounds.\n\n",
+	)
 	table(&b, rounds, func(o outage) time.Duration { return o.First })
 	return b.String()
 }
@@ -69,7 +71,9 @@ func table(b *strings.Builder, rounds []outcome, of func(outage) time.Duration) 
 		line(f.String(), some, func(o outcome) outages { return o.During })
 		var seen answered
 		for _, o := range some {
-			seen.Nothing, seen.Unavailable, seen.Internal = seen.Nothing+o.Refused.Nothing, seen.Unavailable+o.Refused.Unavailable, seen.Internal+o.Refused.Internal
+			seen.Nothing += o.Refused.Nothing
+			seen.Unavailable += o.Refused.Unavailable
+			seen.Internal += o.Refused.Internal
 		}
 		fmt.Fprintf(b, " %d, %d, %d |\n", seen.Nothing, seen.Unavailable, seen.Internal)
 	}

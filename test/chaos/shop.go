@@ -71,7 +71,14 @@ type shop struct {
 type answered struct{ Nothing, Unavailable, Internal int }
 
 func (w *fixture) openShop(ctx context.Context, t trade) (s *shop, err error) {
-	s = &shop{sql: w.SQL, answers: new(series), settlements: new(series), deliveries: new(series), audited: map[string]bool{}, since: time.Now().Add(-time.Hour)}
+	s = &shop{
+		sql:         w.SQL,
+		answers:     new(series),
+		settlements: new(series),
+		deliveries:  new(series),
+		audited:     map[string]bool{},
+		since:       time.Now().Add(-time.Hour),
+	}
 	s.receiver, err = system.NewReceiver(func(rw http.ResponseWriter, r *http.Request, a system.Arrival, closed <-chan struct{}) {
 		s.deliveries.note(a.CompletedAt)
 		t.receives(rw, r, a, closed)

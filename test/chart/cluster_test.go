@@ -74,7 +74,12 @@ func TestKubernetesTakesAllOfIt(t *testing.T) {
 				continue
 			}
 			name := nameOf(object)
-			if err := k8s.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.DryRunAll, client.FieldOwner("chart")); err != nil {
+			if err := k8s.Apply(
+				t.Context(),
+				client.ApplyConfigurationFromUnstructured(object),
+				client.DryRunAll,
+				client.FieldOwner("chart"),
+			); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -105,7 +110,10 @@ func TestPodSecurityIsEnforced(t *testing.T) {
 	if err := k8s.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "strict", Labels: restricted}}); err != nil {
 		t.Fatal(err)
 	}
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "root", Namespace: "strict"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "root", Image: "root"}}}}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "root", Namespace: "strict"},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "root", Image: "root"}}},
+	}
 	if err := k8s.Create(t.Context(), pod, client.DryRunAll); err == nil {
 		t.Error("the API server of this test does not look at the pods: it proves nothing")
 	}

@@ -25,7 +25,12 @@ var foreign = []string{"Cluster", "HTTPRoute", "PrometheusRule", "ServiceMonitor
 
 func TestObjectsHaveFieldsThatThereAre(t *testing.T) {
 	t.Parallel()
-	strict := json.NewSerializerWithOptions(json.DefaultMetaFactory, controllers.Scheme, controllers.Scheme, json.SerializerOptions{Strict: true})
+	strict := json.NewSerializerWithOptions(
+		json.DefaultMetaFactory,
+		controllers.Scheme,
+		controllers.Scheme,
+		json.SerializerOptions{Strict: true},
+	)
 	everywhere(t, func(t *testing.T, all []*unstructured.Unstructured) {
 		seen := map[string]bool{}
 		for _, object := range all {
@@ -164,7 +169,10 @@ func TestNetworkPoliciesCoverAllPods(t *testing.T) {
 			for _, pod := range everyPod {
 				covered := map[networkingv1.PolicyType]bool{}
 				for _, policy := range policies {
-					if !slices.ContainsFunc(matching(t, everyPod, policy.Namespace, &policy.Spec.PodSelector), func(p podTemplate) bool { return p.of == pod.of }) {
+					if !slices.ContainsFunc(
+						matching(t, everyPod, policy.Namespace, &policy.Spec.PodSelector),
+						func(p podTemplate) bool { return p.of == pod.of },
+					) {
 						continue
 					}
 					for _, direction := range policy.Spec.PolicyTypes {

@@ -40,9 +40,12 @@ func objectsIn(t *testing.T, pattern string) []*unstructured.Unstructured {
 
 func crds(t *testing.T, args ...string) []*unstructured.Unstructured {
 	t.Helper()
-	return slices.DeleteFunc(objects(t, append([]string{"--set=crds.enabled=true"}, args...)...), func(object *unstructured.Unstructured) bool {
-		return object.GetKind() != "CustomResourceDefinition"
-	})
+	return slices.DeleteFunc(
+		objects(t, append([]string{"--set=crds.enabled=true"}, args...)...),
+		func(object *unstructured.Unstructured) bool {
+			return object.GetKind() != "CustomResourceDefinition"
+		},
+	)
 }
 
 // What outlives its release says so to Helm and to Argo CD.
@@ -55,7 +58,8 @@ func TestCRDs(t *testing.T) {
 	got := crds(t)
 	for _, crd := range got {
 		annotations := crd.GetAnnotations()
-		if annotations[keep] != "keep" || annotations[keepArgo] != "Prune=false,Delete=false" || crd.GetLabels()["app.kubernetes.io/name"] != "cauri" {
+		if annotations[keep] != "keep" || annotations[keepArgo] != "Prune=false,Delete=false" ||
+			crd.GetLabels()["app.kubernetes.io/name"] != "cauri" {
 			t.Errorf("%s: annotations %v, labels %v", crd.GetName(), annotations, crd.GetLabels())
 		}
 		delete(annotations, keep)
@@ -94,7 +98,10 @@ func TestRightsAreThoseOfConfigRBAC(t *testing.T) {
 	for _, role := range []struct{ kind, namespace, name string }{
 		{"ClusterRole", "", "cauri-controller"}, {"Role", namespace, "cauri-controller"}, {"ClusterRole", "", "cauri-view"}, {"ClusterRole", "", "cauri-edit"},
 	} {
-		if diff := cmp.Diff(rulesOf(t, want, role.kind, role.namespace, role.name), rulesOf(t, got, role.kind, role.namespace, role.name)); diff != "" {
+		if diff := cmp.Diff(
+			rulesOf(t, want, role.kind, role.namespace, role.name),
+			rulesOf(t, got, role.kind, role.namespace, role.name),
+		); diff != "" {
 			t.Errorf("%s %s (-config/rbac +chart):\n%s", role.kind, role.name, diff)
 		}
 	}

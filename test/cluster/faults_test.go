@@ -66,7 +66,11 @@ func databaseKilled(t *testing.T, c *cluster) {
 	c.kubectl(t, "uncordon", "--selector=kubernetes.io/os")
 	m.recovered(t, load, second)
 	started := c.pods(t, "postgres")[0].Status.ContainerStatuses[0].State.Running.StartedAt
-	c.measured("database pod moved: first payment", "%.0f s after its new container started", m.report(t, load).Recovered.Sub(started.Time).Seconds())
+	c.measured(
+		"database pod moved: first payment",
+		"%.0f s after its new container started",
+		m.report(t, load).Recovered.Sub(started.Time).Seconds(),
+	)
 	c.says(t, shared, metav1.ConditionTrue, "")
 
 	m.answered(t, load, m.report(t, load).Answered+rate)

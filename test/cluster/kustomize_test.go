@@ -20,7 +20,10 @@ func kustomized(t *testing.T, c *cluster) {
 	begun := time.Now()
 	c.kubectl(t, "apply", "-k", c.kustomization(t))
 	c.rolledOut(t)
-	c.apply(t, namespaceYAML(plain)+sandboxYAML(plain, shared, 0)+testClientYAML(plain, shared, "alice", alice, 50000)+merchantYAML(plain, shared))
+	c.apply(
+		t,
+		namespaceYAML(plain)+sandboxYAML(plain, shared, 0)+testClientYAML(plain, shared, "alice", alice, 50000)+merchantYAML(plain, shared),
+	)
 	c.ready(t, plain)
 	m := c.merchant(plain)
 	paid := m.pay(t, shared, "first", alice, "")["id"].(string)

@@ -54,7 +54,11 @@ func memoryUnderLoad(t *testing.T, c *cluster) {
 		c.measured("memory of each "+component+", at rest and under load", "%.0f MiB, %.0f MiB", c.before.memory[component], most[component])
 	}
 	if now := restarts(c.pods(t)); now != before {
-		t.Errorf("containers were started again under load, as those are that need more memory than they may have: %d times, %d before", now, before)
+		t.Errorf(
+			"containers were started again under load, as those are that need more memory than they may have: %d times, %d before",
+			now,
+			before,
+		)
 	}
 	d := c.database(t)
 	d.drained(t, crowd)

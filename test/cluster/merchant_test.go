@@ -30,7 +30,12 @@ func (m merchant) ask(t *testing.T, method, path string, body, into any) {
 			t.Fatal(err)
 		}
 	}
-	text, err := m.cluster.ask(t.Context(), method, fmt.Sprintf("/api/v1/namespaces/%s/services/merchant:8080/proxy%s", m.namespace, path), encoded)
+	text, err := m.cluster.ask(
+		t.Context(),
+		method,
+		fmt.Sprintf("/api/v1/namespaces/%s/services/merchant:8080/proxy%s", m.namespace, path),
+		encoded,
+	)
 	if err == nil && into != nil {
 		err = json.Unmarshal(text, into)
 	}
@@ -157,9 +162,21 @@ func (m merchant) ended(t *testing.T, name string, within time.Duration) (report
 		}
 		return nil
 	})
-	t.Logf("the load %s: %d requests, %d failed, %d sent again, %d connections, %d answers asked for another one; answers took %s (p50), %s (p99), %s at most; at most %s late",
-		name, report.Requests, report.Failed, report.Resent, report.Connections, report.Closing,
-		report.Took.P50.Round(time.Millisecond), report.Took.P99.Round(time.Millisecond), report.Took.Max.Round(time.Millisecond), report.Late.Round(time.Millisecond))
+	t.Logf(
+		"the load %s: %d requests, %d failed, %d sent again, %d connections, %d answers asked for another one; answers took %s (p50), %s (p99), %s at most; at most %s late",
+		name,
+		report.Requests,
+		report.Failed,
+		report.Resent,
+		report.Connections,
+		report.Closing,
+		report.Took.P50.Round(
+			time.Millisecond,
+		),
+		report.Took.P99.Round(time.Millisecond),
+		report.Took.Max.Round(time.Millisecond),
+		report.Late.Round(time.Millisecond),
+	)
 	return report
 }
 

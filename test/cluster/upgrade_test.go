@@ -47,7 +47,12 @@ func upgraded(t *testing.T, c *cluster) {
 	c.measured("rolling upgrade", "%.0f s", took.Seconds())
 	c.measured("  requests during it, at 50 a second", "%d", report.Requests)
 	c.measured("  failed, or sent again by the client", "%d", report.Failed+report.Resent)
-	c.measured("  answers, p50 and p99 (some are held)", "%s, %s", report.Took.P50.Round(time.Millisecond), report.Took.P99.Round(time.Millisecond))
+	c.measured(
+		"  answers, p50 and p99 (some are held)",
+		"%s, %s",
+		report.Took.P50.Round(time.Millisecond),
+		report.Took.P99.Round(time.Millisecond),
+	)
 	c.versioned(t, m, next)
 
 	d := c.database(t)

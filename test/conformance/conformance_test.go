@@ -80,7 +80,12 @@ func TestRulesThatHold(t *testing.T) {
 
 func TestAFailureNamesItsRule(t *testing.T) {
 	got := against(t, []suite.Rule{holds, breaks})
-	wantOutput(t, got, suite.ExitFailed, "FAIL a/breaks: it is as it should be\n     - first\n     - second\n1 passed, 1 failed, 0 not checked\n")
+	wantOutput(
+		t,
+		got,
+		suite.ExitFailed,
+		"FAIL a/breaks: it is as it should be\n     - first\n     - second\n1 passed, 1 failed, 0 not checked\n",
+	)
 	if strings.Contains(got.stdout, "never said") {
 		t.Error("the check went on after it had failed")
 	}
@@ -135,13 +140,29 @@ func TestRulesAboutAllAnswers(t *testing.T) {
 		}}
 	}
 	calls := suite.Rule{ID: "a/calls", Text: "it calls", Check: func(c *suite.Check) { c.Get("/one"); c.Get("/two") }}
-	got := against(t, []suite.Rule{about("look/good", "/one", ""), about("look/bad", "/two", "not good"), about("look/none", "/three", "bad"), calls})
-	wantOutput(t, got, suite.ExitFailed, "FAIL look/bad: all answers\n     - GET /two answered 404", "not good", "not checked: no answer of this kind came\n     look/none", "2 passed, 1 failed, 1 not checked")
+	got := against(
+		t,
+		[]suite.Rule{about("look/good", "/one", ""), about("look/bad", "/two", "not good"), about("look/none", "/three", "bad"), calls},
+	)
+	wantOutput(
+		t,
+		got,
+		suite.ExitFailed,
+		"FAIL look/bad: all answers\n     - GET /two answered 404",
+		"not good",
+		"not checked: no answer of this kind came\n     look/none",
+		"2 passed, 1 failed, 1 not checked",
+	)
 }
 
 func TestSelectingRules(t *testing.T) {
 	wantOutput(t, against(t, []suite.Rule{holds, breaks}, "-run", "^a/h"), suite.ExitPassed, "1 passed, 0 failed, 0 not checked")
-	wantOutput(t, runRules(t, []suite.Rule{holds, breaks}, "-list", "-run", "breaks"), suite.ExitPassed, "a/breaks: it is as it should be\n1 rules\n")
+	wantOutput(
+		t,
+		runRules(t, []suite.Rule{holds, breaks}, "-list", "-run", "breaks"),
+		suite.ExitPassed,
+		"a/breaks: it is as it should be\n1 rules\n",
+	)
 }
 
 func TestWhatTheSuiteCannotRunWith(t *testing.T) {
@@ -200,13 +221,31 @@ func TestSandboxIsTheFixtures(t *testing.T) {
 	}
 	var parts []string
 	for _, e := range suite.Environments {
-		parts = append(parts, fmt.Sprintf("operator: %s\n    country: %s\n    commissionBps: %d\n    merchantAbsorptionPct: %d\n", e.Operator, e.Country, e.CommissionBPS, e.AbsorptionPct))
+		parts = append(
+			parts,
+			fmt.Sprintf(
+				"operator: %s\n    country: %s\n    commissionBps: %d\n    merchantAbsorptionPct: %d\n",
+				e.Operator,
+				e.Country,
+				e.CommissionBPS,
+				e.AbsorptionPct,
+			),
+		)
 	}
 	for _, card := range []suite.SimCard{
-		suite.Payer, suite.Blocked, suite.Poor, suite.Cancels, suite.WrongPIN, suite.Ignores, suite.Ported, suite.Manual, suite.Foreign, suite.Rich, suite.AirtelPayer, suite.AirtelBlocked, suite.AirtelPurse, suite.OrangePayer, suite.OrangeBlocked, suite.OrangePurse,
+		suite.Payer, suite.Blocked, suite.Poor, suite.Cancels, suite.WrongPIN, suite.Ignores, suite.Ported,
+		suite.Manual, suite.Foreign, suite.Rich, suite.AirtelPayer, suite.AirtelBlocked,
+		suite.AirtelPurse, suite.OrangePayer, suite.OrangeBlocked, suite.OrangePurse,
 		suite.MoovPayer, suite.MoovBlocked,
 	} {
-		parts = append(parts, fmt.Sprintf("name: conformance-%s\n  namespace: default\nspec:\n  sandboxRef:\n    name: conformance\n  msisdn: %q\n", card.Name, card.MSISDN))
+		parts = append(
+			parts,
+			fmt.Sprintf(
+				"name: conformance-%s\n  namespace: default\nspec:\n  sandboxRef:\n    name: conformance\n  msisdn: %q\n",
+				card.Name,
+				card.MSISDN,
+			),
+		)
 	}
 	for _, part := range parts {
 		if !strings.Contains(string(written), part) {

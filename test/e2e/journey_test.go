@@ -271,12 +271,18 @@ func freeAddress(t *testing.T) string {
 
 func badInput(t *testing.T, s *system, m merchant) {
 	refused := map[string]struct{ yaml, want string }{
-		"airtel outside Rwanda": {strings.Replace(sandboxYAML("bad", "http://x"), "operator: airtel, country: RW", "operator: airtel, country: CI", 1), "RW"},
-		"no environments":       {"apiVersion: cauri.dev/v1alpha1\nkind: SandboxEnvironment\nmetadata: {name: bad, namespace: " + team + "}\nspec: {environments: []}", "at least 1"},
-		"rate above the whole":  {strings.Replace(sandboxYAML("bad", "http://x"), "commissionBps: 150", "commissionBps: 10001", 1), "10000"},
-		"webhook without http":  {sandboxYAML("bad", "ftp://x"), "http"},
-		"no telephone number":   {clientYAML("bad", "0788000001", ""), "+"},
-		"another number":        {clientYAML("alice", "+250788000009", ""), "cannot be changed"},
+		"airtel outside Rwanda": {
+			strings.Replace(sandboxYAML("bad", "http://x"), "operator: airtel, country: RW", "operator: airtel, country: CI", 1),
+			"RW",
+		},
+		"no environments": {
+			"apiVersion: cauri.dev/v1alpha1\nkind: SandboxEnvironment\nmetadata: {name: bad, namespace: " + team + "}\nspec: {environments: []}",
+			"at least 1",
+		},
+		"rate above the whole": {strings.Replace(sandboxYAML("bad", "http://x"), "commissionBps: 150", "commissionBps: 10001", 1), "10000"},
+		"webhook without http": {sandboxYAML("bad", "ftp://x"), "http"},
+		"no telephone number":  {clientYAML("bad", "0788000001", ""), "+"},
+		"another number":       {clientYAML("alice", "+250788000009", ""), "cannot be changed"},
 	}
 	for name, c := range refused {
 		out, err := s.try(c.yaml, "apply", "-f", "-")

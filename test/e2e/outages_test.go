@@ -66,14 +66,32 @@ func databaseAway(t *testing.T, s *system, m merchant, hook *receiver) {
 	})
 	s.kube("delete", "tc", "-n", team, "bob", "--wait=false")
 	eventually(t, func() string {
-		got := s.kube("get", "sbx", "-n", team, "checkout", "-o", `jsonpath={.status.conditions[?(@.type=="DatabaseReady")].status} {.status.conditions[?(@.type=="DatabaseReady")].reason}`)
+		got := s.kube(
+			"get",
+			"sbx",
+			"-n",
+			team,
+			"checkout",
+			"-o",
+			`jsonpath={.status.conditions[?(@.type=="DatabaseReady")].status} {.status.conditions[?(@.type=="DatabaseReady")].reason}`,
+		)
 		if got != "False DatabaseUnavailable" {
 			return "DatabaseReady is " + got
 		}
 		return ""
 	})
 	time.Sleep(outage - time.Since(began)) // the length of the outage is the case itself
-	if out, err := s.try("", "get", "tc", "-n", team, "bob", "-o", `jsonpath={.status.conditions[?(@.type=="Ready")].message}`); err != nil || !strings.Contains(out, "database") {
+	if out, err := s.try(
+		"",
+		"get",
+		"tc",
+		"-n",
+		team,
+		"bob",
+		"-o",
+		`jsonpath={.status.conditions[?(@.type=="Ready")].message}`,
+	); err != nil ||
+		!strings.Contains(out, "database") {
 		t.Errorf("the deleted test client says %q, %v, while the database is away", out, err)
 	}
 	s.up()

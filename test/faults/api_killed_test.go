@@ -97,7 +97,12 @@ func TestAPIKilledDuringPayments(t *testing.T) {
 	}
 	w.progresses(progress, 8)
 	told := stop()
-	t.Logf("%d transactions; %d requests had no answer, and %d repeats found that the first one was booked", len(told), unanswered.Load(), replayed.Load())
+	t.Logf(
+		"%d transactions; %d requests had no answer, and %d repeats found that the first one was booked",
+		len(told),
+		unanswered.Load(),
+		replayed.Load(),
+	)
 	if unanswered.Load() == 0 {
 		t.Error("no request was under way when the api was killed: the test tested nothing")
 	}

@@ -28,18 +28,33 @@ func TestTheAuditFindsWhatIsWrong(t *testing.T) {
 	w.audited()
 
 	cases := map[string]struct{ corrupt, rule string }{
-		"money from nowhere":   {"update floats set balance = balance + 1", "a float is the sum"},
-		"money of a SIM":       {"update sims set balance = balance - 1 where balance > 0", "a SIM is the sum"},
-		"moved in both places": {"with f as (update floats set balance = balance + 1) update transactions set merchant_delta = merchant_delta + 1 where reference = 'paid'", "moved what its type"},
-		"no event":             {"delete from events where id = (select id from transactions where reference = 'paid')", "a terminal transaction has an event"},
-		"an event too early":   {"insert into events (tenant, id, state) select tenant, id, 'recorded' from transactions where status = 'PENDING'", "a pending transaction has none"},
-		"an event of nothing":  {"insert into events (tenant, id, state) select tenant, gen_random_uuid(), 'recorded' from organizations", "an event has a transaction"},
-		"a refund too many":    {"update transactions set refunded = refunded + 1 where reference = 'paid'", "what was refunded"},
-		"money that is owed":   {"alter table sims drop constraint sims_balance_check; update sims set balance = -1", "no balance is below zero"},
+		"money from nowhere": {"update floats set balance = balance + 1", "a float is the sum"},
+		"money of a SIM":     {"update sims set balance = balance - 1 where balance > 0", "a SIM is the sum"},
+		"moved in both places": {
+			"with f as (update floats set balance = balance + 1) update transactions set merchant_delta = merchant_delta + 1 where reference = 'paid'",
+			"moved what its type",
+		},
+		"no event": {
+			"delete from events where id = (select id from transactions where reference = 'paid')",
+			"a terminal transaction has an event",
+		},
+		"an event too early": {
+			"insert into events (tenant, id, state) select tenant, id, 'recorded' from transactions where status = 'PENDING'",
+			"a pending transaction has none",
+		},
+		"an event of nothing": {
+			"insert into events (tenant, id, state) select tenant, gen_random_uuid(), 'recorded' from organizations",
+			"an event has a transaction",
+		},
+		"a refund too many":  {"update transactions set refunded = refunded + 1 where reference = 'paid'", "what was refunded"},
+		"money that is owed": {"alter table sims drop constraint sims_balance_check; update sims set balance = -1", "no balance is below zero"},
 		"a reference twice": {"alter table transactions drop constraint transactions_reference; update transactions set reference = 'paid'",
 			"a reference has one transaction"},
-		"a payment forgotten":    {"update transactions set due_at = null where status = 'PENDING'", "what is pending"},
-		"an event forgotten":     {"update events set state = 'queued', due_at = null where state = 'delivered'", "what is pending, and what is to be sent"},
+		"a payment forgotten": {"update transactions set due_at = null where status = 'PENDING'", "what is pending"},
+		"an event forgotten": {
+			"update events set state = 'queued', due_at = null where state = 'delivered'",
+			"what is pending, and what is to be sent",
+		},
 		"delivered without word": {"update events set attempts = 0 where state = 'delivered'", "an event that is delivered"},
 	}
 	for name, c := range cases {

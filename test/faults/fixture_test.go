@@ -138,7 +138,12 @@ func (w *fixture) worker(name string, flags ...string) *system.Worker {
 }
 
 // merchant makes a sandbox whose endpoint behaves in a way, and a client of it at an api.
-func (w *fixture) merchant(name string, api *system.API, behave system.Behavior, change ...func(*sandboxes.SandboxConfig)) *system.Merchant {
+func (w *fixture) merchant(
+	name string,
+	api *system.API,
+	behave system.Behavior,
+	change ...func(*sandboxes.SandboxConfig),
+) *system.Merchant {
 	w.t.Helper()
 	m, err := w.AddMerchant(w.t.Context(), name, api, behave, change...)
 	w.must(err)

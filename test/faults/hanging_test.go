@@ -47,7 +47,8 @@ func (p *patience) see(a system.Answer, err error) {
 		p.wrong = append(p.wrong, "no answer: "+err.Error())
 	case a.Status == http.StatusServiceUnavailable:
 		p.refused++
-		if json.Unmarshal(a.Body, &body) != nil || body.Error != "unavailable" && body.Error != "overloaded" || a.Header.Get("Retry-After") == "" {
+		if json.Unmarshal(a.Body, &body) != nil || body.Error != "unavailable" && body.Error != "overloaded" ||
+			a.Header.Get("Retry-After") == "" {
 			p.wrong = append(p.wrong, fmt.Sprintf("503 %s", a.Body))
 		}
 	case a.Status/100 != 2:
@@ -94,7 +95,8 @@ func (w *fixture) rush(c *crowd) {
 		func(ctx context.Context, _ int) error { _, err := c.Client.Get(ctx, "/payments/"+c.paid); return err },
 		func(ctx context.Context, _ int) error {
 			answer, err := c.stranger.Get(ctx, "/payments?limit=1")
-			if err == nil && (answer.Took > contractual+leeway || answer.Status != http.StatusUnauthorized && answer.Status != http.StatusServiceUnavailable) {
+			if err == nil &&
+				(answer.Took > contractual+leeway || answer.Status != http.StatusUnauthorized && answer.Status != http.StatusServiceUnavailable) {
 				err = fmt.Errorf("a stranger was answered %d after %s", answer.Status, answer.Took)
 			}
 			return err

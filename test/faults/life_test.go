@@ -89,7 +89,12 @@ func TestSuspendedUnderLoad(t *testing.T) {
 	stop()
 	wait()
 	w.drained(m)
-	if booked, err := w.Count(t.Context(), "select count(*) from transactions where tenant = $1", m.Tenant); err != nil || booked != load.made.Load() {
+	if booked, err := w.Count(
+		t.Context(),
+		"select count(*) from transactions where tenant = $1",
+		m.Tenant,
+	); err != nil ||
+		booked != load.made.Load() {
 		t.Errorf("%d transactions are booked (%v), clients were told of %d", booked, err, load.made.Load())
 	}
 }
@@ -134,7 +139,12 @@ func TestResetUnderLoad(t *testing.T) {
 	problems, err := neighbour.AuditDeliveries(t.Context(), neighbour.Receiver)
 	w.must(err)
 	w.report(problems)
-	if booked, err := w.Count(t.Context(), "select count(*) from transactions where tenant = $1", neighbour.Tenant); err != nil || booked != beside.made.Load() {
+	if booked, err := w.Count(
+		t.Context(),
+		"select count(*) from transactions where tenant = $1",
+		neighbour.Tenant,
+	); err != nil ||
+		booked != beside.made.Load() {
 		t.Errorf("%d transactions of the neighbour are booked (%v), its clients were told of %d", booked, err, beside.made.Load())
 	}
 	w.purged(former[:resets])
@@ -144,12 +154,20 @@ func TestResetUnderLoad(t *testing.T) {
 // them, which is minutes later: here their retirement is put back, and a worker that starts does not wait for its next pass.
 func (w *fixture) purged(former []int64) {
 	w.t.Helper()
-	_, err := w.SQL.Exec(w.t.Context(), "update retired_tenants set retired_at = retired_at - interval '1 hour' where tenant = any($1)", former)
+	_, err := w.SQL.Exec(
+		w.t.Context(),
+		"update retired_tenants set retired_at = retired_at - interval '1 hour' where tenant = any($1)",
+		former,
+	)
 	w.must(err)
 	w.worker("purger")
 	w.until(time.Minute, "the former tenants are purged", func(ctx context.Context) error {
-		left, err := w.Count(ctx, `select (select count(*) from transactions where tenant = any($1)) + (select count(*) from events where tenant = any($1)) +
-			(select count(*) from sims where tenant = any($1)) + (select count(*) from floats where tenant = any($1))`, former)
+		left, err := w.Count(
+			ctx,
+			`select (select count(*) from transactions where tenant = any($1)) + (select count(*) from events where tenant = any($1)) +
+			(select count(*) from sims where tenant = any($1)) + (select count(*) from floats where tenant = any($1))`,
+			former,
+		)
 		if err == nil && left > 0 {
 			err = fmt.Errorf("%d rows are left", left)
 		}

@@ -85,7 +85,11 @@ func TestThroughPgBouncer(t *testing.T) {
 func (w *fixture) shared(processes ...string) {
 	w.t.Helper()
 	for _, process := range processes {
-		count, err := w.Count(w.t.Context(), "select count(*) from pg_stat_activity where datname = current_database() and usename = 'test_' || $1", process)
+		count, err := w.Count(
+			w.t.Context(),
+			"select count(*) from pg_stat_activity where datname = current_database() and usename = 'test_' || $1",
+			process,
+		)
 		w.must(err)
 		if count == 0 || count > pooled {
 			w.t.Errorf("the %ss have %d connections to Postgres, want 1 to %d", process, count, pooled)
@@ -154,7 +158,10 @@ func (w *fixture) nothingLeftBehind() {
 	}
 	close(ready)
 	group.Wait()
-	locks, err := w.Count(w.t.Context(), "select count(*) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())")
+	locks, err := w.Count(
+		w.t.Context(),
+		"select count(*) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())",
+	)
 	w.must(err)
 	if locks > 0 {
 		w.t.Errorf("%d advisory locks are left", locks)

@@ -113,7 +113,12 @@ func TestListsFromAReplica(t *testing.T) {
 	w.usesReplica(true)
 	before, beside := w.answered("replica"), w.answered("primary")
 	w.seenAtOnce("streaming", 200)
-	if got, declined := w.answered("replica")-before, w.answered("primary")-beside; got+declined != 600 || got < 100 { // the primary answers where a busy machine's replica is behind
+	if got, declined := w.answered(
+		"replica",
+	)-before, w.answered(
+		"primary",
+	)-beside; got+declined != 600 ||
+		got < 100 { // the primary answers where a busy machine's replica is behind
 		t.Errorf("of 600 lists the replica answered %d, the primary %d; want many of them from the replica", got, declined)
 	}
 

@@ -24,7 +24,12 @@ func TestTerminatedUnderLoad(t *testing.T) {
 	w := newFixture(t)
 	api, worker := w.api("api"), w.worker("worker")
 	// Each attempt takes a while, so that some are on their way at every moment.
-	m := w.merchant("stopping", api, system.AcknowledgeAfter(200*time.Millisecond), func(c *sandboxes.SandboxConfig) { c.LatencyPercent = 100 })
+	m := w.merchant(
+		"stopping",
+		api,
+		system.AcknowledgeAfter(200*time.Millisecond),
+		func(c *sandboxes.SandboxConfig) { c.LatencyPercent = 100 },
+	)
 	payer, err := m.AddPayer(t.Context(), 1, payments.Approve, 1_000_000_000)
 	w.must(err)
 	w.pay(m, system.NewPayment("pending", payer.MSISDN, ""))

@@ -36,7 +36,11 @@ func TestWorkerKilledDuringSettlement(t *testing.T) {
 		workers[victim] = w.worker(fmt.Sprintf("worker-%d", victim))
 	}
 	w.drained(m)
-	successes, err := w.Count(t.Context(), "select count(*) from transactions where tenant = $1 and status = 'SUCCESS' and merchant_delta > 0 and sim_delta < 0", m.Tenant)
+	successes, err := w.Count(
+		t.Context(),
+		"select count(*) from transactions where tenant = $1 and status = 'SUCCESS' and merchant_delta > 0 and sim_delta < 0",
+		m.Tenant,
+	)
 	w.must(err)
 	if successes != made {
 		t.Errorf("%d payments moved money from the payer to the merchant, want %d", successes, made)
@@ -54,7 +58,12 @@ func (w *fixture) frozenDuringSettlement(m *system.Merchant, workers []*system.W
 		w.must(err)
 		w.must(m.PendingBacklog(w.t.Context(), "model", backlog))
 		made += int64(backlog)
-		w.reaches(before+rand.Int64N(int64(backlog)*2/3), "are settled", "select count(*) from transactions where tenant = $1 and status <> 'PENDING'", m.Tenant)
+		w.reaches(
+			before+rand.Int64N(int64(backlog)*2/3),
+			"are settled",
+			"select count(*) from transactions where tenant = $1 and status <> 'PENDING'",
+			m.Tenant,
+		)
 		for _, worker := range workers {
 			w.must(worker.Pause())
 		}

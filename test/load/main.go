@@ -7,7 +7,8 @@
 //	go run ./test/load profile -out bin/profiles
 //	go run ./test/load soak -length 20m
 //
-// The exit code is 0 if all targets were met, 1 if one was not, a case could not be measured or an audit found something, and 2 if a case could not run. With -smoke a
+// The exit code is 0 if all targets were met, 1 if one was not, a case could not be measured or an audit found something, and 2 if a case
+// could not run. With -smoke a
 // target that was missed, or a case for which no time is left, is told and no failure.
 package main
 
@@ -65,7 +66,11 @@ func measure(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	} else if err != nil {
 		return report.ExitBroken
 	}
-	r := &cases.Run{Settings: report.Settings{Rounds: *rounds, Length: report.Duration(*length), Sandboxes: *sandboxes, Transactions: *transactions}, Program: *program, Progress: stdout}
+	r := &cases.Run{
+		Settings: report.Settings{Rounds: *rounds, Length: report.Duration(*length), Sandboxes: *sandboxes, Transactions: *transactions},
+		Program:  *program,
+		Progress: stdout,
+	}
 	if *smoke {
 		r.Settings, r.Until = cases.SmokeSettings, time.Now().Add(cases.SmokeWithin)
 	}

@@ -142,7 +142,8 @@ func exposed(t *testing.T) map[string][]string {
 	if !ok {
 		t.Fatal("the registry of the controllers does not describe itself")
 	}
-	for _, c := range []prometheus.Collector{controllers, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
+	process := collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})
+	for _, c := range []prometheus.Collector{controllers, collectors.NewGoCollector(), process} {
 		descriptions := make(chan *prometheus.Desc)
 		go func() { c.Describe(descriptions); close(descriptions) }()
 		for d := range descriptions {

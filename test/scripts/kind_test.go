@@ -79,7 +79,9 @@ func (c *checkout) command(env ...string) *exec.Cmd {
 	c.t.Cleanup(cancel)
 	command := exec.CommandContext(ctx, "bash", "hack/kind.sh", "-test.run=Upgrade")
 	command.Dir = c.folder
-	command.Env = append([]string{"PATH=" + c.folder + "/path:/usr/bin:/bin", "TMPDIR=" + c.folder + "/tmp", "HOME=" + c.folder, "LC_ALL=C"}, env...)
+	command.Env = append(
+		[]string{"PATH=" + c.folder + "/path:/usr/bin:/bin", "TMPDIR=" + c.folder + "/tmp", "HOME=" + c.folder, "LC_ALL=C"},
+		env...)
 	if err := os.MkdirAll(c.folder+"/tmp", 0o755); err != nil {
 		c.t.Fatal(err)
 	}

@@ -22,7 +22,9 @@ import (
 const assetsVariable = "KUBEBUILDER_ASSETS"
 
 // ErrNoAssets is returned where there is no Kubernetes to start.
-var ErrNoAssets = errors.New("there is no Kubernetes API server: set " + assetsVariable + ` to a folder with etcd and kube-apiserver, for example "$(bin/localcluster assets)"`)
+var ErrNoAssets = errors.New(
+	"there is no Kubernetes API server: set " + assetsVariable + ` to a folder with etcd and kube-apiserver, for example "$(bin/localcluster assets)"`,
+)
 
 // clusterReadyWithin is generous: an API server starts in seconds, on a busy machine in more.
 const clusterReadyWithin = 2 * time.Minute
@@ -37,7 +39,8 @@ type Cluster struct {
 	etcdPort, peerPort, ownsPort int
 }
 
-// StartCluster starts an empty cluster in a folder of its own. It returns [ErrNoAssets] where its programs are not. [Cluster.Close] removes it.
+// StartCluster starts an empty cluster in a folder of its own. It returns [ErrNoAssets] where its programs are not. [Cluster.Close] removes
+// it.
 func StartCluster(ctx context.Context) (*Cluster, error) {
 	if os.Getenv(assetsVariable) == "" {
 		return nil, ErrNoAssets
@@ -114,12 +117,22 @@ func (c *Cluster) StartEtcd(ctx context.Context) (err error) {
 
 // StartAPIServer starts the API server, again at the same address after it has ended, and waits until it serves.
 func (c *Cluster) StartAPIServer(ctx context.Context) (err error) {
-	c.APIServer, err = c.start("kube-apiserver", "--etcd-servers=http://"+loopback(c.etcdPort),
-		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port="+strconv.Itoa(c.ownsPort), "--cert-dir="+c.file("certificates"),
+	c.APIServer, err = c.start(
+		"kube-apiserver",
+		"--etcd-servers=http://"+loopback(c.etcdPort),
+		"--bind-address=127.0.0.1",
+		"--advertise-address=127.0.0.1",
+		"--secure-port="+strconv.Itoa(c.ownsPort),
+		"--cert-dir="+c.file("certificates"),
 		"--endpoint-reconciler-type=none", // a loopback address cannot stand in Endpoints
-		"--authorization-mode=RBAC", "--token-auth-file="+c.file("tokens"), "--disable-admission-plugins=ServiceAccount",
-		"--service-cluster-ip-range=10.96.0.0/16", "--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file="+c.file("service-accounts.key"), "--service-account-signing-key-file="+c.file("service-accounts.key"))
+		"--authorization-mode=RBAC",
+		"--token-auth-file="+c.file("tokens"),
+		"--disable-admission-plugins=ServiceAccount",
+		"--service-cluster-ip-range=10.96.0.0/16",
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file="+c.file("service-accounts.key"),
+		"--service-account-signing-key-file="+c.file("service-accounts.key"),
+	)
 	if err != nil {
 		return err
 	}
@@ -128,8 +141,13 @@ func (c *Cluster) StartAPIServer(ctx context.Context) (err error) {
 
 func (c *Cluster) start(name string, args ...string) (*Process, error) {
 	return start(command{
-		name: name, program: filepath.Join(os.Getenv(assetsVariable), name), args: args, env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.folder},
-		dir: c.folder, log: c.file(name + ".log"), onOrphaned: Immediate,
+		name:       name,
+		program:    filepath.Join(os.Getenv(assetsVariable), name),
+		args:       args,
+		env:        []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.folder},
+		dir:        c.folder,
+		log:        c.file(name + ".log"),
+		onOrphaned: Immediate,
 	})
 }
 
@@ -153,7 +171,10 @@ func (c *Cluster) Logs(lines int) string {
 
 // SaveLogs copies what both processes wrote into a folder.
 func (c *Cluster) SaveLogs(folder string) error {
-	return errors.Join(copyFile(c.Etcd.log, filepath.Join(folder, "etcd.log")), copyFile(c.APIServer.log, filepath.Join(folder, "kube-apiserver.log")))
+	return errors.Join(
+		copyFile(c.Etcd.log, filepath.Join(folder, "etcd.log")),
+		copyFile(c.APIServer.log, filepath.Join(folder, "kube-apiserver.log")),
+	)
 }
 
 // Close kills both processes and removes what they had.

@@ -15,7 +15,13 @@ type Merchant struct {
 
 // AddMerchant makes a sandbox whose endpoint behaves in a way, and a client of it at an api. The endpoint is closed with the
 // system.
-func (s *System) AddMerchant(ctx context.Context, name string, api *API, behave Behavior, change ...func(*sandboxes.SandboxConfig)) (*Merchant, error) {
+func (s *System) AddMerchant(
+	ctx context.Context,
+	name string,
+	api *API,
+	behave Behavior,
+	change ...func(*sandboxes.SandboxConfig),
+) (*Merchant, error) {
 	receiver, err := NewReceiver(behave)
 	if err != nil {
 		return nil, err

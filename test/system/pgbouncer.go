@@ -24,7 +24,9 @@ type PgBouncer struct {
 }
 
 // ErrNoPgBouncer is returned where the program is not installed.
-var ErrNoPgBouncer = errors.New("pgbouncer is not installed: run `bin/localcluster pgbouncer` as root, `apt-get install pgbouncer`, or put one into PATH")
+var ErrNoPgBouncer = errors.New(
+	"pgbouncer is not installed: run `bin/localcluster pgbouncer` as root, `apt-get install pgbouncer`, or put one into PATH",
+)
 
 func pgbouncerProgram() (string, error) {
 	for _, name := range []string{"pgbouncer", "/usr/sbin/pgbouncer"} { // Debian's, which is not in everybody's PATH

@@ -9,10 +9,12 @@ import (
 	"sync"
 )
 
-// chosenPorts are those that this process has chosen, so that it chooses none again: one that is chosen looks free until somebody listens on it.
+// chosenPorts are those that this process has chosen, so that it chooses none again: one that is chosen looks free until somebody listens
+// on it.
 var chosenPorts sync.Map
 
-// freePort finds a port that nobody listens on and that it has not found before. It is below the range from which the system takes the ports
+// freePort finds a port that nobody listens on and that it has not found before. It is below the range from which the system takes the
+// ports
 // of outgoing connections, so that none of these has it when a process that was stopped wants it back, and below that of hack/localcluster,
 // which chooses its ports some seconds before it takes the last of them: tests of both run at one time.
 func freePort() (int, error) {

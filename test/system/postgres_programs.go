@@ -42,8 +42,10 @@ func findPrograms(ctx context.Context) (string, error) {
 			return folder, nil
 		}
 	}
-	return "", errors.New("no Postgres server was found on this machine: install one (`apt-get install postgresql`), or name the folder of initdb and postgres in " +
-		programsVariable)
+	return "", errors.New(
+		"no Postgres server was found on this machine: install one (`apt-get install postgresql`), or name the folder of initdb and postgres in " +
+			programsVariable,
+	)
 }
 
 func hasPrograms(folder string) bool {
@@ -90,5 +92,7 @@ func account() (*syscall.Credential, error) {
 		}
 		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 	}
-	return nil, errors.New("Postgres does not run as root, and there is neither a user postgres nor nobody: make one, or run this as another user")
+	return nil, errors.New(
+		"Postgres does not run as root, and there is neither a user postgres nor nobody: make one, or run this as another user",
+	)
 }

@@ -2,7 +2,8 @@ package system
 
 import "path/filepath"
 
-// StartProgram starts another program than cauri beside the system, with a database of the system's Postgres in its DATABASE_URL. It ends with
+// StartProgram starts another program than cauri beside the system, with a database of the system's Postgres in its DATABASE_URL. It ends
+// with
 // the system at the latest.
 func (s *System) StartProgram(name, program, database string, args ...string) (*Process, error) {
 	p, err := start(command{

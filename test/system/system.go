@@ -232,7 +232,10 @@ func (s *System) StartAPI(ctx context.Context, name string, flags ...string) (*A
 	if s.apiURL == "" {
 		s.apiURL = api.URL
 	}
-	api.Process, err = s.run(name, append([]string{"api", "--listen-address=" + loopback(port), "--health-address=" + loopback(health)}, flags...))
+	api.Process, err = s.run(
+		name,
+		append([]string{"api", "--listen-address=" + loopback(port), "--health-address=" + loopback(health)}, flags...),
+	)
 	if err != nil {
 		return nil, err
 	}

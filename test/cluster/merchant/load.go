@@ -145,7 +145,13 @@ func (l *load) form(n int, step *merchantapi.Step) (method, path string, body []
 		step.Action = merchantapi.Pay
 	}
 	fields := map[string]any{
-		"amount": 100, "currency": "RWF", "operator": "mtn", "country": "RW", "msisdn": step.MSISDN, "reference": reference, "application": "shop",
+		"amount":      100,
+		"currency":    "RWF",
+		"operator":    "mtn",
+		"country":     "RW",
+		"msisdn":      step.MSISDN,
+		"reference":   reference,
+		"application": "shop",
 	}
 	switch step.Action {
 	case merchantapi.Retrieve:

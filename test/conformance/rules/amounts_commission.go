@@ -119,7 +119,11 @@ func splits(c *suite.Check, e suite.Environment, amounts []int64) {
 func amountsConfigured(c *suite.Check) {
 	for _, e := range c.Available(suite.Environments) {
 		p := c.Pay(e, suite.Object{"amount": suite.RoundAmount, "scenario": "maintenance"})
-		c.Fields(fmt.Sprintf("a payment of %d by %s", suite.RoundAmount, e), p, suite.Object{"commission": e.CommissionBPS, "merchantAbsorptionPct": e.AbsorptionPct})
+		c.Fields(
+			fmt.Sprintf("a payment of %d by %s", suite.RoundAmount, e),
+			p,
+			suite.Object{"commission": e.CommissionBPS, "merchantAbsorptionPct": e.AbsorptionPct},
+		)
 	}
 }
 

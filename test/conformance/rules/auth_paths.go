@@ -96,7 +96,9 @@ func pathsUnknown(c *suite.Check) {
 func pathsLocation(c *suite.Check) {
 	c.Needs(suite.MtnRW)
 	for _, base := range pathForms(c) {
-		a := c.Send(suite.Request{Method: "POST", Base: base, Path: "/payments", Body: c.Collection(suite.MtnRW, suite.Object{"scenario": "success"})})
+		a := c.Send(
+			suite.Request{Method: "POST", Base: base, Path: "/payments", Body: c.Collection(suite.MtnRW, suite.Object{"scenario": "success"})},
+		)
 		made := c.Expect(a, http.StatusCreated)
 		here, err := url.Parse(base + "/payments")
 		if err != nil {

@@ -36,10 +36,43 @@ func bodyNoObject(c *suite.Check, t creator) {
 		c.Fail("%v", err)
 	}
 	bodies := []string{
-		"", " ", "null", "true", "1", `"text"`, "[]", "[" + string(valid) + "]", "{", "{]", `{"amount"}`, `{"amount":}`, "{'amount': 1}", `{amount: 1}`,
-		`{"amount": 1,}`, `{"amount": NaN}`, `{"amount": 01}`, `{"amount": +1}`, `{"amount": 0x10}`, "nonsense", "amount=1&currency=RWF", "<payment/>",
-		string(valid) + string(valid), string(valid) + " {}", string(valid) + "x", string(valid) + "]", "\x00" + string(valid), string(valid) + "\x00",
-		string(valid[:len(valid)-1]), "/* */" + string(valid), `{"amount": "` + "\n" + `"}`, `{"amount": "\x"}`, `{"amount": "\u12"}`,
+		"",
+		" ",
+		"null",
+		"true",
+		"1",
+		`"text"`,
+		"[]",
+		"[" + string(valid) + "]",
+		"{",
+		"{]",
+		`{"amount"}`,
+		`{"amount":}`,
+		"{'amount': 1}",
+		`{amount: 1}`,
+		`{"amount": 1,}`,
+		`{"amount": NaN}`,
+		`{"amount": 01}`,
+		`{"amount": +1}`,
+		`{"amount": 0x10}`,
+		"nonsense",
+		"amount=1&currency=RWF",
+		"<payment/>",
+		string(
+			valid,
+		) + string(
+			valid,
+		),
+		string(valid) + " {}",
+		string(valid) + "x",
+		string(valid) + "]",
+		"\x00" + string(valid),
+		string(valid) + "\x00",
+		string(valid[:len(valid)-1]),
+		"/* */" + string(valid),
+		`{"amount": "` + "\n" + `"}`,
+		`{"amount": "\x"}`,
+		`{"amount": "\u12"}`,
 	}
 	for _, body := range bodies {
 		c.Refused(c.Post(t.path(), suite.Text(body)), http.StatusBadRequest, "invalid_body")
@@ -84,7 +117,10 @@ func bodyLargest(c *suite.Check, t creator) {
 }
 
 func bodyTooLarge(c *suite.Check, t creator) {
-	for _, body := range []suite.Text{filled(c, t, maxBody+1), suite.Text(strings.Repeat(" ", maxBody+1)), suite.Text(strings.Repeat("x", 2*maxBody))} {
+	tooLong := []suite.Text{
+		filled(c, t, maxBody+1), suite.Text(strings.Repeat(" ", maxBody+1)), suite.Text(strings.Repeat("x", 2*maxBody)),
+	}
+	for _, body := range tooLong {
 		c.Refused(c.Post(t.path(), body), http.StatusRequestEntityTooLarge, "body_too_large")
 	}
 	a := c.Send(suite.Request{Method: "POST", Path: t.path(), Body: suite.Stream(filled(c, t, maxBody+1))})

@@ -39,10 +39,13 @@ func forEach(rules []inputRule) []suite.Rule {
 	var all []suite.Rule
 	for _, t := range creators {
 		for _, r := range rules {
-			all = append(all, suite.Rule{ID: "input/" + t.name + "-" + r.name, Text: "POST /v1" + t.path() + ": " + r.text, Check: func(c *suite.Check) {
-				c.Needs(suite.MtnRW)
-				r.check(c, t)
-			}})
+			all = append(
+				all,
+				suite.Rule{ID: "input/" + t.name + "-" + r.name, Text: "POST /v1" + t.path() + ": " + r.text, Check: func(c *suite.Check) {
+					c.Needs(suite.MtnRW)
+					r.check(c, t)
+				}},
+			)
 		}
 	}
 	return all
@@ -80,14 +83,45 @@ func badAmounts() []any {
 
 // wrongValues are values that a field must not have, on either endpoint.
 var wrongValues = map[string][]any{
-	"currency":         {"", "RW", "RWFRW", "R1F", "RW ", 646, true, []string{"RWF"}},
-	"country":          {"", "R", "RWA", 250, true, suite.Object{}},
-	"operator":         {"", "vodafone", "MTN", "mtn ", 1, []string{"mtn"}},
-	"msisdn":           {"", "250788000001", "+0788000001", "+25078800000a", "+250 788 000 001", "+250-788-000-001", "00250788000001", "++250788000001", "+", "+٢٥٠٧٨٨٠٠٠٠٠١", "+250788000001\n", 250788000001, true, suite.Object{}},
-	"application":      {"", 1, true, []string{"shop"}, suite.Object{}},
-	"reference":        {"", 1, true, []string{"r"}, suite.Object{}},
-	"order_ref":        {"", 1, true, suite.Object{}},
-	"order_url":        {"", "order", "/orders/1", "shop.example/1", "//shop.example/1", "ftp://shop.example/1", "javascript:alert(1)", "http://", "https:///1", "http://shop.example:x/", "http://a b.example/", "data:text/html,x", 1, true, suite.Object{}},
+	"currency": {"", "RW", "RWFRW", "R1F", "RW ", 646, true, []string{"RWF"}},
+	"country":  {"", "R", "RWA", 250, true, suite.Object{}},
+	"operator": {"", "vodafone", "MTN", "mtn ", 1, []string{"mtn"}},
+	"msisdn": {
+		"",
+		"250788000001",
+		"+0788000001",
+		"+25078800000a",
+		"+250 788 000 001",
+		"+250-788-000-001",
+		"00250788000001",
+		"++250788000001",
+		"+",
+		"+٢٥٠٧٨٨٠٠٠٠٠١",
+		"+250788000001\n",
+		250788000001,
+		true,
+		suite.Object{},
+	},
+	"application": {"", 1, true, []string{"shop"}, suite.Object{}},
+	"reference":   {"", 1, true, []string{"r"}, suite.Object{}},
+	"order_ref":   {"", 1, true, suite.Object{}},
+	"order_url": {
+		"",
+		"order",
+		"/orders/1",
+		"shop.example/1",
+		"//shop.example/1",
+		"ftp://shop.example/1",
+		"javascript:alert(1)",
+		"http://",
+		"https:///1",
+		"http://shop.example:x/",
+		"http://a b.example/",
+		"data:text/html,x",
+		1,
+		true,
+		suite.Object{},
+	},
 	"is_url_protected": {"", "true", 1, 0, suite.Object{}},
 	"description":      {1, true, []string{"d"}, suite.Object{}},
 }

@@ -23,8 +23,12 @@ func detectionRules() []suite.Rule {
 	}
 	for _, p := range prefixes {
 		rules = append(rules, suite.Rule{
-			ID:    fmt.Sprintf("detection/%s-%s", strings.ToLower(p.env.Country), p.env.Operator),
-			Text:  fmt.Sprintf("numbers with %s's prefixes in %s are detected as such where operator and country are left out", p.env.Operator, p.env.Country),
+			ID: fmt.Sprintf("detection/%s-%s", strings.ToLower(p.env.Country), p.env.Operator),
+			Text: fmt.Sprintf(
+				"numbers with %s's prefixes in %s are detected as such where operator and country are left out",
+				p.env.Operator,
+				p.env.Country,
+			),
 			Check: func(c *suite.Check) { detects(c, p) },
 		})
 	}
@@ -83,7 +87,11 @@ func detectionExplicit(c *suite.Check) {
 		{"+250788999999", suite.AirtelRW}, {"+250728999999", suite.MtnRW}, {"+250788999999", suite.OrangeCI}, {"+33600000001", suite.MtnRW}, {"+2250599999999", suite.OrangeCI},
 	} {
 		p := c.Pay(sent.env, suite.Object{"msisdn": sent.msisdn, "scenario": "maintenance"})
-		c.Fields("the payment of "+sent.msisdn, p, suite.Object{"operator": sent.env.Operator, "country": sent.env.Country, "msisdn": sent.msisdn})
+		c.Fields(
+			"the payment of "+sent.msisdn,
+			p,
+			suite.Object{"operator": sent.env.Operator, "country": sent.env.Country, "msisdn": sent.msisdn},
+		)
 	}
 }
 
@@ -107,9 +115,15 @@ func detectionImpossible(c *suite.Check) {
 			c.Problem("%s for %s, want detail.fieldErrors with operator or country", a, msisdn)
 		}
 	}
-	a := c.Post("/payments", c.Collection(suite.MtnRW, suite.Object{"msisdn": "+33600000001", "operator": suite.LeftOut{}, "scenario": "success"}))
+	a := c.Post(
+		"/payments",
+		c.Collection(suite.MtnRW, suite.Object{"msisdn": "+33600000001", "operator": suite.LeftOut{}, "scenario": "success"}),
+	)
 	c.FieldsRefused(a, "operator")
-	a = c.Post("/payments", c.Collection(suite.MtnRW, suite.Object{"msisdn": "+33600000001", "country": suite.LeftOut{}, "scenario": "success"}))
+	a = c.Post(
+		"/payments",
+		c.Collection(suite.MtnRW, suite.Object{"msisdn": "+33600000001", "country": suite.LeftOut{}, "scenario": "success"}),
+	)
 	c.FieldsRefused(a, "country")
 }
 

@@ -69,7 +69,11 @@ func disbursementsAnswer(c *suite.Check) {
 func disbursementsSuccess(c *suite.Check) {
 	for _, card := range []suite.SimCard{suite.Payer, suite.AirtelPayer, suite.OrangePayer, suite.MoovPayer} {
 		c.NeedsSIM(card)
-		c.Fields("a disbursement by "+card.Home.String(), c.Payout(card.Home, suite.Object{"msisdn": card.MSISDN}), suite.Object{"status": "SUCCESS"})
+		c.Fields(
+			"a disbursement by "+card.Home.String(),
+			c.Payout(card.Home, suite.Object{"msisdn": card.MSISDN}),
+			suite.Object{"status": "SUCCESS"},
+		)
 	}
 }
 
@@ -92,7 +96,11 @@ func disbursementsUnknown(c *suite.Check) {
 
 func disbursementsPassthrough(c *suite.Check) {
 	c.Needs(suite.OrangeCI)
-	c.Fields("the answer", c.Payout(suite.OrangeCI, nil), suite.Object{"status": "SUCCESS", "recipient_balance_after": nil, "merchant_balance_after": suite.AnyInteger})
+	c.Fields(
+		"the answer",
+		c.Payout(suite.OrangeCI, nil),
+		suite.Object{"status": "SUCCESS", "recipient_balance_after": nil, "merchant_balance_after": suite.AnyInteger},
+	)
 }
 
 func disbursementsInsufficient(c *suite.Check) {
@@ -104,8 +112,16 @@ func disbursementsInsufficient(c *suite.Check) {
 
 func disbursementsRecipientFirst(c *suite.Check) {
 	c.NeedsSIM(suite.Blocked)
-	c.Fields("to a blocked SIM", c.Payout(suite.MtnRW, suite.Object{"msisdn": suite.Blocked.MSISDN, "amount": suite.LargestAmount}), suite.Object{"status": "ACCOUNT_BLOCKED"})
-	c.Fields("to an unknown number", c.Payout(suite.MtnRW, suite.Object{"amount": suite.LargestAmount}), suite.Object{"status": "UNKNOWN_MSISDN"})
+	c.Fields(
+		"to a blocked SIM",
+		c.Payout(suite.MtnRW, suite.Object{"msisdn": suite.Blocked.MSISDN, "amount": suite.LargestAmount}),
+		suite.Object{"status": "ACCOUNT_BLOCKED"},
+	)
+	c.Fields(
+		"to an unknown number",
+		c.Payout(suite.MtnRW, suite.Object{"amount": suite.LargestAmount}),
+		suite.Object{"status": "UNKNOWN_MSISDN"},
+	)
 }
 
 func disbursementsOtherCurrency(c *suite.Check) {
@@ -116,7 +132,11 @@ func disbursementsOtherCurrency(c *suite.Check) {
 
 func disbursementsNoLimit(c *suite.Check) {
 	c.NeedsSIM(suite.Payer)
-	c.Fields("the answer", c.Payout(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN, "amount": suite.MtnRW.MaxAmount + 1}), suite.Object{"status": "SUCCESS"})
+	c.Fields(
+		"the answer",
+		c.Payout(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN, "amount": suite.MtnRW.MaxAmount + 1}),
+		suite.Object{"status": "SUCCESS"},
+	)
 }
 
 func disbursementsNoScenario(c *suite.Check) {
@@ -147,9 +167,13 @@ func disbursementsFailedRetrieved(c *suite.Check) {
 	} {
 		made := c.Payout(suite.MtnRW, changes)
 		amount, _ := suite.IntegerOf(made["amount"])
-		c.Fields("the transaction", c.Fetch(suite.TextOf(made, "tx_id")), suite.Changed(payoutRepresentation("disbursement", amount), suite.Object{
-			"id": made["tx_id"], "status": status, "latencyMs": latencyOf(status), "raw": suite.Object{"_simulated": true},
-		}))
+		c.Fields(
+			"the transaction",
+			c.Fetch(suite.TextOf(made, "tx_id")),
+			suite.Changed(payoutRepresentation("disbursement", amount), suite.Object{
+				"id": made["tx_id"], "status": status, "latencyMs": latencyOf(status), "raw": suite.Object{"_simulated": true},
+			}),
+		)
 	}
 }
 
@@ -170,11 +194,23 @@ func disbursementsAsSent(c *suite.Check) {
 	})
 	made := c.Expect(c.Post("/disbursements", sent), http.StatusOK)
 	c.Fields("the transaction", c.Fetch(suite.TextOf(made, "tx_id")), suite.Object{
-		"reference": sent["reference"], "currency": "CFA", "operator": "orange", "country": "CI", "application": suite.Kiosk, "orderRef": sent["order_ref"],
-		"orderUrl": sent["order_url"], "isUrlProtected": true, "description": "prize", "parentTxId": nil,
+		"reference":      sent["reference"],
+		"currency":       "CFA",
+		"operator":       "orange",
+		"country":        "CI",
+		"application":    suite.Kiosk,
+		"orderRef":       sent["order_ref"],
+		"orderUrl":       sent["order_url"],
+		"isUrlProtected": true,
+		"description":    "prize",
+		"parentTxId":     nil,
 	})
 	plain := c.Fetch(suite.TextOf(c.Payout(suite.OrangeCI, suite.Object{"msisdn": suite.OrangePayer.MSISDN}), "tx_id"))
-	c.Fields("one without all that", plain, suite.Object{"orderRef": plain["reference"], "orderUrl": nil, "isUrlProtected": false, "description": nil})
+	c.Fields(
+		"one without all that",
+		plain,
+		suite.Object{"orderRef": plain["reference"], "orderUrl": nil, "isUrlProtected": false, "description": nil},
+	)
 }
 
 func disbursementsReplay(c *suite.Check) {
@@ -248,15 +284,25 @@ func disbursementsUnknownStore(c *suite.Check) {
 func disbursementsCurrency(c *suite.Check) {
 	c.NeedsSIM(suite.Payer, suite.OrangePayer)
 	for _, alias := range []string{"XOF", "FCFA", "CFA"} {
-		c.Fields("in "+alias, c.Payout(suite.OrangeCI, suite.Object{"msisdn": suite.OrangePayer.MSISDN, "currency": alias}), suite.Object{"status": "SUCCESS"})
+		c.Fields(
+			"in "+alias,
+			c.Payout(suite.OrangeCI, suite.Object{"msisdn": suite.OrangePayer.MSISDN, "currency": alias}),
+			suite.Object{"status": "SUCCESS"},
+		)
 	}
 	for _, wrong := range []string{"XOF", "CFA", "USD"} {
-		c.FieldsRefused(c.Post("/disbursements", c.Disbursement(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN, "currency": wrong})), "currency")
+		c.FieldsRefused(
+			c.Post("/disbursements", c.Disbursement(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN, "currency": wrong})),
+			"currency",
+		)
 	}
 }
 
 func disbursementsNoDetection(c *suite.Check) {
 	c.NeedsSIM(suite.Payer)
-	a := c.Post("/disbursements", c.Disbursement(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN, "operator": suite.LeftOut{}, "country": suite.LeftOut{}}))
+	a := c.Post(
+		"/disbursements",
+		c.Disbursement(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN, "operator": suite.LeftOut{}, "country": suite.LeftOut{}}),
+	)
 	c.FieldsRefused(a, "operator", "country")
 }

@@ -107,7 +107,10 @@ func eventsCollectionFull(c *suite.Check) {
 	hears(c)
 	c.Needs(suite.MtnRW)
 	p := c.Paid(suite.MtnRW, suite.Object{
-		"order_ref": "order-" + c.Unique(), "order_url": "https://shop.example/1?a=b&c=d", "description": "« été » <b> & 🎫", "is_url_protected": true,
+		"order_ref":        "order-" + c.Unique(),
+		"order_url":        "https://shop.example/1?a=b&c=d",
+		"description":      "« été » <b> & 🎫",
+		"is_url_protected": true,
 	})
 	tells(c, "payment.completed", suite.TextOf(p, "id"))
 }

@@ -52,9 +52,19 @@ func seenList(c *suite.Check) {
 	var order []string
 	for _, item := range c.Items(page) {
 		c.Fields("an event", item, suite.Object{
-			"id": suite.AnyText, "event": suite.OneOf("payment.completed", "payment.refunded", "disbursement.completed"), "txId": suite.AnyText, "status": suite.AnyText,
-			"state": suite.OneOf("recorded", "queued", "delivered", "failed"), "attemptCount": suite.AnyInteger, "createdAt": suite.Timestamp,
-			"nextAttemptAt": suite.NullOr(suite.Timestamp), "deliveredAt": suite.NullOr(suite.Timestamp), "lastResponseStatus": suite.NullOr(suite.AnyInteger), "lastError": suite.NullOr(suite.AnyText),
+			"id":           suite.AnyText,
+			"event":        suite.OneOf("payment.completed", "payment.refunded", "disbursement.completed"),
+			"txId":         suite.AnyText,
+			"status":       suite.AnyText,
+			"state":        suite.OneOf("recorded", "queued", "delivered", "failed"),
+			"attemptCount": suite.AnyInteger,
+			"createdAt":    suite.Timestamp,
+			"nextAttemptAt": suite.NullOr(
+				suite.Timestamp,
+			),
+			"deliveredAt":        suite.NullOr(suite.Timestamp),
+			"lastResponseStatus": suite.NullOr(suite.AnyInteger),
+			"lastError":          suite.NullOr(suite.AnyText),
 		})
 		if tx := suite.TextOf(item, "txId"); tx == older["id"] || tx == newer["id"] {
 			order = append(order, tx)
@@ -132,8 +142,18 @@ func seenDetail(c *suite.Check) {
 	d := told(c, nil)
 	event := acknowledged(c, suite.TextOf(d.Event, "tx_id"))
 	c.Fields("the event", event, suite.Object{
-		"id": d.Header.Get("X-Service-Delivery"), "event": "payment.completed", "txId": d.Event["tx_id"], "status": "SUCCESS", "attemptCount": 1,
-		"body": string(d.Body), "nextAttemptAt": nil, "deliveredAt": suite.Timestamp, "lastResponseStatus": http.StatusNoContent, "lastError": nil,
+		"id":           d.Header.Get("X-Service-Delivery"),
+		"event":        "payment.completed",
+		"txId":         d.Event["tx_id"],
+		"status":       "SUCCESS",
+		"attemptCount": 1,
+		"body": string(
+			d.Body,
+		),
+		"nextAttemptAt":      nil,
+		"deliveredAt":        suite.Timestamp,
+		"lastResponseStatus": http.StatusNoContent,
+		"lastError":          nil,
 	})
 	attempts, _ := event["attempts"].([]any)
 	if len(attempts) != 1 {
@@ -141,7 +161,12 @@ func seenDetail(c *suite.Check) {
 	}
 	first, _ := attempts[0].(suite.Object)
 	c.Fields("the attempt", first, suite.Object{
-		"number": 1, "startedAt": suite.Timestamp, "durationMs": suite.AnyInteger, "responseStatus": http.StatusNoContent, "error": nil, "responseBody": "",
+		"number":         1,
+		"startedAt":      suite.Timestamp,
+		"durationMs":     suite.AnyInteger,
+		"responseStatus": http.StatusNoContent,
+		"error":          nil,
+		"responseBody":   "",
 	})
 }
 
@@ -162,7 +187,11 @@ func seenResend(c *suite.Check) {
 	tx := suite.TextOf(first.Event, "tx_id")
 	id := suite.TextOf(acknowledged(c, tx), "id")
 	answer := c.Expect(c.Post(eventPath(id)+"/resend", nil), http.StatusAccepted)
-	c.Fields("the answer", answer, suite.Object{"id": id, "txId": tx, "state": suite.OneOf("queued", "delivered"), "attemptCount": suite.AnyInteger})
+	c.Fields(
+		"the answer",
+		answer,
+		suite.Object{"id": id, "txId": tx, "state": suite.OneOf("queued", "delivered"), "attemptCount": suite.AnyInteger},
+	)
 	c.Eventually(func() string {
 		if len(c.Receiver.Of(tx)) < 2 {
 			return "the event did not come again"

@@ -44,7 +44,11 @@ func floatRefundInsufficient(c *suite.Check) {
 		}))
 		c.Fields("the parent", c.Fetch(suite.TextOf(parent, "id")), suite.Object{"refundedAmount": 0, "refundableAmount": 1000})
 		c.Fields("a refund of what there is", c.Refund(parent, suite.Object{"amount": 999}), suite.Object{"status": "SUCCESS"})
-		c.Fields("the failed refund, replayed", replayed(c, c.Post(suite.RefundPath(parent), body), r), suite.Object{"status": "INSUFFICIENT_FUNDS"})
+		c.Fields(
+			"the failed refund, replayed",
+			replayed(c, c.Post(suite.RefundPath(parent), body), r),
+			suite.Object{"status": "INSUFFICIENT_FUNDS"},
+		)
 	})
 	c.Fields("the rest", c.Refund(parent, nil), suite.Object{"status": "SUCCESS", "amount": 1})
 }
@@ -54,7 +58,11 @@ func floatExact(c *suite.Check) {
 	drained(c, 1000, func() {
 		to := suite.OrangePurse.MSISDN
 		c.Fields("one above", c.Payout(suite.OrangeCI, suite.Object{"msisdn": to, "amount": 1001}), suite.Object{"status": "INSUFFICIENT_FUNDS"})
-		c.Fields("all of it", c.Payout(suite.OrangeCI, suite.Object{"msisdn": to, "amount": 1000}), suite.Object{"status": "SUCCESS", "merchant_balance_after": 0})
+		c.Fields(
+			"all of it",
+			c.Payout(suite.OrangeCI, suite.Object{"msisdn": to, "amount": 1000}),
+			suite.Object{"status": "SUCCESS", "merchant_balance_after": 0},
+		)
 		c.Fields("one more", c.Payout(suite.OrangeCI, suite.Object{"msisdn": to, "amount": 1}), suite.Object{"status": "INSUFFICIENT_FUNDS"})
 	})
 }
@@ -77,7 +85,15 @@ func floatConcurrent(c *suite.Check) {
 func floatPerCurrency(c *suite.Check) {
 	c.NeedsSIM(suite.OrangePurse, suite.MoovPayer, suite.AirtelPurse)
 	drained(c, 500, func() {
-		c.Fields("another environment in XOF", c.Payout(suite.MoovBJ, suite.Object{"msisdn": suite.MoovPayer.MSISDN, "amount": 501}), suite.Object{"status": "INSUFFICIENT_FUNDS"})
-		c.Fields("an environment in RWF", c.Payout(suite.AirtelRW, suite.Object{"msisdn": suite.AirtelPurse.MSISDN, "amount": 501}), suite.Object{"status": "SUCCESS"})
+		c.Fields(
+			"another environment in XOF",
+			c.Payout(suite.MoovBJ, suite.Object{"msisdn": suite.MoovPayer.MSISDN, "amount": 501}),
+			suite.Object{"status": "INSUFFICIENT_FUNDS"},
+		)
+		c.Fields(
+			"an environment in RWF",
+			c.Payout(suite.AirtelRW, suite.Object{"msisdn": suite.AirtelPurse.MSISDN, "amount": 501}),
+			suite.Object{"status": "SUCCESS"},
+		)
 	})
 }

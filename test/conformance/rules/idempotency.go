@@ -86,7 +86,11 @@ func idempotencyFailedToo(c *suite.Check) {
 	for _, changes := range []suite.Object{{}, {"scenario": "timeout"}, {"scenario": "duplicate"}} {
 		body := c.Collection(suite.MtnRW, changes)
 		first := c.Expect(c.Post("/payments", body), http.StatusCreated)
-		c.Fields("the replay", replayed(c, c.Post("/payments", body), first), suite.Object{"status": first["status"], "latencyMs": first["latencyMs"]})
+		c.Fields(
+			"the replay",
+			replayed(c, c.Post("/payments", body), first),
+			suite.Object{"status": first["status"], "latencyMs": first["latencyMs"]},
+		)
 	}
 }
 
@@ -108,7 +112,8 @@ func idempotencySpelling(c *suite.Check) {
 	first := c.Expect(c.Post("/payments", spelling(
 		`{"reference":%q,"msisdn":%q,"amount":500,"currency":"RWF","application":"shop","scenario":"success"}`)), http.StatusCreated)
 	replayed(c, c.Post("/payments", spelling(
-		"{\n  \"scenario\": \"\\u0073uccess\",\r\n\t\"reference\": %q, \"msisdn\": %q, \"application\":\"shop\", \"currency\":\"RWF\", \"amount\": 500 }\n")), first)
+		"{\n  \"scenario\": \"\\u0073uccess\",\r\n\t\"reference\": %q, \"msisdn\": %q, \"application\":\"shop\", \"currency\":\"RWF\", \"amount\": 500 }\n",
+	)), first)
 }
 
 func idempotencyConflict(c *suite.Check) {
@@ -127,7 +132,10 @@ func idempotencyConflict(c *suite.Check) {
 func idempotencyBeforeDefaults(c *suite.Check) {
 	c.Needs(suite.OrangeCI)
 	reference := c.Reference()
-	body := c.Collection(suite.OrangeCI, suite.Object{"reference": reference, "operator": suite.LeftOut{}, "country": suite.LeftOut{}, "scenario": "success"})
+	body := c.Collection(
+		suite.OrangeCI,
+		suite.Object{"reference": reference, "operator": suite.LeftOut{}, "country": suite.LeftOut{}, "scenario": "success"},
+	)
 	c.Expect(c.Post("/payments", body), http.StatusCreated)
 	for _, changes := range []suite.Object{{"operator": "orange"}, {"country": "CI"}, {"currency": "FCFA"}, {"order_ref": reference}} {
 		conflicts(c, c.Post("/payments", suite.Changed(body, changes)))

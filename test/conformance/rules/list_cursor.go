@@ -25,7 +25,22 @@ func cursorRules() []suite.Rule {
 		{ID: "cursor/tampered", Check: cursorTampered,
 			Text: "a cursor that was tampered with is 400 invalid_params"},
 		{ID: "cursor/refused", Check: func(c *suite.Check) {
-			parameterRefused(c, "cursor", "", "x", "0", "1", "null", "TX_1", "eyJpZCI6MX0", "e30=", "AAAAAAAAAAAAAAAA", strings.Repeat("A", 4000), "a b", "é")
+			parameterRefused(
+				c,
+				"cursor",
+				"",
+				"x",
+				"0",
+				"1",
+				"null",
+				"TX_1",
+				"eyJpZCI6MX0",
+				"e30=",
+				"AAAAAAAAAAAAAAAA",
+				strings.Repeat("A", 4000),
+				"a b",
+				"é",
+			)
 		}, Text: "a cursor that the service never gave is 400 invalid_params"},
 		{ID: "cursor/opaque", Check: cursorOpaque,
 			Text: "a transaction's id is no cursor"},

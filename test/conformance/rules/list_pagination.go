@@ -253,7 +253,15 @@ func listFilterCreated(c *suite.Check) {
 	middle := suite.TextOf(made[1], "createdAt")
 	lists(c, url.Values{"order_ref": {order}, "created_after": {middle}}, made[2:])
 	lists(c, url.Values{"order_ref": {order}, "created_before": {middle}}, made[:1])
-	lists(c, url.Values{"order_ref": {order}, "created_after": {suite.TextOf(made[0], "createdAt")}, "created_before": {suite.TextOf(made[2], "createdAt")}}, made[1:2])
+	lists(
+		c,
+		url.Values{
+			"order_ref":      {order},
+			"created_after":  {suite.TextOf(made[0], "createdAt")},
+			"created_before": {suite.TextOf(made[2], "createdAt")},
+		},
+		made[1:2],
+	)
 
 	instant, _ := suite.TimeOf(middle)
 	elsewhere := instant.In(time.FixedZone("", 2*60*60)).Format(time.RFC3339Nano)
@@ -262,7 +270,11 @@ func listFilterCreated(c *suite.Check) {
 
 func listFiltersTogether(c *suite.Check) {
 	s := sampled(c)
-	lists(c, url.Values{"order_ref": {s.order}, "country": {"RW"}, "operator": {"mtn"}, "status": {"TIMEOUT"}, "application": {suite.Kiosk}}, s.items[1:2])
+	lists(
+		c,
+		url.Values{"order_ref": {s.order}, "country": {"RW"}, "operator": {"mtn"}, "status": {"TIMEOUT"}, "application": {suite.Kiosk}},
+		s.items[1:2],
+	)
 	lists(c, url.Values{"order_ref": {s.order}, "country": {"BJ"}, "operator": {"moov"}, "type": {"collection"}}, s.items[2:3])
 	lists(c, url.Values{"order_ref": {s.order}, "country": {"BJ"}, "operator": {"mtn"}}, nil)
 }
@@ -279,7 +291,17 @@ func listNoMatch(c *suite.Check) {
 
 func listCreatedRefused(c *suite.Check) {
 	for _, parameter := range []string{"created_after", "created_before"} {
-		parameterRefused(c, parameter, "yesterday", "2026-05-31", "2026-05-31T10:00:00", "2026-13-01T00:00:00Z", "1780000000", "", "2026-05-31 10:00:00Z")
+		parameterRefused(
+			c,
+			parameter,
+			"yesterday",
+			"2026-05-31",
+			"2026-05-31T10:00:00",
+			"2026-13-01T00:00:00Z",
+			"1780000000",
+			"",
+			"2026-05-31 10:00:00Z",
+		)
 	}
 }
 

@@ -64,7 +64,11 @@ func openapi(c *suite.Check) suite.Object {
 
 func openapiDocument(c *suite.Check) {
 	c.Fields("the description", openapi(c), suite.Object{
-		"openapi": suite.Matching(`^3\.1\.\d+$`), "info": suite.Object{"title": suite.AnyText, "version": suite.AnyText}, "paths": suite.AnyObject,
+		"openapi": suite.Matching(
+			`^3\.1\.\d+$`,
+		),
+		"info":  suite.Object{"title": suite.AnyText, "version": suite.AnyText},
+		"paths": suite.AnyObject,
 	})
 }
 

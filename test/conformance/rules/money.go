@@ -82,7 +82,11 @@ const (
 func moneyDisbursement(c *suite.Check) {
 	c.NeedsSIM(suite.AirtelPurse)
 	moves(c, suite.AirtelPurse, balances{-500, 500}, func() {
-		c.Fields("the disbursement", c.Payout(suite.AirtelRW, suite.Object{"msisdn": suite.AirtelPurse.MSISDN, "amount": 500}), suite.Object{"status": "SUCCESS"})
+		c.Fields(
+			"the disbursement",
+			c.Payout(suite.AirtelRW, suite.Object{"msisdn": suite.AirtelPurse.MSISDN, "amount": 500}),
+			suite.Object{"status": "SUCCESS"},
+		)
 	})
 }
 
@@ -108,7 +112,12 @@ func moneyUnregisteredPayer(c *suite.Check) {
 
 func moneyPayerWhoCannot(c *suite.Check) {
 	c.NeedsSIM(suite.Poor)
-	moves(c, suite.Poor, balances{985_000, 0}, func() { c.Paid(suite.MtnRW, suite.Object{"msisdn": suite.Poor.MSISDN, "amount": suite.PoorsLimit}) })
+	moves(
+		c,
+		suite.Poor,
+		balances{985_000, 0},
+		func() { c.Paid(suite.MtnRW, suite.Object{"msisdn": suite.Poor.MSISDN, "amount": suite.PoorsLimit}) },
+	)
 }
 
 func moneyRefund(c *suite.Check) {

@@ -86,13 +86,21 @@ func scenariosBeforeRegistry(c *suite.Check) {
 			c.Fields(s.name+" for "+msisdn, c.Pay(suite.MtnRW, suite.Object{"msisdn": msisdn, "scenario": s.name}), suite.Object{"status": s.status})
 		}
 	}
-	c.Fields("success for one who cannot pay", c.Paid(suite.MtnRW, suite.Object{"msisdn": suite.Poor.MSISDN, "amount": suite.PoorsLimit}), suite.Object{"status": "SUCCESS"})
+	c.Fields(
+		"success for one who cannot pay",
+		c.Paid(suite.MtnRW, suite.Object{"msisdn": suite.Poor.MSISDN, "amount": suite.PoorsLimit}),
+		suite.Object{"status": "SUCCESS"},
+	)
 }
 
 func scenariosBeforeLimit(c *suite.Check) {
 	c.Needs(suite.MtnRW)
 	for _, s := range []scenario{scenarios[0], scenarios[1], scenarios[5]} {
-		c.Fields(s.name, c.Pay(suite.MtnRW, suite.Object{"amount": suite.MtnRW.MaxAmount + 1, "scenario": s.name}), suite.Object{"status": s.status})
+		c.Fields(
+			s.name,
+			c.Pay(suite.MtnRW, suite.Object{"amount": suite.MtnRW.MaxAmount + 1, "scenario": s.name}),
+			suite.Object{"status": s.status},
+		)
 	}
 }
 

@@ -12,8 +12,11 @@ import (
 // payerRules are about acting as the payer, which a service may offer beside the specification.
 func payerRules() []suite.Rule {
 	return []suite.Rule{
-		{ID: "payer/list", Check: payerList,
-			Text: "the list of test clients is one of data, nextCursor and hasMore, and its pages show each of them once, in the order of their numbers"},
+		{
+			ID:    "payer/list",
+			Check: payerList,
+			Text:  "the list of test clients is one of data, nextCursor and hasMore, and its pages show each of them once, in the order of their numbers",
+		},
 		{ID: "payer/list-refused", Check: payerListRefused,
 			Text: "a parameter of these lists with a value that it cannot have is 400 invalid_params"},
 		{ID: "payer/client", Check: payerClient,
@@ -69,9 +72,20 @@ func payerList(c *suite.Check) {
 		page := c.Expect(c.Get("/test_clients?"+query), http.StatusOK)
 		for _, client := range c.Items(page) {
 			c.Fields("a test client", client, suite.Object{
-				"msisdn": suite.Matching(`^\+[1-9][0-9]{6,14}$`), "name": suite.AnyText, "operator": suite.AnyText, "country": suite.Matching(`^[A-Z]{2}$`),
-				"currency": suite.Matching(`^[A-Z]{3}$`), "state": suite.OneOf("Active", "Blocked"), "balance": suite.AnyInteger, "pendingPrompts": suite.AnyInteger,
-				"behavior": suite.OneOf("Approve", "Cancel", "WrongPin", "Ignore", "Manual"), "behaviour": client["behavior"],
+				"msisdn": suite.Matching(
+					`^\+[1-9][0-9]{6,14}$`,
+				),
+				"name":     suite.AnyText,
+				"operator": suite.AnyText,
+				"country":  suite.Matching(`^[A-Z]{2}$`),
+				"currency": suite.Matching(
+					`^[A-Z]{3}$`,
+				),
+				"state":          suite.OneOf("Active", "Blocked"),
+				"balance":        suite.AnyInteger,
+				"pendingPrompts": suite.AnyInteger,
+				"behavior":       suite.OneOf("Approve", "Cancel", "WrongPin", "Ignore", "Manual"),
+				"behaviour":      client["behavior"],
 			})
 			numbers = append(numbers, suite.TextOf(client, "msisdn"))
 		}
@@ -83,7 +97,8 @@ func payerList(c *suite.Check) {
 			query = url.Values{"limit": {"3"}, "cursor": {next}}.Encode()
 		}
 	}
-	if !slices.IsSorted(numbers) || len(slices.Compact(slices.Clone(numbers))) != len(numbers) || !slices.Contains(numbers, suite.Manual.MSISDN) {
+	if !slices.IsSorted(numbers) || len(slices.Compact(slices.Clone(numbers))) != len(numbers) ||
+		!slices.Contains(numbers, suite.Manual.MSISDN) {
 		c.Problem("the pages show %v", numbers)
 	}
 	page := c.Expect(c.Get("/test_clients?state=Blocked&operator=mtn&country=RW&limit=100"), http.StatusOK)
@@ -137,8 +152,14 @@ func payerPrompts(c *suite.Check) {
 				id := suite.TextOf(p, "id")
 				if id == first["id"] {
 					c.Fields("the prompt", p, suite.Object{
-						"amount": first["amount"], "customerTotal": first["customerTotal"], "currency": first["currency"], "reference": first["reference"],
-						"application": first["application"], "description": first["description"], "createdAt": first["createdAt"], "expiresAt": suite.Timestamp,
+						"amount":        first["amount"],
+						"customerTotal": first["customerTotal"],
+						"currency":      first["currency"],
+						"reference":     first["reference"],
+						"application":   first["application"],
+						"description":   first["description"],
+						"createdAt":     first["createdAt"],
+						"expiresAt":     suite.Timestamp,
 					})
 				}
 				if id == first["id"] || id == second["id"] {
@@ -172,7 +193,11 @@ func answersByHand(c *suite.Check, answer, status string) {
 	}))
 	c.Fields("the payment, read again", c.Fetch(suite.TextOf(p, "id")), suite.Object{"status": status, "completedAt": got["completedAt"]})
 	again := c.Post(answerPath(p, answer), nil)
-	c.Fields("the same answer again", c.Expect(again, http.StatusOK), suite.Object{"id": p["id"], "status": status, "completedAt": got["completedAt"]})
+	c.Fields(
+		"the same answer again",
+		c.Expect(again, http.StatusOK),
+		suite.Object{"id": p["id"], "status": status, "completedAt": got["completedAt"]},
+	)
 	if replayed := again.Header.Get("Idempotent-Replayed"); replayed != "true" {
 		c.Problem("the same answer again has the header Idempotent-Replayed %q, want true", replayed)
 	}

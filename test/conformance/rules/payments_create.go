@@ -91,7 +91,15 @@ func paymentsIDs(c *suite.Check) {
 	last := ""
 	for range 5 {
 		p := c.Pay(suite.MtnRW, suite.Object{"scenario": "maintenance"})
-		c.Fields("the payment", p, suite.Object{"id": suite.Matching(transactionID), "environmentId": suite.Matching(environmentID), "providerTxId": suite.Matching(providerID)})
+		c.Fields(
+			"the payment",
+			p,
+			suite.Object{
+				"id":            suite.Matching(transactionID),
+				"environmentId": suite.Matching(environmentID),
+				"providerTxId":  suite.Matching(providerID),
+			},
+		)
 		id := suite.TextOf(p, "id")
 		if id <= last {
 			c.Problem("%s was made after %s and sorts before it", id, last)
@@ -113,7 +121,11 @@ func paymentsEnvironmentID(c *suite.Check) {
 func paymentsStores(c *suite.Check) {
 	for _, slug := range []string{suite.Shop, suite.Kiosk} {
 		c.NeedsStore(slug)
-		c.Fields("the payment", c.Pay(suite.MtnRW, suite.Object{"application": slug, "scenario": "maintenance"}), suite.Object{"application": slug})
+		c.Fields(
+			"the payment",
+			c.Pay(suite.MtnRW, suite.Object{"application": slug, "scenario": "maintenance"}),
+			suite.Object{"application": slug},
+		)
 	}
 }
 
@@ -162,7 +174,8 @@ func paymentsWrongCurrency(c *suite.Check) {
 	for _, wrong := range []struct {
 		in       suite.Environment
 		currency string
-	}{{suite.MtnRW, "XOF"}, {suite.MtnRW, "FCFA"}, {suite.MtnRW, "USD"}, {suite.MtnRW, "XAF"}, {suite.OrangeCI, "RWF"}, {suite.OrangeCI, "EUR"}, {suite.OrangeCI, "XAF"}} {
+	}{{suite.MtnRW, "XOF"}, {suite.MtnRW, "FCFA"}, {suite.MtnRW, "USD"}, {suite.MtnRW, "XAF"},
+		{suite.OrangeCI, "RWF"}, {suite.OrangeCI, "EUR"}, {suite.OrangeCI, "XAF"}} {
 		body := c.Collection(wrong.in, suite.Object{"currency": wrong.currency, "scenario": "success"})
 		c.FieldsRefused(c.Post("/payments", body), "currency")
 	}
@@ -171,7 +184,13 @@ func paymentsWrongCurrency(c *suite.Check) {
 func paymentsUnknownFields(c *suite.Check) {
 	c.Needs(suite.MtnRW)
 	p := c.Paid(suite.MtnRW, suite.Object{
-		"colour": "blue", "metadata": suite.Object{"a": []int{1, 2}}, "Amount": 7, "orderRef": "not-this", "status": "TIMEOUT", "id": "TX_mine", "": nil,
+		"colour":   "blue",
+		"metadata": suite.Object{"a": []int{1, 2}},
+		"Amount":   7,
+		"orderRef": "not-this",
+		"status":   "TIMEOUT",
+		"id":       "TX_mine",
+		"":         nil,
 	})
 	c.Fields("the payment", p, suite.Object{"amount": 1000, "orderRef": p["reference"], "status": "SUCCESS", "id": suite.OtherThan("TX_mine")})
 }

@@ -90,7 +90,11 @@ func refundsNoCommission(c *suite.Check) {
 	for _, e := range c.Available(suite.Environments) {
 		parent := c.Paid(e, suite.Object{"amount": 999})
 		r := c.Refund(parent, suite.Object{"amount": 333})
-		c.Fields("a refund of "+e.String(), r, suite.Changed(payoutRepresentation("refund", 333), suite.Object{"merchantAbsorptionPct": parent["merchantAbsorptionPct"]}))
+		c.Fields(
+			"a refund of "+e.String(),
+			r,
+			suite.Changed(payoutRepresentation("refund", 333), suite.Object{"merchantAbsorptionPct": parent["merchantAbsorptionPct"]}),
+		)
 	}
 }
 
@@ -106,7 +110,10 @@ func refundsParentsData(c *suite.Check) {
 
 func refundsParentsOrder(c *suite.Check) {
 	c.Needs(suite.MtnRW)
-	linked := c.Paid(suite.MtnRW, suite.Object{"order_ref": "order-" + c.Unique(), "order_url": "https://shop.example/7", "is_url_protected": true})
+	linked := c.Paid(
+		suite.MtnRW,
+		suite.Object{"order_ref": "order-" + c.Unique(), "order_url": "https://shop.example/7", "is_url_protected": true},
+	)
 	for _, parent := range []suite.Object{linked, c.Paid(suite.MtnRW, nil)} {
 		c.Fields("the refund", c.Refund(parent, suite.Object{"reference": c.Reference()}), suite.Object{
 			"orderRef": parent["orderRef"], "orderUrl": parent["orderUrl"], "isUrlProtected": parent["isUrlProtected"],
@@ -250,7 +257,11 @@ func refundsConcurrent(c *suite.Check) {
 	if succeeded != 10 {
 		c.Problem("%d refunds of a tenth succeeded, want 10", succeeded)
 	}
-	c.Fields("the parent", c.Fetch(suite.TextOf(parent, "id")), suite.Object{"refundedAmount": 5000, "refundableAmount": 0, "status": "SUCCESS"})
+	c.Fields(
+		"the parent",
+		c.Fetch(suite.TextOf(parent, "id")),
+		suite.Object{"refundedAmount": 5000, "refundableAmount": 0, "status": "SUCCESS"},
+	)
 }
 
 func refundsConcurrentReplay(c *suite.Check) {

@@ -11,8 +11,11 @@ import (
 
 func refundRefusalRules() []suite.Rule {
 	return []suite.Rule{
-		{ID: "refunds/ceiling", Check: refundsCeiling,
-			Text: "refunds of a collection never add up to more than its gross amount: beyond it is 422 exceeds_refundable, with what is left in detail.refundable"},
+		{
+			ID:    "refunds/ceiling",
+			Check: refundsCeiling,
+			Text:  "refunds of a collection never add up to more than its gross amount: beyond it is 422 exceeds_refundable, with what is left in detail.refundable",
+		},
 		{ID: "refunds/nothing-left", Check: refundsNothingLeft,
 			Text: "when nothing is left every refund is 422 exceeds_refundable, one without an amount too"},
 		{ID: "refunds/failed-parent", Check: refundsFailedParent,
@@ -108,7 +111,11 @@ func refundsOfADisbursement(c *suite.Check) {
 
 func refundsUnknownParent(c *suite.Check) {
 	for _, id := range unknownIDs(c) {
-		c.Refused(c.Post(suite.PaymentPath(id)+"/refund", suite.Object{"amount": 1, "reference": c.Reference()}), http.StatusNotFound, "not_found")
+		c.Refused(
+			c.Post(suite.PaymentPath(id)+"/refund", suite.Object{"amount": 1, "reference": c.Reference()}),
+			http.StatusNotFound,
+			"not_found",
+		)
 	}
 }
 
@@ -138,7 +145,14 @@ func refundsBodyRefused(c *suite.Check) {
 		c.Refused(c.Post(suite.RefundPath(parent), body), http.StatusBadRequest, "invalid_body")
 	}
 	for _, media := range []string{"text/plain", "application/x-www-form-urlencoded"} {
-		a := c.Send(suite.Request{Method: "POST", Path: suite.RefundPath(parent), Body: suite.Object{"amount": 1}, Header: map[string]string{"Content-Type": media}})
+		a := c.Send(
+			suite.Request{
+				Method: "POST",
+				Path:   suite.RefundPath(parent),
+				Body:   suite.Object{"amount": 1},
+				Header: map[string]string{"Content-Type": media},
+			},
+		)
 		c.Refused(a, http.StatusUnsupportedMediaType, "unsupported_media_type")
 	}
 	c.Fields("the parent", c.Fetch(suite.TextOf(parent, "id")), suite.Object{"refundedAmount": 0})

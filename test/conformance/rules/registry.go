@@ -67,7 +67,17 @@ func registryPending(c *suite.Check) {
 	c.NeedsSIM(suite.Payer, suite.AirtelPayer, suite.OrangePayer, suite.MoovPayer)
 	for _, card := range []suite.SimCard{suite.Payer, suite.AirtelPayer, suite.OrangePayer, suite.MoovPayer} {
 		p := c.Pay(card.Home, suite.Object{"msisdn": card.MSISDN})
-		c.Fields("the payment", p, suite.Object{"status": "PENDING", "scenario": nil, "completedAt": nil, "latencyMs": latencyOf("PENDING"), "raw": suite.Object{"_simulated": true}})
+		c.Fields(
+			"the payment",
+			p,
+			suite.Object{
+				"status":      "PENDING",
+				"scenario":    nil,
+				"completedAt": nil,
+				"latencyMs":   latencyOf("PENDING"),
+				"raw":         suite.Object{"_simulated": true},
+			},
+		)
 	}
 }
 
@@ -76,7 +86,10 @@ func registrySettles(c *suite.Check) {
 	c.NeedsSIM(suite.Payer, suite.AirtelPayer, suite.OrangePayer, suite.MoovPayer)
 	for _, card := range []suite.SimCard{suite.Payer, suite.AirtelPayer, suite.OrangePayer, suite.MoovPayer} {
 		p := c.Pay(card.Home, suite.Object{"msisdn": card.MSISDN})
-		want := suite.Changed(p, suite.Object{"status": "SUCCESS", "completedAt": suite.Timestamp, "raw": suite.AnyObject, "refundableAmount": p["amount"]})
+		want := suite.Changed(
+			p,
+			suite.Object{"status": "SUCCESS", "completedAt": suite.Timestamp, "raw": suite.AnyObject, "refundableAmount": p["amount"]},
+		)
 		c.Fields("the settled payment", c.Settled(p), want)
 	}
 }
@@ -123,8 +136,16 @@ func registryOtherCurrency(c *suite.Check) {
 func registryOtherOperator(c *suite.Check) {
 	c.NeedsSIM(suite.Payer, suite.Blocked)
 	c.Needs(suite.AirtelRW)
-	c.Fields("a payment at airtel of a SIM of mtn", c.Pay(suite.AirtelRW, suite.Object{"msisdn": suite.Payer.MSISDN}), suite.Object{"status": "PENDING", "operator": "airtel"})
-	c.Fields("a payment at airtel of a blocked SIM of mtn", c.Pay(suite.AirtelRW, suite.Object{"msisdn": suite.Blocked.MSISDN}), suite.Object{"status": "ACCOUNT_BLOCKED"})
+	c.Fields(
+		"a payment at airtel of a SIM of mtn",
+		c.Pay(suite.AirtelRW, suite.Object{"msisdn": suite.Payer.MSISDN}),
+		suite.Object{"status": "PENDING", "operator": "airtel"},
+	)
+	c.Fields(
+		"a payment at airtel of a blocked SIM of mtn",
+		c.Pay(suite.AirtelRW, suite.Object{"msisdn": suite.Blocked.MSISDN}),
+		suite.Object{"status": "ACCOUNT_BLOCKED"},
+	)
 }
 
 func registryTotal(c *suite.Check) {

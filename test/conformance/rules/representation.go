@@ -128,11 +128,23 @@ func sumsProblem(o suite.Object) string {
 	}
 	switch {
 	case n["customerTotal"] != n["netAmount"]+n["commission"]:
-		return fmt.Sprintf("%v: customerTotal %d is not netAmount %d + commission %d", o["id"], n["customerTotal"], n["netAmount"], n["commission"])
+		return fmt.Sprintf(
+			"%v: customerTotal %d is not netAmount %d + commission %d",
+			o["id"],
+			n["customerTotal"],
+			n["netAmount"],
+			n["commission"],
+		)
 	case n["merchantShare"] != n["amount"]-n["netAmount"]:
 		return fmt.Sprintf("%v: merchantShare %d is not amount %d - netAmount %d", o["id"], n["merchantShare"], n["amount"], n["netAmount"])
 	case n["customerShare"] != n["commission"]-n["merchantShare"]:
-		return fmt.Sprintf("%v: customerShare %d is not commission %d - merchantShare %d", o["id"], n["customerShare"], n["commission"], n["merchantShare"])
+		return fmt.Sprintf(
+			"%v: customerShare %d is not commission %d - merchantShare %d",
+			o["id"],
+			n["customerShare"],
+			n["commission"],
+			n["merchantShare"],
+		)
 	}
 	return ""
 }

@@ -46,7 +46,17 @@ func retrieveStable(c *suite.Check) {
 // unknownIDs are well formed or nearly so.
 func unknownIDs(c *suite.Check) []string {
 	return []string{
-		"TX_" + strings.Repeat("0", 20), "TX_" + strings.ToUpper(c.Unique()), "TX_" + strings.Repeat("Z", 26), "TX_1", "TX_", "tx_1", "1", "payment",
+		"TX_" + strings.Repeat(
+			"0",
+			20,
+		),
+		"TX_" + strings.ToUpper(c.Unique()),
+		"TX_" + strings.Repeat("Z", 26),
+		"TX_1",
+		"TX_",
+		"tx_1",
+		"1",
+		"payment",
 	}
 }
 

@@ -51,7 +51,12 @@ func TestAnswersThatAreNoObject(t *testing.T) {
 
 func TestSignatures(t *testing.T) {
 	// The example of the Standard Webhooks libraries.
-	got := standardSignature("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`))
+	got := standardSignature(
+		"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+		"msg_p5jXN8AQM9LWM0D4loKWxJek",
+		"1614265330",
+		[]byte(`{"test": 2432232314}`),
+	)
 	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
 		t.Errorf("the signature is %s, want %s", got, want)
 	}

@@ -28,7 +28,8 @@ func deliver(ctx context.Context, db *pgxpool.Pool, o options) error {
 	begun := time.Now()
 	for {
 		rows, err := db.Query(ctx, `update outbox set due_at = now() + interval '1 minute' where id in
-			(select id from outbox where not sent and due_at <= now() order by due_at, id limit $1 for update skip locked) returning id, payload`, o.batch)
+			(select id from outbox where not sent and due_at <= now() order by due_at, id limit $1
+			for update skip locked) returning id, payload`, o.batch)
 		if err != nil {
 			return err
 		}

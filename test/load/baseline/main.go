@@ -120,8 +120,14 @@ func audit(ctx context.Context, db *pgxpool.Pool, o options) error {
 		return err
 	}
 	if moved != merchants || moved != payers || payments != told {
-		return fmt.Errorf("the baseline does not conserve: payments moved %d, merchants have %d more, payers %d less; %d payments, %d in the outbox",
-			moved, merchants, payers, payments, told)
+		return fmt.Errorf(
+			"the baseline does not conserve: payments moved %d, merchants have %d more, payers %d less; %d payments, %d in the outbox",
+			moved,
+			merchants,
+			payers,
+			payments,
+			told,
+		)
 	}
 	return done{Count: payments}.write(o.out)
 }

@@ -23,7 +23,10 @@ var durable = []string{"shared_buffers=1GB", "max_wal_size=8GB", "checkpoint_tim
 
 // Statements lets Postgres count its statements, where that is wanted: it costs a little.
 var Statements = []string{
-	"shared_preload_libraries=pg_stat_statements", "pg_stat_statements.max=1000", "pg_stat_statements.track=all", "pg_stat_statements.track_planning=on",
+	"shared_preload_libraries=pg_stat_statements",
+	"pg_stat_statements.max=1000",
+	"pg_stat_statements.track=all",
+	"pg_stat_statements.track_planning=on",
 }
 
 // Programs are the built ones.
@@ -57,7 +60,13 @@ type Bench struct {
 }
 
 // Open starts an installation on a Postgres of its own, so that no case finds what another one left. Its second result ends it.
-func Open(ctx context.Context, p Programs, s report.Settings, progress io.Writer, postgresSettings ...string) (*Bench, func() error, error) {
+func Open(
+	ctx context.Context,
+	p Programs,
+	s report.Settings,
+	progress io.Writer,
+	postgresSettings ...string,
+) (*Bench, func() error, error) {
 	postgres, err := system.StartPostgres(ctx, append(durable, postgresSettings...)...)
 	if err != nil {
 		return nil, nil, err

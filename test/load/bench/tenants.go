@@ -16,7 +16,12 @@ import (
 const Nobody = "http://127.0.0.1:1/hook"
 
 // AddSandboxes makes sandboxes whose events are queued, or go to a url.
-func (b *Bench) AddSandboxes(ctx context.Context, count int, url string, change ...func(*sandboxes.SandboxConfig)) ([]*system.Sandbox, error) {
+func (b *Bench) AddSandboxes(
+	ctx context.Context,
+	count int,
+	url string,
+	change ...func(*sandboxes.SandboxConfig),
+) ([]*system.Sandbox, error) {
 	sandboxes := make([]*system.Sandbox, count)
 	for i := range sandboxes {
 		s, err := b.AddSandbox(ctx, fmt.Sprintf("s%d", i), url, change...)
@@ -63,7 +68,14 @@ func (b *Bench) Booked(ctx context.Context) (int64, error) {
 
 // Writes is a subject: requests of 100 francs to a path, of sandboxes and payers drawn by chance, the same in each run. A scenario
 // forces the outcome.
-func (b *Bench) Writes(path string, status int, sandboxes []*system.Sandbox, numbers []string, scenario string, apis ...*system.API) Subject {
+func (b *Bench) Writes(
+	path string,
+	status int,
+	sandboxes []*system.Sandbox,
+	numbers []string,
+	scenario string,
+	apis ...*system.API,
+) Subject {
 	var heads []string
 	for _, s := range sandboxes {
 		heads = append(heads, generator.Head("POST", path, s.Key))
@@ -74,14 +86,20 @@ func (b *Bench) Writes(path string, status int, sandboxes []*system.Sandbox, num
 		rest = `","application":"shop","scenario":"` + scenario + `"}`
 	}
 	return Subject{
-		Name: "cauri " + path, Booked: b.Booked,
-		Target: generator.Target{Addresses: AddressesOf(apis...), Status: status, Next: new(atomic.Int64), Append: func(buffer []byte, n int64) []byte {
-			body := append(make([]byte, 0, 256), `{"amount":100,"currency":"RWF","operator":"mtn","country":"RW","msisdn":"`...)
-			body = append(body, numbers[Drawn(n, 1)%uint64(len(numbers))]...)
-			body = append(append(body, `","reference":"`...), reference...)
-			body = append(strconv.AppendInt(append(body, '-'), n, 10), rest...)
-			return generator.JSON(append(buffer, heads[Drawn(n, 0)%uint64(len(heads))]...), body)
-		}},
+		Name:   "cauri " + path,
+		Booked: b.Booked,
+		Target: generator.Target{
+			Addresses: AddressesOf(apis...),
+			Status:    status,
+			Next:      new(atomic.Int64),
+			Append: func(buffer []byte, n int64) []byte {
+				body := append(make([]byte, 0, 256), `{"amount":100,"currency":"RWF","operator":"mtn","country":"RW","msisdn":"`...)
+				body = append(body, numbers[Drawn(n, 1)%uint64(len(numbers))]...)
+				body = append(append(body, `","reference":"`...), reference...)
+				body = append(strconv.AppendInt(append(body, '-'), n, 10), rest...)
+				return generator.JSON(append(buffer, heads[Drawn(n, 0)%uint64(len(heads))]...), body)
+			},
+		},
 	}
 }
 

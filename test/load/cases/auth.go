@@ -51,7 +51,8 @@ func auth(ctx context.Context, b *bench.Bench) error {
 	return revoked(b, ctx, sandboxes[0], apis[0])
 }
 
-// countStatements puts load on a subject and adds how many statements a request made, which may be no more than a limit. The look for changes
+// countStatements puts load on a subject and adds how many statements a request made, which may be no more than a limit. The look for
+// changes
 // of the configuration, four times a second whatever comes, is told apart where requests do not cause it.
 func countStatements(b *bench.Bench, ctx context.Context, name string, s bench.Subject, atMost float64) error {
 	if _, err := b.SQL.Exec(ctx, "select pg_stat_statements_reset()"); err != nil {
@@ -66,7 +67,10 @@ func countStatements(b *bench.Bench, ctx context.Context, name string, s bench.S
 	if err := errors.Join(context.Cause(ctx), result.Err()); err != nil {
 		return err
 	}
-	calls, err := b.Count(ctx, `select coalesce(sum(calls), 0)::bigint from pg_stat_statements s join pg_roles r on r.oid = s.userid where r.rolname in ('test_api', 'cauri_tenant')`)
+	calls, err := b.Count(
+		ctx,
+		`select coalesce(sum(calls), 0)::bigint from pg_stat_statements s join pg_roles r on r.oid = s.userid where r.rolname in ('test_api', 'cauri_tenant')`,
+	)
 	if err != nil {
 		return err
 	}

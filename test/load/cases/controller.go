@@ -109,7 +109,11 @@ func (s *scale) tellWork(ctx context.Context, part string) error {
 	}
 	each := float64(s.sandboxes)
 	s.Figure(part+": reconciliations of a sandbox", metrics.sum("controller_runtime_reconcile_total", "sandboxenvironment")/each, "")
-	s.Figure(part+": reconciliations of a test client", metrics.sum("controller_runtime_reconcile_total", `"testclient"`)/each/simsPerSandbox, "")
+	s.Figure(
+		part+": reconciliations of a test client",
+		metrics.sum("controller_runtime_reconcile_total", `"testclient"`)/each/simsPerSandbox,
+		"",
+	)
 	s.Figure(part+": writes to the API", metrics.writes(), "")
 	s.Figure(part+": reads from the API", metrics.sum("rest_client_requests_total", `method="GET"`), "")
 	cpu, err := s.controller.CPU()
@@ -139,7 +143,12 @@ func (s *scale) singly(ctx context.Context) error {
 // makeOne makes a sandbox and returns how long it took to be ready.
 func (s *scale) makeOne(ctx context.Context, namespace, name string) (time.Duration, error) {
 	sandbox := newSandbox(namespace, name)
-	watch, err := s.cluster.Watch(ctx, &v1alpha1.SandboxEnvironmentList{}, client.InNamespace(namespace), client.MatchingFields{"metadata.name": name})
+	watch, err := s.cluster.Watch(
+		ctx,
+		&v1alpha1.SandboxEnvironmentList{},
+		client.InNamespace(namespace),
+		client.MatchingFields{"metadata.name": name},
+	)
 	if err != nil {
 		return 0, err
 	}

@@ -18,7 +18,8 @@ import (
 const baselineSandboxes = 300
 
 // baseline measures what the API server takes, on this machine and at this moment, when a bare client writes what the controller
-// writes for a sandbox and its test clients: finalizers, the Secret, the event of its key and the status of one that is ready. The controller
+// writes for a sandbox and its test clients: finalizers, the Secret, the event of its key and the status of one that is ready. The
+// controller
 // does not run meanwhile.
 func (s *scale) baseline(ctx context.Context) error {
 	sandbox, testClient := newSandbox(namespaceOf(0), "s0"), newTestClient(0, 0)
@@ -72,7 +73,12 @@ func (s *scale) baseline(ctx context.Context) error {
 }
 
 // asController writes to one resource what the controller writes while it becomes ready.
-func (s *scale) asController(ctx context.Context, obj client.Object, sandbox v1alpha1.SandboxEnvironmentStatus, testClient v1alpha1.TestClientStatus) error {
+func (s *scale) asController(
+	ctx context.Context,
+	obj client.Object,
+	sandbox v1alpha1.SandboxEnvironmentStatus,
+	testClient v1alpha1.TestClientStatus,
+) error {
 	before := obj.DeepCopyObject().(client.Object)
 	obj.SetFinalizers([]string{"cauri.dev/baseline"})
 	if err := s.cluster.Patch(ctx, obj, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
@@ -99,9 +105,14 @@ func (s *scale) asController(ctx context.Context, obj client.Object, sandbox v1a
 		return nil
 	}
 	return s.cluster.Create(ctx, &eventsv1.Event{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "baseline", Name: string(obj.GetUID())},
-		EventTime:  metav1.NowMicro(), ReportingController: "baseline", ReportingInstance: "baseline", Action: "IssueCredentials", Reason: "APIKeyIssued",
-		Type: corev1.EventTypeNormal, Note: "The Secret s0-credentials has a new API key.",
-		Regarding: corev1.ObjectReference{Namespace: "baseline", Name: obj.GetName(), UID: obj.GetUID(), Kind: "SandboxEnvironment"},
+		ObjectMeta:          metav1.ObjectMeta{Namespace: "baseline", Name: string(obj.GetUID())},
+		EventTime:           metav1.NowMicro(),
+		ReportingController: "baseline",
+		ReportingInstance:   "baseline",
+		Action:              "IssueCredentials",
+		Reason:              "APIKeyIssued",
+		Type:                corev1.EventTypeNormal,
+		Note:                "The Secret s0-credentials has a new API key.",
+		Regarding:           corev1.ObjectReference{Namespace: "baseline", Name: obj.GetName(), UID: obj.GetUID(), Kind: "SandboxEnvironment"},
 	})
 }

@@ -22,7 +22,13 @@ func ceiling(ctx context.Context, b *bench.Bench) error {
 	if err != nil {
 		return err
 	}
-	requests := b.Writes("/v1/payments", 200, []*system.Sandbox{{Key: "cauri_sk_test_00000000000000000000000000000000"}}, []string{system.Unregistered}, "success")
+	requests := b.Writes(
+		"/v1/payments",
+		200,
+		[]*system.Sandbox{{Key: "cauri_sk_test_00000000000000000000000000000000"}},
+		[]string{system.Unregistered},
+		"success",
+	)
 	requests.Name, requests.Target.Addresses, requests.Booked = "a server that does nothing", []string{address}, nil
 	for _, connections := range []int{8, 32, 128} {
 		var costs []float64

@@ -113,7 +113,8 @@ func pages(b *bench.Bench, ctx context.Context, of group, total int64, api *syst
 		}
 	}
 	if isLargest {
-		b.Add(report.Figure{Name: fmt.Sprintf("%sslowest of %d, p99", prefix, len(growth.Lists)), Unit: "ms", Value: slowest}).WantAtMost(of.limit)
+		b.Add(report.Figure{Name: fmt.Sprintf("%sslowest of %d, p99", prefix, len(growth.Lists)), Unit: "ms", Value: slowest}).
+			WantAtMost(of.limit)
 	}
 	return nil
 }

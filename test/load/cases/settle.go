@@ -42,7 +42,8 @@ func settle(ctx context.Context, b *bench.Bench) error {
 	if err != nil {
 		return err
 	}
-	b.Against(fmt.Sprintf("%s due at one moment", report.Number(float64(each*payers))), "/s", results[0].Rates(), results[1].Rates()).WantAtLeast(0.4)
+	b.Against(fmt.Sprintf("%s due at one moment", report.Number(float64(each*payers))), "/s", results[0].Rates(), results[1].Rates()).
+		WantAtLeast(0.4)
 	want := int64((each*b.Settings.Rounds + 1) * payers)
 	succeeded, err := b.Count(ctx, "select count(*) from transactions where status = 'SUCCESS'")
 	if err == nil && succeeded != want {

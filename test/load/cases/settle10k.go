@@ -39,7 +39,11 @@ func settle10k(ctx context.Context, b *bench.Bench) error {
 		return err
 	}
 	b.Figure("payments made", float64(count)/time.Since(begun).Seconds(), "/s")
-	if _, err := b.SQL.Exec(ctx, "update transactions set due_at = now() + interval '1 hour' where tenant = $1 and status = 'PENDING'", m.Tenant); err != nil {
+	if _, err := b.SQL.Exec(
+		ctx,
+		"update transactions set due_at = now() + interval '1 hour' where tenant = $1 and status = 'PENDING'",
+		m.Tenant,
+	); err != nil {
 		return err
 	}
 	workers, err := b.Workers(ctx, 2)

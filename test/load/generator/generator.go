@@ -59,7 +59,13 @@ func (r Result) Err() error {
 	if r.Refused+r.Failed == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d requests were refused and %d had no answer, beside %d accepted; the first: %w", r.Refused, r.Failed, r.Accepted, r.Problem)
+	return fmt.Errorf(
+		"%d requests were refused and %d had no answer, beside %d accepted; the first: %w",
+		r.Refused,
+		r.Failed,
+		r.Accepted,
+		r.Problem,
+	)
 }
 
 // Dial opens so many connections. [Generator.Close] closes them.

@@ -21,7 +21,10 @@ type Size struct {
 
 func (s Size) check() error {
 	if s.Sandboxes < 1 || s.Transactions < s.Sandboxes || s.Large < 0 || s.Large > 0 && (s.Sandboxes < 2 || s.Large*2 > s.Transactions) {
-		return fmt.Errorf("a database of %+v cannot be made: there has to be a transaction for each sandbox, and a large one needs others beside it and no more than half of all", s)
+		return fmt.Errorf(
+			"a database of %+v cannot be made: there has to be a transaction for each sandbox, and a large one needs others beside it and no more than half of all",
+			s,
+		)
 	}
 	return nil
 }
@@ -100,12 +103,17 @@ func (f *filling) withoutIndexes(tables ...string) (restore []string) {
 	if f.err != nil {
 		return nil
 	}
-	rows, err := f.db.Query(f.ctx, `select case when k.oid is not null then format('alter table %s drop constraint %I', i.indrelid::regclass, k.conname)
+	rows, err := f.db.Query(
+		f.ctx,
+		`select case when k.oid is not null then format('alter table %s drop constraint %I', i.indrelid::regclass, k.conname)
 			else format('drop index %s', i.indexrelid::regclass) end,
-		case when k.oid is not null then format('alter table %s add constraint %I %s', i.indrelid::regclass, k.conname, pg_get_constraintdef(k.oid))
+		case when k.oid is not null then format('alter table %s add constraint %I %s', i.indrelid::regclass, k.conname,
+			pg_get_constraintdef(k.oid))
 			else pg_get_indexdef(i.indexrelid) end
 		from pg_index i left join pg_constraint k on k.conindid = i.indexrelid and k.contype in ('p', 'u')
-		where i.indrelid = any ($1::text[]::regclass[]) order by i.indexrelid`, tables)
+		where i.indrelid = any ($1::text[]::regclass[]) order by i.indexrelid`,
+		tables,
+	)
 	if err != nil {
 		f.err = err
 		return nil

@@ -52,7 +52,9 @@ func TestWhatIsMadeHolds(t *testing.T) {
 			if n := count("select count(*) from transactions where tenant = $1", first); size.Large > 0 && n != size.Large {
 				t.Errorf("the first sandbox has %d transactions, want %d", n, size.Large)
 			}
-			if n := count("select count(*) from transactions r left join transactions c on c.tenant = r.tenant and c.id = r.parent_id where r.type = 'refund' and c.id is null"); n > 0 {
+			if n := count(
+				"select count(*) from transactions r left join transactions c on c.tenant = r.tenant and c.id = r.parent_id where r.type = 'refund' and c.id is null",
+			); n > 0 {
 				t.Errorf("%d refunds are of nothing", n)
 			}
 			if n := count("select count(*) from pg_indexes where tablename in ('transactions', 'events', 'delivery_attempts')"); n < 8 {

@@ -160,7 +160,12 @@ func Mixed(l *bench.Assembly, ctx context.Context, url string) (subjects []bench
 }
 
 // LoadAll puts load on subjects side by side, each on so many connections.
-func LoadAll(ctx context.Context, subjects []bench.Subject, connections int, load func(context.Context, *generator.Generator) generator.Result) ([]generator.Result, error) {
+func LoadAll(
+	ctx context.Context,
+	subjects []bench.Subject,
+	connections int,
+	load func(context.Context, *generator.Generator) generator.Result,
+) ([]generator.Result, error) {
 	results := make([]generator.Result, len(subjects))
 	err := bench.InParallel(ctx, len(subjects), len(subjects), func(ctx context.Context, i int) error {
 		g, err := generator.Dial(ctx, subjects[i].Target, connections)
@@ -194,13 +199,19 @@ func download(ctx context.Context, from, file string) error {
 	return os.WriteFile(file, content, 0o644)
 }
 
-// topStatements writes the statements that took most of the database's time. One that is planned nearly as often as it is called gives Postgres
+// topStatements writes the statements that took most of the database's time. One that is planned nearly as often as it is called gives
+// Postgres
 // a reason to think that a plan for just these arguments is better than one for all, as an array does whose length it sees.
 func topStatements(b *bench.Bench, ctx context.Context, file string) error {
-	rows, err := b.SQL.Query(ctx, `select round(100 * (total_exec_time + total_plan_time) / sum(total_exec_time + total_plan_time) over ())::bigint, calls, plans,
+	rows, err := b.SQL.Query(
+		ctx,
+		`select round(100 * (total_exec_time + total_plan_time) / sum(total_exec_time + total_plan_time) over ())::bigint, calls, plans,
 			round(total_plan_time)::bigint, round(total_exec_time)::bigint,
-			round(1000 * mean_exec_time)::bigint, rows, shared_blks_hit / calls, wal_bytes::bigint / calls, rolname, regexp_replace(query, '\s+', ' ', 'g')
-		from pg_stat_statements s join pg_roles r on r.oid = s.userid where rolname <> 'postgres' order by total_exec_time + total_plan_time desc limit 40`)
+			round(1000 * mean_exec_time)::bigint, rows, shared_blks_hit / calls, wal_bytes::bigint / calls, rolname,
+			regexp_replace(query, '\s+', ' ', 'g')
+		from pg_stat_statements s join pg_roles r on r.oid = s.userid where rolname <> 'postgres'
+		order by total_exec_time + total_plan_time desc limit 40`,
+	)
 	if err != nil {
 		return err
 	}
@@ -216,7 +227,21 @@ func topStatements(b *bench.Bench, ctx context.Context, file string) error {
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "%\tcalls\tplans\tms of planning\tms\tµs each\trows\tpages each\tWAL bytes each\trole\t  statement")
 	for _, s := range all {
-		fmt.Fprintf(t, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t  %s\n", s.Percent, s.Calls, s.Plans, s.Planning, s.Total, s.Mean, s.Rows, s.Pages, s.WAL, s.Role, s.Query)
+		fmt.Fprintf(
+			t,
+			"%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t  %s\n",
+			s.Percent,
+			s.Calls,
+			s.Plans,
+			s.Planning,
+			s.Total,
+			s.Mean,
+			s.Rows,
+			s.Pages,
+			s.WAL,
+			s.Role,
+			s.Query,
+		)
 	}
 	_ = t.Flush()
 	return os.WriteFile(file, []byte(text.String()), 0o644)

@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// CompareRuns is the command that puts several runs beside each other: what one run says of a machine whose speed changes is little. Of a single
+// CompareRuns is the command that puts several runs beside each other: what one run says of a machine whose speed changes is little. Of a
+// single
 // run it makes the table again that the run printed.
 func CompareRuns(_ context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("load runs", flag.ContinueOnError)
@@ -113,7 +114,8 @@ func (r runs) table() (lines []line) {
 	return lines
 }
 
-// compared is the line of a figure, as each run measured it; nil is of a run that did not. A run that skipped the case has missed its target.
+// compared is the line of a figure, as each run measured it; nil is of a run that did not. A run that skipped the case has missed its
+// target.
 func compared(name string, measured []*Figure, skipped []bool) line {
 	var target string
 	cells := make([]string, len(measured))
@@ -153,8 +155,16 @@ func compared(name string, measured []*Figure, skipped []bool) line {
 func (r runs) heading() string {
 	var text strings.Builder
 	for i, one := range r {
-		fmt.Fprintf(&text, "%d. %s, on %s, %.0f minutes: %d rounds of %s for each side.\n", i+1, one.Begun.UTC().Format("2 January 2006, 15:04 UTC"), one.Machine,
-			one.Seconds/60, one.Settings.Rounds, one.Settings.Length)
+		fmt.Fprintf(
+			&text,
+			"%d. %s, on %s, %.0f minutes: %d rounds of %s for each side.\n",
+			i+1,
+			one.Begun.UTC().Format("2 January 2006, 15:04 UTC"),
+			one.Machine,
+			one.Seconds/60,
+			one.Settings.Rounds,
+			one.Settings.Length,
+		)
 		for _, c := range one.Cases {
 			if c.Skipped != "" {
 				fmt.Fprintf(&text, "   NOT MEASURED: %s: %s\n", c.Case, c.Skipped)

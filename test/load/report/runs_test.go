@@ -23,7 +23,12 @@ func twoRuns() runs {
 	second.Problem("money is missing")
 	begun := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 	return runs{
-		{Begun: begun, Seconds: 1320, Settings: Settings{Rounds: 3, Length: Duration(2 * time.Second)}, Cases: []Report{*first, {Case: "start", Figures: []Figure{{Name: "api", Value: SampleOf(9), Unit: "ms", Shown: true}}}}},
+		{
+			Begun:    begun,
+			Seconds:  1320,
+			Settings: Settings{Rounds: 3, Length: Duration(2 * time.Second)},
+			Cases:    []Report{*first, {Case: "start", Figures: []Figure{{Name: "api", Value: SampleOf(9), Unit: "ms", Shown: true}}}},
+		},
 		{Begun: begun.Add(time.Hour), Settings: Settings{Rounds: 1, Length: Duration(time.Second)}, Cases: []Report{*second}},
 	}
 }
@@ -51,7 +56,10 @@ func TestASkippedRowIsNotHeld(t *testing.T) {
 	t.Parallel()
 	measured := twoRuns()
 	measured[1].Cases = []Report{{Case: "create", Skipped: "there is no PgBouncer"}}
-	if got, want := measured.table()[0], (line{"create: 8 connections", ">= 0.6", "0.6 (0.58 to 0.62)", "not measured", "1 of 2"}); !cmp.Equal(got, want) {
+	if got, want := measured.table()[0], (line{"create: 8 connections", ">= 0.6", "0.6 (0.58 to 0.62)", "not measured", "1 of 2"}); !cmp.Equal(
+		got,
+		want,
+	) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if heading := measured.heading(); !strings.Contains(heading, "   NOT MEASURED: create: there is no PgBouncer\n") {
@@ -84,7 +92,13 @@ func TestRunsAreWrittenToTheirPage(t *testing.T) {
 				}
 				return 0, io.ErrClosedPipe
 			})
-			if code := CompareRuns(t.Context(), append([]string{"-markdown", page}, c.files...), stdout, &stderr); code != ExitMet || stderr.Len() > 0 {
+			if code := CompareRuns(
+				t.Context(),
+				append([]string{"-markdown", page}, c.files...),
+				stdout,
+				&stderr,
+			); code != ExitMet ||
+				stderr.Len() > 0 {
 				t.Errorf("exit code %d: %s", code, stderr.String())
 			}
 		})

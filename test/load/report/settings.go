@@ -37,7 +37,13 @@ func (s Settings) Size(n int) int {
 
 func (s Settings) Check() error {
 	if s.Rounds < 1 || s.Length < Duration(100*time.Millisecond) || s.Sandboxes < 0 || s.Transactions < 100 {
-		return fmt.Errorf("-rounds=%d -length=%s -sandboxes=%d -transactions=%d: write 1 round or more, of 100ms or more, sandboxes from 0, and transactions from 100", s.Rounds, s.Length, s.Sandboxes, s.Transactions)
+		return fmt.Errorf(
+			"-rounds=%d -length=%s -sandboxes=%d -transactions=%d: write 1 round or more, of 100ms or more, sandboxes from 0, and transactions from 100",
+			s.Rounds,
+			s.Length,
+			s.Sandboxes,
+			s.Transactions,
+		)
 	}
 	return nil
 }

@@ -148,13 +148,24 @@ func writeMarkdown(file string, m marks, text string) error {
 	before, rest, begins := strings.Cut(string(content), m.begin)
 	_, after, ends := strings.Cut(rest, m.end)
 	if !begins || !ends {
-		return fmt.Errorf("%s has no place for the table: write the lines %q and %q where it is to stand", file, strings.TrimSpace(m.begin), strings.TrimSpace(m.end))
+		return fmt.Errorf(
+			"%s has no place for the table: write the lines %q and %q where it is to stand",
+			file,
+			strings.TrimSpace(m.begin),
+			strings.TrimSpace(m.end),
+		)
 	}
 	return os.WriteFile(file, []byte(before+m.begin+text+m.end+after), 0o644)
 }
 
 // page is the table with how it came about.
 func (f Figures) page() string {
-	return fmt.Sprintf("%s on %s: %d rounds of %s for each side; median (lowest to highest).\n\n%s", f.Begun.UTC().Format("2 January 2006"), f.Machine,
-		f.Settings.Rounds, f.Settings.Length, markdown(Columns, Table(f.Cases)))
+	return fmt.Sprintf(
+		"%s on %s: %d rounds of %s for each side; median (lowest to highest).\n\n%s",
+		f.Begun.UTC().Format("2 January 2006"),
+		f.Machine,
+		f.Settings.Rounds,
+		f.Settings.Length,
+		markdown(Columns, Table(f.Cases)),
+	)
 }

@@ -59,7 +59,11 @@ func TestThePageGetsTheTableBetweenItsMarks(t *testing.T) {
 		}
 	}
 	write("# Performance\n\n" + marksOfRun.begin + "old\n" + marksOfRun.end + "\nAfter.\n")
-	all := Figures{Begun: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), Settings: Settings{Rounds: 3, Length: Duration(5 * time.Second)}, Cases: measuredCases()}
+	all := Figures{
+		Begun:    time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC),
+		Settings: Settings{Rounds: 3, Length: Duration(5 * time.Second)},
+		Cases:    measuredCases(),
+	}
 	for range 2 { // a second time it takes the place of the first
 		if err := writeMarkdown(file, marksOfRun, all.page()); err != nil {
 			t.Fatal(err)
@@ -70,10 +74,15 @@ func TestThePageGetsTheTableBetweenItsMarks(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(content)
-	if !strings.HasPrefix(page, "# Performance\n\n"+marksOfRun.begin+"21 November 2026") || !strings.HasSuffix(page, marksOfRun.end+"\nAfter.\n") || strings.Contains(page, "old\n") {
+	if !strings.HasPrefix(page, "# Performance\n\n"+marksOfRun.begin+"21 November 2026") ||
+		!strings.HasSuffix(page, marksOfRun.end+"\nAfter.\n") ||
+		strings.Contains(page, "old\n") {
 		t.Errorf("the page is\n%s", page)
 	}
-	if strings.Count(page, "| create: 8 connections | 3,000 /s (2,900 to 3,100) | 5,000 (5,000 to 5,000) | 0.6 (0.58 to 0.62) | >= 0.6 | yes |\n") != 1 {
+	if strings.Count(
+		page,
+		"| create: 8 connections | 3,000 /s (2,900 to 3,100) | 5,000 (5,000 to 5,000) | 0.6 (0.58 to 0.62) | >= 0.6 | yes |\n",
+	) != 1 {
 		t.Errorf("the page has no such line once:\n%s", page)
 	}
 	for _, text := range []string{"no marks\n", marksOfRun.begin + "no end\n"} {

@@ -33,8 +33,22 @@ const minuteHead = "seconds     /s   p50 ms   p99 ms  api MiB  worker MiB  conne
 
 // String is a line of the table by minutes.
 func (m minute) String() string {
-	return fmt.Sprintf("%7.0f  %5.0f  %7.2f  %7.2f  %7.0f  %10.0f  %11d  %12.2f  %9d  %5.2f  %11.0f  %11.0f  %12d", m.Seconds, m.Rate, m.P50, m.P99, m.APIMemory,
-		m.Worker, m.Connections, m.OldestDue, m.Rows, m.Dead, m.TableBytes, m.IndexBytes, m.Balances>>10)
+	return fmt.Sprintf(
+		"%7.0f  %5.0f  %7.2f  %7.2f  %7.0f  %10.0f  %11d  %12.2f  %9d  %5.2f  %11.0f  %11.0f  %12d",
+		m.Seconds,
+		m.Rate,
+		m.P50,
+		m.P99,
+		m.APIMemory,
+		m.Worker,
+		m.Connections,
+		m.OldestDue,
+		m.Rows,
+		m.Dead,
+		m.TableBytes,
+		m.IndexBytes,
+		m.Balances>>10,
+	)
 }
 
 // count adds up what generators did in the minute and returns how many requests were accepted.
@@ -61,7 +75,8 @@ func watch(l *bench.Assembly, ctx context.Context, length time.Duration) (oldest
 		for end := time.Now().Add(length); s.err == nil && time.Now().Before(end); system.Rest(ctx, time.Second) {
 			var now float64
 			s.err = l.Bench.SQL.QueryRow(ctx, `select extract(epoch from greatest(
-				now() - (select min(due_at) from events where due_at is not null), now() - (select min(due_at) from transactions where due_at is not null),
+				now() - (select min(due_at) from events where due_at is not null),
+				now() - (select min(due_at) from transactions where due_at is not null),
 				interval '0'))::float8`).Scan(&now)
 			s.oldest = max(s.oldest, now)
 		}
@@ -94,7 +109,8 @@ func endOfMinute(l *bench.Assembly, ctx context.Context, oldest float64) (m minu
 			from pg_stat_user_tables
 		), made as (select count(*) as rows from transactions)
 		select (select count(*) from pg_stat_activity where datname = current_database() and usename like 'test_%'), rows,
-			coalesce(dead::float8 / nullif(live, 0), 0), (tables / greatest(rows, 1))::float8, (indexes / greatest(rows, 1))::float8, balances::bigint
+			coalesce(dead::float8 / nullif(live, 0), 0), (tables / greatest(rows, 1))::float8,
+			(indexes / greatest(rows, 1))::float8, balances::bigint
 		from size, made`).Scan(&m.Connections, &m.Rows, &m.Dead, &m.TableBytes, &m.IndexBytes, &m.Balances)
 	return m, err
 }
@@ -116,7 +132,12 @@ func judge(b *bench.Bench, minutes []minute) {
 	b.Figure("p99 of the worst minute", most.P99, "ms")
 	b.Target("api: memory", most.APIMemory, "MiB", 150)
 	b.Target("worker: memory", most.Worker, "MiB", 150)
-	b.Target("connections to the database", float64(most.Connections), "", float64(2*4*runtime.GOMAXPROCS(0)+2)) // two pools, and the controller's
+	b.Target(
+		"connections to the database",
+		float64(most.Connections),
+		"",
+		float64(2*4*runtime.GOMAXPROCS(0)+2),
+	) // two pools, and the controller's
 	b.Target("what waited longest had been due", most.OldestDue, "s", 5)
 	b.Target("dead rows of transactions and events, to live ones", most.Dead, "", 0.5)
 	b.Target("bytes of tables a transaction, to those of the first quarter", last.TableBytes/early.TableBytes, "", 1.2)

@@ -31,10 +31,16 @@ func TestASoakFindsWhatGrows(t *testing.T) {
 		"a peak in the middle": {func(n int, m *minute) { m.Worker += float64(n % 10 * 20) }, []string{"worker: memory"}},
 		"a queue":              {func(n int, m *minute) { m.OldestDue += float64(n) }, []string{"what waited longest had been due"}},
 		"connections":          {func(n int, m *minute) { m.Connections += int64(n * 1000) }, []string{"connections to the database"}},
-		"dead rows":            {func(n int, m *minute) { m.Dead += float64(n) / 10 }, []string{"dead rows of transactions and events, to live ones"}},
+		"dead rows": {
+			func(n int, m *minute) { m.Dead += float64(n) / 10 },
+			[]string{"dead rows of transactions and events, to live ones"},
+		},
 		"tables and indexes": {func(n int, m *minute) { m.TableBytes += float64(100 * n); m.IndexBytes += float64(50 * n) }, []string{
 			"bytes of tables a transaction, to those of the first quarter", "bytes of indexes a transaction, to those of the first quarter"}},
-		"balances": {func(n int, m *minute) { m.Balances *= int64(n + 1) }, []string{"size of the balances' tables, to that of the first quarter"}},
+		"balances": {
+			func(n int, m *minute) { m.Balances *= int64(n + 1) },
+			[]string{"size of the balances' tables, to that of the first quarter"},
+		},
 		"tables that took their shape in the first minutes": {func(n int, m *minute) { m.TableBytes += float64(1000 * min(n, 4)) }, nil},
 	}
 	for name, c := range cases {

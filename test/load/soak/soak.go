@@ -107,7 +107,13 @@ func soak(b *bench.Bench, ctx context.Context, length time.Duration, stdout io.W
 		return err
 	}
 	result.Rate = result.Limit / 2
-	fmt.Fprintf(stdout, "limit: %s transactions/s created and delivered; %s/s arrive from now on, for %s\n", report.Number(result.Limit), report.Number(result.Rate), length)
+	fmt.Fprintf(
+		stdout,
+		"limit: %s transactions/s created and delivered; %s/s arrive from now on, for %s\n",
+		report.Number(result.Limit),
+		report.Number(result.Rate),
+		length,
+	)
 	before, err := b.Booked(ctx)
 	if err != nil {
 		return err
@@ -150,7 +156,12 @@ func drained(b *bench.Bench, ctx context.Context, s *bench.Receiver, accepted in
 // limit measures how many transactions a second are created, settled and delivered.
 func limit(l *bench.Assembly, ctx context.Context, subjects []bench.Subject, s *bench.Receiver) (float64, error) {
 	begun := time.Now()
-	results, err := profile.LoadAll(ctx, subjects, 16, func(ctx context.Context, g *generator.Generator) generator.Result { return g.Closed(ctx, limitLength) })
+	results, err := profile.LoadAll(
+		ctx,
+		subjects,
+		16,
+		func(ctx context.Context, g *generator.Generator) generator.Result { return g.Closed(ctx, limitLength) },
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -163,7 +174,14 @@ func limit(l *bench.Assembly, ctx context.Context, subjects []bench.Subject, s *
 }
 
 // minutes puts the load on, minute by minute, and returns how many requests were accepted.
-func minutes(l *bench.Assembly, ctx context.Context, subjects []bench.Subject, length time.Duration, stdout io.Writer, result *soaked) (accepted int64, err error) {
+func minutes(
+	l *bench.Assembly,
+	ctx context.Context,
+	subjects []bench.Subject,
+	length time.Duration,
+	stdout io.Writer,
+	result *soaked,
+) (accepted int64, err error) {
 	step := min(time.Minute, length/10)
 	var generators []*generator.Generator
 	for _, s := range subjects {

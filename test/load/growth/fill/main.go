@@ -42,6 +42,12 @@ func fill(ctx context.Context, url string, size growth.Size) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%7.1fs sandboxes with the tenant numbers from %d and the keys %s to %s\n", time.Since(begun).Seconds(), first, growth.Key(1), growth.Key(size.Sandboxes))
+	fmt.Printf(
+		"%7.1fs sandboxes with the tenant numbers from %d and the keys %s to %s\n",
+		time.Since(begun).Seconds(),
+		first,
+		growth.Key(1),
+		growth.Key(size.Sandboxes),
+	)
 	return nil
 }
