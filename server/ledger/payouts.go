@@ -86,8 +86,8 @@ func (s *Store) bookDisbursementTo(ctx context.Context, at floatKey, n *NewDisbu
 		Tenant: at.Tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference,
 		UnknownStatus: n.unknown(), BlockedStatus: blockedRecipient,
 		RecipientFull: full, FloatCurrency: floatOf(t), Amount: t.Amount, ID: postgres.UUID(t.ID), RequestHash: n.RequestHash,
-		OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected, Store: t.Store, Description: t.Description, EnvID: t.EnvironmentID,
-		Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency, MSISDN: t.MSISDN,
+		OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected, Store: t.Store, Description: t.Description,
+		EnvID: t.EnvironmentID, Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency, MSISDN: t.MSISDN,
 		AbsorptionPct: int32(t.AbsorptionPct), Latencies: latencies, AfterMs: after,
 	})
 	if err != nil {
