@@ -22,8 +22,8 @@ func sessionOf(r *http.Request) session {
 	return r.Context().Value(sessionKey).(session)
 }
 
-// answerTimeout bounds what a request with a key waits for, all in all. A write has a time of its own, which begins when its body is
-// there: bookingTimeout.
+// answerTimeout bounds all waiting of a request with a key. A write has its own limit, bookingTimeout, which begins after the body was
+// read.
 const answerTimeout = 10 * time.Second
 
 // authenticate lets requests through that carry a key of the sandbox that they are made to. It needs no round trip for a key

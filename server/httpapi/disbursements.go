@@ -26,7 +26,7 @@ func (s *Server) createDisbursement(w http.ResponseWriter, r *http.Request) (ans
 	return a, nil
 }
 
-// disburse records a disbursement, or finds the one that the same request made before.
+// disburse records a disbursement, or finds the one that the same request recorded before.
 func (s *Server) disburse(ctx context.Context, who session, body *wire.DisbursementRequest) (made recorded, replayed bool, err error) {
 	asked := newIntent(payments.Disbursement, body.Reference, func(reference string) []byte {
 		sent := *body
@@ -53,8 +53,8 @@ func (s *Server) tryDisburse(
 	return recorded{transaction: &n.Transaction, answerAt: begun.Add(n.AnswerAfter)}, nil
 }
 
-// decideDisbursement checks a disbursement against the sandbox's configuration. What becomes of it, its recipient and the float
-// decide when it is recorded.
+// decideDisbursement checks a disbursement against the sandbox's configuration. The recipient and the float decide the outcome when it
+// is recorded.
 func (s *Server) decideDisbursement(
 	sandbox *sandboxes.Sandbox, body *wire.DisbursementRequest, asked *intent,
 ) (*ledger.NewDisbursement, error) {

@@ -27,9 +27,9 @@ func newIntent(kind payments.Type, reference string, hashWith func(reference str
 	return &intent{kind: kind, reference: reference, hash: hashWith(reference), hashWith: hashWith}
 }
 
-// referenceFor is the reference of a request. One that was sent without gets one, which all its tries share. It counts as if it had
-// been sent with it then, so that a client that is told of it repeats the request with it. That it is free is left to chance and to
-// the unique index: see [Server.findReplay].
+// referenceFor is the reference of a request. A request without one gets a generated reference, which all its tries share. From then on
+// it counts as sent with this reference, so that a client that learns it can send the request again with it. The unique index finds out
+// whether the generated reference is free: see [Server.findReplay].
 func (s *Server) referenceFor(asked *intent, origin string, op payments.Operation) (string, error) {
 	if asked.reference != "" {
 		return asked.reference, nil
@@ -49,11 +49,11 @@ type recorded struct {
 	answerAt    time.Time
 }
 
-// maxTries bounds how often a request is tried anew because the configuration changed under it.
+// maxTries bounds how often a request is tried again because the configuration changed.
 const maxTries = 10
 
-// once records a transaction by try, or finds the one that the same request made before. A try is repeated when the
-// configuration that it was decided on, or that refused it, turns out not to be the present one, and not when the database is away.
+// once records a transaction with try, or finds the one that the same request recorded before. It tries again if the configuration that
+// decided or refused the request is not the current one. It does not try again if the database is unavailable.
 func (s *Server) once(
 	ctx context.Context, who session, asked *intent, try func(context.Context, *sandboxes.Sandbox) (recorded, error),
 ) (made recorded, replayed bool, err error) {
@@ -100,8 +100,8 @@ func created(made recorded, replayed bool) answer {
 	return answer{status: http.StatusCreated, location: location, body: wire.PaymentOf(made.transaction), due: made.answerAt}
 }
 
-// findReplay looks whether a request that was refused is the repetition of one that was not: it is answered then whatever the
-// configuration says by now. It returns the transaction, or else the error that the request ends with.
+// findReplay finds out whether a refused request repeats one that was recorded. Such a request gets its transaction, whatever the current
+// configuration says. findReplay returns the transaction, or the error that the request ends with.
 func (s *Server) findReplay(
 	ctx context.Context, tenant int64, asked *intent, refusal error,
 ) (*payments.Transaction, error) {
@@ -119,7 +119,7 @@ func (s *Server) findReplay(
 	return taken.Transaction, nil
 }
 
-// takenReference returns who has the reference of a refused request, or the refusal if nobody has.
+// takenReference returns the transaction that has the reference of a refused request. If there is none, the error is the refusal.
 func (s *Server) takenReference(ctx context.Context, tenant int64, asked *intent, refusal error) (*ledger.ErrReferenceTaken, error) {
 	var taken *ledger.ErrReferenceTaken
 	var refused *wire.Error

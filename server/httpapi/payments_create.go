@@ -15,7 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// bookingTimeout bounds a write, with all its tries. It goes on when the client goes away, so that what was begun has one end.
+// bookingTimeout bounds a write, with all its tries. The write goes on when the client disconnects.
 const bookingTimeout = 10 * time.Second
 
 func (s *Server) createPayment(w http.ResponseWriter, r *http.Request) (answer, error) {
@@ -30,7 +30,7 @@ func (s *Server) createPayment(w http.ResponseWriter, r *http.Request) (answer, 
 	return created(made, replayed), nil
 }
 
-// collect records a collection, or finds the one that the same request made before.
+// collect records a collection, or finds the one that the same request recorded before.
 func (s *Server) collect(ctx context.Context, who session, body *wire.CreatePaymentRequest) (made recorded, replayed bool, err error) {
 	asked := newIntent(payments.Collection, body.Reference, func(string) []byte {
 		return wire.CreatePayment.Hash(payments.Collection, "", body)
@@ -65,8 +65,8 @@ func (s *Server) tryCollect(
 	return made, nil
 }
 
-// decideCollection checks a collection against the sandbox's configuration and decides its outcome, or the outcomes between which
-// its payer decides.
+// decideCollection checks a collection against the sandbox's configuration and decides its outcome. If the payer's SIM decides, it
+// decides one outcome for each state of the SIM.
 func (s *Server) decideCollection(
 	ctx context.Context, sandbox *sandboxes.Sandbox, body *wire.CreatePaymentRequest, presume bool,
 ) (*ledger.NewCollection, error) {
@@ -116,9 +116,9 @@ func (s *Server) outcomesOf(facts payments.CollectionFacts, sandbox *sandboxes.S
 
 func isTrue(b *bool) bool { return b != nil && *b }
 
-// marketOf finds out which operator and country a request means: what it says, else what the registered SIM says, else what
-// the number's prefix says. The SIM is not looked up if the market can be presumed from the prefix: whoever records the request
-// then sees to it that the registry does not know better.
+// marketOf finds the operator and country of a request: from its fields, else from the registered SIM, else from the number's prefix. If
+// the prefix determines the market, it is presumed without a look at the SIM. The statement that records the request then checks that the
+// registry does not say otherwise.
 func (s *Server) marketOf(
 	ctx context.Context, sandbox *sandboxes.Sandbox, body *wire.CreatePaymentRequest, presume bool,
 ) (market sandboxes.Market, presumed bool, err error) {

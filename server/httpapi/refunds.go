@@ -28,7 +28,7 @@ func (s *Server) createRefund(w http.ResponseWriter, r *http.Request) (answer, e
 	return created(made, replayed), nil
 }
 
-// refund records a refund, or finds the one that the same request made before.
+// refund records a refund, or finds the one that the same request recorded before.
 func (s *Server) refund(
 	ctx context.Context, who session, parent payments.ID, body *wire.RefundRequest,
 ) (made recorded, replayed bool, err error) {

@@ -34,7 +34,7 @@ type Server struct {
 	handler   http.Handler
 }
 
-// Options are what a [Server] is made of.
+// Options are the dependencies and settings of a [Server].
 type Options struct {
 	Store     *ledger.Store
 	Directory *sandboxes.Directory

@@ -65,7 +65,7 @@ func (s *Server) answerPrompt(_ http.ResponseWriter, r *http.Request) (answer, e
 	return a, nil
 }
 
-// tryToAnswer answers a prompt, anew if the sandbox was suspended or reset meanwhile and the request may still be served.
+// tryToAnswer answers a prompt. It tries again if the configuration changed and the request may still be served.
 func (s *Server) tryToAnswer(
 	ctx context.Context, who session, msisdn string, id payments.ID, given payments.Answer,
 ) (t *payments.Transaction, replayed bool, err error) {

@@ -1,2 +1,2 @@
-// Package apidoc is the API's description: an OpenAPI document with examples, and a page made of it, both as they are served.
+// Package apidoc is the API's description: an OpenAPI document with examples, and a page with the same content. It serves both.
 package apidoc

@@ -102,6 +102,7 @@ func errorResponse(status int, cases []ErrorCase, headers []string) *huma.Respon
 	}
 }
 
+// ErrorCaseOf is the description of an error code. It panics if there is none.
 func ErrorCaseOf(code string) ErrorCase {
 	i := slices.IndexFunc(ErrorCases, func(c ErrorCase) bool { return c.Example.Code == code })
 	if i < 0 {

@@ -11,7 +11,7 @@ import (
 // PagePath is where the description is read by people. It answers behind /sandboxes/{namespace}/{name} too.
 const PagePath = "/docs"
 
-// PageStyle and PageScript stand in the page.
+// PageStyle and PageScript are parts of the page.
 var (
 	//go:embed page/page.css
 	PageStyle string
@@ -22,8 +22,8 @@ var (
 	rendered []byte
 )
 
-// PageHandler serves the API's description as `make generate` has rendered it (hack/apipage). The page is complete in itself: it
-// loads nothing and runs nothing but the script that stands in it.
+// PageHandler serves the API's description as `make generate` has rendered it (hack/apipage). The page loads
+// nothing, and runs only its own script.
 func PageHandler() http.Handler {
 	page := newStatic("text/html; charset=utf-8", rendered)
 	page.header.Set("Content-Security-Policy", fmt.Sprintf(
@@ -33,7 +33,7 @@ func PageHandler() http.Handler {
 	return page
 }
 
-// sourceHash names a text in a Content-Security-Policy, so that it may stand in the page and nothing else may.
+// sourceHash names a text in a Content-Security-Policy, which allows this text in the page and no other.
 func sourceHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])

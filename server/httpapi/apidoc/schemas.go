@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// componentOf refers to a schema that stands in the registry.
+// componentOf refers to a schema in the registry.
 func componentOf(schema *huma.Schema) *huma.Schema {
 	for name, s := range wire.Schemas.Map() {
 		if s == schema {
@@ -26,8 +26,8 @@ func component(name string, schema *huma.Schema) *huma.Schema {
 	return &huma.Schema{Ref: wire.SchemaPrefix + name}
 }
 
-// viewSchema derives the schema of an answer from its struct and returns a reference to it. refine says what a Go type does
-// not tell of its fields.
+// viewSchema derives the schema of an answer from its struct and returns a reference to it. refine adds what a Go type
+// does not say about its fields.
 func viewSchema[T any](refine func(fields map[string]*huma.Schema)) *huma.Schema {
 	schema := wire.Schemas.Schema(reflect.TypeFor[T](), false, "")
 	schema.AdditionalProperties = nil // fields may be added within a version

@@ -14,7 +14,7 @@ var errBadCursor = errors.New("not a cursor")
 
 const cursorSum = 8
 
-// cursors are those of one list. Its name stands in their checksums, so that one of another list is refused.
+// cursors are those of one list. Its name is part of their checksums, so that a cursor of another list is refused.
 type cursors string
 
 const (

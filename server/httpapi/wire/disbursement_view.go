@@ -15,6 +15,7 @@ type Disbursement struct {
 	Idempotent            bool   `json:"idempotent" doc:"The disbursement existed already."`
 }
 
+// DisbursementOf is the view of a disbursement. replayed says that an earlier request recorded it.
 func DisbursementOf(t *payments.Transaction, replayed bool) Disbursement {
 	return Disbursement{
 		TxID: t.ID.String(), Type: string(t.Type), Status: string(t.Status), Amount: t.Amount,

@@ -22,6 +22,7 @@ func (e *Error) Error() string { return e.Code + ": " + e.Message }
 // FieldErrors maps a field of a request to what is wrong with it.
 type FieldErrors map[string][]string
 
+// InvalidBody is 400 for a body with wrong fields.
 func InvalidBody(fields FieldErrors) *Error {
 	e := &Error{Status: http.StatusBadRequest, Code: "invalid_body", Message: "The request body is invalid; detail.fieldErrors says which " +
 		"fields and why."}
@@ -29,36 +30,43 @@ func InvalidBody(fields FieldErrors) *Error {
 	return e
 }
 
+// InvalidField is [InvalidBody] for one field.
 func InvalidField(field, message string) *Error { return InvalidBody(FieldErrors{field: {message}}) }
 
 func malformedBody(message string) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: "invalid_body", Message: message}
 }
 
+// NotFound is 404 for a thing that does not exist in the sandbox.
 func NotFound(message string) *Error {
 	return &Error{Status: http.StatusNotFound, Code: "not_found", Message: message}
 }
 
+// Unauthorized is 401, with the same body whatever is wrong with the key.
 func Unauthorized() *Error {
 	return &Error{Status: http.StatusUnauthorized, Code: "unauthorized",
 		Message: "Send the sandbox's API key as `Authorization: Bearer <key>`. It is missing, malformed or not valid here."}
 }
 
+// EnvironmentNotFound is 404 env_not_found.
 func EnvironmentNotFound(format string, args ...any) *Error {
 	return &Error{Status: http.StatusNotFound, Code: "env_not_found", Message: fmt.Sprintf(format, args...)}
 }
 
+// DuplicateReference is 409 for a reference that another request has.
 func DuplicateReference(reference string) *Error {
 	return &Error{Status: http.StatusConflict, Code: "duplicate_reference",
 		Message: fmt.Sprintf("The reference %q belongs to another request. Send a new reference, or repeat that request exactly.", reference)}
 }
 
+// QuotaExceeded is 402 for a sandbox that has used its monthly quota.
 func QuotaExceeded(e ledger.ErrQuotaExceeded) *Error {
 	return &Error{Status: http.StatusPaymentRequired, Code: "quota_exceeded",
 		Message: fmt.Sprintf("This sandbox has used its quota of %d transactions in a calendar month (UTC). Nothing was recorded.", e.Quota),
 		Detail:  map[string]any{"monthlyTransactions": e.Quota}}
 }
 
+// Unavailable is 503 if nothing was recorded.
 func Unavailable() *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", RetryAfter: "1",
 		Message: "The service cannot reach its database. This request recorded nothing. Send it again, with the same reference if it has one."}
@@ -91,6 +99,7 @@ func repeatWith(reference string) map[string]any {
 	return map[string]any{"reference": reference}
 }
 
+// Overloaded is 503 for a request that would wait too long for the database. Nothing was recorded.
 func Overloaded() *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Code: "overloaded", RetryAfter: "1",
 		Message: "The service has too many requests. This request recorded nothing. Send it again, with the same reference if it has one."}

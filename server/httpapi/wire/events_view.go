@@ -50,6 +50,7 @@ type DeliveryAttempt struct {
 	ResponseBody   string  `json:"responseBody" doc:"The first 4 KiB of the response. Bytes that are not UTF-8 are replaced by U+FFFD."`
 }
 
+// EventSummaryOf is the view of an event in a list.
 func EventSummaryOf(e *ledger.Event) EventSummary {
 	return EventSummary{
 		ID: webhooks.EventID(e.ID), Event: e.Type.Event(), TxID: e.ID.String(), Status: string(e.Status), State: string(e.State),
@@ -58,6 +59,7 @@ func EventSummaryOf(e *ledger.Event) EventSummary {
 	}
 }
 
+// EventDetailOf is the view of an event with its body and attempts.
 func EventDetailOf(e *ledger.EventDetail) EventDetail {
 	view := EventDetail{
 		EventSummary: EventSummaryOf(&e.Event), Body: string(e.Body), Payload: e.Body, Attempts: []DeliveryAttempt{},

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// appender is an answer that writes itself, byte for byte as encoding/json would write it: what nearly all answers are made of
-// does, since reflection costs several times as much.
+// appender is an answer that writes itself, byte for byte as encoding/json would write it. Most answers do, since reflection costs
+// several times as much.
 type appender interface {
 	appendJSON(b []byte) []byte
 }

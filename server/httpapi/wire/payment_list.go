@@ -40,20 +40,8 @@ var PaymentParameters = Parameters[PaymentQuery]{
 	"cursor": func(q *PaymentQuery, value string, tenant int64) string {
 		return PaymentCursors.place(&q.After, tenant, value)
 	},
-	"country": func(q *PaymentQuery, value string, _ int64) string {
-		q.Filter.Country = payments.Country(value)
-		if _, known := q.Filter.Country.Currency(); !known {
-			return "must be one of CI, RW, BJ, TG"
-		}
-		return ""
-	},
-	"operator": func(q *PaymentQuery, value string, _ int64) string {
-		q.Filter.Operator = payments.Operator(value)
-		if !q.Filter.Operator.Valid() {
-			return "must be one of mtn, orange, moov, airtel"
-		}
-		return ""
-	},
+	"country":  func(q *PaymentQuery, value string, _ int64) string { return country(&q.Filter.Country, value) },
+	"operator": func(q *PaymentQuery, value string, _ int64) string { return operator(&q.Filter.Operator, value) },
 	"status": func(q *PaymentQuery, value string, _ int64) string {
 		q.Filter.Status = payments.Status(value)
 		if !slices.Contains(payments.Statuses, q.Filter.Status) {

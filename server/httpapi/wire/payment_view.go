@@ -42,6 +42,7 @@ type Payment struct {
 	Raw                   json.RawMessage `json:"raw" doc:"The operator-native payload; _simulated is true in it."`
 }
 
+// PaymentOf is the view of a transaction of any type.
 func PaymentOf(t *payments.Transaction) Payment {
 	v := Payment{
 		ID: t.ID.String(), Type: string(t.Type), Status: string(t.Status),

@@ -18,6 +18,7 @@ type Prompt struct {
 	ExpiresAt     string  `json:"expiresAt" format:"date-time" doc:"Without an answer, the payment ends TIMEOUT at this time."`
 }
 
+// PromptOf is the view of a prompt.
 func PromptOf(p *ledger.Prompt) Prompt {
 	return Prompt{
 		ID: p.ID.String(), Amount: p.Amount, CustomerTotal: p.CustomerTotal, Currency: p.Currency, Application: p.Store,

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/cauri-dev/cauri/server/payments"
 )
 
 const (
@@ -56,6 +58,7 @@ func (p Parameters[Q]) unreadable(raw string) FieldErrors {
 	return wrong
 }
 
+// InvalidParams is 400 for a query with wrong parameters.
 func InvalidParams(wrong FieldErrors) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: "invalid_params",
 		Message: "The query is invalid; detail.fieldErrors says which parameters and why.",
@@ -75,6 +78,22 @@ func text(into *string, value string, longest int) (problem string) {
 	*into = value
 	if n := utf8.RuneCountInString(value); n < 1 || n > longest || !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
 		return fmt.Sprintf("must have 1 to %d characters", longest)
+	}
+	return ""
+}
+
+func country(into *payments.Country, value string) (problem string) {
+	*into = payments.Country(value)
+	if _, known := into.Currency(); !known {
+		return "must be one of CI, RW, BJ, TG"
+	}
+	return ""
+}
+
+func operator(into *payments.Operator, value string) (problem string) {
+	*into = payments.Operator(value)
+	if !into.Valid() {
+		return "must be one of mtn, orange, moov, airtel"
 	}
 	return ""
 }

@@ -41,10 +41,12 @@ func ResendRefusal(err error) error {
 	return err
 }
 
+// NoSuchEvent is 404 for an event.
 func NoSuchEvent() *Error {
 	return NotFound("There is no event with this id in this sandbox.")
 }
 
+// NoSuchPrompt is 404 for a prompt.
 func NoSuchPrompt() *Error {
 	return NotFound("This test client has no payment with this id to confirm.")
 }
@@ -64,10 +66,12 @@ func PromptRefusal(err error) error {
 	return err
 }
 
+// NoSuchTestClient is 404 for a test client.
 func NoSuchTestClient() *Error {
 	return NotFound("There is no test client with this number in this sandbox.")
 }
 
+// NoSuchTransaction is 404 for a transaction.
 func NoSuchTransaction() *Error {
 	return NotFound("There is no transaction with this id in this sandbox.")
 }

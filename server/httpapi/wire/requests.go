@@ -17,6 +17,7 @@ type CreatePaymentRequest struct {
 	Scenario       string   `json:"scenario,omitempty" enum:"success,pin_invalid,low_balance,timeout,blocked,cancelled,unknown_msisdn,limit_exceeded,maintenance,duplicate" example:"success" doc:"Forces an outcome."`
 }
 
+// CreatePayment reads the body of POST /v1/payments.
 var CreatePayment = newDecoder[CreatePaymentRequest]()
 
 // RefundRequest is the body of POST /v1/payments/{id}/refund. It may be left out altogether.
@@ -26,6 +27,7 @@ type RefundRequest struct {
 	Reference string   `json:"reference,omitempty" minLength:"1" maxLength:"80" example:"SHOP-REF-20260531120000-0123456789AB" doc:"Idempotency key; generated if it is missing."`
 }
 
+// CreateRefund reads the body of POST /v1/payments/{id}/refund.
 var CreateRefund = newDecoder[RefundRequest]()
 
 // DisbursementRequest is the body of POST /v1/disbursements.
@@ -44,4 +46,5 @@ type DisbursementRequest struct {
 	Description    *string  `json:"description,omitempty" maxLength:"200" example:"Weekly payout" doc:"Stored and returned; does not affect the outcome."`
 }
 
+// CreateDisbursement reads the body of POST /v1/disbursements.
 var CreateDisbursement = newDecoder[DisbursementRequest]()

@@ -9,7 +9,7 @@ import (
 
 // Verified reports whether a delivery is genuine. The body is what arrived, byte for byte; signature is the header
 // X-Service-Signature, or X-Service-Signature-Previous, which is there for 24 hours after a rotation of the secret: accept if
-// either matches. secret is the sandbox's webhook-signing-secret, as it stands in the Secret.
+// either matches. secret is the sandbox's webhook-signing-secret, exactly as it is in the Secret.
 func Verified(body []byte, signature, secret string) bool {
 	if secret == "" {
 		return false
