@@ -107,7 +107,7 @@ func closing(t *testing.T, s *system.System) *fixture {
 	t.Helper()
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Log(s.Logs(30))
+			fmt.Printf("%s:\n%s\n", t.Name(), s.Logs(15)) // at once: what the test has to say comes last
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
