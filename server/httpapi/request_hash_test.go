@@ -19,7 +19,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-var updateHashes = flag.Bool("update-hashes", false, "write testdata/request_hashes.json anew: clients that retry across the upgrade get 409")
+var updateHashes = flag.Bool("update-hashes", false, "write testdata/request_hashes.json anew: clients that retry across the upgrade get "+
+	"409")
 
 const hashesFile = "testdata/request_hashes.json"
 
@@ -130,17 +131,22 @@ func hashedRequests() map[string][]string {
 // fieldValues are values that a field is sent with, as JSON. Some are valid, some are refused, and some mean the same.
 var fieldValues = map[string][]string{
 	"amount": {
-		"1", "1000", "1000.0", "1e3", "1E3", "-1", "0", "-0", "01", "1000000000000", "1000000000001", "99999999999999999999", `"1000"`, "null", "[1]",
+		"1", "1000", "1000.0", "1e3", "1E3", "-1", "0", "-0", "01", "1000000000000", "1000000000001", "99999999999999999999", `"1000"`, "null",
+		"[1]",
 	},
-	"currency":         {`"RWF"`, `"rwf"`, `"XOF"`, `"FCFA"`, `"R"`, `"ABCDE"`, `5`},
-	"operator":         {`"mtn"`, `"orange"`, `"moov"`, `"airtel"`, `"MTN"`, `""`, "null"},
-	"country":          {`"RW"`, `"CI"`, `"rw"`, `"RWA"`, `""`, "null"},
-	"msisdn":           {`"+250788000001"`, `"\u002b250788000001"`, `"250788000001"`, `"+0788000001"`, `""`, "250788000001"},
-	"application":      {`"shop"`, `"kiosk"`, `""`, `"` + strings.Repeat("a", 80) + `"`, `"` + strings.Repeat("a", 81) + `"`},
-	"order_ref":        append([]string{`"o-1"`, `""`, `"` + strings.Repeat("é", 120) + `"`, `"` + strings.Repeat("é", 121) + `"`, "null"}, texts...),
-	"reference":        append([]string{`"r1"`, `""`, `"` + strings.Repeat("é", 80) + `"`, `"` + strings.Repeat("é", 81) + `"`, "null"}, texts...),
-	"description":      append([]string{`""`, `"` + strings.Repeat("é", 200) + `"`, `"` + strings.Repeat("é", 201) + `"`, "null", "7"}, texts...),
-	"order_url":        {`"https://shop.example/1"`, `"http://x/é?a=1&b=2#c"`, `"https://a/%zz"`, `"/1"`, `""`, `"ftp://x"`, `"http://[::1"`, "null", "1"},
+	"currency":    {`"RWF"`, `"rwf"`, `"XOF"`, `"FCFA"`, `"R"`, `"ABCDE"`, `5`},
+	"operator":    {`"mtn"`, `"orange"`, `"moov"`, `"airtel"`, `"MTN"`, `""`, "null"},
+	"country":     {`"RW"`, `"CI"`, `"rw"`, `"RWA"`, `""`, "null"},
+	"msisdn":      {`"+250788000001"`, `"\u002b250788000001"`, `"250788000001"`, `"+0788000001"`, `""`, "250788000001"},
+	"application": {`"shop"`, `"kiosk"`, `""`, `"` + strings.Repeat("a", 80) + `"`, `"` + strings.Repeat("a", 81) + `"`},
+	"order_ref": append([]string{`"o-1"`, `""`, `"` + strings.Repeat("é", 120) + `"`, `"` + strings.Repeat("é", 121) + `"`, "null"},
+		texts...),
+	"reference": append([]string{`"r1"`, `""`, `"` + strings.Repeat("é", 80) + `"`, `"` + strings.Repeat("é", 81) + `"`, "null"},
+		texts...),
+	"description": append([]string{`""`, `"` + strings.Repeat("é", 200) + `"`, `"` + strings.Repeat("é", 201) + `"`, "null", "7"},
+		texts...),
+	"order_url": {`"https://shop.example/1"`, `"http://x/é?a=1&b=2#c"`, `"https://a/%zz"`, `"/1"`, `""`, `"ftp://x"`,
+		`"http://[::1"`, "null", "1"},
 	"is_url_protected": {"true", "false", "null", `"true"`, "1"},
 	"scenario":         {`"success"`, `"low_balance"`, `"SUCCESS"`, `""`, "null"},
 	"unknown":          {`"x"`, "1.5", "null", `{"a":[1,2]}`, `"\n"`},

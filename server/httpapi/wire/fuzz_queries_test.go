@@ -19,7 +19,8 @@ var decimalInteger = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
 // FuzzAmount checks that an amount is taken exactly if it is written as an integer within the bounds, and then as that integer.
 func FuzzAmount(f *testing.F) {
 	for _, seed := range []string{
-		"1", "0", "-1", "01", "1.0", "1e3", "1000000000000", "1000000000001", "9223372036854775807", "9223372036854775808", "18446744073709551617",
+		"1", "0", "-1", "01", "1.0", "1e3", "1000000000000", "1000000000001", "9223372036854775807", "9223372036854775808",
+		"18446744073709551617",
 		"99999999999999999999999999", `"1"`, "null", "true", "[1]", "1,\"amount\":2", " 7 ", "+1", "1_000", "0x10", "١",
 	} {
 		f.Add(seed)
@@ -49,8 +50,10 @@ func FuzzAmount(f *testing.F) {
 func FuzzOtherListQueries(f *testing.F) {
 	id := payments.ID{1, 2, 3}
 	for _, seed := range []string{
-		"", "limit=5", "limit=101", "limit=1&limit=2", "cursor=" + EventCursors.After(1, id), "cursor=" + TestClientCursors.After(1, id), "cursor=" + PromptCursors.After(1, id),
-		"event=payment.completed&state=queued", "tx_id=" + id.String(), "created_after=2026-05-31T12:00:00Z", "country=RW&operator=mtn&state=Blocked", "a;b", "%zz",
+		"", "limit=5", "limit=101", "limit=1&limit=2", "cursor=" + EventCursors.After(1, id), "cursor=" + TestClientCursors.After(1, id),
+		"cursor=" + PromptCursors.After(1, id),
+		"event=payment.completed&state=queued", "tx_id=" + id.String(), "created_after=2026-05-31T12:00:00Z",
+		"country=RW&operator=mtn&state=Blocked", "a;b", "%zz",
 	} {
 		f.Add(seed)
 	}
@@ -67,7 +70,8 @@ func FuzzOtherListQueries(f *testing.F) {
 	})
 }
 
-func read[Q any](t *testing.T, known Parameters[Q], of cursors, raw string, values url.Values, wrong FieldErrors, after *payments.ID, limit int) {
+func read[Q any](t *testing.T, known Parameters[Q], of cursors, raw string, values url.Values, wrong FieldErrors, after *payments.ID,
+	limit int) {
 	t.Helper()
 	for name, why := range wrong {
 		if _, found := known[name]; !found && name != "query" || len(why) == 0 || why[0] == "" {
@@ -109,7 +113,8 @@ func FuzzPlaceOfANumber(f *testing.F) {
 
 // FuzzMoment checks that a time of a query is read as the time that it is, whatever its offset.
 func FuzzMoment(f *testing.F) {
-	for _, seed := range []string{"2026-05-31T12:00:00Z", "2026-05-31T12:00:00.123456789+02:00", "2026-02-30T00:00:00Z", "0000-01-01T00:00:00Z", "2026-05-31T24:00:00Z", "2026-05-31t12:00:00z", "2026-05-31T12:00:00+24:00"} {
+	for _, seed := range []string{"2026-05-31T12:00:00Z", "2026-05-31T12:00:00.123456789+02:00", "2026-02-30T00:00:00Z",
+		"0000-01-01T00:00:00Z", "2026-05-31T24:00:00Z", "2026-05-31t12:00:00z", "2026-05-31T12:00:00+24:00"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -142,7 +142,8 @@ func FuzzDisbursementBody(f *testing.F) {
 
 // FuzzMSISDN checks that the schemas, the list and the domain mean the same numbers.
 func FuzzMSISDN(f *testing.F) {
-	for _, seed := range []string{"+250788000001", "+1234567", "+123456789012345", "+0123456", "250788000001", "+250788000001\n", "+٢٥٠٧٨٨٠٠٠٠٠١", "", "+"} {
+	for _, seed := range []string{"+250788000001", "+1234567", "+123456789012345", "+0123456", "250788000001", "+250788000001\n",
+		"+٢٥٠٧٨٨٠٠٠٠٠١", "", "+"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, msisdn string) {
@@ -230,8 +231,10 @@ func TestNoChangedCursorIsTaken(t *testing.T) {
 func FuzzListQuery(f *testing.F) {
 	for _, seed := range []string{
 		"", "limit=20", "limit=0", "limit=+5", "limit=%35", "status=SUCCESS&type=refund", "country=RW&operator=mtn", "order=a&order_ref=a",
-		"order=a&order_ref=b", "created_after=2026-05-31T12:00:00Z&created_before=2026-05-31T12:00:00.5%2B02:00", "created_after=0000-01-01T00:00:00Z",
-		"msisdn=%2B250788000001", "reference=%00", "reference=%FF", "application=%zz", "a;b", "cursor=x", "unknown=1&&=", "limit=1&limit=1", "limit",
+		"order=a&order_ref=b", "created_after=2026-05-31T12:00:00Z&created_before=2026-05-31T12:00:00.5%2B02:00",
+		"created_after=0000-01-01T00:00:00Z",
+		"msisdn=%2B250788000001", "reference=%00", "reference=%FF", "application=%zz", "a;b", "cursor=x", "unknown=1&&=", "limit=1&limit=1",
+		"limit",
 		"cursor=" + PaymentCursors.After(1, payments.ID{1}),
 	} {
 		f.Add(seed)
@@ -256,12 +259,14 @@ func FuzzListQuery(f *testing.F) {
 			t.Fatalf("%q cannot be read, and was", raw)
 		}
 		for name, given := range values {
-			if _, known := PaymentParameters[name]; known && (len(given) != 1 || given[0] == "" || !utf8.ValidString(given[0]) || strings.ContainsRune(given[0], 0)) {
+			if _,
+				known := PaymentParameters[name]; known && (len(given) != 1 || given[0] == "" || !utf8.ValidString(given[0]) || strings.ContainsRune(given[0], 0)) {
 				t.Errorf("%q: %s is %q, and was taken", raw, name, given)
 			}
 		}
 		meant := map[string]string{
-			"country": string(q.Filter.Country), "operator": string(q.Filter.Operator), "status": string(q.Filter.Status), "type": string(q.Filter.Type),
+			"country": string(q.Filter.Country), "operator": string(q.Filter.Operator), "status": string(q.Filter.Status),
+			"type":        string(q.Filter.Type),
 			"application": q.Filter.Store, "reference": q.Filter.Reference, "msisdn": q.Filter.MSISDN,
 		}
 		for name, value := range meant {
