@@ -12,6 +12,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
@@ -71,7 +72,7 @@ func runAPI(ctx context.Context, o apiOptions) error {
 	if err != nil {
 		return err
 	}
-	directory := sandboxes.NewDirectory(p.db.DB)
+	directory := sandboxes.NewDirectory(p.db)
 	p.ends += o.shutdownDelay
 	// The api stays ready while the database is unavailable: clients get a 503 with Retry-After instead of an error of the load balancer.
 	p.ready = append(p.ready, configurationRead(directory))
@@ -81,7 +82,8 @@ func runAPI(ctx context.Context, o apiOptions) error {
 		return err
 	}
 	handler := httpapi.New(httpapi.Options{
-		Store: p.db, Directory: directory, Version: programVersion(), Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader,
+		Ledger: ledger.New(p.db, p.sandboxes), Sandboxes: p.sandboxes, Directory: directory,
+		Version: programVersion(), Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader,
 		Held: o.held, Draining: ctx.Done(), Metrics: telemetry.NewAPI(p.registry), Tracing: p.tracing,
 	})
 	p.background = append(p.background, func(ctx context.Context) { directory.Run(ctx, configPoll) })
@@ -114,7 +116,7 @@ func configurationRead(directory *sandboxes.Directory) telemetry.Check {
 	}
 }
 
-func replicaState(db *ledger.Store) func() telemetry.ReplicaState {
+func replicaState(db *postgres.DB) func() telemetry.ReplicaState {
 	return func() telemetry.ReplicaState {
 		stat := db.ReplicaStat()
 		return telemetry.ReplicaState{Usable: stat.Usable, Answered: stat.Answered, Declined: stat.Declined}

@@ -22,8 +22,8 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/cauri-dev/cauri/controllers"
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -123,12 +123,12 @@ func runController(ctx context.Context, f controllerFlags) error {
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
 
-	db, err := ledger.Open(f.databaseURL, ledger.Options{KeyRing: keys, Options: postgres.Options{Now: clock(f.clockOffset),
-		StatementTimeout: controllerStatementTimeout}})
+	db, err := postgres.Open(f.databaseURL, postgres.Options{Now: clock(f.clockOffset), StatementTimeout: controllerStatementTimeout})
 	if err != nil {
 		return err
 	}
 	defer db.Close()
+	configured := sandboxes.New(db, sandboxes.Options{KeyRing: keys})
 
 	mgr, err := f.newManager()
 	if err != nil {
@@ -138,7 +138,7 @@ func runController(ctx context.Context, f controllerFlags) error {
 	if err := mgr.Add(migration); err != nil {
 		return fmt.Errorf("adding the migration: %w", err)
 	}
-	if err := mgr.Add(controllers.NewSealing(migration.Ready, keys, db.Reseal, sealingInterval)); err != nil {
+	if err := mgr.Add(controllers.NewSealing(migration.Ready, keys, configured.Reseal, sealingInterval)); err != nil {
 		return fmt.Errorf("adding the re-encryption of stored secrets: %w", err)
 	}
 	go keys.Follow(ctx, keyPoll)
@@ -147,7 +147,7 @@ func runController(ctx context.Context, f controllerFlags) error {
 		return err
 	}
 	ready, err := controllers.SetupWithManager(mgr, controllers.Options{
-		Database:              db,
+		Database:              configured,
 		Ready:                 migration.Ready,
 		BaseURL:               baseURL,
 		Random:                rand.Reader,
@@ -247,7 +247,7 @@ func usualNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 }
 
 // registerMetrics adds Cauri's own metrics to those of the manager. Only the leader counts resources.
-func registerMetrics(mgr ctrl.Manager, db *ledger.Store) (*telemetry.Resources, error) {
+func registerMetrics(mgr ctrl.Manager, db *postgres.DB) (*telemetry.Resources, error) {
 	if err := telemetry.RegisterBuildInfo(ctrlmetrics.Registry, "controller", programVersion()); err != nil {
 		return nil, fmt.Errorf("registering metrics: %w", err)
 	}

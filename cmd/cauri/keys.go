@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -42,12 +41,12 @@ func runKeys(ctx context.Context, out io.Writer, url, keyFile string) error {
 	if err != nil {
 		return err
 	}
-	db, err := ledger.Open(url, ledger.Options{KeyRing: ring, Options: postgres.Options{MaxConns: 1}})
+	db, err := postgres.Open(url, postgres.Options{MaxConns: 1})
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	sealed, err := db.SealedSecrets(ctx)
+	sealed, err := sandboxes.New(db, sandboxes.Options{KeyRing: ring}).SealedSecrets(ctx)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
@@ -22,7 +21,7 @@ func TestKeys(t *testing.T) {
 	older, newer := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32)),
 		base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{2}, 32))
 	const olderName, newerName = "72cd6e84", "75877bb4"
-	write := func(keys ...string) *ledger.Store {
+	write := func(keys ...string) *ledgertest.Store {
 		t.Helper()
 		if err := os.WriteFile(path, []byte(strings.Join(keys, "\n")), 0o600); err != nil {
 			t.Fatal(err)
@@ -31,7 +30,7 @@ func TestKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := ledger.Open(url, ledger.Options{KeyRing: ring})
+		s, err := ledgertest.OpenWith(url, ledgertest.Options{KeyRing: ring})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,9 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
-	"github.com/cauri-dev/cauri/server/ledger"
-	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
@@ -72,7 +71,8 @@ type process struct {
 	role       string
 	options    processOptions
 	now        func() time.Time
-	db         *ledger.Store
+	db         *postgres.DB
+	sandboxes  *sandboxes.Store
 	registry   *prometheus.Registry
 	worker     *telemetry.Worker // nil in the api
 	tracing    *telemetry.Tracing
@@ -93,18 +93,15 @@ func newProcess(ctx context.Context, role string, o processOptions, keys *secret
 		role: role, options: o, now: clock(o.clockOffset), tracing: tracing, registry: telemetry.NewRegistry(role, programVersion()),
 		ends: shutdownTimeout,
 	}
-	p.db, err = ledger.Open(o.databaseURL, ledger.Options{
-		Options: postgres.Options{
-			ReplicaURL: o.replicaURL, MaxConns: o.maxConns, Patience: o.queueWait, Now: p.now, Tracer: tracing.Statements(),
-		},
-		KeyRing: keys,
-		Settled: func(status payments.Status, late time.Duration) { p.worker.Settled(string(status), late) },
+	p.db, err = postgres.Open(o.databaseURL, postgres.Options{
+		ReplicaURL: o.replicaURL, MaxConns: o.maxConns, Patience: o.queueWait, Now: p.now, Tracer: tracing.Statements(),
 	})
 	if err != nil {
 		return nil, err
 	}
+	p.sandboxes = sandboxes.New(p.db, sandboxes.Options{KeyRing: keys})
 	p.ready = []telemetry.Check{stillRunning(ctx)}
-	p.background = []func(context.Context){p.db.RunActivity}
+	p.background = []func(context.Context){p.sandboxes.RunActivity}
 	telemetry.RegisterPool(p.registry, p.db.PoolStat)
 	return p, nil
 }
@@ -119,7 +116,7 @@ func stillRunning(ctx context.Context) telemetry.Check {
 	}
 }
 
-func databaseAnswers(db *ledger.Store) telemetry.Check {
+func databaseAnswers(db *postgres.DB) telemetry.Check {
 	return func(ctx context.Context) error {
 		if db.Ping(ctx) != nil { // the error may contain the address and the user of the database
 			return errors.New("the database does not answer")

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -44,12 +44,13 @@ func purgeRetained(ctx context.Context, out io.Writer, o retainedOptions) error 
 	if o.olderThan <= 0 {
 		return errors.New("--older-than is missing: write the minimum time since the deletion, for example --older-than=720h")
 	}
-	db, err := ledger.Open(o.databaseURL, ledger.Options{})
+	db, err := postgres.Open(o.databaseURL, postgres.Options{})
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	retained, err := db.RetainedSandboxes(ctx, o.olderThan)
+	configured := sandboxes.New(db, sandboxes.Options{})
+	retained, err := configured.RetainedSandboxes(ctx, o.olderThan)
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func purgeRetained(ctx context.Context, out io.Writer, o retainedOptions) error 
 	}
 	for _, sandbox := range retained {
 		if !o.dryRun {
-			if err := deleteWhole(ctx, db, sandbox.UID); err != nil {
+			if err := deleteWhole(ctx, configured, sandbox.UID); err != nil {
 				return err
 			}
 		}

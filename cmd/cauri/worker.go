@@ -14,6 +14,8 @@ import (
 
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/telemetry"
 	"github.com/cauri-dev/cauri/server/webhooks"
 	"github.com/cauri-dev/cauri/server/worker"
@@ -62,6 +64,15 @@ func newWorkerCommand() *cobra.Command {
 	return cmd
 }
 
+// workerDatabase is what the sweeps need of the database.
+type workerDatabase struct {
+	*sandboxes.Store
+	*ledger.Deliveries
+	*ledger.Forwards
+	*ledger.Settlement
+	*ledger.Upkeep
+}
+
 func runWorker(ctx context.Context, o workerOptions) error {
 	if err := requireDatabaseURL(o.databaseURL); err != nil {
 		return err
@@ -87,8 +98,16 @@ func runWorker(ctx context.Context, o workerOptions) error {
 	guard.Own = platformAddresses(p.db.Addresses, os.Getenv)
 	p.ends += webhooks.AttemptTimeout // an attempt that has begun is finished and recorded
 	p.worker = telemetry.NewWorker(p.registry)
+	upkeep := ledger.NewUpkeep(p.db)
 	w := worker.New(worker.Options{
-		Database: p.db, Sender: webhooks.NewSender(guard, programVersion(), p.now), Log: slog.Default(), Concurrency: o.concurrency,
+		Database: workerDatabase{
+			Store: p.sandboxes, Deliveries: ledger.NewDeliveries(p.db, p.sandboxes, keys), Forwards: ledger.NewForwards(p.db, p.sandboxes),
+			Settlement: ledger.NewSettlement(p.db, p.sandboxes, func(status payments.Status, late time.Duration) {
+				p.worker.Settled(string(status), late)
+			}),
+			Upkeep: upkeep,
+		},
+		Sender: webhooks.NewSender(guard, programVersion(), p.now), Log: slog.Default(), Concurrency: o.concurrency,
 		PerSandbox:     o.perSandbox,
 		EventRetention: o.eventRetention,
 		Operators:      worker.NewOperatorAccess(guard, p.now),
@@ -97,7 +116,7 @@ func runWorker(ctx context.Context, o workerOptions) error {
 	p.ready = append(p.ready, databaseAnswers(p.db))
 	p.live = append(p.live, func(context.Context) error { return w.Stuck() })
 	p.background = append(p.background, func(ctx context.Context) { keys.Follow(ctx, keyPoll) })
-	p.background = append(p.background, telemetry.NewQueueMonitor(p.registry, queueStatistics(p.db)).Run)
+	p.background = append(p.background, telemetry.NewQueueMonitor(p.registry, queueStatistics(upkeep)).Run)
 	return p.run(ctx, func(ctx context.Context) error {
 		if p.db.AwaitSchema(ctx, databasePoll) == nil {
 			w.Run(ctx)
@@ -126,7 +145,7 @@ func platformAddresses(database func() []netip.AddrPort, getenv func(string) str
 }
 
 // queueStatistics reads what waits for the workers, under the names that the metrics use.
-func queueStatistics(db *ledger.Store) func(context.Context) (telemetry.QueueStatistics, error) {
+func queueStatistics(db *ledger.Upkeep) func(context.Context) (telemetry.QueueStatistics, error) {
 	return func(ctx context.Context) (telemetry.QueueStatistics, error) {
 		found, err := db.Survey(ctx)
 		queue := func(name string, q ledger.Queue) telemetry.Queue {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/httpserver"
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -32,7 +31,7 @@ const (
 // fixture is a served database with the sandboxes team/checkout, whose answers are not held, and team/other.
 type fixture struct {
 	t       *testing.T
-	store   *ledger.Store
+	store   *ledgertest.Store
 	url     string // of the server
 	db      string // of the database
 	config  sandboxes.SandboxConfig
@@ -68,7 +67,7 @@ func newFixtureAlone(t *testing.T) *fixture {
 	asAPI := ledgertest.OpenAs(t, db, ledgertest.API)
 	directory := sandboxes.NewDirectory(asAPI.DB)
 	w.url = listen(t, httpapi.New(httpapi.Options{
-		Store: asAPI, Directory: directory, Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 },
+		Ledger: asAPI.Ledger, Sandboxes: asAPI.Store, Directory: directory, Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 },
 		Random: rand.Reader, Draining: w.release,
 	}), httpserver.Default)
 	return w
@@ -488,13 +487,13 @@ func TestRequestID(t *testing.T) {
 
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
-	db, err := ledger.Open("postgres://u:p@127.0.0.1:1/x", ledger.Options{})
+	db, err := ledgertest.OpenWith("postgres://u:p@127.0.0.1:1/x", ledgertest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
 	server := httptest.NewServer(httpapi.New(httpapi.Options{
-		Store: db, Directory: sandboxes.NewDirectory(db.DB), Now: time.Now, Random: rand.Reader,
+		Ledger: db.Ledger, Sandboxes: db.Store, Directory: sandboxes.NewDirectory(db.DB), Now: time.Now, Random: rand.Reader,
 	}))
 	t.Cleanup(server.Close)
 	w := &fixture{t: t, url: server.URL}

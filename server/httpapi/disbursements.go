@@ -47,7 +47,7 @@ func (s *Server) tryDisburse(
 	}
 	n.Decided = ledger.Decided{RequestHash: asked.hash, ConfigVersion: sandbox.ConfigVersion}
 	begun := s.now()
-	if err := s.store.CreateDisbursement(ctx, sandbox.Tenant, n); err != nil {
+	if err := s.ledger.CreateDisbursement(ctx, sandbox.Tenant, n); err != nil {
 		return recorded{}, err
 	}
 	return recorded{transaction: &n.Transaction, answerAt: begun.Add(n.AnswerAfter)}, nil

@@ -19,7 +19,7 @@ func (s *Server) getEvent(_ http.ResponseWriter, r *http.Request) (answer, error
 		return answer{}, wire.NoSuchEvent()
 	}
 	sandbox := sessionOf(r).sandbox
-	event, err := s.store.GetEvent(r.Context(), sandbox.Tenant, sandbox.OrganizationID, id, eventBody)
+	event, err := s.ledger.GetEvent(r.Context(), sandbox.Tenant, sandbox.OrganizationID, id, eventBody)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return answer{}, wire.NoSuchEvent()
 	}
@@ -39,7 +39,7 @@ func (s *Server) resendEvent(_ http.ResponseWriter, r *http.Request) (answer, er
 	if err != nil {
 		return answer{}, wire.NoSuchEvent()
 	}
-	event, err := s.store.ResendEvent(r.Context(), sessionOf(r).sandbox.Tenant, id)
+	event, err := s.ledger.ResendEvent(r.Context(), sessionOf(r).sandbox.Tenant, id)
 	if err != nil {
 		return answer{}, wire.ResendRefusal(err)
 	}

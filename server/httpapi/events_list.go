@@ -12,7 +12,7 @@ func (s *Server) listEvents(_ http.ResponseWriter, r *http.Request) (answer, err
 	if _, wrong := wire.EventParameters.Read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
 		return answer{}, wire.InvalidParams(wrong)
 	}
-	found, err := s.store.ListEvents(r.Context(), tenant, q.Filter, q.After, q.Limit+1)
+	found, err := s.ledger.ListEvents(r.Context(), tenant, q.Filter, q.After, q.Limit+1)
 	if err != nil {
 		return answer{}, err
 	}

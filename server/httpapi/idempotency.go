@@ -132,7 +132,7 @@ func (s *Server) takenReference(ctx context.Context, tenant int64, asked *intent
 	case !errors.As(refusal, &refused) || asked.reference == "" || asked.generated:
 		return nil, refusal // the store has looked already, or there is nothing to look for
 	}
-	transaction, hash, err := s.store.FindReference(ctx, tenant, asked.reference)
+	transaction, hash, err := s.ledger.FindReference(ctx, tenant, asked.reference)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return nil, refusal
 	}

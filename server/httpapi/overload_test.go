@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/httpapi"
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -21,12 +20,14 @@ import (
 // What waits for the database, with little patience, is served when it can be; what comes later than that is refused at once.
 func TestMoreThanCanBeServedIsRefusedAtOnce(t *testing.T) {
 	w := newFixture(t)
-	hasty, err := ledger.Open(ledgertest.URLAs(t, w.db, ledgertest.API), ledger.Options{Options: postgres.Options{Patience: 50 * time.Millisecond, MaxConns: 4}})
+	hasty, err := ledgertest.OpenWith(ledgertest.URLAs(t, w.db, ledgertest.API), ledgertest.Options{Options: postgres.Options{Patience: 50 * time.Millisecond, MaxConns: 4}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(hasty.Close)
-	busy := w.serve(func(o *httpapi.Options) { o.Store, o.Directory = hasty, sandboxes.NewDirectory(hasty.DB) })
+	busy := w.serve(func(o *httpapi.Options) {
+		o.Ledger, o.Sandboxes, o.Directory = hasty.Ledger, hasty.Store, sandboxes.NewDirectory(hasty.DB)
+	})
 	busy.call("GET", "/v1/payments", nil) // makes the server look for the key
 	conn := ledgertest.Connect(t, w.db)
 	held, err := conn.Begin(t.Context())

@@ -55,7 +55,7 @@ func (s *Server) tryCollect(
 	}
 	n.Decided = ledger.Decided{RequestHash: hash, ConfigVersion: sandbox.ConfigVersion}
 	begun := s.now() // before the database's clock says when its event is due, so that no event precedes its answer
-	if err := s.store.CreateCollection(ctx, sandbox.Tenant, n); err != nil {
+	if err := s.ledger.CreateCollection(ctx, sandbox.Tenant, n); err != nil {
 		return recorded{}, err
 	}
 	made := recorded{transaction: &n.Transaction, answerAt: begun}
@@ -131,7 +131,7 @@ func (s *Server) marketOf(
 	if _, err := environmentFor(sandbox, market, body.Application, body.Currency); presume && err == nil {
 		return market, true, nil
 	}
-	sim, err := s.store.FindSIM(ctx, sandbox.Tenant, body.MSISDN)
+	sim, err := s.ledger.FindSIM(ctx, sandbox.Tenant, body.MSISDN)
 	if err != nil {
 		return market, false, err
 	}

@@ -12,7 +12,7 @@ func (s *Server) listPayments(_ http.ResponseWriter, r *http.Request) (answer, e
 	if err != nil {
 		return answer{}, err
 	}
-	found, err := s.store.ListTransactions(r.Context(), tenant, q.Filter, q.After, q.Limit+1)
+	found, err := s.ledger.ListTransactions(r.Context(), tenant, q.Filter, q.After, q.Limit+1)
 	if err != nil {
 		return answer{}, err
 	}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -34,8 +33,8 @@ const (
 // limiter keeps sandboxes to their requests in any minute, over all replicas of the api: the count is in the database, and each
 // replica takes small shares of it.
 type limiter struct {
-	store *ledger.Store
-	now   func() time.Time
+	sandboxes *sandboxes.Store
+	now       func() time.Time
 
 	mu      sync.Mutex
 	shares  map[int64]*share
@@ -106,7 +105,7 @@ func (l *limiter) refill(ctx context.Context, s *share, tenant int64, limit int)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rateTimeout)
 	defer cancel()
 	begun := l.now() // before the database's clock says in which second it was granted
-	s.grant, s.err = l.store.TakeRequests(ctx, tenant, limit, max(1, limit/rateShare), s.grant)
+	s.grant, s.err = l.sandboxes.TakeRequests(ctx, tenant, limit, max(1, limit/rateShare), s.grant)
 	if s.until = begun.Add(rateKept); s.grant.Requests == 0 {
 		s.until = l.now().Add(ratePause)
 	}

@@ -46,7 +46,7 @@ func (s *Server) tryRefund(
 	ctx context.Context, sandbox *sandboxes.Sandbox, parentID payments.ID, amount *int64, asked *intent,
 ) (recorded, error) {
 	n := ledger.NewRefund{ParentID: parentID, Amount: amount, Latency: s.payoutLatency(sandbox)}
-	parent, err := s.store.GetTransaction(ctx, sandbox.Tenant, parentID)
+	parent, err := s.ledger.GetTransaction(ctx, sandbox.Tenant, parentID)
 	if err == nil {
 		err = parent.CheckRefund(n.Amount)
 	}
@@ -61,7 +61,7 @@ func (s *Server) tryRefund(
 	}
 	n.RequestHash = asked.hash
 	begun := s.now()
-	t, after, err := s.store.CreateRefund(ctx, sandbox.Tenant, n)
+	t, after, err := s.ledger.CreateRefund(ctx, sandbox.Tenant, n)
 	if err != nil {
 		return recorded{}, wire.RefundRefusal(err)
 	}

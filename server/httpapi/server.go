@@ -19,7 +19,7 @@ import (
 
 // Server answers the API. It is an http.Handler.
 type Server struct {
-	store     *ledger.Store
+	ledger    *ledger.Ledger
 	directory *sandboxes.Directory
 	now       func() time.Time
 	draw      func(n int64) int64
@@ -36,7 +36,8 @@ type Server struct {
 
 // Options are the dependencies and settings of a [Server].
 type Options struct {
-	Store     *ledger.Store
+	Ledger    *ledger.Ledger
+	Sandboxes *sandboxes.Store
 	Directory *sandboxes.Directory
 	Version   string            // of this program
 	Now       func() time.Time  // for ids and for how long answers are held; default time.Now
@@ -55,11 +56,11 @@ func New(o Options) *Server {
 		o.Now = time.Now
 	}
 	s := &Server{
-		store: o.Store, directory: o.Directory, now: o.Now, draw: o.Draw, random: o.Random, log: logger(o.Log),
+		ledger: o.Ledger, directory: o.Directory, now: o.Now, draw: o.Draw, random: o.Random, log: logger(o.Log),
 		version: o.Version, draining: o.Draining,
 		metrics: o.Metrics, tracing: o.Tracing,
 		held:    &heldAnswers{bounds: o.Held, of: map[string]int{}},
-		limiter: &limiter{store: o.Store, now: o.Now, shares: map[int64]*share{}},
+		limiter: &limiter{sandboxes: o.Sandboxes, now: o.Now, shares: map[int64]*share{}},
 	}
 	s.handler = s.routes()
 	return s

@@ -17,7 +17,7 @@ func (s *Server) listTestClients(_ http.ResponseWriter, r *http.Request) (answer
 	if _, wrong := wire.TestClientParameters.Read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
 		return answer{}, wire.InvalidParams(wrong)
 	}
-	found, err := s.store.ListTestClients(r.Context(), tenant, q.Filter, wire.MSISDNAt(q.After), q.Limit+1)
+	found, err := s.ledger.ListTestClients(r.Context(), tenant, q.Filter, wire.MSISDNAt(q.After), q.Limit+1)
 	if err != nil {
 		return answer{}, err
 	}
@@ -36,7 +36,7 @@ func (s *Server) getTestClient(_ http.ResponseWriter, r *http.Request) (answer, 
 	if err != nil {
 		return answer{}, err
 	}
-	client, err := s.store.FindTestClient(r.Context(), sessionOf(r).sandbox.Tenant, msisdn)
+	client, err := s.ledger.FindTestClient(r.Context(), sessionOf(r).sandbox.Tenant, msisdn)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return answer{}, wire.NoSuchTestClient()
 	}

@@ -23,7 +23,7 @@ func (s *Server) listPrompts(_ http.ResponseWriter, r *http.Request) (answer, er
 	if _, wrong := wire.PromptParameters.Read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
 		return answer{}, wire.InvalidParams(wrong)
 	}
-	found, err := s.store.ListPrompts(r.Context(), tenant, msisdn, q.After, q.Limit+1)
+	found, err := s.ledger.ListPrompts(r.Context(), tenant, msisdn, q.After, q.Limit+1)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return answer{}, wire.NoSuchTestClient()
 	}
@@ -72,7 +72,7 @@ func (s *Server) tryToAnswer(
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bookingTimeout)
 	defer cancel()
 	for range maxTries {
-		t, replayed, err = s.store.AnswerPrompt(ctx, who.sandbox.Tenant, msisdn, id, given)
+		t, replayed, err = s.ledger.AnswerPrompt(ctx, who.sandbox.Tenant, msisdn, id, given)
 		if !errors.Is(err, postgres.ErrConfigChanged) {
 			break
 		}

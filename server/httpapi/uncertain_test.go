@@ -6,22 +6,23 @@ import (
 	"testing"
 
 	"github.com/cauri-dev/cauri/server/httpapi"
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // behindProxy is a server of the fixture whose way to the database the test can break.
-func (w *fixture) behindProxy(options ledger.Options) (*ledgertest.Proxy, *fixture) {
+func (w *fixture) behindProxy(options ledgertest.Options) (*ledgertest.Proxy, *fixture) {
 	w.t.Helper()
 	proxy, through := ledgertest.NewProxy(w.t, ledgertest.WholeStatements(ledgertest.URLAs(w.t, w.db, ledgertest.API)))
-	s, err := ledger.Open(through, options)
+	s, err := ledgertest.OpenWith(through, options)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(s.Close)
-	server := w.serve(func(o *httpapi.Options) { o.Store, o.Directory = s, sandboxes.NewDirectory(s.DB) })
+	server := w.serve(func(o *httpapi.Options) {
+		o.Ledger, o.Sandboxes, o.Directory = s.Ledger, s.Store, sandboxes.NewDirectory(s.DB)
+	})
 	if got := server.call("GET", "/v1/payments", nil); got.status != http.StatusOK {
 		w.t.Fatalf("answered %d: %s", got.status, got.raw)
 	}
@@ -38,7 +39,7 @@ func TestLostAnswerOfTheDatabase(t *testing.T) {
 		t.Fatalf("answered %d: %s", paid.status, paid.raw)
 	}
 	refund := "/v1/payments/" + paid.body["id"].(string) + "/refund"
-	proxy, server := w.behindProxy(ledger.Options{Options: postgres.Options{MaxConns: 1}})
+	proxy, server := w.behindProxy(ledgertest.Options{Options: postgres.Options{MaxConns: 1}})
 	withoutReference := object{"reference": nil, "amount": 10}
 	for name, c := range map[string]struct {
 		path      string
@@ -88,7 +89,7 @@ func TestLostAnswerOfTheDatabase(t *testing.T) {
 // A database that cannot be reached has recorded nothing, and the answer says so.
 func TestDatabaseThatCannotBeReachedRecordedNothing(t *testing.T) {
 	w := newFixture(t)
-	proxy, server := w.behindProxy(ledger.Options{Options: postgres.Options{MaxConns: 1}})
+	proxy, server := w.behindProxy(ledgertest.Options{Options: postgres.Options{MaxConns: 1}})
 	proxy.Refuse()
 	for _, body := range []object{disbursement("payout", object{"amount": 10}), disbursement("", object{"reference": nil, "amount": 10})} {
 		var got response

@@ -37,7 +37,7 @@ type FinishedAttempt struct {
 // FinishAttempts writes attempts down in the order in which they ended, ends their leases, and counts them in the health of their
 // endpoints, all in one statement. It reports for each whether it was kept: it is not, and nothing is written of it, if its
 // lease has ended already. Then it was lost to somebody else, who decides, or this is the repeat of a call whose answer was lost.
-func (s *Store) FinishAttempts(ctx context.Context, finished []FinishedAttempt) (kept []bool, err error) {
+func (s *Deliveries) FinishAttempts(ctx context.Context, finished []FinishedAttempt) (kept []bool, err error) {
 	params := sqlc.FinishAttemptsParams{
 		BreakerFailures: BreakerFailures, BreakerMs: postgres.Milliseconds(BreakerAfter), ProbeMs: postgres.Milliseconds(ProbeInterval),
 	}

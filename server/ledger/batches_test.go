@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -187,7 +188,7 @@ func (w *world) holding(statement string, args ...any) (release func()) {
 }
 
 // pile has collections wait for a float that is held: the first in the database, the others behind it.
-func (w *world) pile(s *ledger.Store, all []*ledger.NewCollection) []<-chan error {
+func (w *world) pile(s *ledgertest.Store, all []*ledger.NewCollection) []<-chan error {
 	w.t.Helper()
 	var done []<-chan error
 	for i, n := range all {
@@ -227,7 +228,7 @@ func (w *world) collections(n int) (all []*ledger.NewCollection) {
 func TestOneThatFailsInABatchFailsOnlyItself(t *testing.T) {
 	w := newWorld(t)
 	w.client("alice", alice, 100_000)
-	s := w.opened(ledger.Options{Options: postgres.Options{MaxConns: 4}})
+	s := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 4}})
 	made := w.create(w.collection("r1", payments.Success, alice))
 	all := w.collections(6)
 	all[2].Transaction.ID = made.ID // a duplicate that is nobody's fault, and an error of the whole statement
@@ -258,7 +259,7 @@ func TestOneThatFailsInABatchFailsOnlyItself(t *testing.T) {
 func TestBatchWhoseConnectionDiesIsNotHalfDone(t *testing.T) {
 	w := newWorld(t)
 	w.client("alice", alice, 100_000)
-	s := w.opened(ledger.Options{Options: postgres.Options{MaxConns: 4}})
+	s := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 4}})
 	all := w.collections(6)
 	release := w.hold()
 	done := w.pile(s, all)
@@ -324,7 +325,7 @@ func TestBusySandboxLeavesConnectionsToOthers(t *testing.T) {
 	w.client("alice", alice, 100_000)
 	parent := w.create(w.collection("parent", payments.Success, alice)).ID
 	other := w.beside("other")
-	s := w.opened(ledger.Options{Options: postgres.Options{MaxConns: 4}})
+	s := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 4}})
 	release := w.hold()
 	results := make(chan error, 40)
 	for i := range 20 {

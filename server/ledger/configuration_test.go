@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -436,7 +437,7 @@ func TestSandboxesRacingForAKey(t *testing.T) {
 
 func TestCredentialsNeedAKeyRing(t *testing.T) {
 	w := newWorld(t)
-	s := w.opened(ledger.Options{})
+	s := w.opened(ledgertest.Options{})
 	if _, err := s.SigningSecret(t.Context(), w.config.UID); !errors.Is(err, secrets.ErrNoKeyRing) {
 		t.Errorf("reading: %v", err)
 	}
@@ -452,15 +453,15 @@ func TestSecretIsSealedAnewByTheNewKey(t *testing.T) {
 	older, newer := newKey(t), newKey(t)
 	credentials := sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret}
 	for _, keys := range [][]string{{older}, {newer, older}} {
-		if err := w.opened(ledger.Options{KeyRing: ring(t, keys...)}).ApplyCredentials(t.Context(), w.config.UID, credentials); err != nil {
+		if err := w.opened(ledgertest.Options{KeyRing: ring(t, keys...)}).ApplyCredentials(t.Context(), w.config.UID, credentials); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, err := w.opened(ledger.Options{KeyRing: ring(t, newer)}).SigningSecret(t.Context(), w.config.UID); got != secret {
+	if got, err := w.opened(ledgertest.Options{KeyRing: ring(t, newer)}).SigningSecret(t.Context(), w.config.UID); got != secret {
 		t.Errorf("without the old key: %q, %v", got, err)
 	}
 	before := w.written()
-	if err := w.opened(ledger.Options{KeyRing: ring(t, newer)}).ApplyCredentials(t.Context(), w.config.UID, credentials); err != nil {
+	if err := w.opened(ledgertest.Options{KeyRing: ring(t, newer)}).ApplyCredentials(t.Context(), w.config.UID, credentials); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, w.written()); diff != "" {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
 )
@@ -170,7 +170,7 @@ func (w *world) signing(ring *secrets.KeyRing) string {
 func TestSigningSecretOverlaps(t *testing.T) {
 	w := newWorld(t)
 	keys := ring(t, newKey(t))
-	s := w.opened(ledger.Options{KeyRing: keys})
+	s := w.opened(ledgertest.Options{KeyRing: keys})
 	apply := func(secret, rotation, want string) {
 		t.Helper()
 		for range 2 { // the second time it changes nothing, and does not prolong the overlap

@@ -54,8 +54,8 @@ type BuildBody func(organizationID string, t *payments.Transaction) ([]byte, err
 // LeaseDueEvents takes due events for the length of lease, of each lane up to its share, and tells how many it found in each.
 // The body of an event that was never sent is built by build and kept, so that every attempt sends the same bytes. Any number
 // of callers may work at once; each gets different events. What is found and cannot be sent, for want of an endpoint, or because the
-// endpoint wants no events of this type, is put aside. An event whose lease ends without [Store.FinishAttempts] becomes due again.
-func (s *Store) LeaseDueEvents(ctx context.Context, from []Share, lease time.Duration, build BuildBody) (leased []LeasedEvent, found map[int64]int, err error) {
+// endpoint wants no events of this type, is put aside. An event whose lease ends without [Deliveries.FinishAttempts] becomes due again.
+func (s *Deliveries) LeaseDueEvents(ctx context.Context, from []Share, lease time.Duration, build BuildBody) (leased []LeasedEvent, found map[int64]int, err error) {
 	given := sharesOf(from)
 	err = s.inTx(ctx, func(q *sqlc.Queries) error {
 		leased, found = nil, map[int64]int{}
@@ -110,7 +110,7 @@ func newBody(row *sqlc.LockDueEventsRow, body []byte) []byte {
 	return body
 }
 
-func (s *Store) leasedEvent(row *sqlc.LockDueEventsRow, build BuildBody) LeasedEvent {
+func (s *Deliveries) leasedEvent(row *sqlc.LockDueEventsRow, build BuildBody) LeasedEvent {
 	event := LeasedEvent{
 		Tenant: row.Tenant, ID: row.ID.Bytes, Fence: row.Fence + 1, TakenAt: row.TakenAt,
 		Attempts: int(row.Attempts), Uncounted: int(row.Uncounted), Probe: row.Probe,
@@ -147,7 +147,7 @@ func (s *Store) leasedEvent(row *sqlc.LockDueEventsRow, build BuildBody) LeasedE
 }
 
 // GiveBackEvents ends leases that nothing was done with: their events are due at once.
-func (s *Store) GiveBackEvents(ctx context.Context, events []LeasedEvent) error {
+func (s *Deliveries) GiveBackEvents(ctx context.Context, events []LeasedEvent) error {
 	var keys rowKeys
 	fences := make([]int64, len(events))
 	for i := range events {

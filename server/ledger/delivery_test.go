@@ -389,22 +389,22 @@ func TestConcurrentLeasesAreDisjoint(t *testing.T) {
 }
 
 func TestSecretThatCannotBeReadIsToldOf(t *testing.T) {
-	cases := map[string]func(w *world) *ledger.Store{
-		"changed": func(w *world) *ledger.Store {
+	cases := map[string]func(w *world) *ledgertest.Store{
+		"changed": func(w *world) *ledgertest.Store {
 			w.exec("update organizations set signing_secret = set_byte(signing_secret, 20, get_byte(signing_secret, 20) # 1)")
 			return w.Store
 		},
-		"of another sandbox": func(w *world) *ledger.Store {
+		"of another sandbox": func(w *world) *ledgertest.Store {
 			w.beside("other")
 			w.exec("update organizations set signing_secret = (select signing_secret from organizations where name = 'other')")
 			return w.Store
 		},
-		"not there yet": func(w *world) *ledger.Store {
+		"not there yet": func(w *world) *ledgertest.Store {
 			w.exec("update organizations set signing_secret = null")
 			return w.Store
 		},
-		"no key ring":      func(w *world) *ledger.Store { return w.opened(ledger.Options{}) },
-		"another key ring": func(w *world) *ledger.Store { return w.opened(ledger.Options{KeyRing: ring(w.t, newKey(w.t))}) },
+		"no key ring":      func(w *world) *ledgertest.Store { return w.opened(ledgertest.Options{}) },
+		"another key ring": func(w *world) *ledgertest.Store { return w.opened(ledgertest.Options{KeyRing: ring(w.t, newKey(w.t))}) },
 	}
 	for name, prepare := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -419,9 +419,9 @@ func TestSecretThatCannotBeReadIsToldOf(t *testing.T) {
 }
 
 // opened is another store on the same database.
-func (w *world) opened(o ledger.Options) *ledger.Store {
+func (w *world) opened(o ledgertest.Options) *ledgertest.Store {
 	w.t.Helper()
-	s, err := ledger.Open(w.url, o)
+	s, err := ledgertest.OpenWith(w.url, o)
 	if err != nil {
 		w.t.Fatal(err)
 	}

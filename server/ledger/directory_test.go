@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -175,7 +174,7 @@ func TestDirectoryRefusesAnExpiredKey(t *testing.T) {
 			w := newWorld(t)
 			w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.key, time.Minute))
 			passed := time.Duration(0)
-			s := w.opened(ledger.Options{Options: postgres.Options{Now: func() time.Time { return time.Now().Add(skew + passed) }}})
+			s := w.opened(ledgertest.Options{Options: postgres.Options{Now: func() time.Time { return time.Now().Add(skew + passed) }}})
 			directory := sandboxes.NewDirectory(s.DB)
 			if err := directory.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
@@ -205,7 +204,7 @@ func TestDirectoryDoesNotKnowKeysThatAreOver(t *testing.T) {
 	w := newWorld(t)
 	w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.key, time.Minute))
 	w.exec("update api_keys set expires_at = now() where expires_at is not null")
-	directory := sandboxes.NewDirectory(w.opened(ledger.Options{Options: postgres.Options{Now: func() time.Time { return time.Now().Add(-24 * time.Hour) }}}).DB)
+	directory := sandboxes.NewDirectory(w.opened(ledgertest.Options{Options: postgres.Options{Now: func() time.Time { return time.Now().Add(-24 * time.Hour) }}}).DB)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -41,10 +41,10 @@ type EventFilter struct {
 
 // ListEvents returns up to limit of a tenant's events in the order of their transactions, newest first, beginning after the
 // one named by after, nil for the newest of all. No event that is there when the first page is read is left out or repeated.
-func (s *Store) ListEvents(ctx context.Context, tenant int64, f EventFilter, after *payments.ID, limit int) ([]Event, error) {
+func (s *Ledger) ListEvents(ctx context.Context, tenant int64, f EventFilter, after *payments.ID, limit int) ([]Event, error) {
 	sql, args := eventsStatement(tenant, f, after, limit)
 	var events []Event
-	err := s.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+	err := s.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
 		events, err = collect[Event](ctx, scope, sql, args)
 		return err
 	})
@@ -105,7 +105,7 @@ const KeptHistory = 100
 
 // GetEvent returns [ErrNotFound] for an event that the tenant does not have. The body of an event that was never sent is built
 // by build and kept, so that it is sent with the very bytes that were shown.
-func (s *Store) GetEvent(ctx context.Context, tenant int64, organizationID string, id payments.ID, build BuildBody) (*EventDetail, error) {
+func (s *Ledger) GetEvent(ctx context.Context, tenant int64, organizationID string, id payments.ID, build BuildBody) (*EventDetail, error) {
 	q := s.tenant(tenant)
 	row, err := q.GetEvent(ctx, tenant, postgres.UUID(id))
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -175,7 +175,7 @@ var (
 
 // ResendEvent queues an event once more, whatever came of it so far and whether or not its type is one that the sandbox sends,
 // and returns it. Its retries begin anew. It returns [ErrNotFound], [ErrNoEndpoint] or [ErrBeingSent], and changes nothing then.
-func (s *Store) ResendEvent(ctx context.Context, tenant int64, id payments.ID) (Event, error) {
+func (s *Ledger) ResendEvent(ctx context.Context, tenant int64, id payments.ID) (Event, error) {
 	found, err := s.tenant(tenant).ResendEvent(ctx, tenant, postgres.UUID(id))
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):

@@ -9,23 +9,17 @@ import (
 )
 
 // Behind are the queries that run behind the tenant wall.
-func (s *Store) Behind(tenant int64) *sqlc.Queries { return s.tenant(tenant) }
-
-// SigningSecret is the signing secret that is stored for a sandbox.
-func (s *Store) SigningSecret(ctx context.Context, sandboxUID string) (string, error) {
-	stored, err := s.StoredCredentials(ctx, sandboxUID)
-	return stored.SigningSecret, err
-}
+func (s *Ledger) Behind(tenant int64) *sqlc.Queries { return s.tenant(tenant) }
 
 // BookTogether books collections of one float as a batch that takes all of them at once, and returns the result of each, and the order
 // in which they were booked: those that were not booked with the others are tried alone, after them.
-func (s *Store) BookTogether(ctx context.Context, tenant int64, all []*NewCollection) ([]error, []int) {
+func (s *Ledger) BookTogether(ctx context.Context, tenant int64, all []*NewCollection) ([]error, []int) {
 	booked, err := s.bookCollections(ctx, floatKey{Tenant: tenant, Name: floatOf(&all[0].Transaction)}, all)
 	return oneByOne(all, booked, err, func(n *NewCollection) error { return s.CreateCollection(ctx, tenant, n) })
 }
 
 // DisburseTogether is BookTogether for disbursements.
-func (s *Store) DisburseTogether(ctx context.Context, tenant int64, all []*NewDisbursement) ([]error, []int) {
+func (s *Ledger) DisburseTogether(ctx context.Context, tenant int64, all []*NewDisbursement) ([]error, []int) {
 	booked, err := s.bookDisbursements(ctx, floatKey{Tenant: tenant, Name: floatOf(&all[0].Transaction)}, all)
 	return oneByOne(all, booked, err, func(n *NewDisbursement) error { return s.CreateDisbursement(ctx, tenant, n) })
 }
@@ -51,5 +45,5 @@ func oneByOne[T any](all []T, booked []bool, err error, create func(T) error) (e
 }
 
 // Backlogged is how many collections wait for a float, and LookUpsWaiting how many look-ups for others.
-func (s *Store) Backlogged() int     { return s.collections.Waiting() }
-func (s *Store) LookUpsWaiting() int { return s.lookups.Waiting() + s.batches.Waiting() }
+func (s *Ledger) Backlogged() int     { return s.collections.Waiting() }
+func (s *Ledger) LookUpsWaiting() int { return s.lookups.Waiting() + s.batches.Waiting() }

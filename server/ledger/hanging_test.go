@@ -23,7 +23,7 @@ import (
 func TestNothingWaitsForeverForADatabaseThatHangs(t *testing.T) {
 	w := newWorld(t)
 	proxy, through := ledgertest.NewProxy(t, w.url)
-	s, err := ledger.Open(through, ledger.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{StatementTimeout: 100 * time.Millisecond, MaxConns: 100}})
+	s, err := ledgertest.OpenWith(through, ledgertest.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{StatementTimeout: 100 * time.Millisecond, MaxConns: 100}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func (b *beginnings) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEnd
 func TestTransactionsEndByThemselves(t *testing.T) {
 	w := newWorld(t)
 	var seen beginnings
-	s := w.opened(ledger.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{Tracer: &seen}})
+	s := w.opened(ledgertest.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{Tracer: &seen}})
 	for name, call := range map[string]func(context.Context) error{
 		"a limited request": func(ctx context.Context) error {
 			_, err := s.TakeRequests(ctx, w.sandbox.Tenant, 10, 1, sandboxes.Grant{})
@@ -145,7 +145,7 @@ func TestTransactionsEndByThemselves(t *testing.T) {
 func TestWhetherAnythingWasRecorded(t *testing.T) {
 	w := newWorld(t)
 	proxy, through := ledgertest.NewProxy(t, ledgertest.WholeStatements(w.url))
-	s, err := ledger.Open(through, ledger.Options{Options: postgres.Options{MaxConns: 1}})
+	s, err := ledgertest.OpenWith(through, ledgertest.Options{Options: postgres.Options{MaxConns: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

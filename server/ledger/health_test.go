@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -290,7 +291,7 @@ func TestPreviousSecretsSignUntilTheirTimeIsOver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			keys := ring(t, newKey(t))
 			w := newWorld(t)
-			s := w.opened(ledger.Options{KeyRing: keys})
+			s := w.opened(ledgertest.Options{KeyRing: keys})
 			if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: "present"}); err != nil {
 				t.Fatal(err)
 			}

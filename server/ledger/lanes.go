@@ -51,7 +51,7 @@ func sharesOf(all []Share) shares {
 
 // EventLanes finds the sandboxes that have events due. What is suspended has nothing due, nor has a sandbox whose endpoint
 // waits for its next probe.
-func (s *Store) EventLanes(ctx context.Context) ([]Lane, error) {
+func (s *Deliveries) EventLanes(ctx context.Context) ([]Lane, error) {
 	rows, err := s.system().EventLanes(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for sandboxes with due events")
@@ -64,7 +64,7 @@ func (s *Store) EventLanes(ctx context.Context) ([]Lane, error) {
 }
 
 // ForwardLanes finds the sandboxes that have collections to forward or to ask an operator after.
-func (s *Store) ForwardLanes(ctx context.Context) ([]Lane, error) {
+func (s *Forwards) ForwardLanes(ctx context.Context) ([]Lane, error) {
 	rows, err := s.system().ForwardLanes(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for sandboxes with collections to forward")

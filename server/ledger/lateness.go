@@ -14,7 +14,7 @@ type settlement struct {
 }
 
 // lateness tells how late a batch settles what it settles, where somebody wants to know.
-func (s *Store) lateness(due []sqlc.ClaimDueTransactionsRow, o *outcomes) []settlement {
+func (s *Settlement) lateness(due []sqlc.ClaimDueTransactionsRow, o *outcomes) []settlement {
 	if s.settled == nil || len(o.settled.Ids) == 0 {
 		return nil
 	}

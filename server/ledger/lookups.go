@@ -39,7 +39,7 @@ var lookUpStatement = "select " + transactionColumns + ` from transactions where
 	and exists (select from organizations where tenant = $1 and version = $3)`
 
 // GetTransaction returns [ErrNotFound] for an id that the tenant does not have.
-func (s *Store) GetTransaction(ctx context.Context, tenant int64, id payments.ID) (*payments.Transaction, error) {
+func (s *Ledger) GetTransaction(ctx context.Context, tenant int64, id payments.ID) (*payments.Transaction, error) {
 	row, err := s.tenant(tenant).GetTransaction(ctx, tenant, postgres.UUID(id))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrNotFound
@@ -50,9 +50,9 @@ func (s *Store) GetTransaction(ctx context.Context, tenant int64, id payments.ID
 	return transactionOf(&row), nil
 }
 
-// GetTransactionOf is [Store.GetTransaction] of a sandbox as the caller knows it. If that is the present configuration, as it nearly
+// GetTransactionOf is [Ledger.GetTransaction] of a sandbox as the caller knows it. If that is the present configuration, as it nearly
 // always is, nothing else has to be looked up, and it goes together with what else waits to be looked up.
-func (s *Store) GetTransactionOf(ctx context.Context, sandbox *sandboxes.Sandbox, id payments.ID) (*payments.Transaction, error) {
+func (s *Ledger) GetTransactionOf(ctx context.Context, sandbox *sandboxes.Sandbox, id payments.ID) (*payments.Transaction, error) {
 	l := &lookup{version: sandbox.ConfigVersion, id: postgres.UUID(id)}
 	err := s.lookups.Do(ctx, floatKey{Tenant: sandbox.Tenant}, l)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -65,7 +65,7 @@ func (s *Store) GetTransactionOf(ctx context.Context, sandbox *sandboxes.Sandbox
 }
 
 // lookUp looks one transaction up.
-func (s *Store) lookUp(ctx context.Context, at floatKey, l *lookup, _ bool) error {
+func (s *Ledger) lookUp(ctx context.Context, at floatKey, l *lookup, _ bool) error {
 	found, err := s.lookUpAll(ctx, at, []*lookup{l})
 	if err == nil && !found[0] {
 		err = pgx.ErrNoRows
@@ -75,7 +75,7 @@ func (s *Store) lookUp(ctx context.Context, at floatKey, l *lookup, _ bool) erro
 
 // lookUpAll looks several transactions of a sandbox up, for callers who know the same configuration as the first, and tells which
 // of them it found.
-func (s *Store) lookUpAll(ctx context.Context, at floatKey, all []*lookup) ([]bool, error) {
+func (s *Ledger) lookUpAll(ctx context.Context, at floatKey, all []*lookup) ([]bool, error) {
 	together := &lookups{tenant: at.Tenant, version: all[0].version}
 	for _, l := range all {
 		together.ids = append(together.ids, l.id)
@@ -97,24 +97,24 @@ func (s *Store) lookUpAll(ctx context.Context, at floatKey, all []*lookup) ([]bo
 }
 
 // readBatch makes the round trip for one sandbox.
-func (s *Store) readBatch(ctx context.Context, _ floatKey, l *lookups, admitted bool) error {
+func (s *Ledger) readBatch(ctx context.Context, _ floatKey, l *lookups, admitted bool) error {
 	if !admitted {
-		if err := s.Admission().Acquire(ctx, l.tenant); err != nil {
+		if err := s.db.Admission().Acquire(ctx, l.tenant); err != nil {
 			return err
 		}
-		defer s.Admission().Release(l.tenant)
+		defer s.db.Admission().Release(l.tenant)
 	}
 	_, err := s.readBatches(ctx, floatKey{}, []*lookups{l})
 	return err
 }
 
 // readBatches makes one round trip for several sandboxes.
-func (s *Store) readBatches(ctx context.Context, _ floatKey, all []*lookups) ([]bool, error) {
+func (s *Ledger) readBatches(ctx context.Context, _ floatKey, all []*lookups) ([]bool, error) {
 	var batch postgres.ScopeBatch
 	for _, l := range all {
 		batch.Queue(l.tenant, lookUpStatement, l.tenant, l.ids, l.version)
 	}
-	results := s.Send(ctx, &batch)
+	results := s.db.Send(ctx, &batch)
 	for _, l := range all {
 		if err := l.read(results); err != nil {
 			_ = results.Close()

@@ -21,7 +21,7 @@ import (
 // configuration, or for what belongs to somebody else.
 func TestLookUpsThatWaitTogether(t *testing.T) {
 	w, other := walls(t)
-	s := w.opened(ledger.Options{Options: postgres.Options{MaxConns: 4}})
+	s := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 4}})
 	made := func(reference string) *payments.Transaction {
 		return w.get(w.create(w.collection(reference, payments.PINInvalid, alice)).ID)
 	}
@@ -84,7 +84,7 @@ func TestLookUpsThatWaitTogether(t *testing.T) {
 
 func TestLookUpsOfManyAtOneTime(t *testing.T) {
 	w := newWorld(t)
-	s := w.opened(ledger.Options{Options: postgres.Options{MaxConns: 4}})
+	s := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 4}})
 	var made []*payments.Transaction
 	for _, n := range w.collections(20) {
 		n.Transaction.Status = payments.PINInvalid

@@ -22,7 +22,7 @@ type Forward struct {
 	OrganizationID string
 
 	Accepted    bool          // the operator has it
-	Attempts    int           // to hand it to the operator that were begun, see [Store.BeginForwardAttempt]
+	Attempts    int           // to hand it to the operator that were begun, see [Forwards.BeginForwardAttempt]
 	Failures    int           // exchanges in a row that came to nothing
 	Expired     bool          // its time ran out before its payer answered, as far as is known
 	Age         time.Duration // since it was made
@@ -42,8 +42,8 @@ var (
 
 // LeaseDueForwards takes collections that are to be forwarded, or asked after, for the length of lease, of each lane up to its
 // share, and tells how many it found in each. Any number of callers may work at once; each gets different ones. One whose lease
-// ends without [Store.SettleForward] or [Store.DeferForward] becomes due again.
-func (s *Store) LeaseDueForwards(ctx context.Context, from []Share, lease time.Duration) (leased []Forward, found map[int64]int, err error) {
+// ends without [Forwards.SettleForward] or [Forwards.DeferForward] becomes due again.
+func (s *Forwards) LeaseDueForwards(ctx context.Context, from []Share, lease time.Duration) (leased []Forward, found map[int64]int, err error) {
 	given := sharesOf(from)
 	err = s.inTx(ctx, func(q *sqlc.Queries) error {
 		leased, found = nil, map[int64]int{}
@@ -67,13 +67,13 @@ func (s *Store) LeaseDueForwards(ctx context.Context, from []Share, lease time.D
 
 // BeginForwardAttempt writes down that a collection is about to be handed to its operator. It reports false if the lease was lost: then
 // nothing may be sent.
-func (s *Store) BeginForwardAttempt(ctx context.Context, f *Forward) (begun bool, err error) {
+func (s *Forwards) BeginForwardAttempt(ctx context.Context, f *Forward) (begun bool, err error) {
 	rows, err := s.system().BeginForwardAttempt(ctx, f.Tenant, postgres.UUID(f.Transaction.ID), f.Fence)
 	return rows == 1, postgres.Classify(err, "writing down an attempt to forward a collection")
 }
 
 // GiveBackForwards ends leases that nothing was done with: their collections are due at once.
-func (s *Store) GiveBackForwards(ctx context.Context, forwards []Forward) error {
+func (s *Forwards) GiveBackForwards(ctx context.Context, forwards []Forward) error {
 	var keys rowKeys
 	fences := make([]int64, len(forwards))
 	for i := range forwards {
@@ -83,7 +83,7 @@ func (s *Store) GiveBackForwards(ctx context.Context, forwards []Forward) error 
 	return postgres.Classify(s.system().GiveBackForwards(ctx, keys.tenants, keys.ids, fences), "giving collections back")
 }
 
-func (s *Store) forwardOf(row *sqlc.LockDueForwardsRow) Forward {
+func (s *Forwards) forwardOf(row *sqlc.LockDueForwardsRow) Forward {
 	t := &row.Transaction
 	f := Forward{
 		Tenant: t.Tenant, Fence: *row.ForwardFence + 1, Transaction: transactionOf(t),
@@ -100,7 +100,7 @@ func (s *Store) forwardOf(row *sqlc.LockDueForwardsRow) Forward {
 		f.CredentialsWhy = ErrCredentialsMissing
 		return f
 	}
-	credentials, err := s.OpenCredentials(row.ResourceUid.String(), row.Sealed)
+	credentials, err := s.sandboxes.OpenCredentials(row.ResourceUid.String(), row.Sealed)
 	if err != nil {
 		f.CredentialsWhy = fmt.Errorf("%w: %w", ErrCredentialsUnreadable, err)
 		return f
@@ -119,7 +119,7 @@ type Deferred struct {
 
 // DeferForward ends the lease and has the collection taken again after a while, or when it expires. It reports false, and
 // writes nothing, if the lease was lost.
-func (s *Store) DeferForward(ctx context.Context, f *Forward, d Deferred) (kept bool, err error) {
+func (s *Forwards) DeferForward(ctx context.Context, f *Forward, d Deferred) (kept bool, err error) {
 	rows, err := s.system().DeferForward(ctx, sqlc.DeferForwardParams{
 		AgainAfterMs: postgres.Milliseconds(d.After), Failures: int32(d.Failures), Accepted: d.Accepted, NativeID: postgres.Optional(d.NativeID),
 		Tenant: f.Tenant, ID: postgres.UUID(f.Transaction.ID), Fence: f.Fence,
@@ -137,7 +137,7 @@ type Outcome struct {
 // SettleForward gives a forwarded collection its outcome, with the money that it moves and the event that it owes, in one
 // database transaction. A success that would raise the float beyond [payments.MaxBalance] is written down as LIMIT_EXCEEDED, with
 // what the operator answered. It reports false, and writes nothing, if the lease was lost.
-func (s *Store) SettleForward(ctx context.Context, f *Forward, o Outcome) (kept bool, err error) {
+func (s *Forwards) SettleForward(ctx context.Context, f *Forward, o Outcome) (kept bool, err error) {
 	params := sqlc.SettleForwardParams{
 		Status: o.Status, NativeID: postgres.Optional(o.NativeID), NativeRaw: o.NativeRaw,
 		Tenant: f.Tenant, ID: postgres.UUID(f.Transaction.ID), Fence: f.Fence,
@@ -148,7 +148,7 @@ func (s *Store) SettleForward(ctx context.Context, f *Forward, o Outcome) (kept 
 		rows, err = s.system().SettleForward(ctx, params)
 	}
 	if rows == 1 {
-		s.NoteActivity(f.Tenant)
+		s.sandboxes.NoteActivity(f.Tenant)
 	}
 	return rows == 1, postgres.Classify(err, "settling a forwarded collection")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -334,7 +335,7 @@ func TestOperatorCredentialsStaySecret(t *testing.T) {
 }
 
 func TestForwardingWithoutADatabase(t *testing.T) {
-	s, err := ledger.Open("postgres://127.0.0.1:1/nothing", ledger.Options{})
+	s, err := ledgertest.OpenWith("postgres://127.0.0.1:1/nothing", ledgertest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,8 +60,8 @@ type NewDisbursement struct {
 
 // CreateDisbursement records a disbursement, with the money that it moves and the event that it owes, in one database
 // transaction and one round trip. One that would raise the recipient's SIM beyond [payments.MaxBalance] ends LIMIT_EXCEEDED. Its
-// errors are those of [Store.CreateCollection].
-func (s *Store) CreateDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) error {
+// errors are those of [Ledger.CreateCollection].
+func (s *Ledger) CreateDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) error {
 	at := floatKey{Tenant: tenant, Name: floatOf(&n.Transaction)}
 	err := s.disbursements.Do(ctx, at, n)
 	if overBound(err) {
@@ -74,12 +74,12 @@ func (s *Store) CreateDisbursement(ctx context.Context, tenant int64, n *NewDisb
 var blockedRecipient = string(payments.DisbursementFacts{Recipient: &payments.SIM{Blocked: true}}.Outcome())
 
 // bookDisbursement books one disbursement from a float.
-func (s *Store) bookDisbursement(ctx context.Context, at floatKey, n *NewDisbursement, admitted bool) error {
+func (s *Ledger) bookDisbursement(ctx context.Context, at floatKey, n *NewDisbursement, admitted bool) error {
 	return s.bookDisbursementTo(ctx, at, n, false, admitted)
 }
 
 // bookDisbursementTo is bookDisbursement to a recipient of which it is known that its SIM can take no more, or not known.
-func (s *Store) bookDisbursementTo(ctx context.Context, at floatKey, n *NewDisbursement, full, admitted bool) error {
+func (s *Ledger) bookDisbursementTo(ctx context.Context, at floatKey, n *NewDisbursement, full, admitted bool) error {
 	t := &n.Transaction
 	latencies, after := n.Latency.all()
 	row, err := s.versionChecked(at.Tenant, admitted).BookDisbursement(ctx, sqlc.BookDisbursementParams{
@@ -123,8 +123,8 @@ type NewRefund struct {
 // LIMIT_EXCEEDED.
 //
 // It returns [ErrNotFound] for a parent that the tenant does not have, payments.ErrNotRefundable and
-// payments.ErrExceedsRefundable for one that cannot be refunded so, and the errors of [Store.CreateCollection].
-func (s *Store) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*payments.Transaction, time.Duration, error) {
+// payments.ErrExceedsRefundable for one that cannot be refunded so, and the errors of [Ledger.CreateCollection].
+func (s *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*payments.Transaction, time.Duration, error) {
 	params := sqlc.BookRefundParams{
 		Tenant: tenant, Reference: n.Reference, ParentID: postgres.UUID(n.ParentID), Amount: n.Amount, ID: postgres.UUID(n.ID),
 		RequestHash:   n.RequestHash,
@@ -137,7 +137,7 @@ func (s *Store) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*p
 		row, err = s.tenant(tenant).BookRefund(ctx, params)
 	}
 	if err == nil {
-		s.NoteActivity(tenant)
+		s.sandboxes.NoteActivity(tenant)
 		t := transactionOf((*sqlc.Transaction)(&row))
 		return t, n.Latency.of(t.Status).Waited, nil
 	}

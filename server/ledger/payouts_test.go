@@ -409,7 +409,7 @@ func TestRefundIsDecidedByTheParentThatItLocked(t *testing.T) {
 func TestConcurrentPayoutsOfOneFloat(t *testing.T) {
 	w := newWorld(t)
 	w.client("alice", alice, 0)
-	many := w.opened(ledger.Options{Options: postgres.Options{MaxConns: 16}})
+	many := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 16}})
 	var todo []*ledger.NewDisbursement
 	for i := range 64 {
 		todo = append(todo, w.disbursement(fmt.Sprint("d", i), payments.Success, alice, 70))
@@ -449,7 +449,7 @@ func TestEverythingThatMovesMoneyAtOnce(t *testing.T) {
 		w.client(fmt.Sprint("sim", i), msisdn, 15_000)
 		parents = append(parents, w.create(w.collection(fmt.Sprint("p", i), payments.Success, msisdn)).ID)
 	}
-	many := w.opened(ledger.Options{Options: postgres.Options{MaxConns: 12}})
+	many := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 12}})
 	var todo []func() error
 	ctx, tenant := context.Background(), w.sandbox.Tenant
 	for i := range 60 {

@@ -30,9 +30,9 @@ type TestClientFilter struct {
 
 // ListTestClients returns up to limit of a tenant's SIMs, in the order of their numbers, beginning after a number, empty for the
 // first of all.
-func (s *Store) ListTestClients(ctx context.Context, tenant int64, f TestClientFilter, after string, limit int) ([]TestClient, error) {
+func (s *Ledger) ListTestClients(ctx context.Context, tenant int64, f TestClientFilter, after string, limit int) ([]TestClient, error) {
 	var rows []sqlc.ListTestClientsRow
-	err := s.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+	err := s.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
 		rows, err = sqlc.New(scope).ListTestClients(ctx, sqlc.ListTestClientsParams{
 			Tenant: tenant, After: after, Operator: postgres.Optional(string(f.Operator)), Country: postgres.Optional(string(f.Country)), Blocked: f.Blocked,
 			Batch: int32(limit),
@@ -50,7 +50,7 @@ func (s *Store) ListTestClients(ctx context.Context, tenant int64, f TestClientF
 }
 
 // FindTestClient returns the SIM with a number, or [ErrNotFound].
-func (s *Store) FindTestClient(ctx context.Context, tenant int64, msisdn string) (*TestClient, error) {
+func (s *Ledger) FindTestClient(ctx context.Context, tenant int64, msisdn string) (*TestClient, error) {
 	row, err := s.tenant(tenant).FindTestClient(ctx, tenant, msisdn)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrNotFound
@@ -81,7 +81,7 @@ type Prompt struct {
 
 // ListPrompts returns up to limit prompts of the SIM with a number, oldest first, beginning after the one named by after, nil for
 // the oldest. It returns [ErrNotFound] for a number that the tenant's registry does not have.
-func (s *Store) ListPrompts(ctx context.Context, tenant int64, msisdn string, after *payments.ID, limit int) ([]Prompt, error) {
+func (s *Ledger) ListPrompts(ctx context.Context, tenant int64, msisdn string, after *payments.ID, limit int) ([]Prompt, error) {
 	sim, err := s.FindSIM(ctx, tenant, msisdn)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (e *ErrPromptClosed) Error() string {
 // It returns [ErrNotFound] for a collection that is no prompt of the SIM with this number, [*ErrPromptClosed] for one that has
 // another outcome already, or that has just ended because its time was over, and [postgres.ErrConfigChanged] if the sandbox is suspended.
 // A collection that has the outcome of this answer already is returned as it is, as a replay.
-func (s *Store) AnswerPrompt(
+func (s *Ledger) AnswerPrompt(
 	ctx context.Context, tenant int64, msisdn string, id payments.ID, answer payments.Answer,
 ) (t *payments.Transaction, replayed bool, err error) {
 	sim, err := s.FindSIM(ctx, tenant, msisdn)
@@ -151,7 +151,7 @@ func (s *Store) AnswerPrompt(
 		return err
 	})
 	if err == nil && !prompt.Status.Terminal() {
-		s.NoteActivity(tenant)
+		s.sandboxes.NoteActivity(tenant)
 	}
 	answered := !prompt.Status.Terminal() && !prompt.Expired
 	replayed = prompt.Status == answer.Outcome()

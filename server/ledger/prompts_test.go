@@ -290,7 +290,7 @@ func TestPromptsHaveOneOutcome(t *testing.T) {
 		}
 	}
 	w.exec("update transactions set expires_at = due_at where reference like '%3'") // some expire in this moment
-	many := w.opened(ledger.Options{Options: postgres.Options{MaxConns: 12}})
+	many := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 12}})
 	answered := make([]map[payments.Status]int, len(prompts))
 	var running sync.WaitGroup
 	start := make(chan struct{})

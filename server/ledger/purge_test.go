@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -53,7 +52,7 @@ func TestWhatWasWrittenDuringADeletionIsPurgedLater(t *testing.T) {
 func TestDirectoryForgetsWhatWasRetiredWhileItCouldNotRead(t *testing.T) {
 	w := newWorld(t)
 	now := time.Now()
-	s, err := ledger.Open(w.url, ledger.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{Now: func() time.Time { return now }}})
+	s, err := ledgertest.OpenWith(w.url, ledgertest.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{Now: func() time.Time { return now }}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +80,7 @@ func TestDirectoryForgetsWhatWasRetiredWhileItCouldNotRead(t *testing.T) {
 func TestDeletionIsBounded(t *testing.T) {
 	w := newWorld(t)
 	w.create(w.collection("r1", payments.UnknownMSISDN, alice))
-	s := w.opened(ledger.Options{DeletionTime: 200 * time.Millisecond})
+	s := w.opened(ledgertest.Options{DeletionTime: 200 * time.Millisecond})
 	tx, err := w.sql.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ const clockSlack = time.Hour
 // RemoveAged removes the events, with their attempts, that are older than age. Events that are still to be sent stay, and so does
 // every transaction. It returns how many events it removed. It works through one sandbox after another in small batches and stops
 // between two of them when ctx ends. Any number of callers may work at once.
-func (s *Store) RemoveAged(ctx context.Context, age time.Duration) (removed int64, err error) {
+func (s *Upkeep) RemoveAged(ctx context.Context, age time.Duration) (removed int64, err error) {
 	now, err := s.system().DatabaseTime(ctx)
 	if err != nil {
 		return 0, postgres.Classify(err, "reading the database's clock")
@@ -46,7 +46,7 @@ func (s *Store) RemoveAged(ctx context.Context, age time.Duration) (removed int6
 	return removed, failed.Err()
 }
 
-func (s *Store) removeAgedEvents(ctx context.Context, tenant int64, before payments.ID, cutoff time.Time) (removed int64, err error) {
+func (s *Upkeep) removeAgedEvents(ctx context.Context, tenant int64, before payments.ID, cutoff time.Time) (removed int64, err error) {
 	params := sqlc.RemoveAgedEventsParams{
 		Tenant: tenant, After: postgres.UUID(payments.ID{}), Before: postgres.UUID(before), Cutoff: cutoff, Batch: retentionBatch,
 	}
@@ -65,7 +65,7 @@ func (s *Store) removeAgedEvents(ctx context.Context, tenant int64, before payme
 
 // RemoveSpent removes what is of no use to anybody any more, whatever is to be kept: counts of requests that no limit looks at,
 // quotas of years past.
-func (s *Store) RemoveSpent(ctx context.Context) error {
+func (s *Upkeep) RemoveSpent(ctx context.Context) error {
 	q := s.system()
 	for _, remove := range []func(context.Context, int32) (int64, error){q.RemoveAgedRateUsage, q.RemoveAgedQuotaUsage} {
 		if err := whileFull(func() (int64, error) { return remove(ctx, retentionBatch) }); err != nil {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
@@ -19,7 +19,7 @@ func sealedWorld(t *testing.T, key string) *world {
 			Store: c.Stores[0], Operator: payments.Airtel, Country: "RW", Credentials: &sandboxes.OperatorCredentials{ClientID: "id", ClientSecret: "hush"},
 		}}
 	})
-	s := w.opened(ledger.Options{KeyRing: ring(t, key)})
+	s := w.opened(ledgertest.Options{KeyRing: ring(t, key)})
 	w.exec("update organizations set signing_secret = null")
 	for _, secret := range []string{"first", "second"} {
 		if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret}); err != nil {
@@ -32,7 +32,7 @@ func sealedWorld(t *testing.T, key string) *world {
 	return w
 }
 
-func sealedBy(t *testing.T, s *ledger.Store) map[string]int {
+func sealedBy(t *testing.T, s *ledgertest.Store) map[string]int {
 	t.Helper()
 	counts, err := s.SealedSecrets(t.Context())
 	if err != nil {
@@ -51,7 +51,7 @@ func TestReseal(t *testing.T) {
 	w := sealedWorld(t, older)
 	w.exec("update organizations set previous_secret_until = now() + interval '5 hours'")
 	keys := ring(t, newer, older)
-	s := w.opened(ledger.Options{KeyRing: keys})
+	s := w.opened(ledgertest.Options{KeyRing: keys})
 	if diff := cmp.Diff(map[string]int{keys.Keys()[1]: 3}, sealedBy(t, s)); diff != "" {
 		t.Fatal(diff)
 	}
@@ -75,7 +75,7 @@ func TestReseal(t *testing.T) {
 		t.Errorf("again: %+v, %v", done, err)
 	}
 	// The resource finds nothing to do, with the newer key alone.
-	s = w.opened(ledger.Options{KeyRing: ring(t, newer)})
+	s = w.opened(ledgertest.Options{KeyRing: ring(t, newer)})
 	if _, err := s.ApplySandbox(t.Context(), w.config); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestApplyingSealsThePreviousSecretAnew(t *testing.T) {
 		t.Run(applied, func(t *testing.T) {
 			older, newer := newKey(t), newKey(t)
 			w := sealedWorld(t, older)
-			s := w.opened(ledger.Options{KeyRing: ring(t, newer, older)})
+			s := w.opened(ledgertest.Options{KeyRing: ring(t, newer, older)})
 			if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: applied}); err != nil {
 				t.Fatal(err)
 			}
@@ -113,7 +113,7 @@ func TestResealLeavesWhatItCannotOpen(t *testing.T) {
 	w := sealedWorld(t, older)
 	foreign := seal(t, ring(t, lost), w.config.UID, "zeroth")
 	w.exec("update organizations set previous_secret = $1", foreign)
-	s := w.opened(ledger.Options{KeyRing: ring(t, newer, older)})
+	s := w.opened(ledgertest.Options{KeyRing: ring(t, newer, older)})
 	done, err := s.Reseal(t.Context())
 	if want := (sandboxes.Resealed{Secrets: 1, Failed: 1}); err != nil || done != want {
 		t.Errorf("got %+v, %v, want %+v", done, err, want)
@@ -129,7 +129,7 @@ func TestResealLeavesWhatItCannotOpen(t *testing.T) {
 
 func TestResealNeedsAKeyRing(t *testing.T) {
 	w := newWorld(t)
-	if _, err := w.opened(ledger.Options{}).Reseal(t.Context()); err != secrets.ErrNoKeyRing {
+	if _, err := w.opened(ledgertest.Options{}).Reseal(t.Context()); err != secrets.ErrNoKeyRing {
 		t.Errorf("got %v", err)
 	}
 }

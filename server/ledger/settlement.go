@@ -11,7 +11,7 @@ import (
 )
 
 // SettlementLanes finds the sandboxes that have something to settle, in a different order each time. What is suspended has nothing.
-func (s *Store) SettlementLanes(ctx context.Context) ([]Lane, error) {
+func (s *Settlement) SettlementLanes(ctx context.Context) ([]Lane, error) {
 	rows, err := s.system().SettlementLanes(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for sandboxes with something to settle")
@@ -33,7 +33,7 @@ type Settled struct {
 // SettleDue gives due transactions of some sandboxes their outcome, up to share of each, with the money that they move and the events
 // that they owe, in one database transaction: what fails in one of them fails in all. Any number of callers may work at once. A
 // sandbox that another is settling is left to it, and what holds a lock there for long makes the call fail.
-func (s *Store) SettleDue(ctx context.Context, lanes []Lane, share int) (Settled, error) {
+func (s *Settlement) SettleDue(ctx context.Context, lanes []Lane, share int) (Settled, error) {
 	tenants := tenantsOf(lanes)
 	var counts Settled
 	var settled []int64 // tenants
@@ -60,7 +60,7 @@ func (s *Store) SettleDue(ctx context.Context, lanes []Lane, share int) (Settled
 	if err != nil {
 		return Settled{}, postgres.Classify(err, "settling due transactions")
 	}
-	s.NoteActivity(settled...)
+	s.sandboxes.NoteActivity(settled...)
 	for _, one := range told {
 		s.settled(one.status, one.late)
 	}
@@ -80,7 +80,7 @@ func anyFull(due []sqlc.ClaimDueTransactionsRow, share int) bool {
 
 // WakeForgotten makes up to batch pending transactions due whose time ran out and that nothing would come to any more, and
 // returns how many it found. There are none unless something went wrong.
-func (s *Store) WakeForgotten(ctx context.Context, batch int) (int, error) {
+func (s *Settlement) WakeForgotten(ctx context.Context, batch int) (int, error) {
 	woken, err := s.system().WakeForgotten(ctx, int32(batch))
 	return int(woken), postgres.Classify(err, "looking for payments that were forgotten")
 }

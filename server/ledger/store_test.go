@@ -23,7 +23,7 @@ import (
 
 // world is a database with one sandbox, as the controller and the api see it.
 type world struct {
-	*ledger.Store
+	*ledgertest.Store
 	t       *testing.T
 	url     string
 	sql     *pgxpool.Pool // for what a test wants to see or do for itself

@@ -22,12 +22,12 @@ type Survey struct {
 }
 
 // Survey looks at what waits for the workers.
-func (s *Store) Survey(ctx context.Context) (Survey, error) {
+func (s *Upkeep) Survey(ctx context.Context) (Survey, error) {
 	survey, err := s.surveyed(ctx)
 	return survey, postgres.Classify(err, "looking at what is due")
 }
 
-func (s *Store) surveyed(ctx context.Context) (found Survey, err error) {
+func (s *Upkeep) surveyed(ctx context.Context) (found Survey, err error) {
 	q := s.system()
 	settlements, err := q.SurveySettlements(ctx)
 	if err != nil {

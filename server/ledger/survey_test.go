@@ -69,7 +69,7 @@ func TestSettlementsAreToldWithTheirLag(t *testing.T) {
 	w.exec("update transactions set due_at = now() - interval '90 seconds' where reference = 'paid'")
 	w.exec("update transactions set due_at = now() - interval '30 seconds' where reference <> 'paid'")
 	told := map[payments.Status]time.Duration{}
-	s := w.opened(ledger.Options{
+	s := w.opened(ledgertest.Options{
 		Options: postgres.Options{Now: func() time.Time { return time.Now().Add(5 * time.Minute) }},
 		Settled: func(status payments.Status, late time.Duration) { told[status] = late.Truncate(30 * time.Second) },
 	})

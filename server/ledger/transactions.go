@@ -51,7 +51,7 @@ type PayerOutcome struct {
 // It returns [*ErrReferenceTaken] if the reference belongs to a transaction already, [ErrQuotaExceeded] if the sandbox's quota is used up,
 // [ErrMarketKnown] if the market was presumed and the registry knows another, and [postgres.ErrConfigChanged] if the outcome has to be
 // decided anew. Nothing is recorded then, nor after any other error but [postgres.ErrUncertain].
-func (s *Store) CreateCollection(ctx context.Context, tenant int64, n *NewCollection) error {
+func (s *Ledger) CreateCollection(ctx context.Context, tenant int64, n *NewCollection) error {
 	if n.Outcomes != nil || n.Transaction.Status != payments.Success {
 		return s.recorded(ctx, tenant, n.Transaction.Reference, s.recordCollection(ctx, tenant, n))
 	}
@@ -64,9 +64,9 @@ func (s *Store) CreateCollection(ctx context.Context, tenant int64, n *NewCollec
 }
 
 // recorded finds out why a statement wrote nothing.
-func (s *Store) recorded(ctx context.Context, tenant int64, reference string, err error) error {
+func (s *Ledger) recorded(ctx context.Context, tenant int64, reference string, err error) error {
 	if err == nil {
-		s.NoteActivity(tenant)
+		s.sandboxes.NoteActivity(tenant)
 		return nil
 	}
 	if !errors.Is(err, pgx.ErrNoRows) && !isReferenceTaken(err) {
@@ -97,7 +97,7 @@ func isReferenceTaken(err error) bool {
 }
 
 // bookCollection books one collection of a float.
-func (s *Store) bookCollection(ctx context.Context, at floatKey, n *NewCollection, admitted bool) error {
+func (s *Ledger) bookCollection(ctx context.Context, at floatKey, n *NewCollection, admitted bool) error {
 	t := &n.Transaction
 	row, err := s.versionChecked(at.Tenant, admitted).BookCollection(ctx, sqlc.BookCollectionParams{
 		Tenant: at.Tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, NetAmount: t.NetAmount,
@@ -123,7 +123,7 @@ func (n *NewCollection) complete(row sqlc.BookCollectionRow) {
 }
 
 // recordCollection records a collection that moves no money now.
-func (s *Store) recordCollection(ctx context.Context, tenant int64, n *NewCollection) error {
+func (s *Ledger) recordCollection(ctx context.Context, tenant int64, n *NewCollection) error {
 	t, outcomes := &n.Transaction, n.outcomes()
 	statuses, latencies, after := outcomes.all()
 	row, err := s.versionChecked(tenant, false).RecordCollection(ctx, sqlc.RecordCollectionParams{
@@ -159,7 +159,7 @@ func (n *NewCollection) outcomes() *Outcomes {
 }
 
 // checkMarket finds out whether a collection was not recorded because its market was presumed and the registry knows another.
-func (s *Store) checkMarket(ctx context.Context, tenant int64, t *payments.Transaction) error {
+func (s *Ledger) checkMarket(ctx context.Context, tenant int64, t *payments.Transaction) error {
 	sim, err := s.FindSIM(ctx, tenant, t.MSISDN)
 	switch {
 	case err != nil:
@@ -181,7 +181,7 @@ func (o *Outcomes) all() (statuses []string, simulated []int32, waited []float64
 }
 
 // FindReference returns the transaction with a reference and the hash of the request that made it, or [ErrNotFound].
-func (s *Store) FindReference(ctx context.Context, tenant int64, reference string) (*payments.Transaction, []byte, error) {
+func (s *Ledger) FindReference(ctx context.Context, tenant int64, reference string) (*payments.Transaction, []byte, error) {
 	row, err := s.tenant(tenant).FindReference(ctx, tenant, reference)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil, ErrNotFound
@@ -193,7 +193,7 @@ func (s *Store) FindReference(ctx context.Context, tenant int64, reference strin
 }
 
 // FindSIM returns the SIM with a number, or nil if the tenant's registry has none.
-func (s *Store) FindSIM(ctx context.Context, tenant int64, msisdn string) (*payments.SIM, error) {
+func (s *Ledger) FindSIM(ctx context.Context, tenant int64, msisdn string) (*payments.SIM, error) {
 	row, err := s.tenant(tenant).FindSIM(ctx, tenant, msisdn)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil

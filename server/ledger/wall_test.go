@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -279,7 +280,7 @@ func TestQueriesStopAtTheWall(t *testing.T) {
 // A connection that was behind the wall is an ordinary one again, also after a failure.
 func TestConnectionComesBackFromBehindTheWall(t *testing.T) {
 	w := newWorld(t)
-	s := w.opened(ledger.Options{KeyRing: ring(t, newKey(t)), Options: postgres.Options{MaxConns: 1}})
+	s := w.opened(ledgertest.Options{KeyRing: ring(t, newKey(t)), Options: postgres.Options{MaxConns: 1}})
 	ordinary := func(after string) {
 		t.Helper()
 		if _, err := s.ApplySandbox(t.Context(), w.config); err != nil {

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -49,6 +50,9 @@ func NewAdmission(connections int, patience time.Duration, now func() time.Time)
 		now: now, patience: patience, each: max(1, connections-max(1, connections/4)), free: connections, lines: map[int64]*line{},
 	}
 }
+
+// Unbounded admits every statement at once. What waits for it elsewhere is refused by the same rule.
+func (a *Admission) Unbounded() *Admission { return NewAdmission(math.MaxInt, a.patience, a.now) }
 
 // Acquire waits for a turn, which has to be given back. It returns [ErrOverloaded] if it will not come in good time, and the
 // context's error when that ends first.

@@ -16,7 +16,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -411,9 +410,9 @@ func TestFrozenWorkerHoldsFewSandboxes(t *testing.T) {
 	w.copies(w.pay("like", payments.Pending), 5, tenants...)
 	g := &gate{reached: make(chan struct{}, 1000), open: make(chan struct{})}
 	t.Cleanup(func() { g.once.Do(func() { close(g.open) }) })
-	frozen, err := ledger.Open(
+	frozen, err := ledgertest.OpenWith(
 		ledgertest.URLAs(t, w.url, ledgertest.Worker),
-		ledger.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{Tracer: g}},
+		ledgertest.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{Tracer: g}},
 	)
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ const (
 
 // fixture is a database with one sandbox whose endpoint is a receiver of the test, and any number of workers.
 type fixture struct {
-	*ledger.Store
+	*ledgertest.Store
 	t       *testing.T
 	url     string
 	sql     *pgxpool.Pool

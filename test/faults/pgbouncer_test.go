@@ -106,11 +106,11 @@ func (w *fixture) keyRevoked(m *system.Merchant, apis ...*system.API) {
 		w.must(err)
 		clients = append(clients, client)
 	}
-	stored, err := w.Store.StoredCredentials(w.t.Context(), m.Config.UID)
+	stored, err := w.Sandboxes.StoredCredentials(w.t.Context(), m.Config.UID)
 	w.must(err)
 	fresh := "cauri_sk_test_fresh_" + m.Config.Name
 	credentials := sandboxes.Credentials{APIKeyHash: sha256.Sum256([]byte(fresh)), SigningSecret: stored.SigningSecret}
-	w.must(w.Store.ApplyCredentials(w.t.Context(), m.Config.UID, credentials))
+	w.must(w.Sandboxes.ApplyCredentials(w.t.Context(), m.Config.UID, credentials))
 	w.until(time.Minute, "the old key of "+m.Config.Name+" is refused", func(ctx context.Context) error {
 		for _, client := range clients {
 			answer, err := client.Get(ctx, "/payments?limit=1")

@@ -52,7 +52,7 @@ func (s *System) AddSandbox(ctx context.Context, name, url string, change ...fun
 		return nil, err
 	}
 	credentials := sandboxes.Credentials{APIKeyHash: sha256.Sum256([]byte(sandbox.Key)), SigningSecret: sandbox.Secret}
-	if err := s.Store.ApplyCredentials(ctx, sandbox.Config.UID, credentials); err != nil {
+	if err := s.Sandboxes.ApplyCredentials(ctx, sandbox.Config.UID, credentials); err != nil {
 		return nil, err
 	}
 	return sandbox, nil
@@ -69,7 +69,7 @@ func (s *Sandbox) Apply(ctx context.Context, change ...func(*sandboxes.SandboxCo
 	for _, f := range change {
 		f(&s.Config)
 	}
-	if _, err := s.system.Store.ApplySandbox(ctx, s.Config); err != nil {
+	if _, err := s.system.Sandboxes.ApplySandbox(ctx, s.Config); err != nil {
 		return err
 	}
 	return s.findTenant(ctx)
@@ -96,7 +96,7 @@ func (s *Sandbox) AddPayer(ctx context.Context, n int, behavior payments.Behavio
 		UID: uuid.NewString(), Name: fmt.Sprintf("payer-%d", n), MSISDN: payer.MSISDN, Operator: payments.MTN,
 		Country: payments.Rwanda, Behavior: behavior, Balance: balance,
 	}
-	_, err := s.system.Store.ApplyTestClient(ctx, s.Config.UID, payer.config)
+	_, err := s.system.Sandboxes.ApplyTestClient(ctx, s.Config.UID, payer.config)
 	return payer, err
 }
 

@@ -16,8 +16,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
@@ -29,9 +29,10 @@ const (
 
 // System is one installation: a database, the processes on it, and the sandboxes that were applied to it.
 type System struct {
-	Postgres *Postgres
-	SQL      *pgxpool.Pool // for looking into the database, past every wall
-	Store    *ledger.Store // configures sandboxes, as the controller does
+	Postgres  *Postgres
+	SQL       *pgxpool.Pool    // for looking into the database, past every wall
+	Sandboxes *sandboxes.Store // configures sandboxes, as the controller does
+	pool      *postgres.DB
 
 	binary    string
 	database  string     // its name
@@ -76,9 +77,10 @@ func (s *System) open(ctx context.Context) (err error) {
 		return err
 	}
 	controller := s.urlFor(userIn("controller"))
-	if s.Store, err = ledger.Open(controller, ledger.Options{KeyRing: ring, Options: postgres.Options{MaxConns: 2}}); err != nil {
+	if s.pool, err = postgres.Open(controller, postgres.Options{MaxConns: 2}); err != nil {
 		return err
 	}
+	s.Sandboxes = sandboxes.New(s.pool, sandboxes.Options{KeyRing: ring})
 	config, err := pgxpool.ParseConfig(s.Postgres.URL(s.database))
 	if err != nil {
 		return err
@@ -159,8 +161,8 @@ func (s *System) Close() error {
 	if s.SQL != nil {
 		s.SQL.Close()
 	}
-	if s.Store != nil {
-		s.Store.Close()
+	if s.pool != nil {
+		s.pool.Close()
 	}
 	return os.RemoveAll(s.folder)
 }

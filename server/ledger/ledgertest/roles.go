@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/url"
 	"testing"
-
-	"github.com/cauri-dev/cauri/server/ledger"
 )
 
 // The roles that the processes of Cauri are members of.
@@ -17,13 +15,13 @@ const (
 
 // OpenAs opens another store on a database that [URL] made, with the privileges of a role and no others: a statement that the
 // role may not run fails as it would in a cluster. The api's store has no key ring.
-func OpenAs(t testing.TB, url, role string) *ledger.Store {
+func OpenAs(t testing.TB, url, role string) *Store {
 	t.Helper()
-	options := ledger.Options{KeyRing: KeyRing(t)}
+	options := Options{KeyRing: KeyRing(t)}
 	if role == API {
 		options.KeyRing = nil
 	}
-	s, err := ledger.Open(URLAs(t, url, role), options)
+	s, err := OpenWith(URLAs(t, url, role), options)
 	if err != nil {
 		t.Fatal(err)
 	}

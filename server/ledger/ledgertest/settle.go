@@ -7,7 +7,7 @@ import (
 )
 
 // SettleDue settles what is due of all sandboxes once, up to share of each, together.
-func SettleDue(ctx context.Context, s *ledger.Store, share int) (ledger.Settled, error) {
+func SettleDue(ctx context.Context, s *Store, share int) (ledger.Settled, error) {
 	due, err := s.SettlementLanes(ctx)
 	if err != nil {
 		return ledger.Settled{}, err

@@ -15,7 +15,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/secrets"
 )
@@ -35,15 +34,15 @@ func KeyRing(t testing.TB) *secrets.KeyRing {
 }
 
 // New opens a store on a new database that holds the present schema and goes when the test ends.
-func New(t testing.TB) *ledger.Store {
+func New(t testing.TB) *Store {
 	t.Helper()
 	return Open(t, URL(t))
 }
 
 // Open opens another store on a database that [URL] made.
-func Open(t testing.TB, url string) *ledger.Store {
+func Open(t testing.TB, url string) *Store {
 	t.Helper()
-	s, err := ledger.Open(url, ledger.Options{KeyRing: KeyRing(t)})
+	s, err := OpenWith(url, Options{KeyRing: KeyRing(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

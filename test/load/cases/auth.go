@@ -92,7 +92,7 @@ func revoked(b *bench.Bench, ctx context.Context, s *system.Sandbox, api *system
 		}
 		s.Key = "cauri_sk_test_" + rand.Text()
 		credentials := sandboxes.Credentials{APIKeyHash: sha256.Sum256([]byte(s.Key)), SigningSecret: s.Secret}
-		if err := b.Store.ApplyCredentials(ctx, s.Config.UID, credentials); err != nil {
+		if err := b.Sandboxes.ApplyCredentials(ctx, s.Config.UID, credentials); err != nil {
 			return err
 		}
 		begun := time.Now()

@@ -1,0 +1,113 @@
+// Package ledger moves and reads money: what the api records and reads, what the worker settles, forwards and delivers.
+//
+// Every method returns an error that is [postgres.ErrUnavailable] when the database cannot be reached or cannot serve.
+package ledger
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/secrets"
+)
+
+// core is what all types of this package share.
+type core struct {
+	db        *postgres.DB
+	sandboxes *sandboxes.Store
+}
+
+// Ledger records and reads transactions, events and prompts for the api. It is safe for concurrent use, as are the other types.
+type Ledger struct {
+	core
+	collections   postgres.Coalescer[*NewCollection]   // that succeed at once
+	disbursements postgres.Coalescer[*NewDisbursement] // that the float decides
+	lookups       postgres.Coalescer[*lookup]          // in one sandbox, whose key has no currency
+	batches       postgres.Coalescer[*lookups]         // in all sandboxes, under a key of nobody's
+}
+
+// New makes a ledger in a database.
+func New(db *postgres.DB, configured *sandboxes.Store) *Ledger {
+	s := &Ledger{core: core{db, configured}}
+	admission := db.Admission()
+	s.collections = postgres.Coalescer[*NewCollection]{AtOnce: 1, Admission: admission, One: s.bookCollection, Many: s.bookCollections}
+	s.disbursements = postgres.Coalescer[*NewDisbursement]{
+		AtOnce: 1, Admission: admission, One: s.bookDisbursement, Many: s.bookDisbursements,
+	}
+	// Look-ups are admitted batch by batch, not one by one. One batch for each of the database's cores keeps it busy.
+	s.lookups = postgres.Coalescer[*lookup]{AtOnce: 1, Admission: admission.Unbounded(), One: s.lookUp, Many: s.lookUpAll}
+	s.batches = postgres.Coalescer[*lookups]{
+		Shared: true, AtOnce: max(1, db.MaxConns()/4), Admission: admission, One: s.readBatch, Many: s.readBatches,
+	}
+	return s
+}
+
+// Settlement gives due transactions their outcome.
+type Settlement struct {
+	core
+	settled func(payments.Status, time.Duration)
+}
+
+// NewSettlement makes a settlement that tells settled of every transaction that a batch gave its outcome, and how long after it was
+// due; nil for nobody.
+func NewSettlement(db *postgres.DB, configured *sandboxes.Store, settled func(status payments.Status, late time.Duration)) *Settlement {
+	return &Settlement{core{db, configured}, settled}
+}
+
+// Deliveries leases events to those who send them.
+type Deliveries struct {
+	core
+	keys *secrets.KeyRing
+}
+
+// NewDeliveries signs by the secrets that a key ring opens.
+func NewDeliveries(db *postgres.DB, configured *sandboxes.Store, keys *secrets.KeyRing) *Deliveries {
+	return &Deliveries{core{db, configured}, keys}
+}
+
+// Forwards leases collections to those who forward them to operators.
+type Forwards struct{ core }
+
+// NewForwards opens operators' credentials by the key ring of the sandboxes.
+func NewForwards(db *postgres.DB, configured *sandboxes.Store) *Forwards {
+	return &Forwards{core{db, configured}}
+}
+
+// Upkeep removes what is old, and measures what is due.
+type Upkeep struct{ core }
+
+// NewUpkeep works for all sandboxes of a database.
+func NewUpkeep(db *postgres.DB) *Upkeep { return &Upkeep{core{db: db}} }
+
+// floatKey names a float.
+type floatKey = postgres.QueueKey
+
+// system runs queries outside the tenant scope: configuration, and what sweeps over all sandboxes.
+func (c core) system() *sqlc.Queries { return sqlc.New(c.db.System()) }
+
+// inTx runs f in one database transaction outside the tenant scope.
+func (c core) inTx(ctx context.Context, f func(q *sqlc.Queries) error) error {
+	return c.inTxOf(ctx, postgres.IdleLimited, f)
+}
+
+func (c core) inTxOf(ctx context.Context, options pgx.TxOptions, f func(q *sqlc.Queries) error) error {
+	return c.db.InTx(ctx, options, func(tx pgx.Tx) error { return f(sqlc.New(tx)) })
+}
+
+// tenant runs queries in the scope of a tenant, see [postgres.DB.Tenant].
+func (c core) tenant(tenant int64) *sqlc.Queries { return sqlc.New(c.db.Tenant(tenant)) }
+
+// versionChecked is [postgres.DB.VersionChecked].
+func (c core) versionChecked(tenant int64, admitted bool) *sqlc.Queries {
+	return sqlc.New(c.db.VersionChecked(tenant, admitted))
+}
+
+// inTenantTx is [postgres.DB.InTenantTx].
+func (c core) inTenantTx(ctx context.Context, tenant int64, f func(q *sqlc.Queries) error) error {
+	return c.db.InTenantTx(ctx, tenant, func(tx pgx.Tx) error { return f(sqlc.New(tx)) })
+}

@@ -1,0 +1,50 @@
+package ledgertest
+
+import (
+	"context"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/secrets"
+)
+
+// Store is everything in one database, for tests.
+type Store struct {
+	*postgres.DB
+	*sandboxes.Store
+	*ledger.Ledger
+	*ledger.Settlement
+	*ledger.Deliveries
+	*ledger.Forwards
+	*ledger.Upkeep
+}
+
+// Options are the settings of a [Store], as those of its parts.
+type Options struct {
+	postgres.Options
+	KeyRing      *secrets.KeyRing
+	Settled      func(status payments.Status, late time.Duration)
+	DeletionTime time.Duration
+}
+
+// OpenWith opens another store on the database at url. The caller closes it.
+func OpenWith(url string, o Options) (*Store, error) {
+	db, err := postgres.Open(url, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	configured := sandboxes.New(db, sandboxes.Options{KeyRing: o.KeyRing, DeletionTime: o.DeletionTime})
+	return &Store{
+		DB: db, Store: configured, Ledger: ledger.New(db, configured), Settlement: ledger.NewSettlement(db, configured, o.Settled),
+		Deliveries: ledger.NewDeliveries(db, configured, o.KeyRing), Forwards: ledger.NewForwards(db, configured), Upkeep: ledger.NewUpkeep(db),
+	}, nil
+}
+
+// SigningSecret is the signing secret that is stored for a sandbox.
+func (s *Store) SigningSecret(ctx context.Context, sandboxUID string) (string, error) {
+	stored, err := s.StoredCredentials(ctx, sandboxUID)
+	return stored.SigningSecret, err
+}
