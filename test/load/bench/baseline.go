@@ -20,7 +20,7 @@ import (
 type baseline struct {
 	bench    *Bench
 	database string
-	Sql      *pgxpool.Pool
+	SQL      *pgxpool.Pool
 }
 
 // OpenBaseline makes the baseline's database.
@@ -29,7 +29,7 @@ func (b *Bench) OpenBaseline(ctx context.Context) (err error) {
 	if f.database, err = b.Postgres.NewDatabase(ctx); err != nil {
 		return err
 	}
-	if f.Sql, err = pgxpool.New(ctx, b.Postgres.URL(f.database)); err != nil {
+	if f.SQL, err = pgxpool.New(ctx, b.Postgres.URL(f.database)); err != nil {
 		return err
 	}
 	b.Baseline = f
@@ -39,7 +39,7 @@ func (b *Bench) OpenBaseline(ctx context.Context) (err error) {
 
 func (f *baseline) Close() {
 	if f != nil {
-		f.Sql.Close()
+		f.SQL.Close()
 	}
 }
 
@@ -87,7 +87,7 @@ func (f *baseline) Serve(ctx context.Context, part string) (address string, err 
 
 // booked counts what the baseline has booked.
 func (f *baseline) booked(ctx context.Context) (n int64, err error) {
-	err = f.Sql.QueryRow(ctx, "select count(*) from payments").Scan(&n)
+	err = f.SQL.QueryRow(ctx, "select count(*) from payments").Scan(&n)
 	return n, err
 }
 

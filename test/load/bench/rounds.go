@@ -42,7 +42,7 @@ func (b *Bench) InTurns(ctx context.Context, sides ...Side) ([]report.Measuremen
 func (b *Bench) rested(ctx context.Context) error {
 	pools := []*pgxpool.Pool{b.SQL}
 	if b.Baseline != nil {
-		pools = append(pools, b.Baseline.Sql)
+		pools = append(pools, b.Baseline.SQL)
 	}
 	for _, pool := range pools {
 		if _, err := pool.Exec(ctx, "vacuum analyze"); err != nil {

@@ -37,7 +37,7 @@ func auth(ctx context.Context, b *bench.Bench) error {
 	const path = "/v1/payments/none"
 	valid := reads("GET "+path, []string{generator.Head("GET", path, sandboxes[0].Key)}, bench.AddressesOf(apis...))
 	valid.Target.Status = http.StatusNotFound
-	if err := countStatements(b, ctx, "valid keys", valid, 0); err != nil {
+	if err := countStatements(ctx, b, "valid keys", valid, 0); err != nil {
 		return err
 	}
 	invalid := valid
@@ -45,16 +45,16 @@ func auth(ctx context.Context, b *bench.Bench) error {
 	invalid.Target.Append = func(buffer []byte, n int64) []byte {
 		return generator.End(append(buffer, generator.Head("GET", path, fmt.Sprintf("cauri_sk_test_%032x", n))...))
 	}
-	if err := countStatements(b, ctx, "invalid keys", invalid, 0.2); err != nil {
+	if err := countStatements(ctx, b, "invalid keys", invalid, 0.2); err != nil {
 		return err
 	}
-	return revoked(b, ctx, sandboxes[0], apis[0])
+	return revoked(ctx, b, sandboxes[0], apis[0])
 }
 
 // countStatements puts load on a subject and adds how many statements a request made, which may be no more than a limit. The look for
 // changes
 // of the configuration, four times a second whatever comes, is told apart where requests do not cause it.
-func countStatements(b *bench.Bench, ctx context.Context, name string, s bench.Subject, atMost float64) error {
+func countStatements(ctx context.Context, b *bench.Bench, name string, s bench.Subject, atMost float64) error {
 	if _, err := b.SQL.Exec(ctx, "select pg_stat_statements_reset()"); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func countStatements(b *bench.Bench, ctx context.Context, name string, s bench.S
 }
 
 // revoked replaces a key again and again and measures how long the old one works on.
-func revoked(b *bench.Bench, ctx context.Context, s *system.Sandbox, api *system.API) error {
+func revoked(ctx context.Context, b *bench.Bench, s *system.Sandbox, api *system.API) error {
 	var times []float64
 	for range b.Settings.Size(20) {
 		old, err := s.Client(ctx, api)

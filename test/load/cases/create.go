@@ -11,7 +11,7 @@ import (
 
 // create measures payments whose outcome is forced, of many sandboxes: how many, and how long they take at a rate.
 func create(ctx context.Context, b *bench.Bench) error {
-	ours, theirs, err := creates(b, ctx, b.Settings.Size(100), "success")
+	ours, theirs, err := creates(ctx, b, b.Settings.Size(100), "success")
 	if err != nil {
 		return err
 	}
@@ -29,11 +29,11 @@ func create(ctx context.Context, b *bench.Bench) error {
 			limit = min(mine.Rates().Median, baseline.Rates().Median)
 		}
 	}
-	return atRates(b, ctx, ours, theirs, limit)
+	return atRates(ctx, b, ours, theirs, limit)
 }
 
 // atRates measures how long creates take when they come at shares of a limit, the same for both sides.
-func atRates(b *bench.Bench, ctx context.Context, ours, theirs bench.Subject, limit float64) error {
+func atRates(ctx context.Context, b *bench.Bench, ours, theirs bench.Subject, limit float64) error {
 	for _, share := range []float64{0.25, 0.5, 0.75} {
 		if b.Settings.Small && share != 0.5 {
 			continue
@@ -57,7 +57,7 @@ func atRates(b *bench.Bench, ctx context.Context, ours, theirs bench.Subject, li
 
 // hot measures the same of one sandbox.
 func hot(ctx context.Context, b *bench.Bench) error {
-	ours, theirs, err := creates(b, ctx, 1, "success")
+	ours, theirs, err := creates(ctx, b, 1, "success")
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func hot(ctx context.Context, b *bench.Bench) error {
 
 // pending measures payments whose payer is in the registry and decides later.
 func pending(ctx context.Context, b *bench.Bench) error {
-	ours, theirs, err := creates(b, ctx, b.Settings.Size(100), "")
+	ours, theirs, err := creates(ctx, b, b.Settings.Size(100), "")
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func pending(ctx context.Context, b *bench.Bench) error {
 }
 
 // creates starts an api with so many sandboxes, and the baseline with as many merchants. Without a scenario payers are registered.
-func creates(b *bench.Bench, ctx context.Context, count int, scenario string) (ours, theirs bench.Subject, err error) {
+func creates(ctx context.Context, b *bench.Bench, count int, scenario string) (ours, theirs bench.Subject, err error) {
 	apis, err := b.Apis(ctx, 1)
 	if err != nil {
 		return ours, theirs, err
@@ -116,7 +116,7 @@ func creates(b *bench.Bench, ctx context.Context, count int, scenario string) (o
 	if err := bench.Known(ctx, sandboxes, apis...); err != nil {
 		return ours, theirs, err
 	}
-	address, err := startBaseline(b, ctx)
+	address, err := startBaseline(ctx, b)
 	if err != nil {
 		return ours, theirs, err
 	}
@@ -124,7 +124,7 @@ func creates(b *bench.Bench, ctx context.Context, count int, scenario string) (o
 }
 
 // startBaseline makes the baseline and starts its server.
-func startBaseline(b *bench.Bench, ctx context.Context) (address string, err error) {
+func startBaseline(ctx context.Context, b *bench.Bench) (address string, err error) {
 	if err := b.OpenBaseline(ctx); err != nil {
 		return "", err
 	}

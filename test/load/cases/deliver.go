@@ -19,7 +19,7 @@ func deliver(ctx context.Context, b *bench.Bench) error {
 		return err
 	}
 	defer s.Close()
-	models, _, err := eventModels(b, ctx, sandboxes, s.URL)
+	models, _, err := eventModels(ctx, b, sandboxes, s.URL)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func deliver(ctx context.Context, b *bench.Bench) error {
 	if err != nil {
 		return err
 	}
-	if err := NoneDue(b, ctx, "events"); err != nil {
+	if err := NoneDue(ctx, b, "events"); err != nil {
 		return err
 	}
 	if err := b.OpenBaseline(ctx); err != nil {
@@ -40,11 +40,11 @@ func deliver(ctx context.Context, b *bench.Bench) error {
 			return report.Measured{}, err
 		}
 		begun := time.Now()
-		err := NoneDue(b, ctx, "events")
+		err := NoneDue(ctx, b, "events")
 		took := time.Since(begun).Seconds()
 		return report.Measured{Rate: cameTo(b, s, "the worker", events) / took}, err
 	}
-	theirs := func(ctx context.Context) (report.Measured, error) { return baselineDelivers(b, ctx, s, events) }
+	theirs := func(ctx context.Context) (report.Measured, error) { return baselineDelivers(ctx, b, s, events) }
 	results, err := b.InTurns(ctx, bench.Side{Name: "cauri", Measure: ours}, bench.Side{Name: "the baseline", Measure: theirs})
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func deliver(ctx context.Context, b *bench.Bench) error {
 }
 
 // eventModels makes a payment that moves no money in each of some sandboxes, whose events go to a url.
-func eventModels(b *bench.Bench, ctx context.Context, count int, url string) (models []system.Model, api *system.API, err error) {
+func eventModels(ctx context.Context, b *bench.Bench, count int, url string) (models []system.Model, api *system.API, err error) {
 	apis, err := b.Apis(ctx, 1)
 	if err != nil {
 		return nil, nil, err
@@ -82,8 +82,8 @@ func eventModels(b *bench.Bench, ctx context.Context, count int, url string) (mo
 }
 
 // baselineDelivers fills the baseline's outbox and lets its loop empty it.
-func baselineDelivers(b *bench.Bench, ctx context.Context, s *bench.Receiver, events int) (report.Measured, error) {
-	_, err := b.Baseline.Sql.Exec(ctx, `select pay_batch(1, array(select $1 || '-' || n from generate_series(1, $2::integer) n),
+func baselineDelivers(ctx context.Context, b *bench.Bench, s *bench.Receiver, events int) (report.Measured, error) {
+	_, err := b.Baseline.SQL.Exec(ctx, `select pay_batch(1, array(select $1 || '-' || n from generate_series(1, $2::integer) n),
 		array(select 1 + n % 100000 from generate_series(1, $2::bigint) n), 100)`, b.Series("d"), events)
 	if err != nil {
 		return report.Measured{}, fmt.Errorf("filling the baseline's outbox: %w", err)

@@ -29,14 +29,14 @@ func fair(ctx context.Context, b *bench.Bench) error {
 	if err != nil {
 		return err
 	}
-	if err := backlog(b, ctx, flooded.Sandbox, api, flood); err != nil {
+	if err := backlog(ctx, flooded.Sandbox, api, flood); err != nil {
 		return err
 	}
-	if err := backlog(b, ctx, hangs.Sandbox, api, hanging); err != nil {
+	if err := backlog(ctx, hangs.Sandbox, api, hanging); err != nil {
 		return err
 	}
 	for n := range dead {
-		if err := deadSandbox(b, ctx, n, api, ofDead); err != nil {
+		if err := deadSandbox(ctx, b, n, api, ofDead); err != nil {
 			return err
 		}
 	}
@@ -61,7 +61,7 @@ func fair(ctx context.Context, b *bench.Bench) error {
 		return err
 	}
 	b.Figure("flooded: delivered in all", float64(flooded.Receiver.Events())/time.Since(started).Seconds(), "/s")
-	if err := waiting(b, ctx, hangs.Tenant, hanging+1); err != nil {
+	if err := waiting(ctx, b, hangs.Tenant, hanging+1); err != nil {
 		return err
 	}
 	b.Memory(api.Process, workers[0].Process, workers[1].Process)
@@ -69,7 +69,7 @@ func fair(ctx context.Context, b *bench.Bench) error {
 }
 
 // backlog gives a sandbox events to send.
-func backlog(b *bench.Bench, ctx context.Context, s *system.Sandbox, api *system.API, events int) error {
+func backlog(ctx context.Context, s *system.Sandbox, api *system.API, events int) error {
 	client, err := s.Client(ctx, api)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func backlog(b *bench.Bench, ctx context.Context, s *system.Sandbox, api *system
 }
 
 // deadSandbox makes a sandbox with events for an address where nobody listens.
-func deadSandbox(b *bench.Bench, ctx context.Context, n int, api *system.API, events int) error {
+func deadSandbox(ctx context.Context, b *bench.Bench, n int, api *system.API, events int) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("choosing a port for nobody: %w", err)
@@ -94,11 +94,11 @@ func deadSandbox(b *bench.Bench, ctx context.Context, n int, api *system.API, ev
 	if err != nil {
 		return err
 	}
-	return backlog(b, ctx, s, api, events)
+	return backlog(ctx, s, api, events)
 }
 
 // waiting checks that no event of a sandbox was given up.
-func waiting(b *bench.Bench, ctx context.Context, tenant, events int64) error {
+func waiting(ctx context.Context, b *bench.Bench, tenant, events int64) error {
 	queued, err := b.Count(ctx, "select count(*) from events where tenant = $1 and state = 'queued'", tenant)
 	if err == nil && queued != events {
 		b.Problem("%d events of the sandbox that hangs are still to be sent, not %d", queued, events)

@@ -29,18 +29,18 @@ func get(ctx context.Context, b *bench.Bench) error {
 	if err := bench.Known(ctx, sandboxes, apis...); err != nil {
 		return err
 	}
-	address, err := startBaseline(b, ctx)
+	address, err := startBaseline(ctx, b)
 	if err != nil {
 		return err
 	}
 	for _, s := range []bench.Subject{
 		b.Writes("/v1/payments", 201, sandboxes, []string{system.Unregistered}, "success", apis...), b.BaselineCreates(address, 100),
 	} {
-		if err := Filled(b, ctx, s, b.Settings.Size(10_000)); err != nil {
+		if err := Filled(ctx, s, b.Settings.Size(10_000)); err != nil {
 			return err
 		}
 	}
-	theirs, err := baselineGets(b, ctx, address)
+	theirs, err := baselineGets(ctx, b, address)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func get(ctx context.Context, b *bench.Bench) error {
 		{"32 connections", sandboxes, 32},
 		{"one sandbox, 32 connections", sandboxes[:1], 32},
 	} {
-		ours, err := Gets(b, ctx, of.sandboxes, apis...)
+		ours, err := Gets(ctx, b, of.sandboxes, apis...)
 		if err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func get(ctx context.Context, b *bench.Bench) error {
 }
 
 // Filled books with a subject until it has so many rows.
-func Filled(b *bench.Bench, ctx context.Context, s bench.Subject, rows int) error {
+func Filled(ctx context.Context, s bench.Subject, rows int) error {
 	g, err := generator.Dial(ctx, s.Target, 8)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func Filled(b *bench.Bench, ctx context.Context, s bench.Subject, rows int) erro
 }
 
 // Gets is a subject: GET of transactions that there are, each with the key of its sandbox.
-func Gets(b *bench.Bench, ctx context.Context, sandboxes []*system.Sandbox, apis ...*system.API) (bench.Subject, error) {
+func Gets(ctx context.Context, b *bench.Bench, sandboxes []*system.Sandbox, apis ...*system.API) (bench.Subject, error) {
 	keys := map[int64]string{}
 	for _, s := range sandboxes {
 		keys[s.Tenant] = s.Key
@@ -105,8 +105,8 @@ func Gets(b *bench.Bench, ctx context.Context, sandboxes []*system.Sandbox, apis
 }
 
 // baselineGets is the same for the baseline.
-func baselineGets(b *bench.Bench, ctx context.Context, address string) (bench.Subject, error) {
-	rows, err := b.Baseline.Sql.Query(ctx, "select id from payments limit 10000")
+func baselineGets(ctx context.Context, b *bench.Bench, address string) (bench.Subject, error) {
+	rows, err := b.Baseline.SQL.Query(ctx, "select id from payments limit 10000")
 	if err != nil {
 		return bench.Subject{}, err
 	}

@@ -27,7 +27,7 @@ var drawnLists = []string{
 func grown(ctx context.Context, b *bench.Bench) error {
 	largest := int64(b.Settings.Size(b.Settings.Transactions))
 	for total := min(smallest, largest); total <= largest; total *= 10 {
-		if err := beside(b, ctx, func(g *bench.Bench) error { return grownTo(g, ctx, total, total*10 > largest) }); err != nil {
+		if err := beside(ctx, b, func(g *bench.Bench) error { return grownTo(ctx, g, total, total*10 > largest) }); err != nil {
 			return fmt.Errorf("%d transactions: %w", total, err)
 		}
 	}
@@ -35,7 +35,7 @@ func grown(ctx context.Context, b *bench.Bench) error {
 }
 
 // beside calls f with a further installation on the same Postgres, audits it, and takes over what was found with it.
-func beside(b *bench.Bench, ctx context.Context, f func(*bench.Bench) error) (err error) {
+func beside(ctx context.Context, b *bench.Bench, f func(*bench.Bench) error) (err error) {
 	installed, err := system.Open(ctx, b.Postgres, b.Programs.Cauri)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func beside(b *bench.Bench, ctx context.Context, f func(*bench.Bench) error) (er
 }
 
 // grownTo fills the database and measures it. Its targets are those of the largest.
-func grownTo(b *bench.Bench, ctx context.Context, total int64, isLargest bool) error {
+func grownTo(ctx context.Context, b *bench.Bench, total int64, isLargest bool) error {
 	size := growth.Size{Transactions: total, Sandboxes: max(2, total/10_000), Large: total / 10}
 	conn, err := b.SQL.Acquire(ctx)
 	if err != nil {
@@ -76,11 +76,11 @@ func grownTo(b *bench.Bench, ctx context.Context, total int64, isLargest bool) e
 		{"growth-large", fmt.Sprintf("one that has %s", report.Number(float64(size.Large))), 1, 1, 100},
 		{"growth-others", fmt.Sprintf("%d others", size.Sandboxes-1), 2, size.Sandboxes, 25},
 	} {
-		if err := pages(b, ctx, of, total, api, isLargest); err != nil {
+		if err := pages(ctx, b, of, total, api, isLargest); err != nil {
 			return err
 		}
 	}
-	return beside(b, ctx, func(empty *bench.Bench) error { return grownCreates(b, ctx, empty, total, api, isLargest) })
+	return beside(ctx, b, func(empty *bench.Bench) error { return grownCreates(ctx, b, empty, total, api, isLargest) })
 }
 
 // group is the large sandbox, or all others.
@@ -92,7 +92,7 @@ type group struct {
 }
 
 // pages measures the lists of a group of sandboxes. The table has the slowest of them, which all are held to.
-func pages(b *bench.Bench, ctx context.Context, of group, total int64, api *system.API, isLargest bool) error {
+func pages(ctx context.Context, b *bench.Bench, of group, total int64, api *system.API, isLargest bool) error {
 	prefix := fmt.Sprintf("%s transactions, lists of %s, ", report.Number(float64(total)), of.name)
 	var slowest report.Sample
 	for _, l := range growth.Lists {
@@ -100,7 +100,7 @@ func pages(b *bench.Bench, ctx context.Context, of group, total int64, api *syst
 		if !isLargest && !isDrawn {
 			continue
 		}
-		p99, err := page(b, ctx, l, of, api)
+		p99, err := page(ctx, b, l, of, api)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func pages(b *bench.Bench, ctx context.Context, of group, total int64, api *syst
 }
 
 // page measures one list, of each sandbox of a group in turns.
-func page(b *bench.Bench, ctx context.Context, l growth.List, of group, api *system.API) (p99 report.Sample, err error) {
+func page(ctx context.Context, b *bench.Bench, l growth.List, of group, api *system.API) (p99 report.Sample, err error) {
 	var heads []string
 	for n := of.from; n <= min(of.to, of.from+1000); n++ {
 		heads = append(heads, generator.Head("GET", "/v1"+l.Path, growth.Key(n)))
@@ -133,7 +133,7 @@ func page(b *bench.Bench, ctx context.Context, l growth.List, of group, api *sys
 }
 
 // grownCreates measures creates in the large database and in an empty one on the same server, in turns.
-func grownCreates(b *bench.Bench, ctx context.Context, empty *bench.Bench, total int64, api *system.API, hasTarget bool) error {
+func grownCreates(ctx context.Context, b *bench.Bench, empty *bench.Bench, total int64, api *system.API, hasTarget bool) error {
 	emptyAPI, err := empty.StartAPI(ctx, "api-empty")
 	if err != nil {
 		return err
@@ -174,8 +174,8 @@ func grownCreates(b *bench.Bench, ctx context.Context, empty *bench.Bench, total
 func manySandboxes(ctx context.Context, b *bench.Bench) error {
 	const most = 10_000
 	for count := 1; count <= b.Settings.Size(most); count *= 10 {
-		err := beside(b, ctx, func(g *bench.Bench) error {
-			ours, theirs, err := creates(g, ctx, count, "success")
+		err := beside(ctx, b, func(g *bench.Bench) error {
+			ours, theirs, err := creates(ctx, g, count, "success")
 			if err != nil {
 				return err
 			}

@@ -13,18 +13,18 @@ import (
 // list measures the first page of a sandbox's transactions.
 func list(ctx context.Context, b *bench.Bench) error {
 	rows := b.Settings.Size(10_000)
-	models, api, err := eventModels(b, ctx, 1, bench.Nobody)
+	models, api, err := eventModels(ctx, b, 1, bench.Nobody)
 	if err != nil {
 		return err
 	}
 	if err := b.EventBacklog(ctx, rows-1, models...); err != nil {
 		return err
 	}
-	return lists(b, ctx, models[0].Sandbox, api, rows)
+	return lists(ctx, b, models[0].Sandbox, api, rows)
 }
 
 // lists measures the first page of a sandbox that has so many transactions, without a filter and with each.
-func lists(b *bench.Bench, ctx context.Context, s *system.Sandbox, api *system.API, rows int) error {
+func lists(ctx context.Context, b *bench.Bench, s *system.Sandbox, api *system.API, rows int) error {
 	const rate, p99 = 100, 25
 	for _, filter := range []string{"", "order_ref=model", "status=INSUFFICIENT_FUNDS", "type=collection", "country=RW", "operator=mtn"} {
 		path, name := "/v1/payments?limit=20", "unfiltered"

@@ -30,7 +30,7 @@ func memory(ctx context.Context, b *bench.Bench) error {
 	}
 	b.Shed("the api", result)
 	b.Figure("payments made", result.Rate(), "/s")
-	if err := NoneDue(b, ctx, "events"); err != nil {
+	if err := NoneDue(ctx, b, "events"); err != nil {
 		return err
 	}
 	cameTo(b, s, "the worker", int(result.Accepted))

@@ -25,7 +25,7 @@ func replicas(ctx context.Context, b *bench.Bench) error {
 	through := make([][]float64, 3)
 	with := func(count int) bench.Side {
 		return bench.Side{Name: fmt.Sprintf("%d of each", count), Measure: func(ctx context.Context) (report.Measured, error) {
-			m, all, err := carried(l, ctx, count, s)
+			m, all, err := carried(ctx, l, count, s)
 			through[count] = append(through[count], all)
 			return m, err
 		}}
@@ -42,7 +42,7 @@ func replicas(ctx context.Context, b *bench.Bench) error {
 
 // carried puts load on so many apis and workers: how much is created, and, with the time until the last event is delivered, how much goes
 // carried all.
-func carried(l *bench.Assembly, ctx context.Context, count int, s *bench.Receiver) (created report.Measured, all float64, err error) {
+func carried(ctx context.Context, l *bench.Assembly, count int, s *bench.Receiver) (created report.Measured, all float64, err error) {
 	b, load := l.Bench, l.Subject(count)
 	if l.Workers, err = b.Workers(ctx, count); err != nil {
 		return created, 0, err
@@ -58,7 +58,7 @@ func carried(l *bench.Assembly, ctx context.Context, count int, s *bench.Receive
 		b.Problem("%v", err)
 	}
 	b.Shed(load.Name, result)
-	if err := NoneDue(b, ctx, "events"); err != nil {
+	if err := NoneDue(ctx, b, "events"); err != nil {
 		return created, 0, err
 	}
 	came := cameTo(b, s, fmt.Sprintf("%d workers", count), int(result.Accepted))

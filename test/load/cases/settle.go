@@ -16,14 +16,14 @@ import (
 // baseline's payments 50 a commit.
 func settle(ctx context.Context, b *bench.Bench) error {
 	const payers = 100
-	models, err := registryModels(b, ctx, payers)
+	models, err := registryModels(ctx, b, payers)
 	if err != nil {
 		return err
 	}
 	if _, err := b.Workers(ctx, 2); err != nil {
 		return err
 	}
-	if err := NoneDue(b, ctx, "transactions"); err != nil {
+	if err := NoneDue(ctx, b, "transactions"); err != nil {
 		return err
 	}
 	if err := b.OpenBaseline(ctx); err != nil {
@@ -35,7 +35,7 @@ func settle(ctx context.Context, b *bench.Bench) error {
 			return report.Measured{}, err
 		}
 		begun := time.Now()
-		err := NoneDue(b, ctx, "transactions")
+		err := NoneDue(ctx, b, "transactions")
 		return report.Measured{Rate: float64(each*payers) / time.Since(begun).Seconds()}, err
 	}
 	results, err := b.InTurns(ctx, bench.Side{Name: "cauri", Measure: ours}, b.Baseline.Books("batch", "-clients=2", "-batch=50"))
@@ -53,7 +53,7 @@ func settle(ctx context.Context, b *bench.Bench) error {
 }
 
 // registryModels makes a payment of each of so many payers in one sandbox, which has no endpoint.
-func registryModels(b *bench.Bench, ctx context.Context, payers int) (models []system.Model, err error) {
+func registryModels(ctx context.Context, b *bench.Bench, payers int) (models []system.Model, err error) {
 	apis, err := b.Apis(ctx, 1)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func registryModels(b *bench.Bench, ctx context.Context, payers int) (models []s
 }
 
 // NoneDue waits until no row of transactions or events is due.
-func NoneDue(b *bench.Bench, ctx context.Context, table string) error {
+func NoneDue(ctx context.Context, b *bench.Bench, table string) error {
 	return system.Until(ctx, 5*time.Minute, "nothing is due", func(ctx context.Context) error {
 		due, err := b.Count(ctx, "select count(*) from (select from "+table+" where due_at is not null limit 1) due")
 		if err == nil && due > 0 {

@@ -54,7 +54,7 @@ func settle10k(ctx context.Context, b *bench.Bench) error {
 		return err
 	}
 	due := time.Now()
-	if err := NoneDue(b, ctx, "transactions"); err != nil {
+	if err := NoneDue(ctx, b, "transactions"); err != nil {
 		return err
 	}
 	b.Target(report.Number(float64(count))+" payments, due to the last settled", time.Since(due).Seconds(), "s", 5)

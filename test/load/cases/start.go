@@ -22,7 +22,7 @@ func start(ctx context.Context, b *bench.Bench) error {
 	var times []float64
 	for range b.Settings.Size(20) {
 		apis[0].Kill()
-		took, again, err := startOnce(b, ctx, apis[0])
+		took, again, err := startOnce(ctx, b, apis[0])
 		if err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func start(ctx context.Context, b *bench.Bench) error {
 }
 
 // startOnce starts an api where one was before, and asks it every millisecond whether it serves.
-func startOnce(b *bench.Bench, ctx context.Context, before *system.API) (took time.Duration, api *system.API, err error) {
+func startOnce(ctx context.Context, b *bench.Bench, before *system.API) (took time.Duration, api *system.API, err error) {
 	asking, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	begun := time.Now()

@@ -73,11 +73,11 @@ func takeProfiles(ctx context.Context, program, out string, length time.Duration
 		return err
 	}
 	defer func() { err = errors.Join(err, end()) }()
-	return profile(b, ctx, out, stdout)
+	return profile(ctx, b, out, stdout)
 }
 
 // profile takes everything while load is on.
-func profile(b *bench.Bench, ctx context.Context, out string, stdout io.Writer) error {
+func profile(ctx context.Context, b *bench.Bench, out string, stdout io.Writer) error {
 	s, err := bench.OpenReceiver()
 	if err != nil {
 		return err
@@ -98,14 +98,14 @@ func profile(b *bench.Bench, ctx context.Context, out string, stdout io.Writer) 
 	if l.Workers, err = b.Workers(ctx, 1, "--profile-address="+addresses["worker"]); err != nil {
 		return err
 	}
-	subjects, err := Mixed(l, ctx, s.URL)
+	subjects, err := Mixed(ctx, l, s.URL)
 	if err != nil {
 		return err
 	}
-	if err := cases.Filled(b, ctx, subjects[0], 1000); err != nil {
+	if err := cases.Filled(ctx, subjects[0], 1000); err != nil {
 		return err
 	}
-	gets, err := cases.Gets(b, ctx, l.Sandboxes, l.Apis...)
+	gets, err := cases.Gets(ctx, b, l.Sandboxes, l.Apis...)
 	if err != nil {
 		return err
 	}
@@ -137,14 +137,14 @@ func profile(b *bench.Bench, ctx context.Context, out string, stdout io.Writer) 
 	for i, subject := range append(subjects, gets) {
 		fmt.Fprintf(stdout, "%s: %s/s\n", subject.Name, report.Number(results[i].Rate()))
 	}
-	if err := topStatements(b, ctx, filepath.Join(out, "statements.txt")); err != nil {
+	if err := topStatements(ctx, b, filepath.Join(out, "statements.txt")); err != nil {
 		return err
 	}
 	return tops(ctx, out, b.Programs.Cauri, stdout)
 }
 
 // Mixed are the loads that make everything work: payments that are forced and payments that are settled.
-func Mixed(l *bench.Assembly, ctx context.Context, url string) (subjects []bench.Subject, err error) {
+func Mixed(ctx context.Context, l *bench.Assembly, url string) (subjects []bench.Subject, err error) {
 	b := l.Bench
 	if l.Sandboxes, err = b.AddSandboxes(ctx, b.Settings.Size(100), url); err != nil {
 		return nil, err
@@ -202,7 +202,7 @@ func download(ctx context.Context, from, file string) error {
 // topStatements writes the statements that took most of the database's time. One that is planned nearly as often as it is called gives
 // Postgres
 // a reason to think that a plan for just these arguments is better than one for all, as an array does whose length it sees.
-func topStatements(b *bench.Bench, ctx context.Context, file string) error {
+func topStatements(ctx context.Context, b *bench.Bench, file string) error {
 	rows, err := b.SQL.Query(
 		ctx,
 		`select round(100 * (total_exec_time + total_plan_time) / sum(total_exec_time + total_plan_time) over ())::bigint, calls, plans,

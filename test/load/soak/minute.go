@@ -64,7 +64,7 @@ func (m *minute) count(results []generator.Result) (accepted int64) {
 }
 
 // watch looks at the queues every second for a time. Its result waits for the end and tells for how long, at most, anything had been due.
-func watch(l *bench.Assembly, ctx context.Context, length time.Duration) (oldest func() (float64, error)) {
+func watch(ctx context.Context, l *bench.Assembly, length time.Duration) (oldest func() (float64, error)) {
 	type seen struct {
 		oldest float64
 		err    error
@@ -89,7 +89,7 @@ func watch(l *bench.Assembly, ctx context.Context, length time.Duration) (oldest
 }
 
 // endOfMinute looks at the processes and at the database.
-func endOfMinute(l *bench.Assembly, ctx context.Context, oldest float64) (m minute, err error) {
+func endOfMinute(ctx context.Context, l *bench.Assembly, oldest float64) (m minute, err error) {
 	m.OldestDue = oldest
 	for _, p := range []struct {
 		process *system.Process

@@ -72,7 +72,7 @@ func runSoak(ctx context.Context, program string, length time.Duration, stdout i
 	defer func() { err = errors.Join(err, end()) }()
 	b.Report = report.Report{Case: "soak", Tells: "half of what is possible, for " + length.String(), Before: report.MachineNow()}
 	result = soaked{Begun: time.Now()}
-	if err := soak(b, ctx, length, stdout, &result); err != nil {
+	if err := soak(ctx, b, length, stdout, &result); err != nil {
 		return result, fmt.Errorf("%w\n%s", err, b.Logs(10))
 	}
 	if err := b.Audit(ctx); err != nil {
@@ -84,7 +84,7 @@ func runSoak(ctx context.Context, program string, length time.Duration, stdout i
 	return result, nil
 }
 
-func soak(b *bench.Bench, ctx context.Context, length time.Duration, stdout io.Writer, result *soaked) error {
+func soak(ctx context.Context, b *bench.Bench, length time.Duration, stdout io.Writer, result *soaked) error {
 	s := &bench.Receiver{} // so many events are not told apart
 	if err := s.Open(); err != nil {
 		return err
@@ -99,11 +99,11 @@ func soak(b *bench.Bench, ctx context.Context, length time.Duration, stdout io.W
 		return err
 	}
 	l := &bench.Assembly{Bench: b, Apis: apis, Workers: workers}
-	subjects, err := profile.Mixed(l, ctx, s.URL)
+	subjects, err := profile.Mixed(ctx, l, s.URL)
 	if err != nil {
 		return err
 	}
-	if result.Limit, err = limit(l, ctx, subjects, s); err != nil {
+	if result.Limit, err = limit(ctx, l, subjects, s); err != nil {
 		return err
 	}
 	result.Rate = result.Limit / 2
@@ -118,7 +118,7 @@ func soak(b *bench.Bench, ctx context.Context, length time.Duration, stdout io.W
 	if err != nil {
 		return err
 	}
-	accepted, err := minutes(l, ctx, subjects, length, stdout, result)
+	accepted, err := minutes(ctx, l, subjects, length, stdout, result)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func soak(b *bench.Bench, ctx context.Context, length time.Duration, stdout io.W
 	if after-before != accepted {
 		b.Problem("%d payments were accepted and %d booked", accepted, after-before)
 	}
-	if err := drained(b, ctx, s, accepted); err != nil {
+	if err := drained(ctx, b, s, accepted); err != nil {
 		return err
 	}
 	judge(b, result.Minutes)
@@ -137,9 +137,9 @@ func soak(b *bench.Bench, ctx context.Context, length time.Duration, stdout io.W
 }
 
 // drained waits until everything is settled and delivered, and checks that it was.
-func drained(b *bench.Bench, ctx context.Context, s *bench.Receiver, accepted int64) error {
+func drained(ctx context.Context, b *bench.Bench, s *bench.Receiver, accepted int64) error {
 	for _, table := range []string{"transactions", "events"} {
-		if err := cases.NoneDue(b, ctx, table); err != nil {
+		if err := cases.NoneDue(ctx, b, table); err != nil {
 			return err
 		}
 	}
@@ -154,7 +154,7 @@ func drained(b *bench.Bench, ctx context.Context, s *bench.Receiver, accepted in
 }
 
 // limit measures how many transactions a second are created, settled and delivered.
-func limit(l *bench.Assembly, ctx context.Context, subjects []bench.Subject, s *bench.Receiver) (float64, error) {
+func limit(ctx context.Context, l *bench.Assembly, subjects []bench.Subject, s *bench.Receiver) (float64, error) {
 	begun := time.Now()
 	results, err := profile.LoadAll(
 		ctx,
@@ -169,14 +169,14 @@ func limit(l *bench.Assembly, ctx context.Context, subjects []bench.Subject, s *
 	for _, r := range results {
 		accepted += r.Accepted
 	}
-	err = drained(l.Bench, ctx, s, accepted)
+	err = drained(ctx, l.Bench, s, accepted)
 	return float64(accepted) / time.Since(begun).Seconds(), err
 }
 
 // minutes puts the load on, minute by minute, and returns how many requests were accepted.
 func minutes(
-	l *bench.Assembly,
 	ctx context.Context,
+	l *bench.Assembly,
 	subjects []bench.Subject,
 	length time.Duration,
 	stdout io.Writer,
@@ -196,7 +196,7 @@ func minutes(
 	var all []generator.Result
 	defer func() { l.Bench.Shed("the api", all...) }()
 	for begun := time.Now(); time.Since(begun) < length-step/2; {
-		watched := watch(l, ctx, step)
+		watched := watch(ctx, l, step)
 		results := make([]generator.Result, len(generators))
 		if err := bench.InParallel(ctx, len(generators), len(generators), func(ctx context.Context, i int) error {
 			results[i] = generators[i].Open(ctx, result.Rate/float64(len(generators)), step)
@@ -208,7 +208,7 @@ func minutes(
 		if err != nil {
 			return accepted, err
 		}
-		m, err := endOfMinute(l, ctx, oldest)
+		m, err := endOfMinute(ctx, l, oldest)
 		if err != nil {
 			return accepted, err
 		}
