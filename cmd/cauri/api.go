@@ -20,8 +20,8 @@ import (
 // configPoll is how often the api checks for a new configuration: a revoked key stops working within this time.
 const configPoll = 250 * time.Millisecond
 
-// maxQueueWait is how long requests of a sandbox may wait for the database before further ones are refused: a client soon learns that it sends
-// too many, and the queue stays short.
+// maxQueueWait is how long requests of a sandbox may wait for the database before further ones are refused: a client soon learns that it
+// sends too many, and the queue stays short.
 const maxQueueWait = time.Second
 
 type apiOptions struct {
