@@ -53,9 +53,22 @@ func newFixtureAlone(t *testing.T) *fixture {
 	w.config = sandboxes.SandboxConfig{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout", Stores: []string{"shop"},
 		Environments: []sandboxes.EnvironmentConfig{
-			{Operator: payments.MTN, Country: "RW", Enabled: true, Terms: payments.Terms{CommissionBPS: 150, AbsorptionPct: 100}, UnknownPolicy: payments.Reject, MaxAmount: &limit},
+			{
+				Operator:      payments.MTN,
+				Country:       "RW",
+				Enabled:       true,
+				Terms:         payments.Terms{CommissionBPS: 150, AbsorptionPct: 100},
+				UnknownPolicy: payments.Reject,
+				MaxAmount:     &limit,
+			},
 			{Operator: payments.Airtel, Country: "RW", UnknownPolicy: payments.Reject},
-			{Operator: payments.Orange, Country: "CI", Enabled: true, Terms: payments.Terms{CommissionBPS: 200}, UnknownPolicy: payments.Passthrough},
+			{
+				Operator:      payments.Orange,
+				Country:       "CI",
+				Enabled:       true,
+				Terms:         payments.Terms{CommissionBPS: 200},
+				UnknownPolicy: payments.Passthrough,
+			},
 		},
 		OpeningFloat: map[payments.Currency]int64{payments.RWF: 1000},
 	}
@@ -322,21 +335,46 @@ func TestBadRequestsAreRefusedAndLeaveNothing(t *testing.T) {
 		code   string
 		fields []string
 	}{
-		"not JSON":               {"{", 400, "invalid_body", nil},
-		"an array":               {"[]", 400, "invalid_body", nil},
-		"null":                   {"null", 400, "invalid_body", nil},
-		"two objects":            {"{}{}", 400, "invalid_body", nil},
-		"not UTF-8":              {"{\"amount\": \"\xff\"}", 400, "invalid_body", nil},
-		"deeply nested":          {strings.Repeat("[", 30_000), 400, "invalid_body", nil},
-		"empty":                  {"", 400, "invalid_body", nil},
-		"nothing sent":           {"{}", 400, "invalid_body", []string{"amount", "application", "currency", "msisdn", "reference"}},
-		"all wrong at once":      {object{"amount": "1", "currency": 1, "msisdn": "250788000001", "reference": "", "application": true}, 400, "invalid_body", []string{"amount", "application", "currency", "msisdn", "reference"}},
-		"amount with a point":    {`{"amount": 100.0, "currency":"RWF","msisdn":"+250788000001","reference":"r","application":"shop"}`, 400, "invalid_body", []string{"amount"}},
-		"amount as a power":      {`{"amount": 1e2, "currency":"RWF","msisdn":"+250788000001","reference":"r","application":"shop"}`, 400, "invalid_body", []string{"amount"}},
-		"amount of nothing":      {payment("r", object{"amount": 0}), 400, "invalid_body", []string{"amount"}},
-		"amount too large":       {payment("r", object{"amount": 1_000_000_000_001}), 400, "invalid_body", []string{"amount"}},
-		"amount beyond int64":    {`{"amount": 99999999999999999999, "currency":"RWF","msisdn":"+250788000001","reference":"r","application":"shop"}`, 400, "invalid_body", []string{"amount"}},
-		"names in capitals":      {`{"Amount": 100, "currency":"RWF","msisdn":"+250788000001","reference":"r","application":"shop"}`, 400, "invalid_body", []string{"amount"}},
+		"not JSON":      {"{", 400, "invalid_body", nil},
+		"an array":      {"[]", 400, "invalid_body", nil},
+		"null":          {"null", 400, "invalid_body", nil},
+		"two objects":   {"{}{}", 400, "invalid_body", nil},
+		"not UTF-8":     {"{\"amount\": \"\xff\"}", 400, "invalid_body", nil},
+		"deeply nested": {strings.Repeat("[", 30_000), 400, "invalid_body", nil},
+		"empty":         {"", 400, "invalid_body", nil},
+		"nothing sent":  {"{}", 400, "invalid_body", []string{"amount", "application", "currency", "msisdn", "reference"}},
+		"all wrong at once": {
+			object{"amount": "1", "currency": 1, "msisdn": "250788000001", "reference": "", "application": true},
+			400,
+			"invalid_body",
+			[]string{"amount", "application", "currency", "msisdn", "reference"},
+		},
+		"amount with a point": {
+			`{"amount": 100.0, "currency":"RWF","msisdn":"+250788000001","reference":"r","application":"shop"}`,
+			400,
+			"invalid_body",
+			[]string{"amount"},
+		},
+		"amount as a power": {
+			`{"amount": 1e2, "currency":"RWF","msisdn":"+250788000001","reference":"r","application":"shop"}`,
+			400,
+			"invalid_body",
+			[]string{"amount"},
+		},
+		"amount of nothing": {payment("r", object{"amount": 0}), 400, "invalid_body", []string{"amount"}},
+		"amount too large":  {payment("r", object{"amount": 1_000_000_000_001}), 400, "invalid_body", []string{"amount"}},
+		"amount beyond int64": {
+			`{"amount": 99999999999999999999, "currency":"RWF","msisdn":"+250788000001","reference":"r","application":"shop"}`,
+			400,
+			"invalid_body",
+			[]string{"amount"},
+		},
+		"names in capitals": {
+			`{"Amount": 100, "currency":"RWF","msisdn":"+250788000001","reference":"r","application":"shop"}`,
+			400,
+			"invalid_body",
+			[]string{"amount"},
+		},
 		"reference too long":     {payment(long), 400, "invalid_body", []string{"reference"}},
 		"NUL in a string":        {payment("a\x00b"), 400, "invalid_body", []string{"reference"}},
 		"order URL not absolute": {payment("r", object{"order_url": "/orders/1"}), 400, "invalid_body", []string{"order_url"}},
@@ -374,14 +412,24 @@ func TestBadRequestsAreRefusedAndLeaveNothing(t *testing.T) {
 
 func TestWrongMethodAndContentType(t *testing.T) {
 	w := newFixture(t)
-	if got := w.call("DELETE", "/api/v1/payments", nil); got.status != 405 || got.body["error"] != "method_not_allowed" || got.header.Get("Allow") != "GET, POST" {
+	if got := w.call(
+		"DELETE",
+		"/api/v1/payments",
+		nil,
+	); got.status != 405 || got.body["error"] != "method_not_allowed" ||
+		got.header.Get("Allow") != "GET, POST" {
 		t.Errorf("answered %d: %s", got.status, got.raw)
 	}
 	got := w.call("POST", "/v1/payments", payment("r"), func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") })
 	if got.status != 415 || got.body["error"] != "unsupported_media_type" {
 		t.Errorf("answered %d: %s", got.status, got.raw)
 	}
-	got = w.call("POST", "/v1/payments", payment("r", object{"scenario": "success"}), func(r *http.Request) { r.Header.Set("Content-Type", "application/json; charset=utf-8") })
+	got = w.call(
+		"POST",
+		"/v1/payments",
+		payment("r", object{"scenario": "success"}),
+		func(r *http.Request) { r.Header.Set("Content-Type", "application/json; charset=utf-8") },
+	)
 	if got.status != 201 {
 		t.Errorf("answered %d: %s", got.status, got.raw)
 	}
@@ -500,7 +548,12 @@ func TestDatabaseAway(t *testing.T) {
 	if got := w.call("GET", "/v1/health", nil); got.status != 503 || got.body["status"] != "unavailable" {
 		t.Errorf("health answered %d: %s", got.status, got.raw)
 	}
-	if got := w.call("POST", "/v1/payments", payment("r")); got.status != 503 || got.body["error"] != "unavailable" || got.header.Get("Retry-After") == "" {
+	if got := w.call(
+		"POST",
+		"/v1/payments",
+		payment("r"),
+	); got.status != 503 || got.body["error"] != "unavailable" ||
+		got.header.Get("Retry-After") == "" {
 		t.Errorf("a payment answered %d: %s", got.status, got.raw)
 	}
 	if got := w.call("GET", "/v1/meta", nil); got.status != 200 {

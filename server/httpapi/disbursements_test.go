@@ -86,7 +86,12 @@ func TestDisbursementOutcomes(t *testing.T) {
 			if diff := cmp.Diff(want, replay.body); diff != "" || replay.status != 200 || replay.header.Get("Idempotent-Replayed") != "true" {
 				t.Errorf("repeated, it answered %d, %v (-want +got):\n%s", replay.status, replay.header, diff)
 			}
-			if read := w.call("GET", "/v1/payments/"+id, nil); read.body["status"] != c.status || read.body["type"] != "disbursement" || read.body["completedAt"] == nil {
+			if read := w.call(
+				"GET",
+				"/v1/payments/"+id,
+				nil,
+			); read.body["status"] != c.status || read.body["type"] != "disbursement" ||
+				read.body["completedAt"] == nil {
 				t.Errorf("it is read as %s", read.raw)
 			}
 		})
@@ -95,7 +100,10 @@ func TestDisbursementOutcomes(t *testing.T) {
 		t.Errorf("the SIMs have %d, %d and %d", w.balance(alice), w.balance("+250788000002"), w.balance("+250788000004"))
 	}
 	// Replays tell the balances of then, whatever has happened since.
-	if replay := w.disburse(disbursement("to a SIM")); replay.body["merchant_balance_after"] != 900.0 || replay.body["recipient_balance_after"] != 150.0 {
+	if replay := w.disburse(
+		disbursement("to a SIM"),
+	); replay.body["merchant_balance_after"] != 900.0 ||
+		replay.body["recipient_balance_after"] != 150.0 {
 		t.Errorf("the first, repeated at the end, is %s", replay.raw)
 	}
 	w.conserved()

@@ -126,7 +126,8 @@ func TestDocsPageLoadsNothing(t *testing.T) {
 		for _, a := range n.Attr {
 			switch {
 			case a.Key == "href" && (strings.HasPrefix(a.Val, "#") || a.Val == "v1/openapi.json"):
-			case slices.Contains([]string{"href", "src", "srcset", "action", "data", "poster", "background", "style"}, a.Key), strings.HasPrefix(a.Key, "on"):
+			case slices.Contains([]string{"href", "src", "srcset", "action", "data", "poster", "background", "style"}, a.Key),
+				strings.HasPrefix(a.Key, "on"):
 				t.Errorf("<%s> has %s=%q", n.Data, a.Key, a.Val)
 			}
 		}
@@ -166,7 +167,8 @@ func TestVerificationThatIsShown(t *testing.T) {
 		if !verify.Verified([]byte(body), signature, secret) {
 			t.Errorf("%s does not verify with %s:\n%s\n%s", kind.Event(), secret, headers, body)
 		}
-		if verify.Verified([]byte(body+" "), signature, secret) || verify.Verified([]byte(body), signature, "") || verify.Verified([]byte(body), "", secret) {
+		if verify.Verified([]byte(body+" "), signature, secret) || verify.Verified([]byte(body), signature, "") ||
+			verify.Verified([]byte(body), "", secret) {
 			t.Errorf("%s verifies when it should not", kind.Event())
 		}
 		verifyWithNode(t, body, signature, secret)

@@ -44,10 +44,17 @@ func (w *fixture) attempted(tx, state string, status int, answer []byte) {
 	if state != "delivered" {
 		problem = fmt.Sprint("the receiver answered ", status)
 	}
-	w.exec(`with e as (update events set state = $2::event_state, attempts = attempts + 1, due_at = case when $2 = 'queued' then now() + interval '1 hour' end,
+	w.exec(
+		`with e as (update events set state = $2::event_state, attempts = attempts + 1, due_at = case when $2 = 'queued' then now() + interval '1 hour' end,
 		delivered_at = case when $2 = 'delivered' then now() end where id = $1 returning *)
 		insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms, response_status, response_body, error)
-		select tenant, id, attempts, '2026-05-31T12:00:00.123Z', 31, $3, $4, $5 from e`, id[:], state, status, answer, problem)
+		select tenant, id, attempts, '2026-05-31T12:00:00.123Z', 31, $3, $4, $5 from e`,
+		id[:],
+		state,
+		status,
+		answer,
+		problem,
+	)
 }
 
 func TestEventShowsWhatIsSentAndHowThatWent(t *testing.T) {
@@ -62,7 +69,8 @@ func TestEventShowsWhatIsSentAndHowThatWent(t *testing.T) {
 	}
 	body, _ := got.body["body"].(string)
 	payload, _ := got.body["payload"].(object)
-	if !strings.HasPrefix(body, `{"event":"payment.completed","tx_id":"`+tx+`"`) || !strings.Contains(body, "<é> & 🎫") || payload["tx_id"] != tx {
+	if !strings.HasPrefix(body, `{"event":"payment.completed","tx_id":"`+tx+`"`) || !strings.Contains(body, "<é> & 🎫") ||
+		payload["tx_id"] != tx {
 		t.Errorf("body %s\npayload %v", body, payload)
 	}
 	for _, name := range []string{"createdAt", "deliveredAt"} {
@@ -80,7 +88,14 @@ func TestEventShowsWhatIsSentAndHowThatWent(t *testing.T) {
 		"attempts": []any{
 			object{"number": 1.0, "startedAt": "2026-05-31T12:00:00.123Z", "durationMs": 31.0, "responseStatus": 500.0,
 				"error": "the receiver answered 500", "responseBody": "a\uFFFD\x00b"},
-			object{"number": 2.0, "startedAt": "2026-05-31T12:00:00.123Z", "durationMs": 31.0, "responseStatus": 204.0, "error": nil, "responseBody": ""},
+			object{
+				"number":         2.0,
+				"startedAt":      "2026-05-31T12:00:00.123Z",
+				"durationMs":     31.0,
+				"responseStatus": 204.0,
+				"error":          nil,
+				"responseBody":   "",
+			},
 		},
 	}
 	if diff := cmp.Diff(want, got.body); diff != "" {
@@ -97,7 +112,8 @@ func TestResend(t *testing.T) {
 	tx := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
 	w.attempted(tx, "failed", 410, nil)
 	got := w.call("POST", "/v1/events/"+eventOf(tx)+"/resend", nil)
-	if got.status != http.StatusAccepted || got.body["state"] != "queued" || got.body["attemptCount"] != 1.0 || got.body["nextAttemptAt"] == nil {
+	if got.status != http.StatusAccepted || got.body["state"] != "queued" || got.body["attemptCount"] != 1.0 ||
+		got.body["nextAttemptAt"] == nil {
 		t.Errorf("answered %d: %s", got.status, got.raw)
 	}
 	w.exec("update events set leased = true, due_at = now() + interval '1 minute'")
@@ -143,7 +159,10 @@ func TestEventsAreListed(t *testing.T) {
 	names := map[string]string{}
 	made := func(name, tx string) { txs[name], names[tx] = tx, name }
 	for i, name := range []string{"a", "b", "c"} {
-		made(name, w.call("POST", "/v1/payments", payment(name, object{"scenario": []string{"success", "success", "timeout"}[i]})).body["id"].(string))
+		made(
+			name,
+			w.call("POST", "/v1/payments", payment(name, object{"scenario": []string{"success", "success", "timeout"}[i]})).body["id"].(string),
+		)
 	}
 	made("d", w.refund(txs["a"], object{"amount": 1, "reference": "d"}).body["id"].(string))
 	made("e", w.disburse(disbursement("e")).body["tx_id"].(string))
@@ -151,7 +170,9 @@ func TestEventsAreListed(t *testing.T) {
 	w.attempted(txs["b"], "failed", 410, nil)
 	w.attempted(txs["c"], "queued", 500, nil)
 	w.exec("update events set state = 'recorded', due_at = null where attempts = 0")
-	w.exec("update events e set created_at = '2026-05-31T12:00:00.123456Z'::timestamptz + make_interval(secs => ascii(t.reference) - 97) from transactions t where t.id = e.id")
+	w.exec(
+		"update events e set created_at = '2026-05-31T12:00:00.123456Z'::timestamptz + make_interval(secs => ascii(t.reference) - 97) from transactions t where t.id = e.id",
+	)
 
 	for query, want := range map[string]string{
 		"":                                             "edcba",
@@ -196,7 +217,9 @@ func TestEventsArePaged(t *testing.T) {
 	w := newFixture(t)
 	var want []string
 	for i := range 5 {
-		want = append([]string{w.call("POST", "/v1/payments", payment(fmt.Sprint("r", i), object{"scenario": "timeout"})).body["id"].(string)}, want...)
+		want = append(
+			[]string{w.call("POST", "/v1/payments", payment(fmt.Sprint("r", i), object{"scenario": "timeout"})).body["id"].(string)},
+			want...)
 	}
 	var got []string
 	query := url.Values{"limit": {"2"}}
@@ -248,7 +271,9 @@ func TestManyEventsAreListedSoon(t *testing.T) {
 	w := newFixture(t)
 	w.call("POST", "/v1/payments", payment("r", object{"scenario": "timeout"}))
 	w.many("r", 20_000)
-	w.exec("insert into events (tenant, id, state) select tenant, id, 'delivered' from transactions t where not exists (select from events e where e.id = t.id)")
+	w.exec(
+		"insert into events (tenant, id, state) select tenant, id, 'delivered' from transactions t where not exists (select from events e where e.id = t.id)",
+	)
 	w.exec("analyze events")
 	w.exec("analyze transactions")
 	for _, query := range []string{"", "state=failed", "event=payment.completed", "tx_id=TX_00000000000000000000000000", "state=delivered&limit=100"} {

@@ -21,7 +21,9 @@ func FuzzAuthorization(f *testing.F) {
 		r := httptest.NewRequest(http.MethodGet, "/v1/payments", nil)
 		r.Header["Authorization"] = []string{header}
 		key, ok := bearer(r)
-		if ok && (key == "" || key != strings.TrimSpace(key) || !strings.HasSuffix(strings.TrimSpace(header), key) || !strings.EqualFold(header[:7], "Bearer ")) {
+		if ok &&
+			(key == "" || key != strings.TrimSpace(key) || !strings.HasSuffix(strings.TrimSpace(header), key) ||
+				!strings.EqualFold(header[:7], "Bearer ")) {
 			t.Errorf("%q is read as the key %q", header, key)
 		}
 		if plain := strings.TrimSpace(header); plain != "" {
@@ -58,7 +60,10 @@ func FuzzPath(f *testing.F) {
 				if back := pathTo(r, "/v1/payments/"+chi.URLParam(r, "id")); back != path {
 					t.Errorf("%q leads back to %q", path, back)
 				}
-				if of, found := sandboxInPath(r); found != strings.HasPrefix(path, "/sandboxes/") || found && !strings.HasPrefix(path, "/sandboxes/"+of.namespace+"/"+of.name+"/") {
+				if of, found := sandboxInPath(
+					r,
+				); found != strings.HasPrefix(path, "/sandboxes/") ||
+					found && !strings.HasPrefix(path, "/sandboxes/"+of.namespace+"/"+of.name+"/") {
 					t.Errorf("%q is of the sandbox %v", path, of)
 				}
 			})

@@ -19,7 +19,8 @@ func TestHalfClosedConnectionIsAnswered(t *testing.T) {
 		if _, found := item.(object)["get"]; !found {
 			continue
 		}
-		path = strings.NewReplacer("{msisdn}", url.PathEscape(alice), "{tx}", prompt, "/events/{id}", "/events/"+strings.Replace(id, "TX_", "evt_", 1), "{id}", id).Replace(path)
+		path = strings.NewReplacer("{msisdn}", url.PathEscape(alice), "{tx}", prompt, "/events/{id}", "/events/"+strings.Replace(id, "TX_", "evt_", 1), "{id}", id).
+			Replace(path)
 		tried++
 		t.Run(path, func(t *testing.T) {
 			for range 5 {
@@ -33,13 +34,20 @@ func TestHalfClosedConnectionIsAnswered(t *testing.T) {
 	if tried < 8 {
 		t.Errorf("only %d routes were tried", tried)
 	}
-	if answer, text := w.exchange("GET /docs HTTP/1.1\r\nHost: x\r\n\r\n", true); answer.StatusCode != http.StatusOK || !strings.Contains(text, "</html>") {
+	if answer, text := w.exchange(
+		"GET /docs HTTP/1.1\r\nHost: x\r\n\r\n",
+		true,
+	); answer.StatusCode != http.StatusOK ||
+		!strings.Contains(text, "</html>") {
 		t.Errorf("the page is answered %d: %q", answer.StatusCode, text)
 	}
 	if answer, text := w.exchange(request("half", "success"), true); answer.StatusCode != http.StatusCreated || !json.Valid([]byte(text)) {
 		t.Errorf("a payment is answered %d: %q", answer.StatusCode, text)
 	}
-	if answer, _ := w.exchange("GET /v1/payments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer unknown\r\n\r\n", true); answer.StatusCode != http.StatusUnauthorized {
+	if answer, _ := w.exchange(
+		"GET /v1/payments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer unknown\r\n\r\n",
+		true,
+	); answer.StatusCode != http.StatusUnauthorized {
 		t.Errorf("an unknown key is answered %d", answer.StatusCode)
 	}
 }

@@ -63,7 +63,10 @@ cauri_api_answers_not_held_total{bound="sandbox"} 3
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "cauri_api_answers_not_held_total"); err != nil {
 		t.Error(err)
 	}
-	if n := read[int](w, "select count(*) from events e join transactions t using (tenant, id) where e.due_at > t.created_at + interval '20 s'"); n != w.transactions() {
+	if n := read[int](
+		w,
+		"select count(*) from events e join transactions t using (tenant, id) where e.due_at > t.created_at + interval '20 s'",
+	); n != w.transactions() {
 		t.Errorf("%d events of %d are due when their answers would have been", n, w.transactions())
 	}
 }
@@ -73,6 +76,10 @@ func (w *fixture) counts(registry *prometheus.Registry, name, want string) {
 	w.t.Helper()
 	soon(w.t, name+" is "+want, func() bool {
 		kind := "# TYPE " + name + " gauge\n"
-		return testutil.GatherAndCompare(registry, strings.NewReader("# HELP "+name+" Answers held now to simulate an operator's latency.\n"+kind+name+" "+want+"\n"), name) == nil
+		return testutil.GatherAndCompare(
+			registry,
+			strings.NewReader("# HELP "+name+" Answers held now to simulate an operator's latency.\n"+kind+name+" "+want+"\n"),
+			name,
+		) == nil
 	})
 }

@@ -60,10 +60,18 @@ func (w *fixture) dialCheaply() (fd int) {
 
 // request is a request for a payment as it goes over the wire.
 func request(reference, scenario string) string {
-	body := fmt.Sprintf(`{"amount":1000,"currency":"RWF","msisdn":%q,"reference":%q,"application":"shop","operator":"mtn","country":"RW","scenario":%q}`,
-		alice, reference, scenario)
-	return fmt.Sprintf("POST /v1/payments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-		key, len(body), body)
+	body := fmt.Sprintf(
+		`{"amount":1000,"currency":"RWF","msisdn":%q,"reference":%q,"application":"shop","operator":"mtn","country":"RW","scenario":%q}`,
+		alice,
+		reference,
+		scenario,
+	)
+	return fmt.Sprintf(
+		"POST /v1/payments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		key,
+		len(body),
+		body,
+	)
 }
 
 // soon fails unless something is so within a while.
@@ -127,7 +135,9 @@ func TestFiveThousandHeldAnswers(t *testing.T) {
 	if n := count(busy); n > 4*runtime.GOMAXPROCS(0) {
 		t.Errorf("there are %d connections to the database, more than a pool has", n)
 	}
-	if n := count("select count(*) from pg_locks where database = (select oid from pg_database where datname = current_database()) and pid <> pg_backend_pid()"); n != 0 {
+	if n := count(
+		"select count(*) from pg_locks where database = (select oid from pg_database where datname = current_database()) and pid <> pg_backend_pid()",
+	); n != 0 {
 		t.Errorf("%d locks are held", n)
 	}
 	grown := memory() - before
@@ -135,7 +145,11 @@ func TestFiveThousandHeldAnswers(t *testing.T) {
 	if grown > most {
 		t.Errorf("they need %d MiB", grown>>20)
 	}
-	if got := w.call("POST", "/v1/payments", payment("r4999", object{"operator": "mtn", "country": "RW", "scenario": "timeout"})); got.status != 200 {
+	if got := w.call(
+		"POST",
+		"/v1/payments",
+		payment("r4999", object{"operator": "mtn", "country": "RW", "scenario": "timeout"}),
+	); got.status != 200 {
 		t.Errorf("meanwhile, a repetition is answered %d: %s", got.status, got.raw)
 	}
 
@@ -304,12 +318,22 @@ func TestEventIsNotDueBeforeItsAnswer(t *testing.T) {
 			begun := time.Now()
 			got := c.call(name)
 			took := time.Since(begun)
-			waited := read[float64](w, `select extract(epoch from e.due_at - t.created_at)::float8 * 1000 from events e join transactions t using (tenant, id)
-				where t.reference = $1`, name)
+			waited := read[float64](
+				w,
+				`select extract(epoch from e.due_at - t.created_at)::float8 * 1000 from events e join transactions t using (tenant, id)
+				where t.reference = $1`,
+				name,
+			)
 			if took < c.wait || waited != float64(c.wait.Milliseconds()) {
 				t.Errorf("answered after %s, its event is due after %g ms; want %s: %s", took, waited, c.wait, got.raw)
 			}
-			if due := read[time.Time](w, "select e.due_at from events e join transactions t using (tenant, id) where t.reference = $1", name); due.Before(begun.Add(c.wait)) {
+			if due := read[time.Time](
+				w,
+				"select e.due_at from events e join transactions t using (tenant, id) where t.reference = $1",
+				name,
+			); due.Before(
+				begun.Add(c.wait),
+			) {
 				t.Errorf("its event is due at %s, its answer at %s", due, begun.Add(c.wait))
 			}
 		})

@@ -67,8 +67,13 @@ func (w *fixture) neighbour() foreign {
 // foreignBodies are requests to the endpoints that take a body, which name what is the other sandbox's.
 func foreignBodies() map[string][]any {
 	return map[string][]any{
-		"POST /v1/payments":                                    {payment("mine-1", object{"msisdn": foreignSIM}), payment("foreign-paid", object{"msisdn": alice})},
-		"POST /v1/disbursements":                               {payment("mine-2", object{"msisdn": foreignSIM, "amount": 10, "operator": "mtn", "country": "RW"})},
+		"POST /v1/payments": {
+			payment("mine-1", object{"msisdn": foreignSIM}),
+			payment("foreign-paid", object{"msisdn": alice}),
+		},
+		"POST /v1/disbursements": {
+			payment("mine-2", object{"msisdn": foreignSIM, "amount": 10, "operator": "mtn", "country": "RW"}),
+		},
 		"POST /v1/payments/{id}/refund":                        {object{"amount": 1, "reference": "mine-3"}, object{}},
 		"POST /v1/events/{id}/resend":                          {nil},
 		"POST /v1/test_clients/{msisdn}/prompts/{tx}/{answer}": {nil},

@@ -87,7 +87,8 @@ func checkAnswer(t *testing.T, request *http.Request, response *http.Response, b
 	plain.URL.Path = pathForm.ReplaceAllString(request.URL.Path, "/v1/")
 	operation := c.operation(plain.Method, plain.URL.Path)
 	if operation == nil {
-		if response.StatusCode != http.StatusNotFound && response.StatusCode != http.StatusMethodNotAllowed && response.StatusCode != http.StatusUnauthorized {
+		if response.StatusCode != http.StatusNotFound && response.StatusCode != http.StatusMethodNotAllowed &&
+			response.StatusCode != http.StatusUnauthorized {
 			t.Errorf("%s %s is not described and answers %d", plain.Method, plain.URL.Path, response.StatusCode)
 		}
 		c.checkValue(t, "/components/schemas/Error", body)

@@ -18,9 +18,23 @@ import (
 )
 
 // runOrder is the order in which examples follow from one another.
-var runOrder = []string{"getMeta", "getHealth", "getOpenAPI", "createPayment", "getPayment", "listPayments", "createRefund", "createDisbursement",
-	"listEvents", "getEvent", "resendEvent",
-	"listTestClients", "getTestClient", "listPrompts", "answerPrompt"}
+var runOrder = []string{
+	"getMeta",
+	"getHealth",
+	"getOpenAPI",
+	"createPayment",
+	"getPayment",
+	"listPayments",
+	"createRefund",
+	"createDisbursement",
+	"listEvents",
+	"getEvent",
+	"resendEvent",
+	"listTestClients",
+	"getTestClient",
+	"listPrompts",
+	"answerPrompt",
+}
 
 // Every example is a request that can be made, and its answer is the one that comes.
 func TestEveryExampleRuns(t *testing.T) {
@@ -37,7 +51,12 @@ func TestEveryExampleRuns(t *testing.T) {
 	for _, id := range runOrder {
 		if id == "listEvents" {
 			w.exec("update events e set state = 'recorded', due_at = null")
-			w.attempted(ids[operations[id].examples[0].answer["data"].([]any)[0].(object)["txId"].(string)], "failed", http.StatusGone, []byte("moved away"))
+			w.attempted(
+				ids[operations[id].examples[0].answer["data"].([]any)[0].(object)["txId"].(string)],
+				"failed",
+				http.StatusGone,
+				[]byte("moved away"),
+			)
 		}
 		for _, e := range operations[id].examples {
 			t.Run(id+"/"+e.name, func(t *testing.T) { w.runExample(t, operations[id], e, ids) })
@@ -64,7 +83,12 @@ func (c *contract) operations() map[string]describedOperation {
 	for path, item := range c.document["paths"].(object) {
 		for method, described := range item.(object) {
 			d := described.(object)
-			o := describedOperation{method: strings.ToUpper(method), path: path, parameters: d["parameters"].([]any), bodies: examplesOf(d["requestBody"])}
+			o := describedOperation{
+				method:     strings.ToUpper(method),
+				path:       path,
+				parameters: d["parameters"].([]any),
+				bodies:     examplesOf(d["requestBody"]),
+			}
 			for status, answer := range d["responses"].(object) {
 				code, _ := strconv.Atoi(status)
 				if code >= 300 {

@@ -50,7 +50,8 @@ func TestPassthrough(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	raw, id := got.body["raw"].(object), made.body["providerTxId"]
-	if got.body["status"] != "SUCCESS" || raw["status"] != "SUCCESSFULL" || raw["txnid"] != id || got.body["providerTxId"] != id || raw["order_id"] != "r1/.." {
+	if got.body["status"] != "SUCCESS" || raw["status"] != "SUCCESSFULL" || raw["txnid"] != id || got.body["providerTxId"] != id ||
+		raw["order_id"] != "r1/.." {
 		t.Errorf("it ended as %s", got.raw)
 	}
 	if !strings.Contains(got.raw, `"raw":{"_simulated":true,"status":"SUCCESSFULL",`) {

@@ -59,7 +59,11 @@ func read[T any](w *fixture, sql string, args ...any) (value T) {
 // float is what the sandbox team/checkout has in a currency.
 func (w *fixture) float(currency string) int64 {
 	w.t.Helper()
-	return read[int64](w, "select f.balance from floats f join organizations o using (tenant) where o.name = 'checkout' and f.currency = $1", currency)
+	return read[int64](
+		w,
+		"select f.balance from floats f join organizations o using (tenant) where o.name = 'checkout' and f.currency = $1",
+		currency,
+	)
 }
 
 // balance is what a SIM has.
@@ -220,7 +224,8 @@ func TestRefundsUntilNothingIsLeft(t *testing.T) {
 		got.is(t, 201, "SUCCESS")
 		left -= amount
 		parent := w.call("GET", "/v1/payments/"+id, nil)
-		if parent.body["refundableAmount"] != float64(left) || parent.body["refundedAmount"] != float64(1000-left) || parent.body["status"] != "SUCCESS" {
+		if parent.body["refundableAmount"] != float64(left) || parent.body["refundedAmount"] != float64(1000-left) ||
+			parent.body["status"] != "SUCCESS" {
 			t.Errorf("after %d the payment is %s", i+1, parent.raw)
 		}
 	}
@@ -294,7 +299,8 @@ func TestRefundReplaysAndConflicts(t *testing.T) {
 	one, two := w.paid("p1"), w.paid("p2")
 	first := w.refund(one, object{"amount": 400, "reference": "f1"})
 	first.is(t, 201, "SUCCESS")
-	if want := "/v1/payments/" + first.body["id"].(string); first.header.Get("Location") != want || first.header.Get("Idempotent-Replayed") != "" {
+	if want := "/v1/payments/" + first.body["id"].(string); first.header.Get("Location") != want ||
+		first.header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("headers are %v", first.header)
 	}
 	again := func(name, id string, status int, body any) {
@@ -346,7 +352,9 @@ func TestRefundInheritsFromItsParent(t *testing.T) {
 		t.Errorf("it is read as %s, made as %s", read.raw, got.raw)
 	}
 	raw, _ := got.body["raw"].(object)
-	if payee, _ := raw["payee"].(object); payee["partyId"] != alice[1:] || raw["payer"] != nil || raw["status"] != "SUCCESSFUL" || raw["amount"] != "250" || raw["_simulated"] != true {
+	if payee, _ := raw["payee"].(object); payee["partyId"] != alice[1:] || raw["payer"] != nil || raw["status"] != "SUCCESSFUL" ||
+		raw["amount"] != "250" ||
+		raw["_simulated"] != true {
 		t.Errorf("raw is not a payout's: %v", raw)
 	}
 	environment := w.call("GET", "/v1/payments/"+parent, nil).body["environmentId"]
@@ -466,7 +474,10 @@ func TestRefundBeyondTheFloat(t *testing.T) {
 	if w.float("RWF") != 485 || w.balance(alice) != 5500 {
 		t.Errorf("money moved: the float has %d, the SIM %d", w.float("RWF"), w.balance(alice))
 	}
-	if state := read[string](w, "select e.state::text from events e join transactions t using (tenant, id) where t.reference = 'f1'"); state != "queued" {
+	if state := read[string](
+		w,
+		"select e.state::text from events e join transactions t using (tenant, id) where t.reference = 'f1'",
+	); state != "queued" {
 		t.Errorf("its event is %s", state)
 	}
 	if replay := w.refund(id, object{"amount": 486, "reference": "f1"}); replay.status != 200 || replay.raw != got.raw {

@@ -34,15 +34,26 @@ func TestNothingOfBeforeAResetIsAnswered(t *testing.T) {
 			data, _ := r.body["data"].([]any)
 			return len(data) == 0 && r.body["hasMore"] == false
 		}},
-		"cursor":              {"GET", "/v1/payments?limit=1&cursor={cursor}", nil, http.StatusBadRequest, nil},
-		"the same request":    {"POST", "/v1/payments", payment("r1", forced), http.StatusCreated, nil},
-		"the same reference":  {"POST", "/v1/payments", payment("r1", forced, object{"amount": 5}), http.StatusCreated, nil},
-		"a refused request":   {"POST", "/v1/payments", payment("r1", forced, object{"application": "gone"}), http.StatusNotFound, nil},
-		"by the SIM":          {"POST", "/v1/payments", payment("r3"), http.StatusCreated, func(r response) bool { return r.body["status"] == "PENDING" }},
+		"cursor":             {"GET", "/v1/payments?limit=1&cursor={cursor}", nil, http.StatusBadRequest, nil},
+		"the same request":   {"POST", "/v1/payments", payment("r1", forced), http.StatusCreated, nil},
+		"the same reference": {"POST", "/v1/payments", payment("r1", forced, object{"amount": 5}), http.StatusCreated, nil},
+		"a refused request":  {"POST", "/v1/payments", payment("r1", forced, object{"application": "gone"}), http.StatusNotFound, nil},
+		"by the SIM": {
+			"POST",
+			"/v1/payments",
+			payment("r3"),
+			http.StatusCreated,
+			func(r response) bool { return r.body["status"] == "PENDING" },
+		},
 		"refund":              {"POST", "/v1/payments/{id}/refund", object{"reference": "r4"}, http.StatusNotFound, nil},
 		"refund without body": {"POST", "/v1/payments/{id}/refund", nil, http.StatusNotFound, nil},
-		"disbursement": {"POST", "/v1/disbursements", object{"amount": 1000, "currency": "RWF", "operator": "mtn", "country": "RW", "msisdn": alice, "reference": "r5", "application": "shop"},
-			http.StatusOK, func(r response) bool { return r.body["status"] == "SUCCESS" }},
+		"disbursement": {
+			"POST",
+			"/v1/disbursements",
+			object{"amount": 1000, "currency": "RWF", "operator": "mtn", "country": "RW", "msisdn": alice, "reference": "r5", "application": "shop"},
+			http.StatusOK,
+			func(r response) bool { return r.body["status"] == "SUCCESS" },
+		},
 		"quota": {"POST", "/v1/payments", payment("r6", forced), http.StatusCreated, nil},
 	}
 	for name, request := range requests {
@@ -77,11 +88,14 @@ func TestWhatWasRecordedAfterAResetIsFoundEverywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	sandbox, _ := directory.ByKey(sha256.Sum256([]byte(key)))
-	n := &ledger.NewCollection{Decided: ledger.Decided{RequestHash: []byte("r2"), ConfigVersion: sandbox.ConfigVersion}, Transaction: payments.Transaction{
-		ID: payments.ID{1}, Type: payments.Collection, Status: payments.UnknownMSISDN, Reference: "r2", OrderRef: "r2", Store: "shop",
-		EnvironmentID: sandbox.Environments[sandboxes.Market{Operator: payments.MTN, Country: "RW"}].ID, Operator: payments.MTN, Country: "RW",
-		Currency: "RWF", MSISDN: alice, Amount: 1000, NetAmount: 1000,
-	}}
+	n := &ledger.NewCollection{
+		Decided: ledger.Decided{RequestHash: []byte("r2"), ConfigVersion: sandbox.ConfigVersion},
+		Transaction: payments.Transaction{
+			ID: payments.ID{1}, Type: payments.Collection, Status: payments.UnknownMSISDN, Reference: "r2", OrderRef: "r2", Store: "shop",
+			EnvironmentID: sandbox.Environments[sandboxes.Market{Operator: payments.MTN, Country: "RW"}].ID, Operator: payments.MTN, Country: "RW",
+			Currency: "RWF", MSISDN: alice, Amount: 1000, NetAmount: 1000,
+		},
+	}
 	if err := w.store.CreateCollection(t.Context(), sandbox.Tenant, n); err != nil {
 		t.Fatal(err)
 	}

@@ -25,8 +25,11 @@ type access struct {
 
 // routesAccess has every route that the server answers. A new one gets a line here.
 var routesAccess = map[string]access{
-	"POST /v1/payments": {own: 201, other: 201,
-		body: `{"amount":10,"currency":"RWF","operator":"mtn","country":"RW","msisdn":"+250788000001","reference":"p{n}","application":"shop","scenario":"success"}`},
+	"POST /v1/payments": {
+		own:   201,
+		other: 201,
+		body:  `{"amount":10,"currency":"RWF","operator":"mtn","country":"RW","msisdn":"+250788000001","reference":"p{n}","application":"shop","scenario":"success"}`,
+	},
 	"GET /v1/payments":              {own: 200, other: 200},
 	"GET /v1/payments/{id}":         {own: 200, other: 404},
 	"POST /v1/payments/{id}/refund": {own: 201, other: 404, body: `{"amount":1,"reference":"r{n}"}`},
@@ -49,8 +52,19 @@ const revokedKey = "cauri_sk_test_revoked"
 
 // credentials are headers Authorization, with the sandbox that each belongs to, empty for none.
 var credentials = map[string]string{
-	"": "", "Bearer": "", "Bearer ": "", key: "", "Basic " + key: "", "Bearer cauri_sk_live_checkout": "", "Bearer \t": "",
-	"Bearer " + key + "x": "", "Bearer " + key + " " + key: "", "Bearer " + revokedKey: "", "Bearer " + key: "checkout", "bearer " + key: "checkout", "Bearer " + otherKey: "other",
+	"":                              "",
+	"Bearer":                        "",
+	"Bearer ":                       "",
+	key:                             "",
+	"Basic " + key:                  "",
+	"Bearer cauri_sk_live_checkout": "",
+	"Bearer \t":                     "",
+	"Bearer " + key + "x":           "",
+	"Bearer " + key + " " + key:     "",
+	"Bearer " + revokedKey:          "",
+	"Bearer " + key:                 "checkout",
+	"bearer " + key:                 "checkout",
+	"Bearer " + otherKey:            "other",
 }
 
 // Everything that the server answers is in its router, and everybody gets from each route what the table says, in every form of its path.
@@ -90,7 +104,8 @@ func TestStrangersGetNothing(t *testing.T) {
 					tx = w.call("POST", "/v1/payments", payment(fmt.Sprint("prompt", next()))).body["id"].(string)
 				}
 				target := strings.NewReplacer("{namespace}", "team", "{name}", sandbox, "/events/{id}", "/events/"+strings.Replace(paid, "TX_", "evt_", 1), "{id}", paid,
-					"{msisdn}", url.PathEscape(alice), "{tx}", tx, "{answer}", "cancel").Replace(pattern)
+					"{msisdn}", url.PathEscape(alice), "{tx}", tx, "{answer}", "cancel").
+					Replace(pattern)
 				w.accessed(method, target, header, a.body, want)
 			}
 		}
@@ -116,7 +131,12 @@ func next() int { numbers++; return numbers }
 // same.
 func (w *fixture) accessed(method, target, authorization, body string, want int) {
 	w.t.Helper()
-	r, err := http.NewRequestWithContext(w.t.Context(), method, w.url+target, strings.NewReader(strings.ReplaceAll(body, "{n}", fmt.Sprint(next()))))
+	r, err := http.NewRequestWithContext(
+		w.t.Context(),
+		method,
+		w.url+target,
+		strings.NewReader(strings.ReplaceAll(body, "{n}", fmt.Sprint(next()))),
+	)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -131,10 +151,20 @@ func (w *fixture) accessed(method, target, authorization, body string, want int)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode != want {
-		w.t.Errorf("%s %s with %q answered %d, want %d: %s %v", method, target, authorization, answer.StatusCode, want, text[:min(len(text), 200)], err)
+		w.t.Errorf(
+			"%s %s with %q answered %d, want %d: %s %v",
+			method,
+			target,
+			authorization,
+			answer.StatusCode,
+			want,
+			text[:min(len(text), 200)],
+			err,
+		)
 	}
 	const refusal = `{"error":"unauthorized","message":"Send the sandbox's API key as ` + "`Authorization: Bearer <key>`" + `. It is missing, malformed or not valid here.","detail":null}`
-	if answer.StatusCode == http.StatusUnauthorized && (strings.TrimSpace(string(text)) != refusal || answer.Header.Get("WWW-Authenticate") != "Bearer") {
+	if answer.StatusCode == http.StatusUnauthorized &&
+		(strings.TrimSpace(string(text)) != refusal || answer.Header.Get("WWW-Authenticate") != "Bearer") {
 		w.t.Errorf("%s %s with %q is refused by %s", method, target, authorization, text)
 	}
 }

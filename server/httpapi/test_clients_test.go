@@ -34,8 +34,16 @@ func TestTestClients(t *testing.T) {
 	w.client("bob", bob, 7, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
 	w.prompt("r1", alice)
 	aliceView := object{
-		"msisdn": alice, "name": "alice", "operator": "mtn", "country": "RW", "currency": "RWF", "state": "Active", "behavior": "Manual", "behaviour": "Manual",
-		"balance": 50_000.0, "pendingPrompts": 1.0,
+		"msisdn":         alice,
+		"name":           "alice",
+		"operator":       "mtn",
+		"country":        "RW",
+		"currency":       "RWF",
+		"state":          "Active",
+		"behavior":       "Manual",
+		"behaviour":      "Manual",
+		"balance":        50_000.0,
+		"pendingPrompts": 1.0,
 	}
 	got := w.call("GET", "/v1/test_clients?limit=1", nil)
 	if diff := cmp.Diff([]any{aliceView}, got.body["data"]); diff != "" || got.body["hasMore"] != true {
@@ -43,7 +51,8 @@ func TestTestClients(t *testing.T) {
 	}
 	got = w.call("GET", "/v1/test_clients?limit=1&cursor="+got.body["nextCursor"].(string), nil)
 	next := got.body["data"].([]any)[0].(object)
-	if next["msisdn"] != bob || next["state"] != "Blocked" || next["pendingPrompts"] != 0.0 || got.body["hasMore"] != false || got.body["nextCursor"] != nil {
+	if next["msisdn"] != bob || next["state"] != "Blocked" || next["pendingPrompts"] != 0.0 || got.body["hasMore"] != false ||
+		got.body["nextCursor"] != nil {
 		t.Errorf("the second page: %s", got.raw)
 	}
 	for _, form := range []string{alice, url.QueryEscape(alice)} {
@@ -117,7 +126,8 @@ func TestPayerByHand(t *testing.T) {
 		id := w.prompt(fmt.Sprint("r", i), c.msisdn)
 		path := "/api/v1/test_clients/" + url.QueryEscape(c.msisdn) + "/prompts"
 		prompts := w.call("GET", path, nil)
-		if got := prompts.body["data"].([]any)[0].(object); got["id"] != id || got["customerTotal"] != 1000.0 || got["application"] != "shop" || got["expiresAt"] == nil {
+		if got := prompts.body["data"].([]any)[0].(object); got["id"] != id || got["customerTotal"] != 1000.0 || got["application"] != "shop" ||
+			got["expiresAt"] == nil {
 			t.Errorf("%s: the prompt is %s", c.answer, prompts.raw)
 		}
 		got := w.call("POST", path+"/"+id+"/"+c.answer, nil)
@@ -136,7 +146,8 @@ func TestPayerByHand(t *testing.T) {
 				continue
 			}
 			closed := w.call("POST", path+"/"+id+"/"+other, nil)
-			if closed.status != http.StatusConflict || closed.body["error"] != "prompt_closed" || closed.body["detail"].(object)["status"] != c.status {
+			if closed.status != http.StatusConflict || closed.body["error"] != "prompt_closed" ||
+				closed.body["detail"].(object)["status"] != c.status {
 				t.Errorf("%s after %s answered %d %s", other, c.answer, closed.status, closed.raw)
 			}
 		}

@@ -59,7 +59,8 @@ func TestLostAnswerOfTheDatabase(t *testing.T) {
 		detail, _ := lost.body["detail"].(object)
 		reference, _ := detail["reference"].(string)
 		message, _ := lost.body["message"].(string)
-		if lost.status != http.StatusServiceUnavailable || lost.body["error"] != "unavailable" || lost.header.Get("Retry-After") == "" || !strings.Contains(message, "not known whether") {
+		if lost.status != http.StatusServiceUnavailable || lost.body["error"] != "unavailable" || lost.header.Get("Retry-After") == "" ||
+			!strings.Contains(message, "not known whether") {
 			t.Errorf("%s: answered %d: %s", name, lost.status, lost.raw)
 			continue
 		}

@@ -125,9 +125,12 @@ func zeroIsRefused[T any](t *testing.T, decoder *Decoder[T]) {
 }
 
 func FuzzPaymentBody(f *testing.F) {
-	fuzzBody(f, CreatePayment,
+	fuzzBody(
+		f,
+		CreatePayment,
 		`{"amount":1000,"currency":"RWF","msisdn":"+250788000001","reference":"r1","application":"shop"}`,
-		`{"amount":1,"currency":"FCFA","operator":"orange","country":"CI","msisdn":"+2250700000001","reference":"é","application":"shop","order_ref":"o","order_url":"https://shop.example/1","is_url_protected":true,"description":"x","scenario":"pin_invalid","x":1}`)
+		`{"amount":1,"currency":"FCFA","operator":"orange","country":"CI","msisdn":"+2250700000001","reference":"é","application":"shop","order_ref":"o","order_url":"https://shop.example/1","is_url_protected":true,"description":"x","scenario":"pin_invalid","x":1}`,
+	)
 }
 
 func FuzzRefundBody(f *testing.F) {
@@ -135,9 +138,12 @@ func FuzzRefundBody(f *testing.F) {
 }
 
 func FuzzDisbursementBody(f *testing.F) {
-	fuzzBody(f, CreateDisbursement,
+	fuzzBody(
+		f,
+		CreateDisbursement,
 		`{"amount":1000,"currency":"RWF","operator":"mtn","country":"RW","msisdn":"+250788000001","application":"shop"}`,
-		`{"amount":1000,"currency":"xof","operator":"moov","country":"TG","msisdn":"+1234567","application":"shop","reference":"r1","order_ref":"o","order_url":"http://x","is_url_protected":false,"description":""}`)
+		`{"amount":1000,"currency":"xof","operator":"moov","country":"TG","msisdn":"+1234567","application":"shop","reference":"r1","order_ref":"o","order_url":"http://x","is_url_protected":false,"description":""}`,
+	)
 }
 
 // FuzzMSISDN checks that the schemas, the list and the domain mean the same numbers.
@@ -260,7 +266,8 @@ func FuzzListQuery(f *testing.F) {
 		}
 		for name, given := range values {
 			if _,
-				known := PaymentParameters[name]; known && (len(given) != 1 || given[0] == "" || !utf8.ValidString(given[0]) || strings.ContainsRune(given[0], 0)) {
+				known := PaymentParameters[name]; known && (len(given) != 1 || given[0] == "" || !utf8.ValidString(given[0]) ||
+				strings.ContainsRune(given[0], 0)) {
 				t.Errorf("%q: %s is %q, and was taken", raw, name, given)
 			}
 		}
@@ -274,10 +281,12 @@ func FuzzListQuery(f *testing.F) {
 				t.Errorf("%q: %s is taken for %q", raw, name, value)
 			}
 		}
-		if order := q.Filter.OrderRef; values.Has("order") && values.Get("order") != order || values.Has("order_ref") && values.Get("order_ref") != order {
+		if order := q.Filter.OrderRef; values.Has("order") && values.Get("order") != order ||
+			values.Has("order_ref") && values.Get("order_ref") != order {
 			t.Errorf("%q: the order is taken for %q", raw, order)
 		}
-		if values.Has("cursor") != (q.After != nil) || values.Has("created_after") != (q.Filter.CreatedAfter != nil) || values.Has("created_before") != (q.Filter.CreatedBefore != nil) {
+		if values.Has("cursor") != (q.After != nil) || values.Has("created_after") != (q.Filter.CreatedAfter != nil) ||
+			values.Has("created_before") != (q.Filter.CreatedBefore != nil) {
 			t.Errorf("%q: a parameter is left out: %+v", raw, q)
 		}
 		if q.Limit < 1 || q.Limit > MaxLimit || !values.Has("limit") && q.Limit != DefaultLimit {
