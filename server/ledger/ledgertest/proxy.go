@@ -14,13 +14,12 @@ type Proxy struct {
 	listener net.Listener
 	target   string
 
-	mu       sync.Mutex
-	open     chan struct{} // closed while packets pass
-	cut      string        // the answer to what has this in it ends its connection; empty: none does
-	refuses  bool
-	conns    map[net.Conn]bool
-	accepted int
-	closed   bool
+	mu      sync.Mutex
+	open    chan struct{} // closed while packets pass
+	cut     string        // the answer to what has this in it ends its connection; empty: none does
+	refuses bool
+	conns   map[net.Conn]bool
+	closed  bool
 }
 
 // NewProxy starts a proxy before the database at a URL and returns it with the URL that leads through it. It ends with the test.
@@ -86,13 +85,6 @@ func (p *Proxy) Refuse() {
 	}
 }
 
-// Accepted is how many connections were made so far.
-func (p *Proxy) Accepted() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.accepted
-}
-
 func (p *Proxy) serve() {
 	for {
 		client, err := p.listener.Accept()
@@ -100,7 +92,6 @@ func (p *Proxy) serve() {
 			return
 		}
 		p.mu.Lock()
-		p.accepted++
 		p.mu.Unlock()
 		if p.keep(client) {
 			go p.pass(client)
