@@ -26,7 +26,13 @@ func TestStrangersWhoAskForHealthShareOneLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	handler := httpapi.New(httpapi.Options{
-		Ledger: db.Ledger, Sandboxes: db.Store, Directory: directory, Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 }, Random: rand.Reader,
+		Ledger:    db.Ledger,
+		Sandboxes: db.Store,
+		Directory: directory,
+		Version:   "test",
+		Now:       time.Now,
+		Draw:      func(int64) int64 { return 0 },
+		Random:    rand.Reader,
 	})
 	const strangers = 100
 	before := db.PoolStat().AcquireCount()

@@ -23,8 +23,14 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	asAPI := ledgertest.OpenAs(t, w.db, ledgertest.API)
 	server := httptest.NewServer(httpapi.New(httpapi.Options{
-		Ledger: asAPI.Ledger, Sandboxes: asAPI.Store, Directory: sandboxes.NewDirectory(asAPI.DB), Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 },
-		Random: rand.Reader, Metrics: telemetry.NewAPI(registry),
+		Ledger:    asAPI.Ledger,
+		Sandboxes: asAPI.Store,
+		Directory: sandboxes.NewDirectory(asAPI.DB),
+		Version:   "test",
+		Now:       time.Now,
+		Draw:      func(int64) int64 { return 0 },
+		Random:    rand.Reader,
+		Metrics:   telemetry.NewAPI(registry),
 	}))
 	t.Cleanup(server.Close)
 	w.url = server.URL

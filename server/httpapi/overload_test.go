@@ -20,7 +20,10 @@ import (
 // What waits for the database, with little patience, is served when it can be; what comes later than that is refused at once.
 func TestMoreThanCanBeServedIsRefusedAtOnce(t *testing.T) {
 	w := newFixture(t)
-	hasty, err := ledgertest.OpenWith(ledgertest.URLAs(t, w.db, ledgertest.API), ledgertest.Options{Options: postgres.Options{Patience: 50 * time.Millisecond, MaxConns: 4}})
+	hasty, err := ledgertest.OpenWith(
+		ledgertest.URLAs(t, w.db, ledgertest.API),
+		ledgertest.Options{Options: postgres.Options{Patience: 50 * time.Millisecond, MaxConns: 4}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,13 @@ func TestWhatHappensInASandboxIsWrittenDown(t *testing.T) {
 		{"nothing to settle", func() error { return second(ledgertest.SettleDue(t.Context(), w.Store, 10)) }, []string{}},
 		{"a refund", func() error {
 			n := w.collection("", payments.Pending, alice)
-			return third(w.CreateRefund(t.Context(), w.sandbox.Tenant, ledger.NewRefund{RequestHash: n.RequestHash, ID: n.Transaction.ID, ParentID: paid.ID, Reference: "r4"}))
+			return third(
+				w.CreateRefund(
+					t.Context(),
+					w.sandbox.Tenant,
+					ledger.NewRefund{RequestHash: n.RequestHash, ID: n.Transaction.ID, ParentID: paid.ID, Reference: "r4"},
+				),
+			)
 		}, []string{"checkout"}},
 		{"a refused reference", func() error {
 			if err := w.CreateCollection(t.Context(), w.sandbox.Tenant, w.collection("r1", payments.Success, alice)); err == nil {

@@ -165,7 +165,17 @@ func told(t *payments.Transaction, after time.Duration, err error) string {
 		}
 		return fmt.Sprint(*b)
 	}
-	return fmt.Sprint(t.Reference, " ", t.Status, t.Latency, after, t.CompletedAt.Equal(t.CreatedAt), balance(t.MerchantBalanceAfter), "/", balance(t.SIMBalanceAfter))
+	return fmt.Sprint(
+		t.Reference,
+		" ",
+		t.Status,
+		t.Latency,
+		after,
+		t.CompletedAt.Equal(t.CreatedAt),
+		balance(t.MerchantBalanceAfter),
+		"/",
+		balance(t.SIMBalanceAfter),
+	)
 }
 
 // hold locks the float until the test lets go.

@@ -81,7 +81,10 @@ func TestBalancesHaveABound(t *testing.T) {
 					if got := pay(w); got != c.want {
 						t.Errorf("it is %s, want %s", got, c.want)
 					}
-					if got := w.count("select count(*) from transactions where reference = 'r' and status = $1::transaction_status", string(c.want)); got != 1 {
+					if got := w.count(
+						"select count(*) from transactions where reference = 'r' and status = $1::transaction_status",
+						string(c.want),
+					); got != 1 {
 						t.Error("it is not recorded so")
 					}
 					w.conserved()
@@ -126,7 +129,10 @@ func TestBookingsTogetherFillAFloatToItsBound(t *testing.T) {
 		}
 		got = append(got, n.Transaction.Status)
 	}
-	if diff := cmp.Diff([]payments.Status{payments.Success, payments.Success, payments.LimitExceeded, payments.LimitExceeded}, got); diff != "" {
+	if diff := cmp.Diff(
+		[]payments.Status{payments.Success, payments.Success, payments.LimitExceeded, payments.LimitExceeded},
+		got,
+	); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	w.conserved()
@@ -149,7 +155,10 @@ func TestDisbursementsTogetherFillASIMToItsBound(t *testing.T) {
 		}
 		got = append(got, n.Transaction.Status)
 	}
-	if diff := cmp.Diff([]payments.Status{payments.Success, payments.Success, payments.LimitExceeded, payments.LimitExceeded}, got); diff != "" {
+	if diff := cmp.Diff(
+		[]payments.Status{payments.Success, payments.Success, payments.LimitExceeded, payments.LimitExceeded},
+		got,
+	); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	w.conserved()
@@ -162,7 +171,11 @@ func TestForwardedCollectionStopsAtTheBound(t *testing.T) {
 	made := w.create(n)
 	w.raise(payments.MaxBalance)
 	leased := w.forwards(time.Hour)
-	kept, err := w.SettleForward(t.Context(), &leased[0], ledger.Outcome{Status: payments.Success, NativeRaw: []byte(`{"status":"SUCCESSFUL"}`)})
+	kept, err := w.SettleForward(
+		t.Context(),
+		&leased[0],
+		ledger.Outcome{Status: payments.Success, NativeRaw: []byte(`{"status":"SUCCESSFUL"}`)},
+	)
 	if err != nil || !kept {
 		t.Fatalf("%v, %v", kept, err)
 	}

@@ -57,9 +57,14 @@ func (w *world) tenantTables(tenant int64) map[string]int {
 // busy fills every table of the sandbox.
 func (w *world) busy() {
 	w.t.Helper()
-	w.config.Operators = []sandboxes.OperatorAccess{{
-		Store: "shop", Operator: payments.Airtel, Country: payments.Rwanda, Credentials: &sandboxes.OperatorCredentials{ClientID: "id", ClientSecret: "secret"},
-	}}
+	w.config.Operators = []sandboxes.OperatorAccess{
+		{
+			Store:       "shop",
+			Operator:    payments.Airtel,
+			Country:     payments.Rwanda,
+			Credentials: &sandboxes.OperatorCredentials{ClientID: "id", ClientSecret: "secret"},
+		},
+	}
 	w.apply()
 	w.reload()
 	w.client("busy", "+250788999999", 5000)
@@ -72,8 +77,14 @@ func (w *world) busy() {
 	w.exec("insert into rate_usage (tenant, second, granted) values ($1, 1780228800, 1)", w.sandbox.Tenant)
 	w.exec("insert into endpoint_health (tenant) values ($1) on conflict do nothing", w.sandbox.Tenant)
 	w.exec("insert into activity (tenant) values ($1) on conflict do nothing", w.sandbox.Tenant)
-	w.exec("insert into sweep_failures (tenant, sweep, retry_at, error) values ($1, 'settlement', now(), 'bad') on conflict do nothing", w.sandbox.Tenant)
-	w.exec("insert into transaction_counts (tenant, upto, total) values ($1, '00000000-0000-0000-0000-000000000000', 0) on conflict do nothing", w.sandbox.Tenant)
+	w.exec(
+		"insert into sweep_failures (tenant, sweep, retry_at, error) values ($1, 'settlement', now(), 'bad') on conflict do nothing",
+		w.sandbox.Tenant,
+	)
+	w.exec(
+		"insert into transaction_counts (tenant, upto, total) values ($1, '00000000-0000-0000-0000-000000000000', 0) on conflict do nothing",
+		w.sandbox.Tenant,
+	)
 	for table, rows := range w.tenantTables(w.sandbox.Tenant) {
 		if rows == 0 {
 			w.t.Fatalf("there is nothing in %s", table)
@@ -113,8 +124,19 @@ func TestSandboxState(t *testing.T) {
 		OrganizationID: w.sandbox.OrganizationID, Balances: map[payments.Currency]int64{payments.RWF: 1985, payments.XOF: 0}, TestClients: 1,
 		Transactions: sandboxes.TransactionCounts{Total: 1},
 		Environments: []sandboxes.EnvironmentState{
-			{ID: w.sandbox.Environments[sandboxes.Market{Operator: payments.MTN, Country: payments.Rwanda}].ID, Operator: payments.MTN, Country: payments.Rwanda, Currency: payments.RWF, Enabled: true},
-			{ID: w.sandbox.Environments[sandboxes.Market{Operator: payments.Orange, Country: payments.CoteDIvoire}].ID, Operator: payments.Orange, Country: payments.CoteDIvoire, Currency: payments.XOF},
+			{
+				ID:       w.sandbox.Environments[sandboxes.Market{Operator: payments.MTN, Country: payments.Rwanda}].ID,
+				Operator: payments.MTN,
+				Country:  payments.Rwanda,
+				Currency: payments.RWF,
+				Enabled:  true,
+			},
+			{
+				ID:       w.sandbox.Environments[sandboxes.Market{Operator: payments.Orange, Country: payments.CoteDIvoire}].ID,
+				Operator: payments.Orange,
+				Country:  payments.CoteDIvoire,
+				Currency: payments.XOF,
+			},
 		},
 	}
 	if diff := cmp.Diff(want, state); diff != "" {
@@ -129,26 +151,62 @@ func TestEveryEditIsSeenByTheDirectory(t *testing.T) {
 		edit func(*sandboxes.SandboxConfig)
 		want func(*sandboxes.Sandbox)
 	}{
-		"latency":      {func(c *sandboxes.SandboxConfig) { c.LatencyPercent = 0 }, func(s *sandboxes.Sandbox) { s.LatencyPercent = 0 }},
-		"a store more": {func(c *sandboxes.SandboxConfig) { c.Stores = []string{"shop", "kiosk"} }, func(s *sandboxes.Sandbox) { s.Stores["kiosk"] = true }},
+		"latency": {func(c *sandboxes.SandboxConfig) { c.LatencyPercent = 0 }, func(s *sandboxes.Sandbox) { s.LatencyPercent = 0 }},
+		"a store more": {
+			func(c *sandboxes.SandboxConfig) { c.Stores = []string{"shop", "kiosk"} },
+			func(s *sandboxes.Sandbox) { s.Stores["kiosk"] = true },
+		},
 		"a store less": {func(c *sandboxes.SandboxConfig) { c.Stores = nil }, func(s *sandboxes.Sandbox) { delete(s.Stores, "shop") }},
 		"an environment less": {
 			func(c *sandboxes.SandboxConfig) { c.Environments = c.Environments[1:] },
 			func(s *sandboxes.Sandbox) { delete(s.Environments, mtn) },
 		},
-		"enabled":        {func(c *sandboxes.SandboxConfig) { c.Environments[0].Enabled = false }, environment(mtn, func(e *sandboxes.Environment) { e.Enabled = false })},
-		"commission":     {func(c *sandboxes.SandboxConfig) { c.Environments[0].Terms.CommissionBPS = 1 }, environment(mtn, func(e *sandboxes.Environment) { e.Terms.CommissionBPS = 1 })},
-		"absorption":     {func(c *sandboxes.SandboxConfig) { c.Environments[0].Terms.AbsorptionPct = 1 }, environment(mtn, func(e *sandboxes.Environment) { e.Terms.AbsorptionPct = 1 })},
-		"policy":         {func(c *sandboxes.SandboxConfig) { c.Environments[0].UnknownPolicy = payments.Passthrough }, environment(mtn, func(e *sandboxes.Environment) { e.UnknownPolicy = payments.Passthrough })},
-		"a limit":        {func(c *sandboxes.SandboxConfig) { c.Environments[0].MaxAmount = &limit }, environment(mtn, func(e *sandboxes.Environment) { e.MaxAmount = &limit })},
-		"another limit":  {func(c *sandboxes.SandboxConfig) { c.Environments[1].MaxAmount = &limit }, environment(sandboxes.Market{Operator: payments.Orange, Country: payments.CoteDIvoire}, func(e *sandboxes.Environment) { e.MaxAmount = &limit })},
-		"no limit":       {func(c *sandboxes.SandboxConfig) { c.Environments[1].MaxAmount = nil }, environment(sandboxes.Market{Operator: payments.Orange, Country: payments.CoteDIvoire}, func(e *sandboxes.Environment) { e.MaxAmount = nil })},
-		"no endpoint":    {func(c *sandboxes.SandboxConfig) { c.Webhook = nil }, func(*sandboxes.Sandbox) {}},
-		"other endpoint": {func(c *sandboxes.SandboxConfig) { c.Webhook = &sandboxes.WebhookConfig{URL: "http://elsewhere"} }, func(*sandboxes.Sandbox) {}},
+		"enabled": {
+			func(c *sandboxes.SandboxConfig) { c.Environments[0].Enabled = false },
+			environment(mtn, func(e *sandboxes.Environment) { e.Enabled = false }),
+		},
+		"commission": {
+			func(c *sandboxes.SandboxConfig) { c.Environments[0].Terms.CommissionBPS = 1 },
+			environment(mtn, func(e *sandboxes.Environment) { e.Terms.CommissionBPS = 1 }),
+		},
+		"absorption": {
+			func(c *sandboxes.SandboxConfig) { c.Environments[0].Terms.AbsorptionPct = 1 },
+			environment(mtn, func(e *sandboxes.Environment) { e.Terms.AbsorptionPct = 1 }),
+		},
+		"policy": {
+			func(c *sandboxes.SandboxConfig) { c.Environments[0].UnknownPolicy = payments.Passthrough },
+			environment(mtn, func(e *sandboxes.Environment) { e.UnknownPolicy = payments.Passthrough }),
+		},
+		"a limit": {
+			func(c *sandboxes.SandboxConfig) { c.Environments[0].MaxAmount = &limit },
+			environment(mtn, func(e *sandboxes.Environment) { e.MaxAmount = &limit }),
+		},
+		"another limit": {
+			func(c *sandboxes.SandboxConfig) { c.Environments[1].MaxAmount = &limit },
+			environment(
+				sandboxes.Market{Operator: payments.Orange, Country: payments.CoteDIvoire},
+				func(e *sandboxes.Environment) { e.MaxAmount = &limit },
+			),
+		},
+		"no limit": {
+			func(c *sandboxes.SandboxConfig) { c.Environments[1].MaxAmount = nil },
+			environment(
+				sandboxes.Market{Operator: payments.Orange, Country: payments.CoteDIvoire},
+				func(e *sandboxes.Environment) { e.MaxAmount = nil },
+			),
+		},
+		"no endpoint": {func(c *sandboxes.SandboxConfig) { c.Webhook = nil }, func(*sandboxes.Sandbox) {}},
+		"other endpoint": {
+			func(c *sandboxes.SandboxConfig) { c.Webhook = &sandboxes.WebhookConfig{URL: "http://elsewhere"} },
+			func(*sandboxes.Sandbox) {},
+		},
 		"other retries": {func(c *sandboxes.SandboxConfig) {
 			c.Webhook = &sandboxes.WebhookConfig{URL: c.Webhook.URL, Retry: sandboxes.RetryPolicy{MaxRetries: 1}}
 		}, func(*sandboxes.Sandbox) {}},
-		"float of a kind": {func(c *sandboxes.SandboxConfig) { c.OpeningFloat = map[payments.Currency]int64{payments.XOF: 1} }, func(*sandboxes.Sandbox) {}},
+		"float of a kind": {
+			func(c *sandboxes.SandboxConfig) { c.OpeningFloat = map[payments.Currency]int64{payments.XOF: 1} },
+			func(*sandboxes.Sandbox) {},
+		},
 	}
 	w := newWorld(t, func(c *sandboxes.SandboxConfig) { c.Environments[1].MaxAmount = &other })
 	directory, original := sandboxes.NewDirectory(w.Store.DB), w.config
@@ -357,7 +415,11 @@ func TestCredentialsReplaceTheOnesBefore(t *testing.T) {
 	if !knows(w.key) || knows(newKey) {
 		t.Fatal("the first key does not work")
 	}
-	if err := w.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: newKey, SigningSecret: "another secret of my own"}); err != nil {
+	if err := w.ApplyCredentials(
+		t.Context(),
+		w.config.UID,
+		sandboxes.Credentials{APIKeyHash: newKey, SigningSecret: "another secret of my own"},
+	); err != nil {
 		t.Fatal(err)
 	}
 	if knows(w.key) || !knows(newKey) {
@@ -418,7 +480,9 @@ func TestSandboxesRacingForAKey(t *testing.T) {
 	results := make(chan error)
 	for _, racer := range racing {
 		go func() {
-			results <- w.ApplyCredentials(context.Background(), racer.config.UID, sandboxes.Credentials{APIKeyHash: [32]byte(bytes.Repeat([]byte{9}, 32)), SigningSecret: secret})
+			results <- w.ApplyCredentials(context.Background(), racer.config.UID, sandboxes.Credentials{
+				APIKeyHash: [32]byte(bytes.Repeat([]byte{9}, 32)), SigningSecret: secret,
+			})
 		}()
 	}
 	won := 0
@@ -441,7 +505,14 @@ func TestCredentialsNeedAKeyRing(t *testing.T) {
 	if _, err := s.SigningSecret(t.Context(), w.config.UID); !errors.Is(err, secrets.ErrNoKeyRing) {
 		t.Errorf("reading: %v", err)
 	}
-	if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: sandboxes.KeyHash{2}, SigningSecret: secret}); !errors.Is(err, secrets.ErrNoKeyRing) {
+	if err := s.ApplyCredentials(
+		t.Context(),
+		w.config.UID,
+		sandboxes.Credentials{APIKeyHash: sandboxes.KeyHash{2}, SigningSecret: secret},
+	); !errors.Is(
+		err,
+		secrets.ErrNoKeyRing,
+	) {
 		t.Errorf("applying: %v", err)
 	}
 	w.reload() // and the key is what it was
@@ -561,7 +632,14 @@ func TestDeletedSandboxLeavesNothingAndTouchesNobody(t *testing.T) {
 	if _, ok := directory.ByKey(other.key); !ok {
 		t.Error("the other sandbox's key does not work")
 	}
-	if err := w.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{SigningSecret: secret}); !errors.Is(err, sandboxes.ErrNoOrganization) {
+	if err := w.ApplyCredentials(
+		t.Context(),
+		w.config.UID,
+		sandboxes.Credentials{SigningSecret: secret},
+	); !errors.Is(
+		err,
+		sandboxes.ErrNoOrganization,
+	) {
 		t.Errorf("applying credentials to it: %v", err)
 	}
 }
@@ -571,7 +649,11 @@ func (w *world) configurationOf(tenant int64) map[string]string {
 	w.t.Helper()
 	all := map[string]string{}
 	for table := range w.tenantTables(tenant) {
-		all[table] = read[string](w, "select coalesce(string_agg(x::text, E'\n' order by x::text), '') from "+table+" x where tenant = $1", tenant)
+		all[table] = read[string](
+			w,
+			"select coalesce(string_agg(x::text, E'\n' order by x::text), '') from "+table+" x where tenant = $1",
+			tenant,
+		)
 	}
 	return all
 }

@@ -54,18 +54,42 @@ func TestKeyRotation(t *testing.T) {
 		want  map[byte]string
 	}{
 		"the replaced key works for the grace": {[]sandboxes.Credentials{plain(one), rotated(two, one, day)}, map[byte]string{1: "24h", 2: "on"}},
-		"each for its own":                     {[]sandboxes.Credentials{plain(one), rotated(two, one, day), rotated(three, two, 3*time.Hour)}, map[byte]string{1: "24h", 2: "3h", 3: "on"}},
-		"a grace of 0 revokes it":              {[]sandboxes.Credentials{plain(one), rotated(two, one, 0)}, map[byte]string{2: "on"}},
-		"and every older one":                  {[]sandboxes.Credentials{plain(one), rotated(two, one, day), rotated(three, two, 0)}, map[byte]string{3: "on"}},
-		"a grace of 0 later":                   {[]sandboxes.Credentials{plain(one), rotated(two, one, day), rotated(two, one, 0)}, map[byte]string{2: "on"}},
-		"a longer grace later changes nothing": {[]sandboxes.Credentials{plain(one), rotated(two, one, day), rotated(two, one, 7*day)}, map[byte]string{1: "24h", 2: "on"}},
-		"and gives nothing back":               {[]sandboxes.Credentials{plain(one), rotated(two, one, 0), rotated(two, one, day)}, map[byte]string{2: "on"}},
-		"a lost key stops working at once":     {[]sandboxes.Credentials{plain(one), plain(two)}, map[byte]string{2: "on"}},
-		"not the ones before it":               {[]sandboxes.Credentials{plain(one), rotated(two, one, day), plain(three)}, map[byte]string{1: "24h", 3: "on"}},
-		"a replaced key that comes back":       {[]sandboxes.Credentials{plain(one), rotated(two, one, day), rotated(one, one, day)}, map[byte]string{1: "on"}},
-		"a key that was never the sandbox's":   {[]sandboxes.Credentials{plain(one), rotated(two, four, day)}, map[byte]string{2: "on"}},
-		"the database missed a rotation":       {[]sandboxes.Credentials{plain(one), rotated(three, two, day)}, map[byte]string{3: "on"}},
-		"the same again":                       {[]sandboxes.Credentials{plain(one), rotated(two, one, day), rotated(two, one, day)}, map[byte]string{1: "24h", 2: "on"}},
+		"each for its own": {
+			[]sandboxes.Credentials{plain(one), rotated(two, one, day), rotated(three, two, 3*time.Hour)},
+			map[byte]string{1: "24h", 2: "3h", 3: "on"},
+		},
+		"a grace of 0 revokes it": {[]sandboxes.Credentials{plain(one), rotated(two, one, 0)}, map[byte]string{2: "on"}},
+		"and every older one": {
+			[]sandboxes.Credentials{plain(one), rotated(two, one, day), rotated(three, two, 0)},
+			map[byte]string{3: "on"},
+		},
+		"a grace of 0 later": {
+			[]sandboxes.Credentials{plain(one), rotated(two, one, day), rotated(two, one, 0)},
+			map[byte]string{2: "on"},
+		},
+		"a longer grace later changes nothing": {
+			[]sandboxes.Credentials{plain(one), rotated(two, one, day), rotated(two, one, 7*day)},
+			map[byte]string{1: "24h", 2: "on"},
+		},
+		"and gives nothing back": {
+			[]sandboxes.Credentials{plain(one), rotated(two, one, 0), rotated(two, one, day)},
+			map[byte]string{2: "on"},
+		},
+		"a lost key stops working at once": {[]sandboxes.Credentials{plain(one), plain(two)}, map[byte]string{2: "on"}},
+		"not the ones before it": {
+			[]sandboxes.Credentials{plain(one), rotated(two, one, day), plain(three)},
+			map[byte]string{1: "24h", 3: "on"},
+		},
+		"a replaced key that comes back": {
+			[]sandboxes.Credentials{plain(one), rotated(two, one, day), rotated(one, one, day)},
+			map[byte]string{1: "on"},
+		},
+		"a key that was never the sandbox's": {[]sandboxes.Credentials{plain(one), rotated(two, four, day)}, map[byte]string{2: "on"}},
+		"the database missed a rotation":     {[]sandboxes.Credentials{plain(one), rotated(three, two, day)}, map[byte]string{3: "on"}},
+		"the same again": {
+			[]sandboxes.Credentials{plain(one), rotated(two, one, day), rotated(two, one, day)},
+			map[byte]string{1: "24h", 2: "on"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -117,7 +141,13 @@ func TestStoredCredentials(t *testing.T) {
 	if after.Version <= before.Version {
 		t.Errorf("version %d follows %d", after.Version, before.Version)
 	}
-	want := sandboxes.StoredCredentials{Version: after.Version, APIKeys: []sandboxes.KeyHash{{2}}, KeyRotation: "2", SigningSecret: secret, SecretRotation: "s"}
+	want := sandboxes.StoredCredentials{
+		Version:        after.Version,
+		APIKeys:        []sandboxes.KeyHash{{2}},
+		KeyRotation:    "2",
+		SigningSecret:  secret,
+		SecretRotation: "s",
+	}
 	if diff := cmp.Diff(want, after); diff != "" {
 		t.Error(diff)
 	}
@@ -195,13 +225,18 @@ func TestSigningSecretOverlaps(t *testing.T) {
 	apply("third", "2", "third second 24 first 5") // the first overlap goes on
 	w.exec("update organizations set previous_secret_until = now() + interval '23 hours'")
 	apply("fourth", "3", "fourth third 24 second 23 first 5")
-	w.exec("update organizations set previous_secret_until = now() + interval '23 hours', older_secrets_until[1] = now() + interval '22 hours'")
+	w.exec(
+		"update organizations set previous_secret_until = now() + interval '23 hours', older_secrets_until[1] = now() + interval '22 hours'",
+	)
 	apply("fifth", "4", "fifth fourth 24 third 23 second 22") // three at most
 	w.exec("update organizations set older_secrets_until[2] = now()")
 	apply("fifth", "4", "fifth fourth 24 third 23")
 	w.exec("update organizations set previous_secret_until = now(), older_secrets_until[1] = now()")
 	apply("fifth", "4", "fifth")
-	if got := read[int](w, "select count(*)::int from organizations where previous_secret_until is not null or older_secrets_until <> '{}'"); got != 0 {
+	if got := read[int](
+		w,
+		"select count(*)::int from organizations where previous_secret_until is not null or older_secrets_until <> '{}'",
+	); got != 0 {
 		t.Error("the end of an overlap is still there")
 	}
 }

@@ -55,7 +55,12 @@ type BuildBody func(organizationID string, t *payments.Transaction) ([]byte, err
 // The body of an event that was never sent is built by build and kept, so that every attempt sends the same bytes. Any number
 // of callers may work at once; each gets different events. What is found and cannot be sent, for want of an endpoint, or because the
 // endpoint wants no events of this type, is put aside. An event whose lease ends without [Deliveries.FinishAttempts] becomes due again.
-func (s *Deliveries) LeaseDueEvents(ctx context.Context, from []Share, lease time.Duration, build BuildBody) (leased []LeasedEvent, found map[int64]int, err error) {
+func (s *Deliveries) LeaseDueEvents(
+	ctx context.Context,
+	from []Share,
+	lease time.Duration,
+	build BuildBody,
+) (leased []LeasedEvent, found map[int64]int, err error) {
 	given := sharesOf(from)
 	err = s.inTx(ctx, func(q *sqlc.Queries) error {
 		leased, found = nil, map[int64]int{}

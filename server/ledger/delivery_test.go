@@ -98,8 +98,16 @@ func TestLeasedEventHoldsAllThatIsSent(t *testing.T) {
 		return []byte(t.ID.String()), nil
 	})
 	want := &ledger.LeasedEvent{
-		Tenant: w.sandbox.Tenant, ID: made.ID, Fence: 1, TakenAt: event.TakenAt, OrganizationID: w.sandbox.OrganizationID, Transaction: w.get(made.ID),
-		Body: []byte(made.ID.String()), URL: w.config.Webhook.URL, Retry: sandboxes.DefaultRetryPolicy, SigningSecret: secret,
+		Tenant:         w.sandbox.Tenant,
+		ID:             made.ID,
+		Fence:          1,
+		TakenAt:        event.TakenAt,
+		OrganizationID: w.sandbox.OrganizationID,
+		Transaction:    w.get(made.ID),
+		Body:           []byte(made.ID.String()),
+		URL:            w.config.Webhook.URL,
+		Retry:          sandboxes.DefaultRetryPolicy,
+		SigningSecret:  secret,
 	}
 	if diff := cmp.Diff(want, event, cmpopts.EquateErrors()); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
@@ -198,7 +206,13 @@ func TestFence(t *testing.T) {
 	if w.finish(lost, ledger.Attempt{State: ledger.EventDelivered, ResponseStatus: 200}) {
 		t.Error("an attempt of a lost lease was kept")
 	}
-	if got := w.count("select count(*) from delivery_attempts") + w.count("select attempts from events") + w.count("select count(delivered_at) from events"); got != 0 {
+	if got := w.count(
+		"select count(*) from delivery_attempts",
+	) + w.count(
+		"select attempts from events",
+	) + w.count(
+		"select count(delivered_at) from events",
+	); got != 0 {
 		t.Error("the attempt of a lost lease was written down")
 	}
 	if !w.finish(holder, ledger.Attempt{State: ledger.EventFailed, ResponseStatus: 410}) {
@@ -221,7 +235,13 @@ func TestAttemptIsWrittenDownOnce(t *testing.T) {
 				t.Error("the attempt was not kept")
 			}
 			w.finish(event, a)
-			if got := []int{w.count("select attempts from events"), w.count("select count(*) from delivery_attempts")}; !cmp.Equal(got, []int{1, 1}) {
+			if got := []int{
+				w.count("select attempts from events"),
+				w.count("select count(*) from delivery_attempts"),
+			}; !cmp.Equal(
+				got,
+				[]int{1, 1},
+			) {
 				t.Errorf("counted %d attempts and kept %d, want 1", got[0], got[1])
 			}
 		})
@@ -234,8 +254,22 @@ func TestAttemptsAreKept(t *testing.T) {
 	started := time.Date(2026, time.May, 31, 12, 0, 0, 0, time.UTC)
 	attempts := []ledger.Attempt{
 		{StartedAt: started, Duration: 10 * time.Second, Error: "no answer within 10s", State: ledger.EventQueued, RetryAfter: time.Hour},
-		{StartedAt: started.Add(time.Minute), Duration: 12 * time.Millisecond, ResponseStatus: 500, ResponseBody: []byte("oh\x00no"), Error: "the receiver answered 500", State: ledger.EventQueued, RetryAfter: 5 * time.Second},
-		{StartedAt: started.Add(time.Hour), Duration: time.Millisecond, ResponseStatus: 204, ResponseBody: []byte{}, State: ledger.EventDelivered},
+		{
+			StartedAt:      started.Add(time.Minute),
+			Duration:       12 * time.Millisecond,
+			ResponseStatus: 500,
+			ResponseBody:   []byte("oh\x00no"),
+			Error:          "the receiver answered 500",
+			State:          ledger.EventQueued,
+			RetryAfter:     5 * time.Second,
+		},
+		{
+			StartedAt:      started.Add(time.Hour),
+			Duration:       time.Millisecond,
+			ResponseStatus: 204,
+			ResponseBody:   []byte{},
+			State:          ledger.EventDelivered,
+		},
 	}
 	for _, a := range attempts {
 		event := w.leaseOne(body())
@@ -249,9 +283,12 @@ func TestAttemptsAreKept(t *testing.T) {
 		}
 		w.due()
 	}
-	got := read[[]string](w, `select array_agg(attempt || ' ' || to_char(started_at at time zone 'utc', 'HH24:MI:SS') || ' ' || duration_ms || ' ' ||
+	got := read[[]string](
+		w,
+		`select array_agg(attempt || ' ' || to_char(started_at at time zone 'utc', 'HH24:MI:SS') || ' ' || duration_ms || ' ' ||
 		coalesce(response_status::text, '-') || ' ' || coalesce(encode(response_body, 'escape'), '-') || ' ' || coalesce(error, '-') order by attempt)
-		from delivery_attempts`)
+		from delivery_attempts`,
+	)
 	want := []string{
 		"1 12:00:00 10000 - - no answer within 10s",
 		`2 12:01:00 12 500 oh\000no the receiver answered 500`,
@@ -260,7 +297,9 @@ func TestAttemptsAreKept(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("attempts (-want +got):\n%s", diff)
 	}
-	if got := w.count("select count(*) from events where state = 'delivered' and due_at is null and delivered_at is not null and attempts = 3"); got != 1 {
+	if got := w.count(
+		"select count(*) from events where state = 'delivered' and due_at is null and delivered_at is not null and attempts = 3",
+	); got != 1 {
 		t.Error("the event is not delivered")
 	}
 	if again := w.lease(body()); len(again) != 0 {
@@ -314,7 +353,10 @@ func TestEventsAreShelvedWhenTheEndpointGoes(t *testing.T) {
 func TestAttemptGoesWhereTheEndpointIsThen(t *testing.T) {
 	w := newWorld(t)
 	w.create(w.collection("r1", payments.Success, alice))
-	w.config.Webhook = &sandboxes.WebhookConfig{URL: "http://elsewhere/", Retry: sandboxes.RetryPolicy{MaxRetries: 2, InitialDelay: time.Millisecond, Factor: 1.5, MaxDelay: time.Minute}}
+	w.config.Webhook = &sandboxes.WebhookConfig{
+		URL:   "http://elsewhere/",
+		Retry: sandboxes.RetryPolicy{MaxRetries: 2, InitialDelay: time.Millisecond, Factor: 1.5, MaxDelay: time.Minute},
+	}
 	w.apply()
 	event := w.leaseOne(body())
 	if diff := cmp.Diff(*w.config.Webhook, sandboxes.WebhookConfig{URL: event.URL, Retry: event.Retry}); diff != "" {

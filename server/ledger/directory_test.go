@@ -204,7 +204,9 @@ func TestDirectoryDoesNotKnowKeysThatAreOver(t *testing.T) {
 	w := newWorld(t)
 	w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.key, time.Minute))
 	w.exec("update api_keys set expires_at = now() where expires_at is not null")
-	directory := sandboxes.NewDirectory(w.opened(ledgertest.Options{Options: postgres.Options{Now: func() time.Time { return time.Now().Add(-24 * time.Hour) }}}).DB)
+	directory := sandboxes.NewDirectory(
+		w.opened(ledgertest.Options{Options: postgres.Options{Now: func() time.Time { return time.Now().Add(-24 * time.Hour) }}}).DB,
+	)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}

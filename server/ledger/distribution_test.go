@@ -123,8 +123,12 @@ var spanning = map[string]string{
 // TestStatementsStayWithinATenant plans every statement without the wall, which would hide what is missing.
 func TestStatementsStayWithinATenant(t *testing.T) {
 	d := &distribution{world: newWorld(t), texts: statements(t)}
-	d.tables = read[[]string](d.world, `select array_agg(c.relname::text) from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant'
-		where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relname <> all ($1)`, shared)
+	d.tables = read[[]string](
+		d.world,
+		`select array_agg(c.relname::text) from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant'
+		where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relname <> all ($1)`,
+		shared,
+	)
 	for _, name := range slices.Sorted(maps.Keys(d.texts)) {
 		strays := d.strays(name)
 		_, listed := spanning[name]
@@ -245,7 +249,11 @@ func (d *distribution) look(n node, found *[]string) {
 
 // inserts reports whether the rows that a node inserts are of the tenant: by what is written there, or by what was read of it.
 func (d *distribution) inserts(n node) bool {
-	place := read[int](d.world, "select attnum::int from pg_attribute where attrelid = $1::text::regclass and attname = 'tenant'", n.Relation) - 1
+	place := read[int](
+		d.world,
+		"select attnum::int from pg_attribute where attrelid = $1::text::regclass and attname = 'tenant'",
+		n.Relation,
+	) - 1
 	return slices.ContainsFunc(n.Plans, func(from node) bool { return from.Role == "Outer" && isOfTenant(from, place) })
 }
 

@@ -74,7 +74,9 @@ func TestInventory(t *testing.T) {
 	w.applyCredentials(credentials)
 	holds("the key is back", true, true)
 	replaced := sandboxes.KeyHash{9}
-	w.applyCredentials(sandboxes.Credentials{APIKeyHash: replaced, Replaces: &w.key, Grace: time.Hour, SigningSecret: "a signing secret of mine"})
+	w.applyCredentials(
+		sandboxes.Credentials{APIKeyHash: replaced, Replaces: &w.key, Grace: time.Hour, SigningSecret: "a signing secret of mine"},
+	)
 	holds("a key in its grace", true, true)
 	w.exec("update api_keys set expires_at = now() where expires_at is not null")
 	holds("its end", false, true)

@@ -126,7 +126,14 @@ func (s *Ledger) GetEvent(ctx context.Context, tenant int64, organizationID stri
 }
 
 // keepBody builds the body of an event and returns the one that is kept: a worker may have been first.
-func keepBody(ctx context.Context, q *sqlc.Queries, tenant int64, organizationID string, t *payments.Transaction, build BuildBody) ([]byte, error) {
+func keepBody(
+	ctx context.Context,
+	q *sqlc.Queries,
+	tenant int64,
+	organizationID string,
+	t *payments.Transaction,
+	build BuildBody,
+) ([]byte, error) {
 	body, err := build(organizationID, t)
 	if err != nil {
 		return nil, fmt.Errorf("building the body of %s: %w", t.ID, err)

@@ -69,7 +69,15 @@ func TestEventsAreListedAsTheyStand(t *testing.T) {
 
 	var got []string
 	for _, e := range w.events(ledger.EventFilter{}, nil, 100) {
-		text := fmt.Sprintf("%s %s %s %d next=%v delivered=%v", e.Type, e.Status, e.State, e.Attempts, e.NextAttemptAt != nil, e.DeliveredAt != nil)
+		text := fmt.Sprintf(
+			"%s %s %s %d next=%v delivered=%v",
+			e.Type,
+			e.Status,
+			e.State,
+			e.Attempts,
+			e.NextAttemptAt != nil,
+			e.DeliveredAt != nil,
+		)
 		if e.LastStatus != nil {
 			text += fmt.Sprint(" ", *e.LastStatus)
 		}
@@ -220,7 +228,11 @@ func TestEventThatWaitsForItsAnswerGoesOnWaiting(t *testing.T) {
 
 func TestEventIsSentByHandWhateverItsType(t *testing.T) {
 	w := newWorld(t, func(c *sandboxes.SandboxConfig) {
-		c.Webhook = &sandboxes.WebhookConfig{URL: "http://127.0.0.1:1/hook", Retry: sandboxes.DefaultRetryPolicy, Types: []payments.Type{payments.Refund}}
+		c.Webhook = &sandboxes.WebhookConfig{
+			URL:   "http://127.0.0.1:1/hook",
+			Retry: sandboxes.DefaultRetryPolicy,
+			Types: []payments.Type{payments.Refund},
+		}
 	})
 	id := w.create(w.collection("r1", payments.Success, alice)).ID
 	if e := w.event(id); e.State != ledger.EventRecorded {
@@ -252,7 +264,9 @@ func TestEventWithNowhereToGoIsNotQueued(t *testing.T) {
 func TestHistoryIsBounded(t *testing.T) {
 	w := newWorld(t)
 	id := w.attempted("r1", acknowledged)
-	w.exec(`insert into delivery_attempts select tenant, event_id, i, started_at, duration_ms from delivery_attempts, generate_series(2, 250) i`)
+	w.exec(
+		`insert into delivery_attempts select tenant, event_id, i, started_at, duration_ms from delivery_attempts, generate_series(2, 250) i`,
+	)
 	w.exec("update events set attempts = 250")
 	got := w.event(id).History
 	if len(got) != ledger.KeptHistory || got[0].Number != 151 || got[len(got)-1].Number != 250 {

@@ -23,14 +23,23 @@ import (
 func TestNothingWaitsForeverForADatabaseThatHangs(t *testing.T) {
 	w := newWorld(t)
 	proxy, through := ledgertest.NewProxy(t, w.url)
-	s, err := ledgertest.OpenWith(through, ledgertest.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{StatementTimeout: 100 * time.Millisecond, MaxConns: 100}})
+	s, err := ledgertest.OpenWith(
+		through,
+		ledgertest.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{StatementTimeout: 100 * time.Millisecond, MaxConns: 100}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
 	directory := sandboxes.NewDirectory(s.DB)
 	eventually(t, func() bool { return directory.Refresh(t.Context()) == nil })
-	client := sandboxes.TestClientConfig{UID: "33333333-3333-3333-3333-333333333333", Name: "alice", MSISDN: "+250788000001", Operator: payments.MTN, Country: payments.Rwanda}
+	client := sandboxes.TestClientConfig{
+		UID:      "33333333-3333-3333-3333-333333333333",
+		Name:     "alice",
+		MSISDN:   "+250788000001",
+		Operator: payments.MTN,
+		Country:  payments.Rwanda,
+	}
 	proxy.Swallow()
 	calls := map[string]func(context.Context) error{
 		"Refresh":      directory.Refresh,

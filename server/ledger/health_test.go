@@ -135,7 +135,9 @@ func TestBreaker(t *testing.T) {
 			t.Errorf("%d events wait, want all 5", got)
 		}
 		// Eight probes of five events, each numbered by its event's own count.
-		if got := w.count("select count(*) from delivery_attempts a join events e on e.id = a.event_id where a.attempt <= e.attempts and e.state = 'queued'"); got != 8 {
+		if got := w.count(
+			"select count(*) from delivery_attempts a join events e on e.id = a.event_id where a.attempt <= e.attempts and e.state = 'queued'",
+		); got != 8 {
 			t.Errorf("%d attempts are kept, want 8", got)
 		}
 		if got := w.count("select count(*) from events where state = 'queued' and attempts between 1 and 2"); got != 5 {
@@ -322,7 +324,12 @@ func TestBatchOfAttempts(t *testing.T) {
 		a := acked
 		a.StartedAt, a.Error = time.Now(), ""
 		if i == 2 {
-			a = ledger.Attempt{StartedAt: time.Now(), State: ledger.EventQueued, Error: "a \x00 and \xff from who knows where", RetryAfter: time.Hour}
+			a = ledger.Attempt{
+				StartedAt:  time.Now(),
+				State:      ledger.EventQueued,
+				Error:      "a \x00 and \xff from who knows where",
+				RetryAfter: time.Hour,
+			}
 		}
 		finished = append(finished, ledger.FinishedAttempt{Event: &leased[i], Attempt: a})
 	}

@@ -31,7 +31,13 @@ type Filter struct {
 
 // ListTransactions returns up to limit of a tenant's transactions, newest first, beginning after the one named by after, nil
 // for the newest of all. Pages are stable while transactions are added: what is new comes before every page that was read.
-func (s *Ledger) ListTransactions(ctx context.Context, tenant int64, f Filter, after *payments.ID, limit int) ([]*payments.Transaction, error) {
+func (s *Ledger) ListTransactions(
+	ctx context.Context,
+	tenant int64,
+	f Filter,
+	after *payments.ID,
+	limit int,
+) ([]*payments.Transaction, error) {
 	sql, args := listStatement(tenant, f, after, limit)
 	var found []sqlc.Transaction
 	err := s.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {

@@ -244,7 +244,8 @@ func TestLanesAreWalled(t *testing.T) {
 	for _, tenant := range []int64{large, small, 4711} {
 		w.within(tenant, func(tx pgx.Tx) {
 			var seen, others int64
-			err := tx.QueryRow(t.Context(), "select count(*), count(*) filter (where tenant <> $1) from listed_transactions", tenant).Scan(&seen, &others)
+			err := tx.QueryRow(t.Context(), "select count(*), count(*) filter (where tenant <> $1) from listed_transactions", tenant).
+				Scan(&seen, &others)
 			if want := w.own("transactions", tenant); err != nil || seen != want || others != 0 {
 				t.Errorf("tenant %d sees %d rows and %d of others, want its %d, %v", tenant, seen, others, want, err)
 			}

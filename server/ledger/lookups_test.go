@@ -26,7 +26,9 @@ func TestLookUpsThatWaitTogether(t *testing.T) {
 		return w.get(w.create(w.collection(reference, payments.PINInvalid, alice)).ID)
 	}
 	first, second := made("l1"), made("l2")
-	foreign := payments.ID(read[[][]byte](other, "select array_agg(uuid_send(id)) from transactions where tenant = $1", other.sandbox.Tenant)[0])
+	foreign := payments.ID(
+		read[[][]byte](other, "select array_agg(uuid_send(id)) from transactions where tenant = $1", other.sandbox.Tenant)[0],
+	)
 	theirs := other.get(foreign)
 	before := *w.sandbox
 	before.ConfigVersion--

@@ -43,7 +43,11 @@ var (
 // LeaseDueForwards takes collections that are to be forwarded, or asked after, for the length of lease, of each lane up to its
 // share, and tells how many it found in each. Any number of callers may work at once; each gets different ones. One whose lease
 // ends without [Forwards.SettleForward] or [Forwards.DeferForward] becomes due again.
-func (s *Forwards) LeaseDueForwards(ctx context.Context, from []Share, lease time.Duration) (leased []Forward, found map[int64]int, err error) {
+func (s *Forwards) LeaseDueForwards(
+	ctx context.Context,
+	from []Share,
+	lease time.Duration,
+) (leased []Forward, found map[int64]int, err error) {
 	given := sharesOf(from)
 	err = s.inTx(ctx, func(q *sqlc.Queries) error {
 		leased, found = nil, map[int64]int{}
@@ -86,11 +90,17 @@ func (s *Forwards) GiveBackForwards(ctx context.Context, forwards []Forward) err
 func (s *Forwards) forwardOf(row *sqlc.LockDueForwardsRow) Forward {
 	t := &row.Transaction
 	f := Forward{
-		Tenant: t.Tenant, Fence: *row.ForwardFence + 1, Transaction: transactionOf(t),
+		Tenant:         t.Tenant,
+		Fence:          *row.ForwardFence + 1,
+		Transaction:    transactionOf(t),
 		OrganizationID: row.OrgID,
-		Accepted:       t.ForwardedAt != nil, Attempts: int(deref(t.ForwardAttempts)), Failures: int(deref(t.ForwardFailures)), Expired: row.Expired,
-		Age: postgres.FromMilliseconds(row.AgeMs), AnswerAfter: time.Duration(row.AnswerAfterMs) * time.Millisecond,
-		ExpireAfter: postgres.FromMilliseconds(row.ExpireAfterMs),
+		Accepted:       t.ForwardedAt != nil,
+		Attempts:       int(deref(t.ForwardAttempts)),
+		Failures:       int(deref(t.ForwardFailures)),
+		Expired:        row.Expired,
+		Age:            postgres.FromMilliseconds(row.AgeMs),
+		AnswerAfter:    time.Duration(row.AnswerAfterMs) * time.Millisecond,
+		ExpireAfter:    postgres.FromMilliseconds(row.ExpireAfterMs),
 	}
 	if row.BaseURL == nil {
 		return f // the store names no credentials

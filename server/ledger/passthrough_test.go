@@ -79,7 +79,8 @@ func TestOnlyStrangersAreForwarded(t *testing.T) {
 	if f.Transaction.ID != made.ID || f.Tenant != w.sandbox.Tenant || f.OrganizationID != w.sandbox.OrganizationID {
 		t.Errorf("got %+v", f)
 	}
-	if f.Accepted || f.Expired || f.Failures != 0 || f.Age < 0 || f.Age > time.Minute || f.AnswerAfter != time.Second || f.ExpireAfter != time.Hour {
+	if f.Accepted || f.Expired || f.Failures != 0 || f.Age < 0 || f.Age > time.Minute || f.AnswerAfter != time.Second ||
+		f.ExpireAfter != time.Hour {
 		t.Errorf("got %+v", f)
 	}
 	w.conserved()
@@ -104,7 +105,8 @@ func TestForwardedCollectionIsSettledOnce(t *testing.T) {
 				t.Error("an outcome was kept twice")
 			}
 			got := w.get(made.ID)
-			if got.Status != c.outcome.Status || got.NativeID != c.outcome.NativeID || string(got.NativeRaw) != string(c.outcome.NativeRaw) || got.CompletedAt == nil {
+			if got.Status != c.outcome.Status || got.NativeID != c.outcome.NativeID || string(got.NativeRaw) != string(c.outcome.NativeRaw) ||
+				got.CompletedAt == nil {
 				t.Errorf("got %+v", got)
 			}
 			if (got.MerchantBalanceAfter != nil) != (c.earned > 0) || got.SIMBalanceAfter != nil {
@@ -210,7 +212,9 @@ func TestForwardAttemptIsWrittenDownBeforeItIsMade(t *testing.T) {
 func TestLateWorkerForwards(t *testing.T) {
 	w := newWorld(t)
 	w.pending("r1", stranger)
-	w.exec("update transactions set due_at = now() - interval '2 hours', expires_at = now() - interval '1 hour', created_at = now() - interval '2 hours'")
+	w.exec(
+		"update transactions set due_at = now() - interval '2 hours', expires_at = now() - interval '1 hour', created_at = now() - interval '2 hours'",
+	)
 	if f := w.forward(); f.Expired || f.Age < 2*time.Hour {
 		t.Errorf("got %+v", f)
 	}
@@ -254,7 +258,13 @@ func TestConcurrentForwardsAreDisjoint(t *testing.T) {
 
 func TestForwardCarriesTheStoresCredentials(t *testing.T) {
 	credentials := sandboxes.OperatorCredentials{ClientID: "id", ClientSecret: "hush", SubscriptionKey: "key"}
-	access := sandboxes.OperatorAccess{Store: "shop", Operator: payments.MTN, Country: payments.Rwanda, BaseURL: "https://mtn.example", Credentials: &credentials}
+	access := sandboxes.OperatorAccess{
+		Store:       "shop",
+		Operator:    payments.MTN,
+		Country:     payments.Rwanda,
+		BaseURL:     "https://mtn.example",
+		Credentials: &credentials,
+	}
 	for name, c := range map[string]struct {
 		access sandboxes.OperatorAccess
 		spoil  string
@@ -266,8 +276,11 @@ func TestForwardCarriesTheStoresCredentials(t *testing.T) {
 		"none":                {access: sandboxes.OperatorAccess{Store: "kiosk", Operator: payments.MTN, Country: payments.Rwanda}},
 		"of another operator": {access: sandboxes.OperatorAccess{Store: "shop", Operator: payments.Moov, Country: payments.Rwanda, Credentials: &credentials}},
 		"in another country":  {access: sandboxes.OperatorAccess{Store: "shop", Operator: payments.MTN, Country: payments.Benin, Credentials: &credentials}},
-		"missing":             {access: sandboxes.OperatorAccess{Store: "shop", Operator: payments.MTN, Country: payments.Rwanda}, why: ledger.ErrCredentialsMissing},
-		"of another sandbox":  {access: access, spoil: "update operator_credentials set sealed = decode(repeat('ab', 60), 'hex')", url: "https://mtn.example", why: ledger.ErrCredentialsUnreadable},
+		"missing": {
+			access: sandboxes.OperatorAccess{Store: "shop", Operator: payments.MTN, Country: payments.Rwanda},
+			why:    ledger.ErrCredentialsMissing,
+		},
+		"of another sandbox": {access: access, spoil: "update operator_credentials set sealed = decode(repeat('ab', 60), 'hex')", url: "https://mtn.example", why: ledger.ErrCredentialsUnreadable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, func(config *sandboxes.SandboxConfig) {
@@ -295,7 +308,10 @@ func TestOperatorCredentialsFollowTheResource(t *testing.T) {
 	}
 	w := newWorld(t, func(c *sandboxes.SandboxConfig) { c.Stores = []string{"shop", "kiosk"} })
 	rows := func() []string {
-		return read[[]string](w, "select coalesce(array_agg(store || ' ' || (sealed is not null) || ' ' || base_url order by store), '{}') from operator_credentials")
+		return read[[]string](
+			w,
+			"select coalesce(array_agg(store || ' ' || (sealed is not null) || ' ' || base_url order by store), '{}') from operator_credentials",
+		)
 	}
 	elsewhere := at("shop", credentials("a"))
 	elsewhere.BaseURL = "https://airtel.example"
@@ -328,7 +344,11 @@ func TestOperatorCredentialsStaySecret(t *testing.T) {
 	w := newWorld(t, func(config *sandboxes.SandboxConfig) {
 		config.Operators = []sandboxes.OperatorAccess{{Store: "shop", Operator: payments.Airtel, Country: payments.Rwanda, Credentials: &c}}
 	})
-	printed := []string{c.String(), c.GoString(), read[string](w, "select string_agg(encode(sealed, 'escape') || o::text, '') from operator_credentials o")}
+	printed := []string{
+		c.String(),
+		c.GoString(),
+		read[string](w, "select string_agg(encode(sealed, 'escape') || o::text, '') from operator_credentials o"),
+	}
 	if slices.ContainsFunc(printed, func(s string) bool { return strings.Contains(s, "the-") }) {
 		t.Errorf("printed: %v", printed)
 	}

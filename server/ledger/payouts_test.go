@@ -130,11 +130,17 @@ func TestRefundThatTheFloatCannotPay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Status != payments.InsufficientFunds || got.Latency != 700*time.Millisecond || after != 1500*time.Millisecond || got.CompletedAt == nil {
+	if got.Status != payments.InsufficientFunds || got.Latency != 700*time.Millisecond || after != 1500*time.Millisecond ||
+		got.CompletedAt == nil {
 		t.Errorf("it is %+v, answered after %s", got, after)
 	}
 	if *got.MerchantBalanceAfter != 399 || got.SIMBalanceAfter != nil || w.eventAfter(got.ID) != after {
-		t.Errorf("balances after it are %v and %v, its event is due after %s", *got.MerchantBalanceAfter, got.SIMBalanceAfter, w.eventAfter(got.ID))
+		t.Errorf(
+			"balances after it are %v and %v, its event is due after %s",
+			*got.MerchantBalanceAfter,
+			got.SIMBalanceAfter,
+			w.eventAfter(got.ID),
+		)
 	}
 	if w.float(payments.RWF) != 399 || w.balance(alice) != 4000 || w.get(parent.ID).Refunded != 0 {
 		t.Error("money moved, or its parent was changed")
@@ -225,17 +231,29 @@ func TestDisbursementOutcomes(t *testing.T) {
 		merchant  any
 		recipient any
 	}{
-		{"to a SIM", w.disbursement("d1", payments.Success, alice, 300), payments.Success, 1200 * time.Millisecond, 3 * time.Second, int64(700), int64(350)},
-		{"to no SIM", w.disbursement("d2", payments.Success, "+250788999999", 300), payments.Success, 1200 * time.Millisecond, 3 * time.Second, int64(400), nil},
-		{"beyond the float", w.disbursement("d3", payments.Success, alice, 401), payments.InsufficientFunds, 700 * time.Millisecond, 1500 * time.Millisecond, int64(400), nil},
-		{"refused by the recipient", w.disbursement("d4", payments.Success, blocked, 1), payments.AccountBlocked, 900 * time.Millisecond, 400 * time.Millisecond, int64(400), nil},
-		{"refused, beyond the float", w.disbursement("d5", payments.UnknownMSISDN, alice, 401), payments.UnknownMSISDN, time.Second, 500 * time.Millisecond, int64(400), nil},
-		{"of all that is left", w.disbursement("d6", payments.Success, alice, 400), payments.Success, 1200 * time.Millisecond, 3 * time.Second, int64(0), int64(750)},
+		{"to a SIM", w.disbursement("d1", payments.Success, alice, 300),
+			payments.Success, 1200 * time.Millisecond, 3 * time.Second, int64(700), int64(350)},
+		{"to no SIM", w.disbursement("d2", payments.Success, "+250788999999", 300),
+			payments.Success, 1200 * time.Millisecond, 3 * time.Second, int64(400), nil},
+		{"beyond the float", w.disbursement("d3", payments.Success, alice, 401),
+			payments.InsufficientFunds, 700 * time.Millisecond, 1500 * time.Millisecond, int64(400), nil},
+		{"refused by the recipient", w.disbursement("d4", payments.Success, blocked, 1),
+			payments.AccountBlocked, 900 * time.Millisecond, 400 * time.Millisecond, int64(400), nil},
+		{"refused, beyond the float", w.disbursement("d5", payments.UnknownMSISDN, alice, 401),
+			payments.UnknownMSISDN, time.Second, 500 * time.Millisecond, int64(400), nil},
+		{"of all that is left", w.disbursement("d6", payments.Success, alice, 400),
+			payments.Success, 1200 * time.Millisecond, 3 * time.Second, int64(0), int64(750)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := w.disburse(c.n)
 			if got.Status != c.status || got.Latency != c.latency || c.n.AnswerAfter != c.after || w.eventAfter(got.ID) != c.after {
-				t.Errorf("it is %s with a latency of %s, answered after %s, its event due after %s", got.Status, got.Latency, c.n.AnswerAfter, w.eventAfter(got.ID))
+				t.Errorf(
+					"it is %s with a latency of %s, answered after %s, its event due after %s",
+					got.Status,
+					got.Latency,
+					c.n.AnswerAfter,
+					w.eventAfter(got.ID),
+				)
 			}
 			if null(got.MerchantBalanceAfter) != c.merchant || null(got.SIMBalanceAfter) != c.recipient {
 				t.Errorf("balances after it are %v and %v", null(got.MerchantBalanceAfter), null(got.SIMBalanceAfter))
@@ -244,7 +262,14 @@ func TestDisbursementOutcomes(t *testing.T) {
 				t.Errorf("disbursement (-read +made):\n%s", diff)
 			}
 			var taken *ledger.ErrReferenceTaken
-			if err := w.CreateDisbursement(t.Context(), w.sandbox.Tenant, w.disbursement(got.Reference, c.n.Transaction.Status, alice, 1)); !errors.As(err, &taken) {
+			if err := w.CreateDisbursement(
+				t.Context(),
+				w.sandbox.Tenant,
+				w.disbursement(got.Reference, c.n.Transaction.Status, alice, 1),
+			); !errors.As(
+				err,
+				&taken,
+			) {
 				t.Fatalf("repeated, it returns %v", err)
 			}
 			if diff := cmp.Diff(got, taken.Transaction); diff != "" {
@@ -350,7 +375,11 @@ func TestPayoutIsDecidedByTheBalanceThatItLocked(t *testing.T) {
 			const lock = "select from floats for update"
 			w.exec(set(c.before))
 			n := w.disbursement("d1", payments.Success, alice, 400)
-			if err := w.waiting(lock, []string{set(c.then)}, func() error { return w.CreateDisbursement(context.Background(), w.sandbox.Tenant, n) }); err != nil {
+			if err := w.waiting(
+				lock,
+				[]string{set(c.then)},
+				func() error { return w.CreateDisbursement(context.Background(), w.sandbox.Tenant, n) },
+			); err != nil {
 				t.Fatal(err)
 			}
 			w.exec(set(c.before))
@@ -385,11 +414,14 @@ func TestRefundIsDecidedByTheParentThatItLocked(t *testing.T) {
 		reference := fmt.Sprint(then, "-", amount)
 		parent := w.create(w.collection(reference, payments.Success, alice))
 		var got *payments.Transaction
-		err := w.waiting("select from transactions for update", []string{fmt.Sprintf("update transactions set refunded = %d where reference = '%s'", then, reference)},
+		err := w.waiting(
+			"select from transactions for update",
+			[]string{fmt.Sprintf("update transactions set refunded = %d where reference = '%s'", then, reference)},
 			func() (err error) {
 				got, _, err = w.CreateRefund(context.Background(), w.sandbox.Tenant, w.refund(parent.ID, "f "+reference, amount))
 				return err
-			})
+			},
+		)
 		return got, err
 	}
 	if got, err := refund(600, 0); err != nil || got.Amount != 400 {
@@ -456,7 +488,16 @@ func TestEverythingThatMovesMoneyAtOnce(t *testing.T) {
 		msisdn, parent := numbers[i%3], parents[(i+1)%3]
 		booked, pending := w.collection(fmt.Sprint("b", i), payments.Success, msisdn), w.collection(fmt.Sprint("w", i), payments.Pending, msisdn)
 		prompt := w.collection(fmt.Sprint("m", i), payments.Pending, msisdn)
-		refund, disbursement := w.refund(parent, fmt.Sprint("f", i), 60), w.disbursement(fmt.Sprint("d", i), payments.Success, numbers[(i+2)%3], 900)
+		refund, disbursement := w.refund(
+			parent,
+			fmt.Sprint("f", i),
+			60,
+		), w.disbursement(
+			fmt.Sprint("d", i),
+			payments.Success,
+			numbers[(i+2)%3],
+			900,
+		)
 		todo = append(todo,
 			func() error { return many.CreateCollection(ctx, tenant, booked) },
 			func() error { return many.CreateCollection(ctx, tenant, pending) },
@@ -495,7 +536,10 @@ func TestEverythingThatMovesMoneyAtOnce(t *testing.T) {
 		t.Errorf("%d are counted", n)
 	}
 	for _, parent := range parents {
-		if got := w.get(parent).Refunded; got > 1000 || got != 60*int64(w.count("select count(*) from transactions where parent_id = $1 and status = 'SUCCESS'", postgres.UUID(parent))) {
+		if got := w.get(
+			parent,
+		).Refunded; got > 1000 ||
+			got != 60*int64(w.count("select count(*) from transactions where parent_id = $1 and status = 'SUCCESS'", postgres.UUID(parent))) {
 			t.Errorf("%d was refunded of a payment of 1000", got)
 		}
 	}

@@ -34,8 +34,12 @@ func (s *Ledger) ListTestClients(ctx context.Context, tenant int64, f TestClient
 	var rows []sqlc.ListTestClientsRow
 	err := s.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
 		rows, err = sqlc.New(scope).ListTestClients(ctx, sqlc.ListTestClientsParams{
-			Tenant: tenant, After: after, Operator: postgres.Optional(string(f.Operator)), Country: postgres.Optional(string(f.Country)), Blocked: f.Blocked,
-			Batch: int32(limit),
+			Tenant:   tenant,
+			After:    after,
+			Operator: postgres.Optional(string(f.Operator)),
+			Country:  postgres.Optional(string(f.Country)),
+			Blocked:  f.Blocked,
+			Batch:    int32(limit),
 		})
 		return err
 	})

@@ -47,9 +47,27 @@ func TestAnswerByHand(t *testing.T) {
 		"Cancel approves":                    {payments.Cancel, payments.AnswerApprove, nil, payments.Success, 0},
 		"blocked by then":                    {payments.Manual, payments.AnswerApprove, blocked, payments.AccountBlocked, 1000},
 		"blocked by then, cancels":           {payments.Manual, payments.AnswerCancel, blocked, payments.AccountBlocked, 1000},
-		"poor by then":                       {payments.Manual, payments.AnswerApprove, func(c *sandboxes.TestClientConfig) { c.Balance = 999 }, payments.InsufficientFunds, 999},
-		"poor by then, types a wrong PIN":    {payments.Manual, payments.AnswerWrongPIN, func(c *sandboxes.TestClientConfig) { c.Balance = 999 }, payments.PINInvalid, 999},
-		"of another currency by then":        {payments.Manual, payments.AnswerApprove, func(c *sandboxes.TestClientConfig) { c.Country = payments.Benin }, payments.UnknownMSISDN, 1000},
+		"poor by then": {
+			payments.Manual,
+			payments.AnswerApprove,
+			func(c *sandboxes.TestClientConfig) { c.Balance = 999 },
+			payments.InsufficientFunds,
+			999,
+		},
+		"poor by then, types a wrong PIN": {
+			payments.Manual,
+			payments.AnswerWrongPIN,
+			func(c *sandboxes.TestClientConfig) { c.Balance = 999 },
+			payments.PINInvalid,
+			999,
+		},
+		"of another currency by then": {
+			payments.Manual,
+			payments.AnswerApprove,
+			func(c *sandboxes.TestClientConfig) { c.Country = payments.Benin },
+			payments.UnknownMSISDN,
+			1000,
+		},
 	}
 	w := newWorld(t)
 	numbers, made := map[string]string{}, map[string]*payments.Transaction{}
@@ -159,7 +177,16 @@ func TestWhatIsNoPrompt(t *testing.T) {
 	w.exec("update transactions set sim_id = gen_random_uuid() where reference = 'r8'")
 	before := w.written()
 	for name, c := range cases {
-		if _, _, err := w.AnswerPrompt(t.Context(), w.sandbox.Tenant, c.msisdn, c.id, payments.AnswerApprove); !errors.Is(err, ledger.ErrNotFound) {
+		if _, _, err := w.AnswerPrompt(
+			t.Context(),
+			w.sandbox.Tenant,
+			c.msisdn,
+			c.id,
+			payments.AnswerApprove,
+		); !errors.Is(
+			err,
+			ledger.ErrNotFound,
+		) {
 			t.Errorf("%s: got %v, want ErrNotFound", name, err)
 		}
 	}
@@ -175,7 +202,16 @@ func TestNothingIsAnsweredInASuspendedSandbox(t *testing.T) {
 	paid := w.create(w.collection("r2", payments.Success, alice))
 	w.config.Suspended = true
 	w.apply()
-	if _, _, err := w.AnswerPrompt(t.Context(), w.sandbox.Tenant, alice, made.ID, payments.AnswerApprove); !errors.Is(err, postgres.ErrConfigChanged) {
+	if _, _, err := w.AnswerPrompt(
+		t.Context(),
+		w.sandbox.Tenant,
+		alice,
+		made.ID,
+		payments.AnswerApprove,
+	); !errors.Is(
+		err,
+		postgres.ErrConfigChanged,
+	) {
 		t.Errorf("an answer returns %v, want ErrConfigChanged", err)
 	}
 	if _, _, err := w.CreateRefund(t.Context(), w.sandbox.Tenant, w.refund(paid.ID, "f1", 1)); !errors.Is(err, postgres.ErrConfigChanged) {
@@ -245,7 +281,21 @@ func TestTestClientsAreListed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range got {
-			names = append(names, fmt.Sprintf("%s %s %s %s %s %t %s %d %d", c.Name, c.MSISDN, c.Operator, c.Country, c.Currency(), c.Blocked, c.Behavior, c.Balance, c.Prompts))
+			names = append(
+				names,
+				fmt.Sprintf(
+					"%s %s %s %s %s %t %s %d %d",
+					c.Name,
+					c.MSISDN,
+					c.Operator,
+					c.Country,
+					c.Currency(),
+					c.Blocked,
+					c.Behavior,
+					c.Balance,
+					c.Prompts,
+				),
+			)
 		}
 		return names
 	}

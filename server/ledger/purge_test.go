@@ -52,7 +52,10 @@ func TestWhatWasWrittenDuringADeletionIsPurgedLater(t *testing.T) {
 func TestDirectoryForgetsWhatWasRetiredWhileItCouldNotRead(t *testing.T) {
 	w := newWorld(t)
 	now := time.Now()
-	s, err := ledgertest.OpenWith(w.url, ledgertest.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{Now: func() time.Time { return now }}})
+	s, err := ledgertest.OpenWith(
+		w.url,
+		ledgertest.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{Now: func() time.Time { return now }}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +92,11 @@ func TestDeletionIsBounded(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), "select from transactions for update"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.DeleteSandbox(t.Context(), w.config.UID); !errors.Is(err, sandboxes.ErrDeletionUnfinished) || errors.Is(err, postgres.ErrUnavailable) {
+	if err := s.DeleteSandbox(
+		t.Context(),
+		w.config.UID,
+	); !errors.Is(err, sandboxes.ErrDeletionUnfinished) ||
+		errors.Is(err, postgres.ErrUnavailable) {
 		t.Fatalf("got %v, want ErrDeletionUnfinished", err)
 	}
 	if n := w.count("select count(*) from api_keys"); n != 0 {
@@ -110,8 +117,12 @@ func TestDeletionIsBounded(t *testing.T) {
 func TestManyWorkersPurgeOneTenant(t *testing.T) {
 	w := newWorld(t)
 	w.multiply(w.pending("many", alice), 20_000)
-	w.exec("insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms) select tenant, id, 1, now(), 1 from transactions")
-	w.exec("with gone as (delete from organizations returning tenant, resource_uid) insert into retired_tenants (tenant, resource_uid, version, retired_at) select tenant, resource_uid, 1, now() - interval '1 hour' from gone")
+	w.exec(
+		"insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms) select tenant, id, 1, now(), 1 from transactions",
+	)
+	w.exec(
+		"with gone as (delete from organizations returning tenant, resource_uid) insert into retired_tenants (tenant, resource_uid, version, retired_at) select tenant, resource_uid, 1, now() - interval '1 hour' from gone",
+	)
 	var workers sync.WaitGroup
 	for range 3 {
 		workers.Go(func() {

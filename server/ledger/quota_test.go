@@ -126,7 +126,8 @@ func TestQuotaUnderConcurrency(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			if made.Load() != 10 || refused.Load() != 22 || w.count("select count(*) from transactions") != 11 || w.count("select used from quota_usage") != 11 {
+			if made.Load() != 10 || refused.Load() != 22 || w.count("select count(*) from transactions") != 11 ||
+				w.count("select used from quota_usage") != 11 {
 				t.Errorf("of 32 with 10 left, %d were made and %d refused", made.Load(), refused.Load())
 			}
 			w.conserved()

@@ -44,7 +44,15 @@ func TestRequestsOfAMinute(t *testing.T) {
 	for i, c := range []struct{ wanted, granted, remaining int }{{1, 1, 9}, {4, 4, 5}, {6, 5, 0}, {1, 0, 0}} {
 		got := w.take(10, c.wanted)
 		if got.Requests != c.granted || got.Remaining != c.remaining {
-			t.Errorf("%d: of %d wanted, %d were granted and %d remain; want %d and %d", i, c.wanted, got.Requests, got.Remaining, c.granted, c.remaining)
+			t.Errorf(
+				"%d: of %d wanted, %d were granted and %d remain; want %d and %d",
+				i,
+				c.wanted,
+				got.Requests,
+				got.Remaining,
+				c.granted,
+				c.remaining,
+			)
 		}
 		if !in(got.Reset, 60) {
 			t.Errorf("%d: the first leave in %s", i, got.Reset)
@@ -76,7 +84,11 @@ func TestNoMinuteHasMoreThanTheLimit(t *testing.T) {
 	w := newWorld(t)
 	for age, want := range map[int]int{0: 0, 59: 0, 60: 0, 61: 0, 63: 10} { // not 62: a second may pass in between
 		w.exec("delete from rate_usage")
-		w.exec("insert into rate_usage (tenant, second, granted) values ($1, floor(extract(epoch from clock_timestamp()))::bigint - $2::int, 10)", w.sandbox.Tenant, age)
+		w.exec(
+			"insert into rate_usage (tenant, second, granted) values ($1, floor(extract(epoch from clock_timestamp()))::bigint - $2::int, 10)",
+			w.sandbox.Tenant,
+			age,
+		)
 		before := read[int64](w, "select floor(extract(epoch from clock_timestamp()))::bigint")
 		got := w.take(10, 10)
 		if now := read[int64](w, "select floor(extract(epoch from clock_timestamp()))::bigint"); age == 61 && now != before {

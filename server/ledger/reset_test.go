@@ -46,7 +46,10 @@ func TestResetEmptiesTheSandboxAndKeepsItsConfiguration(t *testing.T) {
 	other.busy()
 	w.client("alice", alice, 5000)
 	w.create(w.collection("r1", payments.Success, alice))
-	w.exec("insert into environments select tenant, 'env_gone', 'moov', 'BJ', 'XOF', true, true, 1, 2, 'reject', 3 from organizations where tenant = $1", w.sandbox.Tenant)
+	w.exec(
+		"insert into environments select tenant, 'env_gone', 'moov', 'BJ', 'XOF', true, true, 1, 2, 'reject', 3 from organizations where tenant = $1",
+		w.sandbox.Tenant,
+	)
 	w.exec("insert into api_keys (tenant, hash, expires_at) values ($1, sha256('old'), now() + interval '1 day')", w.sandbox.Tenant)
 	former, before, ofOther := *w.sandbox, w.kept(w.sandbox.Tenant), other.configurationOf(other.sandbox.Tenant)
 
@@ -70,7 +73,8 @@ func TestResetEmptiesTheSandboxAndKeepsItsConfiguration(t *testing.T) {
 	if diff := cmp.Diff(want, state.Balances); diff != "" || w.balance(alice) != 5000 {
 		t.Errorf("the SIM has %d, floats (-want +got):\n%s", w.balance(alice), diff)
 	}
-	if state.Reset != "1" || state.TestClients != 2 || state.Transactions != (sandboxes.TransactionCounts{}) || state.Endpoint != (sandboxes.EndpointHealth{}) {
+	if state.Reset != "1" || state.TestClients != 2 || state.Transactions != (sandboxes.TransactionCounts{}) ||
+		state.Endpoint != (sandboxes.EndpointHealth{}) {
 		t.Errorf("the state is %+v", state)
 	}
 	if diff := cmp.Diff(ofOther, other.configurationOf(other.sandbox.Tenant)); diff != "" {
@@ -142,7 +146,14 @@ func TestResetTakesTheOpeningValuesOfThePresentResource(t *testing.T) {
 	if diff := cmp.Diff(want, w.reset("1").Balances); diff != "" {
 		t.Errorf("floats (-want +got):\n%s", diff)
 	}
-	if got := read[[]int64](w, "select array_agg(delta order by delta) from adjustments where tenant = $1", w.sandbox.Tenant); !cmp.Equal(got, []int64{9, 250, 5000}) {
+	if got := read[[]int64](
+		w,
+		"select array_agg(delta order by delta) from adjustments where tenant = $1",
+		w.sandbox.Tenant,
+	); !cmp.Equal(
+		got,
+		[]int64{9, 250, 5000},
+	) {
 		t.Errorf("it begins with the adjustments %v", got)
 	}
 	c.Balance, c.Blocked = 70, true // the SIM is found, and follows its resource

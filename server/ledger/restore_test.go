@@ -56,7 +56,11 @@ func TestRestoreIntoANewCluster(t *testing.T) {
 			t.Errorf("the transaction %s is %s, it was %s", got.Reference, got.Status, want.Status)
 		}
 	}
-	if stored, err := w.StoredCredentials(t.Context(), sandbox); err != nil || stored.SigningSecret != "" || !slices.Equal(stored.APIKeys, []sandboxes.KeyHash{w.key}) {
+	if stored, err := w.StoredCredentials(
+		t.Context(),
+		sandbox,
+	); err != nil || stored.SigningSecret != "" ||
+		!slices.Equal(stored.APIKeys, []sandboxes.KeyHash{w.key}) {
 		t.Errorf("the stored key is not the former one, or the signing secret is not left to the Secret: %v", err)
 	}
 	if stored, err := w.StoredCredentials(t.Context(), other.config.UID); err != nil || stored.SigningSecret != secret {

@@ -116,7 +116,10 @@ func TestRetainedSandboxesAreRemovedByAge(t *testing.T) {
 		return names
 	}
 	first, second := "team/checkout "+w.config.UID, "team/other "+other.config.UID
-	if diff := cmp.Diff([][]string{{first, second}, {first}, nil}, [][]string{list(0), list(48 * time.Hour), list(96 * time.Hour)}); diff != "" {
+	if diff := cmp.Diff(
+		[][]string{{first, second}, {first}, nil},
+		[][]string{list(0), list(48 * time.Hour), list(96 * time.Hour)},
+	); diff != "" {
 		t.Errorf("retained (-want +got):\n%s", diff)
 	}
 	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {

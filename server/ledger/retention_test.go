@@ -45,7 +45,16 @@ func (w *world) removeAged() int64 {
 func TestOldEventsAreRemovedAndNothingElse(t *testing.T) {
 	w := newWorld(t)
 	other := w.beside("other")
-	delivered, failed, waits := w.attempted("old delivered", acknowledged), w.attempted("old failed", refusedForev), w.attempted("old queued", refusedOnce)
+	delivered, failed, waits := w.attempted(
+		"old delivered",
+		acknowledged,
+	), w.attempted(
+		"old failed",
+		refusedForev,
+	), w.attempted(
+		"old queued",
+		refusedOnce,
+	)
 	young := w.attempted("young", acknowledged)
 	w.aged(month+time.Minute, delivered, failed, waits)
 	w.aged(month-time.Minute, young)
@@ -56,7 +65,10 @@ func TestOldEventsAreRemovedAndNothingElse(t *testing.T) {
 	if got := w.removeAged(); got != 3 {
 		t.Errorf("%d events were removed, want 3", got)
 	}
-	left := read[[]string](w, "select array_agg(t.reference || ' ' || e.state order by t.reference) from events e join transactions t using (tenant, id)")
+	left := read[[]string](
+		w,
+		"select array_agg(t.reference || ' ' || e.state order by t.reference) from events e join transactions t using (tenant, id)",
+	)
 	if diff := cmp.Diff([]string{"old queued queued", "young delivered"}, left); diff != "" {
 		t.Errorf("events (-want +left):\n%s", diff)
 	}
@@ -120,7 +132,10 @@ func TestRetentionDoesNotWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback(context.Background()) }()
-	if _, err := tx.Exec(t.Context(), "select from events e join transactions t using (tenant, id) where t.reference = 'held' for update of e"); err != nil {
+	if _, err := tx.Exec(
+		t.Context(),
+		"select from events e join transactions t using (tenant, id) where t.reference = 'held' for update of e",
+	); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.removeAged(); got != 1 {

@@ -30,7 +30,11 @@ func TestRolesHavePoliciesForTheirPrivileges(t *testing.T) {
 func TestRolesAreNoMoreThanGroups(t *testing.T) {
 	w := newWorld(t)
 	for _, role := range []string{ledgertest.API, ledgertest.Worker, ledgertest.Controller} {
-		if read[bool](w, "select rolcanlogin or rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or rolinherit from pg_roles where rolname = $1", role) {
+		if read[bool](
+			w,
+			"select rolcanlogin or rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or rolinherit from pg_roles where rolname = $1",
+			role,
+		) {
 			t.Errorf("%s has more than it needs", role)
 		}
 	}
@@ -47,22 +51,46 @@ func TestRolesAreRefused(t *testing.T) {
 	w, _ := walls(t)
 	cases := map[string][]string{
 		ledgertest.API: {
-			"select signing_secret from organizations", "select previous_secret from organizations", "select * from organizations",
+			"select signing_secret from organizations",
+			"select previous_secret from organizations",
+			"select * from organizations",
 			"select from operator_credentials",
 			"select webhook_url from organizations",
-			"select from transactions", "select from events", "select from sims", "select from floats", "select from adjustments",
-			"update organizations set suspended = false", "update organizations set version = 0", "insert into api_keys (tenant, hash) values (1, '')",
-			"delete from api_keys", "update environments set enabled = true", "insert into stores (tenant, slug) values (1, 'mine')",
-			"update config_version set version = 0", "delete from retired_tenants", "select nextval('tenant_numbers')",
-			"set role cauri_worker", "set role cauri_controller",
+			"select from transactions",
+			"select from events",
+			"select from sims",
+			"select from floats",
+			"select from adjustments",
+			"update organizations set suspended = false",
+			"update organizations set version = 0",
+			"insert into api_keys (tenant, hash) values (1, '')",
+			"delete from api_keys",
+			"update environments set enabled = true",
+			"insert into stores (tenant, slug) values (1, 'mine')",
+			"update config_version set version = 0",
+			"delete from retired_tenants",
+			"select nextval('tenant_numbers')",
+			"set role cauri_worker",
+			"set role cauri_controller",
 		},
 		ledgertest.Worker: {
-			"select hash from api_keys", "insert into api_keys (tenant, hash) values (1, '')", "update api_keys set expires_at = null",
-			"update organizations set webhook_url = 'http://mine'", "update organizations set signing_secret = null", "delete from organizations",
-			"update environments set enabled = true", "insert into stores (tenant, slug) values (1, 'mine')",
-			"update operator_credentials set base_url = 'http://mine'", "update config_version set version = 0",
-			"update sims set msisdn = '+1'", "update transactions set amount = 1", "update transactions set tenant = 1",
-			"insert into transactions (tenant) values (1)", "insert into adjustments (tenant) values (1)", "set role cauri_tenant", "set role cauri_controller",
+			"select hash from api_keys",
+			"insert into api_keys (tenant, hash) values (1, '')",
+			"update api_keys set expires_at = null",
+			"update organizations set webhook_url = 'http://mine'",
+			"update organizations set signing_secret = null",
+			"delete from organizations",
+			"update environments set enabled = true",
+			"insert into stores (tenant, slug) values (1, 'mine')",
+			"update operator_credentials set base_url = 'http://mine'",
+			"update config_version set version = 0",
+			"update sims set msisdn = '+1'",
+			"update transactions set amount = 1",
+			"update transactions set tenant = 1",
+			"insert into transactions (tenant) values (1)",
+			"insert into adjustments (tenant) values (1)",
+			"set role cauri_tenant",
+			"set role cauri_controller",
 		},
 		ledgertest.Controller: {
 			"insert into transactions (tenant) values (1)", "update transactions set status = 'SUCCESS'", "select msisdn from transactions",
@@ -91,7 +119,10 @@ func TestRolesDeleteOnlyWhatIsRetired(t *testing.T) {
 	if err := other.DeleteSandbox(t.Context(), other.config.UID); err != nil {
 		t.Fatal(err)
 	}
-	w.exec("insert into floats (tenant, currency, balance, opening) values ($1, 'XOF', 1, 1)", other.sandbox.Tenant) // written while it was deleted
+	w.exec(
+		"insert into floats (tenant, currency, balance, opening) values ($1, 'XOF', 1, 1)",
+		other.sandbox.Tenant,
+	) // written while it was deleted
 	for role, tables := range map[string][]string{
 		ledgertest.Worker:     {"transactions", "floats", "sims", "api_keys", "environments", "stores", "operator_credentials", "adjustments"},
 		ledgertest.Controller: {"transactions", "floats", "events", "delivery_attempts", "environments", "stores", "adjustments"},
@@ -115,7 +146,19 @@ func TestRolesDeleteOnlyWhatIsRetired(t *testing.T) {
 // Each process does its work under its own role; the rest of what it does is tested so where it is tested, see ledgertest.OpenAs.
 func TestALifeUnderTheRoles(t *testing.T) {
 	w := newWorld(t)
-	controller, api, worker := ledgertest.OpenAs(t, w.url, ledgertest.Controller), ledgertest.OpenAs(t, w.url, ledgertest.API), ledgertest.OpenAs(t, w.url, ledgertest.Worker)
+	controller, api, worker := ledgertest.OpenAs(
+		t,
+		w.url,
+		ledgertest.Controller,
+	), ledgertest.OpenAs(
+		t,
+		w.url,
+		ledgertest.API,
+	), ledgertest.OpenAs(
+		t,
+		w.url,
+		ledgertest.Worker,
+	)
 	w.Store = controller
 	w.config.LatencyPercent = 0
 	w.open()
@@ -153,7 +196,11 @@ func TestControllersUserMigratesNothing(t *testing.T) {
 		t.Errorf("an up-to-date schema: %v", err)
 	}
 	empty := ledgertest.Empty(t)
-	if err := postgres.Migrate(t.Context(), ledgertest.URLAs(t, empty, ledgertest.Controller)); err == nil || !strings.Contains(err.Error(), "run `cauri migrate` as the owner") {
+	if err := postgres.Migrate(
+		t.Context(),
+		ledgertest.URLAs(t, empty, ledgertest.Controller),
+	); err == nil ||
+		!strings.Contains(err.Error(), "run `cauri migrate` as the owner") {
 		t.Errorf("by a user who may not: got %v", err)
 	}
 }

@@ -15,9 +15,14 @@ import (
 func sealedWorld(t *testing.T, key string) *world {
 	t.Helper()
 	w := newWorld(t, func(c *sandboxes.SandboxConfig) {
-		c.Operators = []sandboxes.OperatorAccess{{
-			Store: c.Stores[0], Operator: payments.Airtel, Country: "RW", Credentials: &sandboxes.OperatorCredentials{ClientID: "id", ClientSecret: "hush"},
-		}}
+		c.Operators = []sandboxes.OperatorAccess{
+			{
+				Store:       c.Stores[0],
+				Operator:    payments.Airtel,
+				Country:     "RW",
+				Credentials: &sandboxes.OperatorCredentials{ClientID: "id", ClientSecret: "hush"},
+			},
+		}
 	})
 	s := w.opened(ledgertest.Options{KeyRing: ring(t, key)})
 	w.exec("update organizations set signing_secret = null")

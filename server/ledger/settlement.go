@@ -169,7 +169,11 @@ func decide(due []sqlc.ClaimDueTransactionsRow, held accounts, answer payments.A
 }
 
 // settle writes an outcome down with what it moves, and the balances after it.
-func (o *outcomes) settle(t sqlc.ClaimDueTransactionsRow, status payments.Status, merchantDelta, merchantBalance, simDelta, simBalance int64) {
+func (o *outcomes) settle(
+	t sqlc.ClaimDueTransactionsRow,
+	status payments.Status,
+	merchantDelta, merchantBalance, simDelta, simBalance int64,
+) {
 	s := &o.settled
 	s.Tenants, s.Ids = append(s.Tenants, t.Tenant), append(s.Ids, t.ID)
 	s.Statuses = append(s.Statuses, string(status))

@@ -116,7 +116,9 @@ func TestEventOfASettledPaymentIsDue(t *testing.T) {
 	w.client("alice", alice, 5000)
 	w.pending("r1", alice)
 	w.settle()
-	if got := w.count("select count(*) from events e join transactions t using (tenant, id) where e.state = 'queued' and e.due_at = t.completed_at"); got != 1 {
+	if got := w.count(
+		"select count(*) from events e join transactions t using (tenant, id) where e.state = 'queued' and e.due_at = t.completed_at",
+	); got != 1 {
 		t.Error("its event is not due when it is completed")
 	}
 }

@@ -56,22 +56,47 @@ func TestSettlementFollowsThePayerAsItIsThen(t *testing.T) {
 		status payments.Status
 		left   int64 // of 1000
 	}{
-		"approves":                      {behaves(payments.Approve), behaves(payments.Approve), payments.Success, 0},
-		"cancels":                       {behaves(payments.Cancel), behaves(payments.Cancel), payments.UserCancelled, 1000},
-		"types a wrong PIN":             {behaves(payments.WrongPIN), behaves(payments.WrongPIN), payments.PINInvalid, 1000},
-		"ignores":                       {behaves(payments.Ignore), behaves(payments.Ignore), payments.Pending, 1000},
-		"waits for a hand":              {behaves(payments.Manual), behaves(payments.Manual), payments.Pending, 1000},
-		"was edited to approve":         {behaves(payments.Ignore), behaves(payments.Approve), payments.Success, 0},
-		"was edited to cancel":          {behaves(payments.Approve), behaves(payments.Cancel), payments.UserCancelled, 1000},
-		"blocked by then":               {behaves(payments.Approve), blocked, payments.AccountBlocked, 1000},
-		"blocked by then, would ignore": {behaves(payments.Ignore), func(c *sandboxes.TestClientConfig) { c.Blocked, c.Behavior = true, payments.Ignore }, payments.AccountBlocked, 1000},
-		"unblocked by then":             {blocked, behaves(payments.Approve), payments.Success, 0},
-		"poor by then":                  {behaves(payments.Approve), func(c *sandboxes.TestClientConfig) { c.Balance = 999 }, payments.InsufficientFunds, 999},
-		"poor by then, would cancel":    {behaves(payments.Cancel), func(c *sandboxes.TestClientConfig) { c.Balance, c.Behavior = 999, payments.Cancel }, payments.UserCancelled, 999},
-		"rich by then":                  {func(c *sandboxes.TestClientConfig) { c.Balance = 0 }, behaves(payments.Approve), payments.Success, 0},
-		"gone by then":                  {behaves(payments.Approve), nil, payments.UnknownMSISDN, -1},
-		"of another currency by then":   {behaves(payments.Approve), func(c *sandboxes.TestClientConfig) { c.Country = payments.Benin }, payments.UnknownMSISDN, 1000},
-		"another SIM by then":           {behaves(payments.Approve), func(c *sandboxes.TestClientConfig) { c.UID = "99999999-9999-9999-9999-999999999999" }, payments.UnknownMSISDN, 1000},
+		"approves":              {behaves(payments.Approve), behaves(payments.Approve), payments.Success, 0},
+		"cancels":               {behaves(payments.Cancel), behaves(payments.Cancel), payments.UserCancelled, 1000},
+		"types a wrong PIN":     {behaves(payments.WrongPIN), behaves(payments.WrongPIN), payments.PINInvalid, 1000},
+		"ignores":               {behaves(payments.Ignore), behaves(payments.Ignore), payments.Pending, 1000},
+		"waits for a hand":      {behaves(payments.Manual), behaves(payments.Manual), payments.Pending, 1000},
+		"was edited to approve": {behaves(payments.Ignore), behaves(payments.Approve), payments.Success, 0},
+		"was edited to cancel":  {behaves(payments.Approve), behaves(payments.Cancel), payments.UserCancelled, 1000},
+		"blocked by then":       {behaves(payments.Approve), blocked, payments.AccountBlocked, 1000},
+		"blocked by then, would ignore": {
+			behaves(payments.Ignore),
+			func(c *sandboxes.TestClientConfig) { c.Blocked, c.Behavior = true, payments.Ignore },
+			payments.AccountBlocked,
+			1000,
+		},
+		"unblocked by then": {blocked, behaves(payments.Approve), payments.Success, 0},
+		"poor by then": {
+			behaves(payments.Approve),
+			func(c *sandboxes.TestClientConfig) { c.Balance = 999 },
+			payments.InsufficientFunds,
+			999,
+		},
+		"poor by then, would cancel": {
+			behaves(payments.Cancel),
+			func(c *sandboxes.TestClientConfig) { c.Balance, c.Behavior = 999, payments.Cancel },
+			payments.UserCancelled,
+			999,
+		},
+		"rich by then": {func(c *sandboxes.TestClientConfig) { c.Balance = 0 }, behaves(payments.Approve), payments.Success, 0},
+		"gone by then": {behaves(payments.Approve), nil, payments.UnknownMSISDN, -1},
+		"of another currency by then": {
+			behaves(payments.Approve),
+			func(c *sandboxes.TestClientConfig) { c.Country = payments.Benin },
+			payments.UnknownMSISDN,
+			1000,
+		},
+		"another SIM by then": {
+			behaves(payments.Approve),
+			func(c *sandboxes.TestClientConfig) { c.UID = "99999999-9999-9999-9999-999999999999" },
+			payments.UnknownMSISDN,
+			1000,
+		},
 	}
 	w := newWorld(t)
 	made, numbers, clients := map[string]*payments.Transaction{}, map[string]string{}, map[string]sandboxes.TestClientConfig{}
@@ -105,7 +130,8 @@ func TestSettlementFollowsThePayerAsItIsThen(t *testing.T) {
 		if got.Status != c.status || (got.CompletedAt == nil) != (c.status == payments.Pending) {
 			t.Errorf("%s: got %s, completed at %v, want %s", name, got.Status, got.CompletedAt, c.status)
 		}
-		if (got.MerchantBalanceAfter != nil) != (c.status == payments.Success) || (got.SIMBalanceAfter != nil) != (c.status == payments.Success && c.made != nil) {
+		if (got.MerchantBalanceAfter != nil) != (c.status == payments.Success) ||
+			(got.SIMBalanceAfter != nil) != (c.status == payments.Success && c.made != nil) {
 			t.Errorf("%s: balances after it %v and %v", name, got.MerchantBalanceAfter, got.SIMBalanceAfter)
 		}
 		if c.left >= 0 {
@@ -169,7 +195,9 @@ func TestUnansweredPaymentTimesOutWhenItExpires(t *testing.T) {
 			w.client("alice", alice, 5000, behaves(behavior))
 			made := w.pending("r1", alice)
 			w.settle()
-			if got := w.count("select count(*) from transactions where due_at = expires_at and expires_at = created_at + interval '1 hour'"); got != 1 {
+			if got := w.count(
+				"select count(*) from transactions where due_at = expires_at and expires_at = created_at + interval '1 hour'",
+			); got != 1 {
 				t.Fatal("the payment does not wait for its expiry")
 			}
 			if got := w.settle(); got.Claimed != 0 {

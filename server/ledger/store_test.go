@@ -40,7 +40,13 @@ func newWorld(t *testing.T, change ...func(*sandboxes.SandboxConfig)) *world {
 	w.config = sandboxes.SandboxConfig{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout",
 		Environments: []sandboxes.EnvironmentConfig{
-			{Operator: payments.MTN, Country: payments.Rwanda, Enabled: true, Terms: payments.Terms{CommissionBPS: 150, AbsorptionPct: 100}, UnknownPolicy: payments.Reject},
+			{
+				Operator:      payments.MTN,
+				Country:       payments.Rwanda,
+				Enabled:       true,
+				Terms:         payments.Terms{CommissionBPS: 150, AbsorptionPct: 100},
+				UnknownPolicy: payments.Reject,
+			},
 			{Operator: payments.Orange, Country: payments.CoteDIvoire, Enabled: true, UnknownPolicy: payments.Passthrough},
 		},
 		Stores:         []string{"shop"},

@@ -41,7 +41,12 @@ func TestSurvey(t *testing.T) {
 	w.exec("update transactions set due_at = now() + interval '1 hour' where reference = 'r-1'")
 	w.exec("update events set due_at = now() - interval '2 minutes'")
 	both := ledger.Survey{
-		Settlements: ledger.Queue{Due: 10, Sandboxes: 2, Oldest: 5 * time.Minute}, Events: ledger.Queue{Due: 1, Sandboxes: 1, Oldest: 2 * time.Minute},
+		Settlements: ledger.Queue{
+			Due:       10,
+			Sandboxes: 2,
+			Oldest:    5 * time.Minute,
+		},
+		Events: ledger.Queue{Due: 1, Sandboxes: 1, Oldest: 2 * time.Minute},
 	}
 	if diff := cmp.Diff(both, w.survey()); diff != "" {
 		t.Errorf("of two sandboxes (-want +got):\n%s", diff)

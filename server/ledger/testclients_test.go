@@ -35,7 +35,10 @@ func TestNumberBelongsToOneTestClient(t *testing.T) {
 	}
 	for range 2 {
 		var duplicate sandboxes.ErrDuplicateMSISDN
-		if err := apply(other); !errors.As(err, &duplicate) || duplicate != (sandboxes.ErrDuplicateMSISDN{MSISDN: alice, Holder: "client-1", HolderUID: holder.UID}) {
+		if err := apply(
+			other,
+		); !errors.As(err, &duplicate) ||
+			duplicate != (sandboxes.ErrDuplicateMSISDN{MSISDN: alice, Holder: "client-1", HolderUID: holder.UID}) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -117,7 +120,13 @@ func TestEditedBalanceIsAnAdjustment(t *testing.T) {
 		if state.Balance != step.live || w.balance(alice) != step.live {
 			t.Errorf("%s: the SIM has %d, told %d, want %d", step.what, w.balance(alice), state.Balance, step.live)
 		}
-		if got := read[[]int64](w, "select array_agg(delta order by created_at) from adjustments where sim_id is not null"); !cmp.Equal(got, step.deltas) {
+		if got := read[[]int64](
+			w,
+			"select array_agg(delta order by created_at) from adjustments where sim_id is not null",
+		); !cmp.Equal(
+			got,
+			step.deltas,
+		) {
 			t.Errorf("%s: adjustments %v, want %v", step.what, got, step.deltas)
 		}
 		w.conserved()
@@ -172,7 +181,14 @@ func TestChangedAccounts(t *testing.T) {
 	w.client("alice", alice, 5000)
 	bob := w.client("bob", "+250788000002", 5000)
 	other.client("carol", alice, 5000)
-	sandbox, carols := sandboxes.AccountChange{Namespace: "team", Sandbox: "checkout"}, sandboxes.AccountChange{Namespace: "team", Sandbox: "other", TestClient: "carol"}
+	sandbox, carols := sandboxes.AccountChange{
+		Namespace: "team",
+		Sandbox:   "checkout",
+	}, sandboxes.AccountChange{
+		Namespace:  "team",
+		Sandbox:    "other",
+		TestClient: "carol",
+	}
 	alices, bobs := sandbox, sandbox
 	alices.TestClient, bobs.TestClient = "alice", "bob"
 	cases := []struct {

@@ -19,8 +19,13 @@ func BenchmarkWall(b *testing.B) {
 	url := ledgertest.URL(b)
 	owner := ledgertest.Open(b, url)
 	config := sandboxes.SandboxConfig{
-		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout", Stores: []string{"shop"},
-		Environments: []sandboxes.EnvironmentConfig{{Operator: payments.MTN, Country: payments.Rwanda, Enabled: true, UnknownPolicy: payments.Reject}},
+		UID:       "11111111-1111-1111-1111-111111111111",
+		Namespace: "team",
+		Name:      "checkout",
+		Stores:    []string{"shop"},
+		Environments: []sandboxes.EnvironmentConfig{
+			{Operator: payments.MTN, Country: payments.Rwanda, Enabled: true, UnknownPolicy: payments.Reject},
+		},
 	}
 	if _, err := owner.ApplySandbox(b.Context(), config); err != nil {
 		b.Fatal(err)
@@ -35,7 +40,8 @@ func BenchmarkWall(b *testing.B) {
 	err = pool.QueryRow(b.Context(), `insert into transactions (tenant, id, type, status, completed_at, reference, request_hash, order_ref, is_url_protected,
 		store, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, latency_ms, float_currency)
 		select tenant, gen_random_uuid(), 'collection', 'SUCCESS', now(), 'r', '', 'r', false, 's', '', 'e', 'mtn', 'RW', 'RWF', 'm', 1, 0, 1, 0, 0, 'RWF'
-		from organizations returning tenant, id`).Scan(&tenant, &key)
+		from organizations returning tenant, id`).
+		Scan(&tenant, &key)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -168,14 +168,40 @@ func TestWallHidesConfigurationAndSecrets(t *testing.T) {
 			}
 		}
 	}
-	statements = append(statements, "select * from organizations", "select signing_secret from organizations",
-		"select resource_uid from organizations", "update organizations set version = version", "update organizations set webhook_url = 'http://mine'",
-		"delete from organizations", "insert into organizations (org_id) values ('mine')",
-		"delete from transactions", "update transactions set net_amount = 1", "update transactions set amount = 1", "update transactions set reference = 'mine'", "update transactions set sim_id = null", "update transactions set tenant = tenant",
-		"update floats set tenant = tenant", "update floats set opening = 1", "delete from floats", "insert into floats (tenant, currency, balance, opening) values (1, 'USD', 1, 1)",
-		"update sims set tenant = tenant", "update sims set msisdn = '+1'", "delete from sims", "update events set attempts = 0", "update events set tenant = tenant", "update events set created_at = now()", "delete from events",
-		"delete from delivery_attempts", "select from operator_credentials", "delete from operator_credentials", "alter table floats disable row level security", "set local row_security = off; select from floats",
-		"create table mine (a int)", "select nextval('tenant_numbers')")
+	statements = append(
+		statements,
+		"select * from organizations",
+		"select signing_secret from organizations",
+		"select resource_uid from organizations",
+		"update organizations set version = version",
+		"update organizations set webhook_url = 'http://mine'",
+		"delete from organizations",
+		"insert into organizations (org_id) values ('mine')",
+		"delete from transactions",
+		"update transactions set net_amount = 1",
+		"update transactions set amount = 1",
+		"update transactions set reference = 'mine'",
+		"update transactions set sim_id = null",
+		"update transactions set tenant = tenant",
+		"update floats set tenant = tenant",
+		"update floats set opening = 1",
+		"delete from floats",
+		"insert into floats (tenant, currency, balance, opening) values (1, 'USD', 1, 1)",
+		"update sims set tenant = tenant",
+		"update sims set msisdn = '+1'",
+		"delete from sims",
+		"update events set attempts = 0",
+		"update events set tenant = tenant",
+		"update events set created_at = now()",
+		"delete from events",
+		"delete from delivery_attempts",
+		"select from operator_credentials",
+		"delete from operator_credentials",
+		"alter table floats disable row level security",
+		"set local row_security = off; select from floats",
+		"create table mine (a int)",
+		"select nextval('tenant_numbers')",
+	)
 	for _, statement := range statements {
 		w.within(w.sandbox.Tenant, func(tx pgx.Tx) {
 			_, err := tx.Conn().PgConn().Exec(t.Context(), statement).ReadAll()
@@ -206,7 +232,10 @@ func TestEveryTenantTableIsBehindTheWall(t *testing.T) {
 		if !read[bool](w, "select relrowsecurity from pg_class where relname = $1 and relnamespace = 'public'::regnamespace", table) {
 			t.Errorf("%s has no row level security", table)
 		}
-		if got := w.count("select count(*) from pg_policies where tablename = $1 and roles = '{cauri_tenant}' and qual like '%tenant = current_tenant()%'", table); got != 1 {
+		if got := w.count(
+			"select count(*) from pg_policies where tablename = $1 and roles = '{cauri_tenant}' and qual like '%tenant = current_tenant()%'",
+			table,
+		); got != 1 {
 			t.Errorf("%s has %d policies of the wall, want 1", table, got)
 		}
 		first := read[string](w, `select a.attname::text from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
@@ -215,7 +244,10 @@ func TestEveryTenantTableIsBehindTheWall(t *testing.T) {
 			t.Errorf("the primary key of %s begins with %s", table, first)
 		}
 	}
-	if read[bool](w, "select rolcanlogin or rolsuper or rolbypassrls or rolcreaterole or rolcreatedb from pg_roles where rolname = 'cauri_tenant'") {
+	if read[bool](
+		w,
+		"select rolcanlogin or rolsuper or rolbypassrls or rolcreaterole or rolcreatedb from pg_roles where rolname = 'cauri_tenant'",
+	) {
 		t.Error("the role of the wall has more than it needs")
 	}
 }

@@ -24,7 +24,10 @@ func TestAddressesOfTheDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Addresses(); !slices.ContainsFunc(got, func(at netip.AddrPort) bool { return at.Addr().IsLoopback() && u.Port() == portText(at) }) {
+	if got := s.Addresses(); !slices.ContainsFunc(
+		got,
+		func(at netip.AddrPort) bool { return at.Addr().IsLoopback() && u.Port() == portText(at) },
+	) {
 		t.Errorf("connected to %s, a store names %v", u.Host, got)
 	}
 }

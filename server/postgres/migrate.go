@@ -86,7 +86,8 @@ var errUnversioned = errors.New("the database has the tables of an unreleased ve
 // checkUnversioned returns [errUnversioned] if tables of Cauri exist without [versionTable], which their first release has.
 func checkUnversioned(ctx context.Context, conn *sql.DB) error {
 	var unversioned bool
-	err := conn.QueryRowContext(ctx, "select to_regclass('config_version') is not null and to_regclass($1) is null", versionTable).Scan(&unversioned)
+	err := conn.QueryRowContext(ctx, "select to_regclass('config_version') is not null and to_regclass($1) is null", versionTable).
+		Scan(&unversioned)
 	if err == nil && unversioned {
 		return errUnversioned
 	}

@@ -31,7 +31,9 @@ func TestMigrationOutlivesADeadlock(t *testing.T) {
 	run(process, "begin; select from sims")
 	migrated := make(chan error, 1)
 	next := fmt.Sprintf("%05d_next.sql", postgres.NewestSchema()+1)
-	folder := fstest.MapFS{next: {Data: []byte("-- +goose Up\nalter table organizations add column color text;\nalter table sims add column color text;\n")}}
+	folder := fstest.MapFS{
+		next: {Data: []byte("-- +goose Up\nalter table organizations add column color text;\nalter table sims add column color text;\n")},
+	}
 	go func() { migrated <- postgres.MigrateFrom(t.Context(), url, folder) }()
 	waits := "select count(*) from pg_locks where not granted and mode = 'AccessExclusiveLock' and relation = 'sims'::regclass"
 	for ctx, cancel := context.WithTimeout(t.Context(), time.Minute); ; {
@@ -68,7 +70,11 @@ func TestTablesOfAnUnreleasedVersionAreRefused(t *testing.T) {
 		if role != "" {
 			as = ledgertest.URLAs(t, url, role)
 		}
-		if err := postgres.Migrate(t.Context(), as); err == nil || errors.Is(err, postgres.ErrUnavailable) || !strings.Contains(err.Error(), "use an empty database") {
+		if err := postgres.Migrate(
+			t.Context(),
+			as,
+		); err == nil || errors.Is(err, postgres.ErrUnavailable) ||
+			!strings.Contains(err.Error(), "use an empty database") {
 			t.Errorf("as %q: %v", role, err)
 		}
 	}

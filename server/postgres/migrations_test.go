@@ -76,7 +76,11 @@ func TestMigrationsAreAdditive(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, statement := range breaks(string(text)) {
-			t.Errorf("%s: the program of the release before may fail after\n  %s\nLeave it to a later release, when nobody uses it any more, and write `-- unused since v0.0` above it", name, statement)
+			t.Errorf(
+				"%s: the program of the release before may fail after\n  %s\nLeave it to a later release, when nobody uses it any more, and write `-- unused since v0.0` above it",
+				name,
+				statement,
+			)
 		}
 	}
 }
@@ -102,7 +106,11 @@ func TestMigrationsNeverChange(t *testing.T) {
 		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(text), path.Base(name))
 	}
 	if sums.String() != string(kept) {
-		t.Errorf("the migrations are\n%sand SHA256SUMS has\n%sA change of the schema is a new file; only a new line is added there", sums.String(), kept)
+		t.Errorf(
+			"the migrations are\n%sand SHA256SUMS has\n%sA change of the schema is a new file; only a new line is added there",
+			sums.String(),
+			kept,
+		)
 	}
 }
 

@@ -57,7 +57,13 @@ const (
 
 // replicaPauses are the times for which a list waits for a replica that is a little behind. One that streams is behind by a
 // millisecond or two.
-var replicaPauses = []time.Duration{time.Millisecond, 2 * time.Millisecond, 4 * time.Millisecond, 8 * time.Millisecond, 16 * time.Millisecond}
+var replicaPauses = []time.Duration{
+	time.Millisecond,
+	2 * time.Millisecond,
+	4 * time.Millisecond,
+	8 * time.Millisecond,
+	16 * time.Millisecond,
+}
 
 var errReplicaBehind = errors.New("the replica has not replayed what was committed before")
 

@@ -72,7 +72,11 @@ func (d *DB) CheckSchema(ctx context.Context) error {
 		return ErrSchemaBehind{Needs: d.schema.needs}
 	}
 	if answer != nil && pgerrcode.IsInvalidAuthorizationSpecification(answer.Code) { // so does Postgres answer for a user that is not there
-		return fmt.Errorf("the database does not let the user in, whom `cauri migrate --user-passwords` makes in some installations: %w: %w", ErrUnavailable, err)
+		return fmt.Errorf(
+			"the database does not let the user in, whom `cauri migrate --user-passwords` makes in some installations: %w: %w",
+			ErrUnavailable,
+			err,
+		)
 	}
 	if err != nil {
 		return Classify(err, "asking for the version of the database's schema")

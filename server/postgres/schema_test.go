@@ -33,7 +33,10 @@ func TestSchemaIsAwaited(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stranger.Close()
-	if err := stranger.CheckSchema(t.Context()); !errors.Is(err, postgres.ErrUnavailable) || !strings.Contains(err.Error(), "does not let the user in") {
+	if err := stranger.CheckSchema(
+		t.Context(),
+	); !errors.Is(err, postgres.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "does not let the user in") {
 		t.Errorf("a user that is not there: %v", err)
 	}
 	waiting := ledgertest.OpenAs(t, url, ledgertest.Worker)
@@ -74,7 +77,11 @@ func TestOlderProgramLeavesANewerSchema(t *testing.T) {
 	t.Parallel()
 	url := ledgertest.URL(t)
 	sql := ledgertest.Connect(t, url)
-	if _, err := sql.Exec(t.Context(), "insert into schema_version (version_id, is_applied) values ($1, true)", postgres.NewestSchema()+1); err != nil {
+	if _, err := sql.Exec(
+		t.Context(),
+		"insert into schema_version (version_id, is_applied) values ($1, true)",
+		postgres.NewestSchema()+1,
+	); err != nil {
 		t.Fatal(err)
 	}
 	if err := postgres.Migrate(t.Context(), url); err != nil {

@@ -19,7 +19,8 @@ func TestUnreadableDatabaseURL(t *testing.T) {
 		"host=db port=x password=" + password:                                    "cannot be read",
 	} {
 		_, err := Open(url, Options{})
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), password) || !strings.Contains(err.Error(), "postgres://user:password@host") {
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), password) ||
+			!strings.Contains(err.Error(), "postgres://user:password@host") {
 			t.Errorf("%s: got %v, want %q", url, err, want)
 		}
 	}

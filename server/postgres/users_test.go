@@ -87,7 +87,8 @@ func TestOwnerMakesTheUsers(t *testing.T) {
 	}
 	kept := func() (password string) {
 		t.Helper()
-		if err := sql.QueryRow(t.Context(), "select rolpassword from pg_authid where rolname = $1 and rolcanlogin and pg_has_role(oid, 'cauri_api', 'member')", user).Scan(&password); err != nil {
+		if err := sql.QueryRow(t.Context(), "select rolpassword from pg_authid where rolname = $1 and rolcanlogin and pg_has_role(oid, 'cauri_api', 'member')", user).
+			Scan(&password); err != nil {
 			t.Fatal(err)
 		}
 		return password

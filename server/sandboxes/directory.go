@@ -80,7 +80,10 @@ const nothing = -1
 // NewDirectory makes an empty directory; the first [Directory.Refresh] fills it.
 func NewDirectory(db *postgres.DB) *Directory {
 	d := &Directory{db: db, version: nothing, sandboxes: map[int64]*entry{}, byKey: map[KeyHash]keyHolder{}}
-	d.loads = postgres.SharedLoad[struct{}]{Timeout: loadTimeout, Run: func(ctx context.Context) (struct{}, error) { return struct{}{}, d.load(ctx) }}
+	d.loads = postgres.SharedLoad[struct{}]{
+		Timeout: loadTimeout,
+		Run:     func(ctx context.Context) (struct{}, error) { return struct{}{}, d.load(ctx) },
+	}
 	return d
 }
 
@@ -225,9 +228,19 @@ func (d *Directory) apply(c *changes) {
 	changed := map[int64]*entry{}
 	for _, o := range c.organizations {
 		changed[o.Tenant] = &entry{sandbox: &Sandbox{
-			Tenant: o.Tenant, OrganizationID: o.OrgID, Namespace: o.Namespace, Name: o.Name, ConfigVersion: o.Version,
-			LatencyPercent: int(o.LatencyPercent), RateLimit: limitOf(o.RateLimit),
-			PendingTimeout: time.Duration(o.PendingTimeoutMs) * time.Millisecond, Suspended: o.Suspended, Environments: map[Market]Environment{}, Stores: map[string]bool{},
+			Tenant:         o.Tenant,
+			OrganizationID: o.OrgID,
+			Namespace:      o.Namespace,
+			Name:           o.Name,
+			ConfigVersion:  o.Version,
+			LatencyPercent: int(o.LatencyPercent),
+			RateLimit:      limitOf(o.RateLimit),
+			PendingTimeout: time.Duration(
+				o.PendingTimeoutMs,
+			) * time.Millisecond,
+			Suspended:    o.Suspended,
+			Environments: map[Market]Environment{},
+			Stores:       map[string]bool{},
 		}}
 	}
 	for _, e := range c.environments {

@@ -110,9 +110,12 @@ func (s *Store) purge(ctx context.Context, tenant int64) error {
 			return err
 		}
 	}
-	return inBatches(sqlc.PurgeAttemptsRow{EventID: postgres.UUID(payments.ID{})}, func(after sqlc.PurgeAttemptsRow) (sqlc.PurgeAttemptsRow, error) {
-		return q.PurgeAttempts(ctx, tenant, after.EventID, after.Attempt, purgeBatch)
-	})
+	return inBatches(
+		sqlc.PurgeAttemptsRow{EventID: postgres.UUID(payments.ID{})},
+		func(after sqlc.PurgeAttemptsRow) (sqlc.PurgeAttemptsRow, error) {
+			return q.PurgeAttempts(ctx, tenant, after.EventID, after.Attempt, purgeBatch)
+		},
+	)
 }
 
 // inBatches goes on behind the last row of each batch until there is none.

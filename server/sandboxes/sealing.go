@@ -135,7 +135,8 @@ func (s *Store) resealSecrets(ctx context.Context, q *sqlc.Queries, org sqlc.Org
 	for i, sealed := range org.OlderSecrets {
 		older[i] = keep(sealed)
 	}
-	if bytes.Equal(signing, org.SigningSecret) && bytes.Equal(previous, org.PreviousSecret) && slices.EqualFunc(older, org.OlderSecrets, bytes.Equal) {
+	if bytes.Equal(signing, org.SigningSecret) && bytes.Equal(previous, org.PreviousSecret) &&
+		slices.EqualFunc(older, org.OlderSecrets, bytes.Equal) {
 		return previousErr
 	}
 	if _, err := q.ResealSecrets(ctx, sqlc.ResealSecretsParams{

@@ -26,7 +26,12 @@ type SweepFailure struct {
 
 // NoteSweepFailure has all workers leave a sandbox out of a sweep for a while, which is longer after each failure in a row: from one
 // second to five minutes. It returns how often it failed, and for how long the sandbox is left out.
-func (s *Store) NoteSweepFailure(ctx context.Context, sweep string, tenant int64, why error) (failures int, pause time.Duration, err error) {
+func (s *Store) NoteSweepFailure(
+	ctx context.Context,
+	sweep string,
+	tenant int64,
+	why error,
+) (failures int, pause time.Duration, err error) {
 	row, err := s.system().NoteSweepFailure(ctx, sweep, postgres.Text(why.Error()), tenant)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, 0, nil // the sandbox is gone

@@ -113,9 +113,19 @@ func applySIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUI
 		return row.Balance, nil
 	}
 	updated, err := q.UpdateSIM(ctx, sqlc.UpdateSIMParams{
-		Generation: wanted.Generation, RolledBack: want.RolledBack, Name: wanted.Name, MSISDN: wanted.MSISDN, Operator: wanted.Operator, Country: wanted.Country,
-		Currency: wanted.Currency, Blocked: wanted.Blocked, Behavior: wanted.Behavior, Balance: wanted.Balance,
-		Opening: wanted.Opening, Tenant: tenant, SimID: sim,
+		Generation: wanted.Generation,
+		RolledBack: want.RolledBack,
+		Name:       wanted.Name,
+		MSISDN:     wanted.MSISDN,
+		Operator:   wanted.Operator,
+		Country:    wanted.Country,
+		Currency:   wanted.Currency,
+		Blocked:    wanted.Blocked,
+		Behavior:   wanted.Behavior,
+		Balance:    wanted.Balance,
+		Opening:    wanted.Opening,
+		Tenant:     tenant,
+		SimID:      sim,
 	})
 	if err == nil && updated == 0 {
 		err = ErrStaleGeneration{Applied: row.Generation}

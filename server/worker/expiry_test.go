@@ -26,8 +26,13 @@ func (w *fixture) served() (url, key string) {
 		w.t.Fatal(err)
 	}
 	server := httptest.NewServer(httpapi.New(httpapi.Options{
-		Ledger: w.Store.Ledger, Sandboxes: w.Store.Store, Directory: sandboxes.NewDirectory(w.Store.DB), Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 },
-		Random: rand.Reader,
+		Ledger:    w.Store.Ledger,
+		Sandboxes: w.Store.Store,
+		Directory: sandboxes.NewDirectory(w.Store.DB),
+		Version:   "test",
+		Now:       time.Now,
+		Draw:      func(int64) int64 { return 0 },
+		Random:    rand.Reader,
 	}))
 	w.t.Cleanup(server.Close)
 	return server.URL, key

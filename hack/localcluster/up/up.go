@@ -67,7 +67,8 @@ The first time it builds the control plane from source, which takes minutes.
 Environment:
   ` + kube.KubeconfigVariable + `     a kubeconfig: use the cluster of its current context instead of running one
   ` + postgres.DatabaseVariable + `   postgres://...: use this database instead of running one
-  ` + processDatabaseVariables[process.ControllerName] + `, ` + processDatabaseVariables[process.APIName] + `, ` + processDatabaseVariables[process.WorkerName] + `
+  ` + processDatabaseVariables[process.ControllerName] + `, ` + processDatabaseVariables[process.APIName] + `, ` +
+			processDatabaseVariables[process.WorkerName] + `
                        the same database for one process, as a user of its own
   ` + apiPortVariable + `       the port of the API (default ` + strconv.Itoa(defaultAPIPort) + `)
   CAURI_<FLAG>         a flag of the cauri program, for all roles: CAURI_LOG_LEVEL=debug
