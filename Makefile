@@ -18,11 +18,11 @@ help: ## List the targets
 ##@ Running
 
 .PHONY: up
-up: build ## Bring up the whole system on this machine, with a sample sandbox (CAURI_API_PORT, default 8080)
+up: build ## Start the whole system on this machine, with a sample sandbox (CAURI_API_PORT, default 8080)
 	@bin/localcluster up
 
 .PHONY: down
-down: bin/localcluster ## Stop what `make up` started; the data stay
+down: bin/localcluster ## Stop what `make up` started; the data stays
 	@bin/localcluster down
 
 .PHONY: clean
@@ -31,7 +31,7 @@ clean: bin/localcluster ## Stop what `make up` started and remove its data and t
 	@rm -rf bin
 
 .PHONY: status
-status: bin/localcluster ## Show what runs
+status: bin/localcluster ## Show which processes run
 	@bin/localcluster status
 
 ##@ Developing
@@ -57,18 +57,18 @@ test-fast: bin/localcluster ## Run the unit tests and those of the database in u
 	  $$(go list ./api/... ./server/... ./test/architecture ./test/monitoring | grep -v -e 'server/httpapi$$' -e 'server/worker$$')
 
 .PHONY: faults
-faults: ## Run only the tests that kill, stop and confuse real processes; RUN=name selects
+faults: ## Run only the tests that kill, stop and break real processes; RUN=name selects
 	@go test -count=1 -v -timeout 60m -run '$(RUN)' ./test/faults
 
 ROUNDS ?= 100
 
 .PHONY: chaos
-chaos: bin/localcluster ## Break one part after the other under load and audit after each: ROUNDS (100), SEED repeats a run, FAULTS='etcd|api killed' selects
+chaos: bin/localcluster ## Break one part after the other under load, with an audit after each: ROUNDS (100), SEED repeats a run, FAULTS='etcd|api killed' selects
 	@go build -o bin/chaos ./test/chaos
 	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" bin/chaos -rounds $(ROUNDS) -seed '$(or $(SEED),0)' -faults '$(FAULTS)'
 
 .PHONY: fuzz
-fuzz: ## Fuzz every decoder and parser: FUZZTIME each (2m), FUZZTIME_MONEY for those that money depends on (10m); FUZZ=name selects
+fuzz: ## Fuzz every decoder and parser: FUZZTIME for each (2m), FUZZTIME_MONEY for those that affect money (10m); FUZZ=name selects
 	@FUZZ='$(FUZZ)' FUZZ_PARALLEL='$(FUZZ_PARALLEL)' hack/fuzz.sh
 
 .PHONY: rollback-check
@@ -94,24 +94,24 @@ bin/load:
 	@go build -o bin/load ./test/load
 
 .PHONY: bench
-bench: bin/load bin/localcluster ## Measure everything beside its baseline; BENCH=case selects (bin/load -list), BENCH_ROUNDS, BENCH_LENGTH, BENCH_JSON=file, BENCH_PAGE=page.md
+bench: bin/load bin/localcluster ## Measure everything against its baseline; BENCH=case selects (bin/load -list), BENCH_ROUNDS, BENCH_LENGTH, BENCH_JSON=file, BENCH_PAGE=page.md
 	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" bin/load -run '$(BENCH)' -rounds $(BENCH_ROUNDS) -length $(BENCH_LENGTH) \
 	  -sandboxes $(BENCH_SANDBOXES) -json $(BENCH_JSON) $(if $(BENCH_PAGE),-markdown '$(BENCH_PAGE)')
 
 .PHONY: bench-smoke
-bench-smoke: bin/load ## The same in two minutes at most: only what is broken fails, never what is slow
+bench-smoke: bin/load ## Run a short bench, two minutes at most: it fails if something is broken, never if something is slow
 	@bin/load -smoke -json bin/bench-smoke.json
 
 .PHONY: plot
-plot: ## Draw the figures of bin/bench.json into docs/performance
+plot: ## Draw the charts of bin/bench.json into docs/performance
 	@go run ./test/load/plot -in bin/bench.json -out docs/performance
 
 .PHONY: profile
-profile: bin/load ## Profiles of api and worker under load, and the statements that cost most, into bin/profiles
+profile: bin/load ## Write profiles of api and worker under load, and the most expensive statements, to bin/profiles
 	@bin/load profile -out bin/profiles
 
 .PHONY: soak
-soak: bin/load ## Half of what is possible for 20 minutes (SOAK=length): what grows, by minutes
+soak: bin/load ## Run at half of the maximum load for 20 minutes (SOAK=length) and show minute by minute what grows
 	@bin/load soak -length $(SOAK) -json bin/soak.json
 
 ##@ Shipping
@@ -122,11 +122,11 @@ images: bin/image bin/ko ## Build Cauri's image for this machine into bin/images
 	@bin/image build --version e2e-next --out bin/images/cauri-next.tar
 
 .PHONY: image-check
-image-check: bin/image bin/ko ## Build the Dockerfile too (buildah, as root) and compare both images
+image-check: bin/image bin/ko ## Build the Dockerfile too (needs buildah and root) and compare both images
 	@hack/image-check.sh
 
 .PHONY: release
-release: bin/image bin/ko bin/helm bin/localcluster ## Make all files of a release in dist/ from the tag of HEAD; VERSION=v1.2.3-test tries it out
+release: bin/image bin/ko bin/helm bin/localcluster ## Make all files of a release in dist/ from the tag of HEAD; VERSION=v1.2.3-test makes a trial
 	@bin/image release --version='$(VERSION)' $(if $(IMAGE_REPOSITORY),--image-repository='$(IMAGE_REPOSITORY)') \
 	  --kubectl="$$(command -v kubectl || echo "$$(bin/localcluster assets)/kubectl")"
 
@@ -138,12 +138,12 @@ publish: bin/image bin/helm ## Push what `make release` made: IMAGE_REPOSITORY=r
 	@bin/helm push dist/cauri-*.tgz 'oci://$(CHART_REPOSITORY)' $(HELM_FLAGS)
 
 .PHONY: e2e
-e2e: bin/helm bin/localcluster images bin/images/merchant.tar bin/cluster.test ## The chart on a real node on this machine, for Linux as root; RUN=name selects
+e2e: bin/helm bin/localcluster images bin/images/merchant.tar bin/cluster.test ## Test the chart on a real node on this machine (needs Linux and root); RUN=name selects
 	@bin/localcluster images >/dev/null
 	@CAURI_E2E=node bin/localcluster node -- bin/cluster.test -test.v -test.timeout=20m $(if $(RUN),-test.run='$(RUN)')
 
 .PHONY: kind
-kind: bin/kind bin/helm images bin/images/merchant.tar bin/cluster.test ## The tests of `make e2e` on a kind cluster, for machines with Docker; RUN=name selects, KEEP=1 keeps it
+kind: bin/kind bin/helm images bin/images/merchant.tar bin/cluster.test ## Run the tests of `make e2e` on a kind cluster (needs Docker); RUN=name selects, KEEP=1 keeps the cluster
 	@KUBECTL_FOLDER="$$(command -v kubectl >/dev/null || bin/localcluster assets)" hack/kind.sh $(if $(RUN),-test.run='$(RUN)')
 
 bin/kind: hack/tools/go.mod hack/tools/go.sum

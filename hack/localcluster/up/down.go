@@ -20,8 +20,8 @@ func NewDownCommand() *cobra.Command {
 	var purge bool
 	cmd := &cobra.Command{
 		Use:   "down",
-		Short: "Stop what up has started",
-		Long: `down stops what up has started, in the reverse order, and nothing else. Data stay: the next up continues with them, and
+		Short: "Stop the processes that up started",
+		Long: `down stops the processes that up started, in the reverse order, and nothing else. The data stays: the next up uses it, and
 sandboxes keep their keys. With --purge the data, the keys and the state folder go too.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

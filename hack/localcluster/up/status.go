@@ -15,7 +15,7 @@ func NewStatusCommand() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show what runs",
+		Short: "Show which processes run",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			state, err := process.NewStateDir(dir)
@@ -27,7 +27,7 @@ func NewStatusCommand() *cobra.Command {
 				return err
 			}
 			if len(all) == 0 {
-				fmt.Fprintf(cmd.OutOrStdout(), "nothing runs that was started from %s\n", dir)
+				fmt.Fprintf(cmd.OutOrStdout(), "no process is running from %s\n", dir)
 				return nil
 			}
 			return printProcesses(cmd.OutOrStdout(), all)
