@@ -15,6 +15,8 @@ if [ -n "$unformatted" ]; then
   problem "these files are not formatted: run \`make format\`"
 fi
 
+git ls-files '*.go' | xargs awk -f hack/long-lines.awk || problem "these lines are longer than 140 columns"
+
 go vet ./... || problem "go vet"
 bin/staticcheck ./... || problem "staticcheck"
 (cd hack/localcluster && go vet ./... && ../../bin/staticcheck ./...) || problem "go vet or staticcheck in hack/localcluster"
