@@ -14,7 +14,7 @@ import (
 )
 
 // noted are the sandboxes that something was written down for, and forgets it.
-func (w *world) noted() []string {
+func (w *fixture) noted() []string {
 	w.t.Helper()
 	if err := w.FlushActivity(w.t.Context()); err != nil {
 		w.t.Fatal(err)
@@ -25,7 +25,7 @@ func (w *world) noted() []string {
 }
 
 func TestWhatHappensInASandboxIsWrittenDown(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	w.beside("other")
 	paid := w.create(w.collection("paid", payments.Success, alice))
@@ -69,7 +69,7 @@ func TestWhatHappensInASandboxIsWrittenDown(t *testing.T) {
 }
 
 func TestActivityOfASandboxThatIsGoneIsNotWritten(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(w.collection("r1", payments.UnknownMSISDN, alice))
 	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestActivityOfASandboxThatIsGoneIsNotWritten(t *testing.T) {
 }
 
 func TestActivityOutlivesTheDatabasesAbsence(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(w.collection("r1", payments.UnknownMSISDN, alice))
 	w.exec("alter table activity rename to away")
 	if err := w.FlushActivity(t.Context()); err == nil {
@@ -94,7 +94,7 @@ func TestActivityOutlivesTheDatabasesAbsence(t *testing.T) {
 }
 
 func TestActivityIsWrittenOnceMoreAtTheEnd(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(w.collection("r1", payments.UnknownMSISDN, alice))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -105,7 +105,7 @@ func TestActivityIsWrittenOnceMoreAtTheEnd(t *testing.T) {
 }
 
 func TestChangesAreNamedOnceForEachResource(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	gone := w.beside("gone")
 	gone.retain()

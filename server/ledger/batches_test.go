@@ -18,22 +18,22 @@ import (
 )
 
 // twins are two sandboxes alike, with SIMs alike: one that can pay a few times, a poor one, a blocked one, one of another currency.
-func twins(t *testing.T, change func(*sandboxes.SandboxConfig)) (w, twin *world) {
+func twins(t *testing.T, change func(*sandboxes.SandboxConfig)) (w, twin *fixture) {
 	t.Helper()
-	w = newWorld(t, change)
+	w = newFixture(t, change)
 	twin = w.beside("twin")
-	for _, world := range []*world{w, twin} {
-		world.client("alice", alice, 5000)
-		world.client("poor", "+250788000002", 300)
-		world.client("blocked", "+250788000003", 5000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
-		world.client("abroad", "+250788000004", 5000, func(c *sandboxes.TestClientConfig) { c.Operator, c.Country = payments.Orange, "CI" })
-		world.reload()
+	for _, fixture := range []*fixture{w, twin} {
+		fixture.client("alice", alice, 5000)
+		fixture.client("poor", "+250788000002", 300)
+		fixture.client("blocked", "+250788000003", 5000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
+		fixture.client("abroad", "+250788000004", 5000, func(c *sandboxes.TestClientConfig) { c.Operator, c.Country = payments.Orange, "CI" })
+		fixture.reload()
 	}
 	return w, twin
 }
 
 // recorded is all that a sandbox recorded, without what differs between twins.
-func (w *world) recorded() []string {
+func (w *fixture) recorded() []string {
 	w.t.Helper()
 	return read[[]string](w, `
 		select array_agg(line order by line) from (
@@ -50,7 +50,7 @@ func (w *world) recorded() []string {
 
 // anyCollection and anyDisbursement are of any kind, some of them with a reference that was used before, or decided on another
 // configuration than the present one. Twins get the same from the same source of chance.
-func (w *world) anyCollection(chance *rand.Rand, i int) *ledger.NewCollection {
+func (w *fixture) anyCollection(chance *rand.Rand, i int) *ledger.NewCollection {
 	n := w.collection(anyReference(chance, i), payments.Success, fmt.Sprintf("+25078800000%d", 1+chance.IntN(5)))
 	n.ConfigVersion -= int64(chance.IntN(15) / 14)
 	n.AnswerAfter = time.Duration(chance.IntN(3)) * time.Second
@@ -63,7 +63,7 @@ func (w *world) anyCollection(chance *rand.Rand, i int) *ledger.NewCollection {
 	return n
 }
 
-func (w *world) anyDisbursement(chance *rand.Rand, i int) *ledger.NewDisbursement {
+func (w *fixture) anyDisbursement(chance *rand.Rand, i int) *ledger.NewDisbursement {
 	n := w.disbursement(anyReference(chance, i), payments.Success, fmt.Sprintf("+25078800000%d", 1+chance.IntN(5)), 1+chance.Int64N(400))
 	n.ConfigVersion -= int64(chance.IntN(15) / 14)
 	n.Unknown = []payments.Status{payments.Success, payments.UnknownMSISDN}[chance.IntN(2)]
@@ -179,13 +179,13 @@ func told(t *payments.Transaction, after time.Duration, err error) string {
 }
 
 // hold locks the float until the test lets go.
-func (w *world) hold() (release func()) {
+func (w *fixture) hold() (release func()) {
 	w.t.Helper()
 	return w.holding("select from floats where tenant = $1 for update", w.sandbox.Tenant)
 }
 
 // holding keeps the locks of a statement until the test lets go.
-func (w *world) holding(statement string, args ...any) (release func()) {
+func (w *fixture) holding(statement string, args ...any) (release func()) {
 	w.t.Helper()
 	tx, err := w.sql.Begin(w.t.Context())
 	if err != nil {
@@ -198,7 +198,7 @@ func (w *world) holding(statement string, args ...any) (release func()) {
 }
 
 // pile has collections wait for a float that is held: the first in the database, the others behind it.
-func (w *world) pile(s *ledgertest.Store, all []*ledger.NewCollection) []<-chan error {
+func (w *fixture) pile(s *ledgertest.Store, all []*ledger.NewCollection) []<-chan error {
 	w.t.Helper()
 	var done []<-chan error
 	for i, n := range all {
@@ -214,11 +214,11 @@ func (w *world) pile(s *ledgertest.Store, all []*ledger.NewCollection) []<-chan 
 }
 
 // blocked is how many statements wait for a lock.
-func (w *world) blocked() int {
+func (w *fixture) blocked() int {
 	return w.count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
 }
 
-func (w *world) until(what string, reached func() bool) {
+func (w *fixture) until(what string, reached func() bool) {
 	w.t.Helper()
 	for deadline := time.Now().Add(time.Minute); !reached(); {
 		if time.Now().After(deadline) {
@@ -228,7 +228,7 @@ func (w *world) until(what string, reached func() bool) {
 	}
 }
 
-func (w *world) collections(n int) (all []*ledger.NewCollection) {
+func (w *fixture) collections(n int) (all []*ledger.NewCollection) {
 	for i := range n {
 		all = append(all, w.collection(fmt.Sprint("c", i), payments.Success, alice))
 	}
@@ -236,7 +236,7 @@ func (w *world) collections(n int) (all []*ledger.NewCollection) {
 }
 
 func TestOneThatFailsInABatchFailsOnlyItself(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 100_000)
 	s := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 4}})
 	made := w.create(w.collection("r1", payments.Success, alice))
@@ -267,7 +267,7 @@ func TestOneThatFailsInABatchFailsOnlyItself(t *testing.T) {
 }
 
 func TestBatchWhoseConnectionDiesIsNotHalfDone(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 100_000)
 	s := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 4}})
 	all := w.collections(6)
@@ -301,10 +301,10 @@ func TestBatchWhoseConnectionDiesIsNotHalfDone(t *testing.T) {
 
 // A sandbox that is reset, suspended or deleted while its collections wait: none of them is booked.
 func TestBatchOfASandboxThatChanges(t *testing.T) {
-	cases := map[string]func(w *world){
-		"reset":     func(w *world) { w.config.Reset = "again"; w.apply() },
-		"suspended": func(w *world) { w.config.Suspended = true; w.apply() },
-		"deleted": func(w *world) {
+	cases := map[string]func(w *fixture){
+		"reset":     func(w *fixture) { w.config.Reset = "again"; w.apply() },
+		"suspended": func(w *fixture) { w.config.Suspended = true; w.apply() },
+		"deleted": func(w *fixture) {
 			if err := w.DeleteSandbox(w.t.Context(), w.config.UID); err != nil {
 				w.t.Error(err)
 			}
@@ -312,7 +312,7 @@ func TestBatchOfASandboxThatChanges(t *testing.T) {
 	}
 	for name, change := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			all := w.collections(5)
 			change(w)
 			errs, _ := w.BookTogether(t.Context(), w.sandbox.Tenant, all)
@@ -331,7 +331,7 @@ func TestBatchOfASandboxThatChanges(t *testing.T) {
 
 // One sandbox's backlog leaves connections to the others.
 func TestBusySandboxLeavesConnectionsToOthers(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 100_000)
 	parent := w.create(w.collection("parent", payments.Success, alice)).ID
 	other := w.beside("other")

@@ -12,7 +12,7 @@ import (
 )
 
 // raise gives the sandbox's float in RWF a balance, as an adjustment.
-func (w *world) raise(balance int64) {
+func (w *fixture) raise(balance int64) {
 	w.t.Helper()
 	w.exec(`insert into adjustments (tenant, currency, delta, balance_after)
 		select tenant, currency, $2 - balance, $2 from floats where tenant = $1 and currency = 'RWF'`, w.sandbox.Tenant, balance)
@@ -20,7 +20,7 @@ func (w *world) raise(balance int64) {
 }
 
 // raiseSIM is raise for a SIM.
-func (w *world) raiseSIM(msisdn string, balance int64) {
+func (w *fixture) raiseSIM(msisdn string, balance int64) {
 	w.t.Helper()
 	w.exec(`insert into adjustments (tenant, sim_id, delta, balance_after)
 		select tenant, sim_id, $3 - balance, $3 from sims where tenant = $1 and msisdn = $2`, w.sandbox.Tenant, msisdn, balance)
@@ -40,18 +40,18 @@ func TestBalancesHaveABound(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			paths := map[string]func(*world) payments.Status{
-				"at once": func(w *world) payments.Status {
+			paths := map[string]func(*fixture) payments.Status{
+				"at once": func(w *fixture) payments.Status {
 					w.raise(payments.MaxBalance - c.room)
 					return w.create(w.collection("r", payments.Success, alice)).Status
 				},
-				"settled": func(w *world) payments.Status {
+				"settled": func(w *fixture) payments.Status {
 					w.raise(payments.MaxBalance - c.room)
 					made := w.pending("r", alice)
 					w.settle()
 					return w.get(made.ID).Status
 				},
-				"answered by hand": func(w *world) payments.Status {
+				"answered by hand": func(w *fixture) payments.Status {
 					w.raise(payments.MaxBalance - c.room)
 					made := w.pending("r", alice)
 					answered, _, err := w.AnswerPrompt(t.Context(), w.sandbox.Tenant, alice, made.ID, payments.AnswerApprove)
@@ -60,7 +60,7 @@ func TestBalancesHaveABound(t *testing.T) {
 					}
 					return answered.Status
 				},
-				"refunded": func(w *world) payments.Status {
+				"refunded": func(w *fixture) payments.Status {
 					parent := w.create(w.collection("parent", payments.Success, alice))
 					w.raiseSIM(alice, payments.MaxBalance-c.room)
 					made := w.refunded(parent.ID, "r", room)
@@ -69,14 +69,14 @@ func TestBalancesHaveABound(t *testing.T) {
 					}
 					return made.Status
 				},
-				"disbursed": func(w *world) payments.Status {
+				"disbursed": func(w *fixture) payments.Status {
 					w.raiseSIM(alice, payments.MaxBalance-c.room)
 					return w.disburse(w.disbursement("r", payments.Success, alice, room)).Status
 				},
 			}
 			for path, pay := range paths {
 				t.Run(path, func(t *testing.T) {
-					w := newWorld(t)
+					w := newFixture(t)
 					w.client("alice", alice, 5000)
 					if got := pay(w); got != c.want {
 						t.Errorf("it is %s, want %s", got, c.want)
@@ -96,7 +96,7 @@ func TestBalancesHaveABound(t *testing.T) {
 
 // Of payments that settle together those succeed that fit.
 func TestSettlementFillsAFloatToItsBound(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 100_000)
 	w.raise(payments.MaxBalance - 2*985)
 	w.multiply(w.pending("r", alice), 4)
@@ -114,7 +114,7 @@ func TestSettlementFillsAFloatToItsBound(t *testing.T) {
 
 // Of payments that are booked together those fail that do not fit, and no others.
 func TestBookingsTogetherFillAFloatToItsBound(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 100_000)
 	w.raise(payments.MaxBalance - 2*985)
 	var all []*ledger.NewCollection
@@ -139,7 +139,7 @@ func TestBookingsTogetherFillAFloatToItsBound(t *testing.T) {
 }
 
 func TestDisbursementsTogetherFillASIMToItsBound(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 0)
 	w.raise(1_000_000)
 	w.raiseSIM(alice, payments.MaxBalance-2000)
@@ -166,7 +166,7 @@ func TestDisbursementsTogetherFillASIMToItsBound(t *testing.T) {
 
 // What an operator took is written down with its answer, and moves nothing where the float can take no more.
 func TestForwardedCollectionStopsAtTheBound(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	n := w.collection("r", payments.Pending, "+2250799000001")
 	made := w.create(n)
 	w.raise(payments.MaxBalance)
@@ -187,7 +187,7 @@ func TestForwardedCollectionStopsAtTheBound(t *testing.T) {
 
 // The schema holds the bound, whatever is written.
 func TestSchemaBoundsBalances(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	for _, statement := range []string{"update floats set balance = $1", "update sims set balance = $1"} {
 		if _, err := w.sql.Exec(t.Context(), statement, int64(payments.MaxBalance+1)); err == nil {

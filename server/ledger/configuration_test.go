@@ -25,14 +25,14 @@ import (
 const nobody = "00000000-0000-0000-0000-00000000dead"
 
 // tables are all of the schema.
-func (w *world) tables() []string {
+func (w *fixture) tables() []string {
 	w.t.Helper()
 	return read[[]string](w, `select array_agg(table_name::text order by table_name) from information_schema.tables
 		where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'schema_version'`)
 }
 
 // written is every row of the database with the transaction that wrote it, so that a write shows even if it changed nothing.
-func (w *world) written() map[string]string {
+func (w *fixture) written() map[string]string {
 	w.t.Helper()
 	all := map[string]string{}
 	for _, table := range w.tables() {
@@ -42,7 +42,7 @@ func (w *world) written() map[string]string {
 }
 
 // tenantTables are the tables whose rows belong to a sandbox, with the number of rows of one.
-func (w *world) tenantTables(tenant int64) map[string]int {
+func (w *fixture) tenantTables(tenant int64) map[string]int {
 	w.t.Helper()
 	names := read[[]string](w, `select array_agg(table_name::text) from information_schema.columns
 		join information_schema.tables using (table_schema, table_name)
@@ -55,7 +55,7 @@ func (w *world) tenantTables(tenant int64) map[string]int {
 }
 
 // busy fills every table of the sandbox.
-func (w *world) busy() {
+func (w *fixture) busy() {
 	w.t.Helper()
 	w.config.Operators = []sandboxes.OperatorAccess{
 		{
@@ -93,7 +93,7 @@ func (w *world) busy() {
 }
 
 func TestApplyingTheSameAgainWritesNothing(t *testing.T) {
-	w := newWorld(t, func(c *sandboxes.SandboxConfig) {
+	w := newFixture(t, func(c *sandboxes.SandboxConfig) {
 		limit := int64(5000)
 		c.Environments[0].MaxAmount = &limit
 	})
@@ -115,7 +115,7 @@ func TestApplyingTheSameAgainWritesNothing(t *testing.T) {
 }
 
 func TestSandboxState(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	w.create(w.collection("r1", payments.Success, alice))
 	w.config.Environments[1].Enabled = false
@@ -208,7 +208,7 @@ func TestEveryEditIsSeenByTheDirectory(t *testing.T) {
 			func(*sandboxes.Sandbox) {},
 		},
 	}
-	w := newWorld(t, func(c *sandboxes.SandboxConfig) { c.Environments[1].MaxAmount = &other })
+	w := newFixture(t, func(c *sandboxes.SandboxConfig) { c.Environments[1].MaxAmount = &other })
 	directory, original := sandboxes.NewDirectory(w.Store.DB), w.config
 	get := func() *sandboxes.Sandbox {
 		t.Helper()
@@ -251,7 +251,7 @@ func environment(at sandboxes.Market, change func(*sandboxes.Environment)) func(
 }
 
 func TestEnvironmentThatComesBackHasItsOldID(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	made := w.create(w.collection("r1", payments.Success, alice))
 	all, before := w.config.Environments, w.apply()
 	w.config.Environments = all[1:]
@@ -291,7 +291,7 @@ func TestRowsChangedByHandArePutBack(t *testing.T) {
 		"all of these rows":  "with a as (delete from stores), b as (delete from api_keys), c as (delete from floats), d as (delete from sims) delete from adjustments",
 		"nothing whatsoever": "select 1",
 	}
-	w := newWorld(t)
+	w := newFixture(t)
 	client := w.client("alice", alice, 5000)
 	before := w.configuration()
 	for name, sql := range cases {
@@ -310,7 +310,7 @@ func TestRowsChangedByHandArePutBack(t *testing.T) {
 }
 
 // configuration is what the resources decide, as it is in the database.
-func (w *world) configuration() map[string][]string {
+func (w *fixture) configuration() map[string][]string {
 	w.t.Helper()
 	all := map[string][]string{"signing secret": nil}
 	for what, sql := range map[string]string{
@@ -332,7 +332,7 @@ func (w *world) configuration() map[string][]string {
 }
 
 func TestEditedFloatIsAnAdjustment(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	adjustments := func() []int64 {
 		return read[[]int64](w, "select array_agg(delta order by created_at) from adjustments where currency = 'RWF'")
 	}
@@ -361,7 +361,7 @@ func TestEditedFloatIsAnAdjustment(t *testing.T) {
 }
 
 func TestThereIsAFloatForEveryCurrency(t *testing.T) {
-	w := newWorld(t, func(c *sandboxes.SandboxConfig) {
+	w := newFixture(t, func(c *sandboxes.SandboxConfig) {
 		c.Environments, c.OpeningFloat = c.Environments[:1], map[payments.Currency]int64{payments.XOF: 7}
 	})
 	want := map[payments.Currency]int64{payments.RWF: 0, payments.XOF: 7} // XOF before it has an environment
@@ -377,7 +377,7 @@ func TestThereIsAFloatForEveryCurrency(t *testing.T) {
 }
 
 func TestApplySandboxThatMakesNoSense(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	before := w.written()
 	cases := map[string]func(*sandboxes.SandboxConfig){
 		"no UUID": func(c *sandboxes.SandboxConfig) { c.UID = "checkout" },
@@ -401,7 +401,7 @@ func TestApplySandboxThatMakesNoSense(t *testing.T) {
 }
 
 func TestCredentialsReplaceTheOnesBefore(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	directory := sandboxes.NewDirectory(w.Store.DB)
 	knows := func(key sandboxes.KeyHash) bool {
 		t.Helper()
@@ -434,7 +434,7 @@ func TestCredentialsReplaceTheOnesBefore(t *testing.T) {
 }
 
 func TestCredentialsOfNoSandbox(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	credentials := sandboxes.Credentials{SigningSecret: secret}
 	if err := w.ApplyCredentials(t.Context(), nobody, credentials); !errors.Is(err, sandboxes.ErrNoOrganization) {
 		t.Errorf("applying: %v", err)
@@ -451,7 +451,7 @@ func TestCredentialsOfNoSandbox(t *testing.T) {
 }
 
 func TestKeyBelongsToOneSandbox(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.beside("other")
 	taken := sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret}
 	if err := w.ApplyCredentials(t.Context(), other.config.UID, taken); !errors.Is(err, sandboxes.ErrKeyTaken) {
@@ -471,9 +471,9 @@ func TestKeyBelongsToOneSandbox(t *testing.T) {
 }
 
 func TestSandboxesRacingForAKey(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	const racers = 8
-	racing := make([]*world, racers)
+	racing := make([]*fixture, racers)
 	for i := range racing {
 		racing[i] = w.beside(fmt.Sprint("racer-", i))
 	}
@@ -500,7 +500,7 @@ func TestSandboxesRacingForAKey(t *testing.T) {
 }
 
 func TestCredentialsNeedAKeyRing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.opened(ledgertest.Options{})
 	if _, err := s.SigningSecret(t.Context(), w.config.UID); !errors.Is(err, secrets.ErrNoKeyRing) {
 		t.Errorf("reading: %v", err)
@@ -520,7 +520,7 @@ func TestCredentialsNeedAKeyRing(t *testing.T) {
 
 // An old encryption key can be taken away once the credentials were applied under the new one.
 func TestSecretIsSealedAnewByTheNewKey(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	older, newer := newKey(t), newKey(t)
 	credentials := sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret}
 	for _, keys := range [][]string{{older}, {newer, older}} {
@@ -542,7 +542,7 @@ func TestSecretIsSealedAnewByTheNewKey(t *testing.T) {
 
 // A resource that was deleted and made again is another organization, also if the end of the first was never seen.
 func TestSandboxOfTheSameNameIsAnother(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.busy()
 	directory := sandboxes.NewDirectory(w.Store.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
@@ -597,7 +597,7 @@ func TestSandboxOfTheSameNameIsAnother(t *testing.T) {
 }
 
 func TestDeletedSandboxLeavesNothingAndTouchesNobody(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.beside("other")
 	w.busy()
 	other.busy()
@@ -645,7 +645,7 @@ func TestDeletedSandboxLeavesNothingAndTouchesNobody(t *testing.T) {
 }
 
 // configurationOf is every row of one sandbox.
-func (w *world) configurationOf(tenant int64) map[string]string {
+func (w *fixture) configurationOf(tenant int64) map[string]string {
 	w.t.Helper()
 	all := map[string]string{}
 	for table := range w.tenantTables(tenant) {
@@ -659,7 +659,7 @@ func (w *world) configurationOf(tenant int64) map[string]string {
 }
 
 func TestDeleteSandboxThatIsNotThere(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	before := w.written()
 	if err := w.DeleteSandbox(t.Context(), nobody); err != nil {
 		t.Error(err)
@@ -676,7 +676,7 @@ func TestDeleteSandboxThatIsNotThere(t *testing.T) {
 func TestDeleteSandboxIsFinishedByTheNextCall(t *testing.T) {
 	for _, table := range []string{"environments", "sims", "delivery_attempts", "transactions"} {
 		t.Run(table, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.busy()
 			err := pgx.BeginFunc(t.Context(), w.sql, func(tx pgx.Tx) error {
 				if _, err := tx.Exec(t.Context(), "select from "+table+" for update"); err != nil {

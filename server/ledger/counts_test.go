@@ -11,7 +11,7 @@ import (
 )
 
 // history adds n transactions like r1 whose ids were made at a time before now.
-func (w *world) history(n int, ago time.Duration) {
+func (w *fixture) history(n int, ago time.Duration) {
 	w.t.Helper()
 	w.exec(`insert into transactions
 		select (jsonb_populate_record(t, jsonb_build_object('reference', gen_random_uuid(), 'id',
@@ -20,7 +20,7 @@ func (w *world) history(n int, ago time.Duration) {
 }
 
 func TestTransactionsAreCounted(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.beside("other")
 	w.client("alice", alice, 5000)
 	w.create(w.collection("r1", payments.UnknownMSISDN, alice))
@@ -56,7 +56,7 @@ func TestTransactionsAreCounted(t *testing.T) {
 }
 
 func TestDeliveriesAreTold(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.beside("other")
 	at := time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)
 	w.exec(`insert into endpoint_health (tenant, failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure)

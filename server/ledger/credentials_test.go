@@ -20,7 +20,7 @@ func rotated(key, replaces sandboxes.KeyHash, grace time.Duration) sandboxes.Cre
 	return sandboxes.Credentials{APIKeyHash: key, Replaces: &replaces, Grace: grace, SigningSecret: secret, KeyRotation: fmt.Sprint(key[0])}
 }
 
-func (w *world) applyCredentials(c sandboxes.Credentials) {
+func (w *fixture) applyCredentials(c sandboxes.Credentials) {
 	w.t.Helper()
 	if err := w.ApplyCredentials(w.t.Context(), w.config.UID, c); err != nil {
 		w.t.Fatal(err)
@@ -28,7 +28,7 @@ func (w *world) applyCredentials(c sandboxes.Credentials) {
 }
 
 // keys are the sandbox's keys by their first byte, each with how long it still works, to the hour.
-func (w *world) keys() map[byte]string {
+func (w *fixture) keys() map[byte]string {
 	w.t.Helper()
 	keys := map[byte]string{}
 	for _, line := range read[[]string](w, `select array_agg(encode(hash, 'hex') || ' ' || coalesce(round(extract(epoch from expires_at - now()) / 3600) || 'h', 'on'))
@@ -92,7 +92,7 @@ func TestKeyRotation(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			for _, step := range c.steps {
 				w.applyCredentials(step)
 			}
@@ -110,7 +110,7 @@ func TestKeyRotation(t *testing.T) {
 
 // What is over is removed, and changes nothing for anybody.
 func TestExpiredKeyIsRemoved(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.key, time.Hour))
 	w.exec("update api_keys set expires_at = now() where expires_at is not null")
 	version := read[int64](w, "select version from config_version")
@@ -124,7 +124,7 @@ func TestExpiredKeyIsRemoved(t *testing.T) {
 }
 
 func TestStoredCredentials(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	read := func() sandboxes.StoredCredentials {
 		t.Helper()
 		stored, err := w.StoredCredentials(t.Context(), w.config.UID)
@@ -160,7 +160,7 @@ func TestStoredCredentials(t *testing.T) {
 
 // Of two controllers that chose by the same credentials, the second has to choose again.
 func TestCredentialsFollowAVersion(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	stored, err := w.StoredCredentials(t.Context(), w.config.UID)
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestCredentialsFollowAVersion(t *testing.T) {
 }
 
 // signing is what the sandbox signs with: the present secret and, each with the hours that are left, those before it.
-func (w *world) signing(ring *secrets.KeyRing) string {
+func (w *fixture) signing(ring *secrets.KeyRing) string {
 	w.t.Helper()
 	sealed := read[[][]byte](w, `select array_remove(array[signing_secret, previous_secret] || older_secrets, null) from organizations`)
 	hours := read[[]int](w, `select array(select round(extract(epoch from until - now()) / 3600)::int
@@ -198,7 +198,7 @@ func (w *world) signing(ring *secrets.KeyRing) string {
 }
 
 func TestSigningSecretOverlaps(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	keys := ring(t, newKey(t))
 	s := w.opened(ledgertest.Options{KeyRing: keys})
 	apply := func(secret, rotation, want string) {

@@ -29,7 +29,7 @@ func body() ledger.BuildBody {
 }
 
 // lease takes what is due for a minute.
-func (w *world) lease(build ledger.BuildBody) []ledger.LeasedEvent {
+func (w *fixture) lease(build ledger.BuildBody) []ledger.LeasedEvent {
 	w.t.Helper()
 	events, _, err := w.LeaseDueEvents(w.t.Context(), w.shares(100), time.Minute, build)
 	if err != nil {
@@ -39,7 +39,7 @@ func (w *world) lease(build ledger.BuildBody) []ledger.LeasedEvent {
 }
 
 // shares are so many slots for each sandbox that has events due.
-func (w *world) shares(slots int) (all []ledger.Share) {
+func (w *fixture) shares(slots int) (all []ledger.Share) {
 	w.t.Helper()
 	lanes, err := w.EventLanes(w.t.Context())
 	if err != nil {
@@ -52,12 +52,12 @@ func (w *world) shares(slots int) (all []ledger.Share) {
 }
 
 // share is so many slots for the sandbox.
-func (w *world) share(slots int) []ledger.Share {
+func (w *fixture) share(slots int) []ledger.Share {
 	return []ledger.Share{{Lane: ledger.Lane{Tenant: w.sandbox.Tenant}, Slots: slots}}
 }
 
 // leaseOne takes the one event that is due.
-func (w *world) leaseOne(build ledger.BuildBody) *ledger.LeasedEvent {
+func (w *fixture) leaseOne(build ledger.BuildBody) *ledger.LeasedEvent {
 	w.t.Helper()
 	events := w.lease(build)
 	if len(events) != 1 {
@@ -66,7 +66,7 @@ func (w *world) leaseOne(build ledger.BuildBody) *ledger.LeasedEvent {
 	return &events[0]
 }
 
-func (w *world) finish(e *ledger.LeasedEvent, a ledger.Attempt) (kept bool) {
+func (w *fixture) finish(e *ledger.LeasedEvent, a ledger.Attempt) (kept bool) {
 	w.t.Helper()
 	if a.StartedAt.IsZero() {
 		a.StartedAt = time.Now()
@@ -74,7 +74,7 @@ func (w *world) finish(e *ledger.LeasedEvent, a ledger.Attempt) (kept bool) {
 	return w.finishAll(ledger.FinishedAttempt{Event: e, Attempt: a})[0]
 }
 
-func (w *world) finishAll(finished ...ledger.FinishedAttempt) (kept []bool) {
+func (w *fixture) finishAll(finished ...ledger.FinishedAttempt) (kept []bool) {
 	w.t.Helper()
 	kept, err := w.FinishAttempts(w.t.Context(), finished)
 	if err != nil || len(kept) != len(finished) {
@@ -84,13 +84,13 @@ func (w *world) finishAll(finished ...ledger.FinishedAttempt) (kept []bool) {
 }
 
 // due makes every event that waits for something due.
-func (w *world) due() {
+func (w *fixture) due() {
 	w.t.Helper()
 	w.exec("update events set due_at = now() where due_at is not null")
 }
 
 func TestLeasedEventHoldsAllThatIsSent(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	made := w.create(w.collection("r1", payments.Success, alice))
 	var org string
 	event := w.leaseOne(func(organizationID string, t *payments.Transaction) ([]byte, error) {
@@ -124,7 +124,7 @@ func TestLeasedEventHoldsAllThatIsSent(t *testing.T) {
 }
 
 func TestBodyIsBuiltOnceAndSentWithEveryAttempt(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(w.collection("r1", payments.Success, alice))
 	first := w.leaseOne(body())
 	never := func(string, *payments.Transaction) ([]byte, error) {
@@ -148,7 +148,7 @@ func TestBodyIsBuiltOnceAndSentWithEveryAttempt(t *testing.T) {
 
 // A body that cannot be built holds up its own event and no other.
 func TestBodyThatCannotBeBuiltHoldsUpItsOwnEventOnly(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	bad := w.create(w.collection("bad", payments.Success, alice))
 	w.create(w.collection("good", payments.Success, alice))
 	cannot := errors.New("cannot")
@@ -173,7 +173,7 @@ func TestBodyThatCannotBeBuiltHoldsUpItsOwnEventOnly(t *testing.T) {
 }
 
 func TestLeaseEnds(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(w.collection("r1", payments.Success, alice))
 	if wait := w.waits(func() {
 		if _, _, err := w.LeaseDueEvents(t.Context(), w.share(10), 90*time.Second, body()); err != nil {
@@ -185,7 +185,7 @@ func TestLeaseEnds(t *testing.T) {
 }
 
 // waits tells what is wrong unless the one event is due the given time after do.
-func (w *world) waits(do func(), want time.Duration) (wrong string) {
+func (w *fixture) waits(do func(), want time.Duration) (wrong string) {
 	w.t.Helper()
 	before := read[time.Time](w, "select clock_timestamp()")
 	do()
@@ -198,7 +198,7 @@ func (w *world) waits(do func(), want time.Duration) (wrong string) {
 }
 
 func TestFence(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(w.collection("r1", payments.Success, alice))
 	lost := w.leaseOne(body())
 	w.due()
@@ -227,7 +227,7 @@ func TestFence(t *testing.T) {
 func TestAttemptIsWrittenDownOnce(t *testing.T) {
 	for _, state := range []ledger.EventState{ledger.EventQueued, ledger.EventDelivered, ledger.EventFailed} {
 		t.Run(string(state), func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.create(w.collection("r1", payments.Success, alice))
 			event := w.leaseOne(body())
 			a := ledger.Attempt{State: state, RetryAfter: time.Hour}
@@ -249,7 +249,7 @@ func TestAttemptIsWrittenDownOnce(t *testing.T) {
 }
 
 func TestAttemptsAreKept(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(w.collection("r1", payments.Success, alice))
 	started := time.Date(2026, time.May, 31, 12, 0, 0, 0, time.UTC)
 	attempts := []ledger.Attempt{
@@ -308,7 +308,7 @@ func TestAttemptsAreKept(t *testing.T) {
 }
 
 func TestEventOfASandboxWithoutAnEndpointIsRecorded(t *testing.T) {
-	w := newWorld(t, func(c *sandboxes.SandboxConfig) { c.Webhook = nil })
+	w := newFixture(t, func(c *sandboxes.SandboxConfig) { c.Webhook = nil })
 	w.client("alice", alice, 5000)
 	w.create(w.collection("booked", payments.Success, alice))
 	w.create(w.collection("recorded", payments.UnknownMSISDN, alice))
@@ -330,7 +330,7 @@ func TestEventOfASandboxWithoutAnEndpointIsRecorded(t *testing.T) {
 }
 
 func TestEventsAreShelvedWhenTheEndpointGoes(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	stays := w.beside("stays")
 	kept := stays.create(stays.collection("r1", payments.Success, alice))
 	w.create(w.collection("r1", payments.Success, alice))
@@ -351,7 +351,7 @@ func TestEventsAreShelvedWhenTheEndpointGoes(t *testing.T) {
 }
 
 func TestAttemptGoesWhereTheEndpointIsThen(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(w.collection("r1", payments.Success, alice))
 	w.config.Webhook = &sandboxes.WebhookConfig{
 		URL:   "http://elsewhere/",
@@ -365,7 +365,7 @@ func TestAttemptGoesWhereTheEndpointIsThen(t *testing.T) {
 }
 
 func TestDeletedSandboxSendsNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(w.collection("r1", payments.Success, alice))
 	event := w.leaseOne(body())
 	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
@@ -380,7 +380,7 @@ func TestDeletedSandboxSendsNothing(t *testing.T) {
 }
 
 func TestConcurrentLeasesAreDisjoint(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	const total = 300
 	w.client("alice", alice, 1000*total)
 	w.multiply(w.pending("r", alice), total-1)
@@ -431,26 +431,28 @@ func TestConcurrentLeasesAreDisjoint(t *testing.T) {
 }
 
 func TestSecretThatCannotBeReadIsToldOf(t *testing.T) {
-	cases := map[string]func(w *world) *ledgertest.Store{
-		"changed": func(w *world) *ledgertest.Store {
+	cases := map[string]func(w *fixture) *ledgertest.Store{
+		"changed": func(w *fixture) *ledgertest.Store {
 			w.exec("update organizations set signing_secret = set_byte(signing_secret, 20, get_byte(signing_secret, 20) # 1)")
 			return w.Store
 		},
-		"of another sandbox": func(w *world) *ledgertest.Store {
+		"of another sandbox": func(w *fixture) *ledgertest.Store {
 			w.beside("other")
 			w.exec("update organizations set signing_secret = (select signing_secret from organizations where name = 'other')")
 			return w.Store
 		},
-		"not there yet": func(w *world) *ledgertest.Store {
+		"not there yet": func(w *fixture) *ledgertest.Store {
 			w.exec("update organizations set signing_secret = null")
 			return w.Store
 		},
-		"no key ring":      func(w *world) *ledgertest.Store { return w.opened(ledgertest.Options{}) },
-		"another key ring": func(w *world) *ledgertest.Store { return w.opened(ledgertest.Options{KeyRing: ring(w.t, newKey(w.t))}) },
+		"no key ring": func(w *fixture) *ledgertest.Store { return w.opened(ledgertest.Options{}) },
+		"another key ring": func(w *fixture) *ledgertest.Store {
+			return w.opened(ledgertest.Options{KeyRing: ring(w.t, newKey(w.t))})
+		},
 	}
 	for name, prepare := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.create(w.collection("r1", payments.Success, alice))
 			events, _, err := prepare(w).LeaseDueEvents(t.Context(), w.share(10), time.Minute, body())
 			if err != nil || len(events) != 1 || events[0].Problem == nil || events[0].SigningSecret != "" {
@@ -461,7 +463,7 @@ func TestSecretThatCannotBeReadIsToldOf(t *testing.T) {
 }
 
 // opened is another store on the same database.
-func (w *world) opened(o ledgertest.Options) *ledgertest.Store {
+func (w *fixture) opened(o ledgertest.Options) *ledgertest.Store {
 	w.t.Helper()
 	s, err := ledgertest.OpenWith(w.url, o)
 	if err != nil {
@@ -475,7 +477,7 @@ func (w *world) opened(o ledgertest.Options) *ledgertest.Store {
 func TestEventOfAHeldAnswerIsDueWithTheAnswer(t *testing.T) {
 	for _, status := range []payments.Status{payments.Success, payments.PINInvalid} {
 		t.Run(string(status), func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			n := w.collection("r1", status, alice)
 			n.AnswerAfter = time.Hour
 			made := w.create(n)

@@ -28,11 +28,11 @@ func TestEmptyDirectory(t *testing.T) {
 
 // Two sandboxes may exchange their keys between two looks at the database.
 func TestDirectoryFollowsAKeyThatMoves(t *testing.T) {
-	w := newWorld(t)
-	worlds := []*world{w, w.beside("other")}
+	w := newFixture(t)
+	fixtures := []*fixture{w, w.beside("other")}
 	keys := []sandboxes.KeyHash{{1}, {2}}
 	directory := sandboxes.NewDirectory(w.Store.DB)
-	give := func(sandbox *world, key sandboxes.KeyHash) {
+	give := func(sandbox *fixture, key sandboxes.KeyHash) {
 		t.Helper()
 		c := sandboxes.Credentials{APIKeyHash: key, SigningSecret: secret}
 		if err := w.ApplyCredentials(t.Context(), sandbox.config.UID, c); err != nil {
@@ -40,13 +40,13 @@ func TestDirectoryFollowsAKeyThatMoves(t *testing.T) {
 		}
 	}
 	for i := range 10 {
-		give(worlds[0], sandboxes.KeyHash{3}) // no two sandboxes have one key at any moment
-		give(worlds[1], keys[(i+1)%2])
-		give(worlds[0], keys[i%2])
+		give(fixtures[0], sandboxes.KeyHash{3}) // no two sandboxes have one key at any moment
+		give(fixtures[1], keys[(i+1)%2])
+		give(fixtures[0], keys[i%2])
 		if err := directory.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for j, sandbox := range worlds {
+		for j, sandbox := range fixtures {
 			if got, ok := directory.ByKey(keys[(i+j)%2]); !ok || got.Name != sandbox.config.Name {
 				t.Fatalf("round %d: the key of %s leads to %+v", i, sandbox.config.Name, got)
 			}
@@ -56,7 +56,7 @@ func TestDirectoryFollowsAKeyThatMoves(t *testing.T) {
 
 // What Refresh promises, while others refresh, read and write: everything that was committed before the call is there.
 func TestDirectoryUnderConcurrency(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	directory := sandboxes.NewDirectory(w.Store.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func TestDirectoryUnderConcurrency(t *testing.T) {
 }
 
 func TestDirectoryRunSeesAChangeByItself(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	directory := sandboxes.NewDirectory(w.Store.DB)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -136,7 +136,7 @@ func TestDirectoryRunSeesAChangeByItself(t *testing.T) {
 
 // While the database is away the configuration that was read last is served.
 func TestDirectoryOutlivesItsDatabase(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	s := ledgertest.Open(t, w.url)
 	directory := sandboxes.NewDirectory(s.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
@@ -153,7 +153,7 @@ func TestDirectoryOutlivesItsDatabase(t *testing.T) {
 
 // A caller that goes away is not kept, and does not break the load that it began for others.
 func TestDirectoryRefreshOfACallerThatIsGone(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	directory := sandboxes.NewDirectory(w.Store.DB)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -171,7 +171,7 @@ func TestDirectoryRefreshOfACallerThatIsGone(t *testing.T) {
 func TestDirectoryRefusesAnExpiredKey(t *testing.T) {
 	for name, skew := range map[string]time.Duration{"clocks agree": 0, "ahead of the database": time.Hour, "behind it": -time.Hour} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.key, time.Minute))
 			passed := time.Duration(0)
 			s := w.opened(ledgertest.Options{Options: postgres.Options{Now: func() time.Time { return time.Now().Add(skew + passed) }}})
@@ -201,7 +201,7 @@ func TestDirectoryRefusesAnExpiredKey(t *testing.T) {
 
 // What is over when the directory is read is not read.
 func TestDirectoryDoesNotKnowKeysThatAreOver(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.key, time.Minute))
 	w.exec("update api_keys set expires_at = now() where expires_at is not null")
 	directory := sandboxes.NewDirectory(
@@ -217,7 +217,7 @@ func TestDirectoryDoesNotKnowKeysThatAreOver(t *testing.T) {
 
 // A grace of 0 reaches the directories by their polling.
 func TestDirectorySeesARevokedKey(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.key, time.Hour))
 	directory := sandboxes.NewDirectory(w.Store.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
@@ -248,7 +248,7 @@ func eventually(t *testing.T, so func() bool) {
 // A database that was restored from a backup has an older version. What the directory knows of the time after the backup is
 // of no sandbox any more, and must not outlive it: tenant numbers are given out again.
 func TestDirectoryFollowsADatabaseThatWasRestored(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	directory := sandboxes.NewDirectory(w.Store.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)

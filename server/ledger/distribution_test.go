@@ -53,7 +53,7 @@ join pg_constraint k on k.conrelid = d.oid and k.contype = 'x'
 order by 1`
 
 func TestTablesCanBeDistributedByTenant(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	problems := func() []string {
 		rows, err := w.sql.Query(t.Context(), undistributable, shared)
 		if err != nil {
@@ -122,9 +122,9 @@ var spanning = map[string]string{
 
 // TestStatementsStayWithinATenant plans every statement without the wall, which would hide what is missing.
 func TestStatementsStayWithinATenant(t *testing.T) {
-	d := &distribution{world: newWorld(t), texts: statements(t)}
+	d := &distribution{fixture: newFixture(t), texts: statements(t)}
 	d.tables = read[[]string](
-		d.world,
+		d.fixture,
 		`select array_agg(c.relname::text) from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant'
 		where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relname <> all ($1)`,
 		shared,
@@ -152,7 +152,7 @@ func TestStatementsStayWithinATenant(t *testing.T) {
 }
 
 type distribution struct {
-	*world
+	*fixture
 	texts  map[string]string
 	tables []string
 }
@@ -250,7 +250,7 @@ func (d *distribution) look(n node, found *[]string) {
 // inserts reports whether the rows that a node inserts are of the tenant: by what is written there, or by what was read of it.
 func (d *distribution) inserts(n node) bool {
 	place := read[int](
-		d.world,
+		d.fixture,
 		"select attnum::int from pg_attribute where attrelid = $1::text::regclass and attname = 'tenant'",
 		n.Relation,
 	) - 1

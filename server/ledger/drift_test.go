@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-func (w *world) inventory() *sandboxes.Inventory {
+func (w *fixture) inventory() *sandboxes.Inventory {
 	w.t.Helper()
 	inventory, err := w.Inventory(w.t.Context())
 	if err != nil {
@@ -21,7 +21,7 @@ func (w *world) inventory() *sandboxes.Inventory {
 
 // TestInventory has what the controller itself does leave no difference, and what others do make one.
 func TestInventory(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.beside("other")
 	sim := number(1, alice)
 	if _, err := w.ApplyTestClient(t.Context(), w.config.UID, sim); err != nil {
@@ -94,7 +94,7 @@ func TestInventory(t *testing.T) {
 
 // TestUnchangedIsNotLocked applies what stands there already while somebody holds the rows.
 func TestUnchangedIsNotLocked(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	sim := number(1, alice)
 	credentials := sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: "a signing secret of mine"}
 	if _, err := w.ApplyTestClient(t.Context(), w.config.UID, sim); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-func (w *world) events(f ledger.EventFilter, after *payments.ID, limit int) []ledger.Event {
+func (w *fixture) events(f ledger.EventFilter, after *payments.ID, limit int) []ledger.Event {
 	w.t.Helper()
 	events, err := w.ListEvents(w.t.Context(), w.sandbox.Tenant, f, after, limit)
 	if err != nil {
@@ -24,7 +24,7 @@ func (w *world) events(f ledger.EventFilter, after *payments.ID, limit int) []le
 	return events
 }
 
-func (w *world) event(id payments.ID) *ledger.EventDetail {
+func (w *fixture) event(id payments.ID) *ledger.EventDetail {
 	w.t.Helper()
 	event, err := w.GetEvent(w.t.Context(), w.sandbox.Tenant, w.sandbox.OrganizationID, id, body())
 	if err != nil {
@@ -33,7 +33,7 @@ func (w *world) event(id payments.ID) *ledger.EventDetail {
 	return event
 }
 
-func (w *world) resend(id payments.ID) ledger.Event {
+func (w *fixture) resend(id payments.ID) ledger.Event {
 	w.t.Helper()
 	event, err := w.ResendEvent(w.t.Context(), w.sandbox.Tenant, id)
 	if err != nil {
@@ -43,7 +43,7 @@ func (w *world) resend(id payments.ID) ledger.Event {
 }
 
 // attempted makes an event and one attempt to deliver it.
-func (w *world) attempted(reference string, a ledger.Attempt) payments.ID {
+func (w *fixture) attempted(reference string, a ledger.Attempt) payments.ID {
 	w.t.Helper()
 	made := w.create(w.collection(reference, payments.Success, alice))
 	w.finish(w.leaseOne(body()), a)
@@ -57,7 +57,7 @@ var (
 )
 
 func TestEventsAreListedAsTheyStand(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	delivered, failed := w.attempted("delivered", acknowledged), w.attempted("failed", refusedForev)
 	waits := w.attempted("waits", refusedOnce)
 	leased := w.create(w.collection("leased", payments.Timeout, alice)).ID
@@ -119,7 +119,7 @@ func TestEventsAreListedAsTheyStand(t *testing.T) {
 }
 
 func TestBodyThatWasShownIsTheOneThatIsSent(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	id := w.create(w.collection("r1", payments.Success, alice)).ID
 	shown := w.event(id).Body
 	if again := w.event(id).Body; string(again) != string(shown) { // body() never builds the same twice
@@ -131,7 +131,7 @@ func TestBodyThatWasShownIsTheOneThatIsSent(t *testing.T) {
 }
 
 func TestEventsOfOthersAreNotThere(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.beside("other")
 	id := other.create(other.collection("r1", payments.Success, alice)).ID
 	pending := w.pending("pending", alice).ID
@@ -149,7 +149,7 @@ func TestEventsOfOthersAreNotThere(t *testing.T) {
 }
 
 // counts are those of the endpoint's health, which have to be what the events say.
-func (w *world) counts() (delivered, failed int) {
+func (w *fixture) counts() (delivered, failed int) {
 	w.t.Helper()
 	const held = "select coalesce(max(delivered), 0)::int || ' ' || coalesce(max(failed), 0)::int from endpoint_health where tenant = $1"
 	const said = "select count(*) filter (where state = 'delivered') || ' ' || count(*) filter (where state = 'failed') from events where tenant = $1"
@@ -164,7 +164,7 @@ func TestResentEventIsSentAsBeforeAndItsScheduleBeginsAnew(t *testing.T) {
 	cases := map[string]ledger.Attempt{"delivered": acknowledged, "failed": refusedForev, "waits for a retry": refusedOnce}
 	for name, first := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			id := w.attempted("r1", first)
 			before := w.event(id).Body
 			w.counts()
@@ -195,7 +195,7 @@ func TestResentEventIsSentAsBeforeAndItsScheduleBeginsAnew(t *testing.T) {
 }
 
 func TestEventThatIsBeingSentIsNotSentTwice(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	id := w.create(w.collection("r1", payments.Success, alice)).ID
 	lost := w.leaseOne(body())
 	if _, err := w.ResendEvent(t.Context(), w.sandbox.Tenant, id); !errors.Is(err, ledger.ErrBeingSent) {
@@ -214,7 +214,7 @@ func TestEventThatIsBeingSentIsNotSentTwice(t *testing.T) {
 
 // An answer that is held is never overtaken by its event.
 func TestEventThatWaitsForItsAnswerGoesOnWaiting(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	n := w.collection("r1", payments.Success, alice)
 	n.AnswerAfter = time.Hour
 	id := w.create(n).ID
@@ -227,7 +227,7 @@ func TestEventThatWaitsForItsAnswerGoesOnWaiting(t *testing.T) {
 }
 
 func TestEventIsSentByHandWhateverItsType(t *testing.T) {
-	w := newWorld(t, func(c *sandboxes.SandboxConfig) {
+	w := newFixture(t, func(c *sandboxes.SandboxConfig) {
 		c.Webhook = &sandboxes.WebhookConfig{
 			URL:   "http://127.0.0.1:1/hook",
 			Retry: sandboxes.DefaultRetryPolicy,
@@ -248,7 +248,7 @@ func TestEventIsSentByHandWhateverItsType(t *testing.T) {
 }
 
 func TestEventWithNowhereToGoIsNotQueued(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	id := w.attempted("r1", acknowledged)
 	w.config.Webhook = nil
 	w.apply()
@@ -262,7 +262,7 @@ func TestEventWithNowhereToGoIsNotQueued(t *testing.T) {
 }
 
 func TestHistoryIsBounded(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	id := w.attempted("r1", acknowledged)
 	w.exec(
 		`insert into delivery_attempts select tenant, event_id, i, started_at, duration_ms from delivery_attempts, generate_series(2, 250) i`,
@@ -276,7 +276,7 @@ func TestHistoryIsBounded(t *testing.T) {
 
 // A worker that sends the event while it is being read is not contradicted.
 func TestBodyOfAWorkerThatWasFirstIsShown(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	id := w.create(w.collection("r1", payments.Success, alice)).ID
 	var sent []byte
 	late := func(string, *payments.Transaction) ([]byte, error) {

@@ -12,7 +12,7 @@ import (
 
 // What a controller has read of a resource before the last change must neither empty the sandbox again nor set a float back.
 func TestAnEarlierGenerationOfASandboxIsRefused(t *testing.T) {
-	w := newWorld(t, func(c *sandboxes.SandboxConfig) { c.Generation = 1 })
+	w := newFixture(t, func(c *sandboxes.SandboxConfig) { c.Generation = 1 })
 	generation := func(n int64, reset string, float int64) sandboxes.SandboxConfig {
 		config := w.config
 		config.Generation, config.Reset, config.OpeningFloat = n, reset, map[payments.Currency]int64{payments.RWF: float}
@@ -61,7 +61,7 @@ func TestAnEarlierGenerationOfASandboxIsRefused(t *testing.T) {
 }
 
 func TestAnEarlierGenerationOfATestClientIsRefused(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	config := number(1, alice)
 	apply := func(generation, balance, rolledBack int64) error {
 		config.Generation, config.Balance, config.RolledBack = generation, balance, rolledBack

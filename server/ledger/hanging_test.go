@@ -21,7 +21,7 @@ import (
 
 // Whatever is asked of a database that hangs ends, as its absence, without a deadline of the caller's.
 func TestNothingWaitsForeverForADatabaseThatHangs(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	proxy, through := ledgertest.NewProxy(t, w.url)
 	s, err := ledgertest.OpenWith(
 		through,
@@ -113,7 +113,7 @@ func (b *beginnings) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEnd
 
 // A process that is frozen in a database transaction of several statements must not keep its locks: each of them ends by itself.
 func TestTransactionsEndByThemselves(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	var seen beginnings
 	s := w.opened(ledgertest.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{Tracer: &seen}})
 	for name, call := range map[string]func(context.Context) error{
@@ -152,7 +152,7 @@ func TestTransactionsEndByThemselves(t *testing.T) {
 // Who gave up waiting for a turn, or was refused one, has certainly recorded nothing. Who lost the connection behind a statement
 // does not know.
 func TestWhetherAnythingWasRecorded(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	proxy, through := ledgertest.NewProxy(t, ledgertest.WholeStatements(w.url))
 	s, err := ledgertest.OpenWith(through, ledgertest.Options{Options: postgres.Options{MaxConns: 1}})
 	if err != nil {

@@ -23,7 +23,7 @@ var (
 )
 
 // owe makes so many events that are due.
-func (w *world) owe(n int) {
+func (w *fixture) owe(n int) {
 	w.t.Helper()
 	for i := range n {
 		w.create(w.collection(fmt.Sprintf("event-%d-%s", i, time.Now()), payments.PINInvalid, alice))
@@ -31,7 +31,7 @@ func (w *world) owe(n int) {
 }
 
 // attempts takes as many events as there are attempts and writes these down at once, in their order.
-func (w *world) attempts(attempts ...ledger.Attempt) {
+func (w *fixture) attempts(attempts ...ledger.Attempt) {
 	w.t.Helper()
 	leased, _, err := w.LeaseDueEvents(w.t.Context(), w.shares(len(attempts)), time.Minute, body())
 	if err != nil || len(leased) != len(attempts) {
@@ -47,7 +47,7 @@ func (w *world) attempts(attempts ...ledger.Attempt) {
 	}
 }
 
-func (w *world) health() string {
+func (w *fixture) health() string {
 	w.t.Helper()
 	return read[string](w, `select coalesce((select format('%s in a row, since %s, %s, %s delivered, %s failed, last: %s', failures,
 		case when failing_since is null then 'never' when failing_since > now() - interval '1 minute' then 'now' else 'long' end,
@@ -72,7 +72,7 @@ func TestHealthOfAnEndpoint(t *testing.T) {
 		"fails often, but not long": {[][]ledger.Attempt{slices.Repeat([]ledger.Attempt{exhausted}, 15), slices.Repeat([]ledger.Attempt{exhausted}, 15)}, "30 in a row, since now, open, 0 delivered, 30 failed, last: no answer within 10s"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			for _, batch := range c.batches {
 				w.owe(len(batch))
 				w.attempts(slices.Clone(batch)...)
@@ -84,10 +84,10 @@ func TestHealthOfAnEndpoint(t *testing.T) {
 	}
 }
 
-// fallen is a world whose endpoint has failed for long and waits for its next probe; so many events wait with it.
-func fallen(t *testing.T, waiting int) *world {
+// fallen is a fixture whose endpoint has failed for long and waits for its next probe; so many events wait with it.
+func fallen(t *testing.T, waiting int) *fixture {
 	t.Helper()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.owe(20)
 	w.attempts(slices.Repeat([]ledger.Attempt{turnedAway}, 19)...)
 	w.exec("update endpoint_health set failing_since = now() - interval '5 minutes'")
@@ -188,7 +188,7 @@ func TestBreaker(t *testing.T) {
 
 // A failed event that is sent again by hand and delivered is counted as delivered, and no more as failed.
 func TestCountersFollowAnEventThatIsSentAgain(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	made := w.create(w.collection("r1", payments.PINInvalid, alice))
 	w.attempts(exhausted)
 	if _, err := w.ResendEvent(t.Context(), w.sandbox.Tenant, made.ID); err != nil {
@@ -202,7 +202,7 @@ func TestCountersFollowAnEventThatIsSentAgain(t *testing.T) {
 
 // Each lane gets its share, so that one's backlog does not stand before another's event, and a lane that is not there nothing.
 func TestLanesGetTheirShares(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.owe(9)
 	other, third := w.beside("other"), w.beside("third")
 	other.owe(2)
@@ -228,7 +228,7 @@ func TestWhatHasNothingDue(t *testing.T) {
 		"retained":  "update organizations set retained_at = now()",
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.owe(3)
 			w.pending("forwarded", stranger)
 			seen := w.shares(10)
@@ -254,7 +254,7 @@ func TestWhatHasNothingDue(t *testing.T) {
 
 // An event of a type that the endpoint does not want any more is put aside, unless somebody asked for that very event.
 func TestEventOfATypeThatIsNotWanted(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(w.collection("aside", payments.PINInvalid, alice))
 	asked := w.create(w.collection("asked", payments.PINInvalid, alice))
 	if _, err := w.ResendEvent(t.Context(), w.sandbox.Tenant, asked.ID); err != nil {
@@ -272,7 +272,7 @@ func TestEventOfATypeThatIsNotWanted(t *testing.T) {
 
 func TestPreviousSecretsSignUntilTheirTimeIsOver(t *testing.T) {
 	t.Parallel()
-	// $1 and $2 are sealed secrets; the present one is the secret of every world.
+	// $1 and $2 are sealed secrets; the present one is the secret of every fixture.
 	for name, c := range map[string]struct {
 		change string
 		want   []string
@@ -292,7 +292,7 @@ func TestPreviousSecretsSignUntilTheirTimeIsOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			keys := ring(t, newKey(t))
-			w := newWorld(t)
+			w := newFixture(t)
 			s := w.opened(ledgertest.Options{KeyRing: keys})
 			if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: "present"}); err != nil {
 				t.Fatal(err)
@@ -312,7 +312,7 @@ func TestPreviousSecretsSignUntilTheirTimeIsOver(t *testing.T) {
 
 // What one of a batch lost is the others' gain.
 func TestBatchOfAttempts(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.owe(3)
 	other := w.beside("other")
 	other.owe(2)
@@ -349,7 +349,7 @@ func TestBatchOfAttempts(t *testing.T) {
 }
 
 func TestLeasesAreGivenBack(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.owe(3)
 	w.pending("forwarded", stranger)
 	events, forward := w.lease(body()), w.forward()

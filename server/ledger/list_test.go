@@ -59,7 +59,7 @@ func literal(value any) string {
 
 // explain runs a statement behind a tenant's wall and returns how it was done: with a plan for these very parameters, or with
 // the one for all parameters, which Postgres may come to prefer for a statement that is prepared.
-func (w *world) explain(tenant int64, generic bool, sql string, args []any) plan {
+func (w *fixture) explain(tenant int64, generic bool, sql string, args []any) plan {
 	w.t.Helper()
 	tx, err := w.sql.Begin(w.t.Context())
 	if err != nil {
@@ -99,7 +99,7 @@ func (w *world) explain(tenant int64, generic bool, sql string, args []any) plan
 
 // crowd fills the database with n transactions of three large tenants and many small ones, in turns, and returns a large one
 // and a small one.
-func (w *world) crowd(n int) (large, small int64) {
+func (w *fixture) crowd(n int) (large, small int64) {
 	w.t.Helper()
 	w.exec(`
 		insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, is_url_protected, store, scenario, env_id,
@@ -117,7 +117,7 @@ func (w *world) crowd(n int) (large, small int64) {
 
 // TestNoListReadsAnotherTenantsRows runs every filter among 100,000 transactions of 53 tenants.
 func TestNoListReadsAnotherTenantsRows(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	large, small := w.crowd(100_000)
 	at := func(text string) *time.Time {
 		moment, err := time.Parse(time.RFC3339, text)
@@ -202,7 +202,7 @@ func TestNoListReadsAnotherTenantsRows(t *testing.T) {
 
 // TestWallHoldsListsWithoutTheirCondition shows that row level security alone keeps a list to its tenant.
 func TestWallHoldsListsWithoutTheirCondition(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	tenant, small := w.crowd(3000)
 	for name, filter := range map[string]ledger.Filter{"all": {}, "an order": {OrderRef: "o50"}, "a status": {Status: payments.Success}} {
 		sql, args := ledger.ListStatement(small, filter, nil, 5000)
@@ -239,7 +239,7 @@ func TestWallHoldsListsWithoutTheirCondition(t *testing.T) {
 
 // The view that lists look into is a wall of its own, and nobody but who stands behind the wall may look.
 func TestLanesAreWalled(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	large, small := w.crowd(3000)
 	for _, tenant := range []int64{large, small, 4711} {
 		w.within(tenant, func(tx pgx.Tx) {
@@ -263,7 +263,7 @@ func TestLanesAreWalled(t *testing.T) {
 }
 
 func TestListTransactions(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.beside("other")
 	var made []*payments.Transaction
 	for i := range 5 {

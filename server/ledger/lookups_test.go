@@ -85,7 +85,7 @@ func TestLookUpsThatWaitTogether(t *testing.T) {
 }
 
 func TestLookUpsOfManyAtOneTime(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 4}})
 	var made []*payments.Transaction
 	for _, n := range w.collections(20) {
@@ -109,7 +109,7 @@ func TestLookUpsOfManyAtOneTime(t *testing.T) {
 
 // A statement that Postgres plans anew for each look-up costs several of them.
 func TestLookUpsArePlannedOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	crowded, _ := w.crowd(5000)
 	conn := ledgertest.Connect(t, w.url)
 	if _, err := conn.Exec(t.Context(), "set enable_seqscan = off"); err != nil { // as behind the wall

@@ -20,7 +20,7 @@ import (
 
 const stranger = "+250788000999" // whom the sandbox does not know
 
-func (w *world) forwards(lease time.Duration) []ledger.Forward {
+func (w *fixture) forwards(lease time.Duration) []ledger.Forward {
 	w.t.Helper()
 	lanes, err := w.ForwardLanes(w.t.Context())
 	if err != nil {
@@ -37,7 +37,7 @@ func (w *world) forwards(lease time.Duration) []ledger.Forward {
 	return leased
 }
 
-func (w *world) forward() *ledger.Forward {
+func (w *fixture) forward() *ledger.Forward {
 	w.t.Helper()
 	leased := w.forwards(time.Hour)
 	if len(leased) != 1 {
@@ -47,7 +47,7 @@ func (w *world) forward() *ledger.Forward {
 }
 
 // settleForward reports whether the outcome was kept.
-func (w *world) settleForward(f *ledger.Forward, o ledger.Outcome) bool {
+func (w *fixture) settleForward(f *ledger.Forward, o ledger.Outcome) bool {
 	w.t.Helper()
 	kept, err := w.SettleForward(w.t.Context(), f, o)
 	if err != nil {
@@ -56,7 +56,7 @@ func (w *world) settleForward(f *ledger.Forward, o ledger.Outcome) bool {
 	return kept
 }
 
-func (w *world) deferForward(f *ledger.Forward, d ledger.Deferred) bool {
+func (w *fixture) deferForward(f *ledger.Forward, d ledger.Deferred) bool {
 	w.t.Helper()
 	kept, err := w.DeferForward(w.t.Context(), f, d)
 	if err != nil {
@@ -66,7 +66,7 @@ func (w *world) deferForward(f *ledger.Forward, d ledger.Deferred) bool {
 }
 
 func TestOnlyStrangersAreForwarded(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	w.pending("registered", alice)
 	w.create(w.collection("failed", payments.UnknownMSISDN, stranger))
@@ -95,7 +95,7 @@ func TestForwardedCollectionIsSettledOnce(t *testing.T) {
 		"failure": {ledger.Outcome{Status: payments.InsufficientFunds}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			made := w.pending("r1", stranger)
 			f := w.forward()
 			if !w.settleForward(f, c.outcome) {
@@ -127,7 +127,7 @@ func TestForwardedCollectionIsSettledOnce(t *testing.T) {
 }
 
 func TestLeaseOfAForward(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.pending("r1", stranger)
 	first := w.forward()
 	if again := w.forwards(time.Hour); len(again) != 0 {
@@ -161,7 +161,7 @@ func TestLeaseOfAForward(t *testing.T) {
 }
 
 func TestForwardIsDueWhenItExpires(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.pending("r1", stranger)
 	w.deferForward(w.forward(), ledger.Deferred{Accepted: true, After: 24 * time.Hour})
 	if !read[bool](w, "select due_at = expires_at from transactions") {
@@ -175,7 +175,7 @@ func TestForwardIsDueWhenItExpires(t *testing.T) {
 
 // An attempt is known to whoever takes the collection next, and is begun by nobody who has lost the lease.
 func TestForwardAttemptIsWrittenDownBeforeItIsMade(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.pending("r1", stranger)
 	begin := func(f *ledger.Forward) bool {
 		t.Helper()
@@ -210,7 +210,7 @@ func TestForwardAttemptIsWrittenDownBeforeItIsMade(t *testing.T) {
 
 // A worker that comes late forwards what was due in time.
 func TestLateWorkerForwards(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.pending("r1", stranger)
 	w.exec(
 		"update transactions set due_at = now() - interval '2 hours', expires_at = now() - interval '1 hour', created_at = now() - interval '2 hours'",
@@ -221,7 +221,7 @@ func TestLateWorkerForwards(t *testing.T) {
 }
 
 func TestConcurrentForwardsAreDisjoint(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	const total = 200
 	w.multiply(w.pending("r", stranger), total-1)
 	var wg sync.WaitGroup
@@ -283,7 +283,7 @@ func TestForwardCarriesTheStoresCredentials(t *testing.T) {
 		"of another sandbox": {access: access, spoil: "update operator_credentials set sealed = decode(repeat('ab', 60), 'hex')", url: "https://mtn.example", why: ledger.ErrCredentialsUnreadable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, func(config *sandboxes.SandboxConfig) {
+			w := newFixture(t, func(config *sandboxes.SandboxConfig) {
 				config.Stores = []string{"shop", "kiosk"}
 				config.Operators = []sandboxes.OperatorAccess{c.access}
 			})
@@ -306,7 +306,7 @@ func TestOperatorCredentialsFollowTheResource(t *testing.T) {
 	at := func(slug string, c *sandboxes.OperatorCredentials) sandboxes.OperatorAccess {
 		return sandboxes.OperatorAccess{Store: slug, Operator: payments.Airtel, Country: payments.Rwanda, Credentials: c}
 	}
-	w := newWorld(t, func(c *sandboxes.SandboxConfig) { c.Stores = []string{"shop", "kiosk"} })
+	w := newFixture(t, func(c *sandboxes.SandboxConfig) { c.Stores = []string{"shop", "kiosk"} })
 	rows := func() []string {
 		return read[[]string](
 			w,
@@ -341,7 +341,7 @@ func TestOperatorCredentialsFollowTheResource(t *testing.T) {
 
 func TestOperatorCredentialsStaySecret(t *testing.T) {
 	c := sandboxes.OperatorCredentials{ClientID: "the-id", ClientSecret: "the-secret"}
-	w := newWorld(t, func(config *sandboxes.SandboxConfig) {
+	w := newFixture(t, func(config *sandboxes.SandboxConfig) {
 		config.Operators = []sandboxes.OperatorAccess{{Store: "shop", Operator: payments.Airtel, Country: payments.Rwanda, Credentials: &c}}
 	})
 	printed := []string{

@@ -35,7 +35,7 @@ func newID(t *testing.T) payments.ID {
 }
 
 // refund is a refund of a parent that is to be recorded, of everything if its amount is 0.
-func (w *world) refund(parent payments.ID, reference string, amount int64) ledger.NewRefund {
+func (w *fixture) refund(parent payments.ID, reference string, amount int64) ledger.NewRefund {
 	w.t.Helper()
 	n := ledger.NewRefund{RequestHash: []byte(reference), ID: newID(w.t), ParentID: parent, Reference: reference, Latency: latencies}
 	if amount != 0 {
@@ -44,7 +44,7 @@ func (w *world) refund(parent payments.ID, reference string, amount int64) ledge
 	return n
 }
 
-func (w *world) refunded(parent payments.ID, reference string, amount int64) *payments.Transaction {
+func (w *fixture) refunded(parent payments.ID, reference string, amount int64) *payments.Transaction {
 	w.t.Helper()
 	t, _, err := w.CreateRefund(w.t.Context(), w.sandbox.Tenant, w.refund(parent, reference, amount))
 	if err != nil {
@@ -54,7 +54,7 @@ func (w *world) refunded(parent payments.ID, reference string, amount int64) *pa
 }
 
 // disbursement is a decided disbursement in RWF. One that is to fail goes to a number that nobody has, which leads to that status.
-func (w *world) disbursement(reference string, status payments.Status, msisdn string, amount int64) *ledger.NewDisbursement {
+func (w *fixture) disbursement(reference string, status payments.Status, msisdn string, amount int64) *ledger.NewDisbursement {
 	w.t.Helper()
 	c := w.collection(reference, status, msisdn)
 	t := c.Transaction
@@ -66,7 +66,7 @@ func (w *world) disbursement(reference string, status payments.Status, msisdn st
 	return n
 }
 
-func (w *world) disburse(n *ledger.NewDisbursement) *payments.Transaction {
+func (w *fixture) disburse(n *ledger.NewDisbursement) *payments.Transaction {
 	w.t.Helper()
 	if err := w.CreateDisbursement(w.t.Context(), w.sandbox.Tenant, n); err != nil {
 		w.t.Fatal(err)
@@ -75,13 +75,13 @@ func (w *world) disburse(n *ledger.NewDisbursement) *payments.Transaction {
 }
 
 // float is what the sandbox has of a currency.
-func (w *world) float(currency payments.Currency) int64 {
+func (w *fixture) float(currency payments.Currency) int64 {
 	w.t.Helper()
 	return read[int64](w, "select balance from floats where tenant = $1 and currency = $2", w.sandbox.Tenant, string(currency))
 }
 
 // eventAfter is how long after its transaction an event is due, negative if it is not sent.
-func (w *world) eventAfter(id payments.ID) time.Duration {
+func (w *fixture) eventAfter(id payments.ID) time.Duration {
 	w.t.Helper()
 	ms := read[float64](w, `select coalesce(extract(epoch from e.due_at - t.created_at)::float8 * 1000, -1) from events e
 		join transactions t using (tenant, id) where t.id = $1`, postgres.UUID(id))
@@ -89,7 +89,7 @@ func (w *world) eventAfter(id payments.ID) time.Duration {
 }
 
 func TestRefundMovesMoneyBack(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	parent := w.create(w.collection("r1", payments.Success, alice))
 	n := w.refund(parent.ID, "f1", 400)
@@ -122,7 +122,7 @@ func TestRefundMovesMoneyBack(t *testing.T) {
 }
 
 func TestRefundThatTheFloatCannotPay(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	parent := w.create(w.collection("r1", payments.Success, alice))
 	w.exec("update floats set balance = 399 where currency = 'RWF'")
@@ -151,7 +151,7 @@ func TestRefundThatTheFloatCannotPay(t *testing.T) {
 }
 
 func TestRefundsThatAreRefused(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.beside("other")
 	w.client("alice", alice, 5000)
 	paid := w.create(w.collection("r1", payments.Success, alice))
@@ -196,7 +196,7 @@ func TestRefundsThatAreRefused(t *testing.T) {
 }
 
 func TestPayoutWithoutAnEndpointRecordsItsEventOnly(t *testing.T) {
-	w := newWorld(t, func(c *sandboxes.SandboxConfig) { c.Webhook = nil })
+	w := newFixture(t, func(c *sandboxes.SandboxConfig) { c.Webhook = nil })
 	parent := w.create(w.collection("r1", payments.Success, alice))
 	for _, id := range []payments.ID{
 		w.refunded(parent.ID, "f1", 1).ID, w.disburse(w.disbursement("d1", payments.Success, alice, 1)).ID,
@@ -212,7 +212,7 @@ func TestPayoutWithoutAnEndpointRecordsItsEventOnly(t *testing.T) {
 }
 
 func TestDisbursementOutcomes(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 50)
 	const blocked = "+250788000003"
 	w.client("blocked", blocked, 50, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
@@ -281,7 +281,7 @@ func TestDisbursementOutcomes(t *testing.T) {
 }
 
 func TestDisbursementOfAnOldConfigurationIsNotRecorded(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	paid, refused := w.disbursement("d1", payments.Success, alice, 1), w.disbursement("d2", payments.UnknownMSISDN, alice, 1)
 	w.config.Stores = nil
 	w.apply()
@@ -298,7 +298,7 @@ func TestDisbursementOfAnOldConfigurationIsNotRecorded(t *testing.T) {
 
 // A recipient may change between the decision and the record.
 func TestRecipientThatChangedMeanwhile(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for name, c := range map[string]struct {
 		then func(sandboxes.TestClientConfig)
 		left int64 // of 50, on the SIM; -1: it is gone
@@ -329,7 +329,7 @@ func TestRecipientThatChangedMeanwhile(t *testing.T) {
 }
 
 // waiting runs a payout that has to wait for a lock that another transaction holds, until do has run and is committed.
-func (w *world) waiting(lock string, do []string, payout func() error) error {
+func (w *fixture) waiting(lock string, do []string, payout func() error) error {
 	w.t.Helper()
 	tx, err := w.sql.Begin(w.t.Context())
 	if err != nil {
@@ -366,7 +366,7 @@ func TestPayoutIsDecidedByTheBalanceThatItLocked(t *testing.T) {
 		"a float to the end": {0, 400, payments.Success},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.client("alice", alice, 50)
 			parent := w.create(w.collection("r1", payments.Success, "+250788999999"))
 			set := func(balance int64) string {
@@ -409,7 +409,7 @@ func TestPayoutIsDecidedByTheBalanceThatItLocked(t *testing.T) {
 
 // The same of the parent, whose other refunds may be recorded while one waits for them.
 func TestRefundIsDecidedByTheParentThatItLocked(t *testing.T) {
-	w := newWorld(t, func(c *sandboxes.SandboxConfig) { c.OpeningFloat[payments.RWF] = 10_000 })
+	w := newFixture(t, func(c *sandboxes.SandboxConfig) { c.OpeningFloat[payments.RWF] = 10_000 })
 	refund := func(then, amount int64) (*payments.Transaction, error) {
 		reference := fmt.Sprint(then, "-", amount)
 		parent := w.create(w.collection(reference, payments.Success, alice))
@@ -439,7 +439,7 @@ func TestRefundIsDecidedByTheParentThatItLocked(t *testing.T) {
 }
 
 func TestConcurrentPayoutsOfOneFloat(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 0)
 	many := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 16}})
 	var todo []*ledger.NewDisbursement
@@ -471,7 +471,7 @@ func TestConcurrentPayoutsOfOneFloat(t *testing.T) {
 // TestEverythingThatMovesMoneyAtOnce lets collections, refunds, disbursements, settlement and answers by hand, with a quota to
 // count, compete for the same rows.
 func TestEverythingThatMovesMoneyAtOnce(t *testing.T) {
-	w := newWorld(t, func(c *sandboxes.SandboxConfig) {
+	w := newFixture(t, func(c *sandboxes.SandboxConfig) {
 		quota := int64(100_000)
 		c.MonthlyQuota = &quota
 	})
@@ -547,7 +547,7 @@ func TestEverythingThatMovesMoneyAtOnce(t *testing.T) {
 }
 
 func TestPayoutsOfASandboxThatIsGone(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	parent := w.create(w.collection("r1", payments.Success, alice))
 	disbursement := w.disbursement("d1", payments.Success, alice, 1)
 	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {

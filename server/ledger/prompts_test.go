@@ -20,7 +20,7 @@ import (
 const bob = "+250788000002"
 
 // answer answers a prompt, and fails if it cannot be answered.
-func (w *world) answer(msisdn string, id payments.ID, answer payments.Answer) *payments.Transaction {
+func (w *fixture) answer(msisdn string, id payments.ID, answer payments.Answer) *payments.Transaction {
 	w.t.Helper()
 	t, replayed, err := w.AnswerPrompt(w.t.Context(), w.sandbox.Tenant, msisdn, id, answer)
 	if err != nil || replayed {
@@ -69,7 +69,7 @@ func TestAnswerByHand(t *testing.T) {
 			1000,
 		},
 	}
-	w := newWorld(t)
+	w := newFixture(t)
 	numbers, made := map[string]string{}, map[string]*payments.Transaction{}
 	for name, c := range cases {
 		numbers[name] = fmt.Sprintf("+2507880%05d", len(numbers))
@@ -104,7 +104,7 @@ func TestAnswerByHand(t *testing.T) {
 
 // A prompt that waits for its expiry is answered too, as most are.
 func TestAnswerOfAParkedPrompt(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000, behaves(payments.Manual))
 	made := w.pending("r1", alice)
 	if got := w.settle(); got.Parked != 1 {
@@ -117,7 +117,7 @@ func TestAnswerOfAParkedPrompt(t *testing.T) {
 }
 
 func TestAnswersThatComeTooLate(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000, behaves(payments.Manual))
 	made := w.pending("r1", alice)
 	w.answer(alice, made.ID, payments.AnswerApprove)
@@ -138,7 +138,7 @@ func TestAnswersThatComeTooLate(t *testing.T) {
 }
 
 func TestAnswerOfAnExpiredPromptEndsIt(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000, behaves(payments.Manual))
 	made := w.pending("r1", alice)
 	w.exec("update transactions set due_at = now(), expires_at = now()")
@@ -153,10 +153,10 @@ func TestAnswerOfAnExpiredPromptEndsIt(t *testing.T) {
 }
 
 func TestWhatIsNoPrompt(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.beside("other")
 	const stranger = "+2250799000001"
-	for _, w := range []*world{w, other} {
+	for _, w := range []*fixture{w, other} {
 		w.client("alice", alice, 5000, behaves(payments.Manual))
 		w.client("bob", bob, 5000)
 	}
@@ -196,7 +196,7 @@ func TestWhatIsNoPrompt(t *testing.T) {
 }
 
 func TestNothingIsAnsweredInASuspendedSandbox(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000, behaves(payments.Manual))
 	made := w.pending("r1", alice)
 	paid := w.create(w.collection("r2", payments.Success, alice))
@@ -224,7 +224,7 @@ func TestNothingIsAnsweredInASuspendedSandbox(t *testing.T) {
 }
 
 func TestPromptsAreListed(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000, behaves(payments.Manual))
 	w.client("bob", bob, 5000)
 	var made []ledger.Prompt
@@ -265,7 +265,7 @@ func TestPromptsAreListed(t *testing.T) {
 }
 
 func TestTestClientsAreListed(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("carol", "+250788000003", 3, blocked)
 	w.client("alice", alice, 5000, behaves(payments.Manual))
 	w.client("bob", "+2250700000001", 2, behaves(payments.Cancel), func(c *sandboxes.TestClientConfig) {
@@ -328,7 +328,7 @@ func TestTestClientsAreListed(t *testing.T) {
 
 // Workers that settle or expire prompts and callers who answer them differently race: each prompt has one outcome and one event.
 func TestPromptsHaveOneOutcome(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	behaviors := []payments.Behavior{payments.Approve, payments.Manual, payments.Cancel}
 	const each = 24
 	var prompts []*payments.Transaction

@@ -15,7 +15,7 @@ import (
 
 // A statement that had passed its gate when the sandbox was deleted may still write afterwards.
 func TestWhatWasWrittenDuringADeletionIsPurgedLater(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(w.collection("r1", payments.UnknownMSISDN, alice))
 	w.exec("create table late as select * from transactions")
 	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
@@ -50,7 +50,7 @@ func TestWhatWasWrittenDuringADeletionIsPurgedLater(t *testing.T) {
 
 // A directory that could not read for longer than retired tenants are remembered reads everything anew.
 func TestDirectoryForgetsWhatWasRetiredWhileItCouldNotRead(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	now := time.Now()
 	s, err := ledgertest.OpenWith(
 		w.url,
@@ -81,7 +81,7 @@ func TestDirectoryForgetsWhatWasRetiredWhileItCouldNotRead(t *testing.T) {
 
 // A deletion that takes long gives its caller back, here because of a row that is locked, and goes on with the next call.
 func TestDeletionIsBounded(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.create(w.collection("r1", payments.UnknownMSISDN, alice))
 	s := w.opened(ledgertest.Options{DeletionTime: 200 * time.Millisecond})
 	tx, err := w.sql.Begin(t.Context())
@@ -115,7 +115,7 @@ func TestDeletionIsBounded(t *testing.T) {
 
 // Several workers purge one tenant, and none marks it as purged while rows of it are left.
 func TestManyWorkersPurgeOneTenant(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.multiply(w.pending("many", alice), 20_000)
 	w.exec(
 		"insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms) select tenant, id, 1, now(), 1 from transactions",

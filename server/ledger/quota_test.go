@@ -19,7 +19,7 @@ func quota(n int64) func(*sandboxes.SandboxConfig) {
 }
 
 // creations are the four statements that record a transaction.
-func (w *world) creations(parent payments.ID) map[string]func(reference string) error {
+func (w *fixture) creations(parent payments.ID) map[string]func(reference string) error {
 	return map[string]func(string) error{
 		"a collection that waits": func(r string) error {
 			return w.CreateCollection(context.Background(), w.sandbox.Tenant, w.collection(r, payments.Pending, alice))
@@ -44,7 +44,7 @@ func (w *world) creations(parent payments.ID) map[string]func(reference string) 
 }
 
 func TestQuotaOfEveryKind(t *testing.T) {
-	w := newWorld(t, quota(8))
+	w := newFixture(t, quota(8))
 	w.client("alice", alice, 50_000)
 	other := w.beside("other")
 	parent := w.create(w.collection("parent", payments.Success, alice)).ID
@@ -83,7 +83,7 @@ func TestQuotaOfEveryKind(t *testing.T) {
 }
 
 func TestConfigurationThatChangesTheQuota(t *testing.T) {
-	w := newWorld(t, quota(1))
+	w := newFixture(t, quota(1))
 	n := w.collection("r1", payments.Pending, alice)
 	old := w.collection("r2", payments.Pending, alice)
 	w.create(n)
@@ -106,9 +106,9 @@ func TestConfigurationThatChangesTheQuota(t *testing.T) {
 }
 
 func TestQuotaUnderConcurrency(t *testing.T) {
-	for name := range (&world{}).creations(payments.ID{}) {
+	for name := range (&fixture{}).creations(payments.ID{}) {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, quota(11))
+			w := newFixture(t, quota(11))
 			w.client("alice", alice, 50_000)
 			create := w.creations(w.create(w.collection("parent", payments.Success, alice)).ID)[name]
 			var made, refused atomic.Int32

@@ -13,7 +13,7 @@ import (
 )
 
 // take takes requests of a limit.
-func (w *world) take(limit, wanted int, unused ...sandboxes.Grant) sandboxes.Grant {
+func (w *fixture) take(limit, wanted int, unused ...sandboxes.Grant) sandboxes.Grant {
 	w.t.Helper()
 	var left sandboxes.Grant
 	if len(unused) > 0 {
@@ -27,7 +27,7 @@ func (w *world) take(limit, wanted int, unused ...sandboxes.Grant) sandboxes.Gra
 }
 
 // later lets time pass for what was granted.
-func (w *world) later(seconds int) {
+func (w *fixture) later(seconds int) {
 	w.t.Helper()
 	// In two steps, so that no row steps on another on its way.
 	w.exec("update rate_usage set second = -second where tenant = $1", w.sandbox.Tenant)
@@ -35,7 +35,7 @@ func (w *world) later(seconds int) {
 }
 
 func TestRequestsOfAMinute(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	begun := time.Now()
 	// in reports whether the first leave so many seconds after the begin, as fast as this machine is.
 	in := func(reset, seconds time.Duration) bool {
@@ -81,7 +81,7 @@ func TestRequestsOfAMinute(t *testing.T) {
 // A request may be made up to a second after it was granted, and a grant is known by its second only. Until both are surely
 // more than a minute ago it counts.
 func TestNoMinuteHasMoreThanTheLimit(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for age, want := range map[int]int{0: 0, 59: 0, 60: 0, 61: 0, 63: 10} { // not 62: a second may pass in between
 		w.exec("delete from rate_usage")
 		w.exec(
@@ -101,7 +101,7 @@ func TestNoMinuteHasMoreThanTheLimit(t *testing.T) {
 }
 
 func TestUnusedRequestsGoBack(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	first := w.take(10, 6)
 	first.Requests = 4 // of which two were used
 	if got := w.take(10, 10, first); got.Requests != 8 || got.Remaining != 0 {
@@ -122,12 +122,12 @@ func TestUnusedRequestsGoBack(t *testing.T) {
 }
 
 func TestConcurrentRequests(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.beside("other")
 	var mine, theirs atomic.Int64
 	var wg sync.WaitGroup
 	for range 8 {
-		for sandbox, sum := range map[*world]*atomic.Int64{w: &mine, other: &theirs} {
+		for sandbox, sum := range map[*fixture]*atomic.Int64{w: &mine, other: &theirs} {
 			wg.Go(func() {
 				for range 8 {
 					grant, err := w.TakeRequests(t.Context(), sandbox.sandbox.Tenant, 100, 7, sandboxes.Grant{})

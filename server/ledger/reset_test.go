@@ -26,7 +26,7 @@ var (
 )
 
 // reset gives the sandbox a new value of spec.reset.
-func (w *world) reset(value string) sandboxes.SandboxState {
+func (w *fixture) reset(value string) sandboxes.SandboxState {
 	w.t.Helper()
 	w.config.Reset = value
 	state := w.apply()
@@ -36,7 +36,7 @@ func (w *world) reset(value string) sandboxes.SandboxState {
 
 func TestResetEmptiesTheSandboxAndKeepsItsConfiguration(t *testing.T) {
 	limit, quota, rate := int64(70_000), int64(1000), int32(600)
-	w := newWorld(t, func(c *sandboxes.SandboxConfig) {
+	w := newFixture(t, func(c *sandboxes.SandboxConfig) {
 		c.Environments[0].MaxAmount, c.MonthlyQuota, c.RateLimit = &limit, &quota, &rate
 		c.OpeningFloat[payments.XOF] = 7
 		c.PendingTimeout = time.Minute
@@ -87,7 +87,7 @@ func TestResetEmptiesTheSandboxAndKeepsItsConfiguration(t *testing.T) {
 }
 
 // kept is what a reset leaves as it is: configuration, and SIMs but for their balances.
-func (w *world) kept(tenant int64) map[string][]string {
+func (w *fixture) kept(tenant int64) map[string][]string {
 	w.t.Helper()
 	rows := map[string][]string{}
 	for _, table := range append(slices.Clone(keptByReset), "sims") {
@@ -99,7 +99,7 @@ func (w *world) kept(tenant int64) map[string][]string {
 }
 
 // sweepRetired removes what stands for nothing any more.
-func (w *world) sweepRetired() {
+func (w *fixture) sweepRetired() {
 	w.t.Helper()
 	for table := range w.tenantTables(0) {
 		w.exec("delete from " + table + " where tenant in (select tenant from retired_tenants)")
@@ -107,7 +107,7 @@ func (w *world) sweepRetired() {
 }
 
 func TestEachResetIsCarriedOutOnce(t *testing.T) {
-	w := newWorld(t, func(c *sandboxes.SandboxConfig) { c.Reset = "made with" })
+	w := newFixture(t, func(c *sandboxes.SandboxConfig) { c.Reset = "made with" })
 	steps := []struct {
 		value, done string
 		resets      bool
@@ -138,7 +138,7 @@ func TestEachResetIsCarriedOutOnce(t *testing.T) {
 }
 
 func TestResetTakesTheOpeningValuesOfThePresentResource(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	c := w.client("alice", alice, 5000)
 	w.create(w.collection("r1", payments.Success, alice))
 	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 250, payments.XOF: 9}
@@ -167,13 +167,13 @@ func TestResetTakesTheOpeningValuesOfThePresentResource(t *testing.T) {
 
 // Whoever holds a configuration of before a reset is told so, and never sees or writes what was before.
 func TestNothingPassesThroughAFormerTenant(t *testing.T) {
-	for name, end := range map[string]func(*world) error{
-		"reset":    func(w *world) error { w.reset("1"); return nil },
-		"retained": func(w *world) error { return w.RetainSandbox(t.Context(), w.config.UID) },
-		"deleted":  func(w *world) error { return w.DeleteSandbox(t.Context(), w.config.UID) },
+	for name, end := range map[string]func(*fixture) error{
+		"reset":    func(w *fixture) error { w.reset("1"); return nil },
+		"retained": func(w *fixture) error { return w.RetainSandbox(t.Context(), w.config.UID) },
+		"deleted":  func(w *fixture) error { return w.DeleteSandbox(t.Context(), w.config.UID) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.client("alice", alice, 5000)
 			made := w.create(w.collection("r1", payments.Success, alice))
 			success, failure := w.collection("r2", payments.Success, alice), w.collection("r3", payments.UnknownMSISDN, alice)
@@ -209,7 +209,7 @@ func second[A any](_ A, err error) error        { return err }
 func third[A, B any](_ A, _ B, err error) error { return err }
 
 func TestPaymentsDuringResets(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 1_000_000)
 	directory := sandboxes.NewDirectory(w.Store.DB)
 	present := func() *sandboxes.Sandbox {
@@ -271,7 +271,7 @@ func TestPaymentsDuringResets(t *testing.T) {
 
 // A TestClient that is deleted while a reset copies its SIM leaves none behind.
 func TestTestClientDeletedDuringAReset(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	c := w.client("alice", alice, 5000)
 	w.config.Reset = "1"
 	results := make(chan error, 2)

@@ -14,7 +14,7 @@ import (
 
 // The statements of docs/backup.md give a restored database's rows to resources that have other UIDs than before.
 func TestRestoreIntoANewCluster(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	statements, err := os.ReadFile("../../docs/restore/new-cluster.sql")
 	if err != nil {
 		t.Fatal(err)

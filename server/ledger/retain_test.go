@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-func (w *world) retain() {
+func (w *fixture) retain() {
 	w.t.Helper()
 	if err := w.RetainSandbox(w.t.Context(), w.config.UID); err != nil {
 		w.t.Fatal(err)
@@ -20,7 +20,7 @@ func (w *world) retain() {
 }
 
 func TestRetainedSandboxIsAtRestAndNobodysAnyMore(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.busy()
 	c := w.client("alice", alice, 5000)
 	w.pending("due", alice)
@@ -70,7 +70,7 @@ func TestRetainedSandboxIsAtRestAndNobodysAnyMore(t *testing.T) {
 }
 
 func TestRetainedSandboxGivesItsNameAway(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	w.create(w.collection("r1", payments.Success, alice))
 	w.retain()
@@ -87,7 +87,7 @@ func TestRetainedSandboxGivesItsNameAway(t *testing.T) {
 }
 
 func TestRetainSandboxThatIsNotThere(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	if err := w.RetainSandbox(t.Context(), nobody); err != nil {
 		t.Error(err)
 	}
@@ -98,7 +98,7 @@ func TestRetainSandboxThatIsNotThere(t *testing.T) {
 }
 
 func TestRetainedSandboxesAreRemovedByAge(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	other, living := w.beside("other"), w.beside("living")
 	w.busy()
 	w.retain()

@@ -16,7 +16,7 @@ import (
 const month = 30 * 24 * time.Hour
 
 // aged makes transactions, events and attempts older, with their ids, which hold the time too.
-func (w *world) aged(by time.Duration, ids ...payments.ID) {
+func (w *fixture) aged(by time.Duration, ids ...payments.ID) {
 	w.t.Helper()
 	for _, id := range ids {
 		var micros int64
@@ -33,7 +33,7 @@ func (w *world) aged(by time.Duration, ids ...payments.ID) {
 	}
 }
 
-func (w *world) removeAged() int64 {
+func (w *fixture) removeAged() int64 {
 	w.t.Helper()
 	removed, err := w.RemoveAged(w.t.Context(), month)
 	if err != nil {
@@ -43,7 +43,7 @@ func (w *world) removeAged() int64 {
 }
 
 func TestOldEventsAreRemovedAndNothingElse(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.beside("other")
 	delivered, failed, waits := w.attempted(
 		"old delivered",
@@ -86,7 +86,7 @@ func TestOldEventsAreRemovedAndNothingElse(t *testing.T) {
 
 // Old events that stay do not hold up those behind them, however many they are, and many workers remove each once.
 func TestManyOldEventsAreRemovedByManyWorkers(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	id := w.attempted("r", acknowledged)
 	w.aged(2*month, id)
 	// 2,500 that stay stand before 2,500 that go; one fewer where the first event happens to have a number of theirs.
@@ -124,7 +124,7 @@ func TestManyOldEventsAreRemovedByManyWorkers(t *testing.T) {
 
 // An event that somebody works on is left, and nobody waits for it.
 func TestRetentionDoesNotWait(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	held, free := w.attempted("held", acknowledged), w.attempted("free", acknowledged)
 	w.aged(2*month, held, free)
 	tx, err := w.sql.Begin(t.Context())
@@ -144,7 +144,7 @@ func TestRetentionDoesNotWait(t *testing.T) {
 }
 
 func TestRetentionStopsWhenItIsToldTo(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.aged(2*month, w.attempted("r", acknowledged))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -157,7 +157,7 @@ func TestRetentionStopsWhenItIsToldTo(t *testing.T) {
 }
 
 func TestWhatWasRetainedIsNotRemoved(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.aged(2*month, w.attempted("r", acknowledged))
 	w.exec("update organizations set retained_at = now()")
 	if got := w.removeAged(); got != 0 {
@@ -166,7 +166,7 @@ func TestWhatWasRetainedIsNotRemoved(t *testing.T) {
 }
 
 func TestWhatIsSpentIsRemoved(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.busy()
 	w.exec("insert into quota_usage (tenant, month, used) values ($1, date_trunc('month', now())::date, 1)", w.sandbox.Tenant)
 	w.exec("update quota_usage set month = '2020-01-01' where month = '2026-05-01'")

@@ -13,7 +13,7 @@ import (
 
 // A privilege is worth nothing without a policy, and a policy nobody needs is one too many.
 func TestRolesHavePoliciesForTheirPrivileges(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for table := range w.tenantTables(w.sandbox.Tenant) {
 		for _, role := range []string{ledgertest.API, ledgertest.Worker, ledgertest.Controller} {
 			for _, kind := range kinds {
@@ -28,7 +28,7 @@ func TestRolesHavePoliciesForTheirPrivileges(t *testing.T) {
 }
 
 func TestRolesAreNoMoreThanGroups(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, role := range []string{ledgertest.API, ledgertest.Worker, ledgertest.Controller} {
 		if read[bool](
 			w,
@@ -145,7 +145,7 @@ func TestRolesDeleteOnlyWhatIsRetired(t *testing.T) {
 
 // Each process does its work under its own role; the rest of what it does is tested so where it is tested, see ledgertest.OpenAs.
 func TestALifeUnderTheRoles(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	controller, api, worker := ledgertest.OpenAs(
 		t,
 		w.url,

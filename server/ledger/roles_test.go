@@ -200,7 +200,7 @@ func TestRolesHaveWhatTheirStatementsNeed(t *testing.T) {
 		t.Run(role, func(t *testing.T) {
 			t.Parallel()
 			url := ledgertest.URL(t)
-			r := &rehearsal{world: &world{t: t, url: url, sql: pool(t, url)}, role: role, texts: map[string]string{}}
+			r := &rehearsal{fixture: &fixture{t: t, url: url, sql: pool(t, url)}, role: role, texts: map[string]string{}}
 			for _, name := range names {
 				if r.texts[name] = texts[name]; texts[name] == "" {
 					t.Fatalf("there is no statement %s any more: take it out of the list", name)
@@ -257,7 +257,7 @@ func statements(t *testing.T) map[string]string {
 
 // rehearsal plans the statements of a role, which finds out whether it may run them, without running them.
 type rehearsal struct {
-	*world
+	*fixture
 	role  string
 	texts map[string]string
 	conn  *pgx.Conn
@@ -267,7 +267,7 @@ var kinds = []string{"select", "insert", "update", "delete"}
 
 // relations are the tables and views.
 func (r *rehearsal) relations() []string {
-	return append(r.tables(), read[[]string](r.world, `select array_agg(table_name::text order by table_name) from information_schema.tables
+	return append(r.tables(), read[[]string](r.fixture, `select array_agg(table_name::text order by table_name) from information_schema.tables
 		where table_schema = 'public' and table_type = 'VIEW'`)...)
 }
 
@@ -275,14 +275,14 @@ func (r *rehearsal) relations() []string {
 func (r *rehearsal) granted() (lines []string) {
 	for _, table := range r.relations() {
 		for _, kind := range kinds {
-			lines = append(lines, line(kind, table, r.columns(table), mayAs(r.world, r.role, kind, table))...)
+			lines = append(lines, line(kind, table, r.columns(table), mayAs(r.fixture, r.role, kind, table))...)
 		}
 	}
 	return lines
 }
 
 // mayAs lists the columns of a table that a role has a privilege on; for DELETE, "*".
-func mayAs(w *world, role, privilege, table string) []string {
+func mayAs(w *fixture, role, privilege, table string) []string {
 	if privilege == "delete" {
 		return read[[]string](w, "select case when has_table_privilege($1::text, $2::text, 'delete') then array['*'] end", role, table)
 	}
@@ -301,7 +301,7 @@ func line(kind, table string, all, columns []string) []string {
 }
 
 func (r *rehearsal) columns(table string) []string {
-	return read[[]string](r.world, `select array_agg(attname::text order by attnum) from pg_attribute
+	return read[[]string](r.fixture, `select array_agg(attname::text order by attnum) from pg_attribute
 		where attrelid = $1::text::regclass and attnum > 0 and not attisdropped`, table)
 }
 

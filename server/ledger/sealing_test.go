@@ -11,10 +11,10 @@ import (
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
-// sealedWorld has secrets of every kind, all encrypted by one key.
-func sealedWorld(t *testing.T, key string) *world {
+// sealedFixture has secrets of every kind, all encrypted by one key.
+func sealedFixture(t *testing.T, key string) *fixture {
 	t.Helper()
-	w := newWorld(t, func(c *sandboxes.SandboxConfig) {
+	w := newFixture(t, func(c *sandboxes.SandboxConfig) {
 		c.Operators = []sandboxes.OperatorAccess{
 			{
 				Store:       c.Stores[0],
@@ -53,7 +53,7 @@ func sealedBy(t *testing.T, s *ledgertest.Store) map[string]int {
 // TestReseal takes a key away under a sandbox that nobody applies again.
 func TestReseal(t *testing.T) {
 	older, newer := newKey(t), newKey(t)
-	w := sealedWorld(t, older)
+	w := sealedFixture(t, older)
 	w.exec("update organizations set previous_secret_until = now() + interval '5 hours'")
 	keys := ring(t, newer, older)
 	s := w.opened(ledgertest.Options{KeyRing: keys})
@@ -97,7 +97,7 @@ func TestApplyingSealsThePreviousSecretAnew(t *testing.T) {
 	for applied, want := range map[string]string{"second": "second first 24", "third": "third second 24 first 24"} {
 		t.Run(applied, func(t *testing.T) {
 			older, newer := newKey(t), newKey(t)
-			w := sealedWorld(t, older)
+			w := sealedFixture(t, older)
 			s := w.opened(ledgertest.Options{KeyRing: ring(t, newer, older)})
 			if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: applied}); err != nil {
 				t.Fatal(err)
@@ -115,7 +115,7 @@ func TestApplyingSealsThePreviousSecretAnew(t *testing.T) {
 // What cannot be opened stays, and keeps nothing else back.
 func TestResealLeavesWhatItCannotOpen(t *testing.T) {
 	lost, older, newer := newKey(t), newKey(t), newKey(t)
-	w := sealedWorld(t, older)
+	w := sealedFixture(t, older)
 	foreign := seal(t, ring(t, lost), w.config.UID, "zeroth")
 	w.exec("update organizations set previous_secret = $1", foreign)
 	s := w.opened(ledgertest.Options{KeyRing: ring(t, newer, older)})
@@ -133,7 +133,7 @@ func TestResealLeavesWhatItCannotOpen(t *testing.T) {
 }
 
 func TestResealNeedsAKeyRing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	if _, err := w.opened(ledgertest.Options{}).Reseal(t.Context()); err != secrets.ErrNoKeyRing {
 		t.Errorf("got %v", err)
 	}

@@ -54,7 +54,7 @@ func TestEveryFieldOfASandboxIsApplied(t *testing.T) {
 	}
 	for field, edit := range edits {
 		t.Run(field, func(t *testing.T) {
-			w := newWorld(t, func(c *sandboxes.SandboxConfig) {
+			w := newFixture(t, func(c *sandboxes.SandboxConfig) {
 				c.Stores = []string{"shop", "kiosk"}
 				c.Operators = []sandboxes.OperatorAccess{{
 					Store: "shop", Operator: payments.Airtel, Country: payments.Rwanda,
@@ -93,7 +93,7 @@ func TestEveryFieldOfATestClientIsApplied(t *testing.T) {
 	}
 	for field, edit := range edits {
 		t.Run(field, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			config := w.client("alice", alice, 5000)
 			apply := func() map[string]string {
 				t.Helper()

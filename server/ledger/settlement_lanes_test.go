@@ -14,7 +14,7 @@ import (
 )
 
 // settleSome settles a batch of what is due.
-func (w *world) settleSome(batch int) ledger.Settled {
+func (w *fixture) settleSome(batch int) ledger.Settled {
 	w.t.Helper()
 	counts, err := ledgertest.SettleDue(w.t.Context(), w.Store, batch)
 	if err != nil {
@@ -23,13 +23,13 @@ func (w *world) settleSome(batch int) ledger.Settled {
 	return counts
 }
 
-func (w *world) unsettled() int {
+func (w *fixture) unsettled() int {
 	w.t.Helper()
 	return w.count("select count(*) from transactions where tenant = $1 and status = 'PENDING'", w.sandbox.Tenant)
 }
 
 func TestBatchIsFilledFromOneSandbox(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 1_000_000)
 	w.multiply(w.pending("r", alice), 249)
 	for i, want := range []ledger.Settled{{Claimed: 100, More: true}, {Claimed: 100, More: true}, {Claimed: 50}, {}} {
@@ -42,12 +42,12 @@ func TestBatchIsFilledFromOneSandbox(t *testing.T) {
 
 // A backlog delays nobody else: every sandbox that has something due gives no more than its share.
 func TestBatchIsSharedBetweenSandboxes(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 1_000_000)
 	w.multiply(w.pending("r", alice), 999)
 	w.exec("update transactions set due_at = due_at - interval '1 hour'")
 	late, later := w.beside("late"), w.beside("later")
-	for _, other := range []*world{late, later} {
+	for _, other := range []*fixture{late, later} {
 		other.client("alice", alice, 1_000_000)
 		other.multiply(other.pending("r", alice), 1)
 	}
@@ -62,9 +62,9 @@ func TestBatchIsSharedBetweenSandboxes(t *testing.T) {
 
 // The sandboxes that are named are settled, and no others.
 func TestOnlyTheNamedSandboxesAreSettled(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.beside("other")
-	for _, w := range []*world{w, other} {
+	for _, w := range []*fixture{w, other} {
 		w.client("alice", alice, 5000)
 		w.pending("r", alice)
 	}
@@ -83,7 +83,7 @@ func TestOnlyTheNamedSandboxesAreSettled(t *testing.T) {
 }
 
 func TestSuspendedSandboxSettlesAndExpiresNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	w.client("bob", "+250788000002", 5000, behaves(payments.Manual))
 	paid, expired := w.pending("r1", alice), w.pending("r2", "+250788000002")
@@ -112,7 +112,7 @@ func TestSuspendedSandboxSettlesAndExpiresNothing(t *testing.T) {
 
 // The event of a settled payment is due at once.
 func TestEventOfASettledPaymentIsDue(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	w.pending("r1", alice)
 	w.settle()
@@ -138,7 +138,7 @@ func TestForgottenPaymentsAreWoken(t *testing.T) {
 		"its time has not run out":          {"null", "now() + interval '1 hour'", false},
 		"parked":                            {"expires_at", "now() + interval '1 hour'", false},
 	}
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000, behaves(payments.Ignore))
 	made := map[string]*payments.Transaction{}
 	for name, c := range cases {
@@ -172,7 +172,7 @@ func TestForgottenPaymentsAreWoken(t *testing.T) {
 }
 
 func TestForgottenPaymentsAreWokenInBatches(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	w.multiply(w.pending("r", alice), 24)
 	w.exec("update transactions set due_at = null, expires_at = now() - interval '1 hour'")

@@ -19,7 +19,7 @@ import (
 )
 
 // settle settles what is due, once.
-func (w *world) settle() ledger.Settled {
+func (w *fixture) settle() ledger.Settled {
 	w.t.Helper()
 	counts, err := ledgertest.SettleDue(w.t.Context(), w.Store, 1000)
 	if err != nil {
@@ -29,13 +29,13 @@ func (w *world) settle() ledger.Settled {
 }
 
 // pending makes a pending collection of 1000 RWF that is due.
-func (w *world) pending(reference, msisdn string) *payments.Transaction {
+func (w *fixture) pending(reference, msisdn string) *payments.Transaction {
 	w.t.Helper()
 	return w.create(w.collection(reference, payments.Pending, msisdn))
 }
 
 // multiply makes n more like a pending transaction.
-func (w *world) multiply(t *payments.Transaction, n int) {
+func (w *fixture) multiply(t *payments.Transaction, n int) {
 	w.t.Helper()
 	w.exec(`insert into transactions
 		select (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'reference', t.reference || '-' || i))).*
@@ -98,7 +98,7 @@ func TestSettlementFollowsThePayerAsItIsThen(t *testing.T) {
 			1000,
 		},
 	}
-	w := newWorld(t)
+	w := newFixture(t)
 	made, numbers, clients := map[string]*payments.Transaction{}, map[string]string{}, map[string]sandboxes.TestClientConfig{}
 	for name, c := range cases {
 		numbers[name] = fmt.Sprintf("+2507880%05d", len(numbers))
@@ -144,7 +144,7 @@ func TestSettlementFollowsThePayerAsItIsThen(t *testing.T) {
 }
 
 func TestPaymentsOfOneBatchCompeteForTheLastMoney(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 2500)
 	var made []*payments.Transaction
 	for i := range 4 {
@@ -169,7 +169,7 @@ func TestPaymentsOfOneBatchCompeteForTheLastMoney(t *testing.T) {
 }
 
 func TestOnlyWhatIsDueIsSettled(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	n := w.collection("r1", payments.Pending, alice)
 	n.AnswerAfter = time.Minute
@@ -191,7 +191,7 @@ func TestOnlyWhatIsDueIsSettled(t *testing.T) {
 func TestUnansweredPaymentTimesOutWhenItExpires(t *testing.T) {
 	for _, behavior := range []payments.Behavior{payments.Ignore, payments.Manual} {
 		t.Run(string(behavior), func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.client("alice", alice, 5000, behaves(behavior))
 			made := w.pending("r1", alice)
 			w.settle()
@@ -215,7 +215,7 @@ func TestUnansweredPaymentTimesOutWhenItExpires(t *testing.T) {
 }
 
 func TestLateWorkerDoesNotExpireWhatWasApprovedInTime(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	made := w.pending("r1", alice)
 	w.exec("update transactions set due_at = now() - interval '3 hours', expires_at = now() - interval '2 hours'")
@@ -228,7 +228,7 @@ func TestLateWorkerDoesNotExpireWhatWasApprovedInTime(t *testing.T) {
 
 // A payer who takes longer than the payment lives never answers in time.
 func TestSlowAnswerIsNoAnswer(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	n := w.collection("r1", payments.Pending, alice)
 	n.AnswerAfter, n.ExpireAfter = 2*time.Hour, time.Hour
@@ -244,7 +244,7 @@ func TestSlowAnswerIsNoAnswer(t *testing.T) {
 }
 
 func TestRemovedEnvironmentSettlesWhatItHas(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	made := w.pending("r1", alice)
 	w.config.Environments, w.config.Stores = w.config.Environments[1:], nil
@@ -257,7 +257,7 @@ func TestRemovedEnvironmentSettlesWhatItHas(t *testing.T) {
 }
 
 func TestDeletedSandboxSettlesNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	w.pending("r1", alice)
 	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
@@ -270,11 +270,11 @@ func TestDeletedSandboxSettlesNothing(t *testing.T) {
 
 // Several workers settle a heap of payments of a few merchants and SIMs: each once.
 func TestConcurrentSettlement(t *testing.T) {
-	w := newWorld(t)
-	worlds := []*world{w, w.beside("second"), w.beside("third", func(c *sandboxes.SandboxConfig) { c.Webhook = nil })}
+	w := newFixture(t)
+	fixtures := []*fixture{w, w.beside("second"), w.beside("third", func(c *sandboxes.SandboxConfig) { c.Webhook = nil })}
 	const each, sims = 160, 3 // the poor ones of each, and one that can pay all
 	total := 0
-	for _, w := range worlds {
+	for _, w := range fixtures {
 		for i := range sims + 1 {
 			msisdn := fmt.Sprintf("+25078800000%d", i)
 			balance := int64(100_000) // for 100 of 160
@@ -327,7 +327,7 @@ func TestConcurrentSettlement(t *testing.T) {
 // Everything that moves money at the same time: payments that succeed at once, settlement, and edits of the float and of a
 // SIM.
 func TestMoneyIsConservedWhateverHappensAtOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	alices := w.client("alice", alice, 1_000_000)
 	const bob = "+250788000002"
 	w.client("bob", bob, 50_000)

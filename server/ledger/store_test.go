@@ -21,8 +21,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// world is a database with one sandbox, as the controller and the api see it.
-type world struct {
+// fixture is a database with one sandbox, as the controller and the api see it.
+type fixture struct {
 	*ledgertest.Store
 	t       *testing.T
 	url     string
@@ -32,11 +32,11 @@ type world struct {
 	key     sandboxes.KeyHash
 }
 
-func newWorld(t *testing.T, change ...func(*sandboxes.SandboxConfig)) *world {
+func newFixture(t *testing.T, change ...func(*sandboxes.SandboxConfig)) *fixture {
 	t.Helper()
 	t.Parallel()
 	url := ledgertest.URL(t)
-	w := &world{Store: ledgertest.Open(t, url), t: t, url: url, sql: pool(t, url), key: sandboxes.KeyHash{1}}
+	w := &fixture{Store: ledgertest.Open(t, url), t: t, url: url, sql: pool(t, url), key: sandboxes.KeyHash{1}}
 	w.config = sandboxes.SandboxConfig{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout",
 		Environments: []sandboxes.EnvironmentConfig{
@@ -77,9 +77,9 @@ func pool(t *testing.T, url string) *pgxpool.Pool {
 }
 
 // beside makes another sandbox in the same database.
-func (w *world) beside(name string, change ...func(*sandboxes.SandboxConfig)) *world {
+func (w *fixture) beside(name string, change ...func(*sandboxes.SandboxConfig)) *fixture {
 	w.t.Helper()
-	other := &world{Store: w.Store, t: w.t, url: w.url, sql: w.sql, config: w.config, key: sha256.Sum256([]byte(name))}
+	other := &fixture{Store: w.Store, t: w.t, url: w.url, sql: w.sql, config: w.config, key: sha256.Sum256([]byte(name))}
 	other.config.UID, other.config.Name = uuid.NewSHA1(uuid.Nil, []byte(name)).String(), name
 	for _, f := range change {
 		f(&other.config)
@@ -89,7 +89,7 @@ func (w *world) beside(name string, change ...func(*sandboxes.SandboxConfig)) *w
 }
 
 // open applies the sandbox and its credentials.
-func (w *world) open() {
+func (w *fixture) open() {
 	w.t.Helper()
 	w.apply()
 	if err := w.ApplyCredentials(w.t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret}); err != nil {
@@ -100,7 +100,7 @@ func (w *world) open() {
 
 const secret = "whsec_dGVzdA=="
 
-func (w *world) apply() sandboxes.SandboxState {
+func (w *fixture) apply() sandboxes.SandboxState {
 	w.t.Helper()
 	state, err := w.ApplySandbox(w.t.Context(), w.config)
 	if err != nil {
@@ -109,7 +109,7 @@ func (w *world) apply() sandboxes.SandboxState {
 	return state
 }
 
-func (w *world) reload() {
+func (w *fixture) reload() {
 	w.t.Helper()
 	directory := sandboxes.NewDirectory(w.Store.DB)
 	if err := directory.Refresh(w.t.Context()); err != nil {
@@ -121,7 +121,7 @@ func (w *world) reload() {
 	}
 }
 
-func (w *world) client(name, msisdn string, balance int64, change ...func(*sandboxes.TestClientConfig)) sandboxes.TestClientConfig {
+func (w *fixture) client(name, msisdn string, balance int64, change ...func(*sandboxes.TestClientConfig)) sandboxes.TestClientConfig {
 	w.t.Helper()
 	c := sandboxes.TestClientConfig{
 		UID: uuid.NewSHA1(uuid.MustParse(w.config.UID), []byte(name)).String(), Name: name, MSISDN: msisdn,
@@ -137,7 +137,7 @@ func (w *world) client(name, msisdn string, balance int64, change ...func(*sandb
 }
 
 // collection is a decided collection of 1000 RWF with a commission of 15 that the merchant bears.
-func (w *world) collection(reference string, status payments.Status, msisdn string) *ledger.NewCollection {
+func (w *fixture) collection(reference string, status payments.Status, msisdn string) *ledger.NewCollection {
 	w.t.Helper()
 	id, err := payments.NewID(time.Now(), rand.Reader)
 	if err != nil {
@@ -154,7 +154,7 @@ func (w *world) collection(reference string, status payments.Status, msisdn stri
 	}
 }
 
-func (w *world) create(n *ledger.NewCollection) *payments.Transaction {
+func (w *fixture) create(n *ledger.NewCollection) *payments.Transaction {
 	w.t.Helper()
 	if err := w.CreateCollection(w.t.Context(), w.sandbox.Tenant, n); err != nil {
 		w.t.Fatal(err)
@@ -162,7 +162,7 @@ func (w *world) create(n *ledger.NewCollection) *payments.Transaction {
 	return &n.Transaction
 }
 
-func (w *world) get(id payments.ID) *payments.Transaction {
+func (w *fixture) get(id payments.ID) *payments.Transaction {
 	w.t.Helper()
 	t, err := w.GetTransaction(w.t.Context(), w.sandbox.Tenant, id)
 	if err != nil {
@@ -171,7 +171,7 @@ func (w *world) get(id payments.ID) *payments.Transaction {
 	return t
 }
 
-func (w *world) balance(msisdn string) int64 {
+func (w *fixture) balance(msisdn string) int64 {
 	w.t.Helper()
 	sim, err := w.FindSIM(w.t.Context(), w.sandbox.Tenant, msisdn)
 	if err != nil || sim == nil {
@@ -182,7 +182,7 @@ func (w *world) balance(msisdn string) int64 {
 
 // conserved fails unless every float and every SIM holds exactly what was put in, the balances that were written down lead
 // from nothing to the present one, and each terminal transaction has its event.
-func (w *world) conserved() {
+func (w *fixture) conserved() {
 	w.t.Helper()
 	// Changes are not ordered by any column, but each leads from one balance to another: whatever the order, every balance
 	// is left as often as it is reached, but for the first, 0, and the last, the present one.
@@ -218,20 +218,20 @@ func (w *world) conserved() {
 	}
 }
 
-func (w *world) exec(sql string, args ...any) {
+func (w *fixture) exec(sql string, args ...any) {
 	w.t.Helper()
 	if _, err := w.sql.Exec(w.t.Context(), sql, args...); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *world) count(sql string, args ...any) int {
+func (w *fixture) count(sql string, args ...any) int {
 	w.t.Helper()
 	return read[int](w, sql, args...)
 }
 
 // read returns the one value that a query comes to.
-func read[T any](w *world, sql string, args ...any) (value T) {
+func read[T any](w *fixture, sql string, args ...any) (value T) {
 	w.t.Helper()
 	if err := w.sql.QueryRow(w.t.Context(), sql, args...).Scan(&value); err != nil {
 		w.t.Fatal(err)
@@ -277,7 +277,7 @@ func TestUnavailableDatabase(t *testing.T) {
 }
 
 func TestBookedCollectionMovesMoneyOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	made := w.create(w.collection("r1", payments.Success, alice))
 	if made.CreatedAt.IsZero() || made.CompletedAt == nil || *made.MerchantBalanceAfter != 1985 || *made.SIMBalanceAfter != 4000 {
@@ -294,21 +294,21 @@ func TestBookedCollectionMovesMoneyOnce(t *testing.T) {
 
 func TestForcedSuccessDebitsOnlyASIMThatCanPay(t *testing.T) {
 	cases := map[string]struct {
-		prepare func(w *world)
+		prepare func(w *fixture)
 		left    int64
 	}{
-		"can pay": {func(w *world) { w.client("alice", alice, 1000) }, 0},
-		"poor":    {func(w *world) { w.client("alice", alice, 999) }, 999},
-		"blocked": {func(w *world) {
+		"can pay": {func(w *fixture) { w.client("alice", alice, 1000) }, 0},
+		"poor":    {func(w *fixture) { w.client("alice", alice, 999) }, 999},
+		"blocked": {func(w *fixture) {
 			w.client("alice", alice, 5000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
 		}, 5000},
-		"another currency": {func(w *world) {
+		"another currency": {func(w *fixture) {
 			w.client("alice", alice, 5000, func(c *sandboxes.TestClientConfig) { c.Country = "CI" })
 		}, 5000},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			c.prepare(w)
 			made := w.create(w.collection("r1", payments.Success, alice))
 			if *made.MerchantBalanceAfter != 1985 {
@@ -323,7 +323,7 @@ func TestForcedSuccessDebitsOnlyASIMThatCanPay(t *testing.T) {
 }
 
 func TestFailedCollectionMovesNothingAndOwesAnEvent(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	for i, status := range payments.Statuses {
 		if status == payments.Success || status == payments.Pending {
@@ -340,7 +340,7 @@ func TestFailedCollectionMovesNothingAndOwesAnEvent(t *testing.T) {
 func TestReferenceIsTakenOnce(t *testing.T) {
 	for _, status := range []payments.Status{payments.Success, payments.Pending} {
 		t.Run(string(status), func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			w.client("alice", alice, 100_000)
 			const callers = 32
 			results := make(chan error, callers)
@@ -371,7 +371,7 @@ func TestReferenceIsTakenOnce(t *testing.T) {
 func TestOutcomeOfAnOldConfigurationIsNotRecorded(t *testing.T) {
 	for _, status := range []payments.Status{payments.Success, payments.UnknownMSISDN} {
 		t.Run(string(status), func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			n := w.collection("r1", status, alice)
 			w.config.Environments[0].Terms.CommissionBPS = 300
 			w.apply()
@@ -384,7 +384,7 @@ func TestOutcomeOfAnOldConfigurationIsNotRecorded(t *testing.T) {
 }
 
 func TestConcurrentCollectionsOfOneFloatAndOneSIM(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 40_000)
 	var wg sync.WaitGroup
 	for c := range 8 {

@@ -13,7 +13,7 @@ import (
 )
 
 // survey is what waits, with ages in whole seconds.
-func (w *world) survey() ledger.Survey {
+func (w *fixture) survey() ledger.Survey {
 	w.t.Helper()
 	found, err := ledgertest.OpenAs(w.t, w.url, ledgertest.Worker).Survey(w.t.Context())
 	if err != nil {
@@ -26,7 +26,7 @@ func (w *world) survey() ledger.Survey {
 }
 
 func TestSurvey(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	if diff := cmp.Diff(ledger.Survey{}, w.survey()); diff != "" {
 		t.Errorf("of nothing (-want +got):\n%s", diff)
 	}
@@ -65,7 +65,7 @@ func TestSurvey(t *testing.T) {
 
 // How late a payment is settled is told by the database's clock, whatever this process's says.
 func TestSettlementsAreToldWithTheirLag(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 1000)
 	w.client("bob", bob, 1000, behaves(payments.Manual))
 	for reference, msisdn := range map[string]string{"paid": alice, "poor": alice, "parked": bob} {

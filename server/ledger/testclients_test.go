@@ -24,7 +24,7 @@ func number(uid byte, msisdn string) sandboxes.TestClientConfig {
 }
 
 func TestNumberBelongsToOneTestClient(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	holder, other := number(1, alice), number(2, alice)
 	apply := func(c sandboxes.TestClientConfig) error {
 		_, err := w.ApplyTestClient(t.Context(), w.config.UID, c)
@@ -55,7 +55,7 @@ func TestNumberBelongsToOneTestClient(t *testing.T) {
 }
 
 func TestNumberMayBeUsedInEverySandbox(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.beside("other")
 	w.client("alice", alice, 100)
 	other.client("alice", alice, 200)
@@ -68,7 +68,7 @@ func TestNumberMayBeUsedInEverySandbox(t *testing.T) {
 }
 
 func TestTestClientsRacingForANumber(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	results := make(chan error)
 	const racers = 12
 	for i := range racers {
@@ -96,7 +96,7 @@ func TestTestClientsRacingForANumber(t *testing.T) {
 }
 
 func TestEditedBalanceIsAnAdjustment(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	c := w.client("alice", alice, 5000)
 	w.create(w.collection("r1", payments.Success, alice))
 	steps := []struct {
@@ -138,7 +138,7 @@ func TestEditedBalanceIsAnAdjustment(t *testing.T) {
 }
 
 func TestTestClientOfNoSandbox(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	if _, err := w.ApplyTestClient(t.Context(), nobody, number(1, alice)); !errors.Is(err, sandboxes.ErrNoOrganization) {
 		t.Errorf("got %v, want ErrNoOrganization", err)
 	}
@@ -156,7 +156,7 @@ func TestTestClientOfNoSandbox(t *testing.T) {
 }
 
 func TestDeletedTestClient(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	c := w.client("alice", alice, 5000)
 	made := w.create(w.collection("r1", payments.Success, alice))
 	for range 2 { // the second finds nothing to do
@@ -176,7 +176,7 @@ func TestDeletedTestClient(t *testing.T) {
 }
 
 func TestChangedAccounts(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	other := w.beside("other")
 	w.client("alice", alice, 5000)
 	bob := w.client("bob", "+250788000002", 5000)
@@ -241,7 +241,7 @@ func TestChangedAccounts(t *testing.T) {
 }
 
 func TestChangedAccountsLeaveNothingOut(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.client("alice", alice, 5000)
 	_, next, err := w.ChangedAccounts(t.Context(), time.Time{})
 	if err != nil {

@@ -25,9 +25,9 @@ import (
 var outOfReach = []string{"adjustments", "api_keys", "config_version", "environments", "retired_tenants", "stores"}
 
 // walls are two sandboxes with rows in every table.
-func walls(t *testing.T) (w, other *world) {
+func walls(t *testing.T) (w, other *fixture) {
 	t.Helper()
-	w = newWorld(t)
+	w = newFixture(t)
 	other = w.beside("other")
 	w.busy()
 	other.busy()
@@ -35,7 +35,7 @@ func walls(t *testing.T) (w, other *world) {
 }
 
 // within runs f as the role of the wall, for a tenant or for none, and takes back what it did.
-func (w *world) within(tenant int64, f func(tx pgx.Tx)) {
+func (w *fixture) within(tenant int64, f func(tx pgx.Tx)) {
 	w.t.Helper()
 	tx, err := w.sql.Begin(w.t.Context())
 	if err != nil {
@@ -54,7 +54,7 @@ func (w *world) within(tenant int64, f func(tx pgx.Tx)) {
 }
 
 // may lists the columns of a table that the role has a privilege on; for DELETE, "*".
-func (w *world) may(privilege, table string) []string {
+func (w *fixture) may(privilege, table string) []string {
 	w.t.Helper()
 	if privilege == "delete" {
 		return read[[]string](w, "select case when has_table_privilege('cauri_tenant', $1::text, 'delete') then array['*'] end", table)
@@ -64,7 +64,7 @@ func (w *world) may(privilege, table string) []string {
 }
 
 // own counts the rows of a table that belong to a tenant.
-func (w *world) own(table string, tenant int64) int64 {
+func (w *fixture) own(table string, tenant int64) int64 {
 	return int64(w.count("select count(*) from "+table+" where tenant = $1", tenant))
 }
 
@@ -216,7 +216,7 @@ func TestWallHidesConfigurationAndSecrets(t *testing.T) {
 	}
 }
 
-func privilegesOn(w *world, table string) (held []string) {
+func privilegesOn(w *fixture, table string) (held []string) {
 	for _, privilege := range []string{"select", "insert", "update", "references", "delete"} {
 		if w.may(privilege, table) != nil {
 			held = append(held, privilege)
@@ -227,7 +227,7 @@ func privilegesOn(w *world, table string) (held []string) {
 
 // A table that is added later must not be forgotten.
 func TestEveryTenantTableIsBehindTheWall(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	for table := range w.tenantTables(w.sandbox.Tenant) {
 		if !read[bool](w, "select relrowsecurity from pg_class where relname = $1 and relnamespace = 'public'::regnamespace", table) {
 			t.Errorf("%s has no row level security", table)
@@ -311,7 +311,7 @@ func TestQueriesStopAtTheWall(t *testing.T) {
 
 // A connection that was behind the wall is an ordinary one again, also after a failure.
 func TestConnectionComesBackFromBehindTheWall(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	s := w.opened(ledgertest.Options{KeyRing: ring(t, newKey(t)), Options: postgres.Options{MaxConns: 1}})
 	ordinary := func(after string) {
 		t.Helper()
@@ -345,7 +345,7 @@ func TestConnectionComesBackFromBehindTheWall(t *testing.T) {
 
 // Who knows an older configuration than the present one, or a newer one than a replica of the api, is answered all the same.
 func TestTransactionOfASandboxThatChanged(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	made := w.create(w.collection("r1", payments.PINInvalid, alice))
 	for _, since := range []int64{-1, 0, 1} {
 		known := *w.sandbox
