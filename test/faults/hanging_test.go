@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -115,16 +116,21 @@ func (w *fixture) rush(c *crowd) {
 	all.Wait()
 }
 
-// toldTheTruth compares what clients of the crowd were told with what is recorded.
-func (w *fixture) toldTheTruth(c *crowd) {
+// toldTheTruth compares what clients of the crowd were told with what is recorded. Clients that nobody could tell ask again with the
+// same reference, as they must. It returns what all of them know then, by reference.
+func (w *fixture) toldTheTruth(c *crowd) map[string]system.Transaction {
 	w.t.Helper()
 	uncertain := 0
+	told := map[string]system.Transaction{"paid": w.shown(c.Merchant, c.paid)}
 	for reference, answer := range c.answered {
 		found, err := w.Count(w.t.Context(), "select count(*) from transactions where tenant = $1 and reference = $2", c.Tenant, reference)
 		w.must(err)
 		switch {
-		case answer.Status/100 == 2 && found != 1:
-			w.t.Errorf("%s was answered %d and is recorded %d times", reference, answer.Status, found)
+		case answer.Status/100 == 2:
+			if found != 1 {
+				w.t.Errorf("%s was answered %d and is recorded %d times", reference, answer.Status, found)
+			}
+			told[reference] = w.shown(c.Merchant, answer.TransactionID())
 		case strings.Contains(string(answer.Body), "recorded nothing") && found != 0:
 			w.t.Errorf("%s was answered %s and is recorded", reference, answer.Body)
 		case strings.Contains(string(answer.Body), "not known whether"):
@@ -132,9 +138,12 @@ func (w *fixture) toldTheTruth(c *crowd) {
 			if !strings.Contains(string(answer.Body), fmt.Sprintf("%q:%q", "reference", reference)) {
 				w.t.Errorf("%s was answered %s, without its reference", reference, answer.Body)
 			}
+			again := w.pay(c.Merchant, system.NewPayment(reference, system.Unregistered, "success"))
+			told[reference] = w.shown(c.Merchant, again.TransactionID())
 		}
 	}
 	w.t.Logf("of %d payments, clients of %d were told that nobody knows whether they were recorded", len(c.answered), uncertain)
+	return told
 }
 
 var goroutines = regexp.MustCompile(`(?m)^go_goroutines (\d+)$`)
@@ -188,8 +197,8 @@ func (w *fixture) hangs(api *system.API, workers []*system.Worker, freeze, thaw 
 	told := stop()
 	w.report(seen.wrong)
 	w.booked(m, told)
+	w.booked(c.Merchant, w.toldTheTruth(c))
 	w.drained(m, c.Merchant)
-	w.toldTheTruth(c)
 	for _, p := range append([]*system.Worker{{Process: api.Process}}, workers...) {
 		if !p.Running() {
 			w.t.Errorf("%s ended because the database hung", p.Name)
@@ -275,11 +284,11 @@ func TestOneBackendHangs(t *testing.T) {
 		t.Errorf("%d requests of another sandbox were answered 503", beside.refused)
 	}
 	w.report(append(seen.wrong, beside.wrong...))
-	told["paid"], toldBeside["beside"] = w.shown(locked.Merchant, locked.paid), w.shown(neighbor, paid)
+	toldBeside["beside"] = w.shown(neighbor, paid)
+	maps.Copy(told, w.toldTheTruth(locked))
 	w.booked(locked.Merchant, told)
 	w.booked(neighbor, toldBeside)
 	w.drained(locked.Merchant, neighbor)
-	w.toldTheTruth(locked)
 	if !api.Running() || !worker.Running() {
 		t.Error("a process ended")
 	}
