@@ -94,7 +94,7 @@ func newProcess(ctx context.Context, role string, o processOptions, keys *secret
 		ends: shutdownTimeout,
 	}
 	p.db, err = postgres.Open(o.databaseURL, postgres.Options{
-		ReplicaURL: o.replicaURL, MaxConns: o.maxConns, Patience: o.queueWait, Now: p.now, Tracer: tracing.Statements(),
+		ReplicaURL: o.replicaURL, MaxConns: o.maxConns, MaxQueueWait: o.queueWait, Now: p.now, Tracer: tracing.Statements(),
 	})
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ func TestMoreThanCanBeServedIsRefusedAtOnce(t *testing.T) {
 	w := newFixture(t)
 	hasty, err := ledgertest.OpenWith(
 		ledgertest.URLAs(t, w.db, ledgertest.API),
-		ledgertest.Options{Options: postgres.Options{Patience: 50 * time.Millisecond, MaxConns: 4}},
+		ledgertest.Options{Options: postgres.Options{MaxQueueWait: 50 * time.Millisecond, MaxConns: 4}},
 	)
 	if err != nil {
 		t.Fatal(err)

@@ -53,7 +53,7 @@ func (w *fixture) shares(slots int) (all []ledger.Share) {
 
 // share is so many slots for the sandbox.
 func (w *fixture) share(slots int) []ledger.Share {
-	return []ledger.Share{{Lane: ledger.Lane{Tenant: w.sandbox.Tenant}, Slots: slots}}
+	return []ledger.Share{{Lane: ledger.DueTenant{Tenant: w.sandbox.Tenant}, Slots: slots}}
 }
 
 // leaseOne takes the one event that is due.

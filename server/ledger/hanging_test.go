@@ -59,7 +59,7 @@ func TestNothingWaitsForeverForADatabaseThatHangs(t *testing.T) {
 		"SealedSecrets":     func(ctx context.Context) error { _, err := s.SealedSecrets(ctx); return err },
 		"Survey":            func(ctx context.Context) error { _, err := s.Survey(ctx); return err },
 		"SettleDue": func(ctx context.Context) error {
-			_, err := s.SettleDue(ctx, []ledger.Lane{{Tenant: w.sandbox.Tenant}}, 10)
+			_, err := s.SettleDue(ctx, []ledger.DueTenant{{Tenant: w.sandbox.Tenant}}, 10)
 			return err
 		},
 		"SettlementLanes": func(ctx context.Context) error { _, err := s.SettlementLanes(ctx); return err },
@@ -123,7 +123,7 @@ func TestTransactionsEndByThemselves(t *testing.T) {
 		},
 		"a look at the configuration": sandboxes.NewDirectory(s.DB).Refresh,
 		"a settlement": func(ctx context.Context) error {
-			_, err := s.SettleDue(ctx, []ledger.Lane{{Tenant: w.sandbox.Tenant}}, 10)
+			_, err := s.SettleDue(ctx, []ledger.DueTenant{{Tenant: w.sandbox.Tenant}}, 10)
 			return err
 		},
 		"a configuration": func(ctx context.Context) error {

@@ -208,8 +208,8 @@ func TestLanesGetTheirShares(t *testing.T) {
 	other.owe(2)
 	third.owe(1)
 	shares := []ledger.Share{
-		{Lane: ledger.Lane{Tenant: w.sandbox.Tenant}, Slots: 4}, {Lane: ledger.Lane{Tenant: other.sandbox.Tenant}, Slots: 4},
-		{Lane: ledger.Lane{Tenant: 1 << 40}, Slots: 4},
+		{Lane: ledger.DueTenant{Tenant: w.sandbox.Tenant}, Slots: 4}, {Lane: ledger.DueTenant{Tenant: other.sandbox.Tenant}, Slots: 4},
+		{Lane: ledger.DueTenant{Tenant: 1 << 40}, Slots: 4},
 	}
 	leased, found, err := w.LeaseDueEvents(t.Context(), shares, time.Minute, body())
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// maxWaiting bounds what waits in all lines where patience has an end, and so the memory that waiting takes: about 40 KiB each.
+	// maxWaiting bounds what waits in all lines where waiting is limited, and so the memory that waiting takes: about 40 KiB each.
 	maxWaiting = 1000
 	// maxQuiet is that bound for one who waits in a line of which nobody else does: those who fill the first bound keep nobody out
 	// who asks for little.
@@ -23,9 +23,9 @@ const (
 // What cannot be served in good time is refused at once. A line whose first has waited for long is too long for a newcomer, and
 // who waits behind that one is served later still; there is nothing to estimate.
 type Admission struct {
-	now      func() time.Time
-	patience time.Duration // how long the first in a line may have waited when somebody else joins it; 0: for ever
-	each     int           // turns that a sandbox may have at one time
+	now          func() time.Time
+	maxQueueWait time.Duration // how long the first in a line may have waited when somebody else joins it; 0: for ever
+	each         int           // turns that a sandbox may have at one time
 
 	mu      sync.Mutex
 	free    int
@@ -45,14 +45,14 @@ type ticket struct {
 }
 
 // NewAdmission admits as many statements at one time as there are connections.
-func NewAdmission(connections int, patience time.Duration, now func() time.Time) *Admission {
+func NewAdmission(connections int, maxQueueWait time.Duration, now func() time.Time) *Admission {
 	return &Admission{
-		now: now, patience: patience, each: max(1, connections-max(1, connections/4)), free: connections, lines: map[int64]*line{},
+		now: now, maxQueueWait: maxQueueWait, each: max(1, connections-max(1, connections/4)), free: connections, lines: map[int64]*line{},
 	}
 }
 
 // Unbounded admits every statement at once. What waits for it elsewhere is refused by the same rule.
-func (a *Admission) Unbounded() *Admission { return NewAdmission(math.MaxInt, a.patience, a.now) }
+func (a *Admission) Unbounded() *Admission { return NewAdmission(math.MaxInt, a.maxQueueWait, a.now) }
 
 // Acquire waits for a turn, which has to be given back. It returns [ErrOverloaded] if it will not come in good time, and the
 // context's error when that ends first.
@@ -99,7 +99,7 @@ func (a *Admission) join(first, now time.Time, quiet bool) error {
 	if quiet {
 		most = maxQuiet
 	}
-	if a.patience > 0 && (a.waiting >= most || !first.IsZero() && now.Sub(first) > a.patience) {
+	if a.maxQueueWait > 0 && (a.waiting >= most || !first.IsZero() && now.Sub(first) > a.maxQueueWait) {
 		return ErrOverloaded
 	}
 	a.waiting++

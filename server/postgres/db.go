@@ -41,9 +41,9 @@ type Options struct {
 	Now      func() time.Time // of this process; what is due is decided by the database's clock
 	Tracer   pgx.QueryTracer  // of statements; nil for none
 
-	// Patience is how long what serves one sandbox may have waited for a connection when more of it comes, which is refused with
+	// MaxQueueWait is how long what serves one sandbox may have waited for a connection when more of it comes, which is refused with
 	// [ErrOverloaded] then; default: for ever.
-	Patience time.Duration
+	MaxQueueWait time.Duration
 
 	// StatementTimeout bounds each statement, and each database transaction of several, outside the tenant scope; default 30 s.
 	StatementTimeout time.Duration
@@ -72,7 +72,7 @@ func Open(url string, options Options) (*DB, error) {
 	if d.now == nil {
 		d.now = time.Now
 	}
-	d.admission = NewAdmission(int(pool.Config().MaxConns), options.Patience, d.now)
+	d.admission = NewAdmission(int(pool.Config().MaxConns), options.MaxQueueWait, d.now)
 	return d, nil
 }
 

@@ -19,7 +19,7 @@ const lease = webhooks.AttemptTimeout + 5*time.Second
 
 // deliveryDatabase is what the delivery needs of the database.
 type deliveryDatabase interface {
-	EventLanes(ctx context.Context) ([]ledger.Lane, error)
+	EventLanes(ctx context.Context) ([]ledger.DueTenant, error)
 	LeaseDueEvents(ctx context.Context, from []ledger.Share, lease time.Duration, build ledger.BuildBody) (
 		leased []ledger.LeasedEvent, found map[int64]int, err error)
 	GiveBackEvents(ctx context.Context, events []ledger.LeasedEvent) error

@@ -33,7 +33,7 @@ type leasedDispatcher[T any] struct {
 	name   string
 	queue  *fairQueue
 
-	listDue func(context.Context) ([]ledger.Lane, error)
+	listDue func(context.Context) ([]ledger.DueTenant, error)
 	lease   func(context.Context, []ledger.Share) (leased []T, found map[int64]int, err error)
 	tenant  func(*T) int64
 	attempt func(context.Context, *T) (end attemptEnd, record func()) // record writes the result
@@ -139,7 +139,7 @@ func (d *leasedDispatcher[T]) leaseBatch(ctx context.Context, shares []ledger.Sh
 	})
 	switch {
 	case err == nil:
-		due := make([]ledger.Lane, len(shares))
+		due := make([]ledger.DueTenant, len(shares))
 		for i, share := range shares {
 			due[i] = share.Lane
 		}

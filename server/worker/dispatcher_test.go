@@ -23,7 +23,7 @@ func TestStoppedDispatcherGivesBackWhatItHasNotBegun(t *testing.T) {
 	var kept, back []int
 	d := &leasedDispatcher[int]{
 		worker: w, name: "test", queue: newFairQueue(8, 8, time.Now),
-		listDue: func(context.Context) ([]ledger.Lane, error) { return []ledger.Lane{{Tenant: 1, Answered: true}}, nil },
+		listDue: func(context.Context) ([]ledger.DueTenant, error) { return []ledger.DueTenant{{Tenant: 1, Answered: true}}, nil },
 		lease: func(ctx context.Context, _ []ledger.Share) ([]int, map[int64]int, error) {
 			if takes++; takes == 1 {
 				return []int{1}, map[int64]int{1: 8}, nil
@@ -103,7 +103,7 @@ func TestSlowPollDelaysTheNextOneByLittle(t *testing.T) {
 			t.Parallel()
 			clock := &clock{at: time.Unix(1_780_228_800, 0)}
 			w := &Worker{log: slog.New(slog.DiscardHandler), now: clock.now}
-			d := &leasedDispatcher[int]{worker: w, queue: newFairQueue(8, 8, clock.now), listDue: func(context.Context) ([]ledger.Lane, error) {
+			d := &leasedDispatcher[int]{worker: w, queue: newFairQueue(8, 8, clock.now), listDue: func(context.Context) ([]ledger.DueTenant, error) {
 				clock.at = clock.at.Add(c.took)
 				return nil, nil
 			}}

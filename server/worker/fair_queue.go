@@ -52,7 +52,7 @@ type fairQueue struct {
 
 // tenantQueue is what a worker knows of one tenant.
 type tenantQueue struct {
-	ledger.Lane
+	ledger.DueTenant
 	speed     speed
 	limit     int       // of attempts at one time
 	running   int       // slots taken
@@ -71,7 +71,7 @@ func newFairQueue(slots, perTenant int, now func() time.Time) *fairQueue {
 }
 
 // setDue replaces the tenants that have something due.
-func (q *fairQueue) setDue(found []ledger.Lane) {
+func (q *fairQueue) setDue(found []ledger.DueTenant) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.now()
@@ -85,7 +85,7 @@ func (q *fairQueue) setDue(found []ledger.Lane) {
 }
 
 // tenant finds a tenant, or adds it with what other workers know about it.
-func (q *fairQueue) tenant(found ledger.Lane) *tenantQueue {
+func (q *fairQueue) tenant(found ledger.DueTenant) *tenantQueue {
 	if known := q.tenants[found.Tenant]; known != nil {
 		return known
 	}

@@ -20,10 +20,10 @@ func testQueue(slots, most int) (*fairQueue, *clock) {
 }
 
 // due lists these tenants as due, known to other workers as given by f.
-func due(q *fairQueue, f func(*ledger.Lane), tenants ...int64) {
-	var found []ledger.Lane
+func due(q *fairQueue, f func(*ledger.DueTenant), tenants ...int64) {
+	var found []ledger.DueTenant
 	for _, tenant := range tenants {
-		due := ledger.Lane{Tenant: tenant}
+		due := ledger.DueTenant{Tenant: tenant}
 		if f != nil {
 			f(&due)
 		}
@@ -32,9 +32,9 @@ func due(q *fairQueue, f func(*ledger.Lane), tenants ...int64) {
 	q.setDue(found)
 }
 
-func healthy(l *ledger.Lane) { l.Answered = true }
-func failing(l *ledger.Lane) { l.Failing = true }
-func probed(l *ledger.Lane)  { l.Failing, l.Probe = true, true }
+func healthy(l *ledger.DueTenant) { l.Answered = true }
+func failing(l *ledger.DueTenant) { l.Failing = true }
+func probed(l *ledger.DueTenant)  { l.Failing, l.Probe = true, true }
 
 // slots are the slots that the tenants got, by tenant.
 func slots(shares []ledger.Share) map[int64]int {

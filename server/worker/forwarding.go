@@ -30,7 +30,7 @@ const (
 
 // forwardingDatabase is what the forwarding to operators needs of the database.
 type forwardingDatabase interface {
-	ForwardLanes(ctx context.Context) ([]ledger.Lane, error)
+	ForwardLanes(ctx context.Context) ([]ledger.DueTenant, error)
 	LeaseDueForwards(ctx context.Context, from []ledger.Share, lease time.Duration) (leased []ledger.Forward, found map[int64]int, err error)
 	GiveBackForwards(ctx context.Context, forwards []ledger.Forward) error
 	BeginForwardAttempt(ctx context.Context, f *ledger.Forward) (begun bool, err error)

@@ -32,7 +32,7 @@ func (w *Worker) contained(ctx context.Context, f func() error) (err error) {
 }
 
 // skipSandbox records that a sweep failed in one sandbox alone: all workers skip the sandbox for a while, and its resource says so.
-func (w *Worker) skipSandbox(ctx context.Context, sweep string, tenant ledger.Lane, why error) {
+func (w *Worker) skipSandbox(ctx context.Context, sweep string, tenant ledger.DueTenant, why error) {
 	w.metrics.SandboxFailed(sweep)
 	var failures int
 	var pause time.Duration
@@ -51,7 +51,7 @@ func (w *Worker) skipSandbox(ctx context.Context, sweep string, tenant ledger.La
 }
 
 // resumeSandboxes records that a sweep works again in the sandboxes in which it failed before.
-func (w *Worker) resumeSandboxes(ctx context.Context, sweep string, due []ledger.Lane) {
+func (w *Worker) resumeSandboxes(ctx context.Context, sweep string, due []ledger.DueTenant) {
 	var tenants []int64
 	for _, tenant := range due {
 		if tenant.Failed {

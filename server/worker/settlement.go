@@ -31,8 +31,8 @@ const (
 
 // settlementDatabase is what the settlement needs of the database.
 type settlementDatabase interface {
-	SettlementLanes(ctx context.Context) ([]ledger.Lane, error)
-	SettleDue(ctx context.Context, due []ledger.Lane, share int) (ledger.Settled, error)
+	SettlementLanes(ctx context.Context) ([]ledger.DueTenant, error)
+	SettleDue(ctx context.Context, due []ledger.DueTenant, share int) (ledger.Settled, error)
 }
 
 // settlement settles what is due, for several sandboxes side by side: one that fails or waits does not delay the others.
@@ -80,7 +80,7 @@ func (s *settlement) step(ctx context.Context) (more bool, err error) {
 }
 
 // claimDue lists the sandboxes that have something due and are not being settled, and marks them as busy.
-func (s *settlement) claimDue(ctx context.Context) ([]ledger.Lane, error) {
+func (s *settlement) claimDue(ctx context.Context) ([]ledger.DueTenant, error) {
 	ctx, cancel := context.WithTimeout(ctx, leaseTimeout)
 	defer cancel()
 	due, err := s.database.SettlementLanes(ctx)
@@ -89,14 +89,14 @@ func (s *settlement) claimDue(ctx context.Context) ([]ledger.Lane, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	due = slices.DeleteFunc(due, func(tenant ledger.Lane) bool { return s.busy[tenant.Tenant] })
+	due = slices.DeleteFunc(due, func(tenant ledger.DueTenant) bool { return s.busy[tenant.Tenant] })
 	for _, tenant := range due {
 		s.busy[tenant.Tenant] = true
 	}
 	return due, nil
 }
 
-func (s *settlement) unclaim(group []ledger.Lane) {
+func (s *settlement) unclaim(group []ledger.DueTenant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, tenant := range group {
@@ -125,7 +125,7 @@ func (s *settlement) report(event error) {
 }
 
 // settle settles what is due in a group of sandboxes. If that fails, it settles each sandbox alone.
-func (s *settlement) settle(ctx context.Context, group []ledger.Lane, share int) (more bool) {
+func (s *settlement) settle(ctx context.Context, group []ledger.DueTenant, share int) (more bool) {
 	traced, sweep := s.tracing.Sweep(ctx)
 	var counts ledger.Settled
 	err := s.contained(traced, func() error {
