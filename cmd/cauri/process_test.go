@@ -177,7 +177,7 @@ func TestWorkerEndsBesideADatabaseThatHangs(t *testing.T) {
 	p := startWorker(t, proxy.url)
 	probes := p.addresses["worker's probes and metrics"]
 	eventually(t, "the worker is ready", func() bool { code, _ := get(probes, "/readyz"); return code == http.StatusOK })
-	eventually(t, "the queues are surveyed", func() bool {
+	eventually(t, "the queues are readQueueStatistics", func() bool {
 		_, metrics := get(probes, "/metrics")
 		return strings.Contains(metrics, `cauri_worker_queue_oldest_due_seconds{queue="events"} 0`)
 	})

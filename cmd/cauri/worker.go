@@ -147,7 +147,7 @@ func platformAddresses(database func() []netip.AddrPort, getenv func(string) str
 // queueStatistics reads what waits for the workers, under the names that the metrics use.
 func queueStatistics(db *ledger.Upkeep) func(context.Context) (telemetry.QueueStatistics, error) {
 	return func(ctx context.Context) (telemetry.QueueStatistics, error) {
-		found, err := db.Survey(ctx)
+		found, err := db.QueueStatistics(ctx)
 		queue := func(name string, q ledger.Queue) telemetry.Queue {
 			return telemetry.Queue{Name: name, Due: q.Due, Sandboxes: q.Sandboxes, Oldest: q.Oldest}
 		}

@@ -41,19 +41,19 @@ func (w *fixture) lease(build ledger.BuildBody) []ledger.LeasedEvent {
 // shares are so many slots for each sandbox that has events due.
 func (w *fixture) shares(slots int) (all []ledger.Share) {
 	w.t.Helper()
-	lanes, err := w.EventLanes(w.t.Context())
+	lanes, err := w.TenantsToDeliver(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	for _, lane := range lanes {
-		all = append(all, ledger.Share{Lane: lane, Slots: slots})
+		all = append(all, ledger.Share{DueTenant: lane, Slots: slots})
 	}
 	return all
 }
 
 // share is so many slots for the sandbox.
 func (w *fixture) share(slots int) []ledger.Share {
-	return []ledger.Share{{Lane: ledger.DueTenant{Tenant: w.sandbox.Tenant}, Slots: slots}}
+	return []ledger.Share{{DueTenant: ledger.DueTenant{Tenant: w.sandbox.Tenant}, Slots: slots}}
 }
 
 // leaseOne takes the one event that is due.
@@ -499,7 +499,7 @@ func TestDeliveryWithoutADatabase(t *testing.T) {
 	if _, _, err := s.LeaseDueEvents(t.Context(), make([]ledger.Share, 1), time.Minute, body()); !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("leasing: %v", err)
 	}
-	if _, err := s.EventLanes(t.Context()); !errors.Is(err, postgres.ErrUnavailable) {
+	if _, err := s.TenantsToDeliver(t.Context()); !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("surveying: %v", err)
 	}
 	finished := []ledger.FinishedAttempt{{Event: &ledger.LeasedEvent{}, Attempt: ledger.Attempt{State: ledger.EventQueued}}}

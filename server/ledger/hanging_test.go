@@ -57,15 +57,15 @@ func TestNothingWaitsForeverForADatabaseThatHangs(t *testing.T) {
 		"ChangedAccounts":   func(ctx context.Context) error { _, _, err := s.ChangedAccounts(ctx, time.Now()); return err },
 		"Reseal":            func(ctx context.Context) error { _, err := s.Reseal(ctx); return err },
 		"SealedSecrets":     func(ctx context.Context) error { _, err := s.SealedSecrets(ctx); return err },
-		"Survey":            func(ctx context.Context) error { _, err := s.Survey(ctx); return err },
+		"QueueStatistics":   func(ctx context.Context) error { _, err := s.QueueStatistics(ctx); return err },
 		"SettleDue": func(ctx context.Context) error {
 			_, err := s.SettleDue(ctx, []ledger.DueTenant{{Tenant: w.sandbox.Tenant}}, 10)
 			return err
 		},
-		"SettlementLanes": func(ctx context.Context) error { _, err := s.SettlementLanes(ctx); return err },
+		"SettlementLanes": func(ctx context.Context) error { _, err := s.TenantsToSettle(ctx); return err },
 		"WakeForgotten":   func(ctx context.Context) error { _, err := s.WakeForgotten(ctx, 10); return err },
-		"EventLanes":      func(ctx context.Context) error { _, err := s.EventLanes(ctx); return err },
-		"ForwardLanes":    func(ctx context.Context) error { _, err := s.ForwardLanes(ctx); return err },
+		"EventLanes":      func(ctx context.Context) error { _, err := s.TenantsToDeliver(ctx); return err },
+		"ForwardLanes":    func(ctx context.Context) error { _, err := s.TenantsToForward(ctx); return err },
 		"LeaseDueEvents": func(ctx context.Context) error {
 			_, _, err := s.LeaseDueEvents(ctx, w.share(1), time.Minute, body())
 			return err

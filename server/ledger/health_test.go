@@ -208,8 +208,8 @@ func TestLanesGetTheirShares(t *testing.T) {
 	other.owe(2)
 	third.owe(1)
 	shares := []ledger.Share{
-		{Lane: ledger.DueTenant{Tenant: w.sandbox.Tenant}, Slots: 4}, {Lane: ledger.DueTenant{Tenant: other.sandbox.Tenant}, Slots: 4},
-		{Lane: ledger.DueTenant{Tenant: 1 << 40}, Slots: 4},
+		{DueTenant: ledger.DueTenant{Tenant: w.sandbox.Tenant}, Slots: 4}, {DueTenant: ledger.DueTenant{Tenant: other.sandbox.Tenant}, Slots: 4},
+		{DueTenant: ledger.DueTenant{Tenant: 1 << 40}, Slots: 4},
 	}
 	leased, found, err := w.LeaseDueEvents(t.Context(), shares, time.Minute, body())
 	if err != nil {
@@ -239,7 +239,7 @@ func TestWhatHasNothingDue(t *testing.T) {
 			if got, _, err := w.LeaseDueEvents(t.Context(), seen, time.Minute, body()); err != nil || len(got) != 0 {
 				t.Errorf("%d events were leased, %v", len(got), err)
 			}
-			if lanes, err := w.ForwardLanes(t.Context()); err != nil || len(lanes) != 0 {
+			if lanes, err := w.TenantsToForward(t.Context()); err != nil || len(lanes) != 0 {
 				t.Errorf("a survey finds %v to forward, %v", lanes, err)
 			}
 			if got, _, err := w.LeaseDueForwards(t.Context(), w.share(10), time.Minute); err != nil || len(got) != 0 {

@@ -10,17 +10,17 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// SettlementLanes finds the sandboxes that have something to settle, in a different order each time. What is suspended has nothing.
-func (s *Settlement) SettlementLanes(ctx context.Context) ([]Lane, error) {
+// TenantsToSettle finds the sandboxes that have something to settle, in a different order each time. What is suspended has nothing.
+func (s *Settlement) TenantsToSettle(ctx context.Context) ([]DueTenant, error) {
 	rows, err := s.system().SettlementLanes(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for sandboxes with something to settle")
 	}
-	lanes := make([]Lane, len(rows))
+	due := make([]DueTenant, len(rows))
 	for i, row := range rows {
-		lanes[i] = Lane{Tenant: row.Tenant, Failed: row.Failed}
+		due[i] = DueTenant{Tenant: row.Tenant, Failed: row.Failed}
 	}
-	return lanes, nil
+	return due, nil
 }
 
 // Settled counts what a batch came to.
@@ -33,8 +33,8 @@ type Settled struct {
 // SettleDue gives due transactions of some sandboxes their outcome, up to share of each, with the money that they move and the events
 // that they owe, in one database transaction: what fails in one of them fails in all. Any number of callers may work at once. A
 // sandbox that another is settling is left to it, and what holds a lock there for long makes the call fail.
-func (s *Settlement) SettleDue(ctx context.Context, lanes []Lane, share int) (Settled, error) {
-	tenants := tenantsOf(lanes)
+func (s *Settlement) SettleDue(ctx context.Context, due []DueTenant, share int) (Settled, error) {
+	tenants := tenantsOf(due)
 	var counts Settled
 	var settled []int64 // tenants
 	var told []settlement
@@ -54,7 +54,7 @@ func (s *Settlement) SettleDue(ctx context.Context, lanes []Lane, share int) (Se
 		}
 		counts = Settled{Claimed: len(due), Parked: outcomes.parked.len(), More: anyFull(due, share)}
 		settled = outcomes.settled.Tenants
-		told = s.lateness(due, outcomes)
+		told = s.lags(due, outcomes)
 		return outcomes.write(ctx, q)
 	})
 	if err != nil {

@@ -68,7 +68,7 @@ func TestOnlyTheNamedSandboxesAreSettled(t *testing.T) {
 		w.client("alice", alice, 5000)
 		w.pending("r", alice)
 	}
-	if due, err := w.SettlementLanes(t.Context()); err != nil || len(due) != 2 {
+	if due, err := w.TenantsToSettle(t.Context()); err != nil || len(due) != 2 {
 		t.Errorf("%v have something due, %v, want both", due, err)
 	}
 	if got, err := w.SettleDue(t.Context(), []ledger.DueTenant{{Tenant: other.sandbox.Tenant}}, 10); err != nil || got.Claimed != 1 {
@@ -77,7 +77,7 @@ func TestOnlyTheNamedSandboxesAreSettled(t *testing.T) {
 	if diff := cmp.Diff([]int{1, 0}, []int{w.unsettled(), other.unsettled()}); diff != "" {
 		t.Errorf("left in each sandbox (-want +got):\n%s", diff)
 	}
-	if due, err := w.SettlementLanes(t.Context()); err != nil || !slices.Equal(due, []ledger.DueTenant{{Tenant: w.sandbox.Tenant}}) {
+	if due, err := w.TenantsToSettle(t.Context()); err != nil || !slices.Equal(due, []ledger.DueTenant{{Tenant: w.sandbox.Tenant}}) {
 		t.Errorf("%v have something due then, %v", due, err)
 	}
 }

@@ -19,7 +19,7 @@ const lease = webhooks.AttemptTimeout + 5*time.Second
 
 // deliveryDatabase is what the delivery needs of the database.
 type deliveryDatabase interface {
-	EventLanes(ctx context.Context) ([]ledger.DueTenant, error)
+	TenantsToDeliver(ctx context.Context) ([]ledger.DueTenant, error)
 	LeaseDueEvents(ctx context.Context, from []ledger.Share, lease time.Duration, build ledger.BuildBody) (
 		leased []ledger.LeasedEvent, found map[int64]int, err error)
 	GiveBackEvents(ctx context.Context, events []ledger.LeasedEvent) error
@@ -39,7 +39,7 @@ func (w *Worker) deliver(ctx context.Context) {
 	writing.Go(func() { d.results.run(ctx) })
 	dispatcher := leasedDispatcher[ledger.LeasedEvent]{
 		worker: w, name: "delivery", queue: newFairQueue(w.concurrency, w.perSandbox, w.now),
-		listDue: w.database.EventLanes, lease: d.leaseEvents, attempt: d.attempt, release: w.database.GiveBackEvents,
+		listDue: w.database.TenantsToDeliver, lease: d.leaseEvents, attempt: d.attempt, release: w.database.GiveBackEvents,
 		tenant: func(e *ledger.LeasedEvent) int64 { return e.Tenant },
 	}
 	dispatcher.run(ctx)

@@ -141,14 +141,14 @@ func (d *leasedDispatcher[T]) leaseBatch(ctx context.Context, shares []ledger.Sh
 	case err == nil:
 		due := make([]ledger.DueTenant, len(shares))
 		for i, share := range shares {
-			due[i] = share.Lane
+			due[i] = share.DueTenant
 		}
 		d.worker.resumeSandboxes(ctx, d.name, due)
 		return leased, found, nil
 	case errors.Is(err, postgres.ErrUnavailable):
 		return nil, nil, err
 	case len(shares) == 1:
-		d.worker.skipSandbox(ctx, d.name, shares[0].Lane, err)
+		d.worker.skipSandbox(ctx, d.name, shares[0].DueTenant, err)
 		return nil, nil, nil
 	}
 	found = map[int64]int{}

@@ -23,7 +23,9 @@ func TestStoppedDispatcherGivesBackWhatItHasNotBegun(t *testing.T) {
 	var kept, back []int
 	d := &leasedDispatcher[int]{
 		worker: w, name: "test", queue: newFairQueue(8, 8, time.Now),
-		listDue: func(context.Context) ([]ledger.DueTenant, error) { return []ledger.DueTenant{{Tenant: 1, Answered: true}}, nil },
+		listDue: func(context.Context) ([]ledger.DueTenant, error) {
+			return []ledger.DueTenant{{Tenant: 1, Answered: true}}, nil
+		},
 		lease: func(ctx context.Context, _ []ledger.Share) ([]int, map[int64]int, error) {
 			if takes++; takes == 1 {
 				return []int{1}, map[int64]int{1: 8}, nil

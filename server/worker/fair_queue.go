@@ -78,7 +78,7 @@ func (q *fairQueue) setDue(found []ledger.DueTenant) {
 	q.due = q.due[:0]
 	for _, tenant := range found {
 		t := q.tenant(tenant)
-		t.Lane, t.seen = tenant, now
+		t.DueTenant, t.seen = tenant, now
 		q.due = append(q.due, t)
 	}
 	q.forget(now)
@@ -147,7 +147,7 @@ func (q *fairQueue) shares() []ledger.Share {
 		q.turn++
 		t.served = q.turn
 		q.busy[t.Tenant] = t
-		shares[i] = ledger.Share{Lane: t.Lane, Slots: granted[t]}
+		shares[i] = ledger.Share{DueTenant: t.DueTenant, Slots: granted[t]}
 	}
 	return shares
 }

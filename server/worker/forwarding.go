@@ -30,7 +30,7 @@ const (
 
 // forwardingDatabase is what the forwarding to operators needs of the database.
 type forwardingDatabase interface {
-	ForwardLanes(ctx context.Context) ([]ledger.DueTenant, error)
+	TenantsToForward(ctx context.Context) ([]ledger.DueTenant, error)
 	LeaseDueForwards(ctx context.Context, from []ledger.Share, lease time.Duration) (leased []ledger.Forward, found map[int64]int, err error)
 	GiveBackForwards(ctx context.Context, forwards []ledger.Forward) error
 	BeginForwardAttempt(ctx context.Context, f *ledger.Forward) (begun bool, err error)
@@ -43,7 +43,7 @@ type forwardingDatabase interface {
 func (w *Worker) forward(ctx context.Context) {
 	dispatcher := leasedDispatcher[ledger.Forward]{
 		worker: w, name: "passthrough", queue: newFairQueue(forwardConcurrency, forwardPerSandbox, w.now),
-		listDue: w.database.ForwardLanes, attempt: w.forwardOne, release: w.database.GiveBackForwards,
+		listDue: w.database.TenantsToForward, attempt: w.forwardOne, release: w.database.GiveBackForwards,
 		lease: func(ctx context.Context, shares []ledger.Share) ([]ledger.Forward, map[int64]int, error) {
 			return w.database.LeaseDueForwards(ctx, shares, forwardLease)
 		},

@@ -177,11 +177,11 @@ func TestWorkerKilledBetweenForwardingAndSettling(t *testing.T) {
 // leaseForward takes the one collection that is due.
 func (w *fixture) leaseForward(lease time.Duration) ledger.Forward {
 	w.t.Helper()
-	due, err := w.ForwardLanes(w.t.Context())
+	due, err := w.TenantsToForward(w.t.Context())
 	if err != nil || len(due) != 1 {
 		w.t.Fatalf("due %v, %v", due, err)
 	}
-	leased, _, err := w.LeaseDueForwards(w.t.Context(), []ledger.Share{{Lane: due[0], Slots: 10}}, lease)
+	leased, _, err := w.LeaseDueForwards(w.t.Context(), []ledger.Share{{DueTenant: due[0], Slots: 10}}, lease)
 	if err != nil || len(leased) != 1 {
 		w.t.Fatalf("leased %v, %v", leased, err)
 	}

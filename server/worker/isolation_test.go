@@ -314,10 +314,10 @@ func (w *fixture) followed(poisoned map[string]int64) {
 	if err != nil || len(state.Failures) != 0 {
 		w.t.Errorf("the healthy sandbox: %v, %v", state.Failures, err)
 	}
-	if _, err := controller.Survey(w.t.Context()); err == nil {
+	if _, err := controller.QueueStatistics(w.t.Context()); err == nil {
 		w.t.Error("the controller may look at what waits")
 	}
-	if _, err := ledgertest.OpenAs(w.t, w.url, ledgertest.Worker).Survey(w.t.Context()); err != nil {
+	if _, err := ledgertest.OpenAs(w.t, w.url, ledgertest.Worker).QueueStatistics(w.t.Context()); err != nil {
 		w.t.Errorf("nobody sees what waits: %v", err)
 	}
 }

@@ -31,7 +31,7 @@ const (
 
 // settlementDatabase is what the settlement needs of the database.
 type settlementDatabase interface {
-	SettlementLanes(ctx context.Context) ([]ledger.DueTenant, error)
+	TenantsToSettle(ctx context.Context) ([]ledger.DueTenant, error)
 	SettleDue(ctx context.Context, due []ledger.DueTenant, share int) (ledger.Settled, error)
 }
 
@@ -83,7 +83,7 @@ func (s *settlement) step(ctx context.Context) (more bool, err error) {
 func (s *settlement) claimDue(ctx context.Context) ([]ledger.DueTenant, error) {
 	ctx, cancel := context.WithTimeout(ctx, leaseTimeout)
 	defer cancel()
-	due, err := s.database.SettlementLanes(ctx)
+	due, err := s.database.TenantsToSettle(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 
 // SettleDue settles what is due of all sandboxes once, up to share of each, together.
 func SettleDue(ctx context.Context, s *Store, share int) (ledger.Settled, error) {
-	due, err := s.SettlementLanes(ctx)
+	due, err := s.TenantsToSettle(ctx)
 	if err != nil {
 		return ledger.Settled{}, err
 	}

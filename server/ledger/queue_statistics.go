@@ -14,20 +14,20 @@ type Queue struct {
 	Oldest    time.Duration // how long what waits longest has been due; 0 where nothing waits
 }
 
-// Survey is what waits for the workers at one moment. It leaves out what none of them may take: that of suspended sandboxes, of
+// QueueStatistics is what waits for the workers at one moment. It leaves out what none of them may take: that of suspended sandboxes, of
 // those that a sweep fails in, and events of endpoints that have failed for long.
-type Survey struct {
+type QueueStatistics struct {
 	Settlements, Forwards, Events Queue
 	FailingEndpoints              int
 }
 
-// Survey looks at what waits for the workers.
-func (s *Upkeep) Survey(ctx context.Context) (Survey, error) {
-	survey, err := s.surveyed(ctx)
-	return survey, postgres.Classify(err, "looking at what is due")
+// QueueStatistics looks at what waits for the workers.
+func (s *Upkeep) QueueStatistics(ctx context.Context) (QueueStatistics, error) {
+	found, err := s.readQueueStatistics(ctx)
+	return found, postgres.Classify(err, "looking at what is due")
 }
 
-func (s *Upkeep) surveyed(ctx context.Context) (found Survey, err error) {
+func (s *Upkeep) readQueueStatistics(ctx context.Context) (found QueueStatistics, err error) {
 	q := s.system()
 	settlements, err := q.SurveySettlements(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Upkeep) surveyed(ctx context.Context) (found Survey, err error) {
 	if err != nil {
 		return found, err
 	}
-	return Survey{
+	return QueueStatistics{
 		Settlements:      queueOf(settlements.Due, settlements.Sandboxes, settlements.OldestSeconds),
 		Forwards:         queueOf(forwards.Due, forwards.Sandboxes, forwards.OldestSeconds),
 		Events:           queueOf(events.Due, events.Sandboxes, events.OldestSeconds),

@@ -7,9 +7,9 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// Lane is a sandbox that has something due, of what is settled, or of what needs somebody outside of the database: the receiver of
-// its events, or an operator. Lanes are served side by side, so that no sandbox waits behind another one's backlog.
-type Lane struct {
+// DueTenant is a sandbox that has something due, of what is settled, or of what needs somebody outside of the database: the receiver of
+// its events, or an operator. Due tenants are served side by side, so that no sandbox waits behind another one's backlog.
+type DueTenant struct {
 	Tenant   int64
 	Answered bool // whoever is outside has acknowledged something before
 	Failing  bool // and failed since, to this worker or to another
@@ -17,17 +17,17 @@ type Lane struct {
 	Failed   bool // the sweep failed in this sandbox the last time
 }
 
-func tenantsOf(lanes []Lane) []int64 {
-	tenants := make([]int64, len(lanes))
-	for i, lane := range lanes {
-		tenants[i] = lane.Tenant
+func tenantsOf(due []DueTenant) []int64 {
+	tenants := make([]int64, len(due))
+	for i, one := range due {
+		tenants[i] = one.Tenant
 	}
 	return tenants
 }
 
-// Share is how much a caller takes of a lane at most.
+// Share is how much a caller takes of a due tenant at most.
 type Share struct {
-	Lane
+	DueTenant
 	Slots int
 }
 
@@ -35,7 +35,7 @@ type Share struct {
 type shares struct {
 	tenants []int64
 	limits  []int32
-	probes  []int64 // tenants of lanes that are probed
+	probes  []int64 // those that are probed
 }
 
 func sharesOf(all []Share) shares {
@@ -49,31 +49,31 @@ func sharesOf(all []Share) shares {
 	return s
 }
 
-// EventLanes finds the sandboxes that have events due. What is suspended has nothing due, nor has a sandbox whose endpoint
+// TenantsToDeliver finds the sandboxes that have events due. What is suspended has nothing due, nor has a sandbox whose endpoint
 // waits for its next probe.
-func (s *Deliveries) EventLanes(ctx context.Context) ([]Lane, error) {
+func (s *Deliveries) TenantsToDeliver(ctx context.Context) ([]DueTenant, error) {
 	rows, err := s.system().EventLanes(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for sandboxes with due events")
 	}
-	lanes := make([]Lane, len(rows))
+	due := make([]DueTenant, len(rows))
 	for i, row := range rows {
-		lanes[i] = Lane(row)
+		due[i] = DueTenant(row)
 	}
-	return lanes, nil
+	return due, nil
 }
 
-// ForwardLanes finds the sandboxes that have collections to forward or to ask an operator after.
-func (s *Forwards) ForwardLanes(ctx context.Context) ([]Lane, error) {
+// TenantsToForward finds the sandboxes that have collections to forward or to ask an operator after.
+func (s *Forwards) TenantsToForward(ctx context.Context) ([]DueTenant, error) {
 	rows, err := s.system().ForwardLanes(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for sandboxes with collections to forward")
 	}
-	lanes := make([]Lane, len(rows))
+	due := make([]DueTenant, len(rows))
 	for i, row := range rows {
-		lanes[i] = Lane{Tenant: row.Tenant, Failed: row.Failed}
+		due[i] = DueTenant{Tenant: row.Tenant, Failed: row.Failed}
 	}
-	return lanes, nil
+	return due, nil
 }
 
 // takeProbes returns which of the probes that are due are the caller's to make.

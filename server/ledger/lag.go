@@ -13,8 +13,8 @@ type settlement struct {
 	late   time.Duration // by the database's clock
 }
 
-// lateness tells how late a batch settles what it settles, where somebody wants to know.
-func (s *Settlement) lateness(due []sqlc.ClaimDueTransactionsRow, o *outcomes) []settlement {
+// lags tells how late a batch settles what it settles, where somebody wants to know.
+func (s *Settlement) lags(due []sqlc.ClaimDueTransactionsRow, o *outcomes) []settlement {
 	if s.settled == nil || len(o.settled.Ids) == 0 {
 		return nil
 	}

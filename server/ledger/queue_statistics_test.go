@@ -12,10 +12,10 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// survey is what waits, with ages in whole seconds.
-func (w *fixture) survey() ledger.Survey {
+// queueStatistics is what waits, with ages in whole seconds.
+func (w *fixture) queueStatistics() ledger.QueueStatistics {
 	w.t.Helper()
-	found, err := ledgertest.OpenAs(w.t, w.url, ledgertest.Worker).Survey(w.t.Context())
+	found, err := ledgertest.OpenAs(w.t, w.url, ledgertest.Worker).QueueStatistics(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -25,9 +25,9 @@ func (w *fixture) survey() ledger.Survey {
 	return found
 }
 
-func TestSurvey(t *testing.T) {
+func TestQueueStatistics(t *testing.T) {
 	w := newFixture(t)
-	if diff := cmp.Diff(ledger.Survey{}, w.survey()); diff != "" {
+	if diff := cmp.Diff(ledger.QueueStatistics{}, w.queueStatistics()); diff != "" {
 		t.Errorf("of nothing (-want +got):\n%s", diff)
 	}
 	w.client("alice", alice, 1_000_000)
@@ -40,7 +40,7 @@ func TestSurvey(t *testing.T) {
 	other.exec("update transactions set due_at = now() - interval '5 minutes' where tenant = $1", other.sandbox.Tenant)
 	w.exec("update transactions set due_at = now() + interval '1 hour' where reference = 'r-1'")
 	w.exec("update events set due_at = now() - interval '2 minutes'")
-	both := ledger.Survey{
+	both := ledger.QueueStatistics{
 		Settlements: ledger.Queue{
 			Due:       10,
 			Sandboxes: 2,
@@ -48,17 +48,17 @@ func TestSurvey(t *testing.T) {
 		},
 		Events: ledger.Queue{Due: 1, Sandboxes: 1, Oldest: 2 * time.Minute},
 	}
-	if diff := cmp.Diff(both, w.survey()); diff != "" {
+	if diff := cmp.Diff(both, w.queueStatistics()); diff != "" {
 		t.Errorf("of two sandboxes (-want +got):\n%s", diff)
 	}
 	w.exec("update transactions set passthrough = true, forward_fence = 0, forward_failures = 0 where reference = 'r-2'")
 	other.exec("update organizations set suspended = true where tenant = $1", other.sandbox.Tenant)
 	w.exec("insert into endpoint_health (tenant, probe_at) values ($1, now())", w.sandbox.Tenant)
-	fewer := ledger.Survey{
+	fewer := ledger.QueueStatistics{
 		Settlements: ledger.Queue{Due: 8, Sandboxes: 1, Oldest: time.Minute}, Forwards: ledger.Queue{Due: 1, Sandboxes: 1, Oldest: time.Minute},
 		FailingEndpoints: 1,
 	}
-	if diff := cmp.Diff(fewer, w.survey()); diff != "" {
+	if diff := cmp.Diff(fewer, w.queueStatistics()); diff != "" {
 		t.Errorf("without the suspended and the failing (-want +got):\n%s", diff)
 	}
 }
