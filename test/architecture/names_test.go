@@ -28,6 +28,7 @@ var retired = map[string]string{
 	"mended":            "fixed",
 	"new outage":        "circuit breaker",
 	"new places":        "capacity limiter",
+	"new world":         "fixture",
 	"new turns":         "admission",
 	"new world alone":   "fixture",
 	"open floor":        "baseline",
