@@ -113,7 +113,7 @@ func unavailable(err error) bool {
 			return true
 		case answer.Code == pgerrcode.ReadOnlySQLTransaction: // a standby, during a fail-over
 			return true
-		case answer.Code == pgerrcode.IdleInTransactionSessionTimeout: // this process stood still, see perishable
+		case answer.Code == pgerrcode.IdleInTransactionSessionTimeout: // this process stood still
 			return true
 		case answer.Code == pgerrcode.UndefinedTable, answer.Code == pgerrcode.UndefinedFunction:
 			return true // not migrated yet
