@@ -8,8 +8,8 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// Behind are the queries that run behind the tenant wall.
-func (s *Ledger) Behind(tenant int64) *sqlc.Queries { return s.tenant(tenant) }
+// Scoped are the queries that run in the scope of a tenant.
+func (s *Ledger) Scoped(tenant int64) *sqlc.Queries { return s.tenant(tenant) }
 
 // BookTogether books collections of one float as a batch that takes all of them at once, and returns the result of each, and the order
 // in which they were booked: those that were not booked with the others are tried alone, after them.

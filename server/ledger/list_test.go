@@ -200,8 +200,8 @@ func TestNoListReadsAnotherTenantsRows(t *testing.T) {
 	}
 }
 
-// TestWallHoldsListsWithoutTheirCondition shows that row level security alone keeps a list to its tenant.
-func TestWallHoldsListsWithoutTheirCondition(t *testing.T) {
+// TestScopeHoldsListsWithoutTheirCondition shows that row level security alone keeps a list to its tenant.
+func TestScopeHoldsListsWithoutTheirCondition(t *testing.T) {
 	w := newFixture(t)
 	tenant, small := w.crowd(3000)
 	for name, filter := range map[string]ledger.Filter{"all": {}, "an order": {OrderRef: "o50"}, "a status": {Status: payments.Success}} {
@@ -237,8 +237,8 @@ func TestWallHoldsListsWithoutTheirCondition(t *testing.T) {
 	}
 }
 
-// The view that lists look into is a wall of its own, and nobody but who stands behind the wall may look.
-func TestLanesAreWalled(t *testing.T) {
+// The view that lists look into is a scope of its own, and nobody but who stands in the scope of a tenant may look.
+func TestListIndexesAreScoped(t *testing.T) {
 	w := newFixture(t)
 	large, small := w.crowd(3000)
 	for _, tenant := range []int64{large, small, 4711} {

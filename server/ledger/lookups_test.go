@@ -20,7 +20,7 @@ import (
 // What is looked up together is what each asked for, whoever asks for the same, for nothing that there is, with an older
 // configuration, or for what belongs to somebody else.
 func TestLookUpsThatWaitTogether(t *testing.T) {
-	w, other := walls(t)
+	w, other := scopes(t)
 	s := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 4}})
 	made := func(reference string) *payments.Transaction {
 		return w.get(w.create(w.collection(reference, payments.PINInvalid, alice)).ID)
@@ -112,7 +112,7 @@ func TestLookUpsArePlannedOnce(t *testing.T) {
 	w := newFixture(t)
 	crowded, _ := w.crowd(5000)
 	conn := ledgertest.Connect(t, w.url)
-	if _, err := conn.Exec(t.Context(), "set enable_seqscan = off"); err != nil { // as behind the wall
+	if _, err := conn.Exec(t.Context(), "set enable_seqscan = off"); err != nil { // as in the scope of a tenant
 		t.Fatal(err)
 	}
 	if _, err := conn.Prepare(t.Context(), "look up", ledger.LookUpStatement); err != nil {

@@ -41,14 +41,14 @@ func TestRolesAreNoMoreThanGroups(t *testing.T) {
 	member := `select array_agg(m.rolname::text order by 1) from pg_auth_members a join pg_roles g on g.oid = a.roleid join pg_roles m on m.oid = a.member
 		where g.rolname = 'cauri_tenant' and m.rolname like 'cauri\_%'`
 	if got := read[[]string](w, member); !slices.Equal(got, []string{ledgertest.API}) {
-		t.Errorf("behind the wall go %v, want the api alone", got)
+		t.Errorf("in the scope of a tenant go %v, want the api alone", got)
 	}
 }
 
 // What each process may not do though it holds its database's password. Two sandboxes with rows in every table make sure that
 // there is something to see.
 func TestRolesAreRefused(t *testing.T) {
-	w, _ := walls(t)
+	w, _ := scopes(t)
 	cases := map[string][]string{
 		ledgertest.API: {
 			"select signing_secret from organizations",
@@ -115,7 +115,7 @@ func TestRolesAreRefused(t *testing.T) {
 // The worker and the controller remove the rows of tenants that stand for nothing any more, and of no others: the WHERE is left
 // out here, as a mistake would.
 func TestRolesDeleteOnlyWhatIsRetired(t *testing.T) {
-	w, other := walls(t)
+	w, other := scopes(t)
 	if err := other.DeleteSandbox(t.Context(), other.config.UID); err != nil {
 		t.Fatal(err)
 	}

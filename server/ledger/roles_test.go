@@ -70,7 +70,7 @@ var tenantStatements = []string{
 
 var apiStatements = []string{
 	"ChangedOrganizations", "ConfigVersion", "EnvironmentsOf", "KeysOf", "RetiredTenants", "StoresOf",
-	// on the way behind the wall
+	// on the way in the scope of a tenant
 	"EnterTenant", "EnterTenantOnReplica",
 	"NoteActivity",
 }

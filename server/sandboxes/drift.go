@@ -17,7 +17,7 @@ import (
 // errToWrite says that rows are not as they should be, where they were only to be looked at.
 var errToWrite = errors.New("there is something to write")
 
-// reading runs queries outside the tenant wall, without a database transaction. It writes nothing: what would returns errToWrite.
+// reading runs queries outside the tenant scope, without a database transaction. It writes nothing: what would returns errToWrite.
 // Most resources that are looked at are as they should be, and then nothing is locked and no commit is waited for.
 func (s *Store) reading() *sqlc.Queries { return sqlc.New(readOnly{s.db.System()}) }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// BenchmarkWall reads a transaction by its key: as the owner of the tables, whom row level security does not bind, and behind the
+// BenchmarkTenantScope reads a transaction by its key: as the owner of the tables, whom row level security does not bind, and behind the
 // wall as the api does it. The difference is what the wall costs: a second statement in the same round trip, and the policy.
-func BenchmarkWall(b *testing.B) {
+func BenchmarkTenantScope(b *testing.B) {
 	url := ledgertest.URL(b)
 	owner := ledgertest.Open(b, url)
 	config := sandboxes.SandboxConfig{
@@ -53,7 +53,7 @@ func BenchmarkWall(b *testing.B) {
 			}
 		}
 	})
-	b.Run("wall", func(b *testing.B) {
+	b.Run("scope", func(b *testing.B) {
 		api := ledgertest.OpenAs(b, url, ledgertest.API)
 		for b.Loop() {
 			if _, err := api.GetTransaction(b.Context(), tenant, id); err != nil {

@@ -21,11 +21,11 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// The role of the wall may not even look into these: configuration, and what is of no use to a request.
+// The role of the tenant scope may not even look into these: configuration, and what is of no use to a request.
 var outOfReach = []string{"adjustments", "api_keys", "config_version", "environments", "retired_tenants", "stores"}
 
-// walls are two sandboxes with rows in every table.
-func walls(t *testing.T) (w, other *fixture) {
+// scopes are two sandboxes with rows in every table.
+func scopes(t *testing.T) (w, other *fixture) {
 	t.Helper()
 	w = newFixture(t)
 	other = w.beside("other")
@@ -34,7 +34,7 @@ func walls(t *testing.T) (w, other *fixture) {
 	return w, other
 }
 
-// within runs f as the role of the wall, for a tenant or for none, and takes back what it did.
+// within runs f as the role of the tenant scope, for a tenant or for none, and takes back what it did.
 func (w *fixture) within(tenant int64, f func(tx pgx.Tx)) {
 	w.t.Helper()
 	tx, err := w.sql.Begin(w.t.Context())
@@ -68,8 +68,8 @@ func (w *fixture) own(table string, tenant int64) int64 {
 	return int64(w.count("select count(*) from "+table+" where tenant = $1", tenant))
 }
 
-func TestWallShowsOnlyTheTenantsRows(t *testing.T) {
-	w, _ := walls(t)
+func TestScopeShowsOnlyTheTenantsRows(t *testing.T) {
+	w, _ := scopes(t)
 	for table := range w.tenantTables(w.sandbox.Tenant) {
 		if w.may("select", table) == nil {
 			continue
@@ -92,8 +92,8 @@ func TestWallShowsOnlyTheTenantsRows(t *testing.T) {
 	}
 }
 
-func TestWallLetsOnlyTheTenantsRowsBeChanged(t *testing.T) {
-	w, _ := walls(t)
+func TestScopeLetsOnlyTheTenantsRowsBeChanged(t *testing.T) {
+	w, _ := scopes(t)
 	tried := 0
 	for table := range w.tenantTables(w.sandbox.Tenant) {
 		var statements []string
@@ -125,8 +125,8 @@ func TestWallLetsOnlyTheTenantsRowsBeChanged(t *testing.T) {
 }
 
 // Rows of another tenant can neither be made nor made out of one's own.
-func TestWallTakesNoRowsForAnotherTenant(t *testing.T) {
-	w, other := walls(t)
+func TestScopeTakesNoRowsForAnotherTenant(t *testing.T) {
+	w, other := scopes(t)
 	for _, statement := range []string{
 		"insert into events (tenant, id, state) values (%d, gen_random_uuid(), 'queued')",
 		`insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, is_url_protected, store, scenario, env_id,
@@ -157,8 +157,8 @@ func refused(t *testing.T, statement string, err error) {
 	}
 }
 
-func TestWallHidesConfigurationAndSecrets(t *testing.T) {
-	w, _ := walls(t)
+func TestScopeHidesConfigurationAndSecrets(t *testing.T) {
+	w, _ := scopes(t)
 	var statements []string
 	for _, table := range outOfReach {
 		statements = append(statements, "select from "+table, "delete from "+table, "truncate "+table, "insert into "+table+" select from "+table)
@@ -226,7 +226,7 @@ func privilegesOn(w *fixture, table string) (held []string) {
 }
 
 // A table that is added later must not be forgotten.
-func TestEveryTenantTableIsBehindTheWall(t *testing.T) {
+func TestEveryTenantTableIsScoped(t *testing.T) {
 	w := newFixture(t)
 	for table := range w.tenantTables(w.sandbox.Tenant) {
 		if !read[bool](w, "select relrowsecurity from pg_class where relname = $1 and relnamespace = 'public'::regnamespace", table) {
@@ -248,16 +248,16 @@ func TestEveryTenantTableIsBehindTheWall(t *testing.T) {
 		w,
 		"select rolcanlogin or rolsuper or rolbypassrls or rolcreaterole or rolcreatedb from pg_roles where rolname = 'cauri_tenant'",
 	) {
-		t.Error("the role of the wall has more than it needs")
+		t.Error("the role of the tenant scope has more than it needs")
 	}
 }
 
 // A query that is asked for another tenant's row by mistake finds nothing and does nothing.
-func TestQueriesStopAtTheWall(t *testing.T) {
-	w, other := walls(t)
+func TestQueriesStayInTheScope(t *testing.T) {
+	w, other := scopes(t)
 	ids := read[[][]byte](other, "select array_agg(uuid_send(id)) from transactions where tenant = $1", other.sandbox.Tenant)
 	id := payments.ID(ids[0])
-	q, foreign := w.Behind(w.sandbox.Tenant), other.sandbox.Tenant
+	q, foreign := w.Scoped(w.sandbox.Tenant), other.sandbox.Tenant
 	before := w.written()
 	check := func(what string, err error) {
 		t.Helper()
@@ -266,7 +266,7 @@ func TestQueriesStopAtTheWall(t *testing.T) {
 			t.Errorf("%s: got %v, want no rows", what, err)
 		}
 	}
-	if _, err := w.Behind(foreign).GetTransaction(t.Context(), foreign, postgres.UUID(id)); err != nil {
+	if _, err := w.Scoped(foreign).GetTransaction(t.Context(), foreign, postgres.UUID(id)); err != nil {
 		t.Fatalf("its own tenant does not find it: %v", err)
 	}
 	lookUp := func(tenant int64) (found int) {
@@ -309,8 +309,8 @@ func TestQueriesStopAtTheWall(t *testing.T) {
 	}
 }
 
-// A connection that was behind the wall is an ordinary one again, also after a failure.
-func TestConnectionComesBackFromBehindTheWall(t *testing.T) {
+// A connection that was in the scope of a tenant is an ordinary one again, also after a failure.
+func TestConnectionLeavesTheScope(t *testing.T) {
 	w := newFixture(t)
 	s := w.opened(ledgertest.Options{KeyRing: ring(t, newKey(t)), Options: postgres.Options{MaxConns: 1}})
 	ordinary := func(after string) {
