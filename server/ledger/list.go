@@ -66,7 +66,7 @@ func collect[T any](ctx context.Context, from postgres.DBTX, sql string, args []
 // listStatement has a condition for each filter that is set and none for the others, so that each combination gets a plan of
 // its own: one statement for all of them could use no index but the primary key.
 func listStatement(tenant int64, f Filter, after *payments.ID, limit int) (sql string, args []any) {
-	if l, ok := lanesOf(f); ok {
+	if l, ok := listIndexOf(f); ok {
 		return l.statement(tenant, f, after, limit)
 	}
 	c := conditions{where: []string{"tenant = $1"}, args: []any{tenant}}

@@ -10,22 +10,22 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// lanes are what transactions_listed keeps in an order of its own each: the transactions of a status, a type, an operator and a
+// listIndex are the parts of transactions_listed that a list reads, each in its own order: the transactions of a status, a type, an operator and a
 // country. There are a few hundred at most, whatever a sandbox did. A list that is filtered by any of the four merges the newest of
 // those that it may want, so that it reads as much for a status that ten of a million transactions have as for one that most have.
-type lanes struct {
+type listIndex struct {
 	statuses  []payments.Status
 	types     []payments.Type
 	operators []payments.Operator
 	countries []payments.Country
 }
 
-// lanesOf are those that a filter wants; ok is false for a filter that another order serves.
-func lanesOf(f Filter) (l lanes, ok bool) {
+// listIndexOf is the parts that a filter wants; ok is false for a filter that another order serves.
+func listIndexOf(f Filter) (l listIndex, ok bool) {
 	if f.Status == "" && f.Type == "" && f.Operator == "" && f.Country == "" || f.OrderRef != "" || f.Reference != "" {
-		return lanes{}, false
+		return listIndex{}, false
 	}
-	return lanes{
+	return listIndex{
 		statuses: oneOr(f.Status, payments.Statuses), types: oneOr(f.Type, payments.Types),
 		operators: oneOr(f.Operator, payments.Operators), countries: oneOr(f.Country, payments.Countries),
 	}, true
@@ -38,9 +38,9 @@ func oneOr[T ~string](one T, all []T) []T {
 	return []T{one}
 }
 
-// statement lists a page of the lanes. Behind the wall as it stands on the table, an index finds nothing by a status or a type: the
+// statement lists a page of these parts. In the scope of a tenant, as row level security is on the table, an index finds nothing by a status or a type: the
 // page is found in a view that has it built in.
-func (l lanes) statement(tenant int64, f Filter, after *payments.ID, limit int) (sql string, args []any) {
+func (l listIndex) statement(tenant int64, f Filter, after *payments.ID, limit int) (sql string, args []any) {
 	c := conditions{
 		where: []string{"tenant = $1", "status = s.status", "type = k.type", "operator = o.operator", "country = c.country"},
 		args:  []any{tenant, limit, texts(l.statuses), texts(l.types), texts(l.operators), texts(l.countries)},
