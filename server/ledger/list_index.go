@@ -10,9 +10,10 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// listIndex are the parts of transactions_listed that a list reads, each in its own order: the transactions of a status, a type, an operator and a
-// country. There are a few hundred at most, whatever a sandbox did. A list that is filtered by any of the four merges the newest of
-// those that it may want, so that it reads as much for a status that ten of a million transactions have as for one that most have.
+// listIndex are the parts of transactions_listed that a list reads, each in its own order: the transactions of a status, a type, an
+// operator and a country. There are a few hundred at most, whatever a sandbox did. A list that is filtered by any of the four merges
+// the newest of those that it may want, so that it reads as much for a status that ten of a million transactions have as for one
+// that most have.
 type listIndex struct {
 	statuses  []payments.Status
 	types     []payments.Type
@@ -38,8 +39,8 @@ func oneOr[T ~string](one T, all []T) []T {
 	return []T{one}
 }
 
-// statement lists a page of these parts. In the scope of a tenant, as row level security is on the table, an index finds nothing by a status or a type: the
-// page is found in a view that has it built in.
+// statement lists a page of these parts. In the scope of a tenant, as row level security is on the table, an index finds nothing by
+// a status or a type: the page is found in a view that has it built in.
 func (l listIndex) statement(tenant int64, f Filter, after *payments.ID, limit int) (sql string, args []any) {
 	c := conditions{
 		where: []string{"tenant = $1", "status = s.status", "type = k.type", "operator = o.operator", "country = c.country"},
