@@ -40,7 +40,7 @@ var apiKeyForm = regexp.MustCompile(fmt.Sprintf(`^%s[0-9A-Za-z]{%d}$`, apiKeyPre
 type credentials struct {
 	apiKey         string
 	keyRotation    string // value of the spec that the key was issued for
-	keyReplaces    string // SHA-256, in hexadecimal, of the key that it was issued in place of; empty: none
+	keyReplaces    string // SHA-256, in hexadecimal, of the key that this key replaces; empty: none
 	signingSecret  string
 	secretRotation string // value of the spec that the signing secret was made for
 }
@@ -49,7 +49,7 @@ type credentials struct {
 type issue int
 
 const (
-	issueNothing issue = iota // there is none
+	issueNothing issue = iota // the key stays
 	issueFirst                // there was no key
 	issueRotated              // the spec has another value of keyRotation
 )

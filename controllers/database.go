@@ -14,25 +14,24 @@ import (
 // Database is what the controllers need of Postgres. Every method returns an error that is [postgres.ErrUnavailable] while
 // the database is unavailable, and none puts a secret into an error.
 type Database interface {
-	// ApplySandbox makes the rows of a sandbox equal to its configuration and returns them. It writes nothing where they
-	// are equal already. It returns [sandboxes.ErrStaleGeneration] if a later generation of the resource has been applied,
+	// ApplySandbox makes the rows of a sandbox equal to its configuration and returns them. It writes nothing if they are
+	// equal already. It returns [sandboxes.ErrStaleGeneration] if a later generation of the resource has been applied,
 	// and [sandboxes.ErrNameTaken] if the rows of another resource have the name.
 	ApplySandbox(ctx context.Context, config sandboxes.SandboxConfig) (sandboxes.SandboxState, error)
 
-	// StoredCredentials are those of a sandbox as they stand there; zero if there are none yet.
+	// StoredCredentials are those of a sandbox in the database; zero if there are none yet.
 	StoredCredentials(ctx context.Context, sandboxUID string) (sandboxes.StoredCredentials, error)
 
-	// ApplyCredentials makes the key and the signing secret those of a sandbox. Keys that were replaced work for the grace
-	// longer, and every other key not at all. It writes nothing where everything is so already. It returns
-	// [sandboxes.ErrNoOrganization] for a sandbox that was never applied, [sandboxes.ErrKeyTaken] for a key of another one, and
-	// [sandboxes.ErrCredentialsChanged] where others were applied meanwhile.
+	// ApplyCredentials sets the key and the signing secret of a sandbox. Replaced keys still work for the grace; every other key is
+	// revoked. It writes nothing if nothing changes. It returns [sandboxes.ErrNoOrganization] for a sandbox that was never applied,
+	// [sandboxes.ErrKeyTaken] for a key of another sandbox, and [sandboxes.ErrCredentialsChanged] if others were applied meanwhile.
 	ApplyCredentials(ctx context.Context, sandboxUID string, credentials sandboxes.Credentials) error
 
-	// DeleteSandbox removes every row of a sandbox. It returns nil where there is none, and [sandboxes.ErrDeletionUnfinished] while
+	// DeleteSandbox deletes every row of a sandbox. It returns nil if there is no such sandbox, and [sandboxes.ErrDeletionUnfinished] while
 	// some are left.
 	DeleteSandbox(ctx context.Context, sandboxUID string) error
 
-	// RetainSandbox revokes a sandbox's keys, puts it to rest for good and leaves its rows. It returns nil where there is none.
+	// RetainSandbox revokes a sandbox's keys, suspends it for ever and keeps its rows. It returns nil if there is no such sandbox.
 	RetainSandbox(ctx context.Context, sandboxUID string) error
 
 	// ApplyTestClient makes the row of a SIM equal to its configuration. It returns [sandboxes.ErrDuplicateMSISDN] if another
@@ -40,7 +39,7 @@ type Database interface {
 	// ApplySandbox does.
 	ApplyTestClient(ctx context.Context, sandboxUID string, config sandboxes.TestClientConfig) (sandboxes.TestClientState, error)
 
-	// DeleteTestClient removes a SIM. It returns nil where there is none.
+	// DeleteTestClient deletes a SIM. It returns nil if there is no such SIM.
 	DeleteTestClient(ctx context.Context, testClientUID string) error
 
 	resync.Database

@@ -17,22 +17,43 @@ func TestDrift(t *testing.T) {
 		slip   string
 		undone string // counts something that is 1 while all is as it should be
 	}{
-		"a setting":                 {"update organizations set latency_percent = 3", "select count(*) from organizations where latency_percent = 100"},
-		"a webhook":                 {"update organizations set webhook_url = 'http://elsewhere'", "select count(*) from organizations where webhook_url like 'http://shop%'"},
-		"events left out":           {"update organizations set webhook_types = '{}'", "select count(*) from organizations where webhook_types <> '{}'"},
-		"suspended":                 {"update organizations set suspended = true", "select count(*) from organizations where not suspended"},
-		"an environment":            {"update environments set commission_bps = 9", "select count(*) from environments where commission_bps <> 9"},
-		"an environment removed":    {"update environments set removed = true", "select count(*) from environments where not removed"},
-		"a store":                   {"delete from stores", "select count(*) from stores"},
-		"an opening float":          {"update floats set opening = 5", "select count(*) from floats where opening <> 5"},
-		"a key":                     {"delete from api_keys", "select count(*) from api_keys"},
-		"another key":               {"insert into api_keys (tenant, hash) select tenant, sha256('mine') from organizations", "select count(*) from api_keys"},
-		"a signing secret":          {"update organizations set signing_secret = null", "select count(*) from organizations where signing_secret is not null"},
-		"the sandbox":               {"delete from organizations", "select count(*) from organizations"},
-		"a SIM":                     {"update sims set blocked = true", "select count(*) from sims where not blocked"},
-		"an opening balance":        {"update sims set opening = 5", "select count(*) from sims where opening = 500 and balance = 500"},
-		"a SIM deleted":             {"delete from sims", "select count(*) from sims"},
-		"a SIM in nobody's sandbox": {"update sims set tenant = -(select count(*) from sims) where tenant > 0", "select count(*) from sims join organizations using (tenant)"},
+		"a setting": {
+			"update organizations set latency_percent = 3",
+			"select count(*) from organizations where latency_percent = 100",
+		},
+		"a webhook": {
+			"update organizations set webhook_url = 'http://elsewhere'",
+			"select count(*) from organizations where webhook_url like 'http://shop%'",
+		},
+		"events left out": {
+			"update organizations set webhook_types = '{}'",
+			"select count(*) from organizations where webhook_types <> '{}'",
+		},
+		"suspended": {"update organizations set suspended = true", "select count(*) from organizations where not suspended"},
+		"an environment": {
+			"update environments set commission_bps = 9",
+			"select count(*) from environments where commission_bps <> 9",
+		},
+		"an environment removed": {"update environments set removed = true", "select count(*) from environments where not removed"},
+		"a store":                {"delete from stores", "select count(*) from stores"},
+		"an opening float":       {"update floats set opening = 5", "select count(*) from floats where opening <> 5"},
+		"a key":                  {"delete from api_keys", "select count(*) from api_keys"},
+		"another key": {
+			"insert into api_keys (tenant, hash) select tenant, sha256('mine') from organizations",
+			"select count(*) from api_keys",
+		},
+		"a signing secret": {
+			"update organizations set signing_secret = null",
+			"select count(*) from organizations where signing_secret is not null",
+		},
+		"the sandbox":        {"delete from organizations", "select count(*) from organizations"},
+		"a SIM":              {"update sims set blocked = true", "select count(*) from sims where not blocked"},
+		"an opening balance": {"update sims set opening = 5", "select count(*) from sims where opening = 500 and balance = 500"},
+		"a SIM deleted":      {"delete from sims", "select count(*) from sims"},
+		"a SIM in nobody's sandbox": {
+			"update sims set tenant = -(select count(*) from sims) where tenant > 0",
+			"select count(*) from sims join organizations using (tenant)",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)

@@ -16,7 +16,8 @@ var durationForm = regexp.MustCompile(`^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$
 // FuzzDuration checks that what the schema lets through is a duration, and that everything else is refused with the field's name and an
 // example, or is a duration that an older schema let through.
 func FuzzDuration(f *testing.F) {
-	for _, seed := range []string{"500ms", "1m30s", "1h", "99999h99999h", "99999.999h99999.999h99999.999h", "7d", "-1s", "", "1", "1.5.5s", ".5s", "1us", "+1s"} {
+	for _, seed := range []string{"500ms", "1m30s", "1h", "99999h99999h", "99999.999h99999.999h99999.999h",
+		"7d", "-1s", "", "1", "1.5.5s", ".5s", "1us", "+1s"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

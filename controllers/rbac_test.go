@@ -114,7 +114,9 @@ func verbOf(r *http.Request) string {
 	case r.Method == http.MethodGet:
 		return "list"
 	}
-	return map[string]string{http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete"}[r.Method]
+	return map[string]string{
+		http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete",
+	}[r.Method]
 }
 
 // watched gives a user of the test's own the rights in a namespace that config/namespaced gives the controller.
@@ -181,7 +183,8 @@ const streamed = "a watch brings the first list too, from API servers that can d
 
 // notRequests are rights that no request shows, and what they are for.
 var notRequests = map[string]string{
-	"update cauri.dev/sandboxenvironments/finalizers": "the admission plugin OwnerReferencesPermissionEnforcement asks for it where a Secret's owner is set",
+	"update cauri.dev/sandboxenvironments/finalizers": "the admission plugin OwnerReferencesPermissionEnforcement asks for it where a " +
+		"Secret's owner is set",
 	"list /secrets":                      streamed,
 	"list cauri.dev/sandboxenvironments": streamed,
 	"list cauri.dev/testclients":         streamed,

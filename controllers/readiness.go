@@ -84,12 +84,12 @@ func (s *readiness) check(*http.Request) error {
 func stateOf(object client.Object) telemetry.ResourceState {
 	state := telemetry.ResourceState{Ready: telemetry.Condition{Status: string(metav1.ConditionUnknown), Reason: v1alpha1.ReasonPending}}
 	for _, c := range conditionsOf(object) {
-		told := telemetry.Condition{Type: c.Type, Status: string(c.Status), Reason: c.Reason}
+		condition := telemetry.Condition{Type: c.Type, Status: string(c.Status), Reason: c.Reason}
 		switch {
 		case c.Type != v1alpha1.ConditionReady:
-			state.Conditions = append(state.Conditions, told)
+			state.Conditions = append(state.Conditions, condition)
 		case c.ObservedGeneration == object.GetGeneration():
-			state.Ready = told
+			state.Ready = condition
 		}
 	}
 	return state

@@ -200,9 +200,11 @@ func TestSecretThatCannotBeChanged(t *testing.T) {
 		then    func(*v1alpha1.SandboxEnvironment)
 		rotated bool
 	}{
-		"of another type":          {replace: func(s *corev1.Secret) { s.Type = corev1.SecretTypeOpaque }},
-		"immutable and not right":  {replace: func(s *corev1.Secret) { s.Immutable, s.Data["uri"] = new(true), []byte("http://elsewhere") }},
-		"immutable and to rotate":  {replace: func(s *corev1.Secret) { s.Immutable = new(true) }, then: withKeyRotation("1", "24h"), rotated: true},
+		"of another type":         {replace: func(s *corev1.Secret) { s.Type = corev1.SecretTypeOpaque }},
+		"immutable and not right": {replace: func(s *corev1.Secret) { s.Immutable, s.Data["uri"] = new(true), []byte("http://elsewhere") }},
+		"immutable and to rotate": {
+			replace: func(s *corev1.Secret) { s.Immutable = new(true) }, then: withKeyRotation("1", "24h"), rotated: true,
+		},
 		"immutable, other type":    {replace: func(s *corev1.Secret) { s.Immutable, s.Type = new(true), corev1.SecretTypeOpaque }},
 		"immutable, without label": {replace: func(s *corev1.Secret) { s.Immutable, s.Labels = new(true), map[string]string{} }},
 	} {
@@ -304,7 +306,8 @@ func TestForeignSecret(t *testing.T) {
 	c.create(sandbox)
 	c.sandboxConditions(sandbox, "SpecAccepted True Ready", "DatabaseReady True Ready", "CredentialsReady False SecretConflict",
 		"Ready False SecretConflict", "Reconciling True Retrying")
-	const want = `The Secret "checkout-credentials" already exists and does not belong to this sandbox. Cauri does not change it: delete it, or write another name to spec.credentialsSecretName.`
+	const want = `The Secret "checkout-credentials" already exists and does not belong to this sandbox. Cauri does not change it: ` +
+		`delete it, or write another name to spec.credentialsSecretName.`
 	if diff := cmp.Diff(want, message(sandbox.Status.Conditions, v1alpha1.ConditionReady)); diff != "" {
 		t.Error(diff)
 	}
@@ -355,8 +358,9 @@ func TestSigningSecretRef(t *testing.T) {
 		message string
 	}{
 		"no Secret": {
-			want:    noSecret,
-			message: `spec.webhook.signingSecretRef: the Secret "mine" does not exist in this namespace: create it, or remove signingSecretRef to have a secret generated`,
+			want: noSecret,
+			message: `spec.webhook.signingSecretRef: the Secret "mine" does not exist in this namespace: create it, or remove ` +
+				`signingSecretRef to have a secret generated`,
 		},
 		"no such key": {
 			data: map[string]string{"other": good}, want: noSecret,
@@ -364,11 +368,14 @@ func TestSigningSecretRef(t *testing.T) {
 		},
 		"too short": {
 			data: map[string]string{"whsec": "hunter2"}, want: badSecret,
-			message: `spec.webhook.signingSecretRef: the Secret "mine" holds an invalid value: write 16 to 256 printable characters to its key "whsec"; the value there has 7 characters`,
+			message: `spec.webhook.signingSecretRef: the Secret "mine" holds an invalid value: write 16 to 256 printable characters to its ` +
+				`key "whsec"; the value there has 7 characters`,
 		},
 		"a line break at the end": {
 			data: map[string]string{"whsec": good + "\n"}, want: badSecret,
-			message: `spec.webhook.signingSecretRef: the Secret "mine" holds an invalid value: write 16 to 256 printable characters to its key "whsec"; the value there ends with a line break, as files do: store it without one, for example with kubectl create secret generic --from-literal`,
+			message: `spec.webhook.signingSecretRef: the Secret "mine" holds an invalid value: write 16 to 256 printable characters to its ` +
+				`key "whsec"; the value there ends with a line break, as files do: store it without one, for example with kubectl create secret ` +
+				`generic --from-literal`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

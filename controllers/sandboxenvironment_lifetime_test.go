@@ -369,7 +369,10 @@ func TestStatusFollowsPaymentsAndDeliveries(t *testing.T) {
 	}{
 		{"insert into endpoint_health (tenant, delivered) select tenant, 41 from organizations returning 1", nil,
 			"WebhookReady True Ready", v1alpha1.WebhookStatus{Delivered: 41}},
-		{"update endpoint_health set changed_at = now(), failures = 1, failing_since = $1, last_failure_at = $1, last_failure = 'the receiver answered 500' returning 1", []any{at},
+		{
+			"update endpoint_health set changed_at = now(), failures = 1, failing_since = $1, last_failure_at = $1, " +
+				"last_failure = 'the receiver answered 500' returning 1",
+			[]any{at},
 			"WebhookReady False DeliveryFailing", v1alpha1.WebhookStatus{Delivered: 41, LastFailure: failure}},
 		{"update endpoint_health set changed_at = now(), failures = 9, failed = 2, probe_at = now() returning 1", nil,
 			"WebhookReady False EndpointFailing", v1alpha1.WebhookStatus{Delivered: 41, Failed: 2, LastFailure: failure}},

@@ -112,7 +112,9 @@ func TestOperatorCredentialsStaySecret(t *testing.T) {
 	}
 	row := ""
 	c.row("select string_agg(o::text || encode(sealed, 'escape'), ' ') from operator_credentials o", nil, &row)
-	for what, text := range map[string]string{"the status": fmt.Sprintf("%+v", sandbox.Status), "the events": events.String(), "the database": row} {
+	for what, text := range map[string]string{
+		"the status": fmt.Sprintf("%+v", sandbox.Status), "the events": events.String(), "the database": row,
+	} {
 		if strings.Contains(text, id) || strings.Contains(text, secret) {
 			t.Errorf("%s shows credentials", what)
 		}

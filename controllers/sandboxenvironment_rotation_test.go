@@ -39,7 +39,8 @@ func (c *cluster) works(key string) (hours string) {
 	c.Helper()
 	hash := sha256.Sum256([]byte(key))
 	c.row(
-		`select coalesce((select coalesce(round(extract(epoch from expires_at - now()) / 3600)::text, 'on') from api_keys where hash = $1), 'off')`,
+		`select coalesce((select coalesce(round(extract(epoch from expires_at - now()) / 3600)::text, 'on') from api_keys where hash = `+
+			`$1), 'off')`,
 		[]any{hash[:]},
 		&hours,
 	)
@@ -544,7 +545,8 @@ func TestRotationStaysSecret(t *testing.T) {
 	}
 	row := ""
 	c.row(
-		"select string_agg(o::text || encode(coalesce(signing_secret, ''), 'escape') || encode(coalesce(previous_secret, ''), 'escape'), ' ') from organizations o",
+		"select string_agg(o::text || encode(coalesce(signing_secret, ''), 'escape') || encode(coalesce(previous_secret, ''), 'escape'), ' "+
+			"') from organizations o",
 		nil,
 		&row,
 	)

@@ -191,7 +191,8 @@ credentialsSecretName: somewhere.else
 		"credentials without a Secret": {spec: credentials("{operator: mtn, country: RW}"), refuse: []string{
 			"spec.stores[0].operatorCredentials[0].secretRef: Required value"}},
 		"credentials in another namespace": {spec: credentials("{operator: mtn, country: RW, secretRef: {name: other/s}}"), refuse: []string{
-			"spec.stores[0].operatorCredentials[0].secretRef.name: write the name of a Secret of this namespace: a-z, 0-9, - and ., starting and ending with a letter or digit",
+			"spec.stores[0].operatorCredentials[0].secretRef.name: write the name of a Secret of this namespace: a-z, 0-9, - and ., starting " +
+				"and ending with a letter or digit",
 		}},
 		"an operator at no URL":               {spec: operatorAt("mtn.example"), refuse: []string{badBaseURL}},
 		"an operator at another scheme":       {spec: operatorAt("ftp://mtn.example"), refuse: []string{badBaseURL}},
@@ -255,17 +256,20 @@ credentialsSecretName: somewhere.else
 		"a signing secret in the credentials Secret": {
 			spec: webhook + "signingSecretRef: {name: creds, key: k}}\ncredentialsSecretName: creds",
 			refuse: []string{
-				"spec: spec.webhook.signingSecretRef must not name the Secret in spec.credentialsSecretName, which the controller writes: put your signing secret into a Secret of its own",
+				"spec: spec.webhook.signingSecretRef must not name the Secret in spec.credentialsSecretName, which the controller writes: put " +
+					"your signing secret into a Secret of its own",
 			},
 		},
 		"a signing secret in the default credentials Secret": {
 			spec: webhook + "signingSecretRef: {name: checkout-credentials, key: k}}",
 			refuse: []string{
-				"<nil>: spec.webhook.signingSecretRef must not name the sandbox's own credentials Secret, which the controller writes: put your signing secret into a Secret of its own",
+				"<nil>: spec.webhook.signingSecretRef must not name the sandbox's own credentials Secret, which the controller writes: put your " +
+					"signing secret into a Secret of its own",
 			},
 		},
 		"a signing secret of another namespace": {spec: webhook + "signingSecretRef: {name: other/secret, key: k}}", refuse: []string{
-			"spec.webhook.signingSecretRef.name: write the name of a Secret of this namespace: a-z, 0-9, - and ., starting and ending with a letter or digit",
+			"spec.webhook.signingSecretRef.name: write the name of a Secret of this namespace: a-z, 0-9, - and ., starting and ending with a " +
+				"letter or digit",
 		}},
 		"a bad Secret name": {spec: environments + "credentialsSecretName: Creds", refuse: []string{
 			"spec.credentialsSecretName: write a Secret's name: a-z, 0-9, - and ., starting and ending with a letter or digit"}},

@@ -39,11 +39,11 @@ func NewSealing(
 func (s *Sealing) Start(ctx context.Context) error {
 	ticker := time.NewTicker(s.interval)
 	defer ticker.Stop()
-	var told outcome
+	var logged outcome
 	for {
 		if seen, ok := s.round(ctx); ok {
-			seen.tell(ctx, told)
-			told = seen
+			seen.log(ctx, logged)
+			logged = seen
 		}
 		select {
 		case <-ctx.Done():
@@ -72,17 +72,17 @@ func (s *Sealing) round(ctx context.Context) (seen outcome, ok bool) {
 	return outcome{keys: keys, result: result}, err == nil && slices.Equal(keys, s.ring.Keys())
 }
 
-// tell logs what differs from the last logged outcome.
-func (o outcome) tell(ctx context.Context, told outcome) {
+// log reports what differs from the last logged outcome.
+func (o outcome) log(ctx context.Context, logged outcome) {
 	log := logf.FromContext(ctx).WithName("sealing").WithValues("key", o.keys[0])
-	newKeys := !slices.Equal(o.keys, told.keys)
+	newKeys := !slices.Equal(o.keys, logged.keys)
 	if o.result.Secrets > 0 {
 		log.Info("Stored secrets were encrypted by the first key", "rows", o.result.Secrets)
 	}
 	switch failed := o.result.Failed; {
-	case failed > 0 && (newKeys || failed != told.result.Failed):
+	case failed > 0 && (newKeys || failed != logged.result.Failed):
 		log.Error(secrets.ErrSealed, "Put the key that encrypted them back into the file of encryption keys", "rows", failed)
-	case failed == 0 && len(o.keys) > 1 && (newKeys || told.result.Failed > 0):
+	case failed == 0 && len(o.keys) > 1 && (newKeys || logged.result.Failed > 0):
 		log.Info("Every stored secret is encrypted by the first key: the others can be removed from the file", "others", o.keys[1:])
 	}
 }

@@ -76,10 +76,13 @@ func TestSealing(t *testing.T) {
 		{what: "nothing new", keys: []string{"new", "old"}},
 		{what: "they change meanwhile again"},
 		{what: "no database", answer: answer{err: errors.New("away")}, want: []string{"The stored secrets could not be checked: retrying"}},
-		{what: "encrypted anew", answer: answer{result: sandboxes.Resealed{Secrets: 3}}, want: []string{"Stored secrets were encrypted by the first key", all}},
-		{what: "one that cannot be opened", answer: answer{result: sandboxes.Resealed{Failed: 1}}, want: []string{"Put the key that encrypted them back into the file of encryption keys"}},
+		{what: "encrypted anew", answer: answer{result: sandboxes.Resealed{Secrets: 3}},
+			want: []string{"Stored secrets were encrypted by the first key", all}},
+		{what: "one that cannot be opened", answer: answer{result: sandboxes.Resealed{Failed: 1}},
+			want: []string{"Put the key that encrypted them back into the file of encryption keys"}},
 		{what: "still not", answer: answer{result: sandboxes.Resealed{Failed: 1}}},
-		{what: "opened", answer: answer{result: sandboxes.Resealed{Secrets: 1}}, want: []string{"Stored secrets were encrypted by the first key", all}},
+		{what: "opened", answer: answer{result: sandboxes.Resealed{Secrets: 1}},
+			want: []string{"Stored secrets were encrypted by the first key", all}},
 	} {
 		answers <- round.answer
 		<-asked // what the round had to tell is told, and the next one has read the keys

@@ -23,7 +23,7 @@ type testClientReconciler struct {
 	capacity   *capacityLimiter
 	database   Database
 	gate       databaseGate
-	liveStatus *resync.LiveStatus // told when a sandbox has one TestClient more or less
+	liveStatus *resync.LiveStatus // reconciles a sandbox when its number of TestClients changes
 	clock      clock.PassiveClock
 	recorder   events.EventRecorder
 	pace       pace

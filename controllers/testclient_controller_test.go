@@ -140,7 +140,8 @@ func TestDuplicateNumber(t *testing.T) {
 	c.testClientReady(holder)
 	c.create(other)
 	c.testClientConditions(other, "Ready False DuplicateMsisdn", "Stalled True DuplicateMsisdn")
-	const want = `The TestClient "holder" of this sandbox already has the number +250788000001: delete one of the two and create it again with another number.`
+	const want = `The TestClient "holder" of this sandbox already has the number +250788000001: delete one of the two and create it ` +
+		`again with another number.`
 	if diff := cmp.Diff(want, message(other.Status.Conditions, v1alpha1.ConditionStalled)); diff != "" {
 		t.Error(diff)
 	}

@@ -5,7 +5,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // TestClientFinalizer keeps a deleted TestClient until its SIM is out of the database.
 const TestClientFinalizer = "cauri.dev/testclient"
 
-// TestClientState tells whether a SIM can be used.
+// TestClientState is whether a SIM can be used.
 //
 // +kubebuilder:validation:Enum=Active;Blocked
 type TestClientState string

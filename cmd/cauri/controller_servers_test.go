@@ -29,7 +29,8 @@ func kubernetes(t *testing.T) string {
 			`/v1alpha1","version":"v1alpha1"}],` +
 			`"preferredVersion":{"groupVersion":"` + group + `/v1alpha1","version":"v1alpha1"}}]}`,
 		"/apis/" + group + "/v1alpha1": `{"kind":"APIResourceList","groupVersion":"` + group + `/v1alpha1","resources":[` +
-			`{"name":"sandboxenvironments","namespaced":true,"kind":"SandboxEnvironment"},{"name":"testclients","namespaced":true,"kind":"TestClient"}]}`,
+			`{"name":"sandboxenvironments","namespaced":true,"kind":"SandboxEnvironment"},` +
+			`{"name":"testclients","namespaced":true,"kind":"TestClient"}]}`,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
