@@ -33,6 +33,8 @@ var retired = map[string]string{
 	"new outage":        "circuit breaker",
 	"new places":        "capacity limiter",
 	"new world":         "fixture",
+	"walled":            "scoped",
+	"walls":             "tenant scope",
 	"new turns":         "admission",
 	"new world alone":   "fixture",
 	"open floor":        "baseline",
