@@ -9,21 +9,6 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// reconcileSpec turns the spec into the configuration for the database, and checks the limit of sandboxes.
-func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation) (err error) {
-	if seen.config, err = sandboxConfig(sandbox); err != nil {
-		return err
-	}
-	seen.progress.unused = unused(sandbox.Spec)
-	if _, err = duration("spec.ttl", sandbox.Spec.TTL, noTTL); err != nil {
-		return err
-	}
-	if seen.keyRotationGrace, err = duration("spec.keyRotationGrace", graceText(sandbox), ""); err != nil {
-		return err
-	}
-	return r.checkCapacity(ctx, sandbox)
-}
-
 // reconcileDatabase applies the configuration to the database, with the operators' credentials from the Secrets that it names.
 func (r *sandboxReconciler) reconcileDatabase(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation,

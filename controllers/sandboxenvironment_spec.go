@@ -1,8 +1,10 @@
 package controllers
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
@@ -22,6 +24,21 @@ const (
 	defaultKeyRotationGrace = "24h"
 	noTTL                   = "0s" // only to check the form
 )
+
+// reconcileSpec turns the spec into the configuration for the database, and checks the limit of sandboxes.
+func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation) (err error) {
+	if seen.config, err = sandboxConfig(sandbox); err != nil {
+		return err
+	}
+	seen.progress.unused = unused(sandbox.Spec)
+	if _, err = duration("spec.ttl", sandbox.Spec.TTL, noTTL); err != nil {
+		return err
+	}
+	if seen.keyRotationGrace, err = duration("spec.keyRotationGrace", graceText(sandbox), ""); err != nil {
+		return err
+	}
+	return r.checkCapacity(ctx, sandbox)
+}
 
 // sandboxConfig is the configuration that a sandbox's spec describes. It returns a stalling error for a spec that the schema
 // accepts and that cannot be applied.
@@ -147,4 +164,33 @@ func valueOr[T any](p *T, unset T) T {
 		return unset
 	}
 	return *p
+}
+
+// unused is a sentence about floats and operators' credentials that no environment of the spec uses, with a space before it; empty
+// if there are none. They are no error: their environment may be added later.
+func unused(spec v1alpha1.SandboxEnvironmentSpec) string {
+	var found []string
+	for i, float := range spec.OpeningFloat {
+		if !slices.ContainsFunc(spec.Environments, func(e v1alpha1.Environment) bool {
+			currency, _ := payments.Country(e.Country).Currency()
+			return string(currency) == string(float.Currency)
+		}) {
+			found = append(found, fmt.Sprintf("spec.openingFloat[%d] (no environment has the currency %s)", i, float.Currency))
+		}
+	}
+	for i, store := range spec.Stores {
+		for j, c := range store.OperatorCredentials {
+			if !slices.ContainsFunc(
+				spec.Environments, func(e v1alpha1.Environment) bool { return e.Operator == c.Operator && e.Country == c.Country },
+			) {
+				found = append(
+					found, fmt.Sprintf("spec.stores[%d].operatorCredentials[%d] (there is no environment %s in %s)", i, j, c.Operator, c.Country),
+				)
+			}
+		}
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	return " Not used: " + strings.Join(found, ", ") + "."
 }
