@@ -11,24 +11,24 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// checkSpecIsPresent asks the API server whether a resource that was read from the cache still has this spec. It returns
+// checkSpecIsCurrent asks the API server whether a resource that was read from the cache still has this spec. It returns
 // errSpecChanged if the cache is behind or the resource no longer exists.
-func checkSpecIsPresent(ctx context.Context, apiReader client.Reader, read client.Object) error {
-	present := read.DeepCopyObject().(client.Object)
-	err := apiReader.Get(ctx, client.ObjectKeyFromObject(read), present)
+func checkSpecIsCurrent(ctx context.Context, apiReader client.Reader, read client.Object) error {
+	current := read.DeepCopyObject().(client.Object)
+	err := apiReader.Get(ctx, client.ObjectKeyFromObject(read), current)
 	switch {
 	case client.IgnoreNotFound(err) != nil:
 		return &failedError{reason: v1alpha1.ReasonRetrying, cause: fmt.Errorf("reading the resource from the API server: %w", err)}
-	case err != nil, present.GetUID() != read.GetUID(), present.GetGeneration() != read.GetGeneration():
+	case err != nil, current.GetUID() != read.GetUID(), current.GetGeneration() != read.GetGeneration():
 		return errSpecChanged
 	}
 	return nil
 }
 
-// applyPresent applies a resource to the database. The database refuses a resource if it has a later generation. Then either the
-// cache is behind, and applyPresent returns errSpecChanged. Or the API server was restored from a backup and counts generations
+// applyCurrent applies a resource to the database. The database refuses a resource if it has a later generation. Then either the
+// cache is behind, and applyCurrent returns errSpecChanged. Or the API server was restored from a backup and counts generations
 // again: then the resource replaces that later generation.
-func applyPresent[T any](
+func applyCurrent[T any](
 	ctx context.Context, apiReader client.Reader, read client.Object, apply func(rolledBack int64) (T, error),
 ) (T, error) {
 	state, err := apply(0)
@@ -36,7 +36,7 @@ func applyPresent[T any](
 	if !errors.As(err, &stale) {
 		return state, err
 	}
-	if err := checkSpecIsPresent(ctx, apiReader, read); err != nil {
+	if err := checkSpecIsCurrent(ctx, apiReader, read); err != nil {
 		return state, err
 	}
 	if state, err = apply(stale.Applied); errors.As(err, &stale) {

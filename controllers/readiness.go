@@ -80,7 +80,7 @@ func (s *readiness) check(*http.Request) error {
 	return nil
 }
 
-// stateOf returns the conditions of a resource. A Ready of an older generation says nothing about the present spec: it is not used.
+// stateOf returns the conditions of a resource. A Ready of an older generation says nothing about the current spec: it is not used.
 func stateOf(object client.Object) telemetry.ResourceState {
 	state := telemetry.ResourceState{Ready: telemetry.Condition{Status: string(metav1.ConditionUnknown), Reason: v1alpha1.ReasonPending}}
 	for _, c := range conditionsOf(object) {

@@ -24,7 +24,7 @@ func (r *sandboxReconciler) reconcileDatabase(
 	var taken sandboxes.ErrNameTaken
 	if errors.As(err, &taken) {
 		// A name has one resource: if the API server has this one, the other was deleted, and the controller missed that.
-		if err := checkSpecIsPresent(ctx, r.apiReader, sandbox); err != nil {
+		if err := checkSpecIsCurrent(ctx, r.apiReader, sandbox); err != nil {
 			return err
 		}
 		seen.config.Replaces = taken.UID
@@ -42,7 +42,7 @@ func (r *sandboxReconciler) reconcileDatabase(
 func (r *sandboxReconciler) apply(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, config *sandboxes.SandboxConfig,
 ) (sandboxes.SandboxState, error) {
-	return applyPresent(ctx, r.apiReader, sandbox, func(rolledBack int64) (sandboxes.SandboxState, error) {
+	return applyCurrent(ctx, r.apiReader, sandbox, func(rolledBack int64) (sandboxes.SandboxState, error) {
 		config.RolledBack = rolledBack
 		return r.database.ApplySandbox(ctx, *config)
 	})

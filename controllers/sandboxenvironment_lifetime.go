@@ -84,8 +84,8 @@ func (r *sandboxReconciler) endRows(ctx context.Context, sandbox *v1alpha1.Sandb
 	if err := r.gate.check(ctx, resync.OfSandbox(sandbox)); err != nil {
 		return deletionFailure(err)
 	}
-	// Deleted rows cannot be restored: the deletionPolicy must be the present one.
-	if err := checkSpecIsPresent(ctx, r.apiReader, sandbox); err != nil {
+	// Deleted rows cannot be restored: the deletionPolicy must be the current one.
+	if err := checkSpecIsCurrent(ctx, r.apiReader, sandbox); err != nil {
 		return deletionFailure(err)
 	}
 	end := r.database.DeleteSandbox

@@ -99,7 +99,7 @@ func (r *sandboxReconciler) ensureSecret(ctx context.Context, sandbox *v1alpha1.
 	if why == issueRotated || rotated {
 		// An earlier spec would undo a rotation by another controller. The order matters, this check after the read of the Secret:
 		// a later rotation changes the Secret, and then the write below fails.
-		if err := checkSpecIsPresent(ctx, r.apiReader, sandbox); err != nil {
+		if err := checkSpecIsCurrent(ctx, r.apiReader, sandbox); err != nil {
 			return credentials{}, err
 		}
 	}

@@ -51,7 +51,7 @@ func (r *testClientReconciler) register(
 		config.RolledBack = rolledBack
 		return r.database.ApplyTestClient(ctx, string(sandbox.UID), config)
 	}
-	state, err := applyPresent(ctx, r.apiReader, testClient, apply)
+	state, err := applyCurrent(ctx, r.apiReader, testClient, apply)
 	var duplicate sandboxes.ErrDuplicateMSISDN
 	if !errors.As(err, &duplicate) {
 		return state, err
@@ -66,7 +66,7 @@ func (r *testClientReconciler) register(
 	if err := r.database.DeleteTestClient(ctx, duplicate.HolderUID); err != nil {
 		return state, err
 	}
-	return applyPresent(ctx, r.apiReader, testClient, apply)
+	return applyCurrent(ctx, r.apiReader, testClient, apply)
 }
 
 // exists reports whether the TestClient that holds a number still exists. If somebody removed its finalizer by hand, its SIM was

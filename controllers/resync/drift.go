@@ -20,7 +20,7 @@ import (
 // Drift finds the resources whose rows somebody changed by hand, and reconciles them. It compares the fingerprints of all rows at
 // once: a check costs the database one or two statements, however many resources there are.
 //
-// It checks the resources that are ready for their present spec. The others are retried anyway, or have no rows.
+// It checks the resources that are ready for their current spec. The others are retried anyway, or have no rows.
 type Drift struct {
 	Database      Database
 	Ready         func(context.Context) error // nil once the tables are up to date
@@ -106,7 +106,7 @@ func (d *Drift) holdsTestClient(inventory *sandboxes.Inventory, sandbox types.UI
 	return err == nil && inventory.HoldsTestClient(string(sandbox), config)
 }
 
-// isSettled reports whether a resource is not being deleted and is ready for its present spec.
+// isSettled reports whether a resource is not being deleted and is ready for its current spec.
 func isSettled(obj client.Object, conditions []metav1.Condition) bool {
 	ready := meta.FindStatusCondition(conditions, v1alpha1.ConditionReady)
 	return obj.GetDeletionTimestamp() == nil && ready != nil && ready.Status == metav1.ConditionTrue &&
