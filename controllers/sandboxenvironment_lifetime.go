@@ -65,13 +65,13 @@ func (r *sandboxReconciler) reconcileDeletion(ctx context.Context, sandbox *v1al
 	if !hasFinalizer(sandbox, v1alpha1.SandboxFinalizer) {
 		return ctrl.Result{}, nil
 	}
-	end := progress{steps: []string{v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionCredentialsReady}}
-	if end.err = r.endRows(ctx, sandbox); end.err != nil {
-		return r.finish(ctx, sandbox, sandboxObservation{progress: end})
+	deletion := progress{steps: []string{v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionCredentialsReady}}
+	if deletion.err = r.deleteOrRetainRows(ctx, sandbox); deletion.err != nil {
+		return r.finish(ctx, sandbox, sandboxObservation{progress: deletion})
 	}
-	end.done++
-	if end.err = deletionFailure(r.deleteSecrets(ctx, sandbox, "")); end.err != nil {
-		return r.finish(ctx, sandbox, sandboxObservation{progress: end})
+	deletion.done++
+	if deletion.err = deletionFailure(r.deleteSecrets(ctx, sandbox, "")); deletion.err != nil {
+		return r.finish(ctx, sandbox, sandboxObservation{progress: deletion})
 	}
 	if err := removeFinalizer(ctx, r.Client, sandbox, v1alpha1.SandboxFinalizer); err != nil {
 		return r.pace.next(err)
@@ -79,8 +79,8 @@ func (r *sandboxReconciler) reconcileDeletion(ctx context.Context, sandbox *v1al
 	return ctrl.Result{}, nil
 }
 
-// endRows deletes the sandbox's rows, or revokes its keys and keeps the rows.
-func (r *sandboxReconciler) endRows(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) error {
+// deleteOrRetainRows deletes the sandbox's rows, or revokes its keys and keeps the rows.
+func (r *sandboxReconciler) deleteOrRetainRows(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) error {
 	if err := r.gate.check(ctx, resync.OfSandbox(sandbox)); err != nil {
 		return deletionFailure(err)
 	}
@@ -88,11 +88,11 @@ func (r *sandboxReconciler) endRows(ctx context.Context, sandbox *v1alpha1.Sandb
 	if err := checkSpecIsCurrent(ctx, r.apiReader, sandbox); err != nil {
 		return deletionFailure(err)
 	}
-	end := r.database.DeleteSandbox
+	remove := r.database.DeleteSandbox
 	if sandbox.Spec.DeletionPolicy == deletionRetain {
-		end = r.database.RetainSandbox
+		remove = r.database.RetainSandbox
 	}
-	return deletionFailure(databaseFailure(end(ctx, string(sandbox.UID))))
+	return deletionFailure(databaseFailure(remove(ctx, string(sandbox.UID))))
 }
 
 // seconds is t in whole seconds, as the API server stores it.

@@ -41,38 +41,40 @@ func statusOf(obj client.Object) any {
 	}
 }
 
-// passingReasons are normal for a short time after `kubectl apply` of a folder.
-var passingReasons = []string{v1alpha1.ReasonSandboxNotFound, v1alpha1.ReasonSandboxNotReady}
+// transientReasons are normal for a short time after `kubectl apply` of a folder.
+var transientReasons = []string{v1alpha1.ReasonSandboxNotFound, v1alpha1.ReasonSandboxNotReady}
 
 // announce creates an event when a condition with positive polarity changes. A first change to the desired state creates none: the
 // condition says so already, and these events would be a quarter of all writes of the API server for a new sandbox.
 func announce(recorder events.EventRecorder, regarding runtime.Object, condition string, before, after []metav1.Condition) {
 	was, is := meta.FindStatusCondition(before, condition), meta.FindStatusCondition(after, condition)
-	if is == nil || isBeginning(was) && isWell(is) ||
-		was != nil && was.Status == is.Status && was.Reason == is.Reason && !beginsToHoldUpDeletion(was, is) {
+	if is == nil || (isInitial(was) && needsNoAction(is)) {
+		return
+	}
+	if was != nil && was.Status == is.Status && was.Reason == is.Reason && !startsBlockingDeletion(was, is) {
 		return
 	}
 	kind := corev1.EventTypeNormal
-	if is.Status != metav1.ConditionTrue && !isPassing(is) {
+	if is.Status != metav1.ConditionTrue && !isTransient(is) {
 		kind = corev1.EventTypeWarning
 	}
 	recorder.Eventf(regarding, nil, kind, is.Reason, actionReconcile, "%s", is.Message)
 }
 
-func isPassing(c *metav1.Condition) bool { return slices.Contains(passingReasons, c.Reason) }
+func isTransient(c *metav1.Condition) bool { return slices.Contains(transientReasons, c.Reason) }
 
-// isBeginning reports whether a condition was never True or False for a lasting reason.
-func isBeginning(c *metav1.Condition) bool {
-	return c == nil || c.Status == metav1.ConditionUnknown || isPassing(c)
+// isInitial reports whether a condition was never True or False for a lasting reason.
+func isInitial(c *metav1.Condition) bool {
+	return c == nil || c.Status == metav1.ConditionUnknown || isTransient(c)
 }
 
-// isWell reports whether the user has nothing to do about a condition.
-func isWell(c *metav1.Condition) bool {
-	return c.Status == metav1.ConditionTrue || c.Status == metav1.ConditionUnknown || isPassing(c)
+// needsNoAction reports whether the user has nothing to do about a condition.
+func needsNoAction(c *metav1.Condition) bool {
+	return c.Status == metav1.ConditionTrue || c.Status == metav1.ConditionUnknown || isTransient(c)
 }
 
-// beginsToHoldUpDeletion reports whether an unavailable database now also blocks a deletion.
-func beginsToHoldUpDeletion(was, is *metav1.Condition) bool {
+// startsBlockingDeletion reports whether an unavailable database now also blocks a deletion.
+func startsBlockingDeletion(was, is *metav1.Condition) bool {
 	return is.Message == deletionAway && was.Message != deletionAway
 }
 
