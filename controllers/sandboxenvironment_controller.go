@@ -23,7 +23,7 @@ type sandboxReconciler struct {
 	client.Client               // reads from the cache, which holds only the controller's own Secrets
 	apiReader     client.Reader // reads from the API server, for what is not in the cache or may be newer
 	cache         client.Reader // reads from the cache without waiting for the controller's own writes
-	capacity      *capacityLimiter
+	limit         *resourceLimit
 	gate          databaseGate
 	database      Database
 	baseURL       *url.URL

@@ -37,7 +37,7 @@ func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1
 	if seen.keyRotationGrace, err = duration("spec.keyRotationGrace", graceText(sandbox), ""); err != nil {
 		return err
 	}
-	return r.checkCapacity(ctx, sandbox)
+	return r.checkLimit(ctx, sandbox)
 }
 
 // sandboxConfig is the configuration that a sandbox's spec describes. It returns a stalling error for a spec that the schema

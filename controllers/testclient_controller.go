@@ -20,7 +20,7 @@ type testClientReconciler struct {
 	client.Client
 	apiReader  client.Reader // reads from the API server, for what may be newer than the cache
 	cache      client.Reader // reads from the cache without waiting for the controller's own writes
-	capacity   *capacityLimiter
+	limit      *resourceLimit
 	database   Database
 	gate       databaseGate
 	liveStatus *resync.LiveStatus // reconciles a sandbox when its number of TestClients changes

@@ -26,7 +26,7 @@ func (r *testClientReconciler) reconcileRegistration(ctx context.Context, testCl
 		seen.unregistered = isWaiting(err)
 		return seen
 	}
-	if seen.err = r.checkCapacity(ctx, testClient); seen.err != nil {
+	if seen.err = r.checkLimit(ctx, testClient); seen.err != nil {
 		seen.unregistered = isStalling(seen.err)
 		return seen
 	}

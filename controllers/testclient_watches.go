@@ -44,7 +44,7 @@ func (r *testClientReconciler) watch(mgr ctrl.Manager, options controller.Option
 			handler.EnqueueRequestsFromMapFunc(testClientsOf(mgr.GetCache())),
 			builder.WithPredicates(predicate.Funcs{UpdateFunc: availabilityChanged})).
 		Watches(&v1alpha1.TestClient{}, handler.Funcs{DeleteFunc: enqueueSameNumber(mgr.GetCache())}).
-		Watches(&v1alpha1.TestClient{}, r.capacity.onDelete(testClientsOfSandbox(mgr.GetCache()))).
+		Watches(&v1alpha1.TestClient{}, r.limit.onDelete(testClientsOfSandbox(mgr.GetCache()))).
 		WatchesRawSource(changes).
 		WithOptions(options).
 		Complete(r)

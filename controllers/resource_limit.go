@@ -18,23 +18,23 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// capacityLimiter limits how many resources of one kind are admitted in a scope: sandboxes in a namespace, or TestClients in a
-// sandbox. It admits the oldest first. An admitted resource stays admitted, also when the limit is lowered.
-type capacityLimiter struct {
-	limit int // 0: none
+// resourceLimit limits how many resources of one kind are accepted in a scope: sandboxes in a namespace, or TestClients in a
+// sandbox. It accepts the oldest first. An accepted resource stays accepted, also when the limit is lowered.
+type resourceLimit struct {
+	max int // 0: no limit
 
 	mutex    sync.Mutex
-	reserved map[string]map[types.UID]bool // by scope: admitted here, and not yet shown as admitted by the cache
+	reserved map[string]map[types.UID]bool // by scope: accepted here, and not yet shown as accepted by the cache
 }
 
-func newCapacityLimiter(limit int) *capacityLimiter {
-	return &capacityLimiter{limit: limit, reserved: map[string]map[types.UID]bool{}}
+func newResourceLimit(limit int) *resourceLimit {
+	return &resourceLimit{max: limit, reserved: map[string]map[types.UID]bool{}}
 }
 
-// candidate is a resource that is admitted or asks to be.
+// candidate is a resource that is accepted or asks to be.
 type candidate struct {
 	metav1.Object
-	admitted bool // by its status
+	accepted bool // by its status
 }
 
 // older reports whether a comes before b. Times of creation are whole seconds, so that the name decides too.
@@ -43,13 +43,13 @@ func older(a, b candidate) bool {
 	return cmp.Or(first.Compare(second.Time), cmp.Compare(a.GetName(), b.GetName())) < 0
 }
 
-// admit reports whether there is room for self. all lists the scope, as the cache has it; it is not called for a resource that is
-// admitted already. The error is that of all.
-func (l *capacityLimiter) admit(scope string, self candidate, all func() ([]candidate, error)) (bool, error) {
-	if l.limit == 0 || self.admitted {
+// accept reports whether there is room for self. all lists the scope, as the cache has it; it is not called for a resource that is
+// accepted already. The error is that of all.
+func (l *resourceLimit) accept(scope string, self candidate, all func() ([]candidate, error)) (bool, error) {
+	if l.max == 0 || self.accepted {
 		return true, nil
 	}
-	l.mutex.Lock() // also while the list is read: whoever was admitted since is in the list, or in l.reserved
+	l.mutex.Lock() // also while the list is read: whoever was accepted since is in the list, or in l.reserved
 	defer l.mutex.Unlock()
 	if l.reserved[scope][self.GetUID()] {
 		return true, nil
@@ -63,7 +63,7 @@ func (l *capacityLimiter) admit(scope string, self candidate, all func() ([]cand
 	for _, other := range others {
 		switch {
 		case other.GetUID() == self.GetUID():
-		case other.admitted:
+		case other.accepted:
 			before++
 		case l.reserved[scope][other.GetUID()]:
 			reserved[other.GetUID()] = true
@@ -73,23 +73,23 @@ func (l *capacityLimiter) admit(scope string, self candidate, all func() ([]cand
 		}
 	}
 	l.reserved[scope] = reserved
-	if before >= l.limit {
+	if before >= l.max {
 		return false, nil
 	}
 	reserved[self.GetUID()] = true
 	return true, nil
 }
 
-// next names the resources to admit when there is room again: the oldest that are not admitted, at most as many as the limit.
-func (l *capacityLimiter) next(all []candidate) []reconcile.Request {
-	waiting := slices.DeleteFunc(all, func(c candidate) bool { return c.admitted || c.GetDeletionTimestamp() != nil })
+// next names the resources to accept when there is room again: the oldest that are not accepted, at most as many as the limit.
+func (l *resourceLimit) next(all []candidate) []reconcile.Request {
+	waiting := slices.DeleteFunc(all, func(c candidate) bool { return c.accepted || c.GetDeletionTimestamp() != nil })
 	slices.SortFunc(waiting, func(a, b candidate) int {
 		if older(a, b) {
 			return -1
 		}
 		return 1
 	})
-	requests := make([]reconcile.Request, min(len(waiting), l.limit))
+	requests := make([]reconcile.Request, min(len(waiting), l.max))
 	for i := range requests {
 		requests[i].NamespacedName = client.ObjectKey{Namespace: waiting[i].GetNamespace(), Name: waiting[i].GetName()}
 	}
@@ -97,11 +97,11 @@ func (l *capacityLimiter) next(all []candidate) []reconcile.Request {
 }
 
 // onDelete reconciles the resources that a deletion makes room for. list finds the scope of the deleted resource.
-func (l *capacityLimiter) onDelete(list func(context.Context, client.Object) ([]candidate, error)) handler.EventHandler {
+func (l *resourceLimit) onDelete(list func(context.Context, client.Object) ([]candidate, error)) handler.EventHandler {
 	return handler.Funcs{DeleteFunc: func(
 		ctx context.Context, e event.DeleteEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request],
 	) {
-		if l.limit == 0 {
+		if l.max == 0 {
 			return
 		}
 		all, err := list(ctx, e.Object)
@@ -155,29 +155,29 @@ func testClientCandidate(testClient *v1alpha1.TestClient) candidate {
 	return candidate{testClient, isRegistered(testClient)}
 }
 
-// checkCapacity returns a stalling error for a sandbox that its namespace has no room for.
-func (r *sandboxReconciler) checkCapacity(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) error {
-	admitted, err := r.capacity.admit(sandbox.Namespace, sandboxCandidate(sandbox), func() ([]candidate, error) {
+// checkLimit returns a stalling error for a sandbox that its namespace has no room for.
+func (r *sandboxReconciler) checkLimit(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) error {
+	accepted, err := r.limit.accept(sandbox.Namespace, sandboxCandidate(sandbox), func() ([]candidate, error) {
 		return sandboxesOfNamespace(r.cache)(ctx, sandbox)
 	})
-	return overCapacity(admitted, err, "Cauri allows at most %d SandboxEnvironments in a namespace: delete one that you do not need, or ask "+
-		"your platform team for a higher --max-sandboxes-per-namespace. This one becomes ready by itself when there is room.", r.capacity.limit)
+	return limitError(accepted, err, "Cauri allows at most %d SandboxEnvironments in a namespace: delete one that you do not need, or ask "+
+		"your platform team for a higher --max-sandboxes-per-namespace. This one becomes ready by itself when there is room.", r.limit.max)
 }
 
-// checkCapacity returns a stalling error for a TestClient that its sandbox has no room for.
-func (r *testClientReconciler) checkCapacity(ctx context.Context, testClient *v1alpha1.TestClient) error {
-	admitted, err := r.capacity.admit(sandboxOf(testClient).String(), testClientCandidate(testClient), func() ([]candidate, error) {
+// checkLimit returns a stalling error for a TestClient that its sandbox has no room for.
+func (r *testClientReconciler) checkLimit(ctx context.Context, testClient *v1alpha1.TestClient) error {
+	accepted, err := r.limit.accept(sandboxOf(testClient).String(), testClientCandidate(testClient), func() ([]candidate, error) {
 		return testClientsOfSandbox(r.cache)(ctx, testClient)
 	})
-	return overCapacity(admitted, err, "Cauri allows at most %d TestClients in a sandbox: delete one that you do not need, or ask your "+
-		"platform team for a higher --max-test-clients-per-sandbox. This one becomes ready by itself when there is room.", r.capacity.limit)
+	return limitError(accepted, err, "Cauri allows at most %d TestClients in a sandbox: delete one that you do not need, or ask your "+
+		"platform team for a higher --max-test-clients-per-sandbox. This one becomes ready by itself when there is room.", r.limit.max)
 }
 
-func overCapacity(admitted bool, err error, format string, limit int) error {
+func limitError(accepted bool, err error, format string, limit int) error {
 	switch {
 	case err != nil:
 		return &failedError{reason: v1alpha1.ReasonRetrying, cause: err}
-	case admitted:
+	case accepted:
 		return nil
 	default:
 		return &stallingError{reason: v1alpha1.ReasonLimitExceeded, message: fmt.Sprintf(format, limit)}
