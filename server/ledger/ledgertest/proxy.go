@@ -91,8 +91,6 @@ func (p *Proxy) serve() {
 		if err != nil {
 			return
 		}
-		p.mu.Lock()
-		p.mu.Unlock()
 		if p.keep(client) {
 			go p.pass(client)
 		}
