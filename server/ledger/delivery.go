@@ -51,7 +51,7 @@ type LeasedEvent struct {
 // BuildBody makes the body of an event.
 type BuildBody func(organizationID string, t *payments.Transaction) ([]byte, error)
 
-// LeaseDueEvents takes due events for the length of lease, of each lane up to its share, and tells how many it found in each.
+// LeaseDueEvents takes due events for the length of lease, of each due tenant up to its share, and tells how many it found in each.
 // The body of an event that was never sent is built by build and kept, so that every attempt sends the same bytes. Any number
 // of callers may work at once; each gets different events. What is found and cannot be sent, for want of an endpoint, or because the
 // endpoint wants no events of this type, is put aside. An event whose lease ends without [Deliveries.FinishAttempts] becomes due again.

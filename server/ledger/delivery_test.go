@@ -41,12 +41,12 @@ func (w *fixture) lease(build ledger.BuildBody) []ledger.LeasedEvent {
 // shares are so many slots for each sandbox that has events due.
 func (w *fixture) shares(slots int) (all []ledger.Share) {
 	w.t.Helper()
-	lanes, err := w.TenantsToDeliver(w.t.Context())
+	due, err := w.TenantsToDeliver(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	for _, lane := range lanes {
-		all = append(all, ledger.Share{DueTenant: lane, Slots: slots})
+	for _, one := range due {
+		all = append(all, ledger.Share{DueTenant: one, Slots: slots})
 	}
 	return all
 }

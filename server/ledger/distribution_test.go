@@ -96,12 +96,12 @@ var spanning = map[string]string{
 	"NoteActivity":   "the sandboxes in which something happened, every two seconds",
 
 	// The worker: what is due in all sandboxes. It skips from one sandbox to the next in an index that holds only what is due.
-	"SettlementLanes": "the sandboxes that have something to settle", "ClaimDueTransactions": "of a batch", "LockFloats": "of a batch",
+	"TenantsToSettle": "the sandboxes that have something to settle", "ClaimDueTransactions": "of a batch", "LockFloats": "of a batch",
 	"LockPayers": "of a batch", "ParkTransactions": "of a batch", "SettleTransactions": "of a batch", "ClearSweepFailures": "of a batch",
-	"WakeForgotten": "a look at what nothing else would come to, now and then",
-	"ForwardLanes":  "the sandboxes that have something to forward", "LockDueForwards": "of a batch", "LeaseForwards": "of a batch",
+	"WakeForgotten":    "a look at what nothing else would come to, now and then",
+	"TenantsToForward": "the sandboxes that have something to forward", "LockDueForwards": "of a batch", "LeaseForwards": "of a batch",
 	"GiveBackForwards": "of a batch",
-	"EventLanes":       "the sandboxes that have events to send", "TakeProbes": "of a batch", "LockDueEvents": "of a batch",
+	"TenantsToDeliver": "the sandboxes that have events to send", "TakeProbes": "of a batch", "LockDueEvents": "of a batch",
 	"LeaseEvents": "of a batch", "ShelveEvents": "of a batch", "GiveBackEvents": "of a batch", "FinishAttempts": "of a batch",
 	"SurveySettlements": "a metric, every ten seconds", "SurveyForwards": "a metric, every ten seconds",
 	"SurveyEvents": "a metric, every ten seconds", "CountFailingEndpoints": "a metric, every ten seconds",

@@ -52,7 +52,7 @@ func sharesOf(all []Share) shares {
 // TenantsToDeliver finds the sandboxes that have events due. What is suspended has nothing due, nor has a sandbox whose endpoint
 // waits for its next probe.
 func (s *Deliveries) TenantsToDeliver(ctx context.Context) ([]DueTenant, error) {
-	rows, err := s.system().EventLanes(ctx)
+	rows, err := s.system().TenantsToDeliver(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for sandboxes with due events")
 	}
@@ -65,7 +65,7 @@ func (s *Deliveries) TenantsToDeliver(ctx context.Context) ([]DueTenant, error) 
 
 // TenantsToForward finds the sandboxes that have collections to forward or to ask an operator after.
 func (s *Forwards) TenantsToForward(ctx context.Context) ([]DueTenant, error) {
-	rows, err := s.system().ForwardLanes(ctx)
+	rows, err := s.system().TenantsToForward(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for sandboxes with collections to forward")
 	}

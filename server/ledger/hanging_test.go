@@ -62,10 +62,10 @@ func TestNothingWaitsForeverForADatabaseThatHangs(t *testing.T) {
 			_, err := s.SettleDue(ctx, []ledger.DueTenant{{Tenant: w.sandbox.Tenant}}, 10)
 			return err
 		},
-		"SettlementLanes": func(ctx context.Context) error { _, err := s.TenantsToSettle(ctx); return err },
-		"WakeForgotten":   func(ctx context.Context) error { _, err := s.WakeForgotten(ctx, 10); return err },
-		"EventLanes":      func(ctx context.Context) error { _, err := s.TenantsToDeliver(ctx); return err },
-		"ForwardLanes":    func(ctx context.Context) error { _, err := s.TenantsToForward(ctx); return err },
+		"TenantsToSettle":  func(ctx context.Context) error { _, err := s.TenantsToSettle(ctx); return err },
+		"WakeForgotten":    func(ctx context.Context) error { _, err := s.WakeForgotten(ctx, 10); return err },
+		"TenantsToDeliver": func(ctx context.Context) error { _, err := s.TenantsToDeliver(ctx); return err },
+		"TenantsToForward": func(ctx context.Context) error { _, err := s.TenantsToForward(ctx); return err },
 		"LeaseDueEvents": func(ctx context.Context) error {
 			_, _, err := s.LeaseDueEvents(ctx, w.share(1), time.Minute, body())
 			return err

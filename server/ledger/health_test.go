@@ -200,8 +200,8 @@ func TestCountersFollowAnEventThatIsSentAgain(t *testing.T) {
 	}
 }
 
-// Each lane gets its share, so that one's backlog does not stand before another's event, and a lane that is not there nothing.
-func TestLanesGetTheirShares(t *testing.T) {
+// Each due tenant gets its share, so that one's backlog does not stand before another's event, and a tenant that is not there nothing.
+func TestDueTenantsGetTheirShares(t *testing.T) {
 	w := newFixture(t)
 	w.owe(9)
 	other, third := w.beside("other"), w.beside("third")
@@ -234,13 +234,13 @@ func TestWhatHasNothingDue(t *testing.T) {
 			seen := w.shares(10)
 			w.exec(change)
 			if got := w.shares(10); len(got) != 0 || len(seen) != 1 {
-				t.Errorf("a survey finds %v, found %v before", got, seen)
+				t.Errorf("due are %v, found %v before", got, seen)
 			}
 			if got, _, err := w.LeaseDueEvents(t.Context(), seen, time.Minute, body()); err != nil || len(got) != 0 {
 				t.Errorf("%d events were leased, %v", len(got), err)
 			}
-			if lanes, err := w.TenantsToForward(t.Context()); err != nil || len(lanes) != 0 {
-				t.Errorf("a survey finds %v to forward, %v", lanes, err)
+			if due, err := w.TenantsToForward(t.Context()); err != nil || len(due) != 0 {
+				t.Errorf("due to forward are %v, %v", due, err)
 			}
 			if got, _, err := w.LeaseDueForwards(t.Context(), w.share(10), time.Minute); err != nil || len(got) != 0 {
 				t.Errorf("%d collections were leased, %v", len(got), err)

@@ -133,7 +133,7 @@ func TestNoListReadsAnotherTenantsRows(t *testing.T) {
 		after  *payments.ID
 		most   float64 // rows read, as a multiple of those asked for; 0: all of the tenant's may be
 	}
-	const lanes = 12 // 3 types of 2 operators, in each of the 2 statuses
+	const partitions = 12 // 3 types of 2 operators, in each of the 2 statuses
 	filters := []list{
 		{"the first page", ledger.Filter{}, nil, 1},
 		{"a later page", ledger.Filter{}, &cursor, 1},
@@ -142,16 +142,16 @@ func TestNoListReadsAnotherTenantsRows(t *testing.T) {
 		{"an order that does not exist", ledger.Filter{OrderRef: "none"}, nil, 1},
 		{"a reference", ledger.Filter{Reference: "r50000"}, nil, 1},
 		{"a reference of another tenant", ledger.Filter{Reference: "r49999"}, nil, 1},
-		{"a country", ledger.Filter{Country: payments.Rwanda}, nil, lanes},
+		{"a country", ledger.Filter{Country: payments.Rwanda}, nil, partitions},
 		{"a country without transactions", ledger.Filter{Country: payments.Togo}, nil, 1},
-		{"an operator", ledger.Filter{Operator: payments.Airtel}, nil, lanes},
+		{"an operator", ledger.Filter{Operator: payments.Airtel}, nil, partitions},
 		{"an operator without transactions", ledger.Filter{Operator: payments.Moov}, nil, 1},
-		{"a status", ledger.Filter{Status: payments.Success}, nil, lanes},
-		{"a rare status", ledger.Filter{Status: payments.Pending}, nil, lanes},
+		{"a status", ledger.Filter{Status: payments.Success}, nil, partitions},
+		{"a rare status", ledger.Filter{Status: payments.Pending}, nil, partitions},
 		{"a status without transactions", ledger.Filter{Status: payments.Timeout}, &cursor, 1},
-		{"a type", ledger.Filter{Type: payments.Refund}, nil, lanes},
+		{"a type", ledger.Filter{Type: payments.Refund}, nil, partitions},
 		{"a type and a status that do not go together", ledger.Filter{Type: payments.Disbursement, Status: payments.Timeout}, nil, 1},
-		{"a rare status, a later page", ledger.Filter{Status: payments.Pending, Operator: payments.MTN}, &cursor, lanes},
+		{"a rare status, a later page", ledger.Filter{Status: payments.Pending, Operator: payments.MTN}, &cursor, partitions},
 		{"a rare store", ledger.Filter{Store: "kiosk"}, nil, 0},
 		{"a number", ledger.Filter{MSISDN: "+250788000017"}, nil, 0},
 		{"a time", ledger.Filter{CreatedAfter: at("2026-05-01T12:00:00Z")}, nil, 1},

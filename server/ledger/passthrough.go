@@ -40,7 +40,7 @@ var (
 	ErrCredentialsUnreadable = errors.New("the store's credentials for this operator cannot be read")
 )
 
-// LeaseDueForwards takes collections that are to be forwarded, or asked after, for the length of lease, of each lane up to its
+// LeaseDueForwards takes collections that are to be forwarded, or asked after, for the length of lease, of each due tenant up to its
 // share, and tells how many it found in each. Any number of callers may work at once; each gets different ones. One whose lease
 // ends without [Forwards.SettleForward] or [Forwards.DeferForward] becomes due again.
 func (s *Forwards) LeaseDueForwards(

@@ -22,13 +22,13 @@ const stranger = "+250788000999" // whom the sandbox does not know
 
 func (w *fixture) forwards(lease time.Duration) []ledger.Forward {
 	w.t.Helper()
-	lanes, err := w.TenantsToForward(w.t.Context())
+	due, err := w.TenantsToForward(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	var shares []ledger.Share
-	for _, lane := range lanes {
-		shares = append(shares, ledger.Share{DueTenant: lane, Slots: 1000})
+	for _, one := range due {
+		shares = append(shares, ledger.Share{DueTenant: one, Slots: 1000})
 	}
 	leased, _, err := w.LeaseDueForwards(w.t.Context(), shares, lease)
 	if err != nil {

@@ -43,7 +43,7 @@ var tenantStatements = []string{
 	"FindSIM",
 	"GetTransaction",
 	"LookUp",
-	"ListLanes",
+	"ListFiltered",
 	"ListTransactions",
 	"QuotaUsed",
 	"BookCollections",
@@ -78,11 +78,11 @@ var apiStatements = []string{
 var workerStatements = append([]string{
 	"ConfigVersion",
 	// settlement
-	"ClaimDueTransactions", "LockFloats", "LockPayers", "ParkTransactions", "SettlementLanes", "SettleTransactions", "WakeForgotten",
+	"ClaimDueTransactions", "LockFloats", "LockPayers", "ParkTransactions", "TenantsToSettle", "SettleTransactions", "WakeForgotten",
 	// forwarding
-	"BeginForwardAttempt", "DeferForward", "ForwardLanes", "GiveBackForwards", "LeaseForwards", "LockDueForwards", "SettleForward",
+	"BeginForwardAttempt", "DeferForward", "TenantsToForward", "GiveBackForwards", "LeaseForwards", "LockDueForwards", "SettleForward",
 	// delivery
-	"EventLanes", "FinishAttempts", "GiveBackEvents", "LeaseEvents", "LockDueEvents", "ShelveEvents", "TakeProbes",
+	"TenantsToDeliver", "FinishAttempts", "GiveBackEvents", "LeaseEvents", "LockDueEvents", "ShelveEvents", "TakeProbes",
 	// retention
 	"AgedTenants", "RemoveAgedEvents", "RemoveAgedQuotaUsage", "RemoveAgedRateUsage",
 	// metrics
@@ -226,9 +226,9 @@ func statements(t *testing.T) map[string]string {
 	t.Helper()
 	list, _ := ledger.ListStatement(1, ledger.Filter{}, nil, 1)
 	events, _ := ledger.EventsStatement(1, ledger.EventFilter{}, nil, 1)
-	lanes, _ := ledger.ListStatement(1, ledger.Filter{Status: payments.Success, Store: "s", MSISDN: "m", CreatedAfter: new(time.Time)}, nil, 1)
+	filtered, _ := ledger.ListStatement(1, ledger.Filter{Status: payments.Success, Store: "s", MSISDN: "m", CreatedAfter: new(time.Time)}, nil, 1)
 	texts := map[string]string{
-		"ListTransactions": list, "ListLanes": lanes, "ListEvents": events, "LookUp": ledger.LookUpStatement,
+		"ListTransactions": list, "ListFiltered": filtered, "ListEvents": events, "LookUp": ledger.LookUpStatement,
 		"EnterTenant": postgres.EnterTenant, "EnterTenantOnReplica": postgres.EnterTenantOnReplica,
 	}
 	files, _ := filepath.Glob("../postgres/sqlc/*.sql.go")

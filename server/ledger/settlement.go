@@ -12,7 +12,7 @@ import (
 
 // TenantsToSettle finds the sandboxes that have something to settle, in a different order each time. What is suspended has nothing.
 func (s *Settlement) TenantsToSettle(ctx context.Context) ([]DueTenant, error) {
-	rows, err := s.system().SettlementLanes(ctx)
+	rows, err := s.system().TenantsToSettle(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for sandboxes with something to settle")
 	}

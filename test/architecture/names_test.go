@@ -29,6 +29,8 @@ var retired = map[string]string{
 	"perishable":        "idle-limited transaction",
 	"surveyed":          "queue statistics",
 	"capacity limiter":  "resource limit",
+	"lane":              "due tenant",
+	"lanes":             "due tenants",
 	"due lanes":         "due tenants",
 	"mended":            "fixed",
 	"new outage":        "circuit breaker",

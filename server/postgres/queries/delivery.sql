@@ -1,23 +1,23 @@
 -- Delivery of events: claimed under a lease, since an attempt is made outside of any database transaction.
 
--- name: EventLanes :many
--- The sandboxes that have events due: the scan skips from one to the next and looks at one row of each. A suspended one has
--- nothing due, nor has one whose endpoint waits for its next probe, or in which the delivery failed a moment ago.
-with recursive lanes as (
+-- name: TenantsToDeliver :many
+-- The sandboxes that have events due. The scan skips from one sandbox to the next and reads one row of each. Left out are suspended
+-- sandboxes, those whose endpoint waits for its next probe, and those in which the delivery failed a moment ago.
+with recursive due_tenants as (
   (select e.tenant, e.due_at from events e where e.due_at is not null order by e.tenant, e.due_at limit 1)
   union all
-  select following.tenant, following.due_at from lanes cross join lateral (
+  select following.tenant, following.due_at from due_tenants cross join lateral (
     select e.tenant, e.due_at from events e
-    where e.due_at is not null and e.tenant > lanes.tenant
+    where e.due_at is not null and e.tenant > due_tenants.tenant
     order by e.tenant, e.due_at limit 1) following
 )
-select lanes.tenant, coalesce(h.delivered > 0, false)::boolean as answered, coalesce(h.failures > 0, false)::boolean as failing,
+select due_tenants.tenant, coalesce(h.delivered > 0, false)::boolean as answered, coalesce(h.failures > 0, false)::boolean as failing,
   (h.probe_at is not null)::boolean as probe, (p.tenant is not null)::boolean as failed
-from lanes
-join organizations o on o.tenant = lanes.tenant and not o.suspended and o.retained_at is null
-left join endpoint_health h on h.tenant = lanes.tenant
-left join sweep_failures p on p.tenant = lanes.tenant and p.sweep = 'delivery'
-where lanes.due_at <= now() and (p.retry_at is null or p.retry_at <= now()) and (h.probe_at is null or h.probe_at <= now() or o.webhook_url is null);
+from due_tenants
+join organizations o on o.tenant = due_tenants.tenant and not o.suspended and o.retained_at is null
+left join endpoint_health h on h.tenant = due_tenants.tenant
+left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'delivery'
+where due_tenants.due_at <= now() and (p.retry_at is null or p.retry_at <= now()) and (h.probe_at is null or h.probe_at <= now() or o.webhook_url is null);
 
 -- name: TakeProbes :many
 -- The next probe of these sandboxes' endpoints, where it is due and nobody else makes it.
@@ -37,23 +37,23 @@ select claimed.tenant, claimed.id, claimed.fence, claimed.attempts, claimed.unco
       unnest(array_prepend(o.previous_secret_until, o.older_secrets_until)) as until) x
     where x.until > now() order by x.until desc)::bytea[] as previous_secrets,
   o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms,
-  lane.probe, clock_timestamp()::timestamptz as taken_at
+  due_tenant.probe, clock_timestamp()::timestamptz as taken_at
 from (
   select given.tenant, given.n, coalesce(given.tenant = any(sqlc.arg(probes)::bigint[]), false)::boolean as probe
   from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(limits)::integer[]) as n) given
-) lane
-join organizations o on o.tenant = lane.tenant and not o.suspended and o.retained_at is null
-left join endpoint_health h on h.tenant = lane.tenant
+) due_tenant
+join organizations o on o.tenant = due_tenant.tenant and not o.suspended and o.retained_at is null
+left join endpoint_health h on h.tenant = due_tenant.tenant
 cross join lateral (
   select e.tenant, e.id, e.fence, e.attempts, coalesce(e.resent_after, e.probes)::integer as uncounted,
     (e.resent_after is not null)::boolean as resent, e.body
   from events e
-  where e.tenant = lane.tenant and e.due_at <= now()
+  where e.tenant = due_tenant.tenant and e.due_at <= now()
   order by e.due_at
-  limit case when lane.probe then 1 else lane.n end
+  limit case when due_tenant.probe then 1 else due_tenant.n end
   for update skip locked) claimed
 join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
-where h.probe_at is null or lane.probe or o.webhook_url is null;
+where h.probe_at is null or due_tenant.probe or o.webhook_url is null;
 
 -- name: LeaseEvents :exec
 -- Takes the lease and keeps the body, built now if this is the first attempt.

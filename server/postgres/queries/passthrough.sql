@@ -1,22 +1,22 @@
 -- Forwarding of collections to an operator's API: claimed under a lease, since the operator is talked to outside of any
 -- database transaction.
 
--- name: ForwardLanes :many
--- The sandboxes that have something to forward or to ask after, as in EventLanes.
-with recursive lanes as (
+-- name: TenantsToForward :many
+-- The sandboxes that have something to forward or to ask after, as in TenantsToDeliver.
+with recursive due_tenants as (
   (select t.tenant, t.due_at from transactions t
    where t.status = 'PENDING' and t.passthrough
    order by t.tenant, t.due_at limit 1)
   union all
-  select following.tenant, following.due_at from lanes cross join lateral (
+  select following.tenant, following.due_at from due_tenants cross join lateral (
     select t.tenant, t.due_at from transactions t
-    where t.tenant > lanes.tenant and t.status = 'PENDING' and t.passthrough
+    where t.tenant > due_tenants.tenant and t.status = 'PENDING' and t.passthrough
     order by t.tenant, t.due_at limit 1) following
 )
-select lanes.tenant, (p.tenant is not null)::boolean as failed from lanes
-join organizations o on o.tenant = lanes.tenant and not o.suspended and o.retained_at is null
-left join sweep_failures p on p.tenant = lanes.tenant and p.sweep = 'passthrough'
-where lanes.due_at <= now() and (p.retry_at is null or p.retry_at <= now());
+select due_tenants.tenant, (p.tenant is not null)::boolean as failed from due_tenants
+join organizations o on o.tenant = due_tenants.tenant and not o.suspended and o.retained_at is null
+left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'passthrough'
+where due_tenants.due_at <= now() and (p.retry_at is null or p.retry_at <= now());
 
 -- name: LockDueForwards :many
 -- The share of each sandbox. Whether a payment's time ran out is decided by its own times, not by how late a worker comes to it.
@@ -25,14 +25,14 @@ select sqlc.embed(t), claimed.forward_fence, o.org_id, o.resource_uid, c.base_ur
   (extract(epoch from now() - t.created_at) * 1000)::float8 as age_ms,
   coalesce(extract(epoch from t.expires_at - t.created_at) * 1000, 0)::float8 as expire_after_ms,
   (t.latency_ms::bigint * o.latency_percent / 100)::bigint as answer_after_ms
-from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(limits)::integer[]) as n) lane
-join organizations o on o.tenant = lane.tenant and not o.suspended and o.retained_at is null
+from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(limits)::integer[]) as n) due_tenant
+join organizations o on o.tenant = due_tenant.tenant and not o.suspended and o.retained_at is null
 cross join lateral (
   select d.tenant, d.id, d.forward_fence
   from transactions d
-  where d.tenant = lane.tenant and d.due_at <= now() and d.status = 'PENDING' and d.passthrough
+  where d.tenant = due_tenant.tenant and d.due_at <= now() and d.status = 'PENDING' and d.passthrough
   order by d.due_at
-  limit lane.n
+  limit due_tenant.n
   for update skip locked) claimed
 join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
 left join operator_credentials c on c.tenant = t.tenant and c.store = t.store and c.operator = t.operator and c.country = t.country;

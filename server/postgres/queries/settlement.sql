@@ -1,22 +1,23 @@
 -- Settlement of what is due, of a few sandboxes in one database transaction: the row locks are the lease, and a worker that dies
 -- gives everything back by dying.
 
--- name: SettlementLanes :many
--- The sandboxes that have something due and are neither suspended nor deleted, in an order that the lot decides: the scan skips from
--- one to the next, and looks at one row of each. One in which the settlement failed waits for its turn. What is forwarded to an operator is settled, and expires, in passthrough.sql.
-with recursive lanes as (
+-- name: TenantsToSettle :many
+-- The sandboxes that have something due and are neither suspended nor deleted, in random order. The scan skips from one sandbox to the
+-- next and reads one row of each. A sandbox in which the settlement failed waits for its retry time. Collections that are forwarded are
+-- settled, and expire, in passthrough.sql.
+with recursive due_tenants as (
   (select t.tenant, t.due_at from transactions t
    where t.status = 'PENDING' and not t.passthrough
    order by t.tenant, t.due_at limit 1)
   union all
-  select following.tenant, following.due_at from lanes cross join lateral (
+  select following.tenant, following.due_at from due_tenants cross join lateral (
     select t.tenant, t.due_at from transactions t
-    where t.tenant > lanes.tenant and t.status = 'PENDING' and not t.passthrough
+    where t.tenant > due_tenants.tenant and t.status = 'PENDING' and not t.passthrough
     order by t.tenant, t.due_at limit 1) following
 )
-select lanes.tenant, (p.tenant is not null)::boolean as failed from lanes join organizations o on o.tenant = lanes.tenant
-left join sweep_failures p on p.tenant = lanes.tenant and p.sweep = 'settlement'
-where lanes.due_at <= now() and not o.suspended and o.retained_at is null and (p.retry_at is null or p.retry_at <= now())
+select due_tenants.tenant, (p.tenant is not null)::boolean as failed from due_tenants join organizations o on o.tenant = due_tenants.tenant
+left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'settlement'
+where due_tenants.due_at <= now() and not o.suspended and o.retained_at is null and (p.retry_at is null or p.retry_at <= now())
 order by random();
 
 -- name: ClaimDueTransactions :many

@@ -3,19 +3,19 @@
 -- that of suspended and of deleted sandboxes, of those that a sweep fails in, and events whose endpoint has failed for long.
 
 -- name: SurveySettlements :one
-with recursive lanes as (
+with recursive due_tenants as (
   (select t.tenant, t.due_at from transactions t
    where t.status = 'PENDING' and not t.passthrough
    order by t.tenant, t.due_at limit 1)
   union all
-  select following.tenant, following.due_at from lanes cross join lateral (
+  select following.tenant, following.due_at from due_tenants cross join lateral (
     select t.tenant, t.due_at from transactions t
-    where t.tenant > lanes.tenant and t.status = 'PENDING' and not t.passthrough
+    where t.tenant > due_tenants.tenant and t.status = 'PENDING' and not t.passthrough
     order by t.tenant, t.due_at limit 1) following
 ), late as materialized (
-  select lanes.tenant, lanes.due_at from lanes join organizations o on o.tenant = lanes.tenant
-  where lanes.due_at <= now() and not o.suspended and o.retained_at is null
-    and not exists (select from sweep_failures p where p.tenant = lanes.tenant and p.sweep = 'settlement')
+  select due_tenants.tenant, due_tenants.due_at from due_tenants join organizations o on o.tenant = due_tenants.tenant
+  where due_tenants.due_at <= now() and not o.suspended and o.retained_at is null
+    and not exists (select from sweep_failures p where p.tenant = due_tenants.tenant and p.sweep = 'settlement')
 )
 select coalesce(extract(epoch from now() - min(late.due_at)), 0)::float8 as oldest_seconds, count(*)::integer as sandboxes,
   (select count(*) from (
@@ -26,19 +26,19 @@ select coalesce(extract(epoch from now() - min(late.due_at)), 0)::float8 as olde
 from late;
 
 -- name: SurveyForwards :one
-with recursive lanes as (
+with recursive due_tenants as (
   (select t.tenant, t.due_at from transactions t
    where t.status = 'PENDING' and t.passthrough
    order by t.tenant, t.due_at limit 1)
   union all
-  select following.tenant, following.due_at from lanes cross join lateral (
+  select following.tenant, following.due_at from due_tenants cross join lateral (
     select t.tenant, t.due_at from transactions t
-    where t.tenant > lanes.tenant and t.status = 'PENDING' and t.passthrough
+    where t.tenant > due_tenants.tenant and t.status = 'PENDING' and t.passthrough
     order by t.tenant, t.due_at limit 1) following
 ), late as materialized (
-  select lanes.tenant, lanes.due_at from lanes join organizations o on o.tenant = lanes.tenant
-  where lanes.due_at <= now() and not o.suspended and o.retained_at is null
-    and not exists (select from sweep_failures p where p.tenant = lanes.tenant and p.sweep = 'passthrough')
+  select due_tenants.tenant, due_tenants.due_at from due_tenants join organizations o on o.tenant = due_tenants.tenant
+  where due_tenants.due_at <= now() and not o.suspended and o.retained_at is null
+    and not exists (select from sweep_failures p where p.tenant = due_tenants.tenant and p.sweep = 'passthrough')
 )
 select coalesce(extract(epoch from now() - min(late.due_at)), 0)::float8 as oldest_seconds, count(*)::integer as sandboxes,
   (select count(*) from (
@@ -49,20 +49,20 @@ select coalesce(extract(epoch from now() - min(late.due_at)), 0)::float8 as olde
 from late;
 
 -- name: SurveyEvents :one
-with recursive lanes as (
+with recursive due_tenants as (
   (select e.tenant, e.due_at from events e
    where e.due_at is not null
    order by e.tenant, e.due_at limit 1)
   union all
-  select following.tenant, following.due_at from lanes cross join lateral (
+  select following.tenant, following.due_at from due_tenants cross join lateral (
     select e.tenant, e.due_at from events e
-    where e.tenant > lanes.tenant and e.due_at is not null
+    where e.tenant > due_tenants.tenant and e.due_at is not null
     order by e.tenant, e.due_at limit 1) following
 ), late as materialized (
-  select lanes.tenant, lanes.due_at from lanes join organizations o on o.tenant = lanes.tenant
-  where lanes.due_at <= now() and not o.suspended and o.retained_at is null
-    and not exists (select from sweep_failures p where p.tenant = lanes.tenant and p.sweep = 'delivery')
-    and not exists (select from endpoint_health h where h.tenant = lanes.tenant and h.probe_at is not null)
+  select due_tenants.tenant, due_tenants.due_at from due_tenants join organizations o on o.tenant = due_tenants.tenant
+  where due_tenants.due_at <= now() and not o.suspended and o.retained_at is null
+    and not exists (select from sweep_failures p where p.tenant = due_tenants.tenant and p.sweep = 'delivery')
+    and not exists (select from endpoint_health h where h.tenant = due_tenants.tenant and h.probe_at is not null)
 )
 select coalesce(extract(epoch from now() - min(late.due_at)), 0)::float8 as oldest_seconds, count(*)::integer as sandboxes,
   (select count(*) from (

@@ -12,62 +12,6 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-const eventLanes = `-- name: EventLanes :many
-
-with recursive lanes as (
-  (select e.tenant, e.due_at from events e where e.due_at is not null order by e.tenant, e.due_at limit 1)
-  union all
-  select following.tenant, following.due_at from lanes cross join lateral (
-    select e.tenant, e.due_at from events e
-    where e.due_at is not null and e.tenant > lanes.tenant
-    order by e.tenant, e.due_at limit 1) following
-)
-select lanes.tenant, coalesce(h.delivered > 0, false)::boolean as answered, coalesce(h.failures > 0, false)::boolean as failing,
-  (h.probe_at is not null)::boolean as probe, (p.tenant is not null)::boolean as failed
-from lanes
-join organizations o on o.tenant = lanes.tenant and not o.suspended and o.retained_at is null
-left join endpoint_health h on h.tenant = lanes.tenant
-left join sweep_failures p on p.tenant = lanes.tenant and p.sweep = 'delivery'
-where lanes.due_at <= now() and (p.retry_at is null or p.retry_at <= now()) and (h.probe_at is null or h.probe_at <= now() or o.webhook_url is null)
-`
-
-type EventLanesRow struct {
-	Tenant   int64 `db:"tenant"`
-	Answered bool  `db:"answered"`
-	Failing  bool  `db:"failing"`
-	Probe    bool  `db:"probe"`
-	Failed   bool  `db:"failed"`
-}
-
-// Delivery of events: claimed under a lease, since an attempt is made outside of any database transaction.
-// The sandboxes that have events due: the scan skips from one to the next and looks at one row of each. A suspended one has
-// nothing due, nor has one whose endpoint waits for its next probe, or in which the delivery failed a moment ago.
-func (q *Queries) EventLanes(ctx context.Context) ([]EventLanesRow, error) {
-	rows, err := q.db.Query(ctx, eventLanes)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []EventLanesRow
-	for rows.Next() {
-		var i EventLanesRow
-		if err := rows.Scan(
-			&i.Tenant,
-			&i.Answered,
-			&i.Failing,
-			&i.Probe,
-			&i.Failed,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const finishAttempts = `-- name: FinishAttempts :many
 with given as (
   select unnest($1::integer[]) as place, unnest($2::bigint[]) as tenant,
@@ -223,23 +167,23 @@ select claimed.tenant, claimed.id, claimed.fence, claimed.attempts, claimed.unco
       unnest(array_prepend(o.previous_secret_until, o.older_secrets_until)) as until) x
     where x.until > now() order by x.until desc)::bytea[] as previous_secrets,
   o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms,
-  lane.probe, clock_timestamp()::timestamptz as taken_at
+  due_tenant.probe, clock_timestamp()::timestamptz as taken_at
 from (
   select given.tenant, given.n, coalesce(given.tenant = any($1::bigint[]), false)::boolean as probe
   from (select unnest($2::bigint[]) as tenant, unnest($3::integer[]) as n) given
-) lane
-join organizations o on o.tenant = lane.tenant and not o.suspended and o.retained_at is null
-left join endpoint_health h on h.tenant = lane.tenant
+) due_tenant
+join organizations o on o.tenant = due_tenant.tenant and not o.suspended and o.retained_at is null
+left join endpoint_health h on h.tenant = due_tenant.tenant
 cross join lateral (
   select e.tenant, e.id, e.fence, e.attempts, coalesce(e.resent_after, e.probes)::integer as uncounted,
     (e.resent_after is not null)::boolean as resent, e.body
   from events e
-  where e.tenant = lane.tenant and e.due_at <= now()
+  where e.tenant = due_tenant.tenant and e.due_at <= now()
   order by e.due_at
-  limit case when lane.probe then 1 else lane.n end
+  limit case when due_tenant.probe then 1 else due_tenant.n end
   for update skip locked) claimed
 join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
-where h.probe_at is null or lane.probe or o.webhook_url is null
+where h.probe_at is null or due_tenant.probe or o.webhook_url is null
 `
 
 type LockDueEventsRow struct {
@@ -383,6 +327,62 @@ func (q *Queries) TakeProbes(ctx context.Context, intervalMs float64, tenants []
 			return nil, err
 		}
 		items = append(items, tenant)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const tenantsToDeliver = `-- name: TenantsToDeliver :many
+
+with recursive due_tenants as (
+  (select e.tenant, e.due_at from events e where e.due_at is not null order by e.tenant, e.due_at limit 1)
+  union all
+  select following.tenant, following.due_at from due_tenants cross join lateral (
+    select e.tenant, e.due_at from events e
+    where e.due_at is not null and e.tenant > due_tenants.tenant
+    order by e.tenant, e.due_at limit 1) following
+)
+select due_tenants.tenant, coalesce(h.delivered > 0, false)::boolean as answered, coalesce(h.failures > 0, false)::boolean as failing,
+  (h.probe_at is not null)::boolean as probe, (p.tenant is not null)::boolean as failed
+from due_tenants
+join organizations o on o.tenant = due_tenants.tenant and not o.suspended and o.retained_at is null
+left join endpoint_health h on h.tenant = due_tenants.tenant
+left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'delivery'
+where due_tenants.due_at <= now() and (p.retry_at is null or p.retry_at <= now()) and (h.probe_at is null or h.probe_at <= now() or o.webhook_url is null)
+`
+
+type TenantsToDeliverRow struct {
+	Tenant   int64 `db:"tenant"`
+	Answered bool  `db:"answered"`
+	Failing  bool  `db:"failing"`
+	Probe    bool  `db:"probe"`
+	Failed   bool  `db:"failed"`
+}
+
+// Delivery of events: claimed under a lease, since an attempt is made outside of any database transaction.
+// The sandboxes that have events due. The scan skips from one sandbox to the next and reads one row of each. Left out are suspended
+// sandboxes, those whose endpoint waits for its next probe, and those in which the delivery failed a moment ago.
+func (q *Queries) TenantsToDeliver(ctx context.Context) ([]TenantsToDeliverRow, error) {
+	rows, err := q.db.Query(ctx, tenantsToDeliver)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []TenantsToDeliverRow
+	for rows.Next() {
+		var i TenantsToDeliverRow
+		if err := rows.Scan(
+			&i.Tenant,
+			&i.Answered,
+			&i.Failing,
+			&i.Probe,
+			&i.Failed,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

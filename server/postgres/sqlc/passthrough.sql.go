@@ -78,52 +78,6 @@ func (q *Queries) DeleteOperatorCredentials(ctx context.Context, tenant int64, s
 	return err
 }
 
-const forwardLanes = `-- name: ForwardLanes :many
-
-with recursive lanes as (
-  (select t.tenant, t.due_at from transactions t
-   where t.status = 'PENDING' and t.passthrough
-   order by t.tenant, t.due_at limit 1)
-  union all
-  select following.tenant, following.due_at from lanes cross join lateral (
-    select t.tenant, t.due_at from transactions t
-    where t.tenant > lanes.tenant and t.status = 'PENDING' and t.passthrough
-    order by t.tenant, t.due_at limit 1) following
-)
-select lanes.tenant, (p.tenant is not null)::boolean as failed from lanes
-join organizations o on o.tenant = lanes.tenant and not o.suspended and o.retained_at is null
-left join sweep_failures p on p.tenant = lanes.tenant and p.sweep = 'passthrough'
-where lanes.due_at <= now() and (p.retry_at is null or p.retry_at <= now())
-`
-
-type ForwardLanesRow struct {
-	Tenant int64 `db:"tenant"`
-	Failed bool  `db:"failed"`
-}
-
-// Forwarding of collections to an operator's API: claimed under a lease, since the operator is talked to outside of any
-// database transaction.
-// The sandboxes that have something to forward or to ask after, as in EventLanes.
-func (q *Queries) ForwardLanes(ctx context.Context) ([]ForwardLanesRow, error) {
-	rows, err := q.db.Query(ctx, forwardLanes)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ForwardLanesRow
-	for rows.Next() {
-		var i ForwardLanesRow
-		if err := rows.Scan(&i.Tenant, &i.Failed); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const giveBackForwards = `-- name: GiveBackForwards :exec
 update transactions t set forward_fence = t.forward_fence + 1, due_at = least(now(), t.expires_at)
 from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
@@ -185,14 +139,14 @@ select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_de
   (extract(epoch from now() - t.created_at) * 1000)::float8 as age_ms,
   coalesce(extract(epoch from t.expires_at - t.created_at) * 1000, 0)::float8 as expire_after_ms,
   (t.latency_ms::bigint * o.latency_percent / 100)::bigint as answer_after_ms
-from (select unnest($1::bigint[]) as tenant, unnest($2::integer[]) as n) lane
-join organizations o on o.tenant = lane.tenant and not o.suspended and o.retained_at is null
+from (select unnest($1::bigint[]) as tenant, unnest($2::integer[]) as n) due_tenant
+join organizations o on o.tenant = due_tenant.tenant and not o.suspended and o.retained_at is null
 cross join lateral (
   select d.tenant, d.id, d.forward_fence
   from transactions d
-  where d.tenant = lane.tenant and d.due_at <= now() and d.status = 'PENDING' and d.passthrough
+  where d.tenant = due_tenant.tenant and d.due_at <= now() and d.status = 'PENDING' and d.passthrough
   order by d.due_at
-  limit lane.n
+  limit due_tenant.n
   for update skip locked) claimed
 join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
 left join operator_credentials c on c.tenant = t.tenant and c.store = t.store and c.operator = t.operator and c.country = t.country
@@ -371,4 +325,50 @@ func (q *Queries) SettleForward(ctx context.Context, arg SettleForwardParams) (i
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const tenantsToForward = `-- name: TenantsToForward :many
+
+with recursive due_tenants as (
+  (select t.tenant, t.due_at from transactions t
+   where t.status = 'PENDING' and t.passthrough
+   order by t.tenant, t.due_at limit 1)
+  union all
+  select following.tenant, following.due_at from due_tenants cross join lateral (
+    select t.tenant, t.due_at from transactions t
+    where t.tenant > due_tenants.tenant and t.status = 'PENDING' and t.passthrough
+    order by t.tenant, t.due_at limit 1) following
+)
+select due_tenants.tenant, (p.tenant is not null)::boolean as failed from due_tenants
+join organizations o on o.tenant = due_tenants.tenant and not o.suspended and o.retained_at is null
+left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'passthrough'
+where due_tenants.due_at <= now() and (p.retry_at is null or p.retry_at <= now())
+`
+
+type TenantsToForwardRow struct {
+	Tenant int64 `db:"tenant"`
+	Failed bool  `db:"failed"`
+}
+
+// Forwarding of collections to an operator's API: claimed under a lease, since the operator is talked to outside of any
+// database transaction.
+// The sandboxes that have something to forward or to ask after, as in TenantsToDeliver.
+func (q *Queries) TenantsToForward(ctx context.Context) ([]TenantsToForwardRow, error) {
+	rows, err := q.db.Query(ctx, tenantsToForward)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []TenantsToForwardRow
+	for rows.Next() {
+		var i TenantsToForwardRow
+		if err := rows.Scan(&i.Tenant, &i.Failed); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

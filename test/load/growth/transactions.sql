@@ -18,7 +18,7 @@ with size as materialized (
       -- the place of the one before it in its sandbox
       case when first then g - stride when stride > 1 then s - others + (s - others - 1) / (stride - 1) else s - others end as before
     from turn
-  ) lane
+  ) one
 ), drawn as materialized (
   select *, ('x' || substr(hash, 1, 4))::bit(16)::integer % 1000 as r, ('x' || substr(hash, 5, 4))::bit(16)::integer % 10 as m,
     ('x' || substr(hash, 9, 4))::bit(16)::integer % 1000 as a,
