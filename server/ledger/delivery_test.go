@@ -500,7 +500,7 @@ func TestDeliveryWithoutADatabase(t *testing.T) {
 		t.Errorf("leasing: %v", err)
 	}
 	if _, err := s.TenantsToDeliver(t.Context()); !errors.Is(err, postgres.ErrUnavailable) {
-		t.Errorf("surveying: %v", err)
+		t.Errorf("the queue statistics: %v", err)
 	}
 	finished := []ledger.FinishedAttempt{{Event: &ledger.LeasedEvent{}, Attempt: ledger.Attempt{State: ledger.EventQueued}}}
 	if kept, err := s.FinishAttempts(t.Context(), finished); !errors.Is(err, postgres.ErrUnavailable) || kept != nil {

@@ -103,8 +103,8 @@ var spanning = map[string]string{
 	"GiveBackForwards": "of a batch",
 	"TenantsToDeliver": "the sandboxes that have events to send", "TakeProbes": "of a batch", "LockDueEvents": "of a batch",
 	"LeaseEvents": "of a batch", "ShelveEvents": "of a batch", "GiveBackEvents": "of a batch", "FinishAttempts": "of a batch",
-	"SurveySettlements": "a metric, every ten seconds", "SurveyForwards": "a metric, every ten seconds",
-	"SurveyEvents": "a metric, every ten seconds", "CountFailingEndpoints": "a metric, every ten seconds",
+	"CountDueSettlements": "a metric, every ten seconds", "CountDueForwards": "a metric, every ten seconds",
+	"CountDueEvents": "a metric, every ten seconds", "CountFailingEndpoints": "a metric, every ten seconds",
 	"AgedTenants": "retention, every hour", "AgedOperatorTenants": "retention, every hour", "RemoveAgedRateUsage": "retention, every hour",
 	"RemoveAgedTokens": "retention, every hour", "RemoveAgedQuotaUsage": "retention, every hour",
 

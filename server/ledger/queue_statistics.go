@@ -29,15 +29,15 @@ func (s *Upkeep) QueueStatistics(ctx context.Context) (QueueStatistics, error) {
 
 func (s *Upkeep) readQueueStatistics(ctx context.Context) (found QueueStatistics, err error) {
 	q := s.system()
-	settlements, err := q.SurveySettlements(ctx)
+	settlements, err := q.CountDueSettlements(ctx)
 	if err != nil {
 		return found, err
 	}
-	forwards, err := q.SurveyForwards(ctx)
+	forwards, err := q.CountDueForwards(ctx)
 	if err != nil {
 		return found, err
 	}
-	events, err := q.SurveyEvents(ctx)
+	events, err := q.CountDueEvents(ctx)
 	if err != nil {
 		return found, err
 	}

@@ -86,7 +86,7 @@ var workerStatements = append([]string{
 	// retention
 	"AgedTenants", "RemoveAgedEvents", "RemoveAgedQuotaUsage", "RemoveAgedRateUsage",
 	// metrics
-	"CountFailingEndpoints", "SurveyEvents", "SurveyForwards", "SurveySettlements",
+	"CountFailingEndpoints", "CountDueEvents", "CountDueForwards", "CountDueSettlements",
 	// what fails in one sandbox alone
 	"ClearSweepFailures", "NoteSweepFailure",
 	// purge of what was retired

@@ -50,6 +50,8 @@ var retired = map[string]string{
 	"standings":         "readiness",
 	"start floor":       "baseline",
 	"storetest":         "ledgertest",
+	"survey":            "queue statistics",
+	"surveying":         "queue statistics",
 	"surveyor":          "queue statistics",
 	"surveys":           "queue statistics",
 	"transaction lanes": "listed_transactions",

@@ -1,8 +1,8 @@
--- What waits for the workers, for their metrics. Each scan skips from one sandbox that has something due to the next, and looks at
--- one row of each; the counts are bounded, so that a survey stays cheap when much waits. Left out is what no worker may take:
--- that of suspended and of deleted sandboxes, of those that a sweep fails in, and events whose endpoint has failed for long.
+-- The queue statistics: how much due work waits for the workers. Each scan skips from one sandbox with due work to the next and reads
+-- one row of each. The counts are limited, so that a statement stays cheap when much work waits. Left out is work that no worker may
+-- take: that of suspended and of deleted sandboxes, of those in which the sweep failed, and events whose endpoint has failed for long.
 
--- name: SurveySettlements :one
+-- name: CountDueSettlements :one
 with recursive due_tenants as (
   (select t.tenant, t.due_at from transactions t
    where t.status = 'PENDING' and not t.passthrough
@@ -25,7 +25,7 @@ select coalesce(extract(epoch from now() - min(late.due_at)), 0)::float8 as olde
     limit 100000) bounded)::integer as due
 from late;
 
--- name: SurveyForwards :one
+-- name: CountDueForwards :one
 with recursive due_tenants as (
   (select t.tenant, t.due_at from transactions t
    where t.status = 'PENDING' and t.passthrough
@@ -48,7 +48,7 @@ select coalesce(extract(epoch from now() - min(late.due_at)), 0)::float8 as olde
     limit 100000) bounded)::integer as due
 from late;
 
--- name: SurveyEvents :one
+-- name: CountDueEvents :one
 with recursive due_tenants as (
   (select e.tenant, e.due_at from events e
    where e.due_at is not null
