@@ -24,7 +24,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal asks for an orderly end. From then on a second one ends the program as it would any other.
+	// The first signal starts an orderly shutdown. A second signal ends the program at once.
 	context.AfterFunc(ctx, stop)
 
 	err := newRootCommand().ExecuteContext(ctx)
@@ -43,8 +43,8 @@ func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "localcluster",
 		Short: "Run Cauri on this machine, without containers",
-		Long: `localcluster runs all that Cauri needs as ordinary processes of this machine: a Postgres, a Kubernetes control plane
-and the roles of the cauri program. Nothing is started as a system service, and all state is in one folder.`,
+		Long: `localcluster runs everything that Cauri needs as ordinary processes of this machine: Postgres, a Kubernetes control plane
+and the roles of the cauri program. It starts no system service and keeps all state in one folder.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}

@@ -9,19 +9,20 @@ import (
 	"time"
 )
 
-// keptUnused is how long something stays in the cache that nobody asks for: a branch may rest for a while.
+// keptUnused is how long an unused cache entry is kept. It is long enough for a branch that nobody works on for a
+// while.
 const keptUnused = 30 * 24 * time.Hour
 
-// CacheFolder is what all checkouts of one user share.
+// CacheFolder is the cache that all checkouts of one user share.
 func CacheFolder() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("finding the folder for what is built once: %w; set HOME or XDG_CACHE_HOME", err)
+		return "", fmt.Errorf("finding the cache folder: %w; set HOME or XDG_CACHE_HOME", err)
 	}
 	return filepath.Join(cache, "cauri"), nil
 }
 
-// MarkUsed makes the entry of the cache look new. Where it cannot be (a cache that is only read), nothing is lost.
+// MarkUsed updates the time of a cache entry. A read-only cache is no error.
 func MarkUsed(path string) error {
 	now := time.Now()
 	if err := os.Chtimes(path, now, now); err != nil && !errors.Is(err, fs.ErrPermission) {
@@ -30,7 +31,7 @@ func MarkUsed(path string) error {
 	return nil
 }
 
-// RemoveUnused removes those entries of the cache that match a pattern and were not used for long.
+// RemoveUnused removes the cache entries that match a pattern and were not used for a long time.
 func RemoveUnused(cache, pattern string, now time.Time) error {
 	entries, err := filepath.Glob(filepath.Join(cache, pattern))
 	if err != nil {
@@ -42,7 +43,7 @@ func RemoveUnused(cache, pattern string, now time.Time) error {
 			continue
 		}
 		if err := os.RemoveAll(entry); err != nil {
-			return fmt.Errorf("removing what was not used for long: %w", err)
+			return fmt.Errorf("removing unused cache entries: %w", err)
 		}
 	}
 	return nil

@@ -35,7 +35,7 @@ func TestOnlyWhatNobodyUsesLeavesTheCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := RemoveUnused(cache, "localkube-v*", now); err != nil || len(left()) != 3 {
-		t.Errorf("something that is in use was removed: %v, %v", left(), err)
+		t.Errorf("an entry in use was removed: %v, %v", left(), err)
 	}
 	if err := RemoveUnused(
 		cache,

@@ -1,4 +1,5 @@
-// Package host knows this machine: its system and space, free ports and who listens on them, file locks, the cache folder, polling.
+// Package host answers questions about this machine: system, free space, free ports, listeners, file locks, cache
+// folder, polling.
 package host
 
 import (
@@ -12,7 +13,7 @@ import (
 
 const Mebibyte = 1 << 20
 
-// CheckSystem refuses systems for which nothing here was made.
+// CheckSystem refuses systems that localcluster does not support.
 func CheckSystem(otherwise string) error {
 	return checkSystemNamed(runtime.GOOS, otherwise)
 }
@@ -28,7 +29,8 @@ func checkSystemNamed(system, otherwise string) error {
 	)
 }
 
-// CheckSpace compares the free space of the file system that a path is or will be on with what is needed.
+// CheckSpace returns an error if the file system of a path has less free space than needed. The path need not exist
+// yet.
 func CheckSpace(path string, needed uint64, purpose, advice string) error {
 	existing := path
 	for {
@@ -43,7 +45,7 @@ func CheckSpace(path string, needed uint64, purpose, advice string) error {
 	}
 	var stat unix.Statfs_t
 	if err := unix.Statfs(existing, &stat); err != nil {
-		return fmt.Errorf("asking for the free space of %s: %w", existing, err)
+		return fmt.Errorf("reading the free space of %s: %w", existing, err)
 	}
 	return enoughSpace(uint64(stat.Bavail)*uint64(stat.Bsize), needed, path, purpose, advice)
 }
@@ -53,7 +55,7 @@ func enoughSpace(free, needed uint64, path, purpose, advice string) error {
 		return nil
 	}
 	return fmt.Errorf(
-		"too little space for %s: %d MB are free in %s, %d MB are needed: %s",
+		"not enough disk space for %s: %d MB are free in %s, %d MB are needed: %s",
 		purpose,
 		free/Mebibyte,
 		path,
@@ -62,6 +64,6 @@ func enoughSpace(free, needed uint64, path, purpose, advice string) error {
 	)
 }
 
-// SystemHome holds what a root user's set keeps outside its state folder. That folder is closed to everyone but root, and
+// SystemHome is the folder of the data that root's state folder cannot hold. Only root can read the state folder, and
 // Postgres refuses to run as root.
 const SystemHome = "/var/lib/cauri"

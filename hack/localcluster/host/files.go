@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// WriteFile writes a file that only its owner may read, all of it or nothing: a crash half-way leaves the old content.
+// WriteFile writes a file with mode 0600. The write is atomic: a crash leaves the old content.
 func WriteFile(path string, content []byte) error {
 	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-") // 0600
 	if err != nil {

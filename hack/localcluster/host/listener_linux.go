@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// FindListener finds the process that listens on a TCP port: its socket is in the kernel's table, and whoever holds that
-// socket has it among its open files. Processes of other users stay hidden from anyone but root.
+// FindListener finds the process that listens on a TCP port. It searches the open files of all processes for the
+// socket. Only root can see the processes of other users.
 func FindListener(port int) (pid int, program string, found bool) {
 	var sockets []string
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
@@ -45,8 +45,8 @@ func FindListener(port int) (pid int, program string, found bool) {
 	return 0, "", false
 }
 
-// listeningSockets takes from a table as in proc_net_tcp(5) the sockets that listen on a port, as they are called among
-// the open files of a process.
+// listeningSockets returns the sockets that listen on a port. The input is a table as in proc_net_tcp(5). The result
+// has the names that /proc/PID/fd uses.
 func listeningSockets(table string, port int) []string {
 	const listening = "0A"
 	suffix := fmt.Sprintf(":%04X", port)

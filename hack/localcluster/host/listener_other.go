@@ -2,5 +2,5 @@
 
 package host
 
-// FindListener is not known for this system.
+// FindListener is not implemented for this system.
 func FindListener(int) (pid int, program string, found bool) { return 0, "", false }

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LockFile takes an exclusive lock on a file, which it makes if need be, and calls waiting if that takes time.
+// LockFile takes an exclusive lock on a file and creates the file if necessary. It calls waiting if another process
+// holds the lock.
 func LockFile(path string, waiting func()) (unlock func(), err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

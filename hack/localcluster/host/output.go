@@ -13,9 +13,9 @@ func EndOf(text string, count int) string {
 	return strings.Join(lines[max(0, len(lines)-count):], "\n")
 }
 
-// LastLines returns the end of a file; nothing if it cannot be read.
+// LastLines returns the end of a file, or nothing if the file cannot be read.
 func LastLines(path string, count int) []string {
-	const longest = 300 // a line of a log may be a whole object
+	const longest = 300 // a log line may hold a whole object
 	file, err := os.Open(filepath.Clean(path))
 	if err != nil {
 		return nil

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Hopeless marks the error of a check that ends a poll at once: waiting longer cannot help.
+// Hopeless marks an error that ends a poll at once, because waiting longer cannot help.
 func Hopeless(err error) error { return hopelessError{err} }
 
 type hopelessError struct{ error }
 
-// Intervals of polling: for what usually is true within a second, and for what takes longer.
+// Polling intervals: short for what is usually true within a second, long for the rest.
 const (
 	PollFast = 50 * time.Millisecond
 	PollSlow = 250 * time.Millisecond
 )
 
-// Poll repeats a check until it returns nil. When the time is over it returns the check's last error.
+// Poll repeats a check until it returns nil. At the timeout it returns the last error of the check.
 func Poll(ctx context.Context, every, within time.Duration, check func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -32,7 +32,7 @@ func Poll(ctx context.Context, every, within time.Duration, check func(context.C
 		if err == nil || errors.As(err, &final) {
 			return err
 		}
-		if last == nil || limited.Err() == nil { // a check that was cut off knows less than the one before it
+		if last == nil || limited.Err() == nil { // an interrupted check knows less than the previous one
 			last = err
 		}
 		select {
@@ -46,7 +46,7 @@ func Poll(ctx context.Context, every, within time.Duration, check func(context.C
 	}
 }
 
-// AnswersOK is the check that a health address answers 200.
+// AnswersOK checks that a health address answers 200.
 func AnswersOK(client *http.Client, url string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, 2*time.Second)

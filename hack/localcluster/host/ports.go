@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Ports are taken from below those that the system gives to outgoing connections (32768 and up on Linux): one of these may
-// be in use for a moment just when its owner starts, and no check beforehand would have told.
+// Ports come from below the range for outgoing connections (32768 and up on Linux). An outgoing connection could take a
+// port of that range between the check and the start of its owner.
 const (
 	lowestPort  = 20000
 	highestPort = 32767
@@ -25,8 +25,8 @@ func FreePort(taken map[int]bool) (int, error) {
 	return 0, fmt.Errorf("no free port found between %d and %d", lowestPort, highestPort)
 }
 
-// BecomesFree waits for a port that somebody may be about to leave, as a process does that was killed a moment ago: an address that
-// stays the same is worth two seconds.
+// BecomesFree waits up to two seconds for a port whose owner is ending, such as a process that was killed a moment ago.
+// This keeps addresses stable.
 func BecomesFree(port int) bool {
 	for range 20 {
 		if IsFree(port) {
@@ -46,7 +46,7 @@ func IsFree(port int) bool {
 	return true
 }
 
-// Loopback is the only kind of address that anything here listens on.
+// Loopback is the only address that localcluster listens on.
 func Loopback(port int) string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 }

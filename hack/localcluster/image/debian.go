@@ -20,12 +20,12 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
 )
 
-// downloadPackages fetches packages of the machine's Debian, and all that they need, into a folder. Nothing is installed.
+// downloadPackages downloads Debian packages and their dependencies into a folder. It installs nothing.
 func downloadPackages(ctx context.Context, out io.Writer, folder string, names []string) ([]string, error) {
 	if err := os.MkdirAll(filepath.Join(folder, "partial"), 0o755); err != nil {
 		return nil, err
 	}
-	// To apt this looks like a machine on which nothing is installed yet.
+	// An empty status file makes apt treat this machine as one without any installed package.
 	nothing := filepath.Join(folder, "status")
 	if err := os.WriteFile(nothing, nil, 0o644); err != nil {
 		return nil, err
@@ -51,12 +51,13 @@ func downloadPackages(ctx context.Context, out io.Writer, folder string, names [
 	return filepath.Glob(filepath.Join(folder, "*.deb"))
 }
 
-// AptGet runs apt-get, and once more after an update where it does not find what it is asked for: the lists may be old.
+// AptGet runs apt-get. If that fails, it updates the package lists and runs apt-get again, because the lists may be
+// old.
 func AptGet(ctx context.Context, out io.Writer, args []string) error {
 	if err := runApt(ctx, args); err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	fmt.Fprintln(out, "updating the lists of Debian's packages")
+	fmt.Fprintln(out, "updating Debian's package lists")
 	if err := runApt(ctx, []string{"update", "-q"}); err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func AptGet(ctx context.Context, out io.Writer, args []string) error {
 }
 
 func runApt(ctx context.Context, args []string) error {
-	// Others may be at it on this machine: they are waited for.
+	// Wait for other apt processes on this machine.
 	cmd := exec.CommandContext(ctx, "apt-get", append([]string{"-o", "DPkg::Lock::Timeout=300"}, args...)...)
 	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 	var output bytes.Buffer
@@ -75,8 +76,8 @@ func runApt(ctx context.Context, args []string) error {
 	return nil
 }
 
-// unpack takes the files out of packages, into a folder. No script of a package runs, and only files that are asked for by
-// choose are of any consequence, so that their owners do not matter.
+// unpack extracts the files of packages into a folder. It runs no package scripts. It ignores owners, because only the
+// files that choose selects are used.
 func unpack(ctx context.Context, packages []string, folder string) (packagedFiles, error) {
 	files := packagedFiles{}
 	for _, name := range packages {
@@ -91,7 +92,7 @@ func unpack(ctx context.Context, packages []string, folder string) (packagedFile
 			return nil, fmt.Errorf("unpacking a package: %w", err)
 		}
 		err = files.read(content, folder)
-		io.Copy(io.Discard, content) // what follows the end of the archive
+		io.Copy(io.Discard, content) // data after the end of the archive
 		if err := errors.Join(err, cmd.Wait()); err != nil {
 			return nil, fmt.Errorf("unpacking %s: %w %s", filepath.Base(name), err, &failed)
 		}
@@ -99,10 +100,10 @@ func unpack(ctx context.Context, packages []string, folder string) (packagedFile
 	return files, nil
 }
 
-// packagedFiles are the files and links of packages, with their content in a folder.
+// packagedFiles are the files and links of packages. A folder holds their content.
 type packagedFiles layer
 
-// documentation is of no use in an image and half of what many packages are.
+// An image does not need documentation, which is half of many packages.
 var documentation = []string{"usr/share/doc/", "usr/share/man/", "usr/share/locale/", "usr/share/info/", "usr/share/lintian/"}
 
 func (f packagedFiles) read(content io.Reader, folder string) error {
@@ -150,7 +151,8 @@ func writeFrom(name string, content io.Reader) error {
 	return errors.Join(err, file.Close())
 }
 
-// mergedPath is where a file is on a system whose /bin, /sbin and /lib are links into /usr. It cannot lead out of the folder.
+// mergedPath returns the path of a file on a system where /bin, /sbin and /lib are links into /usr. The result is
+// always inside the folder.
 func mergedPath(name string) string {
 	name = strings.TrimPrefix(path.Clean("/"+name), "/")
 	first, _, _ := strings.Cut(name, "/")
@@ -161,8 +163,8 @@ func mergedPath(name string) string {
 	return name
 }
 
-// choose takes the files that match patterns, and whatever these need to run: what they link to and the libraries that they
-// are linked with. In a pattern /** stands for all that is below a folder. One that matches nothing is an error.
+// choose selects the files that match the patterns and their dependencies: link targets and shared libraries. /**
+// matches everything below a folder. A pattern without a match is an error.
 func (f packagedFiles) choose(patterns, leftOut []string) (layer, error) {
 	chosen := layer{}
 	var open []string
@@ -205,7 +207,7 @@ func matches(pattern, name string) bool {
 	return err == nil && matched
 }
 
-// needs returns what a file is of no use without.
+// needs returns the dependencies of a file: its link target or its shared libraries.
 func (f packagedFiles) needs(name string) ([]string, error) {
 	entry := f[name]
 	if entry.mode&fs.ModeSymlink != 0 {
@@ -215,7 +217,7 @@ func (f packagedFiles) needs(name string) ([]string, error) {
 		}
 		target = mergedPath(target)
 		if _, ok := f[target]; !ok {
-			return nil, nil // to something that only exists on a system that runs
+			return nil, nil // a link to a file that only exists on a running system
 		}
 		return []string{target}, nil
 	}
@@ -237,7 +239,7 @@ func (f packagedFiles) needs(name string) ([]string, error) {
 	return needed, nil
 }
 
-// library finds a library by the name that programs know it by.
+// library finds a shared library by its file name.
 func (f packagedFiles) library(name string) (string, error) {
 	var found []string
 	for candidate := range f {
@@ -246,12 +248,12 @@ func (f packagedFiles) library(name string) (string, error) {
 		}
 	}
 	if len(found) == 0 {
-		return "", fmt.Errorf("%s, which no package has", name)
+		return "", fmt.Errorf("%s, which is in no package", name)
 	}
 	return slices.Min(found), nil
 }
 
-// linkedWith reads what a program or library says of itself; a file that is neither says nothing.
+// linkedWith reads the shared libraries that an ELF file needs. It returns nothing for other files.
 func linkedWith(file string) (libraries []string, interpreter string, err error) {
 	opened, err := elf.Open(file)
 	var notELF *elf.FormatError

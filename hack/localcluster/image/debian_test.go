@@ -27,7 +27,7 @@ func TestMergedPath(t *testing.T) {
 	}
 }
 
-// packaged is what read makes of a package.
+// packaged returns the paths and content of packaged files.
 func packaged(t *testing.T, entries []tar.Header) packagedFiles {
 	t.Helper()
 	var content bytes.Buffer

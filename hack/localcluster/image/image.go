@@ -1,4 +1,5 @@
-// Package image writes container images without a container runtime: from files, from programs built from source, from Debian packages.
+// Package image writes container images without a container runtime: from files, from Go source, and from Debian
+// packages.
 package image
 
 import (
@@ -15,10 +16,10 @@ import (
 	"time"
 )
 
-// image is what a container image says beside its layers.
+// image is the configuration of a container image, without its layers.
 type image struct {
-	name         string // whole, with a tag: cauri.local/merchant:e2e
-	architecture string // as Go calls it
+	name         string // full name with a tag: cauri.local/merchant:e2e
+	architecture string // a GOARCH value
 	entrypoint   []string
 	command      []string
 	env          []string // NAME=value
@@ -27,10 +28,10 @@ type image struct {
 	stopSignal   string
 }
 
-// imagePath is what the programs of an image find in PATH unless it says otherwise.
+// imagePath is the default PATH of the programs in an image.
 const imagePath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// The parts of an image's configuration, and the table of contents of an archive, as `docker save` writes them.
+// The parts of an image's configuration and the manifest of an archive, in the format of `docker save`.
 type (
 	imageConfig struct {
 		Architecture string         `json:"architecture"`
@@ -58,11 +59,11 @@ type (
 	}
 )
 
-// epoch is the time of everything in an image: the same content gives the same image, whenever it is written.
+// epoch is the time of everything in an image, so that the same content always gives the same image.
 var epoch = time.Unix(0, 0).UTC()
 
-// write writes the image as an archive that `docker load`, `ctr images import` and `kind load image-archive` take. Layers are
-// tarballs, the lowest first. The file appears when it is complete.
+// write writes the image as an archive for `docker load`, `ctr images import` and `kind load image-archive`. Layers are
+// tarballs, the lowest first. The file appears only when it is complete.
 func (i image) write(path string, layers []string) error {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
 	if err != nil {

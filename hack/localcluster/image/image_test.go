@@ -19,7 +19,7 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/testkit"
 )
 
-// readArchive returns the content of every file of a tarball, and a line for each entry.
+// readArchive returns the content of every file of a tarball and one line for each entry.
 func readArchive(t *testing.T, content []byte) (files map[string][]byte, entries []string) {
 	t.Helper()
 	files = map[string][]byte{}
@@ -42,7 +42,8 @@ func readArchive(t *testing.T, content []byte) (files map[string][]byte, entries
 	}
 }
 
-// sourceTree is a folder with a program, a text and a link, with what differs from machine to machine.
+// sourceTree creates a folder with a program, a text and a link. Times and permissions are arguments, because they
+// differ between machines.
 func sourceTree(t *testing.T, mode os.FileMode, modified time.Time) string {
 	t.Helper()
 	folder := t.TempDir()

@@ -13,9 +13,9 @@ func NewImagesCommand() *cobra.Command {
 	var folder string
 	cmd := &cobra.Command{
 		Use:   "images",
-		Short: "Make the images that a node needs beside Cauri's: pause, coredns, postgres",
-		Long: `images makes ` + Pause + ` and ` + CoreDNS + ` from source and ` + postgresImage + ` from the packages of
-Debian, without a container runtime and without a registry. What was made once is kept in the user's cache.`,
+		Short: "Build the images that a node needs in addition to Cauri's: pause, coredns, postgres",
+		Long: `images builds ` + Pause + ` and ` + CoreDNS + ` from source and ` + postgresImage + ` from the packages of
+Debian, without a container runtime and without a registry. It keeps finished images in the user's cache.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := host.CheckSystem("run `make kind`, which needs Docker"); err != nil {
@@ -42,9 +42,9 @@ Debian, without a container runtime and without a registry. What was made once i
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&folder, "folder", DefaultFolder, "the folder that the archives go to")
+	cmd.Flags().StringVar(&folder, "folder", DefaultFolder, "the folder of the archives")
 	return cmd
 }
 
-// DefaultFolder is the folder of the images in a checkout.
+// DefaultFolder is the image folder of a checkout.
 var DefaultFolder = filepath.Join("bin", "images")

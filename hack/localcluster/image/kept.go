@@ -22,21 +22,21 @@ const (
 	spaceForProgram = 200 * host.Mebibyte
 )
 
-// Names of the images that are made here. The host is made up: nothing is ever fetched.
+// Names of the images that localcluster builds. The host does not exist, so nothing is ever pulled.
 const (
 	Pause         = "cauri.local/pause:1"
 	CoreDNS       = "cauri.local/coredns:1"
 	postgresImage = "cauri.local/postgres:15"
 )
 
-// keptImage is an image that is made once from one state of what it is made of, and kept in the user's cache.
+// keptImage is an image in the user's cache. It is built once for each state of its sources.
 type keptImage struct {
 	file string // name of the archive
-	key  string // of what it is made of
+	key  string // identifies the content of the image
 	make func(ctx context.Context, out io.Writer, archive string) error
 }
 
-// ensure returns the archive, which it makes if need be.
+// ensure returns the archive and builds it if necessary.
 func (i keptImage) ensure(ctx context.Context, out io.Writer) (archive string, err error) {
 	cache, err := host.CacheFolder()
 	if err != nil {
@@ -49,27 +49,27 @@ func (i keptImage) ensure(ctx context.Context, out io.Writer) (archive string, e
 		return archive, host.MarkUsed(folder)
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return "", fmt.Errorf("making the folder of an image: %w", err)
+		return "", fmt.Errorf("creating the image folder: %w", err)
 	}
 	unlock, err := host.LockFile(filepath.Join(cache, "image.lock"), func() {
-		fmt.Fprintln(out, "another localcluster is making images: waiting for it")
+		fmt.Fprintln(out, "waiting for another localcluster that builds images")
 	})
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
-	if _, err := os.Stat(archive); err == nil { // by the one that was waited for
+	if _, err := os.Stat(archive); err == nil { // another process built it in the meantime
 		return archive, nil
 	}
 	begun := time.Now()
 	if err := i.make(ctx, out, archive); err != nil {
 		return "", err
 	}
-	fmt.Fprintf(out, "made the image %s (%.1f s)\n", i.file, time.Since(begun).Seconds())
+	fmt.Fprintf(out, "built the image %s (%.1f s)\n", i.file, time.Since(begun).Seconds())
 	return archive, host.RemoveUnused(cache, "image-*", time.Now())
 }
 
-// programImage is the image of one program that is built from source.
+// programImage is the image of one program, built from source.
 func programImage(build source.Build, described image) keptImage {
 	path := "/" + build.Name
 	described.architecture, described.entrypoint = runtime.GOARCH, []string{path}
@@ -82,14 +82,14 @@ func programImage(build source.Build, described image) keptImage {
 			}
 			files := layer{}
 			if err := files.add(build.Program(), path); err != nil {
-				return fmt.Errorf("taking %s into an image: %w", build.Name, err)
+				return fmt.Errorf("adding %s to an image: %w", build.Name, err)
 			}
 			return described.buildFrom(archive, nil, files)
 		},
 	}
 }
 
-// nodeImages are those that a node itself needs: the first process of every pod, and the DNS server.
+// nodeImages are the images that every node needs: the first process of every pod, and the DNS server.
 func nodeImages() ([]keptImage, error) {
 	pause, err := source.Build{
 		Name:  "pause",
@@ -122,7 +122,7 @@ func nodeImages() ([]keptImage, error) {
 	}, nil
 }
 
-// EnsureNodeImages returns the archives of the images that a node itself needs.
+// EnsureNodeImages returns the archives of the images that every node needs.
 func EnsureNodeImages(ctx context.Context, out io.Writer) ([]string, error) {
 	images, err := nodeImages()
 	if err != nil {
@@ -139,7 +139,7 @@ func EnsureNodeImages(ctx context.Context, out io.Writer) ([]string, error) {
 	return archives, nil
 }
 
-// placeImage puts an archive of the cache into a folder: as a link to the same file where that is possible.
+// placeImage puts an archive of the cache into a folder, as a hard link if possible.
 func placeImage(archive, folder string) error {
 	place := filepath.Join(folder, filepath.Base(archive))
 	if sameFile(archive, place) {
@@ -147,15 +147,15 @@ func placeImage(archive, folder string) error {
 	}
 	partial := place + ".partial"
 	if err := errors.Join(os.MkdirAll(folder, 0o755), os.RemoveAll(partial)); err != nil {
-		return fmt.Errorf("placing an image: %w", err)
+		return fmt.Errorf("copying an image from the cache: %w", err)
 	}
-	if os.Link(archive, partial) != nil { // another file system
+	if os.Link(archive, partial) != nil { // a different file system
 		if err := copyFile(archive, partial); err != nil {
-			return fmt.Errorf("placing an image: %w", err)
+			return fmt.Errorf("copying an image from the cache: %w", err)
 		}
 	}
 	if err := os.Rename(partial, place); err != nil {
-		return fmt.Errorf("placing an image: %w", err)
+		return fmt.Errorf("copying an image from the cache: %w", err)
 	}
 	return nil
 }

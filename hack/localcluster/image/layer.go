@@ -15,19 +15,19 @@ import (
 	"strings"
 )
 
-// layerEntry is a file, a folder or a symbolic link of a layer. It belongs to root.
+// layerEntry is a file, a folder or a symbolic link of a layer. Its owner is root.
 type layerEntry struct {
 	mode    fs.FileMode // type and permissions
 	target  string      // of a symbolic link
-	source  string      // file of this machine whose content it has, or
+	source  string      // the file of this machine with the content, or
 	content []byte
 }
 
-// layer is the content of one, by path without the leading slash.
+// layer maps each path, without the leading slash, to its entry.
 type layer map[string]layerEntry
 
-// add puts a file of this machine, or all that is below a folder, into the layer. Of the permissions only the right to
-// execute counts: the rest differs from one machine to the next.
+// add adds a file of this machine, or a folder with everything below it, to the layer. It keeps only the right to
+// execute, because the other permissions differ between machines.
 func (l layer) add(source, destination string) error {
 	return filepath.WalkDir(source, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -58,13 +58,13 @@ func (l layer) add(source, destination string) error {
 			}
 			l[name] = layerEntry{mode: mode, source: file}
 		default:
-			return fmt.Errorf("%s is no file, folder or symbolic link: nothing else goes into an image", file)
+			return fmt.Errorf("%s is not a file, folder or symbolic link: an image can hold nothing else", file)
 		}
 		return nil
 	})
 }
 
-// withParents adds the folders that nothing has named.
+// withParents adds the missing parent folders.
 func (l layer) withParents() layer {
 	whole := maps.Clone(l)
 	delete(whole, "")
@@ -78,7 +78,8 @@ func (l layer) withParents() layer {
 	return whole
 }
 
-// write writes the layer as a tarball: sorted and without times, so that the same content gives the same bytes.
+// write writes the layer as a tarball. Entries are sorted and have no times, so that the same content gives the same
+// bytes.
 func (l layer) write(w io.Writer) error {
 	whole := l.withParents()
 	archive := tar.NewWriter(w)

@@ -13,30 +13,30 @@ import (
 	"strings"
 )
 
-// postgresImageMajor is the version that the image's name promises.
+// postgresImageMajor is the version in the image's name.
 const postgresImageMajor = "15"
 
 //go:embed postgres-entrypoint.sh
 var postgresEntrypoint []byte
 
-// What of the packages goes into the image; {} is the version. The libraries follow from it.
+// The files of the packages that the image needs. {} is the version. Shared libraries are added automatically.
 var (
 	postgresPackages = []string{"postgresql-{}", "dash", "coreutils", "sed", "libc-bin", "libgcc-s1", "tzdata"}
 	postgresContent  = []string{
 		"usr/lib/postgresql/{}/bin/*",
 		"usr/lib/postgresql/{}/lib/*.so",
 		"usr/share/postgresql/{}/**",
-		"usr/share/zoneinfo/**", // Debian's Postgres has none of its own
+		"usr/share/zoneinfo/**", // Debian's Postgres has no time zones of its own
 		"usr/lib/locale/C.utf8/**",
 		"usr/bin/dash", "usr/bin/sed", "usr/bin/cat", "usr/bin/chmod", "usr/bin/date", "usr/bin/env", "usr/bin/head", "usr/bin/id", "usr/bin/ls",
 		"usr/bin/mkdir", "usr/bin/mv", "usr/bin/rm", "usr/bin/rmdir", "usr/bin/sleep", "usr/bin/sort", "usr/bin/tail", "usr/bin/wc",
-		"usr/lib/*/libgcc_s.so.1", // opened by the C library when a thread ends
+		"usr/lib/*/libgcc_s.so.1", // the C library opens it when a thread ends
 	}
-	// The compiler of queries is 120 MB, and Postgres does without it.
+	// The image leaves out the JIT compiler of queries. It takes 120 MB, and Postgres works without it.
 	postgresLeftOut = []string{"usr/lib/postgresql/{}/lib/llvmjit.so", "usr/share/zoneinfo/right/**", "usr/share/zoneinfo/posix/**"}
 )
 
-// postgresImageFiles is what an image of Postgres has beside the files of packages.
+// postgresImageFiles are the files of the Postgres image that do not come from packages.
 func postgresImageFiles() layer {
 	link := func(target string) layerEntry { return layerEntry{mode: fs.ModeSymlink | 0o777, target: target} }
 	open := layerEntry{mode: fs.ModeDir | fs.ModeSticky | 0o777}
@@ -55,20 +55,20 @@ func postgresImageFiles() layer {
 	}
 }
 
-// debianPostgresImage is a Postgres image that takes what the official one takes, as far as the chart needs it.
+// debianPostgresImage is a Postgres image. It accepts the settings of the official image that the chart needs.
 func debianPostgresImage() (keptImage, error) {
 	if _, err := os.Stat("/etc/debian_version"); err != nil {
 		return keptImage{}, errors.New(
-			"the image of Postgres is made from the packages of Debian, and this is no Debian: run `make kind`, which needs Docker",
+			"the Postgres image needs Debian packages, and this machine does not run Debian: run `make kind`, which needs Docker",
 		)
 	}
 	release, err := os.ReadFile("/etc/debian_version")
 	if err != nil {
-		return keptImage{}, fmt.Errorf("reading the version of Debian: %w", err)
+		return keptImage{}, fmt.Errorf("reading the Debian version: %w", err)
 	}
 	described := image{
 		name: postgresImage, architecture: runtime.GOARCH, entrypoint: []string{"/entrypoint.sh"}, command: []string{"postgres"},
-		user: "999:999", workdir: "/", stopSignal: "SIGINT", // the fast shutdown; SIGTERM would wait for clients to go
+		user: "999:999", workdir: "/", stopSignal: "SIGINT", // a fast shutdown. SIGTERM would wait for clients to disconnect
 		env: []string{"PATH=/usr/lib/postgresql/" + postgresImageMajor + "/bin:/usr/bin", "PGDATA=/var/lib/postgresql/data"},
 	}
 	return keptImage{
@@ -92,12 +92,12 @@ func debianPostgresImage() (keptImage, error) {
 func makePostgresImage(ctx context.Context, out io.Writer, described image, archive string) error {
 	scratch, err := os.MkdirTemp("", "cauri-postgres-image-")
 	if err != nil {
-		return fmt.Errorf("making a folder for the image of Postgres: %w", err)
+		return fmt.Errorf("creating a folder for the Postgres image: %w", err)
 	}
 	defer os.RemoveAll(scratch)
 	packages, err := downloadPackages(ctx, out, filepath.Join(scratch, "packages"), ofMajor(postgresPackages))
 	if err != nil {
-		return fmt.Errorf("fetching the packages of Postgres: %w", err)
+		return fmt.Errorf("downloading the Postgres packages: %w", err)
 	}
 	files, err := unpack(ctx, packages, filepath.Join(scratch, "files"))
 	if err != nil {
@@ -105,7 +105,7 @@ func makePostgresImage(ctx context.Context, out io.Writer, described image, arch
 	}
 	chosen, err := files.choose(ofMajor(postgresContent), ofMajor(postgresLeftOut))
 	if err != nil {
-		return fmt.Errorf("choosing the files of the image of Postgres: %w", err)
+		return fmt.Errorf("choosing the files of the Postgres image: %w", err)
 	}
 	for name, entry := range postgresImageFiles() {
 		chosen[name] = entry

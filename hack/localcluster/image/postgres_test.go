@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// entrypoint runs the script of the Postgres image with programs that only write down how they are called.
+// entrypoint runs the script of the Postgres image with fake programs that record their calls.
 type entrypoint struct {
 	folder string
 	env    []string
@@ -75,7 +75,7 @@ func TestPostgresImageMakesItsDatabaseOnce(t *testing.T) {
 func TestPostgresImageStartsOverWhatWasNotFinished(t *testing.T) {
 	t.Parallel()
 	e := newEntrypoint(t, "POSTGRES_PASSWORD=secret")
-	if err := os.MkdirAll(filepath.Join(pgdata(e.folder)+".partial", "base"), 0o700); err != nil { // of a pod that was killed
+	if err := os.MkdirAll(filepath.Join(pgdata(e.folder)+".partial", "base"), 0o700); err != nil { // left by a killed pod
 		t.Fatal(err)
 	}
 	calls, said, err := e.run("postgres", "-c", "a=b")

@@ -24,11 +24,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// fieldManager is who owns what is applied. It is not kubectl's name, so that `kubectl apply` by hand stays a decision of
-// the user that the API server tells from ours.
+// fieldManager owns the applied fields. It differs from kubectl's name, so that the API server can tell our changes
+// from those of a user who runs `kubectl apply`.
 const fieldManager = "localcluster"
 
-// Cluster is a Kubernetes that objects are applied to, whoever runs it.
+// Cluster is a Kubernetes cluster to apply objects to. It may be ours or the user's.
 type Cluster struct {
 	Dynamic   dynamic.Interface
 	discovery discovery.DiscoveryInterface
@@ -41,9 +41,9 @@ func Open(kubeconfig []byte) (*Cluster, error) {
 		return nil, fmt.Errorf("reading a kubeconfig: %w", err)
 	}
 	config.Timeout = 20 * time.Second
-	config.QPS = -1 // a handful of requests in a row
+	config.QPS = -1 // no limit: there are only a few requests
 	config.UserAgent = fieldManager
-	// Deprecations are for those who write the objects, not for those who run them.
+	// Deprecation warnings are for the authors of the objects, not for users of localcluster.
 	config.WarningHandler = rest.NoWarnings{}
 	dynamicClient, err := dynamic.NewForConfig(config)
 	if err != nil {
@@ -56,7 +56,7 @@ func Open(kubeconfig []byte) (*Cluster, error) {
 	return &Cluster{Dynamic: dynamicClient, discovery: discoveryClient}, nil
 }
 
-// Version asks the server for its version, which shows that it is there and accepts the credentials.
+// Version reads the server's version. Success shows that the server is reachable and accepts the credentials.
 func (c *Cluster) Version() (string, error) {
 	version, err := c.discovery.ServerVersion()
 	if err != nil {
@@ -65,14 +65,14 @@ func (c *Cluster) Version() (string, error) {
 	return version.GitVersion, nil
 }
 
-// Apply applies objects by server-side apply, in their order, and returns them as they are stored.
+// Apply applies objects in order with server-side apply. It returns them as the server stores them.
 func (c *Cluster) Apply(ctx context.Context, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	if len(objects) == 0 {
 		return nil, nil
 	}
 	groups, err := restmapper.GetAPIGroupResources(c.discovery)
 	if err != nil {
-		return nil, fmt.Errorf("asking the cluster for its resources: %w", err)
+		return nil, fmt.Errorf("reading the resources of the cluster: %w", err)
 	}
 	mapper := restmapper.NewDiscoveryRESTMapper(groups)
 	var applied []*unstructured.Unstructured
@@ -81,7 +81,7 @@ func (c *Cluster) Apply(ctx context.Context, objects []*unstructured.Unstructure
 		if err != nil {
 			return nil, fmt.Errorf("applying %s: %w", Describe(object), err)
 		}
-		// Forced: what the files say counts, whoever has changed it since.
+		// Force overwrites changes of other field managers: the files decide.
 		stored, err := client.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
 		if err != nil {
 			return nil, fmt.Errorf("applying %s: %w", Describe(object), err)
@@ -91,7 +91,8 @@ func (c *Cluster) Apply(ctx context.Context, objects []*unstructured.Unstructure
 	return applied, nil
 }
 
-// clientFor also fills in the default namespace, as kubectl does.
+// clientFor returns the client of an object's kind. It sets the default namespace if the object has none, as kubectl
+// does.
 func (c *Cluster) clientFor(mapper apimeta.RESTMapper, object *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
 	kind := object.GroupVersionKind()
 	mapping, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
@@ -115,8 +116,8 @@ func Describe(object *unstructured.Unstructured) string {
 	return object.GetKind() + " " + name
 }
 
-// ReadObjects reads the objects of a YAML or JSON file, or of all such files below a folder, except in folders of their own
-// kustomization: these are kustomize's to build. Those that others depend on come first; otherwise the order of the files stays.
+// ReadObjects reads the objects of a YAML or JSON file, or of all such files below a folder. It skips folders with a
+// kustomization. Objects that others depend on come first. Otherwise the order of the files stays.
 func ReadObjects(path string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	err := filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
@@ -154,7 +155,7 @@ func readFile(path string) ([]*unstructured.Unstructured, error) {
 	return DecodeObjects(path, file)
 }
 
-// DecodeObjects reads the objects of a YAML or JSON text; the name is for errors.
+// DecodeObjects reads the objects of a YAML or JSON text. Errors contain the name.
 func DecodeObjects(name string, text io.Reader) ([]*unstructured.Unstructured, error) {
 	decoder := yaml.NewYAMLOrJSONDecoder(bufio.NewReader(text), 4096)
 	var objects []*unstructured.Unstructured
@@ -167,7 +168,7 @@ func DecodeObjects(name string, text io.Reader) ([]*unstructured.Unstructured, e
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		// An empty document, and what is written for kustomize and not for the API server.
+		// Skip empty documents and kustomizations, which the API server does not know.
 		if len(object.Object) == 0 || strings.HasPrefix(object.GetAPIVersion(), "kustomize.config.k8s.io/") {
 			continue
 		}
@@ -175,7 +176,7 @@ func DecodeObjects(name string, text io.Reader) ([]*unstructured.Unstructured, e
 	}
 }
 
-// applyRank sorts by who needs whom. References between our own kinds need no order.
+// applyRank sorts objects by their dependencies. The order of Cauri's own kinds does not matter.
 func applyRank(object *unstructured.Unstructured) int {
 	switch object.GetKind() {
 	case "Namespace":

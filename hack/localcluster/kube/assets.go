@@ -12,9 +12,9 @@ import (
 func NewAssetsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "assets",
-		Short: "Print the folder with etcd, kube-apiserver and kubectl, building them if need be",
-		Long: `assets prints the folder of the control plane's programs, for envtest's KUBEBUILDER_ASSETS, and builds them first where
-that was not done yet (what it says of it goes to standard error). Where KUBEBUILDER_ASSETS is set already, that is printed.`,
+		Short: "Print the folder with etcd, kube-apiserver and kubectl, and build them if necessary",
+		Long: `assets prints the folder of the control plane's programs, for envtest's KUBEBUILDER_ASSETS. It builds them first if
+necessary and reports the progress on standard error. If KUBEBUILDER_ASSETS is already set, it prints that value.`,
 		Example: `  KUBEBUILDER_ASSETS=$(bin/localcluster assets) go test ./controllers/...`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

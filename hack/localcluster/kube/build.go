@@ -11,7 +11,7 @@ import (
 // spaceForBuild was measured for a first build: compiled packages, source, and temporary files of the linker.
 const spaceForBuild = 8000 * host.Mebibyte
 
-// kubePrograms are the names by which localkube is called, each a link to it.
+// kubePrograms are the names of the links to localkube.
 var kubePrograms = []string{
 	process.EtcdName,
 	process.APIServerName,
@@ -22,7 +22,7 @@ var kubePrograms = []string{
 	"kubectl",
 }
 
-// FindBuild names the build of Kubernetes in its present state.
+// FindBuild returns the build of Kubernetes for the current state of its source.
 func FindBuild() (source.Build, error) {
 	build, err := source.Build{
 		Name: "localkube", Links: kubePrograms,
@@ -33,8 +33,8 @@ func FindBuild() (source.Build, error) {
 	return build, err
 }
 
-// kubeLinkerFlags tell the programs their version: that is otherwise done by Kubernetes' own scripts, and clients refuse a
-// server without one.
+// kubeLinkerFlags set the version of the programs, as Kubernetes' own build scripts do. Clients refuse a server without
+// a version.
 func kubeLinkerFlags(version string) string {
 	parts := strings.SplitN(strings.TrimPrefix(version, "v")+"..", ".", 3)
 	const variable = "-X k8s.io/component-base/version."

@@ -14,7 +14,7 @@ func TestKubernetesVersionOfTheSource(t *testing.T) {
 	if err != nil || !strings.HasPrefix(version, "v1.") {
 		t.Fatalf("RequiredVersion = %q, %v", version, err)
 	}
-	// What is told to the programs has to be the version that is linked in.
+	// The version that the programs report must be the version that is linked in.
 	flags := kubeLinkerFlags("v1.36.3")
 	for _, part := range []string{"gitVersion=v1.36.3", "gitMajor=1", "gitMinor=36 "} {
 		if !strings.Contains(flags, part) {

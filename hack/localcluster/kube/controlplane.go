@@ -1,4 +1,4 @@
-// Package kube runs a Kubernetes control plane of this machine (etcd, API server, controller manager) and talks to its API.
+// Package kube runs a Kubernetes control plane on this machine (etcd, API server, controller manager) and uses its API.
 package kube
 
 import (
@@ -23,12 +23,12 @@ const (
 	ControllerManagerPort = "kube-controller-manager"
 )
 
-// Addresses of Services. Nothing routes to them, since nothing here runs pods, but the API server gives them out.
+// Addresses of Services. The API server assigns them, but nothing routes to them, because no pods run.
 const ServiceRange = "10.96.0.0/16"
 
 var kubernetesServiceIP = net.IPv4(10, 96, 0, 1)
 
-// ControlPlane describes the Kubernetes that runs here.
+// ControlPlane describes the control plane to run.
 type ControlPlane struct {
 	State  process.StateDir
 	Pki    PKI
@@ -36,14 +36,14 @@ type ControlPlane struct {
 	Ports  process.Ports
 
 	Address       string   // of the API server
-	APIServerArgs []string // what depends on whether there is a node
+	APIServerArgs []string // arguments that depend on whether a node runs
 }
 
-// LocalControlPlane is one without a node, for a machine whose network is left alone.
+// LocalControlPlane is a control plane without a node. It does not change the machine's network.
 func LocalControlPlane(state process.StateDir, assets string, chosen process.Ports) ControlPlane {
 	return ControlPlane{
 		State: state, Pki: PKI{State: state}, Assets: assets, Ports: chosen, Address: "127.0.0.1",
-		// A loopback address cannot stand in Endpoints, so that those of the `kubernetes` Service are left alone.
+		// A loopback address cannot be in Endpoints. This leaves the endpoints of the `kubernetes` Service empty.
 		APIServerArgs: []string{"--endpoint-reconciler-type=none", "--authorization-mode=RBAC"},
 	}
 }
@@ -52,7 +52,7 @@ func (c ControlPlane) Server() string {
 	return "https://" + net.JoinHostPort(c.Address, strconv.Itoa(c.Ports[APIServerPort]))
 }
 
-// Components are the processes, in the order in which they need each other.
+// Components are the processes in order of their dependencies.
 func (c ControlPlane) Components() ([]process.Component, error) {
 	etcdClient, err := c.HTTPClient(etcdAuthority, "apiserver-etcd-client")
 	if err != nil {
@@ -71,7 +71,7 @@ func (c ControlPlane) etcd(client *http.Client) process.Component {
 	return c.Component(process.EtcdName, address, address+"/health", client, "etcd", etcdAuthority, []string{
 		"--name=local",
 		"--data-dir=" + c.State.File("etcd"),
-		// The data survive every end of the process; only a crash of the machine may cost them, and nobody minds here.
+		// The data survives a crash of the process, but not of the machine. A local cluster accepts that.
 		"--unsafe-no-fsync",
 		"--listen-client-urls=" + address,
 		"--advertise-client-urls=" + address,
@@ -97,7 +97,7 @@ func (c ControlPlane) apiServer(client *http.Client) process.Component {
 		"--etcd-certfile=" + c.Pki.Certificate("apiserver-etcd-client"),
 		"--etcd-keyfile=" + c.Pki.Key("apiserver-etcd-client"),
 		"--bind-address=" + c.Address,
-		"--advertise-address=" + c.Address, // or the machine's outside address would be looked up
+		"--advertise-address=" + c.Address, // by default, the API server takes the machine's external address
 		fmt.Sprintf("--secure-port=%d", c.Ports[APIServerPort]),
 		"--tls-cert-file=" + c.Pki.Certificate("apiserver"),
 		"--tls-private-key-file=" + c.Pki.Key("apiserver"),
@@ -122,14 +122,14 @@ func (c ControlPlane) controllerManager(client *http.Client) process.Component {
 		"--service-account-private-key-file=" + c.Pki.serviceAccountKey(),
 		"--root-ca-file=" + c.Pki.Certificate(ClusterAuthority),
 		"--use-service-account-credentials=true",
-		"--leader-elect=false", // there is only one
+		"--leader-elect=false", // there is only one instance
 	})
 	made.Files = append(made.Files, kubeconfig)
 	return made
 }
 
-// Component fills in what all three have in common. They serve TLS with the certificate of that name, and trust what the
-// authority signed.
+// Component sets what all three processes share. They serve TLS with the certificate of that name and trust the
+// authority.
 func (c ControlPlane) Component(
 	name, address, health string,
 	client *http.Client,
@@ -155,7 +155,7 @@ func (c ControlPlane) controllerManagerKubeconfig() string {
 	return c.State.File("pki", "controller-manager.kubeconfig")
 }
 
-// Prepare writes what the processes read, and returns the kubeconfig of the user.
+// Prepare writes the files of the processes and returns the user's kubeconfig.
 func (c ControlPlane) Prepare(now time.Time) (kubeconfig []byte, err error) {
 	if err := c.Pki.Ensure(now); err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (c ControlPlane) HTTPClient(authority, certificate string) (*http.Client, e
 	return healthClient(config), nil
 }
 
-// healthClient asks on a new connection every time: what it learns is whether a server answers now.
+// healthClient opens a new connection for each request, to check that a server answers now.
 func healthClient(config *tls.Config) *http.Client {
 	return &http.Client{Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}}
 }

@@ -8,10 +8,10 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// KubeconfigVariable names a kubeconfig: its cluster is used and none is run here.
+// KubeconfigVariable names a kubeconfig. If it is set, localcluster uses that cluster and runs no control plane.
 const KubeconfigVariable = "CAURI_KUBECONFIG"
 
-// KubeconfigFor writes how to reach a server with one of the certificates.
+// KubeconfigFor writes a kubeconfig for a server and one of the certificates.
 func (p PKI) KubeconfigFor(certificate, server string) ([]byte, error) {
 	contents := map[string][]byte{}
 	for _, path := range []string{p.Certificate(ClusterAuthority), p.Certificate(certificate), p.Key(certificate)} {
@@ -37,8 +37,8 @@ func (p PKI) KubeconfigFor(certificate, server string) ([]byte, error) {
 	return content, nil
 }
 
-// OutsideKubeconfig returns the current context of somebody else's kubeconfig, and nothing but that, without references to
-// other files: it stays good wherever it is copied to.
+// OutsideKubeconfig returns the current context of the user's kubeconfig. The result has no references to other files,
+// so that it works in any place.
 func OutsideKubeconfig(path string) ([]byte, error) {
 	config, err := clientcmd.LoadFromFile(path)
 	if err != nil {

@@ -23,22 +23,22 @@ import (
 
 const (
 	certificateLife = 365 * 24 * time.Hour
-	// renewBefore is how much life must be left when something is started with a certificate: nobody keeps a local cluster
-	// running for longer without an up.
+	// renewBefore is the remaining lifetime that a certificate needs at the start of a process. Nobody runs a local
+	// cluster for longer without another up.
 	renewBefore = 30 * 24 * time.Hour
 )
 
-// Names of the authorities. Clients of etcd may do everything, whoever they are. It therefore trusts an authority of its own,
-// which has signed nobody but the API server, so that a user of the API server is not also a user of its store.
+// Names of the authorities. A client of etcd has full access. etcd therefore trusts its own authority, which signs only
+// for the API server. A user of the API server thus has no access to etcd.
 const (
 	ClusterAuthority = "ca"
 	etcdAuthority    = "etcd-ca"
 )
 
-// Identity is what a certificate says of its holder.
+// Identity is the subject of a certificate.
 type Identity struct {
-	File      string // name of the files, without ending
-	Authority string // who signs it
+	File      string // base name of the files
+	Authority string // the authority that signs it
 	Name      string
 	Groups    []string
 	Usage     []x509.ExtKeyUsage
@@ -50,9 +50,9 @@ var (
 	AsBoth   = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
 )
 
-// controlPlaneIdentities are those that every control plane has.
+// controlPlaneIdentities are the identities of every control plane.
 var controlPlaneIdentities = []Identity{
-	// etcd serves with this certificate and, as its own peer and gateway, is a client with it.
+	// etcd uses this certificate as a server and, for its peer and gateway connections, as a client.
 	{File: "etcd", Authority: etcdAuthority, Name: "etcd", Usage: AsBoth},
 	{File: "apiserver", Authority: ClusterAuthority, Name: "kube-apiserver", Usage: asServer},
 	{File: "apiserver-etcd-client", Authority: etcdAuthority, Name: "kube-apiserver", Usage: AsClient},
@@ -63,9 +63,9 @@ var controlPlaneIdentities = []Identity{
 // PKI is the folder of certificates.
 type PKI struct {
 	State process.StateDir
-	// What a node has beside the control plane.
+	// Identities of the node, in addition to those of the control plane.
 	More      []Identity
-	Addresses []net.IP // at which the holders of certificates are reached
+	Addresses []net.IP // addresses of the certificate holders
 }
 
 func (p PKI) identities() []Identity { return slices.Concat(controlPlaneIdentities, p.More) }
@@ -73,12 +73,12 @@ func (p PKI) identities() []Identity { return slices.Concat(controlPlaneIdentiti
 func (p PKI) Certificate(name string) string { return p.State.File("pki", name+".crt") }
 func (p PKI) Key(name string) string         { return p.State.File("pki", name+".key") }
 
-// serviceAccountKey signs the tokens of service accounts and serviceAccountPublicKey checks them. They outlive the
-// certificates, since tokens that were given out do.
+// serviceAccountKey signs the tokens of service accounts and serviceAccountPublicKey verifies them. They outlive the
+// certificates, because issued tokens do too.
 func (p PKI) serviceAccountKey() string       { return p.Key("service-accounts") }
 func (p PKI) serviceAccountPublicKey() string { return p.State.File("pki", "service-accounts.pub") }
 
-// Ensure makes what is missing. Certificates are made again all together: half of an old set is of no use to anyone.
+// Ensure creates missing certificates. It always creates a whole set, because old and new certificates do not match.
 func (p PKI) Ensure(now time.Time) error {
 	if _, err := os.Stat(p.serviceAccountPublicKey()); err != nil {
 		if err := p.makeServiceAccountKey(); err != nil {
@@ -104,7 +104,8 @@ func (p PKI) Ensure(now time.Time) error {
 	return nil
 }
 
-// Complete tells whether every certificate is there, fits its key, was signed by the present authority and lives on.
+// Complete reports whether every certificate exists, matches its key, comes from the current authority and is valid
+// long enough.
 func (p PKI) Complete(now time.Time) bool {
 	for _, who := range p.identities() {
 		pool, err := p.pool(who.Authority)
@@ -123,7 +124,7 @@ func (p PKI) Complete(now time.Time) bool {
 	return true
 }
 
-// pool is the set of authorities that holds one of ours alone.
+// pool returns a certificate pool with one authority.
 func (p PKI) pool(authority string) (*x509.CertPool, error) {
 	content, err := os.ReadFile(p.Certificate(authority))
 	if err != nil {
@@ -136,7 +137,7 @@ func (p PKI) pool(authority string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// Client is the TLS side of a client that trusts an authority and shows a certificate.
+// Client returns the TLS configuration of a client that trusts an authority and presents a certificate.
 func (p PKI) Client(authority, certificate string) (*tls.Config, error) {
 	pool, err := p.pool(authority)
 	if err != nil {
@@ -149,7 +150,7 @@ func (p PKI) Client(authority, certificate string) (*tls.Config, error) {
 	return &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// signer is an authority that is being used.
+// signer is an authority with its key.
 type signer struct {
 	certificate *x509.Certificate
 	key         crypto.Signer
@@ -157,10 +158,10 @@ type signer struct {
 
 func (p PKI) makeAuthority(name string, now time.Time) (*signer, error) {
 	template := &x509.Certificate{
-		// Every authority has another name: a client that remembers an old one of the same name would try to use it.
+		// Every authority gets a new name. A client that remembers an old authority of the same name would use it.
 		Subject:               pkix.Name{CommonName: fmt.Sprintf("localcluster %s %d", name, now.Unix())},
 		NotBefore:             now.Add(-time.Hour),
-		NotAfter:              now.Add(certificateLife + 24*time.Hour), // it outlives what it signs
+		NotAfter:              now.Add(certificateLife + 24*time.Hour), // the authority outlives what it signs
 		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageCRLSign | x509.KeyUsageDigitalSignature,
 		BasicConstraintsValid: true,
 		IsCA:                  true,
@@ -203,12 +204,12 @@ func (p PKI) issue(who Identity, by *signer, now time.Time) error {
 func (p PKI) sign(name string, template *x509.Certificate, key crypto.Signer, by *signer) error {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
-		return fmt.Errorf("drawing a serial number: %w", err)
+		return fmt.Errorf("generating a serial number: %w", err)
 	}
 	template.SerialNumber = serial
 	certificate, err := x509.CreateCertificate(rand.Reader, template, by.certificate, key.Public(), by.key)
 	if err != nil {
-		return fmt.Errorf("making the certificate %s: %w", name, err)
+		return fmt.Errorf("creating the certificate %s: %w", name, err)
 	}
 	return errors.Join(
 		p.writeKey(p.Key(name), key),
@@ -225,7 +226,7 @@ func (p PKI) makeServiceAccountKey() error {
 	if err != nil {
 		return fmt.Errorf("encoding the key of service accounts: %w", err)
 	}
-	// The public half last: its presence says that both are there.
+	// Write the public half last: its presence means that both exist.
 	if err := p.writeKey(p.serviceAccountKey(), key); err != nil {
 		return err
 	}
@@ -243,7 +244,7 @@ func (p PKI) writeKey(path string, key crypto.Signer) error {
 func newKey() (crypto.Signer, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("making a key: %w", err)
+		return nil, fmt.Errorf("creating a key: %w", err)
 	}
 	return key, nil
 }

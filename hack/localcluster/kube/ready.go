@@ -23,14 +23,14 @@ const (
 var (
 	definitionResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-	// cauriResources are those that have a Ready condition to wait for.
+	// cauriResources are the kinds with a Ready condition.
 	cauriResources = map[string]schema.GroupVersionResource{
 		EnvironmentKind: {Group: cauriGroup, Version: "v1alpha1", Resource: "sandboxenvironments"},
 		TestClientKind:  {Group: cauriGroup, Version: "v1alpha1", Resource: "testclients"},
 	}
 )
 
-// WaitEstablished waits until the API server serves the kinds that were defined.
+// WaitEstablished waits until the API server serves the new kinds.
 func (c *Cluster) WaitEstablished(ctx context.Context, definitions []*unstructured.Unstructured) error {
 	for _, definition := range definitions {
 		err := host.Poll(ctx, host.PollFast, time.Minute, func(ctx context.Context) error {
@@ -50,7 +50,7 @@ func (c *Cluster) WaitEstablished(ctx context.Context, definitions []*unstructur
 	return nil
 }
 
-// WaitReady waits until every one of ours among the objects is ready, and returns these as they are then.
+// WaitReady waits until all Cauri objects are ready and returns their current state.
 func (c *Cluster) WaitReady(
 	ctx context.Context,
 	objects []*unstructured.Unstructured,
@@ -81,8 +81,7 @@ func (c *Cluster) WaitReady(
 	return ready, nil
 }
 
-// readiness tells why an object is not ready. A condition that was written for an older generation says nothing about the
-// present one.
+// readiness returns why an object is not ready. It ignores a condition of an older generation.
 func readiness(object *unstructured.Unstructured) error {
 	found := Condition(object, "Ready")
 	if found == nil {
@@ -101,7 +100,7 @@ func readiness(object *unstructured.Unstructured) error {
 	return fmt.Errorf("%v: %v", found["reason"], found["message"])
 }
 
-// Condition returns the condition of a type, nil if there is none.
+// Condition returns the condition of a type, or nil.
 func Condition(object *unstructured.Unstructured, kind string) map[string]any {
 	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	for _, entry := range conditions {

@@ -17,33 +17,33 @@ import (
 
 const cgroupMount = "/sys/fs/cgroup"
 
-// unifiedCgroups tells whether there is one hierarchy for all controllers (version 2) or one for each (version 1).
+// unifiedCgroups reports whether all controllers share one hierarchy (version 2) or have one each (version 1).
 func unifiedCgroups(mount string) bool {
 	_, err := os.Stat(filepath.Join(mount, "cgroup.controllers"))
 	return err == nil
 }
 
-// makeCgroup makes the cgroup below which those of pods will be, for all controllers.
+// makeCgroup creates the parent cgroup of all pods, for all controllers.
 func makeCgroup(name string) error {
 	err := makeCgroupIn(cgroupMount, name)
 	if err == nil {
 		err = weighCgroupIn(cgroupMount, name)
 	}
 	if err != nil {
-		return fmt.Errorf("making a cgroup: %w; in a container that has no cgroups of its own, %s", err, withoutNode)
+		return fmt.Errorf("creating a cgroup: %w; if this container has no cgroups of its own, %s", err, withoutNode)
 	}
 	return nil
 }
 
-// processesWorth is as how many processes all pods together count where the machine has not enough CPU for everybody. The kernel takes
-// their cgroup for one: on a busy machine nothing in a pod would be done in time, not even a probe be answered.
+// processesWorth is the CPU weight of all pods together, as a number of processes. The kernel counts their cgroup as
+// one process. On a busy machine the pods would then be too slow even to answer probes.
 const processesWorth = 16
 
-// weighCgroupIn gives the cgroup its share of CPU, in units of either version.
+// weighCgroupIn sets the CPU weight of the cgroup, in the units of its version.
 func weighCgroupIn(mount, name string) error {
 	for path, one := range map[string]int{filepath.Join("cpu", name, "cpu.shares"): 1024, filepath.Join(name, "cpu.weight"): 100} {
 		err := os.WriteFile(filepath.Join(mount, path), []byte(strconv.Itoa(processesWorth*one)), 0o644)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // that of the other version is not there
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // the file of the other version does not exist
 			return err
 		}
 	}
@@ -73,7 +73,7 @@ func makeCgroupIn(mount, name string) error {
 	return nil
 }
 
-// enableControllers has the children of a cgroup of version 2 have what itself has of the controllers that pods need.
+// enableControllers enables, for the children of a version 2 cgroup, the controllers that pods need.
 func enableControllers(folder string) error {
 	content, err := os.ReadFile(filepath.Join(folder, "cgroup.controllers"))
 	if err != nil {
@@ -89,7 +89,7 @@ func enableControllers(folder string) error {
 	return os.WriteFile(filepath.Join(folder, "cgroup.subtree_control"), []byte(strings.Join(enabled, " ")), 0o644)
 }
 
-// cgroupHierarchies are the mounts of version 1, each once: some are known by a second name, as a link.
+// cgroupHierarchies returns the mounts of version 1 without duplicates: some have a second name, as a link.
 func cgroupHierarchies(mount string) ([]string, error) {
 	entries, err := os.ReadDir(mount)
 	if err != nil {
@@ -97,7 +97,7 @@ func cgroupHierarchies(mount string) ([]string, error) {
 	}
 	var hierarchies []string
 	for _, entry := range entries {
-		// The hierarchy that systemd has of version 2 beside those of version 1 has no controllers.
+		// On version 1, systemd also mounts a version 2 hierarchy. It has no controllers.
 		if entry.IsDir() && entry.Name() != "unified" {
 			hierarchies = append(hierarchies, filepath.Join(mount, entry.Name()))
 		}
@@ -108,7 +108,7 @@ func cgroupHierarchies(mount string) ([]string, error) {
 	return hierarchies, nil
 }
 
-// removeCgroup removes the cgroup with all below it. The processes in it have been killed, which takes a moment to be seen.
+// removeCgroup removes the cgroup and everything below it. It waits for killed processes to disappear.
 func removeCgroup(name string) error {
 	err := host.Poll(
 		context.Background(),
@@ -117,7 +117,7 @@ func removeCgroup(name string) error {
 		func(context.Context) error { return removeCgroupIn(cgroupMount, name) },
 	)
 	if err != nil {
-		return fmt.Errorf("removing the cgroup of a node: %w; look for what runs in it: cat %s/pids/%s/**/cgroup.procs", err, cgroupMount, name)
+		return fmt.Errorf("removing the cgroup of a node: %w; find the processes that run in it: cat %s/pids/%s/**/cgroup.procs", err, cgroupMount, name)
 	}
 	return nil
 }
@@ -134,14 +134,14 @@ func removeCgroupIn(mount, name string) error {
 	return failed
 }
 
-// removeFolders removes folders alone, the inner ones first: the files of a cgroup are not files.
+// removeFolders removes the folders from the bottom up. The kernel removes the files of a cgroup.
 func removeFolders(top string) error {
 	var folders []string
 	err := filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() {
 			folders = append(folders, path)
 		}
-		return nil // what is gone is gone
+		return nil // already removed
 	})
 	if err != nil {
 		return err

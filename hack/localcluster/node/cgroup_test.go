@@ -31,7 +31,7 @@ func TestCgroupOfVersion1IsInEveryHierarchy(t *testing.T) {
 	if diff := cmp.Diff(made, append(found, more...)); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	// What the kubelet and a pod add.
+	// Folders that the kubelet and a pod add.
 	for _, folder := range made {
 		if err := os.MkdirAll(filepath.Join(folder, "kubepods", "pod1", "container"), 0o700); err != nil {
 			t.Fatal(err)

@@ -12,14 +12,14 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/image"
 )
 
-// Where things are in a checkout.
+// Paths in a checkout.
 var (
 	defaultLogs = filepath.Join("bin", "node-logs")
 )
 
-// nodeOptions are what the user decides.
+// nodeOptions are the flags of the command.
 type nodeOptions struct {
-	dir     string // empty: chosen by the checkout
+	dir     string // empty: derived from the checkout
 	images  string
 	logs    string
 	keep    bool
@@ -30,19 +30,19 @@ func NewCommand() *cobra.Command {
 	var options nodeOptions
 	cmd := &cobra.Command{
 		Use:   "node [flags] -- COMMAND [ARGUMENTS]",
-		Short: "Run a command beside a whole Kubernetes that runs pods",
-		Long: `node brings up a Kubernetes of one node (etcd, API server, controller manager, scheduler, kubelet, proxy, containerd, CoreDNS)
-around a command, in network, mount and process namespaces of its own: the machine's own network, mounts and processes are
-left alone, and nothing remains, not even after a SIGKILL. The exit code is that of the command.
+		Short: "Run a command next to a complete Kubernetes that runs pods",
+		Long: `node starts a Kubernetes of one node (etcd, API server, controller manager, scheduler, kubelet, proxy, containerd, CoreDNS)
+and runs a command on it, in its own network, mount and process namespaces. It does not change the machine's network, mounts
+and processes. It leaves nothing behind, even after a SIGKILL. The exit code is that of the command.
 
-The command finds the cluster in KUBECONFIG, and kubectl and the programs of bin/ in PATH. It runs on the node: the addresses
-of Services and pods answer it, and names in the cluster (cauri-api.cauri-system) resolve. There is no other network.
+The command finds the cluster in KUBECONFIG, and kubectl and the programs of bin/ in PATH. It runs on the node and reaches
+Services and pods by address and by name (cauri-api.cauri-system). There is no other network.
 
-Every archive in the folder of images is there when the command starts. There is a StorageClass ` + "`standard`" + ` with volumes
-on this machine. Where the command fails, logs and events are kept in the folder of logs.
+The node has every image in the folder of images before the command starts. There is a StorageClass ` + "`standard`" + ` with volumes
+on this machine. If the command fails, node saves logs and events in the folder of logs.
 
-It needs Linux and root, and installs what it lacks of ` + "containerd, runc, iptables and the CNI plugins" + ` as packages of
-Debian. Elsewhere ` + "`make kind`" + ` does the same with Docker.`,
+It needs Linux and root. If necessary, it installs ` + "containerd, runc, iptables and the CNI plugins" + ` as
+Debian packages. On other systems, ` + "`make kind`" + ` does the same with Docker.`,
 		Example: "  localcluster node -- kubectl get pods --all-namespaces\n  localcluster node -- bash",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,20 +51,20 @@ Debian. Elsewhere ` + "`make kind`" + ` does the same with Docker.`,
 		},
 	}
 	cmd.Flags().
-		StringVar(&options.dir, "dir", "", "the folder of the node's data, gone afterwards (default: below "+host.SystemHome+", one for each checkout)")
-	cmd.Flags().StringVar(&options.images, "images", image.DefaultFolder, "folder of archives (*.tar) of images that are to be there")
-	cmd.Flags().StringVar(&options.logs, "logs", defaultLogs, "folder for logs and events where the command fails; what it held is removed")
-	cmd.Flags().BoolVar(&options.keep, "keep-logs", false, "write logs and events where the command succeeds too")
+		StringVar(&options.dir, "dir", "", "the folder of the node's data, removed at the end (default: below "+host.SystemHome+", one for each checkout)")
+	cmd.Flags().StringVar(&options.images, "images", image.DefaultFolder, "folder of image archives (*.tar) to load")
+	cmd.Flags().StringVar(&options.logs, "logs", defaultLogs, "folder for logs and events if the command fails; its old content is removed")
+	cmd.Flags().BoolVar(&options.keep, "keep-logs", false, "also write logs and events if the command succeeds")
 	return cmd
 }
 
-// nodeRun is what the part of the command within the namespaces is told by the part outside.
+// nodeRun is the input that the outer part of the command passes to the part inside the namespaces.
 type nodeRun struct {
 	Dir         string
-	Programs    string   // folder of Kubernetes' programs
+	Programs    string   // folder of the Kubernetes programs
 	Plugins     string   // folder of the CNI plugins
-	NodeImages  []string // archives that the node itself needs
-	Images      []string // all others
+	NodeImages  []string // image archives that the node itself needs
+	Images      []string // other image archives
 	Logs        string
 	KeepLogs    bool
 	Cgroup      string // name of the cgroup of all pods
@@ -73,7 +73,7 @@ type nodeRun struct {
 	Command     []string
 }
 
-// Names of the parts that the node's command starts of itself.
+// Names of the subcommands that the node command uses internally.
 const (
 	nodeInitName   = "node-init"
 	nodeInsideName = "node-inside"
@@ -92,16 +92,16 @@ func NewInitCommand() *cobra.Command {
 func NewInsideCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    nodeInsideName + " RUN",
-		Short:  "Bring up a node within its namespaces and run the command",
+		Short:  "Start a node inside its namespaces and run the command",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var run nodeRun
 			if err := json.Unmarshal([]byte(args[0]), &run); err != nil {
-				return fmt.Errorf("reading what to run: %w", err)
+				return fmt.Errorf("reading the description of the run: %w", err)
 			}
 			if os.Getppid() != 1 {
-				return fmt.Errorf("this is a part of `localcluster node`, which starts it")
+				return fmt.Errorf("this is an internal command of `localcluster node`")
 			}
 			return runInside(cmd.Context(), run)
 		},

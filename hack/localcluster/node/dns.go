@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// resolves asks the DNS server of the cluster for a name, by the address of its Service. That it answers shows that pods, the
-// proxy's rules and the DNS server work.
+// resolves looks up a name at the Service address of the cluster's DNS server. An answer shows that pods, the proxy's
+// rules and the DNS server work.
 func resolves(ctx context.Context, name string) error {
 	resolver := net.Resolver{
 		PreferGo: true,

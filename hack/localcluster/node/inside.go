@@ -19,7 +19,7 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// The network of a node. It is nobody else's, so that every node has the same addresses.
+// The network of a node. Each node has its own network namespace, so all nodes can use the same addresses.
 const (
 	nodeName      = "cauri-node"
 	nodeAddress   = "10.250.0.1"
@@ -28,7 +28,7 @@ const (
 	clusterDomain = "cluster.local"
 )
 
-// nodePorts are fixed: nothing else listens there.
+// nodePorts are fixed, because nothing else listens in the namespace.
 var nodePorts = process.Ports{kube.EtcdPort: 2379, kube.EtcdPeerPort: 2380, kube.APIServerPort: 6443, kube.ControllerManagerPort: 10257}
 
 const (
@@ -38,7 +38,7 @@ const (
 	proxyMetricsPort  = 10249
 )
 
-// node is one run within the namespaces. Its steps fill it in from top to bottom.
+// node is one run inside the namespaces. Its steps fill the fields in order.
 type node struct {
 	run        nodeRun
 	stages     *stages
@@ -49,18 +49,18 @@ type node struct {
 	cluster    *kube.Cluster
 }
 
-// runInside is the part within the namespaces: it brings up the node and runs the command.
+// runInside is the part inside the namespaces. It starts the node and runs the command.
 func runInside(ctx context.Context, run nodeRun) error {
 	state := process.StateDir{Path: run.Dir}
 	n := &node{
 		run: run, state: state, stages: &stages{out: os.Stderr, begun: time.Now()},
 		plane: nodeControlPlane(state, run.Programs), supervisor: process.Supervisor{State: state},
 	}
-	if err := os.Setenv("PATH", systemPath()); err != nil { // of all that is started here, and what that starts
+	if err := os.Setenv("PATH", systemPath()); err != nil { // for this process and its children
 		return err
 	}
 	if err := os.RemoveAll(run.Logs); err != nil {
-		return fmt.Errorf("removing the logs of the last node: %w", err)
+		return fmt.Errorf("removing the logs of the previous node: %w", err)
 	}
 	err := n.up(ctx)
 	switch {
@@ -75,7 +75,7 @@ func runInside(ctx context.Context, run nodeRun) error {
 	return err
 }
 
-// up brings up the node. What does not need each other starts together: importing images takes as long as an API server does.
+// up starts the node. Independent steps run in parallel: importing images takes as long as starting an API server.
 func (n *node) up(ctx context.Context) error {
 	if err := n.prepare(ctx); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (n *node) up(ctx context.Context) error {
 	} {
 		if err := step(ctx); err != nil {
 			if ctx.Err() != nil {
-				return context.Cause(ctx) // what is told of a step that was given up is not why
+				return context.Cause(ctx) // the error of a canceled step does not name the cause
 			}
 			return err
 		}
@@ -105,7 +105,7 @@ func (n *node) up(ctx context.Context) error {
 	return nil
 }
 
-// prepare makes what processes find when they start: mounts, addresses, certificates, files.
+// prepare creates what the processes need at their start: mounts, addresses, certificates, files.
 func (n *node) prepare(ctx context.Context) (err error) {
 	if err := isolateMounts(n.state); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (n *node) prepare(ctx context.Context) (err error) {
 	return n.writeConfigurations()
 }
 
-// start starts processes together and waits until all are ready.
+// start starts processes in parallel and waits until all are ready.
 func (n *node) start(ctx context.Context, components ...process.Component) error {
 	var group sync.WaitGroup
 	failed := make([]error, len(components))
@@ -140,7 +140,7 @@ func (n *node) start(ctx context.Context, components ...process.Component) error
 	return errors.Join(failed...)
 }
 
-// startControlPlane starts etcd and the API server that needs it. All others can wait for these.
+// startControlPlane starts etcd and the API server. All other processes can wait for these.
 func (n *node) startControlPlane(ctx context.Context) error {
 	components, err := n.plane.Components()
 	if err != nil {
@@ -154,7 +154,7 @@ func (n *node) startControlPlane(ctx context.Context) error {
 	return nil
 }
 
-// startManagers starts what makes pods of objects.
+// startManagers starts the controller manager, the scheduler and the kubelet.
 func (n *node) startManagers(ctx context.Context) error {
 	components, err := n.plane.Components()
 	if err != nil {
@@ -167,7 +167,8 @@ func (n *node) startManagers(ctx context.Context) error {
 	return n.start(ctx, components[2], scheduler, n.kubelet())
 }
 
-// startProxy waits for the kubelet to make the node: the proxy looks for it when it starts, and again only half a minute later.
+// startProxy waits until the kubelet has registered the node. The proxy looks for it at its start, and then only after
+// 30 s.
 func (n *node) startProxy(ctx context.Context) error {
 	err := host.Poll(ctx, host.PollFast, time.Minute, func(ctx context.Context) error {
 		_, err := n.cluster.Dynamic.Resource(nodeResource).Get(ctx, nodeName, metav1.GetOptions{})
@@ -179,11 +180,11 @@ func (n *node) startProxy(ctx context.Context) error {
 	return n.start(ctx, n.proxy())
 }
 
-// runCommand runs what all this is for. Signals reach it and what it has started.
+// runCommand runs the user's command. It passes signals to the command and its children.
 func (n *node) runCommand() error {
 	cmd := exec.Command(n.run.Command[0], n.run.Command[1:]...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+n.state.Kubeconfig(), "PATH="+n.run.Path)
-	if cmd.Err != nil { // it was looked for in the PATH of this program
+	if cmd.Err != nil { // the lookup used the PATH of this program
 		path, err := lookIn(n.run.Path, n.run.Command[0])
 		if err != nil {
 			return err
@@ -196,7 +197,7 @@ func (n *node) runCommand() error {
 	return err
 }
 
-// lookIn finds a program in a PATH that is not that of this process.
+// lookIn finds a program in the given PATH.
 func lookIn(path, program string) (string, error) {
 	own := os.Getenv("PATH")
 	defer os.Setenv("PATH", own)
@@ -206,7 +207,7 @@ func lookIn(path, program string) (string, error) {
 	return exec.LookPath(program)
 }
 
-// tellEnded names the parts of the node that have ended meanwhile, which may be why the command failed.
+// tellEnded names the parts of the node that have ended. They may be the reason for a failure of the command.
 func (n *node) tellEnded() {
 	all, err := n.state.Processes()
 	if err != nil {
@@ -214,12 +215,12 @@ func (n *node) tellEnded() {
 	}
 	for _, p := range all {
 		if !p.Running() {
-			fmt.Fprintf(n.stages.out, "%s has ended while the command ran\n", p.Name)
+			fmt.Fprintf(n.stages.out, "%s ended while the command was running\n", p.Name)
 		}
 	}
 }
 
-// outcome is an error, or none, that somebody else finds out.
+// outcome is the result of a step that runs in another goroutine.
 type outcome struct {
 	known chan struct{}
 	err   error
@@ -241,7 +242,7 @@ func (o *outcome) wait(ctx context.Context) error {
 	}
 }
 
-// stages tells how far the node is, one line each, with the seconds since its start.
+// stages prints one line for each stage, with the seconds since the start.
 type stages struct {
 	mutex sync.Mutex
 	out   io.Writer
@@ -254,7 +255,7 @@ func (s *stages) reached(what string) {
 	fmt.Fprintf(s.out, "  %5.1f s  %s\n", time.Since(s.begun).Seconds(), what)
 }
 
-// nodeControlPlane is the control plane of a node: one that pods reach, and that reaches the kubelet.
+// nodeControlPlane is the control plane of a node: pods can reach it, and it can reach the kubelet.
 func nodeControlPlane(state process.StateDir, programs string) kube.ControlPlane {
 	certificates := kube.PKI{State: state, More: nodeIdentities, Addresses: []net.IP{net.ParseIP(nodeAddress)}}
 	return kube.ControlPlane{
@@ -271,7 +272,7 @@ func nodeControlPlane(state process.StateDir, programs string) kube.ControlPlane
 	}
 }
 
-// nodeIdentities are those of the parts that only a node has.
+// nodeIdentities are the identities of the parts that only a node has.
 var nodeIdentities = []kube.Identity{
 	{
 		File:      "apiserver-kubelet-client",

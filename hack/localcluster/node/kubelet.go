@@ -15,7 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// writeConfigurations writes what the node's parts read at their start.
+// writeConfigurations writes the configuration files of the node's parts.
 func (n *node) writeConfigurations() error {
 	for _, who := range []string{"scheduler", "kubelet", "proxy"} {
 		content, err := n.plane.Pki.KubeconfigFor(who, n.plane.Server())
@@ -28,7 +28,7 @@ func (n *node) writeConfigurations() error {
 	}
 	for _, folder := range []string{n.state.File("pod-logs"), n.state.File("kubelet"), n.state.File("volume-plugins")} {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return fmt.Errorf("making a folder of the kubelet: %w", err)
+			return fmt.Errorf("creating a folder of the kubelet: %w", err)
 		}
 	}
 	return errors.Join(
@@ -66,21 +66,22 @@ func (n *node) kubeletConfiguration() map[string]any {
 		"tlsCertFile":       n.plane.Pki.Certificate("kubelet"),
 		"tlsPrivateKeyFile": n.plane.Pki.Key("kubelet"),
 
-		"cgroupDriver": "cgroupfs", // systemd's would ask a systemd for every pod
+		"cgroupDriver": "cgroupfs", // the systemd driver would need a running systemd
 		"cgroupRoot":   "/" + n.run.Cgroup,
 		"failCgroupV1": false,
 		"failSwapOn":   false,
 
 		"clusterDNS":      []string{dnsServiceIP},
 		"clusterDomain":   clusterDomain,
-		"resolvConf":      n.state.File("pods-resolv.conf"), // empty: there is nobody to ask outside of the cluster
+		"resolvConf":      n.state.File("pods-resolv.conf"), // empty: no DNS server outside the cluster is reachable
 		"podLogsDir":      n.state.File("pod-logs"),
 		"volumePluginDir": n.state.File("volume-plugins"),
 
-		// The machine has other things to do and its disk may be rather full. Nothing could replace an image that was removed.
+		// Disable image garbage collection and disk eviction: the machine's disk may be full, and no registry could
+		// replace a removed image.
 		"evictionHard":                map[string]string{"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
 		"imageGCHighThresholdPercent": 100,
-		// Images that were imported belong to nobody who could be asked.
+		// Imported images belong to no registry, so there is nobody to verify credentials with.
 		"imagePullCredentialsVerificationPolicy": "NeverVerify",
 		"nodeStatusUpdateFrequency":              "4s",
 	}
@@ -112,9 +113,9 @@ func (n *node) proxyConfiguration() map[string]any {
 		"healthzBindAddress": host.Loopback(proxyHealthPort),
 		"metricsBindAddress": host.Loopback(proxyMetricsPort),
 		"nodePortAddresses":  []string{nodeAddress + "/32"},
-		// The table of connections is the kernel's, and its size the machine's business: 0 leaves it alone.
+		// 0 leaves the size of the kernel's connection table unchanged.
 		"conntrack": map[string]any{"maxPerCore": 0, "min": 0, "tcpEstablishedTimeout": "0s", "tcpCloseWaitTimeout": "0s"},
-		// Rules follow a change of endpoints at once; the default gathers changes for a second.
+		// Apply changes of endpoints at once. The default collects changes for a second.
 		"iptables": map[string]any{"minSyncPeriod": "100ms"},
 	}
 }
@@ -145,7 +146,7 @@ func (n *node) scheduler() (process.Component, error) {
 		"--secure-port=" + strconv.Itoa(schedulerPort),
 		"--tls-cert-file=" + n.plane.Pki.Certificate("scheduler"),
 		"--tls-private-key-file=" + n.plane.Pki.Key("scheduler"),
-		"--leader-elect=false", // there is only one
+		"--leader-elect=false", // there is only one instance
 	}), nil
 }
 

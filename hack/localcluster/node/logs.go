@@ -14,15 +14,15 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
 )
 
-// longestLog is how much is kept of the end of each log.
+// longestLog is the size to keep of the end of each log, in bytes.
 const longestLog = 4 * host.Mebibyte
 
-// keepLogs gathers what tells why the command failed, while the cluster still answers.
+// keepLogs collects logs and cluster state after a failure, while the cluster still answers.
 func (n *node) keepLogs() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	if err := os.MkdirAll(n.run.Logs, 0o755); err != nil {
-		fmt.Fprintf(n.stages.out, "keeping the logs: %v\n", err)
+		fmt.Fprintf(n.stages.out, "saving the logs: %v\n", err)
 		return
 	}
 	err := errors.Join(
@@ -31,12 +31,12 @@ func (n *node) keepLogs() {
 		n.keepAnswers(ctx),
 	)
 	if err != nil {
-		fmt.Fprintf(n.stages.out, "keeping the logs: %v\n", err)
+		fmt.Fprintf(n.stages.out, "saving the logs: %v\n", err)
 	}
 	fmt.Fprintf(n.stages.out, "logs of the node and its pods, and events: %s\n", n.run.Logs)
 }
 
-// answers are what the cluster is asked for, by the file that the answer goes to.
+// answers are the queries to the cluster. The key is the file for the answer.
 var answers = map[string][]string{
 	"pods.txt":     {"get", "pods", "--all-namespaces", "--output=wide"},
 	"events.txt":   {"get", "events", "--all-namespaces", "--output=wide", "--sort-by=.metadata.creationTimestamp"},
@@ -51,20 +51,20 @@ func (n *node) keepAnswers(ctx context.Context) error {
 			ctx,
 			n.program("kubectl"),
 			append([]string{"--kubeconfig=" + n.state.Kubeconfig(), "--request-timeout=10s"}, question...)...)
-		output, err := cmd.CombinedOutput() // what it says of its failure belongs into the file
+		output, err := cmd.CombinedOutput() // its error output goes into the file too
 		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("asking the cluster for %s: %w", name, err))
+			failed = errors.Join(failed, fmt.Errorf("reading %s from the cluster: %w", name, err))
 		}
 		failed = errors.Join(failed, os.WriteFile(filepath.Join(n.run.Logs, name), output, 0o644))
 	}
 	return failed
 }
 
-// copyLogs copies the end of each file below a folder. The kubelet keeps the logs of the containers of each pod in a folder
-// that is called by its namespace and name.
+// copyLogs copies the end of each file below a folder. The kubelet keeps the container logs of each pod in a folder
+// that is named after its namespace and name.
 func copyLogs(source, destination string) error {
 	return filepath.WalkDir(source, func(path string, entry fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) { // the node did not get that far, or the pod is gone
+		if errors.Is(err, fs.ErrNotExist) { // the node did not get that far, or the pod no longer exists
 			return nil
 		}
 		if err != nil {

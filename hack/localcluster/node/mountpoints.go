@@ -11,15 +11,15 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
 )
 
-// makeMountPoints makes the folders that nodes mount something on, as far as they are missing, and leave removes those again.
-// The record lists them. All nodes of the machine share them: the last one that leaves removes them, since a folder that is
-// removed takes with it what other namespaces have mounted there.
+// makeMountPoints creates the missing folders that nodes mount on. Its result removes them again. All nodes of the
+// machine share the folders and a record of them. The last node removes them, because removing a folder also removes
+// the mounts of other namespaces on it.
 func makeMountPoints(record string, folders []string) (leave func() error, err error) {
 	file, err := os.OpenFile(record, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("recording what is mounted on: %w", err)
+		return nil, fmt.Errorf("writing the record of mount points: %w", err)
 	}
-	// It only takes time while another removes them.
+	// The lock is only held for long while another node removes the folders.
 	if err := host.Flock(file, unix.LOCK_SH); err != nil {
 		return nil, errors.Join(fmt.Errorf("locking %s: %w", record, err), file.Close())
 	}
@@ -29,7 +29,7 @@ func makeMountPoints(record string, folders []string) (leave func() error, err e
 		}
 		_, err := fmt.Fprintln(file, folder)
 		if err = errors.Join(err, os.MkdirAll(folder, 0o755)); err != nil {
-			return nil, errors.Join(fmt.Errorf("making a folder to mount on: %w", err), file.Close())
+			return nil, errors.Join(fmt.Errorf("creating a mount point: %w", err), file.Close())
 		}
 	}
 	return func() error {
@@ -41,11 +41,11 @@ func makeMountPoints(record string, folders []string) (leave func() error, err e
 	}, nil
 }
 
-// removeRecorded removes the folders of the record as long as they are empty: by now they may be somebody else's.
+// removeRecorded removes the folders of the record if they are empty: somebody else may use them now.
 func removeRecorded(record string) error {
 	content, err := os.ReadFile(record)
 	if err != nil {
-		return fmt.Errorf("reading what was mounted on: %w", err)
+		return fmt.Errorf("reading the record of mount points: %w", err)
 	}
 	for _, folder := range strings.Fields(string(content)) {
 		os.Remove(folder)

@@ -11,33 +11,33 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// networkCommands give the node its address and a way to the addresses of Services, which nobody has: the proxy replaces them,
-// but only in packets that are on their way somewhere. Both are on the loopback interface, which every system has; the address
-// is none of 127.0.0.0/8, so that it may stand among the endpoints of a Service.
+// networkCommands give the node its address and a route to the addresses of Services. No interface has those: the proxy
+// replaces them, but only in packets that have a route. Both are on the loopback interface, which every system has. The
+// address is outside 127.0.0.0/8, because endpoints of a Service must not be loopback addresses.
 var networkCommands = [][]string{
 	{"ip", "link", "set", "lo", "up"},
 	{"ip", "address", "add", nodeAddress + "/32", "dev", "lo"},
 	{"ip", "route", "add", kube.ServiceRange, "dev", "lo", "src", nodeAddress},
-	{"iptables", "-w", "-t", "nat", "-S"}, // only to see whether it works
+	{"iptables", "-w", "-t", "nat", "-S"}, // only to check that iptables works
 }
 
 func makeNetwork(ctx context.Context) error {
 	for _, command := range networkCommands {
 		output, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput()
 		if err != nil {
-			return fmt.Errorf("setting up the network of the node: %q: %w: %s; where the kernel does not allow this, %s",
+			return fmt.Errorf("setting up the network of the node: %q: %w: %s; if the kernel does not allow this, %s",
 				strings.Join(command, " "), err, strings.TrimSpace(string(output)), withoutNode)
 		}
 	}
-	// Packets go from pod to pod through the node.
+	// Forward packets between pods.
 	if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1\n"), 0o644); err != nil {
 		return fmt.Errorf("setting up the network of the node: %w", err)
 	}
 	return nil
 }
 
-// podNetwork is the configuration of the CNI plugins. Every pod has a cable of its own to the node, which routes between
-// them: with a bridge, answers from pod to pod would bypass the rules of the proxy on some kernels.
+// podNetwork is the configuration of the CNI plugins. Each pod has its own link to the node, which routes between them.
+// With a bridge, answers between pods would bypass the proxy's rules on some kernels.
 func podNetwork(state process.StateDir) map[string]any {
 	return map[string]any{
 		"cniVersion": "0.4.0",

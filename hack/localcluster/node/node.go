@@ -1,4 +1,4 @@
-// Package node runs a Kubernetes of one node that runs pods, in namespaces of its own, around a command.
+// Package node runs a command next to a Kubernetes of one node that runs pods, in its own namespaces.
 package node
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// withoutNode is what one does where no node can be brought up.
+// withoutNode is the alternative if no node can start.
 const withoutNode = "run `make kind`, which needs Docker"
 
-// runNode is the part outside of the namespaces: it makes what the node needs, starts it and removes what it leaves.
+// runNode is the part outside the namespaces. It prepares the node, starts it and cleans up.
 func runNode(ctx context.Context, out io.Writer, options nodeOptions) (err error) {
 	if err := checkNode(); err != nil {
 		return err
@@ -34,16 +34,16 @@ func runNode(ctx context.Context, out io.Writer, options nodeOptions) (err error
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(home.path), 0o755); err != nil {
-		return fmt.Errorf("making the folder of nodes: %w", err)
+		return fmt.Errorf("creating the folder of nodes: %w", err)
 	}
 	unlock, err := host.LockFile(home.path+".lock", func() {
-		fmt.Fprintln(out, "another node of this checkout runs: waiting for its end")
+		fmt.Fprintln(out, "waiting for another node of this checkout to end")
 	})
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if err := home.clean(); err != nil { // of one that was killed
+	if err := home.clean(); err != nil { // left by a node that was killed
 		return err
 	}
 	run, err := home.prepare(ctx, out, options)
@@ -68,13 +68,13 @@ func runNode(ctx context.Context, out io.Writer, options nodeOptions) (err error
 	return runInNamespaces(run)
 }
 
-// nodeFolder is the place of one node on this machine. All that it leaves here has a name that follows from the path, so that
-// the next one finds it.
+// nodeFolder is the folder of one node on this machine. All names outside it derive from its path, so that the next
+// node finds and removes them.
 type nodeFolder struct {
 	path string // absolute
 }
 
-// nodeHome chooses a folder by the working directory, which is that of the checkout: two checkouts may have a node each.
+// nodeHome derives the folder from the working directory, so that each checkout can have its own node.
 func nodeHome(given string) (nodeFolder, error) {
 	if given != "" {
 		absolute, err := filepath.Abs(given)
@@ -98,7 +98,7 @@ func shortHash(text string) string {
 func (f nodeFolder) state() process.StateDir { return process.StateDir{Path: f.path} }
 func (f nodeFolder) cgroup() string          { return "cauri-node-" + shortHash(f.path) }
 
-// clean removes what a node leaves: the cgroup of its pods and its folder. Its processes, mounts and interfaces are gone with
+// clean removes the cgroup of a node's pods and its folder. The kernel removes processes, mounts and interfaces with
 // the namespaces.
 func (f nodeFolder) clean() error {
 	if err := removeCgroup(f.cgroup()); err != nil {
@@ -113,7 +113,7 @@ func (f nodeFolder) clean() error {
 	return nil
 }
 
-// prepare makes what is made once, and looks for the rest.
+// prepare builds the programs and images once, and finds the rest.
 func (f nodeFolder) prepare(ctx context.Context, out io.Writer, options nodeOptions) (nodeRun, error) {
 	if err := installNodePackages(ctx, out); err != nil {
 		return nodeRun{}, err
@@ -133,7 +133,7 @@ func (f nodeFolder) prepare(ctx context.Context, out io.Writer, options nodeOpti
 	if err != nil {
 		return nodeRun{}, err
 	}
-	if err := host.CheckSpace(f.path, spaceForNode, "the data of a node", "free some, or name a folder with more by --dir"); err != nil {
+	if err := host.CheckSpace(f.path, spaceForNode, "the data of a node", "free some, or set --dir to a folder with more"); err != nil {
 		return nodeRun{}, err
 	}
 	plugins, err := pluginFolder()
@@ -154,7 +154,7 @@ func (f nodeFolder) prepare(ctx context.Context, out io.Writer, options nodeOpti
 	}, nil
 }
 
-// imagesIn lists the archives of a folder, but for those that are imported anyway. A folder that is not there has none.
+// imagesIn lists the archives of a folder, except those that are imported anyway. A missing folder is empty.
 func imagesIn(folder string, without []string) ([]string, error) {
 	absolute, err := filepath.Abs(folder)
 	if err != nil {
@@ -177,7 +177,7 @@ func imagesIn(folder string, without []string) ([]string, error) {
 	return images, nil
 }
 
-// commandPath is where the command's programs are looked for: those of the checkout and of Kubernetes first.
+// commandPath is the PATH of the command. The programs of the checkout and of Kubernetes come first.
 func commandPath(programs string) (string, error) {
 	own, err := filepath.Abs("bin")
 	if err != nil {
@@ -186,13 +186,13 @@ func commandPath(programs string) (string, error) {
 	return strings.Join([]string{own, programs, systemPath()}, string(filepath.ListSeparator)), nil
 }
 
-// systemPath is PATH with the folders of the administrator's programs, where iptables is: a user's PATH often lacks them.
+// systemPath is PATH plus the folders of system programs such as iptables. A user's PATH often lacks them.
 func systemPath() string {
 	return os.Getenv("PATH") + string(filepath.ListSeparator) + "/usr/sbin:/sbin"
 }
 
-// runInNamespaces starts the rest of the command in namespaces of its own, and passes signals on to it. Its first process
-// takes all others with it when it ends, and it ends with this one.
+// runInNamespaces runs the inner part in new namespaces and passes signals to it. All processes in the namespaces end
+// with the first one, and the first one ends with this process.
 func runInNamespaces(run nodeRun) error {
 	described, err := json.Marshal(run)
 	if err != nil {
@@ -204,7 +204,7 @@ func runInNamespaces(run nodeRun) error {
 	}
 	cmd := exec.Command(self, nodeInitName, string(described))
 	cmd.SysProcAttr = ownNamespaces()
-	// The end that it shares is that of the thread that starts it. This one is kept until the end of the program.
+	// The death signal is tied to the thread that starts the process. Keep this thread until the program ends.
 	runtime.LockOSThread()
 	return process.Forward(cmd, func(received os.Signal) { cmd.Process.Signal(received) })
 }

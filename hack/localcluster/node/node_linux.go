@@ -15,8 +15,8 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// ownNamespaces are those of a node: its network, its mounts and its processes are nobody else's. The first process gets a
-// session of its own, so that Ctrl-C reaches only the part outside, which passes it on once.
+// ownNamespaces are the network, mount and process namespaces of a node. Its first process gets a new session. Ctrl-C
+// then reaches only the outer part, which passes it on once.
 func ownNamespaces() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID,
@@ -25,21 +25,21 @@ func ownNamespaces() *syscall.SysProcAttr {
 	}
 }
 
-// checkNamespaces tries whether they may be made at all.
+// checkNamespaces checks that the system allows namespaces.
 func checkNamespaces() error {
 	cmd := exec.Command("/bin/true")
 	cmd.SysProcAttr = ownNamespaces()
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("this system allows no namespaces (%w), as in an unprivileged container: %s", err, withoutNode)
+		return fmt.Errorf("this system does not allow namespaces (%w), for example because it is an unprivileged container: %s", err, withoutNode)
 	}
 	return nil
 }
 
-// nodeInit is the first process of the namespaces. It starts the rest of the command, passes signals on, collects the
-// processes that others left behind, and ends with the code of what it started: the system then kills whatever still runs.
+// nodeInit is the first process of the namespaces. It starts the inner command, passes signals to it, collects orphaned
+// processes, and ends with the exit code of the command. The kernel then kills all other processes.
 func nodeInit(described string) error {
 	if os.Getpid() != 1 {
-		return errors.New("this is a part of `localcluster node`, which starts it")
+		return errors.New("this is an internal command of `localcluster node`")
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -47,7 +47,7 @@ func nodeInit(described string) error {
 	}
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	// Not by os/exec: its waiting and the one below would take each other's children.
+	// Do not use os/exec: its wait and the wait below would collect each other's children.
 	child, err := syscall.ForkExec(self, []string{self, nodeInsideName, described}, &syscall.ProcAttr{
 		Env: os.Environ(), Files: []uintptr{0, 1, 2},
 	})
@@ -76,10 +76,11 @@ func nodeInit(described string) error {
 	}
 }
 
-// fixedFolders are those that containerd, the CNI plugins and the kubelet write to whatever they are told.
+// fixedFolders are the folders that containerd, the CNI plugins and the kubelet always write to, whatever their
+// configuration.
 var fixedFolders = []string{"/run/containerd", "/run/netns", "/var/lib/cni", "/var/lib/kubelet", "/var/log/containers"}
 
-// kernelTunables are what the kubelet wants of the kernel, and would set for the whole machine.
+// kernelTunables are the kernel settings that the kubelet wants. It would change them for the whole machine.
 var kernelTunables = map[string]string{
 	"kernel/keys/root_maxbytes": "25000000",
 	"kernel/keys/root_maxkeys":  "1000000",
@@ -89,10 +90,11 @@ var kernelTunables = map[string]string{
 	"vm/panic_on_oom":           "0",
 }
 
-// isolateMounts gives the node what it writes to outside of its folder. All of it is gone with the namespace.
+// isolateMounts gives the node private versions of the folders outside its own folder. They disappear with the
+// namespace.
 func isolateMounts(state process.StateDir) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return fmt.Errorf("keeping mounts to the node: %w", err)
+		return fmt.Errorf("making mounts private to the node: %w", err)
 	}
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return fmt.Errorf("mounting /proc: %w", err)
@@ -105,12 +107,12 @@ func isolateMounts(state process.StateDir) error {
 	return errors.Join(shieldTunables(state), replaceResolver(state))
 }
 
-// shieldTunables shows the kubelet the values it wants. What it writes goes nowhere.
+// shieldTunables shows the kubelet the values that it wants and discards its writes.
 func shieldTunables(state process.StateDir) error {
 	for name, value := range kernelTunables {
 		path := filepath.Join("/proc/sys", name)
 		if _, err := os.Stat(path); err != nil {
-			continue // not of this kernel: the kubelet does not find it either
+			continue // this kernel does not have it, so the kubelet does not look for it
 		}
 		shown := state.File("run", strings.ReplaceAll(name, "/", "."))
 		if err := os.WriteFile(shown, []byte(value+"\n"), 0o644); err != nil {
@@ -123,12 +125,12 @@ func shieldTunables(state process.StateDir) error {
 	return nil
 }
 
-// replaceResolver has the command ask the cluster for names, as a pod does.
+// replaceResolver makes the command resolve names as a pod does.
 func replaceResolver(state process.StateDir) error {
 	const path = "/etc/resolv.conf"
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return nil // no names were resolved before
+		return nil // there was no resolver before
 	}
 	own := state.File("run", "resolv.conf")
 	text := "nameserver " + dnsServiceIP + "\nsearch svc." + clusterDomain + " " + clusterDomain + "\noptions ndots:3\n"
@@ -141,8 +143,8 @@ func replaceResolver(state process.StateDir) error {
 	return nil
 }
 
-// snapshotterFor is how containerd keeps the layers of images in a folder. One overlay cannot stand on another, as it would
-// in a container.
+// snapshotterFor returns the containerd snapshotter for a folder. An overlay cannot be on top of another overlay, as in
+// a container.
 func snapshotterFor(path string) string {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(filepath.Dir(path), &stat); err == nil && stat.Type == unix.OVERLAYFS_SUPER_MAGIC {

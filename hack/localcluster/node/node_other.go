@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// errNoNode is what the parts of a node say that only Linux has. The command has refused the system before.
+// errNoNode is the error of the node functions that need Linux. The command checks the system before it calls them.
 var errNoNode = errors.New("a node needs Linux: " + withoutNode)
 
 var fixedFolders []string

@@ -98,7 +98,7 @@ func TestPackagesForMissingPrograms(t *testing.T) {
 	if slices.Sort(all); len(slices.Compact(slices.Clone(all))) != len(all) {
 		t.Errorf("named twice: %v", all)
 	}
-	// The containerd of a Docker stays what it is.
+	// Do not replace the containerd of Docker.
 	if some := missingPackages(
 		func(program string) bool { return program != "iptables" },
 	); slices.Contains(some, "containerd") ||
@@ -198,7 +198,7 @@ func TestCertificatesOfANode(t *testing.T) {
 	}
 }
 
-// The files are written by hand, the constants are what everything else is told.
+// The YAML files are handwritten. They must match the constants that configure everything else.
 func TestObjectsOfANodeFitItsConstants(t *testing.T) {
 	t.Parallel()
 	state := processtest.State(t)

@@ -17,15 +17,13 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// What a node has from the start.
-//
 //go:embed objects/*.yaml
 var nodeObjectFiles embed.FS
 
 const (
 	storageClass = "standard"
 	volumeCount  = 10
-	volumeSize   = "20Gi" // as claims see it; the disk is the machine's
+	volumeSize   = "20Gi" // as claims see it; nothing limits the use of the disk
 )
 
 var (
@@ -51,7 +49,7 @@ func nodeObjects(state process.StateDir) ([]*unstructured.Unstructured, error) {
 	return append(objects, nodeVolumes(state)...), nil
 }
 
-// nodeVolumes are the volumes that claims are bound to.
+// nodeVolumes are the volumes for claims.
 func nodeVolumes(state process.StateDir) []*unstructured.Unstructured {
 	var volumes []*unstructured.Unstructured
 	for i := range volumeCount {
@@ -75,21 +73,21 @@ func nodeVolumes(state process.StateDir) []*unstructured.Unstructured {
 	return volumes
 }
 
-// makeVolumes makes the folders of the volumes. Pods write there as users of their own.
+// makeVolumes creates the folders of the volumes. Every user may write, because pods run as various users.
 func makeVolumes(state process.StateDir) error {
 	for _, volume := range nodeVolumes(state) {
 		folder := state.File("volumes", volume.GetName())
 		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return fmt.Errorf("making a volume: %w", err)
+			return fmt.Errorf("creating a volume: %w", err)
 		}
 		if err := os.Chmod(folder, 0o777); err != nil {
-			return fmt.Errorf("opening a volume to pods: %w", err)
+			return fmt.Errorf("setting the permissions of a volume: %w", err)
 		}
 	}
 	return nil
 }
 
-// applyObjects is repeated for a moment: the API server makes its namespaces and roles just after it says that it is ready.
+// applyObjects retries for a moment: the API server creates its namespaces and roles just after it becomes ready.
 func (n *node) applyObjects(ctx context.Context) error {
 	if err := makeVolumes(n.state); err != nil {
 		return err
@@ -109,14 +107,14 @@ func (n *node) applyObjects(ctx context.Context) error {
 	return nil
 }
 
-// waitReady waits until pods can run and find each other.
+// waitReady waits until pods can run and resolve names.
 func (n *node) waitReady(ctx context.Context) error {
 	for _, wanted := range []struct {
 		what  string
 		check func(context.Context) error
 	}{
 		{"node Ready", n.nodeReady},
-		{"ServiceAccount of pods", n.accountThere},
+		{"default ServiceAccount", n.accountThere},
 		{"DNS answers", n.dnsReady},
 	} {
 		if err := host.Poll(ctx, host.PollFast, 2*time.Minute, wanted.check); err != nil {
@@ -138,7 +136,7 @@ func (n *node) nodeReady(ctx context.Context) error {
 	return nil
 }
 
-// accountThere tells whether pods can be made in the default namespace: none can without a ServiceAccount.
+// accountThere checks that the default namespace has a ServiceAccount. Pods need one.
 func (n *node) accountThere(ctx context.Context) error {
 	_, err := n.cluster.Dynamic.Resource(serviceAccountResource).Namespace(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
 	return err

@@ -15,10 +15,10 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/image"
 )
 
-// Measured: 450 MB with Postgres and two versions of Cauri; databases grow from there.
+// Measured: 450 MB with Postgres and two versions of Cauri. Databases grow from there.
 const spaceForNode = 2000 * host.Mebibyte
 
-// checkNode refuses early what cannot work.
+// checkNode checks the requirements before anything is built or started.
 func checkNode() error {
 	if err := host.CheckSystem(withoutNode); err != nil {
 		return err
@@ -29,7 +29,7 @@ func checkNode() error {
 	return checkNamespaces()
 }
 
-// nodePrograms are what a node runs beside Kubernetes, and the packages of Debian that have them.
+// nodePrograms are the programs that a node needs besides Kubernetes, and their Debian packages.
 var nodePrograms = []struct{ program, pack string }{
 	{"containerd", "containerd"},
 	{"ctr", "containerd"},
@@ -39,10 +39,10 @@ var nodePrograms = []struct{ program, pack string }{
 	{"mount", "mount"},
 }
 
-// pluginFolders are where packages put the CNI plugins.
+// pluginFolders are the folders where packages install the CNI plugins.
 var pluginFolders = []string{"/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"}
 
-// pluginNames are those that the node's network uses.
+// pluginNames are the CNI plugins of the node's network.
 var pluginNames = []string{"ptp", "host-local", "portmap"}
 
 func pluginFolder() (string, error) {
@@ -54,11 +54,11 @@ func pluginFolder() (string, error) {
 			return folder, nil
 		}
 	}
-	return "", fmt.Errorf("the CNI plugins %s are in none of %s", strings.Join(pluginNames, ", "), strings.Join(pluginFolders, ", "))
+	return "", fmt.Errorf("the CNI plugins %s are not in any of %s", strings.Join(pluginNames, ", "), strings.Join(pluginFolders, ", "))
 }
 
-// missingPackages are those whose programs are not there. What was installed some other way counts: a package of Debian would
-// replace the containerd of a Docker.
+// missingPackages returns the packages of missing programs. Programs from other sources count too: Debian's containerd
+// would replace that of Docker.
 func missingPackages(has func(program string) bool) []string {
 	var missing []string
 	for _, needed := range nodePrograms {
@@ -81,23 +81,23 @@ func inSystemPath(program string) bool {
 	return false
 }
 
-// installNodePackages installs what is missing. Two that do it at the same time wait for each other.
+// installNodePackages installs missing packages. A lock serializes installations.
 func installNodePackages(ctx context.Context, out io.Writer) error {
 	if len(missingPackages(inSystemPath)) == 0 {
 		return nil
 	}
 	unlock, err := host.LockFile(filepath.Join(host.SystemHome, "packages.lock"), func() {
-		fmt.Fprintln(out, "another localcluster is installing packages: waiting for it")
+		fmt.Fprintln(out, "waiting for another localcluster that installs packages")
 	})
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	missing := missingPackages(inSystemPath) // now that the other is done
+	missing := missingPackages(inSystemPath) // another process may have installed them
 	if len(missing) == 0 {
 		return nil
 	}
-	advice := fmt.Sprintf("install what the packages %s of Debian have, or %s", strings.Join(missing, ", "), withoutNode)
+	advice := fmt.Sprintf("install the programs of the Debian packages %s, or %s", strings.Join(missing, ", "), withoutNode)
 	if _, err := exec.LookPath("apt-get"); err != nil {
 		return errors.New("a node needs programs that are missing, and this system has no apt-get: " + advice)
 	}
@@ -107,7 +107,7 @@ func installNodePackages(ctx context.Context, out io.Writer) error {
 		return fmt.Errorf("%w\n%s", err, advice)
 	}
 	if still := missingPackages(inSystemPath); len(still) > 0 {
-		return fmt.Errorf("after the installation there is still nothing of %s: %s", strings.Join(still, ", "), advice)
+		return fmt.Errorf("programs are still missing after the installation of %s: %s", strings.Join(still, ", "), advice)
 	}
 	return nil
 }

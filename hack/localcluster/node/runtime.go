@@ -17,7 +17,7 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// containerdConfig is read by containerd 1.6 up to 2.x.
+// containerdConfig works with containerd 1.6 to 2.x.
 const containerdConfig = `version = 2
 root = %[1]q
 state = %[2]q
@@ -28,7 +28,7 @@ disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapsho
 
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = %[4]q
-  # Without CAP_SYS_RESOURCE, as on some virtual machines, no process may be made dearer to the kernel than it is.
+  # Without CAP_SYS_RESOURCE, as on some virtual machines, no process may lower its OOM score.
   restrict_oom_score_adj = true
   # The profiles would have to be installed on the machine.
   disable_apparmor = true
@@ -61,7 +61,7 @@ func (n *node) writeRuntimeConfiguration() error {
 		return fmt.Errorf("describing the network of pods: %w", err)
 	}
 	if err := os.MkdirAll(n.state.File("cni"), 0o700); err != nil {
-		return fmt.Errorf("making the folder of the pods' network: %w", err)
+		return fmt.Errorf("creating the folder of the pods' network: %w", err)
 	}
 	return errors.Join(
 		host.WriteFile(n.state.File("containerd.toml"), []byte(n.containerdConfig())),
@@ -87,7 +87,7 @@ func (n *node) containerd() (process.Component, error) {
 	}, nil
 }
 
-// startRuntime starts containerd and imports what the first pods need.
+// startRuntime starts containerd and imports the images of the first pods.
 func (n *node) startRuntime(ctx context.Context) error {
 	containerd, err := n.containerd()
 	if err != nil {
@@ -99,13 +99,13 @@ func (n *node) startRuntime(ctx context.Context) error {
 	return n.importImages(ctx, n.run.NodeImages)
 }
 
-// importImages puts images where the kubelet looks for them.
+// importImages imports images into the namespace that the kubelet uses.
 func (n *node) importImages(ctx context.Context, archives []string) error {
 	for _, archive := range archives {
 		cmd := exec.CommandContext(ctx, "ctr", "--address", n.containerdSocket(), "--namespace", "k8s.io",
 			"images", "import", "--snapshotter", n.run.Snapshotter, archive)
 		if output, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("importing the image %s: %w: %s; remove the file if it is no image", archive, err, host.EndOf(string(output), 5))
+			return fmt.Errorf("importing the image %s: %w: %s; remove the file if it is not an image", archive, err, host.EndOf(string(output), 5))
 		}
 		n.stages.reached("image " + filepath.Base(archive))
 	}

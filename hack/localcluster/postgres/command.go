@@ -22,10 +22,10 @@ func NewCommand() *cobra.Command {
 	var noFsync bool
 	cmd := &cobra.Command{
 		Use:   "postgres -- COMMAND [ARGUMENTS]",
-		Short: "Run a command beside a throw-away Postgres",
-		Long: `postgres starts a Postgres that exists only while a command runs, for its tests. The command finds the address (superuser,
-database postgres) in ` + TestDatabaseVariable + `, and its exit code is that of localcluster. Where the variable is set already,
-the command runs with that and nothing is started.`,
+		Short: "Run a command with a temporary Postgres",
+		Long: `postgres starts a Postgres that exists only while a command runs, for tests. The command finds the address (superuser,
+database postgres) in ` + TestDatabaseVariable + `, and localcluster returns its exit code. If the variable is already set,
+the command uses that database, and localcluster starts nothing.`,
 		Example: "  localcluster postgres -- go test ./...",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,11 +38,11 @@ the command runs with that and nothing is started.`,
 		},
 	}
 	cmd.Flags().
-		BoolVar(&noFsync, "no-fsync", false, "keep the data in memory, or do not wait for the disk: faster, and says nothing about real speed")
+		BoolVar(&noFsync, "no-fsync", false, "keep the data in memory, or do not wait for the disk: faster, but not for measurements")
 	return cmd
 }
 
-// withThrowawayPostgres calls use with the address of a Postgres that is gone afterwards.
+// withThrowawayPostgres calls use with the address of a temporary Postgres and removes it afterwards.
 func withThrowawayPostgres(ctx context.Context, noFsync bool, use func(url string) error) (err error) {
 	s, folder, err := newThrowaway(ctx, noFsync)
 	if folder != "" {
@@ -82,7 +82,7 @@ func newThrowaway(ctx context.Context, noFsync bool) (s Server, folder string, e
 	if err != nil {
 		return Server{}, "", err
 	}
-	as, err := FindAccount() // asked now: an installation may have made it
+	as, err := FindAccount() // checked only now: the installation may have created the user
 	if err != nil {
 		return Server{}, "", err
 	}
@@ -96,14 +96,14 @@ func newThrowaway(ctx context.Context, noFsync bool) (s Server, folder string, e
 	}
 	folder, err = os.MkdirTemp(parent, "cauri-postgres-")
 	if err != nil {
-		return Server{}, "", fmt.Errorf("making a folder for Postgres: %w", err)
+		return Server{}, "", fmt.Errorf("creating a folder for Postgres: %w", err)
 	}
 	return Server{
 		Programs: programs, Account: as, Data: filepath.Join(folder, "data"), Password: newPassword(), Port: port, unsafe: noFsync,
 	}, folder, as.own(folder)
 }
 
-// startThrowaway starts a Postgres that does not outlive this program, not even if that is killed.
+// startThrowaway starts a Postgres that ends with this program, even if the program is killed.
 func startThrowaway(s Server, logFile string) (running *os.Process, exited <-chan struct{}, err error) {
 	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -114,9 +114,9 @@ func startThrowaway(s Server, logFile string) (running *os.Process, exited <-cha
 	cmd.Env = process.ChildEnvironment(nil)
 	cmd.Dir = s.Data
 	cmd.Stdout, cmd.Stderr = log, log
-	// Not in the terminal's session: at Ctrl-C the command ends first.
+	// Use a new session, so that Ctrl-C ends the command first.
 	cmd.SysProcAttr = process.DieWithParent(&syscall.SysProcAttr{Setsid: true, Credential: s.Account.credential})
-	// "Parent" means the thread that starts it. This one is kept until the end of the program.
+	// The parent death signal is tied to the thread that starts Postgres. Keep this thread until the program ends.
 	runtime.LockOSThread()
 	if err := cmd.Start(); err != nil {
 		return nil, nil, fmt.Errorf("starting Postgres: %w", err)

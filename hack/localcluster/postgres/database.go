@@ -16,16 +16,17 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// DatabaseVariable names a database: it is used and none is run here.
+// DatabaseVariable names a database. If it is set, localcluster uses that database and runs no Postgres.
 const DatabaseVariable = "CAURI_DATABASE_URL"
 
 const (
-	// OwnerRole is what Cauri connects as: no superuser, but allowed to make the group roles that its migrations make.
+	// OwnerRole is the role that Cauri connects as. It is not a superuser, but may create the group roles of the
+	// migrations.
 	OwnerRole     = "cauri"
 	OwnerDatabase = "cauri"
 )
 
-// connect opens one connection. A wrong address is known within seconds.
+// connect opens one connection. A wrong address fails within seconds.
 func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -41,7 +42,7 @@ func pingDatabase(ctx context.Context, url string) error {
 	return conn.Ping(ctx)
 }
 
-// EnsureOwner makes the role and the database of Cauri where they are missing, and sets the role's password.
+// EnsureOwner creates Cauri's role and database if they are missing, and sets the role's password.
 func EnsureOwner(ctx context.Context, adminURL, password string) error {
 	conn, err := connect(ctx, adminURL)
 	if err != nil {
@@ -56,10 +57,10 @@ func EnsureOwner(ctx context.Context, adminURL, password string) error {
 	}
 	if !exists {
 		if _, err := conn.Exec(ctx, "CREATE ROLE "+role); err != nil {
-			return fmt.Errorf("making the role %s: %w", OwnerRole, err)
+			return fmt.Errorf("creating the role %s: %w", OwnerRole, err)
 		}
 	}
-	// Utility statements take no parameters. The password is made of hexadecimal digits: it needs no quoting.
+	// Utility statements take no parameters. The password has only hexadecimal digits and needs no quoting.
 	if _, err := conn.Exec(ctx, "ALTER ROLE "+role+" LOGIN CREATEROLE NOSUPERUSER PASSWORD '"+password+"'"); err != nil {
 		return fmt.Errorf("setting up the role %s: %w", OwnerRole, err)
 	}
@@ -68,19 +69,20 @@ func EnsureOwner(ctx context.Context, adminURL, password string) error {
 		return err
 	}
 	if _, err := conn.Exec(ctx, "CREATE DATABASE "+database+" OWNER "+role); err != nil {
-		return fmt.Errorf("making the database %s: %w", OwnerDatabase, err)
+		return fmt.Errorf("creating the database %s: %w", OwnerDatabase, err)
 	}
 	return nil
 }
 
-// users are who the processes log in as, and the groups that the migrations give what each needs.
+// users are the database users of the processes, and the groups with the rights that each needs. The migrations create
+// the groups.
 var users = map[string]struct{ name, group string }{
 	process.ControllerName: {"cauri_controller_user", "cauri_controller"},
 	process.APIName:        {"cauri_api_user", "cauri_api"},
 	process.WorkerName:     {"cauri_worker_user", "cauri_worker"},
 }
 
-// EnsureUsers makes the users of the processes where they are missing, and returns the database's URL for each process.
+// EnsureUsers creates missing users and returns the database URL of each process.
 func (s Server) EnsureUsers(ctx context.Context, ownerPassword string) (urls map[string]string, err error) {
 	conn, err := connect(ctx, s.AdminURL())
 	if err != nil {
@@ -98,7 +100,7 @@ func (s Server) EnsureUsers(ctx context.Context, ownerPassword string) (urls map
 		if !exists {
 			statements = slices.Insert(statements, 0, "CREATE ROLE "+user.name)
 		}
-		for _, statement := range statements { // of names and digits: nothing needs quoting
+		for _, statement := range statements { // names and digits need no quoting
 			if _, err := conn.Exec(ctx, statement); err != nil {
 				return nil, fmt.Errorf("setting up the user %s: %w", user.name, err)
 			}
@@ -108,7 +110,8 @@ func (s Server) EnsureUsers(ctx context.Context, ownerPassword string) (urls map
 	return urls, nil
 }
 
-// passwordOf derives a user's password, so that there is one secret to keep and none can be found from another user's.
+// passwordOf derives the password of a user from one secret. Nobody can derive the secret, or another password, from
+// it.
 func passwordOf(ownerPassword, user string) string {
 	mac := hmac.New(sha256.New, []byte(ownerPassword))
 	mac.Write([]byte(user))
@@ -123,7 +126,7 @@ func isThere(ctx context.Context, conn *pgx.Conn, query, name string) (bool, err
 	return exists, nil
 }
 
-// CheckOutsideDatabase tells what is wrong with a database that the user named.
+// CheckOutsideDatabase returns an error if Cauri cannot use the user's database.
 func CheckOutsideDatabase(ctx context.Context, url string) error {
 	advice := "check the address, or unset " + DatabaseVariable + " to run a Postgres here"
 	conn, err := connect(ctx, url)
@@ -137,11 +140,11 @@ func CheckOutsideDatabase(ctx context.Context, url string) error {
 	defer conn.Close(context.WithoutCancel(ctx))
 	var version int
 	if err := conn.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&version); err != nil {
-		return fmt.Errorf("asking the database of %s for its version: %w", DatabaseVariable, err)
+		return fmt.Errorf("reading the version of the database of %s: %w", DatabaseVariable, err)
 	}
 	if major := version / 10000; major < oldestPostgres {
 		return fmt.Errorf(
-			"the database of %s is Postgres %d, Cauri needs %d or newer: name another one, or %s",
+			"the database of %s is Postgres %d, Cauri needs %d or newer: use another one, or %s",
 			DatabaseVariable,
 			major,
 			oldestPostgres,

@@ -16,12 +16,12 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
 )
 
-// packageManager installs Postgres by what the system itself offers.
+// packageManager installs Postgres with a package manager of the system.
 type packageManager struct {
 	program  string
 	commands [][]string
-	// noCluster is a setting that must stand before the last command. Debian's package otherwise makes a database of its
-	// own and starts it, and again at every start of the machine.
+	// noCluster is a setting that must precede the last command. Without it, Debian's package creates a database and
+	// starts it at every boot.
 	noCluster string
 }
 
@@ -41,7 +41,7 @@ var packageManagers = []packageManager{
 	{program: "apk", commands: [][]string{{"apk", "add", "postgresql"}}},
 }
 
-// Require returns installed server programs that fit the data, and installs some if there are none at all.
+// Require returns installed server programs that match the data. It installs Postgres if there is none.
 func Require(ctx context.Context, out io.Writer, dataMajor int) (Programs, error) {
 	folders := append([]string{filepath.Join(fetchedPostgres(), "bin")}, postgresFolders...)
 	found := findPostgres(ctx, folders)
@@ -53,23 +53,23 @@ func Require(ctx context.Context, out io.Writer, dataMajor int) (Programs, error
 	}
 	if len(found) == 0 {
 		return Programs{}, fmt.Errorf(
-			"what was installed is older than Postgres %d, the oldest that Cauri works with: %s",
+			"the installed Postgres is older than %d, the oldest version that Cauri supports: %s",
 			oldestPostgres,
 			postgresAdvice(),
 		)
 	}
 	programs, err := choosePostgres(found, dataMajor)
 	if errors.Is(err, errNoSuchPostgres) {
-		err = fmt.Errorf("%w: install it again, or start over without the data (`localcluster down --purge`)", err)
+		err = fmt.Errorf("%w: install it again, or delete the data (`localcluster down --purge`)", err)
 	}
 	return programs, err
 }
 
-// obtainPostgres tries the package manager, which only root may use, and then a download.
+// obtainPostgres tries the package manager, which needs root, and then a download.
 func obtainPostgres(ctx context.Context, out io.Writer) error {
 	var failed error
 	if manager, ok := presentManager(); ok && os.Geteuid() == 0 {
-		fmt.Fprintf(out, "Postgres is not installed: installing it by %s\n", manager.program)
+		fmt.Fprintf(out, "Postgres is not installed: installing it with %s\n", manager.program)
 		if failed = manager.install(ctx); failed == nil {
 			return nil
 		}
@@ -78,7 +78,7 @@ func obtainPostgres(ctx context.Context, out io.Writer) error {
 	fmt.Fprintln(out, "Postgres is not installed: downloading its programs")
 	if err := fetchPostgres(); err != nil {
 		failed = errors.Join(failed, err)
-		return fmt.Errorf("no Postgres here, and none could be had: %s\n%w", postgresAdvice(), failed)
+		return fmt.Errorf("Postgres is not installed, and the installation failed: %s\n%w", postgresAdvice(), failed)
 	}
 	return nil
 }
@@ -92,9 +92,9 @@ func presentManager() (packageManager, bool) {
 	return packageManager{}, false
 }
 
-// postgresAdvice is what the user can do, as a command where there is one.
+// postgresAdvice tells the user what to do, with a command if possible.
 func postgresAdvice() string {
-	const otherwise = "give a database of your own by " + DatabaseVariable + "=postgres://..."
+	const otherwise = "set your own database in " + DatabaseVariable + "=postgres://..."
 	manager, ok := presentManager()
 	if !ok {
 		return fmt.Sprintf("install Postgres %d or newer (its server programs), or %s", oldestPostgres, otherwise)
@@ -127,20 +127,18 @@ func (m packageManager) install(ctx context.Context) (err error) {
 	return nil
 }
 
-// forbidCluster puts the setting in place for the time of the installation: how the machine is administered otherwise is
-// none of our business.
+// forbidCluster sets the option only during the installation, to leave the machine's configuration unchanged.
 func (m packageManager) forbidCluster() (remove func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(m.noCluster), 0o755); err != nil {
-		return nil, fmt.Errorf("forbidding a database of the system's own: %w", err)
+		return nil, fmt.Errorf("disabling the default database of the package: %w", err)
 	}
 	if err := os.WriteFile(m.noCluster, []byte("create_main_cluster = false\n"), 0o644); err != nil {
-		return nil, fmt.Errorf("forbidding a database of the system's own: %w", err)
+		return nil, fmt.Errorf("disabling the default database of the package: %w", err)
 	}
 	return func() { os.Remove(m.noCluster) }, nil
 }
 
-// fetchedPostgres is where downloaded programs are kept. As root they are run by another user, who must be able to get
-// there.
+// fetchedPostgres is the folder of downloaded programs. Root runs them as another user, who needs access to it.
 func fetchedPostgres() string {
 	if os.Geteuid() == 0 {
 		return filepath.Join(host.SystemHome, "postgres-programs")
@@ -152,11 +150,11 @@ func fetchedPostgres() string {
 	return filepath.Join(cache, "postgres-programs")
 }
 
-// fetchPostgres downloads the programs. The library offers nothing less than to download them and to run a database,
-// which it refuses as root: the database is made in passing and only the programs count.
+// fetchPostgres downloads the programs. The library can only download and run a database, which it refuses as root. The
+// database is a side effect.
 func fetchPostgres() error {
 	partial := fetchedPostgres() + ".partial"
-	if err := os.RemoveAll(partial); err != nil { // of a download that was interrupted
+	if err := os.RemoveAll(partial); err != nil { // of an interrupted download
 		return fmt.Errorf("downloading Postgres: %w", err)
 	}
 	defer os.RemoveAll(partial)
@@ -180,14 +178,14 @@ func fetchPostgres() error {
 	startErr := database.Start()
 	if startErr == nil {
 		if err := database.Stop(); err != nil {
-			return fmt.Errorf("stopping the database that came with the download: %w", err)
+			return fmt.Errorf("stopping the database of the download: %w", err)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(partial, "bin", "postgres")); err != nil {
 		return fmt.Errorf("downloading Postgres: %w", startErr)
 	}
 	if err := os.Rename(partial, fetchedPostgres()); err != nil {
-		return fmt.Errorf("keeping the downloaded Postgres: %w", err)
+		return fmt.Errorf("saving the downloaded Postgres: %w", err)
 	}
 	return nil
 }

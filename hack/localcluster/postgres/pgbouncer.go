@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// pgbouncerPackages install PgBouncer. Other systems' packages have other names and are left to their users.
+// pgbouncerPackages install PgBouncer on Debian. Users of other systems install it themselves.
 var pgbouncerPackages = packageManager{
 	program: "apt-get",
 	commands: [][]string{
@@ -22,15 +22,15 @@ var pgbouncerPackages = packageManager{
 	},
 }
 
-// pgbouncerFolder is where Debian puts it; not every user has that in PATH.
+// pgbouncerFolder is Debian's folder. It is not in every user's PATH.
 const pgbouncerFolder = "/usr/sbin"
 
 func NewPgBouncerCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "pgbouncer",
-		Short: "Print the path of pgbouncer, installing it if need be",
-		Long: `pgbouncer prints the path of the program that some tests run Cauri through. For root it is installed where it is missing and
-the system is Debian's; for others nothing is printed then, and standard error says what to do.`,
+		Short: "Print the path of pgbouncer, and install it if necessary",
+		Long: `pgbouncer prints the path of PgBouncer, which some tests need. If it is missing, root installs it on Debian.
+For other users it prints nothing, and standard error explains what to do.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return printPgBouncer(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -41,16 +41,16 @@ the system is Debian's; for others nothing is printed then, and standard error s
 func printPgBouncer(ctx context.Context, out, messages io.Writer) error {
 	path, found := findPgBouncer()
 	if !found && os.Geteuid() == 0 {
-		fmt.Fprintln(messages, "pgbouncer is not installed: installing it by apt-get")
+		fmt.Fprintln(messages, "pgbouncer is not installed: installing it with apt-get")
 		if err := installPgBouncer(ctx); err != nil {
 			return err
 		}
 		if path, found = findPgBouncer(); !found {
-			return errors.New("pgbouncer was installed and is not there")
+			return errors.New("pgbouncer is still missing after its installation")
 		}
 	}
 	if !found {
-		fmt.Fprintln(messages, "pgbouncer is not installed, its tests are left out: run `sudo apt-get install pgbouncer`, or put one into PATH")
+		fmt.Fprintln(messages, "pgbouncer is not installed, skipping its tests: run `sudo apt-get install pgbouncer`, or put one into PATH")
 		return nil
 	}
 	fmt.Fprintln(out, path)
@@ -68,7 +68,7 @@ func findPgBouncer() (path string, found bool) {
 
 func installPgBouncer(ctx context.Context) error {
 	if _, err := exec.LookPath(pgbouncerPackages.program); err != nil {
-		return errors.New("pgbouncer is not installed, and without apt-get it is yours to install: put one into PATH")
+		return errors.New("pgbouncer is not installed, and there is no apt-get: install it yourself and add it to PATH")
 	}
 	remove, err := forbidServices(servicePolicy)
 	if err != nil {
@@ -78,21 +78,22 @@ func installPgBouncer(ctx context.Context) error {
 	return pgbouncerPackages.install(ctx)
 }
 
-// servicePolicy is the program that Debian's packages ask whether they may start their service.
+// servicePolicy is the program that Debian's packages ask for permission to start a service.
 const servicePolicy = "/usr/sbin/policy-rc.d"
 
-// forbidServices keeps a package from starting its service while it is installed, where nobody has decided on that.
+// forbidServices stops a package from starting its service during the installation. It leaves an existing policy
+// unchanged.
 func forbidServices(policy string) (remove func(), err error) {
 	file, err := os.OpenFile(policy, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
 	if errors.Is(err, fs.ErrExist) {
 		return func() {}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("forbidding a service of the system's own: %w", err)
+		return nil, fmt.Errorf("disabling the service of the package: %w", err)
 	}
 	_, err = file.WriteString("#!/bin/sh\nexit 101\n")
 	if err = errors.Join(err, file.Close()); err != nil {
-		return nil, errors.Join(fmt.Errorf("forbidding a service of the system's own: %w", err), os.Remove(policy))
+		return nil, errors.Join(fmt.Errorf("disabling the service of the package: %w", err), os.Remove(policy))
 	}
 	return func() { os.Remove(policy) }, nil
 }

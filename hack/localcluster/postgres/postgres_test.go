@@ -15,7 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/testkit"
 )
 
-// fakePostgres makes a folder with programs that only tell their version.
+// fakePostgres creates a folder with programs that only print their version.
 func fakePostgres(t *testing.T, root string, major int) {
 	t.Helper()
 	bin := filepath.Join(root, fmt.Sprint(major), "bin")
@@ -88,13 +88,13 @@ func TestPasswordsAreKept(t *testing.T) {
 	}
 }
 
-// The throw-away server is the same as the lasting one: initialised, started, asked and stopped in the same way.
+// The temporary server starts like the permanent one: initialize, start, query and stop.
 func TestPostgres(t *testing.T) {
 	if len(findPostgres(t.Context(), postgresFolders)) == 0 {
 		t.Skip("no Postgres is installed here, and a test does not install one")
 	}
 	err := withThrowawayPostgres(t.Context(), true, func(url string) error {
-		for range 2 { // it is repeated by every up
+		for range 2 { // every up repeats it
 			if err := EnsureOwner(t.Context(), url, "0123456789abcdef"); err != nil {
 				return err
 			}

@@ -12,7 +12,7 @@ import (
 	"strconv"
 )
 
-// oldestPostgres is the oldest major version that Cauri works with.
+// oldestPostgres is the oldest major version that Cauri supports.
 const oldestPostgres = 15
 
 // Programs are the server programs of one version.
@@ -23,8 +23,8 @@ type Programs struct {
 
 func (p Programs) program(name string) string { return filepath.Join(p.dir, name) }
 
-// postgresFolders are where distributions put the server programs, which most keep out of PATH. The first is Debian's,
-// the others those of the project's RPMs, Alpine and Homebrew.
+// postgresFolders are the folders of server programs. Most distributions keep them out of PATH. In order: Debian, the
+// PostgreSQL RPMs, Alpine, Homebrew.
 var postgresFolders = []string{
 	"/usr/lib/postgresql/*/bin",
 	"/usr/pgsql-*/bin",
@@ -34,16 +34,16 @@ var postgresFolders = []string{
 
 var postgresVersion = regexp.MustCompile(`\(PostgreSQL\) (\d+)`)
 
-// findPostgres returns what is installed, the newest first, in PATH and in the folders.
+// findPostgres returns the installed versions in PATH and in the folders, the newest first.
 func findPostgres(ctx context.Context, folders []string) []Programs {
 	var dirs []string
 	if path, err := exec.LookPath("postgres"); err == nil {
-		if path, err = filepath.EvalSymlinks(path); err == nil { // initdb stands beside the real one
+		if path, err = filepath.EvalSymlinks(path); err == nil { // initdb is next to the real program
 			dirs = append(dirs, filepath.Dir(path))
 		}
 	}
 	for _, pattern := range folders {
-		matches, _ := filepath.Glob(pattern) // the patterns are ours: no error is possible
+		matches, _ := filepath.Glob(pattern) // the patterns are constants and valid
 		dirs = append(dirs, matches...)
 	}
 	var found []Programs
@@ -56,7 +56,7 @@ func findPostgres(ctx context.Context, folders []string) []Programs {
 	return found
 }
 
-// programsIn looks whether a folder holds what is needed: packages of mere clients put other programs there.
+// programsIn checks that a folder has the server programs. Client packages have only some of them.
 func programsIn(ctx context.Context, dir string) (Programs, error) {
 	for _, name := range []string{"initdb", "postgres"} {
 		if _, err := exec.LookPath(filepath.Join(dir, name)); err != nil {
@@ -65,11 +65,11 @@ func programsIn(ctx context.Context, dir string) (Programs, error) {
 	}
 	output, err := exec.CommandContext(ctx, filepath.Join(dir, "postgres"), "--version").Output()
 	if err != nil {
-		return Programs{}, fmt.Errorf("asking %s/postgres for its version: %w", dir, err)
+		return Programs{}, fmt.Errorf("reading the version of %s/postgres: %w", dir, err)
 	}
 	match := postgresVersion.FindSubmatch(output)
 	if match == nil {
-		return Programs{}, fmt.Errorf("%s/postgres tells no version: %q", dir, output)
+		return Programs{}, fmt.Errorf("%s/postgres printed no version: %q", dir, output)
 	}
 	major, err := strconv.Atoi(string(match[1]))
 	if err != nil {
@@ -78,11 +78,11 @@ func programsIn(ctx context.Context, dir string) (Programs, error) {
 	return Programs{dir: dir, Major: major}, nil
 }
 
-// errNoSuchPostgres says that data were made by a version that is not installed any more.
+// errNoSuchPostgres means that the version that created the data is no longer installed.
 var errNoSuchPostgres = errors.New("that version of Postgres is not installed")
 
-// choosePostgres takes the version that existing data were made by (0: there are none), since no other can open them, and
-// otherwise the newest.
+// choosePostgres returns the version that created the data, because no other can open it. Without data (0) it returns
+// the newest version.
 func choosePostgres(found []Programs, dataMajor int) (Programs, error) {
 	for _, programs := range found {
 		if dataMajor == 0 || programs.Major == dataMajor {

@@ -1,4 +1,4 @@
-// Package postgres finds or installs Postgres, runs databases on it, and makes the users of a database.
+// Package postgres finds or installs Postgres, runs databases, and creates the users of a database.
 package postgres
 
 import (
@@ -24,29 +24,29 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// Server is one Postgres: where its data are, who runs it, and the password of its superuser.
+// Server is one Postgres: its data, its user, and the password of its superuser.
 type Server struct {
 	Programs Programs
 	Account  Account
 	Data     string // folder
 	Password string
 	Port     int
-	// unsafe makes it forget the disk: faster, and the data are lost with the machine's power.
+	// unsafe turns off durability: faster, but a power failure loses the data.
 	unsafe bool
 }
 
 const superuser = "postgres"
 
-// Initialise makes the data folder. It appears under its name only when it is complete.
+// Initialise creates the data folder. The folder gets its name only when it is complete.
 func (s Server) Initialise(ctx context.Context) error {
 	partial := s.Data + ".partial"
 	if err := os.RemoveAll(partial); err != nil {
-		return fmt.Errorf("removing what an interrupted attempt left: %w", err)
+		return fmt.Errorf("removing an incomplete data folder: %w", err)
 	}
 	if err := s.Account.makeFolder(partial); err != nil {
 		return err
 	}
-	// A file, since another user may not open our standard input.
+	// Use a file, because another user may not open our standard input.
 	password := s.Data + ".password"
 	defer os.Remove(password)
 	if err := errors.Join(host.WriteFile(password, []byte(s.Password+"\n")), s.Account.own(password)); err != nil {
@@ -66,22 +66,22 @@ func (s Server) Initialise(ctx context.Context) error {
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("making a Postgres database in %s: %w\n%s", partial, err, host.EndOf(output.String(), 15))
+		return fmt.Errorf("creating a Postgres database in %s: %w\n%s", partial, err, host.EndOf(output.String(), 15))
 	}
 	if err := os.Rename(partial, s.Data); err != nil {
-		return fmt.Errorf("making a Postgres database: %w", err)
+		return fmt.Errorf("creating a Postgres database: %w", err)
 	}
 	return nil
 }
 
-// args are those of the program postgres. Everything is said here and nothing in the data folder, so that a change of
-// this program reaches databases that exist.
+// args are the arguments of postgres. All settings are here and not in the data folder, so that changes also reach
+// existing databases.
 func (s Server) args() []string {
 	settings := []string{
 		"listen_addresses=127.0.0.1",
 		"port=" + strconv.Itoa(s.Port),
-		"unix_socket_directories=", // one way in
-		"max_connections=200",      // three roles, a test suite and a curious person
+		"unix_socket_directories=", // listen in one place only
+		"max_connections=200",      // enough for three roles, a test suite and a few users
 		"shared_buffers=128MB",
 		"log_line_prefix=%m [%p] %u@%d ",
 	}
@@ -92,7 +92,7 @@ func (s Server) args() []string {
 			"synchronous_commit=off",
 			"full_page_writes=off",
 			"max_connections=500",
-		) // several packages of tests
+		) // several test packages run at once
 	}
 	args := []string{"-D", s.Data}
 	for _, setting := range settings {
@@ -101,7 +101,7 @@ func (s Server) args() []string {
 	return args
 }
 
-// URL is the address of a database for one of the roles.
+// URL returns the address of a database for one of the roles.
 func (s Server) URL(role, password, database string) string {
 	address := url.URL{
 		Scheme:   "postgres",
@@ -115,7 +115,7 @@ func (s Server) URL(role, password, database string) string {
 
 func (s Server) AdminURL() string { return s.URL(superuser, s.Password, "postgres") }
 
-// Component describes the running server.
+// Component returns the component of the running server.
 func (s Server) Component() process.Component {
 	return process.Component{
 		Name:       process.PostgresName,
@@ -124,17 +124,17 @@ func (s Server) Component() process.Component {
 		Dir:        s.Data,
 		Address:    host.Loopback(s.Port),
 		Credential: s.Account.credential,
-		StopSignal: syscall.SIGINT, // "fast": open connections are ended instead of being waited for
+		StopSignal: syscall.SIGINT, // "fast" shutdown: end open connections, do not wait for them
 		StopWithin: 30 * time.Second,
 		Ready: func(ctx context.Context) error {
 			return pingDatabase(ctx, s.AdminURL())
 		},
-		ReadyWithin: 2 * time.Minute, // recovery after a crash takes its time
+		ReadyWithin: 2 * time.Minute, // recovery after a crash can take long
 		Hint:        process.PurgeHint,
 	}
 }
 
-// DataMajor returns the version that data were made by; 0 if there are none.
+// DataMajor returns the major version that created the data, or 0 if there is none.
 func DataMajor(data string) (int, error) {
 	content, err := os.ReadFile(filepath.Join(data, "PG_VERSION"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -150,9 +150,9 @@ func DataMajor(data string) (int, error) {
 	return major, nil
 }
 
-// State is what a set remembers of its Postgres.
+// State is the stored state of the Postgres of one set of processes.
 type State struct {
-	// Home is the folder that a purge removes. It is not always within the state folder.
+	// Home is the folder that a purge removes. It may be outside the state folder.
 	Home              string `json:"home"`
 	SuperuserPassword string `json:"superuserPassword"`
 	OwnerPassword     string `json:"ownerPassword"` // of the role that Cauri connects as
@@ -160,14 +160,14 @@ type State struct {
 
 func (p State) Data() string { return filepath.Join(p.Home, "data") }
 
-// ReadState reads what is remembered; its zero value if there is nothing.
+// ReadState reads the stored state. It returns the zero value if there is none.
 func ReadState(d process.StateDir) (State, error) {
 	content, err := os.ReadFile(d.File("postgres.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return State{}, nil
 	}
 	if err != nil {
-		return State{}, fmt.Errorf("reading what is known of Postgres: %w", err)
+		return State{}, fmt.Errorf("reading the state of Postgres: %w", err)
 	}
 	var known State
 	if err := json.Unmarshal(content, &known); err != nil {
@@ -176,42 +176,42 @@ func ReadState(d process.StateDir) (State, error) {
 	return known, nil
 }
 
-// EnsureState draws the passwords, once.
+// EnsureState generates the passwords once.
 func EnsureState(d process.StateDir) (State, error) {
 	known, err := ReadState(d)
 	if err != nil || known.Home != "" {
 		return known, err
 	}
 	known = State{Home: Home(d), SuperuserPassword: newPassword(), OwnerPassword: newPassword()}
-	// Nobody knows the passwords of data that are there already: their state folder was removed by hand.
+	// Nobody knows the passwords of existing data here: a user deleted the state folder by hand.
 	if err := removeOrphan(known); err != nil {
 		return State{}, err
 	}
 	content, err := json.MarshalIndent(known, "", "  ")
 	if err != nil {
-		return State{}, fmt.Errorf("remembering Postgres: %w", err)
+		return State{}, fmt.Errorf("saving the state of Postgres: %w", err)
 	}
 	return known, host.WriteFile(d.File("postgres.json"), append(content, '\n'))
 }
 
-// removeOrphan removes data without an owner, unless a server still works on them.
+// removeOrphan removes data without an owner, unless a server still uses it.
 func removeOrphan(known State) error {
 	if working := process.ProcessesIn(known.Data()); len(working) > 0 {
 		return fmt.Errorf(
-			"a Postgres of a state folder that was removed still runs on %s: stop it with `kill -INT %d` and repeat",
+			"a Postgres of a deleted state folder still runs on %s: stop it with `kill -INT %d` and repeat",
 			known.Data(),
 			slices.Min(working),
 		)
 	}
 	if err := os.RemoveAll(known.Data()); err != nil {
-		return fmt.Errorf("removing the database of a state folder that is gone: %w", err)
+		return fmt.Errorf("removing the database of a deleted state folder: %w", err)
 	}
 	return nil
 }
 
-// RecoverFromKill prepares the data of a server that was killed for the next one. Its connections may still be ending,
-// and as long as its pid means any process (a zombie that nobody collects too) its lock file stops the next server.
-// Postgres cannot know better; that nothing works in the data folder shows that the lock is void.
+// RecoverFromKill prepares the data of a killed server for the next server. Its child processes may still be ending.
+// Its lock file blocks the next server as long as any process has its pid, even a zombie. If no process uses the data
+// folder, the lock is invalid.
 func (s Server) RecoverFromKill(ctx context.Context) error {
 	lock := filepath.Join(s.Data, "postmaster.pid")
 	if _, err := os.Stat(lock); errors.Is(err, fs.ErrNotExist) {
@@ -219,7 +219,7 @@ func (s Server) RecoverFromKill(ctx context.Context) error {
 	}
 	err := host.Poll(ctx, host.PollFast, 20*time.Second, func(context.Context) error {
 		if working := process.ProcessesIn(s.Data); len(working) > 0 {
-			return fmt.Errorf("another Postgres works on %s: stop it with `kill -INT %d` and repeat", s.Data, slices.Min(working))
+			return fmt.Errorf("another Postgres uses %s: stop it with `kill -INT %d` and repeat", s.Data, slices.Min(working))
 		}
 		return nil
 	})
@@ -227,12 +227,12 @@ func (s Server) RecoverFromKill(ctx context.Context) error {
 		return err
 	}
 	if err := os.Remove(lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("removing the lock of a Postgres that was killed: %w", err)
+		return fmt.Errorf("removing the lock of a killed Postgres: %w", err)
 	}
 	return nil
 }
 
-// newPassword has no characters that a URL or SQL treats in a special way.
+// newPassword returns a password without characters that are special in URLs or SQL.
 func newPassword() string {
 	random := make([]byte, 24)
 	rand.Read(random) // never fails

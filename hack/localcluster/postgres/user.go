@@ -18,10 +18,10 @@ import (
 
 // Account is the user that Postgres runs as.
 type Account struct {
-	credential *syscall.Credential // nil: the present user
+	credential *syscall.Credential // nil: the current user
 }
 
-// FindAccount is the present user, and for root one without rights: Debian's postgres if there is one.
+// FindAccount returns the current user. For root it returns an unprivileged user, if possible Debian's postgres.
 func FindAccount() (Account, error) {
 	if os.Geteuid() != 0 {
 		return Account{}, nil
@@ -42,31 +42,31 @@ func FindAccount() (Account, error) {
 		return Account{credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
 	}
 	return Account{}, fmt.Errorf(
-		"there is neither a user `postgres` nor `nobody`, and Postgres does not run as root: make one (`useradd --system postgres`), or run this as another user",
+		"Postgres does not run as root, and there is no user `postgres` or `nobody`: create one (`useradd --system postgres`), or run this as another user",
 	)
 }
 
-// makeFolder makes a folder that belongs to the account alone.
+// makeFolder creates a folder that only the account can access.
 func (a Account) makeFolder(path string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil {
-		return fmt.Errorf("making a folder for Postgres: %w", err)
+		return fmt.Errorf("creating a folder for Postgres: %w", err)
 	}
 	return a.own(path)
 }
 
-// own gives a file or folder to the account.
+// own makes the account the owner of a file or folder.
 func (a Account) own(path string) error {
 	if a.credential == nil {
 		return nil
 	}
 	if err := os.Chown(path, int(a.credential.Uid), int(a.credential.Gid)); err != nil {
-		return fmt.Errorf("giving %s to the user of Postgres: %w", path, err)
+		return fmt.Errorf("changing the owner of %s to the user of Postgres: %w", path, err)
 	}
 	return nil
 }
 
-// Home is where the data of a set are: in its state folder, or, where another user has to get there, under a name
-// made from its path.
+// Home returns the folder of a set's data. It is in the state folder. If another user needs access, it is outside,
+// under a name that derives from the path.
 func Home(d process.StateDir) string {
 	if os.Geteuid() != 0 {
 		return d.File("postgres")
@@ -75,26 +75,26 @@ func Home(d process.StateDir) string {
 	return filepath.Join(host.SystemHome, hex.EncodeToString(hash[:8]))
 }
 
-// MakeHome makes that folder, which must be passable for the user of Postgres, and the one for the data in it.
+// MakeHome creates that folder and the data folder in it. The user of Postgres can pass through it.
 func MakeHome(d process.StateDir, as Account) error {
 	home := Home(d)
 	folders := map[string]os.FileMode{home: 0o700}
 	if as.credential != nil {
 		folders = map[string]os.FileMode{host.SystemHome: 0o755, home: 0o711}
 	}
-	for _, folder := range slices.Sorted(maps.Keys(folders)) { // the outer one is the shorter and comes first
+	for _, folder := range slices.Sorted(maps.Keys(folders)) { // the outer folder has the shorter path and comes first
 		if err := os.MkdirAll(folder, 0o700); err != nil {
-			return fmt.Errorf("making a folder for Postgres: %w", err)
+			return fmt.Errorf("creating a folder for Postgres: %w", err)
 		}
-		if err := os.Chmod(folder, folders[folder]); err != nil { // whatever the umask is
-			return fmt.Errorf("opening the way to the data of Postgres: %w", err)
+		if err := os.Chmod(folder, folders[folder]); err != nil { // regardless of the umask
+			return fmt.Errorf("setting the permissions of the Postgres folder: %w", err)
 		}
 	}
-	// For the one who finds the folder and wonders.
+	// Explain the folder to somebody who finds it.
 	return os.WriteFile(filepath.Join(home, "belongs-to"), []byte(d.Path+"\n"), 0o644)
 }
 
-// temporaryFolder is where throw-away data go: the usual folder, if the account gets there.
+// temporaryFolder is the folder of temporary data: the usual one, if the account has access.
 func (a Account) temporaryFolder() string {
 	usual := os.TempDir()
 	if a.credential == nil || passableForAll(usual) {
@@ -103,14 +103,14 @@ func (a Account) temporaryFolder() string {
 	return "/tmp"
 }
 
-// memoryFolder is a file system in memory, on Linux, and memoryNeeded what the databases of tests take there at most.
+// memoryFolder is a file system in memory on Linux. memoryNeeded is the most that test databases need there, in bytes.
 const (
 	memoryFolder = "/dev/shm"
 	memoryNeeded = 4096 * host.Mebibyte
 )
 
-// fastFolder is where throw-away data go that need no disk. Hundreds of files for each database that is created and dropped cost
-// a disk's file system more time than the tests cost Postgres.
+// fastFolder is the folder of temporary data that may be lost. Each database that a test creates and drops has hundreds
+// of files, which take more time on a disk than the tests themselves.
 func (a Account) fastFolder() string {
 	_, err := os.Stat(memoryFolder)
 	if err != nil || host.CheckSpace(memoryFolder, memoryNeeded, "tests", "") != nil || !passableForAll(memoryFolder) {
@@ -119,7 +119,7 @@ func (a Account) fastFolder() string {
 	return memoryFolder
 }
 
-// passableForAll tells whether every user may pass through a folder and all those above it.
+// passableForAll reports whether every user may pass through a folder and all its parents.
 func passableForAll(path string) bool {
 	for {
 		info, err := os.Stat(path)

@@ -18,7 +18,7 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
 )
 
-// Names of the processes, which are also those of their logs and records.
+// Names of the processes. Logs and records have the same names.
 const (
 	PostgresName          = "postgres"
 	EtcdName              = "etcd"
@@ -28,13 +28,13 @@ const (
 	ProxyName             = "kube-proxy"
 	KubeletName           = "kubelet"
 	ContainerdName        = "containerd"
-	MigrateName           = "migrate" // ends by itself
+	MigrateName           = "migrate" // runs once
 	ControllerName        = "controller"
 	APIName               = "api"
 	WorkerName            = "worker"
 )
 
-// startOrder is the order in which processes need each other. They are stopped the other way round.
+// startOrder is the order of dependencies. Processes stop in the reverse order.
 var startOrder = []string{
 	PostgresName, ContainerdName, EtcdName, APIServerName, ControllerManagerName, SchedulerName, ProxyName, KubeletName,
 	ControllerName, APIName, WorkerName,
@@ -46,37 +46,37 @@ func sortByStart(processes []Process) {
 	})
 }
 
-// Component is a process that is wanted.
+// Component describes a process that should run.
 type Component struct {
 	Name    string
 	Program string
 	Args    []string
-	// Env holds what is added to the environment: secrets go here, since arguments are visible to everyone on the machine.
+	// Env is added to the environment. Secrets belong here, because all users of the machine can read arguments.
 	Env []string
-	// Files are those that the program reads once, at its start: it is started again when one of them changed.
+	// Files are the files that the program reads only at its start. If one changes, the program restarts.
 	Files   []string
 	Dir     string
-	Address string // for people
-	Metrics string // URL, for people; empty for none
+	Address string // shown to the user
+	Metrics string // URL shown to the user, empty for none
 
-	// Credential is the user it runs as; nil is the present one.
+	// Credential is the user of the process. Nil is the current user.
 	Credential *syscall.Credential
 	StopSignal syscall.Signal
 	StopWithin time.Duration
 
 	Ready       func(context.Context) error
 	ReadyWithin time.Duration
-	Hint        string // what to do when it does not start
+	Hint        string // what to do if the process does not start
 }
 
-// Settings of other clusters and databases, and of this program itself, may be in the user's environment and must not reach
-// what is started. The roles get those that are meant for them, see roles.environment.
+// The user's environment may hold settings for other clusters and databases, and for this program. Child processes must
+// not get them. For the settings of the roles, see roles.environment.
 var (
 	notInherited       = []string{"KUBECONFIG", "DATABASE_URL"}
-	prefixNotInherited = []string{"CAURI_", "PG", "ETCD_"} // the latter are read by every Postgres client and by etcd
+	prefixNotInherited = []string{"CAURI_", "PG", "ETCD_"} // every Postgres client reads PG*, and etcd reads ETCD_*
 )
 
-// ChildEnvironment is the environment of everything that is started.
+// ChildEnvironment is the environment of all child processes.
 func ChildEnvironment(added []string) []string {
 	kept := slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -86,8 +86,8 @@ func ChildEnvironment(added []string) []string {
 	return append(kept, added...)
 }
 
-// version is a hash over everything that makes a running process the wanted one. It differs when the program was built
-// again, even with the same name and size.
+// version is a hash of everything that defines the process. It changes when the program is rebuilt, even with the same
+// name and size.
 func (c Component) version() (string, error) {
 	hash := sha256.New()
 	described := []any{c.Args, c.Env, c.Dir, c.Credential, c.StopSignal}
@@ -113,8 +113,8 @@ func hashFile(hash io.Writer, path string) error {
 	return err
 }
 
-// start starts the component in a session of its own, so that neither the end of this program nor Ctrl-C in its terminal
-// reaches it, and remembers it. The returned process may end at any moment.
+// start starts the component in its own session and records it. The end of this program or Ctrl-C does not stop it. The
+// returned process may end at any time.
 func (d StateDir) start(c Component) (Process, error) {
 	version, err := c.version()
 	if err != nil {
@@ -134,7 +134,7 @@ func (d StateDir) start(c Component) (Process, error) {
 	if err := cmd.Start(); err != nil {
 		return Process{}, fmt.Errorf("starting %s: %w", c.Name, err)
 	}
-	// As long as this program lives it must collect its child: a child that ended would otherwise look alive.
+	// Collect the child when it ends. Otherwise it would look alive as long as this program runs.
 	go cmd.Wait()
 
 	started := Process{
@@ -147,7 +147,7 @@ func (d StateDir) start(c Component) (Process, error) {
 		StopSignal: c.StopSignal,
 	}
 	if started.Birth, err = birthOf(started.PID); err != nil {
-		// Ended already. The record stays truthful: a process without birth is never running.
+		// The process has already ended. A record without a start time never counts as running.
 		return started, nil
 	}
 	if err := d.save(started); err != nil {
@@ -156,11 +156,11 @@ func (d StateDir) start(c Component) (Process, error) {
 	return started, nil
 }
 
-// OpenLog opens a new log for a process and keeps the one of the run before, which may tell why that run ended.
+// OpenLog opens a new log for a process. It keeps the previous log, which may show why the process ended.
 func (d StateDir) OpenLog(name string) (*os.File, error) {
 	path := d.LogFile(name)
 	if err := os.Rename(path, strings.TrimSuffix(path, ".log")+".previous.log"); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("keeping the old log of %s: %w", name, err)
+		return nil, fmt.Errorf("saving the old log of %s: %w", name, err)
 	}
 	log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -169,7 +169,7 @@ func (d StateDir) OpenLog(name string) (*os.File, error) {
 	return log, nil
 }
 
-// Failure is the end of a process that should run, or of waiting for it. It says where its own words are.
+// Failure is the error of a process that ended or did not become ready. It includes the log.
 type Failure struct {
 	Name string
 	Log  string
@@ -193,5 +193,5 @@ func (f Failure) Error() string {
 	return text.String()
 }
 
-// PurgeHint is what to do when something does not start on its data.
-const PurgeHint = "repeat the command; if it fails the same way again, `make clean` (or `localcluster down --purge`) starts over without the data"
+// PurgeHint is the advice for a process that does not start because of its data.
+const PurgeHint = "repeat the command. If it fails again in the same way, delete the data with `make clean` (or `localcluster down --purge`)"

@@ -37,7 +37,7 @@ func TestVersionOfAComponent(t *testing.T) {
 		"content of a file it reads": {func(*Component) { write(file, "2") }, false},
 	}
 	for name, c := range cases {
-		t.Run(name, func(t *testing.T) { // one after the other: they share the files
+		t.Run(name, func(t *testing.T) { // sequential, because the cases share the files
 			write(program, "1")
 			write(file, "1")
 			before, err := base.version()

@@ -9,19 +9,19 @@ import (
 	"syscall"
 )
 
-// ExitStatus is the exit code of a command that was run for the user and that has said itself what was wrong.
+// ExitStatus is the exit code of a user's command that has already reported its error.
 type ExitStatus int
 
 func (s ExitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
-// RunForwarding runs a command in the place of this program: with its terminal, its signals and its exit code.
+// RunForwarding runs a command with this program's terminal and signals, and returns its exit code as an error.
 func RunForwarding(args, env []string) error {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), env...)
-	return Forward(cmd, func(received os.Signal) { cmd.Process.Signal(received) }) // an error means that it has just ended
+	return Forward(cmd, func(received os.Signal) { cmd.Process.Signal(received) }) // an error means that the command has just ended
 }
 
-// Forward runs a command with the terminal and the exit code of this program, and passes signals on.
+// Forward runs a command with this program's terminal and passes signals to it.
 func Forward(cmd *exec.Cmd, pass func(os.Signal)) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	signals := make(chan os.Signal, 8)
@@ -42,7 +42,7 @@ func Forward(cmd *exec.Cmd, pass func(os.Signal)) error {
 	}
 }
 
-// statusOf turns the end of a command into our own: its code, or as shells say it, 128 and the signal that ended it.
+// statusOf converts the end of a command to an exit code as shells do: its code, or 128 plus the signal.
 func statusOf(err error) error {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {

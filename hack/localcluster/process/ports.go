@@ -10,8 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
 )
 
-// Ports maps what listens to where it does. They are chosen once and kept, so that addresses stay the same from one up to
-// the next.
+// Ports maps names to ports. They are stored, so that addresses stay the same at the next up.
 type Ports map[string]int
 
 func (d StateDir) Ports() (Ports, error) {
@@ -20,11 +19,11 @@ func (d StateDir) Ports() (Ports, error) {
 		return Ports{}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the chosen ports: %w", err)
+		return nil, fmt.Errorf("reading the stored ports: %w", err)
 	}
 	known := Ports{}
 	if err := json.Unmarshal(content, &known); err != nil {
-		return nil, fmt.Errorf("reading %s (remove it to have ports chosen again): %w", d.File("ports.json"), err)
+		return nil, fmt.Errorf("reading %s (remove the file to choose new ports): %w", d.File("ports.json"), err)
 	}
 	return known, nil
 }
@@ -32,16 +31,17 @@ func (d StateDir) Ports() (Ports, error) {
 func (d StateDir) SavePorts(chosen Ports) error {
 	content, err := json.MarshalIndent(chosen, "", "  ")
 	if err != nil {
-		return fmt.Errorf("keeping the chosen ports: %w", err)
+		return fmt.Errorf("storing the ports: %w", err)
 	}
 	return host.WriteFile(d.File("ports.json"), append(content, '\n'))
 }
 
-// Choose returns a port for every name: the known one if its owner uses it right now or if nobody does, else a free one.
+// Choose returns a port for every name: the stored port if its owner uses it or if it is free, otherwise a new free
+// port.
 func Choose(names []string, known Ports, inUseByOwner func(name string) bool) (Ports, error) {
 	chosen := Ports{}
 	taken := map[int]bool{}
-	for _, port := range known { // those of names that are not asked for now are still theirs
+	for _, port := range known { // reserved for names that are not requested now
 		taken[port] = true
 	}
 	for _, name := range names {

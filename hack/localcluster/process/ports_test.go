@@ -39,7 +39,7 @@ func TestPortsAreKept(t *testing.T) {
 	}
 }
 
-// A process that was killed a moment ago may still be there when it is started again: its port stays its port.
+// A process that was killed a moment ago may still hold its port when it starts again. It must keep its port.
 func TestAPortThatIsAboutToBeLeft(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -15,11 +15,11 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
 )
 
-// errNoProcess says that a pid belongs to no process, or to one that has ended and is only waiting to be collected.
+// errNoProcess means that no process has the pid, or that the process is a zombie.
 var errNoProcess = errors.New("no such process")
 
-// Process is what is remembered of one that was started: enough to find it again, to know whether it is still the one
-// that is wanted, and to stop it.
+// Process is the record of a started process: enough to find it, to compare it with the wanted component, and to stop
+// it.
 type Process struct {
 	Name    string `json:"name"`
 	PID     int    `json:"pid"`
@@ -28,12 +28,12 @@ type Process struct {
 	Address string `json:"address,omitempty"`
 	Metrics string `json:"metrics,omitempty"` // URL
 	Log     string `json:"log"`
-	// StopSignal asks for an orderly end.
+	// StopSignal requests an orderly shutdown.
 	StopSignal syscall.Signal `json:"stopSignal"`
 }
 
-// Running tells whether this very process lives. A pid alone says nothing: the system gives it to another program once
-// ours has ended, and that one must never be signalled.
+// Running reports whether exactly this process runs. The pid alone is not enough: the system may have given it to
+// another program, which must never get our signals.
 func (p Process) Running() bool {
 	if p.PID <= 0 {
 		return false
@@ -42,10 +42,10 @@ func (p Process) Running() bool {
 	return err == nil && birth == p.Birth
 }
 
-// Stop ends the process: politely first, by force after the grace period.
+// Stop stops the process with its stop signal. After the grace period it kills the process.
 func (p Process) Stop(grace time.Duration) error {
-	// The handle is taken before the check: from then on (on Linux) it means the process that was checked, even if the pid
-	// is reused in between.
+	// Get the handle before the check. From then on (on Linux), it refers to the checked process, even if the pid is
+	// reused.
 	handle, err := os.FindProcess(p.PID)
 	if err != nil || !p.Running() {
 		return nil
@@ -61,7 +61,7 @@ func (p Process) Stop(grace time.Duration) error {
 		return fmt.Errorf("killing %s (pid %d): %w", p.Name, p.PID, err)
 	}
 	if !p.gone(10 * time.Second) {
-		return fmt.Errorf("%s (pid %d) is still there after SIGKILL: look at it with `ps -p %d`", p.Name, p.PID, p.PID)
+		return fmt.Errorf("%s (pid %d) still runs after SIGKILL: inspect it with `ps -p %d`", p.Name, p.PID, p.PID)
 	}
 	return nil
 }
@@ -77,31 +77,31 @@ func (p Process) gone(within time.Duration) bool {
 	return err == nil
 }
 
-// save remembers the process.
+// save stores the record of the process.
 func (d StateDir) save(p Process) error {
 	content, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
-		return fmt.Errorf("remembering %s: %w", p.Name, err)
+		return fmt.Errorf("saving the record of %s: %w", p.Name, err)
 	}
 	return host.WriteFile(d.File("run", p.Name+".json"), append(content, '\n'))
 }
 
-// forget is called once the process is gone.
+// forget removes the record of a process that has ended.
 func (d StateDir) forget(name string) error {
 	if err := os.Remove(d.File("run", name+".json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("forgetting %s: %w", name, err)
+		return fmt.Errorf("removing the record of %s: %w", name, err)
 	}
 	return nil
 }
 
-// Process returns what is remembered under a name; its zero value, which is not running, if there is nothing.
+// Process returns the record with a name. It returns the zero value, which never runs, if there is none.
 func (d StateDir) Process(name string) (Process, error) {
 	content, err := os.ReadFile(d.File("run", name+".json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Process{}, nil
 	}
 	if err != nil {
-		return Process{}, fmt.Errorf("reading what is known of %s: %w", name, err)
+		return Process{}, fmt.Errorf("reading the record of %s: %w", name, err)
 	}
 	var p Process
 	if err := json.Unmarshal(content, &p); err != nil {
@@ -110,11 +110,11 @@ func (d StateDir) Process(name string) (Process, error) {
 	return p, nil
 }
 
-// Processes returns everything remembered, in the order in which it is started.
+// Processes returns all records in start order.
 func (d StateDir) Processes() ([]Process, error) {
 	files, err := filepath.Glob(d.File("run", "*.json"))
 	if err != nil {
-		return nil, fmt.Errorf("listing what was started: %w", err)
+		return nil, fmt.Errorf("listing the records of processes: %w", err)
 	}
 	var all []Process
 	for _, file := range files {

@@ -10,14 +10,14 @@ import (
 	"syscall"
 )
 
-// bootID names this start of the machine. Times of birth count from there, so that they mean nothing without it.
+// bootID identifies the current boot. Start times of processes count from the boot and are only valid together with it.
 var bootID = sync.OnceValues(func() (string, error) {
 	content, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(content)), err
 })
 
-// birthOf returns when a process was started, in a form that only serves to be compared: no two processes that had the
-// same pid share it. A process that has ended (a zombie too) is errNoProcess.
+// birthOf returns the start time of a process, only for comparison. Two processes with the same pid never share it. For
+// an ended process or a zombie it returns errNoProcess.
 func birthOf(pid int) (string, error) {
 	boot, err := bootID()
 	if err != nil {
@@ -37,8 +37,8 @@ func birthOf(pid int) (string, error) {
 	return boot + "/" + ticks, nil
 }
 
-// parseStat takes state and start time, the third and the 22nd field of proc_pid_stat(5). The second one is the
-// program's name in parentheses, which may itself hold spaces and parentheses.
+// parseStat returns the state and the start time: fields 3 and 22 of proc_pid_stat(5). Field 2 is the program's name in
+// parentheses. It may contain spaces and parentheses.
 func parseStat(stat string) (state, startTicks string, err error) {
 	end := strings.LastIndexByte(stat, ')')
 	if end < 0 {
@@ -51,7 +51,7 @@ func parseStat(stat string) (state, startTicks string, err error) {
 	return fields[0], fields[19], nil
 }
 
-// ProcessesIn returns the processes whose working directory is a folder, as far as the present user may know.
+// ProcessesIn returns the processes with the given working directory that the current user can see.
 func ProcessesIn(folder string) []int {
 	links, err := filepath.Glob("/proc/[0-9]*/cwd")
 	if err != nil {
@@ -69,7 +69,7 @@ func ProcessesIn(folder string) []int {
 	return found
 }
 
-// DieWithParent has a child stopped when the thread that started it ends.
+// DieWithParent sets the signal that stops a child when the thread that started it ends.
 func DieWithParent(attributes *syscall.SysProcAttr) *syscall.SysProcAttr {
 	attributes.Pdeathsig = syscall.SIGINT
 	return attributes

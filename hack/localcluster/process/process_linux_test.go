@@ -38,7 +38,7 @@ func TestAZombieIsNoProcess(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer cmd.Wait() // only now is it collected
+	defer cmd.Wait() // only this collects the zombie
 	err := host.Poll(t.Context(), time.Millisecond, 5*time.Second, func(context.Context) error {
 		if _, err := birthOf(cmd.Process.Pid); err == nil {
 			return os.ErrExist

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// birthOf returns when a process was started, in a form that only serves to be compared.
+// birthOf returns the start time of a process, only for comparison.
 func birthOf(pid int) (string, error) {
 	output, err := exec.Command("ps", "-o", "stat=,lstart=", "-p", strconv.Itoa(pid)).Output()
 	state, birth, found := strings.Cut(strings.TrimSpace(string(output)), " ")
@@ -19,8 +19,8 @@ func birthOf(pid int) (string, error) {
 	return strings.TrimSpace(birth), nil
 }
 
-// ProcessesIn is only needed where Postgres is run.
+// ProcessesIn is only needed on systems that run Postgres.
 func ProcessesIn(string) []int { return nil }
 
-// DieWithParent can not be asked for on this system.
+// DieWithParent is not available on this system.
 func DieWithParent(attributes *syscall.SysProcAttr) *syscall.SysProcAttr { return attributes }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// startSleep starts a child and returns it as localcluster remembers it.
+// startSleep starts a child and returns its record.
 func startSleep(t *testing.T, script string) Process {
 	t.Helper()
 	cmd := exec.Command("/bin/sh", "-c", script)
@@ -49,7 +49,7 @@ func TestStopEndsTheProcess(t *testing.T) {
 func TestStopNeverTouchesARecycledPid(t *testing.T) {
 	t.Parallel()
 	other := startSleep(t, "exec sleep 60")
-	ours := other // what was remembered of a process that had the same pid earlier
+	ours := other // the record of an earlier process with the same pid
 	ours.Birth = "an-earlier-boot/1"
 
 	if ours.Running() {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Progress tells a person what is going on: one line a step, with what was done and how long it took.
+// Progress prints one line for each step: its name, its result and its duration.
 type Progress struct {
 	Out io.Writer
 }
@@ -16,7 +16,7 @@ type step struct {
 	begun time.Time
 }
 
-// Begin writes the first half of a line, so that it can be seen what is being waited for.
+// Begin prints the first half of the line, to show what the program waits for.
 func (p *Progress) Begin(name string) step {
 	fmt.Fprintf(p.Out, "  %-26s", name)
 	return step{out: p.Out, begun: time.Now()}

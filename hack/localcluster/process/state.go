@@ -1,4 +1,4 @@
-// Package process starts, finds again and stops the processes of a running set, and remembers them in its state folder. They
+// Package process starts, finds and stops the processes of a running set and records them in its state folder. They
 // outlive localcluster.
 package process
 
@@ -12,14 +12,13 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
 )
 
-// StateDir is the folder of one running set: certificates, data, logs and what was started. It is private to its owner
-// (0700), since it holds every secret of the set.
+// StateDir is the folder of one running set: certificates, data, logs and process records. Only its owner can read it
+// (0700), because it holds every secret of the set.
 type StateDir struct {
 	Path string // absolute
 }
 
-// marker tells a folder that localcluster made from one that was named by mistake, so that a purge never removes the
-// latter.
+// marker identifies a folder that localcluster created. A purge never removes a folder without it.
 const marker = ".localcluster"
 
 func NewStateDir(path string) (StateDir, error) {
@@ -38,38 +37,38 @@ func (d StateDir) LogFile(name string) string { return d.File("logs", name+".log
 func (d StateDir) Kubeconfig() string         { return d.File("kubeconfig") }
 func (d StateDir) EncryptionKey() string      { return d.File("encryption.key") }
 
-// IsOurs tells whether the folder was made by create.
+// IsOurs reports whether Create made the folder.
 func (d StateDir) IsOurs() bool {
 	_, err := os.Stat(d.File(marker))
 	return err == nil
 }
 
-// Create makes the folder and its fixed sub-folders. A folder that holds something else is refused: it would lose its
-// permissions now and its content at a purge.
+// Create creates the folder and its subfolders. It refuses a folder with other content, because a purge would delete
+// that.
 func (d StateDir) Create() error {
 	entries, err := os.ReadDir(d.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("reading the state folder: %w", err)
 	}
 	if len(entries) > 0 && !d.IsOurs() {
-		return fmt.Errorf("%s exists and was not made by localcluster: name another folder by --dir, or empty this one", d.Path)
+		return fmt.Errorf("%s exists, and localcluster did not create it: set --dir to another folder, or empty this one", d.Path)
 	}
 	for _, dir := range []string{d.Path, d.File("logs"), d.File("run"), d.File("pki")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("making the state folder: %w", err)
+			return fmt.Errorf("creating the state folder: %w", err)
 		}
 	}
-	if err := os.Chmod(d.Path, 0o700); err != nil { // MkdirAll leaves a folder that exists as it is
-		return fmt.Errorf("protecting the state folder: %w", err)
+	if err := os.Chmod(d.Path, 0o700); err != nil { // MkdirAll does not change the mode of an existing folder
+		return fmt.Errorf("setting the permissions of the state folder: %w", err)
 	}
 	text := "Made by hack/localcluster. `localcluster down --purge` removes this folder.\n"
 	return host.WriteFile(d.File(marker), []byte(text))
 }
 
-// Lock waits until no other localcluster works on this folder. The returned function gives the lock back; so does the
-// end of the process, however it ends.
+// Lock waits until no other localcluster uses this folder. The returned function releases the lock. The end of the
+// process releases it too.
 func (d StateDir) Lock() (unlock func(), err error) {
 	return host.LockFile(d.File("lock"), func() {
-		fmt.Fprintf(os.Stderr, "another localcluster works on %s: waiting for it\n", d.Path)
+		fmt.Fprintf(os.Stderr, "waiting for another localcluster that uses %s\n", d.Path)
 	})
 }

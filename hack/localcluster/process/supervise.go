@@ -11,13 +11,13 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
 )
 
-// Supervisor makes what runs the same as what is wanted.
+// Supervisor starts, restarts and stops processes until they match the wanted components.
 type Supervisor struct {
 	State    StateDir
 	Progress *Progress
 }
 
-// Ensure makes one component run in its present version, and returns once it is ready.
+// Ensure makes one component run in its current version, and returns when it is ready.
 func (s Supervisor) Ensure(ctx context.Context, c Component) error {
 	step := s.Progress.Begin(c.Name)
 	done, err := s.Reach(ctx, c)
@@ -29,7 +29,7 @@ func (s Supervisor) Ensure(ctx context.Context, c Component) error {
 	return nil
 }
 
-// Reach does the work of ensure and says in a few words what it did.
+// Reach does the work of Ensure and returns a short description of what it did.
 func (s Supervisor) Reach(ctx context.Context, c Component) (did string, err error) {
 	running, err := s.State.Process(c.Name)
 	if err != nil {
@@ -52,8 +52,8 @@ func (s Supervisor) Reach(ctx context.Context, c Component) (did string, err err
 	return did, s.startAndWait(ctx, c)
 }
 
-// reasonToRestart compares a running process with the one that is wanted; no reason means that it may stay. The grace is
-// how long it is given to end.
+// reasonToRestart compares a running process with the wanted component. An empty reason means that the process can
+// stay. The duration is its grace period.
 func reasonToRestart(ctx context.Context, running Process, c Component) (reason string, grace time.Duration, err error) {
 	version, err := c.version()
 	if err != nil {
@@ -62,8 +62,8 @@ func reasonToRestart(ctx context.Context, running Process, c Component) (reason 
 	if running.Version != version {
 		return "program or settings changed", c.StopWithin, nil
 	}
-	// A busy machine deserves patience, a hung process does not. One that lost what it depends on recovers by itself once
-	// that is back, and what it depends on was looked after before it.
+	// Be patient on a busy machine, but do not wait for a hung process. A process that lost a dependency recovers when
+	// the dependency is back, and dependencies are checked first.
 	if host.Poll(ctx, host.PollFast, 5*time.Second, c.Ready) != nil {
 		return "did not answer", min(c.StopWithin, 5*time.Second), ctx.Err()
 	}
@@ -76,7 +76,7 @@ func (s Supervisor) startAndWait(ctx context.Context, c Component) error {
 		return err
 	}
 	err = host.Poll(ctx, host.PollFast, c.ReadyWithin, func(ctx context.Context) error {
-		// Looked at first: another program may answer in the place of one that could not start.
+		// Check this first: another program may answer on the port of a process that could not start.
 		if !started.Running() {
 			return host.Hopeless(errors.New("ended right after its start"))
 		}
@@ -85,20 +85,21 @@ func (s Supervisor) startAndWait(ctx context.Context, c Component) error {
 	if err == nil {
 		return nil
 	}
-	// A process that does not get ready would only be in the way of the next attempt. What stays was ready.
+	// Stop a new process that does not become ready, because it would block the next attempt. An older process was
+	// ready before.
 	if stopErr := started.Stop(c.StopWithin); stopErr != nil {
-		return fmt.Errorf("%w (and then: %v)", err, stopErr)
+		return fmt.Errorf("%w (then: %v)", err, stopErr)
 	}
 	if forgetErr := s.State.forget(c.Name); forgetErr != nil {
-		return fmt.Errorf("%w (and then: %v)", err, forgetErr)
+		return fmt.Errorf("%w (then: %v)", err, forgetErr)
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("interrupted while waiting for %s; what was started before it still runs: `down` stops it", c.Name)
+		return fmt.Errorf("interrupted while waiting for %s. Earlier processes still run; `down` stops them", c.Name)
 	}
 	return Failure{Name: c.Name, Log: started.Log, Err: err, Hint: c.Hint}
 }
 
-// Dismiss stops what an earlier up started and what is not wanted any more.
+// Dismiss stops processes of an earlier up that are no longer wanted.
 func (s Supervisor) Dismiss(wanted map[string]bool) error {
 	all, err := s.State.Processes()
 	if err != nil {
@@ -115,16 +116,16 @@ func (s Supervisor) Dismiss(wanted map[string]bool) error {
 	return nil
 }
 
-// stopAndForget stops a process, if it still is the one that is remembered.
+// stopAndForget stops a process if it still is the recorded one, and removes its record.
 func (d StateDir) stopAndForget(p Process) error {
-	const grace = 30 * time.Second // the roles drain what they do; Postgres writes its checkpoint
+	const grace = 30 * time.Second // the roles finish their work, Postgres writes its checkpoint
 	if err := p.Stop(grace); err != nil {
 		return err
 	}
 	return d.forget(p.Name)
 }
 
-// StopAll stops what runs, last started first. Something that cannot be stopped does not keep the others running.
+// StopAll stops all processes, last started first. It continues after errors.
 func StopAll(out io.Writer, state StateDir) error {
 	all, err := state.Processes()
 	if err != nil {

@@ -24,7 +24,7 @@ func newTestSupervisor(t *testing.T) Supervisor {
 	return s
 }
 
-// sleeper is a component that runs a script of its own, so that the program can be built again.
+// sleeper is a component that runs a script, so that tests can rebuild the program.
 func sleeper(t *testing.T, script string) Component {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "sleeper")

@@ -1,4 +1,5 @@
-// Package source builds programs from the modules in its folders, once for each state of the source, and keeps them in the user's cache.
+// Package source builds programs from the modules in its folders and keeps them in the user's cache. It builds each
+// state of the source once.
 package source
 
 import (
@@ -24,25 +25,26 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
 )
 
-// spaceForPrograms is that of the programs, twice while a new build replaces an old one.
+// spaceForPrograms is the size of the programs in bytes, twice, because a new build exists next to the old one for a
+// while.
 const spaceForPrograms = 300 * host.Mebibyte
 
-// Build is a program made from one state of a module of this folder. It is built once and kept in the user's cache,
-// under a name that says the version and the content: each state of the source has its own, whatever checkouts there are.
+// Build is a program of one state of a module. The cache keeps it under its version and content hash, so that all
+// checkouts with the same source share it.
 type Build struct {
 	Name        string   // of the program
 	source      string   // folder of its module
-	Version     string   // of what it is made of: v1.2.3
-	Folder      string   // where the program and its links are, once built
-	Links       []string // other names it is called by
+	Version     string   // version of the main dependency: v1.2.3
+	Folder      string   // folder of the built program and its links
+	Links       []string // links to the program
 	LinkerFlags string
 
-	What  string // for people: what is built
-	Cost  string // for people: what the first build takes
-	Space uint64 // bytes that Go's caches need for it
+	What  string // description for users
+	Cost  string // cost of the first build, for users
+	Space uint64 // space that Go's caches need, in bytes
 }
 
-// Find fills in where the source is and where the build of its present state belongs.
+// Find finds the source and the place of its build.
 func (b Build) Find(folder, versionOf string) (Build, error) {
 	var err error
 	if b.source, err = moduleFolder(folder); err != nil {
@@ -63,8 +65,8 @@ func (b Build) Find(folder, versionOf string) (Build, error) {
 	return b, nil
 }
 
-// moduleFolder finds hack/localcluster/source/<name> above the working directory, else above this program (which is
-// bin/localcluster of a checkout).
+// moduleFolder finds hack/localcluster/source/<name> in a parent of the working directory, otherwise in a parent of
+// this program (bin/localcluster of a checkout).
 func moduleFolder(name string) (string, error) {
 	working, err := os.Getwd()
 	if err != nil {
@@ -87,10 +89,10 @@ func moduleFolder(name string) (string, error) {
 			dir = parent
 		}
 	}
-	return "", fmt.Errorf("hack/localcluster/source/%s is not above this folder: run this within a checkout of Cauri", name)
+	return "", fmt.Errorf("hack/localcluster/source/%s is not in any parent of this folder: run this inside a checkout of Cauri", name)
 }
 
-// hashSource is a hash over all that decides what is built: the source, the versions of its modules, the machine.
+// hashSource hashes everything that decides the result: the source, the versions of its modules, the platform.
 func hashSource(source string) (string, error) {
 	files, err := filepath.Glob(filepath.Join(source, "*.go"))
 	if err != nil {
@@ -102,18 +104,18 @@ func hashSource(source string) (string, error) {
 	fmt.Fprintln(hash, runtime.GOOS, runtime.GOARCH)
 	for _, file := range files {
 		content, err := os.ReadFile(file)
-		if errors.Is(err, fs.ErrNotExist) && filepath.Base(file) == "go.sum" { // of a module that needs no other
+		if errors.Is(err, fs.ErrNotExist) && filepath.Base(file) == "go.sum" { // a module without dependencies
 			continue
 		}
 		if err != nil {
-			return "", fmt.Errorf("reading the source of what is to be built: %w", err)
+			return "", fmt.Errorf("reading the source of the build: %w", err)
 		}
 		fmt.Fprintf(hash, "%s %d\n%s", filepath.Base(file), len(content), content)
 	}
 	return hex.EncodeToString(hash.Sum(nil))[:12], nil
 }
 
-// RequiredVersion reads the version of a module where it is decided. A program that needs no module has none.
+// RequiredVersion reads the version of a dependency from go.mod. A program without that dependency has none.
 func RequiredVersion(goMod, module string) (string, error) {
 	if module == "" {
 		return "v1", nil
@@ -132,29 +134,29 @@ func RequiredVersion(goMod, module string) (string, error) {
 
 func (b Build) Program() string { return filepath.Join(b.Folder, b.Name) }
 
-// built tells whether there is nothing to do.
+// built reports whether the build exists.
 func (b Build) built() bool {
 	_, err := os.Stat(b.Program())
 	return err == nil
 }
 
-// Ensure builds what is not built, and says so. What others have not used for long goes.
+// Ensure builds the program if necessary and reports the progress. It removes old builds that nobody has used for long.
 func (b Build) Ensure(ctx context.Context, out io.Writer) error {
 	if b.built() {
 		return host.MarkUsed(b.Folder)
 	}
 	cache := filepath.Dir(b.Folder)
 	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return fmt.Errorf("making the folder for what is built once: %w", err)
+		return fmt.Errorf("creating the folder of builds: %w", err)
 	}
 	unlock, err := host.LockFile(filepath.Join(cache, b.Name+".lock"), func() {
-		fmt.Fprintf(out, "another localcluster is building %s: waiting for it\n", b.What)
+		fmt.Fprintf(out, "waiting for another localcluster that builds %s\n", b.What)
 	})
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if b.built() { // by the one that was waited for
+	if b.built() { // the other process built it
 		return nil
 	}
 	if err := checkBuild(ctx, b); err != nil {
@@ -166,20 +168,21 @@ func (b Build) Ensure(ctx context.Context, out io.Writer) error {
 	return host.RemoveUnused(cache, b.Name+"-v*", time.Now())
 }
 
-// build makes the program beside its place and moves it there when it is complete. The caller holds the lock.
+// build builds the program in a temporary folder and moves it to its place when it is complete. The caller holds the
+// lock.
 func (b Build) build(ctx context.Context, out io.Writer) error {
 	begun := time.Now()
 	partial := b.Folder + ".partial"
-	if err := os.RemoveAll(partial); err != nil { // of a build that was killed
+	if err := os.RemoveAll(partial); err != nil { // left by a killed build
 		return fmt.Errorf("removing an unfinished build: %w", err)
 	}
 	defer os.RemoveAll(partial)
 	if err := os.MkdirAll(partial, 0o755); err != nil {
-		return fmt.Errorf("making the folder of the build: %w", err)
+		return fmt.Errorf("creating the folder of the build: %w", err)
 	}
 	fmt.Fprintf(out, `building %s from source
-  This is needed once: it takes %s.
-  No container runtime is involved and nothing is downloaded but Go modules. The result is kept in
+  This is needed only once and takes %s.
+  It needs no container runtime and downloads only Go modules. The result is kept in
   %s
 `, b.What, b.Cost, b.Folder)
 
@@ -192,17 +195,17 @@ func (b Build) build(ctx context.Context, out io.Writer) error {
 	}
 	for _, name := range b.Links {
 		if err := os.Symlink(b.Name, filepath.Join(partial, name)); err != nil {
-			return fmt.Errorf("naming the programs of %s: %w", b.Name, err)
+			return fmt.Errorf("creating the links of %s: %w", b.Name, err)
 		}
 	}
 	if err := os.Rename(partial, b.Folder); err != nil {
-		return fmt.Errorf("keeping the build: %w", err)
+		return fmt.Errorf("saving the build: %w", err)
 	}
 	fmt.Fprintf(out, "  built in %.0f s\n", time.Since(begun).Seconds())
 	return nil
 }
 
-// packages downloads the sources, and counts the packages to be compiled.
+// packages downloads the sources and counts the packages to compile.
 func (b Build) packages(ctx context.Context, out io.Writer) (int, error) {
 	stop := reportEvery(10*time.Second, func(elapsed time.Duration) {
 		fmt.Fprintf(out, "  %3.0f s: downloading the source\n", elapsed.Seconds())
@@ -221,11 +224,11 @@ func (b Build) compile(ctx context.Context, out io.Writer, begun time.Time, fold
 	var said countedLines
 	waited := time.Since(begun)
 	stop := reportEvery(10*time.Second, func(elapsed time.Duration) {
-		// Go compiles only what it has not compiled before, so that the total is an upper limit.
+		// Go compiles only new packages, so the total is an upper limit.
 		fmt.Fprintf(out, "  %3.0f s: compiled %d of at most %d packages\n", (waited + elapsed).Seconds(), said.count.Load(), total)
 	})
 	defer stop()
-	// -v prints the name of every package that is compiled. -s -w leave the tables for debuggers out.
+	// -v prints the name of every compiled package. -s and -w omit the debug tables.
 	cmd := b.command(
 		ctx,
 		"build",
@@ -245,7 +248,7 @@ func (b Build) compile(ctx context.Context, out io.Writer, begun time.Time, fold
 	return nil
 }
 
-// countedLines keeps what a program writes. The count may be read while it is written.
+// countedLines stores the output of a program and counts its lines. It is safe for concurrent use.
 type countedLines struct {
 	text  bytes.Buffer
 	count atomic.Int64
@@ -256,7 +259,7 @@ func (c *countedLines) Write(written []byte) (int, error) {
 	return c.text.Write(written)
 }
 
-// command is a run of go that depends on nothing but the source: what the user has set for other work is left out.
+// command returns a go command that depends only on the source: it omits the user's own Go settings.
 func (b Build) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = b.source
@@ -268,17 +271,17 @@ func (b Build) command(ctx context.Context, args ...string) *exec.Cmd {
 
 func buildError(ctx context.Context, doing string, err error, output string) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("%s: interrupted; the next attempt goes on where this one stopped", doing)
+		return fmt.Errorf("%s: interrupted. The next attempt continues from here", doing)
 	}
 	return fmt.Errorf(
-		"%s: %w; the last lines of go's output:\n%s\nrepeat the command once the cause is gone: what was compiled is kept",
+		"%s: %w; the last lines of go's output:\n%s\nfix the cause and repeat the command: go keeps the compiled packages",
 		doing,
 		err,
 		host.EndOf(output, 15),
 	)
 }
 
-// reportEvery calls report until it is stopped.
+// reportEvery calls report regularly until it is stopped.
 func reportEvery(interval time.Duration, report func(elapsed time.Duration)) (stop func()) {
 	begun := time.Now()
 	ticker := time.NewTicker(interval)
@@ -299,13 +302,13 @@ func reportEvery(interval time.Duration, report func(elapsed time.Duration)) (st
 	}
 }
 
-// checkBuild tells beforehand what would make a build of minutes fail.
+// checkBuild checks the requirements before a build that takes minutes.
 func checkBuild(ctx context.Context, build Build) error {
 	const advice = "install Go 1.26 or newer (https://go.dev/dl/)"
 	if _, err := exec.LookPath("go"); err != nil {
 		return fmt.Errorf("building %s needs Go, and there is no `go` in PATH: %s", build.Name, advice)
 	}
-	// Asked where the module is: go itself then fetches a newer one or says why it does not.
+	// Run go in the module's folder: it then downloads a newer toolchain if necessary, or explains why not.
 	cmd := build.command(ctx, "env", "GOCACHE")
 	var failed bytes.Buffer
 	cmd.Stderr = &failed
@@ -314,12 +317,12 @@ func checkBuild(ctx context.Context, build Build) error {
 		return fmt.Errorf("the `go` in PATH cannot build %s: %s\n%s", build.Name, strings.TrimSpace(failed.String()), advice)
 	}
 	cache := strings.TrimSpace(string(output))
-	if err := host.CheckSpace(cache, build.Space, "building "+build.Name, "free some, or name a folder with more by GOCACHE"); err != nil {
+	if err := host.CheckSpace(cache, build.Space, "building "+build.Name, "free some, or set GOCACHE to a folder with more"); err != nil {
 		return err
 	}
 	kept, err := host.CacheFolder()
 	if err != nil {
 		return err
 	}
-	return host.CheckSpace(kept, spaceForPrograms, "the programs of "+build.Name, "free some, or name a folder with more by XDG_CACHE_HOME")
+	return host.CheckSpace(kept, spaceForPrograms, "the programs of "+build.Name, "free some, or set XDG_CACHE_HOME to a folder with more")
 }

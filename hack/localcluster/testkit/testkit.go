@@ -1,4 +1,4 @@
-// Package testkit has what the tests of several packages share.
+// Package testkit has helpers for the tests of several packages.
 package testkit
 
 import (
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// WantAdvice fails unless an error says all of these things.
+// WantAdvice fails unless an error contains all of these texts.
 func WantAdvice(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	if err == nil {

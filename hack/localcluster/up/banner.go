@@ -10,15 +10,15 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// banner is what up says at its end: all that is needed for a first payment.
+// banner is the final output of up: everything for a first payment.
 type banner struct {
-	dir        string // as it was given: it is pasted into the shell that up was run in
+	dir        string // as the user gave it, because the output is pasted into the same shell
 	cauri      string
 	running    []process.Process
 	kubeconfig string
 	baseURL    string
 	sample     *sample
-	reference  string // of the payment that is shown
+	reference  string // of the example payment
 	stop       string // command
 }
 
@@ -51,13 +51,13 @@ func (b banner) printSample(out io.Writer) {
 	if s.msisdn == "" || s.currency == "" {
 		return
 	}
-	fmt.Fprintf(out, "\na first payment:\n\n%s\n", s.curl(b.reference))
+	fmt.Fprintf(out, "\nTry a first payment:\n\n%s\n", s.curl(b.reference))
 }
 
-// defaultReceiver is where `cauri listen` listens when it is not told otherwise.
+// defaultReceiver is the default address of `cauri listen`.
 const defaultReceiver = "127.0.0.1:9000"
 
-// listen is the command that shows the webhooks of the sandbox, in a second terminal.
+// listen returns the command that shows the webhooks of the sandbox in a second terminal.
 func (s sample) listen(cauri string) string {
 	command := "CAURI_WEBHOOK_SECRET=" + shellWord(s.signingSecret) + " " + cauri + " listen"
 	if s.webhookURL == "" {
@@ -78,8 +78,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || address.IsLoopback()
 }
 
-// curl is a command that makes a payment. The reference has to be new for every payment; a repeated one shows that
-// idempotency works.
+// curl returns a command that makes a payment. Every payment needs a new reference. Repeating one shows idempotency.
 func (s sample) curl(reference string) string {
 	body := fmt.Sprintf(`{"amount": 1500, "currency": %q, "msisdn": %q, "reference": %q, "application": %q}`,
 		s.currency, s.msisdn, reference, s.store)

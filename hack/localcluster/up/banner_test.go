@@ -67,7 +67,7 @@ func TestDescribeSample(t *testing.T) {
 	}
 }
 
-// The command is meant to be pasted: a shell has to make the right words of it.
+// Users paste the command: a shell has to split it into the right words.
 func TestCurlIsACommand(t *testing.T) {
 	t.Parallel()
 	s := sample{

@@ -21,15 +21,15 @@ func NewDownCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "down",
 		Short: "Stop the processes that up started",
-		Long: `down stops the processes that up started, in the reverse order, and nothing else. The data stays: the next up uses it, and
-sandboxes keep their keys. With --purge the data, the keys and the state folder go too.`,
+		Long: `down stops only the processes that up started, in the reverse order. It keeps the data: the next up uses it, and
+sandboxes keep their keys. With --purge it also removes the data, the keys and the state folder.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return down(cmd.OutOrStdout(), dir, purge)
 		},
 	}
 	addStateFlag(cmd, &dir)
-	cmd.Flags().BoolVar(&purge, "purge", false, "remove all data as well")
+	cmd.Flags().BoolVar(&purge, "purge", false, "also remove all data")
 	return cmd
 }
 
@@ -39,7 +39,7 @@ func down(out io.Writer, dir string, purge bool) error {
 		return err
 	}
 	if !state.IsOurs() {
-		fmt.Fprintf(out, "nothing to stop: there is no state of localcluster in %s\n", dir)
+		fmt.Fprintf(out, "nothing to stop: %s has no state of localcluster\n", dir)
 		return nil
 	}
 	unlock, err := state.Lock()
@@ -56,14 +56,14 @@ func down(out io.Writer, dir string, purge bool) error {
 	return removeAll(out, state)
 }
 
-// removeAll removes the data, wherever they are, and the state folder.
+// removeAll removes the data, which may be outside the state folder, and the state folder.
 func removeAll(out io.Writer, state process.StateDir) error {
 	known, err := postgres.ReadState(state)
 	if err != nil {
 		return err
 	}
 	folders := []string{state.Path}
-	// Only a folder that up would choose itself: the record might have been edited, or copied from elsewhere.
+	// Only remove a folder that up would choose: the record may be edited or copied from another machine.
 	if home := known.Home; home != "" && home == postgres.Home(state) && !strings.HasPrefix(home, state.Path+string(filepath.Separator)) {
 		folders = append([]string{home}, folders...)
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// envFile is the text of a file that shells source and other programs read line by line: NAME=value. A value that a shell
-// would take apart stands in single quotes; those made here never need them, addresses given from outside may.
+// envFile returns the text of a file of NAME=value lines for shells and other programs. Values that need it are in
+// single quotes. Only addresses from the user can need them.
 func envFile(entries [][2]string) []byte {
 	var text strings.Builder
 	for _, entry := range entries {
@@ -15,7 +15,7 @@ func envFile(entries [][2]string) []byte {
 	return []byte(text.String())
 }
 
-// shellWord quotes a text for a shell, if it needs to be.
+// shellWord quotes a text for a shell if necessary.
 func shellWord(text string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%?"
 	if text != "" && strings.Trim(text, plain) == "" {

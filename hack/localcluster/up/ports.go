@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// choosePorts settles every address before anything is started, since those who start first are told those of the others.
+// choosePorts chooses all addresses before the start, because early processes need the addresses of later ones.
 func (u *up) choosePorts(context.Context) error {
 	known, err := u.state.Ports()
 	if err != nil {
@@ -42,7 +42,7 @@ func (u *up) choosePorts(context.Context) error {
 	}
 	u.ports, err = process.Choose(slices.Sorted(maps.Keys(owners)), known, func(name string) bool {
 		owner := running[owners[name]]
-		if name == apiPort { // the api may be running on a port that was given
+		if name == apiPort { // the api may run on a port that the user gave
 			return owner.Running() && owner.Address == apiAddress(known[apiPort])
 		}
 		return owner.Running()
@@ -50,7 +50,7 @@ func (u *up) choosePorts(context.Context) error {
 	if err != nil {
 		return err
 	}
-	for name, port := range known { // of what is not wanted this time but may be the next
+	for name, port := range known { // unused now, but maybe not at the next up
 		if _, ok := u.ports[name]; !ok {
 			u.ports[name] = port
 		}
@@ -70,7 +70,7 @@ func (u *up) runningByName() (map[string]process.Process, error) {
 	return byName, nil
 }
 
-// chosenAPIPort is the port of the API, given or chosen.
+// chosenAPIPort is the port of the API, from the user or chosen here.
 func (u *up) chosenAPIPort() int {
 	if u.options.apiPort != 0 {
 		return u.options.apiPort

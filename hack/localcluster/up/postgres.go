@@ -29,7 +29,7 @@ func (u *up) startPostgres(ctx context.Context) error {
 	return postgres.EnsureOwner(ctx, s.AdminURL(), known.OwnerPassword)
 }
 
-// preparePostgres finds or installs the programs and makes the data folder.
+// preparePostgres finds or installs the programs and creates the data folder.
 func (u *up) preparePostgres(ctx context.Context, known postgres.State) (postgres.Server, error) {
 	major, err := postgres.DataMajor(known.Data())
 	if err != nil {
@@ -39,7 +39,7 @@ func (u *up) preparePostgres(ctx context.Context, known postgres.State) (postgre
 	if err != nil {
 		return postgres.Server{}, err
 	}
-	as, err := postgres.FindAccount() // asked now: an installation may have made it
+	as, err := postgres.FindAccount() // checked only now: the installation may have created the user
 	if err != nil {
 		return postgres.Server{}, err
 	}

@@ -10,20 +10,20 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// checkFiles looks for what up is given.
+// checkFiles checks the files and folders that the user gave.
 func checkFiles(cauri, crds, samples string) error {
 	info, err := os.Stat(cauri)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no %s: run `make build` first, or name the program by --cauri", cauri)
+		return fmt.Errorf("%s does not exist: run `make build` first, or set --cauri to the program", cauri)
 	case err != nil:
 		return fmt.Errorf("looking for the cauri program: %w", err)
 	case info.IsDir() || info.Mode()&0o111 == 0:
-		return fmt.Errorf("%s is not a program: run `make build` first, or name the program by --cauri", cauri)
+		return fmt.Errorf("%s is not a program: run `make build` first, or set --cauri to the program", cauri)
 	}
 	if _, err := os.Stat(crds); err != nil {
 		return fmt.Errorf(
-			"the custom resource definitions are not in %s: run `make generate` first, or name their folder by --crds (%w)",
+			"the custom resource definitions are not in %s: run `make generate` first, or set --crds to their folder (%w)",
 			crds,
 			err,
 		)
@@ -32,12 +32,12 @@ func checkFiles(cauri, crds, samples string) error {
 		return nil
 	}
 	if _, err := os.Stat(samples); err != nil {
-		return fmt.Errorf("there are no samples in %s: name their file or folder by --samples, or apply none by --samples= (%w)", samples, err)
+		return fmt.Errorf("there are no samples in %s: set --samples to their file or folder, or to nothing to apply none (%w)", samples, err)
 	}
 	return nil
 }
 
-// checkAPIPort makes sure that the port is free, or in use by the api that is to be replaced.
+// checkAPIPort checks that the port is free or that the old api uses it.
 func checkAPIPort(port int, running process.Process) error {
 	if running.Running() && running.Address == apiAddress(port) {
 		return nil
@@ -50,7 +50,7 @@ func checkAPIPort(port int, running process.Process) error {
 		other++
 	}
 	return fmt.Errorf(
-		"port %d is in use%s: end that program, or choose another port: %s=%d make up",
+		"port %d is in use%s: stop that program, or choose another port: %s=%d make up",
 		port,
 		listener(port),
 		apiPortVariable,
@@ -58,7 +58,7 @@ func checkAPIPort(port int, running process.Process) error {
 	)
 }
 
-// listener names the program that listens on a port, as far as can be seen.
+// listener names the program that listens on a port, if this user may see it.
 func listener(port int) string {
 	pid, program, ok := host.FindListener(port)
 	if !ok {

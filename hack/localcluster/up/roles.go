@@ -24,14 +24,14 @@ import (
 
 // Names of ports.
 const (
-	apiPort               = "api" // only where any port will do
+	apiPort               = "api" // only if any port is fine
 	apiHealthPort         = "api-health"
 	controllerHealthPort  = "controller-health"
 	controllerMetricsPort = "controller-metrics"
 	workerHealthPort      = "worker-health"
 )
 
-// logFormatVariable is the flag --log-format of the roles.
+// logFormatVariable is the variable of the roles' flag --log-format.
 const logFormatVariable = "CAURI_LOG_FORMAT"
 
 // roles describes the processes of the cauri program.
@@ -40,7 +40,7 @@ type roles struct {
 	program     string
 	databaseURL string // of the owner
 
-	databaseURLs map[string]string // of processes that have a user of their own
+	databaseURLs map[string]string // of processes with their own user
 	apiPort      int
 	ports        process.Ports
 }
@@ -49,8 +49,8 @@ func apiAddress(port int) string { return "http://" + host.Loopback(port) }
 
 func (r roles) baseURL() string { return apiAddress(r.apiPort) }
 
-// notForRoles are settings of this program, of tests and of single commands. The roles would take some of them for their
-// own: every flag of theirs can be given as CAURI_<FLAG>.
+// notForRoles are settings of this program, of tests and of single commands. The roles accept every flag as
+// CAURI_<FLAG>, so they would misread some of these.
 var notForRoles = []string{
 	kube.KubeconfigVariable,
 	postgres.DatabaseVariable,
@@ -69,16 +69,16 @@ var notForRoles = []string{
 	processDatabaseVariables[process.WorkerName],
 }
 
-// url is the address of the database for a process.
+// url is the database URL of a process.
 func (r roles) url(process string) string { return cmp.Or(r.databaseURLs[process], r.databaseURL) }
 
-// environment holds the address of the database, which has a password in it: other users of the machine may read the
-// arguments of every process, but not the environment. What the user has set for the roles (CAURI_LOG_LEVEL=debug) is part
-// of it, so that a change restarts them.
+// environment returns the environment of a process, with the database URL. The URL has a password, and other users of
+// the machine can read arguments but not the environment. It includes the user's settings for the roles, such as
+// CAURI_LOG_LEVEL=debug. A change of them restarts the roles.
 func (r roles) environment(databaseURL string) []string {
 	environment := []string{"DATABASE_URL=" + databaseURL}
 	if os.Getenv(logFormatVariable) == "" {
-		environment = append(environment, logFormatVariable+"=text") // these logs are read by people
+		environment = append(environment, logFormatVariable+"=text") // people read these logs
 	}
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "CAURI_") && !slices.Contains(notForRoles, name) {
@@ -93,7 +93,7 @@ func (r roles) components() []process.Component {
 	return []process.Component{r.controller(), r.api(), r.worker()}
 }
 
-// metricsAt is where a role serves its metrics.
+// metricsAt is the metrics URL of a role.
 func (r roles) metricsAt(port string) string {
 	return "http://" + host.Loopback(r.ports[port]) + "/metrics"
 }
@@ -129,7 +129,7 @@ func (r roles) worker() process.Component {
 		"worker",
 		"--encryption-key-file=" + r.state.EncryptionKey(),
 		"--health-address=" + health,
-		"--allow-loopback-webhooks", // the receiver under test runs on this machine too
+		"--allow-loopback-webhooks", // the user's receiver runs on this machine too
 	})
 	c.Files = []string{r.state.EncryptionKey()}
 	c.Metrics = r.metricsAt(workerHealthPort)
@@ -148,11 +148,11 @@ func (r roles) component(name, address, health string, args []string) process.Co
 		StopWithin:  30 * time.Second,
 		Ready:       host.AnswersOK(http.DefaultClient, health),
 		ReadyWithin: time.Minute,
-		Hint:        "if the lines above do not tell, the whole log does; after a change run `make up` again",
+		Hint:        "if these lines do not explain the failure, read the whole log; after a change, run `make up` again",
 	}
 }
 
-// migrate brings the database's schema to the version of the program.
+// migrate migrates the database to the schema of the program.
 func (r roles) migrate(ctx context.Context) error {
 	const within = 5 * time.Minute
 	limited, cancel := context.WithTimeout(ctx, within)
@@ -175,20 +175,20 @@ func (r roles) migrate(ctx context.Context) error {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return errors.New("interrupted during the migration of the database; run the command again")
+		return errors.New("interrupted during the database migration; run the command again")
 	case limited.Err() != nil:
-		err = fmt.Errorf("not done after %s", within)
+		err = fmt.Errorf("not finished after %s", within)
 	}
 	return process.Failure{
 		Name: process.MigrateName,
 		Log:  log.Name(),
 		Err:  err,
-		Hint: "a migration that fails changes nothing: fix it and run `make up` again",
+		Hint: "a failed migration changes nothing: fix it and run `make up` again",
 	}
 }
 
-// ensureEncryptionKey makes the key that signing secrets are stored under. It is never replaced: what is in the database
-// could not be read any more.
+// ensureEncryptionKey creates the key that encrypts signing secrets in the database. It never replaces the key, because
+// stored secrets would become unreadable.
 func ensureEncryptionKey(d process.StateDir) error {
 	_, err := os.Stat(d.EncryptionKey())
 	if err == nil {

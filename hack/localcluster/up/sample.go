@@ -15,22 +15,22 @@ import (
 
 var secretResource = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
 
-// sample is a sandbox to try things with, as the user needs to know it.
+// sample is what the user needs to know about a sandbox to try it.
 type sample struct {
 	namespace, name string
 	secret          string
 	url, apiKey     string
 	store           string
 	currency        string // of the first environment
-	msisdn          string // of a TestClient; empty if there is none
-	webhookURL      string // empty if webhooks are not sent
+	msisdn          string // of a TestClient, empty if there is none
+	webhookURL      string // empty if the sandbox sends no webhooks
 	signingSecret   string
 }
 
-// currencies are those of the countries that a sandbox can have environments in.
+// currencies are the currencies of the supported countries.
 var currencies = map[string]string{"CI": "XOF", "BJ": "XOF", "TG": "XOF", "RW": "RWF"}
 
-// findSample describes the first sandbox among objects that are ready; nil if there is none.
+// findSample describes the first sandbox among ready objects. It returns nil if there is none.
 func findSample(ctx context.Context, c *kube.Cluster, objects []*unstructured.Unstructured) (*sample, error) {
 	for _, object := range objects {
 		if object.GetKind() != kube.EnvironmentKind {
@@ -38,7 +38,7 @@ func findSample(ctx context.Context, c *kube.Cluster, objects []*unstructured.Un
 		}
 		found := describeSample(object, objects)
 		if found.secret == "" {
-			return nil, fmt.Errorf("%s is ready, but its status.binding.name does not say where its credentials are", kube.Describe(object))
+			return nil, fmt.Errorf("%s is ready, but its status.binding.name does not name its Secret", kube.Describe(object))
 		}
 		secret, err := c.Dynamic.Resource(secretResource).Namespace(found.namespace).Get(ctx, found.secret, metav1.GetOptions{})
 		if err != nil {
@@ -54,7 +54,7 @@ func findSample(ctx context.Context, c *kube.Cluster, objects []*unstructured.Un
 	return nil, nil
 }
 
-// describeSample takes from a sandbox, and from the TestClients that name it, what a first payment needs.
+// describeSample reads what a first payment needs from a sandbox and its TestClients.
 func describeSample(sandbox *unstructured.Unstructured, objects []*unstructured.Unstructured) sample {
 	found := sample{namespace: sandbox.GetNamespace(), name: sandbox.GetName(), store: sandbox.GetName()}
 	found.secret, _, _ = unstructured.NestedString(sandbox.Object, "status", "binding", "name")
@@ -73,7 +73,7 @@ func describeSample(sandbox *unstructured.Unstructured, objects []*unstructured.
 	return found
 }
 
-// firstOf returns the first entry of a list of objects in the spec, nil if there is none.
+// firstOf returns the first entry of a list of objects in the spec, or nil if there is none.
 func firstOf(object *unstructured.Unstructured, list string) map[string]any {
 	entries, _, _ := unstructured.NestedSlice(object.Object, "spec", list)
 	if len(entries) == 0 {

@@ -22,7 +22,7 @@ func (u *up) buildControlPlane(ctx context.Context) error {
 	return u.build.Ensure(ctx, u.out)
 }
 
-// dismissUnwanted stops what an up with other settings has started.
+// dismissUnwanted stops processes that an up with other settings started.
 func (u *up) dismissUnwanted(context.Context) error {
 	wanted := map[string]bool{process.ControllerName: true, process.APIName: true, process.WorkerName: true}
 	if u.ownPostgres() {
@@ -34,7 +34,8 @@ func (u *up) dismissUnwanted(context.Context) error {
 	return u.supervisor.Dismiss(wanted)
 }
 
-// startControlPlane leaves a cluster that answers, whoever runs it, and its kubeconfig in the state folder.
+// startControlPlane starts a control plane or connects to the user's cluster. It leaves a kubeconfig in the state
+// folder.
 func (u *up) startControlPlane(ctx context.Context) (err error) {
 	if !u.ownControlPlane() {
 		return host.WriteFile(u.state.Kubeconfig(), u.kubeconfig)
@@ -86,7 +87,7 @@ func (u *up) migrate(ctx context.Context) error {
 	return u.makeUsers(ctx)
 }
 
-// makeUsers has each process log in as a user of its own, where the database is ours. Their groups are made by the migration.
+// makeUsers creates a database user for each process if the database is ours. The migration creates their groups.
 func (u *up) makeUsers(ctx context.Context) error {
 	if u.postgres == nil {
 		return nil
@@ -156,13 +157,13 @@ func (u *up) applySamples(ctx context.Context) error {
 	if u.ready, err = u.cluster.WaitReady(ctx, applied, time.Minute); err != nil {
 		step.Failed()
 		if ctx.Err() != nil {
-			return errors.New("interrupted while waiting for the samples; everything runs: `down` stops it")
+			return errors.New("interrupted while waiting for the samples. All processes run; `down` stops them")
 		}
 		return process.Failure{
 			Name: "samples",
 			Log:  u.state.LogFile(process.ControllerName),
 			Err:  err,
-			Hint: "the log is that of the controller; after a change run `make up` again",
+			Hint: "this is the log of the controller; after a change, run `make up` again",
 		}
 	}
 	step.Done(fmt.Sprintf("%d applied, %d ready", len(applied), len(u.ready)))

@@ -27,7 +27,7 @@ func NewStatusCommand() *cobra.Command {
 				return err
 			}
 			if len(all) == 0 {
-				fmt.Fprintf(cmd.OutOrStdout(), "no process is running from %s\n", dir)
+				fmt.Fprintf(cmd.OutOrStdout(), "no process of %s is running\n", dir)
 				return nil
 			}
 			return printProcesses(cmd.OutOrStdout(), all)
@@ -37,7 +37,7 @@ func NewStatusCommand() *cobra.Command {
 	return cmd
 }
 
-// printProcesses writes the table of what was started and whether it still runs.
+// printProcesses prints a table of the started processes and whether they still run.
 func printProcesses(out io.Writer, processes []process.Process) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "NAME\tPID\tADDRESS\tMETRICS\tLOG")

@@ -1,4 +1,4 @@
-// Package up has the commands up, down and status: Cauri on this machine.
+// Package up implements the commands up, down and status, which run Cauri on this machine.
 package up
 
 import (
@@ -20,25 +20,25 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/source"
 )
 
-// apiPortVariable gives the port of the API, as --api-port does.
+// apiPortVariable sets the port of the API, like --api-port.
 const apiPortVariable = "CAURI_API_PORT"
 
-// processDatabaseVariables name, for each process, a database URL of its own: that of a user with no more than it needs.
+// processDatabaseVariables set a database URL for single processes, of a user with only the necessary rights.
 var processDatabaseVariables = map[string]string{
 	process.ControllerName: "CAURI_CONTROLLER_DATABASE_URL",
 	process.APIName:        "CAURI_API_DATABASE_URL",
 	process.WorkerName:     "CAURI_WORKER_DATABASE_URL",
 }
 
-// baseURLVariable is what the env file calls the address of the API.
+// baseURLVariable is the address of the API in the env file.
 const baseURLVariable = "CAURI_BASE_URL"
 
 const defaultAPIPort = 8080
 
-// spaceForState is more than a fresh set takes (150 MB): Postgres and etcd grow from there.
+// spaceForState is the free space that up requires, in bytes. A new set takes 150 MB, and Postgres and etcd grow.
 const spaceForState = 500 * host.Mebibyte
 
-// upOptions are what the user decides.
+// upOptions are the flags and variables of the command.
 type upOptions struct {
 	dir     string
 	cauri   string
@@ -46,7 +46,7 @@ type upOptions struct {
 	samples string
 	apiPort int
 
-	// Given from outside; empty means that one is run here.
+	// Settings of external services. If empty, up runs the service here.
 	kubeconfig   string
 	databaseURL  string
 	databaseURLs map[string]string // of single processes
@@ -57,22 +57,22 @@ func NewUpCommand() *cobra.Command {
 	var apiPort string
 	cmd := &cobra.Command{
 		Use:   "up",
-		Short: "Start everything, or what is missing or has changed",
-		Long: `up starts Postgres, a Kubernetes control plane and the roles of the cauri program, applies the custom resource
-definitions and the samples, and returns when the sandboxes are ready to be used. The processes go on running; down stops
-them. It can be repeated at any time: what runs stays, what has ended is started, what was built again is restarted.
+		Short: "Start everything that is missing or has changed",
+		Long: `up starts Postgres, a Kubernetes control plane and the roles of the cauri program. It applies the custom resource
+definitions and the samples, and returns when the sandboxes are ready. The processes keep running until down stops
+them. You can repeat it at any time: it starts processes that have ended and restarts those with a new build.
 
-The first time it builds the control plane from source, which takes minutes.
+The first run builds the control plane from source, which takes minutes.
 
 Environment:
-  ` + kube.KubeconfigVariable + `     a kubeconfig: use the cluster of its current context instead of running one
-  ` + postgres.DatabaseVariable + `   postgres://...: use this database instead of running one
+  ` + kube.KubeconfigVariable + `     a kubeconfig: use the cluster of its current context, run no control plane
+  ` + postgres.DatabaseVariable + `   postgres://...: use this database, run no Postgres
   ` + processDatabaseVariables[process.ControllerName] + `, ` + processDatabaseVariables[process.APIName] + `, ` +
 			processDatabaseVariables[process.WorkerName] + `
-                       the same database for one process, as a user of its own
+                       the same database for one process, as its own user
   ` + apiPortVariable + `       the port of the API (default ` + strconv.Itoa(defaultAPIPort) + `)
   CAURI_<FLAG>         a flag of the cauri program, for all roles: CAURI_LOG_LEVEL=debug
-A KUBECONFIG that happens to be set is never used.`,
+It never uses KUBECONFIG.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if options.apiPort, err = chooseAPIPort(apiPort, os.Getenv(apiPortVariable)); err != nil {
@@ -92,11 +92,11 @@ A KUBECONFIG that happens to be set is never used.`,
 	cmd.Flags().StringVar(&options.crds, "crds", filepath.Join("config", "crd"), "file or folder of the custom resource definitions")
 	cmd.Flags().StringVar(&options.samples, "samples", filepath.Join("config", "samples"), "file or folder of objects to apply; empty: none")
 	cmd.Flags().
-		StringVar(&apiPort, "api-port", "", "port of the API; 0: any free one, the same every time (default $"+apiPortVariable+" or "+strconv.Itoa(defaultAPIPort)+")")
+		StringVar(&apiPort, "api-port", "", "port of the API; 0: any free port, the same at every up (default $"+apiPortVariable+" or "+strconv.Itoa(defaultAPIPort)+")")
 	return cmd
 }
 
-// chooseAPIPort takes the flag before the variable before the default. 0 means any.
+// chooseAPIPort returns the port of the flag, the variable or the default, in this order. 0 means any.
 func chooseAPIPort(flag, variable string) (int, error) {
 	for _, given := range []struct{ from, value string }{{"--api-port", flag}, {apiPortVariable, variable}} {
 		if given.value == "" {
@@ -104,14 +104,14 @@ func chooseAPIPort(flag, variable string) (int, error) {
 		}
 		port, err := strconv.Atoi(given.value)
 		if err != nil || port < 0 || port > 65535 {
-			return 0, fmt.Errorf("%s=%s is no port: give a number up to 65535", given.from, given.value)
+			return 0, fmt.Errorf("%s=%s is not a port: give a number up to 65535", given.from, given.value)
 		}
 		return port, nil
 	}
 	return defaultAPIPort, nil
 }
 
-// up is one run of the command. Its steps fill it in from top to bottom.
+// up is one run of the command. Its steps fill the fields in order.
 type up struct {
 	options    upOptions
 	out        io.Writer
@@ -123,7 +123,7 @@ type up struct {
 	build       source.Build
 	ports       process.Ports
 	databaseURL string           // of its owner
-	postgres    *postgres.Server // nil: the database is given from outside
+	postgres    *postgres.Server // nil: the user gave the database
 	kubeconfig  []byte
 	roles       roles
 	cluster     *kube.Cluster
@@ -165,7 +165,7 @@ func runUp(ctx context.Context, out io.Writer, options upOptions) error {
 func (u *up) ownControlPlane() bool { return u.options.kubeconfig == "" }
 func (u *up) ownPostgres() bool     { return u.options.databaseURL == "" }
 
-// checkGiven refuses early what cannot work, before anything is built, made or started.
+// checkGiven checks the user's settings before anything is built or started.
 func (u *up) checkGiven(ctx context.Context) (err error) {
 	if u.ownControlPlane() || u.ownPostgres() {
 		if err := host.CheckSystem("give both " + kube.KubeconfigVariable + " and " + postgres.DatabaseVariable); err != nil {
@@ -186,7 +186,7 @@ func (u *up) checkGiven(ctx context.Context) (err error) {
 		u.state.Path,
 		spaceForState,
 		"the data of a local Cauri",
-		"free some, or name a folder with more by --dir",
+		"free some, or set --dir to a folder with more",
 	); err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (u *up) checkGiven(ctx context.Context) (err error) {
 	return err
 }
 
-// checkAPIPort looks at a port that was given. One that is chosen here is free.
+// checkAPIPort checks a port that the user gave. A port that is chosen here is free.
 func (u *up) checkAPIPort() error {
 	if u.options.apiPort == 0 {
 		return nil
@@ -238,7 +238,7 @@ func (u *up) openOutsideCluster() (err error) {
 	return nil
 }
 
-// tell prints what there is now.
+// tell prints the result.
 func (u *up) tell(ctx context.Context) error {
 	found, err := findSample(ctx, u.cluster, u.ready)
 	if err != nil {
@@ -255,7 +255,7 @@ func (u *up) tell(ctx context.Context) error {
 	}.print(u.out)
 }
 
-// stopCommand is how to stop what was started from a folder.
+// stopCommand is the command that stops this set of processes.
 func stopCommand(dir string) string {
 	program, err := os.Executable()
 	if err != nil {
@@ -269,7 +269,7 @@ func stopCommand(dir string) string {
 	return fmt.Sprintf("%s down --dir=%s", program, shellWord(dir))
 }
 
-// addStateFlag adds the flag that every command about a running set of processes has.
+// addStateFlag adds the flag of all commands for a running set.
 func addStateFlag(cmd *cobra.Command, dir *string) {
-	cmd.Flags().StringVar(dir, "dir", ".cauri", "the folder that holds logs, certificates, data and what is running")
+	cmd.Flags().StringVar(dir, "dir", ".cauri", "the folder of logs, certificates, data and process records")
 }

@@ -1,4 +1,4 @@
-// Package processtest has state folders and processes for the tests of other packages.
+// Package processtest provides state folders and processes for the tests of other packages.
 package processtest
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// State returns a new state folder, gone after the test.
+// State returns a new state folder and removes it after the test.
 func State(t *testing.T) process.StateDir {
 	t.Helper()
 	state, err := process.NewStateDir(filepath.Join(t.TempDir(), "state"))
@@ -23,7 +23,7 @@ func State(t *testing.T) process.StateDir {
 	return state
 }
 
-// Running returns a running process, which is stopped after the test.
+// Running returns a running process and stops it after the test.
 func Running(t *testing.T) process.Process {
 	t.Helper()
 	state := State(t)

@@ -1,5 +1,5 @@
-// Command coredns is the DNS server of the cluster that `localcluster node` brings up: CoreDNS with the plugins that are used
-// there and no others.
+// Command coredns is the DNS server of the cluster that `localcluster node` starts: CoreDNS with only the plugins that
+// it uses.
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 	_ "github.com/coredns/coredns/plugin/health"
 	_ "github.com/coredns/coredns/plugin/kubernetes"
 	_ "github.com/coredns/coredns/plugin/ready"
-	_ "github.com/coredns/coredns/plugin/template" // answers for what is not in the cluster
+	_ "github.com/coredns/coredns/plugin/template" // answers for names outside the cluster
 )
 
 func main() { coremain.Run() }

@@ -1,9 +1,9 @@
-// Command localkube is etcd and the parts of Kubernetes that Cauri runs against on a developer's machine, linked into one
-// program: one build and one file instead of seven, with nothing fetched but Go modules. The API server and what it needs do
-// for a control plane without pods; the scheduler, the kubelet and the proxy are for a node that runs them.
+// Command localkube is etcd and the Kubernetes programs that Cauri needs on a developer's machine, linked into one
+// program. This needs one build instead of seven, and downloads only Go modules. The API server and its dependencies
+// form a control plane without pods. The scheduler, the kubelet and the proxy are for a node that runs pods.
 //
-// The part to run is the name the program is called by (see the links that localcluster makes beside it) or, called by any
-// other name, its first argument:
+// The name of the program selects the part to run: localcluster creates a link for each part. With any other name, the
+// first argument selects it:
 //
 //	localkube kubectl get sandboxenvironments
 package main
@@ -28,15 +28,15 @@ import (
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 
-	// What the upstream main packages link in beside their commands: the credential plugins of a kubeconfig, the JSON log
-	// format and the metrics of the client.
+	// The upstream main packages also link these: the credential plugins of a kubeconfig, the JSON log format and the
+	// client metrics.
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
 	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
 	_ "k8s.io/component-base/metrics/prometheus/version"
 )
 
-// roles are the parts, by the name upstream gives them. Each takes over the process and returns its exit code.
+// roles are the parts, by their upstream name. Each takes over the process and returns its exit code.
 var roles = map[string]func() int{
 	"etcd":                    runEtcd,
 	"kube-apiserver":          func() int { return runServer(apiserver.NewAPIServerCommand) },
@@ -56,7 +56,7 @@ func main() {
 	os.Exit(role())
 }
 
-// chooseRole finds the role and leaves os.Args as the role expects them: its own name first.
+// chooseRole finds the role and sets os.Args to what the role expects: its own name first.
 func chooseRole() (func() int, bool) {
 	if role, ok := roles[filepath.Base(os.Args[0])]; ok {
 		return role, true
@@ -69,16 +69,16 @@ func chooseRole() (func() int, bool) {
 	return role, ok
 }
 
-// runServer takes the constructor, not the command: some of these commands register flags and metrics for the whole process
-// when they are made, so only the chosen one may be.
+// runServer takes the constructor, not the command. Some constructors register flags and metrics for the whole process,
+// so only the chosen one may run.
 func runServer(newCommand func() *cobra.Command) int {
 	return cli.Run(newCommand())
 }
 
-// newScheduler leaves out the variable arguments, by which other programs add plugins.
+// newScheduler omits the variadic arguments, which other programs use to add plugins.
 func newScheduler() *cobra.Command { return scheduler.NewSchedulerCommand() }
 
-// newKubelet gives the kubelet a context that nothing ends: it handles signals itself.
+// newKubelet passes a context that never ends: the kubelet handles signals itself.
 func newKubelet() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) }
 
 func runEtcd() int {

@@ -1,5 +1,5 @@
-// Command pause is the first process of every pod. It holds the pod's network together while containers come and go, and
-// collects processes that their parents left behind where containers share their processes.
+// Command pause is the first process of every pod. It keeps the pod's network namespace alive while containers start
+// and stop. If the containers share their process namespace, it also collects orphaned processes.
 package main
 
 import (
@@ -19,7 +19,7 @@ func main() {
 	}
 }
 
-// collect takes all that have ended: one signal may stand for several.
+// collect collects all ended processes: one signal can mean several.
 func collect() {
 	for {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
