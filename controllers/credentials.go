@@ -18,6 +18,16 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
+// Credentials are kept twice: in plain text in the credentials Secret, and as a hash (the key) and encrypted (the signing secret) in the
+// database. A reconciliation brings the two together:
+//
+//  1. reconcileCredentials collects the inputs: the spec, the user's own signing secret, and what is in the database.
+//  2. credentialInputs.choose computes the next credentials from the current ones, without any I/O. This file has the rules.
+//  3. ensureSecret writes them to the Secret (sandboxenvironment_secret.go).
+//  4. applyCredentials writes them to the database (sandboxenvironment_credentials.go).
+//
+// syncCredentials repeats steps 2 to 4 if somebody else changed one of the two, or if the database refused the key.
+
 // The forms of what the controller issues.
 const (
 	apiKeyPrefix        = "cauri_sk_test_"
@@ -45,13 +55,13 @@ type credentials struct {
 	secretRotation string // value of the spec that the signing secret was made for
 }
 
-// issue is why there is a new API key.
-type issue int
+// keyIssue is why there is a new API key.
+type keyIssue int
 
 const (
-	issueNothing issue = iota // the key stays
-	issueFirst                // there was no key
-	issueRotated              // the spec has another value of keyRotation
+	issueNothing keyIssue = iota // the key stays
+	issueFirst                   // there was no valid key
+	issueRotated                 // the spec has another value of keyRotation
 )
 
 // newAPIKey makes an API key from a source of randomness, whose error it returns.
@@ -116,80 +126,80 @@ func checkSigningSecret(secret []byte) error {
 	return nil
 }
 
-// wantedSecret is what the credentials Secret depends on, besides its present content.
-type wantedSecret struct {
-	organizationID string
-	keyRotation    string // of the spec, empty for none
-	secretRotation string // of the spec, empty for none
-	grace          time.Duration
-	brought        string                      // signing secret of the user's, empty for none
-	stored         sandboxes.StoredCredentials // what the database has
-	taken          string                      // API key that is another sandbox's, empty for none
+// credentialInputs are what the next content of the credentials Secret depends on, besides its current content.
+type credentialInputs struct {
+	organizationID    string
+	keyRotation       string // of the spec, empty for none
+	secretRotation    string // of the spec, empty for none
+	grace             time.Duration
+	userSigningSecret string                      // of the Secret that signingSecretRef names, empty for none
+	inDatabase        sandboxes.StoredCredentials // the second copy, with hashes of the keys
+	rejectedKey       string                      // API key in the Secret that belongs to another sandbox, empty for none
 }
 
-// choose decides the content of the credentials Secret from its present content.
-func (w wantedSecret) choose(held credentials, random io.Reader) (chosen credentials, why issue, err error) {
-	if why, err = w.chooseKey(held, &chosen, random); err != nil {
+// choose decides the next content of the credentials Secret.
+func (inputs credentialInputs) choose(current credentials, random io.Reader) (next credentials, why keyIssue, err error) {
+	if why, err = inputs.chooseKey(current, &next, random); err != nil {
 		return credentials{}, why, err
 	}
-	if err = w.chooseSigningSecret(held, &chosen, random); err != nil {
+	if err = inputs.chooseSigningSecret(current, &next, random); err != nil {
 		return credentials{}, why, err
 	}
-	return chosen, why, nil
+	return next, why, nil
 }
 
 // chooseKey keeps a key of a valid form, also one that somebody wrote by hand: the database follows the Secret. The database says for
 // which value of keyRotation a key was issued; for a key that it does not know yet, the Secret says so. Such a key is not replaced
 // before the database knows it: otherwise it would have no grace.
-func (w wantedSecret) chooseKey(held credentials, chosen *credentials, random io.Reader) (why issue, err error) {
-	issuedFor := held.keyRotation
-	known := w.knows(held.apiKey)
+func (inputs credentialInputs) chooseKey(current credentials, next *credentials, random io.Reader) (why keyIssue, err error) {
+	issuedFor := current.keyRotation
+	known := inputs.knows(current.apiKey)
 	if known {
-		issuedFor = w.stored.KeyRotation
+		issuedFor = inputs.inDatabase.KeyRotation
 	}
 	switch {
-	case !apiKeyForm.MatchString(held.apiKey) || held.apiKey == w.taken:
+	case !apiKeyForm.MatchString(current.apiKey) || current.apiKey == inputs.rejectedKey:
 		why = issueFirst
-		chosen.keyRotation = cmp.Or(w.keyRotation, w.stored.KeyRotation)
-	case known && w.keyRotation != "" && w.keyRotation != issuedFor:
+		next.keyRotation = cmp.Or(inputs.keyRotation, inputs.inDatabase.KeyRotation)
+	case known && inputs.keyRotation != "" && inputs.keyRotation != issuedFor:
 		why = issueRotated
-		chosen.keyRotation, chosen.keyReplaces = w.keyRotation, hexHash(held.apiKey)
+		next.keyRotation, next.keyReplaces = inputs.keyRotation, hexHash(current.apiKey)
 	default:
-		chosen.apiKey, chosen.keyRotation, chosen.keyReplaces = held.apiKey, issuedFor, held.keyReplaces
+		next.apiKey, next.keyRotation, next.keyReplaces = current.apiKey, issuedFor, current.keyReplaces
 		return issueNothing, nil
 	}
-	chosen.apiKey, err = newAPIKey(random)
+	next.apiKey, err = newAPIKey(random)
 	return why, err
 }
 
 // knows reports whether the database accepts the key, without an expiry.
-func (w wantedSecret) knows(apiKey string) bool {
-	return slices.Contains(w.stored.APIKeys, sandboxes.KeyHash(sha256.Sum256([]byte(apiKey))))
+func (inputs credentialInputs) knows(apiKey string) bool {
+	return slices.Contains(inputs.inDatabase.APIKeys, sandboxes.KeyHash(sha256.Sum256([]byte(apiKey))))
 }
 
 // chooseSigningSecret uses the user's own if there is one. For a generated one the copy in the database counts: a lost or edited
-// Secret does not break receivers. The copy in the Secret counts only if it was created for the present value of secretRotation and
+// Secret does not break receivers. The copy in the Secret counts only if it was created for the current value of secretRotation and
 // the database does not have it yet. The user's own is dropped with its reference, unless it has the form of a generated one.
-func (w wantedSecret) chooseSigningSecret(held credentials, chosen *credentials, random io.Reader) (err error) {
-	stored := w.stored
-	chosen.signingSecret, chosen.secretRotation = w.brought, cmp.Or(w.secretRotation, stored.SecretRotation)
+func (inputs credentialInputs) chooseSigningSecret(current credentials, next *credentials, random io.Reader) (err error) {
+	inDatabase := inputs.inDatabase
+	next.signingSecret, next.secretRotation = inputs.userSigningSecret, cmp.Or(inputs.secretRotation, inDatabase.SecretRotation)
 	switch {
-	case w.brought != "":
-	case isGenerated(stored.SigningSecret) && chosen.secretRotation == stored.SecretRotation:
-		chosen.signingSecret = stored.SigningSecret
-	case isGenerated(held.signingSecret) && held.signingSecret != stored.SigningSecret &&
-		(w.secretRotation == "" || w.secretRotation == held.secretRotation):
-		chosen.signingSecret, chosen.secretRotation = held.signingSecret, held.secretRotation
+	case inputs.userSigningSecret != "":
+	case isGenerated(inDatabase.SigningSecret) && next.secretRotation == inDatabase.SecretRotation:
+		next.signingSecret = inDatabase.SigningSecret
+	case isGenerated(current.signingSecret) && current.signingSecret != inDatabase.SigningSecret &&
+		(inputs.secretRotation == "" || inputs.secretRotation == current.secretRotation):
+		next.signingSecret, next.secretRotation = current.signingSecret, current.secretRotation
 	default:
-		chosen.signingSecret, err = newSigningSecret(random)
+		next.signingSecret, err = newSigningSecret(random)
 	}
 	return err
 }
 
-// isMet reports whether the key was issued for the value of the spec. It is not if the database must first get to know the key that
-// is to be replaced.
-func (w wantedSecret) isMet(held credentials) bool {
-	return w.keyRotation == "" || w.keyRotation == held.keyRotation
+// keyFollowsSpec reports whether the key was issued for the value of the spec. It was not if the database must first get to know the
+// key that is to be replaced.
+func (inputs credentialInputs) keyFollowsSpec(current credentials) bool {
+	return inputs.keyRotation == "" || inputs.keyRotation == current.keyRotation
 }
 
 func hexHash(apiKey string) string {

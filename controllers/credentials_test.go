@@ -39,142 +39,143 @@ func TestChooseCredentials(t *testing.T) {
 		present = credentials{key, "1", older, stored, "1"}
 	)
 	for name, test := range map[string]struct {
-		held credentials
-		want func(*wantedSecret) // nil: nothing special
+		current credentials
+		want    func(*credentialInputs) // nil: nothing special
 
-		chosen credentials
-		why    issue
+		next credentials
+		why  keyIssue
 	}{
-		"nothing changed":         {held: present, chosen: present},
-		"the spec names no value": {held: present, want: rotations("", ""), chosen: present},
+		"nothing changed":         {current: present, next: present},
+		"the spec names no value": {current: present, want: rotations("", ""), next: present},
 		"a new sandbox": {
-			want:   func(w *wantedSecret) { w.stored = sandboxes.StoredCredentials{} },
-			chosen: credentials{newKey, "1", "", fresh, "1"}, why: issueFirst,
+			want: func(w *credentialInputs) { w.inDatabase = sandboxes.StoredCredentials{} },
+			next: credentials{newKey, "1", "", fresh, "1"}, why: issueFirst,
 		},
 		"a new sandbox, and the spec names no value": {
-			want:   func(w *wantedSecret) { *w = wantedSecret{} },
-			chosen: credentials{newKey, "", "", fresh, ""}, why: issueFirst,
+			want: func(w *credentialInputs) { *w = credentialInputs{} },
+			next: credentials{newKey, "", "", fresh, ""}, why: issueFirst,
 		},
 		"made before there were rotations": {
-			held: credentials{key, "", "", stored, ""},
-			want: func(w *wantedSecret) {
-				*w = wantedSecret{stored: w.stored}
-				w.stored.KeyRotation, w.stored.SecretRotation = "", ""
+			current: credentials{key, "", "", stored, ""},
+			want: func(w *credentialInputs) {
+				*w = credentialInputs{inDatabase: w.inDatabase}
+				w.inDatabase.KeyRotation, w.inDatabase.SecretRotation = "", ""
 			},
-			chosen: credentials{key, "", "", stored, ""},
+			next: credentials{key, "", "", stored, ""},
 		},
 
 		"the key is rotated": {
-			held: present, want: rotations("2", "1"),
-			chosen: credentials{newKey, "2", hexHash(key), stored, "1"}, why: issueRotated,
+			current: present, want: rotations("2", "1"),
+			next: credentials{newKey, "2", hexHash(key), stored, "1"}, why: issueRotated,
 		},
-		"the value is taken away and comes back": {held: present, want: rotations("1", ""), chosen: present},
-		"the Secret is lost":                     {chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst},
-		"lost, and no value any more":            {want: rotations("", ""), chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst},
-		"lost while the key is rotated":          {want: rotations("2", "1"), chosen: credentials{newKey, "2", "", stored, "1"}, why: issueFirst},
+		"the value is taken away and comes back": {current: present, want: rotations("1", ""), next: present},
+		"the Secret is lost":                     {next: credentials{newKey, "1", "", stored, "1"}, why: issueFirst},
+		"lost, and no value any more":            {want: rotations("", ""), next: credentials{newKey, "1", "", stored, "1"}, why: issueFirst},
+		"lost while the key is rotated":          {want: rotations("2", "1"), next: credentials{newKey, "2", "", stored, "1"}, why: issueFirst},
 		"the database has not followed": {
-			held: credentials{other, "2", hexHash(key), stored, "1"}, want: rotations("2", "1"),
-			chosen: credentials{other, "2", hexHash(key), stored, "1"},
+			current: credentials{other, "2", hexHash(key), stored, "1"}, want: rotations("2", "1"),
+			next: credentials{other, "2", hexHash(key), stored, "1"},
 		},
 		"nor before the next rotation": {
-			held: credentials{other, "2", hexHash(key), stored, "1"}, want: rotations("3", "1"),
-			chosen: credentials{other, "2", hexHash(key), stored, "1"},
+			current: credentials{other, "2", hexHash(key), stored, "1"}, want: rotations("3", "1"),
+			next: credentials{other, "2", hexHash(key), stored, "1"},
 		},
 		"a key put there by hand": {
-			held:   credentials{other, "1", older, stored, "1"},
-			chosen: credentials{other, "1", older, stored, "1"},
+			current: credentials{other, "1", older, stored, "1"},
+			next:    credentials{other, "1", older, stored, "1"},
 		},
 		"no key": {
-			held:   credentials{"", "1", older, stored, "1"},
-			chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst,
+			current: credentials{"", "1", older, stored, "1"},
+			next:    credentials{newKey, "1", "", stored, "1"}, why: issueFirst,
 		},
 		"no valid key": {
-			held:   credentials{key + "x", "1", older, stored, "1"},
-			chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst,
+			current: credentials{key + "x", "1", older, stored, "1"},
+			next:    credentials{newKey, "1", "", stored, "1"}, why: issueFirst,
 		},
 		"a live key": {
-			held:   credentials{"cauri_sk_live_" + key[len(apiKeyPrefix):], "1", "", stored, "1"},
-			chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst,
+			current: credentials{"cauri_sk_live_" + key[len(apiKeyPrefix):], "1", "", stored, "1"},
+			next:    credentials{newKey, "1", "", stored, "1"}, why: issueFirst,
 		},
 		"a key of another sandbox": {
-			held: present, want: func(w *wantedSecret) { w.taken = key },
-			chosen: credentials{newKey, "1", "", stored, "1"}, why: issueFirst,
+			current: present, want: func(w *credentialInputs) { w.rejectedKey = key },
+			next: credentials{newKey, "1", "", stored, "1"}, why: issueFirst,
 		},
-		"another key than the taken one":       {held: present, want: func(w *wantedSecret) { w.taken = other }, chosen: present},
-		"the key's annotation is put back":     {held: credentials{key, "9", older, stored, "1"}, chosen: present},
-		"put back where no value is asked for": {held: credentials{key, "9", older, stored, "1"}, want: rotations("", "1"), chosen: present},
+		"another key than the rejected one":    {current: present, want: func(w *credentialInputs) { w.rejectedKey = other }, next: present},
+		"the key's annotation is put back":     {current: credentials{key, "9", older, stored, "1"}, next: present},
+		"put back where no value is asked for": {current: credentials{key, "9", older, stored, "1"}, want: rotations("", "1"), next: present},
 		"an annotation does not stop a rotation": {
-			held: credentials{key, "2", older, stored, "1"}, want: rotations("2", "1"),
-			chosen: credentials{newKey, "2", hexHash(key), stored, "1"}, why: issueRotated,
+			current: credentials{key, "2", older, stored, "1"}, want: rotations("2", "1"),
+			next: credentials{newKey, "2", hexHash(key), stored, "1"}, why: issueRotated,
 		},
 
-		"the signing secret is rotated":    {held: present, want: rotations("1", "2"), chosen: credentials{key, "1", older, fresh, "2"}},
-		"rotated while the Secret is lost": {want: rotations("1", "2"), chosen: credentials{newKey, "1", "", fresh, "2"}, why: issueFirst},
+		"the signing secret is rotated":    {current: present, want: rotations("1", "2"), next: credentials{key, "1", older, fresh, "2"}},
+		"rotated while the Secret is lost": {want: rotations("1", "2"), next: credentials{newKey, "1", "", fresh, "2"}, why: issueFirst},
 		"the database has not followed it": {
-			held: credentials{key, "1", older, aside, "2"}, want: rotations("1", "2"),
-			chosen: credentials{key, "1", older, aside, "2"},
+			current: credentials{key, "1", older, aside, "2"}, want: rotations("1", "2"),
+			next: credentials{key, "1", older, aside, "2"},
 		},
-		"and the value is back":       {held: credentials{key, "1", older, aside, "2"}, chosen: present},
-		"and the value is taken away": {held: credentials{key, "1", older, aside, "2"}, want: rotations("1", ""), chosen: present},
+		"and the value is back":       {current: credentials{key, "1", older, aside, "2"}, next: present},
+		"and the value is taken away": {current: credentials{key, "1", older, aside, "2"}, want: rotations("1", ""), next: present},
 		"and the value is yet another": {
-			held: credentials{key, "1", older, aside, "2"}, want: rotations("1", "3"),
-			chosen: credentials{key, "1", older, fresh, "3"},
+			current: credentials{key, "1", older, aside, "2"}, want: rotations("1", "3"),
+			next: credentials{key, "1", older, fresh, "3"},
 		},
-		"its annotation is put back": {held: credentials{key, "1", older, stored, "9"}, chosen: present},
+		"its annotation is put back": {current: credentials{key, "1", older, stored, "9"}, next: present},
 		"its annotation does not stop a rotation": {
-			held: credentials{key, "1", older, stored, "2"}, want: rotations("1", "2"),
-			chosen: credentials{key, "1", older, fresh, "2"},
+			current: credentials{key, "1", older, stored, "2"}, want: rotations("1", "2"),
+			next: credentials{key, "1", older, fresh, "2"},
 		},
-		"a slip of the hand":         {held: credentials{key, "1", older, "oops", "1"}, chosen: present},
-		"a secret put there by hand": {held: credentials{key, "1", older, aside, "1"}, chosen: present},
+		"a slip of the hand":         {current: credentials{key, "1", older, "oops", "1"}, next: present},
+		"a secret put there by hand": {current: credentials{key, "1", older, aside, "1"}, next: present},
 		"a crash before the database had one": {
-			held: credentials{key, "1", older, aside, "1"}, want: func(w *wantedSecret) { w.stored.SigningSecret, w.stored.SecretRotation = "", "" },
-			chosen: credentials{key, "1", older, aside, "1"},
+			current: credentials{key, "1", older, aside, "1"},
+			want:    func(w *credentialInputs) { w.inDatabase.SigningSecret, w.inDatabase.SecretRotation = "", "" },
+			next:    credentials{key, "1", older, aside, "1"},
 		},
 
-		"a signing secret is brought": {held: present, want: brings("mine", ""), chosen: credentials{key, "1", older, "mine", "1"}},
-		"rotation of a brought one does nothing": {
-			held: present, want: func(w *wantedSecret) { brings("mine", "mine")(w); w.secretRotation = "2" },
-			chosen: credentials{key, "1", older, "mine", "2"},
+		"the user has a signing secret": {current: present, want: userSecret("mine", ""), next: credentials{key, "1", older, "mine", "1"}},
+		"rotation of the user's own does nothing": {
+			current: present, want: func(w *credentialInputs) { userSecret("mine", "mine")(w); w.secretRotation = "2" },
+			next: credentials{key, "1", older, "mine", "2"},
 		},
-		"none is brought any more": {
-			held: credentials{key, "1", older, "mine", "1"}, want: brings("", "mine"),
-			chosen: credentials{key, "1", older, fresh, "1"},
+		"the user's own is gone": {
+			current: credentials{key, "1", older, "mine", "1"}, want: userSecret("", "mine"),
+			next: credentials{key, "1", older, fresh, "1"},
 		},
 		"and the database has not followed that": {
-			held: credentials{key, "1", older, aside, "1"}, want: brings("", "mine"),
-			chosen: credentials{key, "1", older, aside, "1"},
+			current: credentials{key, "1", older, aside, "1"}, want: userSecret("", "mine"),
+			next: credentials{key, "1", older, aside, "1"},
 		},
-		"a brought one of the generated form stays": {
-			held: credentials{key, "1", older, aside, "1"}, want: brings("", aside),
-			chosen: credentials{key, "1", older, aside, "1"},
+		"the user's own of the generated form stays": {
+			current: credentials{key, "1", older, aside, "1"}, want: userSecret("", aside),
+			next: credentials{key, "1", older, aside, "1"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := wantedSecret{keyRotation: "1", secretRotation: "1", stored: sandboxes.StoredCredentials{
+			w := credentialInputs{keyRotation: "1", secretRotation: "1", inDatabase: sandboxes.StoredCredentials{
 				APIKeys: []sandboxes.KeyHash{sha256.Sum256([]byte(key))}, KeyRotation: "1", SigningSecret: stored, SecretRotation: "1",
 			}}
 			if test.want != nil {
 				test.want(&w)
 			}
-			chosen, why, err := w.choose(test.held, repeat(1))
-			if err != nil || chosen != test.chosen || why != test.why {
-				t.Errorf("chosen %+v, issue %d (%v), want %+v, issue %d", chosen, why, err, test.chosen, test.why)
+			next, why, err := w.choose(test.current, repeat(1))
+			if err != nil || next != test.next || why != test.why {
+				t.Errorf("next %+v, issue %d (%v), want %+v, issue %d", next, why, err, test.next, test.why)
 			}
 		})
 	}
 }
 
-func rotations(key, secret string) func(*wantedSecret) {
-	return func(w *wantedSecret) { w.keyRotation, w.secretRotation = key, secret }
+func rotations(key, secret string) func(*credentialInputs) {
+	return func(w *credentialInputs) { w.keyRotation, w.secretRotation = key, secret }
 }
 
-// brings names the signing secrets that the user brings and that the database has; empty for the database's own.
-func brings(brought, stored string) func(*wantedSecret) {
-	return func(w *wantedSecret) {
-		w.brought = brought
+// userSecret sets the user's own signing secret, and the one in the database unless it is empty.
+func userSecret(own, stored string) func(*credentialInputs) {
+	return func(w *credentialInputs) {
+		w.userSigningSecret = own
 		if stored != "" {
-			w.stored.SigningSecret = stored
+			w.inDatabase.SigningSecret = stored
 		}
 	}
 }

@@ -15,84 +15,86 @@ import (
 )
 
 // reconcileCredentials writes the credentials Secret first and then applies the Secret's content to the database: a crash between
-// the two neither loses a key nor creates a second one. It deletes a Secret of a former name last.
+// the two neither loses a key nor creates a second one. It deletes a Secret with the previous name last.
 func (r *sandboxReconciler) reconcileCredentials(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation,
 ) error {
-	brought, err := r.broughtSigningSecret(ctx, sandbox)
+	userSigningSecret, err := r.readUserSigningSecret(ctx, sandbox)
 	if err != nil {
 		return err
 	}
-	wanted := wantedSecret{
-		organizationID: seen.state.OrganizationID, brought: brought, keyRotation: sandbox.Spec.KeyRotation, grace: seen.keyRotationGrace,
+	inputs := credentialInputs{
+		organizationID: seen.state.OrganizationID, keyRotation: sandbox.Spec.KeyRotation, grace: seen.keyRotationGrace,
+		userSigningSecret: userSigningSecret,
 	}
 	if sandbox.Spec.Webhook != nil {
-		wanted.secretRotation = sandbox.Spec.Webhook.SecretRotation
+		inputs.secretRotation = sandbox.Spec.Webhook.SecretRotation
 	}
-	held, err := r.issue(ctx, sandbox, wanted)
+	current, err := r.syncCredentials(ctx, sandbox, inputs)
 	if err != nil {
 		return err
 	}
-	seen.secretName, seen.keyRotation = sandbox.CredentialsSecretName(), held.keyRotation
+	seen.secretName, seen.keyRotation = sandbox.CredentialsSecretName(), current.keyRotation
 	return r.deleteSecrets(ctx, sandbox, seen.secretName)
 }
 
-// issueRounds limits how often one attempt chooses the credentials again.
-const issueRounds = 4
+// syncRounds limits how often one attempt chooses the credentials again.
+const syncRounds = 4
 
-// issue makes the Secret and the database hold the same credentials, and returns them. It starts again in three cases: somebody else
-// wrote one of the two meanwhile; the database did not know the key yet that is to be replaced; the key belongs to another sandbox.
-// In the last case somebody wrote it into the Secret by hand, and it must not open one sandbox's data to the other.
-func (r *sandboxReconciler) issue(
-	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, wanted wantedSecret,
-) (held credentials, err error) {
-	for range issueRounds {
-		if wanted.stored, err = r.database.StoredCredentials(ctx, string(sandbox.UID)); err != nil {
-			return held, databaseFailure(err)
+// syncCredentials makes the Secret and the database hold the same credentials, and returns them. It starts again in three cases:
+// somebody else wrote one of the two meanwhile; the database did not know the key yet that is to be replaced; the key belongs to
+// another sandbox. In the last case somebody wrote it into the Secret by hand. The key is rejected and replaced: it must not open the
+// data of one sandbox to the other.
+func (r *sandboxReconciler) syncCredentials(
+	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs,
+) (current credentials, err error) {
+	for range syncRounds {
+		if inputs.inDatabase, err = r.database.StoredCredentials(ctx, string(sandbox.UID)); err != nil {
+			return current, databaseFailure(err)
 		}
-		held, err = r.ensureSecret(ctx, sandbox, wanted)
+		current, err = r.ensureSecret(ctx, sandbox, inputs)
 		switch {
 		case errors.Is(err, errSpecChanged):
-			return held, err
+			return current, err
 		case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
 			continue
 		case err != nil:
-			return held, err
+			return current, err
 		}
-		err = r.applyCredentials(ctx, sandbox, wanted, held)
+		err = r.applyCredentials(ctx, sandbox, inputs, current)
 		switch {
 		case errors.Is(err, sandboxes.ErrKeyTaken):
-			wanted.taken = held.apiKey
+			inputs.rejectedKey = current.apiKey
 		case errors.Is(err, sandboxes.ErrCredentialsChanged):
 		case err != nil:
-			return held, databaseFailure(err)
-		case wanted.isMet(held):
-			return held, nil
+			return current, databaseFailure(err)
+		case inputs.keyFollowsSpec(current):
+			return current, nil
 		}
 	}
 	key := client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.CredentialsSecretName()}
-	return held, secretFailure(
+	return current, secretFailure(
 		key, apierrors.NewConflict(corev1.Resource("secrets"), key.Name, errors.New("something else keeps changing it")),
 	)
 }
 
 func (r *sandboxReconciler) applyCredentials(
-	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, wanted wantedSecret, held credentials,
+	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs, current credentials,
 ) error {
 	return r.database.ApplyCredentials(ctx, string(sandbox.UID), sandboxes.Credentials{
-		APIKeyHash:     sha256.Sum256([]byte(held.apiKey)),
-		KeyRotation:    held.keyRotation,
-		Replaces:       parseHash(held.keyReplaces),
-		Grace:          wanted.grace,
-		SigningSecret:  held.signingSecret,
-		SecretRotation: held.secretRotation,
-		Following:      wanted.stored.Version,
+		APIKeyHash:     sha256.Sum256([]byte(current.apiKey)),
+		KeyRotation:    current.keyRotation,
+		Replaces:       parseHash(current.keyReplaces),
+		Grace:          inputs.grace,
+		SigningSecret:  current.signingSecret,
+		SecretRotation: current.secretRotation,
+		Following:      inputs.inDatabase.Version,
 	})
 }
 
-// broughtSigningSecret is the user's own signing secret, empty without a reference. It is read from the API server: the cache holds
+// readUserSigningSecret returns the user's own signing secret, empty without a reference. It is read from the API server: the cache holds
 // only the controller's Secrets.
-func (r *sandboxReconciler) broughtSigningSecret(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (string, error) {
+func (r *sandboxReconciler) readUserSigningSecret(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (string, error) {
 	if sandbox.Spec.Webhook == nil || sandbox.Spec.Webhook.SigningSecretRef == nil {
 		return "", nil
 	}

@@ -64,38 +64,41 @@ const (
 // ensureSecret makes the credentials Secret correct and returns its credentials. A Secret that is correct costs no request. Any write,
 // of the Secret or of the database, is decided on a read from the API server: the cache may not have a key yet that was issued a
 // moment ago.
-func (r *sandboxReconciler) ensureSecret(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, w wantedSecret) (credentials, error) {
+func (r *sandboxReconciler) ensureSecret(
+	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs,
+) (credentials, error) {
 	key := client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.CredentialsSecretName()}
 
 	cached := &corev1.Secret{}
-	if err := r.Get(ctx, key, cached); err == nil && metav1.IsControlledBy(cached, sandbox) && w.knows(string(cached.Data[secretKeyAPIKey])) {
-		chosen, why, err := w.choose(credentialsIn(cached), r.random)
+	err := r.Get(ctx, key, cached)
+	if err == nil && metav1.IsControlledBy(cached, sandbox) && inputs.knows(string(cached.Data[secretKeyAPIKey])) {
+		next, why, err := inputs.choose(credentialsIn(cached), r.random)
 		if err != nil {
 			return credentials{}, secretFailure(key, err)
 		}
-		if why == issueNothing && r.isAsWanted(cached, sandbox, w, chosen) {
+		if why == issueNothing && r.isCorrect(cached, sandbox, inputs, next) {
 			r.asWanted.set(cached)
-			return chosen, nil
+			return next, nil
 		}
 	}
 
-	present, err := r.readOwnSecret(ctx, sandbox, key)
+	existing, err := r.readOwnSecret(ctx, sandbox, key)
 	if err != nil {
 		return credentials{}, err
 	}
-	held, moved, err := r.heldCredentials(ctx, sandbox, present)
+	current, moved, err := r.currentCredentials(ctx, sandbox, existing)
 	if err != nil {
 		return credentials{}, secretFailure(key, err)
 	}
-	chosen, why, err := w.choose(held, r.random)
+	next, why, err := inputs.choose(current, r.random)
 	if err != nil {
 		return credentials{}, secretFailure(key, err)
 	}
-	if present != nil && r.isAsWanted(present, sandbox, w, chosen) {
-		r.asWanted.set(present)
-		return chosen, nil
+	if existing != nil && r.isCorrect(existing, sandbox, inputs, next) {
+		r.asWanted.set(existing)
+		return next, nil
 	}
-	rotated := isReplaced(w.stored.SigningSecret, held.signingSecret, chosen.signingSecret)
+	rotated := isReplaced(inputs.inDatabase.SigningSecret, current.signingSecret, next.signingSecret)
 	if why == issueRotated || rotated {
 		// An earlier spec would undo a rotation by another controller. The order matters, this check after the read of the Secret:
 		// a later rotation changes the Secret, and then the write below fails.
@@ -103,32 +106,32 @@ func (r *sandboxReconciler) ensureSecret(ctx context.Context, sandbox *v1alpha1.
 			return credentials{}, err
 		}
 	}
-	if err := r.writeSecret(ctx, sandbox, key, present, w, chosen); err != nil {
+	if err := r.writeSecret(ctx, sandbox, key, existing, inputs, next); err != nil {
 		return credentials{}, secretFailure(key, err)
 	}
-	r.announceKey(sandbox, w, why, moved)
+	r.announceKey(sandbox, inputs, why, moved)
 	if rotated {
 		r.recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventSigningSecretRotated, actionIssueCredentials,
 			"The Secret %s has a new signing secret. The previous one also signs for %.0f hours.", key.Name, sandboxes.SecretOverlap.Hours())
 	}
-	return chosen, nil
+	return next, nil
 }
 
 // isReplaced reports whether a new signing secret replaces the one in the database, and the Secret does not have it yet.
-func isReplaced(stored, held, chosen string) bool {
-	return stored != "" && chosen != stored && chosen != held
+func isReplaced(stored, current, next string) bool {
+	return stored != "" && next != stored && next != current
 }
 
 // announceKey creates an event for a change of the API key.
-func (r *sandboxReconciler) announceKey(sandbox *v1alpha1.SandboxEnvironment, w wantedSecret, why issue, moved bool) {
+func (r *sandboxReconciler) announceKey(sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs, why keyIssue, moved bool) {
 	kind, reason, message := corev1.EventTypeNormal, "", ""
 	switch {
-	case why == issueFirst && w.taken != "":
+	case why == issueFirst && inputs.rejectedKey != "":
 		kind, reason = corev1.EventTypeWarning, eventAPIKeyTaken
 		message = "The API key in the Secret %s belonged to another sandbox. Cauri replaced it with a new one."
 	case why == issueFirst:
 		reason, message = eventAPIKeyIssued, "The Secret %s has a new API key."
-	case why == issueRotated && w.grace == 0:
+	case why == issueRotated && inputs.grace == 0:
 		reason, message = eventAPIKeyRotated, "The Secret %s has a new API key. No previous key works any more."
 	case why == issueRotated:
 		reason, message = eventAPIKeyRotated, fmt.Sprintf(
@@ -149,17 +152,17 @@ func graceText(sandbox *v1alpha1.SandboxEnvironment) v1alpha1.Duration {
 
 // credentialsIn are the credentials in a Secret.
 func credentialsIn(secret *corev1.Secret) credentials {
-	held := credentials{
+	current := credentials{
 		apiKey:         string(secret.Data[secretKeyAPIKey]),
 		keyRotation:    secret.Annotations[keyRotationAnnotation],
 		keyReplaces:    secret.Annotations[keyReplacesAnnotation],
 		signingSecret:  string(secret.Data[secretKeySigningSecret]),
 		secretRotation: secret.Annotations[secretRotationAnnotation],
 	}
-	if parseHash(held.keyReplaces) == nil {
-		held.keyReplaces = ""
+	if parseHash(current.keyReplaces) == nil {
+		current.keyReplaces = ""
 	}
-	return held
+	return current
 }
 
 // readOwnSecret reads the credentials Secret from the API server; nil if it does not exist. It returns a waiting error for a Secret
@@ -187,22 +190,22 @@ func (r *sandboxReconciler) readOwnSecret(
 	return secret, nil
 }
 
-// heldCredentials are those of the credentials Secret. If it does not exist, they are those of the Secret with the former name.
-func (r *sandboxReconciler) heldCredentials(
-	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, present *corev1.Secret,
-) (held credentials, moved bool, err error) {
-	if present != nil {
-		return credentialsIn(present), false, nil
+// currentCredentials are those of the credentials Secret. If it does not exist, they are those of the Secret with the previous name.
+func (r *sandboxReconciler) currentCredentials(
+	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, existing *corev1.Secret,
+) (current credentials, moved bool, err error) {
+	if existing != nil {
+		return credentialsIn(existing), false, nil
 	}
 	if sandbox.Status.Binding == nil || sandbox.Status.Binding.Name == sandbox.CredentialsSecretName() {
 		return credentials{}, false, nil
 	}
-	former := &corev1.Secret{}
-	err = r.apiReader.Get(ctx, client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.Status.Binding.Name}, former)
-	if err != nil || !metav1.IsControlledBy(former, sandbox) {
+	previous := &corev1.Secret{}
+	err = r.apiReader.Get(ctx, client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.Status.Binding.Name}, previous)
+	if err != nil || !metav1.IsControlledBy(previous, sandbox) {
 		return credentials{}, false, client.IgnoreNotFound(err)
 	}
-	return credentialsIn(former), true, nil
+	return credentialsIn(previous), true, nil
 }
 
 // writeSecret writes the Secret if it still has the version that was read, or still does not exist: if two controllers run, only one
@@ -211,22 +214,22 @@ func (r *sandboxReconciler) writeSecret(
 	ctx context.Context,
 	sandbox *v1alpha1.SandboxEnvironment,
 	key client.ObjectKey,
-	present *corev1.Secret,
-	w wantedSecret,
-	chosen credentials,
+	existing *corev1.Secret,
+	inputs credentialInputs,
+	next credentials,
 ) error {
-	data := r.secretData(sandbox, w.organizationID, chosen)
-	if isFixed(present) {
-		err := r.Delete(ctx, present, client.Preconditions{UID: &present.UID, ResourceVersion: &present.ResourceVersion})
+	data := r.secretData(sandbox, inputs.organizationID, next)
+	if isFixed(existing) {
+		err := r.Delete(ctx, existing, client.Preconditions{UID: &existing.UID, ResourceVersion: &existing.ResourceVersion})
 		if client.IgnoreNotFound(err) != nil {
 			return err
 		}
 	}
-	if present == nil || isFixed(present) {
-		secret := newSecret(sandbox, key, data, chosen)
-		if isFixed(present) { // keeps additions by others
-			secret.Labels, secret.Annotations = with(present.Labels, secret.Labels), with(present.Annotations, secretAnnotations(chosen))
-			secret.Data = with(present.Data, data)
+	if existing == nil || isFixed(existing) {
+		secret := newSecret(sandbox, key, data, next)
+		if isFixed(existing) { // keeps additions by others
+			secret.Labels, secret.Annotations = with(existing.Labels, secret.Labels), with(existing.Annotations, secretAnnotations(next))
+			secret.Data = with(existing.Data, data)
 		}
 		if err := r.Create(ctx, secret, fieldOwner); err != nil {
 			return err
@@ -235,11 +238,11 @@ func (r *sandboxReconciler) writeSecret(
 		return nil
 	}
 	secret := corev1ac.Secret(key.Name, key.Namespace).
-		WithUID(present.UID).
-		WithResourceVersion(present.ResourceVersion).
+		WithUID(existing.UID).
+		WithResourceVersion(existing.ResourceVersion).
 		WithType(secretType).
 		WithLabels(secretLabels(sandbox)).
-		WithAnnotations(toWrite(present.Annotations, secretAnnotations(chosen))).
+		WithAnnotations(toWrite(existing.Annotations, secretAnnotations(next))).
 		WithOwnerReferences(metav1ac.OwnerReference().
 			WithAPIVersion(v1alpha1.GroupVersion.String()).
 			WithKind("SandboxEnvironment").
@@ -252,10 +255,10 @@ func (r *sandboxReconciler) writeSecret(
 }
 
 // newSecret is the credentials Secret at its creation.
-func newSecret(sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey, data map[string][]byte, chosen credentials) *corev1.Secret {
+func newSecret(sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey, data map[string][]byte, next credentials) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: key.Namespace, Name: key.Name, Labels: secretLabels(sandbox), Annotations: toWrite(nil, secretAnnotations(chosen)),
+			Namespace: key.Namespace, Name: key.Name, Labels: secretLabels(sandbox), Annotations: toWrite(nil, secretAnnotations(next)),
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(sandbox, v1alpha1.GroupVersion.WithKind("SandboxEnvironment"))},
 		},
 		Type: secretType,
@@ -336,17 +339,17 @@ func secretAnnotations(c credentials) map[string]string {
 
 // toWrite leaves out empty annotations that the Secret does not have. An annotation to remove is written empty, because apply does
 // not remove what somebody else has written.
-func toWrite(present, wanted map[string]string) map[string]string {
+func toWrite(existing, wanted map[string]string) map[string]string {
 	maps.DeleteFunc(wanted, func(name, value string) bool {
-		_, there := present[name]
+		_, there := existing[name]
 		return value == "" && !there
 	})
 	return wanted
 }
 
-// isAsWanted reports whether an own Secret has the right type, labels, annotations and content. It ignores additions by others.
-func (r *sandboxReconciler) isAsWanted(
-	secret *corev1.Secret, sandbox *v1alpha1.SandboxEnvironment, w wantedSecret, chosen credentials,
+// isCorrect reports whether an own Secret has the right type, labels, annotations and content. It ignores additions by others.
+func (r *sandboxReconciler) isCorrect(
+	secret *corev1.Secret, sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs, next credentials,
 ) bool {
 	if secret.Type != secretType {
 		return false
@@ -356,12 +359,12 @@ func (r *sandboxReconciler) isAsWanted(
 			return false
 		}
 	}
-	for annotation, value := range secretAnnotations(chosen) {
+	for annotation, value := range secretAnnotations(next) {
 		if secret.Annotations[annotation] != value {
 			return false
 		}
 	}
-	data := r.secretData(sandbox, w.organizationID, chosen)
+	data := r.secretData(sandbox, inputs.organizationID, next)
 	return maps.EqualFunc(data, only(secret.Data, data), slices.Equal)
 }
 
