@@ -20,18 +20,18 @@ import (
 
 // sandboxReconciler makes the database and the credentials Secret follow a SandboxEnvironment.
 type sandboxReconciler struct {
-	client.Client               // reads from the cache, which holds only the controller's own Secrets
-	apiReader     client.Reader // reads from the API server, for what is not in the cache or may be newer
-	cache         client.Reader // reads from the cache without waiting for the controller's own writes
-	limit         *resourceLimit
-	gate          databaseGate
-	database      Database
-	baseURL       *url.URL
-	random        io.Reader
-	clock         clock.PassiveClock
-	recorder      events.EventRecorder
-	pace          pace
-	asWanted      secretVersions
+	client.Client                 // reads from the cache, which holds only the controller's own Secrets
+	apiReader       client.Reader // reads from the API server, for what is not in the cache or may be newer
+	cache           client.Reader // reads from the cache without waiting for the controller's own writes
+	limit           *resourceLimit
+	gate            databaseGate
+	database        Database
+	baseURL         *url.URL
+	random          io.Reader
+	clock           clock.PassiveClock
+	recorder        events.EventRecorder
+	pace            pace
+	checkedVersions secretVersions
 }
 
 // +kubebuilder:rbac:groups=cauri.dev,resources=sandboxenvironments,verbs=get;list;watch;patch;delete

@@ -77,7 +77,7 @@ func (r *sandboxReconciler) ensureSecret(
 			return credentials{}, secretFailure(key, err)
 		}
 		if why == issueNothing && r.isCorrect(cached, sandbox, inputs, next) {
-			r.asWanted.set(cached)
+			r.checkedVersions.remember(cached)
 			return next, nil
 		}
 	}
@@ -95,7 +95,7 @@ func (r *sandboxReconciler) ensureSecret(
 		return credentials{}, secretFailure(key, err)
 	}
 	if existing != nil && r.isCorrect(existing, sandbox, inputs, next) {
-		r.asWanted.set(existing)
+		r.checkedVersions.remember(existing)
 		return next, nil
 	}
 	rotated := isReplaced(inputs.inDatabase.SigningSecret, current.signingSecret, next.signingSecret)
@@ -234,7 +234,7 @@ func (r *sandboxReconciler) writeSecret(
 		if err := r.Create(ctx, secret, fieldOwner); err != nil {
 			return err
 		}
-		r.asWanted.set(secret)
+		r.checkedVersions.remember(secret)
 		return nil
 	}
 	secret := corev1ac.Secret(key.Name, key.Namespace).

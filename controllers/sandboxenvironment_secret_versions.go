@@ -9,14 +9,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
 
-// secretVersions remembers the version in which each credentials Secret was correct. The watch reports this version after each write;
-// it needs no reconciliation.
+// secretVersions remembers the version in which each credentials Secret was correct. The watch reports it once more after a create;
+// that event needs no reconciliation. After an apply the next reconciliation remembers the version.
 type secretVersions struct {
 	mutex    sync.Mutex
 	versions map[types.NamespacedName]string
 }
 
-func (s *secretVersions) set(secret client.Object) {
+func (s *secretVersions) remember(secret client.Object) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.versions == nil {
@@ -25,8 +25,8 @@ func (s *secretVersions) set(secret client.Object) {
 	s.versions[client.ObjectKeyFromObject(secret)] = secret.GetResourceVersion()
 }
 
-// is reports whether a Secret is the version that is remembered.
-func (s *secretVersions) is(secret client.Object) bool {
+// isRemembered reports whether a Secret is the version that is remembered.
+func (s *secretVersions) isRemembered(secret client.Object) bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	version, known := s.versions[client.ObjectKeyFromObject(secret)]
@@ -42,8 +42,8 @@ func (s *secretVersions) forget(secret client.Object) {
 // changedElsewhere passes the events of the versions that are not remembered.
 func (s *secretVersions) changedElsewhere() predicate.Predicate {
 	return predicate.Funcs{
-		CreateFunc: func(e event.CreateEvent) bool { return !s.is(e.Object) },
-		UpdateFunc: func(e event.UpdateEvent) bool { return !s.is(e.ObjectNew) },
+		CreateFunc: func(e event.CreateEvent) bool { return !s.isRemembered(e.Object) },
+		UpdateFunc: func(e event.UpdateEvent) bool { return !s.isRemembered(e.ObjectNew) },
 		DeleteFunc: func(e event.DeleteEvent) bool {
 			s.forget(e.Object)
 			return true

@@ -33,7 +33,7 @@ func (r *sandboxReconciler) watch(mgr ctrl.Manager, options controller.Options, 
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("sandboxenvironment").
 		For(&v1alpha1.SandboxEnvironment{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Owns(&corev1.Secret{}, builder.WithPredicates(r.asWanted.changedElsewhere())).
+		Owns(&corev1.Secret{}, builder.WithPredicates(r.checkedVersions.changedElsewhere())).
 		WatchesRawSource(source.Kind(secretNames, anySecret, handler.TypedEnqueueRequestsFromMapFunc(r.sandboxesUsing(mgr.GetCache())))).
 		Watches(&v1alpha1.SandboxEnvironment{}, r.limit.onDelete(sandboxesOfNamespace(mgr.GetCache()))).
 		WatchesRawSource(changes).
@@ -69,7 +69,7 @@ func (r *sandboxReconciler) sandboxesUsing(
 		}
 		var requests []reconcile.Request
 		for i := range list.Items {
-			if list.Items[i].CredentialsSecretName() == secret.Name && r.asWanted.is(secret) {
+			if list.Items[i].CredentialsSecretName() == secret.Name && r.checkedVersions.isRemembered(secret) {
 				continue
 			}
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
