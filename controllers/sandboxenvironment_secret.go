@@ -1,7 +1,6 @@
 package controllers
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -16,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
-	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // secretType follows the Service Binding specification: the type names the service.
@@ -52,36 +50,16 @@ const (
 // fieldOwner is the manager of the fields that the controller applies.
 const fieldOwner = client.FieldOwner("cauri-controller")
 
-// Reasons of the events about credentials.
-const (
-	eventAPIKeyIssued         = "APIKeyIssued"
-	eventAPIKeyRotated        = "APIKeyRotated"
-	eventAPIKeyTaken          = "APIKeyTaken"
-	eventCredentialsMoved     = "CredentialsMoved"
-	eventSigningSecretRotated = "SigningSecretRotated"
-)
-
-// ensureSecret makes the credentials Secret correct and returns its credentials. A Secret that is correct costs no request. Any write,
-// of the Secret or of the database, is decided on a read from the API server: the cache may not have a key yet that was issued a
-// moment ago.
+// ensureSecret makes the credentials Secret correct and returns its credentials. A Secret that is correct in the cache costs no
+// request. Any write, of the Secret or of the database, is decided on a read from the API server: the cache may not have a key yet
+// that was issued a moment ago.
 func (r *sandboxReconciler) ensureSecret(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs,
 ) (credentials, error) {
 	key := client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.CredentialsSecretName()}
-
-	cached := &corev1.Secret{}
-	err := r.Get(ctx, key, cached)
-	if err == nil && metav1.IsControlledBy(cached, sandbox) && inputs.knows(string(cached.Data[secretKeyAPIKey])) {
-		next, why, err := inputs.choose(credentialsIn(cached), r.random)
-		if err != nil {
-			return credentials{}, secretFailure(key, err)
-		}
-		if why == issueNothing && r.isCorrect(cached, sandbox, inputs, next) {
-			r.checkedVersions.remember(cached)
-			return next, nil
-		}
+	if next, ok, err := r.secretFromCache(ctx, sandbox, key, inputs); ok || err != nil {
+		return next, err
 	}
-
 	existing, err := r.readOwnSecret(ctx, sandbox, key)
 	if err != nil {
 		return credentials{}, err
@@ -98,8 +76,8 @@ func (r *sandboxReconciler) ensureSecret(
 		r.checkedVersions.remember(existing)
 		return next, nil
 	}
-	rotated := isReplaced(inputs.inDatabase.SigningSecret, current.signingSecret, next.signingSecret)
-	if why == issueRotated || rotated {
+	secretRotated := isReplaced(inputs.inDatabase.SigningSecret, current.signingSecret, next.signingSecret)
+	if why == issueRotated || secretRotated {
 		// An earlier spec would undo a rotation by another controller. The order matters, this check after the read of the Secret:
 		// a later rotation changes the Secret, and then the write below fails.
 		if err := checkSpecIsCurrent(ctx, r.apiReader, sandbox); err != nil {
@@ -110,44 +88,36 @@ func (r *sandboxReconciler) ensureSecret(
 		return credentials{}, secretFailure(key, err)
 	}
 	r.announceKey(sandbox, inputs, why, moved)
-	if rotated {
-		r.recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventSigningSecretRotated, actionIssueCredentials,
-			"The Secret %s has a new signing secret. The previous one also signs for %.0f hours.", key.Name, sandboxes.SecretOverlap.Hours())
+	if secretRotated {
+		r.announceSigningSecret(sandbox)
 	}
 	return next, nil
+}
+
+// secretFromCache returns the credentials of the Secret in the cache. ok is false if the API server must be asked: the Secret is not
+// correct there, or the database does not have its key.
+func (r *sandboxReconciler) secretFromCache(
+	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey, inputs credentialInputs,
+) (next credentials, ok bool, err error) {
+	cached := &corev1.Secret{}
+	found := r.Get(ctx, key, cached) == nil
+	if !found || !metav1.IsControlledBy(cached, sandbox) || !inputs.knows(string(cached.Data[secretKeyAPIKey])) {
+		return credentials{}, false, nil
+	}
+	next, why, err := inputs.choose(credentialsIn(cached), r.random)
+	if err != nil {
+		return credentials{}, false, secretFailure(key, err)
+	}
+	if why != issueNothing || !r.isCorrect(cached, sandbox, inputs, next) {
+		return credentials{}, false, nil
+	}
+	r.checkedVersions.remember(cached)
+	return next, true, nil
 }
 
 // isReplaced reports whether a new signing secret replaces the one in the database, and the Secret does not have it yet.
 func isReplaced(stored, current, next string) bool {
 	return stored != "" && next != stored && next != current
-}
-
-// announceKey creates an event for a change of the API key.
-func (r *sandboxReconciler) announceKey(sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs, why keyIssue, moved bool) {
-	kind, reason, message := corev1.EventTypeNormal, "", ""
-	switch {
-	case why == issueFirst && inputs.rejectedKey != "":
-		kind, reason = corev1.EventTypeWarning, eventAPIKeyTaken
-		message = "The API key in the Secret %s belonged to another sandbox. Cauri replaced it with a new one."
-	case why == issueFirst:
-		reason, message = eventAPIKeyIssued, "The Secret %s has a new API key."
-	case why == issueRotated && inputs.grace == 0:
-		reason, message = eventAPIKeyRotated, "The Secret %s has a new API key. No previous key works any more."
-	case why == issueRotated:
-		reason, message = eventAPIKeyRotated, fmt.Sprintf(
-			"The Secret %%s has a new API key. The previous key works for another %s.", graceText(sandbox),
-		)
-	case moved:
-		reason, message = eventCredentialsMoved, "The credentials are now in the Secret %s."
-	default:
-		return
-	}
-	r.recorder.Eventf(sandbox, nil, kind, reason, actionIssueCredentials, message, sandbox.CredentialsSecretName())
-}
-
-// graceText is the grace as the spec has it.
-func graceText(sandbox *v1alpha1.SandboxEnvironment) v1alpha1.Duration {
-	return cmp.Or(sandbox.Spec.KeyRotationGrace, defaultKeyRotationGrace)
 }
 
 // credentialsIn are the credentials in a Secret.

@@ -1,0 +1,55 @@
+package controllers
+
+import (
+	"cmp"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// Reasons of the events about credentials.
+const (
+	eventAPIKeyIssued         = "APIKeyIssued"
+	eventAPIKeyRotated        = "APIKeyRotated"
+	eventAPIKeyTaken          = "APIKeyTaken"
+	eventCredentialsMoved     = "CredentialsMoved"
+	eventSigningSecretRotated = "SigningSecretRotated"
+)
+
+// announceKey creates an event for a change of the API key.
+func (r *sandboxReconciler) announceKey(sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs, why keyIssue, moved bool) {
+	kind, reason, message := corev1.EventTypeNormal, "", ""
+	switch {
+	case why == issueFirst && inputs.rejectedKey != "":
+		kind, reason = corev1.EventTypeWarning, eventAPIKeyTaken
+		message = "The API key in the Secret %s belonged to another sandbox. Cauri replaced it with a new one."
+	case why == issueFirst:
+		reason, message = eventAPIKeyIssued, "The Secret %s has a new API key."
+	case why == issueRotated && inputs.grace == 0:
+		reason, message = eventAPIKeyRotated, "The Secret %s has a new API key. No previous key works any more."
+	case why == issueRotated:
+		reason, message = eventAPIKeyRotated, fmt.Sprintf(
+			"The Secret %%s has a new API key. The previous key works for another %s.", graceText(sandbox),
+		)
+	case moved:
+		reason, message = eventCredentialsMoved, "The credentials are now in the Secret %s."
+	default:
+		return
+	}
+	r.recorder.Eventf(sandbox, nil, kind, reason, actionIssueCredentials, message, sandbox.CredentialsSecretName())
+}
+
+// announceSigningSecret creates an event for a new signing secret that replaces another one.
+func (r *sandboxReconciler) announceSigningSecret(sandbox *v1alpha1.SandboxEnvironment) {
+	r.recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventSigningSecretRotated, actionIssueCredentials,
+		"The Secret %s has a new signing secret. The previous one also signs for %.0f hours.",
+		sandbox.CredentialsSecretName(), sandboxes.SecretOverlap.Hours())
+}
+
+// graceText is the grace as the spec has it.
+func graceText(sandbox *v1alpha1.SandboxEnvironment) v1alpha1.Duration {
+	return cmp.Or(sandbox.Spec.KeyRotationGrace, defaultKeyRotationGrace)
+}
