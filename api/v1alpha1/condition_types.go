@@ -57,7 +57,7 @@ const (
 	ConditionWebhookReady = "WebhookReady"
 
 	// ConditionProcessingFailing is True while the workers fail in this sandbox alone, although the database works: they cannot
-	// settle payments, deliver events, or decide payments of unknown numbers. They retry after a pause that grows with each
+	// settle payments, deliver events, or forward payments of unknown numbers. They retry after a pause that grows with each
 	// failure, up to five minutes. The message has the cause.
 	//
 	// Negative polarity, present only while it is True.
