@@ -15,20 +15,20 @@ import (
 
 // noted are the sandboxes that something was written down for, and forgets it.
 func (w *fixture) noted() []string {
-	w.t.Helper()
-	if err := w.FlushActivity(w.t.Context()); err != nil {
-		w.t.Fatal(err)
+	w.T.Helper()
+	if err := w.FlushActivity(w.T.Context()); err != nil {
+		w.T.Fatal(err)
 	}
 	names := read[[]string](w, "select coalesce(array_agg(name order by name), '{}') from activity join organizations using (tenant)")
-	w.exec("delete from activity")
+	w.Exec("delete from activity")
 	return names
 }
 
 func TestWhatHappensInASandboxIsWrittenDown(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 5000)
+	w.Client("alice", alice, 5000)
 	w.beside("other")
-	paid := w.create(w.collection("paid", payments.Success, alice))
+	paid := w.Create(w.Collection("paid", payments.Success, alice))
 	w.noted()
 	cases := []struct {
 		what string
@@ -36,23 +36,23 @@ func TestWhatHappensInASandboxIsWrittenDown(t *testing.T) {
 		want []string
 	}{
 		{"nothing", func() error { return nil }, []string{}},
-		{"a payment", func() error { w.create(w.collection("r1", payments.Success, alice)); return nil }, []string{"checkout"}},
-		{"a failed one", func() error { w.create(w.collection("r2", payments.UnknownMSISDN, alice)); return nil }, []string{"checkout"}},
-		{"a pending one", func() error { w.pending("r3", alice); return nil }, []string{"checkout"}},
+		{"a payment", func() error { w.Create(w.Collection("r1", payments.Success, alice)); return nil }, []string{"checkout"}},
+		{"a failed one", func() error { w.Create(w.Collection("r2", payments.UnknownMSISDN, alice)); return nil }, []string{"checkout"}},
+		{"a pending one", func() error { w.Pending("r3", alice); return nil }, []string{"checkout"}},
 		{"its settlement", func() error { return second(ledgertest.SettleDue(t.Context(), w.Store, 10)) }, []string{"checkout"}},
 		{"nothing to settle", func() error { return second(ledgertest.SettleDue(t.Context(), w.Store, 10)) }, []string{}},
 		{"a refund", func() error {
-			n := w.collection("", payments.Pending, alice)
+			n := w.Collection("", payments.Pending, alice)
 			return third(
 				w.CreateRefund(
 					t.Context(),
-					w.sandbox.Tenant,
+					w.Sandbox.Tenant,
 					ledger.NewRefund{RequestHash: n.RequestHash, ID: n.Transaction.ID, ParentID: paid.ID, Reference: "r4"},
 				),
 			)
 		}, []string{"checkout"}},
 		{"a refused reference", func() error {
-			if err := w.CreateCollection(t.Context(), w.sandbox.Tenant, w.collection("r1", payments.Success, alice)); err == nil {
+			if err := w.CreateCollection(t.Context(), w.Sandbox.Tenant, w.Collection("r1", payments.Success, alice)); err == nil {
 				t.Error("the reference was taken twice")
 			}
 			return nil
@@ -70,24 +70,24 @@ func TestWhatHappensInASandboxIsWrittenDown(t *testing.T) {
 
 func TestActivityOfASandboxThatIsGoneIsNotWritten(t *testing.T) {
 	w := newFixture(t)
-	w.create(w.collection("r1", payments.UnknownMSISDN, alice))
-	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+	w.Create(w.Collection("r1", payments.UnknownMSISDN, alice))
+	if err := w.DeleteSandbox(t.Context(), w.Config.UID); err != nil {
 		t.Fatal(err)
 	}
 	w.noted()
-	if n := w.count("select count(*) from activity"); n != 0 {
+	if n := w.Count("select count(*) from activity"); n != 0 {
 		t.Errorf("%d rows were written", n)
 	}
 }
 
 func TestActivityOutlivesTheDatabasesAbsence(t *testing.T) {
 	w := newFixture(t)
-	w.create(w.collection("r1", payments.UnknownMSISDN, alice))
-	w.exec("alter table activity rename to away")
+	w.Create(w.Collection("r1", payments.UnknownMSISDN, alice))
+	w.Exec("alter table activity rename to away")
 	if err := w.FlushActivity(t.Context()); err == nil {
 		t.Fatal("it was written to a table that is away")
 	}
-	w.exec("alter table away rename to activity")
+	w.Exec("alter table away rename to activity")
 	if diff := cmp.Diff([]string{"checkout"}, w.noted()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -95,25 +95,25 @@ func TestActivityOutlivesTheDatabasesAbsence(t *testing.T) {
 
 func TestActivityIsWrittenOnceMoreAtTheEnd(t *testing.T) {
 	w := newFixture(t)
-	w.create(w.collection("r1", payments.UnknownMSISDN, alice))
+	w.Create(w.Collection("r1", payments.UnknownMSISDN, alice))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	w.RunActivity(ctx)
-	if n := w.count("select count(*) from activity"); n != 1 {
+	if n := w.Count("select count(*) from activity"); n != 1 {
 		t.Error("what happened last was not written")
 	}
 }
 
 func TestChangesAreNamedOnceForEachResource(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 5000)
+	w.Client("alice", alice, 5000)
 	gone := w.beside("gone")
 	gone.retain()
 	at := time.Now().Add(time.Hour).Truncate(time.Microsecond)
 	changed := func(steps ...string) []sandboxes.AccountChange {
 		t.Helper()
 		for _, sql := range steps {
-			w.exec(sql, at)
+			w.Exec(sql, at)
 		}
 		changes, _, err := w.ChangedAccounts(t.Context(), at.Add(-time.Minute))
 		if err != nil {

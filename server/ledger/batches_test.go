@@ -23,18 +23,18 @@ func twins(t *testing.T, change func(*sandboxes.SandboxConfig)) (w, twin *fixtur
 	w = newFixture(t, change)
 	twin = w.beside("twin")
 	for _, fixture := range []*fixture{w, twin} {
-		fixture.client("alice", alice, 5000)
-		fixture.client("poor", "+250788000002", 300)
-		fixture.client("blocked", "+250788000003", 5000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
-		fixture.client("abroad", "+250788000004", 5000, func(c *sandboxes.TestClientConfig) { c.Operator, c.Country = payments.Orange, "CI" })
-		fixture.reload()
+		fixture.Client("alice", alice, 5000)
+		fixture.Client("poor", "+250788000002", 300)
+		fixture.Client("blocked", "+250788000003", 5000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
+		fixture.Client("abroad", "+250788000004", 5000, func(c *sandboxes.TestClientConfig) { c.Operator, c.Country = payments.Orange, "CI" })
+		fixture.Reload()
 	}
 	return w, twin
 }
 
 // recorded is all that a sandbox recorded, without what differs between twins.
 func (w *fixture) recorded() []string {
-	w.t.Helper()
+	w.T.Helper()
 	return read[[]string](w, `
 		select array_agg(line order by line) from (
 		  select concat_ws(' ', t.reference, t.type, t.status, encode(t.request_hash, 'hex'), t.order_ref, t.order_url, t.is_url_protected, t.store,
@@ -45,13 +45,13 @@ func (w *fixture) recorded() []string {
 		  left join events e on e.tenant = t.tenant and e.id = t.id where t.tenant = $1
 		  union all select concat_ws(' ', 'float', currency, balance) from floats where tenant = $1
 		  union all select concat_ws(' ', 'sim', name, balance) from sims where tenant = $1
-		  union all select concat_ws(' ', 'quota', used) from quota_usage where tenant = $1) x`, w.sandbox.Tenant)
+		  union all select concat_ws(' ', 'quota', used) from quota_usage where tenant = $1) x`, w.Sandbox.Tenant)
 }
 
 // anyCollection and anyDisbursement are of any kind, some of them with a reference that was used before, or decided on another
 // configuration than the present one. Twins get the same from the same source of chance.
 func (w *fixture) anyCollection(chance *rand.Rand, i int) *ledger.NewCollection {
-	n := w.collection(anyReference(chance, i), payments.Success, fmt.Sprintf("+25078800000%d", 1+chance.IntN(5)))
+	n := w.Collection(anyReference(chance, i), payments.Success, fmt.Sprintf("+25078800000%d", 1+chance.IntN(5)))
 	n.ConfigVersion -= int64(chance.IntN(15) / 14)
 	n.AnswerAfter = time.Duration(chance.IntN(3)) * time.Second
 	t := &n.Transaction
@@ -112,24 +112,24 @@ func TestBookedTogetherAsOneByOne(t *testing.T) {
 				a, b := rand.New(rand.NewPCG(seed, uint64(tried))), rand.New(rand.NewPCG(seed, uint64(tried)))
 				if round%2 == 0 {
 					batch, alike := many(a, tried, size, together.anyCollection), many(b, tried, size, single.anyCollection)
-					errs, order := together.BookTogether(t.Context(), together.sandbox.Tenant, batch)
+					errs, order := together.BookTogether(t.Context(), together.Sandbox.Tenant, batch)
 					for _, k := range order {
 						got = append(got, told(&batch[k].Transaction, batch[k].AnswerAfter, errs[k]))
-						err := single.CreateCollection(t.Context(), single.sandbox.Tenant, alike[k])
+						err := single.CreateCollection(t.Context(), single.Sandbox.Tenant, alike[k])
 						want = append(want, told(&alike[k].Transaction, alike[k].AnswerAfter, err))
 					}
 				} else {
 					batch, alike := many(a, tried, size, together.anyDisbursement), many(b, tried, size, single.anyDisbursement)
-					errs, order := together.DisburseTogether(t.Context(), together.sandbox.Tenant, batch)
+					errs, order := together.DisburseTogether(t.Context(), together.Sandbox.Tenant, batch)
 					for _, k := range order {
 						got = append(got, told(&batch[k].Transaction, batch[k].AnswerAfter, errs[k]))
-						err := single.CreateDisbursement(t.Context(), single.sandbox.Tenant, alike[k])
+						err := single.CreateDisbursement(t.Context(), single.Sandbox.Tenant, alike[k])
 						want = append(want, told(&alike[k].Transaction, alike[k].AnswerAfter, err))
 					}
 				}
 				tried += size
 			}
-			if booked := together.count("select count(*) from transactions where tenant = $1", together.sandbox.Tenant); booked < 50 {
+			if booked := together.Count("select count(*) from transactions where tenant = $1", together.Sandbox.Tenant); booked < 50 {
 				t.Errorf("only %d of %d were booked", booked, tried)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -138,7 +138,7 @@ func TestBookedTogetherAsOneByOne(t *testing.T) {
 			if diff := cmp.Diff(single.recorded(), together.recorded()); diff != "" {
 				t.Errorf("rows (-one by one +together):\n%s", diff)
 			}
-			together.conserved()
+			together.Conserved()
 		})
 	}
 }
@@ -180,31 +180,31 @@ func told(t *payments.Transaction, after time.Duration, err error) string {
 
 // hold locks the float until the test lets go.
 func (w *fixture) hold() (release func()) {
-	w.t.Helper()
-	return w.holding("select from floats where tenant = $1 for update", w.sandbox.Tenant)
+	w.T.Helper()
+	return w.holding("select from floats where tenant = $1 for update", w.Sandbox.Tenant)
 }
 
 // holding keeps the locks of a statement until the test lets go.
 func (w *fixture) holding(statement string, args ...any) (release func()) {
-	w.t.Helper()
-	tx, err := w.sql.Begin(w.t.Context())
+	w.T.Helper()
+	tx, err := w.SQL.Begin(w.T.Context())
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	if _, err := tx.Exec(w.t.Context(), statement, args...); err != nil {
-		w.t.Fatal(err)
+	if _, err := tx.Exec(w.T.Context(), statement, args...); err != nil {
+		w.T.Fatal(err)
 	}
 	return func() { _ = tx.Rollback(context.Background()) }
 }
 
 // pile has collections wait for a float that is held: the first in the database, the others behind it.
 func (w *fixture) pile(s *ledgertest.Store, all []*ledger.NewCollection) []<-chan error {
-	w.t.Helper()
+	w.T.Helper()
 	var done []<-chan error
 	for i, n := range all {
 		result := make(chan error, 1)
 		done = append(done, result)
-		go func() { result <- s.CreateCollection(context.Background(), w.sandbox.Tenant, n) }()
+		go func() { result <- s.CreateCollection(context.Background(), w.Sandbox.Tenant, n) }()
 		if i == 0 {
 			w.until("the first waits for the float", func() bool { return w.blocked() == 1 })
 		}
@@ -215,14 +215,14 @@ func (w *fixture) pile(s *ledgertest.Store, all []*ledger.NewCollection) []<-cha
 
 // blocked is how many statements wait for a lock.
 func (w *fixture) blocked() int {
-	return w.count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
+	return w.Count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
 }
 
 func (w *fixture) until(what string, reached func() bool) {
-	w.t.Helper()
+	w.T.Helper()
 	for deadline := time.Now().Add(time.Minute); !reached(); {
 		if time.Now().After(deadline) {
-			w.t.Fatalf("it never comes to this: %s", what)
+			w.T.Fatalf("it never comes to this: %s", what)
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -230,16 +230,16 @@ func (w *fixture) until(what string, reached func() bool) {
 
 func (w *fixture) collections(n int) (all []*ledger.NewCollection) {
 	for i := range n {
-		all = append(all, w.collection(fmt.Sprint("c", i), payments.Success, alice))
+		all = append(all, w.Collection(fmt.Sprint("c", i), payments.Success, alice))
 	}
 	return all
 }
 
 func TestOneThatFailsInABatchFailsOnlyItself(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 100_000)
-	s := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 4}})
-	made := w.create(w.collection("r1", payments.Success, alice))
+	w.Client("alice", alice, 100_000)
+	s := w.Opened(ledgertest.Options{Options: postgres.Options{MaxConns: 4}})
+	made := w.Create(w.Collection("r1", payments.Success, alice))
 	all := w.collections(6)
 	all[2].Transaction.ID = made.ID // a duplicate that is nobody's fault, and an error of the whole statement
 	all[4].Transaction.Reference = "c3"
@@ -260,21 +260,21 @@ func TestOneThatFailsInABatchFailsOnlyItself(t *testing.T) {
 			t.Errorf("number %d returns %v", i, err)
 		}
 	}
-	if n := w.count("select count(*) from transactions"); n != 5 {
+	if n := w.Count("select count(*) from transactions"); n != 5 {
 		t.Errorf("%d are recorded, want 5", n)
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestBatchWhoseConnectionDiesIsNotHalfDone(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 100_000)
-	s := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 4}})
+	w.Client("alice", alice, 100_000)
+	s := w.Opened(ledgertest.Options{Options: postgres.Options{MaxConns: 4}})
 	all := w.collections(6)
 	release := w.hold()
 	done := w.pile(s, all)
 	kill := func() {
-		w.exec("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
+		w.Exec("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
 	}
 	kill()
 	if err := <-done[0]; !errors.Is(err, postgres.ErrUnavailable) {
@@ -288,25 +288,25 @@ func TestBatchWhoseConnectionDiesIsNotHalfDone(t *testing.T) {
 		}
 	}
 	release()
-	if n := w.count("select count(*) from transactions"); n != 0 {
+	if n := w.Count("select count(*) from transactions"); n != 0 {
 		t.Errorf("%d are recorded", n)
 	}
 	for _, n := range w.collections(6) {
-		if err := s.CreateCollection(t.Context(), w.sandbox.Tenant, n); err != nil {
+		if err := s.CreateCollection(t.Context(), w.Sandbox.Tenant, n); err != nil {
 			t.Error(err)
 		}
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 // A sandbox that is reset, suspended or deleted while its collections wait: none of them is booked.
 func TestBatchOfASandboxThatChanges(t *testing.T) {
 	cases := map[string]func(w *fixture){
-		"reset":     func(w *fixture) { w.config.Reset = "again"; w.apply() },
-		"suspended": func(w *fixture) { w.config.Suspended = true; w.apply() },
+		"reset":     func(w *fixture) { w.Config.Reset = "again"; w.Apply() },
+		"suspended": func(w *fixture) { w.Config.Suspended = true; w.Apply() },
 		"deleted": func(w *fixture) {
-			if err := w.DeleteSandbox(w.t.Context(), w.config.UID); err != nil {
-				w.t.Error(err)
+			if err := w.DeleteSandbox(w.T.Context(), w.Config.UID); err != nil {
+				w.T.Error(err)
 			}
 		},
 	}
@@ -315,16 +315,16 @@ func TestBatchOfASandboxThatChanges(t *testing.T) {
 			w := newFixture(t)
 			all := w.collections(5)
 			change(w)
-			errs, _ := w.BookTogether(t.Context(), w.sandbox.Tenant, all)
+			errs, _ := w.BookTogether(t.Context(), w.Sandbox.Tenant, all)
 			for i, err := range errs {
 				if !errors.Is(err, postgres.ErrConfigChanged) {
 					t.Errorf("number %d returns %v", i, err)
 				}
 			}
-			if n := w.count("select count(*) from transactions"); n != 0 {
+			if n := w.Count("select count(*) from transactions"); n != 0 {
 				t.Errorf("%d are recorded", n)
 			}
-			w.conserved()
+			w.Conserved()
 		})
 	}
 }
@@ -332,24 +332,24 @@ func TestBatchOfASandboxThatChanges(t *testing.T) {
 // One sandbox's backlog leaves connections to the others.
 func TestBusySandboxLeavesConnectionsToOthers(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 100_000)
-	parent := w.create(w.collection("parent", payments.Success, alice)).ID
+	w.Client("alice", alice, 100_000)
+	parent := w.Create(w.Collection("parent", payments.Success, alice)).ID
 	other := w.beside("other")
-	s := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 4}})
+	s := w.Opened(ledgertest.Options{Options: postgres.Options{MaxConns: 4}})
 	release := w.hold()
 	results := make(chan error, 40)
 	for i := range 20 {
 		go func() {
-			results <- s.CreateDisbursement(context.Background(), w.sandbox.Tenant, w.disbursement(fmt.Sprint("d", i), payments.Success, alice, 1))
+			results <- s.CreateDisbursement(context.Background(), w.Sandbox.Tenant, w.disbursement(fmt.Sprint("d", i), payments.Success, alice, 1))
 		}()
 		go func() {
-			_, _, err := s.CreateRefund(context.Background(), w.sandbox.Tenant, w.refund(parent, fmt.Sprint("f", i), 1))
+			_, _, err := s.CreateRefund(context.Background(), w.Sandbox.Tenant, w.refund(parent, fmt.Sprint("f", i), 1))
 			results <- err
 		}()
 	}
 	w.until("as many statements of the sandbox as may wait for its float", func() bool { return w.blocked() == 3 })
-	n := other.collection("theirs", payments.Success, alice)
-	if err := s.CreateCollection(t.Context(), other.sandbox.Tenant, n); err != nil {
+	n := other.Collection("theirs", payments.Success, alice)
+	if err := s.CreateCollection(t.Context(), other.Sandbox.Tenant, n); err != nil {
 		t.Error(err)
 	}
 	if got := w.blocked(); got != 3 {
@@ -361,5 +361,5 @@ func TestBusySandboxLeavesConnectionsToOthers(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	w.conserved()
+	w.Conserved()
 }

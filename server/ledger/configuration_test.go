@@ -8,13 +8,11 @@ import (
 	"maps"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -24,115 +22,47 @@ import (
 
 const nobody = "00000000-0000-0000-0000-00000000dead"
 
-// tables are all of the schema.
-func (w *fixture) tables() []string {
-	w.t.Helper()
-	return read[[]string](w, `select array_agg(table_name::text order by table_name) from information_schema.tables
-		where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'schema_version'`)
-}
-
-// written is every row of the database with the transaction that wrote it, so that a write shows even if it changed nothing.
-func (w *fixture) written() map[string]string {
-	w.t.Helper()
-	all := map[string]string{}
-	for _, table := range w.tables() {
-		all[table] = read[string](w, "select coalesce(string_agg(x.xmin::text || ' ' || x::text, E'\n' order by x::text), '') from "+table+" x")
-	}
-	return all
-}
-
-// tenantTables are the tables whose rows belong to a sandbox, with the number of rows of one.
-func (w *fixture) tenantTables(tenant int64) map[string]int {
-	w.t.Helper()
-	names := read[[]string](w, `select array_agg(table_name::text) from information_schema.columns
-		join information_schema.tables using (table_schema, table_name)
-		where table_schema = 'public' and table_type = 'BASE TABLE' and column_name = 'tenant' and table_name <> 'retired_tenants'`)
-	rows := map[string]int{}
-	for _, name := range names {
-		rows[name] = w.count("select count(*) from "+name+" where tenant = $1", tenant)
-	}
-	return rows
-}
-
-// busy fills every table of the sandbox.
-func (w *fixture) busy() {
-	w.t.Helper()
-	w.config.Operators = []sandboxes.OperatorAccess{
-		{
-			Store:       "shop",
-			Operator:    payments.Airtel,
-			Country:     payments.Rwanda,
-			Credentials: &sandboxes.OperatorCredentials{ClientID: "id", ClientSecret: "secret"},
-		},
-	}
-	w.apply()
-	w.reload()
-	w.client("busy", "+250788999999", 5000)
-	w.create(w.collection("busy", payments.Success, "+250788999999"))
-	w.pending("waits", "+250788999999")
-	for _, event := range w.lease(body()) {
-		w.finish(&event, ledger.Attempt{State: ledger.EventQueued, RetryAfter: time.Hour})
-	}
-	w.exec("insert into quota_usage (tenant, month, used) values ($1, '2026-05-01', 1)", w.sandbox.Tenant)
-	w.exec("insert into rate_usage (tenant, second, granted) values ($1, 1780228800, 1)", w.sandbox.Tenant)
-	w.exec("insert into endpoint_health (tenant) values ($1) on conflict do nothing", w.sandbox.Tenant)
-	w.exec("insert into activity (tenant) values ($1) on conflict do nothing", w.sandbox.Tenant)
-	w.exec(
-		"insert into sweep_failures (tenant, sweep, retry_at, error) values ($1, 'settlement', now(), 'bad') on conflict do nothing",
-		w.sandbox.Tenant,
-	)
-	w.exec(
-		"insert into transaction_counts (tenant, upto, total) values ($1, '00000000-0000-0000-0000-000000000000', 0) on conflict do nothing",
-		w.sandbox.Tenant,
-	)
-	for table, rows := range w.tenantTables(w.sandbox.Tenant) {
-		if rows == 0 {
-			w.t.Fatalf("there is nothing in %s", table)
-		}
-	}
-}
-
 func TestApplyingTheSameAgainWritesNothing(t *testing.T) {
 	w := newFixture(t, func(c *sandboxes.SandboxConfig) {
 		limit := int64(5000)
 		c.Environments[0].MaxAmount = &limit
 	})
-	client := w.client("alice", alice, 5000)
-	w.busy()
-	state, before := w.apply(), w.written()
-	if diff := cmp.Diff(state, w.apply()); diff != "" {
+	client := w.Client("alice", alice, 5000)
+	w.Busy()
+	state, before := w.Apply(), w.Written()
+	if diff := cmp.Diff(state, w.Apply()); diff != "" {
 		t.Errorf("state (-first +second):\n%s", diff)
 	}
-	if err := w.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret}); err != nil {
+	if err := w.ApplyCredentials(t.Context(), w.Config.UID, sandboxes.Credentials{APIKeyHash: w.Key, SigningSecret: secret}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.ApplyTestClient(t.Context(), w.config.UID, client); err != nil {
+	if _, err := w.ApplyTestClient(t.Context(), w.Config.UID, client); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(before, w.written()); diff != "" {
+	if diff := cmp.Diff(before, w.Written()); diff != "" {
 		t.Errorf("rows (-before +after):\n%s", diff)
 	}
 }
 
 func TestSandboxState(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 5000)
-	w.create(w.collection("r1", payments.Success, alice))
-	w.config.Environments[1].Enabled = false
-	state := w.apply()
+	w.Client("alice", alice, 5000)
+	w.Create(w.Collection("r1", payments.Success, alice))
+	w.Config.Environments[1].Enabled = false
+	state := w.Apply()
 	want := sandboxes.SandboxState{
-		OrganizationID: w.sandbox.OrganizationID, Balances: map[payments.Currency]int64{payments.RWF: 1985, payments.XOF: 0}, TestClients: 1,
+		OrganizationID: w.Sandbox.OrganizationID, Balances: map[payments.Currency]int64{payments.RWF: 1985, payments.XOF: 0}, TestClients: 1,
 		Transactions: sandboxes.TransactionCounts{Total: 1},
 		Environments: []sandboxes.EnvironmentState{
 			{
-				ID:       w.sandbox.Environments[sandboxes.Market{Operator: payments.MTN, Country: payments.Rwanda}].ID,
+				ID:       w.Sandbox.Environments[sandboxes.Market{Operator: payments.MTN, Country: payments.Rwanda}].ID,
 				Operator: payments.MTN,
 				Country:  payments.Rwanda,
 				Currency: payments.RWF,
 				Enabled:  true,
 			},
 			{
-				ID:       w.sandbox.Environments[sandboxes.Market{Operator: payments.Orange, Country: payments.CoteDIvoire}].ID,
+				ID:       w.Sandbox.Environments[sandboxes.Market{Operator: payments.Orange, Country: payments.CoteDIvoire}].ID,
 				Operator: payments.Orange,
 				Country:  payments.CoteDIvoire,
 				Currency: payments.XOF,
@@ -209,14 +139,14 @@ func TestEveryEditIsSeenByTheDirectory(t *testing.T) {
 		},
 	}
 	w := newFixture(t, func(c *sandboxes.SandboxConfig) { c.Environments[1].MaxAmount = &other })
-	directory, original := sandboxes.NewDirectory(w.Store.DB), w.config
+	directory, original := sandboxes.NewDirectory(w.Store.DB), w.Config
 	get := func() *sandboxes.Sandbox {
 		t.Helper()
-		w.apply()
+		w.Apply()
 		if err := directory.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		sandbox, ok := directory.ByKey(w.key)
+		sandbox, ok := directory.ByKey(w.Key)
 		if !ok {
 			t.Fatal("the key is unknown")
 		}
@@ -224,10 +154,10 @@ func TestEveryEditIsSeenByTheDirectory(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			w.config = original
-			w.config.Environments = slices.Clone(original.Environments)
+			w.Config = original
+			w.Config.Environments = slices.Clone(original.Environments)
 			before := get()
-			c.edit(&w.config)
+			c.edit(&w.Config)
 			got := get()
 			if got.ConfigVersion <= before.ConfigVersion {
 				t.Errorf("version %d after %d", got.ConfigVersion, before.ConfigVersion)
@@ -252,17 +182,17 @@ func environment(at sandboxes.Market, change func(*sandboxes.Environment)) func(
 
 func TestEnvironmentThatComesBackHasItsOldID(t *testing.T) {
 	w := newFixture(t)
-	made := w.create(w.collection("r1", payments.Success, alice))
-	all, before := w.config.Environments, w.apply()
-	w.config.Environments = all[1:]
-	if got := w.apply(); len(got.Environments) != 1 {
+	made := w.Create(w.Collection("r1", payments.Success, alice))
+	all, before := w.Config.Environments, w.Apply()
+	w.Config.Environments = all[1:]
+	if got := w.Apply(); len(got.Environments) != 1 {
 		t.Errorf("a removed environment is listed: %+v", got.Environments)
 	}
-	if got := w.get(made.ID); got.EnvironmentID != before.Environments[0].ID {
+	if got := w.Get(made.ID); got.EnvironmentID != before.Environments[0].ID {
 		t.Errorf("the history has %s", got.EnvironmentID)
 	}
-	w.config.Environments = all
-	if diff := cmp.Diff(before, w.apply()); diff != "" {
+	w.Config.Environments = all
+	if diff := cmp.Diff(before, w.Apply()); diff != "" {
 		t.Errorf("state (-before +after):\n%s", diff)
 	}
 }
@@ -292,26 +222,26 @@ func TestRowsChangedByHandArePutBack(t *testing.T) {
 		"nothing whatsoever": "select 1",
 	}
 	w := newFixture(t)
-	client := w.client("alice", alice, 5000)
+	client := w.Client("alice", alice, 5000)
 	before := w.configuration()
 	for name, sql := range cases {
 		t.Run(name, func(t *testing.T) {
-			w.exec(sql)
-			w.open()
-			if _, err := w.ApplyTestClient(t.Context(), w.config.UID, client); err != nil {
+			w.Exec(sql)
+			w.Open()
+			if _, err := w.ApplyTestClient(t.Context(), w.Config.UID, client); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(before, w.configuration()); diff != "" {
 				t.Errorf("(-before +after):\n%s", diff)
 			}
-			w.conserved()
+			w.Conserved()
 		})
 	}
 }
 
 // configuration is what the resources decide, as it is in the database.
 func (w *fixture) configuration() map[string][]string {
-	w.t.Helper()
+	w.T.Helper()
 	all := map[string][]string{"signing secret": nil}
 	for what, sql := range map[string]string{
 		"organization": "select tenant, org_id, namespace, name, latency_percent, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms from organizations",
@@ -323,9 +253,9 @@ func (w *fixture) configuration() map[string][]string {
 	} {
 		all[what] = read[[]string](w, "select array_agg(x::text order by x::text) from ("+sql+") x")
 	}
-	stored, err := w.SigningSecret(w.t.Context(), w.config.UID)
+	stored, err := w.SigningSecret(w.T.Context(), w.Config.UID)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	all["signing secret"] = []string{stored}
 	return all
@@ -347,16 +277,16 @@ func TestEditedFloatIsAnAdjustment(t *testing.T) {
 		{nil, 0, []int64{1000, -1485, 1, -501}},
 		{map[payments.Currency]int64{payments.RWF: 0}, 0, []int64{1000, -1485, 1, -501}},
 	}
-	w.create(w.collection("r1", payments.Success, alice))
+	w.Create(w.Collection("r1", payments.Success, alice))
 	for _, step := range steps {
-		w.config.OpeningFloat = step.opening
-		if got := w.apply().Balances[payments.RWF]; got != step.balance {
+		w.Config.OpeningFloat = step.opening
+		if got := w.Apply().Balances[payments.RWF]; got != step.balance {
 			t.Errorf("opening %v: balance %d, want %d", step.opening, got, step.balance)
 		}
 		if diff := cmp.Diff(step.deltas, adjustments()); diff != "" {
 			t.Errorf("opening %v: adjustments (-want +got):\n%s", step.opening, diff)
 		}
-		w.conserved()
+		w.Conserved()
 	}
 }
 
@@ -365,20 +295,20 @@ func TestThereIsAFloatForEveryCurrency(t *testing.T) {
 		c.Environments, c.OpeningFloat = c.Environments[:1], map[payments.Currency]int64{payments.XOF: 7}
 	})
 	want := map[payments.Currency]int64{payments.RWF: 0, payments.XOF: 7} // XOF before it has an environment
-	if diff := cmp.Diff(want, w.apply().Balances); diff != "" {
+	if diff := cmp.Diff(want, w.Apply().Balances); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	w.config.Environments, w.config.OpeningFloat = nil, nil // a float stays when its environment goes
+	w.Config.Environments, w.Config.OpeningFloat = nil, nil // a float stays when its environment goes
 	want[payments.XOF] = 0
-	if diff := cmp.Diff(want, w.apply().Balances); diff != "" {
+	if diff := cmp.Diff(want, w.Apply().Balances); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestApplySandboxThatMakesNoSense(t *testing.T) {
 	w := newFixture(t)
-	before := w.written()
+	before := w.Written()
 	cases := map[string]func(*sandboxes.SandboxConfig){
 		"no UUID": func(c *sandboxes.SandboxConfig) { c.UID = "checkout" },
 		"no market": func(c *sandboxes.SandboxConfig) {
@@ -389,13 +319,13 @@ func TestApplySandboxThatMakesNoSense(t *testing.T) {
 		},
 	}
 	for name, change := range cases {
-		config := w.config
+		config := w.Config
 		change(&config)
 		if _, err := w.ApplySandbox(t.Context(), config); err == nil || errors.Is(err, postgres.ErrUnavailable) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	if diff := cmp.Diff(before, w.written()); diff != "" {
+	if diff := cmp.Diff(before, w.Written()); diff != "" {
 		t.Errorf("rows (-before +after):\n%s", diff)
 	}
 }
@@ -412,23 +342,23 @@ func TestCredentialsReplaceTheOnesBefore(t *testing.T) {
 		return ok
 	}
 	newKey := sandboxes.KeyHash{2}
-	if !knows(w.key) || knows(newKey) {
+	if !knows(w.Key) || knows(newKey) {
 		t.Fatal("the first key does not work")
 	}
 	if err := w.ApplyCredentials(
 		t.Context(),
-		w.config.UID,
+		w.Config.UID,
 		sandboxes.Credentials{APIKeyHash: newKey, SigningSecret: "another secret of my own"},
 	); err != nil {
 		t.Fatal(err)
 	}
-	if knows(w.key) || !knows(newKey) {
+	if knows(w.Key) || !knows(newKey) {
 		t.Error("the new key has not replaced the old one")
 	}
-	if got, err := w.SigningSecret(t.Context(), w.config.UID); got != "another secret of my own" {
+	if got, err := w.SigningSecret(t.Context(), w.Config.UID); got != "another secret of my own" {
 		t.Errorf("the signing secret is %q, %v", got, err)
 	}
-	if got := w.count("select count(*) from organizations where position(convert_to('secret', 'utf8') in signing_secret) > 0"); got != 0 {
+	if got := w.Count("select count(*) from organizations where position(convert_to('secret', 'utf8') in signing_secret) > 0"); got != 0 {
 		t.Error("the signing secret is stored as it is")
 	}
 }
@@ -453,19 +383,19 @@ func TestCredentialsOfNoSandbox(t *testing.T) {
 func TestKeyBelongsToOneSandbox(t *testing.T) {
 	w := newFixture(t)
 	other := w.beside("other")
-	taken := sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret}
-	if err := w.ApplyCredentials(t.Context(), other.config.UID, taken); !errors.Is(err, sandboxes.ErrKeyTaken) {
+	taken := sandboxes.Credentials{APIKeyHash: w.Key, SigningSecret: secret}
+	if err := w.ApplyCredentials(t.Context(), other.Config.UID, taken); !errors.Is(err, sandboxes.ErrKeyTaken) {
 		t.Fatalf("got %v, want ErrKeyTaken", err)
 	}
-	w.reload()
-	other.reload() // its own key still works
-	if w.sandbox.Name != "checkout" {
-		t.Errorf("the key belongs to %s", w.sandbox.Name)
+	w.Reload()
+	other.Reload() // its own key still works
+	if w.Sandbox.Name != "checkout" {
+		t.Errorf("the key belongs to %s", w.Sandbox.Name)
 	}
-	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+	if err := w.DeleteSandbox(t.Context(), w.Config.UID); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.ApplyCredentials(t.Context(), other.config.UID, taken); err != nil {
+	if err := w.ApplyCredentials(t.Context(), other.Config.UID, taken); err != nil {
 		t.Errorf("the key of a sandbox that is gone: %v", err)
 	}
 }
@@ -480,7 +410,7 @@ func TestSandboxesRacingForAKey(t *testing.T) {
 	results := make(chan error)
 	for _, racer := range racing {
 		go func() {
-			results <- w.ApplyCredentials(context.Background(), racer.config.UID, sandboxes.Credentials{
+			results <- w.ApplyCredentials(context.Background(), racer.Config.UID, sandboxes.Credentials{
 				APIKeyHash: [32]byte(bytes.Repeat([]byte{9}, 32)), SigningSecret: secret,
 			})
 		}()
@@ -501,13 +431,13 @@ func TestSandboxesRacingForAKey(t *testing.T) {
 
 func TestCredentialsNeedAKeyRing(t *testing.T) {
 	w := newFixture(t)
-	s := w.opened(ledgertest.Options{})
-	if _, err := s.SigningSecret(t.Context(), w.config.UID); !errors.Is(err, secrets.ErrNoKeyRing) {
+	s := w.Opened(ledgertest.Options{})
+	if _, err := s.SigningSecret(t.Context(), w.Config.UID); !errors.Is(err, secrets.ErrNoKeyRing) {
 		t.Errorf("reading: %v", err)
 	}
 	if err := s.ApplyCredentials(
 		t.Context(),
-		w.config.UID,
+		w.Config.UID,
 		sandboxes.Credentials{APIKeyHash: sandboxes.KeyHash{2}, SigningSecret: secret},
 	); !errors.Is(
 		err,
@@ -515,27 +445,29 @@ func TestCredentialsNeedAKeyRing(t *testing.T) {
 	) {
 		t.Errorf("applying: %v", err)
 	}
-	w.reload() // and the key is what it was
+	w.Reload() // and the key is what it was
 }
 
 // An old encryption key can be taken away once the credentials were applied under the new one.
 func TestSecretIsSealedAnewByTheNewKey(t *testing.T) {
 	w := newFixture(t)
-	older, newer := newKey(t), newKey(t)
-	credentials := sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret}
+	older, newer := ledgertest.NewKey(t), ledgertest.NewKey(t)
+	credentials := sandboxes.Credentials{APIKeyHash: w.Key, SigningSecret: secret}
 	for _, keys := range [][]string{{older}, {newer, older}} {
-		if err := w.opened(ledgertest.Options{KeyRing: ring(t, keys...)}).ApplyCredentials(t.Context(), w.config.UID, credentials); err != nil {
+		store := w.Opened(ledgertest.Options{KeyRing: ledgertest.Ring(t, keys...)})
+		if err := store.ApplyCredentials(t.Context(), w.Config.UID, credentials); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, err := w.opened(ledgertest.Options{KeyRing: ring(t, newer)}).SigningSecret(t.Context(), w.config.UID); got != secret {
+	renewed := w.Opened(ledgertest.Options{KeyRing: ledgertest.Ring(t, newer)})
+	if got, err := renewed.SigningSecret(t.Context(), w.Config.UID); got != secret {
 		t.Errorf("without the old key: %q, %v", got, err)
 	}
-	before := w.written()
-	if err := w.opened(ledgertest.Options{KeyRing: ring(t, newer)}).ApplyCredentials(t.Context(), w.config.UID, credentials); err != nil {
+	before := w.Written()
+	if err := renewed.ApplyCredentials(t.Context(), w.Config.UID, credentials); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(before, w.written()); diff != "" {
+	if diff := cmp.Diff(before, w.Written()); diff != "" {
 		t.Errorf("applied again (-before +after):\n%s", diff)
 	}
 }
@@ -543,53 +475,53 @@ func TestSecretIsSealedAnewByTheNewKey(t *testing.T) {
 // A resource that was deleted and made again is another organization, also if the end of the first was never seen.
 func TestSandboxOfTheSameNameIsAnother(t *testing.T) {
 	w := newFixture(t)
-	w.busy()
+	w.Busy()
 	directory := sandboxes.NewDirectory(w.Store.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	before, impostor := w.written(), w.config
+	before, impostor := w.Written(), w.Config
 	impostor.UID = uuid.NewString()
 	var taken sandboxes.ErrNameTaken
 	for _, replaces := range []string{"", uuid.NewString()} { // a controller that does not know that the first is gone
 		impostor.Replaces = replaces
-		if _, err := w.ApplySandbox(t.Context(), impostor); !errors.As(err, &taken) || taken.UID != w.config.UID {
+		if _, err := w.ApplySandbox(t.Context(), impostor); !errors.As(err, &taken) || taken.UID != w.Config.UID {
 			t.Errorf("the name of another one: %v", err)
 		}
 	}
-	if diff := cmp.Diff(before, w.written()); diff != "" {
+	if diff := cmp.Diff(before, w.Written()); diff != "" {
 		t.Errorf("rows were written:\n%s", diff)
 	}
-	again := w.beside(w.config.Name, func(c *sandboxes.SandboxConfig) { c.Replaces = w.config.UID })
-	if again.sandbox.OrganizationID == w.sandbox.OrganizationID || again.sandbox.Tenant == w.sandbox.Tenant {
+	again := w.beside(w.Config.Name, func(c *sandboxes.SandboxConfig) { c.Replaces = w.Config.UID })
+	if again.Sandbox.OrganizationID == w.Sandbox.OrganizationID || again.Sandbox.Tenant == w.Sandbox.Tenant {
 		t.Error("it is the same organization")
 	}
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := directory.ByKey(w.key); ok {
+	if _, ok := directory.ByKey(w.Key); ok {
 		t.Error("the key of the first still works")
 	}
-	if _, ok := directory.ByKey(again.key); !ok {
+	if _, ok := directory.ByKey(again.Key); !ok {
 		t.Error("the key of the second does not work")
 	}
-	if state := again.apply(); state.TestClients != 0 || state.Balances[payments.RWF] != 1000 {
+	if state := again.Apply(); state.TestClients != 0 || state.Balances[payments.RWF] != 1000 {
 		t.Errorf("it begins with %+v", state)
 	}
 	// What it was to become of the rows of the first nobody knows: they stay, without a key or a secret, until they are purged.
-	if n := w.count("select count(*) from organizations where retained_at is not null and signing_secret is null"); n != 1 {
+	if n := w.Count("select count(*) from organizations where retained_at is not null and signing_secret is null"); n != 1 {
 		t.Errorf("%d organizations are retained, want the first", n)
 	}
-	if n := w.count("select count(*) from transactions where tenant = $1", w.sandbox.Tenant); n == 0 {
+	if n := w.Count("select count(*) from transactions where tenant = $1", w.Sandbox.Tenant); n == 0 {
 		t.Error("the transactions of the first are gone")
 	}
-	if retained, err := w.RetainedSandboxes(t.Context(), 0); err != nil || len(retained) != 1 || retained[0].UID != w.config.UID {
+	if retained, err := w.RetainedSandboxes(t.Context(), 0); err != nil || len(retained) != 1 || retained[0].UID != w.Config.UID {
 		t.Errorf("retained are %+v, %v", retained, err)
 	}
-	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+	if err := w.DeleteSandbox(t.Context(), w.Config.UID); err != nil {
 		t.Fatal(err)
 	}
-	for table, rows := range w.tenantTables(w.sandbox.Tenant) {
+	for table, rows := range w.TenantTables(w.Sandbox.Tenant) {
 		if rows != 0 {
 			t.Errorf("%d rows of the first are left in %s", rows, table)
 		}
@@ -599,42 +531,42 @@ func TestSandboxOfTheSameNameIsAnother(t *testing.T) {
 func TestDeletedSandboxLeavesNothingAndTouchesNobody(t *testing.T) {
 	w := newFixture(t)
 	other := w.beside("other")
-	w.busy()
-	other.busy()
-	w.multiply(w.pending("many", alice), 5100) // more than one batch of the purge
-	ofOther, config := other.tenantTables(other.sandbox.Tenant), other.configurationOf(other.sandbox.Tenant)
+	w.Busy()
+	other.Busy()
+	w.Multiply(w.Pending("many", alice), 5100) // more than one batch of the purge
+	ofOther, config := other.TenantTables(other.Sandbox.Tenant), other.configurationOf(other.Sandbox.Tenant)
 	directory := sandboxes.NewDirectory(w.Store.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // the second finds nothing to do
-		if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+		if err := w.DeleteSandbox(t.Context(), w.Config.UID); err != nil {
 			t.Fatal(err)
 		}
-		for table, rows := range w.tenantTables(w.sandbox.Tenant) {
+		for table, rows := range w.TenantTables(w.Sandbox.Tenant) {
 			if rows != 0 {
 				t.Errorf("%d rows are left in %s", rows, table)
 			}
 		}
 	}
-	if diff := cmp.Diff(ofOther, other.tenantTables(other.sandbox.Tenant)); diff != "" {
+	if diff := cmp.Diff(ofOther, other.TenantTables(other.Sandbox.Tenant)); diff != "" {
 		t.Errorf("rows of the other sandbox (-before +after):\n%s", diff)
 	}
-	if diff := cmp.Diff(config, other.configurationOf(other.sandbox.Tenant)); diff != "" {
+	if diff := cmp.Diff(config, other.configurationOf(other.Sandbox.Tenant)); diff != "" {
 		t.Errorf("the other sandbox (-before +after):\n%s", diff)
 	}
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := directory.ByKey(w.key); ok {
+	if _, ok := directory.ByKey(w.Key); ok {
 		t.Error("the key still works")
 	}
-	if _, ok := directory.ByKey(other.key); !ok {
+	if _, ok := directory.ByKey(other.Key); !ok {
 		t.Error("the other sandbox's key does not work")
 	}
 	if err := w.ApplyCredentials(
 		t.Context(),
-		w.config.UID,
+		w.Config.UID,
 		sandboxes.Credentials{SigningSecret: secret},
 	); !errors.Is(
 		err,
@@ -646,9 +578,9 @@ func TestDeletedSandboxLeavesNothingAndTouchesNobody(t *testing.T) {
 
 // configurationOf is every row of one sandbox.
 func (w *fixture) configurationOf(tenant int64) map[string]string {
-	w.t.Helper()
+	w.T.Helper()
 	all := map[string]string{}
-	for table := range w.tenantTables(tenant) {
+	for table := range w.TenantTables(tenant) {
 		all[table] = read[string](
 			w,
 			"select coalesce(string_agg(x::text, E'\n' order by x::text), '') from "+table+" x where tenant = $1",
@@ -660,14 +592,14 @@ func (w *fixture) configurationOf(tenant int64) map[string]string {
 
 func TestDeleteSandboxThatIsNotThere(t *testing.T) {
 	w := newFixture(t)
-	before := w.written()
+	before := w.Written()
 	if err := w.DeleteSandbox(t.Context(), nobody); err != nil {
 		t.Error(err)
 	}
 	if err := w.DeleteSandbox(t.Context(), "checkout"); err == nil {
 		t.Error("a UID that is no UUID was taken")
 	}
-	if diff := cmp.Diff(before, w.written()); diff != "" {
+	if diff := cmp.Diff(before, w.Written()); diff != "" {
 		t.Errorf("rows (-before +after):\n%s", diff)
 	}
 }
@@ -677,24 +609,24 @@ func TestDeleteSandboxIsFinishedByTheNextCall(t *testing.T) {
 	for _, table := range []string{"environments", "sims", "delivery_attempts", "transactions"} {
 		t.Run(table, func(t *testing.T) {
 			w := newFixture(t)
-			w.busy()
-			err := pgx.BeginFunc(t.Context(), w.sql, func(tx pgx.Tx) error {
+			w.Busy()
+			err := pgx.BeginFunc(t.Context(), w.SQL, func(tx pgx.Tx) error {
 				if _, err := tx.Exec(t.Context(), "select from "+table+" for update"); err != nil {
 					return err
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				result := make(chan error)
-				go func() { result <- w.DeleteSandbox(ctx, w.config.UID) }()
+				go func() { result <- w.DeleteSandbox(ctx, w.Config.UID) }()
 				waiting := func() int {
-					return w.count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
+					return w.Count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
 				}
-				eventually(t, func() bool { return waiting() > 0 })
+				ledgertest.Eventually(t, func() bool { return waiting() > 0 })
 				cancel()
 				if err := <-result; !errors.Is(err, context.Canceled) {
 					t.Errorf("got %v", err)
 				}
-				eventually(t, func() bool { return waiting() == 0 }) // the lock goes only after the statement that waits for it
+				ledgertest.Eventually(t, func() bool { return waiting() == 0 }) // the lock goes only after the statement that waits for it
 				return nil
 			})
 			if err != nil {
@@ -704,18 +636,18 @@ func TestDeleteSandboxIsFinishedByTheNextCall(t *testing.T) {
 			if err := directory.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if _, ok := directory.ByKey(w.key); ok {
+			if _, ok := directory.ByKey(w.Key); ok {
 				t.Error("the key still works")
 			}
-			rows := func() int { return slices.Max(slices.Collect(maps.Values(w.tenantTables(w.sandbox.Tenant)))) }
+			rows := func() int { return slices.Max(slices.Collect(maps.Values(w.TenantTables(w.Sandbox.Tenant)))) }
 			if rows() == 0 {
 				t.Fatal("the deletion was not broken off")
 			}
-			if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+			if err := w.DeleteSandbox(t.Context(), w.Config.UID); err != nil {
 				t.Fatal(err)
 			}
 			if rows() != 0 {
-				t.Errorf("rows are left: %v", w.tenantTables(w.sandbox.Tenant))
+				t.Errorf("rows are left: %v", w.TenantTables(w.Sandbox.Tenant))
 			}
 		})
 	}

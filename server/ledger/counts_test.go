@@ -12,21 +12,21 @@ import (
 
 // history adds n transactions like r1 whose ids were made at a time before now.
 func (w *fixture) history(n int, ago time.Duration) {
-	w.t.Helper()
-	w.exec(`insert into transactions
+	w.T.Helper()
+	w.Exec(`insert into transactions
 		select (jsonb_populate_record(t, jsonb_build_object('reference', gen_random_uuid(), 'id',
 			lpad(to_hex((extract(epoch from now() - make_interval(secs => $2)) * 1e6)::bigint + i), 14, '0') || substr(md5(i::text || $2::text), 1, 18)))).*
-		from transactions t, generate_series(1, $1::int) i where t.tenant = $3 and t.reference = 'r1'`, n, ago.Seconds(), w.sandbox.Tenant)
+		from transactions t, generate_series(1, $1::int) i where t.tenant = $3 and t.reference = 'r1'`, n, ago.Seconds(), w.Sandbox.Tenant)
 }
 
 func TestTransactionsAreCounted(t *testing.T) {
 	w := newFixture(t)
 	other := w.beside("other")
-	w.client("alice", alice, 5000)
-	w.create(w.collection("r1", payments.UnknownMSISDN, alice))
-	w.pending("r2", alice)
-	passthrough := w.collection("r3", payments.Pending, "+250788000009")
-	w.create(passthrough)
+	w.Client("alice", alice, 5000)
+	w.Create(w.Collection("r1", payments.UnknownMSISDN, alice))
+	w.Pending("r2", alice)
+	passthrough := w.Collection("r3", payments.Pending, "+250788000009")
+	w.Create(passthrough)
 	steps := []struct {
 		what    string
 		do      func()
@@ -42,15 +42,15 @@ func TestTransactionsAreCounted(t *testing.T) {
 	for _, step := range steps {
 		step.do()
 		for range 2 {
-			if got := w.apply().Transactions; got != step.want {
+			if got := w.Apply().Transactions; got != step.want {
 				t.Errorf("%s: %+v, want %+v", step.what, got, step.want)
 			}
 		}
-		if got := w.count("select coalesce(max(total), 0)::int from transaction_counts"); got != step.written {
+		if got := w.Count("select coalesce(max(total), 0)::int from transaction_counts"); got != step.written {
 			t.Errorf("%s: %d are written down, want %d", step.what, got, step.written)
 		}
 	}
-	if got := other.apply().Transactions; got != (sandboxes.TransactionCounts{}) {
+	if got := other.Apply().Transactions; got != (sandboxes.TransactionCounts{}) {
 		t.Errorf("the other sandbox has %+v", got)
 	}
 }
@@ -59,12 +59,12 @@ func TestDeliveriesAreTold(t *testing.T) {
 	w := newFixture(t)
 	w.beside("other")
 	at := time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)
-	w.exec(`insert into endpoint_health (tenant, failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure)
-		values ($1, 3, $2, $2, 41, 1, $2, 'the receiver answered 500')`, w.sandbox.Tenant, at)
+	w.Exec(`insert into endpoint_health (tenant, failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure)
+		values ($1, 3, $2, $2, 41, 1, $2, 'the receiver answered 500')`, w.Sandbox.Tenant, at)
 	want := sandboxes.EndpointHealth{
 		Delivered: 41, Failed: 1, Failures: 3, FailingSince: &at, Paused: true, LastFailure: "the receiver answered 500", LastFailedAt: &at,
 	}
-	if diff := cmp.Diff(want, w.apply().Endpoint); diff != "" {
+	if diff := cmp.Diff(want, w.Apply().Endpoint); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -21,22 +21,22 @@ func rotated(key, replaces sandboxes.KeyHash, grace time.Duration) sandboxes.Cre
 }
 
 func (w *fixture) applyCredentials(c sandboxes.Credentials) {
-	w.t.Helper()
-	if err := w.ApplyCredentials(w.t.Context(), w.config.UID, c); err != nil {
-		w.t.Fatal(err)
+	w.T.Helper()
+	if err := w.ApplyCredentials(w.T.Context(), w.Config.UID, c); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
 // keys are the sandbox's keys by their first byte, each with how long it still works, to the hour.
 func (w *fixture) keys() map[byte]string {
-	w.t.Helper()
+	w.T.Helper()
 	keys := map[byte]string{}
 	for _, line := range read[[]string](w, `select array_agg(encode(hash, 'hex') || ' ' || coalesce(round(extract(epoch from expires_at - now()) / 3600) || 'h', 'on'))
-		from api_keys where tenant = $1`, w.sandbox.Tenant) {
+		from api_keys where tenant = $1`, w.Sandbox.Tenant) {
 		hash, works, _ := strings.Cut(line, " ")
 		first, err := hex.DecodeString(hash[:2])
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		keys[first[0]] = works
 	}
@@ -99,9 +99,9 @@ func TestKeyRotation(t *testing.T) {
 			if diff := cmp.Diff(c.want, w.keys()); diff != "" {
 				t.Errorf("keys (-want +got):\n%s", diff)
 			}
-			before := w.written()
+			before := w.Written()
 			w.applyCredentials(c.steps[len(c.steps)-1])
-			if diff := cmp.Diff(before, w.written()); diff != "" {
+			if diff := cmp.Diff(before, w.Written()); diff != "" {
 				t.Errorf("applied again (-before +after):\n%s", diff)
 			}
 		})
@@ -111,10 +111,10 @@ func TestKeyRotation(t *testing.T) {
 // What is over is removed, and changes nothing for anybody.
 func TestExpiredKeyIsRemoved(t *testing.T) {
 	w := newFixture(t)
-	w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.key, time.Hour))
-	w.exec("update api_keys set expires_at = now() where expires_at is not null")
+	w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.Key, time.Hour))
+	w.Exec("update api_keys set expires_at = now() where expires_at is not null")
 	version := read[int64](w, "select version from config_version")
-	w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.key, time.Hour))
+	w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.Key, time.Hour))
 	if diff := cmp.Diff(map[byte]string{2: "on"}, w.keys()); diff != "" {
 		t.Error(diff)
 	}
@@ -127,14 +127,14 @@ func TestStoredCredentials(t *testing.T) {
 	w := newFixture(t)
 	read := func() sandboxes.StoredCredentials {
 		t.Helper()
-		stored, err := w.StoredCredentials(t.Context(), w.config.UID)
+		stored, err := w.StoredCredentials(t.Context(), w.Config.UID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return stored
 	}
 	before := read()
-	two := rotated(sandboxes.KeyHash{2}, w.key, time.Hour)
+	two := rotated(sandboxes.KeyHash{2}, w.Key, time.Hour)
 	two.SecretRotation = "s"
 	w.applyCredentials(two)
 	after := read()
@@ -161,14 +161,14 @@ func TestStoredCredentials(t *testing.T) {
 // Of two controllers that chose by the same credentials, the second has to choose again.
 func TestCredentialsFollowAVersion(t *testing.T) {
 	w := newFixture(t)
-	stored, err := w.StoredCredentials(t.Context(), w.config.UID)
+	stored, err := w.StoredCredentials(t.Context(), w.Config.UID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, late := rotated(sandboxes.KeyHash{2}, w.key, time.Hour), rotated(sandboxes.KeyHash{3}, w.key, time.Hour)
+	first, late := rotated(sandboxes.KeyHash{2}, w.Key, time.Hour), rotated(sandboxes.KeyHash{3}, w.Key, time.Hour)
 	first.Following, late.Following = stored.Version, stored.Version
 	w.applyCredentials(first)
-	if err := w.ApplyCredentials(t.Context(), w.config.UID, late); !errors.Is(err, sandboxes.ErrCredentialsChanged) {
+	if err := w.ApplyCredentials(t.Context(), w.Config.UID, late); !errors.Is(err, sandboxes.ErrCredentialsChanged) {
 		t.Errorf("got %v, want ErrCredentialsChanged", err)
 	}
 	if diff := cmp.Diff(map[byte]string{1: "1h", 2: "on"}, w.keys()); diff != "" {
@@ -179,15 +179,15 @@ func TestCredentialsFollowAVersion(t *testing.T) {
 
 // signing is what the sandbox signs with: the present secret and, each with the hours that are left, those before it.
 func (w *fixture) signing(ring *secrets.KeyRing) string {
-	w.t.Helper()
+	w.T.Helper()
 	sealed := read[[][]byte](w, `select array_remove(array[signing_secret, previous_secret] || older_secrets, null) from organizations`)
 	hours := read[[]int](w, `select array(select round(extract(epoch from until - now()) / 3600)::int
 		from unnest(array_remove(array[previous_secret_until] || older_secrets_until, null)) until order by until desc) from organizations`)
 	var all []string
 	for i, one := range sealed {
-		text, err := ring.Open(w.config.UID, one)
+		text, err := ring.Open(w.Config.UID, one)
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		if i > 0 {
 			text += fmt.Sprint(" ", hours[i-1])
@@ -199,13 +199,13 @@ func (w *fixture) signing(ring *secrets.KeyRing) string {
 
 func TestSigningSecretOverlaps(t *testing.T) {
 	w := newFixture(t)
-	keys := ring(t, newKey(t))
-	s := w.opened(ledgertest.Options{KeyRing: keys})
+	keys := ledgertest.Ring(t, ledgertest.NewKey(t))
+	s := w.Opened(ledgertest.Options{KeyRing: keys})
 	apply := func(secret, rotation, want string) {
 		t.Helper()
 		for range 2 { // the second time it changes nothing, and does not prolong the overlap
-			c := sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret, SecretRotation: rotation}
-			if err := s.ApplyCredentials(t.Context(), w.config.UID, c); err != nil {
+			c := sandboxes.Credentials{APIKeyHash: w.Key, SigningSecret: secret, SecretRotation: rotation}
+			if err := s.ApplyCredentials(t.Context(), w.Config.UID, c); err != nil {
 				t.Fatal(err)
 			}
 			if got := w.signing(keys); got != want {
@@ -216,22 +216,22 @@ func TestSigningSecretOverlaps(t *testing.T) {
 			t.Errorf("made for %q, want %q", got, rotation)
 		}
 	}
-	w.exec("update organizations set signing_secret = null")
+	w.Exec("update organizations set signing_secret = null")
 	apply("first", "", "first")
 	apply("first", "1", "first") // another rotation value alone makes no other secret
 	apply("second", "2", "second first 24")
-	w.exec("update organizations set previous_secret_until = now() + interval '5 hours'")
+	w.Exec("update organizations set previous_secret_until = now() + interval '5 hours'")
 	apply("second", "2", "second first 5")
 	apply("third", "2", "third second 24 first 5") // the first overlap goes on
-	w.exec("update organizations set previous_secret_until = now() + interval '23 hours'")
+	w.Exec("update organizations set previous_secret_until = now() + interval '23 hours'")
 	apply("fourth", "3", "fourth third 24 second 23 first 5")
-	w.exec(
+	w.Exec(
 		"update organizations set previous_secret_until = now() + interval '23 hours', older_secrets_until[1] = now() + interval '22 hours'",
 	)
 	apply("fifth", "4", "fifth fourth 24 third 23 second 22") // three at most
-	w.exec("update organizations set older_secrets_until[2] = now()")
+	w.Exec("update organizations set older_secrets_until[2] = now()")
 	apply("fifth", "4", "fifth fourth 24 third 23")
-	w.exec("update organizations set previous_secret_until = now(), older_secrets_until[1] = now()")
+	w.Exec("update organizations set previous_secret_until = now(), older_secrets_until[1] = now()")
 	apply("fifth", "4", "fifth")
 	if got := read[int](
 		w,

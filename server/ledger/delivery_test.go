@@ -2,7 +2,6 @@ package ledger_test
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,91 +20,38 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// body is what the tests send; each is another one.
-func body() ledger.BuildBody {
-	return func(organizationID string, t *payments.Transaction) ([]byte, error) {
-		return []byte(organizationID + " " + t.ID.String() + " " + rand.Text()), nil
-	}
-}
-
-// lease takes what is due for a minute.
-func (w *fixture) lease(build ledger.BuildBody) []ledger.LeasedEvent {
-	w.t.Helper()
-	events, _, err := w.LeaseDueEvents(w.t.Context(), w.shares(100), time.Minute, build)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return events
-}
-
-// shares are so many slots for each sandbox that has events due.
-func (w *fixture) shares(slots int) (all []ledger.Share) {
-	w.t.Helper()
-	due, err := w.TenantsToDeliver(w.t.Context())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	for _, one := range due {
-		all = append(all, ledger.Share{DueTenant: one, Slots: slots})
-	}
-	return all
-}
-
 // share is so many slots for the sandbox.
 func (w *fixture) share(slots int) []ledger.Share {
-	return []ledger.Share{{DueTenant: ledger.DueTenant{Tenant: w.sandbox.Tenant}, Slots: slots}}
+	return []ledger.Share{{DueTenant: ledger.DueTenant{Tenant: w.Sandbox.Tenant}, Slots: slots}}
 }
 
 // leaseOne takes the one event that is due.
 func (w *fixture) leaseOne(build ledger.BuildBody) *ledger.LeasedEvent {
-	w.t.Helper()
-	events := w.lease(build)
+	w.T.Helper()
+	events := w.Lease(build)
 	if len(events) != 1 {
-		w.t.Fatalf("%d events are due, want 1", len(events))
+		w.T.Fatalf("%d events are due, want 1", len(events))
 	}
 	return &events[0]
 }
 
-func (w *fixture) finish(e *ledger.LeasedEvent, a ledger.Attempt) (kept bool) {
-	w.t.Helper()
-	if a.StartedAt.IsZero() {
-		a.StartedAt = time.Now()
-	}
-	return w.finishAll(ledger.FinishedAttempt{Event: e, Attempt: a})[0]
-}
-
-func (w *fixture) finishAll(finished ...ledger.FinishedAttempt) (kept []bool) {
-	w.t.Helper()
-	kept, err := w.FinishAttempts(w.t.Context(), finished)
-	if err != nil || len(kept) != len(finished) {
-		w.t.Fatalf("%v, %v", kept, err)
-	}
-	return kept
-}
-
-// due makes every event that waits for something due.
-func (w *fixture) due() {
-	w.t.Helper()
-	w.exec("update events set due_at = now() where due_at is not null")
-}
-
 func TestLeasedEventHoldsAllThatIsSent(t *testing.T) {
 	w := newFixture(t)
-	made := w.create(w.collection("r1", payments.Success, alice))
+	made := w.Create(w.Collection("r1", payments.Success, alice))
 	var org string
 	event := w.leaseOne(func(organizationID string, t *payments.Transaction) ([]byte, error) {
 		org = organizationID
 		return []byte(t.ID.String()), nil
 	})
 	want := &ledger.LeasedEvent{
-		Tenant:         w.sandbox.Tenant,
+		Tenant:         w.Sandbox.Tenant,
 		ID:             made.ID,
 		Fence:          1,
 		TakenAt:        event.TakenAt,
-		OrganizationID: w.sandbox.OrganizationID,
-		Transaction:    w.get(made.ID),
+		OrganizationID: w.Sandbox.OrganizationID,
+		Transaction:    w.Get(made.ID),
 		Body:           []byte(made.ID.String()),
-		URL:            w.config.Webhook.URL,
+		URL:            w.Config.Webhook.URL,
 		Retry:          sandboxes.DefaultRetryPolicy,
 		SigningSecret:  secret,
 	}
@@ -115,26 +61,26 @@ func TestLeasedEventHoldsAllThatIsSent(t *testing.T) {
 	if off := event.TakenAt.Sub(read[time.Time](w, "select clock_timestamp()")).Abs(); off > time.Minute {
 		t.Errorf("it was taken %s from the database's time", off)
 	}
-	if org != w.sandbox.OrganizationID {
+	if org != w.Sandbox.OrganizationID {
 		t.Errorf("the body was built for %q", org)
 	}
-	if again := w.lease(body()); len(again) != 0 {
+	if again := w.Lease(ledgertest.Body()); len(again) != 0 {
 		t.Errorf("it was leased twice: %+v", again)
 	}
 }
 
 func TestBodyIsBuiltOnceAndSentWithEveryAttempt(t *testing.T) {
 	w := newFixture(t)
-	w.create(w.collection("r1", payments.Success, alice))
-	first := w.leaseOne(body())
+	w.Create(w.Collection("r1", payments.Success, alice))
+	first := w.leaseOne(ledgertest.Body())
 	never := func(string, *payments.Transaction) ([]byte, error) {
 		t.Error("the body was built twice")
 		return nil, errors.New("twice")
 	}
-	w.due() // its lease ended
+	w.Due() // its lease ended
 	second := w.leaseOne(never)
-	w.finish(second, ledger.Attempt{State: ledger.EventQueued, Error: "the receiver answered 500"})
-	w.due()
+	w.Finish(second, ledger.Attempt{State: ledger.EventQueued, Error: "the receiver answered 500"})
+	w.Due()
 	third := w.leaseOne(never)
 	for _, event := range []*ledger.LeasedEvent{second, third} {
 		if diff := cmp.Diff(first.Body, event.Body); diff != "" {
@@ -149,8 +95,8 @@ func TestBodyIsBuiltOnceAndSentWithEveryAttempt(t *testing.T) {
 // A body that cannot be built holds up its own event and no other.
 func TestBodyThatCannotBeBuiltHoldsUpItsOwnEventOnly(t *testing.T) {
 	w := newFixture(t)
-	bad := w.create(w.collection("bad", payments.Success, alice))
-	w.create(w.collection("good", payments.Success, alice))
+	bad := w.Create(w.Collection("bad", payments.Success, alice))
+	w.Create(w.Collection("good", payments.Success, alice))
 	cannot := errors.New("cannot")
 	build := func(organization string, transaction *payments.Transaction) ([]byte, error) {
 		if transaction.ID == bad.ID {
@@ -167,16 +113,16 @@ func TestBodyThatCannotBeBuiltHoldsUpItsOwnEventOnly(t *testing.T) {
 			t.Errorf("the event of %s: %v, body %q", event.Transaction.Reference, event.Problem, event.Body)
 		}
 	}
-	if n := w.count("select count(*) from events where due_at is not null and body is null"); n != 1 {
+	if n := w.Count("select count(*) from events where due_at is not null and body is null"); n != 1 {
 		t.Errorf("%d events wait for a body, want 1", n)
 	}
 }
 
 func TestLeaseEnds(t *testing.T) {
 	w := newFixture(t)
-	w.create(w.collection("r1", payments.Success, alice))
+	w.Create(w.Collection("r1", payments.Success, alice))
 	if wait := w.waits(func() {
-		if _, _, err := w.LeaseDueEvents(t.Context(), w.share(10), 90*time.Second, body()); err != nil {
+		if _, _, err := w.LeaseDueEvents(t.Context(), w.share(10), 90*time.Second, ledgertest.Body()); err != nil {
 			t.Fatal(err)
 		}
 	}, 90*time.Second); wait != "" {
@@ -186,7 +132,7 @@ func TestLeaseEnds(t *testing.T) {
 
 // waits tells what is wrong unless the one event is due the given time after do.
 func (w *fixture) waits(do func(), want time.Duration) (wrong string) {
-	w.t.Helper()
+	w.T.Helper()
 	before := read[time.Time](w, "select clock_timestamp()")
 	do()
 	after := read[time.Time](w, "select clock_timestamp()")
@@ -199,23 +145,23 @@ func (w *fixture) waits(do func(), want time.Duration) (wrong string) {
 
 func TestFence(t *testing.T) {
 	w := newFixture(t)
-	w.create(w.collection("r1", payments.Success, alice))
-	lost := w.leaseOne(body())
-	w.due()
-	holder := w.leaseOne(body())
-	if w.finish(lost, ledger.Attempt{State: ledger.EventDelivered, ResponseStatus: 200}) {
+	w.Create(w.Collection("r1", payments.Success, alice))
+	lost := w.leaseOne(ledgertest.Body())
+	w.Due()
+	holder := w.leaseOne(ledgertest.Body())
+	if w.Finish(lost, ledger.Attempt{State: ledger.EventDelivered, ResponseStatus: 200}) {
 		t.Error("an attempt of a lost lease was kept")
 	}
-	if got := w.count(
+	if got := w.Count(
 		"select count(*) from delivery_attempts",
-	) + w.count(
+	) + w.Count(
 		"select attempts from events",
-	) + w.count(
+	) + w.Count(
 		"select count(delivered_at) from events",
 	); got != 0 {
 		t.Error("the attempt of a lost lease was written down")
 	}
-	if !w.finish(holder, ledger.Attempt{State: ledger.EventFailed, ResponseStatus: 410}) {
+	if !w.Finish(holder, ledger.Attempt{State: ledger.EventFailed, ResponseStatus: 410}) {
 		t.Error("the attempt of the holder was not kept")
 	}
 	if got := read[string](w, "select state::text from events"); got != "failed" {
@@ -228,16 +174,16 @@ func TestAttemptIsWrittenDownOnce(t *testing.T) {
 	for _, state := range []ledger.EventState{ledger.EventQueued, ledger.EventDelivered, ledger.EventFailed} {
 		t.Run(string(state), func(t *testing.T) {
 			w := newFixture(t)
-			w.create(w.collection("r1", payments.Success, alice))
-			event := w.leaseOne(body())
+			w.Create(w.Collection("r1", payments.Success, alice))
+			event := w.leaseOne(ledgertest.Body())
 			a := ledger.Attempt{State: state, RetryAfter: time.Hour}
-			if !w.finish(event, a) {
+			if !w.Finish(event, a) {
 				t.Error("the attempt was not kept")
 			}
-			w.finish(event, a)
+			w.Finish(event, a)
 			if got := []int{
-				w.count("select attempts from events"),
-				w.count("select count(*) from delivery_attempts"),
+				w.Count("select attempts from events"),
+				w.Count("select count(*) from delivery_attempts"),
 			}; !cmp.Equal(
 				got,
 				[]int{1, 1},
@@ -250,7 +196,7 @@ func TestAttemptIsWrittenDownOnce(t *testing.T) {
 
 func TestAttemptsAreKept(t *testing.T) {
 	w := newFixture(t)
-	w.create(w.collection("r1", payments.Success, alice))
+	w.Create(w.Collection("r1", payments.Success, alice))
 	started := time.Date(2026, time.May, 31, 12, 0, 0, 0, time.UTC)
 	attempts := []ledger.Attempt{
 		{StartedAt: started, Duration: 10 * time.Second, Error: "no answer within 10s", State: ledger.EventQueued, RetryAfter: time.Hour},
@@ -272,16 +218,16 @@ func TestAttemptsAreKept(t *testing.T) {
 		},
 	}
 	for _, a := range attempts {
-		event := w.leaseOne(body())
+		event := w.leaseOne(ledgertest.Body())
 		wait := w.waits(func() {
-			if !w.finish(event, a) {
+			if !w.Finish(event, a) {
 				t.Fatal("not kept")
 			}
 		}, a.RetryAfter)
 		if a.State == ledger.EventQueued && wait != "" {
 			t.Error(wait)
 		}
-		w.due()
+		w.Due()
 	}
 	got := read[[]string](
 		w,
@@ -297,84 +243,84 @@ func TestAttemptsAreKept(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("attempts (-want +got):\n%s", diff)
 	}
-	if got := w.count(
+	if got := w.Count(
 		"select count(*) from events where state = 'delivered' and due_at is null and delivered_at is not null and attempts = 3",
 	); got != 1 {
 		t.Error("the event is not delivered")
 	}
-	if again := w.lease(body()); len(again) != 0 {
+	if again := w.Lease(ledgertest.Body()); len(again) != 0 {
 		t.Error("a delivered event is due")
 	}
 }
 
 func TestEventOfASandboxWithoutAnEndpointIsRecorded(t *testing.T) {
 	w := newFixture(t, func(c *sandboxes.SandboxConfig) { c.Webhook = nil })
-	w.client("alice", alice, 5000)
-	w.create(w.collection("booked", payments.Success, alice))
-	w.create(w.collection("recorded", payments.UnknownMSISDN, alice))
-	w.pending("settled", alice)
-	w.settle()
+	w.Client("alice", alice, 5000)
+	w.Create(w.Collection("booked", payments.Success, alice))
+	w.Create(w.Collection("recorded", payments.UnknownMSISDN, alice))
+	w.Pending("settled", alice)
+	w.Settle()
 	check := func(when string) {
 		t.Helper()
-		if got := w.count("select count(*) from events where state = 'recorded' and due_at is null"); got != 3 {
+		if got := w.Count("select count(*) from events where state = 'recorded' and due_at is null"); got != 3 {
 			t.Errorf("%s: %d events are recorded, want 3", when, got)
 		}
-		if got := w.lease(body()); len(got) != 0 {
+		if got := w.Lease(ledgertest.Body()); len(got) != 0 {
 			t.Errorf("%s: %d events are due", when, len(got))
 		}
 	}
 	check("without an endpoint")
-	w.config.Webhook = &sandboxes.WebhookConfig{URL: "http://127.0.0.1:1/", Retry: sandboxes.DefaultRetryPolicy}
-	w.apply()
+	w.Config.Webhook = &sandboxes.WebhookConfig{URL: "http://127.0.0.1:1/", Retry: sandboxes.DefaultRetryPolicy}
+	w.Apply()
 	check("with an endpoint that was added later")
 }
 
 func TestEventsAreShelvedWhenTheEndpointGoes(t *testing.T) {
 	w := newFixture(t)
 	stays := w.beside("stays")
-	kept := stays.create(stays.collection("r1", payments.Success, alice))
-	w.create(w.collection("r1", payments.Success, alice))
-	webhook := w.config.Webhook
-	w.config.Webhook = nil
-	w.apply()
-	if got := w.leaseOne(body()); got.ID != kept.ID {
+	kept := stays.Create(stays.Collection("r1", payments.Success, alice))
+	w.Create(w.Collection("r1", payments.Success, alice))
+	webhook := w.Config.Webhook
+	w.Config.Webhook = nil
+	w.Apply()
+	if got := w.leaseOne(ledgertest.Body()); got.ID != kept.ID {
 		t.Errorf("leased %s, want %s", got.ID, kept.ID)
 	}
-	if got := w.count("select count(*) from events where state = 'recorded' and due_at is null and tenant = $1", w.sandbox.Tenant); got != 1 {
+	if got := w.Count("select count(*) from events where state = 'recorded' and due_at is null and tenant = $1", w.Sandbox.Tenant); got != 1 {
 		t.Error("the event was not shelved")
 	}
-	w.config.Webhook = webhook
-	w.apply()
-	if got := w.lease(body()); len(got) != 0 {
+	w.Config.Webhook = webhook
+	w.Apply()
+	if got := w.Lease(ledgertest.Body()); len(got) != 0 {
 		t.Errorf("the shelved event was taken from the shelf")
 	}
 }
 
 func TestAttemptGoesWhereTheEndpointIsThen(t *testing.T) {
 	w := newFixture(t)
-	w.create(w.collection("r1", payments.Success, alice))
-	w.config.Webhook = &sandboxes.WebhookConfig{
+	w.Create(w.Collection("r1", payments.Success, alice))
+	w.Config.Webhook = &sandboxes.WebhookConfig{
 		URL:   "http://elsewhere/",
 		Retry: sandboxes.RetryPolicy{MaxRetries: 2, InitialDelay: time.Millisecond, Factor: 1.5, MaxDelay: time.Minute},
 	}
-	w.apply()
-	event := w.leaseOne(body())
-	if diff := cmp.Diff(*w.config.Webhook, sandboxes.WebhookConfig{URL: event.URL, Retry: event.Retry}); diff != "" {
+	w.Apply()
+	event := w.leaseOne(ledgertest.Body())
+	if diff := cmp.Diff(*w.Config.Webhook, sandboxes.WebhookConfig{URL: event.URL, Retry: event.Retry}); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 func TestDeletedSandboxSendsNothing(t *testing.T) {
 	w := newFixture(t)
-	w.create(w.collection("r1", payments.Success, alice))
-	event := w.leaseOne(body())
-	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+	w.Create(w.Collection("r1", payments.Success, alice))
+	event := w.leaseOne(ledgertest.Body())
+	if err := w.DeleteSandbox(t.Context(), w.Config.UID); err != nil {
 		t.Fatal(err)
 	}
-	if w.finish(event, ledger.Attempt{State: ledger.EventQueued}) {
+	if w.Finish(event, ledger.Attempt{State: ledger.EventQueued}) {
 		t.Error("an attempt of a deleted sandbox was kept")
 	}
-	if got := w.lease(body()); len(got) != 0 {
+	if got := w.Lease(ledgertest.Body()); len(got) != 0 {
 		t.Errorf("%d events are due", len(got))
 	}
 }
@@ -382,9 +328,9 @@ func TestDeletedSandboxSendsNothing(t *testing.T) {
 func TestConcurrentLeasesAreDisjoint(t *testing.T) {
 	w := newFixture(t)
 	const total = 300
-	w.client("alice", alice, 1000*total)
-	w.multiply(w.pending("r", alice), total-1)
-	w.settle()
+	w.Client("alice", alice, 1000*total)
+	w.Multiply(w.Pending("r", alice), total-1)
+	w.Settle()
 	var mu sync.Mutex
 	leased, built := map[payments.ID]int{}, atomic.Int32{}
 	var wg sync.WaitGroup
@@ -424,7 +370,7 @@ func TestConcurrentLeasesAreDisjoint(t *testing.T) {
 		}
 	}
 	// Sweeps that find everything locked by others go away with nothing, so that some may be left; none may be lost.
-	left := w.count("select count(*) from events where state = 'queued' and due_at <= now()")
+	left := w.Count("select count(*) from events where state = 'queued' and due_at <= now()")
 	if len(leased)+left != total || int(built.Load()) != len(leased) {
 		t.Errorf("%d leased, %d left, %d built, want %d", len(leased), left, built.Load(), total)
 	}
@@ -433,28 +379,28 @@ func TestConcurrentLeasesAreDisjoint(t *testing.T) {
 func TestSecretThatCannotBeReadIsToldOf(t *testing.T) {
 	cases := map[string]func(w *fixture) *ledgertest.Store{
 		"changed": func(w *fixture) *ledgertest.Store {
-			w.exec("update organizations set signing_secret = set_byte(signing_secret, 20, get_byte(signing_secret, 20) # 1)")
+			w.Exec("update organizations set signing_secret = set_byte(signing_secret, 20, get_byte(signing_secret, 20) # 1)")
 			return w.Store
 		},
 		"of another sandbox": func(w *fixture) *ledgertest.Store {
 			w.beside("other")
-			w.exec("update organizations set signing_secret = (select signing_secret from organizations where name = 'other')")
+			w.Exec("update organizations set signing_secret = (select signing_secret from organizations where name = 'other')")
 			return w.Store
 		},
 		"not there yet": func(w *fixture) *ledgertest.Store {
-			w.exec("update organizations set signing_secret = null")
+			w.Exec("update organizations set signing_secret = null")
 			return w.Store
 		},
-		"no key ring": func(w *fixture) *ledgertest.Store { return w.opened(ledgertest.Options{}) },
+		"no key ring": func(w *fixture) *ledgertest.Store { return w.Opened(ledgertest.Options{}) },
 		"another key ring": func(w *fixture) *ledgertest.Store {
-			return w.opened(ledgertest.Options{KeyRing: ring(w.t, newKey(w.t))})
+			return w.Opened(ledgertest.Options{KeyRing: ledgertest.Ring(w.T, ledgertest.NewKey(w.T))})
 		},
 	}
 	for name, prepare := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t)
-			w.create(w.collection("r1", payments.Success, alice))
-			events, _, err := prepare(w).LeaseDueEvents(t.Context(), w.share(10), time.Minute, body())
+			w.Create(w.Collection("r1", payments.Success, alice))
+			events, _, err := prepare(w).LeaseDueEvents(t.Context(), w.share(10), time.Minute, ledgertest.Body())
 			if err != nil || len(events) != 1 || events[0].Problem == nil || events[0].SigningSecret != "" {
 				t.Errorf("got %+v, %v", events, err)
 			}
@@ -462,33 +408,22 @@ func TestSecretThatCannotBeReadIsToldOf(t *testing.T) {
 	}
 }
 
-// opened is another store on the same database.
-func (w *fixture) opened(o ledgertest.Options) *ledgertest.Store {
-	w.t.Helper()
-	s, err := ledgertest.OpenWith(w.url, o)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(s.Close)
-	return s
-}
-
 // The event of an answer that is held is due when the answer is, never before it.
 func TestEventOfAHeldAnswerIsDueWithTheAnswer(t *testing.T) {
 	for _, status := range []payments.Status{payments.Success, payments.PINInvalid} {
 		t.Run(string(status), func(t *testing.T) {
 			w := newFixture(t)
-			n := w.collection("r1", status, alice)
+			n := w.Collection("r1", status, alice)
 			n.AnswerAfter = time.Hour
-			made := w.create(n)
-			if got := w.lease(body()); len(got) != 0 {
+			made := w.Create(n)
+			if got := w.Lease(ledgertest.Body()); len(got) != 0 {
 				t.Error("it is due before its answer")
 			}
 			if due := read[time.Time](w, "select due_at from events"); !due.Equal(made.CreatedAt.Add(n.AnswerAfter)) {
 				t.Errorf("due at %s, created at %s", due, made.CreatedAt)
 			}
-			w.due()
-			w.leaseOne(body())
+			w.Due()
+			w.leaseOne(ledgertest.Body())
 		})
 	}
 }
@@ -496,7 +431,8 @@ func TestEventOfAHeldAnswerIsDueWithTheAnswer(t *testing.T) {
 func TestDeliveryWithoutADatabase(t *testing.T) {
 	t.Parallel()
 	s := ledgertest.Open(t, "postgres://u:p@127.0.0.1:1/x")
-	if _, _, err := s.LeaseDueEvents(t.Context(), make([]ledger.Share, 1), time.Minute, body()); !errors.Is(err, postgres.ErrUnavailable) {
+	_, _, err := s.LeaseDueEvents(t.Context(), make([]ledger.Share, 1), time.Minute, ledgertest.Body())
+	if !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("leasing: %v", err)
 	}
 	if _, err := s.TenantsToDeliver(t.Context()); !errors.Is(err, postgres.ErrUnavailable) {

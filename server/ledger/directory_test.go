@@ -35,7 +35,7 @@ func TestDirectoryFollowsAKeyThatMoves(t *testing.T) {
 	give := func(sandbox *fixture, key sandboxes.KeyHash) {
 		t.Helper()
 		c := sandboxes.Credentials{APIKeyHash: key, SigningSecret: secret}
-		if err := w.ApplyCredentials(t.Context(), sandbox.config.UID, c); err != nil {
+		if err := w.ApplyCredentials(t.Context(), sandbox.Config.UID, c); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,8 +47,8 @@ func TestDirectoryFollowsAKeyThatMoves(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j, sandbox := range fixtures {
-			if got, ok := directory.ByKey(keys[(i+j)%2]); !ok || got.Name != sandbox.config.Name {
-				t.Fatalf("round %d: the key of %s leads to %+v", i, sandbox.config.Name, got)
+			if got, ok := directory.ByKey(keys[(i+j)%2]); !ok || got.Name != sandbox.Config.Name {
+				t.Fatalf("round %d: the key of %s leads to %+v", i, sandbox.Config.Name, got)
 			}
 		}
 	}
@@ -67,7 +67,7 @@ func TestDirectoryUnderConcurrency(t *testing.T) {
 	for range 4 {
 		readers.Go(func() {
 			for ; ctx.Err() == nil; time.Sleep(100 * time.Microsecond) {
-				if sandbox, ok := directory.ByKey(w.key); !ok || len(sandbox.Environments) != 2 || !sandbox.Stores["shop"] {
+				if sandbox, ok := directory.ByKey(w.Key); !ok || len(sandbox.Environments) != 2 || !sandbox.Stores["shop"] {
 					t.Errorf("the first sandbox is %+v", sandbox)
 					return
 				}
@@ -75,7 +75,7 @@ func TestDirectoryUnderConcurrency(t *testing.T) {
 		})
 	}
 	for i := range 4 {
-		config := w.config
+		config := w.Config
 		config.UID, config.Name = fmt.Sprintf("44444444-4444-4444-4444-%012d", i), fmt.Sprint("sandbox-", i)
 		key := sandboxes.KeyHash{9, byte(i)}
 		writers.Go(func() {
@@ -120,14 +120,14 @@ func TestDirectoryRunSeesAChangeByItself(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { directory.Run(ctx, time.Millisecond) })
-	eventually(t, func() bool {
-		_, ok := directory.ByKey(w.key)
+	ledgertest.Eventually(t, func() bool {
+		_, ok := directory.ByKey(w.Key)
 		return ok
 	})
-	w.config.LatencyPercent = 7
-	w.apply()
-	eventually(t, func() bool {
-		sandbox, _ := directory.ByKey(w.key)
+	w.Config.LatencyPercent = 7
+	w.Apply()
+	ledgertest.Eventually(t, func() bool {
+		sandbox, _ := directory.ByKey(w.Key)
 		return sandbox.LatencyPercent == 7
 	})
 	stop()
@@ -137,7 +137,7 @@ func TestDirectoryRunSeesAChangeByItself(t *testing.T) {
 // While the database is away the configuration that was read last is served.
 func TestDirectoryOutlivesItsDatabase(t *testing.T) {
 	w := newFixture(t)
-	s := ledgertest.Open(t, w.url)
+	s := ledgertest.Open(t, w.URL)
 	directory := sandboxes.NewDirectory(s.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestDirectoryOutlivesItsDatabase(t *testing.T) {
 	if err := directory.Refresh(t.Context()); err == nil {
 		t.Error("the database answers")
 	}
-	if _, ok := directory.ByKey(w.key); !ok {
+	if _, ok := directory.ByKey(w.Key); !ok {
 		t.Error("the key is forgotten")
 	}
 }
@@ -160,8 +160,8 @@ func TestDirectoryRefreshOfACallerThatIsGone(t *testing.T) {
 	if err := directory.Refresh(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	eventually(t, func() bool {
-		_, known := directory.ByKey(w.key)
+	ledgertest.Eventually(t, func() bool {
+		_, known := directory.ByKey(w.Key)
 		return known
 	})
 }
@@ -172,9 +172,9 @@ func TestDirectoryRefusesAnExpiredKey(t *testing.T) {
 	for name, skew := range map[string]time.Duration{"clocks agree": 0, "ahead of the database": time.Hour, "behind it": -time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t)
-			w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.key, time.Minute))
+			w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.Key, time.Minute))
 			passed := time.Duration(0)
-			s := w.opened(ledgertest.Options{Options: postgres.Options{Now: func() time.Time { return time.Now().Add(skew + passed) }}})
+			s := w.Opened(ledgertest.Options{Options: postgres.Options{Now: func() time.Time { return time.Now().Add(skew + passed) }}})
 			directory := sandboxes.NewDirectory(s.DB)
 			if err := directory.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
@@ -188,7 +188,7 @@ func TestDirectoryRefusesAnExpiredKey(t *testing.T) {
 				works  bool
 			}{{0, true}, {30 * time.Second, true}, {time.Minute, false}, {time.Hour, false}} {
 				passed = step.passed
-				if got := works(w.key); got != step.works {
+				if got := works(w.Key); got != step.works {
 					t.Errorf("after %s the replaced key works: %t", passed, got)
 				}
 				if !works(sandboxes.KeyHash{2}) {
@@ -202,15 +202,15 @@ func TestDirectoryRefusesAnExpiredKey(t *testing.T) {
 // What is over when the directory is read is not read.
 func TestDirectoryDoesNotKnowKeysThatAreOver(t *testing.T) {
 	w := newFixture(t)
-	w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.key, time.Minute))
-	w.exec("update api_keys set expires_at = now() where expires_at is not null")
+	w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.Key, time.Minute))
+	w.Exec("update api_keys set expires_at = now() where expires_at is not null")
 	directory := sandboxes.NewDirectory(
-		w.opened(ledgertest.Options{Options: postgres.Options{Now: func() time.Time { return time.Now().Add(-24 * time.Hour) }}}).DB,
+		w.Opened(ledgertest.Options{Options: postgres.Options{Now: func() time.Time { return time.Now().Add(-24 * time.Hour) }}}).DB,
 	)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := directory.ByKey(w.key); ok {
+	if _, ok := directory.ByKey(w.Key); ok {
 		t.Error("a key that is over works")
 	}
 }
@@ -218,30 +218,20 @@ func TestDirectoryDoesNotKnowKeysThatAreOver(t *testing.T) {
 // A grace of 0 reaches the directories by their polling.
 func TestDirectorySeesARevokedKey(t *testing.T) {
 	w := newFixture(t)
-	w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.key, time.Hour))
+	w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.Key, time.Hour))
 	directory := sandboxes.NewDirectory(w.Store.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := directory.ByKey(w.key); !ok {
+	if _, ok := directory.ByKey(w.Key); !ok {
 		t.Fatal("the replaced key does not work within its grace")
 	}
-	w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.key, 0))
+	w.applyCredentials(rotated(sandboxes.KeyHash{2}, w.Key, 0))
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := directory.ByKey(w.key); ok {
+	if _, ok := directory.ByKey(w.Key); ok {
 		t.Error("the revoked key works")
-	}
-}
-
-// eventually waits for something to become true.
-func eventually(t *testing.T, so func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it has not come true in ten seconds")
-		}
 	}
 }
 
@@ -255,10 +245,10 @@ func TestDirectoryFollowsADatabaseThatWasRestored(t *testing.T) {
 	}
 	backup := []string{"organizations", "environments", "stores", "api_keys", "config_version"}
 	for _, table := range backup {
-		w.exec("create table kept_" + table + " as table " + table)
+		w.Exec("create table kept_" + table + " as table " + table)
 	}
 	later := w.beside("later")
-	changed := w.config
+	changed := w.Config
 	changed.LatencyPercent = 77
 	if _, err := w.ApplySandbox(t.Context(), changed); err != nil {
 		t.Fatal(err)
@@ -266,20 +256,20 @@ func TestDirectoryFollowsADatabaseThatWasRestored(t *testing.T) {
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, known := directory.ByKey(later.key); !known {
+	if _, known := directory.ByKey(later.Key); !known {
 		t.Fatal("the sandbox that was made after the backup is not known")
 	}
 	for _, table := range backup {
-		w.exec("delete from " + table)
-		w.exec("insert into " + table + " select * from kept_" + table)
+		w.Exec("delete from " + table)
+		w.Exec("insert into " + table + " select * from kept_" + table)
 	}
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if sandbox, known := directory.ByKey(later.key); known {
+	if sandbox, known := directory.ByKey(later.Key); known {
 		t.Errorf("the key of a sandbox that is not in the backup still opens %+v", sandbox)
 	}
-	if sandbox, known := directory.ByKey(w.key); !known || sandbox.LatencyPercent == 77 {
+	if sandbox, known := directory.ByKey(w.Key); !known || sandbox.LatencyPercent == 77 {
 		t.Errorf("the sandbox of the backup is %+v", sandbox)
 	}
 }

@@ -55,7 +55,7 @@ order by 1`
 func TestTablesCanBeDistributedByTenant(t *testing.T) {
 	w := newFixture(t)
 	problems := func() []string {
-		rows, err := w.sql.Query(t.Context(), undistributable, shared)
+		rows, err := w.SQL.Query(t.Context(), undistributable, shared)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,11 +78,11 @@ func TestTablesCanBeDistributedByTenant(t *testing.T) {
 		"create table b (id uuid primary key, sandbox bigint, currency text, foreign key (sandbox, currency) references floats)",
 		"create table b (tenant bigint primary key, x int, exclude using btree (x with =))",
 	} {
-		w.exec(breach)
+		w.Exec(breach)
 		if len(problems()) == 0 {
 			t.Errorf("nothing is said of: %s", breach)
 		}
-		w.exec("drop table b")
+		w.Exec("drop table b")
 	}
 }
 
@@ -182,13 +182,13 @@ var (
 // strays are the places where a statement reads or writes rows of distributed tables that are not those of the tenant that it is
 // given.
 func (d *distribution) strays(name string) (found []string) {
-	d.t.Helper()
-	conn := ledgertest.Connect(d.t, d.url)
+	d.T.Helper()
+	conn := ledgertest.Connect(d.T, d.URL)
 	exec := func(sql string) string {
-		d.t.Helper()
-		results, err := conn.PgConn().Exec(d.t.Context(), sql).ReadAll()
+		d.T.Helper()
+		results, err := conn.PgConn().Exec(d.T.Context(), sql).ReadAll()
 		if err != nil {
-			d.t.Fatalf("%s: %s: %v", name, sql, err)
+			d.T.Fatalf("%s: %s: %v", name, sql, err)
 		}
 		if last := results[len(results)-1]; len(last.Rows) > 0 {
 			return string(last.Rows[0][0])
@@ -204,7 +204,7 @@ func (d *distribution) strays(name string) (found []string) {
 	}
 	var plans []struct{ Plan node }
 	if err := json.Unmarshal([]byte(exec(execute)), &plans); err != nil || len(plans) != 1 {
-		d.t.Fatalf("%s: %v", name, err)
+		d.T.Fatalf("%s: %v", name, err)
 	}
 	d.look(plans[0].Plan, &found)
 	return found

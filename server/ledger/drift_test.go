@@ -11,10 +11,10 @@ import (
 )
 
 func (w *fixture) inventory() *sandboxes.Inventory {
-	w.t.Helper()
-	inventory, err := w.Inventory(w.t.Context())
+	w.T.Helper()
+	inventory, err := w.Inventory(w.T.Context())
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return inventory
 }
@@ -24,39 +24,39 @@ func TestInventory(t *testing.T) {
 	w := newFixture(t)
 	other := w.beside("other")
 	sim := number(1, alice)
-	if _, err := w.ApplyTestClient(t.Context(), w.config.UID, sim); err != nil {
+	if _, err := w.ApplyTestClient(t.Context(), w.Config.UID, sim); err != nil {
 		t.Fatal(err)
 	}
 	holds := func(what string, sandbox, testClient bool) {
 		t.Helper()
 		inventory := w.inventory()
-		if got := inventory.HoldsSandbox(w.config.UID); got != sandbox {
+		if got := inventory.HoldsSandbox(w.Config.UID); got != sandbox {
 			t.Errorf("%s: the sandbox is as it was left: %t", what, got)
 		}
-		if got := inventory.HoldsTestClient(w.config.UID, sim); got != testClient {
+		if got := inventory.HoldsTestClient(w.Config.UID, sim); got != testClient {
 			t.Errorf("%s: the SIM is as it was left: %t", what, got)
 		}
-		if !inventory.HoldsSandbox(other.config.UID) {
+		if !inventory.HoldsSandbox(other.Config.UID) {
 			t.Errorf("%s: the other sandbox differs", what)
 		}
 	}
 	apply := func() {
 		t.Helper()
-		if _, err := w.ApplySandbox(t.Context(), w.config); err != nil {
+		if _, err := w.ApplySandbox(t.Context(), w.Config); err != nil {
 			t.Fatal(err)
 		}
 	}
-	credentials := sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: "a signing secret of mine"}
+	credentials := sandboxes.Credentials{APIKeyHash: w.Key, SigningSecret: "a signing secret of mine"}
 	w.applyCredentials(credentials)
 	holds("nothing happened", true, true)
 
-	w.config.Suspended, w.config.Reset, w.config.OpeningFloat[payments.RWF] = true, "1", 77
+	w.Config.Suspended, w.Config.Reset, w.Config.OpeningFloat[payments.RWF] = true, "1", 77
 	apply()
 	holds("the spec changed, with a reset", true, true)
-	w.config.Suspended = false
+	w.Config.Suspended = false
 	apply()
-	w.exec("update sims set balance = 0")
-	w.exec("update floats set balance = 5")
+	w.Exec("update sims set balance = 0")
+	w.Exec("update floats set balance = 5")
 	holds("balances move", true, true)
 
 	for _, slip := range []string{
@@ -64,29 +64,29 @@ func TestInventory(t *testing.T) {
 		"update environments set enabled = not enabled where tenant = (select tenant from organizations where name = 'checkout')",
 		"delete from stores where tenant = (select tenant from organizations where name = 'checkout')",
 	} {
-		w.exec(slip)
+		w.Exec(slip)
 		holds(slip, false, true)
 		apply()
 		holds("put back", true, true)
 	}
-	w.exec("update api_keys set hash = sha256('x') where tenant = (select tenant from organizations where name = 'checkout')")
+	w.Exec("update api_keys set hash = sha256('x') where tenant = (select tenant from organizations where name = 'checkout')")
 	holds("another key", false, true)
 	w.applyCredentials(credentials)
 	holds("the key is back", true, true)
 	replaced := sandboxes.KeyHash{9}
 	w.applyCredentials(
-		sandboxes.Credentials{APIKeyHash: replaced, Replaces: &w.key, Grace: time.Hour, SigningSecret: "a signing secret of mine"},
+		sandboxes.Credentials{APIKeyHash: replaced, Replaces: &w.Key, Grace: time.Hour, SigningSecret: "a signing secret of mine"},
 	)
 	holds("a key in its grace", true, true)
-	w.exec("update api_keys set expires_at = now() where expires_at is not null")
+	w.Exec("update api_keys set expires_at = now() where expires_at is not null")
 	holds("its end", false, true)
 
-	w.exec("update sims set msisdn = '+250788777777'")
+	w.Exec("update sims set msisdn = '+250788777777'")
 	holds("another number", false, false)
-	if inventory := w.inventory(); inventory.HoldsTestClient(other.config.UID, sim) {
+	if inventory := w.inventory(); inventory.HoldsTestClient(other.Config.UID, sim) {
 		t.Error("a SIM is in two sandboxes")
 	}
-	sandboxes, testClients := w.inventory().Orphans(map[string]bool{other.config.UID: true})
+	sandboxes, testClients := w.inventory().Orphans(map[string]bool{other.Config.UID: true})
 	if sandboxes != 1 || testClients != 1 {
 		t.Errorf("%d sandboxes and %d SIMs are nobody's, want one of each", sandboxes, testClients)
 	}
@@ -96,24 +96,24 @@ func TestInventory(t *testing.T) {
 func TestUnchangedIsNotLocked(t *testing.T) {
 	w := newFixture(t)
 	sim := number(1, alice)
-	credentials := sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: "a signing secret of mine"}
-	if _, err := w.ApplyTestClient(t.Context(), w.config.UID, sim); err != nil {
+	credentials := sandboxes.Credentials{APIKeyHash: w.Key, SigningSecret: "a signing secret of mine"}
+	if _, err := w.ApplyTestClient(t.Context(), w.Config.UID, sim); err != nil {
 		t.Fatal(err)
 	}
 	w.applyCredentials(credentials)
-	holder := ledgertest.Connect(t, w.url)
+	holder := ledgertest.Connect(t, w.URL)
 	if _, err := holder.Exec(t.Context(), "begin; select from organizations for update; select from sims for update"); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if _, err := w.ApplySandbox(ctx, w.config); err != nil {
+	if _, err := w.ApplySandbox(ctx, w.Config); err != nil {
 		t.Error(err)
 	}
-	if err := w.ApplyCredentials(ctx, w.config.UID, credentials); err != nil {
+	if err := w.ApplyCredentials(ctx, w.Config.UID, credentials); err != nil {
 		t.Error(err)
 	}
-	state, err := w.ApplyTestClient(ctx, w.config.UID, sim)
+	state, err := w.ApplyTestClient(ctx, w.Config.UID, sim)
 	if err != nil || state.Balance != sim.Balance {
 		t.Errorf("%v, %v", state, err)
 	}

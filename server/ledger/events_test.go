@@ -10,43 +10,44 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 func (w *fixture) events(f ledger.EventFilter, after *payments.ID, limit int) []ledger.Event {
-	w.t.Helper()
-	events, err := w.ListEvents(w.t.Context(), w.sandbox.Tenant, f, after, limit)
+	w.T.Helper()
+	events, err := w.ListEvents(w.T.Context(), w.Sandbox.Tenant, f, after, limit)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return events
 }
 
 func (w *fixture) event(id payments.ID) *ledger.EventDetail {
-	w.t.Helper()
-	event, err := w.GetEvent(w.t.Context(), w.sandbox.Tenant, w.sandbox.OrganizationID, id, body())
+	w.T.Helper()
+	event, err := w.GetEvent(w.T.Context(), w.Sandbox.Tenant, w.Sandbox.OrganizationID, id, ledgertest.Body())
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return event
 }
 
 func (w *fixture) resend(id payments.ID) ledger.Event {
-	w.t.Helper()
-	event, err := w.ResendEvent(w.t.Context(), w.sandbox.Tenant, id)
+	w.T.Helper()
+	event, err := w.ResendEvent(w.T.Context(), w.Sandbox.Tenant, id)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return event
 }
 
 // attempted makes an event and one attempt to deliver it.
 func (w *fixture) attempted(reference string, a ledger.Attempt) payments.ID {
-	w.t.Helper()
-	made := w.create(w.collection(reference, payments.Success, alice))
-	w.finish(w.leaseOne(body()), a)
+	w.T.Helper()
+	made := w.Create(w.Collection(reference, payments.Success, alice))
+	w.Finish(w.leaseOne(ledgertest.Body()), a)
 	return made.ID
 }
 
@@ -60,12 +61,12 @@ func TestEventsAreListedAsTheyStand(t *testing.T) {
 	w := newFixture(t)
 	delivered, failed := w.attempted("delivered", acknowledged), w.attempted("failed", refusedForev)
 	waits := w.attempted("waits", refusedOnce)
-	leased := w.create(w.collection("leased", payments.Timeout, alice)).ID
-	w.leaseOne(body())
-	fresh := w.create(w.collection("fresh", payments.Success, alice)).ID
-	w.pending("pending", alice) // has none
+	leased := w.Create(w.Collection("leased", payments.Timeout, alice)).ID
+	w.leaseOne(ledgertest.Body())
+	fresh := w.Create(w.Collection("fresh", payments.Success, alice)).ID
+	w.Pending("pending", alice) // has none
 	other := w.beside("other")
-	other.create(other.collection("other", payments.Success, alice))
+	other.Create(other.Collection("other", payments.Success, alice))
 
 	var got []string
 	for _, e := range w.events(ledger.EventFilter{}, nil, 100) {
@@ -100,7 +101,7 @@ func TestEventsAreListedAsTheyStand(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	w.exec("update events set due_at = now() - interval '1 s' where id = $1", postgres.UUID(leased))
+	w.Exec("update events set due_at = now() - interval '1 s' where id = $1", postgres.UUID(leased))
 	if e := w.event(leased); e.NextAttemptAt == nil {
 		t.Error("an event whose lease has ended is due, and is not shown so")
 	}
@@ -120,12 +121,12 @@ func TestEventsAreListedAsTheyStand(t *testing.T) {
 
 func TestBodyThatWasShownIsTheOneThatIsSent(t *testing.T) {
 	w := newFixture(t)
-	id := w.create(w.collection("r1", payments.Success, alice)).ID
+	id := w.Create(w.Collection("r1", payments.Success, alice)).ID
 	shown := w.event(id).Body
 	if again := w.event(id).Body; string(again) != string(shown) { // body() never builds the same twice
 		t.Errorf("shown %s and then %s", shown, again)
 	}
-	if sent := w.leaseOne(body()).Body; string(sent) != string(shown) {
+	if sent := w.leaseOne(ledgertest.Body()).Body; string(sent) != string(shown) {
 		t.Errorf("sent %s, shown %s", sent, shown)
 	}
 }
@@ -133,30 +134,31 @@ func TestBodyThatWasShownIsTheOneThatIsSent(t *testing.T) {
 func TestEventsOfOthersAreNotThere(t *testing.T) {
 	w := newFixture(t)
 	other := w.beside("other")
-	id := other.create(other.collection("r1", payments.Success, alice)).ID
-	pending := w.pending("pending", alice).ID
+	id := other.Create(other.Collection("r1", payments.Success, alice)).ID
+	pending := w.Pending("pending", alice).ID
 	for _, id := range []payments.ID{id, {1}, pending} {
-		if _, err := w.GetEvent(t.Context(), w.sandbox.Tenant, w.sandbox.OrganizationID, id, body()); !errors.Is(err, ledger.ErrNotFound) {
+		_, err := w.GetEvent(t.Context(), w.Sandbox.Tenant, w.Sandbox.OrganizationID, id, ledgertest.Body())
+		if !errors.Is(err, ledger.ErrNotFound) {
 			t.Errorf("reading: got %v, want ErrNotFound", err)
 		}
-		if _, err := w.ResendEvent(t.Context(), w.sandbox.Tenant, id); !errors.Is(err, ledger.ErrNotFound) {
+		if _, err := w.ResendEvent(t.Context(), w.Sandbox.Tenant, id); !errors.Is(err, ledger.ErrNotFound) {
 			t.Errorf("sending again: got %v, want ErrNotFound", err)
 		}
 	}
-	if n := w.count("select count(*) from events where body is not null or resent_after is not null"); n != 0 {
+	if n := w.Count("select count(*) from events where body is not null or resent_after is not null"); n != 0 {
 		t.Errorf("%d events were touched", n)
 	}
 }
 
 // counts are those of the endpoint's health, which have to be what the events say.
 func (w *fixture) counts() (delivered, failed int) {
-	w.t.Helper()
+	w.T.Helper()
 	const held = "select coalesce(max(delivered), 0)::int || ' ' || coalesce(max(failed), 0)::int from endpoint_health where tenant = $1"
 	const said = "select count(*) filter (where state = 'delivered') || ' ' || count(*) filter (where state = 'failed') from events where tenant = $1"
-	if health, events := read[string](w, held, w.sandbox.Tenant), read[string](w, said, w.sandbox.Tenant); health != events {
-		w.t.Errorf("delivered and failed are counted as %s, the events say %s", health, events)
+	if health, events := read[string](w, held, w.Sandbox.Tenant), read[string](w, said, w.Sandbox.Tenant); health != events {
+		w.T.Errorf("delivered and failed are counted as %s, the events say %s", health, events)
 	}
-	_, _ = fmt.Sscan(read[string](w, said, w.sandbox.Tenant), &delivered, &failed)
+	_, _ = fmt.Sscan(read[string](w, said, w.Sandbox.Tenant), &delivered, &failed)
 	return delivered, failed
 }
 
@@ -174,11 +176,11 @@ func TestResentEventIsSentAsBeforeAndItsScheduleBeginsAnew(t *testing.T) {
 			if delivered, failed := w.counts(); delivered+failed != 0 {
 				t.Errorf("%d delivered, %d failed while it is queued", delivered, failed)
 			}
-			event := w.leaseOne(body())
+			event := w.leaseOne(ledgertest.Body())
 			if event.ID != id || string(event.Body) != string(before) || event.Attempts != 1 || event.Uncounted != 1 {
 				t.Errorf("leased: %+v", event)
 			}
-			if !w.finish(event, acknowledged) {
+			if !w.Finish(event, acknowledged) {
 				t.Error("its attempt was not kept")
 			}
 			after := w.event(id)
@@ -196,17 +198,17 @@ func TestResentEventIsSentAsBeforeAndItsScheduleBeginsAnew(t *testing.T) {
 
 func TestEventThatIsBeingSentIsNotSentTwice(t *testing.T) {
 	w := newFixture(t)
-	id := w.create(w.collection("r1", payments.Success, alice)).ID
-	lost := w.leaseOne(body())
-	if _, err := w.ResendEvent(t.Context(), w.sandbox.Tenant, id); !errors.Is(err, ledger.ErrBeingSent) {
+	id := w.Create(w.Collection("r1", payments.Success, alice)).ID
+	lost := w.leaseOne(ledgertest.Body())
+	if _, err := w.ResendEvent(t.Context(), w.Sandbox.Tenant, id); !errors.Is(err, ledger.ErrBeingSent) {
 		t.Fatalf("got %v, want ErrBeingSent", err)
 	}
-	w.due() // its worker died, or is slow
+	w.Due() // its worker died, or is slow
 	w.resend(id)
-	if w.finish(lost, ledger.Attempt{State: ledger.EventFailed, Error: "late"}) {
+	if w.Finish(lost, ledger.Attempt{State: ledger.EventFailed, Error: "late"}) {
 		t.Error("an attempt whose lease had ended undid the resending")
 	}
-	if event := w.leaseOne(body()); !w.finish(event, acknowledged) {
+	if event := w.leaseOne(ledgertest.Body()); !w.Finish(event, acknowledged) {
 		t.Error("the attempt was not kept")
 	}
 	w.counts()
@@ -215,13 +217,13 @@ func TestEventThatIsBeingSentIsNotSentTwice(t *testing.T) {
 // An answer that is held is never overtaken by its event.
 func TestEventThatWaitsForItsAnswerGoesOnWaiting(t *testing.T) {
 	w := newFixture(t)
-	n := w.collection("r1", payments.Success, alice)
+	n := w.Collection("r1", payments.Success, alice)
 	n.AnswerAfter = time.Hour
-	id := w.create(n).ID
+	id := w.Create(n).ID
 	if e := w.resend(id); e.NextAttemptAt == nil || time.Until(*e.NextAttemptAt) < 50*time.Minute {
 		t.Errorf("it is due at %v", e.NextAttemptAt)
 	}
-	if due := w.lease(body()); len(due) != 0 {
+	if due := w.Lease(ledgertest.Body()); len(due) != 0 {
 		t.Errorf("it is sent before its transaction is answered")
 	}
 }
@@ -234,14 +236,14 @@ func TestEventIsSentByHandWhateverItsType(t *testing.T) {
 			Types: []payments.Type{payments.Refund},
 		}
 	})
-	id := w.create(w.collection("r1", payments.Success, alice)).ID
+	id := w.Create(w.Collection("r1", payments.Success, alice)).ID
 	if e := w.event(id); e.State != ledger.EventRecorded {
 		t.Fatalf("it is %s", e.State)
 	}
 	w.resend(id)
-	w.finish(w.leaseOne(body()), refusedOnce)
-	w.due()
-	w.finish(w.leaseOne(body()), acknowledged) // its retries are not put aside either
+	w.Finish(w.leaseOne(ledgertest.Body()), refusedOnce)
+	w.Due()
+	w.Finish(w.leaseOne(ledgertest.Body()), acknowledged) // its retries are not put aside either
 	if e := w.event(id); e.State != ledger.EventDelivered || e.Attempts != 2 {
 		t.Errorf("it is %s after %d attempts", e.State, e.Attempts)
 	}
@@ -250,9 +252,9 @@ func TestEventIsSentByHandWhateverItsType(t *testing.T) {
 func TestEventWithNowhereToGoIsNotQueued(t *testing.T) {
 	w := newFixture(t)
 	id := w.attempted("r1", acknowledged)
-	w.config.Webhook = nil
-	w.apply()
-	if _, err := w.ResendEvent(t.Context(), w.sandbox.Tenant, id); !errors.Is(err, ledger.ErrNoEndpoint) {
+	w.Config.Webhook = nil
+	w.Apply()
+	if _, err := w.ResendEvent(t.Context(), w.Sandbox.Tenant, id); !errors.Is(err, ledger.ErrNoEndpoint) {
 		t.Fatalf("got %v, want ErrNoEndpoint", err)
 	}
 	if e := w.event(id); e.State != ledger.EventDelivered {
@@ -264,10 +266,10 @@ func TestEventWithNowhereToGoIsNotQueued(t *testing.T) {
 func TestHistoryIsBounded(t *testing.T) {
 	w := newFixture(t)
 	id := w.attempted("r1", acknowledged)
-	w.exec(
+	w.Exec(
 		`insert into delivery_attempts select tenant, event_id, i, started_at, duration_ms from delivery_attempts, generate_series(2, 250) i`,
 	)
-	w.exec("update events set attempts = 250")
+	w.Exec("update events set attempts = 250")
 	got := w.event(id).History
 	if len(got) != ledger.KeptHistory || got[0].Number != 151 || got[len(got)-1].Number != 250 {
 		t.Errorf("%d attempts from %d to %d", len(got), got[0].Number, got[len(got)-1].Number)
@@ -277,13 +279,13 @@ func TestHistoryIsBounded(t *testing.T) {
 // A worker that sends the event while it is being read is not contradicted.
 func TestBodyOfAWorkerThatWasFirstIsShown(t *testing.T) {
 	w := newFixture(t)
-	id := w.create(w.collection("r1", payments.Success, alice)).ID
+	id := w.Create(w.Collection("r1", payments.Success, alice)).ID
 	var sent []byte
 	late := func(string, *payments.Transaction) ([]byte, error) {
-		sent = w.leaseOne(body()).Body
+		sent = w.leaseOne(ledgertest.Body()).Body
 		return []byte("late"), nil
 	}
-	event, err := w.GetEvent(t.Context(), w.sandbox.Tenant, w.sandbox.OrganizationID, id, late)
+	event, err := w.GetEvent(t.Context(), w.Sandbox.Tenant, w.Sandbox.OrganizationID, id, late)
 	if err != nil || string(event.Body) != string(sent) {
 		t.Errorf("%v: shown %s, sent %s", err, event.Body, sent)
 	}

@@ -14,18 +14,18 @@ import (
 func TestAnEarlierGenerationOfASandboxIsRefused(t *testing.T) {
 	w := newFixture(t, func(c *sandboxes.SandboxConfig) { c.Generation = 1 })
 	generation := func(n int64, reset string, float int64) sandboxes.SandboxConfig {
-		config := w.config
+		config := w.Config
 		config.Generation, config.Reset, config.OpeningFloat = n, reset, map[payments.Currency]int64{payments.RWF: float}
 		return config
 	}
 	second, third := generation(2, "run-1", 7000), generation(3, "run-2", 9000)
 	for _, config := range []sandboxes.SandboxConfig{second, third} {
-		w.config = config
-		w.apply()
-		w.reload()
+		w.Config = config
+		w.Apply()
+		w.Reload()
 	}
-	w.create(w.collection("r1", payments.Success, ""))
-	before, tenant, float := w.written(), w.sandbox.Tenant, w.apply().Balances[payments.RWF]
+	w.Create(w.Collection("r1", payments.Success, ""))
+	before, tenant, float := w.Written(), w.Sandbox.Tenant, w.Apply().Balances[payments.RWF]
 
 	for name, stale := range map[string]sandboxes.SandboxConfig{
 		"second": second, "first": generation(1, "", 1000), "one that no rollback led back from": func() sandboxes.SandboxConfig {
@@ -39,25 +39,25 @@ func TestAnEarlierGenerationOfASandboxIsRefused(t *testing.T) {
 			t.Errorf("the %s generation after the third: %v", name, err)
 		}
 	}
-	if diff := cmp.Diff(before, w.written()); diff != "" {
+	if diff := cmp.Diff(before, w.Written()); diff != "" {
 		t.Errorf("rows were written:\n%s", diff)
 	}
-	w.reload()
-	if state := w.apply(); w.sandbox.Tenant != tenant || state.Reset != "run-2" || state.Balances[payments.RWF] != float {
-		t.Errorf("tenant %d after %d, reset %q, float %d after %d", w.sandbox.Tenant, tenant, state.Reset, state.Balances[payments.RWF], float)
+	w.Reload()
+	if state := w.Apply(); w.Sandbox.Tenant != tenant || state.Reset != "run-2" || state.Balances[payments.RWF] != float {
+		t.Errorf("tenant %d after %d, reset %q, float %d after %d", w.Sandbox.Tenant, tenant, state.Reset, state.Balances[payments.RWF], float)
 	}
 
 	// The present one goes on repairing what somebody changed by hand, and an API server that was restored is followed.
-	w.exec("delete from stores")
-	w.apply()
-	if n := w.count("select count(*) from stores"); n != 1 {
+	w.Exec("delete from stores")
+	w.Apply()
+	if n := w.Count("select count(*) from stores"); n != 1 {
 		t.Errorf("%d stores after the repair", n)
 	}
 	second.RolledBack = 3
 	if state, err := w.ApplySandbox(t.Context(), second); err != nil || state.Reset != "run-1" || state.Balances[payments.RWF] != 7000 {
 		t.Errorf("after the API server was restored: %+v, %v", state, err)
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestAnEarlierGenerationOfATestClientIsRefused(t *testing.T) {
@@ -65,7 +65,7 @@ func TestAnEarlierGenerationOfATestClientIsRefused(t *testing.T) {
 	config := number(1, alice)
 	apply := func(generation, balance, rolledBack int64) error {
 		config.Generation, config.Balance, config.RolledBack = generation, balance, rolledBack
-		_, err := w.ApplyTestClient(t.Context(), w.config.UID, config)
+		_, err := w.ApplyTestClient(t.Context(), w.Config.UID, config)
 		return err
 	}
 	for generation, balance := range []int64{100, 200, 300} {
@@ -73,8 +73,8 @@ func TestAnEarlierGenerationOfATestClientIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.exec("insert into adjustments (tenant, sim_id, delta, balance_after) select tenant, sim_id, -50, 250 from sims")
-	w.exec("update sims set balance = 250")
+	w.Exec("insert into adjustments (tenant, sim_id, delta, balance_after) select tenant, sim_id, -50, 250 from sims")
+	w.Exec("update sims set balance = 250")
 	refused := func() {
 		t.Helper()
 		for _, rolledBack := range []int64{0, 2} {
@@ -85,17 +85,17 @@ func TestAnEarlierGenerationOfATestClientIsRefused(t *testing.T) {
 		}
 	}
 	refused()
-	if w.balance(alice) != 250 {
-		t.Errorf("the SIM has %d", w.balance(alice))
+	if w.Balance(alice) != 250 {
+		t.Errorf("the SIM has %d", w.Balance(alice))
 	}
-	if err := apply(3, 300, 0); err != nil || w.balance(alice) != 250 {
-		t.Errorf("the present one: %v, the SIM has %d", err, w.balance(alice))
+	if err := apply(3, 300, 0); err != nil || w.Balance(alice) != 250 {
+		t.Errorf("the present one: %v, the SIM has %d", err, w.Balance(alice))
 	}
 	w.reset("1")
 	refused() // it is remembered over a reset
-	if err := apply(2, 200, 3); err != nil || w.balance(alice) != 200 {
-		t.Errorf("after the API server was restored: %v, the SIM has %d", err, w.balance(alice))
+	if err := apply(2, 200, 3); err != nil || w.Balance(alice) != 200 {
+		t.Errorf("after the API server was restored: %v, the SIM has %d", err, w.Balance(alice))
 	}
 	w.sweepRetired()
-	w.conserved()
+	w.Conserved()
 }

@@ -22,7 +22,7 @@ import (
 // Whatever is asked of a database that hangs ends, as its absence, without a deadline of the caller's.
 func TestNothingWaitsForeverForADatabaseThatHangs(t *testing.T) {
 	w := newFixture(t)
-	proxy, through := ledgertest.NewProxy(t, w.url)
+	proxy, through := ledgertest.NewProxy(t, w.URL)
 	s, err := ledgertest.OpenWith(
 		through,
 		ledgertest.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{StatementTimeout: 100 * time.Millisecond, MaxConns: 100}},
@@ -32,7 +32,7 @@ func TestNothingWaitsForeverForADatabaseThatHangs(t *testing.T) {
 	}
 	t.Cleanup(s.Close)
 	directory := sandboxes.NewDirectory(s.DB)
-	eventually(t, func() bool { return directory.Refresh(t.Context()) == nil })
+	ledgertest.Eventually(t, func() bool { return directory.Refresh(t.Context()) == nil })
 	client := sandboxes.TestClientConfig{
 		UID:      "33333333-3333-3333-3333-333333333333",
 		Name:     "alice",
@@ -44,14 +44,14 @@ func TestNothingWaitsForeverForADatabaseThatHangs(t *testing.T) {
 	calls := map[string]func(context.Context) error{
 		"Refresh":      directory.Refresh,
 		"Ping":         s.Ping,
-		"ApplySandbox": func(ctx context.Context) error { _, err := s.ApplySandbox(ctx, w.config); return err },
+		"ApplySandbox": func(ctx context.Context) error { _, err := s.ApplySandbox(ctx, w.Config); return err },
 		"ApplyCredentials": func(ctx context.Context) error {
-			return s.ApplyCredentials(ctx, w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret})
+			return s.ApplyCredentials(ctx, w.Config.UID, sandboxes.Credentials{APIKeyHash: w.Key, SigningSecret: secret})
 		},
-		"StoredCredentials": func(ctx context.Context) error { _, err := s.StoredCredentials(ctx, w.config.UID); return err },
-		"DeleteSandbox":     func(ctx context.Context) error { return s.DeleteSandbox(ctx, w.config.UID) },
-		"RetainSandbox":     func(ctx context.Context) error { return s.RetainSandbox(ctx, w.config.UID) },
-		"ApplyTestClient":   func(ctx context.Context) error { _, err := s.ApplyTestClient(ctx, w.config.UID, client); return err },
+		"StoredCredentials": func(ctx context.Context) error { _, err := s.StoredCredentials(ctx, w.Config.UID); return err },
+		"DeleteSandbox":     func(ctx context.Context) error { return s.DeleteSandbox(ctx, w.Config.UID) },
+		"RetainSandbox":     func(ctx context.Context) error { return s.RetainSandbox(ctx, w.Config.UID) },
+		"ApplyTestClient":   func(ctx context.Context) error { _, err := s.ApplyTestClient(ctx, w.Config.UID, client); return err },
 		"DeleteTestClient":  func(ctx context.Context) error { return s.DeleteTestClient(ctx, client.UID) },
 		"Inventory":         func(ctx context.Context) error { _, err := s.Inventory(ctx); return err },
 		"ChangedAccounts":   func(ctx context.Context) error { _, _, err := s.ChangedAccounts(ctx, time.Now()); return err },
@@ -59,7 +59,7 @@ func TestNothingWaitsForeverForADatabaseThatHangs(t *testing.T) {
 		"SealedSecrets":     func(ctx context.Context) error { _, err := s.SealedSecrets(ctx); return err },
 		"QueueStatistics":   func(ctx context.Context) error { _, err := s.QueueStatistics(ctx); return err },
 		"SettleDue": func(ctx context.Context) error {
-			_, err := s.SettleDue(ctx, []ledger.DueTenant{{Tenant: w.sandbox.Tenant}}, 10)
+			_, err := s.SettleDue(ctx, []ledger.DueTenant{{Tenant: w.Sandbox.Tenant}}, 10)
 			return err
 		},
 		"TenantsToSettle":  func(ctx context.Context) error { _, err := s.TenantsToSettle(ctx); return err },
@@ -67,7 +67,7 @@ func TestNothingWaitsForeverForADatabaseThatHangs(t *testing.T) {
 		"TenantsToDeliver": func(ctx context.Context) error { _, err := s.TenantsToDeliver(ctx); return err },
 		"TenantsToForward": func(ctx context.Context) error { _, err := s.TenantsToForward(ctx); return err },
 		"LeaseDueEvents": func(ctx context.Context) error {
-			_, _, err := s.LeaseDueEvents(ctx, w.share(1), time.Minute, body())
+			_, _, err := s.LeaseDueEvents(ctx, w.share(1), time.Minute, ledgertest.Body())
 			return err
 		},
 		"LeaseDueForwards": func(ctx context.Context) error {
@@ -91,7 +91,7 @@ func TestNothingWaitsForeverForADatabaseThatHangs(t *testing.T) {
 	}
 	all.Wait()
 	proxy.Pass()
-	eventually(t, func() bool { return directory.Refresh(t.Context()) == nil })
+	ledgertest.Eventually(t, func() bool { return directory.Refresh(t.Context()) == nil })
 }
 
 // beginnings remembers the statements that begin a database transaction.
@@ -115,24 +115,24 @@ func (b *beginnings) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEnd
 func TestTransactionsEndByThemselves(t *testing.T) {
 	w := newFixture(t)
 	var seen beginnings
-	s := w.opened(ledgertest.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{Tracer: &seen}})
+	s := w.Opened(ledgertest.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{Tracer: &seen}})
 	for name, call := range map[string]func(context.Context) error{
 		"a limited request": func(ctx context.Context) error {
-			_, err := s.TakeRequests(ctx, w.sandbox.Tenant, 10, 1, sandboxes.Grant{})
+			_, err := s.TakeRequests(ctx, w.Sandbox.Tenant, 10, 1, sandboxes.Grant{})
 			return err
 		},
 		"a look at the configuration": sandboxes.NewDirectory(s.DB).Refresh,
 		"a settlement": func(ctx context.Context) error {
-			_, err := s.SettleDue(ctx, []ledger.DueTenant{{Tenant: w.sandbox.Tenant}}, 10)
+			_, err := s.SettleDue(ctx, []ledger.DueTenant{{Tenant: w.Sandbox.Tenant}}, 10)
 			return err
 		},
 		"a configuration": func(ctx context.Context) error {
-			changed := w.config
+			changed := w.Config
 			changed.LatencyPercent++
 			_, err := s.ApplySandbox(ctx, changed)
 			return err
 		},
-		"a retained sandbox": func(ctx context.Context) error { return s.RetainSandbox(ctx, w.beside("retained").config.UID) },
+		"a retained sandbox": func(ctx context.Context) error { return s.RetainSandbox(ctx, w.beside("retained").Config.UID) },
 	} {
 		seen.all = nil
 		if err := call(t.Context()); err != nil {
@@ -153,14 +153,14 @@ func TestTransactionsEndByThemselves(t *testing.T) {
 // does not know.
 func TestWhetherAnythingWasRecorded(t *testing.T) {
 	w := newFixture(t)
-	proxy, through := ledgertest.NewProxy(t, ledgertest.WholeStatements(w.url))
+	proxy, through := ledgertest.NewProxy(t, ledgertest.WholeStatements(w.URL))
 	s, err := ledgertest.OpenWith(through, ledgertest.Options{Options: postgres.Options{MaxConns: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
 	create := func(ctx context.Context, reference string) error {
-		return s.CreateCollection(ctx, w.sandbox.Tenant, w.collection(reference, payments.Success, alice))
+		return s.CreateCollection(ctx, w.Sandbox.Tenant, w.Collection(reference, payments.Success, alice))
 	}
 	if err := create(t.Context(), "before"); err != nil {
 		t.Fatal(err)
@@ -169,7 +169,7 @@ func TestWhetherAnythingWasRecorded(t *testing.T) {
 	if err := create(t.Context(), "cut"); !errors.Is(err, postgres.ErrUncertain) || !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("behind a statement: %v", err)
 	}
-	if n := w.count("select count(*) from transactions where reference = 'cut'"); n != 1 {
+	if n := w.Count("select count(*) from transactions where reference = 'cut'"); n != 1 {
 		t.Errorf("the statement whose answer was cut recorded %d", n)
 	}
 	if err := create(t.Context(), "after"); err != nil {
@@ -180,7 +180,7 @@ func TestWhetherAnythingWasRecorded(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	go func() { first <- create(ctx, "sent") }()
-	eventually(t, func() bool { return s.PoolStat().AcquiredConns() == 1 })
+	ledgertest.Eventually(t, func() bool { return s.PoolStat().AcquiredConns() == 1 })
 	short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if err := create(short, "not sent"); errors.Is(err, postgres.ErrUncertain) || !errors.Is(err, postgres.ErrUnavailable) {

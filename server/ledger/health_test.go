@@ -24,35 +24,35 @@ var (
 
 // owe makes so many events that are due.
 func (w *fixture) owe(n int) {
-	w.t.Helper()
+	w.T.Helper()
 	for i := range n {
-		w.create(w.collection(fmt.Sprintf("event-%d-%s", i, time.Now()), payments.PINInvalid, alice))
+		w.Create(w.Collection(fmt.Sprintf("event-%d-%s", i, time.Now()), payments.PINInvalid, alice))
 	}
 }
 
 // attempts takes as many events as there are attempts and writes these down at once, in their order.
 func (w *fixture) attempts(attempts ...ledger.Attempt) {
-	w.t.Helper()
-	leased, _, err := w.LeaseDueEvents(w.t.Context(), w.shares(len(attempts)), time.Minute, body())
+	w.T.Helper()
+	leased, _, err := w.LeaseDueEvents(w.T.Context(), w.Shares(len(attempts)), time.Minute, ledgertest.Body())
 	if err != nil || len(leased) != len(attempts) {
-		w.t.Fatalf("%d events were leased for %d attempts: %v", len(leased), len(attempts), err)
+		w.T.Fatalf("%d events were leased for %d attempts: %v", len(leased), len(attempts), err)
 	}
 	var finished []ledger.FinishedAttempt
 	for i := range leased {
 		attempts[i].StartedAt = time.Now()
 		finished = append(finished, ledger.FinishedAttempt{Event: &leased[i], Attempt: attempts[i]})
 	}
-	if kept := w.finishAll(finished...); slices.Contains(kept, false) {
-		w.t.Fatalf("kept %v", kept)
+	if kept := w.FinishAll(finished...); slices.Contains(kept, false) {
+		w.T.Fatalf("kept %v", kept)
 	}
 }
 
 func (w *fixture) health() string {
-	w.t.Helper()
+	w.T.Helper()
 	return read[string](w, `select coalesce((select format('%s in a row, since %s, %s, %s delivered, %s failed, last: %s', failures,
 		case when failing_since is null then 'never' when failing_since > now() - interval '1 minute' then 'now' else 'long' end,
 		case when probe_at is null then 'open' when probe_at > now() + interval '50 seconds' then 'probed in a minute' else 'probed now' end,
-		delivered, failed, coalesce(last_failure, '-')) from endpoint_health where tenant = $1), 'nothing')`, w.sandbox.Tenant)
+		delivered, failed, coalesce(last_failure, '-')) from endpoint_health where tenant = $1), 'nothing')`, w.Sandbox.Tenant)
 }
 
 func TestHealthOfAnEndpoint(t *testing.T) {
@@ -90,12 +90,12 @@ func fallen(t *testing.T, waiting int) *fixture {
 	w := newFixture(t)
 	w.owe(20)
 	w.attempts(slices.Repeat([]ledger.Attempt{turnedAway}, 19)...)
-	w.exec("update endpoint_health set failing_since = now() - interval '5 minutes'")
-	w.exec("delete from delivery_attempts")
-	w.exec("delete from events where attempts > 0")
+	w.Exec("update endpoint_health set failing_since = now() - interval '5 minutes'")
+	w.Exec("delete from delivery_attempts")
+	w.Exec("delete from events where attempts > 0")
 	w.attempts(exhausted)
 	w.owe(waiting)
-	w.due()
+	w.Due()
 	return w
 }
 
@@ -106,41 +106,41 @@ func TestBreaker(t *testing.T) {
 		if got, want := w.health(), "20 in a row, since long, probed in a minute, 0 delivered, 1 failed, last: no answer within 10s"; got != want {
 			t.Errorf("health: %s, want %s", got, want)
 		}
-		if got := w.shares(100); len(got) != 0 {
+		if got := w.Shares(100); len(got) != 0 {
 			t.Errorf("there is something due: %v", got)
 		}
-		if got, _, err := w.LeaseDueEvents(t.Context(), w.share(100), time.Minute, body()); err != nil || len(got) != 0 {
+		if got, _, err := w.LeaseDueEvents(t.Context(), w.share(100), time.Minute, ledgertest.Body()); err != nil || len(got) != 0 {
 			t.Errorf("%d events were leased by one who does not know yet, %v", len(got), err)
 		}
 	})
 	t.Run("lets one event through a minute, which uses up no retry", func(t *testing.T) {
 		w := fallen(t, 5)
 		for range 8 { // more often than the event has retries
-			w.exec("update endpoint_health set probe_at = now()")
-			probe := w.leaseOne(body())
+			w.Exec("update endpoint_health set probe_at = now()")
+			probe := w.leaseOne(ledgertest.Body())
 			if !probe.Probe || probe.Attempts != probe.Uncounted {
 				t.Fatalf("probe %t, %d attempts, %d of them uncounted", probe.Probe, probe.Attempts, probe.Uncounted)
 			}
-			if got := w.shares(100); len(got) != 0 {
+			if got := w.Shares(100); len(got) != 0 {
 				t.Error("a second probe is due")
 			}
-			if got, _, err := w.LeaseDueEvents(t.Context(), w.share(100), time.Minute, body()); err != nil || len(got) != 0 {
+			if got, _, err := w.LeaseDueEvents(t.Context(), w.share(100), time.Minute, ledgertest.Body()); err != nil || len(got) != 0 {
 				t.Errorf("%d events were leased beside the probe, %v", len(got), err)
 			}
-			if !w.finish(probe, turnedAway) {
+			if !w.Finish(probe, turnedAway) {
 				t.Fatal("not kept")
 			}
 		}
-		if got := w.count("select count(*) from events where state = 'queued' and due_at <= now()"); got != 5 {
+		if got := w.Count("select count(*) from events where state = 'queued' and due_at <= now()"); got != 5 {
 			t.Errorf("%d events wait, want all 5", got)
 		}
 		// Eight probes of five events, each numbered by its event's own count.
-		if got := w.count(
+		if got := w.Count(
 			"select count(*) from delivery_attempts a join events e on e.id = a.event_id where a.attempt <= e.attempts and e.state = 'queued'",
 		); got != 8 {
 			t.Errorf("%d attempts are kept, want 8", got)
 		}
-		if got := w.count("select count(*) from events where state = 'queued' and attempts between 1 and 2"); got != 5 {
+		if got := w.Count("select count(*) from events where state = 'queued' and attempts between 1 and 2"); got != 5 {
 			t.Errorf("%d events had their turn, want all 5", got)
 		}
 		if got, want := w.health(), "28 in a row, since long, probed in a minute, 0 delivered, 1 failed, last: the receiver answered 500"; got != want {
@@ -149,11 +149,11 @@ func TestBreaker(t *testing.T) {
 	})
 	t.Run("closes at the first success, when all that waited is due", func(t *testing.T) {
 		w := fallen(t, 5)
-		w.exec("update endpoint_health set probe_at = now()")
-		if !w.finish(w.leaseOne(body()), acked) {
+		w.Exec("update endpoint_health set probe_at = now()")
+		if !w.Finish(w.leaseOne(ledgertest.Body()), acked) {
 			t.Fatal("not kept")
 		}
-		if got := w.lease(body()); len(got) != 4 || got[0].Probe {
+		if got := w.Lease(ledgertest.Body()); len(got) != 4 || got[0].Probe {
 			t.Errorf("%d events are due, want 4", len(got))
 		}
 		if got, want := w.health(), "0 in a row, since never, open, 1 delivered, 1 failed, last: no answer within 10s"; got != want {
@@ -162,11 +162,11 @@ func TestBreaker(t *testing.T) {
 	})
 	t.Run("one of several workers probes", func(t *testing.T) {
 		w := fallen(t, 5)
-		w.exec("update endpoint_health set probe_at = now()")
-		seen := w.shares(100)
+		w.Exec("update endpoint_health set probe_at = now()")
+		seen := w.Shares(100)
 		total := 0
 		for range 3 {
-			got, _, err := w.LeaseDueEvents(t.Context(), seen, time.Minute, body())
+			got, _, err := w.LeaseDueEvents(t.Context(), seen, time.Minute, ledgertest.Body())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -180,7 +180,7 @@ func TestBreaker(t *testing.T) {
 		w := fallen(t, 5)
 		other := w.beside("other")
 		other.owe(3)
-		if got := w.lease(body()); len(got) != 3 || got[0].Tenant != other.sandbox.Tenant {
+		if got := w.Lease(ledgertest.Body()); len(got) != 3 || got[0].Tenant != other.Sandbox.Tenant {
 			t.Errorf("%d events are due, want the other's 3", len(got))
 		}
 	})
@@ -189,9 +189,9 @@ func TestBreaker(t *testing.T) {
 // A failed event that is sent again by hand and delivered is counted as delivered, and no more as failed.
 func TestCountersFollowAnEventThatIsSentAgain(t *testing.T) {
 	w := newFixture(t)
-	made := w.create(w.collection("r1", payments.PINInvalid, alice))
+	made := w.Create(w.Collection("r1", payments.PINInvalid, alice))
 	w.attempts(exhausted)
-	if _, err := w.ResendEvent(t.Context(), w.sandbox.Tenant, made.ID); err != nil {
+	if _, err := w.ResendEvent(t.Context(), w.Sandbox.Tenant, made.ID); err != nil {
 		t.Fatal(err)
 	}
 	w.attempts(acked)
@@ -208,14 +208,14 @@ func TestDueTenantsGetTheirShares(t *testing.T) {
 	other.owe(2)
 	third.owe(1)
 	shares := []ledger.Share{
-		{DueTenant: ledger.DueTenant{Tenant: w.sandbox.Tenant}, Slots: 4}, {DueTenant: ledger.DueTenant{Tenant: other.sandbox.Tenant}, Slots: 4},
+		{DueTenant: ledger.DueTenant{Tenant: w.Sandbox.Tenant}, Slots: 4}, {DueTenant: ledger.DueTenant{Tenant: other.Sandbox.Tenant}, Slots: 4},
 		{DueTenant: ledger.DueTenant{Tenant: 1 << 40}, Slots: 4},
 	}
-	leased, found, err := w.LeaseDueEvents(t.Context(), shares, time.Minute, body())
+	leased, found, err := w.LeaseDueEvents(t.Context(), shares, time.Minute, ledgertest.Body())
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[int64]int{w.sandbox.Tenant: 4, other.sandbox.Tenant: 2}
+	want := map[int64]int{w.Sandbox.Tenant: 4, other.Sandbox.Tenant: 2}
 	if diff := cmp.Diff(want, found); diff != "" || len(leased) != 6 {
 		t.Errorf("%d leased, found (-want +got):\n%s", len(leased), diff)
 	}
@@ -230,13 +230,13 @@ func TestWhatHasNothingDue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t)
 			w.owe(3)
-			w.pending("forwarded", stranger)
-			seen := w.shares(10)
-			w.exec(change)
-			if got := w.shares(10); len(got) != 0 || len(seen) != 1 {
+			w.Pending("forwarded", stranger)
+			seen := w.Shares(10)
+			w.Exec(change)
+			if got := w.Shares(10); len(got) != 0 || len(seen) != 1 {
 				t.Errorf("due are %v, found %v before", got, seen)
 			}
-			if got, _, err := w.LeaseDueEvents(t.Context(), seen, time.Minute, body()); err != nil || len(got) != 0 {
+			if got, _, err := w.LeaseDueEvents(t.Context(), seen, time.Minute, ledgertest.Body()); err != nil || len(got) != 0 {
 				t.Errorf("%d events were leased, %v", len(got), err)
 			}
 			if due, err := w.TenantsToForward(t.Context()); err != nil || len(due) != 0 {
@@ -245,7 +245,7 @@ func TestWhatHasNothingDue(t *testing.T) {
 			if got, _, err := w.LeaseDueForwards(t.Context(), w.share(10), time.Minute); err != nil || len(got) != 0 {
 				t.Errorf("%d collections were leased, %v", len(got), err)
 			}
-			if got := w.count("select count(*) from events where state = 'queued' and fence = 0"); got != 3 {
+			if got := w.Count("select count(*) from events where state = 'queued' and fence = 0"); got != 3 {
 				t.Errorf("%d events wait untouched, want 3", got)
 			}
 		})
@@ -255,17 +255,17 @@ func TestWhatHasNothingDue(t *testing.T) {
 // An event of a type that the endpoint does not want any more is put aside, unless somebody asked for that very event.
 func TestEventOfATypeThatIsNotWanted(t *testing.T) {
 	w := newFixture(t)
-	w.create(w.collection("aside", payments.PINInvalid, alice))
-	asked := w.create(w.collection("asked", payments.PINInvalid, alice))
-	if _, err := w.ResendEvent(t.Context(), w.sandbox.Tenant, asked.ID); err != nil {
+	w.Create(w.Collection("aside", payments.PINInvalid, alice))
+	asked := w.Create(w.Collection("asked", payments.PINInvalid, alice))
+	if _, err := w.ResendEvent(t.Context(), w.Sandbox.Tenant, asked.ID); err != nil {
 		t.Fatal(err)
 	}
-	w.due()
-	w.exec("update organizations set webhook_types = '{refund}'")
-	if got := w.leaseOne(body()); got.ID != asked.ID {
+	w.Due()
+	w.Exec("update organizations set webhook_types = '{refund}'")
+	if got := w.leaseOne(ledgertest.Body()); got.ID != asked.ID {
 		t.Errorf("leased %s, want the one that was asked for", got.ID)
 	}
-	if got := w.count("select count(*) from events where state = 'recorded' and due_at is null and not leased"); got != 1 {
+	if got := w.Count("select count(*) from events where state = 'recorded' and due_at is null and not leased"); got != 1 {
 		t.Errorf("%d events were put aside, want 1", got)
 	}
 }
@@ -291,19 +291,20 @@ func TestPreviousSecretsSignUntilTheirTimeIsOver(t *testing.T) {
 			[]string{"first", "second"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			keys := ring(t, newKey(t))
+			keys := ledgertest.Ring(t, ledgertest.NewKey(t))
 			w := newFixture(t)
-			s := w.opened(ledgertest.Options{KeyRing: keys})
-			if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: "present"}); err != nil {
+			s := w.Opened(ledgertest.Options{KeyRing: keys})
+			if err := s.ApplyCredentials(t.Context(), w.Config.UID, sandboxes.Credentials{APIKeyHash: w.Key, SigningSecret: "present"}); err != nil {
 				t.Fatal(err)
 			}
-			w.reload()
+			w.Reload()
 			w.owe(1)
-			w.exec("update organizations set previous_secret = null, previous_secret_until = null")
-			w.exec("update organizations set "+c.change+" where $1::bytea is not null and $2::bytea is not null",
-				seal(t, keys, w.config.UID, "first"), seal(t, keys, w.config.UID, "second"))
+			w.Exec("update organizations set previous_secret = null, previous_secret_until = null")
+			w.Exec("update organizations set "+c.change+" where $1::bytea is not null and $2::bytea is not null",
+				ledgertest.Seal(t, keys, w.Config.UID, "first"), ledgertest.Seal(t, keys, w.Config.UID, "second"))
 			w.Store = s
-			if got := w.leaseOne(body()); got.Problem != nil || got.SigningSecret != "present" || !slices.Equal(got.PreviousSecrets, c.want) {
+			got := w.leaseOne(ledgertest.Body())
+			if got.Problem != nil || got.SigningSecret != "present" || !slices.Equal(got.PreviousSecrets, c.want) {
 				t.Errorf("signed by %q and %q, %v", got.SigningSecret, got.PreviousSecrets, got.Problem)
 			}
 		})
@@ -316,9 +317,9 @@ func TestBatchOfAttempts(t *testing.T) {
 	w.owe(3)
 	other := w.beside("other")
 	other.owe(2)
-	leased := w.lease(body())
-	w.exec("update events set fence = fence + 1 where id = $1", postgres.UUID(leased[1].ID)) // somebody else has it now
-	w.exec("update events set due_at = now() where due_at is not null")
+	leased := w.Lease(ledgertest.Body())
+	w.Exec("update events set fence = fence + 1 where id = $1", postgres.UUID(leased[1].ID)) // somebody else has it now
+	w.Exec("update events set due_at = now() where due_at is not null")
 	var finished []ledger.FinishedAttempt
 	for i := range leased {
 		a := acked
@@ -334,16 +335,16 @@ func TestBatchOfAttempts(t *testing.T) {
 		finished = append(finished, ledger.FinishedAttempt{Event: &leased[i], Attempt: a})
 	}
 	want := []bool{true, false, true, true, true}
-	if diff := cmp.Diff(want, w.finishAll(finished...)); diff != "" {
+	if diff := cmp.Diff(want, w.FinishAll(finished...)); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(make([]bool, 5), w.finishAll(finished...)); diff != "" {
+	if diff := cmp.Diff(make([]bool, 5), w.FinishAll(finished...)); diff != "" {
 		t.Errorf("kept when it was said again (-want +got):\n%s", diff)
 	}
-	if got := w.count("select count(*) from delivery_attempts"); got != 4 {
+	if got := w.Count("select count(*) from delivery_attempts"); got != 4 {
 		t.Errorf("%d attempts were written down, want 4", got)
 	}
-	if got := w.count("select sum(delivered)::int from endpoint_health"); got != 3 {
+	if got := w.Count("select sum(delivered)::int from endpoint_health"); got != 3 {
 		t.Errorf("%d events are counted as delivered, want 3", got)
 	}
 }
@@ -351,16 +352,16 @@ func TestBatchOfAttempts(t *testing.T) {
 func TestLeasesAreGivenBack(t *testing.T) {
 	w := newFixture(t)
 	w.owe(3)
-	w.pending("forwarded", stranger)
-	events, forward := w.lease(body()), w.forward()
-	w.exec("update events set fence = fence + 1 where id = $1", postgres.UUID(events[0].ID)) // lost
+	w.Pending("forwarded", stranger)
+	events, forward := w.Lease(ledgertest.Body()), w.forward()
+	w.Exec("update events set fence = fence + 1 where id = $1", postgres.UUID(events[0].ID)) // lost
 	if err := w.GiveBackEvents(t.Context(), events); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.count("select count(*) from events where due_at <= now() and not leased and attempts = 0 and state = 'queued'"); got != 2 {
+	if got := w.Count("select count(*) from events where due_at <= now() and not leased and attempts = 0 and state = 'queued'"); got != 2 {
 		t.Errorf("%d events are due, want 2", got)
 	}
-	if w.finish(&events[1], acked) {
+	if w.Finish(&events[1], acked) {
 		t.Error("a lease that was given back was good for something")
 	}
 	if err := w.GiveBackForwards(t.Context(), []ledger.Forward{*forward}); err != nil {

@@ -60,16 +60,16 @@ func literal(value any) string {
 // explain runs a statement behind a tenant's wall and returns how it was done: with a plan for these very parameters, or with
 // the one for all parameters, which Postgres may come to prefer for a statement that is prepared.
 func (w *fixture) explain(tenant int64, generic bool, sql string, args []any) plan {
-	w.t.Helper()
-	tx, err := w.sql.Begin(w.t.Context())
+	w.T.Helper()
+	tx, err := w.SQL.Begin(w.T.Context())
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback(context.Background()) }()
 	exec := func(sql string, args ...any) {
-		w.t.Helper()
-		if _, err := tx.Exec(w.t.Context(), sql, args...); err != nil {
-			w.t.Fatalf("%s: %v", sql, err)
+		w.T.Helper()
+		if _, err := tx.Exec(w.T.Context(), sql, args...); err != nil {
+			w.T.Fatalf("%s: %v", sql, err)
 		}
 	}
 	exec(postgres.EnterTenant, strconv.FormatInt(tenant, 10))
@@ -84,15 +84,15 @@ func (w *fixture) explain(tenant int64, generic bool, sql string, args []any) pl
 		literals = append(literals, literal(a))
 	}
 	var text string
-	err = tx.QueryRow(w.t.Context(), "explain (analyze, buffers, format json) execute listing ("+strings.Join(literals, ", ")+")",
+	err = tx.QueryRow(w.T.Context(), "explain (analyze, buffers, format json) execute listing ("+strings.Join(literals, ", ")+")",
 		pgx.QueryExecModeSimpleProtocol).Scan(&text)
 	if err != nil {
-		w.t.Fatalf("%s: %v", sql, err)
+		w.T.Fatalf("%s: %v", sql, err)
 	}
 	exec("deallocate listing")
 	var plans []struct{ Plan plan }
 	if err := json.Unmarshal([]byte(text), &plans); err != nil || len(plans) != 1 {
-		w.t.Fatalf("%v: %s", err, text)
+		w.T.Fatalf("%v: %s", err, text)
 	}
 	return plans[0].Plan
 }
@@ -100,8 +100,8 @@ func (w *fixture) explain(tenant int64, generic bool, sql string, args []any) pl
 // crowd fills the database with n transactions of three large tenants and many small ones, in turns, and returns a large one
 // and a small one.
 func (w *fixture) crowd(n int) (large, small int64) {
-	w.t.Helper()
-	w.exec(`
+	w.T.Helper()
+	w.Exec(`
 		insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, is_url_protected, store, scenario, env_id,
 		  operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, latency_ms, created_at, completed_at, float_currency)
 		select case i % 10 when 9 then 100 + i / 10 % 50 else i % 3 end + 1000, lpad(to_hex(i), 32, '0')::uuid,
@@ -111,7 +111,7 @@ func (w *fixture) crowd(n int) (large, small int64) {
 		  '+25078800' || lpad((i / 3 % 5000)::text, 4, '0'), 1000, 15, 985, 100, 800, '2026-05-01'::timestamptz + make_interval(secs => i),
 		  case when i % 1000 >= 3 then now() end, 'RWF'
 		from generate_series(1, $1::int) i`, n)
-	w.exec("analyze transactions")
+	w.Exec("analyze transactions")
 	return 1001, 1100
 }
 
@@ -251,11 +251,11 @@ func TestListIndexesAreScoped(t *testing.T) {
 			}
 		})
 	}
-	if n := w.count("select count(*) from listed_transactions"); n != 0 { // nobody's session, and the owner of everything
+	if n := w.Count("select count(*) from listed_transactions"); n != 0 { // nobody's session, and the owner of everything
 		t.Errorf("without a tenant %d rows are seen", n)
 	}
 	for _, role := range []string{ledgertest.API, ledgertest.Worker, ledgertest.Controller} {
-		_, err := ledgertest.Connect(t, ledgertest.URLAs(t, w.url, role)).Exec(t.Context(), "select from listed_transactions")
+		_, err := ledgertest.Connect(t, ledgertest.URLAs(t, w.URL, role)).Exec(t.Context(), "select from listed_transactions")
 		if !isRefusal(err) {
 			t.Errorf("%s may look into listed_transactions: %v", role, err)
 		}
@@ -267,18 +267,18 @@ func TestListTransactions(t *testing.T) {
 	other := w.beside("other")
 	var made []*payments.Transaction
 	for i := range 5 {
-		made = append(made, w.create(w.collection(fmt.Sprint("r", i), payments.Success, alice)))
-		other.create(other.collection(fmt.Sprint("r", i), payments.Success, alice))
+		made = append(made, w.Create(w.Collection(fmt.Sprint("r", i), payments.Success, alice)))
+		other.Create(other.Collection(fmt.Sprint("r", i), payments.Success, alice))
 	}
 	references := func(f ledger.Filter, after *payments.ID, limit int) (found []string) {
 		t.Helper()
-		list, err := w.ListTransactions(t.Context(), w.sandbox.Tenant, f, after, limit)
+		list, err := w.ListTransactions(t.Context(), w.Sandbox.Tenant, f, after, limit)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, transaction := range list {
 			found = append(found, transaction.Reference)
-			if diff := cmp.Diff(w.get(transaction.ID), transaction); diff != "" {
+			if diff := cmp.Diff(w.Get(transaction.ID), transaction); diff != "" {
 				t.Errorf("%s (-read +listed):\n%s", transaction.Reference, diff)
 			}
 		}

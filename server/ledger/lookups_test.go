@@ -21,32 +21,32 @@ import (
 // configuration, or for what belongs to somebody else.
 func TestLookUpsThatWaitTogether(t *testing.T) {
 	w, other := scopes(t)
-	s := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 4}})
+	s := w.Opened(ledgertest.Options{Options: postgres.Options{MaxConns: 4}})
 	made := func(reference string) *payments.Transaction {
-		return w.get(w.create(w.collection(reference, payments.PINInvalid, alice)).ID)
+		return w.Get(w.Create(w.Collection(reference, payments.PINInvalid, alice)).ID)
 	}
 	first, second := made("l1"), made("l2")
 	foreign := payments.ID(
-		read[[][]byte](other, "select array_agg(uuid_send(id)) from transactions where tenant = $1", other.sandbox.Tenant)[0],
+		read[[][]byte](other, "select array_agg(uuid_send(id)) from transactions where tenant = $1", other.Sandbox.Tenant)[0],
 	)
-	theirs := other.get(foreign)
-	before := *w.sandbox
+	theirs := other.Get(foreign)
+	before := *w.Sandbox
 	before.ConfigVersion--
 	asked := []struct {
 		sandbox *sandboxes.Sandbox
 		id      payments.ID
 		want    *payments.Transaction
 	}{
-		{w.sandbox, first.ID, first},
-		{w.sandbox, second.ID, second},
-		{w.sandbox, first.ID, first},
-		{w.sandbox, payments.ID{1}, nil},
+		{w.Sandbox, first.ID, first},
+		{w.Sandbox, second.ID, second},
+		{w.Sandbox, first.ID, first},
+		{w.Sandbox, payments.ID{1}, nil},
 		{&before, first.ID, first},
-		{w.sandbox, foreign, nil},
-		{w.sandbox, second.ID, second},
-		{other.sandbox, foreign, theirs},
-		{other.sandbox, foreign, theirs},
-		{other.sandbox, first.ID, nil},
+		{w.Sandbox, foreign, nil},
+		{w.Sandbox, second.ID, second},
+		{other.Sandbox, foreign, theirs},
+		{other.Sandbox, foreign, theirs},
+		{other.Sandbox, first.ID, nil},
 	}
 	type answer struct {
 		transaction *payments.Transaction
@@ -86,18 +86,18 @@ func TestLookUpsThatWaitTogether(t *testing.T) {
 
 func TestLookUpsOfManyAtOneTime(t *testing.T) {
 	w := newFixture(t)
-	s := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 4}})
+	s := w.Opened(ledgertest.Options{Options: postgres.Options{MaxConns: 4}})
 	var made []*payments.Transaction
 	for _, n := range w.collections(20) {
 		n.Transaction.Status = payments.PINInvalid
-		made = append(made, w.create(n))
+		made = append(made, w.Create(n))
 	}
 	var all sync.WaitGroup
 	for range 32 {
 		all.Go(func() {
 			for range 50 {
 				want := made[rand.IntN(len(made))]
-				got, err := s.GetTransactionOf(t.Context(), w.sandbox, want.ID)
+				got, err := s.GetTransactionOf(t.Context(), w.Sandbox, want.ID)
 				if err != nil || got.ID != want.ID || got.Reference != want.Reference {
 					t.Errorf("asked for %s, got %+v, %v", want.ID, got, err)
 				}
@@ -111,7 +111,7 @@ func TestLookUpsOfManyAtOneTime(t *testing.T) {
 func TestLookUpsArePlannedOnce(t *testing.T) {
 	w := newFixture(t)
 	crowded, _ := w.crowd(5000)
-	conn := ledgertest.Connect(t, w.url)
+	conn := ledgertest.Connect(t, w.URL)
 	if _, err := conn.Exec(t.Context(), "set enable_seqscan = off"); err != nil { // as in the scope of a tenant
 		t.Fatal(err)
 	}

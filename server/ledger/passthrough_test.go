@@ -21,69 +21,69 @@ import (
 const stranger = "+250788000999" // whom the sandbox does not know
 
 func (w *fixture) forwards(lease time.Duration) []ledger.Forward {
-	w.t.Helper()
-	due, err := w.TenantsToForward(w.t.Context())
+	w.T.Helper()
+	due, err := w.TenantsToForward(w.T.Context())
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	var shares []ledger.Share
 	for _, one := range due {
 		shares = append(shares, ledger.Share{DueTenant: one, Slots: 1000})
 	}
-	leased, _, err := w.LeaseDueForwards(w.t.Context(), shares, lease)
+	leased, _, err := w.LeaseDueForwards(w.T.Context(), shares, lease)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return leased
 }
 
 func (w *fixture) forward() *ledger.Forward {
-	w.t.Helper()
+	w.T.Helper()
 	leased := w.forwards(time.Hour)
 	if len(leased) != 1 {
-		w.t.Fatalf("%d collections are to be forwarded, want 1", len(leased))
+		w.T.Fatalf("%d collections are to be forwarded, want 1", len(leased))
 	}
 	return &leased[0]
 }
 
 // settleForward reports whether the outcome was kept.
 func (w *fixture) settleForward(f *ledger.Forward, o ledger.Outcome) bool {
-	w.t.Helper()
-	kept, err := w.SettleForward(w.t.Context(), f, o)
+	w.T.Helper()
+	kept, err := w.SettleForward(w.T.Context(), f, o)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return kept
 }
 
 func (w *fixture) deferForward(f *ledger.Forward, d ledger.Deferred) bool {
-	w.t.Helper()
-	kept, err := w.DeferForward(w.t.Context(), f, d)
+	w.T.Helper()
+	kept, err := w.DeferForward(w.T.Context(), f, d)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return kept
 }
 
 func TestOnlyStrangersAreForwarded(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 5000)
-	w.pending("registered", alice)
-	w.create(w.collection("failed", payments.UnknownMSISDN, stranger))
-	w.create(w.collection("booked", payments.Success, stranger))
-	made := w.pending("forwarded", stranger)
-	if counts := w.settle(); counts.Claimed != 1 {
+	w.Client("alice", alice, 5000)
+	w.Pending("registered", alice)
+	w.Create(w.Collection("failed", payments.UnknownMSISDN, stranger))
+	w.Create(w.Collection("booked", payments.Success, stranger))
+	made := w.Pending("forwarded", stranger)
+	if counts := w.Settle(); counts.Claimed != 1 {
 		t.Errorf("%d were settled, want the registered one", counts.Claimed)
 	}
 	f := w.forward()
-	if f.Transaction.ID != made.ID || f.Tenant != w.sandbox.Tenant || f.OrganizationID != w.sandbox.OrganizationID {
+	if f.Transaction.ID != made.ID || f.Tenant != w.Sandbox.Tenant || f.OrganizationID != w.Sandbox.OrganizationID {
 		t.Errorf("got %+v", f)
 	}
 	if f.Accepted || f.Expired || f.Failures != 0 || f.Age < 0 || f.Age > time.Minute || f.AnswerAfter != time.Second ||
 		f.ExpireAfter != time.Hour {
 		t.Errorf("got %+v", f)
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestForwardedCollectionIsSettledOnce(t *testing.T) {
@@ -96,7 +96,7 @@ func TestForwardedCollectionIsSettledOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t)
-			made := w.pending("r1", stranger)
+			made := w.Pending("r1", stranger)
 			f := w.forward()
 			if !w.settleForward(f, c.outcome) {
 				t.Fatal("the outcome was not kept")
@@ -104,7 +104,7 @@ func TestForwardedCollectionIsSettledOnce(t *testing.T) {
 			if w.settleForward(f, c.outcome) || w.deferForward(f, ledger.Deferred{}) {
 				t.Error("an outcome was kept twice")
 			}
-			got := w.get(made.ID)
+			got := w.Get(made.ID)
 			if got.Status != c.outcome.Status || got.NativeID != c.outcome.NativeID || string(got.NativeRaw) != string(c.outcome.NativeRaw) ||
 				got.CompletedAt == nil {
 				t.Errorf("got %+v", got)
@@ -112,28 +112,28 @@ func TestForwardedCollectionIsSettledOnce(t *testing.T) {
 			if (got.MerchantBalanceAfter != nil) != (c.earned > 0) || got.SIMBalanceAfter != nil {
 				t.Errorf("balances after it: %v, %v", got.MerchantBalanceAfter, got.SIMBalanceAfter)
 			}
-			if balance := w.apply().Balances[payments.RWF]; balance != 1000+c.earned {
+			if balance := w.Apply().Balances[payments.RWF]; balance != 1000+c.earned {
 				t.Errorf("the merchant has %d", balance)
 			}
-			if event := w.leaseOne(body()); event.ID != made.ID || event.Transaction.NativeID != c.outcome.NativeID {
+			if event := w.leaseOne(ledgertest.Body()); event.ID != made.ID || event.Transaction.NativeID != c.outcome.NativeID {
 				t.Errorf("got %+v", event)
 			}
 			if left := w.forwards(time.Hour); len(left) != 0 {
 				t.Errorf("%d are left to forward", len(left))
 			}
-			w.conserved()
+			w.Conserved()
 		})
 	}
 }
 
 func TestLeaseOfAForward(t *testing.T) {
 	w := newFixture(t)
-	w.pending("r1", stranger)
+	w.Pending("r1", stranger)
 	first := w.forward()
 	if again := w.forwards(time.Hour); len(again) != 0 {
 		t.Fatal("two have the lease")
 	}
-	w.exec("update transactions set due_at = now()") // the lease ends
+	w.Exec("update transactions set due_at = now()") // the lease ends
 	second := w.forward()
 	if second.Fence <= first.Fence {
 		t.Errorf("fences %d, %d", first.Fence, second.Fence)
@@ -157,17 +157,17 @@ func TestLeaseOfAForward(t *testing.T) {
 	if early := w.forwards(time.Hour); len(early) != 0 {
 		t.Error("it is due before its time")
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestForwardIsDueWhenItExpires(t *testing.T) {
 	w := newFixture(t)
-	w.pending("r1", stranger)
+	w.Pending("r1", stranger)
 	w.deferForward(w.forward(), ledger.Deferred{Accepted: true, After: 24 * time.Hour})
 	if !read[bool](w, "select due_at = expires_at from transactions") {
 		t.Error("it is due after it expired")
 	}
-	w.exec("update transactions set due_at = now() - interval '1 hour', expires_at = now() - interval '1 hour'")
+	w.Exec("update transactions set due_at = now() - interval '1 hour', expires_at = now() - interval '1 hour'")
 	if f := w.forward(); !f.Expired {
 		t.Error("its time did not run out")
 	}
@@ -176,7 +176,7 @@ func TestForwardIsDueWhenItExpires(t *testing.T) {
 // An attempt is known to whoever takes the collection next, and is begun by nobody who has lost the lease.
 func TestForwardAttemptIsWrittenDownBeforeItIsMade(t *testing.T) {
 	w := newFixture(t)
-	w.pending("r1", stranger)
+	w.Pending("r1", stranger)
 	begin := func(f *ledger.Forward) bool {
 		t.Helper()
 		begun, err := w.BeginForwardAttempt(t.Context(), f)
@@ -189,7 +189,7 @@ func TestForwardAttemptIsWrittenDownBeforeItIsMade(t *testing.T) {
 	if first.Attempts != 0 || !begin(first) {
 		t.Errorf("%d attempts before the first", first.Attempts)
 	}
-	w.exec("update transactions set due_at = now()") // the lease ends, as it does when its worker dies
+	w.Exec("update transactions set due_at = now()") // the lease ends, as it does when its worker dies
 	second := w.forward()
 	if second.Attempts != 1 || second.Failures != 0 || begin(first) || !begin(second) {
 		t.Errorf("got %+v", second)
@@ -211,8 +211,8 @@ func TestForwardAttemptIsWrittenDownBeforeItIsMade(t *testing.T) {
 // A worker that comes late forwards what was due in time.
 func TestLateWorkerForwards(t *testing.T) {
 	w := newFixture(t)
-	w.pending("r1", stranger)
-	w.exec(
+	w.Pending("r1", stranger)
+	w.Exec(
 		"update transactions set due_at = now() - interval '2 hours', expires_at = now() - interval '1 hour', created_at = now() - interval '2 hours'",
 	)
 	if f := w.forward(); f.Expired || f.Age < 2*time.Hour {
@@ -223,7 +223,7 @@ func TestLateWorkerForwards(t *testing.T) {
 func TestConcurrentForwardsAreDisjoint(t *testing.T) {
 	w := newFixture(t)
 	const total = 200
-	w.multiply(w.pending("r", stranger), total-1)
+	w.Multiply(w.Pending("r", stranger), total-1)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	seen := map[payments.ID]int{}
@@ -249,11 +249,11 @@ func TestConcurrentForwardsAreDisjoint(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	left := w.count("select count(*) from transactions where due_at <= now()")
-	if len(seen)+left != total || w.apply().Balances[payments.RWF] != 1000+985*int64(len(seen)) {
+	left := w.Count("select count(*) from transactions where due_at <= now()")
+	if len(seen)+left != total || w.Apply().Balances[payments.RWF] != 1000+985*int64(len(seen)) {
 		t.Errorf("%d were settled, %d left", len(seen), left)
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestForwardCarriesTheStoresCredentials(t *testing.T) {
@@ -287,9 +287,9 @@ func TestForwardCarriesTheStoresCredentials(t *testing.T) {
 				config.Stores = []string{"shop", "kiosk"}
 				config.Operators = []sandboxes.OperatorAccess{c.access}
 			})
-			w.pending("r1", stranger)
+			w.Pending("r1", stranger)
 			if c.spoil != "" {
-				w.exec(c.spoil)
+				w.Exec(c.spoil)
 			}
 			f := w.forward()
 			if diff := cmp.Diff(c.want, f.Credentials); diff != "" || f.BaseURL != c.url || !errors.Is(f.CredentialsWhy, c.why) {
@@ -326,14 +326,14 @@ func TestOperatorCredentialsFollowTheResource(t *testing.T) {
 		{nil, []string{}},
 	} {
 		before := rows()
-		w.config.Operators = step.want
-		w.apply()
+		w.Config.Operators = step.want
+		w.Apply()
 		if diff := cmp.Diff(step.rows, rows()); diff != "" {
 			t.Errorf("after %v (-want +got):\n%s", before, diff)
 		}
-		unchanged := w.written()
-		w.apply()
-		if diff := cmp.Diff(unchanged, w.written()); diff != "" {
+		unchanged := w.Written()
+		w.Apply()
+		if diff := cmp.Diff(unchanged, w.Written()); diff != "" {
 			t.Errorf("the same again wrote (-before +after):\n%s", diff)
 		}
 	}

@@ -36,8 +36,8 @@ func newID(t *testing.T) payments.ID {
 
 // refund is a refund of a parent that is to be recorded, of everything if its amount is 0.
 func (w *fixture) refund(parent payments.ID, reference string, amount int64) ledger.NewRefund {
-	w.t.Helper()
-	n := ledger.NewRefund{RequestHash: []byte(reference), ID: newID(w.t), ParentID: parent, Reference: reference, Latency: latencies}
+	w.T.Helper()
+	n := ledger.NewRefund{RequestHash: []byte(reference), ID: newID(w.T), ParentID: parent, Reference: reference, Latency: latencies}
 	if amount != 0 {
 		n.Amount = &amount
 	}
@@ -45,18 +45,18 @@ func (w *fixture) refund(parent payments.ID, reference string, amount int64) led
 }
 
 func (w *fixture) refunded(parent payments.ID, reference string, amount int64) *payments.Transaction {
-	w.t.Helper()
-	t, _, err := w.CreateRefund(w.t.Context(), w.sandbox.Tenant, w.refund(parent, reference, amount))
+	w.T.Helper()
+	t, _, err := w.CreateRefund(w.T.Context(), w.Sandbox.Tenant, w.refund(parent, reference, amount))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return t
 }
 
 // disbursement is a decided disbursement in RWF. One that is to fail goes to a number that nobody has, which leads to that status.
 func (w *fixture) disbursement(reference string, status payments.Status, msisdn string, amount int64) *ledger.NewDisbursement {
-	w.t.Helper()
-	c := w.collection(reference, status, msisdn)
+	w.T.Helper()
+	c := w.Collection(reference, status, msisdn)
 	t := c.Transaction
 	t.Type, t.Amount, t.Commission, t.NetAmount = payments.Disbursement, amount, 0, amount
 	n := &ledger.NewDisbursement{Decided: c.Decided, Transaction: t, Latency: latencies}
@@ -67,22 +67,22 @@ func (w *fixture) disbursement(reference string, status payments.Status, msisdn 
 }
 
 func (w *fixture) disburse(n *ledger.NewDisbursement) *payments.Transaction {
-	w.t.Helper()
-	if err := w.CreateDisbursement(w.t.Context(), w.sandbox.Tenant, n); err != nil {
-		w.t.Fatal(err)
+	w.T.Helper()
+	if err := w.CreateDisbursement(w.T.Context(), w.Sandbox.Tenant, n); err != nil {
+		w.T.Fatal(err)
 	}
 	return &n.Transaction
 }
 
 // float is what the sandbox has of a currency.
 func (w *fixture) float(currency payments.Currency) int64 {
-	w.t.Helper()
-	return read[int64](w, "select balance from floats where tenant = $1 and currency = $2", w.sandbox.Tenant, string(currency))
+	w.T.Helper()
+	return read[int64](w, "select balance from floats where tenant = $1 and currency = $2", w.Sandbox.Tenant, string(currency))
 }
 
 // eventAfter is how long after its transaction an event is due, negative if it is not sent.
 func (w *fixture) eventAfter(id payments.ID) time.Duration {
-	w.t.Helper()
+	w.T.Helper()
 	ms := read[float64](w, `select coalesce(extract(epoch from e.due_at - t.created_at)::float8 * 1000, -1) from events e
 		join transactions t using (tenant, id) where t.id = $1`, postgres.UUID(id))
 	return time.Duration(ms) * time.Millisecond
@@ -90,10 +90,10 @@ func (w *fixture) eventAfter(id payments.ID) time.Duration {
 
 func TestRefundMovesMoneyBack(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 5000)
-	parent := w.create(w.collection("r1", payments.Success, alice))
+	w.Client("alice", alice, 5000)
+	parent := w.Create(w.Collection("r1", payments.Success, alice))
 	n := w.refund(parent.ID, "f1", 400)
-	got, after, err := w.CreateRefund(t.Context(), w.sandbox.Tenant, n)
+	got, after, err := w.CreateRefund(t.Context(), w.Sandbox.Tenant, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,27 +106,27 @@ func TestRefundMovesMoneyBack(t *testing.T) {
 	if diff := cmp.Diff(&want, got); diff != "" {
 		t.Errorf("refund (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(got, w.get(n.ID)); diff != "" {
+	if diff := cmp.Diff(got, w.Get(n.ID)); diff != "" {
 		t.Errorf("refund (-made +read):\n%s", diff)
 	}
 	if after != 3*time.Second || w.eventAfter(n.ID) != after {
 		t.Errorf("it is answered after %s, its event due after %s", after, w.eventAfter(n.ID))
 	}
-	if w.float(payments.RWF) != left || w.balance(alice) != credited || w.get(parent.ID).Refunded != 400 {
-		t.Errorf("the float has %d, the SIM %d, the parent was refunded %d", w.float(payments.RWF), w.balance(alice), w.get(parent.ID).Refunded)
+	if w.float(payments.RWF) != left || w.Balance(alice) != credited || w.Get(parent.ID).Refunded != 400 {
+		t.Errorf("the float has %d, the SIM %d, the parent was refunded %d", w.float(payments.RWF), w.Balance(alice), w.Get(parent.ID).Refunded)
 	}
 	if rest := w.refunded(parent.ID, "f2", 0); rest.Amount != 600 {
 		t.Errorf("the rest is %d", rest.Amount)
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestRefundThatTheFloatCannotPay(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 5000)
-	parent := w.create(w.collection("r1", payments.Success, alice))
-	w.exec("update floats set balance = 399 where currency = 'RWF'")
-	got, after, err := w.CreateRefund(t.Context(), w.sandbox.Tenant, w.refund(parent.ID, "f1", 400))
+	w.Client("alice", alice, 5000)
+	parent := w.Create(w.Collection("r1", payments.Success, alice))
+	w.Exec("update floats set balance = 399 where currency = 'RWF'")
+	got, after, err := w.CreateRefund(t.Context(), w.Sandbox.Tenant, w.refund(parent.ID, "f1", 400))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestRefundThatTheFloatCannotPay(t *testing.T) {
 			w.eventAfter(got.ID),
 		)
 	}
-	if w.float(payments.RWF) != 399 || w.balance(alice) != 4000 || w.get(parent.ID).Refunded != 0 {
+	if w.float(payments.RWF) != 399 || w.Balance(alice) != 4000 || w.Get(parent.ID).Refunded != 0 {
 		t.Error("money moved, or its parent was changed")
 	}
 	if got := w.refunded(parent.ID, "f2", 399); got.Status != payments.Success || w.float(payments.RWF) != 0 {
@@ -153,12 +153,12 @@ func TestRefundThatTheFloatCannotPay(t *testing.T) {
 func TestRefundsThatAreRefused(t *testing.T) {
 	w := newFixture(t)
 	other := w.beside("other")
-	w.client("alice", alice, 5000)
-	paid := w.create(w.collection("r1", payments.Success, alice))
+	w.Client("alice", alice, 5000)
+	paid := w.Create(w.Collection("r1", payments.Success, alice))
 	part := w.refunded(paid.ID, "f1", 400)
-	theirs := other.create(other.collection("r1", payments.Success, alice))
+	theirs := other.Create(other.Collection("r1", payments.Success, alice))
 	disbursed := w.disburse(w.disbursement("d1", payments.Success, alice, 1))
-	before := w.count("select count(*) from transactions")
+	before := w.Count("select count(*) from transactions")
 	taken := new(ledger.ErrReferenceTaken)
 	for name, c := range map[string]struct {
 		parent    payments.ID
@@ -168,8 +168,8 @@ func TestRefundsThatAreRefused(t *testing.T) {
 	}{
 		"unknown":                       {payments.ID{1}, "x", 0, ledger.ErrNotFound},
 		"another tenant's":              {theirs.ID, "x", 0, ledger.ErrNotFound},
-		"pending":                       {w.create(w.collection("pending", payments.Pending, alice)).ID, "x", 0, payments.ErrNotRefundable},
-		"failed":                        {w.create(w.collection("failed", payments.PINInvalid, alice)).ID, "x", 1, payments.ErrNotRefundable},
+		"pending":                       {w.Create(w.Collection("pending", payments.Pending, alice)).ID, "x", 0, payments.ErrNotRefundable},
+		"failed":                        {w.Create(w.Collection("failed", payments.PINInvalid, alice)).ID, "x", 1, payments.ErrNotRefundable},
 		"a refund":                      {part.ID, "x", 1, payments.ErrNotRefundable},
 		"a disbursement":                {disbursed.ID, "x", 0, payments.ErrNotRefundable},
 		"one too many":                  {paid.ID, "x", 601, payments.ErrExceedsRefundable{Refundable: 600}},
@@ -179,7 +179,7 @@ func TestRefundsThatAreRefused(t *testing.T) {
 		"a taken one, of an unknown id": {payments.ID{1}, "f1", 1, taken},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := w.CreateRefund(t.Context(), w.sandbox.Tenant, w.refund(c.parent, c.reference, c.amount))
+			_, _, err := w.CreateRefund(t.Context(), w.Sandbox.Tenant, w.refund(c.parent, c.reference, c.amount))
 			if c.want == error(taken) {
 				if holder := new(ledger.ErrReferenceTaken); !errors.As(err, &holder) || holder.Transaction.Reference != c.reference {
 					t.Errorf("got %v", err)
@@ -189,15 +189,15 @@ func TestRefundsThatAreRefused(t *testing.T) {
 			}
 		})
 	}
-	if n := w.count("select count(*) from transactions"); n != before+2 {
+	if n := w.Count("select count(*) from transactions"); n != before+2 {
 		t.Errorf("%d were recorded", n-before-2)
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestPayoutWithoutAnEndpointRecordsItsEventOnly(t *testing.T) {
 	w := newFixture(t, func(c *sandboxes.SandboxConfig) { c.Webhook = nil })
-	parent := w.create(w.collection("r1", payments.Success, alice))
+	parent := w.Create(w.Collection("r1", payments.Success, alice))
 	for _, id := range []payments.ID{
 		w.refunded(parent.ID, "f1", 1).ID, w.disburse(w.disbursement("d1", payments.Success, alice, 1)).ID,
 		w.disburse(w.disbursement("d2", payments.UnknownMSISDN, alice, 1)).ID,
@@ -213,9 +213,9 @@ func TestPayoutWithoutAnEndpointRecordsItsEventOnly(t *testing.T) {
 
 func TestDisbursementOutcomes(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 50)
+	w.Client("alice", alice, 50)
 	const blocked = "+250788000003"
-	w.client("blocked", blocked, 50, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
+	w.Client("blocked", blocked, 50, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
 	null := func(n *int64) any {
 		if n == nil {
 			return nil
@@ -258,13 +258,13 @@ func TestDisbursementOutcomes(t *testing.T) {
 			if null(got.MerchantBalanceAfter) != c.merchant || null(got.SIMBalanceAfter) != c.recipient {
 				t.Errorf("balances after it are %v and %v", null(got.MerchantBalanceAfter), null(got.SIMBalanceAfter))
 			}
-			if diff := cmp.Diff(w.get(got.ID), got); diff != "" {
+			if diff := cmp.Diff(w.Get(got.ID), got); diff != "" {
 				t.Errorf("disbursement (-read +made):\n%s", diff)
 			}
 			var taken *ledger.ErrReferenceTaken
 			if err := w.CreateDisbursement(
 				t.Context(),
-				w.sandbox.Tenant,
+				w.Sandbox.Tenant,
 				w.disbursement(got.Reference, c.n.Transaction.Status, alice, 1),
 			); !errors.As(
 				err,
@@ -277,23 +277,23 @@ func TestDisbursementOutcomes(t *testing.T) {
 			}
 		})
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestDisbursementOfAnOldConfigurationIsNotRecorded(t *testing.T) {
 	w := newFixture(t)
 	paid, refused := w.disbursement("d1", payments.Success, alice, 1), w.disbursement("d2", payments.UnknownMSISDN, alice, 1)
-	w.config.Stores = nil
-	w.apply()
+	w.Config.Stores = nil
+	w.Apply()
 	for _, n := range []*ledger.NewDisbursement{paid, refused} {
-		if err := w.CreateDisbursement(t.Context(), w.sandbox.Tenant, n); !errors.Is(err, postgres.ErrConfigChanged) {
+		if err := w.CreateDisbursement(t.Context(), w.Sandbox.Tenant, n); !errors.Is(err, postgres.ErrConfigChanged) {
 			t.Errorf("got %v, want ErrConfigChanged", err)
 		}
 	}
-	if n := w.count("select count(*) from transactions"); n != 0 {
+	if n := w.Count("select count(*) from transactions"); n != 0 {
 		t.Errorf("%d were recorded", n)
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 // A recipient may change between the decision and the record.
@@ -303,25 +303,25 @@ func TestRecipientThatChangedMeanwhile(t *testing.T) {
 		then func(sandboxes.TestClientConfig)
 		left int64 // of 50, on the SIM; -1: it is gone
 	}{
-		"got more money": {func(c sandboxes.TestClientConfig) { w.client(c.Name, c.MSISDN, 70) }, 80},
+		"got more money": {func(c sandboxes.TestClientConfig) { w.Client(c.Name, c.MSISDN, 70) }, 80},
 		"gone":           {func(c sandboxes.TestClientConfig) { _ = w.DeleteTestClient(t.Context(), c.UID) }, -1},
 		"of another country": {func(c sandboxes.TestClientConfig) {
-			w.client(c.Name, c.MSISDN, 50, func(c *sandboxes.TestClientConfig) { c.Country = payments.Benin })
+			w.Client(c.Name, c.MSISDN, 50, func(c *sandboxes.TestClientConfig) { c.Country = payments.Benin })
 		}, 50},
 	} {
 		t.Run(name, func(t *testing.T) {
 			msisdn := "+25078800001" + fmt.Sprint(len(name)%10)
-			client := w.client(name, msisdn, 50)
+			client := w.Client(name, msisdn, 50)
 			n := w.disbursement(name, payments.Success, msisdn, 10)
 			c.then(client)
 			got := w.disburse(n)
 			if got.Status != payments.Success {
 				t.Errorf("it is %s", got.Status)
 			}
-			if c.left >= 0 && w.balance(msisdn) != c.left {
-				t.Errorf("the SIM has %d, want %d", w.balance(msisdn), c.left)
+			if c.left >= 0 && w.Balance(msisdn) != c.left {
+				t.Errorf("the SIM has %d, want %d", w.Balance(msisdn), c.left)
 			}
-			if _, err := w.ApplyTestClient(t.Context(), w.config.UID, client); err == nil {
+			if _, err := w.ApplyTestClient(t.Context(), w.Config.UID, client); err == nil {
 				_ = w.DeleteTestClient(t.Context(), client.UID)
 			}
 		})
@@ -330,27 +330,27 @@ func TestRecipientThatChangedMeanwhile(t *testing.T) {
 
 // waiting runs a payout that has to wait for a lock that another transaction holds, until do has run and is committed.
 func (w *fixture) waiting(lock string, do []string, payout func() error) error {
-	w.t.Helper()
-	tx, err := w.sql.Begin(w.t.Context())
+	w.T.Helper()
+	tx, err := w.SQL.Begin(w.T.Context())
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback(context.Background()) }()
-	if _, err := tx.Exec(w.t.Context(), lock); err != nil {
-		w.t.Fatal(err)
+	if _, err := tx.Exec(w.T.Context(), lock); err != nil {
+		w.T.Fatal(err)
 	}
 	done := make(chan error, 1)
 	go func() { done <- payout() }()
-	eventually(w.t, func() bool {
-		return w.count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == 1
+	ledgertest.Eventually(w.T, func() bool {
+		return w.Count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == 1
 	})
 	for _, sql := range do {
-		if _, err := tx.Exec(w.t.Context(), sql); err != nil {
-			w.t.Fatal(err)
+		if _, err := tx.Exec(w.T.Context(), sql); err != nil {
+			w.T.Fatal(err)
 		}
 	}
-	if err := tx.Commit(w.t.Context()); err != nil {
-		w.t.Fatal(err)
+	if err := tx.Commit(w.T.Context()); err != nil {
+		w.T.Fatal(err)
 	}
 	return <-done
 }
@@ -367,25 +367,25 @@ func TestPayoutIsDecidedByTheBalanceThatItLocked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t)
-			w.client("alice", alice, 50)
-			parent := w.create(w.collection("r1", payments.Success, "+250788999999"))
+			w.Client("alice", alice, 50)
+			parent := w.Create(w.Collection("r1", payments.Success, "+250788999999"))
 			set := func(balance int64) string {
 				return fmt.Sprintf("update floats set balance = %d where currency = 'RWF'", balance)
 			}
 			const lock = "select from floats for update"
-			w.exec(set(c.before))
+			w.Exec(set(c.before))
 			n := w.disbursement("d1", payments.Success, alice, 400)
 			if err := w.waiting(
 				lock,
 				[]string{set(c.then)},
-				func() error { return w.CreateDisbursement(context.Background(), w.sandbox.Tenant, n) },
+				func() error { return w.CreateDisbursement(context.Background(), w.Sandbox.Tenant, n) },
 			); err != nil {
 				t.Fatal(err)
 			}
-			w.exec(set(c.before))
+			w.Exec(set(c.before))
 			var refund *payments.Transaction
 			err := w.waiting(lock, []string{set(c.then)}, func() (err error) {
-				refund, _, err = w.CreateRefund(context.Background(), w.sandbox.Tenant, w.refund(parent.ID, "f1", 400))
+				refund, _, err = w.CreateRefund(context.Background(), w.Sandbox.Tenant, w.refund(parent.ID, "f1", 400))
 				return err
 			})
 			if err != nil {
@@ -412,13 +412,13 @@ func TestRefundIsDecidedByTheParentThatItLocked(t *testing.T) {
 	w := newFixture(t, func(c *sandboxes.SandboxConfig) { c.OpeningFloat[payments.RWF] = 10_000 })
 	refund := func(then, amount int64) (*payments.Transaction, error) {
 		reference := fmt.Sprint(then, "-", amount)
-		parent := w.create(w.collection(reference, payments.Success, alice))
+		parent := w.Create(w.Collection(reference, payments.Success, alice))
 		var got *payments.Transaction
 		err := w.waiting(
 			"select from transactions for update",
 			[]string{fmt.Sprintf("update transactions set refunded = %d where reference = '%s'", then, reference)},
 			func() (err error) {
-				got, _, err = w.CreateRefund(context.Background(), w.sandbox.Tenant, w.refund(parent.ID, "f "+reference, amount))
+				got, _, err = w.CreateRefund(context.Background(), w.Sandbox.Tenant, w.refund(parent.ID, "f "+reference, amount))
 				return err
 			},
 		)
@@ -440,8 +440,8 @@ func TestRefundIsDecidedByTheParentThatItLocked(t *testing.T) {
 
 func TestConcurrentPayoutsOfOneFloat(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 0)
-	many := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 16}})
+	w.Client("alice", alice, 0)
+	many := w.Opened(ledgertest.Options{Options: postgres.Options{MaxConns: 16}})
 	var todo []*ledger.NewDisbursement
 	for i := range 64 {
 		todo = append(todo, w.disbursement(fmt.Sprint("d", i), payments.Success, alice, 70))
@@ -449,7 +449,7 @@ func TestConcurrentPayoutsOfOneFloat(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, n := range todo {
 		wg.Go(func() {
-			if err := many.CreateDisbursement(context.Background(), w.sandbox.Tenant, n); err != nil {
+			if err := many.CreateDisbursement(context.Background(), w.Sandbox.Tenant, n); err != nil {
 				t.Error(err)
 			}
 		})
@@ -462,10 +462,10 @@ func TestConcurrentPayoutsOfOneFloat(t *testing.T) {
 	if diff := cmp.Diff(map[payments.Status]int{payments.Success: 14, payments.InsufficientFunds: 50}, counts); diff != "" {
 		t.Errorf("64 disbursements of 70 from 1000 (-want +got):\n%s", diff)
 	}
-	if w.float(payments.RWF) != 20 || w.balance(alice) != 980 {
-		t.Errorf("the float has %d, the SIM %d", w.float(payments.RWF), w.balance(alice))
+	if w.float(payments.RWF) != 20 || w.Balance(alice) != 980 {
+		t.Errorf("the float has %d, the SIM %d", w.float(payments.RWF), w.Balance(alice))
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 // TestEverythingThatMovesMoneyAtOnce lets collections, refunds, disbursements, settlement and answers by hand, with a quota to
@@ -478,16 +478,16 @@ func TestEverythingThatMovesMoneyAtOnce(t *testing.T) {
 	numbers := []string{alice, "+250788000002", "+250788000003"}
 	var parents []payments.ID
 	for i, msisdn := range numbers {
-		w.client(fmt.Sprint("sim", i), msisdn, 15_000)
-		parents = append(parents, w.create(w.collection(fmt.Sprint("p", i), payments.Success, msisdn)).ID)
+		w.Client(fmt.Sprint("sim", i), msisdn, 15_000)
+		parents = append(parents, w.Create(w.Collection(fmt.Sprint("p", i), payments.Success, msisdn)).ID)
 	}
-	many := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 12}})
+	many := w.Opened(ledgertest.Options{Options: postgres.Options{MaxConns: 12}})
 	var todo []func() error
-	ctx, tenant := context.Background(), w.sandbox.Tenant
+	ctx, tenant := context.Background(), w.Sandbox.Tenant
 	for i := range 60 {
 		msisdn, parent := numbers[i%3], parents[(i+1)%3]
-		booked, pending := w.collection(fmt.Sprint("b", i), payments.Success, msisdn), w.collection(fmt.Sprint("w", i), payments.Pending, msisdn)
-		prompt := w.collection(fmt.Sprint("m", i), payments.Pending, msisdn)
+		booked, pending := w.Collection(fmt.Sprint("b", i), payments.Success, msisdn), w.Collection(fmt.Sprint("w", i), payments.Pending, msisdn)
+		prompt := w.Collection(fmt.Sprint("m", i), payments.Pending, msisdn)
 		refund, disbursement := w.refund(
 			parent,
 			fmt.Sprint("f", i),
@@ -531,35 +531,35 @@ func TestEverythingThatMovesMoneyAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	w.settle()
-	if n := w.count("select used from quota_usage"); n != w.count("select count(*) from transactions") {
+	w.Settle()
+	if n := w.Count("select used from quota_usage"); n != w.Count("select count(*) from transactions") {
 		t.Errorf("%d are counted", n)
 	}
 	for _, parent := range parents {
-		if got := w.get(
+		if got := w.Get(
 			parent,
 		).Refunded; got > 1000 ||
-			got != 60*int64(w.count("select count(*) from transactions where parent_id = $1 and status = 'SUCCESS'", postgres.UUID(parent))) {
+			got != 60*int64(w.Count("select count(*) from transactions where parent_id = $1 and status = 'SUCCESS'", postgres.UUID(parent))) {
 			t.Errorf("%d was refunded of a payment of 1000", got)
 		}
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestPayoutsOfASandboxThatIsGone(t *testing.T) {
 	w := newFixture(t)
-	parent := w.create(w.collection("r1", payments.Success, alice))
+	parent := w.Create(w.Collection("r1", payments.Success, alice))
 	disbursement := w.disbursement("d1", payments.Success, alice, 1)
-	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+	if err := w.DeleteSandbox(t.Context(), w.Config.UID); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.CreateDisbursement(t.Context(), w.sandbox.Tenant, disbursement); !errors.Is(err, postgres.ErrConfigChanged) {
+	if err := w.CreateDisbursement(t.Context(), w.Sandbox.Tenant, disbursement); !errors.Is(err, postgres.ErrConfigChanged) {
 		t.Errorf("a disbursement returns %v", err)
 	}
-	if _, _, err := w.CreateRefund(t.Context(), w.sandbox.Tenant, w.refund(parent.ID, "f1", 1)); !errors.Is(err, postgres.ErrConfigChanged) {
+	if _, _, err := w.CreateRefund(t.Context(), w.Sandbox.Tenant, w.refund(parent.ID, "f1", 1)); !errors.Is(err, postgres.ErrConfigChanged) {
 		t.Errorf("a refund returns %v", err)
 	}
-	for table, n := range w.tenantTables(w.sandbox.Tenant) {
+	for table, n := range w.TenantTables(w.Sandbox.Tenant) {
 		if n != 0 {
 			t.Errorf("there are %d rows in %s", n, table)
 		}

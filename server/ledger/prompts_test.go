@@ -21,10 +21,10 @@ const bob = "+250788000002"
 
 // answer answers a prompt, and fails if it cannot be answered.
 func (w *fixture) answer(msisdn string, id payments.ID, answer payments.Answer) *payments.Transaction {
-	w.t.Helper()
-	t, replayed, err := w.AnswerPrompt(w.t.Context(), w.sandbox.Tenant, msisdn, id, answer)
+	w.T.Helper()
+	t, replayed, err := w.AnswerPrompt(w.T.Context(), w.Sandbox.Tenant, msisdn, id, answer)
 	if err != nil || replayed {
-		w.t.Fatalf("%v, replayed: %v", err, replayed)
+		w.T.Fatalf("%v, replayed: %v", err, replayed)
 	}
 	return t
 }
@@ -73,12 +73,12 @@ func TestAnswerByHand(t *testing.T) {
 	numbers, made := map[string]string{}, map[string]*payments.Transaction{}
 	for name, c := range cases {
 		numbers[name] = fmt.Sprintf("+2507880%05d", len(numbers))
-		w.client(name, numbers[name], 1000, behaves(c.behavior))
-		n := w.collection(name, payments.Pending, numbers[name])
+		w.Client(name, numbers[name], 1000, behaves(c.behavior))
+		n := w.Collection(name, payments.Pending, numbers[name])
 		n.AnswerAfter = time.Minute
-		made[name] = w.create(n)
+		made[name] = w.Create(n)
 		if c.then != nil {
-			w.client(name, numbers[name], 1000, behaves(c.behavior), c.then)
+			w.Client(name, numbers[name], 1000, behaves(c.behavior), c.then)
 		}
 	}
 	for name, c := range cases {
@@ -86,70 +86,70 @@ func TestAnswerByHand(t *testing.T) {
 		if got.Status != c.status || got.CompletedAt == nil {
 			t.Errorf("%s: it is %s, completed at %v, want %s", name, got.Status, got.CompletedAt, c.status)
 		}
-		if diff := cmp.Diff(w.get(made[name].ID), got); diff != "" {
+		if diff := cmp.Diff(w.Get(made[name].ID), got); diff != "" {
 			t.Errorf("%s (-read +answered):\n%s", name, diff)
 		}
-		if left := w.balance(numbers[name]); left != c.left {
+		if left := w.Balance(numbers[name]); left != c.left {
 			t.Errorf("%s: the SIM has %d, want %d", name, left, c.left)
 		}
 	}
-	if got := w.count("select count(*) from events where state = 'queued' and due_at <= now()"); got != len(cases) {
+	if got := w.Count("select count(*) from events where state = 'queued' and due_at <= now()"); got != len(cases) {
 		t.Errorf("%d events are due, want %d", got, len(cases))
 	}
-	if got := w.settle(); got.Claimed != 0 {
+	if got := w.Settle(); got.Claimed != 0 {
 		t.Errorf("%d were still due", got.Claimed)
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 // A prompt that waits for its expiry is answered too, as most are.
 func TestAnswerOfAParkedPrompt(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 5000, behaves(payments.Manual))
-	made := w.pending("r1", alice)
-	if got := w.settle(); got.Parked != 1 {
+	w.Client("alice", alice, 5000, behaves(payments.Manual))
+	made := w.Pending("r1", alice)
+	if got := w.Settle(); got.Parked != 1 {
 		t.Fatalf("it was not parked: %+v", got)
 	}
 	if got := w.answer(alice, made.ID, payments.AnswerApprove); got.Status != payments.Success {
 		t.Errorf("it is %s", got.Status)
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestAnswersThatComeTooLate(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 5000, behaves(payments.Manual))
-	made := w.pending("r1", alice)
+	w.Client("alice", alice, 5000, behaves(payments.Manual))
+	made := w.Pending("r1", alice)
 	w.answer(alice, made.ID, payments.AnswerApprove)
-	again, replayed, err := w.AnswerPrompt(t.Context(), w.sandbox.Tenant, alice, made.ID, payments.AnswerApprove)
+	again, replayed, err := w.AnswerPrompt(t.Context(), w.Sandbox.Tenant, alice, made.ID, payments.AnswerApprove)
 	if err != nil || !replayed || again.Status != payments.Success {
 		t.Errorf("the same again: %+v, replayed %v, %v", again, replayed, err)
 	}
 	for _, other := range []payments.Answer{payments.AnswerCancel, payments.AnswerWrongPIN} {
-		_, _, err := w.AnswerPrompt(t.Context(), w.sandbox.Tenant, alice, made.ID, other)
+		_, _, err := w.AnswerPrompt(t.Context(), w.Sandbox.Tenant, alice, made.ID, other)
 		if closed := new(ledger.ErrPromptClosed); !errors.As(err, &closed) || closed.Transaction.Status != payments.Success {
 			t.Errorf("%s after it was approved: %v", other, err)
 		}
 	}
-	if got := w.balance(alice); got != 4000 {
+	if got := w.Balance(alice); got != 4000 {
 		t.Errorf("the SIM has %d", got)
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestAnswerOfAnExpiredPromptEndsIt(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 5000, behaves(payments.Manual))
-	made := w.pending("r1", alice)
-	w.exec("update transactions set due_at = now(), expires_at = now()")
-	_, _, err := w.AnswerPrompt(t.Context(), w.sandbox.Tenant, alice, made.ID, payments.AnswerApprove)
+	w.Client("alice", alice, 5000, behaves(payments.Manual))
+	made := w.Pending("r1", alice)
+	w.Exec("update transactions set due_at = now(), expires_at = now()")
+	_, _, err := w.AnswerPrompt(t.Context(), w.Sandbox.Tenant, alice, made.ID, payments.AnswerApprove)
 	if closed := new(ledger.ErrPromptClosed); !errors.As(err, &closed) || closed.Transaction.Status != payments.Timeout {
 		t.Errorf("got %v", err)
 	}
-	if got := w.get(made.ID); got.Status != payments.Timeout || w.balance(alice) != 5000 {
-		t.Errorf("it is %s, and the SIM has %d", got.Status, w.balance(alice))
+	if got := w.Get(made.ID); got.Status != payments.Timeout || w.Balance(alice) != 5000 {
+		t.Errorf("it is %s, and the SIM has %d", got.Status, w.Balance(alice))
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestWhatIsNoPrompt(t *testing.T) {
@@ -157,29 +157,29 @@ func TestWhatIsNoPrompt(t *testing.T) {
 	other := w.beside("other")
 	const stranger = "+2250799000001"
 	for _, w := range []*fixture{w, other} {
-		w.client("alice", alice, 5000, behaves(payments.Manual))
-		w.client("bob", bob, 5000)
+		w.Client("alice", alice, 5000, behaves(payments.Manual))
+		w.Client("bob", bob, 5000)
 	}
 	cases := map[string]struct {
 		msisdn string
 		id     payments.ID
 	}{
 		"of nobody":               {alice, newID(t)},
-		"of another SIM":          {alice, w.pending("r1", bob).ID},
-		"of another sandbox":      {alice, other.pending("r2", alice).ID},
-		"of an unknown number":    {"+250788000009", w.pending("r3", alice).ID},
-		"for an operator":         {stranger, w.create(w.collection("r4", payments.Pending, stranger)).ID},
-		"of a forced success":     {alice, w.create(w.collection("r5", payments.Success, alice)).ID},
-		"of a forced failure":     {alice, w.create(w.collection("r6", payments.Timeout, alice)).ID},
+		"of another SIM":          {alice, w.Pending("r1", bob).ID},
+		"of another sandbox":      {alice, other.Pending("r2", alice).ID},
+		"of an unknown number":    {"+250788000009", w.Pending("r3", alice).ID},
+		"for an operator":         {stranger, w.Create(w.Collection("r4", payments.Pending, stranger)).ID},
+		"of a forced success":     {alice, w.Create(w.Collection("r5", payments.Success, alice)).ID},
+		"of a forced failure":     {alice, w.Create(w.Collection("r6", payments.Timeout, alice)).ID},
 		"of a disbursement":       {alice, w.disburse(w.disbursement("r7", payments.Success, alice, 10)).ID},
-		"of a SIM that was there": {alice, w.pending("r8", alice).ID},
+		"of a SIM that was there": {alice, w.Pending("r8", alice).ID},
 	}
-	w.exec("update transactions set sim_id = gen_random_uuid() where reference = 'r8'")
-	before := w.written()
+	w.Exec("update transactions set sim_id = gen_random_uuid() where reference = 'r8'")
+	before := w.Written()
 	for name, c := range cases {
 		if _, _, err := w.AnswerPrompt(
 			t.Context(),
-			w.sandbox.Tenant,
+			w.Sandbox.Tenant,
 			c.msisdn,
 			c.id,
 			payments.AnswerApprove,
@@ -190,21 +190,21 @@ func TestWhatIsNoPrompt(t *testing.T) {
 			t.Errorf("%s: got %v, want ErrNotFound", name, err)
 		}
 	}
-	if diff := cmp.Diff(before, w.written()); diff != "" {
+	if diff := cmp.Diff(before, w.Written()); diff != "" {
 		t.Errorf("rows (-before +after):\n%s", diff)
 	}
 }
 
 func TestNothingIsAnsweredInASuspendedSandbox(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 5000, behaves(payments.Manual))
-	made := w.pending("r1", alice)
-	paid := w.create(w.collection("r2", payments.Success, alice))
-	w.config.Suspended = true
-	w.apply()
+	w.Client("alice", alice, 5000, behaves(payments.Manual))
+	made := w.Pending("r1", alice)
+	paid := w.Create(w.Collection("r2", payments.Success, alice))
+	w.Config.Suspended = true
+	w.Apply()
 	if _, _, err := w.AnswerPrompt(
 		t.Context(),
-		w.sandbox.Tenant,
+		w.Sandbox.Tenant,
 		alice,
 		made.ID,
 		payments.AnswerApprove,
@@ -214,36 +214,36 @@ func TestNothingIsAnsweredInASuspendedSandbox(t *testing.T) {
 	) {
 		t.Errorf("an answer returns %v, want ErrConfigChanged", err)
 	}
-	if _, _, err := w.CreateRefund(t.Context(), w.sandbox.Tenant, w.refund(paid.ID, "f1", 1)); !errors.Is(err, postgres.ErrConfigChanged) {
+	if _, _, err := w.CreateRefund(t.Context(), w.Sandbox.Tenant, w.refund(paid.ID, "f1", 1)); !errors.Is(err, postgres.ErrConfigChanged) {
 		t.Errorf("a refund returns %v, want ErrConfigChanged", err)
 	}
-	if got := w.get(made.ID).Status; got != payments.Pending {
+	if got := w.Get(made.ID).Status; got != payments.Pending {
 		t.Errorf("it is %s", got)
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestPromptsAreListed(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 5000, behaves(payments.Manual))
-	w.client("bob", bob, 5000)
+	w.Client("alice", alice, 5000, behaves(payments.Manual))
+	w.Client("bob", bob, 5000)
 	var made []ledger.Prompt
 	for i := range 5 {
-		n := w.collection(fmt.Sprint("r", i), payments.Pending, alice)
+		n := w.Collection(fmt.Sprint("r", i), payments.Pending, alice)
 		n.Transaction.Commission, n.Transaction.NetAmount, n.Transaction.Description = 15, 1000, new(fmt.Sprint(i))
-		c := w.create(n)
+		c := w.Create(n)
 		made = append(made, ledger.Prompt{
 			ID: c.ID, Amount: 1000, CustomerTotal: 1015, Currency: "RWF", Store: "shop", Reference: c.Reference, Description: c.Description,
 			CreatedAt: c.CreatedAt, ExpiresAt: c.CreatedAt.Add(time.Hour),
 		})
 	}
-	w.pending("bob's", bob)
-	w.beside("other").client("alice", alice, 5000)
-	w.settle() // all of alice's are parked
+	w.Pending("bob's", bob)
+	w.beside("other").Client("alice", alice, 5000)
+	w.Settle() // all of alice's are parked
 	w.answer(alice, made[3].ID, payments.AnswerCancel)
 	open := append(made[:3:3], made[4])
 	list := func(after *payments.ID, limit int) []ledger.Prompt {
-		got, err := w.ListPrompts(t.Context(), w.sandbox.Tenant, alice, after, limit)
+		got, err := w.ListPrompts(t.Context(), w.Sandbox.Tenant, alice, after, limit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,10 +255,10 @@ func TestPromptsAreListed(t *testing.T) {
 	if diff := cmp.Diff(open[1:3], list(&open[0].ID, 2)); diff != "" {
 		t.Errorf("a page (-want +got):\n%s", diff)
 	}
-	if _, err := w.ListPrompts(t.Context(), w.sandbox.Tenant, "+250788000009", nil, 10); !errors.Is(err, ledger.ErrNotFound) {
+	if _, err := w.ListPrompts(t.Context(), w.Sandbox.Tenant, "+250788000009", nil, 10); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("of an unknown number: %v", err)
 	}
-	client, err := w.FindTestClient(t.Context(), w.sandbox.Tenant, alice)
+	client, err := w.FindTestClient(t.Context(), w.Sandbox.Tenant, alice)
 	if err != nil || client.Prompts != 4 {
 		t.Errorf("got %+v, %v, want 4 prompts", client, err)
 	}
@@ -266,17 +266,17 @@ func TestPromptsAreListed(t *testing.T) {
 
 func TestTestClientsAreListed(t *testing.T) {
 	w := newFixture(t)
-	w.client("carol", "+250788000003", 3, blocked)
-	w.client("alice", alice, 5000, behaves(payments.Manual))
-	w.client("bob", "+2250700000001", 2, behaves(payments.Cancel), func(c *sandboxes.TestClientConfig) {
+	w.Client("carol", "+250788000003", 3, blocked)
+	w.Client("alice", alice, 5000, behaves(payments.Manual))
+	w.Client("bob", "+2250700000001", 2, behaves(payments.Cancel), func(c *sandboxes.TestClientConfig) {
 		c.Operator, c.Country = payments.Orange, payments.CoteDIvoire
 	})
-	w.beside("other").client("dave", "+250788000004", 4)
-	w.pending("r1", alice)
-	w.pending("r2", alice)
+	w.beside("other").Client("dave", "+250788000004", 4)
+	w.Pending("r1", alice)
+	w.Pending("r2", alice)
 	list := func(f ledger.TestClientFilter, after string, limit int) (names []string) {
 		t.Helper()
-		got, err := w.ListTestClients(t.Context(), w.sandbox.Tenant, f, after, limit)
+		got, err := w.ListTestClients(t.Context(), w.Sandbox.Tenant, f, after, limit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -321,7 +321,7 @@ func TestTestClientsAreListed(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	if _, err := w.FindTestClient(t.Context(), w.sandbox.Tenant, "+250788000004"); !errors.Is(err, ledger.ErrNotFound) {
+	if _, err := w.FindTestClient(t.Context(), w.Sandbox.Tenant, "+250788000004"); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("another sandbox's: %v", err)
 	}
 }
@@ -334,13 +334,13 @@ func TestPromptsHaveOneOutcome(t *testing.T) {
 	var prompts []*payments.Transaction
 	for i, behavior := range behaviors {
 		msisdn := fmt.Sprint("+25078800010", i)
-		w.client(string(behavior), msisdn, 1000*each/2, behaves(behavior))
+		w.Client(string(behavior), msisdn, 1000*each/2, behaves(behavior))
 		for n := range each {
-			prompts = append(prompts, w.pending(fmt.Sprint(behavior, n), msisdn))
+			prompts = append(prompts, w.Pending(fmt.Sprint(behavior, n), msisdn))
 		}
 	}
-	w.exec("update transactions set expires_at = due_at where reference like '%3'") // some expire in this moment
-	many := w.opened(ledgertest.Options{Options: postgres.Options{MaxConns: 12}})
+	w.Exec("update transactions set expires_at = due_at where reference like '%3'") // some expire in this moment
+	many := w.Opened(ledgertest.Options{Options: postgres.Options{MaxConns: 12}})
 	answered := make([]map[payments.Status]int, len(prompts))
 	var running sync.WaitGroup
 	start := make(chan struct{})
@@ -350,7 +350,7 @@ func TestPromptsHaveOneOutcome(t *testing.T) {
 		for _, answer := range append(payments.Answers, payments.AnswerApprove) {
 			running.Go(func() {
 				<-start
-				got, replayed, err := many.AnswerPrompt(context.Background(), w.sandbox.Tenant, p.MSISDN, p.ID, answer)
+				got, replayed, err := many.AnswerPrompt(context.Background(), w.Sandbox.Tenant, p.MSISDN, p.ID, answer)
 				closed := new(ledger.ErrPromptClosed)
 				switch {
 				case errors.As(err, &closed):
@@ -381,15 +381,15 @@ func TestPromptsHaveOneOutcome(t *testing.T) {
 	running.Wait()
 	byHand := 0
 	for i, p := range prompts {
-		got := w.get(p.ID).Status
+		got := w.Get(p.ID).Status
 		if len(answered[i]) != 1 || answered[i][got] > 1 {
 			t.Errorf("%s is %s, and callers were told %v", p.Reference, got, answered[i])
 		}
 		byHand += answered[i][got]
 	}
 	t.Logf("%d of %d prompts were answered by hand first", byHand, len(prompts))
-	if got := w.count("select count(*) from events"); got != len(prompts) {
+	if got := w.Count("select count(*) from events"); got != len(prompts) {
 		t.Errorf("there are %d events of %d prompts", got, len(prompts))
 	}
-	w.conserved()
+	w.Conserved()
 }

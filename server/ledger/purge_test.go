@@ -16,12 +16,12 @@ import (
 // A statement that had passed its gate when the sandbox was deleted may still write afterwards.
 func TestWhatWasWrittenDuringADeletionIsPurgedLater(t *testing.T) {
 	w := newFixture(t)
-	w.create(w.collection("r1", payments.UnknownMSISDN, alice))
-	w.exec("create table late as select * from transactions")
-	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+	w.Create(w.Collection("r1", payments.UnknownMSISDN, alice))
+	w.Exec("create table late as select * from transactions")
+	if err := w.DeleteSandbox(t.Context(), w.Config.UID); err != nil {
 		t.Fatal(err)
 	}
-	w.exec("insert into transactions select * from late")
+	w.Exec("insert into transactions select * from late")
 
 	purge := func() {
 		t.Helper()
@@ -30,20 +30,20 @@ func TestWhatWasWrittenDuringADeletionIsPurgedLater(t *testing.T) {
 		}
 	}
 	purge()
-	if n := w.count("select count(*) from transactions"); n != 1 {
+	if n := w.Count("select count(*) from transactions"); n != 1 {
 		t.Fatalf("%d transactions are left: the purge did not wait until nothing can be written any more", n)
 	}
-	w.exec("update retired_tenants set retired_at = now() - interval '1 hour'")
+	w.Exec("update retired_tenants set retired_at = now() - interval '1 hour'")
 	purge()
-	if n := w.count("select count(*) from transactions"); n != 0 {
+	if n := w.Count("select count(*) from transactions"); n != 0 {
 		t.Errorf("%d transactions are left", n)
 	}
-	if n := w.count("select count(*) from retired_tenants where purged_at is not null"); n != 1 {
+	if n := w.Count("select count(*) from retired_tenants where purged_at is not null"); n != 1 {
 		t.Error("the tenant is not marked as purged")
 	}
-	w.exec("update retired_tenants set retired_at = now() - interval '2 days'")
+	w.Exec("update retired_tenants set retired_at = now() - interval '2 days'")
 	purge()
-	if n := w.count("select count(*) from retired_tenants"); n != 0 {
+	if n := w.Count("select count(*) from retired_tenants"); n != 0 {
 		t.Error("a tenant that was retired long ago is still remembered")
 	}
 }
@@ -53,7 +53,7 @@ func TestDirectoryForgetsWhatWasRetiredWhileItCouldNotRead(t *testing.T) {
 	w := newFixture(t)
 	now := time.Now()
 	s, err := ledgertest.OpenWith(
-		w.url,
+		w.URL,
 		ledgertest.Options{KeyRing: ledgertest.KeyRing(t), Options: postgres.Options{Now: func() time.Time { return now }}},
 	)
 	if err != nil {
@@ -68,13 +68,13 @@ func TestDirectoryForgetsWhatWasRetiredWhileItCouldNotRead(t *testing.T) {
 		}
 	}
 	refresh()
-	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+	if err := w.DeleteSandbox(t.Context(), w.Config.UID); err != nil {
 		t.Fatal(err)
 	}
-	w.exec("delete from retired_tenants")
+	w.Exec("delete from retired_tenants")
 	now = now.Add(24 * time.Hour)
 	refresh()
-	if _, known := directory.ByKey(w.key); known {
+	if _, known := directory.ByKey(w.Key); known {
 		t.Error("the key of a sandbox that is gone still works")
 	}
 }
@@ -82,9 +82,9 @@ func TestDirectoryForgetsWhatWasRetiredWhileItCouldNotRead(t *testing.T) {
 // A deletion that takes long gives its caller back, here because of a row that is locked, and goes on with the next call.
 func TestDeletionIsBounded(t *testing.T) {
 	w := newFixture(t)
-	w.create(w.collection("r1", payments.UnknownMSISDN, alice))
-	s := w.opened(ledgertest.Options{DeletionTime: 200 * time.Millisecond})
-	tx, err := w.sql.Begin(t.Context())
+	w.Create(w.Collection("r1", payments.UnknownMSISDN, alice))
+	s := w.Opened(ledgertest.Options{DeletionTime: 200 * time.Millisecond})
+	tx, err := w.SQL.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,21 +94,21 @@ func TestDeletionIsBounded(t *testing.T) {
 	}
 	if err := s.DeleteSandbox(
 		t.Context(),
-		w.config.UID,
+		w.Config.UID,
 	); !errors.Is(err, sandboxes.ErrDeletionUnfinished) ||
 		errors.Is(err, postgres.ErrUnavailable) {
 		t.Fatalf("got %v, want ErrDeletionUnfinished", err)
 	}
-	if n := w.count("select count(*) from api_keys"); n != 0 {
+	if n := w.Count("select count(*) from api_keys"); n != 0 {
 		t.Error("the key is still there")
 	}
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+	if err := w.DeleteSandbox(t.Context(), w.Config.UID); err != nil {
 		t.Error(err)
 	}
-	if n := w.count("select count(*) from transactions"); n != 0 {
+	if n := w.Count("select count(*) from transactions"); n != 0 {
 		t.Errorf("%d transactions are left", n)
 	}
 }
@@ -116,11 +116,11 @@ func TestDeletionIsBounded(t *testing.T) {
 // Several workers purge one tenant, and none marks it as purged while rows of it are left.
 func TestManyWorkersPurgeOneTenant(t *testing.T) {
 	w := newFixture(t)
-	w.multiply(w.pending("many", alice), 20_000)
-	w.exec(
+	w.Multiply(w.Pending("many", alice), 20_000)
+	w.Exec(
 		"insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms) select tenant, id, 1, now(), 1 from transactions",
 	)
-	w.exec(
+	w.Exec(
 		"with gone as (delete from organizations returning tenant, resource_uid) insert into retired_tenants (tenant, resource_uid, version, retired_at) select tenant, resource_uid, 1, now() - interval '1 hour' from gone",
 	)
 	var workers sync.WaitGroup
@@ -130,7 +130,7 @@ func TestManyWorkersPurgeOneTenant(t *testing.T) {
 				t.Error(err)
 			}
 			// Whoever comes to the end knows that there is nothing left, whatever the others still do.
-			if n := w.count("select (select count(*) from transactions) + (select count(*) from delivery_attempts)"); n != 0 {
+			if n := w.Count("select (select count(*) from transactions) + (select count(*) from delivery_attempts)"); n != 0 {
 				t.Errorf("%d rows are left", n)
 			}
 		})

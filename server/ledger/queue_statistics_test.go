@@ -14,10 +14,10 @@ import (
 
 // queueStatistics is what waits, with ages in whole seconds.
 func (w *fixture) queueStatistics() ledger.QueueStatistics {
-	w.t.Helper()
-	found, err := ledgertest.OpenAs(w.t, w.url, ledgertest.Worker).QueueStatistics(w.t.Context())
+	w.T.Helper()
+	found, err := ledgertest.OpenAs(w.T, w.URL, ledgertest.Worker).QueueStatistics(w.T.Context())
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	for _, q := range []*ledger.Queue{&found.Settlements, &found.Forwards, &found.Events} {
 		q.Oldest = q.Oldest.Truncate(time.Minute)
@@ -30,16 +30,16 @@ func TestQueueStatistics(t *testing.T) {
 	if diff := cmp.Diff(ledger.QueueStatistics{}, w.queueStatistics()); diff != "" {
 		t.Errorf("of nothing (-want +got):\n%s", diff)
 	}
-	w.client("alice", alice, 1_000_000)
-	w.multiply(w.pending("r", alice), 9)
+	w.Client("alice", alice, 1_000_000)
+	w.Multiply(w.Pending("r", alice), 9)
 	other := w.beside("other")
-	other.client("alice", alice, 1_000_000)
-	other.multiply(other.pending("r", alice), 1)
-	w.create(w.collection("told", payments.Success, alice))
-	w.exec("update transactions set due_at = now() - interval '90 seconds' where due_at is not null and tenant = $1", w.sandbox.Tenant)
-	other.exec("update transactions set due_at = now() - interval '5 minutes' where tenant = $1", other.sandbox.Tenant)
-	w.exec("update transactions set due_at = now() + interval '1 hour' where reference = 'r-1'")
-	w.exec("update events set due_at = now() - interval '2 minutes'")
+	other.Client("alice", alice, 1_000_000)
+	other.Multiply(other.Pending("r", alice), 1)
+	w.Create(w.Collection("told", payments.Success, alice))
+	w.Exec("update transactions set due_at = now() - interval '90 seconds' where due_at is not null and tenant = $1", w.Sandbox.Tenant)
+	other.Exec("update transactions set due_at = now() - interval '5 minutes' where tenant = $1", other.Sandbox.Tenant)
+	w.Exec("update transactions set due_at = now() + interval '1 hour' where reference = 'r-1'")
+	w.Exec("update events set due_at = now() - interval '2 minutes'")
 	both := ledger.QueueStatistics{
 		Settlements: ledger.Queue{
 			Due:       10,
@@ -51,9 +51,9 @@ func TestQueueStatistics(t *testing.T) {
 	if diff := cmp.Diff(both, w.queueStatistics()); diff != "" {
 		t.Errorf("of two sandboxes (-want +got):\n%s", diff)
 	}
-	w.exec("update transactions set passthrough = true, forward_fence = 0, forward_failures = 0 where reference = 'r-2'")
-	other.exec("update organizations set suspended = true where tenant = $1", other.sandbox.Tenant)
-	w.exec("insert into endpoint_health (tenant, probe_at) values ($1, now())", w.sandbox.Tenant)
+	w.Exec("update transactions set passthrough = true, forward_fence = 0, forward_failures = 0 where reference = 'r-2'")
+	other.Exec("update organizations set suspended = true where tenant = $1", other.Sandbox.Tenant)
+	w.Exec("insert into endpoint_health (tenant, probe_at) values ($1, now())", w.Sandbox.Tenant)
 	fewer := ledger.QueueStatistics{
 		Settlements: ledger.Queue{Due: 8, Sandboxes: 1, Oldest: time.Minute}, Forwards: ledger.Queue{Due: 1, Sandboxes: 1, Oldest: time.Minute},
 		FailingEndpoints: 1,
@@ -66,15 +66,15 @@ func TestQueueStatistics(t *testing.T) {
 // How late a payment is settled is told by the database's clock, whatever this process's says.
 func TestSettlementsAreToldWithTheirLag(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 1000)
-	w.client("bob", bob, 1000, behaves(payments.Manual))
+	w.Client("alice", alice, 1000)
+	w.Client("bob", bob, 1000, behaves(payments.Manual))
 	for reference, msisdn := range map[string]string{"paid": alice, "poor": alice, "parked": bob} {
-		w.pending(reference, msisdn)
+		w.Pending(reference, msisdn)
 	}
-	w.exec("update transactions set due_at = now() - interval '90 seconds' where reference = 'paid'")
-	w.exec("update transactions set due_at = now() - interval '30 seconds' where reference <> 'paid'")
+	w.Exec("update transactions set due_at = now() - interval '90 seconds' where reference = 'paid'")
+	w.Exec("update transactions set due_at = now() - interval '30 seconds' where reference <> 'paid'")
 	told := map[payments.Status]time.Duration{}
-	s := w.opened(ledgertest.Options{
+	s := w.Opened(ledgertest.Options{
 		Options: postgres.Options{Now: func() time.Time { return time.Now().Add(5 * time.Minute) }},
 		Settled: func(status payments.Status, late time.Duration) { told[status] = late.Truncate(30 * time.Second) },
 	})

@@ -22,34 +22,34 @@ func quota(n int64) func(*sandboxes.SandboxConfig) {
 func (w *fixture) creations(parent payments.ID) map[string]func(reference string) error {
 	return map[string]func(string) error{
 		"a collection that waits": func(r string) error {
-			return w.CreateCollection(context.Background(), w.sandbox.Tenant, w.collection(r, payments.Pending, alice))
+			return w.CreateCollection(context.Background(), w.Sandbox.Tenant, w.Collection(r, payments.Pending, alice))
 		},
 		"a collection that failed": func(r string) error {
-			return w.CreateCollection(context.Background(), w.sandbox.Tenant, w.collection(r, payments.PINInvalid, alice))
+			return w.CreateCollection(context.Background(), w.Sandbox.Tenant, w.Collection(r, payments.PINInvalid, alice))
 		},
 		"a collection that succeeds": func(r string) error {
-			return w.CreateCollection(context.Background(), w.sandbox.Tenant, w.collection(r, payments.Success, alice))
+			return w.CreateCollection(context.Background(), w.Sandbox.Tenant, w.Collection(r, payments.Success, alice))
 		},
 		"a refund": func(r string) error {
-			_, _, err := w.CreateRefund(context.Background(), w.sandbox.Tenant, w.refund(parent, r, 1))
+			_, _, err := w.CreateRefund(context.Background(), w.Sandbox.Tenant, w.refund(parent, r, 1))
 			return err
 		},
 		"a disbursement": func(r string) error {
-			return w.CreateDisbursement(context.Background(), w.sandbox.Tenant, w.disbursement(r, payments.Success, alice, 1))
+			return w.CreateDisbursement(context.Background(), w.Sandbox.Tenant, w.disbursement(r, payments.Success, alice, 1))
 		},
 		"a disbursement that failed": func(r string) error {
-			return w.CreateDisbursement(context.Background(), w.sandbox.Tenant, w.disbursement(r, payments.UnknownMSISDN, alice, 1))
+			return w.CreateDisbursement(context.Background(), w.Sandbox.Tenant, w.disbursement(r, payments.UnknownMSISDN, alice, 1))
 		},
 	}
 }
 
 func TestQuotaOfEveryKind(t *testing.T) {
 	w := newFixture(t, quota(8))
-	w.client("alice", alice, 50_000)
+	w.Client("alice", alice, 50_000)
 	other := w.beside("other")
-	parent := w.create(w.collection("parent", payments.Success, alice)).ID
-	other.create(other.collection("parent", payments.Success, alice))
-	used := func() int { return w.count("select sum(used) from quota_usage where tenant = $1", w.sandbox.Tenant) }
+	parent := w.Create(w.Collection("parent", payments.Success, alice)).ID
+	other.Create(other.Collection("parent", payments.Success, alice))
+	used := func() int { return w.Count("select sum(used) from quota_usage where tenant = $1", w.Sandbox.Tenant) }
 	for name, create := range w.creations(parent) {
 		before := used()
 		if err := create(name); err != nil || used() != before+1 {
@@ -59,8 +59,8 @@ func TestQuotaOfEveryKind(t *testing.T) {
 			t.Errorf("%s, repeated, is counted", name)
 		}
 	}
-	w.create(w.collection("the last one", payments.Pending, alice))
-	before := w.count("select count(*) from transactions")
+	w.Create(w.Collection("the last one", payments.Pending, alice))
+	before := w.Count("select count(*) from transactions")
 	for name, create := range w.creations(parent) {
 		if err := create("more " + name); err != (ledger.ErrQuotaExceeded{Quota: 8}) {
 			t.Errorf("%s, beyond the quota: %v", name, err)
@@ -69,38 +69,38 @@ func TestQuotaOfEveryKind(t *testing.T) {
 			t.Errorf("%s, repeated, does not return what was made", name)
 		}
 	}
-	if n := w.count("select count(*) from transactions"); n != before || used() != 8 {
+	if n := w.Count("select count(*) from transactions"); n != before || used() != 8 {
 		t.Errorf("%d were recorded beyond the quota, %d are counted", n-before, used())
 	}
-	other.create(other.collection("theirs", payments.Pending, alice))
-	w.exec("update quota_usage set month = month - interval '1 month'")
+	other.Create(other.Collection("theirs", payments.Pending, alice))
+	w.Exec("update quota_usage set month = month - interval '1 month'")
 	for name, create := range w.creations(parent) {
 		if err := create("next month " + name); err != nil {
 			t.Errorf("%s, in the next month: %v", name, err)
 		}
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestConfigurationThatChangesTheQuota(t *testing.T) {
 	w := newFixture(t, quota(1))
-	n := w.collection("r1", payments.Pending, alice)
-	old := w.collection("r2", payments.Pending, alice)
-	w.create(n)
-	if err := w.CreateCollection(t.Context(), w.sandbox.Tenant, old); err != (ledger.ErrQuotaExceeded{Quota: 1}) {
+	n := w.Collection("r1", payments.Pending, alice)
+	old := w.Collection("r2", payments.Pending, alice)
+	w.Create(n)
+	if err := w.CreateCollection(t.Context(), w.Sandbox.Tenant, old); err != (ledger.ErrQuotaExceeded{Quota: 1}) {
 		t.Errorf("beyond the quota: %v", err)
 	}
-	quota(2)(&w.config)
-	w.apply()
-	if err := w.CreateCollection(t.Context(), w.sandbox.Tenant, old); !errors.Is(err, postgres.ErrConfigChanged) {
+	quota(2)(&w.Config)
+	w.Apply()
+	if err := w.CreateCollection(t.Context(), w.Sandbox.Tenant, old); !errors.Is(err, postgres.ErrConfigChanged) {
 		t.Errorf("on the configuration before the quota was raised: %v", err)
 	}
-	w.reload()
-	w.create(w.collection("r2", payments.Pending, alice))
-	w.config.MonthlyQuota = nil
-	w.open()
-	w.create(w.collection("r3", payments.Pending, alice))
-	if used := w.count("select sum(used) from quota_usage"); used != 2 {
+	w.Reload()
+	w.Create(w.Collection("r2", payments.Pending, alice))
+	w.Config.MonthlyQuota = nil
+	w.Open()
+	w.Create(w.Collection("r3", payments.Pending, alice))
+	if used := w.Count("select sum(used) from quota_usage"); used != 2 {
 		t.Errorf("%d are counted", used)
 	}
 }
@@ -109,8 +109,8 @@ func TestQuotaUnderConcurrency(t *testing.T) {
 	for name := range (&fixture{}).creations(payments.ID{}) {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t, quota(11))
-			w.client("alice", alice, 50_000)
-			create := w.creations(w.create(w.collection("parent", payments.Success, alice)).ID)[name]
+			w.Client("alice", alice, 50_000)
+			create := w.creations(w.Create(w.Collection("parent", payments.Success, alice)).ID)[name]
 			var made, refused atomic.Int32
 			var wg sync.WaitGroup
 			for i := range 32 {
@@ -126,11 +126,11 @@ func TestQuotaUnderConcurrency(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			if made.Load() != 10 || refused.Load() != 22 || w.count("select count(*) from transactions") != 11 ||
-				w.count("select used from quota_usage") != 11 {
+			if made.Load() != 10 || refused.Load() != 22 || w.Count("select count(*) from transactions") != 11 ||
+				w.Count("select used from quota_usage") != 11 {
 				t.Errorf("of 32 with 10 left, %d were made and %d refused", made.Load(), refused.Load())
 			}
-			w.conserved()
+			w.Conserved()
 		})
 	}
 }

@@ -14,24 +14,24 @@ import (
 
 // take takes requests of a limit.
 func (w *fixture) take(limit, wanted int, unused ...sandboxes.Grant) sandboxes.Grant {
-	w.t.Helper()
+	w.T.Helper()
 	var left sandboxes.Grant
 	if len(unused) > 0 {
 		left = unused[0]
 	}
-	grant, err := w.TakeRequests(w.t.Context(), w.sandbox.Tenant, limit, wanted, left)
+	grant, err := w.TakeRequests(w.T.Context(), w.Sandbox.Tenant, limit, wanted, left)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return grant
 }
 
 // later lets time pass for what was granted.
 func (w *fixture) later(seconds int) {
-	w.t.Helper()
+	w.T.Helper()
 	// In two steps, so that no row steps on another on its way.
-	w.exec("update rate_usage set second = -second where tenant = $1", w.sandbox.Tenant)
-	w.exec("update rate_usage set second = -second - $2::int where tenant = $1", w.sandbox.Tenant, seconds)
+	w.Exec("update rate_usage set second = -second where tenant = $1", w.Sandbox.Tenant)
+	w.Exec("update rate_usage set second = -second - $2::int where tenant = $1", w.Sandbox.Tenant, seconds)
 }
 
 func TestRequestsOfAMinute(t *testing.T) {
@@ -70,7 +70,7 @@ func TestRequestsOfAMinute(t *testing.T) {
 	if got := w.take(10, 10); got.Requests != 10 {
 		t.Errorf("after all have gone: %+v", got)
 	}
-	if rows := w.count("select count(*) from rate_usage"); rows != 1 {
+	if rows := w.Count("select count(*) from rate_usage"); rows != 1 {
 		t.Errorf("%d seconds are kept", rows)
 	}
 	if got := w.take(3, 1); got.Requests != 0 || got.Remaining != 0 {
@@ -83,10 +83,10 @@ func TestRequestsOfAMinute(t *testing.T) {
 func TestNoMinuteHasMoreThanTheLimit(t *testing.T) {
 	w := newFixture(t)
 	for age, want := range map[int]int{0: 0, 59: 0, 60: 0, 61: 0, 63: 10} { // not 62: a second may pass in between
-		w.exec("delete from rate_usage")
-		w.exec(
+		w.Exec("delete from rate_usage")
+		w.Exec(
 			"insert into rate_usage (tenant, second, granted) values ($1, floor(extract(epoch from clock_timestamp()))::bigint - $2::int, 10)",
-			w.sandbox.Tenant,
+			w.Sandbox.Tenant,
 			age,
 		)
 		before := read[int64](w, "select floor(extract(epoch from clock_timestamp()))::bigint")
@@ -116,7 +116,7 @@ func TestUnusedRequestsGoBack(t *testing.T) {
 	if got := w.take(10, 20, old); got.Requests != 10 {
 		t.Errorf("what is given back too late makes no more than the limit: %+v", got)
 	}
-	if n := w.count("select count(*) from rate_usage where granted < 0"); n != 0 {
+	if n := w.Count("select count(*) from rate_usage where granted < 0"); n != 0 {
 		t.Error("a second has less than nothing")
 	}
 }
@@ -130,7 +130,7 @@ func TestConcurrentRequests(t *testing.T) {
 		for sandbox, sum := range map[*fixture]*atomic.Int64{w: &mine, other: &theirs} {
 			wg.Go(func() {
 				for range 8 {
-					grant, err := w.TakeRequests(t.Context(), sandbox.sandbox.Tenant, 100, 7, sandboxes.Grant{})
+					grant, err := w.TakeRequests(t.Context(), sandbox.Sandbox.Tenant, 100, 7, sandboxes.Grant{})
 					if err != nil {
 						t.Error(err)
 					}

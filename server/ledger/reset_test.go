@@ -27,10 +27,10 @@ var (
 
 // reset gives the sandbox a new value of spec.reset.
 func (w *fixture) reset(value string) sandboxes.SandboxState {
-	w.t.Helper()
-	w.config.Reset = value
-	state := w.apply()
-	w.reload()
+	w.T.Helper()
+	w.Config.Reset = value
+	state := w.Apply()
+	w.Reload()
 	return state
 }
 
@@ -42,25 +42,25 @@ func TestResetEmptiesTheSandboxAndKeepsItsConfiguration(t *testing.T) {
 		c.PendingTimeout = time.Minute
 	})
 	other := w.beside("other")
-	w.busy()
-	other.busy()
-	w.client("alice", alice, 5000)
-	w.create(w.collection("r1", payments.Success, alice))
-	w.exec(
+	w.Busy()
+	other.Busy()
+	w.Client("alice", alice, 5000)
+	w.Create(w.Collection("r1", payments.Success, alice))
+	w.Exec(
 		"insert into environments select tenant, 'env_gone', 'moov', 'BJ', 'XOF', true, true, 1, 2, 'reject', 3 from organizations where tenant = $1",
-		w.sandbox.Tenant,
+		w.Sandbox.Tenant,
 	)
-	w.exec("insert into api_keys (tenant, hash, expires_at) values ($1, sha256('old'), now() + interval '1 day')", w.sandbox.Tenant)
-	former, before, ofOther := *w.sandbox, w.kept(w.sandbox.Tenant), other.configurationOf(other.sandbox.Tenant)
+	w.Exec("insert into api_keys (tenant, hash, expires_at) values ($1, sha256('old'), now() + interval '1 day')", w.Sandbox.Tenant)
+	former, before, ofOther := *w.Sandbox, w.kept(w.Sandbox.Tenant), other.configurationOf(other.Sandbox.Tenant)
 
 	state := w.reset("1")
-	if w.sandbox.Tenant == former.Tenant || w.sandbox.OrganizationID != former.OrganizationID {
-		t.Fatalf("it was %+v and is %+v", former, w.sandbox)
+	if w.Sandbox.Tenant == former.Tenant || w.Sandbox.OrganizationID != former.OrganizationID {
+		t.Fatalf("it was %+v and is %+v", former, w.Sandbox)
 	}
-	if diff := cmp.Diff(before, w.kept(w.sandbox.Tenant)); diff != "" {
+	if diff := cmp.Diff(before, w.kept(w.Sandbox.Tenant)); diff != "" {
 		t.Errorf("configuration (-before +after):\n%s", diff)
 	}
-	for table, rows := range w.tenantTables(w.sandbox.Tenant) {
+	for table, rows := range w.TenantTables(w.Sandbox.Tenant) {
 		kept := slices.Contains(keptByReset, table) || slices.Contains(openedByReset, table)
 		if !kept && rows != 0 {
 			t.Errorf("%s has %d rows: empty it in a reset, or write it into keptByReset", table, rows)
@@ -70,25 +70,25 @@ func TestResetEmptiesTheSandboxAndKeepsItsConfiguration(t *testing.T) {
 		}
 	}
 	want := map[payments.Currency]int64{payments.RWF: 1000, payments.XOF: 7}
-	if diff := cmp.Diff(want, state.Balances); diff != "" || w.balance(alice) != 5000 {
-		t.Errorf("the SIM has %d, floats (-want +got):\n%s", w.balance(alice), diff)
+	if diff := cmp.Diff(want, state.Balances); diff != "" || w.Balance(alice) != 5000 {
+		t.Errorf("the SIM has %d, floats (-want +got):\n%s", w.Balance(alice), diff)
 	}
 	if state.Reset != "1" || state.TestClients != 2 || state.Transactions != (sandboxes.TransactionCounts{}) ||
 		state.Endpoint != (sandboxes.EndpointHealth{}) {
 		t.Errorf("the state is %+v", state)
 	}
-	if diff := cmp.Diff(ofOther, other.configurationOf(other.sandbox.Tenant)); diff != "" {
+	if diff := cmp.Diff(ofOther, other.configurationOf(other.Sandbox.Tenant)); diff != "" {
 		t.Errorf("the other sandbox (-before +after):\n%s", diff)
 	}
 	w.sweepRetired()
-	w.conserved()
-	w.create(w.collection("r1", payments.Success, alice)) // its reference is free again
-	w.conserved()
+	w.Conserved()
+	w.Create(w.Collection("r1", payments.Success, alice)) // its reference is free again
+	w.Conserved()
 }
 
 // kept is what a reset leaves as it is: configuration, and SIMs but for their balances.
 func (w *fixture) kept(tenant int64) map[string][]string {
-	w.t.Helper()
+	w.T.Helper()
 	rows := map[string][]string{}
 	for _, table := range append(slices.Clone(keptByReset), "sims") {
 		rows[table] = read[[]string](w, `select array_agg(row::text order by row::text) from (
@@ -100,9 +100,9 @@ func (w *fixture) kept(tenant int64) map[string][]string {
 
 // sweepRetired removes what stands for nothing any more.
 func (w *fixture) sweepRetired() {
-	w.t.Helper()
-	for table := range w.tenantTables(0) {
-		w.exec("delete from " + table + " where tenant in (select tenant from retired_tenants)")
+	w.T.Helper()
+	for table := range w.TenantTables(0) {
+		w.Exec("delete from " + table + " where tenant in (select tenant from retired_tenants)")
 	}
 }
 
@@ -121,27 +121,27 @@ func TestEachResetIsCarriedOutOnce(t *testing.T) {
 		{"1", "1", true},
 	}
 	for _, step := range steps {
-		before, written := w.sandbox.Tenant, w.written()
+		before, written := w.Sandbox.Tenant, w.Written()
 		state := w.reset(step.value)
-		if state.Reset != step.done || (w.sandbox.Tenant != before) != step.resets {
-			t.Errorf("%q: %q was carried out, tenant %d after %d", step.value, state.Reset, w.sandbox.Tenant, before)
+		if state.Reset != step.done || (w.Sandbox.Tenant != before) != step.resets {
+			t.Errorf("%q: %q was carried out, tenant %d after %d", step.value, state.Reset, w.Sandbox.Tenant, before)
 		}
 		if !step.resets {
-			if diff := cmp.Diff(written, w.written()); diff != "" {
+			if diff := cmp.Diff(written, w.Written()); diff != "" {
 				t.Errorf("%q wrote (-before +after):\n%s", step.value, diff)
 			}
 		}
 	}
-	if got := w.count("select count(*) from retired_tenants"); got != 3 {
+	if got := w.Count("select count(*) from retired_tenants"); got != 3 {
 		t.Errorf("%d tenants were retired, want 3", got)
 	}
 }
 
 func TestResetTakesTheOpeningValuesOfThePresentResource(t *testing.T) {
 	w := newFixture(t)
-	c := w.client("alice", alice, 5000)
-	w.create(w.collection("r1", payments.Success, alice))
-	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 250, payments.XOF: 9}
+	c := w.Client("alice", alice, 5000)
+	w.Create(w.Collection("r1", payments.Success, alice))
+	w.Config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 250, payments.XOF: 9}
 	want := map[payments.Currency]int64{payments.RWF: 250, payments.XOF: 9}
 	if diff := cmp.Diff(want, w.reset("1").Balances); diff != "" {
 		t.Errorf("floats (-want +got):\n%s", diff)
@@ -149,7 +149,7 @@ func TestResetTakesTheOpeningValuesOfThePresentResource(t *testing.T) {
 	if got := read[[]int64](
 		w,
 		"select array_agg(delta order by delta) from adjustments where tenant = $1",
-		w.sandbox.Tenant,
+		w.Sandbox.Tenant,
 	); !cmp.Equal(
 		got,
 		[]int64{9, 250, 5000},
@@ -157,32 +157,32 @@ func TestResetTakesTheOpeningValuesOfThePresentResource(t *testing.T) {
 		t.Errorf("it begins with the adjustments %v", got)
 	}
 	c.Balance, c.Blocked = 70, true // the SIM is found, and follows its resource
-	state, err := w.ApplyTestClient(t.Context(), w.config.UID, c)
-	if err != nil || state.Balance != 70 || w.balance(alice) != 70 {
-		t.Errorf("the SIM has %d, told %d, %v", w.balance(alice), state.Balance, err)
+	state, err := w.ApplyTestClient(t.Context(), w.Config.UID, c)
+	if err != nil || state.Balance != 70 || w.Balance(alice) != 70 {
+		t.Errorf("the SIM has %d, told %d, %v", w.Balance(alice), state.Balance, err)
 	}
 	w.sweepRetired()
-	w.conserved()
+	w.Conserved()
 }
 
 // Whoever holds a configuration of before a reset is told so, and never sees or writes what was before.
 func TestNothingPassesThroughAFormerTenant(t *testing.T) {
 	for name, end := range map[string]func(*fixture) error{
 		"reset":    func(w *fixture) error { w.reset("1"); return nil },
-		"retained": func(w *fixture) error { return w.RetainSandbox(t.Context(), w.config.UID) },
-		"deleted":  func(w *fixture) error { return w.DeleteSandbox(t.Context(), w.config.UID) },
+		"retained": func(w *fixture) error { return w.RetainSandbox(t.Context(), w.Config.UID) },
+		"deleted":  func(w *fixture) error { return w.DeleteSandbox(t.Context(), w.Config.UID) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t)
-			w.client("alice", alice, 5000)
-			made := w.create(w.collection("r1", payments.Success, alice))
-			success, failure := w.collection("r2", payments.Success, alice), w.collection("r3", payments.UnknownMSISDN, alice)
+			w.Client("alice", alice, 5000)
+			made := w.Create(w.Collection("r1", payments.Success, alice))
+			success, failure := w.Collection("r2", payments.Success, alice), w.Collection("r3", payments.UnknownMSISDN, alice)
 			refund := ledger.NewRefund{RequestHash: []byte("r4"), ID: success.Transaction.ID, ParentID: made.ID, Reference: "r4"}
-			former, known := w.sandbox.Tenant, *w.sandbox
+			former, known := w.Sandbox.Tenant, *w.Sandbox
 			if err := end(w); err != nil {
 				t.Fatal(err)
 			}
-			before := w.written()
+			before := w.Written()
 			for call, err := range map[string]error{
 				"get":       second(w.GetTransaction(t.Context(), former, made.ID)),
 				"get of":    second(w.GetTransactionOf(t.Context(), &known, made.ID)),
@@ -198,7 +198,7 @@ func TestNothingPassesThroughAFormerTenant(t *testing.T) {
 					t.Errorf("%s: got %v, want ErrConfigChanged", call, err)
 				}
 			}
-			if diff := cmp.Diff(before, w.written()); diff != "" {
+			if diff := cmp.Diff(before, w.Written()); diff != "" {
 				t.Errorf("rows (-before +after):\n%s", diff)
 			}
 		})
@@ -210,19 +210,19 @@ func third[A, B any](_ A, _ B, err error) error { return err }
 
 func TestPaymentsDuringResets(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 1_000_000)
+	w.Client("alice", alice, 1_000_000)
 	directory := sandboxes.NewDirectory(w.Store.DB)
 	present := func() *sandboxes.Sandbox {
 		if err := directory.Refresh(context.Background()); err != nil {
 			t.Error(err)
 		}
-		sandbox, _ := directory.ByKey(w.key)
+		sandbox, _ := directory.ByKey(w.Key)
 		return sandbox
 	}
 	stop := make(chan struct{})
 	var payers sync.WaitGroup
 	for c := range 4 {
-		template := w.collection("", payments.Success, alice)
+		template := w.Collection("", payments.Success, alice)
 		payers.Go(func() {
 			sandbox := present()
 			for i := 0; ; i++ {
@@ -252,19 +252,19 @@ func TestPaymentsDuringResets(t *testing.T) {
 		})
 	}
 	for i := range 10 {
-		atLeast := w.count("select count(*) from transactions") + 20
-		eventually(t, func() bool { return w.count("select count(*) from transactions") >= atLeast })
+		atLeast := w.Count("select count(*) from transactions") + 20
+		ledgertest.Eventually(t, func() bool { return w.Count("select count(*) from transactions") >= atLeast })
 		w.reset(fmt.Sprint(i))
 	}
 	close(stop)
 	payers.Wait()
-	if got := w.count("select count(*) from organizations"); got != 1 {
+	if got := w.Count("select count(*) from organizations"); got != 1 {
 		t.Fatalf("there are %d organizations", got)
 	}
 	w.sweepRetired()
-	w.conserved()
-	state := w.apply()
-	if got := int64(w.count("select count(*) from transactions")); state.Transactions.Total != got {
+	w.Conserved()
+	state := w.Apply()
+	if got := int64(w.Count("select count(*) from transactions")); state.Transactions.Total != got {
 		t.Errorf("%d transactions are counted, and there are %d", state.Transactions.Total, got)
 	}
 }
@@ -272,29 +272,29 @@ func TestPaymentsDuringResets(t *testing.T) {
 // A TestClient that is deleted while a reset copies its SIM leaves none behind.
 func TestTestClientDeletedDuringAReset(t *testing.T) {
 	w := newFixture(t)
-	c := w.client("alice", alice, 5000)
-	w.config.Reset = "1"
+	c := w.Client("alice", alice, 5000)
+	w.Config.Reset = "1"
 	results := make(chan error, 2)
-	err := pgx.BeginFunc(t.Context(), w.sql, func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(t.Context(), w.SQL, func(tx pgx.Tx) error {
 		// The reset stops at its last statement.
 		if _, err := tx.Exec(t.Context(), "select from config_version for update"); err != nil {
 			return err
 		}
 		waiting := func(n int) func() bool {
 			return func() bool {
-				return w.count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == n
+				return w.Count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == n
 			}
 		}
-		go func() { results <- second(w.ApplySandbox(context.Background(), w.config)) }()
-		eventually(t, waiting(1))
+		go func() { results <- second(w.ApplySandbox(context.Background(), w.Config)) }()
+		ledgertest.Eventually(t, waiting(1))
 		go func() { results <- w.DeleteTestClient(context.Background(), c.UID) }()
-		eventually(t, waiting(2))
+		ledgertest.Eventually(t, waiting(2))
 		return nil
 	})
 	if err := errors.Join(err, <-results, <-results); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.count("select count(*) from sims"); got != 0 {
+	if got := w.Count("select count(*) from sims"); got != 0 {
 		t.Errorf("%d SIMs are left", got)
 	}
 }

@@ -19,16 +19,16 @@ func TestRestoreIntoANewCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alice := w.client("alice", "+250788000001", 5000)
-	w.client("bob", "+250788000002", 300)
+	alice := w.Client("alice", "+250788000001", 5000)
+	w.Client("bob", "+250788000002", 300)
 	other := w.beside("untouched")
-	before := w.apply()
-	paid := w.create(w.collection("paid", payments.Success, alice.MSISDN))
-	pending := w.create(w.collection("pending", payments.Pending, alice.MSISDN))
-	balance := w.balance(alice.MSISDN)
+	before := w.Apply()
+	paid := w.Create(w.Collection("paid", payments.Success, alice.MSISDN))
+	pending := w.Create(w.Collection("pending", payments.Pending, alice.MSISDN))
+	balance := w.Balance(alice.MSISDN)
 
 	sandbox, sim := uuid.NewString(), uuid.NewString()
-	conn, err := pgx.Connect(t.Context(), w.url)
+	conn, err := pgx.Connect(t.Context(), w.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,8 +43,8 @@ func TestRestoreIntoANewCluster(t *testing.T) {
 		}
 	}
 
-	w.config.UID, alice.UID = sandbox, sim
-	after := w.apply()
+	w.Config.UID, alice.UID = sandbox, sim
+	after := w.Apply()
 	if after.OrganizationID != before.OrganizationID || after.Balances["RWF"] != before.Balances["RWF"]+985 {
 		t.Errorf("the sandbox is %+v, it was %+v before a payment of 985", after, before)
 	}
@@ -52,7 +52,7 @@ func TestRestoreIntoANewCluster(t *testing.T) {
 		t.Errorf("the test client has %d, %v; it had %d", state.Balance, err, balance)
 	}
 	for _, want := range []*payments.Transaction{paid, pending} {
-		if got := w.get(want.ID); got.Status != want.Status {
+		if got := w.Get(want.ID); got.Status != want.Status {
 			t.Errorf("the transaction %s is %s, it was %s", got.Reference, got.Status, want.Status)
 		}
 	}
@@ -60,13 +60,13 @@ func TestRestoreIntoANewCluster(t *testing.T) {
 		t.Context(),
 		sandbox,
 	); err != nil || stored.SigningSecret != "" ||
-		!slices.Equal(stored.APIKeys, []sandboxes.KeyHash{w.key}) {
+		!slices.Equal(stored.APIKeys, []sandboxes.KeyHash{w.Key}) {
 		t.Errorf("the stored key is not the former one, or the signing secret is not left to the Secret: %v", err)
 	}
-	if stored, err := w.StoredCredentials(t.Context(), other.config.UID); err != nil || stored.SigningSecret != secret {
+	if stored, err := w.StoredCredentials(t.Context(), other.Config.UID); err != nil || stored.SigningSecret != secret {
 		t.Errorf("the secret of a sandbox that is not restored: %v", err)
 	}
-	w.conserved()
+	w.Conserved()
 
 	// They know every column that holds a UID.
 	columns := read[[]string](w, `select array_agg(table_name || '.' || column_name order by 1) from information_schema.columns

@@ -17,7 +17,7 @@ const month = 30 * 24 * time.Hour
 
 // aged makes transactions, events and attempts older, with their ids, which hold the time too.
 func (w *fixture) aged(by time.Duration, ids ...payments.ID) {
-	w.t.Helper()
+	w.T.Helper()
 	for _, id := range ids {
 		var micros int64
 		for _, b := range id[:7] {
@@ -27,17 +27,17 @@ func (w *fixture) aged(by time.Duration, ids ...payments.ID) {
 		for i, past := 6, micros-by.Microseconds(); i >= 0; i, past = i-1, past>>8 {
 			old[i] = byte(past)
 		}
-		w.exec("update transactions set id = $2 where id = $1", postgres.UUID(id), postgres.UUID(old))
-		w.exec("update events set id = $2, created_at = created_at - $3::interval where id = $1", postgres.UUID(id), postgres.UUID(old), by)
-		w.exec("update delivery_attempts set event_id = $2 where event_id = $1", postgres.UUID(id), postgres.UUID(old))
+		w.Exec("update transactions set id = $2 where id = $1", postgres.UUID(id), postgres.UUID(old))
+		w.Exec("update events set id = $2, created_at = created_at - $3::interval where id = $1", postgres.UUID(id), postgres.UUID(old), by)
+		w.Exec("update delivery_attempts set event_id = $2 where event_id = $1", postgres.UUID(id), postgres.UUID(old))
 	}
 }
 
 func (w *fixture) removeAged() int64 {
-	w.t.Helper()
-	removed, err := w.RemoveAged(w.t.Context(), month)
+	w.T.Helper()
+	removed, err := w.RemoveAged(w.T.Context(), month)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return removed
 }
@@ -58,8 +58,8 @@ func TestOldEventsAreRemovedAndNothingElse(t *testing.T) {
 	young := w.attempted("young", acknowledged)
 	w.aged(month+time.Minute, delivered, failed, waits)
 	w.aged(month-time.Minute, young)
-	foreign := other.create(other.collection("r", payments.Success, alice)).ID
-	other.exec("update events set state = 'recorded', due_at = null where tenant = $1", other.sandbox.Tenant)
+	foreign := other.Create(other.Collection("r", payments.Success, alice)).ID
+	other.Exec("update events set state = 'recorded', due_at = null where tenant = $1", other.Sandbox.Tenant)
 	other.aged(2*month, foreign)
 
 	if got := w.removeAged(); got != 3 {
@@ -72,10 +72,10 @@ func TestOldEventsAreRemovedAndNothingElse(t *testing.T) {
 	if diff := cmp.Diff([]string{"old queued queued", "young delivered"}, left); diff != "" {
 		t.Errorf("events (-want +left):\n%s", diff)
 	}
-	if n := w.count("select count(*) from delivery_attempts"); n != 2 {
+	if n := w.Count("select count(*) from delivery_attempts"); n != 2 {
 		t.Errorf("%d attempts are left, want those of the two events", n)
 	}
-	if n := w.count("select count(*) from transactions"); n != 5 {
+	if n := w.Count("select count(*) from transactions"); n != 5 {
 		t.Errorf("%d transactions are left of 5", n)
 	}
 	w.counts()
@@ -90,14 +90,14 @@ func TestManyOldEventsAreRemovedByManyWorkers(t *testing.T) {
 	id := w.attempted("r", acknowledged)
 	w.aged(2*month, id)
 	// 2,500 that stay stand before 2,500 that go; one fewer where the first event happens to have a number of theirs.
-	w.exec(`insert into events (tenant, id, state, due_at, created_at)
+	w.Exec(`insert into events (tenant, id, state, due_at, created_at)
 		select e.tenant, (substr(e.id::text, 1, 14) || lpad(to_hex(i), 4, '0') || substr(e.id::text, 19))::uuid,
 		  case when i <= 2500 then 'queued' else 'delivered' end::event_state, case when i <= 2500 then now() end, e.created_at
 		from events e, generate_series(1, 5000) i where lpad(to_hex(i), 4, '0') <> substr(e.id::text, 15, 4)`)
-	w.exec("update endpoint_health set delivered = (select count(*) from events where state = 'delivered')")
-	w.exec("delete from transactions")
-	want := int64(w.count("select count(*) from events where state = 'delivered'"))
-	queued := w.count("select count(*) from events where state = 'queued'")
+	w.Exec("update endpoint_health set delivered = (select count(*) from events where state = 'delivered')")
+	w.Exec("delete from transactions")
+	want := int64(w.Count("select count(*) from events where state = 'delivered'"))
+	queued := w.Count("select count(*) from events where state = 'queued'")
 	var mu sync.Mutex
 	var removed int64
 	var workers sync.WaitGroup
@@ -113,10 +113,10 @@ func TestManyOldEventsAreRemovedByManyWorkers(t *testing.T) {
 	}
 	workers.Wait()
 	removed += w.removeAged() // what one of them left to another that had it locked
-	if left := w.count("select count(*) from events where state = 'delivered'"); removed != want || left != 0 {
+	if left := w.Count("select count(*) from events where state = 'delivered'"); removed != want || left != 0 {
 		t.Errorf("%d were removed of %d, %d are left", removed, want, left)
 	}
-	if n := w.count("select count(*) from events where state = 'queued'"); n != queued || queued < 2499 {
+	if n := w.Count("select count(*) from events where state = 'queued'"); n != queued || queued < 2499 {
 		t.Errorf("%d of %d that are still to be sent are left", n, queued)
 	}
 	w.counts()
@@ -127,7 +127,7 @@ func TestRetentionDoesNotWait(t *testing.T) {
 	w := newFixture(t)
 	held, free := w.attempted("held", acknowledged), w.attempted("free", acknowledged)
 	w.aged(2*month, held, free)
-	tx, err := w.sql.Begin(t.Context())
+	tx, err := w.SQL.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestRetentionStopsWhenItIsToldTo(t *testing.T) {
 	if _, err := w.RemoveAged(ctx, month); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if n := w.count("select count(*) from events"); n != 1 {
+	if n := w.Count("select count(*) from events"); n != 1 {
 		t.Error("the event is gone")
 	}
 }
@@ -159,7 +159,7 @@ func TestRetentionStopsWhenItIsToldTo(t *testing.T) {
 func TestWhatWasRetainedIsNotRemoved(t *testing.T) {
 	w := newFixture(t)
 	w.aged(2*month, w.attempted("r", acknowledged))
-	w.exec("update organizations set retained_at = now()")
+	w.Exec("update organizations set retained_at = now()")
 	if got := w.removeAged(); got != 0 {
 		t.Errorf("%d events of a sandbox that was retained were removed", got)
 	}
@@ -167,15 +167,15 @@ func TestWhatWasRetainedIsNotRemoved(t *testing.T) {
 
 func TestWhatIsSpentIsRemoved(t *testing.T) {
 	w := newFixture(t)
-	w.busy()
-	w.exec("insert into quota_usage (tenant, month, used) values ($1, date_trunc('month', now())::date, 1)", w.sandbox.Tenant)
-	w.exec("update quota_usage set month = '2020-01-01' where month = '2026-05-01'")
-	w.exec("insert into rate_usage (tenant, second, granted) values ($1, extract(epoch from now())::bigint, 1)", w.sandbox.Tenant)
+	w.Busy()
+	w.Exec("insert into quota_usage (tenant, month, used) values ($1, date_trunc('month', now())::date, 1)", w.Sandbox.Tenant)
+	w.Exec("update quota_usage set month = '2020-01-01' where month = '2026-05-01'")
+	w.Exec("insert into rate_usage (tenant, second, granted) values ($1, extract(epoch from now())::bigint, 1)", w.Sandbox.Tenant)
 	if err := w.RemoveSpent(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, table := range []string{"quota_usage", "rate_usage"} {
-		if n := w.count("select count(*) from " + table); n != 1 {
+		if n := w.Count("select count(*) from " + table); n != 1 {
 			t.Errorf("%d rows are left in %s, want the one that is of use", n, table)
 		}
 	}

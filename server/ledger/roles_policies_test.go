@@ -14,10 +14,10 @@ import (
 // A privilege is worth nothing without a policy, and a policy nobody needs is one too many.
 func TestRolesHavePoliciesForTheirPrivileges(t *testing.T) {
 	w := newFixture(t)
-	for table := range w.tenantTables(w.sandbox.Tenant) {
+	for table := range w.TenantTables(w.Sandbox.Tenant) {
 		for _, role := range []string{ledgertest.API, ledgertest.Worker, ledgertest.Controller} {
 			for _, kind := range kinds {
-				covered := w.count(`select count(*) from pg_policies where schemaname = 'public' and tablename = $1 and $2::name = any(roles)
+				covered := w.Count(`select count(*) from pg_policies where schemaname = 'public' and tablename = $1 and $2::name = any(roles)
 					and cmd in ('ALL', upper($3))`, table, role, kind) > 0
 				if may := mayAs(w, role, kind, table) != nil; may && !covered {
 					t.Errorf("%s may %s on %s and has no policy for it: see the section on roles in migrations/00003_lifecycle.sql", role, kind, table)
@@ -100,7 +100,7 @@ func TestRolesAreRefused(t *testing.T) {
 		},
 	}
 	for role, statements := range cases {
-		conn := ledgertest.Connect(t, ledgertest.URLAs(t, w.url, role))
+		conn := ledgertest.Connect(t, ledgertest.URLAs(t, w.URL, role))
 		statements = append(statements, "create table mine (a int)", "alter table floats disable row level security", "truncate transactions",
 			"drop policy tenant on transactions", "update schema_version set is_applied = false")
 		for _, statement := range statements {
@@ -116,26 +116,26 @@ func TestRolesAreRefused(t *testing.T) {
 // out here, as a mistake would.
 func TestRolesDeleteOnlyWhatIsRetired(t *testing.T) {
 	w, other := scopes(t)
-	if err := other.DeleteSandbox(t.Context(), other.config.UID); err != nil {
+	if err := other.DeleteSandbox(t.Context(), other.Config.UID); err != nil {
 		t.Fatal(err)
 	}
-	w.exec(
+	w.Exec(
 		"insert into floats (tenant, currency, balance, opening) values ($1, 'XOF', 1, 1)",
-		other.sandbox.Tenant,
+		other.Sandbox.Tenant,
 	) // written while it was deleted
 	for role, tables := range map[string][]string{
 		ledgertest.Worker:     {"transactions", "floats", "sims", "api_keys", "environments", "stores", "operator_credentials", "adjustments"},
 		ledgertest.Controller: {"transactions", "floats", "events", "delivery_attempts", "environments", "stores", "adjustments"},
 	} {
-		conn := ledgertest.Connect(t, ledgertest.URLAs(t, w.url, role))
+		conn := ledgertest.Connect(t, ledgertest.URLAs(t, w.URL, role))
 		tx, err := conn.Begin(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, table := range tables {
-			own := w.own(table, w.sandbox.Tenant)
+			own := w.own(table, w.Sandbox.Tenant)
 			tag, err := tx.Exec(t.Context(), "delete from "+table)
-			if want := int64(w.count("select count(*) from "+table)) - own; err != nil || tag.RowsAffected() != want || own == 0 {
+			if want := int64(w.Count("select count(*) from "+table)) - own; err != nil || tag.RowsAffected() != want || own == 0 {
 				t.Errorf("%s: delete from %s: %v, %v, want %d rows and the %d of the sandbox left", role, table, tag, err, want, own)
 			}
 		}
@@ -148,39 +148,39 @@ func TestALifeUnderTheRoles(t *testing.T) {
 	w := newFixture(t)
 	controller, api, worker := ledgertest.OpenAs(
 		t,
-		w.url,
+		w.URL,
 		ledgertest.Controller,
 	), ledgertest.OpenAs(
 		t,
-		w.url,
+		w.URL,
 		ledgertest.API,
 	), ledgertest.OpenAs(
 		t,
-		w.url,
+		w.URL,
 		ledgertest.Worker,
 	)
 	w.Store = controller
-	w.config.LatencyPercent = 0
-	w.open()
-	w.client("alice", alice, 5000)
+	w.Config.LatencyPercent = 0
+	w.Open()
+	w.Client("alice", alice, 5000)
 
 	w.Store = api
-	w.reload()
-	w.create(w.collection("r1", payments.Success, alice))
-	w.pending("r2", alice)
-	if list, err := api.ListTransactions(t.Context(), w.sandbox.Tenant, ledger.Filter{}, nil, 10); err != nil || len(list) != 2 {
+	w.Reload()
+	w.Create(w.Collection("r1", payments.Success, alice))
+	w.Pending("r2", alice)
+	if list, err := api.ListTransactions(t.Context(), w.Sandbox.Tenant, ledger.Filter{}, nil, 10); err != nil || len(list) != 2 {
 		t.Errorf("listed %d, %v", len(list), err)
 	}
 
 	w.Store = worker
-	w.exec("update transactions set due_at = now() where due_at is not null")
+	w.Exec("update transactions set due_at = now() where due_at is not null")
 	if settled, err := ledgertest.SettleDue(t.Context(), worker, 10); err != nil || settled.Claimed != 1 {
 		t.Errorf("settled %+v, %v", settled, err)
 	}
 
 	w.Store = controller
-	w.conserved()
-	if err := controller.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+	w.Conserved()
+	if err := controller.DeleteSandbox(t.Context(), w.Config.UID); err != nil {
 		t.Error(err)
 	}
 	if err := worker.PurgeRetired(t.Context()); err != nil {

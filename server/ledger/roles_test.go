@@ -200,7 +200,8 @@ func TestRolesHaveWhatTheirStatementsNeed(t *testing.T) {
 		t.Run(role, func(t *testing.T) {
 			t.Parallel()
 			url := ledgertest.URL(t)
-			r := &rehearsal{fixture: &fixture{t: t, url: url, sql: pool(t, url)}, role: role, texts: map[string]string{}}
+			w := &fixture{&ledgertest.Fixture{T: t, URL: url, SQL: ledgertest.Pool(t, url)}}
+			r := &rehearsal{fixture: w, role: role, texts: map[string]string{}}
 			for _, name := range names {
 				if r.texts[name] = texts[name]; texts[name] == "" {
 					t.Fatalf("there is no statement %s any more: take it out of the list", name)
@@ -267,7 +268,7 @@ var kinds = []string{"select", "insert", "update", "delete"}
 
 // relations are the tables and views.
 func (r *rehearsal) relations() []string {
-	return append(r.tables(), read[[]string](r.fixture, `select array_agg(table_name::text order by table_name) from information_schema.tables
+	return append(r.Tables(), read[[]string](r.fixture, `select array_agg(table_name::text order by table_name) from information_schema.tables
 		where table_schema = 'public' and table_type = 'VIEW'`)...)
 }
 
@@ -307,7 +308,7 @@ func (r *rehearsal) columns(table string) []string {
 
 // needed are the privileges without which a statement of the role is refused.
 func (r *rehearsal) needed() (lines []string) {
-	r.t.Helper()
+	r.T.Helper()
 	r.prepare()
 	tables := r.relations()
 	r.do("revoke all on all tables in schema public from " + r.role)
@@ -315,7 +316,7 @@ func (r *rehearsal) needed() (lines []string) {
 		r.do(fmt.Sprintf("grant select, insert, update, delete on %s to %s", table, r.role))
 	}
 	if refused := r.refused(slices.Sorted(maps.Keys(r.texts))); refused != nil {
-		r.t.Fatalf("refused to %s though it has every privilege on tables: %v", r.role, refused)
+		r.T.Fatalf("refused to %s though it has every privilege on tables: %v", r.role, refused)
 	}
 	for _, table := range tables {
 		for _, kind := range kinds {
@@ -363,8 +364,8 @@ func (r *rehearsal) mentioning(table string) (names []string) {
 
 // prepare opens a database transaction, which is never committed, with all statements prepared.
 func (r *rehearsal) prepare() {
-	r.t.Helper()
-	r.conn = ledgertest.Connect(r.t, r.url)
+	r.T.Helper()
+	r.conn = ledgertest.Connect(r.T, r.URL)
 	r.do("begin")
 	r.do("set plan_cache_mode = force_generic_plan")
 	for name, text := range r.texts {
@@ -373,9 +374,9 @@ func (r *rehearsal) prepare() {
 }
 
 func (r *rehearsal) do(sql string) {
-	r.t.Helper()
-	if _, err := r.conn.PgConn().Exec(r.t.Context(), sql).ReadAll(); err != nil {
-		r.t.Fatalf("%s: %v", sql, err)
+	r.T.Helper()
+	if _, err := r.conn.PgConn().Exec(r.T.Context(), sql).ReadAll(); err != nil {
+		r.T.Fatalf("%s: %v", sql, err)
 	}
 }
 
@@ -383,7 +384,7 @@ var parameter = regexp.MustCompile(`\$(\d+)`)
 
 // refused are those of the statements that the role may not run.
 func (r *rehearsal) refused(names []string) (refused []string) {
-	r.t.Helper()
+	r.T.Helper()
 	r.do("set local role " + r.role)
 	defer r.do("reset role")
 	for _, name := range names {
@@ -397,10 +398,10 @@ func (r *rehearsal) refused(names []string) (refused []string) {
 			execute += "(" + strings.TrimSuffix(strings.Repeat("null,", count), ",") + ")"
 		}
 		r.do("savepoint planned")
-		if _, err := r.conn.PgConn().Exec(r.t.Context(), execute).ReadAll(); err != nil {
+		if _, err := r.conn.PgConn().Exec(r.T.Context(), execute).ReadAll(); err != nil {
 			r.do("rollback to planned")
 			if !isRefusal(err) {
-				r.t.Fatalf("%s: %v", name, err)
+				r.T.Fatalf("%s: %v", name, err)
 			}
 			refused = append(refused, name)
 		}

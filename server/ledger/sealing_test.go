@@ -24,14 +24,14 @@ func sealedFixture(t *testing.T, key string) *fixture {
 			},
 		}
 	})
-	s := w.opened(ledgertest.Options{KeyRing: ring(t, key)})
-	w.exec("update organizations set signing_secret = null")
+	s := w.Opened(ledgertest.Options{KeyRing: ledgertest.Ring(t, key)})
+	w.Exec("update organizations set signing_secret = null")
 	for _, secret := range []string{"first", "second"} {
-		if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: secret}); err != nil {
+		if err := s.ApplyCredentials(t.Context(), w.Config.UID, sandboxes.Credentials{APIKeyHash: w.Key, SigningSecret: secret}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.ApplySandbox(t.Context(), w.config); err != nil {
+	if _, err := s.ApplySandbox(t.Context(), w.Config); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -52,11 +52,11 @@ func sealedBy(t *testing.T, s *ledgertest.Store) map[string]int {
 
 // TestReseal takes a key away under a sandbox that nobody applies again.
 func TestReseal(t *testing.T) {
-	older, newer := newKey(t), newKey(t)
+	older, newer := ledgertest.NewKey(t), ledgertest.NewKey(t)
 	w := sealedFixture(t, older)
-	w.exec("update organizations set previous_secret_until = now() + interval '5 hours'")
-	keys := ring(t, newer, older)
-	s := w.opened(ledgertest.Options{KeyRing: keys})
+	w.Exec("update organizations set previous_secret_until = now() + interval '5 hours'")
+	keys := ledgertest.Ring(t, newer, older)
+	s := w.Opened(ledgertest.Options{KeyRing: keys})
 	if diff := cmp.Diff(map[string]int{keys.Keys()[1]: 3}, sealedBy(t, s)); diff != "" {
 		t.Fatal(diff)
 	}
@@ -69,25 +69,25 @@ func TestReseal(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{keys.Keys()[0]: 3}, sealedBy(t, s)); diff != "" {
 		t.Error(diff)
 	}
-	if got := w.signing(ring(t, newer)); got != "second first 5" {
+	if got := w.signing(ledgertest.Ring(t, newer)); got != "second first 5" {
 		t.Errorf("signs with %q", got)
 	}
 	if got := read[int64](w, "select version from config_version"); got != version {
 		t.Error("the directories have to read the sandbox again")
 	}
-	before := w.written()
+	before := w.Written()
 	if done, err := s.Reseal(t.Context()); err != nil || done != (sandboxes.Resealed{}) {
 		t.Errorf("again: %+v, %v", done, err)
 	}
 	// The resource finds nothing to do, with the newer key alone.
-	s = w.opened(ledgertest.Options{KeyRing: ring(t, newer)})
-	if _, err := s.ApplySandbox(t.Context(), w.config); err != nil {
+	s = w.Opened(ledgertest.Options{KeyRing: ledgertest.Ring(t, newer)})
+	if _, err := s.ApplySandbox(t.Context(), w.Config); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: "second"}); err != nil {
+	if err := s.ApplyCredentials(t.Context(), w.Config.UID, sandboxes.Credentials{APIKeyHash: w.Key, SigningSecret: "second"}); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(before, w.written()); diff != "" {
+	if diff := cmp.Diff(before, w.Written()); diff != "" {
 		t.Errorf("rows (-before +after):\n%s", diff)
 	}
 }
@@ -96,16 +96,16 @@ func TestReseal(t *testing.T) {
 func TestApplyingSealsThePreviousSecretAnew(t *testing.T) {
 	for applied, want := range map[string]string{"second": "second first 24", "third": "third second 24 first 24"} {
 		t.Run(applied, func(t *testing.T) {
-			older, newer := newKey(t), newKey(t)
+			older, newer := ledgertest.NewKey(t), ledgertest.NewKey(t)
 			w := sealedFixture(t, older)
-			s := w.opened(ledgertest.Options{KeyRing: ring(t, newer, older)})
-			if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: applied}); err != nil {
+			s := w.Opened(ledgertest.Options{KeyRing: ledgertest.Ring(t, newer, older)})
+			if err := s.ApplyCredentials(t.Context(), w.Config.UID, sandboxes.Credentials{APIKeyHash: w.Key, SigningSecret: applied}); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := s.Reseal(t.Context()); err != nil { // of those before the previous one it takes care
 				t.Fatal(err)
 			}
-			if got := w.signing(ring(t, newer)); got != want {
+			if got := w.signing(ledgertest.Ring(t, newer)); got != want {
 				t.Errorf("signs with %q, want %q", got, want)
 			}
 		})
@@ -114,27 +114,27 @@ func TestApplyingSealsThePreviousSecretAnew(t *testing.T) {
 
 // What cannot be opened stays, and keeps nothing else back.
 func TestResealLeavesWhatItCannotOpen(t *testing.T) {
-	lost, older, newer := newKey(t), newKey(t), newKey(t)
+	lost, older, newer := ledgertest.NewKey(t), ledgertest.NewKey(t), ledgertest.NewKey(t)
 	w := sealedFixture(t, older)
-	foreign := seal(t, ring(t, lost), w.config.UID, "zeroth")
-	w.exec("update organizations set previous_secret = $1", foreign)
-	s := w.opened(ledgertest.Options{KeyRing: ring(t, newer, older)})
+	foreign := ledgertest.Seal(t, ledgertest.Ring(t, lost), w.Config.UID, "zeroth")
+	w.Exec("update organizations set previous_secret = $1", foreign)
+	s := w.Opened(ledgertest.Options{KeyRing: ledgertest.Ring(t, newer, older)})
 	done, err := s.Reseal(t.Context())
 	if want := (sandboxes.Resealed{Secrets: 1, Failed: 1}); err != nil || done != want {
 		t.Errorf("got %+v, %v, want %+v", done, err, want)
 	}
-	want := map[string]int{ring(t, newer).Keys()[0]: 2, ring(t, lost).Keys()[0]: 1}
+	want := map[string]int{ledgertest.Ring(t, newer).Keys()[0]: 2, ledgertest.Ring(t, lost).Keys()[0]: 1}
 	if diff := cmp.Diff(want, sealedBy(t, s)); diff != "" {
 		t.Error(diff)
 	}
-	if err := s.ApplyCredentials(t.Context(), w.config.UID, sandboxes.Credentials{APIKeyHash: w.key, SigningSecret: "second"}); err != nil {
+	if err := s.ApplyCredentials(t.Context(), w.Config.UID, sandboxes.Credentials{APIKeyHash: w.Key, SigningSecret: "second"}); err != nil {
 		t.Errorf("applying: %v", err)
 	}
 }
 
 func TestResealNeedsAKeyRing(t *testing.T) {
 	w := newFixture(t)
-	if _, err := w.opened(ledgertest.Options{}).Reseal(t.Context()); err != secrets.ErrNoKeyRing {
+	if _, err := w.Opened(ledgertest.Options{}).Reseal(t.Context()); err != secrets.ErrNoKeyRing {
 		t.Errorf("got %v", err)
 	}
 }

@@ -61,15 +61,15 @@ func TestEveryFieldOfASandboxIsApplied(t *testing.T) {
 					Credentials: &sandboxes.OperatorCredentials{ClientID: "id", ClientSecret: "secret"},
 				}}
 			})
-			before := w.written()
-			edit(&w.config)
-			w.apply()
-			after := w.written()
+			before := w.Written()
+			edit(&w.Config)
+			w.Apply()
+			after := w.Written()
 			if cmp.Equal(before, after) {
 				t.Error("the change is not applied")
 			}
-			w.apply()
-			if diff := cmp.Diff(after, w.written()); diff != "" {
+			w.Apply()
+			if diff := cmp.Diff(after, w.Written()); diff != "" {
 				t.Errorf("it is applied again (-first +second):\n%s", diff)
 			}
 		})
@@ -94,15 +94,15 @@ func TestEveryFieldOfATestClientIsApplied(t *testing.T) {
 	for field, edit := range edits {
 		t.Run(field, func(t *testing.T) {
 			w := newFixture(t)
-			config := w.client("alice", alice, 5000)
+			config := w.Client("alice", alice, 5000)
 			apply := func() map[string]string {
 				t.Helper()
-				if _, err := w.ApplyTestClient(t.Context(), w.config.UID, config); err != nil {
+				if _, err := w.ApplyTestClient(t.Context(), w.Config.UID, config); err != nil {
 					t.Fatal(err)
 				}
-				return w.written()
+				return w.Written()
 			}
-			before := w.written()
+			before := w.Written()
 			edit(&config)
 			after := apply()
 			if cmp.Equal(before, after) {

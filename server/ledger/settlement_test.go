@@ -18,30 +18,6 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// settle settles what is due, once.
-func (w *fixture) settle() ledger.Settled {
-	w.t.Helper()
-	counts, err := ledgertest.SettleDue(w.t.Context(), w.Store, 1000)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return counts
-}
-
-// pending makes a pending collection of 1000 RWF that is due.
-func (w *fixture) pending(reference, msisdn string) *payments.Transaction {
-	w.t.Helper()
-	return w.create(w.collection(reference, payments.Pending, msisdn))
-}
-
-// multiply makes n more like a pending transaction.
-func (w *fixture) multiply(t *payments.Transaction, n int) {
-	w.t.Helper()
-	w.exec(`insert into transactions
-		select (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'reference', t.reference || '-' || i))).*
-		from transactions t, generate_series(1, $2::int) i where t.id = $1`, postgres.UUID(t.ID), n)
-}
-
 func behaves(b payments.Behavior) func(*sandboxes.TestClientConfig) {
 	return func(c *sandboxes.TestClientConfig) { c.Behavior = b }
 }
@@ -103,9 +79,9 @@ func TestSettlementFollowsThePayerAsItIsThen(t *testing.T) {
 	for name, c := range cases {
 		numbers[name] = fmt.Sprintf("+2507880%05d", len(numbers))
 		if c.made != nil {
-			clients[name] = w.client(name, numbers[name], 1000, c.made)
+			clients[name] = w.Client(name, numbers[name], 1000, c.made)
 		}
-		made[name] = w.pending(name, numbers[name])
+		made[name] = w.Pending(name, numbers[name])
 	}
 	for name, c := range cases {
 		then := clients[name]
@@ -118,15 +94,15 @@ func TestSettlementFollowsThePayerAsItIsThen(t *testing.T) {
 			}
 		}
 		if c.then != nil {
-			w.client(name, numbers[name], 1000, c.then)
+			w.Client(name, numbers[name], 1000, c.then)
 		}
 	}
-	counts := w.settle()
+	counts := w.Settle()
 	if diff := cmp.Diff(ledger.Settled{Claimed: len(cases), Parked: 2}, counts); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}
 	for name, c := range cases {
-		got := w.get(made[name].ID)
+		got := w.Get(made[name].ID)
 		if got.Status != c.status || (got.CompletedAt == nil) != (c.status == payments.Pending) {
 			t.Errorf("%s: got %s, completed at %v, want %s", name, got.Status, got.CompletedAt, c.status)
 		}
@@ -135,135 +111,135 @@ func TestSettlementFollowsThePayerAsItIsThen(t *testing.T) {
 			t.Errorf("%s: balances after it %v and %v", name, got.MerchantBalanceAfter, got.SIMBalanceAfter)
 		}
 		if c.left >= 0 {
-			if got := w.balance(numbers[name]); got != c.left {
+			if got := w.Balance(numbers[name]); got != c.left {
 				t.Errorf("%s: the SIM has %d, want %d", name, got, c.left)
 			}
 		}
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestPaymentsOfOneBatchCompeteForTheLastMoney(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 2500)
+	w.Client("alice", alice, 2500)
 	var made []*payments.Transaction
 	for i := range 4 {
-		made = append(made, w.pending(fmt.Sprint("r", i), alice))
-		w.exec("update transactions set due_at = now() - make_interval(secs => 10 - $2) where id = $1", postgres.UUID(made[i].ID), i)
+		made = append(made, w.Pending(fmt.Sprint("r", i), alice))
+		w.Exec("update transactions set due_at = now() - make_interval(secs => 10 - $2) where id = $1", postgres.UUID(made[i].ID), i)
 	}
-	w.settle()
+	w.Settle()
 	var got []payments.Status
 	for _, m := range made {
-		got = append(got, w.get(m.ID).Status)
+		got = append(got, w.Get(m.ID).Status)
 	}
 	want := []payments.Status{payments.Success, payments.Success, payments.InsufficientFunds, payments.InsufficientFunds}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("in the order in which they were due (-want +got):\n%s", diff)
 	}
-	first, second := w.get(made[0].ID), w.get(made[1].ID)
+	first, second := w.Get(made[0].ID), w.Get(made[1].ID)
 	if diff := cmp.Diff([]int64{1985, 1500, 2970, 500},
 		[]int64{*first.MerchantBalanceAfter, *first.SIMBalanceAfter, *second.MerchantBalanceAfter, *second.SIMBalanceAfter}); diff != "" {
 		t.Errorf("running balances (-want +got):\n%s", diff)
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestOnlyWhatIsDueIsSettled(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 5000)
-	n := w.collection("r1", payments.Pending, alice)
+	w.Client("alice", alice, 5000)
+	n := w.Collection("r1", payments.Pending, alice)
 	n.AnswerAfter = time.Minute
-	made := w.create(n)
-	if got := w.settle(); got.Claimed != 0 {
+	made := w.Create(n)
+	if got := w.Settle(); got.Claimed != 0 {
 		t.Errorf("%d were settled before they were due", got.Claimed)
 	}
-	w.exec("update transactions set due_at = now()")
-	w.settle()
-	if got := w.get(made.ID); got.Status != payments.Success {
+	w.Exec("update transactions set due_at = now()")
+	w.Settle()
+	if got := w.Get(made.ID); got.Status != payments.Success {
 		t.Errorf("got %s", got.Status)
 	}
-	if got := w.settle(); got.Claimed != 0 {
+	if got := w.Settle(); got.Claimed != 0 {
 		t.Errorf("%d were settled twice", got.Claimed)
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestUnansweredPaymentTimesOutWhenItExpires(t *testing.T) {
 	for _, behavior := range []payments.Behavior{payments.Ignore, payments.Manual} {
 		t.Run(string(behavior), func(t *testing.T) {
 			w := newFixture(t)
-			w.client("alice", alice, 5000, behaves(behavior))
-			made := w.pending("r1", alice)
-			w.settle()
-			if got := w.count(
+			w.Client("alice", alice, 5000, behaves(behavior))
+			made := w.Pending("r1", alice)
+			w.Settle()
+			if got := w.Count(
 				"select count(*) from transactions where due_at = expires_at and expires_at = created_at + interval '1 hour'",
 			); got != 1 {
 				t.Fatal("the payment does not wait for its expiry")
 			}
-			if got := w.settle(); got.Claimed != 0 {
+			if got := w.Settle(); got.Claimed != 0 {
 				t.Errorf("it was claimed again before its expiry")
 			}
-			w.exec("update transactions set due_at = now(), expires_at = now()")
-			w.client("alice", alice, 5000) // too late
-			w.settle()
-			if got := w.get(made.ID); got.Status != payments.Timeout || got.MerchantBalanceAfter != nil {
+			w.Exec("update transactions set due_at = now(), expires_at = now()")
+			w.Client("alice", alice, 5000) // too late
+			w.Settle()
+			if got := w.Get(made.ID); got.Status != payments.Timeout || got.MerchantBalanceAfter != nil {
 				t.Errorf("got %+v", got)
 			}
-			w.conserved()
+			w.Conserved()
 		})
 	}
 }
 
 func TestLateWorkerDoesNotExpireWhatWasApprovedInTime(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 5000)
-	made := w.pending("r1", alice)
-	w.exec("update transactions set due_at = now() - interval '3 hours', expires_at = now() - interval '2 hours'")
-	w.settle()
-	if got := w.get(made.ID); got.Status != payments.Success {
+	w.Client("alice", alice, 5000)
+	made := w.Pending("r1", alice)
+	w.Exec("update transactions set due_at = now() - interval '3 hours', expires_at = now() - interval '2 hours'")
+	w.Settle()
+	if got := w.Get(made.ID); got.Status != payments.Success {
 		t.Errorf("got %s", got.Status)
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 // A payer who takes longer than the payment lives never answers in time.
 func TestSlowAnswerIsNoAnswer(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 5000)
-	n := w.collection("r1", payments.Pending, alice)
+	w.Client("alice", alice, 5000)
+	n := w.Collection("r1", payments.Pending, alice)
 	n.AnswerAfter, n.ExpireAfter = 2*time.Hour, time.Hour
-	made := w.create(n)
-	if got := w.count("select count(*) from transactions where due_at = expires_at"); got != 1 {
+	made := w.Create(n)
+	if got := w.Count("select count(*) from transactions where due_at = expires_at"); got != 1 {
 		t.Fatal("it is not due when it expires")
 	}
-	w.exec("update transactions set due_at = now(), expires_at = now()")
-	w.settle()
-	if got := w.get(made.ID); got.Status != payments.Timeout {
+	w.Exec("update transactions set due_at = now(), expires_at = now()")
+	w.Settle()
+	if got := w.Get(made.ID); got.Status != payments.Timeout {
 		t.Errorf("got %s", got.Status)
 	}
 }
 
 func TestRemovedEnvironmentSettlesWhatItHas(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 5000)
-	made := w.pending("r1", alice)
-	w.config.Environments, w.config.Stores = w.config.Environments[1:], nil
-	w.apply()
-	w.settle()
-	if got := w.get(made.ID); got.Status != payments.Success {
+	w.Client("alice", alice, 5000)
+	made := w.Pending("r1", alice)
+	w.Config.Environments, w.Config.Stores = w.Config.Environments[1:], nil
+	w.Apply()
+	w.Settle()
+	if got := w.Get(made.ID); got.Status != payments.Success {
 		t.Errorf("got %s", got.Status)
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestDeletedSandboxSettlesNothing(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 5000)
-	w.pending("r1", alice)
-	if err := w.DeleteSandbox(t.Context(), w.config.UID); err != nil {
+	w.Client("alice", alice, 5000)
+	w.Pending("r1", alice)
+	if err := w.DeleteSandbox(t.Context(), w.Config.UID); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.settle(); got.Claimed != 0 {
+	if got := w.Settle(); got.Claimed != 0 {
 		t.Errorf("%d were settled", got.Claimed)
 	}
 }
@@ -281,8 +257,8 @@ func TestConcurrentSettlement(t *testing.T) {
 			if i == sims {
 				balance = 1000 * each
 			}
-			w.client(fmt.Sprint("sim", i), msisdn, balance)
-			w.multiply(w.pending(msisdn, msisdn), each-1)
+			w.Client(fmt.Sprint("sim", i), msisdn, balance)
+			w.Multiply(w.Pending(msisdn, msisdn), each-1)
 			total += each
 		}
 	}
@@ -317,27 +293,27 @@ func TestConcurrentSettlement(t *testing.T) {
 		"events where state = 'recorded'":                               total / 3,
 		"floats where currency = 'RWF' and balance <> 1000 + 985 * 460": 0,
 	} {
-		if got := w.count("select count(*) from " + what); got != want {
+		if got := w.Count("select count(*) from " + what); got != want {
 			t.Errorf("%s: %d, want %d", what, got, want)
 		}
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 // Everything that moves money at the same time: payments that succeed at once, settlement, and edits of the float and of a
 // SIM.
 func TestMoneyIsConservedWhateverHappensAtOnce(t *testing.T) {
 	w := newFixture(t)
-	alices := w.client("alice", alice, 1_000_000)
+	alices := w.Client("alice", alice, 1_000_000)
 	const bob = "+250788000002"
-	w.client("bob", bob, 50_000)
+	w.Client("bob", bob, 50_000)
 	for _, msisdn := range []string{alice, bob, "+250788000003"} {
-		w.multiply(w.pending(msisdn, msisdn), 199)
+		w.Multiply(w.Pending(msisdn, msisdn), 199)
 	}
 	var todo [2][]*ledger.NewCollection
 	for i := range 100 {
-		todo[0] = append(todo[0], w.collection(fmt.Sprint("a", i), payments.Success, alice))
-		todo[1] = append(todo[1], w.collection(fmt.Sprint("b", i), payments.Success, bob))
+		todo[0] = append(todo[0], w.Collection(fmt.Sprint("a", i), payments.Success, alice))
+		todo[1] = append(todo[1], w.Collection(fmt.Sprint("b", i), payments.Success, bob))
 	}
 	ctx := context.Background()
 	var paying, edits sync.WaitGroup
@@ -345,8 +321,8 @@ func TestMoneyIsConservedWhateverHappensAtOnce(t *testing.T) {
 		paying.Go(func() {
 			for _, n := range work {
 				for { // an edit of the float is a new configuration; the api decides anew then
-					n.ConfigVersion = int64(w.count("select version from organizations"))
-					if err := w.CreateCollection(ctx, w.sandbox.Tenant, n); err == nil {
+					n.ConfigVersion = int64(w.Count("select version from organizations"))
+					if err := w.CreateCollection(ctx, w.Sandbox.Tenant, n); err == nil {
 						break
 					} else if !errors.Is(err, postgres.ErrConfigChanged) {
 						t.Error(err)
@@ -386,7 +362,7 @@ func TestMoneyIsConservedWhateverHappensAtOnce(t *testing.T) {
 		})
 	}
 	edit(func(i int) error {
-		config := w.config
+		config := w.Config
 		config.OpeningFloat = map[payments.Currency]int64{payments.RWF: int64(1000 + i%7)}
 		_, err := w.ApplySandbox(ctx, config)
 		return err
@@ -394,12 +370,12 @@ func TestMoneyIsConservedWhateverHappensAtOnce(t *testing.T) {
 	edit(func(i int) error {
 		config := alices
 		config.Balance = int64(900_000 + i%5)
-		_, err := w.ApplyTestClient(ctx, w.config.UID, config)
+		_, err := w.ApplyTestClient(ctx, w.Config.UID, config)
 		return err
 	})
 	paying.Wait()
 	close(done)
 	edits.Wait()
-	w.settle()
-	w.conserved()
+	w.Settle()
+	w.Conserved()
 }

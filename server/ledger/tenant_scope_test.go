@@ -29,25 +29,25 @@ func scopes(t *testing.T) (w, other *fixture) {
 	t.Helper()
 	w = newFixture(t)
 	other = w.beside("other")
-	w.busy()
-	other.busy()
+	w.Busy()
+	other.Busy()
 	return w, other
 }
 
 // within runs f as the role of the tenant scope, for a tenant or for none, and takes back what it did.
 func (w *fixture) within(tenant int64, f func(tx pgx.Tx)) {
-	w.t.Helper()
-	tx, err := w.sql.Begin(w.t.Context())
+	w.T.Helper()
+	tx, err := w.SQL.Begin(w.T.Context())
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback(context.Background()) }()
-	if _, err := tx.Exec(w.t.Context(), "set local role cauri_tenant"); err != nil {
-		w.t.Fatal(err)
+	if _, err := tx.Exec(w.T.Context(), "set local role cauri_tenant"); err != nil {
+		w.T.Fatal(err)
 	}
 	if tenant != 0 {
-		if _, err := tx.Exec(w.t.Context(), "select set_config('cauri.tenant', $1, true)", strconv.FormatInt(tenant, 10)); err != nil {
-			w.t.Fatal(err)
+		if _, err := tx.Exec(w.T.Context(), "select set_config('cauri.tenant', $1, true)", strconv.FormatInt(tenant, 10)); err != nil {
+			w.T.Fatal(err)
 		}
 	}
 	f(tx)
@@ -55,7 +55,7 @@ func (w *fixture) within(tenant int64, f func(tx pgx.Tx)) {
 
 // may lists the columns of a table that the role has a privilege on; for DELETE, "*".
 func (w *fixture) may(privilege, table string) []string {
-	w.t.Helper()
+	w.T.Helper()
 	if privilege == "delete" {
 		return read[[]string](w, "select case when has_table_privilege('cauri_tenant', $1::text, 'delete') then array['*'] end", table)
 	}
@@ -65,16 +65,16 @@ func (w *fixture) may(privilege, table string) []string {
 
 // own counts the rows of a table that belong to a tenant.
 func (w *fixture) own(table string, tenant int64) int64 {
-	return int64(w.count("select count(*) from "+table+" where tenant = $1", tenant))
+	return int64(w.Count("select count(*) from "+table+" where tenant = $1", tenant))
 }
 
 func TestScopeShowsOnlyTheTenantsRows(t *testing.T) {
 	w, _ := scopes(t)
-	for table := range w.tenantTables(w.sandbox.Tenant) {
+	for table := range w.TenantTables(w.Sandbox.Tenant) {
 		if w.may("select", table) == nil {
 			continue
 		}
-		for tenant, want := range map[int64][]int64{w.sandbox.Tenant: {w.sandbox.Tenant}, 0: nil, 4711: nil} {
+		for tenant, want := range map[int64][]int64{w.Sandbox.Tenant: {w.Sandbox.Tenant}, 0: nil, 4711: nil} {
 			w.within(tenant, func(tx pgx.Tx) {
 				rows, err := tx.Query(t.Context(), "select distinct tenant from "+table)
 				if err != nil {
@@ -95,7 +95,7 @@ func TestScopeShowsOnlyTheTenantsRows(t *testing.T) {
 func TestScopeLetsOnlyTheTenantsRowsBeChanged(t *testing.T) {
 	w, _ := scopes(t)
 	tried := 0
-	for table := range w.tenantTables(w.sandbox.Tenant) {
+	for table := range w.TenantTables(w.Sandbox.Tenant) {
 		var statements []string
 		readable := w.may("select", table)
 		for _, column := range w.may("update", table) {
@@ -109,7 +109,7 @@ func TestScopeLetsOnlyTheTenantsRowsBeChanged(t *testing.T) {
 		}
 		for _, statement := range statements {
 			tried++
-			for tenant, want := range map[int64]int64{w.sandbox.Tenant: w.own(table, w.sandbox.Tenant), 0: 0, 4711: 0} {
+			for tenant, want := range map[int64]int64{w.Sandbox.Tenant: w.own(table, w.Sandbox.Tenant), 0: 0, 4711: 0} {
 				w.within(tenant, func(tx pgx.Tx) {
 					tag, err := tx.Exec(t.Context(), statement)
 					if err != nil || tag.RowsAffected() != want {
@@ -135,14 +135,14 @@ func TestScopeTakesNoRowsForAnotherTenant(t *testing.T) {
 		"insert into quota_usage (tenant, month, used) values (%d, '2026-01-01', 1)",
 		"insert into rate_usage (tenant, second, granted) values (%d, 1, 1)",
 	} {
-		for _, tenant := range []int64{w.sandbox.Tenant, 0} {
+		for _, tenant := range []int64{w.Sandbox.Tenant, 0} {
 			w.within(tenant, func(tx pgx.Tx) {
-				_, err := tx.Exec(t.Context(), fmt.Sprintf(statement, other.sandbox.Tenant))
+				_, err := tx.Exec(t.Context(), fmt.Sprintf(statement, other.Sandbox.Tenant))
 				refused(t, statement, err)
 			})
 		}
-		w.within(w.sandbox.Tenant, func(tx pgx.Tx) { // its own it may
-			if _, err := tx.Exec(t.Context(), fmt.Sprintf(statement, w.sandbox.Tenant)); err != nil {
+		w.within(w.Sandbox.Tenant, func(tx pgx.Tx) { // its own it may
+			if _, err := tx.Exec(t.Context(), fmt.Sprintf(statement, w.Sandbox.Tenant)); err != nil {
 				t.Errorf("%s: %v", statement, err)
 			}
 		})
@@ -203,7 +203,7 @@ func TestScopeHidesConfigurationAndSecrets(t *testing.T) {
 		"select nextval('tenant_numbers')",
 	)
 	for _, statement := range statements {
-		w.within(w.sandbox.Tenant, func(tx pgx.Tx) {
+		w.within(w.Sandbox.Tenant, func(tx pgx.Tx) {
 			_, err := tx.Conn().PgConn().Exec(t.Context(), statement).ReadAll()
 			refused(t, statement, err)
 		})
@@ -228,11 +228,11 @@ func privilegesOn(w *fixture, table string) (held []string) {
 // A table that is added later must not be forgotten.
 func TestEveryTenantTableIsScoped(t *testing.T) {
 	w := newFixture(t)
-	for table := range w.tenantTables(w.sandbox.Tenant) {
+	for table := range w.TenantTables(w.Sandbox.Tenant) {
 		if !read[bool](w, "select relrowsecurity from pg_class where relname = $1 and relnamespace = 'public'::regnamespace", table) {
 			t.Errorf("%s has no row level security", table)
 		}
-		if got := w.count(
+		if got := w.Count(
 			"select count(*) from pg_policies where tablename = $1 and roles = '{cauri_tenant}' and qual like '%tenant = current_tenant()%'",
 			table,
 		); got != 1 {
@@ -255,10 +255,10 @@ func TestEveryTenantTableIsScoped(t *testing.T) {
 // A query that is asked for another tenant's row by mistake finds nothing and does nothing.
 func TestQueriesStayInTheScope(t *testing.T) {
 	w, other := scopes(t)
-	ids := read[[][]byte](other, "select array_agg(uuid_send(id)) from transactions where tenant = $1", other.sandbox.Tenant)
+	ids := read[[][]byte](other, "select array_agg(uuid_send(id)) from transactions where tenant = $1", other.Sandbox.Tenant)
 	id := payments.ID(ids[0])
-	q, foreign := w.Scoped(w.sandbox.Tenant), other.sandbox.Tenant
-	before := w.written()
+	q, foreign := w.Scoped(w.Sandbox.Tenant), other.Sandbox.Tenant
+	before := w.Written()
 	check := func(what string, err error) {
 		t.Helper()
 		var answer *pgconn.PgError
@@ -271,7 +271,7 @@ func TestQueriesStayInTheScope(t *testing.T) {
 	}
 	lookUp := func(tenant int64) (found int) {
 		w.within(tenant, func(tx pgx.Tx) {
-			rows, err := tx.Query(t.Context(), ledger.LookUpStatement, foreign, []pgtype.UUID{postgres.UUID(id)}, other.sandbox.ConfigVersion)
+			rows, err := tx.Query(t.Context(), ledger.LookUpStatement, foreign, []pgtype.UUID{postgres.UUID(id)}, other.Sandbox.ConfigVersion)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -284,7 +284,7 @@ func TestQueriesStayInTheScope(t *testing.T) {
 	if lookUp(foreign) != 1 {
 		t.Fatal("its own tenant does not find it")
 	}
-	if lookUp(w.sandbox.Tenant) != 0 {
+	if lookUp(w.Sandbox.Tenant) != 0 {
 		t.Error("LookUpStatement finds it")
 	}
 	_, err := q.GetTransaction(t.Context(), foreign, postgres.UUID(id))
@@ -294,17 +294,17 @@ func TestQueriesStayInTheScope(t *testing.T) {
 	_, err = q.FindSIM(t.Context(), foreign, "+250788999999")
 	check("FindSIM", err)
 	_, err = q.BookCollection(t.Context(), sqlc.BookCollectionParams{
-		Tenant: foreign, ConfigVersion: other.sandbox.ConfigVersion, Reference: "new", NetAmount: 985, Commission: 15, MSISDN: "+250788999999",
+		Tenant: foreign, ConfigVersion: other.Sandbox.ConfigVersion, Reference: "new", NetAmount: 985, Commission: 15, MSISDN: "+250788999999",
 		FloatCurrency: "RWF", ID: postgres.UUID(payments.ID{1}), RequestHash: []byte{}, Amount: 1000,
 	})
 	check("BookCollection", err)
-	if _, err := w.GetTransaction(t.Context(), w.sandbox.Tenant, id); !errors.Is(err, ledger.ErrNotFound) {
+	if _, err := w.GetTransaction(t.Context(), w.Sandbox.Tenant, id); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("GetTransaction: got %v, want ErrNotFound", err)
 	}
-	if _, err := w.GetTransactionOf(t.Context(), w.sandbox, id); !errors.Is(err, ledger.ErrNotFound) {
+	if _, err := w.GetTransactionOf(t.Context(), w.Sandbox, id); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("GetTransactionOf: got %v, want ErrNotFound", err)
 	}
-	if diff := cmp.Diff(before, w.written()); diff != "" {
+	if diff := cmp.Diff(before, w.Written()); diff != "" {
 		t.Errorf("rows (-before +after):\n%s", diff)
 	}
 }
@@ -312,49 +312,49 @@ func TestQueriesStayInTheScope(t *testing.T) {
 // A connection that was in the scope of a tenant is an ordinary one again, also after a failure.
 func TestConnectionLeavesTheScope(t *testing.T) {
 	w := newFixture(t)
-	s := w.opened(ledgertest.Options{KeyRing: ring(t, newKey(t)), Options: postgres.Options{MaxConns: 1}})
+	s := w.Opened(ledgertest.Options{KeyRing: ledgertest.Ring(t, ledgertest.NewKey(t)), Options: postgres.Options{MaxConns: 1}})
 	ordinary := func(after string) {
 		t.Helper()
-		if _, err := s.ApplySandbox(t.Context(), w.config); err != nil {
+		if _, err := s.ApplySandbox(t.Context(), w.Config); err != nil {
 			t.Errorf("after %s: %v", after, err)
 		}
 	}
-	made := w.create(w.collection("r1", payments.Success, alice))
-	if _, err := s.GetTransaction(t.Context(), w.sandbox.Tenant, made.ID); err != nil {
+	made := w.Create(w.Collection("r1", payments.Success, alice))
+	if _, err := s.GetTransaction(t.Context(), w.Sandbox.Tenant, made.ID); err != nil {
 		t.Error(err)
 	}
 	ordinary("a row")
-	if _, err := s.GetTransaction(t.Context(), w.sandbox.Tenant, payments.ID{}); !errors.Is(err, ledger.ErrNotFound) {
+	if _, err := s.GetTransaction(t.Context(), w.Sandbox.Tenant, payments.ID{}); !errors.Is(err, ledger.ErrNotFound) {
 		t.Error(err)
 	}
 	ordinary("no row")
-	n := w.collection("r2", payments.Success, alice)
+	n := w.Collection("r2", payments.Success, alice)
 	n.Transaction.ID = made.ID // a duplicate that is nobody's fault
-	if err := s.CreateCollection(t.Context(), w.sandbox.Tenant, n); err == nil || errors.Is(err, postgres.ErrUnavailable) {
+	if err := s.CreateCollection(t.Context(), w.Sandbox.Tenant, n); err == nil || errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
 	ordinary("an error")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.GetTransaction(ctx, w.sandbox.Tenant, made.ID); !errors.Is(err, context.Canceled) {
+	if _, err := s.GetTransaction(ctx, w.Sandbox.Tenant, made.ID); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	ordinary("a caller that went away")
-	w.conserved()
+	w.Conserved()
 }
 
 // Who knows an older configuration than the present one, or a newer one than a replica of the api, is answered all the same.
 func TestTransactionOfASandboxThatChanged(t *testing.T) {
 	w := newFixture(t)
-	made := w.create(w.collection("r1", payments.PINInvalid, alice))
+	made := w.Create(w.Collection("r1", payments.PINInvalid, alice))
 	for _, since := range []int64{-1, 0, 1} {
-		known := *w.sandbox
+		known := *w.Sandbox
 		known.ConfigVersion += since
 		got, err := w.GetTransactionOf(t.Context(), &known, made.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := w.get(made.ID); cmp.Diff(want, got) != "" {
+		if want := w.Get(made.ID); cmp.Diff(want, got) != "" {
 			t.Errorf("%d: (-want +got):\n%s", since, cmp.Diff(want, got))
 		}
 	}

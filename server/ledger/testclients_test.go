@@ -27,7 +27,7 @@ func TestNumberBelongsToOneTestClient(t *testing.T) {
 	w := newFixture(t)
 	holder, other := number(1, alice), number(2, alice)
 	apply := func(c sandboxes.TestClientConfig) error {
-		_, err := w.ApplyTestClient(t.Context(), w.config.UID, c)
+		_, err := w.ApplyTestClient(t.Context(), w.Config.UID, c)
 		return err
 	}
 	if err := apply(holder); err != nil {
@@ -51,18 +51,18 @@ func TestNumberBelongsToOneTestClient(t *testing.T) {
 	if err := apply(other); err != nil {
 		t.Errorf("the number is free: %v", err)
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestNumberMayBeUsedInEverySandbox(t *testing.T) {
 	w := newFixture(t)
 	other := w.beside("other")
-	w.client("alice", alice, 100)
-	other.client("alice", alice, 200)
-	if w.balance(alice) != 100 || other.balance(alice) != 200 {
-		t.Errorf("the SIMs have %d and %d", w.balance(alice), other.balance(alice))
+	w.Client("alice", alice, 100)
+	other.Client("alice", alice, 200)
+	if w.Balance(alice) != 100 || other.Balance(alice) != 200 {
+		t.Errorf("the SIMs have %d and %d", w.Balance(alice), other.Balance(alice))
 	}
-	if got := []int{w.apply().TestClients, other.apply().TestClients}; !cmp.Equal(got, []int{1, 1}) {
+	if got := []int{w.Apply().TestClients, other.Apply().TestClients}; !cmp.Equal(got, []int{1, 1}) {
 		t.Errorf("the sandboxes have %v test clients", got)
 	}
 }
@@ -73,7 +73,7 @@ func TestTestClientsRacingForANumber(t *testing.T) {
 	const racers = 12
 	for i := range racers {
 		go func() {
-			_, err := w.ApplyTestClient(context.Background(), w.config.UID, number(byte(i), alice))
+			_, err := w.ApplyTestClient(context.Background(), w.Config.UID, number(byte(i), alice))
 			results <- err
 		}()
 	}
@@ -89,16 +89,16 @@ func TestTestClientsRacingForANumber(t *testing.T) {
 			t.Error("who lost does not learn who won")
 		}
 	}
-	if won != 1 || w.apply().TestClients != 1 {
+	if won != 1 || w.Apply().TestClients != 1 {
 		t.Errorf("%d have the number", won)
 	}
-	w.conserved()
+	w.Conserved()
 }
 
 func TestEditedBalanceIsAnAdjustment(t *testing.T) {
 	w := newFixture(t)
-	c := w.client("alice", alice, 5000)
-	w.create(w.collection("r1", payments.Success, alice))
+	c := w.Client("alice", alice, 5000)
+	w.Create(w.Collection("r1", payments.Success, alice))
 	steps := []struct {
 		what   string
 		edit   func()
@@ -113,12 +113,12 @@ func TestEditedBalanceIsAnAdjustment(t *testing.T) {
 	}
 	for _, step := range steps {
 		step.edit()
-		state, err := w.ApplyTestClient(t.Context(), w.config.UID, c)
+		state, err := w.ApplyTestClient(t.Context(), w.Config.UID, c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if state.Balance != step.live || w.balance(alice) != step.live {
-			t.Errorf("%s: the SIM has %d, told %d, want %d", step.what, w.balance(alice), state.Balance, step.live)
+		if state.Balance != step.live || w.Balance(alice) != step.live {
+			t.Errorf("%s: the SIM has %d, told %d, want %d", step.what, w.Balance(alice), state.Balance, step.live)
 		}
 		if got := read[[]int64](
 			w,
@@ -129,9 +129,9 @@ func TestEditedBalanceIsAnAdjustment(t *testing.T) {
 		) {
 			t.Errorf("%s: adjustments %v, want %v", step.what, got, step.deltas)
 		}
-		w.conserved()
+		w.Conserved()
 	}
-	sim, err := w.FindSIM(t.Context(), w.sandbox.Tenant, alice)
+	sim, err := w.FindSIM(t.Context(), w.Sandbox.Tenant, alice)
 	if err != nil || sim.Behavior != payments.Manual || sim.Blocked {
 		t.Errorf("got %+v, %v", sim, err)
 	}
@@ -147,7 +147,7 @@ func TestTestClientOfNoSandbox(t *testing.T) {
 	}
 	c := number(1, alice)
 	c.UID = "alice"
-	if _, err := w.ApplyTestClient(t.Context(), w.config.UID, c); err == nil {
+	if _, err := w.ApplyTestClient(t.Context(), w.Config.UID, c); err == nil {
 		t.Error("a UID that is no UUID was taken")
 	}
 	if err := w.DeleteTestClient(t.Context(), "alice"); err == nil {
@@ -157,17 +157,17 @@ func TestTestClientOfNoSandbox(t *testing.T) {
 
 func TestDeletedTestClient(t *testing.T) {
 	w := newFixture(t)
-	c := w.client("alice", alice, 5000)
-	made := w.create(w.collection("r1", payments.Success, alice))
+	c := w.Client("alice", alice, 5000)
+	made := w.Create(w.Collection("r1", payments.Success, alice))
 	for range 2 { // the second finds nothing to do
 		if err := w.DeleteTestClient(t.Context(), c.UID); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if sim, err := w.FindSIM(t.Context(), w.sandbox.Tenant, alice); sim != nil || err != nil {
+	if sim, err := w.FindSIM(t.Context(), w.Sandbox.Tenant, alice); sim != nil || err != nil {
 		t.Errorf("got %+v, %v", sim, err)
 	}
-	if got := w.get(made.ID); got.SIMBalanceAfter == nil || *got.SIMBalanceAfter != 4000 {
+	if got := w.Get(made.ID); got.SIMBalanceAfter == nil || *got.SIMBalanceAfter != 4000 {
 		t.Errorf("its history has changed: %+v", got)
 	}
 	if err := w.DeleteTestClient(t.Context(), nobody); err != nil {
@@ -178,9 +178,9 @@ func TestDeletedTestClient(t *testing.T) {
 func TestChangedAccounts(t *testing.T) {
 	w := newFixture(t)
 	other := w.beside("other")
-	w.client("alice", alice, 5000)
-	bob := w.client("bob", "+250788000002", 5000)
-	other.client("carol", alice, 5000)
+	w.Client("alice", alice, 5000)
+	bob := w.Client("bob", "+250788000002", 5000)
+	other.Client("carol", alice, 5000)
 	sandbox, carols := sandboxes.AccountChange{
 		Namespace: "team",
 		Sandbox:   "checkout",
@@ -197,17 +197,17 @@ func TestChangedAccounts(t *testing.T) {
 		want []sandboxes.AccountChange
 	}{
 		{"nothing", func() {}, nil},
-		{"a payment", func() { w.create(w.collection("booked", payments.Success, alice)) }, []sandboxes.AccountChange{sandbox, alices}},
-		{"a payment that fails", func() { w.create(w.collection("failed", payments.PINInvalid, alice)) }, nil},
-		{"a payment that waits", func() { w.pending("waits", "+250788000002") }, nil},
-		{"its settlement", func() { w.settle() }, []sandboxes.AccountChange{sandbox, bobs}},
-		{"an unknown payer", func() { w.create(w.collection("unknown", payments.Success, "+250788000009")) }, []sandboxes.AccountChange{sandbox}},
-		{"an edited balance", func() { other.client("carol", alice, 1) }, []sandboxes.AccountChange{carols}},
+		{"a payment", func() { w.Create(w.Collection("booked", payments.Success, alice)) }, []sandboxes.AccountChange{sandbox, alices}},
+		{"a payment that fails", func() { w.Create(w.Collection("failed", payments.PINInvalid, alice)) }, nil},
+		{"a payment that waits", func() { w.Pending("waits", "+250788000002") }, nil},
+		{"its settlement", func() { w.Settle() }, []sandboxes.AccountChange{sandbox, bobs}},
+		{"an unknown payer", func() { w.Create(w.Collection("unknown", payments.Success, "+250788000009")) }, []sandboxes.AccountChange{sandbox}},
+		{"an edited balance", func() { other.Client("carol", alice, 1) }, []sandboxes.AccountChange{carols}},
 		{"an edited float", func() {
-			w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 2}
-			w.apply()
+			w.Config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 2}
+			w.Apply()
 		}, []sandboxes.AccountChange{sandbox}},
-		{"the same again", func() { w.apply() }, nil},
+		{"the same again", func() { w.Apply() }, nil},
 		{"a test client that goes", func() {
 			if err := w.DeleteTestClient(t.Context(), bob.UID); err != nil {
 				t.Fatal(err)
@@ -242,13 +242,13 @@ func TestChangedAccounts(t *testing.T) {
 
 func TestChangedAccountsLeaveNothingOut(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 5000)
+	w.Client("alice", alice, 5000)
 	_, next, err := w.ChangedAccounts(t.Context(), time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// A change that had begun before, and was committed only after it was asked.
-	w.exec("update sims set changed_at = now() - interval '2 seconds'")
+	w.Exec("update sims set changed_at = now() - interval '2 seconds'")
 	got, _, err := w.ChangedAccounts(t.Context(), next)
 	if err != nil || !slices.ContainsFunc(got, func(c sandboxes.AccountChange) bool { return c.TestClient == "alice" }) {
 		t.Errorf("got %v, %v", got, err)

@@ -1,4 +1,4 @@
-package ledger_test
+package ledgertest
 
 import (
 	"crypto/rand"
@@ -9,8 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
-// newKey makes a line of a key file.
-func newKey(t *testing.T) string {
+// NewKey makes a line of a key file.
+func NewKey(t *testing.T) string {
 	t.Helper()
 	key := make([]byte, 32)
 	if _, err := rand.Read(key); err != nil {
@@ -19,7 +19,8 @@ func newKey(t *testing.T) string {
 	return base64.StdEncoding.EncodeToString(key)
 }
 
-func ring(t *testing.T, keys ...string) *secrets.KeyRing {
+// Ring is a key ring of keys that [NewKey] made.
+func Ring(t *testing.T, keys ...string) *secrets.KeyRing {
 	t.Helper()
 	r, err := secrets.ParseKeyRing(strings.Join(keys, "\n") + "\n")
 	if err != nil {
@@ -28,7 +29,8 @@ func ring(t *testing.T, keys ...string) *secrets.KeyRing {
 	return r
 }
 
-func seal(t *testing.T, r *secrets.KeyRing, owner, secret string) []byte {
+// Seal seals a secret by a key ring.
+func Seal(t *testing.T, r *secrets.KeyRing, owner, secret string) []byte {
 	t.Helper()
 	sealed, err := r.Seal(rand.Reader, owner, secret)
 	if err != nil {

@@ -1,0 +1,64 @@
+package ledgertest
+
+import (
+	"crypto/rand"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// Body is what the tests send; each is another one.
+func Body() ledger.BuildBody {
+	return func(organizationID string, t *payments.Transaction) ([]byte, error) {
+		return []byte(organizationID + " " + t.ID.String() + " " + rand.Text()), nil
+	}
+}
+
+// Lease takes what is due for a minute.
+func (w *Fixture) Lease(build ledger.BuildBody) []ledger.LeasedEvent {
+	w.T.Helper()
+	events, _, err := w.LeaseDueEvents(w.T.Context(), w.Shares(100), time.Minute, build)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return events
+}
+
+// Shares are so many slots for each sandbox that has events due.
+func (w *Fixture) Shares(slots int) (all []ledger.Share) {
+	w.T.Helper()
+	due, err := w.TenantsToDeliver(w.T.Context())
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	for _, one := range due {
+		all = append(all, ledger.Share{DueTenant: one, Slots: slots})
+	}
+	return all
+}
+
+// Finish records an attempt, which begins now if it does not say when.
+func (w *Fixture) Finish(e *ledger.LeasedEvent, a ledger.Attempt) (kept bool) {
+	w.T.Helper()
+	if a.StartedAt.IsZero() {
+		a.StartedAt = time.Now()
+	}
+	return w.FinishAll(ledger.FinishedAttempt{Event: e, Attempt: a})[0]
+}
+
+// FinishAll records attempts together.
+func (w *Fixture) FinishAll(finished ...ledger.FinishedAttempt) (kept []bool) {
+	w.T.Helper()
+	kept, err := w.FinishAttempts(w.T.Context(), finished)
+	if err != nil || len(kept) != len(finished) {
+		w.T.Fatalf("%v, %v", kept, err)
+	}
+	return kept
+}
+
+// Due makes every event that waits for something due.
+func (w *Fixture) Due() {
+	w.T.Helper()
+	w.Exec("update events set due_at = now() where due_at is not null")
+}

@@ -1,0 +1,100 @@
+package ledgertest
+
+import (
+	"time"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// Exec runs a statement outside of every scope.
+func (w *Fixture) Exec(sql string, args ...any) {
+	w.T.Helper()
+	if _, err := w.SQL.Exec(w.T.Context(), sql, args...); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+// Count is the number that a query comes to.
+func (w *Fixture) Count(sql string, args ...any) int {
+	w.T.Helper()
+	return Read[int](w, sql, args...)
+}
+
+// Read returns the one value that a query comes to.
+func Read[T any](w *Fixture, sql string, args ...any) (value T) {
+	w.T.Helper()
+	if err := w.SQL.QueryRow(w.T.Context(), sql, args...).Scan(&value); err != nil {
+		w.T.Fatal(err)
+	}
+	return value
+}
+
+// Tables are all of the schema.
+func (w *Fixture) Tables() []string {
+	w.T.Helper()
+	return Read[[]string](w, `select array_agg(table_name::text order by table_name) from information_schema.tables
+		where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'schema_version'`)
+}
+
+// Written is every row of the database with the transaction that wrote it, so that a write shows even if it changed nothing.
+func (w *Fixture) Written() map[string]string {
+	w.T.Helper()
+	all := map[string]string{}
+	for _, table := range w.Tables() {
+		all[table] = Read[string](w, "select coalesce(string_agg(x.xmin::text || ' ' || x::text, E'\n' order by x::text), '') from "+table+" x")
+	}
+	return all
+}
+
+// TenantTables are the tables whose rows belong to a sandbox, with the number of rows of one.
+func (w *Fixture) TenantTables(tenant int64) map[string]int {
+	w.T.Helper()
+	names := Read[[]string](w, `select array_agg(table_name::text) from information_schema.columns
+		join information_schema.tables using (table_schema, table_name)
+		where table_schema = 'public' and table_type = 'BASE TABLE' and column_name = 'tenant' and table_name <> 'retired_tenants'`)
+	rows := map[string]int{}
+	for _, name := range names {
+		rows[name] = w.Count("select count(*) from "+name+" where tenant = $1", tenant)
+	}
+	return rows
+}
+
+// Busy fills every table of the sandbox.
+func (w *Fixture) Busy() {
+	w.T.Helper()
+	w.Config.Operators = []sandboxes.OperatorAccess{
+		{
+			Store:       "shop",
+			Operator:    payments.Airtel,
+			Country:     payments.Rwanda,
+			Credentials: &sandboxes.OperatorCredentials{ClientID: "id", ClientSecret: "secret"},
+		},
+	}
+	w.Apply()
+	w.Reload()
+	w.Client("busy", "+250788999999", 5000)
+	w.Create(w.Collection("busy", payments.Success, "+250788999999"))
+	w.Pending("waits", "+250788999999")
+	for _, event := range w.Lease(Body()) {
+		w.Finish(&event, ledger.Attempt{State: ledger.EventQueued, RetryAfter: time.Hour})
+	}
+	w.Exec("insert into quota_usage (tenant, month, used) values ($1, '2026-05-01', 1)", w.Sandbox.Tenant)
+	w.Exec("insert into rate_usage (tenant, second, granted) values ($1, 1780228800, 1)", w.Sandbox.Tenant)
+	w.Exec("insert into endpoint_health (tenant) values ($1) on conflict do nothing", w.Sandbox.Tenant)
+	w.Exec("insert into activity (tenant) values ($1) on conflict do nothing", w.Sandbox.Tenant)
+	w.Exec(
+		"insert into sweep_failures (tenant, sweep, retry_at, error) values ($1, 'settlement', now(), 'bad') on conflict do nothing",
+		w.Sandbox.Tenant,
+	)
+	w.Exec(
+		"insert into transaction_counts (tenant, upto, total) values ($1, '00000000-0000-0000-0000-000000000000', 0) on conflict do nothing",
+		w.Sandbox.Tenant,
+	)
+	for table, rows := range w.TenantTables(w.Sandbox.Tenant) {
+		if rows == 0 {
+			w.T.Fatalf("there is nothing in %s", table)
+		}
+	}
+}

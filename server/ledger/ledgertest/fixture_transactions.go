@@ -1,0 +1,120 @@
+package ledgertest
+
+import (
+	"crypto/rand"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// Collection is a decided collection of 1000 RWF with a commission of 15 that the merchant bears.
+func (w *Fixture) Collection(reference string, status payments.Status, msisdn string) *ledger.NewCollection {
+	w.T.Helper()
+	id, err := payments.NewID(time.Now(), rand.Reader)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	market := sandboxes.Market{Operator: payments.MTN, Country: payments.Rwanda}
+	return &ledger.NewCollection{
+		Transaction: payments.Transaction{
+			ID: id, Type: payments.Collection, Status: status, Reference: reference, OrderRef: reference, Store: "shop",
+			EnvironmentID: w.Sandbox.Environments[market].ID, Operator: payments.MTN, Country: payments.Rwanda, Currency: "RWF",
+			MSISDN: msisdn, Amount: 1000, Commission: 15, NetAmount: 985, AbsorptionPct: 100, Latency: time.Second,
+		},
+		Decided: ledger.Decided{RequestHash: []byte(reference), ConfigVersion: w.Sandbox.ConfigVersion}, ExpireAfter: time.Hour,
+	}
+}
+
+// Create records a collection.
+func (w *Fixture) Create(n *ledger.NewCollection) *payments.Transaction {
+	w.T.Helper()
+	if err := w.CreateCollection(w.T.Context(), w.Sandbox.Tenant, n); err != nil {
+		w.T.Fatal(err)
+	}
+	return &n.Transaction
+}
+
+// Pending makes a pending collection of 1000 RWF that is due.
+func (w *Fixture) Pending(reference, msisdn string) *payments.Transaction {
+	w.T.Helper()
+	return w.Create(w.Collection(reference, payments.Pending, msisdn))
+}
+
+// Multiply makes n more like a pending transaction.
+func (w *Fixture) Multiply(t *payments.Transaction, n int) {
+	w.T.Helper()
+	w.Exec(`insert into transactions
+		select (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'reference', t.reference || '-' || i))).*
+		from transactions t, generate_series(1, $2::int) i where t.id = $1`, postgres.UUID(t.ID), n)
+}
+
+// Settle settles what is due, once.
+func (w *Fixture) Settle() ledger.Settled {
+	w.T.Helper()
+	counts, err := SettleDue(w.T.Context(), w.Store, 1000)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return counts
+}
+
+// Get reads a transaction.
+func (w *Fixture) Get(id payments.ID) *payments.Transaction {
+	w.T.Helper()
+	t, err := w.GetTransaction(w.T.Context(), w.Sandbox.Tenant, id)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return t
+}
+
+// Balance is what the SIM of a number holds.
+func (w *Fixture) Balance(msisdn string) int64 {
+	w.T.Helper()
+	sim, err := w.FindSIM(w.T.Context(), w.Sandbox.Tenant, msisdn)
+	if err != nil || sim == nil {
+		w.T.Fatalf("SIM %s: %v, %v", msisdn, sim, err)
+	}
+	return sim.Balance
+}
+
+// Conserved fails unless every float and every SIM holds exactly what was put in, the balances that were written down lead
+// from nothing to the present one, and each terminal transaction has its event.
+func (w *Fixture) Conserved() {
+	w.T.Helper()
+	// Changes are not ordered by any column, but each leads from one balance to another: whatever the order, every balance
+	// is left as often as it is reached, but for the first, 0, and the last, the present one.
+	wrong := Read[[]string](w, `
+		with accounts as (
+		  select tenant, currency as account, balance from floats
+		  union all select tenant, sim_id::text, balance from sims
+		), changes as (
+		  select tenant, coalesce(currency, sim_id::text) as account, delta, balance_after from adjustments
+		  union all select tenant, float_currency, merchant_delta, merchant_balance_after from transactions where merchant_delta <> 0
+		  union all select tenant, sim_id::text, sim_delta, sim_balance_after from transactions where sim_delta <> 0
+		), visits as (
+		  select tenant, account, balance_after as at, 1 as n from changes
+		  union all select tenant, account, balance_after - delta, -1 from changes
+		  union all select tenant, account, 0, 1 from accounts
+		  union all select tenant, account, balance, -1 from accounts
+		)
+		select coalesce(array_agg(what), '{}') from (
+		  select 'sum of ' || account as what from accounts a where balance <>
+		    (select coalesce(sum(delta), 0) from changes c where c.tenant = a.tenant and c.account = a.account)
+		  union all
+		  select 'running balance of ' || account || ' at ' || at from visits join accounts using (tenant, account)
+		  group by tenant, account, at having sum(n) <> 0
+		  union all
+		  select 'no running balance in ' || id from transactions
+		  where merchant_delta <> 0 and merchant_balance_after is null or sim_delta <> 0 and sim_balance_after is null
+		  union all
+		  select 'event of ' || id from transactions t where (status <> 'PENDING') <>
+		    exists (select from events e where e.tenant = t.tenant and e.id = t.id)
+		) x`)
+	if len(wrong) > 0 {
+		w.T.Fatalf("money or events do not add up: %v", wrong)
+	}
+}
