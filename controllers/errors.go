@@ -12,7 +12,8 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// stallingError says that the user must change the spec, or what it refers to. It is not retried.
+// stallingError says that the user must change the spec, or something that it depends on. Only a watch event retries it, apart from the
+// resync of all resources.
 type stallingError struct {
 	reason  string
 	message string // what to change
