@@ -39,7 +39,7 @@ func NewSealing(
 func (s *Sealing) Start(ctx context.Context) error {
 	ticker := time.NewTicker(s.interval)
 	defer ticker.Stop()
-	var logged outcome
+	var logged sealingResult
 	for {
 		if seen, ok := s.round(ctx); ok {
 			seen.log(ctx, logged)
@@ -53,36 +53,36 @@ func (s *Sealing) Start(ctx context.Context) error {
 	}
 }
 
-// outcome is the result of a round.
-type outcome struct {
-	keys   []string
-	result sandboxes.Resealed
+// sealingResult is the result of a round.
+type sealingResult struct {
+	keys     []string
+	resealed sandboxes.Resealed
 }
 
 // round reports ok if it completed and the keys did not change meanwhile.
-func (s *Sealing) round(ctx context.Context) (seen outcome, ok bool) {
+func (s *Sealing) round(ctx context.Context) (seen sealingResult, ok bool) {
 	if s.ready(ctx) != nil {
-		return outcome{}, false
+		return sealingResult{}, false
 	}
 	keys := s.ring.Keys()
-	result, err := s.reseal(ctx)
+	resealed, err := s.reseal(ctx)
 	if err != nil && !interrupted(ctx) {
 		logf.FromContext(ctx).WithName("sealing").Info("The stored secrets could not be checked: retrying", "cause", err.Error())
 	}
-	return outcome{keys: keys, result: result}, err == nil && slices.Equal(keys, s.ring.Keys())
+	return sealingResult{keys: keys, resealed: resealed}, err == nil && slices.Equal(keys, s.ring.Keys())
 }
 
-// log reports what differs from the last logged outcome.
-func (o outcome) log(ctx context.Context, logged outcome) {
-	log := logf.FromContext(ctx).WithName("sealing").WithValues("key", o.keys[0])
-	newKeys := !slices.Equal(o.keys, logged.keys)
-	if o.result.Secrets > 0 {
-		log.Info("Stored secrets were encrypted by the first key", "rows", o.result.Secrets)
+// log reports what differs from the last logged result.
+func (r sealingResult) log(ctx context.Context, logged sealingResult) {
+	log := logf.FromContext(ctx).WithName("sealing").WithValues("key", r.keys[0])
+	newKeys := !slices.Equal(r.keys, logged.keys)
+	if r.resealed.Secrets > 0 {
+		log.Info("Stored secrets were encrypted by the first key", "rows", r.resealed.Secrets)
 	}
-	switch failed := o.result.Failed; {
-	case failed > 0 && (newKeys || failed != logged.result.Failed):
+	switch failed := r.resealed.Failed; {
+	case failed > 0 && (newKeys || failed != logged.resealed.Failed):
 		log.Error(secrets.ErrSealed, "Put the key that encrypted them back into the file of encryption keys", "rows", failed)
-	case failed == 0 && len(o.keys) > 1 && (newKeys || logged.result.Failed > 0):
-		log.Info("Every stored secret is encrypted by the first key: the others can be removed from the file", "others", o.keys[1:])
+	case failed == 0 && len(r.keys) > 1 && (newKeys || logged.resealed.Failed > 0):
+		log.Info("Every stored secret is encrypted by the first key: the others can be removed from the file", "others", r.keys[1:])
 	}
 }
