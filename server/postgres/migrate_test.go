@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // Processes work while the schema is migrated. Where one of them and the migration wait for each other's locks, Postgres ends the
@@ -87,5 +89,24 @@ func TestTablesOfAnUnreleasedVersionAreRefused(t *testing.T) {
 	}
 	if err := postgres.Migrate(t.Context(), url); err != nil {
 		t.Errorf("what the message says does not help: %v", err)
+	}
+}
+
+func TestMigrateIsSafeToRepeatAndToRaceWithItself(t *testing.T) {
+	t.Parallel()
+	url := ledgertest.Empty(t)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if err := postgres.Migrate(t.Context(), url); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if _, err := ledgertest.Open(t, url).ApplySandbox(t.Context(), sandboxes.SandboxConfig{
+		UID: "11111111-1111-1111-1111-111111111111", Namespace: "a", Name: "b",
+	}); err != nil {
+		t.Fatal(err)
 	}
 }

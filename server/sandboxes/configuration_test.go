@@ -1,23 +1,18 @@
 package sandboxes_test
 
 import (
-	"bytes"
-	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/secrets"
 )
 
 const nobody = "00000000-0000-0000-0000-00000000dead"
@@ -330,148 +325,6 @@ func TestApplySandboxThatMakesNoSense(t *testing.T) {
 	}
 }
 
-func TestCredentialsReplaceTheOnesBefore(t *testing.T) {
-	w := newFixture(t)
-	directory := sandboxes.NewDirectory(w.Store.DB)
-	knows := func(key sandboxes.KeyHash) bool {
-		t.Helper()
-		if err := directory.Refresh(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		_, ok := directory.ByKey(key)
-		return ok
-	}
-	newKey := sandboxes.KeyHash{2}
-	if !knows(w.Key) || knows(newKey) {
-		t.Fatal("the first key does not work")
-	}
-	if err := w.ApplyCredentials(
-		t.Context(),
-		w.Config.UID,
-		sandboxes.Credentials{APIKeyHash: newKey, SigningSecret: "another secret of my own"},
-	); err != nil {
-		t.Fatal(err)
-	}
-	if knows(w.Key) || !knows(newKey) {
-		t.Error("the new key has not replaced the old one")
-	}
-	if got, err := w.SigningSecret(t.Context(), w.Config.UID); got != "another secret of my own" {
-		t.Errorf("the signing secret is %q, %v", got, err)
-	}
-	if got := w.Count("select count(*) from organizations where position(convert_to('secret', 'utf8') in signing_secret) > 0"); got != 0 {
-		t.Error("the signing secret is stored as it is")
-	}
-}
-
-func TestCredentialsOfNoSandbox(t *testing.T) {
-	w := newFixture(t)
-	credentials := sandboxes.Credentials{SigningSecret: secret}
-	if err := w.ApplyCredentials(t.Context(), nobody, credentials); !errors.Is(err, sandboxes.ErrNoOrganization) {
-		t.Errorf("applying: %v", err)
-	}
-	if got, err := w.SigningSecret(t.Context(), nobody); got != "" || err != nil {
-		t.Errorf("reading: %q, %v", got, err)
-	}
-	if err := w.ApplyCredentials(t.Context(), "checkout", credentials); err == nil {
-		t.Error("a UID that is no UUID was taken")
-	}
-	if _, err := w.SigningSecret(t.Context(), "checkout"); err == nil {
-		t.Error("a UID that is no UUID was taken")
-	}
-}
-
-func TestKeyBelongsToOneSandbox(t *testing.T) {
-	w := newFixture(t)
-	other := w.beside("other")
-	taken := sandboxes.Credentials{APIKeyHash: w.Key, SigningSecret: secret}
-	if err := w.ApplyCredentials(t.Context(), other.Config.UID, taken); !errors.Is(err, sandboxes.ErrKeyTaken) {
-		t.Fatalf("got %v, want ErrKeyTaken", err)
-	}
-	w.Reload()
-	other.Reload() // its own key still works
-	if w.Sandbox.Name != "checkout" {
-		t.Errorf("the key belongs to %s", w.Sandbox.Name)
-	}
-	if err := w.DeleteSandbox(t.Context(), w.Config.UID); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.ApplyCredentials(t.Context(), other.Config.UID, taken); err != nil {
-		t.Errorf("the key of a sandbox that is gone: %v", err)
-	}
-}
-
-func TestSandboxesRacingForAKey(t *testing.T) {
-	w := newFixture(t)
-	const racers = 8
-	racing := make([]*fixture, racers)
-	for i := range racing {
-		racing[i] = w.beside(fmt.Sprint("racer-", i))
-	}
-	results := make(chan error)
-	for _, racer := range racing {
-		go func() {
-			results <- w.ApplyCredentials(context.Background(), racer.Config.UID, sandboxes.Credentials{
-				APIKeyHash: [32]byte(bytes.Repeat([]byte{9}, 32)), SigningSecret: secret,
-			})
-		}()
-	}
-	won := 0
-	for range racers {
-		switch err := <-results; {
-		case err == nil:
-			won++
-		case !errors.Is(err, sandboxes.ErrKeyTaken):
-			t.Error(err)
-		}
-	}
-	if got := read[int](w, "select count(*)::int from api_keys where hash = $1", bytes.Repeat([]byte{9}, 32)); won != 1 || got != 1 {
-		t.Errorf("%d have the key, and %d rows say so", won, got)
-	}
-}
-
-func TestCredentialsNeedAKeyRing(t *testing.T) {
-	w := newFixture(t)
-	s := w.Opened(ledgertest.Options{})
-	if _, err := s.SigningSecret(t.Context(), w.Config.UID); !errors.Is(err, secrets.ErrNoKeyRing) {
-		t.Errorf("reading: %v", err)
-	}
-	if err := s.ApplyCredentials(
-		t.Context(),
-		w.Config.UID,
-		sandboxes.Credentials{APIKeyHash: sandboxes.KeyHash{2}, SigningSecret: secret},
-	); !errors.Is(
-		err,
-		secrets.ErrNoKeyRing,
-	) {
-		t.Errorf("applying: %v", err)
-	}
-	w.Reload() // and the key is what it was
-}
-
-// An old encryption key can be taken away once the credentials were applied under the new one.
-func TestSecretIsSealedAnewByTheNewKey(t *testing.T) {
-	w := newFixture(t)
-	older, newer := ledgertest.NewKey(t), ledgertest.NewKey(t)
-	credentials := sandboxes.Credentials{APIKeyHash: w.Key, SigningSecret: secret}
-	for _, keys := range [][]string{{older}, {newer, older}} {
-		store := w.Opened(ledgertest.Options{KeyRing: ledgertest.Ring(t, keys...)})
-		if err := store.ApplyCredentials(t.Context(), w.Config.UID, credentials); err != nil {
-			t.Fatal(err)
-		}
-	}
-	renewed := w.Opened(ledgertest.Options{KeyRing: ledgertest.Ring(t, newer)})
-	if got, err := renewed.SigningSecret(t.Context(), w.Config.UID); got != secret {
-		t.Errorf("without the old key: %q, %v", got, err)
-	}
-	before := w.Written()
-	if err := renewed.ApplyCredentials(t.Context(), w.Config.UID, credentials); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(before, w.Written()); diff != "" {
-		t.Errorf("applied again (-before +after):\n%s", diff)
-	}
-}
-
 // A resource that was deleted and made again is another organization, also if the end of the first was never seen.
 func TestSandboxOfTheSameNameIsAnother(t *testing.T) {
 	w := newFixture(t)
@@ -528,126 +381,17 @@ func TestSandboxOfTheSameNameIsAnother(t *testing.T) {
 	}
 }
 
-func TestDeletedSandboxLeavesNothingAndTouchesNobody(t *testing.T) {
-	w := newFixture(t)
-	other := w.beside("other")
-	w.Busy()
-	other.Busy()
-	w.Multiply(w.Pending("many", alice), 5100) // more than one batch of the purge
-	ofOther, config := other.TenantTables(other.Sandbox.Tenant), other.configurationOf(other.Sandbox.Tenant)
-	directory := sandboxes.NewDirectory(w.Store.DB)
-	if err := directory.Refresh(t.Context()); err != nil {
-		t.Fatal(err)
+func TestUnavailableDatabase(t *testing.T) {
+	t.Parallel()
+	cases := map[string]string{
+		"nobody listens": "postgres://u:p@127.0.0.1:1/x",
+		"not migrated":   ledgertest.Empty(t),
 	}
-	for range 2 { // the second finds nothing to do
-		if err := w.DeleteSandbox(t.Context(), w.Config.UID); err != nil {
-			t.Fatal(err)
-		}
-		for table, rows := range w.TenantTables(w.Sandbox.Tenant) {
-			if rows != 0 {
-				t.Errorf("%d rows are left in %s", rows, table)
-			}
-		}
-	}
-	if diff := cmp.Diff(ofOther, other.TenantTables(other.Sandbox.Tenant)); diff != "" {
-		t.Errorf("rows of the other sandbox (-before +after):\n%s", diff)
-	}
-	if diff := cmp.Diff(config, other.configurationOf(other.Sandbox.Tenant)); diff != "" {
-		t.Errorf("the other sandbox (-before +after):\n%s", diff)
-	}
-	if err := directory.Refresh(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if _, ok := directory.ByKey(w.Key); ok {
-		t.Error("the key still works")
-	}
-	if _, ok := directory.ByKey(other.Key); !ok {
-		t.Error("the other sandbox's key does not work")
-	}
-	if err := w.ApplyCredentials(
-		t.Context(),
-		w.Config.UID,
-		sandboxes.Credentials{SigningSecret: secret},
-	); !errors.Is(
-		err,
-		sandboxes.ErrNoOrganization,
-	) {
-		t.Errorf("applying credentials to it: %v", err)
-	}
-}
-
-// configurationOf is every row of one sandbox.
-func (w *fixture) configurationOf(tenant int64) map[string]string {
-	w.T.Helper()
-	all := map[string]string{}
-	for table := range w.TenantTables(tenant) {
-		all[table] = read[string](
-			w,
-			"select coalesce(string_agg(x::text, E'\n' order by x::text), '') from "+table+" x where tenant = $1",
-			tenant,
-		)
-	}
-	return all
-}
-
-func TestDeleteSandboxThatIsNotThere(t *testing.T) {
-	w := newFixture(t)
-	before := w.Written()
-	if err := w.DeleteSandbox(t.Context(), nobody); err != nil {
-		t.Error(err)
-	}
-	if err := w.DeleteSandbox(t.Context(), "checkout"); err == nil {
-		t.Error("a UID that is no UUID was taken")
-	}
-	if diff := cmp.Diff(before, w.Written()); diff != "" {
-		t.Errorf("rows (-before +after):\n%s", diff)
-	}
-}
-
-// A deletion that is broken off, here by a table that is locked, is finished by the next call; the keys are dead at once.
-func TestDeleteSandboxIsFinishedByTheNextCall(t *testing.T) {
-	for _, table := range []string{"environments", "sims", "delivery_attempts", "transactions"} {
-		t.Run(table, func(t *testing.T) {
-			w := newFixture(t)
-			w.Busy()
-			err := pgx.BeginFunc(t.Context(), w.SQL, func(tx pgx.Tx) error {
-				if _, err := tx.Exec(t.Context(), "select from "+table+" for update"); err != nil {
-					return err
-				}
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				result := make(chan error)
-				go func() { result <- w.DeleteSandbox(ctx, w.Config.UID) }()
-				waiting := func() int {
-					return w.Count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
-				}
-				ledgertest.Eventually(t, func() bool { return waiting() > 0 })
-				cancel()
-				if err := <-result; !errors.Is(err, context.Canceled) {
-					t.Errorf("got %v", err)
-				}
-				ledgertest.Eventually(t, func() bool { return waiting() == 0 }) // the lock goes only after the statement that waits for it
-				return nil
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			directory := sandboxes.NewDirectory(w.Store.DB)
-			if err := directory.Refresh(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if _, ok := directory.ByKey(w.Key); ok {
-				t.Error("the key still works")
-			}
-			rows := func() int { return slices.Max(slices.Collect(maps.Values(w.TenantTables(w.Sandbox.Tenant)))) }
-			if rows() == 0 {
-				t.Fatal("the deletion was not broken off")
-			}
-			if err := w.DeleteSandbox(t.Context(), w.Config.UID); err != nil {
-				t.Fatal(err)
-			}
-			if rows() != 0 {
-				t.Errorf("rows are left: %v", w.TenantTables(w.Sandbox.Tenant))
+	for name, url := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := ledgertest.Open(t, url).ApplySandbox(t.Context(), sandboxes.SandboxConfig{UID: "11111111-1111-1111-1111-111111111111"})
+			if !errors.Is(err, postgres.ErrUnavailable) {
+				t.Fatalf("got %v, want ErrUnavailable", err)
 			}
 		})
 	}

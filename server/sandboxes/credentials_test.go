@@ -1,6 +1,8 @@
 package sandboxes_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -239,4 +241,122 @@ func TestSigningSecretOverlaps(t *testing.T) {
 	); got != 0 {
 		t.Error("the end of an overlap is still there")
 	}
+}
+
+func TestCredentialsReplaceTheOnesBefore(t *testing.T) {
+	w := newFixture(t)
+	directory := sandboxes.NewDirectory(w.Store.DB)
+	knows := func(key sandboxes.KeyHash) bool {
+		t.Helper()
+		if err := directory.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, ok := directory.ByKey(key)
+		return ok
+	}
+	newKey := sandboxes.KeyHash{2}
+	if !knows(w.Key) || knows(newKey) {
+		t.Fatal("the first key does not work")
+	}
+	if err := w.ApplyCredentials(
+		t.Context(),
+		w.Config.UID,
+		sandboxes.Credentials{APIKeyHash: newKey, SigningSecret: "another secret of my own"},
+	); err != nil {
+		t.Fatal(err)
+	}
+	if knows(w.Key) || !knows(newKey) {
+		t.Error("the new key has not replaced the old one")
+	}
+	if got, err := w.SigningSecret(t.Context(), w.Config.UID); got != "another secret of my own" {
+		t.Errorf("the signing secret is %q, %v", got, err)
+	}
+	if got := w.Count("select count(*) from organizations where position(convert_to('secret', 'utf8') in signing_secret) > 0"); got != 0 {
+		t.Error("the signing secret is stored as it is")
+	}
+}
+
+func TestCredentialsOfNoSandbox(t *testing.T) {
+	w := newFixture(t)
+	credentials := sandboxes.Credentials{SigningSecret: secret}
+	if err := w.ApplyCredentials(t.Context(), nobody, credentials); !errors.Is(err, sandboxes.ErrNoOrganization) {
+		t.Errorf("applying: %v", err)
+	}
+	if got, err := w.SigningSecret(t.Context(), nobody); got != "" || err != nil {
+		t.Errorf("reading: %q, %v", got, err)
+	}
+	if err := w.ApplyCredentials(t.Context(), "checkout", credentials); err == nil {
+		t.Error("a UID that is no UUID was taken")
+	}
+	if _, err := w.SigningSecret(t.Context(), "checkout"); err == nil {
+		t.Error("a UID that is no UUID was taken")
+	}
+}
+
+func TestKeyBelongsToOneSandbox(t *testing.T) {
+	w := newFixture(t)
+	other := w.beside("other")
+	taken := sandboxes.Credentials{APIKeyHash: w.Key, SigningSecret: secret}
+	if err := w.ApplyCredentials(t.Context(), other.Config.UID, taken); !errors.Is(err, sandboxes.ErrKeyTaken) {
+		t.Fatalf("got %v, want ErrKeyTaken", err)
+	}
+	w.Reload()
+	other.Reload() // its own key still works
+	if w.Sandbox.Name != "checkout" {
+		t.Errorf("the key belongs to %s", w.Sandbox.Name)
+	}
+	if err := w.DeleteSandbox(t.Context(), w.Config.UID); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.ApplyCredentials(t.Context(), other.Config.UID, taken); err != nil {
+		t.Errorf("the key of a sandbox that is gone: %v", err)
+	}
+}
+
+func TestSandboxesRacingForAKey(t *testing.T) {
+	w := newFixture(t)
+	const racers = 8
+	racing := make([]*fixture, racers)
+	for i := range racing {
+		racing[i] = w.beside(fmt.Sprint("racer-", i))
+	}
+	results := make(chan error)
+	for _, racer := range racing {
+		go func() {
+			results <- w.ApplyCredentials(context.Background(), racer.Config.UID, sandboxes.Credentials{
+				APIKeyHash: [32]byte(bytes.Repeat([]byte{9}, 32)), SigningSecret: secret,
+			})
+		}()
+	}
+	won := 0
+	for range racers {
+		switch err := <-results; {
+		case err == nil:
+			won++
+		case !errors.Is(err, sandboxes.ErrKeyTaken):
+			t.Error(err)
+		}
+	}
+	if got := read[int](w, "select count(*)::int from api_keys where hash = $1", bytes.Repeat([]byte{9}, 32)); won != 1 || got != 1 {
+		t.Errorf("%d have the key, and %d rows say so", won, got)
+	}
+}
+
+func TestCredentialsNeedAKeyRing(t *testing.T) {
+	w := newFixture(t)
+	s := w.Opened(ledgertest.Options{})
+	if _, err := s.SigningSecret(t.Context(), w.Config.UID); !errors.Is(err, secrets.ErrNoKeyRing) {
+		t.Errorf("reading: %v", err)
+	}
+	if err := s.ApplyCredentials(
+		t.Context(),
+		w.Config.UID,
+		sandboxes.Credentials{APIKeyHash: sandboxes.KeyHash{2}, SigningSecret: secret},
+	); !errors.Is(
+		err,
+		secrets.ErrNoKeyRing,
+	) {
+		t.Errorf("applying: %v", err)
+	}
+	w.Reload() // and the key is what it was
 }

@@ -138,3 +138,27 @@ func TestResealNeedsAKeyRing(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// An old encryption key can be taken away once the credentials were applied under the new one.
+func TestSecretIsSealedAnewByTheNewKey(t *testing.T) {
+	w := newFixture(t)
+	older, newer := ledgertest.NewKey(t), ledgertest.NewKey(t)
+	credentials := sandboxes.Credentials{APIKeyHash: w.Key, SigningSecret: secret}
+	for _, keys := range [][]string{{older}, {newer, older}} {
+		store := w.Opened(ledgertest.Options{KeyRing: ledgertest.Ring(t, keys...)})
+		if err := store.ApplyCredentials(t.Context(), w.Config.UID, credentials); err != nil {
+			t.Fatal(err)
+		}
+	}
+	renewed := w.Opened(ledgertest.Options{KeyRing: ledgertest.Ring(t, newer)})
+	if got, err := renewed.SigningSecret(t.Context(), w.Config.UID); got != secret {
+		t.Errorf("without the old key: %q, %v", got, err)
+	}
+	before := w.Written()
+	if err := renewed.ApplyCredentials(t.Context(), w.Config.UID, credentials); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, w.Written()); diff != "" {
+		t.Errorf("applied again (-before +after):\n%s", diff)
+	}
+}

@@ -10,46 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/ledger"
-	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
-
-func TestMigrateIsSafeToRepeatAndToRaceWithItself(t *testing.T) {
-	t.Parallel()
-	url := ledgertest.Empty(t)
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			if err := postgres.Migrate(t.Context(), url); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if _, err := ledgertest.Open(t, url).ApplySandbox(t.Context(), sandboxes.SandboxConfig{
-		UID: "11111111-1111-1111-1111-111111111111", Namespace: "a", Name: "b",
-	}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestUnavailableDatabase(t *testing.T) {
-	t.Parallel()
-	cases := map[string]string{
-		"nobody listens": "postgres://u:p@127.0.0.1:1/x",
-		"not migrated":   ledgertest.Empty(t),
-	}
-	for name, url := range cases {
-		t.Run(name, func(t *testing.T) {
-			_, err := ledgertest.Open(t, url).ApplySandbox(t.Context(), sandboxes.SandboxConfig{UID: "11111111-1111-1111-1111-111111111111"})
-			if !errors.Is(err, postgres.ErrUnavailable) {
-				t.Fatalf("got %v, want ErrUnavailable", err)
-			}
-		})
-	}
-}
 
 func TestBookedCollectionMovesMoneyOnce(t *testing.T) {
 	w := newFixture(t)
