@@ -17,7 +17,7 @@ type Database interface {
 	// ApplySandbox makes the rows of a sandbox equal to its configuration and returns them. It writes nothing if they are
 	// equal already. It returns [sandboxes.ErrStaleGeneration] if a later generation of the resource has been applied,
 	// and [sandboxes.ErrNameTaken] if the rows of another resource have the name.
-	ApplySandbox(ctx context.Context, config sandboxes.SandboxConfig) (sandboxes.SandboxState, error)
+	ApplySandbox(ctx context.Context, config sandboxes.Config) (sandboxes.SandboxState, error)
 
 	// StoredCredentials are those of a sandbox in the database; zero if there are none yet.
 	StoredCredentials(ctx context.Context, sandboxUID string) (sandboxes.StoredCredentials, error)

@@ -45,7 +45,7 @@ func (d frozenDatabase) freeze(generation int64) (frozen bool) {
 	return frozen
 }
 
-func (d frozenDatabase) ApplySandbox(ctx context.Context, config sandboxes.SandboxConfig) (sandboxes.SandboxState, error) {
+func (d frozenDatabase) ApplySandbox(ctx context.Context, config sandboxes.Config) (sandboxes.SandboxState, error) {
 	frozen := d.freeze(config.Generation)
 	state, err := d.Database.ApplySandbox(ctx, config)
 	if frozen {
@@ -57,7 +57,7 @@ func (d frozenDatabase) ApplySandbox(ctx context.Context, config sandboxes.Sandb
 // frozenRegistry is frozenDatabase for TestClients.
 type frozenRegistry struct{ frozenDatabase }
 
-func (d frozenRegistry) ApplySandbox(ctx context.Context, config sandboxes.SandboxConfig) (sandboxes.SandboxState, error) {
+func (d frozenRegistry) ApplySandbox(ctx context.Context, config sandboxes.Config) (sandboxes.SandboxState, error) {
 	return d.Database.ApplySandbox(ctx, config)
 }
 

@@ -56,7 +56,7 @@ var announcedConditions = []string{
 
 // sandboxObservation is the result of a reconciliation. Each step adds to it.
 type sandboxObservation struct {
-	config           sandboxes.SandboxConfig
+	config           sandboxes.Config
 	state            *sandboxes.SandboxState // nil: this step was not reached
 	secretName       string                  // of the credentials Secret; empty: it is not written yet
 	keyRotation      string                  // value of the spec that its API key was issued for

@@ -40,7 +40,7 @@ func (r *sandboxReconciler) reconcileDatabase(
 }
 
 func (r *sandboxReconciler) apply(
-	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, config *sandboxes.SandboxConfig,
+	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, config *sandboxes.Config,
 ) (sandboxes.SandboxState, error) {
 	return applyCurrent(ctx, r.apiReader, sandbox, func(rolledBack int64) (sandboxes.SandboxState, error) {
 		config.RolledBack = rolledBack

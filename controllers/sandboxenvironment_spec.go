@@ -42,17 +42,17 @@ func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1
 
 // sandboxConfig is the configuration that a sandbox's spec describes. It returns a stalling error for a spec that the schema
 // accepts and that cannot be applied.
-func sandboxConfig(sandbox *v1alpha1.SandboxEnvironment) (sandboxes.SandboxConfig, error) {
+func sandboxConfig(sandbox *v1alpha1.SandboxEnvironment) (sandboxes.Config, error) {
 	spec := sandbox.Spec
 	webhook, err := webhookConfig(spec.Webhook)
 	if err != nil {
-		return sandboxes.SandboxConfig{}, err
+		return sandboxes.Config{}, err
 	}
 	pendingTimeout, err := duration("spec.pendingTimeout", spec.PendingTimeout, defaultPendingTimeout)
 	if err != nil {
-		return sandboxes.SandboxConfig{}, err
+		return sandboxes.Config{}, err
 	}
-	config := sandboxes.SandboxConfig{
+	config := sandboxes.Config{
 		UID:            string(sandbox.UID),
 		Generation:     sandbox.Generation,
 		Namespace:      sandbox.Namespace,

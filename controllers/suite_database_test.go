@@ -49,7 +49,7 @@ func (d *faultyDatabase) call(method string) error {
 	return nil
 }
 
-func (d *faultyDatabase) ApplySandbox(ctx context.Context, config sandboxes.SandboxConfig) (sandboxes.SandboxState, error) {
+func (d *faultyDatabase) ApplySandbox(ctx context.Context, config sandboxes.Config) (sandboxes.SandboxState, error) {
 	if err := d.call("ApplySandbox"); err != nil {
 		return sandboxes.SandboxState{}, err
 	}

@@ -60,7 +60,7 @@ func TestKeys(t *testing.T) {
 	}
 
 	s := write(older)
-	config := sandboxes.SandboxConfig{UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout"}
+	config := sandboxes.Config{UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout"}
 	if _, err := s.ApplySandbox(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}

@@ -163,7 +163,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 func sandbox(t *testing.T, database, hook string) {
 	t.Helper()
 	db := ledgertest.Open(t, database)
-	config := sandboxes.SandboxConfig{
+	config := sandboxes.Config{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout", Stores: []string{"shop"}, LatencyPercent: 1000,
 		Environments: []sandboxes.EnvironmentConfig{{Operator: payments.MTN, Country: "RW", Enabled: true, UnknownPolicy: payments.Reject}},
 		OpeningFloat: map[payments.Currency]int64{payments.RWF: 1000},

@@ -17,7 +17,7 @@ func TestPurgeRetained(t *testing.T) {
 	db := ledgertest.Open(t, url)
 	const retained, present = "11111111-1111-1111-1111-111111111111", "22222222-2222-2222-2222-222222222222"
 	for uid, name := range map[string]string{retained: "gone", present: "here"} {
-		if _, err := db.ApplySandbox(t.Context(), sandboxes.SandboxConfig{
+		if _, err := db.ApplySandbox(t.Context(), sandboxes.Config{
 			UID: uid, Namespace: "team", Name: name, Stores: []string{"shop"},
 			Environments: []sandboxes.EnvironmentConfig{{Operator: payments.MTN, Country: payments.Rwanda, Enabled: true}},
 		}); err != nil {

@@ -21,7 +21,7 @@ func quick(t *testing.T, database string, behavior payments.Behavior) {
 	t.Helper()
 	const sandbox = "11111111-1111-1111-1111-111111111111"
 	db := ledgertest.Open(t, database)
-	if _, err := db.ApplySandbox(t.Context(), sandboxes.SandboxConfig{
+	if _, err := db.ApplySandbox(t.Context(), sandboxes.Config{
 		UID: sandbox, Namespace: "team", Name: "checkout", Stores: []string{"shop"},
 		Environments: []sandboxes.EnvironmentConfig{{Operator: payments.MTN, Country: payments.Rwanda, Enabled: true,
 			UnknownPolicy: payments.Reject}},

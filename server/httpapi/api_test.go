@@ -34,7 +34,7 @@ type fixture struct {
 	store   *ledgertest.Store
 	url     string // of the server
 	db      string // of the database
-	config  sandboxes.SandboxConfig
+	config  sandboxes.Config
 	release chan struct{}
 }
 
@@ -50,7 +50,7 @@ func newFixtureAlone(t *testing.T) *fixture {
 	db := ledgertest.URL(t)
 	w := &fixture{t: t, store: ledgertest.Open(t, db), db: db, release: make(chan struct{})}
 	limit := int64(2_000_000)
-	w.config = sandboxes.SandboxConfig{
+	w.config = sandboxes.Config{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout", Stores: []string{"shop"},
 		Environments: []sandboxes.EnvironmentConfig{
 			{
@@ -86,7 +86,7 @@ func newFixtureAlone(t *testing.T) *fixture {
 	return w
 }
 
-func (w *fixture) sandbox(config sandboxes.SandboxConfig, key string) {
+func (w *fixture) sandbox(config sandboxes.Config, key string) {
 	w.t.Helper()
 	if _, err := w.store.ApplySandbox(w.t.Context(), config); err != nil {
 		w.t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 )
 
 // twins are two sandboxes alike, with SIMs alike: one that can pay a few times, a poor one, a blocked one, one of another currency.
-func twins(t *testing.T, change func(*sandboxes.SandboxConfig)) (w, twin *fixture) {
+func twins(t *testing.T, change func(*sandboxes.Config)) (w, twin *fixture) {
 	t.Helper()
 	w = newFixture(t, change)
 	twin = w.beside("twin")
@@ -94,7 +94,7 @@ func vary(chance *rand.Rand, t *payments.Transaction) {
 func TestBookedTogetherAsOneByOne(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			change := func(c *sandboxes.SandboxConfig) {
+			change := func(c *sandboxes.Config) {
 				c.OpeningFloat = map[payments.Currency]int64{payments.RWF: 3000}
 				if seed%3 == 1 {
 					quota(70)(c)

@@ -254,7 +254,7 @@ func TestAttemptsAreKept(t *testing.T) {
 }
 
 func TestEventOfASandboxWithoutAnEndpointIsRecorded(t *testing.T) {
-	w := newFixture(t, func(c *sandboxes.SandboxConfig) { c.Webhook = nil })
+	w := newFixture(t, func(c *sandboxes.Config) { c.Webhook = nil })
 	w.Client("alice", alice, 5000)
 	w.Create(w.Collection("booked", payments.Success, alice))
 	w.Create(w.Collection("recorded", payments.UnknownMSISDN, alice))

@@ -229,7 +229,7 @@ func TestEventThatWaitsForItsAnswerGoesOnWaiting(t *testing.T) {
 }
 
 func TestEventIsSentByHandWhateverItsType(t *testing.T) {
-	w := newFixture(t, func(c *sandboxes.SandboxConfig) {
+	w := newFixture(t, func(c *sandboxes.Config) {
 		c.Webhook = &sandboxes.WebhookConfig{
 			URL:   "http://127.0.0.1:1/hook",
 			Retry: sandboxes.DefaultRetryPolicy,

@@ -283,7 +283,7 @@ func TestForwardCarriesTheStoresCredentials(t *testing.T) {
 		"of another sandbox": {access: access, spoil: "update operator_credentials set sealed = decode(repeat('ab', 60), 'hex')", url: "https://mtn.example", why: ledger.ErrCredentialsUnreadable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newFixture(t, func(config *sandboxes.SandboxConfig) {
+			w := newFixture(t, func(config *sandboxes.Config) {
 				config.Stores = []string{"shop", "kiosk"}
 				config.Operators = []sandboxes.OperatorAccess{c.access}
 			})
@@ -306,7 +306,7 @@ func TestOperatorCredentialsFollowTheResource(t *testing.T) {
 	at := func(slug string, c *sandboxes.OperatorCredentials) sandboxes.OperatorAccess {
 		return sandboxes.OperatorAccess{Store: slug, Operator: payments.Airtel, Country: payments.Rwanda, Credentials: c}
 	}
-	w := newFixture(t, func(c *sandboxes.SandboxConfig) { c.Stores = []string{"shop", "kiosk"} })
+	w := newFixture(t, func(c *sandboxes.Config) { c.Stores = []string{"shop", "kiosk"} })
 	rows := func() []string {
 		return read[[]string](
 			w,
@@ -341,7 +341,7 @@ func TestOperatorCredentialsFollowTheResource(t *testing.T) {
 
 func TestOperatorCredentialsStaySecret(t *testing.T) {
 	c := sandboxes.OperatorCredentials{ClientID: "the-id", ClientSecret: "the-secret"}
-	w := newFixture(t, func(config *sandboxes.SandboxConfig) {
+	w := newFixture(t, func(config *sandboxes.Config) {
 		config.Operators = []sandboxes.OperatorAccess{{Store: "shop", Operator: payments.Airtel, Country: payments.Rwanda, Credentials: &c}}
 	})
 	printed := []string{

@@ -196,7 +196,7 @@ func TestRefundsThatAreRefused(t *testing.T) {
 }
 
 func TestPayoutWithoutAnEndpointRecordsItsEventOnly(t *testing.T) {
-	w := newFixture(t, func(c *sandboxes.SandboxConfig) { c.Webhook = nil })
+	w := newFixture(t, func(c *sandboxes.Config) { c.Webhook = nil })
 	parent := w.Create(w.Collection("r1", payments.Success, alice))
 	for _, id := range []payments.ID{
 		w.refunded(parent.ID, "f1", 1).ID, w.disburse(w.disbursement("d1", payments.Success, alice, 1)).ID,
@@ -409,7 +409,7 @@ func TestPayoutIsDecidedByTheBalanceThatItLocked(t *testing.T) {
 
 // The same of the parent, whose other refunds may be recorded while one waits for them.
 func TestRefundIsDecidedByTheParentThatItLocked(t *testing.T) {
-	w := newFixture(t, func(c *sandboxes.SandboxConfig) { c.OpeningFloat[payments.RWF] = 10_000 })
+	w := newFixture(t, func(c *sandboxes.Config) { c.OpeningFloat[payments.RWF] = 10_000 })
 	refund := func(then, amount int64) (*payments.Transaction, error) {
 		reference := fmt.Sprint(then, "-", amount)
 		parent := w.Create(w.Collection(reference, payments.Success, alice))
@@ -471,7 +471,7 @@ func TestConcurrentPayoutsOfOneFloat(t *testing.T) {
 // TestEverythingThatMovesMoneyAtOnce lets collections, refunds, disbursements, settlement and answers by hand, with a quota to
 // count, compete for the same rows.
 func TestEverythingThatMovesMoneyAtOnce(t *testing.T) {
-	w := newFixture(t, func(c *sandboxes.SandboxConfig) {
+	w := newFixture(t, func(c *sandboxes.Config) {
 		quota := int64(100_000)
 		c.MonthlyQuota = &quota
 	})

@@ -14,8 +14,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-func quota(n int64) func(*sandboxes.SandboxConfig) {
-	return func(c *sandboxes.SandboxConfig) { c.MonthlyQuota = &n }
+func quota(n int64) func(*sandboxes.Config) {
+	return func(c *sandboxes.Config) { c.MonthlyQuota = &n }
 }
 
 // creations are the four statements that record a transaction.

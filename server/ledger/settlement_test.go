@@ -247,7 +247,7 @@ func TestDeletedSandboxSettlesNothing(t *testing.T) {
 // Several workers settle a heap of payments of a few merchants and SIMs: each once.
 func TestConcurrentSettlement(t *testing.T) {
 	w := newFixture(t)
-	fixtures := []*fixture{w, w.beside("second"), w.beside("third", func(c *sandboxes.SandboxConfig) { c.Webhook = nil })}
+	fixtures := []*fixture{w, w.beside("second"), w.beside("third", func(c *sandboxes.Config) { c.Webhook = nil })}
 	const each, sims = 160, 3 // the poor ones of each, and one that can pay all
 	total := 0
 	for _, w := range fixtures {

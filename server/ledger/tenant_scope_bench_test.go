@@ -18,7 +18,7 @@ import (
 func BenchmarkTenantScope(b *testing.B) {
 	url := ledgertest.URL(b)
 	owner := ledgertest.Open(b, url)
-	config := sandboxes.SandboxConfig{
+	config := sandboxes.Config{
 		UID:       "11111111-1111-1111-1111-111111111111",
 		Namespace: "team",
 		Name:      "checkout",

@@ -104,7 +104,7 @@ func TestMigrateIsSafeToRepeatAndToRaceWithItself(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if _, err := ledgertest.Open(t, url).ApplySandbox(t.Context(), sandboxes.SandboxConfig{
+	if _, err := ledgertest.Open(t, url).ApplySandbox(t.Context(), sandboxes.Config{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "a", Name: "b",
 	}); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 // ApplySandbox makes the rows of a sandbox equal to what its resource wants, in one database transaction, and returns how
 // they stand then. It writes nothing when they are equal already. It returns [ErrStaleGeneration] for a resource that was read
 // before its last change was applied, and [ErrNameTaken] where rows of another resource have its name.
-func (s *Store) ApplySandbox(ctx context.Context, want SandboxConfig) (SandboxState, error) {
+func (s *Store) ApplySandbox(ctx context.Context, want Config) (SandboxState, error) {
 	uid, err := parseUID(want.UID)
 	if err != nil {
 		return SandboxState{}, err
@@ -43,7 +43,7 @@ type sandboxChange struct {
 	store *Store
 	q     *sqlc.Queries
 	uid   pgtype.UUID
-	want  SandboxConfig
+	want  Config
 
 	tenant  int64
 	former  int64 // the tenant before a reset; 0: it was not reset

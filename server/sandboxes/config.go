@@ -6,9 +6,9 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// SandboxConfig is a sandbox as its resource wants it to be. The resource's UID is the identity of the organization that
+// Config is a sandbox as its resource wants it to be. The resource's UID is the identity of the organization that
 // stands behind it: a resource deleted and made again is a new organization.
-type SandboxConfig struct {
+type Config struct {
 	UID        string // of the SandboxEnvironment, a UUID
 	Generation int64  // of the SandboxEnvironment; one before the generation that was applied last is refused
 	RolledBack int64  // the generation that was applied last, where the API server is known to have gone back behind it; else 0
@@ -118,8 +118,8 @@ func (c Credentials) GoString() string { return c.String() }
 // TestClientConfig is a SIM as its resource wants it to be. The resource's UID is the SIM's identity.
 type TestClientConfig struct {
 	UID        string // of the TestClient, a UUID
-	Generation int64  // as in [SandboxConfig]
-	RolledBack int64  // as in [SandboxConfig]
+	Generation int64  // as in [Config]
+	RolledBack int64  // as in [Config]
 	Name       string // of the TestClient
 	MSISDN     string
 	Operator   payments.Operator

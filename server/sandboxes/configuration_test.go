@@ -18,7 +18,7 @@ import (
 const nobody = "00000000-0000-0000-0000-00000000dead"
 
 func TestApplyingTheSameAgainWritesNothing(t *testing.T) {
-	w := newFixture(t, func(c *sandboxes.SandboxConfig) {
+	w := newFixture(t, func(c *sandboxes.Config) {
 		limit := int64(5000)
 		c.Environments[0].MaxAmount = &limit
 	})
@@ -73,67 +73,67 @@ func TestEveryEditIsSeenByTheDirectory(t *testing.T) {
 	mtn := sandboxes.Market{Operator: payments.MTN, Country: payments.Rwanda}
 	limit, other := int64(7), int64(8)
 	cases := map[string]struct {
-		edit func(*sandboxes.SandboxConfig)
+		edit func(*sandboxes.Config)
 		want func(*sandboxes.Sandbox)
 	}{
-		"latency": {func(c *sandboxes.SandboxConfig) { c.LatencyPercent = 0 }, func(s *sandboxes.Sandbox) { s.LatencyPercent = 0 }},
+		"latency": {func(c *sandboxes.Config) { c.LatencyPercent = 0 }, func(s *sandboxes.Sandbox) { s.LatencyPercent = 0 }},
 		"a store more": {
-			func(c *sandboxes.SandboxConfig) { c.Stores = []string{"shop", "kiosk"} },
+			func(c *sandboxes.Config) { c.Stores = []string{"shop", "kiosk"} },
 			func(s *sandboxes.Sandbox) { s.Stores["kiosk"] = true },
 		},
-		"a store less": {func(c *sandboxes.SandboxConfig) { c.Stores = nil }, func(s *sandboxes.Sandbox) { delete(s.Stores, "shop") }},
+		"a store less": {func(c *sandboxes.Config) { c.Stores = nil }, func(s *sandboxes.Sandbox) { delete(s.Stores, "shop") }},
 		"an environment less": {
-			func(c *sandboxes.SandboxConfig) { c.Environments = c.Environments[1:] },
+			func(c *sandboxes.Config) { c.Environments = c.Environments[1:] },
 			func(s *sandboxes.Sandbox) { delete(s.Environments, mtn) },
 		},
 		"enabled": {
-			func(c *sandboxes.SandboxConfig) { c.Environments[0].Enabled = false },
+			func(c *sandboxes.Config) { c.Environments[0].Enabled = false },
 			environment(mtn, func(e *sandboxes.Environment) { e.Enabled = false }),
 		},
 		"commission": {
-			func(c *sandboxes.SandboxConfig) { c.Environments[0].Terms.CommissionBPS = 1 },
+			func(c *sandboxes.Config) { c.Environments[0].Terms.CommissionBPS = 1 },
 			environment(mtn, func(e *sandboxes.Environment) { e.Terms.CommissionBPS = 1 }),
 		},
 		"absorption": {
-			func(c *sandboxes.SandboxConfig) { c.Environments[0].Terms.AbsorptionPct = 1 },
+			func(c *sandboxes.Config) { c.Environments[0].Terms.AbsorptionPct = 1 },
 			environment(mtn, func(e *sandboxes.Environment) { e.Terms.AbsorptionPct = 1 }),
 		},
 		"policy": {
-			func(c *sandboxes.SandboxConfig) { c.Environments[0].UnknownPolicy = payments.Passthrough },
+			func(c *sandboxes.Config) { c.Environments[0].UnknownPolicy = payments.Passthrough },
 			environment(mtn, func(e *sandboxes.Environment) { e.UnknownPolicy = payments.Passthrough }),
 		},
 		"a limit": {
-			func(c *sandboxes.SandboxConfig) { c.Environments[0].MaxAmount = &limit },
+			func(c *sandboxes.Config) { c.Environments[0].MaxAmount = &limit },
 			environment(mtn, func(e *sandboxes.Environment) { e.MaxAmount = &limit }),
 		},
 		"another limit": {
-			func(c *sandboxes.SandboxConfig) { c.Environments[1].MaxAmount = &limit },
+			func(c *sandboxes.Config) { c.Environments[1].MaxAmount = &limit },
 			environment(
 				sandboxes.Market{Operator: payments.Orange, Country: payments.CoteDIvoire},
 				func(e *sandboxes.Environment) { e.MaxAmount = &limit },
 			),
 		},
 		"no limit": {
-			func(c *sandboxes.SandboxConfig) { c.Environments[1].MaxAmount = nil },
+			func(c *sandboxes.Config) { c.Environments[1].MaxAmount = nil },
 			environment(
 				sandboxes.Market{Operator: payments.Orange, Country: payments.CoteDIvoire},
 				func(e *sandboxes.Environment) { e.MaxAmount = nil },
 			),
 		},
-		"no endpoint": {func(c *sandboxes.SandboxConfig) { c.Webhook = nil }, func(*sandboxes.Sandbox) {}},
+		"no endpoint": {func(c *sandboxes.Config) { c.Webhook = nil }, func(*sandboxes.Sandbox) {}},
 		"other endpoint": {
-			func(c *sandboxes.SandboxConfig) { c.Webhook = &sandboxes.WebhookConfig{URL: "http://elsewhere"} },
+			func(c *sandboxes.Config) { c.Webhook = &sandboxes.WebhookConfig{URL: "http://elsewhere"} },
 			func(*sandboxes.Sandbox) {},
 		},
-		"other retries": {func(c *sandboxes.SandboxConfig) {
+		"other retries": {func(c *sandboxes.Config) {
 			c.Webhook = &sandboxes.WebhookConfig{URL: c.Webhook.URL, Retry: sandboxes.RetryPolicy{MaxRetries: 1}}
 		}, func(*sandboxes.Sandbox) {}},
 		"float of a kind": {
-			func(c *sandboxes.SandboxConfig) { c.OpeningFloat = map[payments.Currency]int64{payments.XOF: 1} },
+			func(c *sandboxes.Config) { c.OpeningFloat = map[payments.Currency]int64{payments.XOF: 1} },
 			func(*sandboxes.Sandbox) {},
 		},
 	}
-	w := newFixture(t, func(c *sandboxes.SandboxConfig) { c.Environments[1].MaxAmount = &other })
+	w := newFixture(t, func(c *sandboxes.Config) { c.Environments[1].MaxAmount = &other })
 	directory, original := sandboxes.NewDirectory(w.Store.DB), w.Config
 	get := func() *sandboxes.Sandbox {
 		t.Helper()
@@ -286,7 +286,7 @@ func TestEditedFloatIsAnAdjustment(t *testing.T) {
 }
 
 func TestThereIsAFloatForEveryCurrency(t *testing.T) {
-	w := newFixture(t, func(c *sandboxes.SandboxConfig) {
+	w := newFixture(t, func(c *sandboxes.Config) {
 		c.Environments, c.OpeningFloat = c.Environments[:1], map[payments.Currency]int64{payments.XOF: 7}
 	})
 	want := map[payments.Currency]int64{payments.RWF: 0, payments.XOF: 7} // XOF before it has an environment
@@ -304,12 +304,12 @@ func TestThereIsAFloatForEveryCurrency(t *testing.T) {
 func TestApplySandboxThatMakesNoSense(t *testing.T) {
 	w := newFixture(t)
 	before := w.Written()
-	cases := map[string]func(*sandboxes.SandboxConfig){
-		"no UUID": func(c *sandboxes.SandboxConfig) { c.UID = "checkout" },
-		"no market": func(c *sandboxes.SandboxConfig) {
+	cases := map[string]func(*sandboxes.Config){
+		"no UUID": func(c *sandboxes.Config) { c.UID = "checkout" },
+		"no market": func(c *sandboxes.Config) {
 			c.Environments = []sandboxes.EnvironmentConfig{{Operator: payments.MTN, Country: "XX"}}
 		},
-		"below zero": func(c *sandboxes.SandboxConfig) {
+		"below zero": func(c *sandboxes.Config) {
 			c.OpeningFloat, c.LatencyPercent = map[payments.Currency]int64{payments.RWF: -1}, 7
 		},
 	}
@@ -345,7 +345,7 @@ func TestSandboxOfTheSameNameIsAnother(t *testing.T) {
 	if diff := cmp.Diff(before, w.Written()); diff != "" {
 		t.Errorf("rows were written:\n%s", diff)
 	}
-	again := w.beside(w.Config.Name, func(c *sandboxes.SandboxConfig) { c.Replaces = w.Config.UID })
+	again := w.beside(w.Config.Name, func(c *sandboxes.Config) { c.Replaces = w.Config.UID })
 	if again.Sandbox.OrganizationID == w.Sandbox.OrganizationID || again.Sandbox.Tenant == w.Sandbox.Tenant {
 		t.Error("it is the same organization")
 	}
@@ -389,7 +389,7 @@ func TestUnavailableDatabase(t *testing.T) {
 	}
 	for name, url := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := ledgertest.Open(t, url).ApplySandbox(t.Context(), sandboxes.SandboxConfig{UID: "11111111-1111-1111-1111-111111111111"})
+			_, err := ledgertest.Open(t, url).ApplySandbox(t.Context(), sandboxes.Config{UID: "11111111-1111-1111-1111-111111111111"})
 			if !errors.Is(err, postgres.ErrUnavailable) {
 				t.Fatalf("got %v, want ErrUnavailable", err)
 			}

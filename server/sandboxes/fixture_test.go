@@ -15,12 +15,12 @@ const (
 // fixture is [ledgertest.Fixture] with what only the tests of this package do.
 type fixture struct{ *ledgertest.Fixture }
 
-func newFixture(t *testing.T, change ...func(*sandboxes.SandboxConfig)) *fixture {
+func newFixture(t *testing.T, change ...func(*sandboxes.Config)) *fixture {
 	t.Helper()
 	return &fixture{ledgertest.NewFixture(t, change...)}
 }
 
-func (w *fixture) beside(name string, change ...func(*sandboxes.SandboxConfig)) *fixture {
+func (w *fixture) beside(name string, change ...func(*sandboxes.Config)) *fixture {
 	w.T.Helper()
 	return &fixture{w.Beside(name, change...)}
 }

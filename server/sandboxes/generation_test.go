@@ -12,14 +12,14 @@ import (
 
 // What a controller has read of a resource before the last change must neither empty the sandbox again nor set a float back.
 func TestAnEarlierGenerationOfASandboxIsRefused(t *testing.T) {
-	w := newFixture(t, func(c *sandboxes.SandboxConfig) { c.Generation = 1 })
-	generation := func(n int64, reset string, float int64) sandboxes.SandboxConfig {
+	w := newFixture(t, func(c *sandboxes.Config) { c.Generation = 1 })
+	generation := func(n int64, reset string, float int64) sandboxes.Config {
 		config := w.Config
 		config.Generation, config.Reset, config.OpeningFloat = n, reset, map[payments.Currency]int64{payments.RWF: float}
 		return config
 	}
 	second, third := generation(2, "run-1", 7000), generation(3, "run-2", 9000)
-	for _, config := range []sandboxes.SandboxConfig{second, third} {
+	for _, config := range []sandboxes.Config{second, third} {
 		w.Config = config
 		w.Apply()
 		w.Reload()
@@ -27,8 +27,8 @@ func TestAnEarlierGenerationOfASandboxIsRefused(t *testing.T) {
 	w.Create(w.Collection("r1", payments.Success, ""))
 	before, tenant, float := w.Written(), w.Sandbox.Tenant, w.Apply().Balances[payments.RWF]
 
-	for name, stale := range map[string]sandboxes.SandboxConfig{
-		"second": second, "first": generation(1, "", 1000), "one that no rollback led back from": func() sandboxes.SandboxConfig {
+	for name, stale := range map[string]sandboxes.Config{
+		"second": second, "first": generation(1, "", 1000), "one that no rollback led back from": func() sandboxes.Config {
 			c := second
 			c.RolledBack = 2
 			return c

@@ -36,7 +36,7 @@ func (w *fixture) reset(value string) sandboxes.SandboxState {
 
 func TestResetEmptiesTheSandboxAndKeepsItsConfiguration(t *testing.T) {
 	limit, quota, rate := int64(70_000), int64(1000), int32(600)
-	w := newFixture(t, func(c *sandboxes.SandboxConfig) {
+	w := newFixture(t, func(c *sandboxes.Config) {
 		c.Environments[0].MaxAmount, c.MonthlyQuota, c.RateLimit = &limit, &quota, &rate
 		c.OpeningFloat[payments.XOF] = 7
 		c.PendingTimeout = time.Minute
@@ -107,7 +107,7 @@ func (w *fixture) sweepRetired() {
 }
 
 func TestEachResetIsCarriedOutOnce(t *testing.T) {
-	w := newFixture(t, func(c *sandboxes.SandboxConfig) { c.Reset = "made with" })
+	w := newFixture(t, func(c *sandboxes.Config) { c.Reset = "made with" })
 	steps := []struct {
 		value, done string
 		resets      bool

@@ -14,7 +14,7 @@ import (
 // sealedFixture has secrets of every kind, all encrypted by one key.
 func sealedFixture(t *testing.T, key string) *fixture {
 	t.Helper()
-	w := newFixture(t, func(c *sandboxes.SandboxConfig) {
+	w := newFixture(t, func(c *sandboxes.Config) {
 		c.Operators = []sandboxes.OperatorAccess{
 			{
 				Store:       c.Stores[0],

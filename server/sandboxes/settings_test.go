@@ -17,44 +17,44 @@ import (
 func TestEveryFieldOfASandboxIsApplied(t *testing.T) {
 	identity := []string{"UID", "Generation", "RolledBack", "Replaces"} // of the resource: no settings
 	limit, quota, rate := int64(7), int64(8), int32(9)
-	edits := map[string]func(*sandboxes.SandboxConfig){
-		"Namespace":                             func(c *sandboxes.SandboxConfig) { c.Namespace = "other" },
-		"Name":                                  func(c *sandboxes.SandboxConfig) { c.Name = "other" },
-		"Environments.Operator":                 func(c *sandboxes.SandboxConfig) { c.Environments[0].Operator = payments.Airtel },
-		"Environments.Country":                  func(c *sandboxes.SandboxConfig) { c.Environments[1].Country = payments.Benin },
-		"Environments.Enabled":                  func(c *sandboxes.SandboxConfig) { c.Environments[0].Enabled = false },
-		"Environments.Terms.CommissionBPS":      func(c *sandboxes.SandboxConfig) { c.Environments[0].Terms.CommissionBPS++ },
-		"Environments.Terms.AbsorptionPct":      func(c *sandboxes.SandboxConfig) { c.Environments[0].Terms.AbsorptionPct-- },
-		"Environments.UnknownPolicy":            func(c *sandboxes.SandboxConfig) { c.Environments[0].UnknownPolicy = payments.Passthrough },
-		"Environments.MaxAmount":                func(c *sandboxes.SandboxConfig) { c.Environments[0].MaxAmount = &limit },
-		"Stores":                                func(c *sandboxes.SandboxConfig) { c.Stores = []string{"shop", "kiosk", "stall"} },
-		"Operators.Store":                       func(c *sandboxes.SandboxConfig) { c.Operators[0].Store = "kiosk" },
-		"Operators.Operator":                    func(c *sandboxes.SandboxConfig) { c.Operators[0].Operator = payments.MTN },
-		"Operators.Country":                     func(c *sandboxes.SandboxConfig) { c.Operators[0].Country = payments.Benin },
-		"Operators.BaseURL":                     func(c *sandboxes.SandboxConfig) { c.Operators[0].BaseURL = "http://elsewhere" },
-		"Operators.Credentials.ClientID":        func(c *sandboxes.SandboxConfig) { c.Operators[0].Credentials.ClientID = "other" },
-		"Operators.Credentials.ClientSecret":    func(c *sandboxes.SandboxConfig) { c.Operators[0].Credentials.ClientSecret = "other" },
-		"Operators.Credentials.SubscriptionKey": func(c *sandboxes.SandboxConfig) { c.Operators[0].Credentials.SubscriptionKey = "other" },
-		"OpeningFloat":                          func(c *sandboxes.SandboxConfig) { c.OpeningFloat[payments.RWF]++ },
-		"Webhook.URL":                           func(c *sandboxes.SandboxConfig) { c.Webhook.URL = "http://elsewhere" },
-		"Webhook.Retry.MaxRetries":              func(c *sandboxes.SandboxConfig) { c.Webhook.Retry.MaxRetries++ },
-		"Webhook.Retry.InitialDelay":            func(c *sandboxes.SandboxConfig) { c.Webhook.Retry.InitialDelay += time.Second },
-		"Webhook.Retry.Factor":                  func(c *sandboxes.SandboxConfig) { c.Webhook.Retry.Factor++ },
-		"Webhook.Retry.MaxDelay":                func(c *sandboxes.SandboxConfig) { c.Webhook.Retry.MaxDelay += time.Second },
-		"Webhook.Types":                         func(c *sandboxes.SandboxConfig) { c.Webhook.Types = payments.Types[:1] },
-		"LatencyPercent":                        func(c *sandboxes.SandboxConfig) { c.LatencyPercent++ },
-		"MonthlyQuota":                          func(c *sandboxes.SandboxConfig) { c.MonthlyQuota = &quota },
-		"RateLimit":                             func(c *sandboxes.SandboxConfig) { c.RateLimit = &rate },
-		"PendingTimeout":                        func(c *sandboxes.SandboxConfig) { c.PendingTimeout = time.Second },
-		"Suspended":                             func(c *sandboxes.SandboxConfig) { c.Suspended = true },
-		"Reset":                                 func(c *sandboxes.SandboxConfig) { c.Reset = "run-2" },
+	edits := map[string]func(*sandboxes.Config){
+		"Namespace":                             func(c *sandboxes.Config) { c.Namespace = "other" },
+		"Name":                                  func(c *sandboxes.Config) { c.Name = "other" },
+		"Environments.Operator":                 func(c *sandboxes.Config) { c.Environments[0].Operator = payments.Airtel },
+		"Environments.Country":                  func(c *sandboxes.Config) { c.Environments[1].Country = payments.Benin },
+		"Environments.Enabled":                  func(c *sandboxes.Config) { c.Environments[0].Enabled = false },
+		"Environments.Terms.CommissionBPS":      func(c *sandboxes.Config) { c.Environments[0].Terms.CommissionBPS++ },
+		"Environments.Terms.AbsorptionPct":      func(c *sandboxes.Config) { c.Environments[0].Terms.AbsorptionPct-- },
+		"Environments.UnknownPolicy":            func(c *sandboxes.Config) { c.Environments[0].UnknownPolicy = payments.Passthrough },
+		"Environments.MaxAmount":                func(c *sandboxes.Config) { c.Environments[0].MaxAmount = &limit },
+		"Stores":                                func(c *sandboxes.Config) { c.Stores = []string{"shop", "kiosk", "stall"} },
+		"Operators.Store":                       func(c *sandboxes.Config) { c.Operators[0].Store = "kiosk" },
+		"Operators.Operator":                    func(c *sandboxes.Config) { c.Operators[0].Operator = payments.MTN },
+		"Operators.Country":                     func(c *sandboxes.Config) { c.Operators[0].Country = payments.Benin },
+		"Operators.BaseURL":                     func(c *sandboxes.Config) { c.Operators[0].BaseURL = "http://elsewhere" },
+		"Operators.Credentials.ClientID":        func(c *sandboxes.Config) { c.Operators[0].Credentials.ClientID = "other" },
+		"Operators.Credentials.ClientSecret":    func(c *sandboxes.Config) { c.Operators[0].Credentials.ClientSecret = "other" },
+		"Operators.Credentials.SubscriptionKey": func(c *sandboxes.Config) { c.Operators[0].Credentials.SubscriptionKey = "other" },
+		"OpeningFloat":                          func(c *sandboxes.Config) { c.OpeningFloat[payments.RWF]++ },
+		"Webhook.URL":                           func(c *sandboxes.Config) { c.Webhook.URL = "http://elsewhere" },
+		"Webhook.Retry.MaxRetries":              func(c *sandboxes.Config) { c.Webhook.Retry.MaxRetries++ },
+		"Webhook.Retry.InitialDelay":            func(c *sandboxes.Config) { c.Webhook.Retry.InitialDelay += time.Second },
+		"Webhook.Retry.Factor":                  func(c *sandboxes.Config) { c.Webhook.Retry.Factor++ },
+		"Webhook.Retry.MaxDelay":                func(c *sandboxes.Config) { c.Webhook.Retry.MaxDelay += time.Second },
+		"Webhook.Types":                         func(c *sandboxes.Config) { c.Webhook.Types = payments.Types[:1] },
+		"LatencyPercent":                        func(c *sandboxes.Config) { c.LatencyPercent++ },
+		"MonthlyQuota":                          func(c *sandboxes.Config) { c.MonthlyQuota = &quota },
+		"RateLimit":                             func(c *sandboxes.Config) { c.RateLimit = &rate },
+		"PendingTimeout":                        func(c *sandboxes.Config) { c.PendingTimeout = time.Second },
+		"Suspended":                             func(c *sandboxes.Config) { c.Suspended = true },
+		"Reset":                                 func(c *sandboxes.Config) { c.Reset = "run-2" },
 	}
-	if diff := cmp.Diff(fields(reflect.TypeFor[sandboxes.SandboxConfig](), identity), slices.Sorted(maps.Keys(edits))); diff != "" {
-		t.Errorf("fields of SandboxConfig without an edit (-), edits without a field (+):\n%s", diff)
+	if diff := cmp.Diff(fields(reflect.TypeFor[sandboxes.Config](), identity), slices.Sorted(maps.Keys(edits))); diff != "" {
+		t.Errorf("fields of Config without an edit (-), edits without a field (+):\n%s", diff)
 	}
 	for field, edit := range edits {
 		t.Run(field, func(t *testing.T) {
-			w := newFixture(t, func(c *sandboxes.SandboxConfig) {
+			w := newFixture(t, func(c *sandboxes.Config) {
 				c.Stores = []string{"shop", "kiosk"}
 				c.Operators = []sandboxes.OperatorAccess{{
 					Store: "shop", Operator: payments.Airtel, Country: payments.Rwanda,

@@ -42,7 +42,7 @@ func (w *fixture) served() (url, key string) {
 func TestUnconfirmedPaymentExpiresInTime(t *testing.T) {
 	w := newFixture(t, nil)
 	w.alices(payments.Ignore, 1_000_000)
-	w.configure(func(c *sandboxes.SandboxConfig) { c.PendingTimeout, c.LatencyPercent = 2*time.Second, 0 })
+	w.configure(func(c *sandboxes.Config) { c.PendingTimeout, c.LatencyPercent = 2*time.Second, 0 })
 	url, key := w.served()
 	w.run()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/payments", strings.NewReader(

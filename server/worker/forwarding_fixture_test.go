@@ -70,7 +70,7 @@ var markets = []struct {
 }{{payments.MTN, "RW"}, {payments.Airtel, "RW"}, {payments.Orange, "CI"}, {payments.Moov, "TG"}}
 
 // newPassthrough is a fixture without a latency, whose operators decide on numbers that the sandbox does not know.
-func newPassthrough(t *testing.T, change ...func(*sandboxes.SandboxConfig)) *fixture {
+func newPassthrough(t *testing.T, change ...func(*sandboxes.Config)) *fixture {
 	t.Helper()
 	w := newFixture(t, nil)
 	w.config.LatencyPercent = 0
@@ -85,7 +85,7 @@ func newPassthrough(t *testing.T, change ...func(*sandboxes.SandboxConfig)) *fix
 }
 
 // configure changes the sandbox.
-func (w *fixture) configure(change ...func(*sandboxes.SandboxConfig)) {
+func (w *fixture) configure(change ...func(*sandboxes.Config)) {
 	w.t.Helper()
 	for _, f := range change {
 		f(&w.config)
@@ -101,8 +101,8 @@ func (w *fixture) configure(change ...func(*sandboxes.SandboxConfig)) {
 }
 
 // named has the store name the operators of a server, or none at all for an empty URL, with its credentials for them.
-func named(server string, c *sandboxes.OperatorCredentials) func(*sandboxes.SandboxConfig) {
-	return func(config *sandboxes.SandboxConfig) {
+func named(server string, c *sandboxes.OperatorCredentials) func(*sandboxes.Config) {
+	return func(config *sandboxes.Config) {
 		config.Operators = nil
 		for _, market := range markets {
 			access := sandboxes.OperatorAccess{Store: "shop", Operator: market.operator, Country: market.country, Credentials: c}

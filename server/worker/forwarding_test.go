@@ -56,7 +56,7 @@ func TestCollectionIsForwardedAndSettledByTheOperator(t *testing.T) {
 
 // The outcome is due when the simulated latency is over, not before.
 func TestForwardedCollectionTakesItsLatency(t *testing.T) {
-	w := newPassthrough(t, func(c *sandboxes.SandboxConfig) { c.LatencyPercent = 50 })
+	w := newPassthrough(t, func(c *sandboxes.Config) { c.LatencyPercent = 50 })
 	var mu sync.Mutex
 	var questions []time.Time
 	o := newOperators(w, func(_ http.ResponseWriter, r *http.Request) bool {
@@ -103,7 +103,7 @@ func TestOperatorThatCannotBeUsed(t *testing.T) {
 	}
 	const payPath = "/merchant/v1/payments/"
 	for name, c := range map[string]struct {
-		change func(*sandboxes.SandboxConfig)
+		change func(*sandboxes.Config)
 		before func(http.ResponseWriter, *http.Request) bool
 		why    string
 		tries  int // of paying
@@ -458,7 +458,7 @@ func TestOperatorThatIsNotNamedAnyMore(t *testing.T) {
 			if _, err := w.DeferForward(t.Context(), &f, ledger.Deferred{Accepted: accepted}); err != nil {
 				t.Fatal(err)
 			}
-			w.configure(func(c *sandboxes.SandboxConfig) { c.Operators = nil })
+			w.configure(func(c *sandboxes.Config) { c.Operators = nil })
 			w.run()
 			want := map[bool]payments.Status{true: payments.Timeout, false: payments.ServiceUnavailable}[accepted]
 			got := w.ended(id)
@@ -511,8 +511,8 @@ func TestCredentialsAreReadAtEachAttempt(t *testing.T) {
 
 // Without an operator's API that the store names a collection is approved, as the operator would tell it, and nothing is asked.
 func TestCollectionWithoutAnOperatorsAPIIsApproved(t *testing.T) {
-	for name, change := range map[string]func(*sandboxes.SandboxConfig){
-		"without credentials": func(c *sandboxes.SandboxConfig) { c.Operators = nil }, "with credentials": named("", known),
+	for name, change := range map[string]func(*sandboxes.Config){
+		"without credentials": func(c *sandboxes.Config) { c.Operators = nil }, "with credentials": named("", known),
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newPassthrough(t)
@@ -575,7 +575,7 @@ func TestApprovalTakesItsLatency(t *testing.T) {
 		"both at one instant": {500 * time.Millisecond, 500 * time.Millisecond, payments.Timeout},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newPassthrough(t, func(c *sandboxes.SandboxConfig) { c.LatencyPercent = 50 })
+			w := newPassthrough(t, func(c *sandboxes.Config) { c.LatencyPercent = 50 })
 			w.run()
 			got := w.ended(w.collect("r1", payments.MTN, func(n *ledger.NewCollection) { n.ExpireAfter = c.expireAfter }))
 			if took := got.CompletedAt.Sub(got.CreatedAt); got.Status != c.status || took < c.ends {

@@ -40,7 +40,7 @@ func (w *fixture) alices(behavior payments.Behavior, balance int64) {
 func TestHotMerchantIsSettled(t *testing.T) {
 	const total = 10_000
 	w := newFixtureAlone(t)
-	w.configure(func(c *sandboxes.SandboxConfig) { c.Webhook = nil })
+	w.configure(func(c *sandboxes.Config) { c.Webhook = nil })
 	w.alices(payments.Approve, 1000*(total+1))
 	w.run()
 	w.run()

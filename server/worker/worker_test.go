@@ -41,7 +41,7 @@ type fixture struct {
 	t       *testing.T
 	url     string
 	sql     *pgxpool.Pool
-	config  sandboxes.SandboxConfig
+	config  sandboxes.Config
 	sandbox *sandboxes.Sandbox
 	hook    *receiver
 }
@@ -62,7 +62,7 @@ func newFixture(t *testing.T, answer http.HandlerFunc) *fixture {
 // open makes the sandbox.
 func (w *fixture) open() {
 	w.t.Helper()
-	w.config = sandboxes.SandboxConfig{
+	w.config = sandboxes.Config{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout", Stores: []string{"shop"},
 		Environments: []sandboxes.EnvironmentConfig{{Operator: payments.MTN, Country: payments.Rwanda, Enabled: true,
 			UnknownPolicy: payments.Passthrough}},

@@ -122,7 +122,7 @@ func (w *fixture) applyShop(ctx context.Context, s *shop, name string) error {
 		return err
 	}
 	var err error
-	config := sandboxes.SandboxConfig{UID: string(s.resource.UID), Namespace: system.Namespace, Name: name}
+	config := sandboxes.Config{UID: string(s.resource.UID), Namespace: system.Namespace, Name: name}
 	if s.Sandbox, err = w.Adopt(ctx, config, string(secret.Data["api-key"]), string(secret.Data["webhook-signing-secret"])); err != nil {
 		return err
 	}

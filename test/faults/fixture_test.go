@@ -142,7 +142,7 @@ func (w *fixture) merchant(
 	name string,
 	api *system.API,
 	behave system.Behavior,
-	change ...func(*sandboxes.SandboxConfig),
+	change ...func(*sandboxes.Config),
 ) *system.Merchant {
 	w.t.Helper()
 	m, err := w.AddMerchant(w.t.Context(), name, api, behave, change...)

@@ -75,7 +75,7 @@ func TestSuspendedUnderLoad(t *testing.T) {
 	wait := load.begin(ctx, w, m, payer.MSISDN)
 	for range 3 {
 		w.rushed(50, &load.made, "booked")
-		w.must(m.Apply(t.Context(), func(c *sandboxes.SandboxConfig) { c.Suspended = true }))
+		w.must(m.Apply(t.Context(), func(c *sandboxes.Config) { c.Suspended = true }))
 		w.rushed(20, &load.suspended, "refused")
 		made := load.made.Load()
 		w.audited()
@@ -83,7 +83,7 @@ func TestSuspendedUnderLoad(t *testing.T) {
 		if now := load.made.Load(); now != made {
 			t.Errorf("%d payments were booked while the sandbox was suspended", now-made)
 		}
-		w.must(m.Apply(t.Context(), func(c *sandboxes.SandboxConfig) { c.Suspended = false }))
+		w.must(m.Apply(t.Context(), func(c *sandboxes.Config) { c.Suspended = false }))
 	}
 	w.rushed(50, &load.made, "booked")
 	stop()
@@ -118,7 +118,7 @@ func TestResetUnderLoad(t *testing.T) {
 	former := []int64{m.Tenant}
 	for n := range resets {
 		w.rushed(100, &load.made, "booked")
-		w.must(m.Apply(t.Context(), func(c *sandboxes.SandboxConfig) { c.Reset = fmt.Sprintf("reset-%d", n) }))
+		w.must(m.Apply(t.Context(), func(c *sandboxes.Config) { c.Reset = fmt.Sprintf("reset-%d", n) }))
 		former = append(former, m.Tenant)
 		w.audited()
 	}

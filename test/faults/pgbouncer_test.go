@@ -52,7 +52,7 @@ func TestThroughPgBouncer(t *testing.T) {
 	w.worker("worker-0")
 	w.worker("worker-1")
 	m := w.merchant("pooled", first, system.AcknowledgeAfter(10*time.Millisecond))
-	neighbour := w.merchant("neighbour", second, system.Acknowledge, func(c *sandboxes.SandboxConfig) {
+	neighbour := w.merchant("neighbour", second, system.Acknowledge, func(c *sandboxes.Config) {
 		c.RateLimit, c.MonthlyQuota = new(int32(100_000)), new(int64(100_000))
 	})
 	progress, stop := w.shopping(m, 8)
@@ -64,7 +64,7 @@ func TestThroughPgBouncer(t *testing.T) {
 	w.booked(m, stop())
 	w.keyRevoked(m, first, second)
 	former := m.Tenant
-	w.must(m.Apply(t.Context(), func(c *sandboxes.SandboxConfig) { c.Reset = "again" }))
+	w.must(m.Apply(t.Context(), func(c *sandboxes.Config) { c.Reset = "again" }))
 	if m.Tenant == former {
 		t.Error("the reset did not change the tenant")
 	}

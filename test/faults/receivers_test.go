@@ -40,7 +40,7 @@ func TestReceiversThatMisbehave(t *testing.T) {
 	w := newFixture(t)
 	api := w.api("api")
 	healthy := w.merchant("healthy", api, system.Acknowledge)
-	retrySoon := func(c *sandboxes.SandboxConfig) {
+	retrySoon := func(c *sandboxes.Config) {
 		c.Webhook.Retry = sandboxes.RetryPolicy{MaxRetries: 100, InitialDelay: 500 * time.Millisecond, Factor: 1, MaxDelay: time.Second}
 	}
 	all := []*system.Merchant{healthy}

@@ -28,7 +28,7 @@ func TestTerminatedUnderLoad(t *testing.T) {
 		"stopping",
 		api,
 		system.AcknowledgeAfter(200*time.Millisecond),
-		func(c *sandboxes.SandboxConfig) { c.LatencyPercent = 100 },
+		func(c *sandboxes.Config) { c.LatencyPercent = 100 },
 	)
 	payer, err := m.AddPayer(t.Context(), 1, payments.Approve, 1_000_000_000)
 	w.must(err)

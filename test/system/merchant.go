@@ -20,7 +20,7 @@ func (s *System) AddMerchant(
 	name string,
 	api *API,
 	behave Behavior,
-	change ...func(*sandboxes.SandboxConfig),
+	change ...func(*sandboxes.Config),
 ) (*Merchant, error) {
 	receiver, err := NewReceiver(behave)
 	if err != nil {

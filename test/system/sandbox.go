@@ -23,7 +23,7 @@ const OpeningFloat = 1_000_000_000
 
 // Sandbox is a sandbox as its owner knows it.
 type Sandbox struct {
-	Config sandboxes.SandboxConfig // as it was applied last
+	Config sandboxes.Config // as it was applied last
 	Key    string
 	Secret string
 	Tenant int64
@@ -33,8 +33,8 @@ type Sandbox struct {
 
 // AddSandbox makes a sandbox with one store, shop, and one environment, MTN in Rwanda, whose operator answers at once. Its
 // events go to url, with retries every second; an empty url leaves them where they are. change says what is to be different.
-func (s *System) AddSandbox(ctx context.Context, name, url string, change ...func(*sandboxes.SandboxConfig)) (*Sandbox, error) {
-	sandbox := &Sandbox{system: s, Key: "cauri_sk_test_" + token(), Secret: secret(), Config: sandboxes.SandboxConfig{
+func (s *System) AddSandbox(ctx context.Context, name, url string, change ...func(*sandboxes.Config)) (*Sandbox, error) {
+	sandbox := &Sandbox{system: s, Key: "cauri_sk_test_" + token(), Secret: secret(), Config: sandboxes.Config{
 		UID: uuid.NewString(), Namespace: Namespace, Name: name,
 		Environments: []sandboxes.EnvironmentConfig{{
 			Operator: payments.MTN, Country: payments.Rwanda, Enabled: true,
@@ -59,13 +59,13 @@ func (s *System) AddSandbox(ctx context.Context, name, url string, change ...fun
 }
 
 // Adopt returns the sandbox that a controller made of the resource of a UID, with what its Secret holds.
-func (s *System) Adopt(ctx context.Context, config sandboxes.SandboxConfig, key, secret string) (*Sandbox, error) {
+func (s *System) Adopt(ctx context.Context, config sandboxes.Config, key, secret string) (*Sandbox, error) {
 	sandbox := &Sandbox{system: s, Config: config, Key: key, Secret: secret}
 	return sandbox, sandbox.findTenant(ctx)
 }
 
 // Apply changes the sandbox, as an edit of its resource does.
-func (s *Sandbox) Apply(ctx context.Context, change ...func(*sandboxes.SandboxConfig)) error {
+func (s *Sandbox) Apply(ctx context.Context, change ...func(*sandboxes.Config)) error {
 	for _, f := range change {
 		f(&s.Config)
 	}

@@ -25,18 +25,18 @@ type Fixture struct {
 	T       *testing.T
 	URL     string
 	SQL     *pgxpool.Pool // for what a test wants to see or do for itself
-	Config  sandboxes.SandboxConfig
+	Config  sandboxes.Config
 	Sandbox *sandboxes.Sandbox
 	Key     sandboxes.KeyHash
 }
 
 // NewFixture makes a [Fixture] on a database of its own, after a change of its configuration. The test runs in parallel with others.
-func NewFixture(t *testing.T, change ...func(*sandboxes.SandboxConfig)) *Fixture {
+func NewFixture(t *testing.T, change ...func(*sandboxes.Config)) *Fixture {
 	t.Helper()
 	t.Parallel()
 	url := URL(t)
 	w := &Fixture{Store: Open(t, url), T: t, URL: url, SQL: Pool(t, url), Key: sandboxes.KeyHash{1}}
-	w.Config = sandboxes.SandboxConfig{
+	w.Config = sandboxes.Config{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout",
 		Environments: []sandboxes.EnvironmentConfig{
 			{
@@ -77,7 +77,7 @@ func Pool(t *testing.T, url string) *pgxpool.Pool {
 }
 
 // Beside makes another sandbox in the same database.
-func (w *Fixture) Beside(name string, change ...func(*sandboxes.SandboxConfig)) *Fixture {
+func (w *Fixture) Beside(name string, change ...func(*sandboxes.Config)) *Fixture {
 	w.T.Helper()
 	other := &Fixture{Store: w.Store, T: w.T, URL: w.URL, SQL: w.SQL, Config: w.Config, Key: sha256.Sum256([]byte(name))}
 	other.Config.UID, other.Config.Name = uuid.NewSHA1(uuid.Nil, []byte(name)).String(), name

@@ -20,7 +20,7 @@ func (b *Bench) AddSandboxes(
 	ctx context.Context,
 	count int,
 	url string,
-	change ...func(*sandboxes.SandboxConfig),
+	change ...func(*sandboxes.Config),
 ) ([]*system.Sandbox, error) {
 	sandboxes := make([]*system.Sandbox, count)
 	for i := range sandboxes {

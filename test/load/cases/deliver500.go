@@ -28,7 +28,7 @@ func deliver500(ctx context.Context, b *bench.Bench) error {
 	var all []*system.Sandbox
 	for n := range merchantCount {
 		// A tenth of the latency that operators have: the events are due later than they are written.
-		m, err := b.AddMerchant(ctx, fmt.Sprintf("m%d", n), api, system.Acknowledge, func(c *sandboxes.SandboxConfig) { c.LatencyPercent = 10 })
+		m, err := b.AddMerchant(ctx, fmt.Sprintf("m%d", n), api, system.Acknowledge, func(c *sandboxes.Config) { c.LatencyPercent = 10 })
 		if err != nil {
 			return err
 		}

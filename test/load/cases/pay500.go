@@ -23,7 +23,7 @@ func pay500(ctx context.Context, b *bench.Bench) error {
 	var all []*system.Sandbox
 	for n := range merchantCount {
 		// A tenth of the latency that operators have: 80 to 180 ms.
-		m, err := b.AddMerchant(ctx, fmt.Sprintf("m%d", n), api, system.Acknowledge, func(c *sandboxes.SandboxConfig) { c.LatencyPercent = 10 })
+		m, err := b.AddMerchant(ctx, fmt.Sprintf("m%d", n), api, system.Acknowledge, func(c *sandboxes.Config) { c.LatencyPercent = 10 })
 		if err != nil {
 			return err
 		}

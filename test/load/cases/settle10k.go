@@ -22,7 +22,7 @@ func settle10k(ctx context.Context, b *bench.Bench) error {
 		return err
 	}
 	// Not due before all are made.
-	m, err := b.AddMerchant(ctx, "hot", apis[0], system.Acknowledge, func(c *sandboxes.SandboxConfig) { c.LatencyPercent = 1000 })
+	m, err := b.AddMerchant(ctx, "hot", apis[0], system.Acknowledge, func(c *sandboxes.Config) { c.LatencyPercent = 1000 })
 	if err != nil {
 		return err
 	}
