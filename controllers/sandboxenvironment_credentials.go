@@ -41,6 +41,10 @@ func (r *sandboxReconciler) reconcileCredentials(
 // syncRounds limits how often one attempt chooses the credentials again.
 const syncRounds = 4
 
+// errUnstable says that all rounds failed. It is no conflict of the API server, which is retried soon and for ever: it is retried with
+// backoff, and logged.
+var errUnstable = errors.New("something else keeps changing it, or its copy in the database")
+
 // syncCredentials makes the Secret and the database hold the same credentials, and returns them. It starts again in three cases:
 // somebody else wrote one of the two meanwhile; the database did not know the key yet that is to be replaced; the key belongs to
 // another sandbox. In the last case somebody wrote it into the Secret by hand. The key is rejected and replaced: it must not open the
@@ -73,9 +77,7 @@ func (r *sandboxReconciler) syncCredentials(
 		}
 	}
 	key := client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.CredentialsSecretName()}
-	return current, secretFailure(
-		key, apierrors.NewConflict(corev1.Resource("secrets"), key.Name, errors.New("something else keeps changing it")),
-	)
+	return current, secretFailure(key, errUnstable)
 }
 
 func (r *sandboxReconciler) applyCredentials(
