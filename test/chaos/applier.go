@@ -16,18 +16,17 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// requestWithin bounds a request to the Kubernetes API.
+// requestWithin is the timeout of a request to the Kubernetes API.
 const requestWithin = 3 * time.Second
 
-// applier applies resources one after the other, as somebody with kubectl does, and waits for each until it is ready.
+// applier applies resources one after the other, as a kubectl user does, and waits until each is ready.
 type applier struct {
 	*fixture
-	ready *series // each resource that became so
+	ready *series // each resource that became ready
 }
 
-// apply makes the n-th test client in a sandbox under load, changes its balance and that of a SIM that pays, and deletes it; every fifth
-// time a sandbox
-// comes with it.
+// apply creates the n-th test client in a sandbox under load, changes its balance and the balance of a SIM that pays,
+// and deletes it. Every fifth time it also creates a sandbox.
 func (a *applier) apply(ctx context.Context, n int) error {
 	sandbox := a.shops[n%len(a.shops)]
 	sim := newTestClient(
@@ -79,7 +78,7 @@ func (a *applier) apply(ctx context.Context, n int) error {
 	return nil
 }
 
-// insist repeats a request to the Kubernetes API until it is answered.
+// insist retries a request to the Kubernetes API until it succeeds.
 func (w *fixture) insist(ctx context.Context, request func(context.Context) error) error {
 	for {
 		within, cancel := context.WithTimeout(ctx, requestWithin)
@@ -94,7 +93,7 @@ func (w *fixture) insist(ctx context.Context, request func(context.Context) erro
 	}
 }
 
-// waitFor waits until resources that were applied are ready, and notes each.
+// waitFor waits until applied resources are ready, and records each.
 func (a *applier) waitFor(ctx context.Context, begun time.Time, resources ...client.Object) error {
 	for _, obj := range resources {
 		if err := a.fixture.ready(ctx, obj); err != nil {
@@ -105,7 +104,7 @@ func (a *applier) waitFor(ctx context.Context, begun time.Time, resources ...cli
 	return nil
 }
 
-// ready waits until resources are ready with their present spec, and reads them.
+// ready waits until the resources are ready at their current generation, and reads them.
 func (w *fixture) ready(ctx context.Context, resources ...client.Object) error {
 	for _, obj := range resources {
 		err := system.Until(ctx, wholeWithin, obj.GetName()+" is ready", func(ctx context.Context) error {
@@ -134,9 +133,9 @@ func isReady(obj client.Object) error {
 	ready := meta.FindStatusCondition(conditions, v1alpha1.ConditionReady)
 	switch {
 	case ready == nil:
-		return errors.New("the controller has not seen it")
+		return errors.New("the controller has not observed it")
 	case ready.ObservedGeneration != obj.GetGeneration():
-		return errors.New("the controller has not seen its present spec")
+		return errors.New("the controller has not observed its current spec")
 	case ready.Status != "True":
 		return fmt.Errorf("%s: %s", ready.Reason, ready.Message)
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// audit returns what is wrong while no client waits for anything: by SQL, through the public API, at the receivers, and in the status
-// of the resources. Events may still be due.
+// audit returns all problems at a moment when no client waits for anything. It checks the database, the public API, the
+// receivers, and the status of the resources. Undelivered events are allowed.
 func (w *fixture) audit(ctx context.Context) (problems []string, err error) {
 	if problems, err = w.Audit(ctx); err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (w *fixture) audit(ctx context.Context) (problems []string, err error) {
 			problems = append(problems, s.named(found)...)
 		}
 		if len(problems) > 0 {
-			continue // the status of what is wrong may never come
+			continue // a wrong status may never become right
 		}
 		if err := w.auditStatus(ctx, s); err != nil {
 			problems = append(problems, s.named([]string{err.Error()})...)
@@ -40,13 +40,13 @@ func (w *fixture) audit(ctx context.Context) (problems []string, err error) {
 	return problems, nil
 }
 
-// auditAll is audit at the end, when nothing is due any more and the whole history is looked at.
+// auditAll is the audit at the end. All events are delivered, and it checks the whole history.
 func (w *fixture) auditAll(ctx context.Context) (problems []string, err error) {
 	for _, s := range w.shops {
-		err := system.Until(ctx, wholeWithin, "everything is delivered", func(ctx context.Context) error {
+		err := system.Until(ctx, wholeWithin, "all events are delivered", func(ctx context.Context) error {
 			left, err := s.Undelivered(ctx)
 			if err == nil && left > 0 {
-				err = fmt.Errorf("%d events are to be sent", left)
+				err = fmt.Errorf("%d events are not delivered yet", left)
 			}
 			return err
 		})
@@ -78,7 +78,8 @@ func (s *shop) named(problems []string) []string {
 	return problems
 }
 
-// auditDatabase compares the rows with what clients were told. They have seen the outcome of everything but of what its payers ignore.
+// auditDatabase compares the rows with what clients were told. Clients know all outcomes, except of payments that their
+// payer ignores.
 func (s *shop) auditDatabase(ctx context.Context) ([]string, error) {
 	told := s.told()
 	problems, err := s.AuditTold(ctx, told)
@@ -101,7 +102,7 @@ func (s *shop) auditDatabase(ctx context.Context) ([]string, error) {
 	return problems, nil
 }
 
-// auditList compares the list of the public API, as far as it is new since the last time, with what clients were told.
+// auditList compares the new part of the public API's list with what clients were told.
 func (s *shop) auditList(ctx context.Context) ([]string, error) {
 	now, fresh := time.Now(), s.told()
 	maps.DeleteFunc(fresh, func(reference string, _ system.Transaction) bool { return s.audited[reference] })
@@ -117,8 +118,8 @@ func (s *shop) auditArrivals(ctx context.Context) ([]string, error) {
 	return s.AuditDeliveriesSoFar(ctx, s.receiver)
 }
 
-// auditStatus waits until the status of the sandbox's resources tells what the database holds and the public API answers. Its error
-// says what does not come together.
+// auditStatus waits until the status of the sandbox's resources matches the database and the public API. Its error
+// describes the difference.
 func (w *fixture) auditStatus(ctx context.Context, s *shop) error {
 	held, err := s.books(ctx)
 	if err != nil {
@@ -130,7 +131,7 @@ func (w *fixture) auditStatus(ctx context.Context, s *shop) error {
 	if err := s.compareBalances(ctx, held); err != nil {
 		return err
 	}
-	return system.Until(ctx, wholeWithin, "the status of the resources tells the balances of the database", func(ctx context.Context) error {
+	return system.Until(ctx, wholeWithin, "the status of the resources matches the balances in the database", func(ctx context.Context) error {
 		if err := w.ready(ctx, append(objects(s.sims), s.resource)...); err != nil {
 			return err
 		}
@@ -138,7 +139,7 @@ func (w *fixture) auditStatus(ctx context.Context, s *shop) error {
 	})
 }
 
-// books are what the database holds of a sandbox.
+// books are the balances and counts of a sandbox in the database.
 type books struct {
 	float, transactions, pending int64
 	sims                         map[string]int64 // balances by number
@@ -160,7 +161,7 @@ func (s *shop) books(ctx context.Context) (b books, err error) {
 		s.Tenant).Scan(&b.float, &b.transactions, &b.pending)
 }
 
-// expectedFloat is the float by what clients were told, without a look at any ledger.
+// expectedFloat computes the float from what clients were told, without reading a ledger.
 func expectedFloat(told map[string]system.Transaction) int64 {
 	float := int64(openingBalance)
 	for _, t := range told {
@@ -175,7 +176,7 @@ func expectedFloat(told map[string]system.Transaction) int64 {
 	return float
 }
 
-// compareBalances asks the public API for the SIMs that are there for long.
+// compareBalances compares the balances of the permanent SIMs in the public API with the database.
 func (s *shop) compareBalances(ctx context.Context, held books) error {
 	for _, msisdn := range slices.Sorted(maps.Values(payers)) {
 		answer, err := s.client.InsistOnGet(ctx, "/test_clients/"+msisdn)
@@ -189,7 +190,7 @@ func (s *shop) compareBalances(ctx context.Context, held books) error {
 			return err
 		}
 		if sim.Balance != held.sims[msisdn] {
-			return fmt.Errorf("the api answers that %s has %d; the database holds %d", msisdn, sim.Balance, held.sims[msisdn])
+			return fmt.Errorf("%s has the balance %d in the public API, and %d in the database", msisdn, sim.Balance, held.sims[msisdn])
 		}
 	}
 	return nil
@@ -200,17 +201,17 @@ func (b books) tells(sandbox *v1alpha1.SandboxEnvironment, sims []*v1alpha1.Test
 	var errs []error
 	status := sandbox.Status
 	if len(status.Balances) != 1 || status.Balances[0].Amount != b.float {
-		errs = append(errs, fmt.Errorf("the status has the balances %v; the database %d", status.Balances, b.float))
+		errs = append(errs, fmt.Errorf("the status has the balances %v; the database has %d", status.Balances, b.float))
 	}
 	if status.Transactions == nil || *status.Transactions != (v1alpha1.TransactionCounts{Total: b.transactions, Pending: b.pending}) {
 		errs = append(
 			errs,
-			fmt.Errorf("the status has the transactions %+v; the database %d, %d of them pending", status.Transactions, b.transactions, b.pending),
+			fmt.Errorf("the status has the transactions %+v; the database has %d, %d of them pending", status.Transactions, b.transactions, b.pending),
 		)
 	}
 	for _, sim := range sims {
 		if balance := sim.Status.Balance; balance == nil || *balance != b.sims[sim.Spec.MSISDN] {
-			errs = append(errs, fmt.Errorf("the status of %s has another balance than %d", sim.Name, b.sims[sim.Spec.MSISDN]))
+			errs = append(errs, fmt.Errorf("the status of %s has a balance other than %d", sim.Name, b.sims[sim.Spec.MSISDN]))
 		}
 	}
 	return errors.Join(errs...)

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// Three rounds of three kinds, one for each part of the system: what clients talk to, what it stands on, and what the controller stands on.
-// `make chaos` does more of them. Then the audit shows that it finds what is wrong with rows, answers and status; what it does not find
-// itself, the rules of package system do.
+// Three rounds with one fault for each part of the system: a role, Postgres, and the Kubernetes API. `make chaos` runs
+// more. Then the test checks that the audit finds wrong rows, answers and status. The tests of package faults check the
+// rules of package system.
 func TestChaos(t *testing.T) {
 	var sequence []fault
 	for _, name := range []string{"api killed", "Postgres connections terminated", "etcd frozen"} {
@@ -34,7 +34,8 @@ func TestChaos(t *testing.T) {
 	}
 	findsWhatIsWrong(t, w)
 
-	// A fault that does harm ends the run, and is named. The clients begin again with the references that they had: each is a repetition.
+	// A harmful fault ends the run, and the report names it. The clients start again with the same references, so each
+	// request is a repetition.
 	harm := fault{"rows", "changed", func(ctx context.Context, w *fixture, _ *rand.Rand) (string, error) {
 		_, err := w.SQL.Exec(ctx, "update floats set balance = balance + 1")
 		return "", err

@@ -9,8 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// fault is one thing that goes wrong. strike does it, and what brings the system back where that does not come back by itself: what was
-// killed is started again, what was frozen goes on. It says what was drawn by chance.
+// fault is one failure. strike causes it and repairs what does not recover by itself: it restarts killed processes and
+// resumes frozen ones. It returns its random choices.
 type fault struct {
 	target string
 	kind   string
@@ -28,7 +28,7 @@ const (
 	restarted  = "restarted as after a crash"
 )
 
-// faults are all that can go wrong.
+// faults are all faults.
 var faults = []fault{
 	{"api", killed, killAPI},
 	{"api", frozen, freeze(func(w *fixture, draw *rand.Rand) *system.Process { return w.apis[draw.IntN(len(w.apis))].Process })},
@@ -53,7 +53,7 @@ var faults = []fault{
 	{"API server", frozen, freeze(func(w *fixture, _ *rand.Rand) *system.Process { return w.cluster.APIServer })},
 }
 
-// sequence draws n faults: each once before one comes again.
+// sequence draws n faults at random. It draws each fault once before it repeats one.
 func sequence(from []fault, n int, draw *rand.Rand) (drawn []fault) {
 	for len(drawn) < n {
 		for _, i := range draw.Perm(len(from)) {
@@ -94,7 +94,7 @@ func killAPIServer(ctx context.Context, w *fixture, _ *rand.Rand) (string, error
 	return "", w.cluster.StartAPIServer(ctx)
 }
 
-// freeze stops a process where it is for 2 to 5 s.
+// freeze stops a process for 2 to 5 s.
 func freeze(choose func(*fixture, *rand.Rand) *system.Process) func(context.Context, *fixture, *rand.Rand) (string, error) {
 	return func(ctx context.Context, w *fixture, draw *rand.Rand) (string, error) {
 		p, length := choose(w, draw), drawnPause(draw)
@@ -122,7 +122,7 @@ func freezePostgres(ctx context.Context, w *fixture, draw *rand.Rand) (string, e
 	return length.String(), resume()
 }
 
-// killBackend kills one process of the server, which ends all others and recovers.
+// killBackend kills one process of the server. The server then ends all others and recovers.
 func killBackend(ctx context.Context, w *fixture, draw *rand.Rand) (string, error) {
 	backends, err := w.Postgres.Backends(ctx)
 	if err != nil {
@@ -142,7 +142,7 @@ func restartPostgres(ctx context.Context, w *fixture, _ *rand.Rand) (string, err
 	return fmt.Sprintf("Postgres was back after %.1f s", time.Since(stopped).Seconds()), err
 }
 
-// signalConnections calls a function of Postgres for all connections of users, 1 to 10 times within a second.
+// signalConnections calls a Postgres function for all user connections, 1 to 10 times within a second.
 func signalConnections(function, users string) func(context.Context, *fixture, *rand.Rand) (string, error) {
 	return func(ctx context.Context, w *fixture, draw *rand.Rand) (string, error) {
 		times := 1 + draw.IntN(10)

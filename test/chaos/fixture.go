@@ -13,11 +13,11 @@ import (
 	"github.com/cauri-dev/cauri/test/system/kube"
 )
 
-// wholeWithin guards against hanging: the whole system is back long before, also on a busy machine.
+// wholeWithin is the timeout for a full recovery. A recovery takes much less time, even on a busy machine.
 const wholeWithin = 3 * time.Minute
 
-// fixture is the whole system: Postgres, two replicas of api and worker, and the controller with a Kubernetes API of its own. All sandboxes
-// are resources.
+// fixture is the whole system: Postgres, two replicas of api and worker, and the controller with its own Kubernetes
+// API. All sandboxes are resources.
 type fixture struct {
 	*system.System
 
@@ -33,8 +33,8 @@ type fixture struct {
 	struck time.Time // the last fault
 }
 
-// openFixture brings the system up, with the program of the work tree built into a folder. crds is the folder of the CRDs. [fixture.close]
-// ends all of it.
+// openFixture starts the system with a program that it builds from the work tree into a folder. crds is the folder of
+// the CRDs. [fixture.close] stops all of it.
 func openFixture(ctx context.Context, folder, crds string) (*fixture, error) {
 	w := &fixture{}
 	if err := w.open(ctx, folder, crds); err != nil {
@@ -104,7 +104,7 @@ func (w *fixture) startController(ctx context.Context) (err error) {
 	return err
 }
 
-// running waits until every process answers that it is ready.
+// running waits until every process reports that it is ready.
 func (w *fixture) running(ctx context.Context) error {
 	w.SQL.Reset() // connections from before the fault may be dead
 	return system.Until(ctx, wholeWithin, "every process is ready", func(ctx context.Context) error {
@@ -126,7 +126,7 @@ func (w *fixture) saveLogs(folder string) error {
 	return errors.Join(w.SaveLogs(folder), w.cluster.SaveLogs(folder))
 }
 
-// close ends everything and removes what it had.
+// close stops all processes and removes their data.
 func (w *fixture) close() error {
 	var errs []error
 	for _, s := range w.shops {

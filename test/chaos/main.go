@@ -1,10 +1,11 @@
-// Command chaos runs the whole system and breaks one part of it after the other, under load, and looks after each fault whether
-// anything was lost, doubled or miscounted, and how long clients were without what they came for.
+// Command chaos runs the whole system under load and injects faults, one after the other. After each fault it checks
+// whether anything was lost, doubled or miscounted. It measures how long clients had no success.
 //
 //	KUBEBUILDER_ASSETS=$(bin/localcluster assets) go run ./test/chaos -rounds 100
 //	go run ./test/chaos -rounds 5 -faults 'Postgres' -seed 7
 //
-// The exit code is 0 if nothing was wrong, 1 if an audit found something, and 2 if the system did not come up or back.
+// The exit code is 0 if everything is correct, 1 if an audit found a problem, and 2 if the system did not start or did
+// not recover.
 package main
 
 import (
@@ -39,11 +40,11 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	rounds := flags.Int("rounds", 100, "faults, one after the other")
+	rounds := flags.Int("rounds", 100, "number of faults, one after the other")
 	pattern := flags.String("faults", "", "regular expression of the faults, for example 'api|worker frozen'; empty: all")
-	seed := flags.Uint64("seed", 0, "what is drawn by chance follows from it; 0: another one each time")
+	seed := flags.Uint64("seed", 0, "seed of all random choices; 0: a new one for each run")
 	page := flags.String("markdown", filepath.Join("bin", "chaos.md"), "file for the tables")
-	logs := flags.String("logs", filepath.Join("bin", "chaos-logs"), "folder that the logs are kept in when something is wrong")
+	logs := flags.String("logs", filepath.Join("bin", "chaos-logs"), "folder for the logs if an audit finds a problem")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return exitSound
 	} else if err != nil {
@@ -51,7 +52,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	selected, err := selectFaults(*pattern)
 	if err == nil && *rounds < 1 {
-		err = fmt.Errorf("-rounds=%d: write 1 or more", *rounds)
+		err = fmt.Errorf("-rounds=%d: must be 1 or more", *rounds)
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "chaos:", err)
@@ -70,7 +71,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "chaos: %v; repeat it with SEED=%d\n", err, *seed)
 		return exitBroken
 	case len(result.problems) > 0:
-		fmt.Fprintf(stderr, "chaos: something is wrong, see above and %s; repeat it with SEED=%d\n", *logs, *seed)
+		fmt.Fprintf(stderr, "chaos: the audit found problems, see above and %s; repeat it with SEED=%d\n", *logs, *seed)
 		return exitWrong
 	}
 	return exitSound
@@ -83,19 +84,19 @@ func selectFaults(pattern string) (selected []fault, err error) {
 	}
 	selected = slices.DeleteFunc(slices.Clone(faults), func(f fault) bool { return !expression.MatchString(f.String()) })
 	if len(selected) == 0 {
-		return nil, fmt.Errorf("-faults=%s: there is no such fault; these are all: %v", pattern, faults)
+		return nil, fmt.Errorf("-faults=%s: no such fault; the faults are: %v", pattern, faults)
 	}
 	return selected, nil
 }
 
-// result is what all rounds came to.
+// result is the result of all rounds.
 type result struct {
 	rounds       []outcome
 	transactions int64
 	problems     []string
 }
 
-// chaos brings the system up and strikes it with faults. It keeps the logs if something is wrong.
+// chaos starts the system and injects faults. It saves the logs if an audit finds a problem.
 func chaos(ctx context.Context, sequence []fault, draw *rand.Rand, crds, logs string, progress io.Writer) (r result, err error) {
 	folder, err := os.MkdirTemp("", "cauri-chaos-")
 	if err != nil {
@@ -115,7 +116,7 @@ func chaos(ctx context.Context, sequence []fault, draw *rand.Rand, crds, logs st
 	return w.strike(ctx, sequence, draw, progress)
 }
 
-// strike strikes the system with faults, one a round. It ends after the round in which something is wrong.
+// strike injects one fault in each round. It stops after the first round with a problem.
 func (w *fixture) strike(ctx context.Context, sequence []fault, draw *rand.Rand, progress io.Writer) (r result, err error) {
 	l := w.begin(ctx)
 	for i, f := range sequence {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// series are what succeeded for somebody, one after the other.
+// series records successes in order.
 type series struct {
 	mu  sync.Mutex
 	all []success
@@ -14,7 +14,7 @@ type series struct {
 
 type success struct{ begun, at time.Time }
 
-// note adds a success of now.
+// note adds a success at the current time.
 func (s *series) note(begun time.Time) { s.add(success{begun, time.Now()}) }
 
 func (s *series) add(one success) {
@@ -23,7 +23,7 @@ func (s *series) add(one success) {
 	s.all = append(s.all, one)
 }
 
-// since counts what was begun after a moment and succeeded.
+// since counts the successes of requests that began after a moment.
 func (s *series) since(from time.Time) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,20 +35,20 @@ func (s *series) since(from time.Time) (n int) {
 	return n
 }
 
-// forget drops everything.
+// forget removes all records.
 func (s *series) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.all = nil
 }
 
-// outage is how long nothing succeeded.
+// outage measures how long nothing succeeded.
 type outage struct {
-	First   time.Duration // from the beginning until something that was begun after it succeeded
-	Longest time.Duration // between two successes, whenever they were begun
+	First   time.Duration // from the fault to the first success of a request that began after it
+	Longest time.Duration // between two successes, regardless of when the requests began
 }
 
-// outage looks at what succeeded between two moments. A gap that reaches beyond them counts as far as it is within.
+// outage measures the time between two moments. Only the part of a gap between them counts.
 func (s *series) outage(from, to time.Time) (found outage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ func (s *series) outage(from, to time.Time) (found outage) {
 	return found
 }
 
-// worst is the longest of outages, each measure for itself.
+// worst returns the maximum of each measure.
 func worst(all ...outage) (longest outage) {
 	for _, o := range all {
 		longest.First, longest.Longest = max(longest.First, o.First), max(longest.Longest, o.Longest)

@@ -16,7 +16,7 @@ func TestOutage(t *testing.T) {
 		return s
 	}
 	cases := map[string]struct {
-		pairs []float64 // when it was begun, when it succeeded
+		pairs []float64 // when it began, when it succeeded
 		want  outage
 	}{
 		"nothing succeeds":                     {nil, outage{10 * time.Second, 10 * time.Second}},

@@ -20,7 +20,7 @@ var measures = []measure{
 	{"apply to Ready", func(o outages) outage { return o.Ready }},
 }
 
-// report is the result of rounds as Markdown.
+// report writes the result of all rounds as Markdown.
 func report(seed uint64, rounds []outcome, transactions int64, problems []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Chaos\n\n%d rounds, seed %d, %d transactions: ", len(rounds), seed, transactions)
@@ -32,10 +32,10 @@ func report(seed uint64, rounds []outcome, transactions int64, problems []string
 			fmt.Fprintf(&b, "- %s\n", problem)
 		}
 	}
-	b.WriteString("\nThe longest time between two successes of one sandbox, in seconds: median / worst of the rounds.\n\n")
+	b.WriteString("\nLongest time between two successes of one sandbox, in seconds: median / worst of the rounds.\n\n")
 	table(&b, rounds, func(o outage) time.Duration { return o.Longest })
 	b.WriteString(
-		"\nThe time from the fault until the first success, of the sandbox that waited longest, in seconds: median / worst of the rounds.\n\n",
+		"\nTime from the fault to the first success, for the sandbox that waited longest, in seconds: median / worst of the rounds.\n\n",
 	)
 	table(&b, rounds, func(o outage) time.Duration { return o.First })
 	return b.String()
@@ -79,7 +79,7 @@ func table(b *strings.Builder, rounds []outcome, of func(outage) time.Duration) 
 	}
 }
 
-// String is an outcome on one line.
+// String formats an outcome on one line.
 func (o outcome) String() string {
 	name := o.Fault.String()
 	if o.Detail != "" {

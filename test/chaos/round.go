@@ -10,13 +10,13 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// enough successes of each kind, for everybody, show that the system works.
+// enough is the number of successes of each kind, for each sandbox, that shows that the system works.
 const enough = 3
 
-// load is what clients do all the time but while an audit looks.
+// load is what the clients do, except during an audit.
 type load struct {
 	*fixture
-	quiet sync.RWMutex // held for reading by whoever is in the middle of something, for writing by an audit
+	quiet sync.RWMutex // clients hold it for reading while they work, an audit holds it for writing
 	stop  context.CancelFunc
 	group sync.WaitGroup
 
@@ -24,7 +24,7 @@ type load struct {
 	problems []string
 }
 
-// begin lets all clients work.
+// begin starts all clients.
 func (w *fixture) begin(ctx context.Context) *load {
 	ctx, stop := context.WithCancel(ctx)
 	l := &load{fixture: w, stop: stop}
@@ -37,7 +37,7 @@ func (w *fixture) begin(ctx context.Context) *load {
 	return l
 }
 
-// repeat does something again and again, each time to its end, until the load stops or something is wrong.
+// repeat repeats an action until the load stops or a problem appears. It never interrupts an action.
 func (l *load) repeat(ctx context.Context, do func(ctx context.Context, n int) error) {
 	once := func(n int) error {
 		l.quiet.RLock()
@@ -64,7 +64,7 @@ func (l *load) repeat(ctx context.Context, do func(ctx context.Context, n int) e
 	})
 }
 
-// end stops the load. Nobody is in the middle of anything any more: whoever calls it holds quiet.
+// end stops the load and waits until all clients have stopped. The caller holds quiet.
 func (l *load) end() {
 	l.stop()
 	l.quiet.Unlock()
@@ -77,17 +77,17 @@ func (l *load) problem(problems ...string) {
 	l.problems = append(l.problems, problems...)
 }
 
-// wrong returns what was found so far.
+// wrong returns the problems so far.
 func (l *load) wrong() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.problems
 }
 
-// outages are those of everything that clients see.
+// outages are the outages that clients see, by kind.
 type outages struct{ Answers, Settlement, Delivery, Ready outage }
 
-// outages are the worst of all sandboxes.
+// outages are the worst outages of all sandboxes.
 func (w *fixture) outages(from, to time.Time) (found outages) {
 	for _, s := range w.shops {
 		found.Answers = worst(found.Answers, s.answers.outage(from, to))
@@ -98,18 +98,17 @@ func (w *fixture) outages(from, to time.Time) (found outages) {
 	return found
 }
 
-// outcome is what a round came to.
+// outcome is the result of a round.
 type outcome struct {
 	Fault   fault
 	Detail  string
-	Before  outages // while nothing was wrong
-	During  outages // from the fault until everything went on
+	Before  outages // before the fault
+	During  outages // from the fault to full recovery
 	Refused answered
 	Took    time.Duration
 }
 
-// round does one fault under load, waits until the system is whole, and audits it while nothing goes on. What it finds wrong is in
-// the problems of the load.
+// round injects one fault under load, waits for the recovery, stops the load, and audits. It adds problems to the load.
 func (l *load) round(ctx context.Context, f fault, draw *rand.Rand) (o outcome, err error) {
 	o.Fault = f
 	begun := time.Now()
@@ -117,7 +116,7 @@ func (l *load) round(ctx context.Context, f fault, draw *rand.Rand) (o outcome, 
 	if err := l.works(ctx, begun); err != nil {
 		return o, err
 	}
-	system.Rest(ctx, time.Duration(draw.IntN(500))*time.Millisecond) // any moment of what the clients do
+	system.Rest(ctx, time.Duration(draw.IntN(500))*time.Millisecond) // a random moment of the load
 	for _, s := range l.shops {
 		s.refused()
 	}
@@ -147,12 +146,12 @@ func (l *load) round(ctx context.Context, f fault, draw *rand.Rand) (o outcome, 
 	return o, err
 }
 
-// works waits until everybody has had enough successes of each kind after a moment.
+// works waits until each series has enough successes after a moment.
 func (l *load) works(ctx context.Context, from time.Time) error {
 	all := l.series()
 	return system.Until(ctx, wholeWithin, "everything works", func(context.Context) error {
 		if len(l.wrong()) > 0 {
-			return nil // one of them has stopped
+			return nil // a client has stopped
 		}
 		for what, s := range all {
 			if n := s.since(from); n < enough {
@@ -163,7 +162,7 @@ func (l *load) works(ctx context.Context, from time.Time) error {
 	})
 }
 
-// series are all that is noted, by what it is.
+// series are all recorded series, by kind.
 func (w *fixture) series() map[string]*series {
 	all := map[string]*series{"resources that became ready": w.applier.ready}
 	for _, s := range w.shops {
@@ -173,7 +172,7 @@ func (w *fixture) series() map[string]*series {
 	return all
 }
 
-// forget drops what was noted: it counts for one round.
+// forget removes the records of the round.
 func (w *fixture) forget() {
 	for _, s := range w.series() {
 		s.forget()

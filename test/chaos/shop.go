@@ -21,17 +21,17 @@ import (
 )
 
 const (
-	// shoppers is how many clients a sandbox has.
+	// shoppers is the number of clients of a sandbox.
 	shoppers = 3
-	// pace is the rest of a shopper between two purchases, so that the machine is not the fault.
+	// pace is the pause of a shopper between two purchases, so that the load does not exhaust the machine.
 	pace = 100 * time.Millisecond
-	// patience is how long a shopper waits for an answer before it asks the next replica.
+	// patience is how long a shopper waits for an answer before it tries the next replica.
 	patience = 3 * time.Second
-	// openingBalance of each SIM, in francs: no purchase exhausts it.
+	// openingBalance of each SIM, in francs. The purchases never exhaust it.
 	openingBalance = 1_000_000_000
 )
 
-// trade is a sandbox that is under load.
+// trade is a sandbox under load.
 type trade struct {
 	name     string
 	receives system.Behavior
@@ -43,7 +43,7 @@ var trades = []trade{
 	{"flaky", system.FailFirst(1)},
 }
 
-// payers are what the SIMs of each sandbox do, by their numbers.
+// payers are the behaviors of the SIMs of each sandbox, by number.
 var payers = map[payments.Behavior]string{
 	payments.Approve: "+250788000001", payments.Cancel: "+250788000002", payments.WrongPIN: "+250788000003",
 	payments.Manual: "+250788000004", payments.Ignore: "+250788000005",
@@ -63,11 +63,11 @@ type shop struct {
 
 	mu      sync.Mutex
 	seen    answered
-	audited map[string]bool // references that a list of the api had
-	since   time.Time       // what is newer was not in it
+	audited map[string]bool // references that the list of the api returned
+	since   time.Time       // the list had no newer transactions
 }
 
-// answered is what clients were answered that is no result.
+// answered counts the answers without a result.
 type answered struct{ Nothing, Unavailable, Internal int }
 
 func (w *fixture) openShop(ctx context.Context, t trade) (s *shop, err error) {
@@ -98,7 +98,7 @@ func (w *fixture) openShop(ctx context.Context, t trade) (s *shop, err error) {
 	return s, nil
 }
 
-// applyShop makes the resources, and takes the key and the secret out of the Secret that the controller makes.
+// applyShop creates the resources and reads the key and the secret from the Secret of the controller.
 func (w *fixture) applyShop(ctx context.Context, s *shop, name string) error {
 	s.resource = newSandbox(name)
 	s.resource.Spec.Webhook = &v1alpha1.Webhook{URL: s.receiver.URL, RetryPolicy: &v1alpha1.RetryPolicy{
@@ -150,7 +150,7 @@ func (s *shop) observe(a system.Answer, err error) {
 	}
 }
 
-// refused returns what was answered since the last time.
+// refused returns the counts since the last call.
 func (s *shop) refused() answered {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +159,7 @@ func (s *shop) refused() answered {
 	return seen
 }
 
-// told is what all clients of the sandbox were told, by reference.
+// told returns what all clients of the sandbox were told, by reference.
 func (s *shop) told() map[string]system.Transaction {
 	all := map[string]system.Transaction{}
 	for _, shopper := range s.shoppers {
@@ -175,7 +175,7 @@ func objects[T client.Object](list []T) (all []client.Object) {
 	return all
 }
 
-// newSandbox is a sandbox whose operator takes a hundredth of the usual time.
+// newSandbox is a sandbox with 1 % of the usual operator latency.
 func newSandbox(name string) *v1alpha1.SandboxEnvironment {
 	return &v1alpha1.SandboxEnvironment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: system.Namespace, Name: name},
