@@ -1,5 +1,5 @@
-// Command load measures Cauri: the real programs on a Postgres of its own that keeps what it commits, each figure beside a baseline that is
-// measured in the same minutes, and after each case an audit of everything that was booked and delivered.
+// Command load measures Cauri. It runs the real programs on its own Postgres with durable commits. It measures a
+// baseline in the same minutes. After each case, an audit checks everything that was booked and delivered.
 //
 //	go run ./test/load -run 'create|hot'
 //	go run ./test/load -json figures.json -markdown page.md
@@ -7,9 +7,9 @@
 //	go run ./test/load profile -out bin/profiles
 //	go run ./test/load soak -length 20m
 //
-// The exit code is 0 if all targets were met, 1 if one was not, a case could not be measured or an audit found something, and 2 if a case
-// could not run. With -smoke a
-// target that was missed, or a case for which no time is left, is told and no failure.
+// The exit code is 0 if all targets were met. It is 1 if a target was missed, a case could not be measured or an audit
+// found a problem, and 2 if a case could not run. With -smoke, missed targets and skipped cases are reported but are no
+// failure.
 package main
 
 import (
@@ -47,20 +47,20 @@ func main() {
 	os.Exit(code)
 }
 
-// measure is the command that measures the cases.
+// measure is the command that runs the cases.
 func measure(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("load", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	pattern := flags.String("run", "", "regular expression of the names of cases; empty: all")
+	pattern := flags.String("run", "", "regular expression for case names; empty: all")
 	list := flags.Bool("list", false, "list the cases")
-	smoke := flags.Bool("smoke", false, "two minutes at most, one short round: only what is broken fails, never what is slow")
-	rounds := flags.Int("rounds", 3, "rounds of each comparison")
-	length := flags.Duration("length", 5*time.Second, "of a round of one side")
-	sandboxes := flags.Int("sandboxes", 10_000, "sandboxes of the case controller")
-	file := flags.String("json", "", "file to write the figures to")
+	smoke := flags.Bool("smoke", false, "two minutes at most, one short round: fails only on errors, not on slow results")
+	rounds := flags.Int("rounds", 3, "number of rounds of each comparison")
+	length := flags.Duration("length", 5*time.Second, "duration of a round of one side")
+	sandboxes := flags.Int("sandboxes", 10_000, "number of sandboxes in the case controller")
+	file := flags.String("json", "", "file for the figures as JSON")
 	program := report.ProgramFlag(flags)
-	transactions := flags.Int("transactions", 1_000_000, "transactions of the case growth, at most: it begins with 10,000")
-	page := flags.String("markdown", "", "page to put the table into, between its marks")
+	transactions := flags.Int("transactions", 1_000_000, "maximum number of transactions in the case growth, which starts with 10,000")
+	page := flags.String("markdown", "", "Markdown page to write the table into, between its marks")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return report.ExitMet
 	} else if err != nil {
@@ -89,7 +89,7 @@ func measure(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return report.ExitMet
 	}
 	all, err := r.All(ctx, selected)
-	err = errors.Join(err, all.Write(*file, *page)) // before the table is printed: nobody may read it to its end
+	err = errors.Join(err, all.Write(*file, *page)) // before the table is printed: the reader may stop early
 	fmt.Fprintln(stdout)
 	report.PrintTable(stdout, report.Columns, report.Table(all.Cases))
 	return report.ExitCode(all.Cases, *smoke, err, stderr)

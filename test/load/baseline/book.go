@@ -12,13 +12,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// payers is how many the schema makes.
+// payers is the number of payers in the schema.
 const payers = 100_000
 
-// hot is the merchant whose row all clients want.
+// hot is the merchant whose row all clients contend for.
 const hot = 1
 
-// bookBatches books payments of one merchant, many in one commit.
+// bookBatches books payments of one merchant, many in each commit.
 func bookBatches(ctx context.Context, db *pgxpool.Pool, o options) error {
 	return clients(ctx, o, func(ctx context.Context, reference string) (int64, error) {
 		references, from := make([]string, o.batch), make([]int64, o.batch)
@@ -31,7 +31,7 @@ func bookBatches(ctx context.Context, db *pgxpool.Pool, o options) error {
 	})
 }
 
-// payOut pays out from one merchant, one payment a commit.
+// payOut makes payouts from one merchant, one in each commit.
 func payOut(ctx context.Context, db *pgxpool.Pool, o options) error {
 	return clients(ctx, o, func(ctx context.Context, reference string) (int64, error) {
 		_, err := db.Exec(ctx, "select pay_out($1, $2, $3, $4)", hot, reference, 1+rand.Int64N(payers), 100)
@@ -39,7 +39,8 @@ func payOut(ctx context.Context, db *pgxpool.Pool, o options) error {
 	})
 }
 
-// clients calls book from several clients at a time, each with a reference that is new, and tells how many payments it booked.
+// clients calls book from several clients in parallel, each time with a new reference, and returns the number of booked
+// payments.
 func clients(ctx context.Context, o options, book func(ctx context.Context, reference string) (int64, error)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -20,8 +20,8 @@ type message struct {
 	Payload []byte
 }
 
-// deliver posts what is in the outbox: takes a batch, which nobody else gets, posts all of it side by side, marks what was
-// acknowledged. It ends when nothing is left.
+// deliver delivers the outbox. It leases a batch, posts all of it in parallel, and marks what was acknowledged. It ends
+// when nothing is left.
 func deliver(ctx context.Context, db *pgxpool.Pool, o options) error {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: o.batch}, Timeout: 10 * time.Second}
 	var sent done
@@ -55,7 +55,7 @@ func deliver(ctx context.Context, db *pgxpool.Pool, o options) error {
 	}
 }
 
-// postAll posts a batch side by side and returns when all is acknowledged.
+// postAll posts a batch in parallel and returns when all is acknowledged.
 func postAll(ctx context.Context, client *http.Client, url string, batch []message) error {
 	errs := make([]error, len(batch))
 	var group sync.WaitGroup

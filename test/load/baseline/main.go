@@ -1,15 +1,16 @@
-// Command baseline is what Cauri is measured against: the least that does the same work with the same guarantees, without
-// authentication, validation, payloads of operators, indexes for lists, or a wall between tenants. It shares no code with Cauri.
+// Command baseline is the minimal implementation that Cauri is compared with: the same work with the same guarantees,
+// but without authentication, validation, operator payloads, indexes for lists, or tenant isolation. It shares no code
+// with Cauri.
 //
-//	baseline schema             makes its tables again in the database of DATABASE_URL
-//	baseline serve -listen=...  POST /v1/payments and GET /v1/payments/{id}: chi and pgx, one call of the database a request
-//	baseline noop -listen=...   answers every request with the same bytes: what the load generator reaches at most
-//	baseline batch              books payments of one merchant, 50 a commit, two clients
-//	baseline payout             pays out from one merchant, one a commit, eight clients
-//	baseline deliver -url=...   takes a batch from the outbox, posts each, marks the batch, until nothing is left
+//	baseline schema             creates its tables again in the database of DATABASE_URL
+//	baseline serve -listen=...  POST /v1/payments and GET /v1/payments/{id}: chi and pgx, one database call for each request
+//	baseline noop -listen=...   answers every request with the same bytes: the upper limit of the load generator
+//	baseline batch              books payments of one merchant, 50 in each commit, two clients
+//	baseline payout             makes payouts from one merchant, one in each commit, eight clients
+//	baseline deliver -url=...   leases a batch from the outbox, posts each, marks the batch, until nothing is left
 //	baseline audit              checks that money is conserved
 //
-// batch, payout and deliver tell what they did as JSON, as [done].
+// batch, payout and deliver print their result as JSON, see [done].
 package main
 
 import (
@@ -31,7 +32,7 @@ import (
 //go:embed schema.sql
 var schema string
 
-// options are those of all parts; each looks at what concerns it.
+// options are the flags of all parts. Each part uses some of them.
 type options struct {
 	listen      string
 	connections int
@@ -42,7 +43,7 @@ type options struct {
 	out         io.Writer
 }
 
-// done is what a part did.
+// done is the result of a part.
 type done struct {
 	Count   int64   `json:"count"`
 	Seconds float64 `json:"seconds"`
@@ -72,23 +73,23 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 || parts[args[0]] == nil {
-		return errors.New("write which part is to run: schema, serve, noop, batch, payout, deliver or audit")
+		return errors.New("the first argument must be schema, serve, noop, batch, payout, deliver or audit")
 	}
 	o := options{out: os.Stdout}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
-	flags.StringVar(&o.listen, "listen", "127.0.0.1:8099", "address to serve on")
-	flags.IntVar(&o.connections, "connections", 8, "to the database, of serve")
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:8099", "address to listen on")
+	flags.IntVar(&o.connections, "connections", 8, "number of database connections of serve")
 	flags.IntVar(&o.clients, "clients", 8, "of batch and payout")
 	flags.DurationVar(&o.length, "length", 5*time.Second, "of batch and payout")
-	flags.IntVar(&o.batch, "batch", 64, "payments or deliveries at a time")
-	flags.StringVar(&o.url, "url", "", "where deliver posts to")
+	flags.IntVar(&o.batch, "batch", 64, "number of payments or deliveries in a batch")
+	flags.StringVar(&o.url, "url", "", "URL that deliver posts to")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
 	return parts[args[0]](ctx, o)
 }
 
-// onDatabase gives a part a pool of connections to the database.
+// onDatabase gives a part a pool of database connections.
 func onDatabase(part func(context.Context, *pgxpool.Pool, options) error) func(context.Context, options) error {
 	return func(ctx context.Context, o options) error {
 		config, err := pgxpool.ParseConfig(os.Getenv("DATABASE_URL"))
@@ -110,7 +111,7 @@ func makeSchema(ctx context.Context, db *pgxpool.Pool, _ options) error {
 	return err
 }
 
-// audit checks what the payments, the balances and the outbox have to say of each other.
+// audit checks that the payments, the balances and the outbox agree.
 func audit(ctx context.Context, db *pgxpool.Pool, o options) error {
 	var moved, merchants, payers, payments, told int64
 	err := db.QueryRow(ctx, `select coalesce((select sum(amount) from payments), 0)::bigint,
@@ -121,7 +122,7 @@ func audit(ctx context.Context, db *pgxpool.Pool, o options) error {
 	}
 	if moved != merchants || moved != payers || payments != told {
 		return fmt.Errorf(
-			"the baseline does not conserve: payments moved %d, merchants have %d more, payers %d less; %d payments, %d in the outbox",
+			"the baseline does not conserve money: payments moved %d, merchants have %d more, payers %d less; %d payments, %d in the outbox",
 			moved,
 			merchants,
 			payers,

@@ -48,7 +48,7 @@ func serve(ctx context.Context, db *pgxpool.Pool, o options) error {
 	return unlessStopped(ctx, http.ListenAndServe())
 }
 
-// unlessStopped is err, or nil if it came about because ctx ended.
+// unlessStopped returns err, or nil if ctx has ended.
 func unlessStopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -87,13 +87,13 @@ func answer(w http.ResponseWriter, status int, body payment, err error) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // the client went away
+	_ = json.NewEncoder(w).Encode(body) // the client disconnected
 }
 
-// noopAnswer is the whole answer of noop.
+// noopAnswer is the complete answer of noop.
 const noopAnswer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{\"status\":\"ok\"}"
 
-// noop answers without looking at what it is asked, so that it costs as little as a server can.
+// noop answers without parsing the request, so that it costs as little as possible.
 func noop(ctx context.Context, o options) error {
 	listener, err := net.Listen("tcp", o.listen)
 	if err != nil {
@@ -108,7 +108,7 @@ func noop(ctx context.Context, o options) error {
 		}
 		go func() {
 			defer func() { _ = conn.Close() }()
-			_ = answerAll(conn) // the client went away
+			_ = answerAll(conn) // the client disconnected
 		}()
 	}
 }

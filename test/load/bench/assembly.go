@@ -6,7 +6,7 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// Assembly is everything from the request to the delivered event.
+// Assembly is the whole path from the request to the delivered event.
 type Assembly struct {
 	Bench     *Bench
 	Apis      []*system.API
@@ -14,7 +14,7 @@ type Assembly struct {
 	Sandboxes []*system.Sandbox
 }
 
-// Assemble starts so many apis and workers with sandboxes whose events go to a url.
+// Assemble starts apis, workers, and sandboxes whose events go to a URL.
 func (b *Bench) Assemble(ctx context.Context, apis, workers int, url string, flags ...string) (l *Assembly, err error) {
 	l = &Assembly{Bench: b}
 	if l.Apis, err = b.Apis(ctx, apis, flags...); err != nil {
@@ -30,7 +30,7 @@ func (b *Bench) Assemble(ctx context.Context, apis, workers int, url string, fla
 	return l, err
 }
 
-// Subject is load on the first so many apis.
+// Subject puts load on the first n apis.
 func (l *Assembly) Subject(apis int) Subject {
 	return l.Bench.Writes("/v1/payments", 201, l.Sandboxes, []string{system.Unregistered}, "success", l.Apis[:apis]...)
 }

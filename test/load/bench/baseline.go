@@ -16,14 +16,14 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// baseline is what Cauri is measured against, on a database of its own of the same Postgres.
+// baseline is the baseline with its own database on the same Postgres.
 type baseline struct {
 	bench    *Bench
 	database string
 	SQL      *pgxpool.Pool
 }
 
-// OpenBaseline makes the baseline's database.
+// OpenBaseline creates the database of the baseline.
 func (b *Bench) OpenBaseline(ctx context.Context) (err error) {
 	f := &baseline{bench: b}
 	if f.database, err = b.Postgres.NewDatabase(ctx); err != nil {
@@ -43,13 +43,13 @@ func (f *baseline) Close() {
 	}
 }
 
-// done is what a part of the baseline tells of itself.
+// done is the result that a part of the baseline prints.
 type done struct {
 	Count   int64   `json:"count"`
 	Seconds float64 `json:"seconds"`
 }
 
-// Run runs a part of the baseline to its end.
+// Run runs a part of the baseline until it ends.
 func (f *baseline) Run(ctx context.Context, part string, args ...string) (did done, err error) {
 	command := exec.CommandContext(ctx, f.bench.Programs.baseline, append([]string{part}, args...)...)
 	command.Env = append(os.Environ(), "DATABASE_URL="+f.bench.Postgres.URL(f.database))
@@ -66,7 +66,7 @@ func (f *baseline) Run(ctx context.Context, part string, args ...string) (did do
 	return did, err
 }
 
-// Serve starts a part of the baseline that serves, and returns its address.
+// Serve starts a serving part of the baseline and returns its address.
 func (f *baseline) Serve(ctx context.Context, part string) (address string, err error) {
 	port, err := f.bench.Port("baseline " + part)
 	if err != nil {
@@ -85,13 +85,13 @@ func (f *baseline) Serve(ctx context.Context, part string) (address string, err 
 	})
 }
 
-// booked counts what the baseline has booked.
+// booked counts the payments that the baseline has booked.
 func (f *baseline) booked(ctx context.Context) (n int64, err error) {
 	err = f.SQL.QueryRow(ctx, "select count(*) from payments").Scan(&n)
 	return n, err
 }
 
-// Books is a side that lets a part of the baseline book for a round, and counts what is there afterwards.
+// Books is a side that runs a booking part of the baseline for a round and counts the result in the database.
 func (f *baseline) Books(part string, args ...string) Side {
 	return Side{"the baseline", func(ctx context.Context) (report.Measured, error) {
 		before, err := f.booked(ctx)
@@ -104,7 +104,7 @@ func (f *baseline) Books(part string, args ...string) Side {
 		}
 		after, err := f.booked(ctx)
 		if err == nil && after-before != did.Count {
-			f.bench.Problem("the baseline's part %s says that it booked %d payments, and booked %d", part, did.Count, after-before)
+			f.bench.Problem("the baseline's part %s reported %d booked payments, but booked %d", part, did.Count, after-before)
 		}
 		return report.Measured{Rate: float64(after-before) / did.Seconds}, err
 	}}

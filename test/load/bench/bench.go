@@ -1,5 +1,5 @@
-// Package bench is what cases measure with: an installation of the real programs, what they are compared with, load in turns, and an audit
-// at the end.
+// Package bench has the tools of the cases: an installation of the real programs, the baseline, load in turns, and an
+// audit at the end.
 package bench
 
 import (
@@ -17,11 +17,11 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// durable are the settings of the Postgres that is measured, beside those that make it keep what it commits: room enough that it does not
-// write checkpoints in the middle of a round.
+// durable are the Postgres settings of the benchmark, in addition to those for durability. They avoid checkpoints in
+// the middle of a round.
 var durable = []string{"shared_buffers=1GB", "max_wal_size=8GB", "checkpoint_timeout=15min", "autovacuum_naptime=10s"}
 
-// Statements lets Postgres count its statements, where that is wanted: it costs a little.
+// Statements turns on pg_stat_statements for the cases that need it, because it has a cost.
 var Statements = []string{
 	"shared_preload_libraries=pg_stat_statements",
 	"pg_stat_statements.max=1000",
@@ -29,10 +29,10 @@ var Statements = []string{
 	"pg_stat_statements.track_planning=on",
 }
 
-// Programs are the built ones.
+// Programs are the built programs.
 type Programs struct{ Cauri, baseline string }
 
-// BuildPrograms builds what is measured into a folder. A program cauri that is there is taken as it is.
+// BuildPrograms builds the programs into a folder. It uses an existing cauri program as it is.
 func BuildPrograms(ctx context.Context, folder, cauri string) (p Programs, err error) {
 	p.Cauri = cauri
 	if cauri == "" {
@@ -47,7 +47,7 @@ func BuildPrograms(ctx context.Context, folder, cauri string) (p Programs, err e
 	return p, err
 }
 
-// Bench is an installation that is measured.
+// Bench is an installation to measure.
 type Bench struct {
 	*system.System
 	report.Report
@@ -55,11 +55,11 @@ type Bench struct {
 	Programs Programs
 	Progress io.Writer
 
-	targets  int       // made so far: each has references of its own
-	Baseline *baseline // nil where there is none
+	targets  int       // number of series so far; each has its own references
+	Baseline *baseline // nil if there is none
 }
 
-// Open starts an installation on a Postgres of its own, so that no case finds what another one left. Its second result ends it.
+// Open starts an installation on its own Postgres, so that cases do not affect each other. The second result stops it.
 func Open(
 	ctx context.Context,
 	p Programs,
@@ -82,7 +82,7 @@ func Open(
 	}, nil
 }
 
-// Audit checks everything that was booked, by Cauri and by the baseline.
+// Audit checks everything that Cauri and the baseline booked.
 func (b *Bench) Audit(ctx context.Context) error {
 	problems, err := b.System.Audit(ctx)
 	if err != nil {
@@ -124,7 +124,7 @@ func (b *Bench) Workers(ctx context.Context, count int, flags ...string) ([]*sys
 	return all, nil
 }
 
-// AddressesOf is where apis listen.
+// AddressesOf returns the addresses of apis.
 func AddressesOf(apis ...*system.API) (addresses []string) {
 	for _, api := range apis {
 		addresses = append(addresses, strings.TrimPrefix(api.URL, "http://"))
@@ -132,22 +132,22 @@ func AddressesOf(apis ...*system.API) (addresses []string) {
 	return addresses
 }
 
-// Memory adds the most that each process had resident.
+// Memory adds the peak resident memory of each process to the report.
 func (b *Bench) Memory(processes ...*system.Process) {
 	for _, p := range processes {
-		if peak, err := p.PeakMemory(); err == nil { // not every system tells
+		if peak, err := p.PeakMemory(); err == nil { // not every system reports it
 			b.Target(p.Name+": peak memory", float64(peak>>20), "MiB", 150)
 		}
 	}
 }
 
-// Series makes a name that no other has.
+// Series returns a unique name.
 func (b *Bench) Series(of string) string {
 	b.targets++
 	return of + strconv.Itoa(b.targets)
 }
 
-// InParallel calls f for 0 to n-1, so many at one time, and returns the first error.
+// InParallel calls f for 0 to n-1, with a limited number of calls at the same time. It returns the first error.
 func InParallel(ctx context.Context, n, atOnce int, f func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -8,18 +8,18 @@ import (
 	"sync"
 )
 
-// Receiver is an endpoint that acknowledges whatever comes and counts it, at less cost than one that looks at it: it takes from the
-// machine that is measured.
+// Receiver is an endpoint that acknowledges and counts all events without checking them. A full check would take
+// processor time from the measured programs.
 type Receiver struct {
 	URL    string
 	server http.Server
 
 	mu      sync.Mutex
-	arrived map[string]int // times, by event; nil: they are not told apart
+	arrived map[string]int // deliveries by event; nil: do not distinguish events
 	total   int
 }
 
-// OpenReceiver opens an endpoint that tells events apart.
+// OpenReceiver opens an endpoint that distinguishes events.
 func OpenReceiver() (*Receiver, error) {
 	s := &Receiver{arrived: map[string]int{}}
 	return s, s.Open()
@@ -39,7 +39,7 @@ func (s *Receiver) Close() { _ = s.server.Close() }
 
 // ServeHTTP takes a delivery.
 func (s *Receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(io.Discard, r.Body) // so that the connection is used again
+	_, _ = io.Copy(io.Discard, r.Body) // so that the connection is reused
 	s.mu.Lock()
 	s.total++
 	if s.arrived != nil {
@@ -49,7 +49,7 @@ func (s *Receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// Empty forgets what arrived, and returns how many events that were and how often one came again.
+// Empty resets the counts. It returns the number of events and of repeated deliveries.
 func (s *Receiver) Empty() (events, again int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

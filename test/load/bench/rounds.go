@@ -11,14 +11,14 @@ import (
 	"github.com/cauri-dev/cauri/test/load/report"
 )
 
-// Side is one of those that are compared.
+// Side is one side of a comparison.
 type Side struct {
 	Name    string
 	Measure func(ctx context.Context) (report.Measured, error) // for one round
 }
 
-// InTurns measures sides round by round, each of them first in its turn, so that whatever happens on the machine happens to all. The
-// databases begin each time with their last changes written and their statistics made.
+// InTurns measures the sides in rounds and rotates the order, so that changes of the machine's speed affect all sides.
+// Before each round, it runs vacuum, analyze and a checkpoint on the databases.
 func (b *Bench) InTurns(ctx context.Context, sides ...Side) ([]report.Measurements, error) {
 	all := make([]report.Measurements, len(sides))
 	for round := range b.Settings.Rounds {
@@ -38,7 +38,7 @@ func (b *Bench) InTurns(ctx context.Context, sides ...Side) ([]report.Measuremen
 	return all, nil
 }
 
-// rested brings the databases to rest.
+// rested vacuums, analyzes and checkpoints the databases.
 func (b *Bench) rested(ctx context.Context) error {
 	pools := []*pgxpool.Pool{b.SQL}
 	if b.Baseline != nil {
@@ -46,38 +46,39 @@ func (b *Bench) rested(ctx context.Context) error {
 	}
 	for _, pool := range pools {
 		if _, err := pool.Exec(ctx, "vacuum analyze"); err != nil {
-			return fmt.Errorf("bringing the database to rest: %w", err)
+			return fmt.Errorf("preparing the database for a round: %w", err)
 		}
 	}
 	_, err := b.SQL.Exec(ctx, "checkpoint")
 	return err
 }
 
-// Subject is a server with a load that can be put on it.
+// Subject is a server to put load on.
 type Subject struct {
 	Name   string // for messages
 	Target generator.Target
-	Booked func(context.Context) (int64, error) // rows that the requests make; nil: they make none
+	Booked func(context.Context) (int64, error) // counts the rows that the requests make; nil: they make none
 }
 
-// Closed is a side that puts load on a subject by so many connections that wait for their answers. What counts is what is booked.
+// Closed is a side with a closed loop: a number of connections that wait for their answers. Its result counts what is
+// booked.
 func (b *Bench) Closed(s Subject, connections int) Side {
 	return b.Loaded(s, connections, func(ctx context.Context, g *generator.Generator) generator.Result {
 		return g.Closed(ctx, time.Duration(b.Settings.Length))
 	})
 }
 
-// OpenConnections is how many requests of an open loop may be under way.
+// OpenConnections limits the number of concurrent requests of an open loop.
 const OpenConnections = 64
 
-// Open is a side that puts load on a subject at a rate.
+// Open is a side with an open loop: requests at a fixed rate.
 func (b *Bench) Open(s Subject, rate float64) Side {
 	return b.Loaded(s, OpenConnections, func(ctx context.Context, g *generator.Generator) generator.Result {
 		return g.Open(ctx, rate, time.Duration(b.Settings.Length))
 	})
 }
 
-// Loaded is a side that puts load on a subject, after a while of the same load that does not count.
+// Loaded is a side that puts load on a subject after a warm-up with the same load.
 func (b *Bench) Loaded(s Subject, connections int, load func(context.Context, *generator.Generator) generator.Result) Side {
 	return Side{s.Name, func(ctx context.Context) (report.Measured, error) {
 		g, err := generator.Dial(ctx, s.Target, connections)
@@ -114,10 +115,10 @@ func (b *Bench) Loaded(s Subject, connections int, load func(context.Context, *g
 	}}
 }
 
-// shedAtMost is how many of a hundred requests may be answered with 503 before a figure says nothing.
+// shedAtMost is the highest share of 503 answers, in percent, for a valid figure.
 const shedAtMost = 1
 
-// Shed adds the requests that a server was too busy for, if there were any.
+// Shed reports the requests that a server shed, if there were any.
 func (b *Bench) Shed(name string, results ...generator.Result) {
 	var all generator.Result
 	for _, r := range results {

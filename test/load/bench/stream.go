@@ -12,23 +12,24 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// Stream is work that comes at a rate, whether or not what came before is done with. Requests by HTTP alone are better made by the
-// generator, which takes less of the machine.
+// Stream is a workload at a fixed rate, regardless of the answers. For plain HTTP requests, use the generator, which
+// needs less processor time.
 type Stream struct {
-	Rate   int // a second
+	Rate   int // per second
 	Length time.Duration
 	Send   func(ctx context.Context, i int) error
 }
 
-// sent is what became of a stream.
+// sent is the result of a stream.
 type sent struct {
 	Requests int
-	latest   time.Duration // that a request was sent after its time: the stream's own shortcoming
+	latest   time.Duration // how late a request was sent: an error of the stream itself
 	took     []time.Duration
 	failures []string
 }
 
-// Run sends the stream and returns when all is answered. Each request has a moment that does not depend on the others.
+// Run sends the stream and returns when all requests are answered. The planned times of the requests do not depend on
+// the answers.
 func (s Stream) Run(ctx context.Context) sent {
 	result := sent{Requests: s.Rate * int(s.Length/time.Second)}
 	var mu sync.Mutex
@@ -56,7 +57,7 @@ func (s Stream) Run(ctx context.Context) sent {
 	return result
 }
 
-// Long is how long a stream runs, a tenth of it where little is measured.
+// Long is the duration of a stream. A smoke run uses a tenth of it.
 func Long(s report.Settings, length time.Duration) time.Duration {
 	if s.Small {
 		return max(time.Second, (length / 10).Round(time.Second))
@@ -64,7 +65,7 @@ func Long(s report.Settings, length time.Duration) time.Duration {
 	return length
 }
 
-// Pay makes a payment and expects that it is booked.
+// Pay makes a payment and expects a booking.
 func Pay(ctx context.Context, m *system.Merchant, p system.Payment) error {
 	answer, err := m.Client.Post(ctx, "/payments", p)
 	if err == nil && answer.Status != http.StatusCreated {
@@ -73,7 +74,7 @@ func Pay(ctx context.Context, m *system.Merchant, p system.Payment) error {
 	return err
 }
 
-// Sent adds what became of a stream to the report.
+// Sent adds the result of a stream to the report.
 func (b *Bench) Sent(s sent) {
 	b.Figure("requests", float64(s.Requests), "")
 	b.Figure("latest request after its time", report.Milliseconds(s.latest), "ms")
@@ -87,7 +88,7 @@ func (b *Bench) Sent(s sent) {
 	}
 }
 
-// Arrived adds how soon the events of merchants arrived, and checks how many did.
+// Arrived reports the delays of the merchants' events and checks their number.
 func (b *Bench) Arrived(ctx context.Context, want int, merchants []*system.Merchant) error {
 	var delays []time.Duration
 	for _, m := range merchants {
@@ -105,7 +106,7 @@ func (b *Bench) Arrived(ctx context.Context, want int, merchants []*system.Merch
 	return nil
 }
 
-// Delivered audits the deliveries of merchants whose events have all arrived.
+// Delivered audits the deliveries of merchants after all their events have arrived.
 func (b *Bench) Delivered(ctx context.Context, merchants ...*system.Merchant) error {
 	for _, m := range merchants {
 		problems, err := m.AuditDeliveries(ctx, m.Receiver)

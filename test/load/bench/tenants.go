@@ -12,10 +12,10 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// Nobody is an endpoint that no worker asks, since none runs where it stands: events are queued for it.
+// Nobody is an endpoint for events that stay in the queue, because no worker runs.
 const Nobody = "http://127.0.0.1:1/hook"
 
-// AddSandboxes makes sandboxes whose events are queued, or go to a url.
+// AddSandboxes creates sandboxes whose events stay in the queue or go to a URL.
 func (b *Bench) AddSandboxes(
 	ctx context.Context,
 	count int,
@@ -33,7 +33,7 @@ func (b *Bench) AddSandboxes(
 	return sandboxes, nil
 }
 
-// Known waits until apis know every sandbox.
+// Known waits until the apis know every sandbox.
 func Known(ctx context.Context, sandboxes []*system.Sandbox, apis ...*system.API) error {
 	for _, api := range apis {
 		for _, s := range sandboxes {
@@ -45,7 +45,7 @@ func Known(ctx context.Context, sandboxes []*system.Sandbox, apis ...*system.API
 	return nil
 }
 
-// AddPayers registers SIMs, the same numbers in each sandbox, and returns the numbers.
+// AddPayers registers the same SIM numbers in each sandbox and returns them.
 func AddPayers(ctx context.Context, sandboxes []*system.Sandbox, count int, behavior payments.Behavior) (numbers []string, err error) {
 	for n := range count {
 		for _, s := range sandboxes {
@@ -66,8 +66,8 @@ func (b *Bench) Booked(ctx context.Context) (int64, error) {
 	return b.Count(ctx, "select count(*) from transactions")
 }
 
-// Writes is a subject: requests of 100 francs to a path, of sandboxes and payers drawn by chance, the same in each run. A scenario
-// forces the outcome.
+// Writes is a subject: requests of 100 francs to a path, from pseudo-random sandboxes and payers, the same in each run.
+// A scenario forces the outcome.
 func (b *Bench) Writes(
 	path string,
 	status int,
@@ -103,7 +103,7 @@ func (b *Bench) Writes(
 	}
 }
 
-// BaselineCreates is the subject that the baseline is: the same load in its own words.
+// BaselineCreates is the same load for the baseline.
 func (b *Bench) BaselineCreates(address string, merchants uint64) Subject {
 	const payers = 100_000
 	head, reference := generator.Head("POST", "/v1/payments", ""), b.Series("r")
@@ -119,7 +119,7 @@ func (b *Bench) BaselineCreates(address string, merchants uint64) Subject {
 	}
 }
 
-// Drawn is a number that looks drawn by chance, the same for each n: the mixing step of SplitMix64.
+// Drawn returns a pseudo-random number that depends only on n: the mixing step of SplitMix64.
 func Drawn(n int64, which uint64) uint64 {
 	x := (uint64(n)*2 + which + 1) * 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -16,8 +16,8 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// auth counts the statements that the api has the database execute for requests with valid and with invalid keys, and measures how long a
-// revoked key still works.
+// auth counts the statements that the api executes for valid and invalid keys, and measures how long a revoked key
+// still works.
 func auth(ctx context.Context, b *bench.Bench) error {
 	apis, err := b.Apis(ctx, 1)
 	if err != nil {
@@ -33,7 +33,7 @@ func auth(ctx context.Context, b *bench.Bench) error {
 	if _, err := b.SQL.Exec(ctx, "create extension if not exists pg_stat_statements"); err != nil {
 		return err
 	}
-	// Past the key, the answer needs nothing of the database: no payment can have this id.
+	// After authentication, the request needs no statement: no payment can have this id.
 	const path = "/v1/payments/none"
 	valid := reads("GET "+path, []string{generator.Head("GET", path, sandboxes[0].Key)}, bench.AddressesOf(apis...))
 	valid.Target.Status = http.StatusNotFound
@@ -51,9 +51,8 @@ func auth(ctx context.Context, b *bench.Bench) error {
 	return revoked(ctx, b, sandboxes[0], apis[0])
 }
 
-// countStatements puts load on a subject and adds how many statements a request made, which may be no more than a limit. The look for
-// changes
-// of the configuration, four times a second whatever comes, is told apart where requests do not cause it.
+// countStatements puts load on a subject and reports the statements for each request, which have a limit. It separates
+// the configuration's poll, four times a second, if requests do not cause it.
 func countStatements(ctx context.Context, b *bench.Bench, name string, s bench.Subject, atMost float64) error {
 	if _, err := b.SQL.Exec(ctx, "select pg_stat_statements_reset()"); err != nil {
 		return err
@@ -74,7 +73,7 @@ func countStatements(ctx context.Context, b *bench.Bench, name string, s bench.S
 	if err != nil {
 		return err
 	}
-	const polls = 4 // a second
+	const polls = 4 // per second
 	caused := max(0, float64(calls)-polls*(result.Took.Seconds()+1))
 	b.Figure(name+": requests", result.Rate(), "/s")
 	b.Figure(name+": statements in all", float64(calls)/result.Took.Seconds(), "/s")
@@ -82,7 +81,7 @@ func countStatements(ctx context.Context, b *bench.Bench, name string, s bench.S
 	return nil
 }
 
-// revoked replaces a key again and again and measures how long the old one works on.
+// revoked replaces a key repeatedly and measures how long the old key still works.
 func revoked(ctx context.Context, b *bench.Bench, s *system.Sandbox, api *system.API) error {
 	var times []float64
 	for range b.Settings.Size(20) {
@@ -99,7 +98,7 @@ func revoked(ctx context.Context, b *bench.Bench, s *system.Sandbox, api *system
 		err = system.Until(ctx, time.Minute, "the old key is refused", func(ctx context.Context) error {
 			answer, err := old.Get(ctx, "/payments/none")
 			if err == nil && answer.Status != http.StatusUnauthorized {
-				err = fmt.Errorf("it is answered %d", answer.Status)
+				err = fmt.Errorf("the answer is %d", answer.Status)
 			}
 			return err
 		})

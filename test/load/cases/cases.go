@@ -1,4 +1,4 @@
-// Package cases has the measurements of the bench, one file each.
+// Package cases has the measurements of the benchmark, one file each.
 package cases
 
 import (
@@ -12,93 +12,93 @@ import (
 	"github.com/cauri-dev/cauri/test/load/report"
 )
 
-// Case is one measurement: a line of the table of what Cauri has to be fast at, or several that belong together.
+// Case is one measurement. It fills one or more related lines of the table of performance targets.
 type Case struct {
 	Name     string
 	Tells    string
 	run      func(context.Context, *bench.Bench) error
-	postgres []string // settings that the case needs beside [durable]
-	smoke    bool     // part of the short run, at a tenth of the size
+	postgres []string // Postgres settings of the case, in addition to [durable]
+	smoke    bool     // part of the smoke run, at a tenth of the size
 }
 
-// caseLimit bounds a case in all: that of growth takes more than 20 minutes at 10,000,000 transactions.
+// caseLimit is the timeout of a case. The case growth takes more than 20 minutes with 10,000,000 transactions.
 const caseLimit = 45 * time.Minute
 
-// All are the cases, in the order in which they are measured.
+// All are the cases in the order of their measurement.
 var All = []Case{
 	{
 		Name:  "create",
-		Tells: "POST /v1/payments, forced success, 100 sandboxes; baseline: one call of a function a request, 100 merchants",
+		Tells: "POST /v1/payments, forced success, 100 sandboxes; baseline: one function call for each request, 100 merchants",
 		run:   create,
 		smoke: true,
 	},
 	{Name: "hot", Tells: "POST /v1/payments, forced success, one hot sandbox; baseline: the same, one merchant", run: hot, smoke: true},
 	{
 		Name:  "pending",
-		Tells: "POST /v1/payments, payers of the registry, PENDING, 100 sandboxes; baseline: as of create",
+		Tells: "POST /v1/payments, payers with a SIM, PENDING, 100 sandboxes; baseline: as in create",
 		run:   pending,
 		smoke: true,
 	},
 	{
 		Name:  "settle",
-		Tells: "settlement of one hot merchant, two workers; baseline: two clients that book 50 a commit",
+		Tells: "settlement of one hot merchant, two workers; baseline: two clients that book 50 payments in each commit",
 		run:   settle,
 		smoke: true,
 	},
 	{
 		Name:  "settle10k",
-		Tells: "10,000 payments of one merchant are due at one moment; two workers settle them and deliver their events",
+		Tells: "10,000 payments of one merchant that are due at the same moment; two workers settle them and deliver their events",
 		run:   settle10k,
 	},
 	{
 		Name:  "payout",
-		Tells: "POST /v1/disbursements from one hot float; baseline: eight clients that call a function of the database",
+		Tells: "POST /v1/disbursements from one hot float; baseline: eight clients that call a database function",
 		run:   payout,
 		smoke: true,
 	},
-	{Name: "get", Tells: "GET /v1/payments/{id}; baseline: a bare handler with one look-up", run: get, smoke: true},
+	{Name: "get", Tells: "GET /v1/payments/{id}; baseline: a minimal handler with one look-up", run: get, smoke: true},
 	{Name: "list", Tells: "GET /v1/payments, first page of 20, of one sandbox", run: list, smoke: true},
 	{
 		Name:  "deliver",
-		Tells: "webhooks to one endpoint, one worker; baseline: a bare loop that takes 64, posts each, marks them",
+		Tells: "webhooks to one endpoint, one worker; baseline: a minimal loop that takes 64 events, posts and marks them",
 		run:   deliver,
 		smoke: true,
 	},
-	{Name: "deliver500", Tells: "500 events a second fall due for a minute; two workers deliver them", run: deliver500},
+	{Name: "deliver500", Tells: "500 events a second for a minute; two workers deliver them", run: deliver500},
 	{Name: "pay500", Tells: "500 payments a second for a minute through the api; two workers deliver their events", run: pay500},
-	{Name: "fair", Tells: "a sandbox beside one with 100,000 events to send, one that hangs and 50 dead ones", run: fair},
+	{Name: "fair", Tells: "a sandbox next to one with 100,000 queued events, one with a hanging endpoint, and 50 with dead endpoints", run: fair},
 	{
 		Name:  "slowclients",
-		Tells: "POST /v1/payments beside 1,000 connections of slow clients without a key; baseline: the same without them",
+		Tells: "POST /v1/payments with 1,000 connections of slow clients without a key; baseline: the same without them",
 		run:   slowClients,
 		smoke: true,
 	},
 	{
 		Name:     "auth",
-		Tells:    "what a key costs the database, and how long a revoked one works",
+		Tells:    "database statements for each key check, and how long a revoked key still works",
 		run:      auth,
 		postgres: bench.Statements,
 		smoke:    true,
 	},
-	{Name: "memory", Tells: "memory of api and worker while as much comes as they book and deliver", run: memory, smoke: true},
-	{Name: "start", Tells: "an api from exec to its first answer", run: start, smoke: true},
-	{Name: "pgbouncer", Tells: "creates through a PgBouncer in transaction mode; baseline: an api that is connected to Postgres", run: pooled},
+	{Name: "memory", Tells: "memory of api and worker at the highest load", run: memory, smoke: true},
+	{Name: "start", Tells: "time of an api from exec to its first answer", run: start, smoke: true},
+	{Name: "pgbouncer", Tells: "creates through PgBouncer in transaction mode; baseline: an api with a direct connection to Postgres", run: pooled},
 	{
 		Name:  "growth",
-		Tells: "lists in databases of 10,000 transactions and more (-transactions says how many at most), and creates beside an empty one",
+		Tells: "lists in databases of 10,000 to -transactions transactions, and creates; baseline of creates: an empty database",
 		run:   grown,
 	},
-	{Name: "sandboxes", Tells: "POST /v1/payments of 1 to 10,000 sandboxes; baseline: as many merchants", run: manySandboxes},
+	{Name: "sandboxes", Tells: "POST /v1/payments of 1 to 10,000 sandboxes; baseline: the same number of merchants", run: manySandboxes},
 	{Name: "replicas", Tells: "two apis and two workers on one database; baseline: one of each", run: replicas},
 	{
 		Name:  "controller",
-		Tells: "many sandboxes, each with two test clients: made, found by a restart, left alone (-sandboxes says how many)",
+		Tells: "-sandboxes sandboxes with two test clients each: creation, restart of the controller, idle time",
 		run:   controller,
 	},
-	{Name: "generator", Tells: "the load generator itself, on a server that does nothing", run: ceiling, smoke: true},
+	{Name: "generator", Tells: "the load generator itself, with a server that does nothing", run: ceiling, smoke: true},
 }
 
-// Select finds cases by a regular expression, which has to match the whole name; an empty one finds all.
+// Select returns the cases whose whole name matches a regular expression. An empty expression matches all.
 func Select(pattern string, smoke bool) ([]Case, error) {
 	expression, err := regexp.Compile("^(?:" + pattern + ")$")
 	if err != nil {
@@ -111,12 +111,12 @@ func Select(pattern string, smoke bool) ([]Case, error) {
 		}
 	}
 	if len(selected) == 0 {
-		return nil, fmt.Errorf("-run=%s: no case has such a name; -list shows them", pattern)
+		return nil, fmt.Errorf("-run=%s: no case matches; -list shows all cases", pattern)
 	}
 	return selected, nil
 }
 
-// measure measures a case on a Postgres of its own, and audits what it left.
+// measure runs a case on its own Postgres and audits the result.
 func (c Case) measure(ctx context.Context, run *Run) (result report.Report, err error) {
 	ctx, cancel := context.WithTimeout(ctx, caseLimit)
 	defer cancel()

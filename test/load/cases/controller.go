@@ -16,14 +16,14 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// What the controller is measured with.
+// Sizes of the controller case.
 const (
 	perNamespace     = 100 // sandboxes
 	simsPerSandbox   = 2
-	alone            = 100 // sandboxes that are made one after the other
+	alone            = 100 // sandboxes that are created one after the other
 	quietFor         = time.Minute
 	makersAtOnce     = 16
-	controllerStarts = 2 * time.Minute // at most, until its caches are filled
+	controllerStarts = 2 * time.Minute // until the controller's caches are filled
 )
 
 // scale is one run with many resources.
@@ -32,12 +32,12 @@ type scale struct {
 	cluster      *cluster
 	controller   *system.Controller
 	sandboxes    int
-	rate         float64 // sandboxes that the controller made ready, a second
-	baselineRate float64 // of a bare client
+	rate         float64 // sandboxes that became ready, per second
+	baselineRate float64 // of a minimal client, per second
 }
 
-// controller measures the controller with many resources: made before it starts, one by one, found again by a restart, and left
-// alone.
+// controller measures the controller with many resources: existing at its start, created one by one, after a restart,
+// and idle.
 func controller(ctx context.Context, b *bench.Bench) (err error) {
 	s := &scale{Bench: b, sandboxes: b.Settings.Sandboxes}
 	if s.cluster, err = startCluster(ctx); err != nil {
@@ -54,7 +54,7 @@ func controller(ctx context.Context, b *bench.Bench) (err error) {
 	return nil
 }
 
-// make makes all resources while there is no controller.
+// make creates all resources before the controller starts.
 func (s *scale) make(ctx context.Context) error {
 	begun := time.Now()
 	for n := range (s.sandboxes + perNamespace - 1) / perNamespace {
@@ -73,7 +73,7 @@ func (s *scale) make(ctx context.Context) error {
 		}
 		return nil
 	})
-	s.Figure("making the resources", time.Since(begun).Seconds(), "s")
+	s.Figure("creating the resources", time.Since(begun).Seconds(), "s")
 	return err
 }
 
@@ -101,7 +101,7 @@ func (s *scale) start(ctx context.Context) (err error) {
 	return s.tellWork(ctx, "start")
 }
 
-// tellWork adds what a part cost in reconciliations and requests.
+// tellWork reports the reconciliations and requests of a phase.
 func (s *scale) tellWork(ctx context.Context, part string) error {
 	metrics, err := s.metrics(ctx)
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *scale) tellWork(ctx context.Context, part string) error {
 	return err
 }
 
-// singly makes sandboxes one after the other: apply to Ready.
+// singly creates sandboxes one after the other and measures the time from apply to Ready.
 func (s *scale) singly(ctx context.Context) error {
 	if err := s.cluster.namespace(ctx, "singly"); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (s *scale) singly(ctx context.Context) error {
 	return nil
 }
 
-// makeOne makes a sandbox and returns how long it took to be ready.
+// makeOne creates a sandbox and returns the time until it is ready.
 func (s *scale) makeOne(ctx context.Context, namespace, name string) (time.Duration, error) {
 	sandbox := newSandbox(namespace, name)
 	watch, err := s.cluster.Watch(
@@ -170,7 +170,7 @@ func (s *scale) makeOne(ctx context.Context, namespace, name string) (time.Durat
 	}
 }
 
-// restart ends the controller and starts another one, which finds that there is nothing to write.
+// restart restarts the controller. The new controller must write nothing.
 func (s *scale) restart(ctx context.Context) (err error) {
 	if err := s.quiet(ctx); err != nil {
 		return err
@@ -202,7 +202,7 @@ func (s *scale) restart(ctx context.Context) (err error) {
 	return s.unwritten(ctx, "restart", before)
 }
 
-// rest leaves everything alone.
+// rest measures the idle controller.
 func (s *scale) rest(ctx context.Context) error {
 	before, err := s.cluster.versions(ctx)
 	if err != nil {
@@ -224,7 +224,7 @@ func (s *scale) rest(ctx context.Context) error {
 	return s.unwritten(ctx, "at rest", before)
 }
 
-// unwritten checks that no object has another version than before, and that the controller asked for no write.
+// unwritten checks that no object changed and that the controller wrote nothing.
 func (s *scale) unwritten(ctx context.Context, part string, before map[string]string) error {
 	after, err := s.cluster.versions(ctx)
 	if err != nil {
@@ -245,17 +245,17 @@ func (s *scale) unwritten(ctx context.Context, part string, before map[string]st
 	return nil
 }
 
-// one makes a sandbox among all others.
+// one creates one sandbox next to all others.
 func (s *scale) one(ctx context.Context) error {
 	took, err := s.makeOne(ctx, namespaceOf(0), "among-them")
 	s.Target("one sandbox among all: ready", took.Seconds(), "s", 2)
 	return err
 }
 
-// compare sets the rate against what the API server takes from a bare client.
+// compare compares the rate with what the API server accepts from a minimal client.
 func (s *scale) compare(ctx context.Context) error {
 	peak, err := s.controller.PeakMemory()
-	if err == nil { // not every system tells
+	if err == nil { // not every system reports it
 		s.Target("controller: peak memory", float64(peak>>20), "MiB", 512)
 	}
 	if _, err := s.controller.Terminate(time.Minute); err != nil {
@@ -268,7 +268,7 @@ func (s *scale) compare(ctx context.Context) error {
 	return nil
 }
 
-// quiet waits until the controller has looked at everything that it knows of, and had nothing to do for a moment.
+// quiet waits until the controller's queues are empty and it has been idle for a moment.
 func (s *scale) quiet(ctx context.Context) error {
 	const calm = time.Second
 	var since time.Time
@@ -294,8 +294,8 @@ func (s *scale) quiet(ctx context.Context) error {
 	})
 }
 
-// allReady waits until so many resources of a kind are ready. It asks the controller's metrics: a list of so many would cost the API
-// server more than their making does.
+// allReady waits until n resources of a kind are ready. It reads the controller's metrics, because a list of all
+// resources would load the API server more than creating them.
 func (s *scale) allReady(ctx context.Context, kind string, want int) error {
 	return system.Until(ctx, 30*time.Minute, "all are ready", func(ctx context.Context) error {
 		metrics, err := s.metrics(ctx)
@@ -313,7 +313,7 @@ func (s *scale) allReady(ctx context.Context, kind string, want int) error {
 
 func namespaceOf(sandbox int) string { return "team-" + strconv.Itoa(sandbox/perNamespace) }
 
-// newSandbox is a sandbox as teams have them: two operators, a webhook.
+// newSandbox is a typical sandbox: two operators, a webhook.
 func newSandbox(namespace, name string) *v1alpha1.SandboxEnvironment {
 	return &v1alpha1.SandboxEnvironment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},

@@ -14,13 +14,11 @@ import (
 	"github.com/cauri-dev/cauri/test/load/bench"
 )
 
-// baselineSandboxes are written for the baseline, each with its test clients.
+// baselineSandboxes is the number of sandboxes of the baseline, each with test clients.
 const baselineSandboxes = 300
 
-// baseline measures what the API server takes, on this machine and at this moment, when a bare client writes what the controller
-// writes for a sandbox and its test clients: finalizers, the Secret, the event of its key and the status of one that is ready. The
-// controller
-// does not run meanwhile.
+// baseline measures how fast the API server accepts the controller's writes for a sandbox and its test clients from a
+// minimal client: finalizers, the Secret, the event of its key, and the Ready status. The controller does not run.
 func (s *scale) baseline(ctx context.Context) error {
 	sandbox, testClient := newSandbox(namespaceOf(0), "s0"), newTestClient(0, 0)
 	for _, model := range []client.Object{sandbox, testClient} {
@@ -72,7 +70,7 @@ func (s *scale) baseline(ctx context.Context) error {
 	return err
 }
 
-// asController writes to one resource what the controller writes while it becomes ready.
+// asController makes the controller's writes for one resource that becomes ready.
 func (s *scale) asController(
 	ctx context.Context,
 	obj client.Object,

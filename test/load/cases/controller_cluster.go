@@ -23,7 +23,7 @@ import (
 	"github.com/cauri-dev/cauri/test/system/kube"
 )
 
-// cluster is a Kubernetes API server of one's own, with its etcd.
+// cluster is a Kubernetes API server with its own etcd.
 type cluster struct {
 	*system.Cluster
 	client.WithWatch
@@ -59,7 +59,7 @@ func isReady(sandbox *v1alpha1.SandboxEnvironment) bool {
 	return meta.IsStatusConditionTrue(sandbox.Status.Conditions, v1alpha1.ConditionReady)
 }
 
-// versions are those of all objects that the controller writes.
+// versions returns the resource versions of all objects that the controller writes.
 func (c *cluster) versions(ctx context.Context) (map[string]string, error) {
 	versions := map[string]string{}
 	for _, kind := range []schema.GroupVersionKind{
@@ -78,7 +78,7 @@ func (c *cluster) versions(ctx context.Context) (map[string]string, error) {
 	return versions, nil
 }
 
-// metrics are the lines of a process's metrics.
+// metrics returns the metrics of a process, line by line.
 type metrics []string
 
 func (s *scale) metrics(ctx context.Context) (lines metrics, err error) {
@@ -98,7 +98,7 @@ func (s *scale) metrics(ctx context.Context) (lines metrics, err error) {
 	return lines, scanner.Err()
 }
 
-// sum adds the series of a name that have a text among their labels.
+// sum adds the values of a metric whose labels contain a text.
 func (m metrics) sum(name, label string) (sum float64) {
 	for _, line := range m {
 		series, value, found := strings.Cut(line, "} ")
@@ -112,7 +112,7 @@ func (m metrics) sum(name, label string) (sum float64) {
 	return sum
 }
 
-// writes is how often the controller asked the API server for a write.
+// writes counts the controller's write requests to the API server.
 func (m metrics) writes() (sum float64) {
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
 		sum += m.sum("rest_client_requests_total", `method="`+method+`"`)

@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// create measures payments whose outcome is forced, of many sandboxes: how many, and how long they take at a rate.
+// create measures payments with a forced outcome in many sandboxes: the rate, and the latency at a fixed rate.
 func create(ctx context.Context, b *bench.Bench) error {
 	ours, theirs, err := creates(ctx, b, b.Settings.Size(100), "success")
 	if err != nil {
@@ -32,7 +32,7 @@ func create(ctx context.Context, b *bench.Bench) error {
 	return atRates(ctx, b, ours, theirs, limit)
 }
 
-// atRates measures how long creates take when they come at shares of a limit, the same for both sides.
+// atRates measures latencies of creates at shares of a limit, the same for both sides.
 func atRates(ctx context.Context, b *bench.Bench, ours, theirs bench.Subject, limit float64) error {
 	for _, share := range []float64{0.25, 0.5, 0.75} {
 		if b.Settings.Small && share != 0.5 {
@@ -55,7 +55,7 @@ func atRates(ctx context.Context, b *bench.Bench, ours, theirs bench.Subject, li
 	return nil
 }
 
-// hot measures the same of one sandbox.
+// hot is create with one sandbox.
 func hot(ctx context.Context, b *bench.Bench) error {
 	ours, theirs, err := creates(ctx, b, 1, "success")
 	if err != nil {
@@ -74,7 +74,7 @@ func hot(ctx context.Context, b *bench.Bench) error {
 	return nil
 }
 
-// pending measures payments whose payer is in the registry and decides later.
+// pending measures payments whose payer has a SIM and decides later.
 func pending(ctx context.Context, b *bench.Bench) error {
 	ours, theirs, err := creates(ctx, b, b.Settings.Size(100), "")
 	if err != nil {
@@ -97,7 +97,7 @@ func pending(ctx context.Context, b *bench.Bench) error {
 	return err
 }
 
-// creates starts an api with so many sandboxes, and the baseline with as many merchants. Without a scenario payers are registered.
+// creates starts an api with n sandboxes, and the baseline with n merchants. Without a scenario it registers payers.
 func creates(ctx context.Context, b *bench.Bench, count int, scenario string) (ours, theirs bench.Subject, err error) {
 	apis, err := b.Apis(ctx, 1)
 	if err != nil {
@@ -123,7 +123,7 @@ func creates(ctx context.Context, b *bench.Bench, count int, scenario string) (o
 	return b.Writes("/v1/payments", 201, sandboxes, numbers, scenario, apis...), b.BaselineCreates(address, uint64(count)), nil
 }
 
-// startBaseline makes the baseline and starts its server.
+// startBaseline creates the baseline and starts its server.
 func startBaseline(ctx context.Context, b *bench.Bench) (address string, err error) {
 	if err := b.OpenBaseline(ctx); err != nil {
 		return "", err

@@ -10,8 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// deliver measures how many events a worker delivers to an endpoint that acknowledges at once, beside a bare loop that takes a batch,
-// posts each and marks the batch.
+// deliver measures the delivery rate of a worker to an endpoint that acknowledges at once. The baseline is a minimal
+// loop that takes a batch, posts each event and marks the batch.
 func deliver(ctx context.Context, b *bench.Bench) error {
 	const sandboxes = 10
 	s, err := bench.OpenReceiver()
@@ -58,7 +58,7 @@ func deliver(ctx context.Context, b *bench.Bench) error {
 	return err
 }
 
-// eventModels makes a payment that moves no money in each of some sandboxes, whose events go to a url.
+// eventModels makes one payment that moves no money in each of n sandboxes, whose events go to a URL.
 func eventModels(ctx context.Context, b *bench.Bench, count int, url string) (models []system.Model, api *system.API, err error) {
 	apis, err := b.Apis(ctx, 1)
 	if err != nil {
@@ -81,7 +81,7 @@ func eventModels(ctx context.Context, b *bench.Bench, count int, url string) (mo
 	return models, apis[0], nil
 }
 
-// baselineDelivers fills the baseline's outbox and lets its loop empty it.
+// baselineDelivers fills the baseline's outbox and runs its delivery loop.
 func baselineDelivers(ctx context.Context, b *bench.Bench, s *bench.Receiver, events int) (report.Measured, error) {
 	_, err := b.Baseline.SQL.Exec(ctx, `select pay_batch(1, array(select $1 || '-' || n from generate_series(1, $2::integer) n),
 		array(select 1 + n % 100000 from generate_series(1, $2::bigint) n), 100)`, b.Series("d"), events)
@@ -95,7 +95,7 @@ func baselineDelivers(ctx context.Context, b *bench.Bench, s *bench.Receiver, ev
 	return report.Measured{Rate: cameTo(b, s, "the baseline", events) / did.Seconds}, nil
 }
 
-// cameTo is how many events arrived at a receiver, which is a problem if it is not how many were sent.
+// cameTo reports how many events arrived at a receiver. A wrong number is a problem.
 func cameTo(b *bench.Bench, s *bench.Receiver, from string, want int) float64 {
 	came, again := s.Empty()
 	if came != want {

@@ -11,8 +11,8 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// deliver500 measures how soon events arrive that become due at a steady rate. They are written to the database together with
-// their transactions, a few at a time, so that what is measured is the way from there and not the api.
+// deliver500 measures the delay of events that become due at a constant rate. It writes the events and their
+// transactions directly to the database, so that it does not measure the api.
 func deliver500(ctx context.Context, b *bench.Bench) error {
 	const rate, merchantCount, atOnce = 500, 10, 10
 	length := bench.Long(b.Settings, time.Minute)
@@ -27,7 +27,7 @@ func deliver500(ctx context.Context, b *bench.Bench) error {
 	var merchants []*system.Merchant
 	var all []*system.Sandbox
 	for n := range merchantCount {
-		// A tenth of the latency that operators have: the events are due later than they are written.
+		// A tenth of the operators' latency, so that the events are due later than they are written.
 		m, err := b.AddMerchant(ctx, fmt.Sprintf("m%d", n), api, system.Acknowledge, func(c *sandboxes.Config) { c.LatencyPercent = 10 })
 		if err != nil {
 			return err

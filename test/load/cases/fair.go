@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// fair measures what a sandbox notices of others that are in trouble.
+// fair measures how much a sandbox suffers from other sandboxes in trouble.
 func fair(ctx context.Context, b *bench.Bench) error {
 	const flood, hanging, dead, ofDead, rate, length = 100_000, 1000, 50, 100, 20, 30 * time.Second
 	api, err := b.StartAPI(ctx, "api")
@@ -68,7 +68,7 @@ func fair(ctx context.Context, b *bench.Bench) error {
 	return b.Delivered(ctx, healthy, flooded)
 }
 
-// backlog gives a sandbox events to send.
+// backlog queues events for a sandbox.
 func backlog(ctx context.Context, s *system.Sandbox, api *system.API, events int) error {
 	client, err := s.Client(ctx, api)
 	if err != nil {
@@ -80,11 +80,11 @@ func backlog(ctx context.Context, s *system.Sandbox, api *system.API, events int
 	return s.EventBacklog(ctx, "model", events)
 }
 
-// deadSandbox makes a sandbox with events for an address where nobody listens.
+// deadSandbox creates a sandbox with events for an address where nothing listens.
 func deadSandbox(ctx context.Context, b *bench.Bench, n int, api *system.API, events int) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return fmt.Errorf("choosing a port for nobody: %w", err)
+		return fmt.Errorf("choosing an unused port: %w", err)
 	}
 	url := "http://" + listener.Addr().String() + "/hook"
 	if err := listener.Close(); err != nil {
@@ -97,11 +97,11 @@ func deadSandbox(ctx context.Context, b *bench.Bench, n int, api *system.API, ev
 	return backlog(ctx, s, api, events)
 }
 
-// waiting checks that no event of a sandbox was given up.
+// waiting checks that the worker gave up no event of a sandbox.
 func waiting(ctx context.Context, b *bench.Bench, tenant, events int64) error {
 	queued, err := b.Count(ctx, "select count(*) from events where tenant = $1 and state = 'queued'", tenant)
 	if err == nil && queued != events {
-		b.Problem("%d events of the sandbox that hangs are still to be sent, not %d", queued, events)
+		b.Problem("%d events of the sandbox with the hanging endpoint are queued, want %d", queued, events)
 	}
 	return err
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// ceiling measures the load generator itself, on a server that does nothing: what it could have found at most, and what a request takes of
-// the processors that the measured server does not get.
+// ceiling measures the load generator with a server that does nothing: its highest rate, and its processor time for
+// each request.
 func ceiling(ctx context.Context, b *bench.Bench) error {
 	if err := b.OpenBaseline(ctx); err != nil {
 		return err
@@ -49,7 +49,7 @@ func ceiling(ctx context.Context, b *bench.Bench) error {
 	return nil
 }
 
-// processorTime is what this process has used.
+// processorTime returns the processor time of this process.
 func processorTime() time.Duration {
 	var usage syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// get measures reading payments one by one.
+// get measures reads of single payments.
 func get(ctx context.Context, b *bench.Bench) error {
 	apis, err := b.Apis(ctx, 1)
 	if err != nil {
@@ -67,7 +67,7 @@ func get(ctx context.Context, b *bench.Bench) error {
 	return nil
 }
 
-// Filled books with a subject until it has so many rows.
+// Filled fills the books through a subject until they have n rows.
 func Filled(ctx context.Context, s bench.Subject, rows int) error {
 	g, err := generator.Dial(ctx, s.Target, 8)
 	if err != nil {
@@ -84,7 +84,7 @@ func Filled(ctx context.Context, s bench.Subject, rows int) error {
 	}
 }
 
-// Gets is a subject: GET of transactions that there are, each with the key of its sandbox.
+// Gets is a subject: GET of existing transactions, each with the key of its sandbox.
 func Gets(ctx context.Context, b *bench.Bench, sandboxes []*system.Sandbox, apis ...*system.API) (bench.Subject, error) {
 	keys := map[int64]string{}
 	for _, s := range sandboxes {
@@ -118,7 +118,7 @@ func baselineGets(ctx context.Context, b *bench.Bench, address string) (bench.Su
 	return reads("the baseline's GET", requests, []string{address}), err
 }
 
-// reads is a subject that answers each of some requests with 200; they are drawn by chance.
+// reads is a subject that sends pseudo-random choices of some requests and expects 200.
 func reads(name string, requests, addresses []string) bench.Subject {
 	return bench.Subject{Name: name, Target: generator.Target{
 		Addresses: addresses, Status: 200, Append: func(buffer []byte, n int64) []byte {

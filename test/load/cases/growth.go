@@ -13,17 +13,18 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// smallest is where growth begins: it goes on by factors of ten.
+// smallest is the first size. The following sizes grow by factors of ten.
 const smallest = 10_000
 
-// drawnLists are those of [growth.Lists] that are measured at every size and drawn, one of each filter; the others are at the largest size.
+// drawnLists are the [growth.Lists] to measure at every size and to draw, one for each filter. The others are measured
+// only at the largest size.
 var drawnLists = []string{
 	"unfiltered", "order_ref, three rows", "status TIMEOUT, 1 of 100 rows", "type refund, 1 of 25 rows", "country RW, 8 of 10 rows",
 	"operator mtn, 6 of 10 rows",
 }
 
-// grown measures lists in databases of 10,000 transactions, ten times as many, and so on up to -transactions, and creates in each
-// beside an empty one.
+// grown measures lists in databases of 10,000 transactions, ten times as many, and so on up to -transactions. It also
+// measures creates in each, compared with an empty database.
 func grown(ctx context.Context, b *bench.Bench) error {
 	largest := int64(b.Settings.Size(b.Settings.Transactions))
 	for total := min(smallest, largest); total <= largest; total *= 10 {
@@ -34,7 +35,7 @@ func grown(ctx context.Context, b *bench.Bench) error {
 	return nil
 }
 
-// beside calls f with a further installation on the same Postgres, audits it, and takes over what was found with it.
+// beside calls f with a second installation on the same Postgres, audits it, and merges the problems.
 func beside(ctx context.Context, b *bench.Bench, f func(*bench.Bench) error) (err error) {
 	installed, err := system.Open(ctx, b.Postgres, b.Programs.Cauri)
 	if err != nil {
@@ -56,7 +57,7 @@ func beside(ctx context.Context, b *bench.Bench, f func(*bench.Bench) error) (er
 	return nil
 }
 
-// grownTo fills the database and measures it. Its targets are those of the largest.
+// grownTo fills the database and measures it. Only the largest size has targets.
 func grownTo(ctx context.Context, b *bench.Bench, total int64, isLargest bool) error {
 	size := growth.Size{Transactions: total, Sandboxes: max(2, total/10_000), Large: total / 10}
 	conn, err := b.SQL.Acquire(ctx)
@@ -88,10 +89,10 @@ type group struct {
 	chart    string
 	name     string
 	from, to int64
-	limit    float64 // of a page's p99, in milliseconds
+	limit    float64 // p99 of each page, in milliseconds
 }
 
-// pages measures the lists of a group of sandboxes. The table has the slowest of them, which all are held to.
+// pages measures the lists of a group of sandboxes. The table shows the slowest list, which has the target.
 func pages(ctx context.Context, b *bench.Bench, of group, total int64, api *system.API, isLargest bool) error {
 	prefix := fmt.Sprintf("%s transactions, lists of %s, ", report.Number(float64(total)), of.name)
 	var slowest report.Sample
@@ -119,7 +120,7 @@ func pages(ctx context.Context, b *bench.Bench, of group, total int64, api *syst
 	return nil
 }
 
-// page measures one list, of each sandbox of a group in turns.
+// page measures one list for each sandbox of a group in turns.
 func page(ctx context.Context, b *bench.Bench, l growth.List, of group, api *system.API) (p99 report.Sample, err error) {
 	var heads []string
 	for n := of.from; n <= min(of.to, of.from+1000); n++ {
@@ -153,7 +154,7 @@ func grownCreates(ctx context.Context, b *bench.Bench, empty *bench.Bench, total
 		}
 		creates := s.of.Writes("/v1/payments", 201, sandboxes, []string{system.Unregistered}, "success", s.api)
 		creates.Name = s.name
-		creates.Booked = func(ctx context.Context) (int64, error) { // along the key: the others stay as they are
+		creates.Booked = func(ctx context.Context) (int64, error) { // use the primary key: other tenants do not change
 			return s.of.Count(ctx, "select count(*) from transactions where tenant >= $1", sandboxes[0].Tenant)
 		}
 		sides = append(sides, s.of.Closed(creates, 8))
@@ -170,7 +171,8 @@ func grownCreates(ctx context.Context, b *bench.Bench, empty *bench.Bench, total
 	return nil
 }
 
-// manySandboxes measures creates of 1 sandbox, of 10, and so on up to 10,000, beside the baseline with as many merchants.
+// manySandboxes measures creates in 1, 10, and so on up to 10,000 sandboxes. The baseline has the same number of
+// merchants.
 func manySandboxes(ctx context.Context, b *bench.Bench) error {
 	const most = 10_000
 	for count := 1; count <= b.Settings.Size(most); count *= 10 {

@@ -23,7 +23,7 @@ func list(ctx context.Context, b *bench.Bench) error {
 	return lists(ctx, b, models[0].Sandbox, api, rows)
 }
 
-// lists measures the first page of a sandbox that has so many transactions, without a filter and with each.
+// lists measures the first page of a sandbox with n transactions, unfiltered and with each filter.
 func lists(ctx context.Context, b *bench.Bench, s *system.Sandbox, api *system.API, rows int) error {
 	const rate, p99 = 100, 25
 	for _, filter := range []string{"", "order_ref=model", "status=INSUFFICIENT_FUNDS", "type=collection", "country=RW", "operator=mtn"} {

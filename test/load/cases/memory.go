@@ -8,7 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/test/load/generator"
 )
 
-// memory measures how much api and workers have while as many payments come as they book, and all events are delivered.
+// memory measures the memory of api and worker while they book and deliver as fast as possible.
 func memory(ctx context.Context, b *bench.Bench) error {
 	s, err := bench.OpenReceiver()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// pay500 measures a steady load that comes through the api, whose answers are held for a while: how late the answers are, and how
-// soon events arrive beside it.
+// pay500 measures a constant load through the api, which delays its answers: the delays of the answers and of the
+// events.
 func pay500(ctx context.Context, b *bench.Bench) error {
 	const rate, merchantCount = 500, 10
 	length := bench.Long(b.Settings, time.Minute)
@@ -22,7 +22,7 @@ func pay500(ctx context.Context, b *bench.Bench) error {
 	var merchants []*system.Merchant
 	var all []*system.Sandbox
 	for n := range merchantCount {
-		// A tenth of the latency that operators have: 80 to 180 ms.
+		// A tenth of the operators' latency: 80 to 180 ms.
 		m, err := b.AddMerchant(ctx, fmt.Sprintf("m%d", n), api, system.Acknowledge, func(c *sandboxes.Config) { c.LatencyPercent = 10 })
 		if err != nil {
 			return err

@@ -7,8 +7,8 @@ import (
 	"github.com/cauri-dev/cauri/test/load/bench"
 )
 
-// payout measures disbursements from one float, which may not go below zero, beside a function of the database that does the same for
-// eight clients without a server before it.
+// payout measures disbursements from one float, which must not become negative. The baseline is a database function
+// that eight clients call directly.
 func payout(ctx context.Context, b *bench.Bench) error {
 	const connections = 8
 	apis, err := b.Apis(ctx, 1)

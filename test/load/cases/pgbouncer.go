@@ -10,8 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// pooled measures what a PgBouncer in transaction mode costs: creates through an api behind one, beside an api that is connected to
-// Postgres.
+// pooled measures the cost of PgBouncer in transaction mode: creates through an api behind it, compared with an api
+// that connects to Postgres.
 func pooled(ctx context.Context, b *bench.Bench) error {
 	pooler, err := b.Postgres.StartPgBouncer(ctx, 8)
 	if errors.Is(err, system.ErrNoPgBouncer) {

@@ -10,8 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/test/load/report"
 )
 
-// replicas measures what a second api and a second worker add on one database. On one machine all share its processors, so that this
-// tells what they cost each other, not what further machines would bring.
+// replicas measures a second api and a second worker on one database. All share the processors of one machine. The
+// result thus shows the cost of coordination, not the gain from more machines.
 func replicas(ctx context.Context, b *bench.Bench) error {
 	s, err := bench.OpenReceiver()
 	if err != nil {
@@ -40,8 +40,8 @@ func replicas(ctx context.Context, b *bench.Bench) error {
 	return nil
 }
 
-// carried puts load on so many apis and workers: how much is created, and, with the time until the last event is delivered, how much goes
-// carried all.
+// carried puts load on n apis and n workers. It measures the rate of creates, and the rate up to the last delivered
+// event.
 func carried(ctx context.Context, l *bench.Assembly, count int, s *bench.Receiver) (created report.Measured, all float64, err error) {
 	b, load := l.Bench, l.Subject(count)
 	if l.Workers, err = b.Workers(ctx, count); err != nil {

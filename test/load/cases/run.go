@@ -15,20 +15,20 @@ import (
 // Run is one run of the program.
 type Run struct {
 	Settings report.Settings
-	Program  string // to measure; empty: the work tree's
+	Program  string // program to measure; empty: build the work tree
 	programs bench.Programs
 	Progress io.Writer
-	// Until is when no further case is begun; zero: never.
+	// Until is the time after which no case starts; zero: never.
 	Until time.Time
 }
 
-// SmokeSettings are those of a short run, which is to see that everything works and conserves.
+// SmokeSettings are the settings of a smoke run, which only checks that everything works and conserves money.
 var SmokeSettings = report.Settings{Rounds: 1, Length: report.Duration(time.Second), Transactions: 100_000, Small: true}
 
-// SmokeWithin is how long after its begin a short run begins no further case.
+// SmokeWithin is the time after which a smoke run starts no more cases.
 const SmokeWithin = 100 * time.Second
 
-// All measures cases one after the other. After an error it returns what it has.
+// All runs the cases one after the other. After an error it returns the results so far.
 func (r *Run) All(ctx context.Context, selected []Case) (all report.Figures, err error) {
 	begun := time.Now()
 	all = report.Figures{Begun: begun, Settings: r.Settings, Machine: report.MachineNow()}

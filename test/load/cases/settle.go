@@ -12,8 +12,8 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// settle measures how fast two workers settle what is due of one merchant, from a hundred payers, beside two clients that book the
-// baseline's payments 50 a commit.
+// settle measures how fast two workers settle the due payments of one merchant from a hundred payers. The baseline is
+// two clients that book payments 50 in each commit.
 func settle(ctx context.Context, b *bench.Bench) error {
 	const payers = 100
 	models, err := registryModels(ctx, b, payers)
@@ -52,7 +52,7 @@ func settle(ctx context.Context, b *bench.Bench) error {
 	return err
 }
 
-// registryModels makes a payment of each of so many payers in one sandbox, which has no endpoint.
+// registryModels makes one payment for each of n payers in one sandbox without an endpoint.
 func registryModels(ctx context.Context, b *bench.Bench, payers int) (models []system.Model, err error) {
 	apis, err := b.Apis(ctx, 1)
 	if err != nil {
@@ -80,7 +80,7 @@ func registryModels(ctx context.Context, b *bench.Bench, payers int) (models []s
 	return models, nil
 }
 
-// NoneDue waits until no row of transactions or events is due.
+// NoneDue waits until no transaction or event is due.
 func NoneDue(ctx context.Context, b *bench.Bench, table string) error {
 	return system.Until(ctx, 5*time.Minute, "nothing is due", func(ctx context.Context) error {
 		due, err := b.Count(ctx, "select count(*) from (select from "+table+" where due_at is not null limit 1) due")

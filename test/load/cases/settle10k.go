@@ -12,8 +12,8 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// settle10k measures the rush at one merchant: its payments are made through the api, then all become due at one moment, and workers
-// settle them and deliver their events.
+// settle10k measures a rush at one merchant. It creates payments through the api and makes all due at one moment.
+// Workers then settle them and deliver their events.
 func settle10k(ctx context.Context, b *bench.Bench) error {
 	const payers = 100
 	count := b.Settings.Size(10_000)
@@ -21,7 +21,7 @@ func settle10k(ctx context.Context, b *bench.Bench) error {
 	if err != nil {
 		return err
 	}
-	// Not due before all are made.
+	// Later than the last create.
 	m, err := b.AddMerchant(ctx, "hot", apis[0], system.Acknowledge, func(c *sandboxes.Config) { c.LatencyPercent = 1000 })
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// slowClients measures what good clients notice of strangers that hold connections open without a key.
+// slowClients measures how well normal clients are served while strangers without a key hold connections open.
 func slowClients(ctx context.Context, b *bench.Bench) error {
 	const connections = 8
 	apis, err := b.Apis(ctx, 1)
@@ -49,7 +49,7 @@ func slowClients(ctx context.Context, b *bench.Bench) error {
 	return nil
 }
 
-// slowRequests are what slow clients begin to send. Each goes on with a byte a second.
+// slowRequests are the first bytes of slow clients. Each client then sends one byte per second.
 func slowRequests() []string {
 	head := generator.Head("POST", "/v1/payments", "")
 	return []string{
@@ -58,7 +58,7 @@ func slowRequests() []string {
 	}
 }
 
-// attack holds so many connections open, each of them slow in one way, and opens another whenever one is closed. The result ends it.
+// attack holds n connections open, each slow in one way, and replaces closed ones. The result stops it.
 func attack(ctx context.Context, address string, connections int) (end func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	requests := slowRequests()
@@ -83,7 +83,7 @@ func attack(ctx context.Context, address string, connections int) (end func(), e
 	select {
 	case err := <-failed:
 		end()
-		return nil, fmt.Errorf("attacking by slow clients: %w", err)
+		return nil, fmt.Errorf("starting slow clients: %w", err)
 	default:
 		return end, nil
 	}
@@ -110,5 +110,5 @@ func beSlow(ctx context.Context, address, request string, began func()) error {
 			_, err = io.WriteString(conn, "1")
 		}
 	}
-	return nil // closed by the server, as it should be
+	return nil // the server closed it, as expected
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// start measures how soon an api serves after it was executed.
+// start measures the time from exec to the first answer of an api.
 func start(ctx context.Context, b *bench.Bench) error {
 	apis, err := b.Apis(ctx, 1) // so that its address is known
 	if err != nil {
@@ -34,7 +34,7 @@ func start(ctx context.Context, b *bench.Bench) error {
 	return nil
 }
 
-// startOnce starts an api where one was before, and asks it every millisecond whether it serves.
+// startOnce starts an api at the address of a stopped one and polls it every millisecond.
 func startOnce(ctx context.Context, b *bench.Bench, before *system.API) (took time.Duration, api *system.API, err error) {
 	asking, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

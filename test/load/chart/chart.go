@@ -1,4 +1,4 @@
-// Package chart draws measured series as SVG: lines of points with their spread, on axes that are linear or logarithmic.
+// Package chart draws data series as SVG: lines of points with their spread, on linear or logarithmic axes.
 package chart
 
 import (
@@ -8,28 +8,28 @@ import (
 	"strings"
 )
 
-// Chart is what one picture shows, as it stands in a file of JSON.
+// Chart is the content of one picture, in the JSON form of the input file.
 type Chart struct {
-	Name   string   `json:"name"` // of the file, without its ending
+	Name   string   `json:"name"` // file name without extension
 	Title  string   `json:"title"`
 	X      Axis     `json:"x"`
 	Y      Axis     `json:"y"`
 	Series []Series `json:"series"`
 }
 
-// Axis is one of the two.
+// Axis is the x or the y axis.
 type Axis struct {
 	Label string `json:"label"`
-	Log   bool   `json:"log,omitempty"` // powers of ten; else it begins at 0
+	Log   bool   `json:"log,omitempty"` // logarithmic with powers of ten; otherwise linear from 0
 }
 
 // Series is one line.
 type Series struct {
 	Name   string  `json:"name"`
-	Points []Point `json:"points"` // in the order in which they are connected
+	Points []Point `json:"points"` // in drawing order
 }
 
-// Point is a value with its spread; Low and High are 0 where there is none.
+// Point is a value with its spread. Low and High are 0 if there is none.
 type Point struct {
 	X    float64 `json:"x"`
 	Y    float64 `json:"y"`
@@ -37,10 +37,10 @@ type Point struct {
 	High float64 `json:"high,omitempty"`
 }
 
-// colours are told apart by those too who see less of them (Okabe and Ito), on white and on black.
+// colours are distinguishable for color-blind readers (Okabe and Ito), on white and on black.
 var colours = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c8c8c"}
 
-// The picture, in pixels.
+// The size of the picture in pixels.
 const (
 	width, height            = 760, 420
 	left, right, top, bottom = 80, 40, 50, 60
@@ -50,10 +50,10 @@ const (
 // check returns an error that says why a chart cannot be drawn.
 func (c Chart) check() error {
 	if c.Name == "" || strings.ContainsAny(c.Name, `/\`) {
-		return fmt.Errorf("a chart has the name %q: write one that a file can have", c.Name)
+		return fmt.Errorf("a chart has the name %q: it must be a valid file name", c.Name)
 	}
 	if len(c.Series) == 0 || len(c.Series) > len(colours) {
-		return fmt.Errorf("chart %s has %d series: write 1 to %d", c.Name, len(c.Series), len(colours))
+		return fmt.Errorf("chart %s has %d series: it must have 1 to %d", c.Name, len(c.Series), len(colours))
 	}
 	for _, s := range c.Series {
 		if len(s.Points) == 0 {
@@ -62,18 +62,18 @@ func (c Chart) check() error {
 		for _, p := range s.Points {
 			for _, v := range []float64{p.X, p.Y, p.Low, p.High} {
 				if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
-					return fmt.Errorf("chart %s: the series %q has a value of %v: write one from 0", c.Name, s.Name, v)
+					return fmt.Errorf("chart %s: the series %q has the value %v: values must be 0 or more", c.Name, s.Name, v)
 				}
 			}
 			if c.X.Log && p.X <= 0 || c.Y.Log && p.Y <= 0 {
-				return errors.New("chart " + c.Name + ": a logarithmic axis has no place for 0")
+				return errors.New("chart " + c.Name + ": a logarithmic axis cannot show 0")
 			}
 		}
 	}
 	return nil
 }
 
-// SVG draws the chart. It returns an error for one that has nothing to draw, or values that have no place on its axes.
+// SVG draws the chart. It returns an error for a chart without data or with values that its axes cannot show.
 func (c Chart) SVG() (string, error) {
 	if err := c.check(); err != nil {
 		return "", err
@@ -101,7 +101,7 @@ func (c Chart) SVG() (string, error) {
 	return p.String(), nil
 }
 
-// picture is what was drawn so far.
+// picture is the SVG so far.
 type picture struct {
 	x, y   scale
 	height float64
@@ -110,7 +110,7 @@ type picture struct {
 
 func (p *picture) add(format string, args ...any) { fmt.Fprintf(&p.body, format+"\n", args...) }
 
-// String is the whole picture. Lines and texts take the colour of the page's text where it is dark.
+// String returns the whole SVG. The background is white.
 func (p *picture) String() string {
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %.0f" font-family="sans-serif" font-size="12">
 <rect width="100%%" height="100%%" fill="#ffffff"/>

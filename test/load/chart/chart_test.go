@@ -82,7 +82,7 @@ func TestAPictureIsWellFormedAndHasEveryPoint(t *testing.T) {
 	if got := strings.Count(text, "<circle"); got != 5 {
 		t.Errorf("the picture has %d points, want 5", got)
 	}
-	// Larger values are higher up, and the spread is part of what the axis has room for.
+	// Larger values are higher up, and the axis has room for the spread.
 	circles := regexp.MustCompile(`<circle cx="([0-9.]+)" cy="([0-9.]+)"`).FindAllStringSubmatch(text, -1)
 	first, last := circles[0], circles[4]
 	if y(t, last) >= y(t, first) || y(t, last) < top {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// scale says where on an axis a value is.
+// scale maps values to positions on an axis.
 type scale struct {
 	log        bool
 	low, high  float64 // values at the ends
@@ -29,7 +29,7 @@ func newScale(axis Axis, values []float64, begin, end float64) scale {
 	return s
 }
 
-// powers puts the ends and the ticks at powers of ten, with 2 and 5 times them where there are few.
+// powers puts the ends and the ticks at powers of ten. If there are few, it adds 2 and 5 times the powers.
 func (s *scale) powers() {
 	first, last := int(math.Floor(math.Log10(s.low))), int(math.Ceil(math.Log10(s.high)))
 	if first == last {
@@ -48,7 +48,7 @@ func (s *scale) powers() {
 	s.ticks = append(s.ticks, s.high)
 }
 
-// steps begins at 0 and ends at the step that reaches the highest value.
+// steps makes a scale from 0 to the first step at or above the highest value.
 func (s *scale) steps() {
 	if s.high == 0 {
 		s.high = 1
@@ -75,7 +75,7 @@ func (s scale) at(value float64) float64 {
 	return s.begin + part*(s.end-s.begin)
 }
 
-// number writes a value as people read it: 1,000,000 and 0.25.
+// number formats a value for readers: 1,000,000 and 0.25.
 func number(value float64) string {
 	text := strconv.FormatFloat(value, 'g', 6, 64)
 	if value >= 1000 && value < 1e15 {

@@ -13,11 +13,12 @@ import (
 	"time"
 )
 
-// connection is one that is kept alive. It knows as much of HTTP/1.1 as an answer of a server in good order needs.
+// connection is one keep-alive connection. It implements only the part of HTTP/1.1 that answers of a correct server
+// need.
 type connection struct {
 	address string
-	mu      sync.Mutex // held to change conn, and to read it beside the one that exchanges
-	conn    net.Conn   // nil where it was closed
+	mu      sync.Mutex // guards writes to conn, and reads by other goroutines
+	conn    net.Conn   // nil if closed
 	reader  *bufio.Reader
 	request []byte // reused
 	body    []byte // of the last answer, reused
@@ -44,7 +45,7 @@ func (c *connection) close() {
 	c.conn = nil
 }
 
-// until sets when an exchange is given up, also one that is under way.
+// until sets the deadline of exchanges, including one in progress.
 func (c *connection) until(moment time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,7 +66,7 @@ func (c *connection) exchange() (status int, err error) {
 	return status, err
 }
 
-// answer reads an answer as far as its end.
+// answer reads an answer up to its end.
 func (c *connection) answer() (status int, err error) {
 	line, err := c.line()
 	if err != nil {
@@ -99,10 +100,10 @@ func (c *connection) answer() (status int, err error) {
 	case length >= 0:
 		return status, c.read(length)
 	}
-	return 0, errors.New("the answer does not say how long it is")
+	return 0, errors.New("the answer does not state its length")
 }
 
-// chunks reads a body in chunks, and the trailers behind it.
+// chunks reads a chunked body and its trailers.
 func (c *connection) chunks() error {
 	for {
 		line, err := c.line()
@@ -133,7 +134,7 @@ func (c *connection) chunks() error {
 	}
 }
 
-// read adds so many bytes to the body.
+// read appends n bytes to the body.
 func (c *connection) read(n int) error {
 	begin := len(c.body)
 	if cap(c.body) < begin+n {
@@ -162,7 +163,7 @@ func statusOf(line []byte) (int, error) {
 	return 0, fmt.Errorf("the answer begins with %q", line)
 }
 
-// header is the value of a line, if it has a name, which is to be given in lower case.
+// header returns the value of a header line if it has the name. The name must be in lower case.
 func header(line []byte, name string) ([]byte, bool) {
 	if len(line) <= len(name) || line[len(name)] != ':' || !bytes.EqualFold(line[:len(name)], []byte(name)) {
 		return nil, false

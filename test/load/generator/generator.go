@@ -1,7 +1,7 @@
-// Package generator makes HTTP load on connections that are kept alive, as cheaply as it can: what it takes of the processors is
-// missing to the server that is measured. In a closed loop each connection sends its next request when it has its answer, which
-// finds how much a server can do. In an open loop requests come at a rate, and their times count from the moment at which each was
-// to be sent, so that a server that stalls is not spared the requests that would have come meanwhile.
+// Package generator makes HTTP load on keep-alive connections. It uses little processor time, which the measured server
+// needs. In a closed loop, each connection sends its next request after its answer, which measures the highest rate of
+// the server. In an open loop, requests have planned times at a fixed rate, and latencies count from there. A stall of
+// the server thus also counts for the requests that were planned during the stall.
 package generator
 
 import (
@@ -14,16 +14,17 @@ import (
 	"time"
 )
 
-// answerWithin is how long an answer may take, longer than any that is held.
+// answerWithin is the timeout of an answer, longer than any delay of the api.
 const answerWithin = 60 * time.Second
 
-// Target is what is asked, and of whom.
+// Target is the server and its requests.
 type Target struct {
-	Addresses []string // host:port; connections are spread over them evenly
-	// Append appends the n-th request, head and body, to a buffer. It is called by several goroutines.
+	Addresses []string // host:port; connections are distributed evenly
+	// Append appends the n-th request, head and body, to a buffer. It must be safe for concurrent calls.
 	Append func(buffer []byte, n int64) []byte
-	Status int // of an answer that is a success
-	// Next is the number of the next request, shared by all generators that are not to repeat each other's. Nil: each begins at 0.
+	Status int // of a successful answer
+	// Next is the number of the next request. Generators that must not repeat each other's requests share it. Nil: each
+	// starts at 0.
 	Next *atomic.Int64
 }
 
@@ -33,34 +34,34 @@ type Generator struct {
 	all    []*connection
 }
 
-// Result is what became of a run.
+// Result is the result of a run.
 type Result struct {
 	Accepted int64 // answered with the target's status
-	Shed     int64 // answered with 503: the server had too much to do, and did nothing
-	Refused  int64 // answered with another one
+	Shed     int64 // answered with 503: the server was overloaded and did nothing
+	Refused  int64 // answered with another status
 	Failed   int64 // not answered
 	Took     time.Duration
-	Latency  Histogram     // of the accepted, from the moment at which a request was to be sent to the whole answer
-	Late     time.Duration // the latest that a request was sent after its moment although a connection was free: the generator's shortcoming
-	Problem  error         // the first that was refused or failed
+	Latency  Histogram     // latencies of accepted requests, from the planned time to the complete answer
+	Late     time.Duration // largest delay of a request although a connection was free: an error of the generator
+	Problem  error         // the first refusal or failure
 }
 
-// Rate is how many requests were accepted in a second.
+// Rate is the number of accepted requests per second.
 func (r Result) Rate() float64 { return float64(r.Accepted) / r.Took.Seconds() }
 
-// ShedPercent is how many of a hundred requests the server was too busy for.
+// ShedPercent is the percentage of requests that the server shed.
 func (r Result) ShedPercent() float64 {
 	return 100 * float64(r.Shed) / float64(max(1, r.Accepted+r.Shed+r.Refused+r.Failed))
 }
 
-// Err is an error if a request was refused or not answered. One that was shed is neither: it says how fast the server is, and not that
-// it does wrong.
+// Err returns an error if a request was refused or not answered. Shed requests are no error: they show the speed of the
+// server, not a fault.
 func (r Result) Err() error {
 	if r.Refused+r.Failed == 0 {
 		return nil
 	}
 	return fmt.Errorf(
-		"%d requests were refused and %d had no answer, beside %d accepted; the first: %w",
+		"%d requests were refused, %d had no answer, %d were accepted; the first error: %w",
 		r.Refused,
 		r.Failed,
 		r.Accepted,
@@ -68,7 +69,7 @@ func (r Result) Err() error {
 	)
 }
 
-// Dial opens so many connections. [Generator.Close] closes them.
+// Dial opens n connections. [Generator.Close] closes them.
 func Dial(ctx context.Context, target Target, connections int) (*Generator, error) {
 	g := &Generator{target: target}
 	if g.target.Next == nil {
@@ -92,8 +93,8 @@ func (g *Generator) Close() {
 	}
 }
 
-// Closed sends requests one after the other on each connection for a time, and returns when the last is answered. When ctx ends, what
-// is under way is given up.
+// Closed sends requests one after the other on each connection for a duration, and returns after the last answer. If
+// ctx ends, it cancels the requests in progress.
 func (g *Generator) Closed(ctx context.Context, length time.Duration) Result {
 	end := time.Now().Add(length)
 	return g.run(ctx, length, func(c *connection, r *Result) {
@@ -107,8 +108,8 @@ func (g *Generator) Closed(ctx context.Context, length time.Duration) Result {
 	})
 }
 
-// Open sends requests at a rate, a second, for a time: the next connection that is free takes the next request, waits for its moment, and
-// sends it. Where no connection is free at that moment, the request waits for one, and the wait counts.
+// Open sends requests at a rate per second for a duration. The next free connection takes the next request, waits for
+// its planned time, and sends it. If no connection is free at that time, the latency includes the wait.
 func (g *Generator) Open(ctx context.Context, rate float64, length time.Duration) Result {
 	begun, end := time.Now(), time.Now().Add(length)
 	first := g.target.Next.Load()
@@ -137,19 +138,19 @@ func (g *Generator) Open(ctx context.Context, rate float64, length time.Duration
 	return result
 }
 
-// run lets every connection work and adds up what they did.
+// run runs all connections and adds up their results.
 func (g *Generator) run(ctx context.Context, length time.Duration, work func(*connection, *Result)) Result {
 	begun := time.Now()
 	stop := context.AfterFunc(ctx, func() {
 		for _, c := range g.all {
-			_ = c.until(begun) // one that is broken ends by itself
+			_ = c.until(begun) // a broken connection ends by itself
 		}
 	})
 	defer stop()
 	results := make([]Result, len(g.all))
 	var working sync.WaitGroup
 	for i, c := range g.all {
-		_ = c.until(begun.Add(length + answerWithin)) // of one that is broken: the exchange tells
+		_ = c.until(begun.Add(length + answerWithin)) // if it is broken, the exchange reports it
 		working.Go(func() { work(c, &results[i]) })
 	}
 	working.Wait()
@@ -172,7 +173,7 @@ func (r *Result) add(other *Result) {
 	}
 }
 
-// send makes one exchange, whose time counts from a moment.
+// send makes one exchange and measures its latency from the planned time.
 func (g *Generator) send(ctx context.Context, c *connection, n int64, moment, end time.Time, r *Result) {
 	status, err := g.exchange(ctx, c, n, end)
 	switch {
@@ -194,10 +195,10 @@ func (g *Generator) send(ctx context.Context, c *connection, n int64, moment, en
 	}
 }
 
-// exchange sends a request on a connection, which is opened again where it was closed.
+// exchange sends a request on a connection and reopens the connection if it was closed.
 func (g *Generator) exchange(ctx context.Context, c *connection, n int64, end time.Time) (int, error) {
 	if c.conn == nil {
-		rest(ctx, time.Millisecond) // a server that is away is not to be asked as fast as that is said
+		rest(ctx, time.Millisecond) // do not flood an unavailable server with connections
 		if err := errors.Join(ctx.Err(), c.dial(ctx)); err != nil {
 			return 0, err
 		}
@@ -209,7 +210,7 @@ func (g *Generator) exchange(ctx context.Context, c *connection, n int64, end ti
 	return c.exchange()
 }
 
-// rest waits; it returns false if ctx ends first.
+// rest waits. It returns false if ctx ends first.
 func rest(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -33,7 +33,7 @@ func dial(t *testing.T, target Target, connections int) *Generator {
 	return g
 }
 
-// numbered is a request that carries its number.
+// numbered is a request that contains its number.
 func numbered(buffer []byte, n int64) []byte {
 	buffer = append(buffer, Head("POST", "/v1/things", "secret")...)
 	return JSON(buffer, strconv.AppendInt(nil, n, 10))
@@ -56,7 +56,7 @@ func TestAClosedLoopSendsEveryRequestOnce(t *testing.T) {
 	})
 	g := dial(t, Target{Addresses: []string{address}, Append: numbered, Status: 201}, 4)
 	var accepted int64
-	for range 2 { // the second run goes on where the first ended
+	for range 2 { // the second run continues the numbers of the first
 		result := g.Closed(t.Context(), 50*time.Millisecond)
 		if err := result.Err(); err != nil {
 			t.Fatal(err)
@@ -107,7 +107,7 @@ func TestRepliesOfEveryFormAreRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.close()
-			for range 3 { // one that is not read to its end spoils the next
+			for range 3 { // an answer that is not read to its end spoils the next
 				c.request = End(append(c.request[:0], Head("GET", "/", "")...))
 				status, err := c.exchange()
 				if err != nil || status/100 != 2 || len(c.body) != want[name] {
@@ -138,7 +138,7 @@ func TestRepliesThatAreNoneAreErrors(t *testing.T) {
 	}
 }
 
-// A server that stalls for a while delays the requests of that while, and their times say so.
+// A stall of the server delays the requests of that time, and their latencies show it.
 func TestAnOpenLoopCountsTheWaitOfAStall(t *testing.T) {
 	t.Parallel()
 	const rate, length, stall = 200, time.Second, 400 * time.Millisecond
@@ -159,8 +159,8 @@ func TestAnOpenLoopCountsTheWaitOfAStall(t *testing.T) {
 	if result.Accepted != rate {
 		t.Errorf("%d requests were accepted, want %d", result.Accepted, rate)
 	}
-	// With two connections a closed loop would see two requests that took long. Here 40 % of all waited, half of these for more
-	// than half of the stall.
+	// With two connections, a closed loop would see only two slow requests. Here 40 % of all requests wait, half of
+	// these for more than half of the stall.
 	if p80 := result.Latency.Percentile(80); p80 < stall/4 {
 		t.Errorf("80 of 100 requests took at most %s: those that waited for the stall were not counted", p80)
 	}
@@ -226,7 +226,7 @@ func TestWhatIsRefusedOrNotAnsweredIsTold(t *testing.T) {
 func TestARunEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	address := serve(t, func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.ReadAll(r.Body) // only then does the server notice that its client left
+		_, _ = io.ReadAll(r.Body) // only then does the server notice that its client disconnected
 		<-r.Context().Done()
 	})
 	g := dial(t, Target{Addresses: []string{address}, Append: numbered, Status: 200}, 2)

@@ -5,20 +5,21 @@ import (
 	"time"
 )
 
-// precision is how many bits of a time are kept: it is told to within 1/128 of it, and to a microsecond below 128 of them.
+// precision is the number of bits of a value: the relative error is at most 1/128, and values below 128 µs are exact to
+// 1 µs.
 const precision = 7
 
-// buckets is enough for times of 19 hours.
+// buckets cover times up to 19 hours.
 const buckets = (36 - precision + 1) << precision
 
-// Histogram counts times. Its size does not depend on how many it has seen. The zero value is empty.
+// Histogram counts times in constant space. The zero value is empty.
 type Histogram struct {
 	counts []int64
 	seen   int64
 	most   time.Duration
 }
 
-// Add counts a time; one below zero counts as zero.
+// Add counts a time. Negative times count as zero.
 func (h *Histogram) Add(d time.Duration) {
 	if h.counts == nil {
 		h.counts = make([]int64, buckets)
@@ -28,7 +29,7 @@ func (h *Histogram) Add(d time.Duration) {
 	h.most = max(h.most, d)
 }
 
-// Merge adds what another histogram has seen.
+// Merge adds the counts of another histogram.
 func (h *Histogram) Merge(other *Histogram) {
 	if other.seen == 0 {
 		return
@@ -43,13 +44,14 @@ func (h *Histogram) Merge(other *Histogram) {
 	h.most = max(h.most, other.most)
 }
 
-// Count is how many times were added.
+// Count is the number of times.
 func (h *Histogram) Count() int64 { return h.seen }
 
 // Max is the longest time.
 func (h *Histogram) Max() time.Duration { return h.most }
 
-// Percentile is a time that p percent of those added do not exceed, at most 1/128 longer than the shortest such. It is 0 of none.
+// Percentile returns a time that p percent of the times do not exceed. It is at most 1/128 longer than the shortest
+// such time. It is 0 for an empty histogram.
 func (h *Histogram) Percentile(p float64) time.Duration {
 	want := max(1, int64(float64(h.seen)*p/100+0.999999))
 	var sum int64
@@ -70,7 +72,7 @@ func bucketOf(d time.Duration) int {
 	return min(shift<<precision+int(us>>shift), buckets-1)
 }
 
-// longestIn is the longest time that a bucket counts.
+// longestIn is the longest time in a bucket.
 func longestIn(bucket int) time.Duration {
 	if bucket < 2<<precision {
 		return time.Duration(bucket+1)*time.Microsecond - 1

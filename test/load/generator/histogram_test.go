@@ -39,7 +39,7 @@ func TestPercentilesOfAHistogram(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := c.histogram.Percentile(c.p)
-			// Never shorter, as far as it is told apart, and at most 1/128 longer.
+			// Never shorter within the precision, and at most 1/128 longer.
 			if got < c.want || got > c.want+max(c.want/128, time.Microsecond) {
 				if c.want < 20*time.Hour || got == 0 {
 					t.Errorf("Percentile(%v) = %s, want %s", c.p, got, c.want)

@@ -2,7 +2,7 @@ package generator
 
 import "strconv"
 
-// Head is the beginning of a request, as far as its length: what does not change from one request to the next. A key may be empty.
+// Head is the constant beginning of a request, before its length. A key may be empty.
 func Head(method, path, key string) string {
 	head := method + " " + path + " HTTP/1.1\r\nHost: bench\r\n"
 	if key != "" {

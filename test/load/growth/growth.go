@@ -1,5 +1,5 @@
-// Package growth fills a database with as many transactions as it would have after months, in minutes: set by set in the database
-// itself, with all that belongs to them, so that everything holds that always has to.
+// Package growth fills a database in minutes with the transactions of months. It makes them in bulk with SQL, with all
+// related rows, so that all invariants hold.
 package growth
 
 import (
@@ -11,18 +11,19 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Size is how large a database is to become.
+// Size is the target size of a database.
 type Size struct {
 	Transactions int64
 	Sandboxes    int64
-	// Large is how many of the transactions the first sandbox has; 0: as many as each other one. The size is met to a few rows.
+	// Large is the number of transactions of the first sandbox; 0: the same as the others. Rounding may change the size
+	// by a few rows.
 	Large int64
 }
 
 func (s Size) check() error {
 	if s.Sandboxes < 1 || s.Transactions < s.Sandboxes || s.Large < 0 || s.Large > 0 && (s.Sandboxes < 2 || s.Large*2 > s.Transactions) {
 		return fmt.Errorf(
-			"a database of %+v cannot be made: there has to be a transaction for each sandbox, and a large one needs others beside it and no more than half of all",
+			"invalid size %+v: each sandbox needs a transaction, and a large sandbox needs other sandboxes and at most half of all transactions",
 			s,
 		)
 	}
@@ -41,17 +42,17 @@ var transactions string
 //go:embed balances.sql
 var balances string
 
-// chunk is how many transactions are made by one statement.
+// chunk is the number of transactions that one statement makes.
 const chunk = 250_000
 
-// Fill makes sandboxes and their transactions in a database with the present schema, by a connection of its owner. It returns the
-// tenant number of the first sandbox; the others follow it. The indexes of the large tables are made again in the end, and the
-// database knows then what it holds, as after its autovacuum has been there.
+// Fill creates sandboxes and their transactions in a database with the current schema, as its owner. It returns the
+// tenant number of the first sandbox; the others follow. It creates the indexes of the large tables at the end and
+// analyzes the database, as autovacuum does.
 func Fill(ctx context.Context, db *pgx.Conn, size Size, progress func(string)) (first int64, err error) {
 	if err := size.check(); err != nil {
 		return 0, err
 	}
-	if _, err := db.Exec(ctx, "set synchronous_commit = off"); err != nil { // of this connection, for what can be made again
+	if _, err := db.Exec(ctx, "set synchronous_commit = off"); err != nil { // only for this connection: the data can be made again
 		return 0, fmt.Errorf("filling the database: %w", err)
 	}
 	if err := db.QueryRow(ctx, "select nextval('tenant_numbers')").Scan(&first); err != nil {
@@ -83,7 +84,7 @@ func Fill(ctx context.Context, db *pgx.Conn, size Size, progress func(string)) (
 	return first, nil
 }
 
-// filling is a run of Fill; after an error it does nothing more.
+// filling is a run of Fill. After an error it does nothing more.
 type filling struct {
 	ctx context.Context
 	db  *pgx.Conn
@@ -96,8 +97,8 @@ func (f *filling) exec(sql string, args ...any) {
 	}
 }
 
-// withoutIndexes drops the indexes of tables, which are filled many times faster so, and returns the statements that make them
-// again.
+// withoutIndexes drops the indexes of tables and returns the statements that create them again. Filling is many times
+// faster without them.
 func (f *filling) withoutIndexes(tables ...string) (restore []string) {
 	type index struct{ Drop, Make string }
 	if f.err != nil {

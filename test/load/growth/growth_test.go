@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// A database that was made large is one that could have become so: everything holds that the audit knows.
+// A filled database is in a state that Cauri could have reached: all invariants of the audit hold.
 func TestWhatIsMadeHolds(t *testing.T) {
 	for name, size := range map[string]growth.Size{
 		"alike":         {Transactions: 2537, Sandboxes: 10},

@@ -8,14 +8,14 @@ import (
 	"github.com/cauri-dev/cauri/test/load/generator"
 )
 
-// List is a first page that a sandbox's owner asks for.
+// List is a first page of a list in a sandbox.
 type List struct {
 	Name string
-	Path string // behind /v1
+	Path string // path after /v1
 }
 
-// Lists are the pages that every sandbox of a large database is asked for. What the large one has ten of is among them: other
-// sandboxes have none of it.
+// Lists are the pages to measure in every sandbox of a large database. Some have ten rows in the large sandbox and none
+// in the others.
 var Lists = []List{
 	{"unfiltered", "/payments?limit=20"},
 	{"order_ref, three rows", "/payments?limit=20&order_ref=o-3"},
@@ -38,8 +38,7 @@ var Lists = []List{
 	{"events, state failed, none", "/events?limit=20&state=failed"},
 }
 
-// Read asks for a list at a rate a second, of the sandboxes from one to another in an order that looks drawn by chance, and tells how
-// long the answers took.
+// Read reads a list at a rate per second, from a range of sandboxes in pseudo-random order. It returns the latencies.
 func Read(ctx context.Context, address string, l List, from, to int64, rate float64, length time.Duration) (*generator.Histogram, error) {
 	heads := make([]string, 0, min(to-from+1, 2000))
 	for n := from; n <= to && len(heads) < cap(heads); n++ {

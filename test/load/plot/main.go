@@ -2,7 +2,7 @@
 //
 //	go run ./test/load/plot -in bin/bench.json -out docs/performance
 //
-// The file is any JSON object with a list "charts"; package chart says what one looks like.
+// The file is any JSON object with a list "charts". Package chart defines its format.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 
 func main() {
 	in := flag.String("in", "bin/bench.json", "file with the figures")
-	out := flag.String("out", "docs/performance", "folder to write the pictures to")
+	out := flag.String("out", "docs/performance", "folder for the pictures")
 	flag.Parse()
 	if err := plot(*in, *out, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "plot:", err)

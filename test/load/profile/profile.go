@@ -1,4 +1,4 @@
-// Package profile takes profiles of api and worker under load, and the statements that cost most.
+// Package profile records profiles of api and worker under load, and the statements with the highest cost.
 package profile
 
 import (
@@ -28,17 +28,17 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// kinds are the profiles that are taken, all over the same time.
+// kinds are the profiles, recorded at the same time.
 var kinds = []struct{ name, path string }{
 	{"cpu", "profile"}, {"allocs", "allocs"}, {"block", "block"}, {"mutex", "mutex"},
 }
 
-// Run is the command that puts load on everything and takes profiles of api and worker, and the statements that cost most.
+// Run is the command that records profiles of api and worker under load, and the statements with the highest cost.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("load profile", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	out := flags.String("out", "bin/profiles", "folder to write to")
-	length := flags.Duration("length", 20*time.Second, "of the load")
+	out := flags.String("out", "bin/profiles", "output folder")
+	length := flags.Duration("length", 20*time.Second, "duration of the load")
 	program := report.ProgramFlag(flags)
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return report.ExitMet
@@ -54,7 +54,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 func takeProfiles(ctx context.Context, program, out string, length time.Duration, stdout io.Writer) (err error) {
 	if length < time.Second {
-		return fmt.Errorf("-length=%s: write a second or more", length)
+		return fmt.Errorf("-length=%s: must be 1s or more", length)
 	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
@@ -76,7 +76,7 @@ func takeProfiles(ctx context.Context, program, out string, length time.Duration
 	return profile(ctx, b, out, stdout)
 }
 
-// profile takes everything while load is on.
+// profile records everything under load.
 func profile(ctx context.Context, b *bench.Bench, out string, stdout io.Writer) error {
 	s, err := bench.OpenReceiver()
 	if err != nil {
@@ -143,7 +143,7 @@ func profile(ctx context.Context, b *bench.Bench, out string, stdout io.Writer) 
 	return tops(ctx, out, b.Programs.Cauri, stdout)
 }
 
-// Mixed are the loads that make everything work: payments that are forced and payments that are settled.
+// Mixed is a load on all parts: payments with a forced outcome and payments that settle later.
 func Mixed(ctx context.Context, l *bench.Assembly, url string) (subjects []bench.Subject, err error) {
 	b := l.Bench
 	if l.Sandboxes, err = b.AddSandboxes(ctx, b.Settings.Size(100), url); err != nil {
@@ -159,7 +159,7 @@ func Mixed(ctx context.Context, l *bench.Assembly, url string) (subjects []bench
 	return []bench.Subject{forced, settled}, bench.Known(ctx, l.Sandboxes, l.Apis...)
 }
 
-// LoadAll puts load on subjects side by side, each on so many connections.
+// LoadAll puts load on subjects in parallel, each with n connections.
 func LoadAll(
 	ctx context.Context,
 	subjects []bench.Subject,
@@ -199,9 +199,9 @@ func download(ctx context.Context, from, file string) error {
 	return os.WriteFile(file, content, 0o644)
 }
 
-// topStatements writes the statements that took most of the database's time. One that is planned nearly as often as it is called gives
-// Postgres
-// a reason to think that a plan for just these arguments is better than one for all, as an array does whose length it sees.
+// topStatements writes the statements that took most of the database's time. If a statement is planned almost as often
+// as it is called, Postgres considers custom plans cheaper than a generic plan, for example for an array whose length
+// it sees.
 func topStatements(ctx context.Context, b *bench.Bench, file string) error {
 	rows, err := b.SQL.Query(
 		ctx,
@@ -247,7 +247,7 @@ func topStatements(ctx context.Context, b *bench.Bench, file string) error {
 	return os.WriteFile(file, []byte(text.String()), 0o644)
 }
 
-// tops writes what is at the top of each profile as text beside it.
+// tops writes the top of each profile as text next to it.
 func tops(ctx context.Context, folder, program string, stdout io.Writer) error {
 	files, err := filepath.Glob(filepath.Join(folder, "*.pprof"))
 	if err != nil {
@@ -256,7 +256,7 @@ func tops(ctx context.Context, folder, program string, stdout io.Writer) error {
 	for _, file := range files {
 		args := []string{"tool", "pprof", "-top", "-nodecount=60"}
 		if strings.HasSuffix(file, ".allocs.pprof") {
-			args = append(args, "-sample_index=alloc_space") // all that was allocated, not what is left of it
+			args = append(args, "-sample_index=alloc_space") // all allocations, not only live memory
 		}
 		command := exec.CommandContext(ctx, "go", append(args, program, file)...)
 		text, err := command.Output()

@@ -6,7 +6,7 @@ import (
 	"github.com/cauri-dev/cauri/test/load/chart"
 )
 
-// frames are the charts that cases put their figures into, without their series. The baseline of a figure is drawn as a series of its own.
+// frames are the charts without their series. The baseline of a figure is a series of its own.
 var frames = []chart.Chart{
 	{
 		Name: "creates", Title: "Payments created, and what the baseline creates (medians and spread)",
@@ -34,7 +34,7 @@ var frames = []chart.Chart{
 	},
 }
 
-// ChartsOf draws together what the cases put into charts. A chart of which nothing was measured is left out.
+// ChartsOf merges the chart series of the cases. It omits charts without data.
 func ChartsOf(cases []Report) (charts []chart.Chart) {
 	for _, c := range frames {
 		for _, measured := range cases {

@@ -14,12 +14,13 @@ const (
 	ExitBroken = 2
 )
 
-// ProgramFlag declares the flag for another program than that of the work tree: an older one, to compare them.
+// ProgramFlag declares the flag for another program than that of the work tree, for example an older version to
+// compare.
 func ProgramFlag(flags *flag.FlagSet) *string {
-	return flags.String("cauri", "", "program to measure; empty: the one of the work tree, built now")
+	return flags.String("cauri", "", "program to measure; empty: build the work tree")
 }
 
-// ExitCode says how a run ended. Of a short run only what is broken counts.
+// ExitCode returns the exit code of a run. In a smoke run only errors count.
 func ExitCode(cases []Report, smoke bool, err error, stderr io.Writer) int {
 	if err != nil {
 		fmt.Fprintln(stderr, "load:", err)
@@ -33,5 +34,6 @@ func ExitCode(cases []Report, smoke bool, err error, stderr io.Writer) int {
 	return ExitMet
 }
 
-// ErrCannotMeasure is of a case that needs what this machine does not have. The others are measured, and the run has missed a target.
+// ErrCannotMeasure is the error of a case that this machine cannot run. The other cases run, and the run counts as one
+// that missed a target.
 var ErrCannotMeasure = errors.New("cannot be measured here")

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// machine is the state of the machine: a figure means little without it.
+// machine is the state of the machine, which a figure depends on.
 type machine struct {
 	Cores int    `json:"cores"`
 	Load  string `json:"load"` // averages of 1, 5 and 15 minutes

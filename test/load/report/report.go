@@ -1,4 +1,5 @@
-// Package report has what a run measured: samples, targets, tables, pages, JSON and charts, and several runs beside each other.
+// Package report has the results of runs: samples, targets, tables, pages, JSON and charts, and the comparison of
+// several runs.
 package report
 
 import (
@@ -10,17 +11,17 @@ import (
 	"github.com/cauri-dev/cauri/test/load/chart"
 )
 
-// Figures are all that a run of the program measured: what it writes as JSON.
+// Figures are all results of a run, in the JSON form of its output.
 type Figures struct {
 	Begun    time.Time     `json:"begun"`
 	Seconds  float64       `json:"seconds"`
 	Settings Settings      `json:"settings"`
-	Machine  machine       `json:"machine"` // before everything
+	Machine  machine       `json:"machine"` // before the first case
 	Cases    []Report      `json:"rows"`
 	Charts   []chart.Chart `json:"charts,omitempty"`
 }
 
-// Report is what a case came to.
+// Report is the result of a case.
 type Report struct {
 	Case     string   `json:"row"`
 	Tells    string   `json:"tells"`
@@ -28,34 +29,34 @@ type Report struct {
 	Before   machine  `json:"machineBefore"`
 	After    machine  `json:"machineAfter"`
 	Figures  []Figure `json:"figures"`
-	Problems []string `json:"problems,omitempty"` // what the audits found
-	Skipped  string   `json:"skipped,omitempty"`  // why it was not measured
+	Problems []string `json:"problems,omitempty"` // problems that the audits found
+	Skipped  string   `json:"skipped,omitempty"`  // why the case was not measured
 }
 
-// Figure is one thing that was measured, alone or beside a baseline.
+// Figure is one measured value, with or without a baseline.
 type Figure struct {
 	Name     string  `json:"name"`
 	Unit     string  `json:"unit,omitempty"`
 	Value    Sample  `json:"value"`
-	Baseline *Sample `json:"floor,omitempty"` // the same of what does no more than it must, in the same rounds
-	Ratio    *Sample `json:"ratio,omitempty"` // to the baseline
+	Baseline *Sample `json:"floor,omitempty"` // the same value of the baseline, in the same rounds
+	Ratio    *Sample `json:"ratio,omitempty"` // value divided by baseline
 
-	// The targets: of the ratio where there is a baseline, of the value elsewhere.
+	// The targets: for the ratio if there is a baseline, otherwise for the value.
 	AtLeast *float64 `json:"atLeast,omitempty"`
 	AtMost  *float64 `json:"atMost,omitempty"`
 
 	Plot  *plot `json:"plot,omitempty"`
-	Shown bool  `json:"shown,omitempty"` // in the table, although it has no target
+	Shown bool  `json:"shown,omitempty"` // shown in the table without a target
 }
 
-// plot says where a figure stands in a chart.
+// plot is the place of a figure in a chart.
 type plot struct {
 	Chart  string  `json:"chart"`
 	Series string  `json:"series"`
 	X      float64 `json:"x"`
 }
 
-// judged is what the target is of.
+// judged returns the sample that the target applies to.
 func (f Figure) judged() Sample {
 	if f.Ratio != nil {
 		return *f.Ratio
@@ -65,7 +66,7 @@ func (f Figure) judged() Sample {
 
 func (f Figure) hasTarget() bool { return f.AtLeast != nil || f.AtMost != nil }
 
-// inTable reports whether the figure is one of those that the table shows; the others are told as they come, and in JSON.
+// inTable reports whether the table shows the figure. The details and the JSON have all figures.
 func (f Figure) inTable() bool { return f.Shown || f.hasTarget() }
 
 // Holds reports whether the median meets the targets.
@@ -74,28 +75,28 @@ func (f Figure) Holds() bool {
 	return (f.AtLeast == nil || median >= *f.AtLeast) && (f.AtMost == nil || median <= *f.AtMost)
 }
 
-// holds reports whether the case meets its targets. A case that was asked for and not measured does not.
+// holds reports whether the case meets its targets. A requested case that was not measured does not.
 func (r Report) holds() bool {
 	return r.Skipped == "" && len(r.Problems) == 0 && !slices.ContainsFunc(r.Figures, func(f Figure) bool { return !f.Holds() })
 }
 
-// Add adds a figure to the report. The pointer is good until the next one is added.
+// Add adds a figure to the report. The pointer is valid until the next Add.
 func (r *Report) Add(f Figure) *Figure {
 	r.Figures = append(r.Figures, f)
 	return &r.Figures[len(r.Figures)-1]
 }
 
-// Figure adds a number that has no target.
+// Figure adds a value without a target.
 func (r *Report) Figure(name string, value float64, unit string) {
 	r.Add(Figure{Name: name, Value: SampleOf(value), Unit: unit})
 }
 
-// Target adds a number that may not be higher than a limit.
+// Target adds a value with an upper limit.
 func (r *Report) Target(name string, value float64, unit string, atMost float64) {
 	r.Add(Figure{Name: name, Value: SampleOf(value), Unit: unit, AtMost: &atMost})
 }
 
-// Against adds a figure beside its baseline.
+// Against adds a figure with its baseline.
 func (r *Report) Against(name, unit string, value, baseline Sample) *Figure {
 	ratio := ratioOf(value, baseline)
 	return r.Add(Figure{Name: name, Unit: unit, Value: value, Baseline: &baseline, Ratio: &ratio})
@@ -104,7 +105,7 @@ func (r *Report) Against(name, unit string, value, baseline Sample) *Figure {
 func (f *Figure) WantAtLeast(limit float64) *Figure { f.AtLeast = &limit; return f }
 func (f *Figure) WantAtMost(limit float64) *Figure  { f.AtMost = &limit; return f }
 
-// Show has the table show a figure that has no target.
+// Show makes the table show a figure without a target.
 func (f *Figure) Show() *Figure { f.Shown = true; return f }
 
 // In puts the figure into a chart.
@@ -113,13 +114,13 @@ func (f *Figure) In(chart, series string, x float64) *Figure {
 	return f
 }
 
-// Problem adds what an audit found, as one line.
+// Problem adds a problem that an audit found, as one line.
 func (r *Report) Problem(format string, args ...any) {
 	r.Problems = append(r.Problems, strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "))
 }
 
-// Delays adds the times from due to arrival, with the targets of the 99th percentile and of the latest, in milliseconds; a
-// target of 0 is none. An event that came before it was due is a problem.
+// Delays adds the times from due to arrival in milliseconds, with targets for the 99th percentile and the maximum. A
+// target of 0 means none. An event that arrived before it was due is a problem.
 func (r *Report) Delays(whose string, delays []time.Duration, p99, latest float64) {
 	if len(delays) == 0 {
 		r.Problem("no event of %s arrived", whose)

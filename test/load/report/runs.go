@@ -12,20 +12,19 @@ import (
 	"strings"
 )
 
-// CompareRuns is the command that puts several runs beside each other: what one run says of a machine whose speed changes is little. Of a
-// single
-// run it makes the table again that the run printed.
+// CompareRuns is the command that compares several runs. On a machine whose speed varies, a single run is not
+// meaningful. For one run it prints the table of that run again.
 func CompareRuns(_ context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("load runs", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	page := flags.String("markdown", "", "page to put the table into, between its marks")
+	page := flags.String("markdown", "", "Markdown page to write the table into, between its marks")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return ExitMet
 	} else if err != nil {
 		return ExitBroken
 	}
 	runs, err := readRuns(flags.Args())
-	if err == nil && *page != "" { // before the table is printed: who reads only its first lines stops the program
+	if err == nil && *page != "" { // before the table is printed: a reader that stops early, such as head, ends the program
 		err = runs.write(*page)
 	}
 	if err != nil {
@@ -41,12 +40,12 @@ func CompareRuns(_ context.Context, args []string, stdout, stderr io.Writer) int
 	return ExitMet
 }
 
-// runs are the figures of several runs of the program, in the order in which they are shown.
+// runs are the figures of several runs, in display order.
 type runs []Figures
 
 func readRuns(files []string) (runs, error) {
 	if len(files) == 0 {
-		return nil, errors.New("write the files of the runs, as -json wrote them: load runs first.json second.json")
+		return nil, errors.New("name the JSON files of the runs: load runs first.json second.json")
 	}
 	var all runs
 	for _, file := range files {
@@ -59,7 +58,7 @@ func readRuns(files []string) (runs, error) {
 			return nil, fmt.Errorf("reading %s: %w", file, err)
 		}
 		for _, r := range one.Cases {
-			for i := range r.Figures { // the files of earlier runs call the baseline a floor
+			for i := range r.Figures { // files of earlier runs call the baseline a floor
 				r.Figures[i].Name = strings.ReplaceAll(r.Figures[i].Name, "floor", "baseline")
 			}
 		}
@@ -76,8 +75,8 @@ func (r runs) columns() []string {
 	return append(columns, "held")
 }
 
-// table has a line for each figure that the tables of the runs have, in the order in which they come: the ratio to the baseline where
-// there is one, and the value elsewhere. A figure that only a later run has stands at the end of its case.
+// table has a line for each figure of the runs' tables: the ratio to the baseline if there is one, otherwise the value.
+// A figure that only a later run has is at the end of its case.
 func (r runs) table() (lines []line) {
 	type figuresOf struct {
 		name     string
@@ -114,8 +113,8 @@ func (r runs) table() (lines []line) {
 	return lines
 }
 
-// compared is the line of a figure, as each run measured it; nil is of a run that did not. A run that skipped the case has missed its
-// target.
+// compared is the table line of a figure, with the result of each run; nil means that a run has none. A run that
+// skipped the case missed its target.
 func compared(name string, measured []*Figure, skipped []bool) line {
 	var target string
 	cells := make([]string, len(measured))
@@ -151,7 +150,8 @@ func compared(name string, measured []*Figure, skipped []bool) line {
 	return append(l, fmt.Sprintf("%d of %d", held, judged+missing))
 }
 
-// heading tells how each run came about, which cases it could not measure, and what audits found: figures of such a case are worth nothing.
+// heading describes each run, the cases that it could not measure, and the problems that audits found. Figures of such
+// cases are not valid.
 func (r runs) heading() string {
 	var text strings.Builder
 	for i, one := range r {
@@ -177,7 +177,7 @@ func (r runs) heading() string {
 	return text.String()
 }
 
-// write puts the table into a page, between the marks of one run or of several.
+// write writes the table into a page, between the marks for one run or for several.
 func (r runs) write(page string) error {
 	if len(r) == 1 {
 		return writeMarkdown(page, marksOfRun, r[0].page())

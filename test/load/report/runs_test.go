@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// twoRuns are runs that measured different things.
+// twoRuns are runs that measured different cases.
 func twoRuns() runs {
 	first, second := &Report{Case: "create"}, &Report{Case: "create"}
 	first.Against("8 connections", "/s", SampleOf(3000, 2900, 3100), SampleOf(5000, 5000, 5000)).WantAtLeast(0.6)
@@ -51,7 +51,7 @@ func TestRunsStandBesideEachOther(t *testing.T) {
 	}
 }
 
-// A case that a run was asked for and could not measure counts as missed in it.
+// A requested case that could not be measured counts as missed.
 func TestASkippedRowIsNotHeld(t *testing.T) {
 	t.Parallel()
 	measured := twoRuns()
@@ -67,7 +67,7 @@ func TestASkippedRowIsNotHeld(t *testing.T) {
 	}
 }
 
-// The table of one run and that of several stand on pages of their own, which are written before anything is printed.
+// The tables of one run and of several runs are on pages of their own, which are written before anything is printed.
 func TestRunsAreWrittenToTheirPage(t *testing.T) {
 	t.Parallel()
 	folder, files := writtenRuns(t)

@@ -7,15 +7,15 @@ import (
 	"github.com/cauri-dev/cauri/test/load/generator"
 )
 
-// Sample is a figure as several rounds measured it.
+// Sample is a figure with the values of several rounds.
 type Sample struct {
 	Median float64   `json:"median"`
 	Low    float64   `json:"low"`
 	High   float64   `json:"high"`
-	Rounds []float64 `json:"rounds"` // in their order
+	Rounds []float64 `json:"rounds"` // in round order
 }
 
-// SampleOf sums up the figures of all rounds, of which there is one at least.
+// SampleOf summarizes the values of all rounds. There must be at least one.
 func SampleOf(rounds ...float64) Sample {
 	sorted := slices.Sorted(slices.Values(rounds))
 	middle := len(sorted) / 2
@@ -26,7 +26,7 @@ func SampleOf(rounds ...float64) Sample {
 	return Sample{Median: median, Low: sorted[0], High: sorted[len(sorted)-1], Rounds: rounds}
 }
 
-// ratioOf compares two samples round by round: what the machine did in a round, it did to both.
+// ratioOf divides two samples round by round, because changes of the machine's speed affect both sides of a round.
 func ratioOf(figure, baseline Sample) Sample {
 	ratios := make([]float64, len(figure.Rounds))
 	for i := range ratios {
@@ -35,22 +35,22 @@ func ratioOf(figure, baseline Sample) Sample {
 	return SampleOf(ratios...)
 }
 
-// Percentile is the smallest of the sorted values that p percent of them do not exceed.
+// Percentile is the smallest sorted value that p percent of the values do not exceed.
 func Percentile(sorted []time.Duration, p int) time.Duration {
 	return sorted[max(0, (len(sorted)*p+99)/100-1)]
 }
 
-// Milliseconds is a time as it is told.
+// Milliseconds converts a time to milliseconds.
 func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// Measured is what one round of one side came to.
+// Measured is the result of one side in one round.
 type Measured struct {
-	Rate float64 // a second
-	p50  float64 // milliseconds; 0 where no times were taken
+	Rate float64 // per second
+	p50  float64 // milliseconds; 0 if no times were measured
 	p99  float64
 }
 
-// String is for the progress.
+// String formats the result for progress output.
 func (m Measured) String() string {
 	text := Number(m.Rate) + "/s"
 	if m.p99 > 0 {
@@ -63,7 +63,7 @@ func MeasuredOf(rate float64, times *generator.Histogram) Measured {
 	return Measured{Rate: rate, p50: Milliseconds(times.Percentile(50)), p99: Milliseconds(times.Percentile(99))}
 }
 
-// Measurements are those of all rounds.
+// Measurements are the results of all rounds.
 type Measurements []Measured
 
 func (all Measurements) of(which func(Measured) float64) Sample {

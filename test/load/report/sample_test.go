@@ -30,7 +30,7 @@ func TestASampleHasItsMedianAndItsSpread(t *testing.T) {
 	}
 }
 
-// A machine that is slow in one round is slow for both.
+// A machine that is slow in one round is slow for both sides.
 func TestARatioIsThatOfEachRound(t *testing.T) {
 	t.Parallel()
 	got := ratioOf(SampleOf(600, 60, 500), SampleOf(1000, 100, 1000))

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Settings are how a run measures.
+// Settings are the settings of a run.
 type Settings struct {
 	Rounds       int      `json:"rounds"`
 	Length       Duration `json:"length"`       // of a round of one side
 	Sandboxes    int      `json:"sandboxes"`    // of the case controller
 	Transactions int      `json:"transactions"` // of the case growth
-	Small        bool     `json:"small"`        // a tenth of everything: to see that it works, not for figures
+	Small        bool     `json:"small"`        // a tenth of everything: only to check that it works
 }
 
-// Duration is a time that JSON has as 5s.
+// Duration is a time with the JSON form "5s".
 type Duration time.Duration
 
 func (d Duration) String() string { return time.Duration(d).String() }
@@ -27,7 +27,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Size is a number of things, a tenth of it where little is measured.
+// Size is a number of things. A smoke run uses a tenth of it.
 func (s Settings) Size(n int) int {
 	if s.Small {
 		return max(1, n/10)
@@ -38,7 +38,7 @@ func (s Settings) Size(n int) int {
 func (s Settings) Check() error {
 	if s.Rounds < 1 || s.Length < Duration(100*time.Millisecond) || s.Sandboxes < 0 || s.Transactions < 100 {
 		return fmt.Errorf(
-			"-rounds=%d -length=%s -sandboxes=%d -transactions=%d: write 1 round or more, of 100ms or more, sandboxes from 0, and transactions from 100",
+			"-rounds=%d -length=%s -sandboxes=%d -transactions=%d: the minimum is 1 round, 100ms, 0 sandboxes and 100 transactions",
 			s.Rounds,
 			s.Length,
 			s.Sandboxes,

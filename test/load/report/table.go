@@ -11,13 +11,13 @@ import (
 	"text/tabwriter"
 )
 
-// Columns are the table's.
+// Columns are the table's columns.
 var Columns = []string{"case", "figure", "baseline", "ratio", "target", "holds"}
 
-// line is one of the table, a cell for each column.
+// line is a table line with one cell for each column.
 type line = []string
 
-// Table are the figures that have a target, or are shown for their own sake.
+// Table has the figures with a target and those that are always shown.
 func Table(cases []Report) (lines []line) {
 	for _, r := range cases {
 		if r.Skipped != "" {
@@ -62,7 +62,7 @@ func (f Figure) targetText() string {
 	return strings.Join(parts, ", ")
 }
 
-// text is the median with the spread behind it, where there is one.
+// text is the median, with the spread if there is one.
 func (s Sample) text(unit string) string {
 	text := Number(s.Median)
 	if unit != "" {
@@ -74,7 +74,7 @@ func (s Sample) text(unit string) string {
 	return text
 }
 
-// Number has three digits that tell something, or all before the point.
+// Number formats a value with three significant digits, or all digits before the point.
 func Number(value float64) string {
 	if size := math.Abs(value); size < 99.95 {
 		return strconv.FormatFloat(value, 'g', 3, 64)
@@ -99,7 +99,7 @@ func PrintTable(w io.Writer, columns []string, lines []line) {
 	_ = t.Flush()
 }
 
-// PrintDetails prints all figures of a case, as they come.
+// PrintDetails prints all figures of a case.
 func (r Report) PrintDetails(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range r.Figures {
@@ -117,7 +117,7 @@ func (r Report) PrintDetails(w io.Writer) {
 	}
 }
 
-// markdown is a table for a page.
+// markdown formats a table for a page.
 func markdown(columns []string, lines []line) string {
 	var page strings.Builder
 	fmt.Fprintf(&page, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
@@ -131,7 +131,7 @@ func markdown(columns []string, lines []line) string {
 	return page.String()
 }
 
-// marks are the lines of a page between which stands what the program writes.
+// marks are the lines of a page around the generated table.
 type marks struct{ begin, end string }
 
 var (
@@ -139,7 +139,7 @@ var (
 	marksOfRuns = marks{"<!-- runs: begin -->\n", "<!-- runs: end -->\n"}
 )
 
-// writeMarkdown puts a text between two marks of a page. The page has to be there, with the marks.
+// writeMarkdown writes a text between two marks of an existing page.
 func writeMarkdown(file string, m marks, text string) error {
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -149,7 +149,7 @@ func writeMarkdown(file string, m marks, text string) error {
 	_, after, ends := strings.Cut(rest, m.end)
 	if !begins || !ends {
 		return fmt.Errorf(
-			"%s has no place for the table: write the lines %q and %q where it is to stand",
+			"%s has no place for the table: add the lines %q and %q there",
 			file,
 			strings.TrimSpace(m.begin),
 			strings.TrimSpace(m.end),
@@ -158,7 +158,7 @@ func writeMarkdown(file string, m marks, text string) error {
 	return os.WriteFile(file, []byte(before+m.begin+text+m.end+after), 0o644)
 }
 
-// page is the table with how it came about.
+// page is the table with a description of the run.
 func (f Figures) page() string {
 	return fmt.Sprintf(
 		"%s on %s: %d rounds of %s for each side; median (lowest to highest).\n\n%s",

@@ -64,7 +64,7 @@ func TestThePageGetsTheTableBetweenItsMarks(t *testing.T) {
 		Settings: Settings{Rounds: 3, Length: Duration(5 * time.Second)},
 		Cases:    measuredCases(),
 	}
-	for range 2 { // a second time it takes the place of the first
+	for range 2 { // the second time, it replaces the first table
 		if err := writeMarkdown(file, marksOfRun, all.page()); err != nil {
 			t.Fatal(err)
 		}

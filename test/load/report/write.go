@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// Write writes the figures as JSON and into a page; an empty name is of a file that is not asked for.
+// Write writes the figures as JSON and into a page. An empty name means no file.
 func (f Figures) Write(file, page string) error {
 	var errs []error
 	if file != "" {

@@ -12,26 +12,26 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// minute is what was seen of everything in a minute of a soak, and at its end.
+// minute has the measurements of one minute of a soak.
 type minute struct {
-	Seconds     float64 `json:"seconds"` // since the begin, at its end
-	Rate        float64 `json:"rate"`    // accepted a second
+	Seconds     float64 `json:"seconds"` // from the start to the end of the minute
+	Rate        float64 `json:"rate"`    // accepted per second
 	P50         float64 `json:"p50"`     // milliseconds
 	P99         float64 `json:"p99"`
 	APIMemory   float64 `json:"apiMemory"` // MiB
 	Worker      float64 `json:"workerMemory"`
 	Connections int64   `json:"connections"` // to the database, of all processes
-	OldestDue   float64 `json:"oldestDue"`   // seconds that what waited longest in the minute had been due
+	OldestDue   float64 `json:"oldestDue"`   // longest time in the minute that anything had been due, in seconds
 	Rows        int64   `json:"rows"`        // transactions
-	Dead        float64 `json:"dead"`        // rows of transactions and events that nobody sees any more, to those that are there
-	TableBytes  float64 `json:"tableBytes"`  // a transaction, of all tables
-	IndexBytes  float64 `json:"indexBytes"`  // a transaction, of all indexes
-	Balances    int64   `json:"balances"`    // bytes of floats and SIMs, of which there are as many at the end as at the begin
+	Dead        float64 `json:"dead"`        // ratio of dead to live rows of transactions and events
+	TableBytes  float64 `json:"tableBytes"`  // of all tables, per transaction
+	IndexBytes  float64 `json:"indexBytes"`  // of all indexes, per transaction
+	Balances    int64   `json:"balances"`    // bytes of the tables of floats and SIMs, whose number of rows is constant
 }
 
 const minuteHead = "seconds     /s   p50 ms   p99 ms  api MiB  worker MiB  connections  oldest due s       rows   dead  table B/row  index B/row  balances KiB"
 
-// String is a line of the table by minutes.
+// String is a line of the table of minutes.
 func (m minute) String() string {
 	return fmt.Sprintf(
 		"%7.0f  %5.0f  %7.2f  %7.2f  %7.0f  %10.0f  %11d  %12.2f  %9d  %5.2f  %11.0f  %11.0f  %12d",
@@ -51,7 +51,7 @@ func (m minute) String() string {
 	)
 }
 
-// count adds up what generators did in the minute and returns how many requests were accepted.
+// count adds up the generators' results of the minute and returns the number of accepted requests.
 func (m *minute) count(results []generator.Result) (accepted int64) {
 	var times generator.Histogram
 	for _, r := range results {
@@ -63,7 +63,8 @@ func (m *minute) count(results []generator.Result) (accepted int64) {
 	return accepted
 }
 
-// watch looks at the queues every second for a time. Its result waits for the end and tells for how long, at most, anything had been due.
+// watch reads the queues every second for a duration. Its result waits for the end and returns the longest time that
+// anything had been due.
 func watch(ctx context.Context, l *bench.Assembly, length time.Duration) (oldest func() (float64, error)) {
 	type seen struct {
 		oldest float64
@@ -88,7 +89,7 @@ func watch(ctx context.Context, l *bench.Assembly, length time.Duration) (oldest
 	}
 }
 
-// endOfMinute looks at the processes and at the database.
+// endOfMinute measures the processes and the database.
 func endOfMinute(ctx context.Context, l *bench.Assembly, oldest float64) (m minute, err error) {
 	m.OldestDue = oldest
 	for _, p := range []struct {
@@ -115,13 +116,13 @@ func endOfMinute(ctx context.Context, l *bench.Assembly, oldest float64) (m minu
 	return m, err
 }
 
-// judge adds what has to be bounded.
+// judge adds the figures with limits.
 func judge(b *bench.Bench, minutes []minute) {
 	if len(minutes) == 0 {
-		b.Problem("no minute went by")
+		b.Problem("no minute was measured")
 		return
 	}
-	// By then tables and indexes have their shape.
+	// After the first quarter, tables and indexes have a steady shape.
 	early, last := minutes[len(minutes)/4], minutes[len(minutes)-1]
 	var most minute
 	for _, m := range minutes {
@@ -137,7 +138,7 @@ func judge(b *bench.Bench, minutes []minute) {
 		float64(most.Connections),
 		"",
 		float64(2*4*runtime.GOMAXPROCS(0)+2),
-	) // two pools, and the controller's
+	) // two pools, and the controller's pool
 	b.Target("what waited longest had been due", most.OldestDue, "s", 5)
 	b.Target("dead rows of transactions and events, to live ones", most.Dead, "", 0.5)
 	b.Target("bytes of tables a transaction, to those of the first quarter", last.TableBytes/early.TableBytes, "", 1.2)

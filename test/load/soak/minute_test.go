@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/test/load/generator"
 )
 
-// steady is a soak of so many minutes in which nothing grows but the rows.
+// steady is a soak of n minutes in which only the rows grow.
 func steady(count int) (minutes []minute) {
 	for n := range count {
 		minutes = append(minutes, minute{
@@ -24,7 +24,7 @@ func TestASoakFindsWhatGrows(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		change func(n int, m *minute)
-		want   []string // that do not hold
+		want   []string // figures that miss their target
 	}{
 		"nothing":              {func(int, *minute) {}, nil},
 		"the api's memory":     {func(n int, m *minute) { m.APIMemory += 10 * float64(n) }, []string{"api: memory"}},

@@ -18,12 +18,12 @@ import (
 	"github.com/cauri-dev/cauri/test/load/report"
 )
 
-// Run is the command that puts half of what is possible on everything, for long, and looks for what grows.
+// Run is the command that runs an installation for a long time at half of its highest rate and looks for growth.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("load soak", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	length := flags.Duration("length", 20*time.Minute, "of the load")
-	file := flags.String("json", "", "file to write the figures to")
+	length := flags.Duration("length", 20*time.Minute, "duration of the load")
+	file := flags.String("json", "", "file for the figures as JSON")
 	program := report.ProgramFlag(flags)
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return report.ExitMet
@@ -40,21 +40,21 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return report.ExitCode([]report.Report{result.Report}, false, err, stderr)
 }
 
-// soaked is what a soak came to.
+// soaked is the result of a soak.
 type soaked struct {
 	report.Report
 	Begun   time.Time `json:"begun"`
-	Limit   float64   `json:"limit"` // transactions a second that were created and delivered when nothing held them back
-	Rate    float64   `json:"rate"`  // half of it, which was put on
+	Limit   float64   `json:"limit"` // highest rate of created and delivered transactions, per second
+	Rate    float64   `json:"rate"`  // rate of the soak, half of the limit
 	Minutes []minute  `json:"minutes"`
 }
 
-// limitLength is for how long the limit is looked for.
+// limitLength is the duration of the search for the limit.
 const limitLength = 15 * time.Second
 
 func runSoak(ctx context.Context, program string, length time.Duration, stdout io.Writer) (result soaked, err error) {
 	if length < 10*time.Second {
-		return result, fmt.Errorf("-length=%s: write 10s or more", length)
+		return result, fmt.Errorf("-length=%s: must be 10s or more", length)
 	}
 	folder, err := os.MkdirTemp("", "cauri-load-")
 	if err != nil {
@@ -70,7 +70,7 @@ func runSoak(ctx context.Context, program string, length time.Duration, stdout i
 		return result, err
 	}
 	defer func() { err = errors.Join(err, end()) }()
-	b.Report = report.Report{Case: "soak", Tells: "half of what is possible, for " + length.String(), Before: report.MachineNow()}
+	b.Report = report.Report{Case: "soak", Tells: "half of the highest rate, for " + length.String(), Before: report.MachineNow()}
 	result = soaked{Begun: time.Now()}
 	if err := soak(ctx, b, length, stdout, &result); err != nil {
 		return result, fmt.Errorf("%w\n%s", err, b.Logs(10))
@@ -85,7 +85,7 @@ func runSoak(ctx context.Context, program string, length time.Duration, stdout i
 }
 
 func soak(ctx context.Context, b *bench.Bench, length time.Duration, stdout io.Writer, result *soaked) error {
-	s := &bench.Receiver{} // so many events are not told apart
+	s := &bench.Receiver{} // too many events to distinguish them
 	if err := s.Open(); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func soak(ctx context.Context, b *bench.Bench, length time.Duration, stdout io.W
 	result.Rate = result.Limit / 2
 	fmt.Fprintf(
 		stdout,
-		"limit: %s transactions/s created and delivered; %s/s arrive from now on, for %s\n",
+		"limit: %s transactions/s created and delivered; load from now on: %s/s for %s\n",
 		report.Number(result.Limit),
 		report.Number(result.Rate),
 		length,
@@ -136,7 +136,7 @@ func soak(ctx context.Context, b *bench.Bench, length time.Duration, stdout io.W
 	return nil
 }
 
-// drained waits until everything is settled and delivered, and checks that it was.
+// drained waits until everything is settled and delivered, and checks the result.
 func drained(ctx context.Context, b *bench.Bench, s *bench.Receiver, accepted int64) error {
 	for _, table := range []string{"transactions", "events"} {
 		if err := cases.NoneDue(ctx, b, table); err != nil {
@@ -153,7 +153,7 @@ func drained(ctx context.Context, b *bench.Bench, s *bench.Receiver, accepted in
 	return err
 }
 
-// limit measures how many transactions a second are created, settled and delivered.
+// limit measures the highest rate of transactions that are created, settled and delivered, per second.
 func limit(ctx context.Context, l *bench.Assembly, subjects []bench.Subject, s *bench.Receiver) (float64, error) {
 	begun := time.Now()
 	results, err := profile.LoadAll(
@@ -173,7 +173,7 @@ func limit(ctx context.Context, l *bench.Assembly, subjects []bench.Subject, s *
 	return float64(accepted) / time.Since(begun).Seconds(), err
 }
 
-// minutes puts the load on, minute by minute, and returns how many requests were accepted.
+// minutes runs the load minute by minute and returns the number of accepted requests.
 func minutes(
 	ctx context.Context,
 	l *bench.Assembly,

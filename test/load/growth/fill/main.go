@@ -1,4 +1,4 @@
-// Command fill makes a database as large as it would be after months. The schema has to be there (cauri migrate).
+// Command fill fills a database to the size that it has after months. The schema must exist (cauri migrate).
 //
 //	go run ./test/load/growth/fill -database postgres://... -transactions 10000000 -sandboxes 1000 -large 1000000
 package main
@@ -19,11 +19,11 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	url := flag.String("database", "", "URL of the database, for its owner")
+	url := flag.String("database", "", "URL of the database, as its owner")
 	var size growth.Size
-	flag.Int64Var(&size.Transactions, "transactions", 1_000_000, "transactions in all")
+	flag.Int64Var(&size.Transactions, "transactions", 1_000_000, "total number of transactions")
 	flag.Int64Var(&size.Sandboxes, "sandboxes", 1000, "sandboxes")
-	flag.Int64Var(&size.Large, "large", 0, "transactions of the first sandbox; 0: as many as each other one")
+	flag.Int64Var(&size.Large, "large", 0, "number of transactions of the first sandbox; 0: the same as the others")
 	flag.Parse()
 	if err := fill(ctx, *url, size); err != nil {
 		fmt.Fprintln(os.Stderr, "fill:", err)

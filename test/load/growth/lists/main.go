@@ -1,5 +1,5 @@
-// Command lists measures how long the first pages of lists take in a database that the command fill has made large, through an api
-// that runs on it: each page in rounds, at a fixed rate, of the large sandbox and of all others in turns.
+// Command lists measures the first pages of lists in a database that the command fill has filled, through a running
+// api. It measures each page in rounds at a fixed rate, in turns for the large sandbox and for all others.
 //
 //	go run ./test/load/growth/lists -api 127.0.0.1:8080 -sandboxes 1000
 package main
@@ -22,11 +22,11 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	address := flag.String("api", "127.0.0.1:8080", "address of the api")
-	sandboxes := flag.Int64("sandboxes", 1000, "sandboxes that there are")
+	sandboxes := flag.Int64("sandboxes", 1000, "number of sandboxes")
 	rate := flag.Float64("rate", 50, "requests a second")
-	length := flag.Duration("length", 4*time.Second, "of a round")
-	rounds := flag.Int("rounds", 3, "rounds of each page")
-	run := flag.String("run", "", "regular expression of the names of pages")
+	length := flag.Duration("length", 4*time.Second, "duration of a round")
+	rounds := flag.Int("rounds", 3, "number of rounds of each page")
+	run := flag.String("run", "", "regular expression for page names")
 	flag.Parse()
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "page\tlarge p50\tp99, rounds\tothers p50\tp99, rounds\t")
