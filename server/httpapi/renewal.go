@@ -8,13 +8,21 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// presently answers a request by f. A sandbox that was reset since the directory read it has another tenant now: f is asked
-// again then, with the present one, so that nobody is answered from what is gone. A request with a body, which can be read
-// once only, looks after itself: see [Server.once].
-func (s *Server) presently(w http.ResponseWriter, r *http.Request, f handler) (answer, error) {
+// current answers a request by f. It repeats f for a configuration that changed, unless the request has a body, which can be read once
+// only: such a handler looks after itself, see [Server.once].
+func (s *Server) current(w http.ResponseWriter, r *http.Request, f handler) (answer, error) {
+	if r.ContentLength != 0 {
+		return f(w, r)
+	}
+	return s.repeat(w, r, f)
+}
+
+// repeat answers a request by f. A sandbox that was reset since the directory read it has another tenant now: f is called again then,
+// with the current one, so that nobody gets an answer from what is gone.
+func (s *Server) repeat(w http.ResponseWriter, r *http.Request, f handler) (answer, error) {
 	a, err := f(w, r)
 	for range maxTries {
-		if !errors.Is(err, postgres.ErrConfigChanged) || r.ContentLength != 0 {
+		if !errors.Is(err, postgres.ErrConfigChanged) {
 			break
 		}
 		if r, err = s.renewed(r); err != nil {
@@ -25,7 +33,7 @@ func (s *Server) presently(w http.ResponseWriter, r *http.Request, f handler) (a
 	return a, err
 }
 
-// renewed is a request with the present configuration of its sandbox.
+// renewed is a request with the current configuration of its sandbox.
 func (s *Server) renewed(r *http.Request) (*http.Request, error) {
 	who := sessionOf(r)
 	if _, err := s.refreshSession(r.Context(), &who); err != nil {

@@ -132,7 +132,7 @@ type handler func(http.ResponseWriter, *http.Request) (answer, error)
 // handle makes an http.HandlerFunc of a handler.
 func (s *Server) handle(f handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		a, err := s.presently(w, r, f)
+		a, err := s.current(w, r, f)
 		if err != nil {
 			s.fail(w, r, err)
 			return

@@ -10,7 +10,6 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/postgres"
 )
 
 func (s *Server) listPrompts(_ http.ResponseWriter, r *http.Request) (answer, error) {
@@ -41,7 +40,7 @@ func (s *Server) listPrompts(_ http.ResponseWriter, r *http.Request) (answer, er
 }
 
 // answerPrompt needs no body and ignores one.
-func (s *Server) answerPrompt(_ http.ResponseWriter, r *http.Request) (answer, error) {
+func (s *Server) answerPrompt(w http.ResponseWriter, r *http.Request) (answer, error) {
 	given, known := wire.PromptAnswers[chi.URLParam(r, "answer")]
 	if !known {
 		return answer{}, wire.NotFound("There is nothing at this path. A prompt is answered with approve, cancel or wrong_pin.")
@@ -54,31 +53,17 @@ func (s *Server) answerPrompt(_ http.ResponseWriter, r *http.Request) (answer, e
 	if err != nil {
 		return answer{}, wire.NoSuchPrompt()
 	}
-	t, replayed, err := s.tryToAnswer(r.Context(), sessionOf(r), msisdn, id, given)
-	if err != nil {
-		return answer{}, wire.PromptRefusal(err)
-	}
-	a := answer{status: http.StatusOK, body: wire.PaymentOf(t)}
-	if replayed {
-		a.header = http.Header{"Idempotent-Replayed": {"true"}}
-	}
-	return a, nil
-}
-
-// tryToAnswer answers a prompt. It tries again if the configuration changed and the request may still be served.
-func (s *Server) tryToAnswer(
-	ctx context.Context, who session, msisdn string, id payments.ID, given payments.Answer,
-) (t *payments.Transaction, replayed bool, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bookingTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), bookingTimeout)
 	defer cancel()
-	for range maxTries {
-		t, replayed, err = s.ledger.AnswerPrompt(ctx, who.sandbox.Tenant, msisdn, id, given)
-		if !errors.Is(err, postgres.ErrConfigChanged) {
-			break
+	return s.repeat(w, r.WithContext(ctx), func(_ http.ResponseWriter, r *http.Request) (answer, error) {
+		t, replayed, err := s.ledger.AnswerPrompt(ctx, sessionOf(r).sandbox.Tenant, msisdn, id, given)
+		if err != nil {
+			return answer{}, wire.PromptRefusal(err)
 		}
-		if _, err := s.refreshSession(ctx, &who); err != nil {
-			return nil, false, err
+		a := answer{status: http.StatusOK, body: wire.PaymentOf(t)}
+		if replayed {
+			a.header = http.Header{"Idempotent-Replayed": {"true"}}
 		}
-	}
-	return t, replayed, err
+		return a, nil
+	})
 }
