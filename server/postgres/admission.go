@@ -9,34 +9,34 @@ import (
 )
 
 const (
-	// maxWaiting bounds what waits in all lines where waiting is limited, and so the memory that waiting takes: about 40 KiB each.
+	// maxWaiting bounds the statements that wait in all queues, and so the memory that waiting takes: about 40 KiB each.
 	maxWaiting = 1000
-	// maxQuiet is that bound for one who waits in a line of which nobody else does: those who fill the first bound keep nobody out
-	// who asks for little.
+	// maxQuiet is this bound for a statement of a sandbox whose queue is empty: the sandboxes that reach maxWaiting do not keep out one
+	// that asks for little.
 	maxQuiet = 2 * maxWaiting
 )
 
-// Admission says whose statement gets a connection next, among the sandboxes. Each sandbox has a line of its own; lines are served in
-// rotation, one statement at a time, so that a sandbox with a few requests does not wait behind another one's thousands. No sandbox
-// has all connections at once: some are left for whoever comes next, however long the statements of the one take.
+// Admission decides which sandbox's statement gets a connection next. Each sandbox has a queue. The queues are served round-robin, one
+// statement at a time, so that a sandbox with a few requests does not wait behind the thousands of another. No sandbox holds all
+// connections at once: some stay free for other sandboxes, however long the statements of the one take.
 //
-// What cannot be served in good time is refused at once. A line whose first has waited for long is too long for a newcomer, and
-// who waits behind that one is served later still; there is nothing to estimate.
+// Admission refuses a statement at once if its queue is too slow: if the first in the queue has waited for longer than maxQueueWait, a
+// statement behind it would wait for at least as long. This needs no estimate.
 type Admission struct {
 	now          func() time.Time
-	maxQueueWait time.Duration // how long the first in a line may have waited when somebody else joins it; 0: for ever
-	each         int           // turns that a sandbox may have at one time
+	maxQueueWait time.Duration // that the first in a queue may have waited when another statement joins the queue; 0: no limit
+	each         int           // connections that a sandbox may hold at one time
 
 	mu      sync.Mutex
 	free    int
 	waiting int
-	lines   map[int64]*line // of the sandboxes that have a turn or wait for one
-	next    []*line         // the lines in which somebody waits, in the order of their turns
+	queues  map[int64]*tenantQueue // of the sandboxes that hold a connection or wait for one
+	next    []*tenantQueue         // the queues that are not empty, in the order in which they are served
 }
 
-type line struct {
-	taken int
-	queue []*ticket
+type tenantQueue struct {
+	held    int // connections
+	waiting []*ticket
 }
 
 type ticket struct {
@@ -47,53 +47,54 @@ type ticket struct {
 // NewAdmission admits as many statements at one time as there are connections.
 func NewAdmission(connections int, maxQueueWait time.Duration, now func() time.Time) *Admission {
 	return &Admission{
-		now: now, maxQueueWait: maxQueueWait, each: max(1, connections-max(1, connections/4)), free: connections, lines: map[int64]*line{},
+		now: now, maxQueueWait: maxQueueWait, each: max(1, connections-max(1, connections/4)), free: connections,
+		queues: map[int64]*tenantQueue{},
 	}
 }
 
-// Unbounded admits every statement at once. What waits for it elsewhere is refused by the same rule.
+// Unbounded admits every statement at once. Statements that wait for it in another queue are refused by the same rule.
 func (a *Admission) Unbounded() *Admission { return NewAdmission(math.MaxInt, a.maxQueueWait, a.now) }
 
-// Acquire waits for a turn, which has to be given back. It returns [ErrOverloaded] if it will not come in good time, and the
-// context's error when that ends first.
+// Acquire waits for a connection, which the caller gives back with [Admission.Release]. It returns [ErrOverloaded] if the statement would
+// wait for too long, and the context's error if the context ends first.
 func (a *Admission) Acquire(ctx context.Context, tenant int64) error {
 	a.mu.Lock()
-	l := a.lines[tenant]
-	if l == nil {
-		l = &line{}
-		a.lines[tenant] = l
+	q := a.queues[tenant]
+	if q == nil {
+		q = &tenantQueue{}
+		a.queues[tenant] = q
 	}
-	if a.free > 0 && l.taken < a.each && len(l.queue) == 0 {
+	if a.free > 0 && q.held < a.each && len(q.waiting) == 0 {
 		a.free--
-		l.taken++
+		q.held++
 		a.mu.Unlock()
 		return nil
 	}
 	var first time.Time
-	if len(l.queue) > 0 {
-		first = l.queue[0].since
+	if len(q.waiting) > 0 {
+		first = q.waiting[0].since
 	}
 	w := &ticket{since: a.now(), admitted: make(chan struct{})}
-	if err := a.join(first, w.since, len(l.queue) == 0); err != nil {
-		a.tidy(tenant, l)
+	if err := a.join(first, w.since, len(q.waiting) == 0); err != nil {
+		a.tidy(tenant, q)
 		a.mu.Unlock()
 		return err
 	}
-	if l.queue = append(l.queue, w); len(l.queue) == 1 {
-		a.next = append(a.next, l)
+	if q.waiting = append(q.waiting, w); len(q.waiting) == 1 {
+		a.next = append(a.next, q)
 	}
 	a.mu.Unlock()
 	select {
 	case <-w.admitted:
 		return nil
 	case <-ctx.Done():
-		a.giveUp(tenant, l, w)
+		a.giveUp(tenant, q, w)
 		return waitedFor(ctx, "a connection")
 	}
 }
 
-// join counts somebody who waits from now on, behind one who has waited since first, zero for nobody. Quiet is one of whose sandbox
-// nobody else waits there.
+// join counts a statement that waits from now on, behind one that has waited since first, which is zero if there is none. A quiet
+// statement is the only one of its sandbox that waits.
 func (a *Admission) join(first, now time.Time, quiet bool) error {
 	most := maxWaiting
 	if quiet {
@@ -106,7 +107,7 @@ func (a *Admission) join(first, now time.Time, quiet bool) error {
 	return nil
 }
 
-// expect counts somebody who waits in a line of another kind, which leads to this one, and expected those who do so no longer.
+// expect counts a statement that waits in another queue before it comes here. expected ends the count of n of them.
 func (a *Admission) expect(first, now time.Time, quiet bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -119,61 +120,61 @@ func (a *Admission) expected(n int) {
 	a.waiting -= n
 }
 
-// giveUp ends the waiting of somebody whose turn has not come, or has come at this moment.
-func (a *Admission) giveUp(tenant int64, l *line, w *ticket) {
+// giveUp ends the waiting of a statement, or gives back the connection that it was given at this moment.
+func (a *Admission) giveUp(tenant int64, q *tenantQueue, w *ticket) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	i := slices.Index(l.queue, w)
+	i := slices.Index(q.waiting, w)
 	if i < 0 {
-		a.giveLocked(tenant, l)
+		a.giveLocked(tenant, q)
 		return
 	}
-	l.queue = slices.Delete(l.queue, i, i+1)
+	q.waiting = slices.Delete(q.waiting, i, i+1)
 	a.waiting--
-	if len(l.queue) == 0 {
-		a.next = slices.DeleteFunc(a.next, func(other *line) bool { return other == l })
+	if len(q.waiting) == 0 {
+		a.next = slices.DeleteFunc(a.next, func(other *tenantQueue) bool { return other == q })
 	}
-	a.tidy(tenant, l)
+	a.tidy(tenant, q)
 }
 
-// Release ends a turn.
+// Release gives back a connection.
 func (a *Admission) Release(tenant int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.giveLocked(tenant, a.lines[tenant])
+	a.giveLocked(tenant, a.queues[tenant])
 }
 
-func (a *Admission) giveLocked(tenant int64, l *line) {
-	l.taken--
+func (a *Admission) giveLocked(tenant int64, q *tenantQueue) {
+	q.held--
 	a.free++
-	a.tidy(tenant, l)
+	a.tidy(tenant, q)
 	for tried := 0; a.free > 0 && tried < len(a.next); {
-		l := a.next[0]
+		q := a.next[0]
 		a.next = a.next[1:]
-		if l.taken == a.each {
-			a.next = append(a.next, l) // it keeps its place behind those that may have a turn
+		if q.held == a.each {
+			a.next = append(a.next, q) // it is served after the queues that may get a connection
 			tried++
 			continue
 		}
-		a.serve(l)
+		a.serve(q)
 	}
 }
 
-// serve gives a turn to the first in a line, and puts the line behind the others.
-func (a *Admission) serve(l *line) {
+// serve gives a connection to the first in a queue, and puts the queue behind the others.
+func (a *Admission) serve(q *tenantQueue) {
 	a.free--
-	l.taken++
+	q.held++
 	a.waiting--
-	close(l.queue[0].admitted)
-	l.queue[0] = nil
-	if l.queue = l.queue[1:]; len(l.queue) > 0 {
-		a.next = append(a.next, l)
+	close(q.waiting[0].admitted)
+	q.waiting[0] = nil
+	if q.waiting = q.waiting[1:]; len(q.waiting) > 0 {
+		a.next = append(a.next, q)
 	}
 }
 
-// tidy forgets a line that nobody needs.
-func (a *Admission) tidy(tenant int64, l *line) {
-	if l.taken == 0 && len(l.queue) == 0 {
-		delete(a.lines, tenant)
+// tidy forgets a queue that is empty and holds nothing.
+func (a *Admission) tidy(tenant int64, q *tenantQueue) {
+	if q.held == 0 && len(q.waiting) == 0 {
+		delete(a.queues, tenant)
 	}
 }

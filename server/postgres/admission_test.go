@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// queueUp has somebody wait in a tenant's line, and readmission when it does.
+// queueUp has somebody wait in a tenant's queue, and readmission when it does.
 func queueUp(t *testing.T, admission *Admission, tenant int64) <-chan error {
 	t.Helper()
 	done := make(chan error, 1)
@@ -56,8 +56,8 @@ func TestAdmissionIsInRotation(t *testing.T) {
 	if want := [4]int64{1, 2, 1, 1}; [4]int64(order) != want {
 		t.Errorf("admitted in the order %v, want %v", order, want)
 	}
-	if len(admission.lines) != 0 || admission.free != 1 {
-		t.Errorf("left: %d lines, %d free", len(admission.lines), admission.free)
+	if len(admission.queues) != 0 || admission.free != 1 {
+		t.Errorf("left: %d queues, %d free", len(admission.queues), admission.free)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestAdmissionRefusesWhatWouldWaitTooLong(t *testing.T) {
 	if !errors.Is(ErrOverloaded, ErrUnavailable) {
 		t.Error("who does not know what it is takes it for something else than an absence")
 	}
-	other := queueUp(t, admission, 2) // its own line is short
+	other := queueUp(t, admission, 2) // its own queue is short
 	admission.Release(1)
 	<-first
 	admission.Release(1)
@@ -144,7 +144,7 @@ func TestAdmissionBoundsWhatWaits(t *testing.T) {
 	cancel()
 	wait.Wait()
 	admission.Release(0)
-	if admission.waiting != 0 || len(admission.lines) != 0 || len(admission.next) != 0 || admission.free != 1 {
-		t.Errorf("left: %d waiting, %d lines, %d free", admission.waiting, len(admission.lines), admission.free)
+	if admission.waiting != 0 || len(admission.queues) != 0 || len(admission.next) != 0 || admission.free != 1 {
+		t.Errorf("left: %d waiting, %d queues, %d free", admission.waiting, len(admission.queues), admission.free)
 	}
 }

@@ -95,7 +95,7 @@ func (d *coalescerTest) empty() {
 		defer d.mu.Unlock()
 		d.Admission.mu.Lock()
 		defer d.Admission.mu.Unlock()
-		return len(d.queues) == 0 && len(d.Admission.lines) == 0 && d.Admission.waiting == 0 && len(d.Admission.next) == 0
+		return len(d.queues) == 0 && len(d.Admission.queues) == 0 && d.Admission.waiting == 0 && len(d.Admission.next) == 0
 	})
 }
 
