@@ -120,7 +120,7 @@ var spanning = map[string]string{
 	"StoredCredentials": "the tenant is found by the UID of the sandbox",
 }
 
-// TestStatementsStayWithinATenant plans every statement without the wall, which would hide what is missing.
+// TestStatementsStayWithinATenant plans every statement outside the tenant scope, which would hide what is missing.
 func TestStatementsStayWithinATenant(t *testing.T) {
 	d := &distribution{fixture: newFixture(t), texts: statements(t)}
 	d.tables = read[[]string](

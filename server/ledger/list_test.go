@@ -57,7 +57,7 @@ func literal(value any) string {
 	}
 }
 
-// explain runs a statement behind a tenant's wall and returns how it was done: with a plan for these very parameters, or with
+// explain runs a statement in the tenant scope and returns how it was done: with a plan for these very parameters, or with
 // the one for all parameters, which Postgres may come to prefer for a statement that is prepared.
 func (w *fixture) explain(tenant int64, generic bool, sql string, args []any) plan {
 	w.T.Helper()

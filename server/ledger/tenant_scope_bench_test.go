@@ -13,8 +13,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// BenchmarkTenantScope reads a transaction by its key: as the owner of the tables, whom row level security does not bind, and behind the
-// wall as the api does it. The difference is what the wall costs: a second statement in the same round trip, and the policy.
+// BenchmarkTenantScope reads a transaction by its key: as the owner of the tables, whom row level security does not bind, and in the
+// tenant scope as the api does it. The difference is what the scope costs: a second statement in the same round trip, and the policy.
 func BenchmarkTenantScope(b *testing.B) {
 	url := ledgertest.URL(b)
 	owner := ledgertest.Open(b, url)

@@ -236,7 +236,7 @@ func TestEveryTenantTableIsScoped(t *testing.T) {
 			"select count(*) from pg_policies where tablename = $1 and roles = '{cauri_tenant}' and qual like '%tenant = current_tenant()%'",
 			table,
 		); got != 1 {
-			t.Errorf("%s has %d policies of the wall, want 1", table, got)
+			t.Errorf("%s has %d policies of the tenant scope, want 1", table, got)
 		}
 		first := read[string](w, `select a.attname::text from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
 			where i.indrelid = $1::regclass and i.indisprimary`, table)

@@ -71,7 +71,7 @@ func (t statementTracer) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, data pg
 	t.end(ctx, data.Err)
 }
 
-// TraceBatchStart implements [pgx.BatchTracer]. A batch is the entry behind the tenant wall with one statement after it, which
+// TraceBatchStart implements [pgx.BatchTracer]. A batch is the entry into the tenant scope with one statement after it, which
 // gives it its name.
 func (t statementTracer) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
 	queued := data.Batch.QueuedQueries

@@ -14,6 +14,7 @@ import (
 var retired = map[string]string{
 	"behaviours":        "behavior",
 	"behind wall":       "in the tenant scope",
+	"tenant wall":       "tenant scope",
 	"enter gated":       "version check",
 	"floor creates":     "baseline",
 	"floor rate":        "baseline",

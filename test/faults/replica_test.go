@@ -156,7 +156,7 @@ func TestListsFromAReplicaThatIsPromoted(t *testing.T) {
 	w.seenAtOnce("known-to-be-promoted", 20)
 }
 
-// The wall stands on the replica too.
+// The tenant scope holds on the replica too.
 func TestReplicaKeepsSandboxesApart(t *testing.T) {
 	w := newReplicated(t)
 	other := w.merchant("other", w.apis[0], system.Acknowledge)

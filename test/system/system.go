@@ -30,7 +30,7 @@ const (
 // System is one installation: a database, the processes on it, and the sandboxes that were applied to it.
 type System struct {
 	Postgres  *Postgres
-	SQL       *pgxpool.Pool    // for looking into the database, past every wall
+	SQL       *pgxpool.Pool    // for looking into the database, outside every tenant scope
 	Sandboxes *sandboxes.Store // configures sandboxes, as the controller does
 	pool      *postgres.DB
 

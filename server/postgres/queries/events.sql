@@ -1,4 +1,4 @@
--- Events as their sandbox sees them. Every statement here runs behind the tenant wall.
+-- Events as their sandbox sees them. Every statement here runs in the tenant scope.
 
 -- name: GetEvent :one
 select sqlc.embed(e), sqlc.embed(t), coalesce(e.leased and e.due_at > now(), false)::boolean as being_sent

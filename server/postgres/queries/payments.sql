@@ -1,4 +1,4 @@
--- Every statement here runs behind the tenant wall and is one round trip.
+-- Every statement here runs in the tenant scope and is one round trip.
 --
 -- The ones that record a transaction begin with a gate. It lets through only what was decided on the present configuration,
 -- while the reference is free, and counts it against the sandbox's quota, if it has one. No row comes back otherwise, and the

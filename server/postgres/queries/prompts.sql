@@ -1,5 +1,5 @@
 -- The registry's SIMs as a merchant's tester sees them, and their prompts: the pending collections that wait for a payer's
--- answer. Every statement here runs behind the tenant wall. Where a pending collection is looked for, the present ones are gone
+-- answer. Every statement here runs in the tenant scope. Where a pending collection is looked for, the present ones are gone
 -- through first: their index is small, whatever the history.
 
 -- name: ListTestClients :many

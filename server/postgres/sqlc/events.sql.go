@@ -25,7 +25,7 @@ type GetEventRow struct {
 	BeingSent   bool        `db:"being_sent"`
 }
 
-// Events as their sandbox sees them. Every statement here runs behind the tenant wall.
+// Events as their sandbox sees them. Every statement here runs in the tenant scope.
 func (q *Queries) GetEvent(ctx context.Context, tenant int64, iD pgtype.UUID) (GetEventRow, error) {
 	row := q.db.QueryRow(ctx, getEvent, tenant, iD)
 	var i GetEventRow

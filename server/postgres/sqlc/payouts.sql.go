@@ -113,7 +113,7 @@ type BookDisbursementRow struct {
 	SimBalanceAfter      *int64          `db:"sim_balance_after"`
 }
 
-// Refunds and disbursements. Like the statements in payments.sql: one round trip behind the tenant wall, a gate first, and the
+// Refunds and disbursements. Like the statements in payments.sql: one round trip in the tenant scope, a gate first, and the
 // same order of locks. Whether the float suffices is decided here, under its lock, so the latencies of both outcomes are given.
 //
 // The float is set to what its locked balance leaves, not lowered by the amount: Postgres checks a constraint first against the
