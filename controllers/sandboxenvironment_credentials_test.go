@@ -415,7 +415,7 @@ func TestSigningSecretRef(t *testing.T) {
 	}
 }
 
-// TestSigningSecretFollows changes a signing secret that was brought, and then leaves the reference out.
+// TestSigningSecretFollows changes the user's own signing secret, and then leaves the reference out.
 func TestSigningSecretFollows(t *testing.T) {
 	c := newCluster(t)
 	c.start()
@@ -438,6 +438,6 @@ func TestSigningSecretFollows(t *testing.T) {
 	c.sandboxReady(sandbox)
 	generated := string(c.secret("checkout-credentials").Data["webhook-signing-secret"])
 	if !regexp.MustCompile(`^whsec_`).MatchString(generated) || c.storedSigningSecret(sandbox) != generated {
-		t.Error("no signing secret was generated in place of the one that was brought")
+		t.Error("no signing secret was generated in place of the user's own")
 	}
 }

@@ -483,13 +483,13 @@ func TestSigningSecretRotation(t *testing.T) {
 	becomes("no value", false, func() { edit(c, sandbox, withSecretRotation("")) })
 	becomes("no webhook", false, func() { edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.Webhook = nil }) })
 	becomes("the value again", false, func() { edit(c, sandbox, withSecretRotation("2")) })
-	becomes("one that is brought", true, func() {
+	becomes("the user's own", true, func() {
 		edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) {
 			s.Spec.Webhook.SigningSecretRef = &v1alpha1.SecretKeyReference{Name: "mine", Key: "whsec"}
 		})
 	})
-	becomes("a new value of a brought one", false, func() { edit(c, sandbox, withSecretRotation("3")) })
-	becomes("a brought one changes", true, func() {
+	becomes("a new value of secretRotation beside the user's own", false, func() { edit(c, sandbox, withSecretRotation("3")) })
+	becomes("the user's own changes", true, func() {
 		edit(c, mine, func(s *corev1.Secret) { s.StringData = map[string]string{"whsec": "the second of my signing secrets"} })
 	})
 	last := becomes("a generated one again", true, func() {
