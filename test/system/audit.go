@@ -11,8 +11,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// rule is what holds at every moment, whatever happened before. Its query returns a line for each row that breaks it. Rows of
-// tenants that were given up are not looked at: they are being removed.
+// rule is an invariant that always holds. Its query returns a line for each row that breaks it. It ignores rows of
+// retired tenants, which a worker removes.
 type rule struct{ name, query string }
 
 var rules = []rule{
@@ -70,11 +70,10 @@ var rules = []rule{
 		where e.state = 'delivered' and (e.delivered_at is null or e.attempts = 0 or e.body is null)`},
 }
 
-// shownProblems is how many rows that break a rule are told.
+// shownProblems is the number of rows to show for each broken rule.
 const shownProblems = 5
 
-// Audit returns what is wrong with the database as it stands. Nothing ever may be, also while load goes on: it is read from
-// one snapshot.
+// Audit returns all broken rules. They must hold at every moment, also under load: it reads one snapshot.
 func (s *System) Audit(ctx context.Context) (problems []string, err error) {
 	err = pgx.BeginTxFunc(ctx, s.SQL, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
 		problems, err = Audit(ctx, tx)
@@ -83,10 +82,10 @@ func (s *System) Audit(ctx context.Context) (problems []string, err error) {
 	return problems, err
 }
 
-// Audit is [System.Audit] of what a database transaction sees.
+// Audit is [System.Audit] of the snapshot of a database transaction.
 func Audit(ctx context.Context, tx pgx.Tx) (problems []string, err error) {
-	// Without statistics of rows that have just come, and analyzing would change what is measured, the planner takes each
-	// table for small, and nested loops over large ones never end.
+	// New rows have no statistics yet, and analyze would change what is measured. The planner then assumes small
+	// tables, and nested loops over large tables would never end.
 	if _, err := tx.Exec(ctx, "set local enable_nestloop = off"); err != nil {
 		return nil, fmt.Errorf("auditing: %w", err)
 	}
@@ -106,13 +105,14 @@ func Audit(ctx context.Context, tx pgx.Tx) (problems []string, err error) {
 	return problems, nil
 }
 
-// AuditDeliveries returns what is wrong with what a receiver got of a sandbox when all is delivered: an event of each terminal
-// transaction at least once, under one id, with the transaction's outcome, and nothing else.
+// AuditDeliveries compares the deliveries at a receiver with the sandbox's transactions after all events were
+// delivered. Each terminal transaction must have at least one delivery, always with the same id and with the
+// transaction's outcome. There must be no other event.
 func (s *Sandbox) AuditDeliveries(ctx context.Context, r *Receiver) (problems []string, err error) {
 	return s.auditDeliveries(ctx, r, false)
 }
 
-// AuditDeliveriesSoFar is AuditDeliveries while there may be events that are still to be sent.
+// AuditDeliveriesSoFar is AuditDeliveries while events may still be queued.
 func (s *Sandbox) AuditDeliveriesSoFar(ctx context.Context, r *Receiver) (problems []string, err error) {
 	return s.auditDeliveries(ctx, r, true)
 }
@@ -142,13 +142,13 @@ func (s *Sandbox) auditDeliveries(ctx context.Context, r *Receiver, soFar bool) 
 		}
 		for _, a := range arrivals[event] {
 			if a.TransactionID != id.String() || a.Status != string(t.Status) {
-				problems = append(problems, fmt.Sprintf("the event of %s (%s) told of %s (%s)", id, t.Status, a.TransactionID, a.Status))
+				problems = append(problems, fmt.Sprintf("the event of %s (%s) reported %s (%s)", id, t.Status, a.TransactionID, a.Status))
 			}
 		}
 		delete(arrivals, event)
 	}
 	for event, list := range arrivals {
-		problems = append(problems, fmt.Sprintf("%s, which told of %s, belongs to no transaction of the sandbox", event, list[0].TransactionID))
+		problems = append(problems, fmt.Sprintf("%s, which reported %s, belongs to no transaction of the sandbox", event, list[0].TransactionID))
 	}
 	return problems, nil
 }
@@ -159,18 +159,18 @@ func (s *System) Count(ctx context.Context, query string, args ...any) (n int64,
 	return n, err
 }
 
-// Pending counts the sandbox's transactions that have no outcome yet.
+// Pending counts the pending transactions of the sandbox.
 func (s *Sandbox) Pending(ctx context.Context) (int64, error) {
 	return s.system.Count(ctx, "select count(*) from transactions where tenant = $1 and status = 'PENDING'", s.Tenant)
 }
 
-// Undelivered counts the sandbox's events that still have to be sent.
+// Undelivered counts the queued events of the sandbox.
 func (s *Sandbox) Undelivered(ctx context.Context) (int64, error) {
 	return s.system.Count(ctx, "select count(*) from events where tenant = $1 and state = 'queued'", s.Tenant)
 }
 
-// Drained waits until nothing is pending and nothing has to be sent in the given sandboxes. It gives up when less does not become
-// of it for as long as stall: how fast it goes is the machine's affair.
+// Drained waits until the given sandboxes have no pending transactions and no queued events. It gives up if the number
+// does not fall for the duration of stall, because the total time depends on the machine.
 func (s *System) Drained(ctx context.Context, stall time.Duration, sandboxes ...*Sandbox) error {
 	left := int64(math.MaxInt64)
 	for {
@@ -188,7 +188,7 @@ func (s *System) Drained(ctx context.Context, stall time.Duration, sandboxes ...
 				now += pending + undelivered
 			}
 			if now >= left {
-				return fmt.Errorf("%d transactions are pending or have events to send", now)
+				return fmt.Errorf("%d transactions are pending or have queued events", now)
 			}
 			left = now
 			return nil

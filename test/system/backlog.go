@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Model is a transaction that others are made like.
+// Model is a transaction to copy.
 type Model struct {
 	Sandbox   *Sandbox
 	Reference string
@@ -24,8 +24,8 @@ func (s *Sandbox) EventBacklog(ctx context.Context, reference string, n int) err
 	return s.system.EventBacklog(ctx, n, Model{s, reference})
 }
 
-// PendingBacklog makes n more payments like each model, as that was before it settled, all due now and seen at one moment. A backlog
-// stands for a rush that would take longer than a test may.
+// PendingBacklog copies each model n times, as a pending payment that is due now. The copies appear at the same moment.
+// A backlog replaces a rush that would take too long in a test.
 func (s *System) PendingBacklog(ctx context.Context, n int, models ...Model) error {
 	return s.backlog(ctx, n, models, `insert into transactions
 		select copy.* from transactions t, unnest($3::uuid[]) new_id, lateral jsonb_populate_record(t, jsonb_build_object('id', new_id,
@@ -36,8 +36,8 @@ func (s *System) PendingBacklog(ctx context.Context, n int, models ...Model) err
 		where t.tenant = $1 and t.id = $2`)
 }
 
-// EventBacklog makes n more transactions like each model, which must have moved no money, each with an event. They are decided now,
-// seen at one moment, and the events are due as if their answers were held for the sandbox's latency.
+// EventBacklog copies each model n times, each with an event. The models must have moved no money. The copies are
+// terminal since now and appear at the same moment. Their events are due after the sandbox's latency.
 func (s *System) EventBacklog(ctx context.Context, n int, models ...Model) error {
 	return s.backlog(ctx, n, models, `insert into transactions
 		select copy.* from transactions t, unnest($3::uuid[]) new_id, lateral jsonb_populate_record(t, jsonb_build_object('id', new_id,
@@ -51,13 +51,13 @@ func (s *System) EventBacklog(ctx context.Context, n int, models ...Model) error
 		where e.tenant = $1 and e.id = $2`)
 }
 
-// backlog runs statements that copy a transaction ($1, $2) under new ids ($3). Whatever columns a table has, they name only those
-// that are to differ.
+// backlog runs statements that copy a transaction ($1, $2) under new ids ($3). The statements name only the columns
+// that differ.
 func (s *System) backlog(ctx context.Context, n int, models []Model, statements ...string) error {
 	return pgx.BeginFunc(ctx, s.SQL, func(tx pgx.Tx) error {
 		for _, model := range models {
 			if err := model.copy(ctx, tx, n, statements); err != nil {
-				return fmt.Errorf("making a backlog in %s: %w", model.Sandbox.Config.Name, err)
+				return fmt.Errorf("creating a backlog in %s: %w", model.Sandbox.Config.Name, err)
 			}
 		}
 		return nil

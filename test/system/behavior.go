@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Behavior is how a receiver answers an arrival that it has written down. It returns when closed is, at the latest.
+// Behavior answers an arrival after the receiver has recorded it. It must return when closed is closed.
 type Behavior func(w http.ResponseWriter, r *http.Request, a Arrival, closed <-chan struct{})
 
 // Acknowledge answers at once.
@@ -15,7 +15,7 @@ func Acknowledge(w http.ResponseWriter, _ *http.Request, _ Arrival, _ <-chan str
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// AcknowledgeAfter takes its time.
+// AcknowledgeAfter answers after a delay.
 func AcknowledgeAfter(d time.Duration) Behavior {
 	return func(w http.ResponseWriter, r *http.Request, _ Arrival, closed <-chan struct{}) {
 		if waits(r, d, closed) {
@@ -32,11 +32,11 @@ func Hang(_ http.ResponseWriter, r *http.Request, _ Arrival, closed <-chan struc
 	}
 }
 
-// Reset ends the connection in the middle, not in order.
+// Reset resets the connection without an answer.
 func Reset(w http.ResponseWriter, _ *http.Request, _ Arrival, _ <-chan struct{}) {
 	conn := takeOver(w)
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // a close is a reset then
+		_ = tcp.SetLinger(0) // this makes close send a reset
 	}
 	_ = conn.Close()
 }
@@ -52,7 +52,7 @@ func FailFirst(n int) Behavior {
 	}
 }
 
-// SlowHeader sends an answer byte by byte and never comes to the end of its header.
+// SlowHeader sends an answer byte by byte and never ends its header.
 func SlowHeader(w http.ResponseWriter, _ *http.Request, _ Arrival, closed <-chan struct{}) {
 	conn := takeOver(w)
 	defer func() { _ = conn.Close() }()
@@ -65,7 +65,7 @@ func SlowHeader(w http.ResponseWriter, _ *http.Request, _ Arrival, closed <-chan
 	})
 }
 
-// SlowBody sends the status at once, and then a body without end byte by byte.
+// SlowBody sends the status at once, and then an endless body byte by byte.
 func SlowBody(w http.ResponseWriter, _ *http.Request, _ Arrival, closed <-chan struct{}) {
 	conn := takeOver(w)
 	defer func() { _ = conn.Close() }()
@@ -87,7 +87,7 @@ func Flood(size int) Behavior {
 	}
 }
 
-// dribble writes a byte every 100 ms until the other side leaves.
+// dribble writes a byte every 100 ms until the other side disconnects.
 func dribble(conn net.Conn, closed <-chan struct{}, next func(n int) byte) {
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
@@ -103,7 +103,7 @@ func dribble(conn net.Conn, closed <-chan struct{}, next func(n int) byte) {
 	}
 }
 
-// waits reports whether the time has passed before the sender left.
+// waits reports whether the delay ended before the sender disconnected.
 func waits(r *http.Request, d time.Duration, closed <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -116,11 +116,11 @@ func waits(r *http.Request, d time.Duration, closed <-chan struct{}) bool {
 	return false
 }
 
-// takeOver takes the bare connection from the server.
+// takeOver takes the raw connection from the server.
 func takeOver(w http.ResponseWriter) net.Conn {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic("taking over a connection: " + err.Error()) // HTTP/1 on a plain connection always can
+		panic("taking over a connection: " + err.Error()) // a plain HTTP/1 connection always can
 	}
 	return conn
 }

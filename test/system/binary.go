@@ -9,11 +9,12 @@ import (
 	"strings"
 )
 
-// Variable names the environment variable with the path of a program cauri of the present work tree. `make test` sets it, so that not
-// every package of tests links one.
+// Variable names the environment variable with the path of a cauri program of the current work tree. `make test` sets
+// it, so that not every test package links its own.
 const Variable = "CAURI_TEST_PROGRAM"
 
-// Build builds the program cauri from the present work tree into a folder, unless there is one already, and returns its path.
+// Build builds the cauri program from the current work tree into a folder and returns its path. It uses an existing
+// program if there is one.
 func Build(ctx context.Context, folder string) (string, error) {
 	if program := os.Getenv(Variable); program != "" {
 		_, err := os.Stat(program)
@@ -22,8 +23,8 @@ func Build(ctx context.Context, folder string) (string, error) {
 	return BuildProgram(ctx, folder, "./cmd/cauri")
 }
 
-// BuildProgram builds a program of the present work tree, which stands in a folder such as ./cmd/cauri, into another folder, and returns
-// its path.
+// BuildProgram builds a program of the current work tree, from a folder such as ./cmd/cauri, into another folder, and
+// returns its path.
 func BuildProgram(ctx context.Context, folder, source string) (string, error) {
 	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/cauri-dev/cauri").Output()
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 
 // Client calls the api with the key of one sandbox.
 type Client struct {
-	// Observe, if set, sees every answer and every error that stands for one that did not come.
+	// Observe, if set, is called with every answer, or with the error if there was no answer.
 	Observe func(Answer, error)
-	// AnswerWithin bounds a request. The default is longer than any answer is held.
+	// AnswerWithin is the timeout of a request. The default is longer than any delay of the api.
 	AnswerWithin time.Duration
 
 	bases []string // of all replicas
@@ -32,10 +32,11 @@ var transport = func() *http.Transport {
 	return t
 }()
 
-// answerWithin bounds a request; the longest answer is held for 35 s.
+// answerWithin is the default timeout of a request. The longest delay of an answer is 35 s.
 const answerWithin = 60 * time.Second
 
-// Client is a client of the sandbox that asks all given replicas of the api in turn. It returns when each of them knows the sandbox.
+// Client returns a client of the sandbox that uses all given replicas of the api in turn. It returns when each of them
+// knows the sandbox.
 func (s *Sandbox) Client(ctx context.Context, apis ...*API) (*Client, error) {
 	c := &Client{AnswerWithin: answerWithin, key: s.Key, http: &http.Client{Transport: transport}}
 	for _, api := range apis {
@@ -54,7 +55,7 @@ func (s *Sandbox) Client(ctx context.Context, apis ...*API) (*Client, error) {
 	return c, nil
 }
 
-// WithKey is a client that differs in its key.
+// WithKey returns a copy of the client with another key.
 func (c *Client) WithKey(key string) *Client {
 	return &Client{AnswerWithin: c.AnswerWithin, bases: c.bases, key: key, http: c.http}
 }
@@ -72,10 +73,10 @@ type Payment struct {
 	Description string `json:"description,omitempty"`
 }
 
-// Unregistered is a number that no SIM has.
+// Unregistered is a number without a SIM.
 const Unregistered = "+250791111111"
 
-// NewPayment is a payment of 100 francs. With a scenario its outcome is forced, without one the payer decides.
+// NewPayment is a payment of 100 francs. A scenario forces its outcome. Without one the payer decides.
 func NewPayment(reference, msisdn, scenario string) Payment {
 	return Payment{
 		Amount: 100, Currency: "RWF", Operator: "mtn", Country: "RW", MSISDN: msisdn, Reference: reference, Application: "shop",
@@ -83,7 +84,7 @@ func NewPayment(reference, msisdn, scenario string) Payment {
 	}
 }
 
-// Answer is what the api answered.
+// Answer is an answer of the api.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -94,7 +95,7 @@ type Answer struct {
 
 func (a Answer) unexpected() error { return fmt.Errorf("the api answered %d %s", a.Status, a.Body) }
 
-// TransactionID is the id of the transaction that the answer shows, empty for none.
+// TransactionID is the id of the transaction in the answer, or empty.
 func (a Answer) TransactionID() string {
 	var transaction struct {
 		ID   string `json:"id"`    // of a payment
@@ -106,12 +107,12 @@ func (a Answer) TransactionID() string {
 	return transaction.ID + transaction.TxID
 }
 
-// Get sends a GET to a path behind /v1. Its error says that no answer came.
+// Get sends a GET to a path below /v1. An error means that no answer came.
 func (c *Client) Get(ctx context.Context, path string) (Answer, error) {
 	return c.send(ctx, http.MethodGet, path, nil)
 }
 
-// Post sends body as JSON. Its error says that no answer came.
+// Post sends body as JSON. An error means that no answer came.
 func (c *Client) Post(ctx context.Context, path string, body any) (Answer, error) {
 	encoded, err := json.Marshal(body)
 	if err != nil {
@@ -120,7 +121,7 @@ func (c *Client) Post(ctx context.Context, path string, body any) (Answer, error
 	return c.send(ctx, http.MethodPost, path, encoded)
 }
 
-// send asks the next replica.
+// send uses the next replica.
 func (c *Client) send(ctx context.Context, method, path string, body []byte) (Answer, error) {
 	return c.sendTo(ctx, c.bases[c.turn.Add(1)%uint64(len(c.bases))], method, path, body)
 }
@@ -154,8 +155,8 @@ func (c *Client) do(request *http.Request) (answer Answer, err error) {
 	return answer, err
 }
 
-// Insist repeats a POST until it is answered by a result, as a merchant's client does: after no answer and after a 5xx.
-// Any other answer that is not a result is an error.
+// Insist repeats a POST until the answer is a result, as a careful client does: it retries after no answer and after a
+// 5xx. Any other answer without a result is an error.
 func (c *Client) Insist(ctx context.Context, path string, body any) (Answer, error) {
 	return insist(ctx, path, func() (Answer, error) { return c.Post(ctx, path, body) })
 }

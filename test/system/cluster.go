@@ -18,29 +18,30 @@ import (
 	"time"
 )
 
-// assetsVariable names the folder of etcd and kube-apiserver, as envtest has it.
+// assetsVariable names the folder of etcd and kube-apiserver, as in envtest.
 const assetsVariable = "KUBEBUILDER_ASSETS"
 
-// ErrNoAssets is returned where there is no Kubernetes to start.
+// ErrNoAssets means that the programs of Kubernetes are not available.
 var ErrNoAssets = errors.New(
 	"there is no Kubernetes API server: set " + assetsVariable + ` to a folder with etcd and kube-apiserver, for example "$(bin/localcluster assets)"`,
 )
 
-// clusterReadyWithin is generous: an API server starts in seconds, on a busy machine in more.
+// clusterReadyWithin is a generous timeout. An API server starts in seconds, later on a busy machine.
 const clusterReadyWithin = 2 * time.Minute
 
-// Cluster is a Kubernetes API server with its etcd, each a process that can be killed, stopped and started again. There is no node.
+// Cluster is a Kubernetes API server with its etcd. Each is a process that a test can kill, stop and start again. There
+// is no node.
 type Cluster struct {
 	Etcd       *Process
 	APIServer  *Process
-	Kubeconfig string // path of the file, for whoever may do everything
+	Kubeconfig string // path of the file, for a user with all rights
 
 	folder                       string
 	etcdPort, peerPort, ownsPort int
 }
 
-// StartCluster starts an empty cluster in a folder of its own. It returns [ErrNoAssets] where its programs are not. [Cluster.Close] removes
-// it.
+// StartCluster starts an empty cluster in its own folder. It returns [ErrNoAssets] if the programs are missing.
+// [Cluster.Close] removes the cluster.
 func StartCluster(ctx context.Context) (*Cluster, error) {
 	if os.Getenv(assetsVariable) == "" {
 		return nil, ErrNoAssets
@@ -55,10 +56,10 @@ func StartCluster(ctx context.Context) (*Cluster, error) {
 	return c, nil
 }
 
-// prepare writes what the programs read.
+// prepare writes the files of the programs.
 func (c *Cluster) prepare() (err error) {
 	if c.folder, err = os.MkdirTemp("", "cauri-cluster-"); err != nil {
-		return fmt.Errorf("making a folder for a cluster: %w", err)
+		return fmt.Errorf("creating a folder for a cluster: %w", err)
 	}
 	c.Kubeconfig = c.file("kubeconfig")
 	for _, port := range []*int{&c.etcdPort, &c.peerPort, &c.ownsPort} {
@@ -68,7 +69,7 @@ func (c *Cluster) prepare() (err error) {
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return fmt.Errorf("making the key of service accounts: %w", err)
+		return fmt.Errorf("creating the key of service accounts: %w", err)
 	}
 	der, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
@@ -97,16 +98,16 @@ users: [{name: test, user: {token: %s}}]
 
 func (c *Cluster) file(name string) string { return filepath.Join(c.folder, name) }
 
-// certificate is the one that the API server makes for itself, once, with who has signed it.
+// certificate returns the API server's self-signed certificate and its authority. The API server creates it once.
 func (c *Cluster) certificate() string { return c.file("certificates/apiserver.crt") }
 
 func (c *Cluster) url() string { return "https://" + loopback(c.ownsPort) }
 
-// StartEtcd starts etcd, again with its data after it has ended, and waits until it serves.
+// StartEtcd starts etcd, with its old data after a restart, and waits until it serves.
 func (c *Cluster) StartEtcd(ctx context.Context) (err error) {
 	address, peer := "http://"+loopback(c.etcdPort), "http://"+loopback(c.peerPort)
 	c.Etcd, err = c.start("etcd", "--name=test", "--data-dir="+c.file("etcd"),
-		"--unsafe-no-fsync", // the data survive every end of the process
+		"--unsafe-no-fsync", // the data only has to survive the process, not the machine
 		"--listen-client-urls="+address, "--advertise-client-urls="+address, "--listen-peer-urls="+peer,
 		"--initial-advertise-peer-urls="+peer, "--initial-cluster=test="+peer, "--log-level=warn")
 	if err != nil {
@@ -115,7 +116,7 @@ func (c *Cluster) StartEtcd(ctx context.Context) (err error) {
 	return c.Etcd.ready(ctx, clusterReadyWithin, func(ctx context.Context) error { return Answers(ctx, address+"/health", http.StatusOK) })
 }
 
-// StartAPIServer starts the API server, again at the same address after it has ended, and waits until it serves.
+// StartAPIServer starts the API server, at its old address after a restart, and waits until it serves.
 func (c *Cluster) StartAPIServer(ctx context.Context) (err error) {
 	c.APIServer, err = c.start(
 		"kube-apiserver",
@@ -124,7 +125,7 @@ func (c *Cluster) StartAPIServer(ctx context.Context) (err error) {
 		"--advertise-address=127.0.0.1",
 		"--secure-port="+strconv.Itoa(c.ownsPort),
 		"--cert-dir="+c.file("certificates"),
-		"--endpoint-reconciler-type=none", // a loopback address cannot stand in Endpoints
+		"--endpoint-reconciler-type=none", // a loopback address cannot be in Endpoints
 		"--authorization-mode=RBAC",
 		"--token-auth-file="+c.file("tokens"),
 		"--disable-admission-plugins=ServiceAccount",
@@ -151,7 +152,7 @@ func (c *Cluster) start(name string, args ...string) (*Process, error) {
 	})
 }
 
-// Ready asks the API server whether it is ready.
+// Ready returns nil if the API server is ready.
 func (c *Cluster) Ready(ctx context.Context) error {
 	authority, err := os.ReadFile(c.certificate())
 	if err != nil {
@@ -159,7 +160,7 @@ func (c *Cluster) Ready(ctx context.Context) error {
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(authority)
-	// On a new connection every time: whether a server answers now is asked.
+	// Use a new connection each time, to check that a server answers now.
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}
 	return answers(ctx, &http.Client{Transport: transport}, c.url()+"/readyz", http.StatusOK)
 }
@@ -169,7 +170,7 @@ func (c *Cluster) Logs(lines int) string {
 	return c.Etcd.LogTail(lines) + "\n" + c.APIServer.LogTail(lines)
 }
 
-// SaveLogs copies what both processes wrote into a folder.
+// SaveLogs copies the logs of both processes into a folder.
 func (c *Cluster) SaveLogs(folder string) error {
 	return errors.Join(
 		copyFile(c.Etcd.log, filepath.Join(folder, "etcd.log")),
@@ -177,7 +178,7 @@ func (c *Cluster) SaveLogs(folder string) error {
 	)
 }
 
-// Close kills both processes and removes what they had.
+// Close kills both processes and removes their data.
 func (c *Cluster) Close() error {
 	for _, p := range []*Process{c.APIServer, c.Etcd} {
 		if p != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Delays are the times from when each event of the sandbox that arrived was due until it first did. An event is due when its
-// transaction settles, and of one that was decided at once when its answer is.
+// Delays are the times from due to first arrival for each event of the sandbox that arrived. An event is due when its
+// transaction settles. If the transaction was terminal at once, its event is due when the answer is due.
 func (s *Sandbox) Delays(ctx context.Context, r *Receiver) ([]time.Duration, error) {
 	rows, err := s.system.SQL.Query(ctx, `select id, case when completed_at > created_at then completed_at
 			else created_at + make_interval(secs => latency_ms * $2::float8 / 100 / 1000) end

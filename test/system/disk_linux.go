@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// mountMemory puts a file system of so many bytes in memory over a folder.
+// mountMemory mounts a file system in memory, of a size in bytes, on a folder.
 func mountMemory(folder string, bytes int64) error {
 	err := syscall.Mount("tmpfs", folder, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, fmt.Sprintf("size=%d,mode=0755", bytes))
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
@@ -20,7 +20,7 @@ func mountMemory(folder string, bytes int64) error {
 
 func unmountMemory(folder string) error { return syscall.Unmount(folder, syscall.MNT_DETACH) }
 
-// FillDisk leaves no space on the disk of [StartPostgresOnSmallDisk], and returns what frees it.
+// FillDisk fills the disk of [StartPostgresOnSmallDisk]. It returns a function that frees the space.
 func (p *Postgres) FillDisk() (free func() error, err error) {
 	filler := filepath.Join(p.folder, "filler")
 	file, err := os.Create(filler)
@@ -34,7 +34,7 @@ func (p *Postgres) FillDisk() (free func() error, err error) {
 	return func() error { return os.Remove(filler) }, nil
 }
 
-// endless is read without an end.
+// endless is a reader without an end.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }

@@ -1,10 +1,11 @@
-// Package system runs Cauri as it runs in earnest, without Kubernetes: a Postgres of its own that keeps what it committed, and
-// the api and the worker as processes that can be killed, stopped and started again. Sandboxes are configured in the database
-// directly, as the controller does it. Receivers of webhooks misbehave as they are told, and [System.Audit] finds out afterwards
-// whether anything was lost, doubled or miscounted.
+// Package system runs Cauri as in production, without Kubernetes: its own Postgres with durable commits, and the api
+// and the worker as processes that a test can kill, stop and start again. It configures sandboxes directly in the
+// database, as the controller does. Receivers of webhooks can misbehave. [System.Audit] then checks whether anything
+// was lost, doubled or miscounted.
 //
-// Who needs Kubernetes has a [Cluster] beside it, and sandboxes that the controller makes ([System.Adopt]).
+// Tests that need Kubernetes can start a [Cluster] and use sandboxes of the controller ([System.Adopt]).
 //
-// The tests of faults, chaos and the measurements under load share it. Everything is on the loopback interface, every wait has an end,
-// and a process is only ever signalled through the handle that started it; those of Postgres, through what their server says of them.
+// The tests of faults and chaos and the load measurements share this package. Everything listens on the loopback
+// interface, and every wait has a timeout. Signals go only to processes that the test started itself, and to the
+// Postgres processes that the server lists.
 package system

@@ -10,16 +10,16 @@ import (
 	"syscall"
 )
 
-// Pause stops all processes of the server where they are, as a machine that hangs does: its kernel goes on accepting connections and
-// acknowledging packets, and nobody answers. [Postgres.Resume] lets them go on. Linux only.
+// Pause stops all processes of the server, like a machine that hangs: its kernel still accepts connections and
+// acknowledges packets, and nobody answers. [Postgres.Resume] ends the pause. Linux only.
 func (p *Postgres) Pause() error {
-	if err := p.process.Pause(); err != nil { // the first one first, so that no other is started meanwhile
+	if err := p.process.Pause(); err != nil { // the postmaster first, so that it starts no other process
 		return err
 	}
 	return p.signalBackends(syscall.SIGSTOP)
 }
 
-// Running reports whether the server has not ended.
+// Running reports whether the server is running.
 func (p *Postgres) Running() bool { return p.process.Running() }
 
 // Resume ends a pause of the whole server.
@@ -27,17 +27,17 @@ func (p *Postgres) Resume() error {
 	return errors.Join(p.signalBackends(syscall.SIGCONT), p.process.Resume())
 }
 
-// signalBackends sends a signal to all processes that the first one has started.
+// signalBackends sends a signal to all child processes of the postmaster.
 func (p *Postgres) signalBackends(signal syscall.Signal) error {
 	first := strconv.Itoa(p.process.PID())
 	list, err := os.ReadFile(filepath.Join("/proc", first, "task", first, "children"))
 	if err != nil {
-		return fmt.Errorf("looking for the processes of Postgres: %w", err)
+		return fmt.Errorf("listing the processes of Postgres: %w", err)
 	}
 	for _, text := range strings.Fields(string(list)) {
 		pid, err := strconv.Atoi(text)
 		if err != nil {
-			return fmt.Errorf("looking for the processes of Postgres: %w", err)
+			return fmt.Errorf("listing the processes of Postgres: %w", err)
 		}
 		if err := syscall.Kill(pid, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return fmt.Errorf("sending %s to a process of Postgres: %w", signal, err)

@@ -6,15 +6,14 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Merchant is a sandbox with the endpoint that its events go to, and a client of its owner.
+// Merchant is a sandbox with its webhook endpoint and a client of its owner.
 type Merchant struct {
 	*Sandbox
 	Receiver *Receiver
 	Client   *Client
 }
 
-// AddMerchant makes a sandbox whose endpoint behaves in a way, and a client of it at an api. The endpoint is closed with the
-// system.
+// AddMerchant creates a sandbox, its endpoint with a behavior, and a client at an api. The system closes the endpoint.
 func (s *System) AddMerchant(
 	ctx context.Context,
 	name string,

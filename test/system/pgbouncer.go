@@ -14,8 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// PgBouncer is a connection pooler before a Postgres, in transaction mode: each database transaction may be done by another
-// connection than the one before it.
+// PgBouncer is a connection pooler for Postgres in transaction mode: each database transaction may use a different
+// connection.
 type PgBouncer struct {
 	postgres *Postgres
 	process  *Process
@@ -23,13 +23,13 @@ type PgBouncer struct {
 	port     int
 }
 
-// ErrNoPgBouncer is returned where the program is not installed.
+// ErrNoPgBouncer means that the program is not installed.
 var ErrNoPgBouncer = errors.New(
-	"pgbouncer is not installed: run `bin/localcluster pgbouncer` as root, `apt-get install pgbouncer`, or put one into PATH",
+	"pgbouncer is not installed: run `bin/localcluster pgbouncer` as root, `apt-get install pgbouncer`, or add it to PATH",
 )
 
 func pgbouncerProgram() (string, error) {
-	for _, name := range []string{"pgbouncer", "/usr/sbin/pgbouncer"} { // Debian's, which is not in everybody's PATH
+	for _, name := range []string{"pgbouncer", "/usr/sbin/pgbouncer"} { // Debian's folder, which is not in every PATH
 		if path, err := exec.LookPath(name); err == nil {
 			return path, nil
 		}
@@ -37,8 +37,8 @@ func pgbouncerProgram() (string, error) {
 	return "", ErrNoPgBouncer
 }
 
-// StartPgBouncer starts a pooler that makes no more than so many connections for each user to each database. [PgBouncer.Close]
-// ends it. It returns [ErrNoPgBouncer] where there is none.
+// StartPgBouncer starts a pooler with a maximum number of connections for each user and database. [PgBouncer.Close]
+// stops it. It returns [ErrNoPgBouncer] if the program is missing.
 func (p *Postgres) StartPgBouncer(ctx context.Context, connections int) (*PgBouncer, error) {
 	program, err := pgbouncerProgram()
 	if err != nil {
@@ -75,12 +75,12 @@ func (p *Postgres) StartPgBouncer(ctx context.Context, connections int) (*PgBoun
 	return b, nil
 }
 
-// modeParameter makes a connection send its statements whole.
+// modeParameter makes a connection send statements without preparing them.
 const modeParameter = "default_query_exec_mode=exec"
 
 func (b *PgBouncer) file(name string) string { return filepath.Join(b.folder, name) }
 
-// configure writes the files of the pooler. Its settings are those of its package where they are not named.
+// configure writes the files of the pooler. All other settings are the defaults.
 func (b *PgBouncer) configure(connections int) error {
 	var users strings.Builder
 	for _, user := range []string{superuser, userIn("api"), userIn("worker"), userIn("controller")} {
@@ -117,10 +117,10 @@ func (b *PgBouncer) urlFor(user, database string) string {
 	return address.String()
 }
 
-// Stop ends the pooler, and with it all connections.
+// Stop stops the pooler and thus closes all connections.
 func (b *PgBouncer) Stop() error { return b.process.signal(Immediate, 10*time.Second) }
 
-// Close stops the pooler and removes what it had.
+// Close stops the pooler and removes its files.
 func (b *PgBouncer) Close() error {
 	if b.process != nil {
 		b.process.Kill()

@@ -9,14 +9,12 @@ import (
 	"sync"
 )
 
-// chosenPorts are those that this process has chosen, so that it chooses none again: one that is chosen looks free until somebody listens
-// on it.
+// chosenPorts are the ports that this process has chosen. A chosen port looks free until somebody listens on it.
 var chosenPorts sync.Map
 
-// freePort finds a port that nobody listens on and that it has not found before. It is below the range from which the system takes the
-// ports
-// of outgoing connections, so that none of these has it when a process that was stopped wants it back, and below that of hack/localcluster,
-// which chooses its ports some seconds before it takes the last of them: tests of both run at one time.
+// freePort finds a port that nobody listens on and that it has not chosen before. It is below the range of outgoing
+// connections, so that a stopped process can get its port back. It is also below the range of hack/localcluster, which
+// chooses ports some seconds before it uses them and may run at the same time.
 func freePort() (int, error) {
 	for range 100 {
 		port := 10_000 + rand.IntN(10_000)
@@ -31,7 +29,7 @@ func freePort() (int, error) {
 			return port, nil
 		}
 	}
-	return 0, errors.New("choosing a port: none of 100 was free")
+	return 0, errors.New("choosing a port: none of 100 ports was free")
 }
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -2,11 +2,11 @@ package system
 
 import "testing"
 
-// Between its choice and the moment at which somebody listens on it, a port looks free.
+// A chosen port looks free until somebody listens on it.
 func TestNoPortIsChosenTwice(t *testing.T) {
 	t.Parallel()
 	chosen := map[int]bool{}
-	for range 500 { // of 10,000: two that are the same are next to certain, if nothing keeps them apart
+	for range 500 { // with 10,000 ports, duplicates are almost certain without the record
 		port, err := freePort()
 		if err != nil {
 			t.Fatal(err)

@@ -18,36 +18,36 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Postgres is a server of one's own. It writes to the disk what it commits, as in earnest.
+// Postgres is a server for one test. Its commits are durable, as in production.
 type Postgres struct {
 	programs   string // folder
 	credential *syscall.Credential
 	folder     string
 	password   string
 	port       int
-	disk       int64    // size of a disk of its own; 0: it has none
-	settings   []string // beside those that every server has
+	disk       int64    // size of its own disk in bytes; 0: it has none
+	settings   []string // in addition to those of every server
 	databases  atomic.Int64
 	process    *Process
 }
 
-// How Postgres is told to stop.
+// Shutdown modes of Postgres.
 const (
-	Fast      = syscall.SIGINT  // connections are ended, what is under way is rolled back, then it closes in order
-	Immediate = syscall.SIGQUIT // everything ends at once, as in a crash; the next start recovers from the log
+	Fast      = syscall.SIGINT  // ends connections, rolls back open transactions, then shuts down
+	Immediate = syscall.SIGQUIT // ends at once, like a crash; the next start recovers from the log
 )
 
-// StartPostgres makes an empty server in a folder of its own and starts it, with settings such as shared_buffers=1GB beside its own.
-// [Postgres.Close] removes it.
+// StartPostgres creates an empty server in its own folder and starts it. The settings, such as shared_buffers=1GB, are
+// added to the defaults. [Postgres.Close] removes it.
 func StartPostgres(ctx context.Context, settings ...string) (*Postgres, error) {
 	return startPostgres(ctx, &Postgres{settings: settings})
 }
 
-// ErrNoSmallDisk is returned where no file system can be mounted, which takes Linux and root.
+// ErrNoSmallDisk means that no file system can be mounted, which needs Linux and root.
 var ErrNoSmallDisk = errors.New("no file system can be mounted here")
 
-// StartPostgresOnSmallDisk is StartPostgres on a disk of so many bytes, which the test can fill. It returns [ErrNoSmallDisk] where
-// there can be none.
+// StartPostgresOnSmallDisk is StartPostgres on a small disk that the test can fill. The size is in bytes. It returns
+// [ErrNoSmallDisk] if it cannot mount one.
 func StartPostgresOnSmallDisk(ctx context.Context, bytes int64) (*Postgres, error) {
 	return startPostgres(ctx, &Postgres{disk: bytes, settings: []string{"min_wal_size=32MB", "max_wal_size=32MB"}})
 }
@@ -72,7 +72,7 @@ func startPostgres(ctx context.Context, p *Postgres) (_ *Postgres, err error) {
 	return p, nil
 }
 
-// initialise makes the data folder.
+// initialise creates the data folder.
 func (p *Postgres) initialise(ctx context.Context) (err error) {
 	if p.folder, err = p.newFolder("cauri-postgres-"); err != nil {
 		return err
@@ -96,27 +96,27 @@ func (p *Postgres) initialise(ctx context.Context) (err error) {
 	if err := p.own(passwordFile); err != nil {
 		return err
 	}
-	// Not synced: it is the data that come later which have to survive.
+	// No sync: only later data must survive.
 	initdb := exec.CommandContext(ctx, filepath.Join(p.programs, "initdb"), "--pgdata="+p.data(), "--username="+superuser,
 		"--pwfile="+passwordFile, "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync")
 	initdb.Dir = p.folder
 	initdb.SysProcAttr = &syscall.SysProcAttr{Credential: p.credential}
 	if output, err := initdb.CombinedOutput(); err != nil {
-		return fmt.Errorf("making a Postgres database: %w\n%s", err, output)
+		return fmt.Errorf("creating a Postgres database: %w\n%s", err, output)
 	}
 	return nil
 }
 
 func (p *Postgres) data() string { return filepath.Join(p.folder, "data") }
 
-// Start starts the server, again on the same port after it was stopped, and waits until it serves.
+// Start starts the server, on its old port after a stop, and waits until it serves.
 func (p *Postgres) Start(ctx context.Context) (err error) {
 	args := []string{"-D", p.data()}
 	own := []string{
 		"listen_addresses=127.0.0.1", "port=" + strconv.Itoa(p.port), "unix_socket_directories=", "max_connections=150",
 		"shared_buffers=128MB", "fsync=on", "synchronous_commit=on", "full_page_writes=on", "log_line_prefix=%m [%p] ",
 	}
-	for _, setting := range append(own, p.settings...) { // the last one of a name counts
+	for _, setting := range append(own, p.settings...) { // the last setting of a name wins
 		args = append(args, "-c", setting)
 	}
 	p.process, err = start(command{
@@ -136,9 +136,9 @@ func (p *Postgres) Start(ctx context.Context) (err error) {
 	})
 }
 
-// Stop stops the server, [Fast] or [Immediate], and returns when it is gone.
+// Stop stops the server, [Fast] or [Immediate], and returns when it has ended.
 func (p *Postgres) Stop(how syscall.Signal) error {
-	return p.process.signal(how, 30*time.Second) // its exit code does not matter: a crash may be what was asked for
+	return p.process.signal(how, 30*time.Second) // ignore the exit code: the test may want a crash
 }
 
 // Close stops the server and removes its data.
@@ -169,15 +169,15 @@ func (p *Postgres) urlFor(user, database string) string {
 	return address.String()
 }
 
-// userIn is the user of a kind of process: api, worker or controller.
+// userIn is the database user of a kind of process: api, worker or controller.
 func userIn(process string) string { return "test_" + process }
 
-// makeUser makes the user of a kind of process, in the role that the migrations made for it: it has the role's rights and no
-// others. Users belong to the whole server.
+// makeUser creates the database user of a kind of process, with exactly the rights of the role from the migrations.
+// Users belong to the whole server.
 func (p *Postgres) makeUser(ctx context.Context, process string) error {
 	conn, err := pgx.Connect(ctx, p.URL("postgres"))
 	if err != nil {
-		return fmt.Errorf("making the database user of the %s: %w", process, err)
+		return fmt.Errorf("creating the database user of the %s: %w", process, err)
 	}
 	defer func() { _ = conn.Close(ctx) }()
 	_, err = conn.Exec(ctx, fmt.Sprintf(`do $$ begin
@@ -185,21 +185,21 @@ func (p *Postgres) makeUser(ctx context.Context, process string) error {
 		exception when duplicate_object or unique_violation then null; -- another test has made it
 	end $$`, userIn(process), p.password, process))
 	if err != nil {
-		return fmt.Errorf("making the database user of the %s: %w", process, err)
+		return fmt.Errorf("creating the database user of the %s: %w", process, err)
 	}
 	return nil
 }
 
-// NewDatabase makes an empty database and returns its name.
+// NewDatabase creates an empty database and returns its name.
 func (p *Postgres) NewDatabase(ctx context.Context) (string, error) {
 	conn, err := pgx.Connect(ctx, p.URL("postgres"))
 	if err != nil {
-		return "", fmt.Errorf("making a database: %w", err)
+		return "", fmt.Errorf("creating a database: %w", err)
 	}
 	defer func() { _ = conn.Close(ctx) }()
 	name := "cauri" + strconv.FormatInt(p.databases.Add(1), 10)
 	if _, err := conn.Exec(ctx, "create database "+name); err != nil {
-		return "", fmt.Errorf("making a database: %w", err)
+		return "", fmt.Errorf("creating a database: %w", err)
 	}
 	return name, nil
 }

@@ -10,16 +10,17 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Backend is one of the processes of a Postgres server, which it has started itself.
+// Backend is a child process of a Postgres server.
 type Backend struct {
 	PID  int
-	Kind string // as pg_stat_activity names it, for example client backend or checkpointer
+	Kind string // as in pg_stat_activity, for example client backend or checkpointer
 }
 
-// Kill ends the process without a word, as the kernel does when memory is short. The server ends all its others then, and recovers.
+// Kill kills the process without warning, as the kernel does when memory is short. The server then ends all other
+// backends and recovers.
 func (b Backend) Kill() error { return b.signal(syscall.SIGKILL) }
 
-// Pause stops the process where it is; [Backend.Resume] lets it go on.
+// Pause stops the process until [Backend.Resume].
 func (b Backend) Pause() error { return b.signal(syscall.SIGSTOP) }
 
 // Resume ends a pause.
@@ -33,11 +34,12 @@ func (b Backend) signal(signal syscall.Signal) error {
 	return nil
 }
 
-// Backends are the processes of the server that know of it, in the order of their numbers, without the one that this question is asked of.
+// Backends are the processes that the server lists, in the order of their pids, without the one that answers this
+// query.
 func (p *Postgres) Backends(ctx context.Context) ([]Backend, error) {
 	conn, err := pgx.Connect(ctx, p.URL("postgres"))
 	if err != nil {
-		return nil, fmt.Errorf("asking for the processes of Postgres: %w", err)
+		return nil, fmt.Errorf("listing the processes of Postgres: %w", err)
 	}
 	defer func() { _ = conn.Close(ctx) }()
 	return backends(ctx, conn)
@@ -46,19 +48,19 @@ func (p *Postgres) Backends(ctx context.Context) ([]Backend, error) {
 func backends(ctx context.Context, conn *pgx.Conn) ([]Backend, error) {
 	rows, err := conn.Query(ctx, "select pid, coalesce(backend_type, '') from pg_stat_activity where pid <> pg_backend_pid() order by pid")
 	if err != nil {
-		return nil, fmt.Errorf("asking for the processes of Postgres: %w", err)
+		return nil, fmt.Errorf("listing the processes of Postgres: %w", err)
 	}
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[Backend])
 }
 
-// Freeze stops the whole server where it is, as a machine that is moved or swaps does: connections stay open, new ones are made by the
-// kernel, and nobody answers. The function that it returns ends that.
+// Freeze stops the whole server, like a machine that is migrated or swaps: connections stay open, the kernel accepts
+// new ones, and nobody answers. The returned function ends the freeze.
 func (p *Postgres) Freeze(ctx context.Context) (resume func() error, err error) {
 	conn, err := pgx.Connect(ctx, p.URL("postgres"))
 	if err != nil {
 		return nil, fmt.Errorf("freezing Postgres: %w", err)
 	}
-	// First the one that starts the others, so that these are all.
+	// Stop the postmaster first, so that the list is complete.
 	stopped := []Backend{{p.process.PID(), "postmaster"}}
 	resume = func() error {
 		var errs []error
@@ -84,7 +86,7 @@ func (p *Postgres) Freeze(ctx context.Context) (resume func() error, err error) 
 	return resume, nil
 }
 
-// SaveLog copies what the server wrote into a file.
+// SaveLog copies the server's log into a file.
 func (p *Postgres) SaveLog(file string) error { return copyFile(p.process.log, file) }
 
 func copyFile(from, to string) error {

@@ -14,13 +14,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// programsVariable names the folder of Postgres' server programs where they are not found by themselves.
+// programsVariable names the folder of Postgres' server programs if they are in an unusual place.
 const programsVariable = "CAURI_POSTGRES_PROGRAMS"
 
-// testDatabaseVariable is where `make test` has a Postgres; it knows where its own programs are.
+// testDatabaseVariable is the URL of the Postgres of `make test`, which knows the folder of its programs.
 const testDatabaseVariable = "CAURI_TEST_DATABASE_URL"
 
-// postgresFolders are where distributions put the server programs: Debian, the project's RPMs, Alpine, Homebrew.
+// postgresFolders are the folders of server programs: Debian, the PostgreSQL RPMs, Alpine, Homebrew.
 var postgresFolders = []string{
 	"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/libexec/postgresql*", "/opt/homebrew/opt/postgresql@*/bin",
 }
@@ -29,12 +29,12 @@ var postgresFolders = []string{
 func findPrograms(ctx context.Context) (string, error) {
 	folders := []string{os.Getenv(programsVariable), programsOfTestDatabase(ctx)}
 	if path, err := exec.LookPath("postgres"); err == nil {
-		if path, err = filepath.EvalSymlinks(path); err == nil { // initdb stands beside the real one
+		if path, err = filepath.EvalSymlinks(path); err == nil { // initdb is next to the real program
 			folders = append(folders, filepath.Dir(path))
 		}
 	}
 	for _, pattern := range postgresFolders {
-		matches, _ := filepath.Glob(pattern) // the patterns are ours: no error is possible
+		matches, _ := filepath.Glob(pattern) // the patterns are constants and valid
 		folders = append(folders, matches...)
 	}
 	for _, folder := range folders {
@@ -43,7 +43,7 @@ func findPrograms(ctx context.Context) (string, error) {
 		}
 	}
 	return "", errors.New(
-		"no Postgres server was found on this machine: install one (`apt-get install postgresql`), or name the folder of initdb and postgres in " +
+		"no Postgres server was found on this machine: install one (`apt-get install postgresql`), or set the folder of initdb and postgres in " +
 			programsVariable,
 	)
 }
@@ -57,8 +57,8 @@ func hasPrograms(folder string) bool {
 	return true
 }
 
-// programsOfTestDatabase asks the Postgres of the tests where its programs are; the answer is worth nothing, and is not used,
-// where that runs on another machine.
+// programsOfTestDatabase asks the Postgres of the tests for the folder of its programs. The answer is ignored if the
+// folder does not exist here, because the server runs on another machine.
 func programsOfTestDatabase(ctx context.Context) (folder string) {
 	url := os.Getenv(testDatabaseVariable)
 	if url == "" {
@@ -75,7 +75,8 @@ func programsOfTestDatabase(ctx context.Context) (folder string) {
 	return folder
 }
 
-// account is who runs Postgres, which refuses to be run by root: Debian's user postgres then. It is nil for oneself.
+// account is the user that runs Postgres if the test runs as root, which Postgres refuses: Debian's user postgres.
+// Otherwise it is nil, the current user.
 func account() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -93,6 +94,6 @@ func account() (*syscall.Credential, error) {
 		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 	}
 	return nil, errors.New(
-		"Postgres does not run as root, and there is neither a user postgres nor nobody: make one, or run this as another user",
+		"Postgres does not run as root, and there is no user postgres or nobody: create one, or run this as another user",
 	)
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Process is a program that was started here. It ends when it is told to, and with the process that started it at the latest.
+// Process is a child process. It ends at the latest with its parent.
 type Process struct {
 	Name   string
 	cmd    *exec.Cmd
@@ -22,16 +22,16 @@ type Process struct {
 	exited chan struct{}
 }
 
-// command is what a process is started with.
+// command describes how to start a process.
 type command struct {
 	name       string
 	program    string
 	args       []string
 	env        []string
 	dir        string
-	log        string // file; what an earlier process of the name wrote stays
+	log        string // file; keeps the output of earlier processes with this name
 	credential *syscall.Credential
-	onOrphaned syscall.Signal // what it gets when its parent is gone
+	onOrphaned syscall.Signal // signal when its parent ends
 }
 
 func start(c command) (*Process, error) {
@@ -42,19 +42,19 @@ func start(c command) (*Process, error) {
 	defer func() { _ = log.Close() }()
 	p := &Process{Name: c.name, cmd: exec.Command(c.program, c.args...), log: c.log, exited: make(chan struct{})}
 	p.cmd.Env, p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = c.env, c.dir, log, log
-	// A group of its own: an interrupt at the terminal goes to the parent, which ends its children in order.
+	// Use a new process group: an interrupt at the terminal goes only to the parent, which stops its children in order.
 	p.cmd.SysProcAttr = endWithParent(&syscall.SysProcAttr{Setpgid: true, Credential: c.credential}, c.onOrphaned)
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", c.name, err)
 	}
 	go func() {
-		_ = p.cmd.Wait() // how it ended is in its state
+		_ = p.cmd.Wait() // the state has the exit status
 		close(p.exited)
 	}()
 	return p, nil
 }
 
-// Running reports whether the process has not ended.
+// Running reports whether the process is running.
 func (p *Process) Running() bool {
 	select {
 	case <-p.exited:
@@ -64,17 +64,17 @@ func (p *Process) Running() bool {
 	}
 }
 
-// PID is the process's number, for messages and for reading what the system knows of it.
+// PID is the process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Kill ends the process without a word, as the kernel does when memory is short, and returns when it is gone.
+// Kill kills the process without warning, as the kernel does when memory is short, and returns when it has ended.
 func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill() // it may have ended by itself
 	<-p.exited
 }
 
-// Terminate asks the process to end as Kubernetes does and returns how long that took. It is an error if it takes longer than
-// within, when it is killed, or ends with another code than 0.
+// Terminate stops the process as Kubernetes does and returns how long that took. It returns an error if the process
+// ends with a code other than 0, or does not end within the timeout and is killed.
 func (p *Process) Terminate(within time.Duration) (time.Duration, error) {
 	begun := time.Now()
 	err := p.signal(syscall.SIGTERM, within)
@@ -84,7 +84,8 @@ func (p *Process) Terminate(within time.Duration) (time.Duration, error) {
 	return time.Since(begun), err
 }
 
-// signal sends a signal that ends the process, and kills it if it does not end in time, which is an error.
+// signal sends a signal that ends the process. If the process does not end in time, it kills the process and returns an
+// error.
 func (p *Process) signal(signal syscall.Signal, within time.Duration) error {
 	if err := p.cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("stopping %s: %w", p.Name, err)
@@ -100,13 +101,13 @@ func (p *Process) signal(signal syscall.Signal, within time.Duration) error {
 	}
 }
 
-// Pause stops the process where it is, as a machine that swaps or is moved does; [Process.Resume] lets it go on.
+// Pause stops the process until [Process.Resume], like a machine that swaps or is migrated.
 func (p *Process) Pause() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
 
 // Resume ends a pause.
 func (p *Process) Resume() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
 
-// ready waits until check returns nil. It gives up at once when the process has ended.
+// ready waits until check returns nil. It gives up at once if the process has ended.
 func (p *Process) ready(ctx context.Context, within time.Duration, check func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -126,7 +127,7 @@ func (p *Process) ready(ctx context.Context, within time.Duration, check func(co
 	return nil
 }
 
-// LogTail returns the last lines that the processes of this name wrote, without those of deliveries that went well.
+// LogTail returns the last log lines of the processes with this name, without successful deliveries.
 func (p *Process) LogTail(lines int) string {
 	content, err := os.ReadFile(p.log)
 	if err != nil {
@@ -138,10 +139,10 @@ func (p *Process) LogTail(lines int) string {
 	return "--- " + filepath.Base(p.log) + "\n" + strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
-// PeakMemory is the most that the process ever had resident, in bytes. Linux only.
+// PeakMemory is the peak resident memory of the process, in bytes. Linux only.
 func (p *Process) PeakMemory() (int64, error) { return p.memory("VmHWM:") }
 
-// Memory is what the process has resident, in bytes. Linux only.
+// Memory is the resident memory of the process, in bytes. Linux only.
 func (p *Process) Memory() (int64, error) { return p.memory("VmRSS:") }
 
 func (p *Process) memory(name string) (int64, error) {
@@ -156,5 +157,5 @@ func (p *Process) memory(name string) (int64, error) {
 			return kilobytes << 10, err
 		}
 	}
-	return 0, fmt.Errorf("the system does not tell the memory of %s", p.Name)
+	return 0, fmt.Errorf("the system does not report the memory of %s", p.Name)
 }

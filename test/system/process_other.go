@@ -4,7 +4,7 @@ package system
 
 import "syscall"
 
-// endWithParent can not be asked for on this system.
+// endWithParent is not available on this system.
 func endWithParent(attributes *syscall.SysProcAttr, _ syscall.Signal) *syscall.SysProcAttr {
 	return attributes
 }

@@ -2,9 +2,8 @@ package system
 
 import "path/filepath"
 
-// StartProgram starts another program than cauri beside the system, with a database of the system's Postgres in its DATABASE_URL. It ends
-// with
-// the system at the latest.
+// StartProgram starts a program other than cauri next to the system. Its DATABASE_URL names a database of the system's
+// Postgres. It ends at the latest with the system.
 func (s *System) StartProgram(name, program, database string, args ...string) (*Process, error) {
 	p, err := start(command{
 		name: name, program: program, args: args, env: append(s.environment(superuser), "DATABASE_URL="+s.Postgres.URL(database)), dir: s.folder,
@@ -16,5 +15,5 @@ func (s *System) StartProgram(name, program, database string, args ...string) (*
 	return p, err
 }
 
-// Port is a port of the loopback interface that nobody listens on, the same each time for a name.
+// Port is an unused port of the loopback interface, always the same for a name.
 func (s *System) Port(name string) (int, error) { return s.port(name) }

@@ -17,8 +17,8 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// Receiver is a merchant's endpoint. It verifies both signatures of what arrives, as a receiver should, writes it down with
-// the time, and then behaves as it is told.
+// Receiver is a merchant's endpoint. It verifies both signatures of each delivery, as a receiver should, records it
+// with the time, and then behaves as configured.
 type Receiver struct {
 	URL string
 
@@ -32,11 +32,11 @@ type Receiver struct {
 
 	mu       sync.Mutex
 	arrivals map[string][]Arrival // by event
-	order    int                  // arrivals in all
+	order    int                  // total number of arrivals
 	refused  []string
 }
 
-// Arrival is one delivery attempt that arrived and was signed right.
+// Arrival is one delivery attempt with valid signatures.
 type Arrival struct {
 	At            time.Time
 	EventID       string
@@ -44,7 +44,7 @@ type Arrival struct {
 	Reference     string
 	Status        string
 	CompletedAt   time.Time // of the transaction, by the database's clock
-	Nth           int       // of this event's arrivals, from 1
+	Nth           int       // number among the arrivals of this event, from 1
 }
 
 // NewReceiver opens an endpoint on the loopback interface.
@@ -62,22 +62,22 @@ func NewReceiver(behave Behavior) (*Receiver, error) {
 	go func() {
 		defer close(r.finished)
 		if err := r.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			r.refuse("nothing is received any more: " + err.Error())
+			r.refuse("the receiver has stopped: " + err.Error())
 		}
 	}()
 	return r, nil
 }
 
-// Trust tells the receiver which secret deliveries are signed with. Before, it refuses everything.
+// Trust sets the secret of the signatures. Without one, the receiver refuses everything.
 func (r *Receiver) Trust(secret string) { r.secret.Store(&secret) }
 
-// Behave changes how the receiver answers from now on.
+// Behave changes the behavior of the receiver.
 func (r *Receiver) Behave(behave Behavior) { r.behave.Store(&behave) }
 
-// IgnoreTimestamps makes the receiver take deliveries from a worker whose clock is wrong.
+// IgnoreTimestamps makes the receiver accept deliveries from a worker whose clock is wrong.
 func (r *Receiver) IgnoreTimestamps() { r.ignoreTimestamps = true }
 
-// Close ends the receiver with all that still waits for its answer.
+// Close closes the receiver and all connections that wait for an answer.
 func (r *Receiver) Close() {
 	close(r.closed)
 	_ = r.server.Close()
@@ -154,14 +154,14 @@ func (r *Receiver) Events() int {
 	return len(r.arrivals)
 }
 
-// Total counts all arrivals, repeated ones too.
+// Total counts all arrivals, including repetitions.
 func (r *Receiver) Total() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.order
 }
 
-// Arrivals are all arrivals of each event, in their order.
+// Arrivals are all arrivals of each event, in order.
 func (r *Receiver) Arrivals() map[string][]Arrival {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -172,7 +172,7 @@ func (r *Receiver) Arrivals() map[string][]Arrival {
 	return all
 }
 
-// Refused are the deliveries that were not signed right, each with the reason.
+// Refused are the deliveries with invalid signatures, each with the reason.
 func (r *Receiver) Refused() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

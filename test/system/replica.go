@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// StartReplica makes a streaming replica of the server, with a folder and a port of its own, and starts it. [Postgres.Close]
-// removes it; it may be stopped and started like any other.
+// StartReplica creates a streaming replica of the server, with its own folder and port, and starts it. It can be
+// stopped and started like any other server. [Postgres.Close] removes it.
 func (p *Postgres) StartReplica(ctx context.Context) (*Postgres, error) {
 	replica := &Postgres{programs: p.programs, credential: p.credential, password: p.password, settings: p.settings}
 	var err error
@@ -36,25 +36,25 @@ func (p *Postgres) StartReplica(ctx context.Context) (*Postgres, error) {
 	return replica, nil
 }
 
-// newFolder makes a folder that belongs to who runs Postgres.
+// newFolder creates a folder that belongs to the user that runs Postgres.
 func (p *Postgres) newFolder(name string) (folder string, err error) {
 	parent := os.TempDir()
 	if p.credential != nil {
-		parent = "/tmp" // where the other user gets, too
+		parent = "/tmp" // a path that the other user can reach
 	}
 	if folder, err = os.MkdirTemp(parent, name); err != nil {
-		return "", fmt.Errorf("making a folder: %w", err)
+		return "", fmt.Errorf("creating a folder: %w", err)
 	}
 	return folder, p.own(folder)
 }
 
-// own gives a file or folder to who runs Postgres.
+// own makes the user that runs Postgres the owner of a file or folder.
 func (p *Postgres) own(path string) error {
 	if p.credential == nil {
 		return nil
 	}
 	if err := os.Chown(path, int(p.credential.Uid), int(p.credential.Gid)); err != nil {
-		return fmt.Errorf("giving %s to the user of Postgres: %w", path, err)
+		return fmt.Errorf("changing the owner of %s to the user of Postgres: %w", path, err)
 	}
 	return nil
 }

@@ -15,15 +15,15 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Namespace is where all sandboxes are.
+// Namespace is the namespace of all sandboxes.
 const Namespace = "load"
 
-// OpeningFloat is what a sandbox begins with, in Rwandan francs: no payout of a test exhausts it.
+// OpeningFloat is the initial float of a sandbox in Rwandan francs. The payouts of a test never exhaust it.
 const OpeningFloat = 1_000_000_000
 
 // Sandbox is a sandbox as its owner knows it.
 type Sandbox struct {
-	Config sandboxes.Config // as it was applied last
+	Config sandboxes.Config // the last applied configuration
 	Key    string
 	Secret string
 	Tenant int64
@@ -31,8 +31,8 @@ type Sandbox struct {
 	system *System
 }
 
-// AddSandbox makes a sandbox with one store, shop, and one environment, MTN in Rwanda, whose operator answers at once. Its
-// events go to url, with retries every second; an empty url leaves them where they are. change says what is to be different.
+// AddSandbox creates a sandbox with one store, shop, and one environment, MTN in Rwanda, without latency. Its events go
+// to url, with retries every second. With an empty url they are not sent. change modifies the configuration.
 func (s *System) AddSandbox(ctx context.Context, name, url string, change ...func(*sandboxes.Config)) (*Sandbox, error) {
 	sandbox := &Sandbox{system: s, Key: "cauri_sk_test_" + token(), Secret: secret(), Config: sandboxes.Config{
 		UID: uuid.NewString(), Namespace: Namespace, Name: name,
@@ -58,13 +58,13 @@ func (s *System) AddSandbox(ctx context.Context, name, url string, change ...fun
 	return sandbox, nil
 }
 
-// Adopt returns the sandbox that a controller made of the resource of a UID, with what its Secret holds.
+// Adopt returns the sandbox that a controller created for the resource with a UID. key and secret come from its Secret.
 func (s *System) Adopt(ctx context.Context, config sandboxes.Config, key, secret string) (*Sandbox, error) {
 	sandbox := &Sandbox{system: s, Config: config, Key: key, Secret: secret}
 	return sandbox, sandbox.findTenant(ctx)
 }
 
-// Apply changes the sandbox, as an edit of its resource does.
+// Apply changes the sandbox, like an edit of its resource.
 func (s *Sandbox) Apply(ctx context.Context, change ...func(*sandboxes.Config)) error {
 	for _, f := range change {
 		f(&s.Config)
@@ -83,7 +83,7 @@ func (s *Sandbox) findTenant(ctx context.Context) error {
 	return nil
 }
 
-// Payer is a SIM in the sandbox's registry.
+// Payer is a SIM of the sandbox.
 type Payer struct {
 	MSISDN string
 	config sandboxes.TestClientConfig
@@ -100,7 +100,7 @@ func (s *Sandbox) AddPayer(ctx context.Context, n int, behavior payments.Behavio
 	return payer, err
 }
 
-// secret makes a signing secret as the controller does.
+// secret generates a signing secret like the controller.
 func secret() string {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails

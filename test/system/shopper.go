@@ -11,28 +11,28 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Shopper is a merchant's careful client: it makes transactions of all kinds one after the other, insists on each until it has a result,
-// with the same reference, and remembers what it was told.
+// Shopper is a careful client of a merchant. It makes transactions of all kinds one after the other, repeats each with
+// the same reference until it has a result, and remembers the answers.
 type Shopper struct {
 	Client *Client
-	Name   string                       // its references begin with it
-	Payers map[payments.Behavior]string // numbers of SIMs that can pay, by what they do when asked; what has no payer is not bought
-	// Settled, if set, is called when the shopper sees that a payment which was pending has its outcome, with the moment when that was
-	// begun. Without it nobody waits for outcomes.
+	Name   string                       // prefix of its references
+	Payers map[payments.Behavior]string // numbers of SIMs that can pay, by behavior; purchases without a payer are skipped
+	// Settled, if set, is called when the shopper sees the outcome of a payment that was pending, with the time at
+	// which the request began. If nil, the shopper does not wait for outcomes.
 	Settled func(begun time.Time)
 
 	mu   sync.Mutex
 	told map[string]Transaction
 }
 
-// Told returns what the shopper was told, by reference.
+// Told returns the answers that the shopper got, by reference.
 func (s *Shopper) Told() map[string]Transaction {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.told)
 }
 
-// Shop makes the n-th purchase, and what goes with it.
+// Shop makes the n-th purchase and its follow-up requests.
 func (s *Shopper) Shop(ctx context.Context, n int) error {
 	reference := fmt.Sprintf("%s-%d", s.Name, n)
 	for _, step := range []func(ctx context.Context, reference string, n int) error{
@@ -60,7 +60,7 @@ func (s *Shopper) payAndRefund(ctx context.Context, reference string, _ int) err
 	return err
 }
 
-// forceAnOutcome takes the scenarios in turn.
+// forceAnOutcome uses the scenarios in turn.
 func (s *Shopper) forceAnOutcome(ctx context.Context, reference string, n int) error {
 	scenario := payments.Scenarios[n%len(payments.Scenarios)]
 	forced, err := s.buy(ctx, "/payments", NewPayment(reference+"-forced", Unregistered, string(scenario)))
@@ -70,7 +70,7 @@ func (s *Shopper) forceAnOutcome(ctx context.Context, reference string, n int) e
 	return err
 }
 
-// decisions are the outcomes of payments, by what their payers do.
+// decisions are the outcomes of payments, by the behavior of their payers.
 var decisions = map[payments.Behavior]payments.Status{
 	payments.Approve: payments.Success, payments.Cancel: payments.UserCancelled, payments.WrongPIN: payments.PINInvalid,
 }
@@ -138,7 +138,7 @@ func (s *Shopper) payOut(ctx context.Context, reference string, _ int) error {
 	return err
 }
 
-// answerByHand makes a payment and answers it for its payer.
+// answerByHand makes a payment and answers its prompt for the payer.
 func (s *Shopper) answerByHand(ctx context.Context, reference string, n int) error {
 	payer := s.Payers[payments.Manual]
 	if payer == "" {
@@ -169,7 +169,7 @@ func (s *Shopper) answerByHand(ctx context.Context, reference string, n int) err
 	return nil
 }
 
-// leavePending makes a payment now and then that its payer never decides.
+// leavePending makes a payment from time to time that its payer never decides.
 func (s *Shopper) leavePending(ctx context.Context, reference string, n int) error {
 	payer := s.Payers[payments.Ignore]
 	if payer == "" || n%10 != 0 {
@@ -188,13 +188,13 @@ func (s *Shopper) buy(ctx context.Context, path string, p Payment) (Transaction,
 	return s.insist(ctx, path, p, want)
 }
 
-// insist makes a transaction and remembers it. The answer tells of what was asked for, its id, its status, and what a collection nets.
+// insist makes a transaction and remembers it: the request, its id, its status, and the net amount of a collection.
 func (s *Shopper) insist(ctx context.Context, path string, body any, want Transaction) (made Transaction, err error) {
 	answer, err := s.Client.Insist(ctx, path, body)
 	if err != nil {
 		return made, err
 	}
-	made = want // a disbursement is answered with less than the whole
+	made = want // the answer to a disbursement has fewer fields
 	if err := json.Unmarshal(answer.Body, &made); err != nil {
 		return made, fmt.Errorf("reading the answer %s: %w", answer.Body, err)
 	}

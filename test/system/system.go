@@ -23,14 +23,14 @@ import (
 
 const (
 	readyWithin = 2 * time.Minute
-	// StopWithin is how long the api and the worker may take to end when they are told to: see architecture, Shutdown.
+	// StopWithin is the maximum time of a shutdown of the api and the worker, see Shutdown in the architecture page.
 	StopWithin = 25 * time.Second
 )
 
-// System is one installation: a database, the processes on it, and the sandboxes that were applied to it.
+// System is one installation: a database, its processes, and its sandboxes.
 type System struct {
 	Postgres  *Postgres
-	SQL       *pgxpool.Pool    // for looking into the database, outside every tenant scope
+	SQL       *pgxpool.Pool    // for queries without row-level security
 	Sandboxes *sandboxes.Store // configures sandboxes, as the controller does
 	pool      *postgres.DB
 
@@ -40,16 +40,17 @@ type System struct {
 	folder    string
 	processes []*Process
 	receivers []*Receiver
-	ports     map[string]int // of a process, by its name, so that it comes back where it was
+	ports     map[string]int // of a process, by name, so that it keeps its port after a restart
 	apiURL    string         // of the first api
 }
 
-// Open makes a database on a Postgres, with the schema that the program's migrate makes. [System.Close] ends what runs on it.
+// Open creates a database on a Postgres, with the schema from the program's migrate command. [System.Close] stops its
+// processes.
 func Open(ctx context.Context, postgres *Postgres, binary string) (*System, error) {
 	return openThrough(ctx, postgres, nil, binary)
 }
 
-// OpenThrough is Open with everything that Cauri does, migrations and configuration too, going through a connection pooler.
+// OpenThrough is Open with all connections through a pooler, including those for migrations and configuration.
 func OpenThrough(ctx context.Context, pooler *PgBouncer, binary string) (*System, error) {
 	return openThrough(ctx, pooler.postgres, pooler, binary)
 }
@@ -67,7 +68,7 @@ func (s *System) open(ctx context.Context) (err error) {
 		return err
 	}
 	if s.folder, err = os.MkdirTemp("", "cauri-system-"); err != nil {
-		return fmt.Errorf("making a folder for the processes: %w", err)
+		return fmt.Errorf("creating a folder for the processes: %w", err)
 	}
 	ring, err := s.newKeyRing()
 	if err != nil {
@@ -90,7 +91,7 @@ func (s *System) open(ctx context.Context) (err error) {
 	return err
 }
 
-// newKeyRing draws the key that stored secrets are encrypted by.
+// newKeyRing generates the key that encrypts stored secrets.
 func (s *System) newKeyRing() (*secrets.KeyRing, error) {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
@@ -101,7 +102,7 @@ func (s *System) newKeyRing() (*secrets.KeyRing, error) {
 	return secrets.ParseKeyRing(text)
 }
 
-// migrate makes the schema by the program itself, and the users of its processes.
+// migrate creates the schema with the program itself, and the users of its processes.
 func (s *System) migrate(ctx context.Context) error {
 	migrate := exec.CommandContext(ctx, s.binary, "migrate")
 	migrate.Env = s.environment(superuser)
@@ -116,7 +117,7 @@ func (s *System) migrate(ctx context.Context) error {
 	return nil
 }
 
-// urlFor is the address at which a user of Cauri's finds the database.
+// urlFor is the database address of one of Cauri's users.
 func (s *System) urlFor(user string) string {
 	if s.pooler != nil {
 		return s.pooler.urlFor(user, s.database)
@@ -139,18 +140,18 @@ func (s *System) URLThrough(pooler *PgBouncer) string {
 
 func (s *System) keyFile() string { return filepath.Join(s.folder, "encryption-keys") }
 
-// environment configures every process alike; one that has no such flag does not look at the variable.
+// environment is the configuration of every process. A process ignores variables of flags that it does not have.
 func (s *System) environment(user string) []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + s.folder, "TMPDIR=" + os.TempDir(), "TZ=UTC",
 		"DATABASE_URL=" + s.urlFor(user),
 		"CAURI_ENCRYPTION_KEY_FILE=" + s.keyFile(),
 		"CAURI_ALLOW_LOOPBACK_WEBHOOKS=true",
-		"CAURI_HEALTH_ADDRESS=127.0.0.1:0", // of those that are not asked
+		"CAURI_HEALTH_ADDRESS=127.0.0.1:0", // of processes that are not checked
 	}
 }
 
-// Close kills the processes that still run, closes the receivers and removes what they had. The Postgres stays, with the database.
+// Close kills running processes, closes the receivers and removes their files. It keeps the Postgres and the database.
 func (s *System) Close() error {
 	for _, p := range s.processes {
 		p.Kill()
@@ -167,7 +168,7 @@ func (s *System) Close() error {
 	return os.RemoveAll(s.folder)
 }
 
-// Logs are the last lines of every process, for whoever has to find out what went wrong.
+// Logs are the last lines of every process, to investigate a failure.
 func (s *System) Logs(lines int) string {
 	var all []string
 	seen := map[string]bool{}
@@ -180,7 +181,7 @@ func (s *System) Logs(lines int) string {
 	return strings.Join(all, "\n")
 }
 
-// SaveLogs copies what every process wrote, Postgres too, into a folder, which it makes.
+// SaveLogs creates a folder and copies the logs of every process, including Postgres, into it.
 func (s *System) SaveLogs(folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
@@ -199,7 +200,7 @@ type API struct {
 	healthURL string
 }
 
-// Metrics are what the api tells of itself, in the text format of Prometheus.
+// Metrics are the metrics of the api, in the text format of Prometheus.
 func (a *API) Metrics(ctx context.Context) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.healthURL+"/metrics", nil)
 	if err != nil {
@@ -220,7 +221,7 @@ type Worker struct {
 	HealthURL string
 }
 
-// StartAPI starts an api and waits until it serves. One that is started again under its name has its address again.
+// StartAPI starts an api and waits until it serves. A name keeps its address after a restart.
 func (s *System) StartAPI(ctx context.Context, name string, flags ...string) (*API, error) {
 	port, err := s.port(name)
 	if err != nil {
@@ -244,7 +245,7 @@ func (s *System) StartAPI(ctx context.Context, name string, flags ...string) (*A
 	return api, api.ready(ctx, readyWithin, api.Ready)
 }
 
-// Ready asks the api whether it serves.
+// Ready returns nil if the api is ready.
 func (a *API) Ready(ctx context.Context) error {
 	return Answers(ctx, a.URL+"/v1/health", http.StatusOK)
 }
@@ -263,12 +264,12 @@ func (s *System) StartWorker(ctx context.Context, name string, flags ...string) 
 	return worker, worker.ready(ctx, readyWithin, worker.Ready)
 }
 
-// Ready asks the worker whether it is ready.
+// Ready returns nil if the worker is ready.
 func (w *Worker) Ready(ctx context.Context) error {
 	return Answers(ctx, w.HealthURL+"/readyz", http.StatusOK)
 }
 
-// run starts the program with arguments, the first of which says as what.
+// run starts the program with arguments. The first argument is the role.
 func (s *System) run(name string, args []string) (*Process, error) {
 	p, err := start(command{
 		name: name, program: s.binary, args: args, env: s.environment(userIn(args[0])), dir: s.folder,
@@ -289,7 +290,7 @@ func (s *System) port(name string) (int, error) {
 	return port, err
 }
 
-// Answers reports whether a GET is answered with a status.
+// Answers returns nil if a GET is answered with the status.
 func Answers(ctx context.Context, url string, status int) error {
 	return answers(ctx, http.DefaultClient, url, status)
 }

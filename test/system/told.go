@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Transaction is what the api tells of a transaction, as far as clients remember it.
+// Transaction is what clients remember of a transaction.
 type Transaction struct {
 	ID        string `json:"id"`
 	Type      string `json:"type"`
@@ -23,8 +23,8 @@ type Transaction struct {
 	NetAmount int64  `json:"netAmount"`
 }
 
-// differs says what is wrong with a transaction as it stands now, compared with what a client was told: PENDING is the only status
-// that changes.
+// differs describes the difference between a transaction and what a client was told. Only the status PENDING may have
+// changed.
 func (t Transaction) differs(now Transaction) string {
 	if t.Status == string(payments.Pending) {
 		t.Status = now.Status
@@ -35,8 +35,8 @@ func (t Transaction) differs(now Transaction) string {
 	return ""
 }
 
-// AuditTold compares the database with what all clients of the sandbox were told, by reference, at a moment when they wait for nothing:
-// it has each of these transactions, with that content, and no other.
+// AuditTold compares the database with what all clients of the sandbox were told, by reference, at a moment when no
+// client waits for an answer. The database must have exactly these transactions, with that content.
 func (s *Sandbox) AuditTold(ctx context.Context, told map[string]Transaction) (problems []string, err error) {
 	rows, err := s.system.SQL.Query(ctx, `select id, type::text, status::text, reference, msisdn, amount, net_amount
 		from transactions where tenant = $1`, s.Tenant)
@@ -57,8 +57,8 @@ func (s *Sandbox) AuditTold(ctx context.Context, told map[string]Transaction) (p
 	return compare("the database", told, all), nil
 }
 
-// AuditTold is [Sandbox.AuditTold] through the public API, of the transactions that were made after a moment. It reads the list of them,
-// page by page.
+// AuditTold is [Sandbox.AuditTold] through the public API, for transactions that were created after a moment. It reads
+// all pages of the list.
 func (c *Client) AuditTold(ctx context.Context, told map[string]Transaction, since time.Time) (problems []string, err error) {
 	var all []Transaction
 	filter := "/payments?limit=100&created_after=" + url.QueryEscape(since.UTC().Format(time.RFC3339Nano))
@@ -83,7 +83,7 @@ func (c *Client) AuditTold(ctx context.Context, told map[string]Transaction, sin
 	return compare("the list of payments", told, all), nil
 }
 
-// compare tells what is lost, doubled or changed in a place that has all transactions of a sandbox.
+// compare returns what is lost, doubled or changed in a place that should have all transactions of a sandbox.
 func compare(where string, told map[string]Transaction, all []Transaction) (problems []string) {
 	problem := func(format string, args ...any) {
 		problems = append(problems, where+": "+fmt.Sprintf(format, args...))

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// pollEvery is how often something that is waited for is looked at.
+// pollEvery is the polling interval.
 const pollEvery = 20 * time.Millisecond
 
-// Until waits for a condition, which returns nil once it holds and otherwise says what is missing. Its error tells what was
-// waited for and what was missing last.
+// Until polls a condition until it returns nil. Otherwise the condition returns what is missing. The error of Until
+// contains the description and the last missing part.
 func Until(ctx context.Context, within time.Duration, what string, condition func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -22,7 +22,7 @@ func Until(ctx context.Context, within time.Duration, what string, condition fun
 		if err == nil {
 			return nil
 		}
-		if ctx.Err() == nil { // what fails because the time is over says nothing
+		if ctx.Err() == nil { // an error because of the timeout says nothing
 			missing = err
 		}
 		select {
@@ -33,7 +33,7 @@ func Until(ctx context.Context, within time.Duration, what string, condition fun
 	}
 }
 
-// Rest waits, for load that comes at a rate. It returns false if ctx ends first.
+// Rest waits, for load at a fixed rate. It returns false if ctx ends first.
 func Rest(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -1,5 +1,5 @@
-// Package kube is the way of tests to the Kubernetes API of a [system.Cluster]. It stands apart so that tests without Kubernetes do not
-// link its libraries.
+// Package kube connects tests to the Kubernetes API of a [system.Cluster]. It is a separate package, so that tests
+// without Kubernetes do not link its libraries.
 package kube
 
 import (
@@ -15,7 +15,8 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// Connect installs the CRDs of a folder, such as config/crd, and returns a client that is not held back and may do everything.
+// Connect installs the CRDs of a folder, such as config/crd. It returns a client without a rate limit and with all
+// rights.
 func Connect(cluster *system.Cluster, crds string) (client.WithWatch, error) {
 	ctrl.SetLogger(logr.Discard())
 	config, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig)
