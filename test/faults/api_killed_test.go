@@ -14,7 +14,7 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// shopping lets shoppers shop until stop is called, which returns what they were told.
+// shopping runs shoppers until stop is called. stop returns what they were told.
 func (w *fixture) shopping(m *system.Merchant, shoppers int) (progress *atomic.Int64, stop func() map[string]system.Transaction) {
 	w.t.Helper()
 	progress = new(atomic.Int64)
@@ -52,7 +52,7 @@ func (w *fixture) shopping(m *system.Merchant, shoppers int) (progress *atomic.I
 	})
 }
 
-// progresses waits until shoppers have got on by n purchases.
+// progresses waits until the shoppers have made n more purchases.
 func (w *fixture) progresses(progress *atomic.Int64, n int64) {
 	w.t.Helper()
 	from := progress.Load()
@@ -64,7 +64,7 @@ func (w *fixture) progresses(progress *atomic.Int64, n int64) {
 	})
 }
 
-// booked checks that the database has each transaction that clients were told of, as they were told, and no other.
+// booked checks that the database has exactly the transactions that clients were told about, with the same content.
 func (w *fixture) booked(m *system.Merchant, told map[string]system.Transaction) {
 	w.t.Helper()
 	problems, err := m.AuditTold(w.t.Context(), told)
@@ -98,13 +98,13 @@ func TestAPIKilledDuringPayments(t *testing.T) {
 	w.progresses(progress, 8)
 	told := stop()
 	t.Logf(
-		"%d transactions; %d requests had no answer, and %d repeats found that the first one was booked",
+		"%d transactions; %d requests had no answer, and %d repetitions found the first request booked",
 		len(told),
 		unanswered.Load(),
 		replayed.Load(),
 	)
 	if unanswered.Load() == 0 {
-		t.Error("no request was under way when the api was killed: the test tested nothing")
+		t.Error("no request was in progress when the api was killed: the test tested nothing")
 	}
 	w.booked(m, told)
 	w.drained(m)

@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// The audit is what all other tests trust: each of its rules finds what breaks it.
+// All other tests rely on the audit. Each of its rules must find a violation.
 func TestTheAuditFindsWhatIsWrong(t *testing.T) {
 	w := newFixture(t)
 	m := w.merchant("audited", w.api("api"), system.Acknowledge)

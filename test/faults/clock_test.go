@@ -10,8 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// What is due, what is leased and what has expired go by the database's clock: a worker whose own clock is wrong takes nothing
-// early, and nothing from another worker.
+// The database's clock decides what is due, leased and expired. A worker with a wrong clock does nothing early and
+// takes no lease of another worker.
 func TestWorkerWithAWrongClock(t *testing.T) {
 	for _, offset := range []time.Duration{5 * time.Minute, -5 * time.Minute} {
 		t.Run(offset.String(), func(t *testing.T) { wrongClock(t, offset) })
@@ -50,7 +50,7 @@ func wrongClock(t *testing.T, offset time.Duration) {
 	}
 	for id, arrivals := range slow.Receiver.Arrivals() {
 		if len(arrivals) != 1 {
-			t.Errorf("%s arrived %d times: one worker took it from the other", id, len(arrivals))
+			t.Errorf("%s arrived %d times: one worker ignored the lease of the other", id, len(arrivals))
 		}
 	}
 	for id, arrivals := range failing.Receiver.Arrivals() {
@@ -61,6 +61,6 @@ func wrongClock(t *testing.T, offset time.Duration) {
 		}
 	}
 	if pending, err := waiting.Pending(t.Context()); err != nil || pending != count {
-		t.Errorf("%d of %d payments wait for their payer (%v): the others expired before their time", pending, count, err)
+		t.Errorf("%d of %d payments wait for their payer (%v): the others expired too early", pending, count, err)
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// diskSize has room for an empty server and a little more.
+// diskSize has room for an empty server and little more.
 const diskSize = 144 << 20
 
-// A disk that is full fails what writes, and may end Postgres where its log has no more room. It is 503 for clients, in time; with
-// space again, and Postgres started again by whoever runs it, all goes on.
+// On a full disk, writes fail, and Postgres may end if it cannot extend its log. Clients get 503 in time. When the disk
+// has space again and Postgres runs again, everything continues.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	postgres, err := system.StartPostgresOnSmallDisk(t.Context(), diskSize)
@@ -43,7 +43,7 @@ func TestDiskFull(t *testing.T) {
 	w.until(contractual*6, "the disk is full for a client", func(ctx context.Context) error {
 		reference := fmt.Sprintf("fill-%d", len(c.answered))
 		long := system.NewPayment(reference, system.Unregistered, "success")
-		long.Description = strings.Repeat("d", 200) // the sooner there is no more room
+		long.Description = strings.Repeat("d", 200) // to fill the disk sooner
 		answer, err := c.Client.Post(ctx, "/payments", long)
 		if err != nil {
 			return err

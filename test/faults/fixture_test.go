@@ -1,5 +1,5 @@
-// Package faults breaks what Cauri runs on, while it works, and looks whether anything was lost, doubled or miscounted: the
-// programs are real processes on a real Postgres that keeps what it committed.
+// Package faults injects faults into the environment of a running Cauri and checks whether anything was lost, doubled
+// or miscounted. The programs are real processes on a real Postgres with durable commits.
 package faults
 
 import (
@@ -18,7 +18,7 @@ import (
 // binary is the program under test, built from the work tree.
 var binary string
 
-// shared is a Postgres for all tests that leave it alone.
+// shared is a Postgres for all tests that do not break it.
 var shared struct {
 	sync.Mutex
 	postgres *system.Postgres
@@ -70,14 +70,14 @@ type fixture struct {
 	t *testing.T
 }
 
-// newFixture opens an installation on a database of its own.
+// newFixture opens an installation on its own database.
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	t.Parallel()
 	return openFixture(t, sharedPostgres(t))
 }
 
-// newFixtureWithPostgres opens one on a Postgres of its own, which the test may stop.
+// newFixtureWithPostgres opens an installation on its own Postgres, which the test may stop.
 func newFixtureWithPostgres(t *testing.T) *fixture {
 	t.Helper()
 	t.Parallel()
@@ -107,7 +107,7 @@ func closing(t *testing.T, s *system.System) *fixture {
 	t.Helper()
 	t.Cleanup(func() {
 		if t.Failed() {
-			fmt.Printf("%s:\n%s\n", t.Name(), s.Logs(15)) // at once: what the test has to say comes last
+			fmt.Printf("%s:\n%s\n", t.Name(), s.Logs(15)) // at once: the test's own messages come last
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -137,7 +137,7 @@ func (w *fixture) worker(name string, flags ...string) *system.Worker {
 	return worker
 }
 
-// merchant makes a sandbox whose endpoint behaves in a way, and a client of it at an api.
+// merchant creates a sandbox, its endpoint with a behavior, and a client at an api.
 func (w *fixture) merchant(
 	name string,
 	api *system.API,
@@ -150,7 +150,7 @@ func (w *fixture) merchant(
 	return m
 }
 
-// pay makes a payment, however long it takes.
+// pay makes a payment and waits for the answer without a timeout.
 func (w *fixture) pay(m *system.Merchant, p system.Payment) system.Answer {
 	w.t.Helper()
 	answer, err := m.Client.Insist(w.t.Context(), "/payments", p)
@@ -187,7 +187,7 @@ func (w *fixture) arrived(m *system.Merchant, n int) {
 	})
 }
 
-// stall is how long nothing may happen while there is something to do: longer than the lease of a worker that was killed.
+// stall is the longest time without progress: longer than the lease of a killed worker.
 const stall = 2 * time.Minute
 
 // drained waits until all merchants have all their outcomes and events, and checks them.
@@ -206,7 +206,7 @@ func (w *fixture) drained(merchants ...*system.Merchant) {
 	}
 }
 
-// audited checks what has to hold at every moment.
+// audited checks the invariants that always hold.
 func (w *fixture) audited() {
 	w.t.Helper()
 	problems, err := w.Audit(w.t.Context())

@@ -12,8 +12,8 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// A machine that swaps, or is moved, stops its processes where they are, in the middle of a database transaction with all its locks
-// at worst, and lets them go on later as if nothing had been.
+// A machine that swaps or is migrated stops its processes at any point, at worst in a database transaction with all its
+// locks, and continues them later as if nothing had happened.
 func TestWorkerFrozenInATransaction(t *testing.T) {
 	const backlog = 4000
 	w := newFixture(t)
@@ -54,8 +54,8 @@ func TestWorkerFrozenInATransaction(t *testing.T) {
 	}
 }
 
-// freezeInTransaction freezes a worker between two statements of a settlement, which takes some tries, and returns how many
-// backlogs it made for that.
+// freezeInTransaction freezes a worker between two statements of a settlement, which needs some attempts. It returns
+// the number of backlogs that it created.
 func (w *fixture) freezeInTransaction(worker *system.Worker, m *system.Merchant, backlog int) (rounds int) {
 	w.t.Helper()
 	w.until(time.Minute, "the worker is frozen in a transaction", func(ctx context.Context) error {
@@ -64,7 +64,7 @@ func (w *fixture) freezeInTransaction(worker *system.Worker, m *system.Merchant,
 			rounds++
 		}
 		w.must(worker.Pause())
-		system.Rest(ctx, 100*time.Millisecond) // what the server is doing for it comes to its end
+		system.Rest(ctx, 100*time.Millisecond) // wait for the end of its current statement
 		holding, err := w.Count(ctx, `select count(*) from pg_stat_activity a where datname = current_database()
 			and usename = 'test_worker' and state = 'idle in transaction'
 			and exists (select from pg_locks l where l.pid = a.pid and l.mode = 'RowShareLock' and l.relation = 'sims'::regclass)`)

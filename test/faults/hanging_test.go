@@ -19,13 +19,14 @@ import (
 )
 
 const (
-	// contractual is how long a request may wait for a database that hangs, and leeway what a busy machine gets beside it.
+	// contractual is the longest wait of a request for a database that hangs. leeway is extra time for a busy machine.
 	contractual, leeway = 10 * time.Second, 10 * time.Second
-	// goroutinesAtMost is what an api has at most: what waits is bounded, whatever comes. Each connection has two of its own.
+	// goroutinesAtMost is the limit for an api. The number of waiting requests is bounded. Each connection needs two
+	// goroutines.
 	goroutinesAtMost = 4000
 )
 
-// patience writes down what clients are answered while the database hangs: each is answered, by a result or 503, in time.
+// patience records the answers while the database hangs. Each request must get a result or 503 in time.
 type patience struct {
 	mu       sync.Mutex
 	wrong    []string
@@ -60,10 +61,10 @@ func (p *patience) see(a system.Answer, err error) {
 	}
 }
 
-// crowd is a merchant of whom very much is asked at once.
+// crowd is a merchant with many concurrent requests.
 type crowd struct {
 	*system.Merchant
-	stranger *system.Client // whose key nobody knows: the configuration is looked at for each of its requests
+	stranger *system.Client // with an unknown key: each of its requests needs a look at the configuration
 	paid     string         // id of a payment
 
 	mu       sync.Mutex
@@ -79,7 +80,7 @@ func (w *fixture) crowd(api *system.API, seen *patience) *crowd {
 	return c
 }
 
-// rush has requests of all kinds come at once, and waits until all are answered.
+// rush sends concurrent requests of all kinds and waits for all answers.
 func (w *fixture) rush(c *crowd) {
 	w.t.Helper()
 	const each = 150
@@ -116,8 +117,8 @@ func (w *fixture) rush(c *crowd) {
 	all.Wait()
 }
 
-// toldTheTruth compares what clients of the crowd were told with what is recorded. Clients that nobody could tell ask again with the
-// same reference, as they must. It returns what all of them know then, by reference.
+// toldTheTruth compares the answers that clients got with the records. A client without a definite answer repeats its
+// request with the same reference, as it must. The result is what all clients then know, by reference.
 func (w *fixture) toldTheTruth(c *crowd) map[string]system.Transaction {
 	w.t.Helper()
 	uncertain := 0
@@ -142,7 +143,7 @@ func (w *fixture) toldTheTruth(c *crowd) map[string]system.Transaction {
 			told[reference] = w.shown(c.Merchant, again.TransactionID())
 		}
 	}
-	w.t.Logf("of %d payments, clients of %d were told that nobody knows whether they were recorded", len(c.answered), uncertain)
+	w.t.Logf("of %d payments, the clients of %d were told that it is not known whether they were recorded", len(c.answered), uncertain)
 	return told
 }
 
@@ -154,15 +155,15 @@ func (w *fixture) goroutines(api *system.API) int {
 	w.must(err)
 	found := goroutines.FindStringSubmatch(metrics)
 	if found == nil {
-		w.t.Fatal("the api does not tell its goroutines")
+		w.t.Fatal("the api does not report its goroutines")
 	}
 	n, err := strconv.Atoi(found[1])
 	w.must(err)
 	return n
 }
 
-// hangs checks what clients see while the database hangs, and that everything goes on by itself afterwards, with nothing lost or
-// doubled.
+// hangs checks the answers that clients get while the database hangs. Afterwards, everything must recover by itself,
+// with nothing lost or doubled.
 func (w *fixture) hangs(api *system.API, workers []*system.Worker, freeze, thaw func() error) {
 	w.t.Helper()
 	var seen patience
@@ -206,7 +207,7 @@ func (w *fixture) hangs(api *system.API, workers []*system.Worker, freeze, thaw 
 	}
 }
 
-// mostGoroutines is how many goroutines the api had at most while something was done.
+// mostGoroutines is the highest number of goroutines of the api during an action.
 func (w *fixture) mostGoroutines(api *system.API, while func()) (most int) {
 	w.t.Helper()
 	ctx, done := context.WithCancel(w.t.Context())
@@ -222,7 +223,7 @@ func (w *fixture) mostGoroutines(api *system.API, while func()) (most int) {
 	return most
 }
 
-// A machine that hangs accepts connections and packets, and its Postgres says nothing.
+// A machine that hangs accepts connections and packets, but its Postgres does not answer.
 func TestPostgresHangs(t *testing.T) {
 	w := newFixtureWithPostgres(t)
 	api, worker := w.api("api"), w.worker("worker")
@@ -230,7 +231,7 @@ func TestPostgresHangs(t *testing.T) {
 	w.hangs(api, []*system.Worker{worker}, w.Postgres.Pause, w.Postgres.Resume)
 }
 
-// A network that loses every packet tells nobody: connections stay as they are, and new ones are made and not answered.
+// A network that loses every packet reports no error: connections stay open, and new connections get no answer.
 func TestPacketsAreSwallowed(t *testing.T) {
 	w := newFixture(t)
 	proxy, through := ledgertest.NewProxy(t, w.DatabaseURL("api"))
@@ -241,8 +242,9 @@ func TestPacketsAreSwallowed(t *testing.T) {
 		func() error { proxy.Pass(); behind.Pass(); return nil })
 }
 
-// One process of Postgres hangs in the middle of a database transaction, with the locks of a sandbox's money. Who needs these is
-// answered in time, by 503 at worst; other sandboxes are served and settled as before; and all goes on when it does.
+// One process of Postgres hangs in a database transaction that has locked the money of a sandbox. Requests that need
+// these locks are answered in time, at worst with 503. Other sandboxes work normally. When the process continues,
+// everything continues.
 func TestOneBackendHangs(t *testing.T) {
 	w := newFixtureWithPostgres(t)
 	api := w.api("api")
@@ -294,7 +296,7 @@ func TestOneBackendHangs(t *testing.T) {
 	}
 }
 
-// shown is a payment as its merchant is shown it.
+// shown is a payment as the API shows it to its merchant.
 func (w *fixture) shown(m *system.Merchant, id string) (t system.Transaction) {
 	w.t.Helper()
 	answer, err := m.Client.InsistOnGet(w.t.Context(), "/payments/"+id)
@@ -303,13 +305,13 @@ func (w *fixture) shown(m *system.Merchant, id string) (t system.Transaction) {
 	return t
 }
 
-// hangWithLocksOf freezes a process of Postgres in a database transaction that has locked a merchant's float and SIMs, and returns
-// what ends that.
+// hangWithLocksOf freezes a process of Postgres in a database transaction that has locked a merchant's float and SIMs.
+// It returns a function that ends the freeze.
 func (w *fixture) hangWithLocksOf(m *system.Merchant) (resume func() error) {
 	w.t.Helper()
 	tx, err := w.SQL.Begin(w.t.Context())
 	w.must(err)
-	for _, query := range []string{ // in the order of all who lock them
+	for _, query := range []string{ // in the lock order of the product
 		"select from sims where tenant = $1 order by sim_id for update", "select from floats where tenant = $1 order by currency for update",
 	} {
 		locks, err := tx.Exec(w.t.Context(), query, m.Tenant)
@@ -326,6 +328,6 @@ func (w *fixture) hangWithLocksOf(m *system.Merchant) (resume func() error) {
 		}
 		return tx.Rollback(context.WithoutCancel(w.t.Context()))
 	})
-	w.t.Cleanup(func() { _ = resume() }) // only needed after a failure
+	w.t.Cleanup(func() { _ = resume() }) // only necessary after a failure
 	return resume
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// rush is steady load on a sandbox that takes refusals as they come.
+// rush is a steady load on a sandbox that accepts refusals.
 type rush struct {
 	made      atomic.Int64
 	suspended atomic.Int64
 }
 
-// begin pays again and again, by several clients, until the context ends; the function that it returns waits for that.
+// begin makes payments with several clients until the context ends. The returned function waits for the clients.
 func (r *rush) begin(ctx context.Context, w *fixture, m *system.Merchant, msisdn string) (wait func()) {
 	var group sync.WaitGroup
 	for client := range 4 {
@@ -30,7 +30,7 @@ func (r *rush) begin(ctx context.Context, w *fixture, m *system.Merchant, msisdn
 				if n%2 == 0 {
 					scenario = "success"
 				}
-				// What was begun is finished, so that every answer is seen.
+				// Finish requests in progress, so that the test sees every answer.
 				answer, err := m.Client.Post(w.t.Context(), "/payments", system.NewPayment(fmt.Sprintf("c%d-%d", client, n), msisdn, scenario))
 				switch {
 				case err != nil:
@@ -95,7 +95,7 @@ func TestSuspendedUnderLoad(t *testing.T) {
 		m.Tenant,
 	); err != nil ||
 		booked != load.made.Load() {
-		t.Errorf("%d transactions are booked (%v), clients were told of %d", booked, err, load.made.Load())
+		t.Errorf("%d transactions are booked (%v), clients know %d", booked, err, load.made.Load())
 	}
 }
 
@@ -135,7 +135,7 @@ func TestResetUnderLoad(t *testing.T) {
 			t.Errorf("the reset after tenant %d did not change it", tenant)
 		}
 	}
-	// Nothing of before is left to be done, and nothing of the neighbour was touched.
+	// No old work is left, and the neighbor is unchanged.
 	problems, err := neighbour.AuditDeliveries(t.Context(), neighbour.Receiver)
 	w.must(err)
 	w.report(problems)
@@ -145,13 +145,14 @@ func TestResetUnderLoad(t *testing.T) {
 		neighbour.Tenant,
 	); err != nil ||
 		booked != beside.made.Load() {
-		t.Errorf("%d transactions of the neighbour are booked (%v), its clients were told of %d", booked, err, beside.made.Load())
+		t.Errorf("%d transactions of the neighbor are booked (%v), its clients know %d", booked, err, beside.made.Load())
 	}
 	w.purged(former[:resets])
 }
 
-// purged checks that a worker removes all rows of tenants that a reset replaced. It does so when nobody can still be writing for
-// them, which is minutes later: here their retirement is put back, and a worker that starts does not wait for its next pass.
+// purged checks that a worker removes all rows of retired tenants. It does so minutes after the retirement, when nobody
+// can still write for them. The test moves the retirement into the past and starts a worker, which does not wait for
+// its next pass.
 func (w *fixture) purged(former []int64) {
 	w.t.Helper()
 	_, err := w.SQL.Exec(
@@ -161,7 +162,7 @@ func (w *fixture) purged(former []int64) {
 	)
 	w.must(err)
 	w.worker("purger")
-	w.until(time.Minute, "the former tenants are purged", func(ctx context.Context) error {
+	w.until(time.Minute, "the retired tenants are purged", func(ctx context.Context) error {
 		left, err := w.Count(
 			ctx,
 			`select (select count(*) from transactions where tenant = any($1)) + (select count(*) from events where tenant = any($1)) +

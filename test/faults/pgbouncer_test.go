@@ -17,11 +17,12 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// pooled is how many connections to Postgres the pooler of the tests makes for each user: fewer than the processes have to it, so
-// that they have to share.
+// pooled is the number of Postgres connections for each user of the pooler. It is lower than the number of connections
+// of the processes, so that they must share.
 const pooled = 3
 
-// newFixtureWithPgBouncer opens an installation whose migrations, configuration, api and workers all go through a pooler.
+// newFixtureWithPgBouncer opens an installation whose connections, including those for migrations and configuration,
+// all use a pooler.
 func newFixtureWithPgBouncer(t *testing.T) *fixture {
 	t.Helper()
 	t.Parallel()
@@ -45,7 +46,7 @@ func newFixtureWithPgBouncer(t *testing.T) *fixture {
 	return closing(t, s)
 }
 
-// Everything that Cauri does goes through Debian's PgBouncer in transaction mode, without a setting that says so.
+// Cauri works with Debian's PgBouncer in transaction mode without any special setting.
 func TestThroughPgBouncer(t *testing.T) {
 	w := newFixtureWithPgBouncer(t)
 	first, second := w.api("api-0"), w.api("api-1")
@@ -81,7 +82,7 @@ func TestThroughPgBouncer(t *testing.T) {
 	w.nothingLeftBehind()
 }
 
-// shared checks that the pooler does what it is there for: processes have no more connections to Postgres than it makes.
+// shared checks that the pooler shares connections: processes have no more connections to Postgres than its limit.
 func (w *fixture) shared(processes ...string) {
 	w.t.Helper()
 	for _, process := range processes {
@@ -97,7 +98,7 @@ func (w *fixture) shared(processes ...string) {
 	}
 }
 
-// keyRevoked replaces a merchant's key and checks that the old one dies within a second at every api.
+// keyRevoked replaces a merchant's key and checks that every api refuses the old one within a second.
 func (w *fixture) keyRevoked(m *system.Merchant, apis ...*system.API) {
 	w.t.Helper()
 	var clients []*system.Client
@@ -115,7 +116,7 @@ func (w *fixture) keyRevoked(m *system.Merchant, apis ...*system.API) {
 		for _, client := range clients {
 			answer, err := client.Get(ctx, "/payments?limit=1")
 			if err == nil && answer.Status != http.StatusUnauthorized {
-				err = fmt.Errorf("it is answered %d", answer.Status)
+				err = fmt.Errorf("the answer is %d", answer.Status)
 			}
 			if err != nil {
 				return err
@@ -128,12 +129,12 @@ func (w *fixture) keyRevoked(m *system.Merchant, apis ...*system.API) {
 	w.must(err)
 }
 
-// nothingLeftBehind looks at the connections that the api's statements ran on: none may still be somebody's.
+// nothingLeftBehind checks the connections that the api's statements used: no state of a sandbox may remain.
 func (w *fixture) nothingLeftBehind() {
 	w.t.Helper()
 	var group sync.WaitGroup
 	ready := make(chan struct{})
-	for range pooled { // at the same time, so that each has one of them
+	for range pooled { // at the same time, so that each uses another connection
 		group.Go(func() {
 			config, err := pgx.ParseConfig(w.PooledURL())
 			if err != nil {
@@ -152,7 +153,7 @@ func (w *fixture) nothingLeftBehind() {
 			err = conn.QueryRow(w.t.Context(), `select current_user::text, coalesce(current_setting('cauri.tenant', true), ''),
 				current_setting('idle_in_transaction_session_timeout') from pg_sleep(0.1)`).Scan(&user, &tenant, &timeout)
 			if err != nil || user != "test_api" || tenant != "" || timeout != "0" {
-				w.t.Errorf("a connection of the api's is left as %q, tenant %q, timeout %s: %v", user, tenant, timeout, err)
+				w.t.Errorf("a connection of the api is left with the role %q, tenant %q, timeout %s: %v", user, tenant, timeout, err)
 			}
 		})
 	}

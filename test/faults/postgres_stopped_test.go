@@ -13,10 +13,10 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// outage is how long the database is away.
+// outage is the duration of the outage.
 const outage = 10 * time.Second
 
-// watch writes down what clients are answered while the database comes and goes.
+// watch records the answers that clients get during outages.
 type watch struct {
 	mu          sync.Mutex
 	wrong       []string
@@ -24,8 +24,8 @@ type watch struct {
 	slowest     time.Duration
 }
 
-// see is shown every answer. With the database away it is 503, with the time after which to come again; never anything else
-// that is not a result, and never none.
+// see gets every answer. During an outage it must be 503 with Retry-After. No request may stay without an answer, and
+// no other error is allowed.
 func (o *watch) see(a system.Answer, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -46,7 +46,7 @@ func (o *watch) see(a system.Answer, err error) {
 	}
 }
 
-// take returns what was seen since the last time.
+// take returns the records since the last call.
 func (o *watch) take() (unavailable int, slowest time.Duration, wrong []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -81,7 +81,7 @@ func TestPostgresStoppedUnderLoad(t *testing.T) {
 		if unavailable == 0 {
 			t.Errorf("%s: nobody was answered 503", how)
 		}
-		if limit := 20 * time.Second; slowest > limit { // twice what the api allows itself, for a busy machine
+		if limit := 20 * time.Second; slowest > limit { // twice the api's own limit, for a busy machine
 			t.Errorf("%s: a client waited %s for its answer, longer than %s", how, slowest, limit)
 		}
 		for _, worker := range workers {
@@ -93,12 +93,12 @@ func TestPostgresStoppedUnderLoad(t *testing.T) {
 	w.drained(m)
 	for _, p := range []*system.Process{api.Process, workers[0].Process, workers[1].Process} {
 		if !p.Running() {
-			t.Errorf("%s ended because the database was away", p.Name)
+			t.Errorf("%s ended because the database was unavailable", p.Name)
 		}
 	}
 }
 
-// refuses checks that all processes say that they can do nothing, and that they live.
+// refuses checks that all processes report that they are alive but not ready.
 func (w *fixture) refuses(api *system.API, workers []*system.Worker) {
 	w.t.Helper()
 	is := func(url string, status int) {

@@ -11,13 +11,13 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// trouble is a receiver that does not do what it should.
+// trouble is a receiver that misbehaves.
 type trouble struct {
 	behave system.Behavior
-	takes  bool // whether an event that arrives is acknowledged in the end
+	takes  bool // whether arrived events are finally acknowledged
 }
 
-// troubles are the ways in which a receiver can go wrong.
+// troubles are the ways in which a receiver can misbehave.
 var troubles = map[string]trouble{
 	"hangs":                 {system.Hang, false},
 	"resets":                {system.Reset, false},
@@ -28,13 +28,13 @@ var troubles = map[string]trouble{
 	"answers-in-one-second": {system.AcknowledgeAfter(time.Second), true},
 }
 
-// memoryLimit is what a worker may take at full load.
+// memoryLimit is the memory limit of a worker at full load.
 const memoryLimit = 150 << 20
 
 func TestReceiversThatMisbehave(t *testing.T) {
 	const (
 		backlog = 60
-		steady  = 12 * time.Second // longer than an attempt may take
+		steady  = 12 * time.Second // longer than the timeout of an attempt
 		every   = 100 * time.Millisecond
 	)
 	w := newFixture(t)
@@ -58,20 +58,21 @@ func TestReceiversThatMisbehave(t *testing.T) {
 	w.arrivedSoon(healthy, int(steady/every))
 	for _, m := range all[1:] {
 		w.judged(m, troubles[m.Config.Name])
-		m.Receiver.Behave(system.Acknowledge) // it was fixed
+		m.Receiver.Behave(system.Acknowledge) // the receiver was fixed
 	}
 	w.drained(all...)
 	w.keptLittle()
 	peak, err := worker.PeakMemory()
 	w.must(err)
-	t.Logf("the worker took %d MiB", peak>>20)
+	t.Logf("the worker used %d MiB", peak>>20)
 	if peak > memoryLimit {
-		t.Errorf("the worker took %d MiB", peak>>20)
+		t.Errorf("the worker used %d MiB", peak>>20)
 	}
 }
 
-// arrivedSoon checks that a sandbox's events waited for nobody else. An attempt at an endpoint that hangs takes 10 s, so that waiting for
-// one would show in most of them, whatever the machine is busy with. The row `fair` of the bench says how long they take.
+// arrivedSoon checks that a sandbox's events did not wait for other sandboxes. An attempt at an endpoint that hangs
+// takes 10 s, so such waits would show in most delays even on a busy machine. The case `fair` of the benchmark measures
+// the delays.
 func (w *fixture) arrivedSoon(m *system.Merchant, events int) {
 	w.t.Helper()
 	w.arrived(m, events)
@@ -79,7 +80,7 @@ func (w *fixture) arrivedSoon(m *system.Merchant, events int) {
 	w.must(err)
 	slices.Sort(delays)
 	median, most, slowest := delays[len(delays)/2], delays[len(delays)*9/10], delays[len(delays)-1]
-	w.t.Logf("%s: from due to arrival %s in the middle, %s for nine of ten, %s at most", m.Config.Name,
+	w.t.Logf("%s: from due to arrival: median %s, 90th percentile %s, maximum %s", m.Config.Name,
 		median.Round(time.Millisecond), most.Round(time.Millisecond), slowest.Round(time.Millisecond))
 	if median > webhooks.AttemptTimeout/2 {
 		w.t.Errorf("every second event of %s took %s or longer, as if it waited for an attempt that hangs", m.Config.Name, median)
@@ -89,8 +90,8 @@ func (w *fixture) arrivedSoon(m *system.Merchant, events int) {
 	}
 }
 
-// judged checks what became of the events at a receiver that makes trouble: those that it takes are delivered, the others wait
-// for another attempt, and the sender has written down why.
+// judged checks the events at a misbehaving receiver. Accepted events are delivered. The others wait for another
+// attempt, and the reason is recorded.
 func (w *fixture) judged(m *system.Merchant, trouble trouble) {
 	w.t.Helper()
 	delivered, err := w.Count(w.t.Context(), "select count(*) from events where tenant = $1 and state = 'delivered'", m.Tenant)
@@ -102,16 +103,16 @@ func (w *fixture) judged(m *system.Merchant, trouble trouble) {
 		w.t.Errorf("%s: %d events count as delivered", m.Config.Name, delivered)
 	}
 	if !trouble.takes && attempts == 0 {
-		w.t.Errorf("%s: no failed attempt was written down", m.Config.Name)
+		w.t.Errorf("%s: no failed attempt was recorded", m.Config.Name)
 	}
 }
 
-// keptLittle checks that no more than the beginning of an answer is kept.
+// keptLittle checks that only the beginning of an answer is stored.
 func (w *fixture) keptLittle() {
 	w.t.Helper()
 	longest, err := w.Count(w.t.Context(), "select coalesce(max(length(response_body)), 0) from delivery_attempts")
 	w.must(err)
 	if longest != 4<<10 {
-		w.t.Errorf("the longest answer that was kept has %d bytes, want 4096", longest)
+		w.t.Errorf("the longest stored answer has %d bytes, want 4096", longest)
 	}
 }

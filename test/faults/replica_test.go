@@ -71,7 +71,7 @@ func (w *replicated) listed(client *system.Client, path string) []string {
 	return references
 }
 
-// seenAtOnce writes through one api and reads by a list of the other one, again and again.
+// seenAtOnce repeatedly writes through one api and reads a list through the other one.
 func (w *replicated) seenAtOnce(name string, times int) {
 	w.t.Helper()
 	for n := range times {
@@ -91,7 +91,7 @@ func (w *replicated) seenAtOnce(name string, times int) {
 	}
 }
 
-// answered is how many lists a kind of database answered for the apis, as their metrics say: replica or primary.
+// answered returns how many lists the replica or the primary answered for the apis, according to their metrics.
 func (w *replicated) answered(database string) (n int64) {
 	w.t.Helper()
 	for _, api := range w.apis {
@@ -101,7 +101,7 @@ func (w *replicated) answered(database string) (n int64) {
 		value, _, _ := strings.Cut(rest, "\n")
 		count, err := strconv.ParseFloat(value, 64)
 		if !found || err != nil {
-			w.t.Fatalf("%s does not tell how many lists the %s answered: %v", api.Name, database, err)
+			w.t.Fatalf("%s does not report how many lists the %s answered: %v", api.Name, database, err)
 		}
 		n += int64(count)
 	}
@@ -118,17 +118,17 @@ func TestListsFromAReplica(t *testing.T) {
 	)-before, w.answered(
 		"primary",
 	)-beside; got+declined != 600 ||
-		got < 100 { // the primary answers where a busy machine's replica is behind
+		got < 100 { // the primary answers if the replica of a busy machine is behind
 		t.Errorf("of 600 lists the replica answered %d, the primary %d; want many of them from the replica", got, declined)
 	}
 
-	// Replay stands still: what was replayed before is not enough, and nobody is shown it.
+	// Replay stops. The replica now lacks new rows, and no reader may see its old state.
 	w.onReplica("select pg_wal_replay_pause()")
 	w.seenAtOnce("paused", 20)
 	w.usesReplica(false)
 	begun := time.Now()
 	w.seenAtOnce("known-to-be-paused", 20)
-	t.Logf("20 payments and 60 lists beside a replica that stands still took %s", time.Since(begun).Round(time.Millisecond))
+	t.Logf("20 payments and 60 lists with a replica that does not replay took %s", time.Since(begun).Round(time.Millisecond))
 	w.onReplica("select pg_wal_replay_resume()")
 	w.usesReplica(true)
 
@@ -136,7 +136,7 @@ func TestListsFromAReplica(t *testing.T) {
 	begun = time.Now()
 	w.seenAtOnce("killed", 20)
 	if took := time.Since(begun); took > time.Minute {
-		t.Errorf("20 payments and 60 lists beside a replica that is gone took %s", took)
+		t.Errorf("20 payments and 60 lists with an unavailable replica took %s", took)
 	}
 	w.usesReplica(false)
 	w.must(w.replica.Start(t.Context()))
@@ -146,7 +146,7 @@ func TestListsFromAReplica(t *testing.T) {
 	w.audited()
 }
 
-// A replica that is promoted goes its own way: it is as far as the primary by its numbers, and has none of what comes.
+// A promoted replica follows a new timeline. Its log position is as high as the primary's, but it gets no new rows.
 func TestListsFromAReplicaThatIsPromoted(t *testing.T) {
 	w := newReplicated(t)
 	w.usesReplica(true)
@@ -156,7 +156,7 @@ func TestListsFromAReplicaThatIsPromoted(t *testing.T) {
 	w.seenAtOnce("known-to-be-promoted", 20)
 }
 
-// The tenant scope holds on the replica too.
+// Row-level security also protects sandboxes from each other on the replica.
 func TestReplicaKeepsSandboxesApart(t *testing.T) {
 	w := newReplicated(t)
 	other := w.merchant("other", w.apis[0], system.Acknowledge)
@@ -181,7 +181,7 @@ func (w *replicated) onReplica(sql string) {
 	w.must(err)
 }
 
-// usesReplica waits until the apis answer a list from the replica, or from the primary, as the metrics tell.
+// usesReplica waits until the apis answer a list from the replica, or from the primary, according to the metrics.
 func (w *replicated) usesReplica(want bool) {
 	w.t.Helper()
 	line := map[bool]string{true: `cauri_api_replica_usable 1`, false: `cauri_api_replica_usable 0`}[want]

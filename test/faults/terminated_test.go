@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// held is how many answers the api holds back when it is told to stop.
+	// held is the number of answers that the api delays when it gets the stop signal.
 	held = 50
-	// heldFor is how long it would hold them otherwise, at least: the shortest time of the scenario timeout.
+	// heldFor is the minimum delay without a stop: the shortest latency of the scenario timeout.
 	heldFor = 25 * time.Second
 )
 
@@ -23,7 +23,7 @@ func TestTerminatedUnderLoad(t *testing.T) {
 	const backlog, events = 1000, 500
 	w := newFixture(t)
 	api, worker := w.api("api"), w.worker("worker")
-	// Each attempt takes a while, so that some are on their way at every moment.
+	// Each attempt takes a while, so that some are always in progress.
 	m := w.merchant(
 		"stopping",
 		api,
@@ -52,9 +52,9 @@ func TestTerminatedUnderLoad(t *testing.T) {
 	group.Wait()
 	for range held {
 		if a := <-answers; a.err != nil {
-			t.Errorf("an answer that was held never came: %v", a.err)
+			t.Errorf("a delayed answer never came: %v", a.err)
 		} else if a.answer.Status != http.StatusCreated || a.answer.Took > heldFor {
-			t.Errorf("an answer that was held for %s at least came after %s: %d %s", heldFor, a.answer.Took, a.answer.Status, a.answer.Body)
+			t.Errorf("an answer with a delay of at least %s came after %s: %d %s", heldFor, a.answer.Took, a.answer.Status, a.answer.Body)
 		}
 	}
 	w.audited()
@@ -65,23 +65,23 @@ func TestTerminatedUnderLoad(t *testing.T) {
 	m.Receiver.Behave(system.Acknowledge)
 	w.api("api")
 	w.worker("worker")
-	// What the first worker had on its way it finished; the events of the answers that were released are due when those were.
+	// The first worker finished its attempts. The events of released answers are due at the time of the answers.
 	w.drained(m)
 	if total, events := m.Receiver.Total(), m.Receiver.Events(); total != events {
-		t.Errorf("%d events arrived %d times: a worker that ends in order leaves none to be sent twice", events, total)
+		t.Errorf("%d events arrived %d times: an orderly shutdown of a worker must not send events twice", events, total)
 	}
 	if events, want := m.Receiver.Events(), held+1+events+1+backlog; events != want {
 		t.Errorf("%d events arrived, want %d", events, want)
 	}
 }
 
-// late is an answer that was waited for.
+// late is an answer that comes later.
 type late struct {
 	answer system.Answer
 	err    error
 }
 
-// holdAnswers makes payments whose answers are held, and returns when all are booked.
+// holdAnswers makes payments with delayed answers, and returns when all are booked.
 func (w *fixture) holdAnswers(m *system.Merchant) <-chan late {
 	w.t.Helper()
 	answers := make(chan late, held)

@@ -47,9 +47,9 @@ func TestWorkerKilledDuringSettlement(t *testing.T) {
 	}
 }
 
-// frozenDuringSettlement gives workers payments to settle and stops them, wherever each of them is, at a random moment before all
-// are settled. It returns how many payments it made. On a busy machine the workers may be done before they are stopped, and get
-// more.
+// frozenDuringSettlement gives payments to the workers and freezes the workers at a random moment before all payments
+// are settled. It returns the number of payments. On a busy machine the workers may finish too early and get more
+// payments.
 func (w *fixture) frozenDuringSettlement(m *system.Merchant, workers []*system.Worker, backlog int) (made int64) {
 	w.t.Helper()
 	const attempts = 10
@@ -104,11 +104,11 @@ func TestWorkerKilledDuringDelivery(t *testing.T) {
 		}
 		repeated++
 		if len(arrivals) > 2 || arrivals[0].At.After(killed) {
-			t.Errorf("%s arrived %d times, first %s after the worker was killed: only what that one had on its way may come again",
+			t.Errorf("%s arrived %d times, first %s after the worker was killed: only attempts in progress may be repeated",
 				id, len(arrivals), arrivals[0].At.Sub(killed))
 		}
 	}
 	if repeated == 0 {
-		t.Error("no event was on its way when the worker was killed: the test tested nothing")
+		t.Error("no attempt was in progress when the worker was killed: the test tested nothing")
 	}
 }
