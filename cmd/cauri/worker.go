@@ -69,7 +69,7 @@ type workerDatabase struct {
 	*sandboxes.Store
 	*ledger.Deliveries
 	*ledger.Forwards
-	*ledger.Settlement
+	*ledger.Settler
 	*ledger.Upkeep
 }
 
@@ -102,8 +102,8 @@ func runWorker(ctx context.Context, o workerOptions) error {
 	w := worker.New(worker.Options{
 		Database: workerDatabase{
 			Store: p.sandboxes, Deliveries: ledger.NewDeliveries(p.db, p.sandboxes, keys), Forwards: ledger.NewForwards(p.db, p.sandboxes),
-			Settlement: ledger.NewSettlement(p.db, p.sandboxes, func(status payments.Status, late time.Duration) {
-				p.worker.Settled(string(status), late)
+			Settler: ledger.NewSettler(p.db, p.sandboxes, func(status payments.Status, lag time.Duration) {
+				p.worker.Settled(string(status), lag)
 			}),
 			Upkeep: upkeep,
 		},

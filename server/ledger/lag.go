@@ -7,26 +7,26 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// settlement is what a batch did with a transaction, and how long after it was due.
-type settlement struct {
+// settledLag is the status of a settled transaction, and its lag: how long after it was due it was settled.
+type settledLag struct {
 	status payments.Status
-	late   time.Duration // by the database's clock
+	lag    time.Duration // by the database's clock
 }
 
-// lags tells how late a batch settles what it settles, where somebody wants to know.
-func (s *Settlement) lags(due []sqlc.ClaimDueTransactionsRow, o *outcomes) []settlement {
-	if s.settled == nil || len(o.settled.Ids) == 0 {
+// lags returns the lag of each settled transaction; nil without an observer.
+func (s *Settler) lags(claimed []sqlc.ClaimDueTransactionsRow, o *outcomes) []settledLag {
+	if s.onSettled == nil || len(o.params.Ids) == 0 {
 		return nil
 	}
-	late := make(map[rowKey]time.Duration, len(due))
-	for _, t := range due {
-		late[rowKey{t.Tenant, t.ID.Bytes}] = time.Duration(t.LateMs * float64(time.Millisecond))
+	byKey := make(map[rowKey]time.Duration, len(claimed))
+	for _, t := range claimed {
+		byKey[rowKey{t.Tenant, t.ID.Bytes}] = time.Duration(t.LateMs * float64(time.Millisecond))
 	}
-	told := make([]settlement, len(o.settled.Ids))
-	for i, id := range o.settled.Ids {
-		told[i] = settlement{payments.Status(o.settled.Statuses[i]), late[rowKey{o.settled.Tenants[i], id.Bytes}]}
+	lags := make([]settledLag, len(o.params.Ids))
+	for i, id := range o.params.Ids {
+		lags[i] = settledLag{payments.Status(o.params.Statuses[i]), byKey[rowKey{o.params.Tenants[i], id.Bytes}]}
 	}
-	return told
+	return lags
 }
 
 // rowKey names a row within all tenants.

@@ -47,16 +47,15 @@ func New(db *postgres.DB, configured *sandboxes.Store) *Ledger {
 	return s
 }
 
-// Settlement gives due transactions their outcome.
-type Settlement struct {
+// Settler gives due transactions their outcome.
+type Settler struct {
 	core
-	settled func(payments.Status, time.Duration)
+	onSettled func(payments.Status, time.Duration)
 }
 
-// NewSettlement makes a settlement that tells settled of every transaction that a batch gave its outcome, and how long after it was
-// due; nil for nobody.
-func NewSettlement(db *postgres.DB, configured *sandboxes.Store, settled func(status payments.Status, late time.Duration)) *Settlement {
-	return &Settlement{core{db, configured}, settled}
+// NewSettler makes a settler that calls onSettled, if it is not nil, for every transaction that it settled, with the transaction's lag.
+func NewSettler(db *postgres.DB, store *sandboxes.Store, onSettled func(status payments.Status, lag time.Duration)) *Settler {
+	return &Settler{core{db, store}, onSettled}
 }
 
 // Deliveries leases events to those who send them.

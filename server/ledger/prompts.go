@@ -172,15 +172,15 @@ func (s *Ledger) AnswerPrompt(
 
 // answerPrompt settles a locked prompt.
 func answerPrompt(ctx context.Context, q *sqlc.Queries, p sqlc.LockPromptRow, answer payments.Answer) error {
-	due := []sqlc.ClaimDueTransactionsRow{{
+	claimed := []sqlc.ClaimDueTransactionsRow{{
 		Tenant: p.Tenant, ID: p.ID, Expired: p.Expired, FloatCurrency: p.FloatCurrency, SimID: p.SimID, NetAmount: p.NetAmount,
 		Commission: p.Commission,
 	}}
-	held, err := lockAccounts(ctx, q, due)
+	held, err := lockAccounts(ctx, q, claimed)
 	if err != nil {
 		return err
 	}
-	outcomes, err := decide(due, held, answer)
+	outcomes, err := decide(claimed, held, answer)
 	if err != nil {
 		return err
 	}

@@ -75,8 +75,8 @@ func TestSettlementsAreToldWithTheirLag(t *testing.T) {
 	w.Exec("update transactions set due_at = now() - interval '30 seconds' where reference <> 'paid'")
 	told := map[payments.Status]time.Duration{}
 	s := w.Opened(ledgertest.Options{
-		Options: postgres.Options{Now: func() time.Time { return time.Now().Add(5 * time.Minute) }},
-		Settled: func(status payments.Status, late time.Duration) { told[status] = late.Truncate(30 * time.Second) },
+		Options:   postgres.Options{Now: func() time.Time { return time.Now().Add(5 * time.Minute) }},
+		OnSettled: func(status payments.Status, lag time.Duration) { told[status] = lag.Truncate(30 * time.Second) },
 	})
 	if _, err := ledgertest.SettleDue(t.Context(), s, 10); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 )
 
 // TenantsToSettle finds the sandboxes that have something to settle, in a different order each time. What is suspended has nothing.
-func (s *Settlement) TenantsToSettle(ctx context.Context) ([]DueTenant, error) {
+func (s *Settler) TenantsToSettle(ctx context.Context) ([]DueTenant, error) {
 	rows, err := s.system().TenantsToSettle(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for sandboxes with something to settle")
@@ -23,54 +23,53 @@ func (s *Settlement) TenantsToSettle(ctx context.Context) ([]DueTenant, error) {
 	return due, nil
 }
 
-// Settled counts what a batch came to.
-type Settled struct {
-	Claimed int  // transactions that were due
-	Parked  int  // of these, the ones whose payer has not answered: they wait for their expiry
+// BatchCounts counts the transactions of a batch.
+type BatchCounts struct {
+	Claimed int  // due transactions
+	Parked  int  // of these, those whose payer has not answered: they wait for their expiry
 	More    bool // there may be more that is due
 }
 
 // SettleDue gives due transactions of some sandboxes their outcome, up to share of each, with the money that they move and the events
 // that they owe, in one database transaction: what fails in one of them fails in all. Any number of callers may work at once. A
 // sandbox that another is settling is left to it, and what holds a lock there for long makes the call fail.
-func (s *Settlement) SettleDue(ctx context.Context, due []DueTenant, share int) (Settled, error) {
-	tenants := tenantsOf(due)
-	var counts Settled
-	var settled []int64 // tenants
-	var told []settlement
+func (s *Settler) SettleDue(ctx context.Context, tenants []DueTenant, share int) (BatchCounts, error) {
+	var counts BatchCounts
+	var settledTenants []int64
+	var lags []settledLag
 	err := s.inTxOf(ctx, postgres.LockLimited, func(q *sqlc.Queries) error {
-		due, err := q.ClaimDueTransactions(ctx, int32(share), tenants)
-		if err != nil || len(due) == 0 {
+		claimed, err := q.ClaimDueTransactions(ctx, int32(share), tenantsOf(tenants))
+		if err != nil || len(claimed) == 0 {
 			return err
 		}
-		slices.SortStableFunc(due, func(a, b sqlc.ClaimDueTransactionsRow) int { return a.DueAt.Compare(*b.DueAt) })
-		held, err := lockAccounts(ctx, q, due)
+		slices.SortStableFunc(claimed, func(a, b sqlc.ClaimDueTransactionsRow) int { return a.DueAt.Compare(*b.DueAt) })
+		held, err := lockAccounts(ctx, q, claimed)
 		if err != nil {
 			return err
 		}
-		outcomes, err := decide(due, held, "")
+		outcomes, err := decide(claimed, held, "")
 		if err != nil {
 			return err
 		}
-		counts = Settled{Claimed: len(due), Parked: outcomes.parked.len(), More: anyFull(due, share)}
-		settled = outcomes.settled.Tenants
-		told = s.lags(due, outcomes)
+		counts = BatchCounts{Claimed: len(claimed), Parked: outcomes.parked.len(), More: anyFull(claimed, share)}
+		settledTenants = outcomes.params.Tenants
+		lags = s.lags(claimed, outcomes)
 		return outcomes.write(ctx, q)
 	})
 	if err != nil {
-		return Settled{}, postgres.Classify(err, "settling due transactions")
+		return BatchCounts{}, postgres.Classify(err, "settling due transactions")
 	}
-	s.sandboxes.NoteActivity(settled...)
-	for _, one := range told {
-		s.settled(one.status, one.late)
+	s.sandboxes.NoteActivity(settledTenants...)
+	for _, one := range lags {
+		s.onSettled(one.status, one.lag)
 	}
 	return counts, nil
 }
 
 // anyFull reports whether a sandbox gave all of its share, and so may have more.
-func anyFull(due []sqlc.ClaimDueTransactionsRow, share int) bool {
+func anyFull(claimed []sqlc.ClaimDueTransactionsRow, share int) bool {
 	given := map[int64]int{}
-	for _, t := range due {
+	for _, t := range claimed {
 		if given[t.Tenant]++; given[t.Tenant] == share {
 			return true
 		}
@@ -80,7 +79,7 @@ func anyFull(due []sqlc.ClaimDueTransactionsRow, share int) bool {
 
 // WakeForgotten makes up to batch pending transactions due whose time ran out and that nothing would come to any more, and
 // returns how many it found. There are none unless something went wrong.
-func (s *Settlement) WakeForgotten(ctx context.Context, batch int) (int, error) {
+func (s *Settler) WakeForgotten(ctx context.Context, batch int) (int, error) {
 	woken, err := s.system().WakeForgotten(ctx, int32(batch))
 	return int(woken), postgres.Classify(err, "looking for payments that were forgotten")
 }
@@ -98,12 +97,12 @@ type accounts struct {
 }
 
 // lockAccounts locks the SIMs and the floats of the transactions, in the order in which everybody locks them.
-func lockAccounts(ctx context.Context, q *sqlc.Queries, due []sqlc.ClaimDueTransactionsRow) (accounts, error) {
+func lockAccounts(ctx context.Context, q *sqlc.Queries, claimed []sqlc.ClaimDueTransactionsRow) (accounts, error) {
 	held := accounts{map[account[[16]byte]]*payments.SIM{}, map[account[string]]int64{}}
 	var sims rowKeys
 	var tenants []int64
 	var currencies []string
-	for _, t := range due {
+	for _, t := range claimed {
 		payer, float := account[[16]byte]{t.Tenant, t.SimID.Bytes}, account[string]{t.Tenant, t.FloatCurrency}
 		if _, seen := held.payers[payer]; t.SimID.Valid && !seen {
 			held.payers[payer] = nil
@@ -133,15 +132,15 @@ func lockAccounts(ctx context.Context, q *sqlc.Queries, due []sqlc.ClaimDueTrans
 
 // outcomes are a batch's decisions, in the form in which they are written.
 type outcomes struct {
-	settled sqlc.SettleTransactionsParams
-	parked  rowKeys
+	params sqlc.SettleTransactionsParams
+	parked rowKeys
 }
 
 // decide gives each transaction its outcome in the order in which they were due. Balances change as it goes, so that two payments of
 // one batch cannot spend the same money. Payers do what their behaviors say, unless an answer was given by hand.
-func decide(due []sqlc.ClaimDueTransactionsRow, held accounts, answer payments.Answer) (*outcomes, error) {
+func decide(claimed []sqlc.ClaimDueTransactionsRow, held accounts, answer payments.Answer) (*outcomes, error) {
 	o := &outcomes{}
-	for _, t := range due {
+	for _, t := range claimed {
 		payer := held.payers[account[[16]byte]{t.Tenant, t.SimID.Bytes}]
 		if payer != nil && string(payer.Currency()) != t.FloatCurrency {
 			payer = nil // its country was changed since: it has no money of this kind any more
@@ -174,7 +173,7 @@ func (o *outcomes) settle(
 	status payments.Status,
 	merchantDelta, merchantBalance, simDelta, simBalance int64,
 ) {
-	s := &o.settled
+	s := &o.params
 	s.Tenants, s.Ids = append(s.Tenants, t.Tenant), append(s.Ids, t.ID)
 	s.Statuses = append(s.Statuses, string(status))
 	s.FloatCurrencies = append(s.FloatCurrencies, t.FloatCurrency)
@@ -188,8 +187,8 @@ func (o *outcomes) write(ctx context.Context, q *sqlc.Queries) error {
 			return err
 		}
 	}
-	if len(o.settled.Ids) == 0 {
+	if len(o.params.Ids) == 0 {
 		return nil
 	}
-	return q.SettleTransactions(ctx, o.settled)
+	return q.SettleTransactions(ctx, o.params)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // settleSome settles a batch of what is due.
-func (w *fixture) settleSome(batch int) ledger.Settled {
+func (w *fixture) settleSome(batch int) ledger.BatchCounts {
 	w.T.Helper()
 	counts, err := ledgertest.SettleDue(w.T.Context(), w.Store, batch)
 	if err != nil {
@@ -32,7 +32,7 @@ func TestBatchIsFilledFromOneSandbox(t *testing.T) {
 	w := newFixture(t)
 	w.Client("alice", alice, 1_000_000)
 	w.Multiply(w.Pending("r", alice), 249)
-	for i, want := range []ledger.Settled{{Claimed: 100, More: true}, {Claimed: 100, More: true}, {Claimed: 50}, {}} {
+	for i, want := range []ledger.BatchCounts{{Claimed: 100, More: true}, {Claimed: 100, More: true}, {Claimed: 50}, {}} {
 		if diff := cmp.Diff(want, w.settleSome(100)); diff != "" {
 			t.Errorf("batch %d (-want +got):\n%s", i, diff)
 		}
@@ -51,7 +51,7 @@ func TestBatchIsSharedBetweenSandboxes(t *testing.T) {
 		other.Client("alice", alice, 1_000_000)
 		other.Multiply(other.Pending("r", alice), 1)
 	}
-	if diff := cmp.Diff(ledger.Settled{Claimed: 37, More: true}, w.settleSome(33)); diff != "" {
+	if diff := cmp.Diff(ledger.BatchCounts{Claimed: 37, More: true}, w.settleSome(33)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]int{967, 0, 0}, []int{w.unsettled(), late.unsettled(), later.unsettled()}); diff != "" {

@@ -98,7 +98,7 @@ func TestSettlementFollowsThePayerAsItIsThen(t *testing.T) {
 		}
 	}
 	counts := w.Settle()
-	if diff := cmp.Diff(ledger.Settled{Claimed: len(cases), Parked: 2}, counts); diff != "" {
+	if diff := cmp.Diff(ledger.BatchCounts{Claimed: len(cases), Parked: 2}, counts); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}
 	for name, c := range cases {

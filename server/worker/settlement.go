@@ -32,11 +32,11 @@ const (
 // settlementDatabase is what the settlement needs of the database.
 type settlementDatabase interface {
 	TenantsToSettle(ctx context.Context) ([]ledger.DueTenant, error)
-	SettleDue(ctx context.Context, due []ledger.DueTenant, share int) (ledger.Settled, error)
+	SettleDue(ctx context.Context, tenants []ledger.DueTenant, share int) (ledger.BatchCounts, error)
 }
 
-// settlement settles what is due, for several sandboxes side by side: one that fails or waits does not delay the others.
-type settlement struct {
+// settlementSweep settles what is due, for several sandboxes side by side: one that fails or waits does not delay the others.
+type settlementSweep struct {
 	*Worker
 	slots  chan struct{}
 	events chan error // nil: a group has more due; else why the database is unavailable
@@ -47,13 +47,13 @@ type settlement struct {
 }
 
 func (w *Worker) settleDue(ctx context.Context) {
-	s := &settlement{Worker: w, slots: make(chan struct{}, settleAtOnce), events: make(chan error, 1), busy: map[int64]bool{}}
+	s := &settlementSweep{Worker: w, slots: make(chan struct{}, settleAtOnce), events: make(chan error, 1), busy: map[int64]bool{}}
 	defer s.groups.Wait()
 	w.sweep(ctx, "settlement", s.step)
 }
 
 // step starts to settle what is due now. It does not wait until that is done.
-func (s *settlement) step(ctx context.Context) (more bool, err error) {
+func (s *settlementSweep) step(ctx context.Context) (more bool, err error) {
 	begun := s.now()
 	due, err := s.claimDue(ctx)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *settlement) step(ctx context.Context) (more bool, err error) {
 }
 
 // claimDue lists the sandboxes that have something due and are not being settled, and marks them as busy.
-func (s *settlement) claimDue(ctx context.Context) ([]ledger.DueTenant, error) {
+func (s *settlementSweep) claimDue(ctx context.Context) ([]ledger.DueTenant, error) {
 	ctx, cancel := context.WithTimeout(ctx, leaseTimeout)
 	defer cancel()
 	due, err := s.database.TenantsToSettle(ctx)
@@ -96,7 +96,7 @@ func (s *settlement) claimDue(ctx context.Context) ([]ledger.DueTenant, error) {
 	return due, nil
 }
 
-func (s *settlement) unclaim(group []ledger.DueTenant) {
+func (s *settlementSweep) unclaim(group []ledger.DueTenant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, tenant := range group {
@@ -105,7 +105,7 @@ func (s *settlement) unclaim(group []ledger.DueTenant) {
 }
 
 // wait waits for d, or until a group of sandboxes has more due, or the database is unavailable.
-func (s *settlement) wait(ctx context.Context, d time.Duration) (more bool, err error) {
+func (s *settlementSweep) wait(ctx context.Context, d time.Duration) (more bool, err error) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -117,7 +117,7 @@ func (s *settlement) wait(ctx context.Context, d time.Duration) (more bool, err 
 }
 
 // report wakes the sweep, unless it is being woken already.
-func (s *settlement) report(event error) {
+func (s *settlementSweep) report(event error) {
 	select {
 	case s.events <- event:
 	default:
@@ -125,9 +125,9 @@ func (s *settlement) report(event error) {
 }
 
 // settle settles what is due in a group of sandboxes. If that fails, it settles each sandbox alone.
-func (s *settlement) settle(ctx context.Context, group []ledger.DueTenant, share int) (more bool) {
+func (s *settlementSweep) settle(ctx context.Context, group []ledger.DueTenant, share int) (more bool) {
 	traced, sweep := s.tracing.Sweep(ctx)
-	var counts ledger.Settled
+	var counts ledger.BatchCounts
 	err := s.contained(traced, func() error {
 		return within(traced, settleTimeout, func(ctx context.Context) (err error) {
 			counts, err = s.database.SettleDue(ctx, group, share)

@@ -52,7 +52,7 @@ func (w *Fixture) Multiply(t *payments.Transaction, n int) {
 }
 
 // Settle settles what is due, once.
-func (w *Fixture) Settle() ledger.Settled {
+func (w *Fixture) Settle() ledger.BatchCounts {
 	w.T.Helper()
 	counts, err := SettleDue(w.T.Context(), w.Store, 1000)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 )
 
 // SettleDue settles what is due of all sandboxes once, up to share of each, together.
-func SettleDue(ctx context.Context, s *Store, share int) (ledger.Settled, error) {
+func SettleDue(ctx context.Context, s *Store, share int) (ledger.BatchCounts, error) {
 	due, err := s.TenantsToSettle(ctx)
 	if err != nil {
-		return ledger.Settled{}, err
+		return ledger.BatchCounts{}, err
 	}
 	return s.SettleDue(ctx, due, share)
 }

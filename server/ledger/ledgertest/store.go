@@ -16,7 +16,7 @@ type Store struct {
 	*postgres.DB
 	*sandboxes.Store
 	*ledger.Ledger
-	*ledger.Settlement
+	*ledger.Settler
 	*ledger.Deliveries
 	*ledger.Forwards
 	*ledger.Upkeep
@@ -26,7 +26,7 @@ type Store struct {
 type Options struct {
 	postgres.Options
 	KeyRing      *secrets.KeyRing
-	Settled      func(status payments.Status, late time.Duration)
+	OnSettled    func(status payments.Status, lag time.Duration)
 	DeletionTime time.Duration
 }
 
@@ -38,7 +38,7 @@ func OpenWith(url string, o Options) (*Store, error) {
 	}
 	configured := sandboxes.New(db, sandboxes.Options{KeyRing: o.KeyRing, DeletionTime: o.DeletionTime})
 	return &Store{
-		DB: db, Store: configured, Ledger: ledger.New(db, configured), Settlement: ledger.NewSettlement(db, configured, o.Settled),
+		DB: db, Store: configured, Ledger: ledger.New(db, configured), Settler: ledger.NewSettler(db, configured, o.OnSettled),
 		Deliveries: ledger.NewDeliveries(db, configured, o.KeyRing), Forwards: ledger.NewForwards(db, configured), Upkeep: ledger.NewUpkeep(db),
 	}, nil
 }
