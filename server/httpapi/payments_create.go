@@ -96,7 +96,7 @@ func (s *Server) decideCollection(
 		Policy: environment.UnknownPolicy,
 	}
 	if scenario == "" {
-		n.Outcomes = s.outcomesOf(facts, sandbox)
+		n.ByPayer = s.statusByPayer(facts, sandbox)
 		return n, nil
 	}
 	n.Transaction.Status = facts.Outcome()
@@ -105,13 +105,13 @@ func (s *Server) decideCollection(
 	return n, nil
 }
 
-// outcomesOf draws a latency for each outcome between which the payer decides.
-func (s *Server) outcomesOf(facts payments.CollectionFacts, sandbox *sandboxes.Sandbox) *ledger.Outcomes {
-	var outcomes ledger.Outcomes
+// statusByPayer draws a latency for each status between which the state of the payer decides.
+func (s *Server) statusByPayer(facts payments.CollectionFacts, sandbox *sandboxes.Sandbox) *ledger.StatusByPayer {
+	var byPayer ledger.StatusByPayer
 	for state, status := range facts.Outcomes() {
-		outcomes[state] = ledger.PayerOutcome{Status: status, Latency: s.latencyOf(status, sandbox)}
+		byPayer[state] = ledger.StatusAndLatency{Status: status, Latency: s.latencyOf(status, sandbox)}
 	}
-	return &outcomes
+	return &byPayer
 }
 
 func isTrue(b *bool) bool { return b != nil && *b }

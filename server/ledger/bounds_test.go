@@ -174,7 +174,7 @@ func TestForwardedCollectionStopsAtTheBound(t *testing.T) {
 	kept, err := w.SettleForward(
 		t.Context(),
 		&leased[0],
-		ledger.Outcome{Status: payments.Success, NativeRaw: []byte(`{"status":"SUCCESSFUL"}`)},
+		ledger.OperatorResult{Status: payments.Success, NativeRaw: []byte(`{"status":"SUCCESSFUL"}`)},
 	)
 	if err != nil || !kept {
 		t.Fatalf("%v, %v", kept, err)

@@ -14,17 +14,17 @@ type settledLag struct {
 }
 
 // lags returns the lag of each settled transaction; nil without an observer.
-func (s *Settler) lags(claimed []sqlc.ClaimDueTransactionsRow, o *outcomes) []settledLag {
-	if s.onSettled == nil || len(o.params.Ids) == 0 {
+func (s *Settler) lags(claimed []sqlc.ClaimDueTransactionsRow, d *batchDecisions) []settledLag {
+	if s.onSettled == nil || len(d.params.Ids) == 0 {
 		return nil
 	}
 	byKey := make(map[rowKey]time.Duration, len(claimed))
 	for _, t := range claimed {
 		byKey[rowKey{t.Tenant, t.ID.Bytes}] = time.Duration(t.LateMs * float64(time.Millisecond))
 	}
-	lags := make([]settledLag, len(o.params.Ids))
-	for i, id := range o.params.Ids {
-		lags[i] = settledLag{payments.Status(o.params.Statuses[i]), byKey[rowKey{o.params.Tenants[i], id.Bytes}]}
+	lags := make([]settledLag, len(d.params.Ids))
+	for i, id := range d.params.Ids {
+		lags[i] = settledLag{payments.Status(d.params.Statuses[i]), byKey[rowKey{d.params.Tenants[i], id.Bytes}]}
 	}
 	return lags
 }

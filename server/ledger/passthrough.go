@@ -137,8 +137,8 @@ func (s *Forwards) DeferForward(ctx context.Context, f *Forward, d Deferred) (ke
 	return rows == 1, postgres.Classify(err, "writing down a forwarded collection")
 }
 
-// Outcome is what an operator decided.
-type Outcome struct {
+// OperatorResult is what an operator decided.
+type OperatorResult struct {
 	Status    payments.Status // terminal
 	NativeID  string          // the operator's id, empty for none
 	NativeRaw json.RawMessage // what it answered, nil for nothing
@@ -147,9 +147,9 @@ type Outcome struct {
 // SettleForward gives a forwarded collection its outcome, with the money that it moves and the event that it owes, in one
 // database transaction. A success that would raise the float beyond [payments.MaxBalance] is written down as LIMIT_EXCEEDED, with
 // what the operator answered. It reports false, and writes nothing, if the lease was lost.
-func (s *Forwards) SettleForward(ctx context.Context, f *Forward, o Outcome) (kept bool, err error) {
+func (s *Forwards) SettleForward(ctx context.Context, f *Forward, r OperatorResult) (kept bool, err error) {
 	params := sqlc.SettleForwardParams{
-		Status: o.Status, NativeID: postgres.Optional(o.NativeID), NativeRaw: o.NativeRaw,
+		Status: r.Status, NativeID: postgres.Optional(r.NativeID), NativeRaw: r.NativeRaw,
 		Tenant: f.Tenant, ID: postgres.UUID(f.Transaction.ID), Fence: f.Fence,
 	}
 	rows, err := s.system().SettleForward(ctx, params)

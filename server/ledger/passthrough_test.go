@@ -47,7 +47,7 @@ func (w *fixture) forward() *ledger.Forward {
 }
 
 // settleForward reports whether the outcome was kept.
-func (w *fixture) settleForward(f *ledger.Forward, o ledger.Outcome) bool {
+func (w *fixture) settleForward(f *ledger.Forward, o ledger.OperatorResult) bool {
 	w.T.Helper()
 	kept, err := w.SettleForward(w.T.Context(), f, o)
 	if err != nil {
@@ -88,11 +88,11 @@ func TestOnlyStrangersAreForwarded(t *testing.T) {
 
 func TestForwardedCollectionIsSettledOnce(t *testing.T) {
 	for name, c := range map[string]struct {
-		outcome ledger.Outcome
+		outcome ledger.OperatorResult
 		earned  int64
 	}{
-		"success": {ledger.Outcome{Status: payments.Success, NativeID: "N1", NativeRaw: []byte(`{"_simulated":true, "b":1,"a":"\u0000"}`)}, 985},
-		"failure": {ledger.Outcome{Status: payments.InsufficientFunds}, 0},
+		"success": {ledger.OperatorResult{Status: payments.Success, NativeID: "N1", NativeRaw: []byte(`{"_simulated":true, "b":1,"a":"\u0000"}`)}, 985},
+		"failure": {ledger.OperatorResult{Status: payments.InsufficientFunds}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t)
@@ -138,7 +138,7 @@ func TestLeaseOfAForward(t *testing.T) {
 	if second.Fence <= first.Fence {
 		t.Errorf("fences %d, %d", first.Fence, second.Fence)
 	}
-	if w.settleForward(first, ledger.Outcome{Status: payments.Success}) || w.deferForward(first, ledger.Deferred{}) {
+	if w.settleForward(first, ledger.OperatorResult{Status: payments.Success}) || w.deferForward(first, ledger.Deferred{}) {
 		t.Error("a lost lease was good for something")
 	}
 	if !w.deferForward(second, ledger.Deferred{Accepted: true, NativeID: "N1", Failures: 2, After: 0}) {
@@ -202,7 +202,7 @@ func TestForwardAttemptIsWrittenDownBeforeItIsMade(t *testing.T) {
 	if third.Attempts != 2 {
 		t.Errorf("got %+v", third)
 	}
-	w.settleForward(third, ledger.Outcome{Status: payments.Success})
+	w.settleForward(third, ledger.OperatorResult{Status: payments.Success})
 	if begin(third) {
 		t.Error("an attempt was begun after the end")
 	}
@@ -241,7 +241,7 @@ func TestConcurrentForwardsAreDisjoint(t *testing.T) {
 					mu.Lock()
 					seen[leased[i].Transaction.ID]++
 					mu.Unlock()
-					if kept, err := w.SettleForward(context.Background(), &leased[i], ledger.Outcome{Status: payments.Success}); !kept || err != nil {
+					if kept, err := w.SettleForward(context.Background(), &leased[i], ledger.OperatorResult{Status: payments.Success}); !kept || err != nil {
 						t.Errorf("kept %t, %v", kept, err)
 					}
 				}
@@ -362,7 +362,7 @@ func TestForwardingWithoutADatabase(t *testing.T) {
 	defer s.Close()
 	f := &ledger.Forward{Transaction: &payments.Transaction{}}
 	_, _, leasing := s.LeaseDueForwards(t.Context(), make([]ledger.Share, 1), time.Minute)
-	_, settling := s.SettleForward(t.Context(), f, ledger.Outcome{Status: payments.Success})
+	_, settling := s.SettleForward(t.Context(), f, ledger.OperatorResult{Status: payments.Success})
 	_, deferring := s.DeferForward(t.Context(), f, ledger.Deferred{})
 	_, beginning := s.BeginForwardAttempt(t.Context(), f)
 	for _, err := range []error{leasing, settling, deferring, beginning} {

@@ -180,9 +180,9 @@ func answerPrompt(ctx context.Context, q *sqlc.Queries, p sqlc.LockPromptRow, an
 	if err != nil {
 		return err
 	}
-	outcomes, err := decide(claimed, held, answer)
+	decisions, err := decide(claimed, held, answer)
 	if err != nil {
 		return err
 	}
-	return outcomes.write(ctx, q)
+	return decisions.write(ctx, q)
 }

@@ -47,14 +47,14 @@ func (s *Settler) SettleDue(ctx context.Context, tenants []DueTenant, share int)
 		if err != nil {
 			return err
 		}
-		outcomes, err := decide(claimed, held, "")
+		decisions, err := decide(claimed, held, "")
 		if err != nil {
 			return err
 		}
-		counts = BatchCounts{Claimed: len(claimed), Parked: outcomes.parked.len(), More: anyFull(claimed, share)}
-		settledTenants = outcomes.params.Tenants
-		lags = s.lags(claimed, outcomes)
-		return outcomes.write(ctx, q)
+		counts = BatchCounts{Claimed: len(claimed), Parked: decisions.parked.len(), More: anyFull(claimed, share)}
+		settledTenants = decisions.params.Tenants
+		lags = s.lags(claimed, decisions)
+		return decisions.write(ctx, q)
 	})
 	if err != nil {
 		return BatchCounts{}, postgres.Classify(err, "settling due transactions")
@@ -90,7 +90,7 @@ type account[T comparable] struct {
 	key    T
 }
 
-// accounts are the balances that a batch of outcomes changes, locked.
+// accounts are the balances that a batch changes, locked.
 type accounts struct {
 	payers map[account[[16]byte]]*payments.SIM
 	floats map[account[string]]int64
@@ -130,16 +130,16 @@ func lockAccounts(ctx context.Context, q *sqlc.Queries, claimed []sqlc.ClaimDueT
 	return held, err
 }
 
-// outcomes are a batch's decisions, in the form in which they are written.
-type outcomes struct {
+// batchDecisions are the decisions on the transactions of a batch, in the form in which they are written.
+type batchDecisions struct {
 	params sqlc.SettleTransactionsParams
 	parked rowKeys
 }
 
 // decide gives each transaction its outcome in the order in which they were due. Balances change as it goes, so that two payments of
 // one batch cannot spend the same money. Payers do what their behaviors say, unless an answer was given by hand.
-func decide(claimed []sqlc.ClaimDueTransactionsRow, held accounts, answer payments.Answer) (*outcomes, error) {
-	o := &outcomes{}
+func decide(claimed []sqlc.ClaimDueTransactionsRow, held accounts, answer payments.Answer) (*batchDecisions, error) {
+	d := &batchDecisions{}
 	for _, t := range claimed {
 		payer := held.payers[account[[16]byte]{t.Tenant, t.SimID.Bytes}]
 		if payer != nil && string(payer.Currency()) != t.FloatCurrency {
@@ -153,27 +153,27 @@ func decide(claimed []sqlc.ClaimDueTransactionsRow, held accounts, answer paymen
 		}.Outcome()
 		switch {
 		case status == payments.Pending:
-			o.parked.add(t.Tenant, t.ID)
+			d.parked.add(t.Tenant, t.ID)
 		case status == payments.Success && !there:
 			return nil, fmt.Errorf("the sandbox has no float in %s", t.FloatCurrency)
 		case status == payments.Success:
 			payer.Balance -= total
 			held.floats[at] = float + t.NetAmount
-			o.settle(t, status, t.NetAmount, float+t.NetAmount, -total, payer.Balance)
+			d.settle(t, status, t.NetAmount, float+t.NetAmount, -total, payer.Balance)
 		default:
-			o.settle(t, status, 0, 0, 0, 0)
+			d.settle(t, status, 0, 0, 0, 0)
 		}
 	}
-	return o, nil
+	return d, nil
 }
 
 // settle writes an outcome down with what it moves, and the balances after it.
-func (o *outcomes) settle(
+func (d *batchDecisions) settle(
 	t sqlc.ClaimDueTransactionsRow,
 	status payments.Status,
 	merchantDelta, merchantBalance, simDelta, simBalance int64,
 ) {
-	s := &o.params
+	s := &d.params
 	s.Tenants, s.Ids = append(s.Tenants, t.Tenant), append(s.Ids, t.ID)
 	s.Statuses = append(s.Statuses, string(status))
 	s.FloatCurrencies = append(s.FloatCurrencies, t.FloatCurrency)
@@ -181,14 +181,14 @@ func (o *outcomes) settle(
 	s.SimIds, s.SimDeltas, s.SimBalances = append(s.SimIds, t.SimID), append(s.SimDeltas, simDelta), append(s.SimBalances, simBalance)
 }
 
-func (o *outcomes) write(ctx context.Context, q *sqlc.Queries) error {
-	if o.parked.len() > 0 {
-		if err := q.ParkTransactions(ctx, o.parked.tenants, o.parked.ids); err != nil {
+func (d *batchDecisions) write(ctx context.Context, q *sqlc.Queries) error {
+	if d.parked.len() > 0 {
+		if err := q.ParkTransactions(ctx, d.parked.tenants, d.parked.ids); err != nil {
 			return err
 		}
 	}
-	if len(o.params.Ids) == 0 {
+	if len(d.params.Ids) == 0 {
 		return nil
 	}
-	return q.SettleTransactions(ctx, o.params)
+	return q.SettleTransactions(ctx, d.params)
 }

@@ -27,18 +27,18 @@ type NewCollection struct {
 	AnswerAfter time.Duration        // when a pending one settles, and when the event of a terminal one is due
 	ExpireAfter time.Duration        // when a pending one that nobody confirmed times out
 
-	// Outcomes leave it to the payer what becomes of the collection, as the registry knows the number when it is recorded. The
-	// store fills in what they decide: the status, the latency and AnswerAfter. nil: the transaction has its status already.
-	Outcomes *Outcomes
+	// ByPayer has the status for each state of the payer. The statement picks one by the SIM registry, at the moment of the insert, and
+	// the ledger fills in Transaction.Status, its latency and AnswerAfter. nil: Transaction.Status is already decided.
+	ByPayer *StatusByPayer
 	// Presumed says that operator and country are what the number's prefix says, for a number that the registry may know better.
 	Presumed bool
 }
 
-// Outcomes are what a collection comes to, by the state of its payer. None of them is Success.
-type Outcomes [payments.PayerStates]PayerOutcome
+// StatusByPayer has the status of a collection for each state of its payer. None of them is Success.
+type StatusByPayer [payments.PayerStates]StatusAndLatency
 
-// PayerOutcome is a status and the latency that leads to it.
-type PayerOutcome struct {
+// StatusAndLatency is a status and the latency after which it is reached.
+type StatusAndLatency struct {
 	Status  payments.Status
 	Latency Latency
 }
@@ -52,7 +52,7 @@ type PayerOutcome struct {
 // [ErrMarketKnown] if the market was presumed and the registry knows another, and [postgres.ErrConfigChanged] if the outcome has to be
 // decided anew. Nothing is recorded then, nor after any other error but [postgres.ErrUncertain].
 func (s *Ledger) CreateCollection(ctx context.Context, tenant int64, n *NewCollection) error {
-	if n.Outcomes != nil || n.Transaction.Status != payments.Success {
+	if n.ByPayer != nil || n.Transaction.Status != payments.Success {
 		return s.recorded(ctx, tenant, n.Transaction.Reference, s.recordCollection(ctx, tenant, n))
 	}
 	err := s.collections.Do(ctx, floatKey{Tenant: tenant, Name: floatOf(&n.Transaction)}, n)
@@ -124,8 +124,8 @@ func (n *NewCollection) complete(row sqlc.BookCollectionRow) {
 
 // recordCollection records a collection that moves no money now.
 func (s *Ledger) recordCollection(ctx context.Context, tenant int64, n *NewCollection) error {
-	t, outcomes := &n.Transaction, n.outcomes()
-	statuses, latencies, after := outcomes.all()
+	t, byPayer := &n.Transaction, n.statusByPayer()
+	statuses, latencies, after := byPayer.all()
 	row, err := s.versionChecked(tenant, false).RecordCollection(ctx, sqlc.RecordCollectionParams{
 		Tenant: tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, Presumed: n.Presumed, MSISDN: t.MSISDN,
 		Operator: string(t.Operator), Country: string(t.Country), NetAmount: t.NetAmount, Commission: t.Commission,
@@ -140,20 +140,20 @@ func (s *Ledger) recordCollection(ctx context.Context, tenant int64, n *NewColle
 	if err != nil {
 		return err
 	}
-	outcome := outcomes[row.Standing-1]
-	t.Status, t.Latency, n.AnswerAfter = row.Status, outcome.Latency.Simulated, outcome.Latency.Waited
+	latency := byPayer[row.PayerState-1].Latency
+	t.Status, t.Latency, n.AnswerAfter = row.Status, latency.Simulated, latency.Waited
 	t.CreatedAt, t.CompletedAt = row.CreatedAt, row.CompletedAt
 	return nil
 }
 
-// outcomes are what the collection comes to by the standing of its payer: the same by each, if it has its status already.
-func (n *NewCollection) outcomes() *Outcomes {
-	if n.Outcomes != nil {
-		return n.Outcomes
+// statusByPayer returns one status for each state of the payer. If the status is already decided, all are equal.
+func (n *NewCollection) statusByPayer() *StatusByPayer {
+	if n.ByPayer != nil {
+		return n.ByPayer
 	}
-	var same Outcomes
-	for standing := range same {
-		same[standing] = PayerOutcome{Status: n.Transaction.Status, Latency: Latency{Simulated: n.Transaction.Latency, Waited: n.AnswerAfter}}
+	var same StatusByPayer
+	for state := range same {
+		same[state] = StatusAndLatency{Status: n.Transaction.Status, Latency: Latency{Simulated: n.Transaction.Latency, Waited: n.AnswerAfter}}
 	}
 	return &same
 }
@@ -170,9 +170,9 @@ func (s *Ledger) checkMarket(ctx context.Context, tenant int64, t *payments.Tran
 	return pgx.ErrNoRows
 }
 
-// all are the outcomes in the form in which a statement takes them.
-func (o *Outcomes) all() (statuses []string, simulated []int32, waited []float64) {
-	for _, one := range o {
+// all returns the statuses and latencies in the form in which a statement takes them.
+func (s *StatusByPayer) all() (statuses []string, simulated []int32, waited []float64) {
+	for _, one := range s {
 		statuses = append(statuses, string(one.Status))
 		simulated = append(simulated, int32(one.Latency.Simulated.Milliseconds()))
 		waited = append(waited, postgres.Milliseconds(one.Latency.Waited))

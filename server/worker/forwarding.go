@@ -34,7 +34,7 @@ type forwardingDatabase interface {
 	LeaseDueForwards(ctx context.Context, from []ledger.Share, lease time.Duration) (leased []ledger.Forward, found map[int64]int, err error)
 	GiveBackForwards(ctx context.Context, forwards []ledger.Forward) error
 	BeginForwardAttempt(ctx context.Context, f *ledger.Forward) (begun bool, err error)
-	SettleForward(ctx context.Context, f *ledger.Forward, o ledger.Outcome) (kept bool, err error)
+	SettleForward(ctx context.Context, f *ledger.Forward, o ledger.OperatorResult) (kept bool, err error)
 	DeferForward(ctx context.Context, f *ledger.Forward, d ledger.Deferred) (kept bool, err error)
 }
 
@@ -185,7 +185,7 @@ func (w *Worker) collect(ctx context.Context, f *ledger.Forward, api adapter.Cli
 
 // decision is the next step of a collection: an outcome, or another attempt.
 type decision struct {
-	outcome  *ledger.Outcome
+	outcome  *ledger.OperatorResult
 	deferred ledger.Deferred
 }
 
@@ -218,7 +218,7 @@ func judgeForward(f *ledger.Forward, s exchanged) decision {
 }
 
 func settled(status payments.Status, nativeID string, raw []byte) decision {
-	return decision{outcome: &ledger.Outcome{Status: status, NativeID: nativeID, NativeRaw: raw}}
+	return decision{outcome: &ledger.OperatorResult{Status: status, NativeID: nativeID, NativeRaw: raw}}
 }
 
 // nextQuestion is the time until the status of an accepted collection is asked again. The first question comes when the simulated latency

@@ -165,7 +165,7 @@ func TestWorkerKilledBetweenForwardingAndSettling(t *testing.T) {
 			if n := len(o.Payments()); n != 1 {
 				t.Errorf("the operator has %d payments", n)
 			}
-			kept, err := w.SettleForward(t.Context(), &lost, ledger.Outcome{Status: payments.Success})
+			kept, err := w.SettleForward(t.Context(), &lost, ledger.OperatorResult{Status: payments.Success})
 			if kept || err != nil {
 				t.Errorf("the killed worker comes back: kept %t, %v", kept, err)
 			}

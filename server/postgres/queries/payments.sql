@@ -68,7 +68,7 @@ select created_at, completed_at, merchant_balance_after, sim_balance_after from 
 
 -- name: RecordCollection :one
 -- A collection that moves no money: one that is pending, or one that failed. Its payer decides the outcome, as the registry knows the
--- number at this moment. What each standing of the payer leads to was worked out before, in this order: not in the registry,
+-- number at this moment. The status for each state of the payer was worked out before, in this order: not in the registry,
 -- blocked, short of money, able to pay. A scenario asks nobody: its collection has no SIM. A market that was presumed from the
 -- number's prefix holds only if the registry does not know better. A pending one from a number that is not in the registry is
 -- forwarded to the operator, at once.
@@ -89,12 +89,12 @@ with present as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), payer as (
   select gate.deliver, s.sim_id, case when s.sim_id is null then 1 when s.blocked then 2
-    when s.balance < sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint then 3 else 4 end as standing
+    when s.balance < sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint then 3 else 4 end as payer_state
   from gate left join sims s
     on sqlc.arg(scenario) = '' and s.tenant = sqlc.arg(tenant) and s.msisdn = sqlc.arg(msisdn) and s.currency = sqlc.arg(float_currency)
 ), decided as (
-  select payer.*, (sqlc.arg(statuses)::text[])[payer.standing]::transaction_status as status,
-    (sqlc.arg(latencies)::integer[])[payer.standing] as latency_ms, (sqlc.arg(after_ms)::float8[])[payer.standing] as after_ms
+  select payer.*, (sqlc.arg(statuses)::text[])[payer.payer_state]::transaction_status as status,
+    (sqlc.arg(latencies)::integer[])[payer.payer_state] as latency_ms, (sqlc.arg(after_ms)::float8[])[payer.payer_state] as after_ms
   from payer
 ), recorded as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
@@ -119,4 +119,4 @@ with present as (
   from decided d, recorded
   where recorded.status <> 'PENDING'
 )
-select recorded.status, recorded.created_at, recorded.completed_at, decided.standing from recorded, decided;
+select recorded.status, recorded.created_at, recorded.completed_at, decided.payer_state from recorded, decided;

@@ -304,12 +304,12 @@ with present as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), payer as (
   select gate.deliver, s.sim_id, case when s.sim_id is null then 1 when s.blocked then 2
-    when s.balance < $8::bigint + $9::bigint then 3 else 4 end as standing
+    when s.balance < $8::bigint + $9::bigint then 3 else 4 end as payer_state
   from gate left join sims s
     on $10 = '' and s.tenant = $1 and s.msisdn = $5 and s.currency = $11
 ), decided as (
-  select payer.deliver, payer.sim_id, payer.standing, ($12::text[])[payer.standing]::transaction_status as status,
-    ($13::integer[])[payer.standing] as latency_ms, ($14::float8[])[payer.standing] as after_ms
+  select payer.deliver, payer.sim_id, payer.payer_state, ($12::text[])[payer.payer_state]::transaction_status as status,
+    ($13::integer[])[payer.payer_state] as latency_ms, ($14::float8[])[payer.payer_state] as after_ms
   from payer
 ), recorded as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
@@ -334,7 +334,7 @@ with present as (
   from decided d, recorded
   where recorded.status <> 'PENDING'
 )
-select recorded.status, recorded.created_at, recorded.completed_at, decided.standing from recorded, decided
+select recorded.status, recorded.created_at, recorded.completed_at, decided.payer_state from recorded, decided
 `
 
 type RecordCollectionParams struct {
@@ -370,11 +370,11 @@ type RecordCollectionRow struct {
 	Status      payments.Status `db:"status"`
 	CreatedAt   time.Time       `db:"created_at"`
 	CompletedAt *time.Time      `db:"completed_at"`
-	Standing    int32           `db:"standing"`
+	PayerState  int32           `db:"payer_state"`
 }
 
 // A collection that moves no money: one that is pending, or one that failed. Its payer decides the outcome, as the registry knows the
-// number at this moment. What each standing of the payer leads to was worked out before, in this order: not in the registry,
+// number at this moment. The status for each state of the payer was worked out before, in this order: not in the registry,
 // blocked, short of money, able to pay. A scenario asks nobody: its collection has no SIM. A market that was presumed from the
 // number's prefix holds only if the registry does not know better. A pending one from a number that is not in the registry is
 // forwarded to the operator, at once.
@@ -412,7 +412,7 @@ func (q *Queries) RecordCollection(ctx context.Context, arg RecordCollectionPara
 		&i.Status,
 		&i.CreatedAt,
 		&i.CompletedAt,
-		&i.Standing,
+		&i.PayerState,
 	)
 	return i, err
 }
