@@ -8,7 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// What is booked together: see backlog.
+// The statements for requests that wait for the same float: see [postgres.Coalescer].
 
 // bookCollections books several collections of a float in one statement, and tells which of them it booked.
 func (s *Ledger) bookCollections(ctx context.Context, at floatKey, all []*NewCollection) ([]bool, error) {

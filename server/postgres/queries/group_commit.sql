@@ -1,8 +1,7 @@
--- What several requests of one float wait for, in one statement each: the same as the statement for one of them
--- (BookCollection, BookDisbursement) would do for each in turn. Each request comes as a place in a row of arrays; its number is
--- its turn. What a statement here does not return it has not recorded: a request whose reference is taken, by an earlier one of
--- the same batch too, or that was decided on another configuration; and all of them if they exceed the quota together. Whoever
--- asked tries those one by one.
+-- The group commit: each statement does for several requests of one float what the statement for one of them (BookCollection,
+-- BookDisbursement) would do for each, in order. A request is one position in all arrays, and its number n is that position. A
+-- request that a statement does not return is not recorded: its reference is taken, maybe by an earlier request of the batch, or it
+-- was decided on another configuration. If the requests exceed the quota together, none is recorded. The callers try these one by one.
 --
 -- Rows are locked in the order of all statements: quota, SIMs by their ids, float.
 
@@ -34,34 +33,34 @@ with recursive asked as materialized (
   from present where (select count(*) from fresh) between 1 and present.quota
   on conflict (tenant, month) do update set used = q.used + excluded.used where q.used + excluded.used <= (select quota from present)
   returning 1
-), gated as materialized (
+), accepted as materialized (
   select fresh.* from fresh, present where present.quota is null or exists (select from counted)
 ), payers as materialized (
   select s.sim_id, s.msisdn, s.balance from sims s
-  where s.tenant = sqlc.arg(tenant) and s.msisdn = any (array(select gated.msisdn from gated))
+  where s.tenant = sqlc.arg(tenant) and s.msisdn = any (array(select accepted.msisdn from accepted))
     and s.currency = sqlc.arg(float_currency) and not s.blocked
   order by s.sim_id
   for update of s
 ), owed as materialized (
-  select payers.sim_id, gated.n, gated.net_amount + gated.commission as total,
-    row_number() over (partition by payers.sim_id order by gated.n) as turn
-  from gated join payers on payers.msisdn = gated.msisdn
+  select payers.sim_id, accepted.n, accepted.net_amount + accepted.commission as total,
+    row_number() over (partition by payers.sim_id order by accepted.n) as rank
+  from accepted join payers on payers.msisdn = accepted.msisdn
 ), debits as (
   -- Each SIM pays what it can, in the order of the requests.
-  select payers.sim_id, 0::bigint as turn, payers.balance, 0 as n, false as paid from payers
+  select payers.sim_id, 0::bigint as rank, payers.balance, 0 as n, false as paid from payers
   union all
-  select d.sim_id, o.turn, case when d.balance >= o.total then d.balance - o.total else d.balance end, o.n, d.balance >= o.total
-  from debits d join owed o on o.sim_id = d.sim_id and o.turn = d.turn + 1
+  select d.sim_id, o.rank, case when d.balance >= o.total then d.balance - o.total else d.balance end, o.n, d.balance >= o.total
+  from debits d join owed o on o.sim_id = d.sim_id and o.rank = d.rank + 1
 ), debited as (
   update sims s set balance = spent.balance, changed_at = now()
   from (select debits.sim_id, min(debits.balance) as balance from debits where debits.paid group by debits.sim_id) spent
   where s.tenant = sqlc.arg(tenant) and s.sim_id = spent.sim_id
   returning 1
 ), merchant as (
-  update floats f set balance = f.balance + (select sum(gated.net_amount) from gated)::bigint, changed_at = now()
-  where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency) and exists (select from gated)
+  update floats f set balance = f.balance + (select sum(accepted.net_amount) from accepted)::bigint, changed_at = now()
+  where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency) and exists (select from accepted)
     and (select count(*) from debited) >= 0
-  returning f.balance - (select sum(gated.net_amount) from gated)::bigint as before
+  returning f.balance - (select sum(accepted.net_amount) from accepted)::bigint as before
 ), booked as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
@@ -71,13 +70,13 @@ with recursive asked as materialized (
     g.currency, g.msisdn, g.amount, g.commission, g.net_amount, g.absorption_pct, g.latency_ms, sqlc.arg(float_currency),
     debits.sim_id, now(), g.net_amount, case when debits.sim_id is null then 0 else -(g.net_amount + g.commission) end,
     merchant.before + (sum(g.net_amount) over (order by g.n))::bigint, debits.balance
-  from gated g cross join merchant left join debits on debits.n = g.n and debits.paid
+  from accepted g cross join merchant left join debits on debits.n = g.n and debits.paid
   returning id, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
   insert into events (tenant, id, state, due_at)
   select sqlc.arg(tenant), g.id, case when g.deliver then 'queued' else 'recorded' end::event_state,
     case when g.deliver then now() + make_interval(secs => g.after_ms / 1000) end
-  from gated g, (select count(*) from booked) done
+  from accepted g, (select count(*) from booked) done
 )
 select id, created_at, completed_at, merchant_balance_after, sim_balance_after from booked;
 
@@ -108,39 +107,39 @@ with recursive asked as materialized (
   from present where (select count(*) from fresh) between 1 and present.quota
   on conflict (tenant, month) do update set used = q.used + excluded.used where q.used + excluded.used <= (select quota from present)
   returning 1
-), gated as materialized (
+), accepted as materialized (
   select fresh.* from fresh, present where present.quota is null or exists (select from counted)
 ), recipients as materialized (
   select s.sim_id, s.msisdn, s.blocked, s.balance from sims s
-  where s.tenant = sqlc.arg(tenant) and s.msisdn = any (array(select gated.msisdn from gated)) and s.currency = sqlc.arg(float_currency)
+  where s.tenant = sqlc.arg(tenant) and s.msisdn = any (array(select accepted.msisdn from accepted)) and s.currency = sqlc.arg(float_currency)
   order by s.sim_id
   for update of s
 ), judged as materialized (
   -- The recipient decides first. Where nothing speaks against it the status is null: the float decides.
-  select gated.*, recipients.sim_id, recipients.balance as sim_before, row_number() over (order by gated.n) as turn,
-    nullif(case when recipients.sim_id is null then gated.unknown_status when recipients.blocked then sqlc.arg(blocked_status)::text else 'SUCCESS' end,
+  select accepted.*, recipients.sim_id, recipients.balance as sim_before, row_number() over (order by accepted.n) as rank,
+    nullif(case when recipients.sim_id is null then accepted.unknown_status when recipients.blocked then sqlc.arg(blocked_status)::text else 'SUCCESS' end,
       'SUCCESS') as status
-  from gated left join recipients on recipients.msisdn = gated.msisdn
+  from accepted left join recipients on recipients.msisdn = accepted.msisdn
 ), queue as materialized (
-  select array_agg(case when judged.status is null then judged.amount end order by judged.turn) as amounts from judged
+  select array_agg(case when judged.status is null then judged.amount end order by judged.rank) as amounts from judged
 ), float as materialized (
   select f.balance from floats f
-  where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency) and exists (select from gated)
+  where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency) and exists (select from accepted)
     and (select count(*) from recipients) >= 0
   for update of f
 ), payments as (
   -- The float pays what it can, in the order of the requests.
-  select 0::bigint as turn, float.balance, false as paid from float
+  select 0::bigint as rank, float.balance, false as paid from float
   union all
-  select p.turn + 1, case when p.balance >= q.amounts[p.turn + 1] then p.balance - q.amounts[p.turn + 1] else p.balance end,
-    coalesce(p.balance >= q.amounts[p.turn + 1], false)
-  from payments p, queue q where p.turn < cardinality(q.amounts)
+  select p.rank + 1, case when p.balance >= q.amounts[p.rank + 1] then p.balance - q.amounts[p.rank + 1] else p.balance end,
+    coalesce(p.balance >= q.amounts[p.rank + 1], false)
+  from payments p, queue q where p.rank < cardinality(q.amounts)
 ), decided as materialized (
   select j.*, payments.balance, payments.paid, (j.n - 1) * 4 + case when payments.paid then 1 when j.status is null then 2
       when j.sim_id is null then 3 else 4 end as outcome,
     case when payments.paid and j.sim_id is not null then j.sim_before
       + (sum(j.amount) filter (where payments.paid) over (partition by j.sim_id order by j.n))::bigint end as sim_after
-  from judged j join payments on payments.turn = j.turn
+  from judged j join payments on payments.rank = j.rank
 ), merchant as (
   update floats f set balance = (select min(payments.balance) from payments), changed_at = now()
   where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency) and exists (select from decided where decided.paid)
