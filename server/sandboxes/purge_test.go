@@ -13,7 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// A statement that had passed its gate when the sandbox was deleted may still write afterwards.
+// A statement that had passed its version check when the sandbox was deleted may still write afterwards.
 func TestWhatWasWrittenDuringADeletionIsPurgedLater(t *testing.T) {
 	w := newFixture(t)
 	w.Create(w.Collection("r1", payments.UnknownMSISDN, alice))

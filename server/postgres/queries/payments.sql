@@ -1,8 +1,8 @@
 -- Every statement here runs in the tenant scope and is one round trip.
 --
--- The ones that record a transaction begin with a gate. It lets through only what was decided on the present configuration,
--- while the reference is free, and counts it against the sandbox's quota, if it has one. No row comes back otherwise, and the
--- caller finds out which it was. Rows are locked in one order everywhere: parent, quota, SIM, float.
+-- A statement that records a transaction begins with the version check. It accepts a transaction only if the outcome was decided on
+-- the current configuration and the reference is free, and counts it against the sandbox's quota, if it has one. Otherwise it returns
+-- no row, and the caller finds out why. Rows are locked in one order everywhere: parent, quota, SIM, float.
 
 -- name: FindSIM :one
 select * from sims where tenant = sqlc.arg(tenant) and msisdn = sqlc.arg(msisdn);
@@ -32,17 +32,17 @@ with present as (
   select sqlc.arg(tenant), date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
-), gate as (
+), accepted as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), payer as (
   update sims s set balance = s.balance - (sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint), changed_at = now()
-  from gate
+  from accepted
   where s.tenant = sqlc.arg(tenant) and s.msisdn = sqlc.arg(msisdn) and s.currency = sqlc.arg(float_currency) and not s.blocked
     and s.balance >= sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint
   returning s.sim_id, s.balance
 ), merchant as (
   update floats f set balance = f.balance + sqlc.arg(net_amount), changed_at = now()
-  from gate
+  from accepted
   where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency) and (select count(*) from payer) >= 0
   returning f.balance
 ), booked as (
@@ -60,9 +60,9 @@ with present as (
   returning created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
   insert into events (tenant, id, state, due_at)
-  select sqlc.arg(tenant), sqlc.arg(id), case when gate.deliver then 'queued' else 'recorded' end::event_state,
-    case when gate.deliver then now() + make_interval(secs => sqlc.arg(answer_after_ms)::float8 / 1000) end
-  from gate, booked
+  select sqlc.arg(tenant), sqlc.arg(id), case when accepted.deliver then 'queued' else 'recorded' end::event_state,
+    case when accepted.deliver then now() + make_interval(secs => sqlc.arg(answer_after_ms)::float8 / 1000) end
+  from accepted, booked
 )
 select created_at, completed_at, merchant_balance_after, sim_balance_after from booked;
 
@@ -85,12 +85,12 @@ with present as (
   select sqlc.arg(tenant), date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
-), gate as (
+), accepted as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), payer as (
-  select gate.deliver, s.sim_id, case when s.sim_id is null then 1 when s.blocked then 2
+  select accepted.deliver, s.sim_id, case when s.sim_id is null then 1 when s.blocked then 2
     when s.balance < sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint then 3 else 4 end as payer_state
-  from gate left join sims s
+  from accepted left join sims s
     on sqlc.arg(scenario) = '' and s.tenant = sqlc.arg(tenant) and s.msisdn = sqlc.arg(msisdn) and s.currency = sqlc.arg(float_currency)
 ), decided as (
   select payer.*, (sqlc.arg(statuses)::text[])[payer.payer_state]::transaction_status as status,

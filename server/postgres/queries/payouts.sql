@@ -1,4 +1,4 @@
--- Refunds and disbursements. Like the statements in payments.sql: one round trip in the tenant scope, a gate first, and the
+-- Refunds and disbursements. Like the statements in payments.sql: one round trip in the tenant scope, the version check first, and the
 -- same order of locks. Whether the float suffices is decided here, under its lock, so the latencies of both outcomes are given.
 --
 -- The float is set to what its locked balance leaves, not lowered by the amount: Postgres checks a constraint first against the
@@ -18,20 +18,20 @@ with present as (
   select sqlc.arg(tenant), date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
-), gate as (
+), accepted as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), recipient as (
-  select s.sim_id, s.blocked from sims s, gate
+  select s.sim_id, s.blocked from sims s, accepted
   where s.tenant = sqlc.arg(tenant) and s.msisdn = sqlc.arg(msisdn) and s.currency = sqlc.arg(float_currency)
     and not sqlc.arg(recipient_full)::boolean
   for update of s
 ), judged as (
-  select gate.deliver, recipient.sim_id, nullif(case when sqlc.arg(recipient_full)::boolean then 'LIMIT_EXCEEDED'
+  select accepted.deliver, recipient.sim_id, nullif(case when sqlc.arg(recipient_full)::boolean then 'LIMIT_EXCEEDED'
     when recipient.sim_id is null then sqlc.arg(unknown_status)::text
     when recipient.blocked then sqlc.arg(blocked_status)::text else 'SUCCESS' end, 'SUCCESS') as status
-  from gate left join recipient on true
+  from accepted left join recipient on true
 ), float as (
-  select f.balance from floats f, gate
+  select f.balance from floats f, accepted
   where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency) and (select count(*) from recipient) >= 0
   for update of f
 ), decided as (
@@ -100,9 +100,9 @@ with present as (
   where f.tenant = sqlc.arg(tenant) and f.currency = parent.float_currency and (select count(*) from recipient) >= 0
   for update of f
 ), decided as (
-  select gate.deliver, parent.asked, float.balance, float.balance >= parent.asked and not sqlc.arg(recipient_full)::boolean as paid,
+  select accepted.deliver, parent.asked, float.balance, float.balance >= parent.asked and not sqlc.arg(recipient_full)::boolean as paid,
     case when float.balance < parent.asked then 'INSUFFICIENT_FUNDS' else 'LIMIT_EXCEEDED' end as unpaid_status
-  from present as gate, parent, float
+  from present as accepted, parent, float
 ), merchant as (
   update floats f set balance = decided.balance - decided.asked, changed_at = now()
   from decided, parent where decided.paid and f.tenant = sqlc.arg(tenant) and f.currency = parent.float_currency

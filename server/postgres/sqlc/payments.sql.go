@@ -24,17 +24,17 @@ with present as (
   select $1, date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
-), gate as (
+), accepted as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), payer as (
   update sims s set balance = s.balance - ($4::bigint + $5::bigint), changed_at = now()
-  from gate
+  from accepted
   where s.tenant = $1 and s.msisdn = $6 and s.currency = $7 and not s.blocked
     and s.balance >= $4::bigint + $5::bigint
   returning s.sim_id, s.balance
 ), merchant as (
   update floats f set balance = f.balance + $4, changed_at = now()
-  from gate
+  from accepted
   where f.tenant = $1 and f.currency = $7 and (select count(*) from payer) >= 0
   returning f.balance
 ), booked as (
@@ -52,9 +52,9 @@ with present as (
   returning created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
   insert into events (tenant, id, state, due_at)
-  select $1, $8, case when gate.deliver then 'queued' else 'recorded' end::event_state,
-    case when gate.deliver then now() + make_interval(secs => $23::float8 / 1000) end
-  from gate, booked
+  select $1, $8, case when accepted.deliver then 'queued' else 'recorded' end::event_state,
+    case when accepted.deliver then now() + make_interval(secs => $23::float8 / 1000) end
+  from accepted, booked
 )
 select created_at, completed_at, merchant_balance_after, sim_balance_after from booked
 `
@@ -190,9 +190,9 @@ select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behav
 
 // Every statement here runs in the tenant scope and is one round trip.
 //
-// The ones that record a transaction begin with a gate. It lets through only what was decided on the present configuration,
-// while the reference is free, and counts it against the sandbox's quota, if it has one. No row comes back otherwise, and the
-// caller finds out which it was. Rows are locked in one order everywhere: parent, quota, SIM, float.
+// A statement that records a transaction begins with the version check. It accepts a transaction only if the outcome was decided on
+// the current configuration and the reference is free, and counts it against the sandbox's quota, if it has one. Otherwise it returns
+// no row, and the caller finds out why. Rows are locked in one order everywhere: parent, quota, SIM, float.
 func (q *Queries) FindSIM(ctx context.Context, tenant int64, mSISDN string) (Sim, error) {
 	row := q.db.QueryRow(ctx, findSIM, tenant, mSISDN)
 	var i Sim
@@ -300,12 +300,12 @@ with present as (
   select $1, date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
-), gate as (
+), accepted as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), payer as (
-  select gate.deliver, s.sim_id, case when s.sim_id is null then 1 when s.blocked then 2
+  select accepted.deliver, s.sim_id, case when s.sim_id is null then 1 when s.blocked then 2
     when s.balance < $8::bigint + $9::bigint then 3 else 4 end as payer_state
-  from gate left join sims s
+  from accepted left join sims s
     on $10 = '' and s.tenant = $1 and s.msisdn = $5 and s.currency = $11
 ), decided as (
   select payer.deliver, payer.sim_id, payer.payer_state, ($12::text[])[payer.payer_state]::transaction_status as status,
