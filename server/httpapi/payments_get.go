@@ -16,7 +16,7 @@ func (s *Server) getPayment(_ http.ResponseWriter, r *http.Request) (answer, err
 	if err != nil {
 		return answer{}, wire.NoSuchTransaction()
 	}
-	t, err := s.ledger.GetTransactionOf(r.Context(), sessionOf(r).sandbox, id)
+	t, err := s.ledger.GetTransactionBatched(r.Context(), sessionOf(r).sandbox, id)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return answer{}, wire.NoSuchTransaction()
 	}

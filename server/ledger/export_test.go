@@ -14,13 +14,13 @@ func (s *Ledger) Scoped(tenant int64) *sqlc.Queries { return s.tenant(tenant) }
 // BookTogether books collections of one float as a batch that takes all of them at once, and returns the result of each, and the order
 // in which they were booked: those that were not booked with the others are tried alone, after them.
 func (s *Ledger) BookTogether(ctx context.Context, tenant int64, all []*NewCollection) ([]error, []int) {
-	booked, err := s.bookCollections(ctx, floatKey{Tenant: tenant, Name: floatOf(&all[0].Transaction)}, all)
+	booked, err := s.bookCollections(ctx, postgres.QueueKey{Tenant: tenant, Name: floatOf(&all[0].Transaction)}, all)
 	return oneByOne(all, booked, err, func(n *NewCollection) error { return s.CreateCollection(ctx, tenant, n) })
 }
 
 // DisburseTogether is BookTogether for disbursements.
 func (s *Ledger) DisburseTogether(ctx context.Context, tenant int64, all []*NewDisbursement) ([]error, []int) {
-	booked, err := s.bookDisbursements(ctx, floatKey{Tenant: tenant, Name: floatOf(&all[0].Transaction)}, all)
+	booked, err := s.bookDisbursements(ctx, postgres.QueueKey{Tenant: tenant, Name: floatOf(&all[0].Transaction)}, all)
 	return oneByOne(all, booked, err, func(n *NewDisbursement) error { return s.CreateDisbursement(ctx, tenant, n) })
 }
 
@@ -44,6 +44,6 @@ func oneByOne[T any](all []T, booked []bool, err error, create func(T) error) (e
 	return errs, append(order, after...)
 }
 
-// Backlogged is how many collections wait for a float, and LookUpsWaiting how many look-ups for others.
-func (s *Ledger) Backlogged() int     { return s.collections.Waiting() }
-func (s *Ledger) LookUpsWaiting() int { return s.lookups.Waiting() + s.batches.Waiting() }
+// CollectionsWaiting is how many collections wait for a float, and LookUpsWaiting how many look-ups for others.
+func (s *Ledger) CollectionsWaiting() int { return s.collections.Waiting() }
+func (s *Ledger) LookUpsWaiting() int     { return s.sandboxLookups.Waiting() + s.sharedLookups.Waiting() }

@@ -11,7 +11,7 @@ import (
 // The statements for requests that wait for the same float: see [postgres.Coalescer].
 
 // bookCollections books several collections of a float in one statement, and tells which of them it booked.
-func (s *Ledger) bookCollections(ctx context.Context, at floatKey, all []*NewCollection) ([]bool, error) {
+func (s *Ledger) bookCollections(ctx context.Context, at postgres.QueueKey, all []*NewCollection) ([]bool, error) {
 	p := sqlc.BookCollectionsParams{Tenant: at.Tenant, FloatCurrency: at.Name}
 	for _, n := range all {
 		t := &n.Transaction
@@ -56,7 +56,7 @@ func (s *Ledger) bookCollections(ctx context.Context, at floatKey, all []*NewCol
 }
 
 // bookDisbursements is bookCollections for disbursements.
-func (s *Ledger) bookDisbursements(ctx context.Context, at floatKey, all []*NewDisbursement) ([]bool, error) {
+func (s *Ledger) bookDisbursements(ctx context.Context, at postgres.QueueKey, all []*NewDisbursement) ([]bool, error) {
 	p := sqlc.BookDisbursementsParams{Tenant: at.Tenant, FloatCurrency: at.Name, BlockedStatus: blockedRecipient}
 	for _, n := range all {
 		t := &n.Transaction

@@ -208,7 +208,7 @@ func (w *fixture) pile(s *ledgertest.Store, all []*ledger.NewCollection) []<-cha
 		if i == 0 {
 			w.until("the first waits for the float", func() bool { return w.blocked() == 1 })
 		}
-		w.until("it waits", func() bool { return s.Backlogged() == i })
+		w.until("it waits", func() bool { return s.CollectionsWaiting() == i })
 	}
 	return done
 }
@@ -280,7 +280,7 @@ func TestBatchWhoseConnectionDiesIsNotHalfDone(t *testing.T) {
 	if err := <-done[0]; !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("the first returns %v", err)
 	}
-	w.until("the others wait for the float, together", func() bool { return s.Backlogged() == 0 && w.blocked() == 1 })
+	w.until("the others wait for the float, together", func() bool { return s.CollectionsWaiting() == 0 && w.blocked() == 1 })
 	kill()
 	for _, result := range done[1:] {
 		if err := <-result; !errors.Is(err, postgres.ErrUnavailable) {

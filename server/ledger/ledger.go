@@ -25,10 +25,10 @@ type core struct {
 // Ledger records and reads transactions, events and prompts for the api. It is safe for concurrent use, as are the other types.
 type Ledger struct {
 	core
-	collections   postgres.Coalescer[*NewCollection]   // that succeed at once
-	disbursements postgres.Coalescer[*NewDisbursement] // that the float decides
-	lookups       postgres.Coalescer[*lookup]          // in one sandbox, whose key has no currency
-	batches       postgres.Coalescer[*lookups]         // in all sandboxes, under a key of nobody's
+	collections    postgres.Coalescer[*NewCollection]   // one queue for each float, of collections that succeed at once
+	disbursements  postgres.Coalescer[*NewDisbursement] // one queue for each float
+	sandboxLookups postgres.Coalescer[*lookup]          // one queue for each sandbox
+	sharedLookups  postgres.Coalescer[*lookups]         // one queue for all sandboxes, under the empty key
 }
 
 // New makes a ledger in a database.
@@ -40,8 +40,8 @@ func New(db *postgres.DB, configured *sandboxes.Store) *Ledger {
 		AtOnce: 1, Admission: admission, One: s.bookDisbursement, Many: s.bookDisbursements,
 	}
 	// Look-ups are admitted batch by batch, not one by one. One batch for each of the database's cores keeps it busy.
-	s.lookups = postgres.Coalescer[*lookup]{AtOnce: 1, Admission: admission.Unbounded(), One: s.lookUp, Many: s.lookUpAll}
-	s.batches = postgres.Coalescer[*lookups]{
+	s.sandboxLookups = postgres.Coalescer[*lookup]{AtOnce: 1, Admission: admission.Unbounded(), One: s.lookUp, Many: s.lookUpAll}
+	s.sharedLookups = postgres.Coalescer[*lookups]{
 		Shared: true, AtOnce: max(1, db.MaxConns()/4), Admission: admission, One: s.readBatch, Many: s.readBatches,
 	}
 	return s
@@ -82,9 +82,6 @@ type Upkeep struct{ core }
 
 // NewUpkeep works for all sandboxes of a database.
 func NewUpkeep(db *postgres.DB) *Upkeep { return &Upkeep{core{db: db}} }
-
-// floatKey names a float.
-type floatKey = postgres.QueueKey
 
 // system runs queries outside the tenant scope: configuration, and what sweeps over all sandboxes.
 func (c core) system() *sqlc.Queries { return sqlc.New(c.db.System()) }

@@ -14,10 +14,9 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Who waits for payments to end asks for many of them, again and again, so look-ups that wait go together, in two
-// stages. Those that wait in one sandbox become one statement. Such statements of several sandboxes become one round trip, a batched
-// read, in which each enters the scope of its own tenant. A sandbox has one statement in a batch, so that one with many look-ups
-// delays the others by no more than that.
+// Clients poll pending payments. Look-ups that arrive at the same time are combined: first those of one sandbox into one statement, then
+// the statements of several sandboxes into one round trip, a batched read, in which each runs in the scope of its own tenant. A
+// sandbox has one statement in a round trip, so a sandbox with many look-ups delays the others by one statement at most.
 
 // lookup is a transaction that is asked for and, once it is found, the transaction.
 type lookup struct {
@@ -50,11 +49,11 @@ func (s *Ledger) GetTransaction(ctx context.Context, tenant int64, id payments.I
 	return transactionOf(&row), nil
 }
 
-// GetTransactionOf is [Ledger.GetTransaction] of a sandbox as the caller knows it. If that is the present configuration, as it nearly
-// always is, nothing else has to be looked up, and it goes together with what else waits to be looked up.
-func (s *Ledger) GetTransactionOf(ctx context.Context, sandbox *sandboxes.Sandbox, id payments.ID) (*payments.Transaction, error) {
+// GetTransactionBatched is [Ledger.GetTransaction] as a batched read. If the sandbox is not of the current configuration, which is rare,
+// it costs a second round trip.
+func (s *Ledger) GetTransactionBatched(ctx context.Context, sandbox *sandboxes.Sandbox, id payments.ID) (*payments.Transaction, error) {
 	l := &lookup{version: sandbox.ConfigVersion, id: postgres.UUID(id)}
-	err := s.lookups.Do(ctx, floatKey{Tenant: sandbox.Tenant}, l)
+	err := s.sandboxLookups.Do(ctx, postgres.QueueKey{Tenant: sandbox.Tenant}, l)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return s.GetTransaction(ctx, sandbox.Tenant, id)
 	}
@@ -65,7 +64,7 @@ func (s *Ledger) GetTransactionOf(ctx context.Context, sandbox *sandboxes.Sandbo
 }
 
 // lookUp looks one transaction up.
-func (s *Ledger) lookUp(ctx context.Context, at floatKey, l *lookup, _ bool) error {
+func (s *Ledger) lookUp(ctx context.Context, at postgres.QueueKey, l *lookup, _ bool) error {
 	found, err := s.lookUpAll(ctx, at, []*lookup{l})
 	if err == nil && !found[0] {
 		err = pgx.ErrNoRows
@@ -75,12 +74,12 @@ func (s *Ledger) lookUp(ctx context.Context, at floatKey, l *lookup, _ bool) err
 
 // lookUpAll looks several transactions of a sandbox up, for callers who know the same configuration as the first, and tells which
 // of them it found.
-func (s *Ledger) lookUpAll(ctx context.Context, at floatKey, all []*lookup) ([]bool, error) {
+func (s *Ledger) lookUpAll(ctx context.Context, at postgres.QueueKey, all []*lookup) ([]bool, error) {
 	together := &lookups{tenant: at.Tenant, version: all[0].version}
 	for _, l := range all {
 		together.ids = append(together.ids, l.id)
 	}
-	if err := s.batches.Do(ctx, floatKey{}, together); err != nil {
+	if err := s.sharedLookups.Do(ctx, postgres.QueueKey{}, together); err != nil {
 		return nil, err
 	}
 	byID := make(map[pgtype.UUID]*sqlc.Transaction, len(together.found))
@@ -90,26 +89,26 @@ func (s *Ledger) lookUpAll(ctx context.Context, at floatKey, all []*lookup) ([]b
 	found := make([]bool, len(all))
 	for i, l := range all {
 		if row := byID[l.id]; row != nil && l.version == together.version {
-			l.found, found[i] = transactionOf(row), true // one of its own for each, also of those who ask for the same
+			l.found, found[i] = transactionOf(row), true // a copy for each caller, even of the same id
 		}
 	}
 	return found, nil
 }
 
 // readBatch makes the round trip for one sandbox.
-func (s *Ledger) readBatch(ctx context.Context, _ floatKey, l *lookups, admitted bool) error {
+func (s *Ledger) readBatch(ctx context.Context, _ postgres.QueueKey, l *lookups, admitted bool) error {
 	if !admitted {
 		if err := s.db.Admission().Acquire(ctx, l.tenant); err != nil {
 			return err
 		}
 		defer s.db.Admission().Release(l.tenant)
 	}
-	_, err := s.readBatches(ctx, floatKey{}, []*lookups{l})
+	_, err := s.readBatches(ctx, postgres.QueueKey{}, []*lookups{l})
 	return err
 }
 
 // readBatches makes one round trip for several sandboxes.
-func (s *Ledger) readBatches(ctx context.Context, _ floatKey, all []*lookups) ([]bool, error) {
+func (s *Ledger) readBatches(ctx context.Context, _ postgres.QueueKey, all []*lookups) ([]bool, error) {
 	var batch postgres.ScopeBatch
 	for _, l := range all {
 		batch.Queue(l.tenant, lookUpStatement, l.tenant, l.ids, l.version)

@@ -57,7 +57,7 @@ func TestLookUpsThatWaitTogether(t *testing.T) {
 	for i, a := range asked {
 		answers = append(answers, make(chan answer, 1))
 		go func() {
-			found, err := s.GetTransactionOf(context.Background(), a.sandbox, a.id)
+			found, err := s.GetTransactionBatched(context.Background(), a.sandbox, a.id)
 			answers[i] <- answer{found, err}
 		}()
 		w.until("the first waits for the table", func() bool { return w.blocked() == 1 })
@@ -97,7 +97,7 @@ func TestLookUpsOfManyAtOneTime(t *testing.T) {
 		all.Go(func() {
 			for range 50 {
 				want := made[rand.IntN(len(made))]
-				got, err := s.GetTransactionOf(t.Context(), w.Sandbox, want.ID)
+				got, err := s.GetTransactionBatched(t.Context(), w.Sandbox, want.ID)
 				if err != nil || got.ID != want.ID || got.Reference != want.Reference {
 					t.Errorf("asked for %s, got %+v, %v", want.ID, got, err)
 				}

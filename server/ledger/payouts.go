@@ -62,7 +62,7 @@ type NewDisbursement struct {
 // transaction and one round trip. One that would raise the recipient's SIM beyond [payments.MaxBalance] ends LIMIT_EXCEEDED. Its
 // errors are those of [Ledger.CreateCollection].
 func (s *Ledger) CreateDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) error {
-	at := floatKey{Tenant: tenant, Name: floatOf(&n.Transaction)}
+	at := postgres.QueueKey{Tenant: tenant, Name: floatOf(&n.Transaction)}
 	err := s.disbursements.Do(ctx, at, n)
 	if overBound(err) {
 		err = s.bookDisbursementTo(ctx, at, n, true, false)
@@ -74,12 +74,12 @@ func (s *Ledger) CreateDisbursement(ctx context.Context, tenant int64, n *NewDis
 var blockedRecipient = string(payments.DisbursementFacts{Recipient: &payments.SIM{Blocked: true}}.Outcome())
 
 // bookDisbursement books one disbursement from a float.
-func (s *Ledger) bookDisbursement(ctx context.Context, at floatKey, n *NewDisbursement, admitted bool) error {
+func (s *Ledger) bookDisbursement(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, admitted bool) error {
 	return s.bookDisbursementTo(ctx, at, n, false, admitted)
 }
 
 // bookDisbursementTo is bookDisbursement to a recipient of which it is known that its SIM can take no more, or not known.
-func (s *Ledger) bookDisbursementTo(ctx context.Context, at floatKey, n *NewDisbursement, full, admitted bool) error {
+func (s *Ledger) bookDisbursementTo(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, full, admitted bool) error {
 	t := &n.Transaction
 	latencies, after := n.Latency.all()
 	row, err := s.versionChecked(at.Tenant, admitted).BookDisbursement(ctx, sqlc.BookDisbursementParams{

@@ -301,8 +301,8 @@ func TestQueriesStayInTheScope(t *testing.T) {
 	if _, err := w.GetTransaction(t.Context(), w.Sandbox.Tenant, id); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("GetTransaction: got %v, want ErrNotFound", err)
 	}
-	if _, err := w.GetTransactionOf(t.Context(), w.Sandbox, id); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("GetTransactionOf: got %v, want ErrNotFound", err)
+	if _, err := w.GetTransactionBatched(t.Context(), w.Sandbox, id); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("GetTransactionBatched: got %v, want ErrNotFound", err)
 	}
 	if diff := cmp.Diff(before, w.Written()); diff != "" {
 		t.Errorf("rows (-before +after):\n%s", diff)
@@ -350,7 +350,7 @@ func TestTransactionOfASandboxThatChanged(t *testing.T) {
 	for _, since := range []int64{-1, 0, 1} {
 		known := *w.Sandbox
 		known.ConfigVersion += since
-		got, err := w.GetTransactionOf(t.Context(), &known, made.ID)
+		got, err := w.GetTransactionBatched(t.Context(), &known, made.ID)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,7 +55,7 @@ func (s *Ledger) CreateCollection(ctx context.Context, tenant int64, n *NewColle
 	if n.ByPayer != nil || n.Transaction.Status != payments.Success {
 		return s.recorded(ctx, tenant, n.Transaction.Reference, s.recordCollection(ctx, tenant, n))
 	}
-	err := s.collections.Do(ctx, floatKey{Tenant: tenant, Name: floatOf(&n.Transaction)}, n)
+	err := s.collections.Do(ctx, postgres.QueueKey{Tenant: tenant, Name: floatOf(&n.Transaction)}, n)
 	if overBound(err) {
 		n.Transaction.Status = payments.LimitExceeded
 		err = s.recordCollection(ctx, tenant, n)
@@ -97,7 +97,7 @@ func isReferenceTaken(err error) bool {
 }
 
 // bookCollection books one collection of a float.
-func (s *Ledger) bookCollection(ctx context.Context, at floatKey, n *NewCollection, admitted bool) error {
+func (s *Ledger) bookCollection(ctx context.Context, at postgres.QueueKey, n *NewCollection, admitted bool) error {
 	t := &n.Transaction
 	row, err := s.versionChecked(at.Tenant, admitted).BookCollection(ctx, sqlc.BookCollectionParams{
 		Tenant: at.Tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, NetAmount: t.NetAmount,

@@ -185,7 +185,7 @@ func TestNothingPassesThroughAFormerTenant(t *testing.T) {
 			before := w.Written()
 			for call, err := range map[string]error{
 				"get":       second(w.GetTransaction(t.Context(), former, made.ID)),
-				"get of":    second(w.GetTransactionOf(t.Context(), &known, made.ID)),
+				"get of":    second(w.GetTransactionBatched(t.Context(), &known, made.ID)),
 				"reference": third(w.FindReference(t.Context(), former, "r1")),
 				"sim":       second(w.FindSIM(t.Context(), former, alice)),
 				"list":      second(w.ListTransactions(t.Context(), former, ledger.Filter{}, nil, 10)),
