@@ -89,7 +89,7 @@ func TestWhatWasRecordedAfterAResetIsFoundEverywhere(t *testing.T) {
 	}
 	sandbox, _ := directory.ByKey(sha256.Sum256([]byte(key)))
 	n := &ledger.NewCollection{
-		Decided: ledger.Decided{RequestHash: []byte("r2"), ConfigVersion: sandbox.ConfigVersion},
+		RequestStamp: ledger.RequestStamp{RequestHash: []byte("r2"), ConfigVersion: sandbox.ConfigVersion},
 		Transaction: payments.Transaction{
 			ID: payments.ID{1}, Type: payments.Collection, Status: payments.UnknownMSISDN, Reference: "r2", OrderRef: "r2", Store: "shop",
 			EnvironmentID: sandbox.Environments[sandboxes.Market{Operator: payments.MTN, Country: "RW"}].ID, Operator: payments.MTN, Country: "RW",

@@ -35,8 +35,8 @@ func (e *ErrReferenceTaken) Error() string {
 	return "the reference belongs to " + e.Transaction.ID.String()
 }
 
-// overBound reports whether a statement wrote nothing because a balance would have passed [payments.MaxBalance].
-func overBound(err error) bool {
+// exceedsMaxBalance reports whether a statement wrote nothing because a balance would exceed [payments.MaxBalance].
+func exceedsMaxBalance(err error) bool {
 	var answer *pgconn.PgError
 	return errors.As(err, &answer) && (answer.ConstraintName == "floats_balance_bound" || answer.ConstraintName == "sims_balance_bound")
 }

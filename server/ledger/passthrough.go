@@ -153,7 +153,7 @@ func (s *Forwards) SettleForward(ctx context.Context, f *Forward, r OperatorResu
 		Tenant: f.Tenant, ID: postgres.UUID(f.Transaction.ID), Fence: f.Fence,
 	}
 	rows, err := s.system().SettleForward(ctx, params)
-	if overBound(err) {
+	if exceedsMaxBalance(err) {
 		params.Status = payments.LimitExceeded
 		rows, err = s.system().SettleForward(ctx, params)
 	}

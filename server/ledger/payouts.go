@@ -17,16 +17,15 @@ type Latency struct {
 	Waited    time.Duration
 }
 
-// PayoutLatency are the latencies of the outcomes between which the float decides, under its lock, and of those that the
-// recipient of a disbursement decides.
+// PayoutLatency has the latency for each possible outcome of a refund or disbursement.
 type PayoutLatency struct {
 	Paid    Latency // SUCCESS
-	Refused Latency // INSUFFICIENT_FUNDS, and LIMIT_EXCEEDED where the recipient can take no more
-	Unknown Latency // of a disbursement to a number that is not in the registry, where that is an outcome
+	Refused Latency // INSUFFICIENT_FUNDS, and LIMIT_EXCEEDED: the SIM would exceed MaxBalance
+	Unknown Latency // of a disbursement to a number that is not in the registry
 	Blocked Latency // of a disbursement to a SIM that is blocked
 }
 
-// of is the latency of the outcome that a payout had.
+// of returns the latency of an outcome.
 func (l PayoutLatency) of(status payments.Status) Latency {
 	switch status {
 	case payments.Success:
@@ -39,7 +38,7 @@ func (l PayoutLatency) of(status payments.Status) Latency {
 	return l.Unknown
 }
 
-// all are the latencies in the order in which statements take them: simulated in whole milliseconds, and waited.
+// all returns the latencies in the order in which statements take them: simulated in whole milliseconds, and waited.
 func (l PayoutLatency) all() (simulated []int32, waited []float64) {
 	for _, one := range [...]Latency{l.Paid, l.Refused, l.Unknown, l.Blocked} {
 		simulated, waited = append(simulated, int32(one.Simulated.Milliseconds())), append(waited, postgres.Milliseconds(one.Waited))
@@ -49,13 +48,13 @@ func (l PayoutLatency) all() (simulated []int32, waited []float64) {
 
 // NewDisbursement is a disbursement that is to be recorded.
 type NewDisbursement struct {
-	Decided
-	// The recipient decides the status of the transaction, as the registry knows it when the disbursement is recorded, and then the
-	// float. The store completes it.
+	RequestStamp
+	// The statement decides the status, at the moment of the insert: first by the recipient in the SIM registry, then by the float. The
+	// ledger completes the transaction.
 	Transaction payments.Transaction
-	Unknown     payments.Status // what a number leads to that is not in the registry; empty: the float decides
+	Unknown     payments.Status // status for a number that is not in the registry; empty: the float decides
 	Latency     PayoutLatency
-	AnswerAfter time.Duration // filled in by the store
+	AnswerAfter time.Duration // filled in by the ledger
 }
 
 // CreateDisbursement records a disbursement, with the money that it moves and the event that it owes, in one database
@@ -64,28 +63,34 @@ type NewDisbursement struct {
 func (s *Ledger) CreateDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) error {
 	at := postgres.QueueKey{Tenant: tenant, Name: floatOf(&n.Transaction)}
 	err := s.disbursements.Do(ctx, at, n)
-	if overBound(err) {
-		err = s.bookDisbursementTo(ctx, at, n, true, false)
+	if exceedsMaxBalance(err) {
+		const recipientFull, admitted = true, false
+		err = s.bookDisbursementTo(ctx, at, n, recipientFull, admitted)
 	}
-	return s.recorded(ctx, tenant, n.Transaction.Reference, err)
+	if err != nil {
+		return s.whyNotRecorded(ctx, tenant, n.Transaction.Reference, err)
+	}
+	s.sandboxes.NoteActivity(tenant)
+	return nil
 }
 
 // blockedRecipient is the outcome of a disbursement to a SIM that is blocked.
 var blockedRecipient = string(payments.DisbursementFacts{Recipient: &payments.SIM{Blocked: true}}.Outcome())
 
-// bookDisbursement books one disbursement from a float.
+// bookDisbursement books one disbursement.
 func (s *Ledger) bookDisbursement(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, admitted bool) error {
-	return s.bookDisbursementTo(ctx, at, n, false, admitted)
+	const recipientFull = false
+	return s.bookDisbursementTo(ctx, at, n, recipientFull, admitted)
 }
 
-// bookDisbursementTo is bookDisbursement to a recipient of which it is known that its SIM can take no more, or not known.
-func (s *Ledger) bookDisbursementTo(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, full, admitted bool) error {
+// bookDisbursementTo books one disbursement. recipientFull: an earlier attempt failed because the SIM would exceed [payments.MaxBalance].
+func (s *Ledger) bookDisbursementTo(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, recipientFull, admitted bool) error {
 	t := &n.Transaction
 	latencies, after := n.Latency.all()
 	row, err := s.versionChecked(at.Tenant, admitted).BookDisbursement(ctx, sqlc.BookDisbursementParams{
 		Tenant: at.Tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference,
 		UnknownStatus: n.unknown(), BlockedStatus: blockedRecipient,
-		RecipientFull: full, FloatCurrency: floatOf(t), Amount: t.Amount, ID: postgres.UUID(t.ID), RequestHash: n.RequestHash,
+		RecipientFull: recipientFull, FloatCurrency: floatOf(t), Amount: t.Amount, ID: postgres.UUID(t.ID), RequestHash: n.RequestHash,
 		OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected, Store: t.Store, Description: t.Description,
 		EnvID: t.EnvironmentID, Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency, MSISDN: t.MSISDN,
 		AbsorptionPct: int32(t.AbsorptionPct), Latencies: latencies, AfterMs: after,
@@ -132,7 +137,7 @@ func (s *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*
 		PaidAfterMs: postgres.Milliseconds(n.Latency.Paid.Waited), RefusedAfterMs: postgres.Milliseconds(n.Latency.Refused.Waited),
 	}
 	row, err := s.tenant(tenant).BookRefund(ctx, params)
-	if overBound(err) {
+	if exceedsMaxBalance(err) {
 		params.RecipientFull = true
 		row, err = s.tenant(tenant).BookRefund(ctx, params)
 	}
@@ -141,11 +146,11 @@ func (s *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*
 		t := transactionOf((*sqlc.Transaction)(&row))
 		return t, n.Latency.of(t.Status).Waited, nil
 	}
-	err = s.recorded(ctx, tenant, n.Reference, err)
+	err = s.whyNotRecorded(ctx, tenant, n.Reference, err)
 	if !errors.Is(err, postgres.ErrConfigChanged) {
 		return nil, 0, err
 	}
-	// Nothing else stood in the way, so it is the parent.
+	// No other reason was found: check whether the parent is refundable.
 	parent, err := s.GetTransaction(ctx, tenant, n.ParentID)
 	if err != nil {
 		return nil, 0, err
@@ -153,5 +158,5 @@ func (s *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*
 	if err := parent.CheckRefund(n.Amount); err != nil {
 		return nil, 0, err
 	}
-	return nil, 0, postgres.ErrConfigChanged // it can be refunded by now
+	return nil, 0, postgres.ErrConfigChanged // suspended, changed at this moment, or refundable by now
 }

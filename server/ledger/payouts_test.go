@@ -59,7 +59,7 @@ func (w *fixture) disbursement(reference string, status payments.Status, msisdn 
 	c := w.Collection(reference, status, msisdn)
 	t := c.Transaction
 	t.Type, t.Amount, t.Commission, t.NetAmount = payments.Disbursement, amount, 0, amount
-	n := &ledger.NewDisbursement{Decided: c.Decided, Transaction: t, Latency: latencies}
+	n := &ledger.NewDisbursement{RequestStamp: c.RequestStamp, Transaction: t, Latency: latencies}
 	if status != payments.Success {
 		n.Transaction.MSISDN, n.Unknown = "+250788999998", status
 	}

@@ -14,15 +14,15 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// Decided is what every transaction that is to be recorded comes with.
-type Decided struct {
+// RequestStamp is what is stored of the request, and the version of the configuration that it was checked against.
+type RequestStamp struct {
 	RequestHash   []byte // of the request as sent
-	ConfigVersion int64  // of the configuration that the outcome was decided on
+	ConfigVersion int64
 }
 
 // NewCollection is a collection that is to be recorded.
 type NewCollection struct {
-	Decided
+	RequestStamp
 	Transaction payments.Transaction // its times and balances are filled in by the store
 	AnswerAfter time.Duration        // when a pending one settles, and when the event of a terminal one is due
 	ExpireAfter time.Duration        // when a pending one that nobody confirmed times out
@@ -52,23 +52,27 @@ type StatusAndLatency struct {
 // [ErrMarketKnown] if the market was presumed and the registry knows another, and [postgres.ErrConfigChanged] if the outcome has to be
 // decided anew. Nothing is recorded then, nor after any other error but [postgres.ErrUncertain].
 func (s *Ledger) CreateCollection(ctx context.Context, tenant int64, n *NewCollection) error {
+	if err := s.createCollection(ctx, tenant, n); err != nil {
+		return s.whyNotRecorded(ctx, tenant, n.Transaction.Reference, err)
+	}
+	s.sandboxes.NoteActivity(tenant)
+	return nil
+}
+
+func (s *Ledger) createCollection(ctx context.Context, tenant int64, n *NewCollection) error {
 	if n.ByPayer != nil || n.Transaction.Status != payments.Success {
-		return s.recorded(ctx, tenant, n.Transaction.Reference, s.recordCollection(ctx, tenant, n))
+		return s.recordCollection(ctx, tenant, n)
 	}
 	err := s.collections.Do(ctx, postgres.QueueKey{Tenant: tenant, Name: floatOf(&n.Transaction)}, n)
-	if overBound(err) {
+	if exceedsMaxBalance(err) {
 		n.Transaction.Status = payments.LimitExceeded
 		err = s.recordCollection(ctx, tenant, n)
 	}
-	return s.recorded(ctx, tenant, n.Transaction.Reference, err)
+	return err
 }
 
-// recorded finds out why a statement wrote nothing.
-func (s *Ledger) recorded(ctx context.Context, tenant int64, reference string, err error) error {
-	if err == nil {
-		s.sandboxes.NoteActivity(tenant)
-		return nil
-	}
+// whyNotRecorded returns the reason why a statement that failed with err, or returned no row, recorded nothing.
+func (s *Ledger) whyNotRecorded(ctx context.Context, tenant int64, reference string, err error) error {
 	if !errors.Is(err, pgx.ErrNoRows) && !isReferenceTaken(err) {
 		return postgres.ClassifyWrite(err, "recording the transaction")
 	}
@@ -96,7 +100,7 @@ func isReferenceTaken(err error) bool {
 	return errors.As(err, &answer) && answer.ConstraintName == "transactions_reference"
 }
 
-// bookCollection books one collection of a float.
+// bookCollection books one collection: it succeeds and moves its money now.
 func (s *Ledger) bookCollection(ctx context.Context, at postgres.QueueKey, n *NewCollection, admitted bool) error {
 	t := &n.Transaction
 	row, err := s.versionChecked(at.Tenant, admitted).BookCollection(ctx, sqlc.BookCollectionParams{
@@ -122,7 +126,7 @@ func (n *NewCollection) complete(row sqlc.BookCollectionRow) {
 	t.MerchantBalanceAfter, t.SIMBalanceAfter = row.MerchantBalanceAfter, row.SimBalanceAfter
 }
 
-// recordCollection records a collection that moves no money now.
+// recordCollection records a collection without moving money: it is pending, or it failed.
 func (s *Ledger) recordCollection(ctx context.Context, tenant int64, n *NewCollection) error {
 	t, byPayer := &n.Transaction, n.statusByPayer()
 	statuses, latencies, after := byPayer.all()
