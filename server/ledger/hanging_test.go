@@ -147,7 +147,7 @@ func TestTransactionsEndByThemselves(t *testing.T) {
 	}
 }
 
-// Who gave up waiting for a turn, or was refused one, has certainly recorded nothing. Who lost the connection behind a statement
+// Who gave up waiting for a connection, or was refused one, has certainly recorded nothing. Who lost the connection behind a statement
 // does not know.
 func TestWhetherAnythingWasRecorded(t *testing.T) {
 	w := newFixture(t)
@@ -182,7 +182,7 @@ func TestWhetherAnythingWasRecorded(t *testing.T) {
 	short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if err := create(short, "not sent"); errors.Is(err, postgres.ErrUncertain) || !errors.Is(err, postgres.ErrUnavailable) {
-		t.Errorf("before its turn: %v", err)
+		t.Errorf("before it had a connection: %v", err)
 	}
 	if err := <-first; !errors.Is(err, postgres.ErrUncertain) {
 		t.Errorf("a database that hangs behind a statement: %v", err)

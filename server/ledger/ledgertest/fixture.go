@@ -153,7 +153,7 @@ func Eventually(t *testing.T, so func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("it has not come true in ten seconds")
+			t.Fatal("it has not come true in a minute")
 		}
 	}
 }
