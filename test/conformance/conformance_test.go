@@ -15,7 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/test/conformance/suite"
 )
 
-// api is as much of an API as the suite needs to begin.
+// api is the minimal API that the suite needs to start.
 func api(t *testing.T) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer key" {
@@ -31,7 +31,7 @@ func api(t *testing.T) string {
 	return server.URL + "/sandbox"
 }
 
-// outcome is what a run of the suite leaves behind.
+// outcome is the result of a run of the suite.
 type outcome struct {
 	code           int
 	stdout, stderr string
@@ -50,7 +50,7 @@ func against(t *testing.T, rules []suite.Rule, args ...string) outcome {
 	return runRules(t, rules, append([]string{"-url", api(t) + "/", "-key", "key"}, args...)...)
 }
 
-// wantOutput compares an outcome with the exit code and with what is printed, all of it or parts.
+// wantOutput compares an outcome with the exit code and with all or parts of the output.
 func wantOutput(t *testing.T, got outcome, code int, parts ...string) {
 	t.Helper()
 	if got.code != code {
@@ -213,7 +213,7 @@ func TestEveryRuleIsNamed(t *testing.T) {
 	}
 }
 
-// TestSandboxIsTheFixtures keeps sandbox.yaml and fixtures.go together.
+// TestSandboxIsTheFixtures checks that sandbox.yaml matches fixtures.go.
 func TestSandboxIsTheFixtures(t *testing.T) {
 	written, err := os.ReadFile("sandbox.yaml")
 	if err != nil {

@@ -1,16 +1,16 @@
-// Command conformance holds an implementation of the /v1 mobile-money API against its specification, rule by rule, from
-// outside: a base URL and a key are all that it needs, and it shares no code with any server.
+// Command conformance checks an implementation of the /v1 mobile-money API against its specification, rule by rule,
+// from outside. It needs only a base URL and a key, and shares no code with any server.
 //
 //	go run ./test/conformance -url http://localhost:8080/sandboxes/default/conformance -key cauri_sk_test_...
 //
-// Each rule is one statement with an id, and a failure names both. What a rule needs of the sandbox stands in sandbox.yaml;
-// a rule whose part of it is missing is reported as not checked, never as passed. The suite can run on the same sandbox as
-// often as one likes: its references are its own, and it assumes neither an empty sandbox nor any balance. A sandbox whose
-// operators answer at once (latencyPercent 0) is checked in seconds; one with real latencies needs a longer -timeout. One run
-// at a time: rules about the merchant's balance want it for themselves.
+// Each rule is one statement with an id. A failure names both. sandbox.yaml has the resources that the rules need. A
+// rule whose resources are missing is reported as not checked, never as passed. The suite can run repeatedly on the
+// same sandbox: its references are unique, and it assumes neither an empty sandbox nor a certain balance. A sandbox
+// without latency (latencyPercent 0) takes seconds. One with real latencies needs a longer -timeout. Run only one suite
+// at a time: rules about the merchant's balance need it for themselves.
 //
-// With -webhook it listens at that address and checks the events too: the sandbox must send them there, and -secret is the
-// secret that it signs them with.
+// With -webhook the suite listens at that address and also checks the events. The sandbox must send them there, and
+// -secret is the secret of their signatures.
 //
 // The exit code is 0 if no rule failed, 1 if one did, and 2 if the suite could not run.
 package main
@@ -31,7 +31,7 @@ import (
 	"github.com/cauri-dev/cauri/test/conformance/suite"
 )
 
-// options are what the user decides.
+// options are the flags of the command.
 type options struct {
 	url, key string
 	webhook  string
@@ -49,7 +49,7 @@ func main() {
 	os.Exit(code)
 }
 
-// conform does what the arguments ask for and returns the exit code.
+// conform runs the command and returns the exit code.
 func conform(ctx context.Context, args []string, rules []suite.Rule, stdout, stderr io.Writer) int {
 	o, err := parseOptions(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
@@ -86,11 +86,11 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.url, "url", "", "base `URL` of the sandbox, without /v1 or /api/v1")
 	flags.StringVar(&o.key, "key", "", "API `key` of the sandbox")
 	flags.StringVar(&pattern, "run", "", "check only the rules whose id matches this `regexp`")
-	flags.BoolVar(&o.verbose, "v", false, "report every rule, also those that hold")
-	flags.BoolVar(&o.list, "list", false, "print the rules and check none")
-	flags.StringVar(&o.webhook, "webhook", "", "`address` to receive events at, for example 127.0.0.1:9099; without it they are not checked")
-	flags.StringVar(&o.secret, "secret", "", "`secret` that the events are signed with")
-	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long all rules may take together")
+	flags.BoolVar(&o.verbose, "v", false, "report every rule, including those that pass")
+	flags.BoolVar(&o.list, "list", false, "print the rules without checking them")
+	flags.StringVar(&o.webhook, "webhook", "", "`address` to receive events at, for example 127.0.0.1:9099; without it, events are not checked")
+	flags.StringVar(&o.secret, "secret", "", "`secret` of the signatures of events")
+	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "time limit of the whole run")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -101,7 +101,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	return o, err
 }
 
-// complete checks the options and puts them into the form that the suite wants.
+// complete checks the options and converts them for the suite.
 func (o *options) complete(pattern string, rest []string) (err error) {
 	if o.run, err = regexp.Compile(pattern); err != nil {
 		return fmt.Errorf("-run: %w", err)
@@ -113,9 +113,9 @@ func (o *options) complete(pattern string, rest []string) (err error) {
 	case o.list:
 		return nil
 	case o.url == "" || o.key == "":
-		return errors.New("give the sandbox's base URL with -url and its API key with -key")
+		return errors.New("set -url to the sandbox's base URL and -key to its API key")
 	case o.webhook != "" && o.secret == "":
-		return errors.New("-webhook needs -secret, the secret that the events are signed with")
+		return errors.New("-webhook needs -secret, the secret of the signatures of events")
 	}
 	return nil
 }

@@ -14,33 +14,33 @@ func amountRules() []suite.Rule {
 	var rules []suite.Rule
 	for _, e := range suite.Environments {
 		name := strings.ToLower(e.Operator + "-" + e.Country)
-		terms := fmt.Sprintf("at %d basis points, of which the merchant bears %d %%", e.CommissionBPS, e.AbsorptionPct)
+		terms := fmt.Sprintf("at %d basis points, with the merchant paying %d %%", e.CommissionBPS, e.AbsorptionPct)
 		rules = append(rules, suite.Rule{ID: "amounts/split-" + name, Check: func(c *suite.Check) { splits(c, e, oddAmounts()) },
 			Text: "commission and shares are right for odd amounts " + terms})
 		if halves := halfAmounts(e); len(halves) > 0 {
 			rules = append(rules, suite.Rule{ID: "amounts/halves-" + name, Check: func(c *suite.Check) { splits(c, e, halves) },
-				Text: "a half of the commission or of the merchant's share rounds up " + terms})
+				Text: "half a unit of the commission or of the merchant's share rounds up " + terms})
 		}
 	}
 	return append(rules,
 		suite.Rule{ID: "amounts/configured", Check: amountsConfigured,
-			Text: "each environment has the rate and the absorption that sandbox.yaml gives it"},
+			Text: "each environment has the rate and the absorption of sandbox.yaml"},
 		suite.Rule{ID: "amounts/merchant-absorbs", Check: amountsMerchantAbsorbs,
-			Text: "where the merchant bears all, the customer pays the amount and the merchant gets it less the commission"},
+			Text: "if the merchant pays the whole commission, the customer pays the amount and the merchant gets the amount less the commission"},
 		suite.Rule{ID: "amounts/customer-bears", Check: amountsCustomerBears,
-			Text: "where the customer bears all, the merchant gets the amount and the customer pays the commission on top"},
+			Text: "if the customer pays the whole commission, the merchant gets the amount and the customer pays the amount plus the commission"},
 		suite.Rule{ID: "amounts/mode-tie", Check: amountsModeTie,
-			Text: "commissionMode is merchant where both bear the same"},
+			Text: "commissionMode is merchant if both pay the same share"},
 		suite.Rule{ID: "amounts/every-outcome", Check: amountsEveryOutcome,
-			Text: "a payment's split is the same whatever its outcome"},
+			Text: "a payment's split does not depend on its outcome"},
 		suite.Rule{ID: "amounts/largest", Check: amountsLargest,
 			Text: "amounts go from 1 to 10^12"})
 }
 
-// split is an amount's commission and who bears it, as the specification defines them.
+// split is the commission of an amount and its shares, as the specification defines them.
 type split struct{ commission, merchantShare, customerShare, net, total *big.Int }
 
-// splitOf computes with integers of any size, so that it cannot have an overflow in common with an implementation.
+// splitOf uses integers of any size, so that it cannot overflow like an implementation.
 func splitOf(e suite.Environment, amount int64) split {
 	gross := big.NewInt(amount)
 	commission := halfUp(new(big.Int).Mul(gross, big.NewInt(e.CommissionBPS)), 10_000)
@@ -55,7 +55,7 @@ func splitOf(e suite.Environment, amount int64) split {
 	}
 }
 
-// halfUp divides and rounds to the nearest integer, and a half up.
+// halfUp divides and rounds half up.
 func halfUp(dividend *big.Int, divisor int64) *big.Int {
 	quotient, rest := new(big.Int).DivMod(dividend, big.NewInt(divisor), new(big.Int))
 	if rest.Lsh(rest, 1).Cmp(big.NewInt(divisor)) >= 0 {
@@ -78,7 +78,7 @@ func (s split) fields() suite.Object {
 	}
 }
 
-// oddAmounts are small, large, round and crooked ones, and some that no one has chosen.
+// oddAmounts are small, large, round, uneven and random amounts.
 func oddAmounts() []int64 {
 	amounts := []int64{
 		1, 2, 3, 7, 11, 13, 29, 33, 34, 49, 50, 51, 66, 67, 97, 99, 100, 101, 149, 150, 151, 199, 333, 334, 499, 500, 501, 997, 999, 1001,
@@ -90,8 +90,8 @@ func oddAmounts() []int64 {
 	return amounts
 }
 
-// halfAmounts are the smallest amounts at which the commission, and those at which the merchant's share of it, is exactly a
-// half above an integer. Not every rate has such amounts.
+// halfAmounts are the smallest amounts for which the commission is exactly half a unit above an integer, and those for
+// which the merchant's share is. Not every rate has such amounts.
 func halfAmounts(e suite.Environment) []int64 {
 	var ofCommission, ofShare []int64
 	for amount := int64(1); amount <= 100_000; amount++ {

@@ -14,22 +14,22 @@ func pathRules() []suite.Rule {
 		{ID: "paths/both-prefixes", Check: pathsBothPrefixes,
 			Text: "every route answers under /v1 and under /api/v1 of the sandbox's base URL"},
 		{ID: "paths/tenant-by-key", Check: pathsTenantByKey,
-			Text: "the routes answer under /v1 and /api/v1 of the host too, where the key tells whose sandbox it is"},
+			Text: "the routes also answer under /v1 and /api/v1 of the host, where the key selects the sandbox"},
 		{ID: "paths/other-sandbox", Check: pathsOtherSandbox,
-			Text: "under another sandbox's URL a key is as good as none"},
+			Text: "a key is not valid under another sandbox's URL"},
 		{ID: "paths/one-service", Check: pathsOneService,
-			Text: "a payment made under one form of the path is there under every other"},
+			Text: "a payment made under one form of the path exists under every other"},
 		{ID: "paths/unknown", Check: pathsUnknown,
-			Text: "a path that is no route is 404 not_found"},
+			Text: "an unknown path is 404 not_found"},
 		{ID: "paths/location", Check: pathsLocation,
-			Text: "the Location of a new payment leads to it, under whichever form of the path it was made"},
+			Text: "the Location of a new payment leads to it, under every form of the path"},
 	}
 }
 
-// sandboxPath is how a base URL ends that names its sandbox.
+// sandboxPath matches the end of a base URL that names its sandbox.
 var sandboxPath = regexp.MustCompile(`/sandboxes/([^/]+)/([^/]+)$`)
 
-// pathForms are the URLs that the routes follow. With a base URL that names no sandbox there is no host URL beside it.
+// pathForms are the base URLs of the routes. A base URL that names no sandbox has no separate host URL.
 func pathForms(c *suite.Check) []string {
 	root := c.Client.Root
 	forms := []string{root + "/v1", root + "/api/v1"}
@@ -117,27 +117,27 @@ func pathsLocation(c *suite.Check) {
 func authRules() []suite.Rule {
 	return []suite.Rule{
 		{ID: "auth/missing", Check: authMissing,
-			Text: "every route but meta, health and the API's description wants a key: without one it is 401 unauthorized"},
+			Text: "every route except meta, health and the API's description needs a key: without one it is 401 unauthorized"},
 		{ID: "auth/malformed", Check: authMalformed,
-			Text: "an Authorization header that is no bearer key is 401 unauthorized"},
+			Text: "an Authorization header without a bearer key is 401 unauthorized"},
 		{ID: "auth/unknown-key", Check: authUnknownKey,
-			Text: "a key that was never issued is 401 unauthorized, however well it is formed"},
+			Text: "a key that was never issued is 401 unauthorized, even if it is well formed"},
 		{ID: "auth/live-key", Check: authLiveKey,
-			Text: "a live key is 401 unauthorized: a sandbox has test keys only"},
+			Text: "a live key is 401 unauthorized: a sandbox has only test keys"},
 		{ID: "auth/challenge", Check: authChallenge,
 			Text: "every 401 carries WWW-Authenticate: Bearer"},
 		{ID: "auth/tells-nothing", Check: authTellsNothing,
-			Text: "no 401 tells by body or challenge what is wrong with the key"},
+			Text: "neither the body nor the challenge of a 401 says what is wrong with the key"},
 		{ID: "auth/comes-first", Check: authComesFirst,
-			Text: "the key is looked at before the body and before the transaction's id"},
+			Text: "the key is checked before the body and before the transaction's id"},
 		{ID: "auth/header-only", Check: authHeaderOnly,
-			Text: "a key in the URL is no key"},
+			Text: "a key in the URL is ignored"},
 		{ID: "auth/open", Check: authOpen,
-			Text: "meta and health need no key and do not mind a wrong one"},
+			Text: "meta and health need no key and accept a wrong one"},
 	}
 }
 
-// closedRoutes are the calls that want a key.
+// closedRoutes are the calls that need a key.
 func closedRoutes() []suite.Request {
 	return []suite.Request{
 		{Method: "POST", Path: "/payments", Body: suite.Object{}},
@@ -148,7 +148,7 @@ func closedRoutes() []suite.Request {
 	}
 }
 
-// unauthorized sends a call with another Authorization header; an empty one leaves the header out.
+// unauthorized sends a call with another Authorization header, or without one if it is empty.
 func unauthorized(c *suite.Check, r suite.Request, authorization string) suite.Answer {
 	r.Header = map[string]string{"Authorization": authorization}
 	a := c.Send(r)
@@ -172,7 +172,7 @@ func authMalformed(c *suite.Check) {
 	}
 }
 
-// wrongKeys are well formed, one by one less than the last.
+// wrongKeys are keys that were never issued: some are nearly right, some have another form.
 func wrongKeys(c *suite.Check) []string {
 	key := c.Client.Key
 	last := "a"
@@ -190,7 +190,7 @@ func authUnknownKey(c *suite.Check) {
 	}
 }
 
-// liveKey is the sandbox's key with the mark of a live one.
+// liveKey is the sandbox's key with the prefix of a live key.
 func liveKey(c *suite.Check) string { return strings.Replace(c.Client.Key, "sk_test_", "sk_live_", 1) }
 
 func authLiveKey(c *suite.Check) {

@@ -9,24 +9,24 @@ import (
 	"github.com/cauri-dev/cauri/test/conformance/suite"
 )
 
-// maxBody is the largest body in bytes that is read.
+// maxBody is the largest accepted body, in bytes.
 const maxBody = 64 << 10
 
 func bodyRules() []suite.Rule {
 	return append(forEach([]inputRule{
 		{"no-object", "a body that is not one JSON object is 400 invalid_body", bodyNoObject},
 		{"utf8", "a body that is not UTF-8 is 400 invalid_body", bodyUTF8},
-		{"nesting", "a body that is nested very deeply does no harm", bodyNesting},
-		{"largest", "a body of exactly 64 KiB is read", bodyLargest},
-		{"too-large", "a body of 64 KiB and one byte is 413 body_too_large, announced or not", bodyTooLarge},
-		{"media-type", "a body of another content type than application/json is 415 unsupported_media_type", bodyMediaType},
+		{"nesting", "a deeply nested body does no harm", bodyNesting},
+		{"largest", "a body of exactly 64 KiB is accepted", bodyLargest},
+		{"too-large", "a body of 64 KiB and one byte is 413 body_too_large, with and without a Content-Length", bodyTooLarge},
+		{"media-type", "a body with a content type other than application/json is 415 unsupported_media_type", bodyMediaType},
 		{"charset", "a content type with a parameter is still application/json", bodyCharset},
-		{"second-spelling", "a field is known by one spelling only", bodySecondSpelling},
+		{"second-spelling", "a field has only one spelling", bodySecondSpelling},
 	}),
 		suite.Rule{ID: "input/method", Check: inputMethod,
-			Text: "a method that a route does not have is 405 method_not_allowed"},
+			Text: "a method that a route does not support is 405 method_not_allowed"},
 		suite.Rule{ID: "input/method-allow", Check: inputMethodAllow,
-			Text: "a 405 says in Allow which methods there are"},
+			Text: "a 405 lists the supported methods in Allow"},
 	)
 }
 
@@ -98,7 +98,7 @@ func bodyNesting(c *suite.Check, t creator) {
 	}
 }
 
-// filled is a valid body of a length in bytes. What fills it is a field that the API does not know.
+// filled is a valid body of a length in bytes. An unknown field fills it.
 func filled(c *suite.Check, t creator, length int) suite.Text {
 	body := t.body(c, suite.Object{"filling": ""})
 	written, err := json.Marshal(body)

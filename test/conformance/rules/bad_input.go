@@ -12,10 +12,10 @@ import (
 	"github.com/cauri-dev/cauri/test/conformance/suite"
 )
 
-// creator is an endpoint that makes a transaction of its request's body.
+// creator is an endpoint that creates a transaction.
 type creator struct {
 	name    string // of its path
-	created int    // status of a new one
+	created int    // status of a new transaction
 	body    func(c *suite.Check, changes suite.Object) suite.Object
 }
 
@@ -28,7 +28,7 @@ var creators = []creator{
 	{"disbursements", http.StatusOK, func(c *suite.Check, changes suite.Object) suite.Object { return c.Disbursement(suite.MtnRW, changes) }},
 }
 
-// inputRule is a rule that holds for each of the creators.
+// inputRule is a rule for each of the creators.
 type inputRule struct {
 	name, text string
 	check      func(*suite.Check, creator)
@@ -56,9 +56,9 @@ func inputRules() []suite.Rule {
 		{"required", "a missing or null field that is required is 400 invalid_body and named in detail.fieldErrors", inputRequired},
 		{"all-at-once", "all wrong fields are named at once", inputAllAtOnce},
 		{"fields-only", "only wrong fields are named", inputFieldsOnly},
-		{"numbers", "an amount that is not written as an integer from 1 to 10^12 is refused: no 100.0, no 1e2, no text", inputNumbers},
-		{"longest", "texts of exactly the greatest length are taken, counted in Unicode characters", inputLongest},
-		{"too-long", "texts of one character more are refused, counted in Unicode characters", inputTooLong},
+		{"numbers", "an amount that is not written as an integer from 1 to 10^12 is refused, for example 100.0, 1e2 or a text", inputNumbers},
+		{"longest", "texts of exactly the maximum length are accepted, counted in Unicode characters", inputLongest},
+		{"too-long", "texts with one more character are refused, counted in Unicode characters", inputTooLong},
 		{"msisdn-bounds", "numbers have 7 to 15 digits", inputMSISDNBounds},
 		{"nothing-recorded", "a refused request records nothing", inputNothingRecorded},
 		{"nul", "a text with a NUL character is refused, and its field is named", inputNUL},
@@ -72,7 +72,7 @@ func inputRules() []suite.Rule {
 	return rules
 }
 
-// badAmounts are no positive integers.
+// badAmounts are not positive integers.
 func badAmounts() []any {
 	bad := []any{"", "100", true, []int{1}, suite.Object{}, suite.Object{"value": 1}}
 	for _, number := range []string{"0", "-1", "-0", "1.5", "100.0", "1e2", "1E2", "10e-1", "0.1", "1e400", "99999999999999999999", "-9223372036854775809"} {
@@ -81,7 +81,7 @@ func badAmounts() []any {
 	return bad
 }
 
-// wrongValues are values that a field must not have, on either endpoint.
+// wrongValues are invalid values of fields, on every creator.
 var wrongValues = map[string][]any{
 	"currency": {"", "RW", "RWFRW", "R1F", "RW ", 646, true, []string{"RWF"}},
 	"country":  {"", "R", "RWA", 250, true, suite.Object{}},
@@ -126,10 +126,10 @@ var wrongValues = map[string][]any{
 	"description":      {1, true, []string{"d"}, suite.Object{}},
 }
 
-// longest are the greatest lengths of texts that may be anything.
+// longest are the maximum lengths of free texts.
 var longest = map[string]int{"reference": 80, "order_ref": 120, "description": 200}
 
-// required are the fields without which there is no transaction.
+// required are the required fields.
 func required(t creator) []string {
 	if t.name == "disbursements" {
 		return []string{"amount", "currency", "operator", "country", "msisdn", "application"}
@@ -178,7 +178,7 @@ func inputNumbers(c *suite.Check, t creator) {
 	}
 }
 
-// padded is a text of a length that nobody else has.
+// padded is a unique text of a length.
 func padded(c *suite.Check, length int) string {
 	start := c.Reference() + "-"
 	return start + strings.Repeat("x", length-len(start))
@@ -196,7 +196,7 @@ func inputLongest(c *suite.Check, t creator) {
 	link := "https://shop.example/"
 	c.Expect(c.Post(t.path(), t.body(c, suite.Object{"order_url": link + strings.Repeat("x", 500-len(link))})), t.created)
 	a := c.Post(t.path(), t.body(c, suite.Object{"application": strings.Repeat("x", 80)}))
-	c.Refused(a, http.StatusNotFound, "not_found") // long enough to be a store, and none
+	c.Refused(a, http.StatusNotFound, "not_found") // valid as a store name, but no store
 }
 
 func inputTooLong(c *suite.Check, t creator) {

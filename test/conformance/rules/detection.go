@@ -11,13 +11,13 @@ import (
 func detectionRules() []suite.Rule {
 	rules := []suite.Rule{
 		{ID: "detection/registered", Check: detectionRegistered,
-			Text: "a test client's own operator and country come before what the number's prefix says"},
+			Text: "a test client's own operator and country take precedence over the number's prefix"},
 		{ID: "detection/explicit", Check: detectionExplicit,
-			Text: "an operator and a country that are sent count, whatever the number's prefix says"},
+			Text: "an operator and a country in the request take precedence over the number's prefix"},
 		{ID: "detection/one-of-two", Check: detectionOneOfTwo,
-			Text: "where only the operator or only the country is left out, that one is detected"},
+			Text: "if only the operator or only the country is missing, the service detects it"},
 		{ID: "detection/impossible", Check: detectionImpossible,
-			Text: "a number that tells no operator is 400 invalid_body naming what to send"},
+			Text: "a number without a detectable operator is 400 invalid_body that names the missing fields"},
 		{ID: "detection/no-environment", Check: detectionNoEnvironment,
 			Text: "a detected operator without an enabled environment is 404 env_not_found"},
 	}
@@ -25,7 +25,7 @@ func detectionRules() []suite.Rule {
 		rules = append(rules, suite.Rule{
 			ID: fmt.Sprintf("detection/%s-%s", strings.ToLower(p.env.Country), p.env.Operator),
 			Text: fmt.Sprintf(
-				"numbers with %s's prefixes in %s are detected as such where operator and country are left out",
+				"numbers with the prefixes of %s in %s are detected as such if operator and country are missing",
 				p.env.Operator,
 				p.env.Country,
 			),
@@ -35,11 +35,11 @@ func detectionRules() []suite.Rule {
 	return rules
 }
 
-// operatorPrefixes are the leading digits of an operator's numbers, behind the country code.
+// operatorPrefixes are the leading digits of an operator's numbers, after the country code.
 type operatorPrefixes struct {
 	env      suite.Environment
 	code     string // the country's
-	length   int    // of the number behind it
+	length   int    // of the number after it
 	prefixes string
 }
 
@@ -52,7 +52,7 @@ var prefixes = []operatorPrefixes{
 	{suite.MoovTG, "228", 8, "78 79 96 97 98 99"},
 }
 
-// detected leaves the operator and the country for the service to find.
+// detected makes payments without an operator and a country.
 func detected(msisdn string) suite.Object {
 	return suite.Object{"msisdn": msisdn, "operator": suite.LeftOut{}, "country": suite.LeftOut{}, "scenario": "maintenance"}
 }
@@ -129,7 +129,7 @@ func detectionImpossible(c *suite.Check) {
 
 func detectionNoEnvironment(c *suite.Check) {
 	c.Needs(suite.OrangeCI)
-	for _, msisdn := range []string{"+2250199999999", "+2250599999999"} { // moov CI is not there, mtn CI is disabled
+	for _, msisdn := range []string{"+2250199999999", "+2250599999999"} { // moov CI does not exist, mtn CI is disabled
 		c.Refused(c.Post("/payments", c.Collection(suite.OrangeCI, detected(msisdn))), http.StatusNotFound, "env_not_found")
 	}
 }

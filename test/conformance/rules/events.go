@@ -8,36 +8,37 @@ import (
 	"github.com/cauri-dev/cauri/test/conformance/suite"
 )
 
-// eventRules are about what the events say.
+// eventRules are the rules about the content of events.
 func eventRules() []suite.Rule {
 	return []suite.Rule{
 		{ID: "events/collection", Check: eventsCollection,
-			Text: "a payment that settles is told of by payment.completed, with every field and its type"},
+			Text: "a payment that settles has the event payment.completed, with all fields and their types"},
 		{ID: "events/collection-full", Check: eventsCollectionFull,
 			Text: "an event carries the order, the description and the scenario of its transaction"},
 		{ID: "events/every-outcome", Check: eventsEveryOutcome,
-			Text: "every terminal outcome of a payment is told of by one payment.completed with its status"},
+			Text: "every terminal outcome of a payment has one event payment.completed with its status"},
 		{ID: "events/refund", Check: eventsRefund,
-			Text: "a refund is told of by payment.refunded, with parent_tx_id"},
+			Text: "a refund has the event payment.refunded, with parent_tx_id"},
 		{ID: "events/disbursement", Check: eventsDisbursement,
-			Text: "a disbursement is told of by disbursement.completed, without parent_tx_id"},
+			Text: "a disbursement has the event disbursement.completed, without parent_tx_id"},
 		{ID: "events/failed-disbursement", Check: eventsFailedDisbursement,
-			Text: "a disbursement that failed is told of by disbursement.completed with its status"},
+			Text: "a failed disbursement has the event disbursement.completed with its status"},
 		{ID: "events/pending", Check: eventsPending,
-			Text: "a PENDING payment is not told of"},
+			Text: "no event of a PENDING payment is delivered"},
 		{ID: "events/replay", Check: eventsReplay,
-			Text: "a replay is not told of again"},
+			Text: "a replay causes no event"},
 	}
 }
 
-// hears ends the check unless events are received.
+// hears ends the check if the suite receives no events.
 func hears(c *suite.Check) {
 	if c.Receiver == nil {
 		c.NotChecked("no -webhook address to receive events at")
 	}
 }
 
-// eventPatience is how long an event may take. An endpoint that was away for long is tried once a minute.
+// eventPatience is the timeout of an event. The service retries an endpoint that was unavailable for long once a
+// minute.
 const eventPatience = 90 * time.Second
 
 // delivered waits for the first delivery of a transaction's event.
@@ -57,7 +58,7 @@ func delivered(c *suite.Check, id string) suite.Delivery {
 	}
 }
 
-// eventOf is the event of a transaction, by the transaction's representation: the same in snake_case, with amounts as texts.
+// eventOf is the event of a transaction, derived from its representation: snake_case, with amounts as texts.
 func eventOf(name string, t suite.Object) suite.Object {
 	want := suite.Object{
 		"event": name, "tx_id": t["id"], "org_id": suite.Matching(orgID), "env_id": t["environmentId"],
@@ -79,7 +80,7 @@ func eventOf(name string, t suite.Object) suite.Object {
 	return want
 }
 
-// sameTime wants a time of the same second, however it is written.
+// sameTime matches a time in the same second, in any notation.
 func sameTime(wanted any) suite.Matcher {
 	want, _ := suite.TimeOf(wanted)
 	return suite.Expecting(fmt.Sprintf("the time %v", wanted), func(v any) bool {
@@ -88,7 +89,7 @@ func sameTime(wanted any) suite.Matcher {
 	})
 }
 
-// tells notes a problem unless an event tells of a transaction, as it is now.
+// tells records a problem unless an event matches its transaction in its current state.
 func tells(c *suite.Check, name, id string) {
 	d := delivered(c, id)
 	c.Fields("the event", d.Event, eventOf(name, c.Fetch(id)))
@@ -162,7 +163,7 @@ func eventsPending(c *suite.Check) {
 	p := c.Pay(suite.MtnRW, suite.Object{"msisdn": suite.Ignores.MSISDN})
 	c.Pause(3 * time.Second)
 	if found := c.Receiver.Of(suite.TextOf(p, "id")); len(found) > 0 {
-		c.Problem("a payment that is PENDING was told of: %s", found[0].Body)
+		c.Problem("an event of a PENDING payment was delivered: %s", found[0].Body)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/test/conformance/suite"
 )
 
-// deliveryRules are about how events are delivered.
+// deliveryRules are the rules about the delivery of events.
 func deliveryRules() []suite.Rule {
 	return []suite.Rule{
 		{ID: "delivery/headers", Check: deliveryHeaders,
@@ -16,13 +16,13 @@ func deliveryRules() []suite.Rule {
 		{ID: "delivery/signature", Check: deliverySignature,
 			Text: "X-Service-Signature is sha256= and the HMAC-SHA256 of the exact body with the secret"},
 		{ID: "delivery/standard-webhooks", Check: deliveryStandardWebhooks,
-			Text: "the three headers of Standard Webhooks are there, with a signature by the same secret"},
+			Text: "a delivery has the three headers of Standard Webhooks, with a signature by the same secret"},
 		{ID: "delivery/retry", Check: deliveryRetry,
-			Text: "a delivery that was not acknowledged is tried again, with the same bytes and the same id"},
+			Text: "a delivery that was not acknowledged is retried, with the same bytes and the same id"},
 		{ID: "delivery/redirect", Check: deliveryRedirect,
-			Text: "a redirect is not followed, and is no acknowledgement"},
+			Text: "a redirect is not followed and is not an acknowledgement"},
 		{ID: "delivery/ids", Check: deliveryIDs,
-			Text: "each event has an id of its own"},
+			Text: "each event has a unique id"},
 	}
 }
 
@@ -43,7 +43,7 @@ func deliveryHeaders(c *suite.Check) {
 		"Content-Type": suite.Matching(`^application/json`), "X-Service-Event": "payment.completed", "X-Service-Delivery": suite.AnyText,
 		"X-Service-Signature": suite.Matching(`^sha256=[0-9a-f]{64}$`), "User-Agent": suite.AnyText,
 	})
-	if previous := d.Header.Values("X-Service-Signature-Previous"); len(previous) > 0 { // while the secret is being rotated
+	if previous := d.Header.Values("X-Service-Signature-Previous"); len(previous) > 0 { // during a rotation of the secret
 		c.Fields("the header of the previous secret", suite.Object{"X-Service-Signature-Previous": strings.Join(previous, ", ")},
 			suite.Object{"X-Service-Signature-Previous": suite.Matching(`^sha256=[0-9a-f]{64}$`)})
 	}
@@ -75,7 +75,7 @@ func deliveryStandardWebhooks(c *suite.Check) {
 	}
 }
 
-// secondAttempt waits for another delivery of an event, and compares it with the first.
+// secondAttempt waits for another delivery of an event and compares it with the first.
 func secondAttempt(c *suite.Check, first suite.Delivery) {
 	id := suite.TextOf(first.Event, "tx_id")
 	c.Eventually(func() string {
@@ -95,7 +95,7 @@ func secondAttempt(c *suite.Check, first suite.Delivery) {
 	}
 	c.Pause(2 * time.Second)
 	if n := len(c.Receiver.Of(id)); n != 2 {
-		c.Problem("%d attempts came, the second of which was acknowledged", n)
+		c.Problem("%d attempts came, although the second was acknowledged", n)
 	}
 }
 

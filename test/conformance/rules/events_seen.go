@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/test/conformance/suite"
 )
 
-// seenEventRules are about seeing events and sending them again.
+// seenEventRules are the rules about the list of events and about resending.
 func seenEventRules() []suite.Rule {
 	return []suite.Rule{
 		{ID: "seen/list", Alone: true, Check: seenList,
@@ -18,15 +18,15 @@ func seenEventRules() []suite.Rule {
 		{ID: "seen/filters", Check: seenFilters,
 			Text: "the list of events is filtered by event, state, tx_id, created_after and created_before"},
 		{ID: "seen/bad-parameters", Check: seenBadParameters,
-			Text: "a parameter of the list of events with a value that it cannot have is 400 invalid_params"},
+			Text: "an invalid value of a parameter of the list of events is 400 invalid_params"},
 		{ID: "seen/pending", Check: seenPending,
 			Text: "a PENDING payment has no event"},
 		{ID: "seen/unknown", Check: seenUnknown,
-			Text: "an event that is not there is 404 not_found, to read and to send again"},
+			Text: "an unknown event is 404 not_found, for reading and for resending"},
 		{ID: "seen/detail", Check: seenDetail,
-			Text: "an event shows the bytes that were sent and the attempts to deliver them"},
+			Text: "an event shows the sent bytes and the delivery attempts"},
 		{ID: "seen/attempts", Check: seenAttempts,
-			Text: "an attempt that was not acknowledged is shown with its status and its error, the one that was beside it"},
+			Text: "a failed attempt is shown with its status and its error, the acknowledged one without an error"},
 		{ID: "seen/resend", Check: seenResend,
 			Text: "POST /events/{id}/resend delivers the event once more, with the same id and the same bytes"},
 	}
@@ -124,7 +124,7 @@ func seenUnknown(c *suite.Check) {
 	}
 }
 
-// acknowledged waits until the event of a transaction is delivered, and returns it in full.
+// acknowledged waits until the event of a transaction is delivered, and returns it with all fields.
 func acknowledged(c *suite.Check, tx string) suite.Object {
 	id := suite.TextOf(seen(c, tx), "id")
 	var event suite.Object

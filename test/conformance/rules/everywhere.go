@@ -10,29 +10,29 @@ import (
 	"github.com/cauri-dev/cauri/test/conformance/suite"
 )
 
-// everywhereRules are about every answer that the other rules get.
+// everywhereRules are the rules about all answers of the run.
 func everywhereRules() []suite.Rule {
 	return []suite.Rule{
 		{ID: "everywhere/version-header", Look: looksAtVersion,
-			Text: "every answer, an error too, names the API's version in X-Service-Api-Version"},
+			Text: "every answer, including errors, has the API's version in X-Service-Api-Version"},
 		{ID: "everywhere/request-id", Look: looksAtRequestID,
-			Text: "every answer, an error too, carries an X-Request-Id"},
+			Text: "every answer, including errors, has an X-Request-Id"},
 		{ID: "everywhere/json", Look: looksAtContentType,
-			Text: "every answer is JSON and says so"},
+			Text: "every answer is JSON and has its content type"},
 		{ID: "everywhere/no-5xx", Look: looksForFailures,
-			Text: "nothing that a caller sends makes the service fail"},
+			Text: "no request makes the service fail"},
 		{ID: "everywhere/error-body", Look: looksAtErrors,
-			Text: "every error has a code in error, words in message, and in detail an object, null or nothing"},
+			Text: "every error has a code in error, a text in message, and an object, null or nothing in detail"},
 		{ID: "everywhere/no-redirect", Look: looksForRedirects,
 			Text: "no call is answered by a redirect"},
 		{ID: "everywhere/representation", Look: eachRepresentation(shapeProblem),
-			Text: "every transaction, wherever it shows up, has all documented fields with their types"},
+			Text: "every transaction in any answer has all documented fields with their types"},
 		{ID: "everywhere/camel-case", Look: eachRepresentation(spellingProblem),
 			Text: "every field of a transaction's representation is written in camelCase"},
 		{ID: "everywhere/sums", Look: eachRepresentation(sumsProblem),
-			Text: "in every transaction the payer's total is the net amount and the commission, and the two shares are what they are named for"},
+			Text: "in every transaction the payer's total is the net amount plus the commission, and the two shares match the amounts"},
 		{ID: "everywhere/completion", Look: eachRepresentation(completionProblem),
-			Text: "a transaction has a completedAt, not before its createdAt, as soon as it is not PENDING any more, and none before"},
+			Text: "a terminal transaction has a completedAt at or after its createdAt, and a PENDING one has none"},
 	}
 }
 
@@ -88,7 +88,7 @@ func looksAtErrors(a suite.Answer) suite.Verdict {
 	return suite.Verdict{Applies: true, Problem: strings.Join(problems, "; ")}
 }
 
-// eachRepresentation judges every transaction in an answer.
+// eachRepresentation checks every transaction in an answer.
 func eachRepresentation(problem func(suite.Object) string) func(suite.Answer) suite.Verdict {
 	return func(a suite.Answer) suite.Verdict {
 		found := representationsIn(a)

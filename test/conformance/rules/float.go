@@ -6,7 +6,7 @@ import (
 	"github.com/cauri-dev/cauri/test/conformance/suite"
 )
 
-// floatRules bring the merchant's balance in XOF down to a known amount, and then back up. They run alone.
+// floatRules reduce the merchant's balance in XOF to a known amount, and restore it. They run alone.
 func floatRules() []suite.Rule {
 	return []suite.Rule{
 		{ID: "float/refund-insufficient", Alone: true, Check: floatRefundInsufficient,
@@ -14,13 +14,13 @@ func floatRules() []suite.Rule {
 		{ID: "float/exact", Alone: true, Check: floatExact,
 			Text: "the merchant's balance can be paid out to the last unit, and not beyond"},
 		{ID: "float/concurrent", Alone: true, Check: floatConcurrent,
-			Text: "of 30 disbursements of a tenth of the merchant's balance at the same time ten succeed"},
+			Text: "of 30 concurrent disbursements of a tenth of the merchant's balance ten succeed"},
 		{ID: "float/per-currency", Alone: true, Check: floatPerCurrency,
 			Text: "the merchant has one balance for each currency, shared by the environments of that currency"},
 	}
 }
 
-// drained does something while the merchant has an exact balance in XOF, and gives back what was taken away.
+// drained runs an action while the merchant has an exact balance in XOF, and restores the balance.
 func drained(c *suite.Check, to int64, do func()) {
 	c.NeedsSIM(suite.OrangePurse)
 	c.NeedsTerms(suite.OrangeCI)
@@ -28,7 +28,7 @@ func drained(c *suite.Check, to int64, do func()) {
 	for taken := min(balance-to, suite.LargestAmount); balance > to; taken = min(balance-to, suite.LargestAmount) {
 		c.Fields("paying out the balance", c.Payout(suite.OrangeCI, suite.Object{"amount": taken}), suite.Object{"status": "SUCCESS"})
 		balance -= taken
-		defer c.Paid(suite.OrangeCI, suite.Object{"amount": taken}) // nothing is taken off: the customer bears the commission
+		defer c.Paid(suite.OrangeCI, suite.Object{"amount": taken}) // without a deduction: the customer pays the commission
 	}
 	do()
 }

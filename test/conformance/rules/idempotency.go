@@ -15,35 +15,35 @@ func idempotencyRules() []suite.Rule {
 		{ID: "idempotency/replay", Check: idempotencyReplay,
 			Text: "the same request again is answered with 200, Idempotent-Replayed: true and the same payment"},
 		{ID: "idempotency/first", Check: idempotencyFirst,
-			Text: "the first answer to a request is no replay"},
+			Text: "the first answer to a request is not a replay"},
 		{ID: "idempotency/failed-too", Check: idempotencyFailedToo,
-			Text: "a payment that failed is replayed as it failed, and not tried again"},
+			Text: "a failed payment is replayed with its failure and not retried"},
 		{ID: "idempotency/as-it-stands", Check: idempotencyAsItStands,
-			Text: "a replay shows the payment as it stands now"},
+			Text: "a replay shows the current state of the payment"},
 		{ID: "idempotency/spelling", Check: idempotencySpelling,
-			Text: "white space and the order of the fields do not make another request"},
+			Text: "white space and the order of the fields do not change a request"},
 		{ID: "idempotency/conflict", Check: idempotencyConflict,
-			Text: "the same reference with anything else in the request is 409 duplicate_reference"},
+			Text: "the same reference with any difference in the request is 409 duplicate_reference"},
 		{ID: "idempotency/before-defaults", Check: idempotencyBeforeDefaults,
-			Text: "requests are compared as sent: a field that is spelled out is not the same as one that is detected"},
+			Text: "requests are compared as sent: an explicit field differs from a detected one"},
 		{ID: "idempotency/conflict-records-nothing", Check: idempotencyConflictRecordsNothing,
 			Text: "a conflict records nothing and changes nothing"},
 		{ID: "idempotency/across-types", Check: idempotencyAcrossTypes,
-			Text: "a reference is unique over collections, refunds and disbursements"},
+			Text: "a reference is unique across collections, refunds and disbursements"},
 		{ID: "idempotency/refused-is-free", Check: idempotencyRefusedIsFree,
-			Text: "a request that was refused does not use up its reference"},
+			Text: "a refused request does not use its reference"},
 		{ID: "idempotency/before-store", Check: idempotencyBeforeStore,
-			Text: "a reference that is taken is a conflict even if the store or the environment does not exist"},
+			Text: "a used reference is a conflict even if the store or the environment does not exist"},
 		{ID: "idempotency/exact", Check: idempotencyExact,
 			Text: "references that differ in case or in spaces are different references"},
 		{ID: "idempotency/concurrent", Check: idempotencyConcurrent,
-			Text: "32 requests with one reference at the same time make one payment, and all get it"},
+			Text: "of 32 concurrent requests with one reference one makes a payment, and all answers show it"},
 		{ID: "idempotency/concurrent-different", Check: idempotencyConcurrentDifferent,
-			Text: "of different requests with one reference at the same time one makes a payment, and the others are conflicts"},
+			Text: "of different concurrent requests with one reference one makes a payment, and the others are conflicts"},
 	}
 }
 
-// replayed notes a problem unless an answer is the replay of a transaction.
+// replayed records a problem unless an answer is the replay of a transaction.
 func replayed(c *suite.Check, a suite.Answer, first suite.Object) suite.Object {
 	again := c.Expect(a, http.StatusOK)
 	if got := a.Header.Get("Idempotent-Replayed"); got != "true" {
@@ -53,7 +53,7 @@ func replayed(c *suite.Check, a suite.Answer, first suite.Object) suite.Object {
 	return again
 }
 
-// conflicts notes a problem unless an answer is that of a reference that is taken.
+// conflicts records a problem unless an answer is the conflict of a used reference.
 func conflicts(c *suite.Check, a suite.Answer) {
 	c.Refused(a, http.StatusConflict, "duplicate_reference")
 }
@@ -213,7 +213,7 @@ func idempotencyConcurrent(c *suite.Check) {
 	oneTransaction(c, "/payments", c.Collection(suite.MtnRW, suite.Object{"scenario": "success"}), "id", http.StatusCreated)
 }
 
-// oneTransaction sends one request many times at once.
+// oneTransaction sends one request many times concurrently.
 func oneTransaction(c *suite.Check, path string, body suite.Object, idField string, created int) {
 	const times = 32
 	ids, made := map[string]int{}, 0
@@ -229,7 +229,7 @@ func oneTransaction(c *suite.Check, path string, body suite.Object, idField stri
 		}
 	}
 	if len(ids) != 1 || made != 1 {
-		c.Problem("%d requests were answered with the transactions %s; %d of the answers were no replays, want 1", times, describe(ids), made)
+		c.Problem("%d requests were answered with the transactions %s; %d of the answers were not replays, want 1", times, describe(ids), made)
 	}
 	if found := recorded(c, body["reference"]); len(found) != 1 {
 		c.Problem("%d transactions have the reference, want 1", len(found))

@@ -13,17 +13,17 @@ import (
 func cursorRules() []suite.Rule {
 	return []suite.Rule{
 		{ID: "cursor/complete", Check: cursorComplete,
-			Text: "following the cursors shows every transaction once, for every size of the pages"},
+			Text: "following the cursors shows every transaction once, for every page size"},
 		{ID: "cursor/stable", Check: cursorStable,
-			Text: "transactions that are made while the cursors are followed neither double nor hide any"},
+			Text: "new transactions between pages neither duplicate nor hide other transactions"},
 		{ID: "cursor/concurrent", Check: cursorConcurrent,
-			Text: "transactions that are made at the same time are all shown once"},
+			Text: "concurrent transactions are all shown once"},
 		{ID: "cursor/repeatable", Check: cursorRepeatable,
 			Text: "a cursor can be used again and leads to the same page"},
 		{ID: "cursor/whole-list", Check: cursorWholeList,
 			Text: "the cursor of the unfiltered list leads on without a gap"},
 		{ID: "cursor/tampered", Check: cursorTampered,
-			Text: "a cursor that was tampered with is 400 invalid_params"},
+			Text: "a modified cursor is 400 invalid_params"},
 		{ID: "cursor/refused", Check: func(c *suite.Check) {
 			parameterRefused(
 				c,
@@ -41,13 +41,13 @@ func cursorRules() []suite.Rule {
 				"a b",
 				"é",
 			)
-		}, Text: "a cursor that the service never gave is 400 invalid_params"},
+		}, Text: "an invented cursor is 400 invalid_params"},
 		{ID: "cursor/opaque", Check: cursorOpaque,
-			Text: "a transaction's id is no cursor"},
+			Text: "a transaction's id is not a cursor"},
 	}
 }
 
-// walk follows the cursors from the first page to the last. Between the pages it does what it is told to.
+// walk follows the cursors from the first page to the last. It calls between after each page.
 func walk(c *suite.Check, query url.Values, limit int, between func()) []string {
 	query.Set("limit", strconv.Itoa(limit))
 	query.Del("cursor")
@@ -74,7 +74,7 @@ func walk(c *suite.Check, query url.Values, limit int, between func()) []string 
 	}
 }
 
-// walked notes a problem unless a walk has shown exactly what was made before.
+// walked records a problem unless a walk has shown exactly the given transactions.
 func walked(c *suite.Check, got []string, made []suite.Object) {
 	if want := newestFirst(made); !slices.Equal(got, want) {
 		c.Problem("the pages have %v, want %v", got, want)
@@ -147,7 +147,7 @@ func cursorTampered(c *suite.Check) {
 	parameterRefused(c, "cursor", cursor[1:], cursor[:len(cursor)-4], cursor+"AAAA", cursor+cursor, strings.ToLower(cursor)+"=")
 }
 
-// other is another character that a cursor may consist of.
+// other is another valid character of a cursor.
 func other(character byte) string {
 	if character == 'A' {
 		return "B"

@@ -16,19 +16,19 @@ func listRules() []suite.Rule {
 		{ID: "list/envelope", Check: listEnvelope,
 			Text: "a page of the list has the transactions in data, the next cursor or null in nextCursor, and hasMore"},
 		{ID: "list/items", Check: listItems,
-			Text: "the items of the list are the representations that retrieving gives"},
+			Text: "the items of the list are the same representations as single transactions"},
 		{ID: "list/newest-first", Check: listNewestFirst,
 			Text: "the newest transaction comes first"},
 		{ID: "list/empty", Check: listEmpty,
 			Text: "a list without transactions has an empty array, no cursor and no more"},
 		{ID: "list/limit-default", Check: listLimitDefault,
-			Text: "a page has 20 transactions where no limit is given"},
+			Text: "a page has 20 transactions if the request has no limit"},
 		{ID: "list/limit", Check: listLimit,
-			Text: "a limit from 1 to 100 is the most transactions that a page has"},
+			Text: "a limit from 1 to 100 is the maximum number of transactions on a page"},
 		{ID: "list/limit-refused", Check: func(c *suite.Check) {
 			parameterRefused(c, "limit", "0", "101", "-1", "1.5", "ten", "", "1e1", "99999999999999999999", "+5", " 5")
 		},
-			Text: "a limit that is no integer from 1 to 100 is 400 invalid_params, never clamped"},
+			Text: "a limit that is not an integer from 1 to 100 is 400 invalid_params, never clamped"},
 		{ID: "list/filter-country", Check: func(c *suite.Check) { filters(c, "country", "RW", "BJ") },
 			Text: "the list can be filtered by country"},
 		{ID: "list/filter-operator", Check: func(c *suite.Check) { filters(c, "operator", "mtn", "moov") },
@@ -46,34 +46,34 @@ func listRules() []suite.Rule {
 		{ID: "list/filter-order", Check: listFilterOrder,
 			Text: "the list can be filtered by order_ref, which can also be written as order"},
 		{ID: "list/filter-created", Check: listFilterCreated,
-			Text: "created_after and created_before bound the time of creation, and do not take in the bounds"},
+			Text: "created_after and created_before limit the time of creation and exclude the limits"},
 		{ID: "list/filters-together", Check: listFiltersTogether,
-			Text: "several filters together select what passes all of them"},
+			Text: "several filters select the transactions that match all of them"},
 		{ID: "list/no-match", Check: listNoMatch,
-			Text: "a filter that nothing passes gives an empty list"},
+			Text: "a filter without a match gives an empty list"},
 		{ID: "list/status-refused", Check: func(c *suite.Check) {
 			parameterRefused(c, "status", "DONE", "success", "", "SUCCESS,TIMEOUT", "SUCCESS ")
 		},
-			Text: "a status that there is not is 400 invalid_params"},
+			Text: "an unknown status is 400 invalid_params"},
 		{ID: "list/operator-refused", Check: func(c *suite.Check) { parameterRefused(c, "operator", "vodafone", "MTN", "", "mtn,moov") },
-			Text: "an operator that there is not is 400 invalid_params"},
+			Text: "an unknown operator is 400 invalid_params"},
 		{ID: "list/country-refused", Check: func(c *suite.Check) { parameterRefused(c, "country", "RWA", "R", "rw", "", "ZZ", "12") },
-			Text: "a country that there is not is 400 invalid_params"},
+			Text: "an unknown country is 400 invalid_params"},
 		{ID: "list/type-refused", Check: func(c *suite.Check) { parameterRefused(c, "type", "payment", "REFUND", "") },
-			Text: "a type that there is not is 400 invalid_params"},
+			Text: "an unknown type is 400 invalid_params"},
 		{ID: "list/msisdn-refused", Check: func(c *suite.Check) { parameterRefused(c, "msisdn", "250788000001", "+0788000001", "x", "") },
-			Text: "a number that is none is 400 invalid_params"},
+			Text: "an invalid number is 400 invalid_params"},
 		{ID: "list/created-refused", Check: listCreatedRefused,
 			Text: "a time that is not in RFC 3339 is 400 invalid_params"},
 		{ID: "list/text-refused", Check: listTextRefused,
-			Text: "a parameter with NUL or with bytes that are no UTF-8 is 400 invalid_params"},
+			Text: "a parameter with NUL or with bytes that are not UTF-8 is 400 invalid_params"},
 	}
 }
 
-// sample is a handful of transactions that share nothing with others but their order.
+// sample is a group of transactions with a unique order.
 type sample struct {
 	order string
-	items []suite.Object // in the order of their making
+	items []suite.Object // in the order of their creation
 }
 
 // sampled makes transactions of each type, in two countries, at two operators and in two stores.
@@ -107,14 +107,14 @@ func idsOf(items []suite.Object) []string {
 	return ids
 }
 
-// newestFirst are the ids of what was made, the newest first.
+// newestFirst are the ids of the created transactions, newest first.
 func newestFirst(made []suite.Object) []string {
 	ids := idsOf(made)
 	slices.Reverse(ids)
 	return ids
 }
 
-// lists notes a problem unless the list for a query has the transactions, the newest first.
+// lists records a problem unless the list for a query has the transactions, newest first.
 func lists(c *suite.Check, query url.Values, made []suite.Object) {
 	got, want := idsOf(c.Items(c.List(query))), newestFirst(made)
 	if !slices.Equal(got, want) {
@@ -122,7 +122,7 @@ func lists(c *suite.Check, query url.Values, made []suite.Object) {
 	}
 }
 
-// filters tries a filter for the fields of the representation that are called like it.
+// filters checks a filter by the fields of the same name in the representation.
 func filters(c *suite.Check, parameter string, values ...string) {
 	s := sampled(c)
 	for _, value := range values {
@@ -180,12 +180,12 @@ func listNewestFirst(c *suite.Check) {
 	order := "row-" + c.Unique()
 	made := extend(c, order, 6)
 	lists(c, url.Values{"order_ref": {order}}, made)
-	// Only what one caller made one after the other has an order: two requests that overlap may be recorded either way round.
+	// Only sequential requests of one client have an order: two concurrent requests may be recorded in any order.
 	before := time.Time{}
 	for _, item := range slices.Backward(c.Items(c.List(url.Values{"order_ref": {order}}))) {
 		created, _ := suite.TimeOf(item["createdAt"])
 		if created.Before(before) {
-			c.Problem("%s was created %s, before the payment that the list has behind it: %s", suite.TextOf(item, "id"), created, before)
+			c.Problem("%s was created %s, before the next payment of the list: %s", suite.TextOf(item, "id"), created, before)
 		}
 		before = created
 	}

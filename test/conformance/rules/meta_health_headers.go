@@ -10,10 +10,10 @@ import (
 	"github.com/cauri-dev/cauri/test/conformance/suite"
 )
 
-// apiVersion is the version that this suite is about.
+// apiVersion is the version that this suite checks.
 const apiVersion = "2026-05-31"
 
-// capabilities of that version. An implementation may have more.
+// The capabilities of that version. An implementation may have more.
 var capabilities = []string{
 	"payments", "refunds", "disbursements", "webhooks", "test_clients", "multi_environment", "commission_split",
 	"order_linkage", "reference_format",
@@ -22,11 +22,11 @@ var capabilities = []string{
 func metaRules() []suite.Rule {
 	return []suite.Rule{
 		{ID: "meta/document", Check: metaDocument,
-			Text: "meta has the version as a date, the capabilities, the least client version and a link to the changelog"},
+			Text: "meta has the version as a date, the capabilities, the minimum client version and a link to the changelog"},
 		{ID: "meta/capabilities", Check: metaCapabilities,
 			Text: "meta lists all nine capabilities of the version"},
 		{ID: "health/ok", Check: healthOK,
-			Text: "health says that the service is ok, and which version it is"},
+			Text: "health reports that the service is ok, and its version"},
 		{ID: "openapi/document", Check: openapiDocument,
 			Text: "the API describes itself in OpenAPI 3.1 at /v1/openapi.json, without a key"},
 		{ID: "openapi/complete", Check: openapiComplete,
@@ -45,7 +45,7 @@ func metaDocument(c *suite.Check) {
 func metaCapabilities(c *suite.Check) {
 	list, ok := c.Expect(c.Get("/meta"), http.StatusOK)["capabilities"].([]any)
 	if !ok {
-		c.Fail("capabilities is no array")
+		c.Fail("capabilities is not an array")
 	}
 	for _, want := range capabilities {
 		if !slices.Contains(list, any(want)) {
@@ -72,7 +72,7 @@ func openapiDocument(c *suite.Check) {
 	})
 }
 
-// pathParameter is a part of a path that stands for a value, whatever its name.
+// pathParameter matches a parameter of a path, whatever its name.
 var pathParameter = regexp.MustCompile(`\{[^}]*\}`)
 
 func openapiComplete(c *suite.Check) {
@@ -97,13 +97,13 @@ func openapiComplete(c *suite.Check) {
 func headerRules() []suite.Rule {
 	return []suite.Rule{
 		{ID: "headers/version", Check: headersVersion,
-			Text: "the version header says what meta says, on success and on every kind of error"},
+			Text: "the version header has the version of meta, on success and on every kind of error"},
 		{ID: "headers/request-id-taken", Check: headersRequestIDTaken,
-			Text: "an X-Request-Id of 1 to 128 letters, digits, dots, underscores and hyphens is taken over"},
+			Text: "an X-Request-Id of 1 to 128 letters, digits, dots, underscores and hyphens is returned"},
 		{ID: "headers/request-id-made", Check: headersRequestIDMade,
-			Text: "without an X-Request-Id, or with one of another form, the service makes one"},
+			Text: "without an X-Request-Id, or with one in another form, the service generates one"},
 		{ID: "headers/request-id-unique", Check: headersRequestIDUnique,
-			Text: "every request gets an id of its own"},
+			Text: "every request gets a unique id"},
 	}
 }
 
@@ -126,7 +126,7 @@ func headersVersion(c *suite.Check) {
 	}
 }
 
-// requestIDOf sends a request with an id, and returns the answer's.
+// requestIDOf sends a request with an id and returns the id of the answer.
 func requestIDOf(c *suite.Check, path, id string) string {
 	a := c.Send(suite.Request{Method: "GET", Path: path, Header: map[string]string{"X-Request-Id": id}})
 	return a.Header.Get("X-Request-Id")

@@ -15,15 +15,15 @@ func moneyRules() []suite.Rule {
 		{ID: "money/collection", Alone: true, Check: moneyCollection,
 			Text: "a settled payment takes the customer's total from the payer and gives the net amount to the merchant"},
 		{ID: "money/forced-success", Alone: true, Check: moneyForcedSuccess,
-			Text: "a forced success moves the same money as a payment that was approved"},
+			Text: "a forced success moves the same money as an approved payment"},
 		{ID: "money/unregistered-payer", Alone: true, Check: moneyUnregisteredPayer,
 			Text: "a forced success of an unknown number gives the merchant the net amount"},
 		{ID: "money/payer-who-cannot", Alone: true, Check: moneyPayerWhoCannot,
-			Text: "a forced success above the payer's balance gives the merchant the net amount and leaves the payer's balance alone"},
+			Text: "a forced success above the payer's balance gives the merchant the net amount and does not change the payer's balance"},
 		{ID: "money/refund", Alone: true, Check: moneyRefund,
-			Text: "a refund takes its amount from the merchant and gives it to the customer, and the commission is not given back"},
+			Text: "a refund takes its amount from the merchant and gives it to the customer, without the commission"},
 		{ID: "money/failures", Alone: true, Check: moneyFailures,
-			Text: "what does not succeed moves no money"},
+			Text: "a failed transaction moves no money"},
 		{ID: "money/pending", Alone: true, Check: moneyPending,
 			Text: "a PENDING payment moves no money and reserves none"},
 		{ID: "money/replay", Alone: true, Check: moneyReplay,
@@ -31,12 +31,12 @@ func moneyRules() []suite.Rule {
 	}
 }
 
-// balances are the merchant's, in a SIM's currency, and the SIM's.
+// balances are the balances of the merchant, in a SIM's currency, and of the SIM.
 type balances struct{ merchant, sim int64 }
 
 func (b balances) less(a balances) balances { return balances{b.merchant - a.merchant, b.sim - a.sim} }
 
-// probe is the amount of the disbursements that balances are measured with: only their answers tell balances.
+// probe is the amount of the disbursements that measure balances: only their answers contain balances.
 const probe = 1
 
 // measure returns the balances after the measurement.
@@ -51,10 +51,10 @@ func measure(c *suite.Check, card suite.SimCard) balances {
 	return balances{merchant, sim}
 }
 
-// attempts is how often a movement is measured. A payment of a rule before may still settle during a measurement.
+// attempts is the number of measurements of a movement. A payment of an earlier rule may settle during a measurement.
 const attempts = 3
 
-// moves notes a problem unless what is done moves the money.
+// moves records a problem unless an action moves the money.
 func moves(c *suite.Check, card suite.SimCard, want balances, do func()) {
 	c.NeedsTerms(card.Home)
 	var got balances
@@ -72,7 +72,7 @@ func moves(c *suite.Check, card suite.SimCard, want balances, do func()) {
 	c.Problem("the merchant's balance changed by %d and the SIM's by %d, want %d and %d", got.merchant, got.sim, want.merchant, want.sim)
 }
 
-// Of an amount of 1001 at Airtel the commission is 33; the merchant bears 17 and the customer 16.
+// At Airtel, the commission of 1001 is 33. The merchant pays 17 and the customer 16.
 const (
 	moneyAmount = 1001
 	moneyNet    = 984
@@ -163,7 +163,7 @@ func moneyReplay(c *suite.Check) {
 	})
 }
 
-// payoutOf sends a disbursement's body.
+// payoutOf sends the body of a disbursement.
 func payoutOf(c *suite.Check, body suite.Object) suite.Object {
 	return c.Expect(c.Post("/disbursements", body), http.StatusOK)
 }

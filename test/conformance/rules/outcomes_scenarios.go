@@ -7,7 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/test/conformance/suite"
 )
 
-// scenario is an outcome that a caller can force, with the range of the latency in milliseconds.
+// scenario is an outcome that a request can force, with its range of latencies in milliseconds.
 type scenario struct {
 	name, status string
 	from, to     int64
@@ -26,10 +26,10 @@ var scenarios = []scenario{
 	{"duplicate", "DUPLICATE_REFERENCE", 200, 500},
 }
 
-// latencyOf is the range of latencies that belongs to a status.
+// latencyOf is the range of latencies of a status.
 func latencyOf(status string) suite.Matcher {
 	if status == "PENDING" {
-		status = "SUCCESS" // what it may become
+		status = "SUCCESS" // the possible later status
 	}
 	for _, s := range scenarios {
 		if s.status == status {
@@ -50,13 +50,13 @@ func scenarioRules() []suite.Rule {
 	}
 	return append(rules,
 		suite.Rule{ID: "scenarios/latency-drawn", Check: scenariosLatencyDrawn,
-			Text: "the latency is drawn again for each payment"},
+			Text: "each payment has a new random latency"},
 		suite.Rule{ID: "scenarios/before-registry", Check: scenariosBeforeRegistry,
-			Text: "a scenario wins over what the registry says of the number"},
+			Text: "a scenario takes precedence over the test client"},
 		suite.Rule{ID: "scenarios/before-limit", Check: scenariosBeforeLimit,
-			Text: "a scenario wins over the operator's limit"},
+			Text: "a scenario takes precedence over the operator's limit"},
 		suite.Rule{ID: "scenarios/refused", Check: scenariosRefused,
-			Text: "a scenario that is none of the ten is 400 invalid_body, and scenario is the wrong field"})
+			Text: "an unknown scenario is 400 invalid_body, and names scenario as the wrong field"})
 }
 
 func forces(c *suite.Check, s scenario) {

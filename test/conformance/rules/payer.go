@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/test/conformance/suite"
 )
 
-// payerRules are about acting as the payer, which a service may offer beside the specification.
+// payerRules are the rules about answering as the payer, which is an optional part of the service.
 func payerRules() []suite.Rule {
 	return []suite.Rule{
 		{
@@ -18,11 +18,11 @@ func payerRules() []suite.Rule {
 			Text:  "the list of test clients is one of data, nextCursor and hasMore, and its pages show each of them once, in the order of their numbers",
 		},
 		{ID: "payer/list-refused", Check: payerListRefused,
-			Text: "a parameter of these lists with a value that it cannot have is 400 invalid_params"},
+			Text: "an invalid value of a parameter of these lists is 400 invalid_params"},
 		{ID: "payer/client", Check: payerClient,
-			Text: "a test client is read by its number, whose + may be written as it is or as %2B, under each form of the path"},
+			Text: "a test client is read by its number, with + or %2B, under each form of the path"},
 		{ID: "payer/unknown-number", Check: payerUnknownNumber,
-			Text: "a number that no test client has is 404 not_found, one that is no number is 400 invalid_params"},
+			Text: "a number without a test client is 404 not_found, an invalid number is 400 invalid_params"},
 		{ID: "payer/prompts", Check: payerPrompts,
 			Text: "the prompts of a test client are its PENDING payments, oldest first, until they are answered"},
 		{ID: "payer/approve", Check: func(c *suite.Check) { answersByHand(c, "approve", "SUCCESS") },
@@ -30,17 +30,17 @@ func payerRules() []suite.Rule {
 		{ID: "payer/cancel", Check: func(c *suite.Check) { answersByHand(c, "cancel", "USER_CANCELLED") },
 			Text: "a payment that its payer cancels by hand ends USER_CANCELLED at once"},
 		{ID: "payer/wrong-pin", Check: func(c *suite.Check) { answersByHand(c, "wrong_pin", "PIN_INVALID") },
-			Text: "a payment whose payer mistypes by hand ends PIN_INVALID at once"},
+			Text: "a payment whose payer enters a wrong PIN by hand ends PIN_INVALID at once"},
 		{ID: "payer/once", Check: payerOnce,
-			Text: "answers that come at the same time have one outcome, and all are told of it"},
+			Text: "concurrent answers have one outcome, and all get it"},
 		{ID: "payer/no-prompt", Check: payerNoPrompt,
-			Text: "what is no prompt of the test client is 404 not_found, and no other answer than the three is known"},
+			Text: "an unknown prompt of the test client is 404 not_found, and only the three answers are valid"},
 		{ID: "payer/key", Check: payerKey,
-			Text: "without a key none of it is answered: 401 unauthorized"},
+			Text: "all of this needs a key: without one it is 401 unauthorized"},
 	}
 }
 
-// needsPrompts ends the check unless the service lets a payer be acted for.
+// needsPrompts ends the check if the service has no prompts for payers.
 func needsPrompts(c *suite.Check) {
 	list, _ := c.Expect(c.Get("/meta"), http.StatusOK)["capabilities"].([]any)
 	if !slices.Contains(list, any("test_client_prompts")) {
@@ -53,12 +53,12 @@ func clientPath(msisdn string) string { return "/test_clients/" + url.QueryEscap
 
 func promptsPath(msisdn string) string { return clientPath(msisdn) + "/prompts" }
 
-// answerPath is where a payment of the SIM "manual" is answered.
+// answerPath is the path for answers of the SIM "manual".
 func answerPath(payment suite.Object, answer string) string {
 	return promptsPath(suite.Manual.MSISDN) + "/" + suite.TextOf(payment, "id") + "/" + answer
 }
 
-// prompt makes a payment that waits for the SIM "manual".
+// prompt makes a payment that waits for an answer of the SIM "manual".
 func prompt(c *suite.Check) suite.Object {
 	p := c.Pay(suite.MtnRW, suite.Object{"msisdn": suite.Manual.MSISDN})
 	c.Fields("the new payment", p, suite.Object{"status": "PENDING"})
@@ -183,7 +183,7 @@ func payerPrompts(c *suite.Check) {
 	c.Expect(c.Post(answerPath(second, "cancel"), nil), http.StatusOK)
 }
 
-// answersByHand answers a prompt, and again, and then differently.
+// answersByHand answers a prompt, repeats the answer, and then sends a different one.
 func answersByHand(c *suite.Check, answer, status string) {
 	needsPrompts(c)
 	p := prompt(c)

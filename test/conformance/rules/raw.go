@@ -7,18 +7,18 @@ import (
 	"github.com/cauri-dev/cauri/test/conformance/suite"
 )
 
-// shape is what an operator's native payload looks like.
+// shape describes the native payload of an operator.
 type shape struct {
 	operator string
 	payer    suite.SimCard
 	blocked  suite.SimCard
 	rejects  bool // unknown numbers
 
-	// payload is what the payload of a transaction has at least, for the status that it ended with.
+	// payload has the required fields of a transaction's payload, for its final status.
 	payload func(transaction suite.Object) suite.Object
 }
 
-// rules are one for each outcome of a collection, and one for each of a payout.
+// rules returns one rule for each outcome of a collection, and one for each outcome of a payout.
 func (s shape) rules() []suite.Rule {
 	home := s.payer.Home
 	var rules []suite.Rule
@@ -42,7 +42,7 @@ func (s shape) rules() []suite.Rule {
 	return rules
 }
 
-// rule checks the payload of a transaction, in the answer that made it and when it is retrieved.
+// rule checks the payload of a transaction, in the first answer and when it is retrieved.
 func (s shape) rule(outcome string, transact func(*suite.Check) suite.Object, cards ...suite.SimCard) suite.Rule {
 	return suite.Rule{
 		ID:   "raw/" + s.operator + "-" + strings.ToLower(strings.ReplaceAll(outcome, "_", "-")),
@@ -67,10 +67,10 @@ func (s shape) payoutRule(status string, changes suite.Object, cards ...suite.Si
 	return s.rule("payout-"+status, transact, cards...)
 }
 
-// isPayout tells whether money goes to the customer.
+// isPayout reports whether money goes to the customer.
 func isPayout(transaction suite.Object) bool { return transaction["type"] != "collection" }
 
-// nativeNumber is a number as the operators write it, without the plus sign.
+// nativeNumber is a number in the format of the operators, without the plus sign.
 func nativeNumber(transaction suite.Object) string {
 	return strings.TrimPrefix(suite.TextOf(transaction, "msisdn"), "+")
 }

@@ -6,7 +6,7 @@ func airtelRules() []suite.Rule {
 	return shape{operator: "airtel", payer: suite.AirtelPayer, blocked: suite.AirtelBlocked, rejects: true, payload: airtelPayload}.rules()
 }
 
-// airtelCodes are Airtel's status of the transaction and its response code. Failures without a code are told otherwise.
+// airtelCodes are Airtel's transaction status and response code. Failures without a code have a different form.
 var airtelCodes = map[string]struct{ status, collection, payout string }{
 	"SUCCESS":             {"TS", "DP00800001001", "DP00900001001"},
 	"PENDING":             {"TIP", "DP00800001006", ""},
@@ -21,7 +21,7 @@ var airtelCodes = map[string]struct{ status, collection, payout string }{
 	"DUPLICATE_REFERENCE": {"TF", "", ""},
 }
 
-// airtelPayload has the payer and the transaction as objects of their own, beside the answer's data and status.
+// airtelPayload has the payer and the transaction as separate objects, next to data and status of the answer.
 func airtelPayload(t suite.Object) suite.Object {
 	return suite.Object{
 		"reference":   t["reference"],

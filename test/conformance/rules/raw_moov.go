@@ -6,7 +6,7 @@ func moovRules() []suite.Rule {
 	return shape{operator: "moov", payer: suite.MoovPayer, blocked: suite.MoovBlocked, rejects: true, payload: moovPayload}.rules()
 }
 
-// moovCodes are Moov's response codes. Outcomes that Moov does not tell apart have the same.
+// moovCodes are Moov's response codes. Outcomes that Moov does not distinguish share a code.
 var moovCodes = map[string]string{
 	"SUCCESS":             "0",
 	"PENDING":             "100",

@@ -10,7 +10,7 @@ func mtnRules() []suite.Rule {
 	return shape{operator: "mtn", payer: suite.Payer, blocked: suite.Blocked, rejects: true, payload: mtnPayload}.rules()
 }
 
-// mtnReasons are the reasons that MTN gives for a failure.
+// mtnReasons are MTN's failure reasons.
 var mtnReasons = map[string]string{
 	"PIN_INVALID":         "APPROVAL_REJECTED",
 	"INSUFFICIENT_FUNDS":  "NOT_ENOUGH_FUNDS",
@@ -23,7 +23,7 @@ var mtnReasons = map[string]string{
 	"DUPLICATE_REFERENCE": "RESOURCE_ALREADY_EXIST",
 }
 
-// mtnPayload is the shape of a request to pay, and with the payee in the payer's place that of a transfer.
+// mtnPayload is the shape of a request to pay. A transfer has the same shape, with the payee instead of the payer.
 func mtnPayload(t suite.Object) suite.Object {
 	party, noParty := "payer", "payee"
 	if isPayout(t) {

@@ -6,7 +6,7 @@ func orangeRules() []suite.Rule {
 	return shape{operator: "orange", payer: suite.OrangePayer, blocked: suite.OrangeBlocked, payload: orangePayload}.rules()
 }
 
-// orangeTexts are the failures that Orange is known to put into these words.
+// orangeTexts are the known failure texts of Orange.
 var orangeTexts = map[string]string{
 	"INSUFFICIENT_FUNDS": "Le solde du compte du payeur est insuffisant",
 	"UNKNOWN_MSISDN":     "Beneficiaire introuvable",

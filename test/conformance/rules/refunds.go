@@ -16,9 +16,9 @@ func refundRules() []suite.Rule {
 		{ID: "refunds/representation", Check: refundsRepresentation,
 			Text: "a refund is answered with 201 and its representation, which names its parent"},
 		{ID: "refunds/full", Check: refundsFull,
-			Text: "a refund without an amount, with or without a body, gives back all that is left"},
+			Text: "a refund without an amount, with or without a body, refunds the whole rest"},
 		{ID: "refunds/partial", Check: refundsPartial,
-			Text: "a refund with an amount gives back that amount, and several add up"},
+			Text: "a refund with an amount refunds that amount, and several refunds add up"},
 		{ID: "refunds/no-commission", Check: refundsNoCommission,
 			Text: "a refund has no commission: net amount and customer's total are its amount, and the mode is merchant"},
 		{ID: "refunds/parents-data", Check: refundsParentsData,
@@ -26,17 +26,17 @@ func refundRules() []suite.Rule {
 		{ID: "refunds/parents-order", Check: refundsParentsOrder,
 			Text: "a refund inherits order_ref, order_url and is_url_protected"},
 		{ID: "refunds/parent-after", Check: refundsParentAfter,
-			Text: "the parent keeps its status, and shows what was refunded and what still can be"},
+			Text: "the parent keeps its status, and shows the refunded and the refundable amount"},
 		{ID: "refunds/replay", Check: refundsReplay,
-			Text: "the same refund again is answered with 200, Idempotent-Replayed: true and the refund that there is"},
+			Text: "the same refund again is answered with 200, Idempotent-Replayed: true and the existing refund"},
 		{ID: "refunds/conflict", Check: refundsConflict,
 			Text: "a refund's reference with another amount or another parent is 409 duplicate_reference"},
 		{ID: "refunds/without-reference", Check: refundsWithoutReference,
-			Text: "refunds without a reference are refunds of their own"},
+			Text: "refunds without a reference are separate refunds"},
 		{ID: "refunds/generated-reference", Check: refundsGeneratedReference,
-			Text: "a generated reference is ORIGIN-REF-TS-CODE with the origin of the parent's reference, and each is another"},
+			Text: "a generated reference is ORIGIN-REF-TS-CODE with the origin of the parent's reference, and unique"},
 		{ID: "refunds/generated-origin", Check: refundsGeneratedOrigin,
-			Text: "where the parent's reference tells no origin, a generated one begins with CAURI"},
+			Text: "if the parent's reference has no origin, a generated one begins with CAURI"},
 		{ID: "refunds/retrieved", Check: refundsRetrieved,
 			Text: "a refund can be retrieved and listed like any transaction"},
 		{ID: "refunds/in-the-order", Check: refundsInTheOrder,
@@ -44,13 +44,13 @@ func refundRules() []suite.Rule {
 		{ID: "refunds/blocked-customer", Check: refundsBlockedCustomer,
 			Text: "a blocked customer still gets a refund"},
 		{ID: "refunds/settled-payment", Check: refundsSettledPayment,
-			Text: "a payment that became SUCCESS after a while can be refunded like one that was at once"},
+			Text: "a payment that became SUCCESS later can be refunded like one with an immediate success"},
 		{ID: "refunds/concurrent", Check: refundsConcurrent,
-			Text: "of 30 refunds of a tenth at the same time ten succeed, and the others exceed what is left"},
+			Text: "of 30 concurrent refunds of a tenth ten succeed, and the others exceed the refundable amount"},
 		{ID: "refunds/concurrent-replay", Check: refundsConcurrentReplay,
-			Text: "one refund that is sent many times at the same time is made once"},
+			Text: "of many concurrent copies of one refund one is made"},
 		{ID: "refunds/concurrent-full", Check: refundsConcurrentFull,
-			Text: "of several full refunds at the same time one succeeds"},
+			Text: "of several concurrent full refunds one succeeds"},
 	}
 }
 
@@ -168,10 +168,10 @@ func refundsWithoutReference(c *suite.Check) {
 	c.Fields("the parent", c.Fetch(suite.TextOf(parent, "id")), suite.Object{"refundedAmount": 200})
 }
 
-// generatedReference is the form of references that the service makes.
+// generatedReference is the form of generated references.
 var generatedReference = regexp.MustCompile(`^([A-Z0-9]{2,12})-(REF|DIS)-(\d{14})-([0-9A-F]{12})$`)
 
-// generated notes a problem unless a reference has the form, with an origin, an operation and a time that was not long ago.
+// generated records a problem unless a reference has the form, with an origin, an operation and a recent time.
 func generated(c *suite.Check, transaction suite.Object, origin, operation string) {
 	parts := generatedReference.FindStringSubmatch(suite.TextOf(transaction, "reference"))
 	if parts == nil || parts[1] != origin || parts[2] != operation {
@@ -180,11 +180,11 @@ func generated(c *suite.Check, transaction suite.Object, origin, operation strin
 	}
 	created, _ := suite.TimeOf(transaction["createdAt"])
 	if at, err := time.Parse("20060102150405", parts[3]); err != nil || at.Sub(created).Abs() > time.Minute {
-		c.Problem("the generated reference %v does not tell the time of creation, %v in UTC", transaction["reference"], created.UTC())
+		c.Problem("the generated reference %v does not contain the time of creation, %v in UTC", transaction["reference"], created.UTC())
 	}
 }
 
-// wellFormed is a reference by the recommended convention, which nobody has used.
+// wellFormed is an unused reference by the recommended convention.
 func wellFormed(c *suite.Check, origin string) string {
 	return fmt.Sprintf("%s-PAY-%s-%012X", origin, time.Now().UTC().Format("20060102150405"), hash(c.Unique()))
 }

@@ -17,7 +17,7 @@ func refundRefusalRules() []suite.Rule {
 			Text:  "refunds of a collection never add up to more than its gross amount: beyond it is 422 exceeds_refundable, with what is left in detail.refundable",
 		},
 		{ID: "refunds/nothing-left", Check: refundsNothingLeft,
-			Text: "when nothing is left every refund is 422 exceeds_refundable, one without an amount too"},
+			Text: "when nothing is left every refund is 422 exceeds_refundable, even without an amount"},
 		{ID: "refunds/failed-parent", Check: refundsFailedParent,
 			Text: "a payment that did not succeed is 422 not_refundable, whatever its status"},
 		{ID: "refunds/pending-parent", Check: refundsPendingParent,
@@ -29,13 +29,13 @@ func refundRefusalRules() []suite.Rule {
 		{ID: "refunds/unknown-parent", Check: refundsUnknownParent,
 			Text: "a refund of an unknown id is 404 not_found"},
 		{ID: "refunds/amount-refused", Check: refundsAmountRefused,
-			Text: "a refund's amount that is no positive integer is 400 invalid_body, and amount is the wrong field"},
+			Text: "a refund's amount that is not a positive integer is 400 invalid_body, and names amount as the wrong field"},
 		{ID: "refunds/reference-refused", Check: refundsReferenceRefused,
-			Text: "a refund's reference that is no text of 1 to 80 characters is 400 invalid_body"},
+			Text: "a refund's reference that is not a text of 1 to 80 characters is 400 invalid_body"},
 		{ID: "refunds/body-refused", Check: refundsBodyRefused,
 			Text: "a refund's body that is not one JSON object is 400, and one of another content type 415"},
 		{ID: "refunds/unknown-fields", Check: refundsUnknownFields,
-			Text: "fields of a refund that the API does not know are ignored"},
+			Text: "unknown fields of a refund are ignored"},
 	}
 }
 
@@ -46,7 +46,7 @@ func hash(s string) uint64 {
 	return h.Sum64() & 0xFFFF_FFFF_FFFF
 }
 
-// exceeds notes a problem unless a refund is refused because no more than an amount is left.
+// exceeds records a problem unless a refund is refused because only the given amount is refundable.
 func exceeds(c *suite.Check, parent suite.Object, body any, left int64) {
 	a := c.Post(suite.RefundPath(parent), body)
 	if detail := c.Refused(a, http.StatusUnprocessableEntity, "exceeds_refundable"); detail != nil {

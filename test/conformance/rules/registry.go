@@ -10,33 +10,33 @@ import (
 func registryRules() []suite.Rule {
 	return []suite.Rule{
 		{ID: "registry/unknown", Check: registryUnknown,
-			Text: "where unknown numbers are rejected, a payment of one ends UNKNOWN_MSISDN"},
+			Text: "if unknown numbers are rejected, a payment from one ends UNKNOWN_MSISDN"},
 		{ID: "registry/blocked", Check: func(c *suite.Check) { ends(c, suite.Blocked, 1000, "ACCOUNT_BLOCKED") },
-			Text: "a payment of a blocked test client ends ACCOUNT_BLOCKED"},
+			Text: "a payment from a blocked test client ends ACCOUNT_BLOCKED"},
 		{ID: "registry/low-balance", Check: func(c *suite.Check) { ends(c, suite.Poor, suite.PoorsLimit, "INSUFFICIENT_FUNDS") },
 			Text: "a payment above the test client's balance ends INSUFFICIENT_FUNDS"},
 		{ID: "registry/pending", Check: registryPending,
-			Text: "a payment that the test client can make waits for the customer: it is PENDING, with the latency of a success"},
+			Text: "a payment from a test client with enough money waits for the customer: it is PENDING, with the latency of a success"},
 		{ID: "registry/settles", Check: registrySettles,
 			Text: "a PENDING payment of a customer who approves becomes SUCCESS"},
 		{ID: "registry/cancels", Check: func(c *suite.Check) { settles(c, suite.Cancels, "USER_CANCELLED") },
 			Text: "a PENDING payment of a customer who declines becomes USER_CANCELLED"},
 		{ID: "registry/wrong-pin", Check: func(c *suite.Check) { settles(c, suite.WrongPIN, "PIN_INVALID") },
-			Text: "a PENDING payment of a customer who mistypes becomes PIN_INVALID"},
+			Text: "a PENDING payment of a customer who enters a wrong PIN becomes PIN_INVALID"},
 		{ID: "registry/ignores", Check: registryIgnores,
 			Text: "a PENDING payment of a customer who does not answer stays PENDING"},
 		{ID: "registry/passthrough", Check: registryPassthrough,
-			Text: "where unknown numbers are passed through, a payment of one is PENDING and becomes SUCCESS"},
+			Text: "if unknown numbers are passed through, a payment from one is PENDING and becomes SUCCESS"},
 		{ID: "registry/limit", Check: registryLimit,
-			Text: "a payment above the operator's limit ends LIMIT_EXCEEDED, one of exactly the limit does not"},
+			Text: "a payment above the operator's limit ends LIMIT_EXCEEDED, a payment of exactly the limit does not"},
 		{ID: "registry/limit-first", Check: registryLimitFirst,
-			Text: "the operator's limit is looked at before the registry"},
+			Text: "the operator's limit is checked before the test client"},
 		{ID: "registry/other-currency", Check: registryOtherCurrency,
 			Text: "a test client counts as unknown in an environment of another currency"},
 		{ID: "registry/other-operator", Check: registryOtherOperator,
-			Text: "a test client is found by its number alone, also at another operator of its currency"},
+			Text: "a test client is identified only by its number, also at another operator with its currency"},
 		{ID: "registry/total", Alone: true, Check: registryTotal,
-			Text: "the balance has to cover what the customer pays in total, not the amount alone"},
+			Text: "the balance must cover the customer's total, not only the amount"},
 	}
 }
 
@@ -47,7 +47,7 @@ func ends(c *suite.Check, card suite.SimCard, amount int64, status string) {
 	c.Fields("the payment", p, suite.Object{"status": status, "scenario": nil, "latencyMs": latencyOf(status), "completedAt": suite.Timestamp})
 }
 
-// settles makes a payment that has its final status after a while.
+// settles makes a payment that has its final status later.
 func settles(c *suite.Check, card suite.SimCard, status string) {
 	c.NeedsSIM(card)
 	p := c.Pay(card.Home, suite.Object{"msisdn": card.MSISDN})
@@ -81,7 +81,7 @@ func registryPending(c *suite.Check) {
 	}
 }
 
-// registrySettles checks also what a settlement must not change.
+// registrySettles also checks the fields that a settlement must not change.
 func registrySettles(c *suite.Check) {
 	c.NeedsSIM(suite.Payer, suite.AirtelPayer, suite.OrangePayer, suite.MoovPayer)
 	for _, card := range []suite.SimCard{suite.Payer, suite.AirtelPayer, suite.OrangePayer, suite.MoovPayer} {
@@ -162,7 +162,7 @@ func registryTotal(c *suite.Check) {
 	c.Fields("a payment whose total the balance just covers", p, suite.Object{"status": "PENDING"})
 	c.Fields("the same, settled", c.Settled(p), suite.Object{"status": "SUCCESS"})
 	a := c.Post("/disbursements", c.Disbursement(suite.AirtelRW, suite.Object{"msisdn": suite.AirtelPurse.MSISDN, "amount": covered}))
-	c.Expect(a, http.StatusOK) // give it back
+	c.Expect(a, http.StatusOK) // restore the balance
 }
 
 // largestCovered is the largest amount whose total a balance covers.

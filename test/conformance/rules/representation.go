@@ -8,13 +8,13 @@ import (
 	"github.com/cauri-dev/cauri/test/conformance/suite"
 )
 
-// statuses are all that a transaction can have.
+// statuses are all statuses of a transaction.
 var statuses = []string{
 	"SUCCESS", "PIN_INVALID", "INSUFFICIENT_FUNDS", "TIMEOUT", "ACCOUNT_BLOCKED", "USER_CANCELLED", "UNKNOWN_MSISDN",
 	"LIMIT_EXCEEDED", "SERVICE_UNAVAILABLE", "DUPLICATE_REFERENCE", "PENDING",
 }
 
-// Forms of ids: letters and digits behind the prefix.
+// The forms of ids: letters and digits after the prefix.
 const (
 	transactionID = `^TX_[0-9A-Za-z]+$`
 	environmentID = `^env_[0-9A-Za-z]+$`
@@ -22,7 +22,7 @@ const (
 	orgID         = `^org_[0-9A-Za-z]+$`
 )
 
-// representation is what every transaction looks like: each field with its type, and whether it may be null.
+// representation has the fields of every transaction, with their types and whether they may be null.
 func representation() suite.Object {
 	return suite.Object{
 		"id":                    suite.Matching(transactionID),
@@ -57,7 +57,7 @@ func representation() suite.Object {
 	}
 }
 
-// collectionRepresentation is what a collection looks like.
+// collectionRepresentation is the representation of a collection.
 func collectionRepresentation() suite.Object {
 	return suite.Changed(representation(), suite.Object{
 		"type": "collection", "parentTxId": nil,
@@ -65,7 +65,7 @@ func collectionRepresentation() suite.Object {
 	})
 }
 
-// payoutRepresentation is what a refund or a disbursement of an amount looks like: nobody pays a commission on it.
+// payoutRepresentation is the representation of a refund or a disbursement of an amount. It has no commission.
 func payoutRepresentation(kind string, amount int64) suite.Object {
 	return suite.Changed(representation(), suite.Object{
 		"type": kind, "amount": amount, "netAmount": amount, "customerTotal": amount,
@@ -74,7 +74,7 @@ func payoutRepresentation(kind string, amount int64) suite.Object {
 	})
 }
 
-// camelCase is how the fields of a representation are written.
+// camelCase is the form of the fields of a representation.
 var camelCase = regexp.MustCompile(`^[a-z]+([A-Z][a-z]*)*$`)
 
 // misspelt returns the fields of a representation that are not in camelCase.
@@ -89,7 +89,8 @@ func misspelt(o suite.Object) []string {
 	return fields
 }
 
-// isRepresentation tells whether an object is that of a transaction and not an error or a disbursement's answer.
+// isRepresentation reports whether an object represents a transaction, and is not an error or the answer to a
+// disbursement.
 func isRepresentation(o suite.Object) bool {
 	_, hasID := o["id"]
 	_, hasTotal := o["customerTotal"]

@@ -10,17 +10,17 @@ import (
 func retrieveRules() []suite.Rule {
 	return []suite.Rule{
 		{ID: "retrieve/same", Check: retrieveSame,
-			Text: "a payment is retrieved as it was answered when it was made"},
+			Text: "a retrieved payment equals the answer to its creation"},
 		{ID: "retrieve/stable", Check: retrieveStable,
-			Text: "a terminal payment is the same each time it is retrieved"},
+			Text: "a terminal payment is the same at each retrieval"},
 		{ID: "retrieve/unknown", Check: retrieveUnknown,
-			Text: "an id that no transaction has is 404 not_found"},
+			Text: "an unknown id is 404 not_found"},
 		{ID: "retrieve/indistinguishable", Check: retrieveIndistinguishable,
-			Text: "all unknown ids get the same answer, whatever they look like"},
+			Text: "all unknown ids get the same answer, whatever their form"},
 		{ID: "retrieve/exact", Check: retrieveExact,
-			Text: "an id is found only as it is written"},
+			Text: "an id is found only in its exact spelling"},
 		{ID: "retrieve/malformed", Check: retrieveMalformed,
-			Text: "an id of any shape is refused as unknown or as bad, and never breaks anything"},
+			Text: "an id of any other form is refused as unknown or as invalid, and breaks nothing"},
 	}
 }
 
@@ -43,7 +43,7 @@ func retrieveStable(c *suite.Check) {
 	}
 }
 
-// unknownIDs are well formed or nearly so.
+// unknownIDs are well formed or nearly well formed.
 func unknownIDs(c *suite.Check) []string {
 	return []string{
 		"TX_" + strings.Repeat(

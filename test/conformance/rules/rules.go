@@ -1,4 +1,4 @@
-// Package rules has the rules of the specification, one file a subject.
+// Package rules has the rules of the specification, one file for each subject.
 package rules
 
 import (
@@ -7,7 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/test/conformance/suite"
 )
 
-// All are the rules of the specification, in the order of the report.
+// All are the rules of the specification, in report order.
 func All() []suite.Rule {
 	return slices.Concat(
 		pathRules(),

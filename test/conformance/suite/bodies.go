@@ -7,19 +7,19 @@ import (
 	"net/url"
 )
 
-// LeftOut takes a field out of a body.
+// LeftOut removes a field from a body.
 type LeftOut struct{}
 
-// Reference returns one that was never used.
+// Reference returns an unused reference.
 func (s *Suite) Reference() string { return "CONFORM-" + s.Unique() }
 
-// Stranger returns a number of the environment's operator that no test client has.
+// Stranger returns a number of the environment's operator without a test client.
 func (s *Suite) Stranger(e Environment) string {
 	return fmt.Sprintf(e.unregistered, s.counter.Add(1)%1_000_000)
 }
 
-// Collection is a request body that makes a payment in an environment. Changes take the place of what it would have, and
-// later changes the place of earlier ones.
+// Collection is a request body for a payment in an environment. Changes override its fields, and later changes override
+// earlier ones.
 func (s *Suite) Collection(e Environment, changes ...Object) Object {
 	body := Object{
 		"amount": 1000, "currency": e.Currency, "operator": e.Operator, "country": e.Country,
@@ -28,7 +28,7 @@ func (s *Suite) Collection(e Environment, changes ...Object) Object {
 	return Changed(body, changes...)
 }
 
-// Disbursement is a request body that pays out in an environment.
+// Disbursement is a request body for a disbursement in an environment.
 func (s *Suite) Disbursement(e Environment, changes ...Object) Object {
 	return s.Collection(e, changes...) // the fields are the same
 }
@@ -48,17 +48,17 @@ func (c *Check) Pay(e Environment, changes ...Object) Object {
 	return c.Expect(c.Post("/payments", c.Collection(e, changes...)), http.StatusCreated)
 }
 
-// Paid makes a payment that is forced to succeed.
+// Paid makes a payment with a forced success.
 func (c *Check) Paid(e Environment, changes Object) Object {
 	return c.Pay(e, Object{"scenario": "success"}, changes)
 }
 
-// Payout makes a disbursement and returns the answer's object.
+// Payout makes a disbursement and returns the object of the answer.
 func (c *Check) Payout(e Environment, changes ...Object) Object {
 	return c.Expect(c.Post("/disbursements", c.Disbursement(e, changes...)), http.StatusOK)
 }
 
-// Refund refunds a payment, with a nil body in full, and returns the refund's representation.
+// Refund refunds a payment and returns the representation of the refund. A nil body refunds all.
 func (c *Check) Refund(payment Object, body any) Object {
 	return c.Expect(c.Post(RefundPath(payment), body), http.StatusCreated)
 }
@@ -72,7 +72,7 @@ func (c *Check) Fetch(id string) Object {
 	return c.Expect(c.Get(PaymentPath(id)), http.StatusOK)
 }
 
-// Settled waits until a payment is not pending any more.
+// Settled waits until a payment is no longer pending.
 func (c *Check) Settled(payment Object) Object {
 	c.Eventually(func() string {
 		payment = c.Fetch(TextOf(payment, "id"))
@@ -84,7 +84,7 @@ func (c *Check) Settled(payment Object) Object {
 	return payment
 }
 
-// List asks for transactions.
+// List requests a list of transactions.
 func (c *Check) List(query url.Values) Object {
 	return c.Expect(c.Get("/payments?"+query.Encode()), http.StatusOK)
 }

@@ -8,34 +8,35 @@ import (
 	"time"
 )
 
-// Check is a rule being checked. Problems add up, so that one run shows all of them; what has a fatal one ends at once.
+// Check is the state of a rule during its check. It collects problems, so that one run shows all of them. A fatal
+// problem ends the check.
 type Check struct {
 	*Suite
 	mu       sync.Mutex
 	problems []string
-	reason   string // for which the rule is not checked
+	reason   string // why the rule is not checked
 }
 
-// Problem notes that the rule does not hold, and why.
+// Problem records that the rule does not hold, and why.
 func (c *Check) Problem(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.problems = append(c.problems, fmt.Sprintf(format, args...))
 }
 
-// Fail notes a problem and ends the check. Only the check's own goroutine may call it.
+// Fail records a problem and ends the check. Only the check's own goroutine may call it.
 func (c *Check) Fail(format string, args ...any) {
 	c.Problem(format, args...)
 	runtime.Goexit()
 }
 
-// NotChecked ends the check of a rule about which nothing can be said. Only the check's own goroutine may call it.
+// NotChecked ends a check without a result. Only the check's own goroutine may call it.
 func (c *Check) NotChecked(reason string) {
 	c.reason = reason
 	runtime.Goexit()
 }
 
-// Send sends a request; without an answer the check ends.
+// Send sends a request. If there is no answer, the check ends.
 func (c *Check) Send(r Request) Answer {
 	a, err := c.Client.send(c.ctx, r)
 	if err != nil {
@@ -50,7 +51,7 @@ func (c *Check) Post(path string, body any) Answer {
 	return c.Send(Request{Method: "POST", Path: path, Body: body})
 }
 
-// Burst sends n requests at the same time, and returns the answers in the order of the requests.
+// Burst sends n concurrent requests and returns the answers in the order of the requests.
 func (c *Check) Burst(n int, nth func(i int) Request) []Answer {
 	answers := make([]Answer, n)
 	failures := make([]error, n)
@@ -71,7 +72,7 @@ func (c *Check) Burst(n int, nth func(i int) Request) []Answer {
 	return answers
 }
 
-// Expect returns the object that an answer of the status has; with any other answer the check ends.
+// Expect returns the object of an answer with the status. With any other answer, the check ends.
 func (c *Check) Expect(a Answer, status int) Object {
 	if a.Status != status {
 		c.Fail("%s, want %d", a, status)
@@ -87,7 +88,7 @@ func (c *Check) ObjectOf(a Answer) Object {
 	return o
 }
 
-// Refused notes a problem unless the answer is an error of the status and the code. It returns the error's detail.
+// Refused records a problem unless the answer is an error with the status and the code. It returns the error's detail.
 func (c *Check) Refused(a Answer, status int, code string) Object {
 	o, err := a.Object()
 	if a.Status != status || err != nil || o["error"] != code {
@@ -98,7 +99,7 @@ func (c *Check) Refused(a Answer, status int, code string) Object {
 	return detail
 }
 
-// FieldsRefused notes a problem unless the answer is a 400 that names every one of the fields.
+// FieldsRefused records a problem unless the answer is a 400 that names every one of the fields.
 func (c *Check) FieldsRefused(a Answer, fields ...string) {
 	detail := c.Refused(a, 400, "invalid_body")
 	if detail == nil {
@@ -115,17 +116,17 @@ func (c *Check) FieldsRefused(a Answer, fields ...string) {
 	}
 }
 
-// Fields notes a problem for each field of an object that is not as wanted. Fields that are not mentioned may be anything.
+// Fields records a problem for each field of an object that is not as wanted. It ignores other fields.
 func (c *Check) Fields(what string, got, want Object) {
 	for _, problem := range Compare("", got, want) {
 		c.Problem("%s: %s", what, problem)
 	}
 }
 
-// Patience is how long the suite waits for something that happens by itself, a settlement for instance.
+// Patience is the timeout of asynchronous changes, such as a settlement.
 const Patience = 30 * time.Second
 
-// Eventually asks again and again until there is no problem left, and notes the last one when patience ends.
+// Eventually repeats a test until it finds no problem. After the timeout it records the last problem.
 func (c *Check) Eventually(attempt func() (problem string)) {
 	deadline := time.Now().Add(Patience)
 	for {
@@ -140,7 +141,7 @@ func (c *Check) Eventually(attempt func() (problem string)) {
 	}
 }
 
-// Pause waits; if the run's time ends before, so does the check.
+// Pause waits. If the time of the run ends, the check ends.
 func (c *Check) Pause(d time.Duration) {
 	select {
 	case <-time.After(d):

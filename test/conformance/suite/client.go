@@ -13,31 +13,31 @@ import (
 )
 
 const (
-	// requestTimeout bounds one request. The slowest scenario holds its answer for 35 seconds.
+	// requestTimeout limits one request. The slowest scenario delays its answer by 35 seconds.
 	requestTimeout = 60 * time.Second
-	// connections is how many stay open: as many as the largest burst has requests.
+	// connections is the number of idle connections: the number of requests in the largest burst.
 	connections = 64
 )
 
-// Object is a JSON object. Its numbers are [json.Number], so that it is seen how they are written.
+// Object is a JSON object. Its numbers are [json.Number], to preserve their notation.
 type Object = map[string]any
 
-// Text is a request body that is sent as it is.
+// Text is a request body that is sent unchanged.
 type Text string
 
-// Stream is a text that is sent in chunks, so that its length is not announced.
+// Stream is a text that is sent in chunks, without a Content-Length.
 type Stream string
 
 // Request is one call of the API.
 type Request struct {
 	Method string
-	Path   string            // behind the version prefix, with the query
-	Base   string            // another URL that the path follows; empty: the sandbox's, with its version prefix
-	Body   any               // nil: none; a text as it is; anything else as JSON
-	Header map[string]string // beside the usual ones or in their place; an empty value leaves one out
+	Path   string            // after the version prefix, with the query
+	Base   string            // a URL to use as base; empty: the sandbox's, with its version prefix
+	Body   any               // nil: no body; a text is sent unchanged; anything else is sent as JSON
+	Header map[string]string // override the default headers; an empty value removes one
 }
 
-// Answer is what came back.
+// Answer is the answer to a request.
 type Answer struct {
 	Request Request
 	Status  int
@@ -51,10 +51,10 @@ type client struct {
 	base string // the same with the version prefix
 	Key  string
 	http *http.Client
-	see  func(Answer) // is shown every answer
+	see  func(Answer) // called with every answer
 }
 
-// newClient finds out under which prefix the API answers: /v1 on a public host, else /api/v1.
+// newClient detects the prefix of the API: /v1 on a public host, otherwise /api/v1.
 func newClient(ctx context.Context, root, key string, see func(Answer)) (*client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = connections
@@ -78,7 +78,7 @@ func newClient(ctx context.Context, root, key string, see func(Answer)) (*client
 	return nil, fmt.Errorf("no API at %s: %s", root, strings.Join(tried, "; "))
 }
 
-// tryKey makes sure that the key is the sandbox's, without which every rule would fail.
+// tryKey checks that the key belongs to the sandbox. Every rule would fail otherwise.
 func (c *client) tryKey(ctx context.Context) error {
 	a, err := c.send(ctx, Request{Method: "GET", Path: "/payments/TX_0"})
 	if err == nil && a.Status == http.StatusUnauthorized {
@@ -87,7 +87,7 @@ func (c *client) tryKey(ctx context.Context) error {
 	return err
 }
 
-// send sends a request. Its error tells that no answer came.
+// send sends a request. An error means that no answer came.
 func (c *client) send(ctx context.Context, r Request) (Answer, error) {
 	native, err := c.prepare(ctx, r)
 	if err != nil {
@@ -102,7 +102,7 @@ func (c *client) send(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, fmt.Errorf("the answer to %s %s broke off: %w", r.Method, r.Path, outOfTime(ctx, err))
 	}
-	r.Path = strings.ReplaceAll(r.Path, c.Key, "<key>") // the answer may be shown
+	r.Path = strings.ReplaceAll(r.Path, c.Key, "<key>") // the report may show the answer
 	a := Answer{Request: r, Status: response.StatusCode, Header: response.Header, Body: body}
 	c.see(a)
 	return a, nil
@@ -150,7 +150,7 @@ func encode(body any) ([]byte, error) {
 	}
 }
 
-// outOfTime says so if what failed did because the run's time is over.
+// outOfTime adds the timeout to an error if the time of the run has ended.
 func outOfTime(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return errors.New("the time of -timeout is over")
@@ -158,7 +158,7 @@ func outOfTime(ctx context.Context, err error) error {
 	return err
 }
 
-// String describes the answer in a line.
+// String describes the answer in one line.
 func (a Answer) String() string {
 	return fmt.Sprintf("%s %s answered %d %s", a.Request.Method, shorten(a.Request.Path, 100), a.Status, shorten(string(a.Body), 240))
 }
@@ -177,13 +177,13 @@ func (a Answer) Object() (Object, error) {
 	decoder.UseNumber()
 	var o Object
 	if err := decoder.Decode(&o); err != nil {
-		return nil, fmt.Errorf("its body is no JSON object: %w", err)
+		return nil, fmt.Errorf("its body is not a JSON object: %w", err)
 	}
 	if o == nil {
-		return nil, errors.New("its body is null, and no JSON object")
+		return nil, errors.New("its body is null, not a JSON object")
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("its body has something behind the JSON object")
+		return nil, errors.New("its body has more content after the JSON object")
 	}
 	return o, nil
 }

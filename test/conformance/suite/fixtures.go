@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// Environment is an operator in a country, as the sandbox has it.
+// Environment is an environment of the sandbox.
 type Environment struct {
 	Operator, Country string
 	Currency          string
 	CommissionBPS     int64
 	AbsorptionPct     int64
-	MaxAmount         int64  // 0: none
-	unregistered      string // format of numbers of its operator that no test client has, for six digits
+	MaxAmount         int64  // 0: no limit
+	unregistered      string // format of unregistered numbers of its operator, with six digits
 }
 
 func (e Environment) String() string { return e.Operator + " " + e.Country }
 
-// largest is the largest amount that the operator's limit lets through.
+// largest is the largest amount below the operator's limit.
 func (e Environment) largest() int64 {
 	if e.MaxAmount > 0 {
 		return e.MaxAmount
@@ -31,10 +31,10 @@ type SimCard struct {
 	Name   string
 	MSISDN string
 	Home   Environment
-	pays   bool // when it is asked to, by the rules that run together
+	pays   bool // when the rules that run in parallel need it
 }
 
-// The sandbox: what sandbox.yaml says.
+// The content of the sandbox, as in sandbox.yaml.
 var (
 	MtnRW    = Environment{"mtn", "RW", "RWF", 150, 100, 2_000_000, "+250799%06d"}
 	AirtelRW = Environment{"airtel", "RW", "RWF", 333, 50, 0, "+250729%06d"}
@@ -75,21 +75,21 @@ const (
 const (
 	// PoorsLimit is more than the SIM "poor" can ever pay.
 	PoorsLimit = 1_000_000
-	// LargestAmount is the largest of one transaction.
+	// LargestAmount is the largest amount of one transaction.
 	LargestAmount = 1_000_000_000_000
-	// provision is what the merchant's float gets in each environment, so that there is something to pay out.
+	// provision is the deposit to the merchant's float in each environment, for disbursements.
 	provision = 100_000_000
-	// pocketMoney is what a SIM gets that has to pay and cannot any more.
+	// pocketMoney is the deposit for a SIM that must pay and has too little money.
 	pocketMoney = 10_000_000
 )
 
-// fixtures remembers which parts of the sandbox are there. Each is looked for once, when a rule first needs it.
+// fixtures caches which resources of the sandbox exist. The first rule that needs a resource looks for it.
 type fixtures struct {
 	mu    sync.Mutex
 	found map[string]func() string
 }
 
-// lacks returns why a fixture cannot be used, or nothing.
+// lacks returns why a fixture is unusable, or an empty string.
 func (f *fixtures) lacks(name string, look func() string) string {
 	f.mu.Lock()
 	if f.found == nil {
@@ -104,7 +104,7 @@ func (f *fixtures) lacks(name string, look func() string) string {
 	return once()
 }
 
-// Needs ends the check unless the sandbox has the environments.
+// Needs ends the check if the sandbox lacks one of the environments.
 func (c *Check) Needs(environments ...Environment) {
 	for _, e := range environments {
 		if why := c.fixtures.lacks(e.String(), func() string { return c.Suite.provide(e) }); why != "" {
@@ -113,7 +113,7 @@ func (c *Check) Needs(environments ...Environment) {
 	}
 }
 
-// Available are those of the environments that the sandbox has. Without any the check ends.
+// Available returns those of the environments that the sandbox has. If there are none, the check ends.
 func (c *Check) Available(environments []Environment) []Environment {
 	var found []Environment
 	for _, e := range environments {
@@ -127,7 +127,7 @@ func (c *Check) Available(environments []Environment) []Environment {
 	return found
 }
 
-// NeedsTerms ends the check unless the sandbox has the environments, with the commissions that sandbox.yaml gives them.
+// NeedsTerms ends the check unless the sandbox has the environments with the commissions of sandbox.yaml.
 func (c *Check) NeedsTerms(environments ...Environment) {
 	c.Needs(environments...)
 	for _, e := range environments {
@@ -137,7 +137,7 @@ func (c *Check) NeedsTerms(environments ...Environment) {
 	}
 }
 
-// NeedsSIM ends the check unless the sandbox has the test clients, and their environments.
+// NeedsSIM ends the check if the sandbox lacks one of the test clients or its environment.
 func (c *Check) NeedsSIM(cards ...SimCard) {
 	for _, card := range cards {
 		c.Needs(card.Home)
@@ -147,7 +147,7 @@ func (c *Check) NeedsSIM(cards ...SimCard) {
 	}
 }
 
-// NeedsStore ends the check unless the sandbox has the store.
+// NeedsStore ends the check if the sandbox lacks the store.
 func (c *Check) NeedsStore(slug string) {
 	c.Needs(MtnRW)
 	why := c.fixtures.lacks("store "+slug, func() string {
@@ -162,8 +162,8 @@ func (c *Check) NeedsStore(slug string) {
 	}
 }
 
-// provide looks for an environment and puts money into the merchant's float. What is wrong in another way than that the
-// environment is missing is for the rules to find.
+// provide looks for an environment and adds money to the merchant's float. It only reports a missing environment. The
+// rules find other problems.
 func (s *Suite) provide(e Environment) string {
 	a, err := s.attempt(s.Collection(e, Object{"scenario": "success", "amount": provision}))
 	if err != nil || a.Status != http.StatusNotFound {
@@ -175,10 +175,10 @@ func (s *Suite) provide(e Environment) string {
 	return fmt.Sprintf("the sandbox has no enabled environment %s", e)
 }
 
-// RoundAmount has a commission without a remainder at any rate.
+// RoundAmount has an integer commission at every rate.
 const RoundAmount = 10_000
 
-// examine compares what an environment charges with what it should.
+// examine compares the commission of an environment with the specification.
 func (s *Suite) examine(e Environment) string {
 	a, err := s.attempt(s.Collection(e, Object{"scenario": "maintenance", "amount": RoundAmount}))
 	if err != nil {
@@ -192,8 +192,8 @@ func (s *Suite) examine(e Environment) string {
 	return ""
 }
 
-// insert looks for a test client, and gives it money if it has to pay and cannot. One that does not have to is asked for
-// more than it can have, so that nothing is taken from it.
+// insert looks for a test client and gives it money if it must pay and has too little. It asks other test clients for
+// more than they can have, so that they lose nothing.
 func (s *Suite) insert(card SimCard) string {
 	amount := card.Home.largest()
 	if card.pays {

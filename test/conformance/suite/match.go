@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// Matcher is a wanted value of which only some properties are known. It returns what is wrong with the value.
+// Matcher matches a value of which only some properties are known. It returns the problem with the value.
 type Matcher func(got any, present bool) (problem string)
 
-// Compare returns what is different in an object from what is wanted of it. A wanted value is a text, an integer, a
-// boolean, nil for null, an object for one that has at least these fields, or a [matcher].
+// Compare returns the differences between an object and its wanted fields. A wanted value is a text, an integer, a
+// boolean, nil for null, an object with a subset of the fields, or a [Matcher].
 func Compare(path string, got, want Object) []string {
 	var problems []string
 	for _, field := range slices.Sorted(maps.Keys(want)) {
@@ -58,7 +58,7 @@ func Show(value any, present bool) string {
 	return shorten(string(written), 200)
 }
 
-// Expecting makes a matcher of a condition on a value that is there.
+// Expecting makes a matcher from a condition on an existing value.
 func Expecting(wanted string, holds func(any) bool) Matcher {
 	return func(got any, present bool) string {
 		if present && holds(got) {
@@ -68,7 +68,7 @@ func Expecting(wanted string, holds func(any) bool) Matcher {
 	}
 }
 
-// Absent wants that there is no such field.
+// Absent matches if the field does not exist.
 var Absent Matcher = func(got any, present bool) string {
 	if !present {
 		return ""
@@ -76,7 +76,7 @@ var Absent Matcher = func(got any, present bool) string {
 	return fmt.Sprintf("is %s, want no such field", Show(got, present))
 }
 
-// AbsentOr takes a field that is missing, and else wants what the other matcher does.
+// AbsentOr matches a missing field. Otherwise it applies the other matcher.
 func AbsentOr(other Matcher) Matcher {
 	return func(got any, present bool) string {
 		if !present {
@@ -86,7 +86,7 @@ func AbsentOr(other Matcher) Matcher {
 	}
 }
 
-// NullOr takes null, and else wants what the other matcher does.
+// NullOr matches null. Otherwise it applies the other matcher.
 func NullOr(other Matcher) Matcher {
 	return func(got any, present bool) string {
 		if present && got == nil {
@@ -104,7 +104,7 @@ var (
 	Timestamp  = Expecting("a time in ISO 8601", func(v any) bool { _, ok := TimeOf(v); return ok })
 )
 
-// Matching wants a text of a form.
+// Matching matches a text with a regular expression.
 func Matching(form string) Matcher {
 	pattern := regexp.MustCompile(form)
 	return Expecting("a text like "+form, func(v any) bool {
@@ -113,7 +113,7 @@ func Matching(form string) Matcher {
 	})
 }
 
-// OneOf wants one of some texts.
+// OneOf matches one of some texts.
 func OneOf(texts ...string) Matcher {
 	return Expecting("one of "+strings.Join(texts, ", "), func(v any) bool {
 		s, ok := v.(string)
@@ -121,7 +121,7 @@ func OneOf(texts ...string) Matcher {
 	})
 }
 
-// OtherThan wants a text that is neither empty nor the one given.
+// OtherThan matches a text that is not empty and differs from the given one.
 func OtherThan(unwanted string) Matcher {
 	return Expecting("a text other than "+unwanted, func(v any) bool {
 		s, ok := v.(string)
@@ -129,7 +129,7 @@ func OtherThan(unwanted string) Matcher {
 	})
 }
 
-// Between wants an integer within bounds.
+// Between matches an integer within bounds.
 func Between(low, high int64) Matcher {
 	return Expecting(fmt.Sprintf("an integer from %d to %d", low, high), func(v any) bool {
 		n, ok := IntegerOf(v)
@@ -137,7 +137,7 @@ func Between(low, high int64) Matcher {
 	})
 }
 
-// IntegerOf takes a number that is written as an integer.
+// IntegerOf parses a number that is written as an integer.
 func IntegerOf(value any) (int64, bool) {
 	number, ok := value.(json.Number)
 	if !ok {
@@ -153,7 +153,7 @@ func TimeOf(value any) (time.Time, bool) {
 	return t, err == nil
 }
 
-// TextOf returns a field's text, or an empty one.
+// TextOf returns the text of a field, or an empty text.
 func TextOf(o Object, field string) string {
 	s, _ := o[field].(string)
 	return s

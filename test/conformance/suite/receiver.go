@@ -17,39 +17,40 @@ import (
 	"time"
 )
 
-// Delivery is one attempt to tell of an event.
+// Delivery is one attempt to deliver an event.
 type Delivery struct {
 	Method string
 	path   string
 	Header http.Header
 	Body   []byte
-	Event  Object // nil if the body is no object
+	Event  Object // nil if the body is not an object
 }
 
-// receiver is a merchant's endpoint. It acknowledges what is signed right, except where a reference asks for trouble.
+// receiver is a merchant's endpoint. It acknowledges deliveries with valid signatures, unless a mark in the reference
+// requests a failure.
 type receiver struct {
 	Secret string
 	server *http.Server
 
 	mu         sync.Mutex
 	deliveries map[string][]Delivery // by transaction
-	unsigned   []refusal             // what came with a wrong signature
-	strayed    []string              // requests at a place that only a redirect leads to
-	broken     error                 // why nothing is received any more
+	unsigned   []refusal             // deliveries with an invalid signature
+	strayed    []string              // requests to the target of a redirect
+	broken     error                 // why the receiver has stopped
 }
 
-// refusal is a delivery that was not taken.
+// refusal is a refused delivery.
 type refusal struct{ body, problem string }
 
 func (r refusal) String() string { return shorten(r.body, 160) + ": " + r.problem }
 
-// Marks in a reference make the receiver refuse the first attempt.
+// Marks in a reference that make the receiver refuse the first attempt.
 const (
 	FailsOnce = "-FAIL-ONCE-"
 	MovesOnce = "-MOVE-ONCE-"
 )
 
-// elsewhere is where a redirect leads to.
+// elsewhere is the target of redirects.
 const elsewhere = "/moved"
 
 func listen(address, secret string) (*receiver, error) {
@@ -103,7 +104,7 @@ func (r *receiver) refuse(what refusal) {
 	r.unsigned = append(r.unsigned, what)
 }
 
-// keep tells whether a delivery is the first of its transaction.
+// keep stores a delivery and reports whether it is the first of its transaction.
 func (r *receiver) keep(d Delivery) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,19 +116,19 @@ func (r *receiver) keep(d Delivery) bool {
 	return len(r.deliveries[id]) == 1
 }
 
-// Of are the deliveries of a transaction so far.
+// Of returns the deliveries of a transaction so far.
 func (r *receiver) Of(id string) []Delivery {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.deliveries[id])
 }
 
-// Trouble is why the event of a transaction is not going to be taken, if it is known by now.
+// Trouble returns why the event of a transaction cannot arrive any more, if that is known.
 func (r *receiver) Trouble(id string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.broken != nil {
-		return fmt.Sprintf("nothing is received any more: %v", r.broken)
+		return fmt.Sprintf("the receiver has stopped: %v", r.broken)
 	}
 	for _, refused := range r.unsigned {
 		if strings.Contains(refused.body, id) {
@@ -137,7 +138,7 @@ func (r *receiver) Trouble(id string) string {
 	return ""
 }
 
-// Refusals are all deliveries that were not taken.
+// Refusals are all refused deliveries.
 func (r *receiver) Refusals() []refusal {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -151,7 +152,7 @@ func (r *receiver) Strays() []string {
 	return slices.Clone(r.strayed)
 }
 
-// SignatureProblem verifies a body as it came, before anything reads it.
+// SignatureProblem verifies the signature of the raw body.
 func SignatureProblem(secret string, header http.Header, body []byte) string {
 	want := "sha256=" + hex.EncodeToString(digest([]byte(secret), string(body)))
 	if got := header.Get("X-Service-Signature"); !hmac.Equal([]byte(got), []byte(want)) {
@@ -165,7 +166,7 @@ func StandardProblem(secret string, header http.Header, body []byte) string {
 	id, timestamp := header.Get("webhook-id"), header.Get("webhook-timestamp")
 	want := standardSignature(secret, id, timestamp, body)
 	if got := header.Get("webhook-signature"); !slices.Contains(strings.Fields(got), want) {
-		return fmt.Sprintf("webhook-signature is %q, want %q among it", got, want)
+		return fmt.Sprintf("webhook-signature is %q, want it to contain %q", got, want)
 	}
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil || time.Since(time.Unix(seconds, 0)).Abs() > 5*time.Minute {
@@ -174,7 +175,7 @@ func StandardProblem(secret string, header http.Header, body []byte) string {
 	return ""
 }
 
-// standardSignature is made with what the secret's whsec_ form encodes, and of another secret with its bytes.
+// standardSignature computes the signature. The key is the decoded whsec_ secret, or the bytes of any other secret.
 func standardSignature(secret, id, timestamp string, body []byte) string {
 	key := []byte(secret)
 	if encoded, ok := strings.CutPrefix(secret, "whsec_"); ok {

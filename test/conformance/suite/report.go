@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// result is what became of a rule.
+// result is the result of a rule.
 type result struct {
 	rule       Rule
-	problems   []string // why it failed; none: it holds
-	notChecked string   // why it could not be checked; empty: it was
+	problems   []string // why it failed; empty: it passed
+	notChecked string   // why it was not checked; empty: it was
 }
 
-// shownProblems is how many problems of a rule are printed without -v.
+// shownProblems is the number of problems to show for each rule without -v.
 const shownProblems = 6
 
-// Report prints results as they come, and sums them up.
+// Report prints results as they arrive, and a summary.
 type Report struct {
 	Out     io.Writer
 	Verbose bool
 
 	passed, failed, notChecked int
-	reasons                    []string            // for which rules were not checked, in the order of their appearance
+	reasons                    []string            // reasons for unchecked rules, in order of appearance
 	unchecked                  map[string][]string // ids by reason
 }
 
@@ -57,7 +57,7 @@ func (r *Report) printFailure(failed result) {
 	}
 }
 
-// postpone keeps a rule that was not checked for the end of the report, where rules with one reason stand together.
+// postpone keeps an unchecked rule for the end of the report, grouped by reason.
 func (r *Report) postpone(done result) {
 	if r.unchecked == nil {
 		r.unchecked = map[string][]string{}

@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// Rule is one statement of the specification, with the way to find out whether it holds. It has either a check or a look.
+// Rule is one statement of the specification and its check. It has either a Check or a Look.
 type Rule struct {
 	ID   string // subject/name
 	Text string // the statement, a sentence in words
 
-	// Check tries the rule.
+	// Check checks the rule.
 	Check func(*Check)
-	// Alone is set where the check measures what other checks change, the merchant's balance for instance: it runs when
-	// nothing else does.
+	// Alone is true if the check measures something that other checks change, such as the merchant's balance. It then
+	// runs alone.
 	Alone bool
 
-	// Look judges one answer, if the rule speaks of such answers: it gets every answer of the whole run, and the rule holds
-	// if none of them breaks it.
+	// Look checks one answer, for rules about answers in general. It gets every answer of the run. The rule holds if
+	// all answers pass.
 	Look func(Answer) Verdict
 }
 
-// Verdict is what a look finds.
+// Verdict is the result of a look.
 type Verdict struct {
 	Applies bool
 	Problem string

@@ -1,4 +1,4 @@
-// Package suite checks rules against a sandbox: client, fixtures, what answers have to match, the receiver of events, the report.
+// Package suite checks rules against a sandbox: client, fixtures, matchers, the receiver of events, the report.
 package suite
 
 import (
@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 )
 
-// atOnce is how many rules are checked at the same time.
+// atOnce is the number of rules to check in parallel.
 const atOnce = 16
 
 // Suite is one run against one sandbox.
@@ -22,11 +22,11 @@ type Suite struct {
 	watch    *watch
 	Receiver *receiver // nil: events are not checked
 
-	Name    string // of this run; part of everything that has to be unique
+	Name    string // unique to this run; part of every unique text
 	counter atomic.Int64
 }
 
-// New finds the API and, if it is asked to, begins to listen for events.
+// New finds the API and, if requested, starts to listen for events.
 func New(ctx context.Context, url, key, webhook, secret string) (*Suite, error) {
 	s := &Suite{ctx: ctx, watch: newWatch(), Name: rand.Text()[:8]}
 	found, err := newClient(ctx, url, key, s.watch.see)
@@ -48,13 +48,13 @@ func (s *Suite) Close() {
 	}
 }
 
-// Unique returns a text that no run uses twice.
+// Unique returns a text that no other run uses.
 func (s *Suite) Unique() string {
 	return s.Name + strconv.FormatInt(s.counter.Add(1), 10)
 }
 
-// Run checks the rules and yields their results in the order of the rules: first those that can run together, then those
-// that must be alone, and at the end those that look at all answers.
+// Run checks the rules and yields their results in this order: rules that run in parallel, rules that run alone, rules
+// about all answers.
 func (s *Suite) Run(rules []Rule) iter.Seq[result] {
 	for _, r := range rules {
 		if r.Look != nil {
@@ -99,7 +99,7 @@ func (s *Suite) runTogether(rules []Rule, results []result) {
 	running.Wait()
 }
 
-// try checks one rule, in a goroutine of its own that the check may end early.
+// try checks one rule in its own goroutine, which the check may end early.
 func (s *Suite) try(r Rule) result {
 	c := &Check{Suite: s}
 	var ended sync.WaitGroup

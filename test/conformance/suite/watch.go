@@ -5,20 +5,20 @@ import (
 	"sync"
 )
 
-// keptProblems is how many answers a rule about all answers complains of one by one.
+// keptProblems is the number of answers that a rule about all answers reports individually.
 const keptProblems = 5
 
-// watch shows every answer of a run to the rules that speak of all answers.
+// watch passes every answer of a run to the rules about all answers.
 type watch struct {
 	mu    sync.Mutex
 	rules []Rule
 	seen  map[string]*sightings // by rule
 }
 
-// sightings are what a rule found in the answers so far.
+// sightings are the findings of a rule so far.
 type sightings struct {
-	answers  int // that the rule speaks of
-	broken   int // that break it
+	answers  int // answers that the rule applies to
+	broken   int // answers that break it
 	problems []string
 }
 
@@ -31,7 +31,7 @@ func (w *watch) add(r Rule) {
 	w.seen[r.ID] = &sightings{}
 }
 
-// see shows an answer to the rules.
+// see passes an answer to the rules.
 func (w *watch) see(a Answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,7 +61,7 @@ func (w *watch) result(r Rule) result {
 		done.notChecked = "no answer of this kind came"
 	}
 	if more := s.broken - len(s.problems); more > 0 {
-		done.problems = append(done.problems, fmt.Sprintf("and %d answers more", more))
+		done.problems = append(done.problems, fmt.Sprintf("and %d more answers", more))
 	}
 	return done
 }
