@@ -12,11 +12,11 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// platforms are those that releases are for.
+// platforms are the platforms of a release.
 var platforms = []v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}}
 
-// writeBase puts an empty base image into ko's cache and returns its name. ko has no `FROM scratch`: it always gets a base from
-// a registry, unless its cache has the image of that digest already.
+// writeBase puts an empty base image into ko's cache and returns its name. ko has no `FROM scratch`: it pulls its base
+// from a registry, unless its cache has the image with that digest.
 func writeBase(cache string) (string, error) {
 	folder := filepath.Join(cache, "img")
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -32,7 +32,7 @@ func writeBase(cache string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		// ko looks for each platform's image in the cache's own index too.
+		// ko also looks for each platform's image in the index of the cache.
 		if err := images.AppendImage(image); err != nil {
 			return "", fmt.Errorf("writing the empty base image: %w", err)
 		}

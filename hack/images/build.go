@@ -42,21 +42,21 @@ func newBuildCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&ko, "ko", "bin/ko", "the program ko")
-	flags.StringVar(&version, "version", "", "the version that the program says, and the image's tag")
+	flags.StringVar(&version, "version", "", "version of the program and tag of the image")
 	flags.StringVar(&out, "out", "bin/images/cauri.tar", "the archive to write")
-	flags.StringVar(&cache, "cache", "bin/ko-cache", "folder for what later builds need")
+	flags.StringVar(&cache, "cache", "bin/ko-cache", "cache folder for later builds")
 	_ = cmd.MarkFlagRequired("version")
 	return cmd
 }
 
-// buildImage builds the image of this machine's architecture.
+// buildImage builds the image for this machine's architecture.
 func buildImage(ctx context.Context, s source, ko, cache string) (v1.Image, error) {
 	folder, err := cacheFolder(cache, ko, s.Version)
 	if err != nil {
 		return nil, err
 	}
 	images := filepath.Join(folder, "layout")
-	// A layout collects what is written to it. The cache makes up for starting again.
+	// A layout keeps everything that was ever written to it. Start with an empty one: the cache makes up for the time.
 	if err := os.RemoveAll(images); err != nil {
 		return nil, err
 	}
@@ -70,7 +70,8 @@ func buildImage(ctx context.Context, s source, ko, cache string) (v1.Image, erro
 	return onlyImage(images)
 }
 
-// cacheFolder is the folder for one version's builds, absolute. Another ko starts again: ko remembers digests of what it compressed.
+// cacheFolder is the absolute path of the build cache of one version. Another version of ko gets a new cache, because
+// ko stores digests of compressed layers.
 func cacheFolder(cache, ko, version string) (string, error) {
 	info, err := buildinfo.ReadFile(ko)
 	if err != nil {
@@ -80,7 +81,7 @@ func cacheFolder(cache, ko, version string) (string, error) {
 	return filepath.Abs(filepath.Join(cache, fmt.Sprintf("%x", builtBy[:6]), version))
 }
 
-// onlyImage reads the one image of a layout, and verifies it.
+// onlyImage reads and verifies the only image of a layout.
 func onlyImage(folder string) (v1.Image, error) {
 	index, err := layout.ImageIndexFromPath(folder)
 	if err != nil {
@@ -100,7 +101,7 @@ func onlyImage(folder string) (v1.Image, error) {
 	return image, verify(image)
 }
 
-// verify reads the layers of an image and compares them with their digests.
+// verify compares the layers of an image with their digests.
 func verify(image v1.Image) error {
 	layers, err := image.Layers()
 	if err != nil {
@@ -129,21 +130,21 @@ func verifyLayer(l v1.Layer, want v1.Hash) error {
 		return err
 	}
 	if got != want {
-		return fmt.Errorf("a layer is %s and not %s: remove bin/ko-cache and build again", got, want)
+		return fmt.Errorf("a layer has the digest %s, not %s: remove bin/ko-cache and build again", got, want)
 	}
 	return nil
 }
 
-// writeArchive writes an image with its name as a docker archive, all at once, and returns its size in bytes.
+// writeArchive writes an image with its name as a docker archive. The write is atomic. It returns the size in bytes.
 func writeArchive(path, imageName string, image v1.Image) (int64, error) {
 	tag, err := name.NewTag(imageName)
 	if err != nil {
-		return 0, fmt.Errorf("%w; a version is made of letters, digits, `.`, `_` and `-`", err)
+		return 0, fmt.Errorf("%w; a version may have letters, digits, `.`, `_` and `-`", err)
 	}
 	return writeFile(path, func(out io.Writer) error { return tarball.Write(tag, image, out) })
 }
 
-// writeFile writes a file that is there only once it is complete, and returns its size in bytes.
+// writeFile writes a file that appears only when it is complete. It returns the size in bytes.
 func writeFile(path string, write func(io.Writer) error) (int64, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return 0, err
@@ -152,7 +153,7 @@ func writeFile(path string, write func(io.Writer) error) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = os.Remove(file.Name()) }() // renamed, if all went well
+	defer func() { _ = os.Remove(file.Name()) }() // already renamed on success
 	err = write(file)
 	size, _ := file.Seek(0, io.SeekEnd)
 	if closeErr := file.Close(); err == nil {

@@ -11,12 +11,12 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// changelogPath is where changes are written down by hand, in the form of Keep a Changelog 1.1.0.
+// changelogPath is the handwritten changelog, in the format of Keep a Changelog 1.1.0.
 const changelogPath = "docs/changelog.md"
 
 const unreleased = "Unreleased"
 
-// changes are what a version brings.
+// changes are the changes of a version.
 type changes struct {
 	Version string // without the v; or unreleased
 	Date    string // 2026-11-21; empty if unreleased
@@ -28,7 +28,7 @@ var (
 	changeKinds    = []string{"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 )
 
-// readChangelog splits a changelog by version, the newest first, and says all that is wrong with its form.
+// readChangelog splits a changelog by version, newest first, and reports all errors of its format.
 func readChangelog(text string) ([]changes, error) {
 	var versions []changes
 	var problems []error
@@ -66,12 +66,12 @@ func readChangelog(text string) ([]changes, error) {
 	return versions, errors.Join(problems...)
 }
 
-// followsWell says what is wrong with the last version after those before it, or nothing.
+// followsWell returns what is wrong with the last version compared with the earlier ones, or an empty string.
 func followsWell(versions []changes) string {
 	last := versions[len(versions)-1]
 	if len(versions) == 1 {
 		if last.Version != unreleased || last.Date != "" {
-			return fmt.Sprintf("the first heading is `## %s`, also if nothing stands below it", unreleased)
+			return fmt.Sprintf("the first heading is `## %s`, even if it is empty", unreleased)
 		}
 		return ""
 	}
@@ -99,6 +99,6 @@ func notesOf(versions []changes, version string) (string, error) {
 			return v.Text, nil
 		}
 	}
-	return "", fmt.Errorf("%s says nothing of %s: move what stands under `## %s` to `## %s - <date>`, commit that, and tag the commit",
+	return "", fmt.Errorf("%s says nothing of %s: move what stands under `## %s` to `## %s - <date>`, commit, and tag the commit",
 		changelogPath, version, unreleased, version)
 }

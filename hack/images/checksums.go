@@ -11,7 +11,7 @@ import (
 
 const checksumsFile = "SHA256SUMS"
 
-// makeChecksums writes the checksums of all files, in the form that `sha256sum --check` reads.
+// makeChecksums writes the checksums of all files, in the format of `sha256sum --check`.
 func (r *release) makeChecksums() error {
 	entries, err := os.ReadDir(r.dist) // by name
 	if err != nil {
@@ -43,7 +43,7 @@ func checksum(path string) (string, error) {
 	return fmt.Sprintf("%x", digest.Sum(nil)), nil
 }
 
-// verifyChecksums compares the files of a folder with its list.
+// verifyChecksums compares the files of a folder with its checksums.
 func verifyChecksums(folder string) error {
 	list, err := os.ReadFile(filepath.Join(folder, checksumsFile))
 	if err != nil {

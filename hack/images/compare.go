@@ -45,7 +45,8 @@ func newCompareCommand() *cobra.Command {
 	}
 }
 
-// contentOf says all that a container sees of an image, one line a fact. Times, history and how the layers are cut are left out.
+// contentOf returns everything that a container sees of an image, one line for each fact. It ignores times, history and
+// the order of layers.
 func contentOf(image v1.Image) (map[string]string, error) {
 	file, err := image.ConfigFile()
 	if err != nil {
@@ -77,7 +78,7 @@ func addFiles(facts map[string]string, files *tar.Reader) error {
 		}
 		name := path.Join("/", h.Name)
 		if name == "/" {
-			continue // some write it, some do not
+			continue // some tools write it, some do not
 		}
 		digest := sha256.New()
 		if _, err := io.Copy(digest, files); err != nil {
@@ -95,7 +96,7 @@ func linkOf(h *tar.Header) string {
 	return ", link to " + h.Linkname
 }
 
-// differences are the facts that are not the same, one line each.
+// differences are the facts that differ, one line each.
 func differences(a, b map[string]string) []string {
 	var found []string
 	all := maps.Clone(a)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// testImage is an image of files and a configuration, each file in a layer of its own.
+// testImage is an image with a configuration and files, each file in its own layer.
 func testImage(t *testing.T, config v1.Config, files ...tar.Header) v1.Image {
 	t.Helper()
 	image, err := emptyImage(platforms[0])
@@ -69,7 +69,7 @@ func TestDifferences(t *testing.T) {
 	same := testImage(t, config, folder, program)
 	for name, c := range map[string]struct {
 		other v1.Image
-		want  string // in the one difference; empty if there is none
+		want  string // in the only difference; empty if there is none
 	}{
 		"the same, in another order, with the root": {testImage(t, with(func(c *v1.Config) { c.Env = []string{"B=2", "A=1"} }),
 			tar.Header{Name: "./", Typeflag: tar.TypeDir, Mode: 0o755}, tar.Header{Name: "./ko-app/cauri", Typeflag: tar.TypeReg, Mode: 0o555, Size: 4},

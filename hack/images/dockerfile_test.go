@@ -12,7 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The Dockerfile and ko make the same image. What is written in both is compared here, at no cost; `make image-check` builds both.
+// The Dockerfile and ko make the same image. This test compares their common settings without a build. `make
+// image-check` builds both.
 
 func readText(t *testing.T, path string) string {
 	t.Helper()
@@ -23,7 +24,7 @@ func readText(t *testing.T, path string) string {
 	return string(text)
 }
 
-// instructions are those of the Dockerfile's last stage and of the stage before, lines joined.
+// instructions are the instructions of the last and the previous stage of the Dockerfile, with joined lines.
 func instructions(t *testing.T) (build, final []string) {
 	t.Helper()
 	text := strings.ReplaceAll(readText(t, "../../Dockerfile"), "\\\n", " ")
@@ -44,7 +45,7 @@ func instructions(t *testing.T) (build, final []string) {
 	return stages[0], stages[1]
 }
 
-// listOf is a list of .ko.yaml's one build.
+// listOf is a list of the only build in .ko.yaml.
 func listOf(t *testing.T, key string) []string {
 	t.Helper()
 	found := regexp.MustCompile(`(?m)^  ` + key + `:\n((?:  - .*\n)+)`).FindStringSubmatch(readText(t, "../../.ko.yaml"))

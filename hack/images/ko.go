@@ -20,12 +20,12 @@ type koBuild struct {
 	source    source
 	program   string // ko
 	platforms []v1.Platform
-	cache     string // folder; what ko keeps between runs
+	cache     string // folder of ko's cache
 	layout    string // folder, for the images
 	sboms     string // folder, for SPDX documents; empty for none
 }
 
-// run makes the images of all platforms.
+// run builds the images of all platforms.
 func (k koBuild) run(ctx context.Context) error {
 	base, err := writeBase(k.cache)
 	if err != nil {
@@ -49,8 +49,8 @@ func (k koBuild) run(ctx context.Context) error {
 	return nil
 }
 
-// layoutArgument is the path of the images for ko, which takes it for a part of an image's name: that has no capitals, and the folder
-// of the checkout may have some.
+// layoutArgument is the path of the images for ko. ko parses it as an image name, which must not have capital letters.
+// The folder of the checkout may have some.
 func layoutArgument(checkout, folder string) (string, error) {
 	from, err := filepath.Abs(checkout)
 	if err != nil {
@@ -65,7 +65,7 @@ func layoutArgument(checkout, folder string) (string, error) {
 		return "", err
 	}
 	if relative != strings.ToLower(relative) {
-		return "", fmt.Errorf("ko writes images only to folders without capital letters: name another one than %s, below the checkout, "+
+		return "", fmt.Errorf("ko writes images only to folders without capital letters: choose a folder other than %s, below the checkout, "+
 			"and another version", folder)
 	}
 	return relative, nil
@@ -73,7 +73,7 @@ func layoutArgument(checkout, folder string) (string, error) {
 
 func (k koBuild) arguments(images string) []string {
 	args := []string{"build", "./cmd/cauri", "--push=false", "--bare", "--image-user=" + imageUser, "--oci-layout-path=" + images,
-		"--jobs=1"} // with KOCACHE, ko's own book-keeping is not made for more
+		"--jobs=1"} // KOCACHE is set, so ko does not need its own records
 	for _, platform := range k.platforms {
 		args = append(args, "--platform="+platform.String())
 	}
@@ -92,13 +92,13 @@ func (k koBuild) environment(base string) []string {
 	return []string{
 		"VERSION=" + k.source.Version, "REVISION=" + k.source.Revision(),
 		"KO_DOCKER_REPO=" + imageRepository, "KO_DEFAULTBASEIMAGE=" + base, "KOCACHE=" + k.cache,
-		"SOURCE_DATE_EPOCH=" + seconds, "KO_DATA_DATE_EPOCH=" + seconds, "TZ=UTC", // ko writes times in the zone of the machine
-		// Not empty, since then Go would read the flags that the user has set by `go env -w`.
+		"SOURCE_DATE_EPOCH=" + seconds, "KO_DATA_DATE_EPOCH=" + seconds, "TZ=UTC", // ko writes times in the time zone of the machine
+		// Not empty, because Go would then read the flags of `go env -w`.
 		"GOFLAGS=-buildvcs=false",
 	}
 }
 
-// buildEnvironment leaves out what would change the built program.
+// buildEnvironment removes variables that would change the program.
 func buildEnvironment(environment []string) []string {
 	changes := []string{"GOOS", "GOARCH", "GOARM", "GOAMD64", "GOARM64", "GOEXPERIMENT", "GOFLAGS", "GODEBUG", "GOFIPS140", "CGO_ENABLED"}
 	return slices.DeleteFunc(slices.Clone(environment), func(variable string) bool {

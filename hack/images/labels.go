@@ -2,13 +2,13 @@ package main
 
 import "time"
 
-// imageRepository is the name of images that no registry has. It is made up.
+// imageRepository is the default name of images. Its registry does not exist.
 const imageRepository = "cauri.local/cauri"
 
-// imageUser is a number that no other image gives to a person or a service of its own.
+// imageUser is a user id without special rights that other images do not use.
 const imageUser = "65532:65532"
 
-// labels are the image's, the same in the Dockerfile.
+// labels are the labels of the image, the same as in the Dockerfile.
 func labels(s source) map[string]string {
 	return map[string]string{
 		"org.opencontainers.image.title":       "Cauri",

@@ -1,6 +1,6 @@
-// Command images makes Cauri's image by ko, and releases out of it. The image holds one static program and nothing else.
+// Command images builds Cauri's image with ko, and releases. The image holds one static program and nothing else.
 //
-// Run it from the root of the checkout; the Makefile does so.
+// Run it from the root of the checkout, as the Makefile does.
 package main
 
 import (

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 )
 
-// makeChart packages the chart with the version and the image's repository as its defaults.
+// makeChart packages the chart with the version and the image's repository as defaults.
 func (r *release) makeChart(ctx context.Context) error {
 	chart := filepath.Join(r.work, "chart", "cauri")
 	if err := os.CopyFS(chart, os.DirFS("charts/cauri")); err != nil {
@@ -46,7 +46,7 @@ func (r *release) makeChart(ctx context.Context) error {
 
 func (r *release) chartFile() string { return r.file("cauri-%s.tgz", r.number()) }
 
-// withRepository is a chart's values.yaml with another repository as the default.
+// withRepository returns a chart's values.yaml with another default repository.
 func withRepository(values string, repository name.Repository) (string, error) {
 	const registryLine, repositoryLine = "\n  registry: cauri.local\n", "\n  repository: cauri\n"
 	for _, line := range []string{registryLine, repositoryLine} {
@@ -62,7 +62,7 @@ func withRepository(values string, repository name.Repository) (string, error) {
 	return strings.Replace(values, repositoryLine, "\n  repository: "+repository.RepositoryStr()+"\n", 1), nil
 }
 
-// makeManifests writes what the chart installs by default, and the CRDs alone, for kubectl apply.
+// makeManifests writes the default manifests of the chart, and the CRDs alone, for kubectl apply.
 func (r *release) makeManifests(ctx context.Context) error {
 	for _, m := range []struct{ folder, file string }{{"config/crd", "crds.yaml"}, {"config/default", "install.yaml"}} {
 		kustomization := filepath.Join(r.work, m.file)
@@ -93,7 +93,7 @@ func (r *release) makeManifests(ctx context.Context) error {
 	return nil
 }
 
-// output is what a program prints.
+// output returns the standard output of a program.
 func (r *release) output(ctx context.Context, program string, args ...string) ([]byte, error) {
 	command := exec.CommandContext(ctx, program, args...)
 	var out, problems bytes.Buffer

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
-// Archives are the same bytes whenever and wherever they are made: files in one order, of one time, owned by nobody in particular.
+// Archives are reproducible: they have a fixed order, time and owner.
 
 // packed is a file of an archive.
 type packed struct {
@@ -27,7 +27,7 @@ type packed struct {
 	content []byte
 }
 
-// packFiles writes a tar.gz of files that stand in a folder.
+// packFiles writes a tar.gz of files in a folder.
 func packFiles(out io.Writer, folder string, files []packed, at time.Time) error {
 	compressed, err := gzip.NewWriterLevel(out, gzip.BestCompression)
 	if err != nil {
@@ -71,7 +71,7 @@ func packFolder(out io.Writer, folder string, at time.Time) error {
 	return errors.Join(err, archive.Close())
 }
 
-// unpackFolder is what packFolder packed.
+// unpackFolder extracts an archive of packFolder.
 func unpackFolder(folder string, in io.Reader) error {
 	for archive := tar.NewReader(in); ; {
 		h, err := archive.Next()
@@ -82,7 +82,7 @@ func unpackFolder(folder string, in io.Reader) error {
 			return err
 		}
 		if !filepath.IsLocal(h.Name) || h.Typeflag != tar.TypeReg {
-			return fmt.Errorf("%s does not belong into an image layout", h.Name)
+			return fmt.Errorf("%s does not belong in an image layout", h.Name)
 		}
 		if _, err := writeFile(
 			filepath.Join(folder, h.Name),
@@ -93,7 +93,7 @@ func unpackFolder(folder string, in io.Reader) error {
 	}
 }
 
-// repackChart writes helm's package of a chart again: helm says the time of packaging in it.
+// repackChart rewrites helm's package of a chart without the packaging time.
 func repackChart(out io.Writer, in io.Reader, at time.Time) error {
 	compressed, err := gzip.NewReader(in)
 	if err != nil {
@@ -114,7 +114,7 @@ func repackChart(out io.Writer, in io.Reader, at time.Time) error {
 		}
 		files = append(files, packed{h.Name, 0o644, content})
 	}
-	// helm wants the chart's own description first.
+	// helm expects Chart.yaml first.
 	slices.SortStableFunc(files, func(a, b packed) int {
 		if first := strings.Count(a.name, "/") - strings.Count(b.name, "/"); first != 0 {
 			return first
@@ -124,7 +124,7 @@ func repackChart(out io.Writer, in io.Reader, at time.Time) error {
 	return packFiles(out, "", files, at)
 }
 
-// programIn is the program of an image.
+// programIn returns the program of an image.
 func programIn(image v1.Image) ([]byte, error) {
 	content := mutate.Extract(image)
 	defer func() { _ = content.Close() }()

@@ -27,8 +27,8 @@ func newPublishCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "publish",
 		Short: "Push a release's image for all platforms, with its SBOMs, to a registry",
-		Long: `publish pushes the image that ` + "`release`" + ` made, byte by byte, and attaches the SBOMs to it as the OCI specification has it
-(referrers). Credentials are those of ` + "`docker login`" + ` (~/.docker/config.json, or the folder that DOCKER_CONFIG names).`,
+		Long: `publish pushes the image that ` + "`release`" + ` made, without changes, and attaches the SBOMs to it as OCI
+referrers. It uses the credentials of ` + "`docker login`" + ` (~/.docker/config.json, or the folder that DOCKER_CONFIG names).`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			pushed, err := publish(cmd.Context(), dist, repository, trial)
@@ -42,7 +42,7 @@ func newPublishCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&dist, "dist", "dist", "the folder with the release")
 	flags.StringVar(&repository, "image-repository", "", "the repository to push to, with its registry")
-	flags.BoolVar(&trial, "trial", false, "push also what was built from changed files")
+	flags.BoolVar(&trial, "trial", false, "also push an image that was built from changed files")
 	_ = cmd.MarkFlagRequired("image-repository")
 	return cmd
 }
@@ -83,7 +83,7 @@ func publish(ctx context.Context, dist, repository string, trial bool) (string, 
 	return fmt.Sprintf("%s@%s", tag, digest), nil
 }
 
-// readRelease is the image of a release, read from a folder that it is unpacked to, and the version.
+// readRelease extracts the image of a release into a folder. It returns the image and the version.
 func readRelease(dist, unpacked string) (v1.ImageIndex, string, error) {
 	const prefix, suffix = "cauri-", "-image.tar"
 	found, err := filepath.Glob(filepath.Join(dist, prefix+"*"+suffix))
@@ -102,7 +102,7 @@ func readRelease(dist, unpacked string) (v1.ImageIndex, string, error) {
 	return index, strings.TrimSuffix(strings.TrimPrefix(filepath.Base(found[0]), prefix), suffix), err
 }
 
-// mayPublish refuses images that no commit accounts for.
+// mayPublish refuses images that were not built from a commit.
 func mayPublish(index v1.ImageIndex, trial bool) error {
 	manifest, err := index.IndexManifest()
 	if err != nil {
@@ -124,7 +124,7 @@ func mayPublish(index v1.ImageIndex, trial bool) error {
 	return nil
 }
 
-// attachSBOMs pushes the SBOMs so that each refers to what it describes.
+// attachSBOMs pushes the SBOMs. Each refers to the image that it describes.
 func attachSBOMs(dist, version string, repo name.Repository, index v1.ImageIndex, options []remote.Option) error {
 	described, err := partial.Descriptor(index)
 	if err != nil {
@@ -159,13 +159,13 @@ func attachSBOMs(dist, version string, repo name.Repository, index v1.ImageIndex
 	return nil
 }
 
-// referrer is an image that holds a document about another one.
+// referrer is an image that holds a document about another image.
 func referrer(document []byte, subject v1.Descriptor) (v1.Image, error) {
 	sbom, err := mutate.AppendLayers(mutate.MediaType(empty.Image, types.OCIManifestSchema1), static.NewLayer(document, spdxType))
 	if err != nil {
 		return nil, err
 	}
-	sbom = mutate.ConfigMediaType(sbom, spdxType) // registries list it as the artifact's type
+	sbom = mutate.ConfigMediaType(sbom, spdxType) // registries list it as the artifact type
 	subject = v1.Descriptor{MediaType: subject.MediaType, Digest: subject.Digest, Size: subject.Size}
 	return mutate.Subject(sbom, subject).(v1.Image), nil
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// testRelease writes the files of a release that publishing needs.
+// testRelease writes the files of a release that publish needs.
 func testRelease(t *testing.T, revision string) *release {
 	t.Helper()
 	r := &release{source: source{Version: "v1.2.3"}, dist: t.TempDir(), out: io.Discard}

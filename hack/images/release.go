@@ -17,21 +17,21 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// release is one version's files, made in a folder.
+// release describes the files of one version in a folder.
 type release struct {
 	source
 	trial bool // HEAD has no tag of this version
 	notes string
-	// image is the repository that the manifests and the chart name. Images are pushed to it by publish.
+	// image is the repository in the manifests and the chart. publish pushes images to it.
 	image name.Repository
 	tools tools
 	dist  string
-	work  string // folder for what is between the steps, absolute
+	work  string // absolute path of a folder for intermediate files
 	out   io.Writer
 }
 
-// programLimit is the size in bytes that the program, and with it the unpacked image, stays below. It grows at once by a quarter when
-// something executes a template (hack/apipage says why).
+// programLimit is the maximum size in bytes of the program and of the unpacked image. If anything executes a template,
+// the program grows by a quarter (see hack/apipage).
 const programLimit = 40 << 20
 
 // tools are the programs that a release needs.
@@ -53,16 +53,16 @@ func newReleaseCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&version, "version", "", "v1.2.3; by default the tag of HEAD. v1.2.3-anything tries a release out where there is no tag")
-	flags.StringVar(&repository, "image-repository", imageRepository, "the repository that the chart and install.yaml take the image from")
+	flags.StringVar(&version, "version", "", "v1.2.3; by default the tag of HEAD. v1.2.3-anything makes a trial release without a tag")
+	flags.StringVar(&repository, "image-repository", imageRepository, "the repository of the image in the chart and install.yaml")
 	flags.StringVar(&r.tools.ko, "ko", "bin/ko", "the program ko")
 	flags.StringVar(&r.tools.helm, "helm", "bin/helm", "the program helm")
 	flags.StringVar(&r.tools.kubectl, "kubectl", "kubectl", "the program kubectl")
-	flags.StringVar(&r.dist, "dist", "dist", "the folder for the files; what was in it is removed")
+	flags.StringVar(&r.dist, "dist", "dist", "the folder for the files; its old content is removed")
 	return cmd
 }
 
-// prepare finds out what is released, and refuses what must not be.
+// prepare finds the version and the source of the release, and refuses an invalid state.
 func (r *release) prepare(ctx context.Context, version, repository string) error {
 	var err error
 	if r.source, err = readSource(ctx, ".", version); err != nil {
@@ -76,7 +76,7 @@ func (r *release) prepare(ctx context.Context, version, repository string) error
 		return err
 	}
 	if r.Modified && !r.trial {
-		return errors.New("there are changes that are not committed (`git status` lists them): a release is what its tag says, " +
+		return errors.New("there are changes that are not committed (`git status` lists them): a release must match its tag, " +
 			"so commit or remove them")
 	}
 	if r.image, err = name.NewRepository(repository); err != nil {
@@ -96,7 +96,7 @@ func (r *release) prepare(ctx context.Context, version, repository string) error
 	return err
 }
 
-// chooseVersion is the version to release and whether it is a trial. tags are those of HEAD.
+// chooseVersion returns the version to release and whether it is a trial. tags are the tags of HEAD.
 func chooseVersion(asked string, tags []string) (version string, trial bool, err error) {
 	tagged := ""
 	for _, tag := range tags {
@@ -122,15 +122,15 @@ func chooseVersion(asked string, tags []string) (version string, trial bool, err
 	return asked, true, nil
 }
 
-// isVersion refuses build metadata (v1.2.3+x) too, which a tag of an image cannot have.
+// isVersion also refuses build metadata (v1.2.3+x), which an image tag cannot have.
 func isVersion(text string) bool { return semver.IsValid(text) && semver.Canonical(text) == text }
 
-// number is the version as charts and tags of images have it.
+// number is the version in charts and image tags.
 func (r *release) number() string { return strings.TrimPrefix(r.Version, "v") }
 
 func (r *release) make(ctx context.Context) error {
 	if r.trial {
-		fmt.Fprintf(r.out, "THIS IS NO RELEASE: HEAD has no tag %s. The files are for trying out, of %s.\n", r.Version, r.Revision())
+		fmt.Fprintf(r.out, "THIS IS NOT A RELEASE: HEAD has no tag %s. The files are for testing, from %s.\n", r.Version, r.Revision())
 	}
 	if err := os.RemoveAll(r.dist); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (r *release) make(ctx context.Context) error {
 	if err := os.MkdirAll(r.dist, 0o755); err != nil {
 		return err
 	}
-	// Beside the checkout's files, since kustomize reads only below the folder of a kustomization and by relative paths.
+	// Next to the checkout's files, because kustomize reads only relative paths below the folder of a kustomization.
 	work, err := os.MkdirTemp(r.dist, ".work-")
 	if err != nil {
 		return err
@@ -164,12 +164,13 @@ func (r *release) make(ctx context.Context) error {
 	return r.makeChecksums()
 }
 
-// file is the path of a release's file.
+// file is the path of a file of the release.
 func (r *release) file(format string, args ...any) string {
 	return filepath.Join(r.dist, fmt.Sprintf(format, args...))
 }
 
-// makeImages writes the image for all platforms, and what comes out of it: one archive a platform, the programs, the SBOMs.
+// makeImages writes the image for all platforms and its products: an archive for each platform, the programs, the
+// SBOMs.
 func (r *release) makeImages(ctx context.Context) error {
 	images, sboms := filepath.Join(r.work, "layout"), filepath.Join(r.work, "sboms")
 	build := koBuild{
@@ -211,7 +212,7 @@ func (r *release) makeImages(ctx context.Context) error {
 // layoutFile is the image for all platforms.
 func (r *release) layoutFile() string { return r.file("cauri-%s-image.tar", r.Version) }
 
-// onlyIndex reads the one index of a layout.
+// onlyIndex reads the only index of a layout.
 func onlyIndex(folder string) (v1.ImageIndex, error) {
 	all, err := layout.ImageIndexFromPath(folder)
 	if err != nil {
@@ -227,7 +228,7 @@ func onlyIndex(folder string) (v1.ImageIndex, error) {
 	return all.ImageIndex(manifest.Manifests[0].Digest)
 }
 
-// nameIndex writes the tag beside the one index of a layout, for programs that choose by it.
+// nameIndex adds the tag to the only index of a layout, for programs that need it.
 func nameIndex(folder, tag string) error {
 	index, err := onlyIndex(folder)
 	if err != nil {
@@ -245,7 +246,7 @@ func nameIndex(folder, tag string) error {
 	return path.ReplaceIndex(index, func(d v1.Descriptor) bool { return d.Digest == digest }, named)
 }
 
-// makePlatform writes what one platform's image gives: the archive of the image, and that of the program.
+// makePlatform writes the products of one platform's image: the archive of the image and the archive of the program.
 func (r *release) makePlatform(image v1.Image, platform string) error {
 	size, err := writeArchive(r.file("cauri-%s-image-%s.tar", r.Version, platform), imageRepository+":"+r.number(), image)
 	if err != nil {
@@ -256,7 +257,7 @@ func (r *release) makePlatform(image v1.Image, platform string) error {
 		return err
 	}
 	if len(program) > programLimit {
-		return fmt.Errorf("the program for %s has %d bytes, at most %d are allowed: see what was linked in by `go tool nm -size`",
+		return fmt.Errorf("the program for %s has %d bytes, the limit is %d: find large symbols with `go tool nm -size`",
 			platform, len(program), programLimit)
 	}
 	files := []packed{{"cauri", 0o755, program}}
@@ -273,14 +274,14 @@ func (r *release) makePlatform(image v1.Image, platform string) error {
 	return err
 }
 
-// makeNotes writes what the version brings, and how to get it.
+// makeNotes writes the changes of the version and how to install it.
 func (r *release) makeNotes(context.Context) error {
 	title := "# Cauri " + r.Version + "\n\n"
 	if r.trial {
-		title += "**This is no release.** It was built for trying out, from " + r.Revision() + ".\n\n"
+		title += "**This is not a release.** It was built for testing, from " + r.Revision() + ".\n\n"
 	}
 	_, err := writeFile(r.file("release-notes.md"), func(out io.Writer) error {
-		_, err := io.WriteString(out, title+cmp.Or(r.notes, "Nothing is written down.")+"\n")
+		_, err := io.WriteString(out, title+cmp.Or(r.notes, "The changelog has no entry.")+"\n")
 		return err
 	})
 	return err

@@ -52,7 +52,7 @@ func TestChooseVersion(t *testing.T) {
 	}
 }
 
-// TestPrepare runs in a checkout of its own, since it tags and commits.
+// TestPrepare runs in its own checkout, because it tags and commits.
 func TestPrepare(t *testing.T) {
 	t.Chdir(t.TempDir())
 	run := func(args ...string) {
@@ -145,7 +145,7 @@ func TestWithRepository(t *testing.T) {
 func TestArchivesAreTheSameBytes(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, time.November, 21, 10, 0, 0, 0, time.UTC)
-	// A chart as helm packages it: of the present time, which differs from run to run.
+	// A chart as helm packages it, with the current time, which differs from run to run.
 	chart := func(packaged time.Time) string {
 		var helm, ours bytes.Buffer
 		files := []packed{

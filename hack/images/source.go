@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// source is what an image is built from.
+// source is the source of an image.
 type source struct {
 	Folder string
-	// Version is what `cauri version` will print: v1.2.3, or a word for an image that is no release.
+	// Version is the output of `cauri version`: v1.2.3, or a word for an image that is not a release.
 	Version  string
 	Commit   string
-	Modified bool // the files are not those of the commit
+	Modified bool // the files differ from the commit
 	Time     time.Time
 }
 
-// readSource looks at the checkout in a folder.
+// readSource reads the state of the checkout in a folder.
 func readSource(ctx context.Context, folder, version string) (source, error) {
 	commit, err := git(ctx, folder, "rev-parse", "HEAD")
 	if err != nil {
-		return source{}, fmt.Errorf("an image says which commit it is of, so it is built from a checkout with a commit: %w", err)
+		return source{}, fmt.Errorf("an image names its commit, so it needs a checkout with a commit: %w", err)
 	}
 	seconds, err := git(ctx, folder, "log", "-1", "--format=%ct")
 	if err != nil {
@@ -41,7 +41,7 @@ func readSource(ctx context.Context, folder, version string) (source, error) {
 	return source{Folder: folder, Version: version, Commit: commit, Modified: changes != "", Time: time.Unix(at, 0).UTC()}, nil
 }
 
-// Revision is the commit as the program and the labels say it.
+// Revision is the commit in the program and the labels.
 func (s source) Revision() string {
 	if s.Modified {
 		return s.Commit + "-modified"
@@ -49,7 +49,7 @@ func (s source) Revision() string {
 	return s.Commit
 }
 
-// git runs git and returns what it printed, without the last line's end.
+// git runs git and returns its output without the last newline.
 func git(ctx context.Context, folder string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, "git", args...)
 	command.Dir = folder
