@@ -1,5 +1,5 @@
--- The least that a payment which survives a crash and conserves money writes: a row under a reference that is unique for its merchant,
--- a payer debited without overdraft, a merchant credited, a row of an outbox.
+-- The minimum that a durable payment that conserves money writes: a row with a unique reference for the merchant, a debit of the payer
+-- without overdraft, a credit of the merchant, and a row of the outbox.
 
 drop table if exists outbox, payments, payers, merchants cascade;
 
@@ -36,7 +36,7 @@ create index outbox_due on outbox (due_at, id) where not sent;
 insert into merchants select n, 1000000000000 from generate_series(1, 10000) n;
 insert into payers select n, 1000000000000 from generate_series(1, 100000) n;
 
--- One payment in one call. The merchant, who may be hot, is locked last.
+-- One payment in one call. It locks the merchant last, because it may be hot.
 create or replace function pay(p_merchant bigint, p_reference text, p_payer bigint, p_amount bigint) returns bigint language plpgsql as $$
 declare made bigint;
 begin
@@ -55,7 +55,7 @@ begin
   return made;
 end $$;
 
--- One payment to a payer, from a merchant who may be hot and may not go below zero.
+-- One payment to a payer, from a merchant that may be hot and must not become negative.
 create or replace function pay_out(p_merchant bigint, p_reference text, p_payer bigint, p_amount bigint) returns bigint language plpgsql as $$
 declare made bigint;
 begin
@@ -74,8 +74,7 @@ begin
   return made;
 end $$;
 
--- Many payments to one merchant in one commit. Payers are locked in the order of their numbers, so that two batches never wait for
--- each other.
+-- Many payments to one merchant in one commit. It locks payers in the order of their numbers, so that two batches never deadlock.
 create or replace function pay_batch(p_merchant bigint, p_references text[], p_payers bigint[], p_amount bigint) returns integer language plpgsql as $$
 declare made integer;
 begin

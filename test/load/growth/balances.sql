@@ -1,4 +1,4 @@
--- Every float and SIM with what it opened with and what its transactions moved.
+-- Sets the balance of every float and SIM: its opening balance plus the movements of its transactions.
 with floats_of as (
   update floats f set balance = f.opening + moved.delta
   from (select tenant, float_currency, sum(merchant_delta)::bigint as delta from transactions where tenant between $1::bigint and $2::bigint

@@ -1,5 +1,5 @@
--- Sandboxes as the controller leaves them, the first of them with the tenant number $1. Each has five markets, two stores, two floats
--- and 20 SIMs, and its key follows from its place among them. Their balances are what they opened with.
+-- Sandboxes in the state that the controller creates. The first has the tenant number $1. Each has five markets, two stores, two floats
+-- and 20 SIMs. Its key derives from its position. Balances are opening balances.
 with made as (
   insert into organizations (org_id, tenant, resource_uid, namespace, name, latency_percent, webhook_max_retries, webhook_initial_delay_ms,
     webhook_factor, webhook_max_delay_ms, version)

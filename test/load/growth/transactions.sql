@@ -1,7 +1,7 @@
--- The transactions from the $1-th to the $2-th of $3, in the order of their times, which are those of the 20 days before $7. $4 is the
--- tenant number of the first of $5 sandboxes, which has about $6 of the transactions, 0 for as many as each other one has. Each is what it
--- is by its place: a refund follows its collection, ten collections of the first sandbox end as nothing else does, ten are of a market of
--- their own, all of them among its oldest, and the second sandbox has collections that succeeded and nothing else.
+-- Makes the transactions $1 to $2 of $3, in the order of their times in the 20 days before $7. $4 is the tenant number of the first of
+-- $5 sandboxes. The first sandbox has about $6 of the transactions; 0: the same as the others. The position of a transaction decides its
+-- fields. A refund follows its collection. Among the oldest of the first sandbox, ten collections have a unique status and ten are in a
+-- separate market. The second sandbox has only successful collections.
 with size as materialized (
   select $3::bigint as total, stride, case when stride > 0 then $3::bigint - $3::bigint / stride else $3::bigint end as rest,
     $5::bigint - sign(stride)::bigint as others
@@ -15,7 +15,7 @@ with size as materialized (
       case when first then 1 else 1 + sign(stride)::bigint + (s - 1) % others end as n,
       case when first then g / stride else (s - 1) / others + 1 end as j,
       case when first then total / stride else (rest - (s - 1) % others + others - 1) / others end as of_sandbox,
-      -- the place of the one before it in its sandbox
+      -- the position of the previous transaction in its sandbox
       case when first then g - stride when stride > 1 then s - others + (s - others - 1) / (stride - 1) else s - others end as before
     from turn
   ) one
