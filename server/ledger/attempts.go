@@ -16,7 +16,7 @@ const (
 	ProbeInterval   = time.Minute
 )
 
-// Attempt is what one delivery attempt came to.
+// Attempt is the result of one delivery attempt.
 type Attempt struct {
 	StartedAt      time.Time // by the database's clock
 	Duration       time.Duration
@@ -35,8 +35,8 @@ type FinishedAttempt struct {
 }
 
 // FinishAttempts writes attempts down in the order in which they ended, ends their leases, and counts them in the health of their
-// endpoints, all in one statement. It reports for each whether it was kept: it is not, and nothing is written of it, if its
-// lease has ended already. Then it was lost to somebody else, who decides, or this is the repeat of a call whose answer was lost.
+// endpoints, all in one statement. kept[i] is false if the
+// lease of attempt i was already over: another worker has the event, or this call is a repetition. Nothing is written for it.
 func (s *Deliveries) FinishAttempts(ctx context.Context, finished []FinishedAttempt) (kept []bool, err error) {
 	params := sqlc.FinishAttemptsParams{
 		BreakerFailures: BreakerFailures, BreakerMs: postgres.Milliseconds(BreakerAfter), ProbeMs: postgres.Milliseconds(ProbeInterval),

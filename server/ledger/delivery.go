@@ -18,7 +18,7 @@ type EventState string
 
 // The states of an event.
 const (
-	EventRecorded  EventState = "recorded"  // there is nowhere to send it
+	EventRecorded  EventState = "recorded"  // not to be sent: no endpoint, or it does not want this type
 	EventQueued    EventState = "queued"    // it is to be sent, or sent again
 	EventDelivered EventState = "delivered" // its receiver acknowledged it
 	EventFailed    EventState = "failed"    // its retries are used up
@@ -54,7 +54,7 @@ type BuildBody func(organizationID string, t *payments.Transaction) ([]byte, err
 // LeaseDueEvents takes due events for the length of lease, of each due tenant up to its share, and tells how many it found in each.
 // The body of an event that was never sent is built by build and kept, so that every attempt sends the same bytes. Any number
 // of callers may work at once; each gets different events. What is found and cannot be sent, for want of an endpoint, or because the
-// endpoint wants no events of this type, is put aside. An event whose lease ends without [Deliveries.FinishAttempts] becomes due again.
+// endpoint wants no events of this type, leaves the queue. An event whose lease ends without [Deliveries.FinishAttempts] becomes due again.
 func (s *Deliveries) LeaseDueEvents(
 	ctx context.Context,
 	from []Share,
@@ -72,13 +72,13 @@ func (s *Deliveries) LeaseDueEvents(
 		if err != nil {
 			return err
 		}
-		var shelved, taken rowKeys
+		var unqueued, taken rowKeys
 		var bodies [][]byte
 		for i := range due {
 			row := &due[i]
 			found[row.Tenant]++
 			if !wanted(row) {
-				shelved.add(row.Tenant, row.ID)
+				unqueued.add(row.Tenant, row.ID)
 				continue
 			}
 			event := s.leasedEvent(row, build)
@@ -86,8 +86,8 @@ func (s *Deliveries) LeaseDueEvents(
 			taken.add(row.Tenant, row.ID)
 			bodies = append(bodies, newBody(row, event.Body))
 		}
-		if shelved.len() > 0 {
-			if err := q.ShelveEvents(ctx, shelved.tenants, shelved.ids); err != nil {
+		if unqueued.len() > 0 {
+			if err := q.UnqueueEvents(ctx, unqueued.tenants, unqueued.ids); err != nil {
 				return err
 			}
 		}

@@ -98,11 +98,11 @@ var spanning = map[string]string{
 	// The worker: what is due in all sandboxes. It skips from one sandbox to the next in an index that holds only what is due.
 	"TenantsToSettle": "the sandboxes that have something to settle", "ClaimDueTransactions": "of a batch", "LockFloats": "of a batch",
 	"LockPayers": "of a batch", "ParkTransactions": "of a batch", "SettleTransactions": "of a batch", "ClearSweepFailures": "of a batch",
-	"WakeForgotten":    "a look at what nothing else would come to, now and then",
+	"RequeueStuck":     "a look at what nothing else would come to, now and then",
 	"TenantsToForward": "the sandboxes that have something to forward", "LockDueForwards": "of a batch", "LeaseForwards": "of a batch",
 	"GiveBackForwards": "of a batch",
 	"TenantsToDeliver": "the sandboxes that have events to send", "TakeProbes": "of a batch", "LockDueEvents": "of a batch",
-	"LeaseEvents": "of a batch", "ShelveEvents": "of a batch", "GiveBackEvents": "of a batch", "FinishAttempts": "of a batch",
+	"LeaseEvents": "of a batch", "UnqueueEvents": "of a batch", "GiveBackEvents": "of a batch", "FinishAttempts": "of a batch",
 	"CountDueSettlements": "a metric, every ten seconds", "CountDueForwards": "a metric, every ten seconds",
 	"CountDueEvents": "a metric, every ten seconds", "CountFailingEndpoints": "a metric, every ten seconds",
 	"AgedTenants": "retention, every hour", "AgedOperatorTenants": "retention, every hour", "RemoveAgedRateUsage": "retention, every hour",

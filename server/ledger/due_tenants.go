@@ -7,14 +7,13 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// DueTenant is a sandbox that has something due, of what is settled, or of what needs somebody outside of the database: the receiver of
-// its events, or an operator. Due tenants are served side by side, so that no sandbox waits behind another one's backlog.
+// DueTenant is a sandbox with due work of one kind. Due tenants are served side by side, so that no sandbox waits for the work of another.
 type DueTenant struct {
 	Tenant   int64
-	Answered bool // whoever is outside has acknowledged something before
-	Failing  bool // and failed since, to this worker or to another
+	Answered bool // the endpoint has acknowledged an event before
+	Failing  bool // the endpoint failed since its last acknowledgment, to any worker
 	Probe    bool // the endpoint failed for long: one event may be sent, to see whether it works again
-	Failed   bool // the sweep failed in this sandbox the last time
+	Failed   bool // the last run of the sweep failed in this sandbox
 }
 
 func tenantsOf(due []DueTenant) []int64 {

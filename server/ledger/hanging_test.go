@@ -61,7 +61,7 @@ func TestNothingWaitsForeverForADatabaseThatHangs(t *testing.T) {
 			return err
 		},
 		"TenantsToSettle":  func(ctx context.Context) error { _, err := s.TenantsToSettle(ctx); return err },
-		"WakeForgotten":    func(ctx context.Context) error { _, err := s.WakeForgotten(ctx, 10); return err },
+		"RequeueStuck":     func(ctx context.Context) error { _, err := s.RequeueStuck(ctx, 10); return err },
 		"TenantsToDeliver": func(ctx context.Context) error { _, err := s.TenantsToDeliver(ctx); return err },
 		"TenantsToForward": func(ctx context.Context) error { _, err := s.TenantsToForward(ctx); return err },
 		"LeaseDueEvents": func(ctx context.Context) error {
@@ -72,10 +72,10 @@ func TestNothingWaitsForeverForADatabaseThatHangs(t *testing.T) {
 			_, _, err := s.LeaseDueForwards(ctx, w.share(1), time.Minute)
 			return err
 		},
-		"PurgeRetired": s.PurgeRetired,
-		"RemoveSpent":  s.RemoveSpent,
-		"RemoveAged":   func(ctx context.Context) error { _, err := s.RemoveAged(ctx, time.Hour); return err },
-		"Retained":     func(ctx context.Context) error { _, err := s.RetainedSandboxes(ctx, time.Hour); return err },
+		"PurgeRetired":   s.PurgeRetired,
+		"RemoveOldUsage": s.RemoveOldUsage,
+		"RemoveAged":     func(ctx context.Context) error { _, err := s.RemoveAged(ctx, time.Hour); return err },
+		"Retained":       func(ctx context.Context) error { _, err := s.RetainedSandboxes(ctx, time.Hour); return err },
 	}
 	var all sync.WaitGroup
 	for name, call := range calls {

@@ -32,8 +32,8 @@ type Ledger struct {
 }
 
 // New makes a ledger in a database.
-func New(db *postgres.DB, configured *sandboxes.Store) *Ledger {
-	s := &Ledger{core: core{db, configured}}
+func New(db *postgres.DB, store *sandboxes.Store) *Ledger {
+	s := &Ledger{core: core{db, store}}
 	admission := db.Admission()
 	s.collections = postgres.Coalescer[*NewCollection]{AtOnce: 1, Admission: admission, One: s.bookCollection, Many: s.bookCollections}
 	s.disbursements = postgres.Coalescer[*NewDisbursement]{
@@ -64,17 +64,17 @@ type Deliveries struct {
 	keys *secrets.KeyRing
 }
 
-// NewDeliveries signs by the secrets that a key ring opens.
-func NewDeliveries(db *postgres.DB, configured *sandboxes.Store, keys *secrets.KeyRing) *Deliveries {
-	return &Deliveries{core{db, configured}, keys}
+// NewDeliveries makes deliveries; keys decrypts the signing secrets.
+func NewDeliveries(db *postgres.DB, store *sandboxes.Store, keys *secrets.KeyRing) *Deliveries {
+	return &Deliveries{core{db, store}, keys}
 }
 
 // Forwards leases collections to those who forward them to operators.
 type Forwards struct{ core }
 
 // NewForwards opens operators' credentials by the key ring of the sandboxes.
-func NewForwards(db *postgres.DB, configured *sandboxes.Store) *Forwards {
-	return &Forwards{core{db, configured}}
+func NewForwards(db *postgres.DB, store *sandboxes.Store) *Forwards {
+	return &Forwards{core{db, store}}
 }
 
 // Upkeep removes what is old, and measures what is due.

@@ -10,10 +10,9 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// listIndex are the parts of transactions_listed that a list reads, each in its own order: the transactions of a status, a type, an
-// operator and a country. There are a few hundred at most, whatever a sandbox did. A list that is filtered by any of the four merges
-// the newest of those that it may want, so that it reads as much for a status that ten of a million transactions have as for one
-// that most have.
+// listIndex are the combinations of status, type, operator and country that a filtered list reads. The index transactions_listed sorts by
+// id within each combination, and there are a few hundred at most. The list merges the newest rows of the matching combinations, so a
+// rare status costs as much as a frequent one.
 type listIndex struct {
 	statuses  []payments.Status
 	types     []payments.Type
@@ -21,7 +20,7 @@ type listIndex struct {
 	countries []payments.Country
 }
 
-// listIndexOf is the parts that a filter wants; ok is false for a filter that another order serves.
+// listIndexOf returns the combinations that match a filter; ok is false if another index serves it.
 func listIndexOf(f Filter) (l listIndex, ok bool) {
 	if f.Status == "" && f.Type == "" && f.Operator == "" && f.Country == "" || f.OrderRef != "" || f.Reference != "" {
 		return listIndex{}, false
@@ -39,8 +38,8 @@ func oneOr[T ~string](one T, all []T) []T {
 	return []T{one}
 }
 
-// statement lists a page of these parts. In the scope of a tenant, as row level security is on the table, an index finds nothing by
-// a status or a type: the page is found in a view that has it built in.
+// statement lists a page. Under row-level security the planner cannot use the index on status and type, since the operators of enums are
+// not leakproof. So the page is read from the view listed_transactions, which contains the policy.
 func (l listIndex) statement(tenant int64, f Filter, after *payments.ID, limit int) (sql string, args []any) {
 	c := conditions{
 		where: []string{"tenant = $1", "status = s.status", "type = k.type", "operator = o.operator", "country = c.country"},

@@ -14,8 +14,8 @@ import (
 // retentionBatch bounds the events that one statement removes; each may have many attempts.
 const retentionBatch = 1000
 
-// clockSlack is how far the clock of a process that makes ids may be ahead of the database's, which decides what is old. What
-// one made whose clock is further ahead goes so much later.
+// clockSlack is how far the clock of a process that makes ids may be ahead of the database's, which decides what is old. Rows
+// from a process whose clock is further ahead are removed later by the difference.
 const clockSlack = time.Hour
 
 // RemoveAged removes the events, with their attempts, that are older than age. Events that are still to be sent stay, and so does
@@ -63,9 +63,8 @@ func (s *Upkeep) removeAgedEvents(ctx context.Context, tenant int64, before paym
 	}
 }
 
-// RemoveSpent removes what is of no use to anybody any more, whatever is to be kept: counts of requests that no limit looks at,
-// quotas of years past.
-func (s *Upkeep) RemoveSpent(ctx context.Context) error {
+// RemoveOldUsage removes old rate-limit counters and old quota rows, independent of the retention time.
+func (s *Upkeep) RemoveOldUsage(ctx context.Context) error {
 	q := s.system()
 	for _, remove := range []func(context.Context, int32) (int64, error){q.RemoveAgedRateUsage, q.RemoveAgedQuotaUsage} {
 		if err := whileFull(func() (int64, error) { return remove(ctx, retentionBatch) }); err != nil {

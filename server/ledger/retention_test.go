@@ -171,7 +171,7 @@ func TestWhatIsSpentIsRemoved(t *testing.T) {
 	w.Exec("insert into quota_usage (tenant, month, used) values ($1, date_trunc('month', now())::date, 1)", w.Sandbox.Tenant)
 	w.Exec("update quota_usage set month = '2020-01-01' where month = '2026-05-01'")
 	w.Exec("insert into rate_usage (tenant, second, granted) values ($1, extract(epoch from now())::bigint, 1)", w.Sandbox.Tenant)
-	if err := w.RemoveSpent(t.Context()); err != nil {
+	if err := w.RemoveOldUsage(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, table := range []string{"quota_usage", "rate_usage"} {

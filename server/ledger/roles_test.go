@@ -78,11 +78,11 @@ var apiStatements = []string{
 var workerStatements = append([]string{
 	"ConfigVersion",
 	// settlement
-	"ClaimDueTransactions", "LockFloats", "LockPayers", "ParkTransactions", "TenantsToSettle", "SettleTransactions", "WakeForgotten",
+	"ClaimDueTransactions", "LockFloats", "LockPayers", "ParkTransactions", "TenantsToSettle", "SettleTransactions", "RequeueStuck",
 	// forwarding
 	"BeginForwardAttempt", "DeferForward", "TenantsToForward", "GiveBackForwards", "LeaseForwards", "LockDueForwards", "SettleForward",
 	// delivery
-	"TenantsToDeliver", "FinishAttempts", "GiveBackEvents", "LeaseEvents", "LockDueEvents", "ShelveEvents", "TakeProbes",
+	"TenantsToDeliver", "FinishAttempts", "GiveBackEvents", "LeaseEvents", "LockDueEvents", "UnqueueEvents", "TakeProbes",
 	// retention
 	"AgedTenants", "RemoveAgedEvents", "RemoveAgedQuotaUsage", "RemoveAgedRateUsage",
 	// metrics

@@ -77,10 +77,10 @@ func anyFull(claimed []sqlc.ClaimDueTransactionsRow, share int) bool {
 	return false
 }
 
-// WakeForgotten makes up to batch pending transactions due whose time ran out and that nothing would come to any more, and
-// returns how many it found. There are none unless something went wrong.
-func (s *Settler) WakeForgotten(ctx context.Context, batch int) (int, error) {
-	woken, err := s.system().WakeForgotten(ctx, int32(batch))
+// RequeueStuck makes up to batch expired pending transactions due that no worker would take any more, and returns how many it found.
+// Normally there are none.
+func (s *Settler) RequeueStuck(ctx context.Context, batch int) (int, error) {
+	woken, err := s.system().RequeueStuck(ctx, int32(batch))
 	return int(woken), postgres.Classify(err, "looking for payments that were forgotten")
 }
 

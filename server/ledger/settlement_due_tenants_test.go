@@ -151,7 +151,7 @@ func TestForgottenPaymentsAreWoken(t *testing.T) {
 		}
 	}
 	before := read[[]string](w, "select array_agg(reference) from transactions where due_at <= now()")
-	if woken, err := w.WakeForgotten(t.Context(), 100); err != nil || woken != 4 {
+	if woken, err := w.RequeueStuck(t.Context(), 100); err != nil || woken != 4 {
 		t.Errorf("%d were woken, %v, want 4", woken, err)
 	}
 	after := read[[]string](w, "select array_agg(reference) from transactions where due_at <= now()")
@@ -177,7 +177,7 @@ func TestForgottenPaymentsAreWokenInBatches(t *testing.T) {
 	w.Multiply(w.Pending("r", alice), 24)
 	w.Exec("update transactions set due_at = null, expires_at = now() - interval '1 hour'")
 	for _, want := range []int{10, 10, 5, 0} {
-		if got, err := w.WakeForgotten(t.Context(), 10); err != nil || got != want {
+		if got, err := w.RequeueStuck(t.Context(), 10); err != nil || got != want {
 			t.Errorf("%d were woken, %v, want %d", got, err, want)
 		}
 	}

@@ -18,7 +18,7 @@ const (
 
 // expiryDatabase is what the expiry needs of the database.
 type expiryDatabase interface {
-	WakeForgotten(ctx context.Context, batch int) (woken int, err error)
+	RequeueStuck(ctx context.Context, batch int) (woken int, err error)
 }
 
 func (w *Worker) expire(ctx context.Context) {
@@ -31,7 +31,7 @@ func (w *Worker) expire(ctx context.Context) {
 func (w *Worker) expireForgotten(ctx context.Context) (more bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
-	woken, err := w.database.WakeForgotten(bounded, expiryBatch)
+	woken, err := w.database.RequeueStuck(bounded, expiryBatch)
 	if err != nil {
 		return false, err
 	}

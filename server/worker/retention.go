@@ -10,13 +10,13 @@ const retentionPause = time.Hour
 
 // retentionDatabase is what the retention needs of the database.
 type retentionDatabase interface {
-	RemoveSpent(ctx context.Context) error
+	RemoveOldUsage(ctx context.Context) error
 	RemoveAged(ctx context.Context, age time.Duration) (removed int64, err error)
 }
 
 // retain removes rows whose retention time is over. It stops between two batches when the worker stops.
 func (w *Worker) retain(ctx context.Context) (more bool, err error) {
-	if err := w.database.RemoveSpent(ctx); err != nil {
+	if err := w.database.RemoveOldUsage(ctx); err != nil {
 		return false, err
 	}
 	if w.eventRetention > 0 {

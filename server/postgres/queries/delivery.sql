@@ -63,11 +63,11 @@ from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)
   unnest(sqlc.arg(bodies)::bytea[]) as body) leased
 where e.tenant = leased.tenant and e.id = leased.id;
 
--- name: ShelveEvents :exec
+-- name: UnqueueEvents :exec
 -- The sandbox has no endpoint any more, or none for events of this type: they are kept and nothing is sent.
 update events e set state = 'recorded', due_at = null, leased = false
-from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) shelved
-where e.tenant = shelved.tenant and e.id = shelved.id;
+from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) unqueued
+where e.tenant = unqueued.tenant and e.id = unqueued.id;
 
 -- name: GiveBackEvents :exec
 -- Ends leases that nothing was done with.

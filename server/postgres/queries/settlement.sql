@@ -92,10 +92,10 @@ update transactions t set status = s.status::transaction_status, completed_at = 
 from settled s
 where t.tenant = s.tenant and t.id = s.id;
 
--- name: WakeForgotten :execrows
--- Pending payments whose time ran out and that nothing would come to any more are made due. No lease, and no pause between two
--- questions to an operator, is a minute long: what is due within one is not forgotten.
-with forgotten as materialized (
+-- name: RequeueStuck :execrows
+-- Expired pending payments that no worker would take any more are made due. No lease, and no pause between two
+-- questions to an operator, is a minute long: what is due within one is not stuck.
+with stuck as materialized (
   select f.tenant, f.id from transactions f
   where f.status = 'PENDING' and f.expires_at < now() - interval '1 minute'
     and (f.due_at is null or f.due_at > now() + interval '1 minute')
@@ -103,4 +103,4 @@ with forgotten as materialized (
   for update skip locked
 )
 update transactions t set due_at = now()
-from forgotten where t.tenant = forgotten.tenant and t.id = forgotten.id;
+from stuck where t.tenant = stuck.tenant and t.id = stuck.id;

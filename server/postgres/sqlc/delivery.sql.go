@@ -291,18 +291,6 @@ func (q *Queries) LockDueEvents(ctx context.Context, probes []int64, tenants []i
 	return items, nil
 }
 
-const shelveEvents = `-- name: ShelveEvents :exec
-update events e set state = 'recorded', due_at = null, leased = false
-from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id) shelved
-where e.tenant = shelved.tenant and e.id = shelved.id
-`
-
-// The sandbox has no endpoint any more, or none for events of this type: they are kept and nothing is sent.
-func (q *Queries) ShelveEvents(ctx context.Context, tenants []int64, ids []pgtype.UUID) error {
-	_, err := q.db.Exec(ctx, shelveEvents, tenants, ids)
-	return err
-}
-
 const takeProbes = `-- name: TakeProbes :many
 update endpoint_health set probe_at = now() + make_interval(secs => $1::float8 / 1000)
 where tenant in (
@@ -388,4 +376,16 @@ func (q *Queries) TenantsToDeliver(ctx context.Context) ([]TenantsToDeliverRow, 
 		return nil, err
 	}
 	return items, nil
+}
+
+const unqueueEvents = `-- name: UnqueueEvents :exec
+update events e set state = 'recorded', due_at = null, leased = false
+from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id) unqueued
+where e.tenant = unqueued.tenant and e.id = unqueued.id
+`
+
+// The sandbox has no endpoint any more, or none for events of this type: they are kept and nothing is sent.
+func (q *Queries) UnqueueEvents(ctx context.Context, tenants []int64, ids []pgtype.UUID) error {
+	_, err := q.db.Exec(ctx, unqueueEvents, tenants, ids)
+	return err
 }

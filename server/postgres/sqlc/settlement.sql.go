@@ -165,6 +165,28 @@ func (q *Queries) ParkTransactions(ctx context.Context, tenants []int64, ids []p
 	return err
 }
 
+const requeueStuck = `-- name: RequeueStuck :execrows
+with stuck as materialized (
+  select f.tenant, f.id from transactions f
+  where f.status = 'PENDING' and f.expires_at < now() - interval '1 minute'
+    and (f.due_at is null or f.due_at > now() + interval '1 minute')
+  limit $1::integer
+  for update skip locked
+)
+update transactions t set due_at = now()
+from stuck where t.tenant = stuck.tenant and t.id = stuck.id
+`
+
+// Expired pending payments that no worker would take any more are made due. No lease, and no pause between two
+// questions to an operator, is a minute long: what is due within one is not stuck.
+func (q *Queries) RequeueStuck(ctx context.Context, batch int32) (int64, error) {
+	result, err := q.db.Exec(ctx, requeueStuck, batch)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const settleTransactions = `-- name: SettleTransactions :exec
 with settled as (
   select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
@@ -269,26 +291,4 @@ func (q *Queries) TenantsToSettle(ctx context.Context) ([]TenantsToSettleRow, er
 		return nil, err
 	}
 	return items, nil
-}
-
-const wakeForgotten = `-- name: WakeForgotten :execrows
-with forgotten as materialized (
-  select f.tenant, f.id from transactions f
-  where f.status = 'PENDING' and f.expires_at < now() - interval '1 minute'
-    and (f.due_at is null or f.due_at > now() + interval '1 minute')
-  limit $1::integer
-  for update skip locked
-)
-update transactions t set due_at = now()
-from forgotten where t.tenant = forgotten.tenant and t.id = forgotten.id
-`
-
-// Pending payments whose time ran out and that nothing would come to any more are made due. No lease, and no pause between two
-// questions to an operator, is a minute long: what is due within one is not forgotten.
-func (q *Queries) WakeForgotten(ctx context.Context, batch int32) (int64, error) {
-	result, err := q.db.Exec(ctx, wakeForgotten, batch)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
 }
