@@ -28,9 +28,3 @@ func (s *Settler) lags(claimed []sqlc.ClaimDueTransactionsRow, d *batchDecisions
 	}
 	return lags
 }
-
-// rowKey names a row within all tenants.
-type rowKey struct {
-	tenant int64
-	id     [16]byte
-}

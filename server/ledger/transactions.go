@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -237,18 +236,6 @@ func transactionOf(row *sqlc.Transaction) *payments.Transaction {
 	}
 	return t
 }
-
-// rowKeys are the keys of several rows, in the form in which a statement takes them.
-type rowKeys struct {
-	tenants []int64
-	ids     []pgtype.UUID
-}
-
-func (k *rowKeys) add(tenant int64, id pgtype.UUID) {
-	k.tenants, k.ids = append(k.tenants, tenant), append(k.ids, id)
-}
-
-func (k *rowKeys) len() int { return len(k.ids) }
 
 // floatOf names the float that a transaction belongs to.
 func floatOf(t *payments.Transaction) string { return string(payments.CanonicalCurrency(t.Currency)) }

@@ -4,7 +4,7 @@
 -- name: TenantsToSettle :many
 -- The sandboxes that have something due and are neither suspended nor deleted, in random order. The scan skips from one sandbox to the
 -- next and reads one row of each. A sandbox in which the settlement failed waits for its retry time. Collections that are forwarded are
--- settled, and expire, in passthrough.sql.
+-- settled, and expire, in forwarding.sql.
 with recursive due_tenants as (
   (select t.tenant, t.due_at from transactions t
    where t.status = 'PENDING' and not t.passthrough

@@ -272,7 +272,7 @@ type TenantsToSettleRow struct {
 // gives everything back by dying.
 // The sandboxes that have something due and are neither suspended nor deleted, in random order. The scan skips from one sandbox to the
 // next and reads one row of each. A sandbox in which the settlement failed waits for its retry time. Collections that are forwarded are
-// settled, and expire, in passthrough.sql.
+// settled, and expire, in forwarding.sql.
 func (q *Queries) TenantsToSettle(ctx context.Context) ([]TenantsToSettleRow, error) {
 	rows, err := q.db.Query(ctx, tenantsToSettle)
 	if err != nil {

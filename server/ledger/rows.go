@@ -1,0 +1,21 @@
+package ledger
+
+import "github.com/jackc/pgx/v5/pgtype"
+
+// rowKey names a row within all tenants.
+type rowKey struct {
+	tenant int64
+	id     [16]byte
+}
+
+// rowKeys are the keys of several rows, in the form in which a statement takes them.
+type rowKeys struct {
+	tenants []int64
+	ids     []pgtype.UUID
+}
+
+func (k *rowKeys) add(tenant int64, id pgtype.UUID) {
+	k.tenants, k.ids = append(k.tenants, tenant), append(k.ids, id)
+}
+
+func (k *rowKeys) len() int { return len(k.ids) }

@@ -1,0 +1,68 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// TestClient is a SIM of the registry, with its resource and its prompts.
+type TestClient struct {
+	payments.SIM
+	Name    string // of the TestClient resource
+	Prompts int    // collections that wait for its answer
+}
+
+// TestClientFilter says which SIMs are listed. A zero field filters nothing.
+type TestClientFilter struct {
+	Operator payments.Operator
+	Country  payments.Country
+	Blocked  *bool
+}
+
+// ListTestClients returns up to limit of a tenant's SIMs, in the order of their numbers, beginning after a number, empty for the
+// first of all.
+func (s *Ledger) ListTestClients(ctx context.Context, tenant int64, f TestClientFilter, after string, limit int) ([]TestClient, error) {
+	var rows []sqlc.ListTestClientsRow
+	err := s.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+		rows, err = sqlc.New(scope).ListTestClients(ctx, sqlc.ListTestClientsParams{
+			Tenant:   tenant,
+			After:    after,
+			Operator: postgres.Optional(string(f.Operator)),
+			Country:  postgres.Optional(string(f.Country)),
+			Blocked:  f.Blocked,
+			Batch:    int32(limit),
+		})
+		return err
+	})
+	if err != nil {
+		return nil, postgres.Classify(err, "listing the test clients")
+	}
+	clients := make([]TestClient, len(rows))
+	for i := range rows {
+		clients[i] = testClientOf(&rows[i].Sim, rows[i].Prompts)
+	}
+	return clients, nil
+}
+
+// FindTestClient returns the SIM with a number, or [ErrNotFound].
+func (s *Ledger) FindTestClient(ctx context.Context, tenant int64, msisdn string) (*TestClient, error) {
+	row, err := s.tenant(tenant).FindTestClient(ctx, tenant, msisdn)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, postgres.Classify(err, "looking up the test client")
+	}
+	client := testClientOf(&row.Sim, row.Prompts)
+	return &client, nil
+}
+
+func testClientOf(row *sqlc.Sim, prompts int64) TestClient {
+	return TestClient{SIM: *simOf(row), Name: row.Name, Prompts: int(prompts)}
+}
