@@ -16,8 +16,8 @@ const (
 	ProbeInterval   = time.Minute
 )
 
-// Attempt is the result of one delivery attempt.
-type Attempt struct {
+// AttemptResult is the result of one delivery attempt.
+type AttemptResult struct {
 	StartedAt      time.Time // by the database's clock
 	Duration       time.Duration
 	ResponseStatus int    // 0: no answer came
@@ -31,7 +31,7 @@ type Attempt struct {
 // FinishedAttempt is an attempt at an event.
 type FinishedAttempt struct {
 	Event *LeasedEvent
-	Attempt
+	AttemptResult
 }
 
 // FinishAttempts writes attempts down in the order in which they ended, ends their leases, and counts them in the health of their

@@ -107,7 +107,7 @@ func wanted(row *sqlc.LockDueEventsRow) bool {
 	return row.WebhookURL != nil && (row.Resent || slices.Contains(row.WebhookTypes, string(row.Transaction.Type)))
 }
 
-// newBody is a body that is not kept yet.
+// newBody returns the body if none is stored yet.
 func newBody(row *sqlc.LockDueEventsRow, body []byte) []byte {
 	if row.Body != nil {
 		return nil

@@ -79,7 +79,7 @@ func TestBodyIsBuiltOnceAndSentWithEveryAttempt(t *testing.T) {
 	}
 	w.Due() // its lease ended
 	second := w.leaseOne(never)
-	w.Finish(second, ledger.Attempt{State: ledger.EventQueued, Error: "the receiver answered 500"})
+	w.Finish(second, ledger.AttemptResult{State: ledger.EventQueued, Error: "the receiver answered 500"})
 	w.Due()
 	third := w.leaseOne(never)
 	for _, event := range []*ledger.LeasedEvent{second, third} {
@@ -149,7 +149,7 @@ func TestFence(t *testing.T) {
 	lost := w.leaseOne(ledgertest.Body())
 	w.Due()
 	holder := w.leaseOne(ledgertest.Body())
-	if w.Finish(lost, ledger.Attempt{State: ledger.EventDelivered, ResponseStatus: 200}) {
+	if w.Finish(lost, ledger.AttemptResult{State: ledger.EventDelivered, ResponseStatus: 200}) {
 		t.Error("an attempt of a lost lease was kept")
 	}
 	if got := w.Count(
@@ -161,7 +161,7 @@ func TestFence(t *testing.T) {
 	); got != 0 {
 		t.Error("the attempt of a lost lease was written down")
 	}
-	if !w.Finish(holder, ledger.Attempt{State: ledger.EventFailed, ResponseStatus: 410}) {
+	if !w.Finish(holder, ledger.AttemptResult{State: ledger.EventFailed, ResponseStatus: 410}) {
 		t.Error("the attempt of the holder was not kept")
 	}
 	if got := read[string](w, "select state::text from events"); got != "failed" {
@@ -176,7 +176,7 @@ func TestAttemptIsWrittenDownOnce(t *testing.T) {
 			w := newFixture(t)
 			w.Create(w.Collection("r1", payments.Success, alice))
 			event := w.leaseOne(ledgertest.Body())
-			a := ledger.Attempt{State: state, RetryAfter: time.Hour}
+			a := ledger.AttemptResult{State: state, RetryAfter: time.Hour}
 			if !w.Finish(event, a) {
 				t.Error("the attempt was not kept")
 			}
@@ -198,7 +198,7 @@ func TestAttemptsAreKept(t *testing.T) {
 	w := newFixture(t)
 	w.Create(w.Collection("r1", payments.Success, alice))
 	started := time.Date(2026, time.May, 31, 12, 0, 0, 0, time.UTC)
-	attempts := []ledger.Attempt{
+	attempts := []ledger.AttemptResult{
 		{StartedAt: started, Duration: 10 * time.Second, Error: "no answer within 10s", State: ledger.EventQueued, RetryAfter: time.Hour},
 		{
 			StartedAt:      started.Add(time.Minute),
@@ -317,7 +317,7 @@ func TestDeletedSandboxSendsNothing(t *testing.T) {
 	if err := w.DeleteSandbox(t.Context(), w.Config.UID); err != nil {
 		t.Fatal(err)
 	}
-	if w.Finish(event, ledger.Attempt{State: ledger.EventQueued}) {
+	if w.Finish(event, ledger.AttemptResult{State: ledger.EventQueued}) {
 		t.Error("an attempt of a deleted sandbox was kept")
 	}
 	if got := w.Lease(ledgertest.Body()); len(got) != 0 {
@@ -354,7 +354,7 @@ func TestConcurrentLeasesAreDisjoint(t *testing.T) {
 					leased[events[i].ID]++
 					mu.Unlock()
 					finished = append(finished, ledger.FinishedAttempt{
-						Event: &events[i], Attempt: ledger.Attempt{StartedAt: time.Now(), State: ledger.EventDelivered},
+						Event: &events[i], AttemptResult: ledger.AttemptResult{StartedAt: time.Now(), State: ledger.EventDelivered},
 					})
 				}
 				if kept, err := w.FinishAttempts(context.Background(), finished); slices.Contains(kept, false) || err != nil {
@@ -438,7 +438,7 @@ func TestDeliveryWithoutADatabase(t *testing.T) {
 	if _, err := s.TenantsToDeliver(t.Context()); !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("the queue statistics: %v", err)
 	}
-	finished := []ledger.FinishedAttempt{{Event: &ledger.LeasedEvent{}, Attempt: ledger.Attempt{State: ledger.EventQueued}}}
+	finished := []ledger.FinishedAttempt{{Event: &ledger.LeasedEvent{}, AttemptResult: ledger.AttemptResult{State: ledger.EventQueued}}}
 	if kept, err := s.FinishAttempts(t.Context(), finished); !errors.Is(err, postgres.ErrUnavailable) || kept != nil {
 		t.Errorf("finishing: %v, %v", kept, err)
 	}

@@ -83,8 +83,8 @@ func eventsStatement(tenant int64, f EventFilter, after *payments.ID, limit int)
 		eventColumns, ofType, strings.Join(c.where, " and "), len(c.args)+1), append(c.args, limit)
 }
 
-// EventAttempt is an attempt to deliver an event.
-type EventAttempt struct {
+// AttemptRecord is a delivery attempt as it was stored.
+type AttemptRecord struct {
 	Number         int // from 1, over all times that the event was sent
 	StartedAt      time.Time
 	Duration       time.Duration
@@ -96,12 +96,12 @@ type EventAttempt struct {
 // EventDetail is an event with what is sent and how that went.
 type EventDetail struct {
 	Event
-	Body    []byte         // the bytes that every attempt sends
-	History []EventAttempt // the latest [KeptHistory], oldest first
+	Body    []byte          // the bytes that every attempt sends
+	History []AttemptRecord // the latest [MaxHistory], oldest first
 }
 
-// KeptHistory bounds the attempts that are read of one event.
-const KeptHistory = 100
+// MaxHistory is the maximum number of attempts that are read of one event.
+const MaxHistory = 100
 
 // GetEvent returns [ErrNotFound] for an event that the tenant does not have. The body of an event that was never sent is built
 // by build and kept, so that it is sent with the very bytes that were shown.
@@ -114,19 +114,19 @@ func (s *Ledger) GetEvent(ctx context.Context, tenant int64, organizationID stri
 	if err != nil {
 		return nil, postgres.Classify(err, "reading the event")
 	}
-	attempts, err := q.ListAttempts(ctx, tenant, row.Event.ID, row.Event.Attempts, KeptHistory)
+	attempts, err := q.ListAttempts(ctx, tenant, row.Event.ID, row.Event.Attempts, MaxHistory)
 	if err != nil {
 		return nil, postgres.Classify(err, "reading the attempts of the event")
 	}
 	detail := eventDetailOf(&row, attempts)
 	if detail.Body == nil {
-		detail.Body, err = keepBody(ctx, q, tenant, organizationID, transactionOf(&row.Transaction), build)
+		detail.Body, err = storeBody(ctx, q, tenant, organizationID, transactionOf(&row.Transaction), build)
 	}
 	return detail, err
 }
 
-// keepBody builds the body of an event and returns the one that is kept: a worker may have been first.
-func keepBody(
+// storeBody builds the body of an event and returns the one that is stored: a worker may have been first.
+func storeBody(
 	ctx context.Context,
 	q *sqlc.Queries,
 	tenant int64,
@@ -155,7 +155,7 @@ func eventDetailOf(row *sqlc.GetEventRow, attempts []sqlc.DeliveryAttempt) *Even
 		d.NextAttemptAt = e.DueAt
 	}
 	for _, a := range slices.Backward(attempts) {
-		d.History = append(d.History, EventAttempt{
+		d.History = append(d.History, AttemptRecord{
 			Number: int(a.Attempt), StartedAt: a.StartedAt, Duration: time.Duration(a.DurationMs) * time.Millisecond,
 			ResponseStatus: intOf(a.ResponseStatus), ResponseBody: a.ResponseBody, Error: a.Error,
 		})

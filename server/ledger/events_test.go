@@ -44,7 +44,7 @@ func (w *fixture) resend(id payments.ID) ledger.Event {
 }
 
 // attempted makes an event and one attempt to deliver it.
-func (w *fixture) attempted(reference string, a ledger.Attempt) payments.ID {
+func (w *fixture) attempted(reference string, a ledger.AttemptResult) payments.ID {
 	w.T.Helper()
 	made := w.Create(w.Collection(reference, payments.Success, alice))
 	w.Finish(w.leaseOne(ledgertest.Body()), a)
@@ -52,9 +52,9 @@ func (w *fixture) attempted(reference string, a ledger.Attempt) payments.ID {
 }
 
 var (
-	acknowledged = ledger.Attempt{State: ledger.EventDelivered, ResponseStatus: 204}
-	refusedOnce  = ledger.Attempt{State: ledger.EventQueued, ResponseStatus: 500, Error: "the receiver answered 500", RetryAfter: time.Hour}
-	refusedForev = ledger.Attempt{State: ledger.EventFailed, ResponseStatus: 410, Error: "the receiver answered 410"}
+	acknowledged = ledger.AttemptResult{State: ledger.EventDelivered, ResponseStatus: 204}
+	refusedOnce  = ledger.AttemptResult{State: ledger.EventQueued, ResponseStatus: 500, Error: "the receiver answered 500", RetryAfter: time.Hour}
+	refusedForev = ledger.AttemptResult{State: ledger.EventFailed, ResponseStatus: 410, Error: "the receiver answered 410"}
 )
 
 func TestEventsAreListedAsTheyStand(t *testing.T) {
@@ -163,7 +163,7 @@ func (w *fixture) counts() (delivered, failed int) {
 }
 
 func TestResentEventIsSentAsBeforeAndItsScheduleBeginsAnew(t *testing.T) {
-	cases := map[string]ledger.Attempt{"delivered": acknowledged, "failed": refusedForev, "waits for a retry": refusedOnce}
+	cases := map[string]ledger.AttemptResult{"delivered": acknowledged, "failed": refusedForev, "waits for a retry": refusedOnce}
 	for name, first := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t)
@@ -205,7 +205,7 @@ func TestEventThatIsBeingSentIsNotSentTwice(t *testing.T) {
 	}
 	w.Due() // its worker died, or is slow
 	w.resend(id)
-	if w.Finish(lost, ledger.Attempt{State: ledger.EventFailed, Error: "late"}) {
+	if w.Finish(lost, ledger.AttemptResult{State: ledger.EventFailed, Error: "late"}) {
 		t.Error("an attempt whose lease had ended undid the resending")
 	}
 	if event := w.leaseOne(ledgertest.Body()); !w.Finish(event, acknowledged) {
@@ -271,7 +271,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	)
 	w.Exec("update events set attempts = 250")
 	got := w.event(id).History
-	if len(got) != ledger.KeptHistory || got[0].Number != 151 || got[len(got)-1].Number != 250 {
+	if len(got) != ledger.MaxHistory || got[0].Number != 151 || got[len(got)-1].Number != 250 {
 		t.Errorf("%d attempts from %d to %d", len(got), got[0].Number, got[len(got)-1].Number)
 	}
 }

@@ -17,9 +17,9 @@ import (
 )
 
 var (
-	acked      = ledger.Attempt{State: ledger.EventDelivered, ResponseStatus: 204}
-	turnedAway = ledger.Attempt{State: ledger.EventQueued, ResponseStatus: 500, Error: "the receiver answered 500"}
-	exhausted  = ledger.Attempt{State: ledger.EventFailed, Error: "no answer within 10s"}
+	acked      = ledger.AttemptResult{State: ledger.EventDelivered, ResponseStatus: 204}
+	turnedAway = ledger.AttemptResult{State: ledger.EventQueued, ResponseStatus: 500, Error: "the receiver answered 500"}
+	exhausted  = ledger.AttemptResult{State: ledger.EventFailed, Error: "no answer within 10s"}
 )
 
 // owe makes so many events that are due.
@@ -31,7 +31,7 @@ func (w *fixture) owe(n int) {
 }
 
 // attempts takes as many events as there are attempts and writes these down at once, in their order.
-func (w *fixture) attempts(attempts ...ledger.Attempt) {
+func (w *fixture) attempts(attempts ...ledger.AttemptResult) {
 	w.T.Helper()
 	leased, _, err := w.LeaseDueEvents(w.T.Context(), w.Shares(len(attempts)), time.Minute, ledgertest.Body())
 	if err != nil || len(leased) != len(attempts) {
@@ -40,7 +40,7 @@ func (w *fixture) attempts(attempts ...ledger.Attempt) {
 	var finished []ledger.FinishedAttempt
 	for i := range leased {
 		attempts[i].StartedAt = time.Now()
-		finished = append(finished, ledger.FinishedAttempt{Event: &leased[i], Attempt: attempts[i]})
+		finished = append(finished, ledger.FinishedAttempt{Event: &leased[i], AttemptResult: attempts[i]})
 	}
 	if kept := w.FinishAll(finished...); slices.Contains(kept, false) {
 		w.T.Fatalf("kept %v", kept)
@@ -58,18 +58,18 @@ func (w *fixture) health() string {
 func TestHealthOfAnEndpoint(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		batches [][]ledger.Attempt
+		batches [][]ledger.AttemptResult
 		want    string
 	}{
 		"never tried":               {nil, "nothing"},
-		"acknowledges":              {[][]ledger.Attempt{{acked, acked}}, "0 in a row, since never, open, 2 delivered, 0 failed, last: -"},
-		"fails":                     {[][]ledger.Attempt{{turnedAway, exhausted}}, "2 in a row, since now, open, 0 delivered, 1 failed, last: no answer within 10s"},
-		"fails again":               {[][]ledger.Attempt{{turnedAway}, {exhausted, turnedAway}}, "3 in a row, since now, open, 0 delivered, 1 failed, last: the receiver answered 500"},
-		"fails, then acknowledges":  {[][]ledger.Attempt{{turnedAway, turnedAway, acked}}, "0 in a row, since never, open, 1 delivered, 0 failed, last: the receiver answered 500"},
-		"acknowledges, then fails":  {[][]ledger.Attempt{{turnedAway, acked, exhausted}}, "1 in a row, since now, open, 1 delivered, 1 failed, last: no answer within 10s"},
-		"works again":               {[][]ledger.Attempt{{turnedAway, turnedAway}, {acked}}, "0 in a row, since never, open, 1 delivered, 0 failed, last: the receiver answered 500"},
-		"works for a moment only":   {[][]ledger.Attempt{{turnedAway, turnedAway}, {acked, turnedAway}}, "1 in a row, since now, open, 1 delivered, 0 failed, last: the receiver answered 500"},
-		"fails often, but not long": {[][]ledger.Attempt{slices.Repeat([]ledger.Attempt{exhausted}, 15), slices.Repeat([]ledger.Attempt{exhausted}, 15)}, "30 in a row, since now, open, 0 delivered, 30 failed, last: no answer within 10s"},
+		"acknowledges":              {[][]ledger.AttemptResult{{acked, acked}}, "0 in a row, since never, open, 2 delivered, 0 failed, last: -"},
+		"fails":                     {[][]ledger.AttemptResult{{turnedAway, exhausted}}, "2 in a row, since now, open, 0 delivered, 1 failed, last: no answer within 10s"},
+		"fails again":               {[][]ledger.AttemptResult{{turnedAway}, {exhausted, turnedAway}}, "3 in a row, since now, open, 0 delivered, 1 failed, last: the receiver answered 500"},
+		"fails, then acknowledges":  {[][]ledger.AttemptResult{{turnedAway, turnedAway, acked}}, "0 in a row, since never, open, 1 delivered, 0 failed, last: the receiver answered 500"},
+		"acknowledges, then fails":  {[][]ledger.AttemptResult{{turnedAway, acked, exhausted}}, "1 in a row, since now, open, 1 delivered, 1 failed, last: no answer within 10s"},
+		"works again":               {[][]ledger.AttemptResult{{turnedAway, turnedAway}, {acked}}, "0 in a row, since never, open, 1 delivered, 0 failed, last: the receiver answered 500"},
+		"works for a moment only":   {[][]ledger.AttemptResult{{turnedAway, turnedAway}, {acked, turnedAway}}, "1 in a row, since now, open, 1 delivered, 0 failed, last: the receiver answered 500"},
+		"fails often, but not long": {[][]ledger.AttemptResult{slices.Repeat([]ledger.AttemptResult{exhausted}, 15), slices.Repeat([]ledger.AttemptResult{exhausted}, 15)}, "30 in a row, since now, open, 0 delivered, 30 failed, last: no answer within 10s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t)
@@ -89,7 +89,7 @@ func fallen(t *testing.T, waiting int) *fixture {
 	t.Helper()
 	w := newFixture(t)
 	w.owe(20)
-	w.attempts(slices.Repeat([]ledger.Attempt{turnedAway}, 19)...)
+	w.attempts(slices.Repeat([]ledger.AttemptResult{turnedAway}, 19)...)
 	w.Exec("update endpoint_health set failing_since = now() - interval '5 minutes'")
 	w.Exec("delete from delivery_attempts")
 	w.Exec("delete from events where attempts > 0")
@@ -325,14 +325,14 @@ func TestBatchOfAttempts(t *testing.T) {
 		a := acked
 		a.StartedAt, a.Error = time.Now(), ""
 		if i == 2 {
-			a = ledger.Attempt{
+			a = ledger.AttemptResult{
 				StartedAt:  time.Now(),
 				State:      ledger.EventQueued,
 				Error:      "a \x00 and \xff from who knows where",
 				RetryAfter: time.Hour,
 			}
 		}
-		finished = append(finished, ledger.FinishedAttempt{Event: &leased[i], Attempt: a})
+		finished = append(finished, ledger.FinishedAttempt{Event: &leased[i], AttemptResult: a})
 	}
 	want := []bool{true, false, true, true, true}
 	if diff := cmp.Diff(want, w.FinishAll(finished...)); diff != "" {

@@ -91,8 +91,8 @@ func (d *delivery) attempt(ctx context.Context, e *ledger.LeasedEvent) (end atte
 
 // judge decides the next state of an event after an attempt: delivered, failed, or queued; then [webhooks.Schedule] says when it is sent
 // again. Besides, an event is sent again if its lease expires without a result, or if a merchant asks for it ([ledger.Ledger.ResendEvent]).
-func (w *Worker) judge(e *ledger.LeasedEvent, r webhooks.Result) ledger.Attempt {
-	a := ledger.Attempt{
+func (w *Worker) judge(e *ledger.LeasedEvent, r webhooks.Result) ledger.AttemptResult {
+	a := ledger.AttemptResult{
 		StartedAt: r.StartedAt, Duration: r.Duration, ResponseStatus: r.Status, ResponseBody: r.Body, State: ledger.EventDelivered,
 	}
 	if r.Err == nil {

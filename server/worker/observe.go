@@ -20,7 +20,7 @@ var resultOf = map[ledger.EventState]string{
 }
 
 // countAttempt counts an attempt once it is known whether its result was recorded.
-func (w *Worker) countAttempt(e *ledger.LeasedEvent, r webhooks.Result, a ledger.Attempt, kept bool, err error) {
+func (w *Worker) countAttempt(e *ledger.LeasedEvent, r webhooks.Result, a ledger.AttemptResult, kept bool, err error) {
 	result := resultOf[a.State]
 	switch {
 	case err != nil:
@@ -32,7 +32,7 @@ func (w *Worker) countAttempt(e *ledger.LeasedEvent, r webhooks.Result, a ledger
 }
 
 // observeAttempt ends the span of an attempt. The span holds nothing about the receiver but its HTTP status.
-func (w *Worker) observeAttempt(span telemetry.Span, e *ledger.LeasedEvent, r webhooks.Result, a ledger.Attempt) {
+func (w *Worker) observeAttempt(span telemetry.Span, e *ledger.LeasedEvent, r webhooks.Result, a ledger.AttemptResult) {
 	if span.Followed() {
 		span.Set(attribute.String("cauri.event", webhooks.EventID(e.ID)), attribute.String("cauri.transaction", e.ID.String()),
 			attribute.String("cauri.organization", e.OrganizationID), attribute.String("cauri.event_type", e.Transaction.Type.Event()),

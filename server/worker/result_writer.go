@@ -40,9 +40,9 @@ type resultWriter struct {
 }
 
 // write writes the result of an attempt, and returns when that is done or has failed for good.
-func (r *resultWriter) write(e *ledger.LeasedEvent, a ledger.Attempt) (kept bool, err error) {
+func (r *resultWriter) write(e *ledger.LeasedEvent, a ledger.AttemptResult) (kept bool, err error) {
 	done := make(chan written, 1)
-	r.queue <- result{ledger.FinishedAttempt{Event: e, Attempt: a}, done}
+	r.queue <- result{ledger.FinishedAttempt{Event: e, AttemptResult: a}, done}
 	w := <-done
 	return w.kept, w.err
 }

@@ -92,12 +92,12 @@ func failedEvent() *ledger.EventDetail {
 	if err != nil {
 		panic(err) // the example is final
 	}
-	attempt := ledger.EventAttempt{
+	attempt := ledger.AttemptRecord{
 		Number: 1, StartedAt: t.CompletedAt.Add(120 * time.Millisecond), Duration: 31 * time.Millisecond,
 		ResponseStatus: new(http.StatusGone), ResponseBody: []byte("moved away"), Error: new("the receiver answered 410"),
 	}
 	return &ledger.EventDetail{
-		Body: body, History: []ledger.EventAttempt{attempt},
+		Body: body, History: []ledger.AttemptRecord{attempt},
 		Event: ledger.Event{
 			ID: t.ID, Type: t.Type, Status: t.Status, State: ledger.EventFailed, Attempts: 1, CreatedAt: *t.CompletedAt,
 			LastStatus: attempt.ResponseStatus, LastError: attempt.Error,

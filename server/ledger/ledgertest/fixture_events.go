@@ -39,12 +39,12 @@ func (w *Fixture) Shares(slots int) (all []ledger.Share) {
 }
 
 // Finish records an attempt, which begins now if it does not say when.
-func (w *Fixture) Finish(e *ledger.LeasedEvent, a ledger.Attempt) (kept bool) {
+func (w *Fixture) Finish(e *ledger.LeasedEvent, a ledger.AttemptResult) (kept bool) {
 	w.T.Helper()
 	if a.StartedAt.IsZero() {
 		a.StartedAt = time.Now()
 	}
-	return w.FinishAll(ledger.FinishedAttempt{Event: e, Attempt: a})[0]
+	return w.FinishAll(ledger.FinishedAttempt{Event: e, AttemptResult: a})[0]
 }
 
 // FinishAll records attempts together.

@@ -78,7 +78,7 @@ func (w *Fixture) Busy() {
 	w.Create(w.Collection("busy", payments.Success, "+250788999999"))
 	w.Pending("waits", "+250788999999")
 	for _, event := range w.Lease(Body()) {
-		w.Finish(&event, ledger.Attempt{State: ledger.EventQueued, RetryAfter: time.Hour})
+		w.Finish(&event, ledger.AttemptResult{State: ledger.EventQueued, RetryAfter: time.Hour})
 	}
 	w.Exec("insert into quota_usage (tenant, month, used) values ($1, '2026-05-01', 1)", w.Sandbox.Tenant)
 	w.Exec("insert into rate_usage (tenant, second, granted) values ($1, 1780228800, 1)", w.Sandbox.Tenant)
