@@ -9,11 +9,11 @@ import (
 
 // DueTenant is a sandbox with due work of one kind. Due tenants are served side by side, so that no sandbox waits for the work of another.
 type DueTenant struct {
-	Tenant   int64
-	Answered bool // the endpoint has acknowledged an event before
-	Failing  bool // the endpoint failed since its last acknowledgment, to any worker
-	Probe    bool // the endpoint failed for long: one event may be sent, to see whether it works again
-	Failed   bool // the last run of the sweep failed in this sandbox
+	Tenant          int64
+	EndpointWorked  bool // the endpoint has acknowledged an event before
+	EndpointFailing bool // the endpoint failed since its last acknowledgment, to any worker
+	Probe           bool // the endpoint failed for long: one event may be sent, to see whether it works again
+	SweepFailed     bool // the last run of the sweep failed in this sandbox
 }
 
 func tenantsOf(due []DueTenant) []int64 {
@@ -70,7 +70,7 @@ func (s *Forwards) TenantsToForward(ctx context.Context) ([]DueTenant, error) {
 	}
 	due := make([]DueTenant, len(rows))
 	for i, row := range rows {
-		due[i] = DueTenant{Tenant: row.Tenant, Failed: row.Failed}
+		due[i] = DueTenant{Tenant: row.Tenant, SweepFailed: row.SweepFailed}
 	}
 	return due, nil
 }

@@ -18,7 +18,7 @@ func (s *Settler) TenantsToSettle(ctx context.Context) ([]DueTenant, error) {
 	}
 	due := make([]DueTenant, len(rows))
 	for i, row := range rows {
-		due[i] = DueTenant{Tenant: row.Tenant, Failed: row.Failed}
+		due[i] = DueTenant{Tenant: row.Tenant, SweepFailed: row.SweepFailed}
 	}
 	return due, nil
 }

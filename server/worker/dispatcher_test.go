@@ -24,7 +24,7 @@ func TestStoppedDispatcherGivesBackWhatItHasNotBegun(t *testing.T) {
 	d := &leasedDispatcher[int]{
 		worker: w, name: "test", queue: newFairQueue(8, 8, time.Now),
 		listDue: func(context.Context) ([]ledger.DueTenant, error) {
-			return []ledger.DueTenant{{Tenant: 1, Answered: true}}, nil
+			return []ledger.DueTenant{{Tenant: 1, EndpointWorked: true}}, nil
 		},
 		lease: func(ctx context.Context, _ []ledger.Share) ([]int, map[int64]int, error) {
 			if takes++; takes == 1 {

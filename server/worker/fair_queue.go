@@ -91,9 +91,9 @@ func (q *fairQueue) tenant(found ledger.DueTenant) *tenantQueue {
 	}
 	t := &tenantQueue{limit: initialLimit}
 	switch {
-	case found.Failing:
+	case found.EndpointFailing:
 		t.speed, t.limit = slow, slowLimit
-	case found.Answered:
+	case found.EndpointWorked:
 		t.speed = quick
 	}
 	q.tenants[found.Tenant] = t

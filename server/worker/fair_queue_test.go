@@ -32,9 +32,9 @@ func due(q *fairQueue, f func(*ledger.DueTenant), tenants ...int64) {
 	q.setDue(found)
 }
 
-func healthy(l *ledger.DueTenant) { l.Answered = true }
-func failing(l *ledger.DueTenant) { l.Failing = true }
-func probed(l *ledger.DueTenant)  { l.Failing, l.Probe = true, true }
+func healthy(l *ledger.DueTenant) { l.EndpointWorked = true }
+func failing(l *ledger.DueTenant) { l.EndpointFailing = true }
+func probed(l *ledger.DueTenant)  { l.EndpointFailing, l.Probe = true, true }
 
 // slots are the slots that the tenants got, by tenant.
 func slots(shares []ledger.Share) map[int64]int {

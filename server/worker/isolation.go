@@ -54,7 +54,7 @@ func (w *Worker) skipSandbox(ctx context.Context, sweep string, tenant ledger.Du
 func (w *Worker) resumeSandboxes(ctx context.Context, sweep string, due []ledger.DueTenant) {
 	var tenants []int64
 	for _, tenant := range due {
-		if tenant.Failed {
+		if tenant.SweepFailed {
 			tenants = append(tenants, tenant.Tenant)
 		}
 	}

@@ -11,8 +11,8 @@ with recursive due_tenants as (
     where e.due_at is not null and e.tenant > due_tenants.tenant
     order by e.tenant, e.due_at limit 1) following
 )
-select due_tenants.tenant, coalesce(h.delivered > 0, false)::boolean as answered, coalesce(h.failures > 0, false)::boolean as failing,
-  (h.probe_at is not null)::boolean as probe, (p.tenant is not null)::boolean as failed
+select due_tenants.tenant, coalesce(h.delivered > 0, false)::boolean as endpoint_worked, coalesce(h.failures > 0, false)::boolean as endpoint_failing,
+  (h.probe_at is not null)::boolean as probe, (p.tenant is not null)::boolean as sweep_failed
 from due_tenants
 join organizations o on o.tenant = due_tenants.tenant and not o.suspended and o.retained_at is null
 left join endpoint_health h on h.tenant = due_tenants.tenant

@@ -13,7 +13,7 @@ with recursive due_tenants as (
     where t.tenant > due_tenants.tenant and t.status = 'PENDING' and t.passthrough
     order by t.tenant, t.due_at limit 1) following
 )
-select due_tenants.tenant, (p.tenant is not null)::boolean as failed from due_tenants
+select due_tenants.tenant, (p.tenant is not null)::boolean as sweep_failed from due_tenants
 join organizations o on o.tenant = due_tenants.tenant and not o.suspended and o.retained_at is null
 left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'passthrough'
 where due_tenants.due_at <= now() and (p.retry_at is null or p.retry_at <= now());

@@ -15,7 +15,7 @@ with recursive due_tenants as (
     where t.tenant > due_tenants.tenant and t.status = 'PENDING' and not t.passthrough
     order by t.tenant, t.due_at limit 1) following
 )
-select due_tenants.tenant, (p.tenant is not null)::boolean as failed from due_tenants join organizations o on o.tenant = due_tenants.tenant
+select due_tenants.tenant, (p.tenant is not null)::boolean as sweep_failed from due_tenants join organizations o on o.tenant = due_tenants.tenant
 left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'settlement'
 where due_tenants.due_at <= now() and not o.suspended and o.retained_at is null and (p.retry_at is null or p.retry_at <= now())
 order by random();

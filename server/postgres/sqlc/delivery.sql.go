@@ -332,8 +332,8 @@ with recursive due_tenants as (
     where e.due_at is not null and e.tenant > due_tenants.tenant
     order by e.tenant, e.due_at limit 1) following
 )
-select due_tenants.tenant, coalesce(h.delivered > 0, false)::boolean as answered, coalesce(h.failures > 0, false)::boolean as failing,
-  (h.probe_at is not null)::boolean as probe, (p.tenant is not null)::boolean as failed
+select due_tenants.tenant, coalesce(h.delivered > 0, false)::boolean as endpoint_worked, coalesce(h.failures > 0, false)::boolean as endpoint_failing,
+  (h.probe_at is not null)::boolean as probe, (p.tenant is not null)::boolean as sweep_failed
 from due_tenants
 join organizations o on o.tenant = due_tenants.tenant and not o.suspended and o.retained_at is null
 left join endpoint_health h on h.tenant = due_tenants.tenant
@@ -342,11 +342,11 @@ where due_tenants.due_at <= now() and (p.retry_at is null or p.retry_at <= now()
 `
 
 type TenantsToDeliverRow struct {
-	Tenant   int64 `db:"tenant"`
-	Answered bool  `db:"answered"`
-	Failing  bool  `db:"failing"`
-	Probe    bool  `db:"probe"`
-	Failed   bool  `db:"failed"`
+	Tenant          int64 `db:"tenant"`
+	EndpointWorked  bool  `db:"endpoint_worked"`
+	EndpointFailing bool  `db:"endpoint_failing"`
+	Probe           bool  `db:"probe"`
+	SweepFailed     bool  `db:"sweep_failed"`
 }
 
 // Delivery of events: claimed under a lease, since an attempt is made outside of any database transaction.
@@ -363,10 +363,10 @@ func (q *Queries) TenantsToDeliver(ctx context.Context) ([]TenantsToDeliverRow, 
 		var i TenantsToDeliverRow
 		if err := rows.Scan(
 			&i.Tenant,
-			&i.Answered,
-			&i.Failing,
+			&i.EndpointWorked,
+			&i.EndpointFailing,
 			&i.Probe,
-			&i.Failed,
+			&i.SweepFailed,
 		); err != nil {
 			return nil, err
 		}

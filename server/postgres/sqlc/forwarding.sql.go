@@ -339,15 +339,15 @@ with recursive due_tenants as (
     where t.tenant > due_tenants.tenant and t.status = 'PENDING' and t.passthrough
     order by t.tenant, t.due_at limit 1) following
 )
-select due_tenants.tenant, (p.tenant is not null)::boolean as failed from due_tenants
+select due_tenants.tenant, (p.tenant is not null)::boolean as sweep_failed from due_tenants
 join organizations o on o.tenant = due_tenants.tenant and not o.suspended and o.retained_at is null
 left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'passthrough'
 where due_tenants.due_at <= now() and (p.retry_at is null or p.retry_at <= now())
 `
 
 type TenantsToForwardRow struct {
-	Tenant int64 `db:"tenant"`
-	Failed bool  `db:"failed"`
+	Tenant      int64 `db:"tenant"`
+	SweepFailed bool  `db:"sweep_failed"`
 }
 
 // Forwarding of collections to an operator's API: claimed under a lease, since the operator is talked to outside of any
@@ -362,7 +362,7 @@ func (q *Queries) TenantsToForward(ctx context.Context) ([]TenantsToForwardRow, 
 	var items []TenantsToForwardRow
 	for rows.Next() {
 		var i TenantsToForwardRow
-		if err := rows.Scan(&i.Tenant, &i.Failed); err != nil {
+		if err := rows.Scan(&i.Tenant, &i.SweepFailed); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -257,15 +257,15 @@ with recursive due_tenants as (
     where t.tenant > due_tenants.tenant and t.status = 'PENDING' and not t.passthrough
     order by t.tenant, t.due_at limit 1) following
 )
-select due_tenants.tenant, (p.tenant is not null)::boolean as failed from due_tenants join organizations o on o.tenant = due_tenants.tenant
+select due_tenants.tenant, (p.tenant is not null)::boolean as sweep_failed from due_tenants join organizations o on o.tenant = due_tenants.tenant
 left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'settlement'
 where due_tenants.due_at <= now() and not o.suspended and o.retained_at is null and (p.retry_at is null or p.retry_at <= now())
 order by random()
 `
 
 type TenantsToSettleRow struct {
-	Tenant int64 `db:"tenant"`
-	Failed bool  `db:"failed"`
+	Tenant      int64 `db:"tenant"`
+	SweepFailed bool  `db:"sweep_failed"`
 }
 
 // Settlement of what is due, of a few sandboxes in one database transaction: the row locks are the lease, and a worker that dies
@@ -282,7 +282,7 @@ func (q *Queries) TenantsToSettle(ctx context.Context) ([]TenantsToSettleRow, er
 	var items []TenantsToSettleRow
 	for rows.Next() {
 		var i TenantsToSettleRow
-		if err := rows.Scan(&i.Tenant, &i.Failed); err != nil {
+		if err := rows.Scan(&i.Tenant, &i.SweepFailed); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
