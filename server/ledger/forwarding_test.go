@@ -241,7 +241,8 @@ func TestConcurrentForwardsAreDisjoint(t *testing.T) {
 					mu.Lock()
 					seen[leased[i].Transaction.ID]++
 					mu.Unlock()
-					if kept, err := w.SettleForward(context.Background(), &leased[i], ledger.OperatorResult{Status: payments.Success}); !kept || err != nil {
+					kept, err := w.SettleForward(context.Background(), &leased[i], ledger.OperatorResult{Status: payments.Success})
+					if !kept || err != nil {
 						t.Errorf("kept %t, %v", kept, err)
 					}
 				}

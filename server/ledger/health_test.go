@@ -61,15 +61,17 @@ func TestHealthOfAnEndpoint(t *testing.T) {
 		batches [][]ledger.AttemptResult
 		want    string
 	}{
-		"never tried":               {nil, "nothing"},
-		"acknowledges":              {[][]ledger.AttemptResult{{acked, acked}}, "0 in a row, since never, open, 2 delivered, 0 failed, last: -"},
-		"fails":                     {[][]ledger.AttemptResult{{turnedAway, exhausted}}, "2 in a row, since now, open, 0 delivered, 1 failed, last: no answer within 10s"},
-		"fails again":               {[][]ledger.AttemptResult{{turnedAway}, {exhausted, turnedAway}}, "3 in a row, since now, open, 0 delivered, 1 failed, last: the receiver answered 500"},
-		"fails, then acknowledges":  {[][]ledger.AttemptResult{{turnedAway, turnedAway, acked}}, "0 in a row, since never, open, 1 delivered, 0 failed, last: the receiver answered 500"},
-		"acknowledges, then fails":  {[][]ledger.AttemptResult{{turnedAway, acked, exhausted}}, "1 in a row, since now, open, 1 delivered, 1 failed, last: no answer within 10s"},
-		"works again":               {[][]ledger.AttemptResult{{turnedAway, turnedAway}, {acked}}, "0 in a row, since never, open, 1 delivered, 0 failed, last: the receiver answered 500"},
-		"works for a moment only":   {[][]ledger.AttemptResult{{turnedAway, turnedAway}, {acked, turnedAway}}, "1 in a row, since now, open, 1 delivered, 0 failed, last: the receiver answered 500"},
-		"fails often, but not long": {[][]ledger.AttemptResult{slices.Repeat([]ledger.AttemptResult{exhausted}, 15), slices.Repeat([]ledger.AttemptResult{exhausted}, 15)}, "30 in a row, since now, open, 0 delivered, 30 failed, last: no answer within 10s"},
+		"never tried":              {nil, "nothing"},
+		"acknowledges":             {[][]ledger.AttemptResult{{acked, acked}}, "0 in a row, since never, open, 2 delivered, 0 failed, last: -"},
+		"fails":                    {[][]ledger.AttemptResult{{turnedAway, exhausted}}, "2 in a row, since now, open, 0 delivered, 1 failed, last: no answer within 10s"},
+		"fails again":              {[][]ledger.AttemptResult{{turnedAway}, {exhausted, turnedAway}}, "3 in a row, since now, open, 0 delivered, 1 failed, last: the receiver answered 500"},
+		"fails, then acknowledges": {[][]ledger.AttemptResult{{turnedAway, turnedAway, acked}}, "0 in a row, since never, open, 1 delivered, 0 failed, last: the receiver answered 500"},
+		"acknowledges, then fails": {[][]ledger.AttemptResult{{turnedAway, acked, exhausted}}, "1 in a row, since now, open, 1 delivered, 1 failed, last: no answer within 10s"},
+		"works again":              {[][]ledger.AttemptResult{{turnedAway, turnedAway}, {acked}}, "0 in a row, since never, open, 1 delivered, 0 failed, last: the receiver answered 500"},
+		"works for a moment only":  {[][]ledger.AttemptResult{{turnedAway, turnedAway}, {acked, turnedAway}}, "1 in a row, since now, open, 1 delivered, 0 failed, last: the receiver answered 500"},
+		"fails often, but not long": {[][]ledger.AttemptResult{
+			slices.Repeat([]ledger.AttemptResult{exhausted}, 15), slices.Repeat([]ledger.AttemptResult{exhausted}, 15),
+		}, "30 in a row, since now, open, 0 delivered, 30 failed, last: no answer within 10s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t)

@@ -227,7 +227,8 @@ func statements(t *testing.T) map[string]string {
 	t.Helper()
 	list, _ := ledger.ListStatement(1, ledger.Filter{}, nil, 1)
 	events, _ := ledger.EventsStatement(1, ledger.EventFilter{}, nil, 1)
-	filtered, _ := ledger.ListStatement(1, ledger.Filter{Status: payments.Success, Store: "s", MSISDN: "m", CreatedAfter: new(time.Time)}, nil, 1)
+	all := ledger.Filter{Status: payments.Success, Store: "s", MSISDN: "m", CreatedAfter: new(time.Time)}
+	filtered, _ := ledger.ListStatement(1, all, nil, 1)
 	texts := map[string]string{
 		"ListTransactions": list, "ListFiltered": filtered, "ListEvents": events, "LookUp": ledger.LookUpStatement,
 		"EnterTenant": postgres.EnterTenant, "EnterTenantOnReplica": postgres.EnterTenantOnReplica,

@@ -78,7 +78,7 @@ func obtainPostgres(ctx context.Context, out io.Writer) error {
 	fmt.Fprintln(out, "Postgres is not installed: downloading its programs")
 	if err := fetchPostgres(); err != nil {
 		failed = errors.Join(failed, err)
-		return fmt.Errorf("Postgres is not installed, and the installation failed: %s\n%w", postgresAdvice(), failed)
+		return fmt.Errorf("installing Postgres failed: %s\n%w", postgresAdvice(), failed)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func FindAccount() (Account, error) {
 		return Account{credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
 	}
 	return Account{}, fmt.Errorf(
-		"Postgres does not run as root, and there is no user `postgres` or `nobody`: create one (`useradd --system postgres`), or run this as another user",
+		"cannot run Postgres as root, and there is no user `postgres` or `nobody`: create one (`useradd --system postgres`), or run this as another user",
 	)
 }
 
