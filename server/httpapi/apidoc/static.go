@@ -6,19 +6,20 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync"
 )
 
 // staticCacheControl lets an answer be kept for a while, and then asks whether it has changed.
 const staticCacheControl = "public, max-age=300"
 
-// DocumentHandler serves the API's description as JSON.
-func DocumentHandler() http.Handler {
+// DocumentHandler serves the API's description as JSON. It is made once in a process: tests start hundreds of servers.
+var DocumentHandler = sync.OnceValue(func() http.Handler {
 	encoded, err := json.Marshal(NewDocument())
 	if err != nil {
 		panic("encoding the API's description: " + err.Error()) // it is the same in every program, so every test would see it
 	}
 	return newStatic(MediaJSON, encoded)
-}
+})
 
 // static is an answer that is the same for as long as the program runs.
 type static struct {
