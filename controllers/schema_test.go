@@ -273,6 +273,10 @@ credentialsSecretName: somewhere.else
 		}},
 		"a bad Secret name": {spec: environments + "credentialsSecretName: Creds", refuse: []string{
 			"spec.credentialsSecretName: write a Secret's name: a-z, 0-9, - and ., starting and ending with a letter or digit"}},
+		"a Secret name with an empty label": {spec: environments + "credentialsSecretName: a..b", refuse: []string{
+			"spec.credentialsSecretName: write a Secret's name: a-z, 0-9, - and ., starting and ending with a letter or digit"}},
+		"a Secret name with a label that ends in a dash": {spec: environments + "credentialsSecretName: a-.b", refuse: []string{
+			"spec.credentialsSecretName: write a Secret's name: a-z, 0-9, - and ., starting and ending with a letter or digit"}},
 	})
 }
 

@@ -7,7 +7,7 @@ type SecretKeyReference struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self).hasValue()",message="write the name of a Secret of this namespace: a-z, 0-9, - and ., starting and ending with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="write the name of a Secret of this namespace: a-z, 0-9, - and ., starting and ending with a letter or digit"
 	Name string `json:"name"`
 
 	// key within the Secret's data, for example whsec.

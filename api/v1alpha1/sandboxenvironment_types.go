@@ -77,7 +77,7 @@ type SandboxEnvironmentSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self).hasValue()",message="write a Secret's name: a-z, 0-9, - and ., starting and ending with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="write a Secret's name: a-z, 0-9, - and ., starting and ending with a letter or digit"
 	CredentialsSecretName string `json:"credentialsSecretName,omitempty"`
 
 	// keyRotation is any text of up to 63 characters, for example "2026-11". A new value puts a new API key into the
