@@ -11,6 +11,10 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
+// isObserved reports whether the controller has looked at a resource with this status.observedGeneration: the schema's default is -1,
+// and 0 is that of a resource whose CRD has no default yet.
+func isObserved(observedGeneration int64) bool { return observedGeneration > 0 }
+
 // checkSpecIsCurrent asks the API server whether a resource that was read from the cache still has this spec. It returns
 // errSpecChanged if the cache is behind or the resource no longer exists.
 func checkSpecIsCurrent(ctx context.Context, apiReader client.Reader, read client.Object) error {

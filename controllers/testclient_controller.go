@@ -55,7 +55,7 @@ func (r *testClientReconciler) Reconcile(ctx context.Context, req ctrl.Request) 
 	}
 	seen := r.reconcileRegistration(ctx, testClient)
 	switch {
-	case errors.Is(seen.err, errSandboxUnseen) && testClient.Status.ObservedGeneration == 0:
+	case errors.Is(seen.err, errSandboxUnseen) && !isObserved(testClient.Status.ObservedGeneration):
 		return r.pace.next(seen.err) // the sandbox was created together with it: too early for a status
 	case errors.Is(seen.err, errSpecChanged):
 		return r.pace.next(seen.err)

@@ -104,7 +104,7 @@ func (r *testClientReconciler) findSandbox(ctx context.Context, testClient *v1al
 	case sandbox.Status.OrganizationID == "":
 		waiting := sandboxNotReady(key.Name)
 		waiting.woken = true
-		if sandbox.Status.ObservedGeneration == 0 {
+		if !isObserved(sandbox.Status.ObservedGeneration) {
 			waiting.cause = errSandboxUnseen
 		}
 		return nil, waiting

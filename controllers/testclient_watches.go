@@ -63,7 +63,7 @@ func availabilityChanged(e event.UpdateEvent) bool {
 	return before.UID != after.UID ||
 		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 		before.Status.OrganizationID != after.Status.OrganizationID ||
-		(before.Status.ObservedGeneration == 0) != (after.Status.ObservedGeneration == 0)
+		isObserved(before.Status.ObservedGeneration) != isObserved(after.Status.ObservedGeneration)
 }
 
 // testClientsOf finds the TestClients that name a sandbox.

@@ -207,9 +207,11 @@ type Store struct {
 
 // SandboxEnvironmentStatus is the observed state of a sandbox.
 type SandboxEnvironmentStatus struct {
-	// observedGeneration is the generation of the spec that the rest of the status describes.
+	// observedGeneration is the generation of the spec that the rest of the status describes. It is -1 until the controller has
+	// looked at the resource, so that no tool takes a new resource for a ready one.
 	//
 	// +optional
+	// +kubebuilder:validation:Minimum=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions are Ready, which summarizes SpecAccepted, DatabaseReady and CredentialsReady; OperatorCredentialsReady, if
@@ -400,6 +402,7 @@ type SandboxEnvironment struct {
 	// status is the observed state of the sandbox. The controller writes it.
 	//
 	// +optional
+	// +default={"observedGeneration":-1}
 	Status SandboxEnvironmentStatus `json:"status,omitzero"`
 }
 

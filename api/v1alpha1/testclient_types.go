@@ -75,9 +75,11 @@ type TestClientSpec struct {
 
 // TestClientStatus is the observed state of a customer's SIM.
 type TestClientStatus struct {
-	// observedGeneration is the generation of the spec that the rest of the status describes.
+	// observedGeneration is the generation of the spec that the rest of the status describes. It is -1 until the controller has
+	// looked at the resource, so that no tool takes a new resource for a ready one.
 	//
 	// +optional
+	// +kubebuilder:validation:Minimum=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions are Ready and, while they are true, Reconciling and Stalled.
@@ -138,6 +140,7 @@ type TestClient struct {
 	// status is the observed state of the SIM. The controller writes it.
 	//
 	// +optional
+	// +default={"observedGeneration":-1}
 	Status TestClientStatus `json:"status,omitzero"`
 }
 
