@@ -22,6 +22,7 @@ var runOrder = []string{
 	"getMeta",
 	"getHealth",
 	"getOpenAPI",
+	"getOpenAPI30",
 	"createPayment",
 	"getPayment",
 	"listPayments",

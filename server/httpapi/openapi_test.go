@@ -2,14 +2,20 @@ package httpapi_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"maps"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/pb33f/libopenapi/datamodel"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/webhooks"
@@ -143,6 +149,100 @@ func (w *fixture) readAsDescribed(path, name string, schema object) {
 		wrong, _ := detail["fieldErrors"].(object)
 		if got.status != http.StatusBadRequest || wrong[name] == nil {
 			w.t.Errorf("%s: %s=%s answered %d: %s", path, name, value, got.status, got.raw)
+		}
+	}
+}
+
+// TestDocument30IsValidOpenAPI holds the older document against the schema of the OpenAPI Initiative, which knows every keyword of 3.0.
+func TestDocument30IsValidOpenAPI(t *testing.T) {
+	t.Parallel()
+	const schemaURL = "https://spec.openapis.org/oas/3.0/schema/2024-10-18"
+	parsed, err := jsonschema.UnmarshalJSON(strings.NewReader(datamodel.OpenAPI3SchemaData))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource(schemaURL, parsed); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := compiler.Compile(schemaURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(servedAt(t, "http://api.test/v1/openapi-3.0.json").Body.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(document); err != nil {
+		t.Error(err)
+	}
+	if got := document.(object)["openapi"]; got != "3.0.3" {
+		t.Errorf("its version is %v", got)
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(theContract(t).document["paths"].(object))),
+		slices.Sorted(maps.Keys(document.(object)["paths"].(object)))); diff != "" {
+		t.Errorf("its paths (-3.1 +3.0):\n%s", diff)
+	}
+}
+
+// servedAt is what the service answers at a URL. It needs no database.
+func servedAt(t *testing.T, url string) *httptest.ResponseRecorder {
+	t.Helper()
+	recorder := httptest.NewRecorder()
+	httpapi.New(httpapi.Options{}).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, url, nil))
+	if recorder.Code != http.StatusOK {
+		t.Fatalf("%s answered %d: %s", url, recorder.Code, recorder.Body)
+	}
+	return recorder
+}
+
+// A client that imports the document calls where it came from, with nothing to fill in.
+func TestDocumentNamesWhereItWasAskedFor(t *testing.T) {
+	t.Parallel()
+	etags := map[string]bool{}
+	for _, base := range []string{
+		"http://127.0.0.1:8080", "https://api.test/api", "http://api.test/sandboxes/team/checkout", "http://api.test/sandboxes/team/checkout/api",
+	} {
+		for _, path := range []string{"/v1/openapi.json", "/v1/openapi-3.0.json"} {
+			got := servedAt(t, base+path)
+			var document struct {
+				Servers []struct{ URL string }
+			}
+			if err := json.Unmarshal(got.Body.Bytes(), &document); err != nil {
+				t.Fatal(err)
+			}
+			seen := map[string]bool{}
+			for _, server := range document.Servers {
+				if seen[server.URL] || !strings.HasPrefix(server.URL, "http") || strings.HasSuffix(server.URL, "/") {
+					t.Errorf("%s names the server %q, after %v", base+path, server.URL, seen)
+				}
+				seen[server.URL] = true
+			}
+			if first := document.Servers[0].URL; first != base || len(seen) < 4 {
+				t.Errorf("%s names first the server %s of %v", base+path, first, seen)
+			}
+			if etag := got.Header().Get("Etag"); etags[etag] {
+				t.Errorf("%s has the ETag of another address", base+path)
+			} else {
+				etags[etag] = true
+			}
+		}
+	}
+}
+
+// Many tools show the first example, or send it.
+func TestFirstExampleIsASuccess(t *testing.T) {
+	t.Parallel()
+	for id, o := range theContract(t).operations() {
+		if len(o.bodies) == 0 {
+			continue
+		}
+		first := slices.Min(slices.Collect(maps.Keys(o.bodies)))
+		i := slices.IndexFunc(o.examples, func(e describedExample) bool { return e.name == first })
+		if i < 0 {
+			t.Errorf("%s: the example %s has no answer", id, first)
+		} else if status := o.examples[i].answer["status"]; status != nil && status != "SUCCESS" {
+			t.Errorf("%s: the first example, %s, ends %s", id, first, status)
 		}
 	}
 }

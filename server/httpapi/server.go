@@ -95,7 +95,8 @@ func (s *Server) routes() http.Handler {
 	api.route(apidoc.AnswerPrompt, s.handle(s.answerPrompt))
 	api.route(apidoc.GetMeta, s.handle(s.meta))
 	api.route(apidoc.GetHealth, s.handle(s.health))
-	api.route(apidoc.GetDocument, apidoc.DocumentHandler().ServeHTTP)
+	api.route(apidoc.GetDocument, apidoc.ServeDocument)
+	api.route(apidoc.GetDocument30, apidoc.ServeDocument30)
 	page := apidoc.PageHandler()
 	for _, form := range formsOf(apidoc.PagePath) {
 		r.Method(http.MethodGet, form, page)

@@ -45,6 +45,7 @@ var routesAccess = map[string]access{
 	"GET /v1/meta":                                         {own: 200, other: 200, anybody: 200},
 	"GET /v1/health":                                       {own: 200, other: 200, anybody: 200},
 	"GET /v1/openapi.json":                                 {own: 200, other: 200, anybody: 200},
+	"GET /v1/openapi-3.0.json":                             {own: 200, other: 200, anybody: 200},
 	"GET /docs":                                            {own: 200, other: 200, anybody: 200},
 }
 

@@ -32,7 +32,9 @@ var CreatePayment = Operation{
 	},
 	errors: []string{"not_found", "env_not_found", "duplicate_reference", "quota_exceeded"},
 	Examples: []Example{
-		{name: "pending", Summary: "The payer is asked to confirm", Status: http.StatusCreated, Answer: wire.PaymentOf(pendingCollection()),
+		{name: "approved", Summary: "A forced success, with all fields", Status: http.StatusCreated,
+			Answer: wire.PaymentOf(settledCollection()), Body: settledRequest},
+		{name: "asked", Summary: "The payer is asked to confirm", Status: http.StatusCreated, Answer: wire.PaymentOf(pendingCollection()),
 			Body: `{
   "amount": 25000,
   "currency": "RWF",
@@ -40,9 +42,7 @@ var CreatePayment = Operation{
   "reference": "` + exampleReference + `",
   "application": "shop"
 }`},
-		{name: "succeeds", Summary: "A forced success, with all fields", Status: http.StatusCreated,
-			Answer: wire.PaymentOf(settledCollection()), Body: settledRequest},
-		{name: "fails", Summary: "A forced failure", Status: http.StatusCreated, Answer: wire.PaymentOf(failedCollection()), Body: `{
+		{name: "declined", Summary: "A forced failure", Status: http.StatusCreated, Answer: wire.PaymentOf(failedCollection()), Body: `{
   "amount": 25000,
   "currency": "RWF",
   "msisdn": "` + exampleMSISDN + `",
@@ -50,7 +50,7 @@ var CreatePayment = Operation{
   "application": "shop",
   "scenario": "low_balance"
 }`},
-		{name: "succeeds-again", Summary: "A request that was made before", Status: http.StatusOK, Answer: wire.PaymentOf(settledCollection()),
+		{name: "repeated", Summary: "A request that was made before", Status: http.StatusOK, Answer: wire.PaymentOf(settledCollection()),
 			Body: settledRequest},
 	},
 }

@@ -24,9 +24,10 @@ func NewDocument() *huma.OpenAPI {
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
 			Title: "Cauri", Version: wire.APIVersion, Description: documentDescription,
-			License: &huma.License{Name: "Apache License 2.0", Identifier: "Apache-2.0"},
+			License: &huma.License{Name: "Apache License 2.0", URL: "https://www.apache.org/licenses/LICENSE-2.0"},
+			Contact: &huma.Contact{Name: "Cauri", URL: "https://github.com/cauri-dev/cauri"},
 		},
-		Servers:  servers,
+		Servers:  serversAt("", ""),
 		Webhooks: describedWebhooks(),
 		Components: &huma.Components{
 			Schemas:    wire.Schemas,
@@ -66,22 +67,3 @@ const documentDescription = "Mobile-money sandboxes: payments that settle, reali
 	"refused " +
 	"with `duplicate_reference`. If a response does not arrive, send the same request again.\n\n" +
 	"A payment that fails is not an HTTP error: the outcome is the transaction's `status`. Reconcile on `netAmount`, once the status is final."
-
-// servers are the path forms. They are relative to where the document was fetched from, so that they are right on every host.
-var servers = []*huma.Server{
-	{URL: "/", Description: "The key determines the sandbox."},
-	{URL: "/api", Description: "The same, in the form of self-hosted instances."},
-	{
-		URL: "/sandboxes/{namespace}/{name}", Variables: sandboxVariables,
-		Description: "One sandbox: the base URL in its status and in its Secret. The key of another sandbox is refused.",
-	},
-	{
-		URL: "/sandboxes/{namespace}/{name}/api", Variables: sandboxVariables,
-		Description: "The same, as clients of self-hosted instances build it from a base URL.",
-	},
-}
-
-var sandboxVariables = map[string]*huma.ServerVariable{
-	"namespace": {Default: "default", Description: "Namespace of the SandboxEnvironment."},
-	"name":      {Default: "checkout", Description: "Name of the SandboxEnvironment."},
-}

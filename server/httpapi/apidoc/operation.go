@@ -32,7 +32,8 @@ type described struct {
 	headers []string     // beside those that are on every answer
 }
 
-// Example is a request with its answer. The tests make every one of them.
+// Example is a request with its answer. The tests make every one of them. A document has examples in the order of their names, and many
+// tools take the first one: it is a success.
 type Example struct {
 	name, Summary string
 	Parameters    map[string]any
@@ -46,7 +47,7 @@ var Operations = []Operation{
 	CreatePayment, GetPayment, ListPayments, CreateRefund, CreateDisbursement,
 	ListEvents, GetEvent, ResendEvent,
 	ListTestClients, GetTestClient, ListPrompts, AnswerPrompt,
-	GetMeta, GetHealth, GetDocument,
+	GetMeta, GetHealth, GetDocument, GetDocument30,
 }
 
 // Describe is the operation's part of the document.

@@ -29,9 +29,17 @@ var GetHealth = Operation{
 
 var GetDocument = Operation{
 	ID: "getOpenAPI", Method: http.MethodGet, Path: "/v1/openapi.json", Tag: tagService, Summary: "This description", Open: true,
-	Description: "The OpenAPI 3.1 document of this API. With `If-None-Match` it is sent only if it has changed.",
+	Description: "The OpenAPI 3.1 document of this API. Its first server is the address under which you ask for it. With `If-None-Match` it is sent only if it has changed.",
 	answers: []described{
 		{http.StatusOK, "The document.", documentSchema, []string{"ETag", "Cache-Control"}},
 		{http.StatusNotModified, "The document has not changed.", nil, []string{"ETag", "Cache-Control"}},
 	},
+}
+
+var GetDocument30 = Operation{
+	ID: "getOpenAPI30", Method: http.MethodGet, Path: "/v1/openapi-3.0.json", Tag: tagService, Summary: "This description as OpenAPI 3.0",
+	Open: true,
+	Description: "The same as OpenAPI 3.0.3, for tools that do not read 3.1. The events are under `x-webhooks`. With `If-None-Match` it is " +
+		"sent only if it has changed.",
+	answers: GetDocument.answers,
 }

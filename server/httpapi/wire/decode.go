@@ -29,15 +29,15 @@ func init() {
 // Decoder reads the bodies of one kind of request: T is a struct with a tag json on each field. A field that is null or left out is zero.
 // That has to differ from whatever may be sent for the field: a field whose schema allows its zero value is a pointer.
 type Decoder[T any] struct {
-	Schema *huma.Schema // also in the API's description
+	Schema *huma.Schema // in the API's description
 	fields []field      // by name
 }
 
 // field is a field of a request.
 type field struct {
 	name     string
-	index    int // in the struct
-	schema   *huma.Schema
+	index    int          // in the struct
+	schema   *huma.Schema // that huma checks
 	required bool
 	example  string // what a message ends with; empty for none
 }
@@ -51,14 +51,32 @@ func newDecoder[T any]() *Decoder[T] {
 		if schema == nil {
 			continue
 		}
-		f := field{name: name, index: i, schema: schema, required: slices.Contains(d.Schema.Required, name)}
+		checked := *schema
+		f := field{name: name, index: i, schema: &checked, required: slices.Contains(d.Schema.Required, name)}
 		if len(schema.Examples) > 0 {
 			f.example = fmt.Sprintf(", for example %v", schema.Examples[0])
 		}
+		describe(schema, f.required)
 		d.fields = append(d.fields, f)
 	}
 	slices.SortFunc(d.fields, func(a, b field) int { return strings.Compare(a.name, b.name) })
 	return d
+}
+
+// describe makes the schema of a field say what the decoder checks in Go, where it is faster and has a better message.
+func describe(schema *huma.Schema, required bool) {
+	switch {
+	case schema.Format == "uri":
+		schema.Pattern, schema.PatternDescription = `^[Hh][Tt][Tt][Pp][Ss]?://([^/?#\x00]*@)?[^/?#@\x00]+([/?#][^\x00]*)?$`, "an http or https URL"
+	case schema.Type == huma.TypeString && schema.Pattern == "" && schema.Enum == nil:
+		schema.Pattern, schema.PatternDescription = `^[^\x00]*$`, "no NUL"
+	}
+	if !required { // null counts as left out
+		schema.Nullable = true
+		if schema.Enum != nil {
+			schema.Enum = append(slices.Clone(schema.Enum), nil)
+		}
+	}
 }
 
 // Decode reads a request's body and checks it. Its errors are of type [*Error] and name every wrong field at once.

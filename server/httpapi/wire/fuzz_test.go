@@ -45,10 +45,12 @@ func fuzzBody[T any](f *testing.F, decoder *Decoder[T], seeds ...string) {
 	for _, seed := range seeds {
 		f.Add([]byte(seed))
 	}
+	schema := described(f, decoder)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if len(text) > maxBody || !utf8.Valid(text) {
 			return // readBody refuses it
 		}
+		agree(t, schema, decoder, text)
 		got, err := decoder.parse(text)
 		if err != nil {
 			if got != nil {

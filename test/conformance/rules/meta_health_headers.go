@@ -2,7 +2,9 @@ package rules
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,6 +33,8 @@ func metaRules() []suite.Rule {
 			Text: "the API describes itself in OpenAPI 3.1 at /v1/openapi.json, without a key"},
 		{ID: "openapi/complete", Check: openapiComplete,
 			Text: "the description has every endpoint of the specification"},
+		{ID: "openapi/older", Check: openapiOlder,
+			Text: "the description is also OpenAPI 3.0, at /v1/openapi-3.0.json, with the same endpoints and the same first server"},
 	}
 }
 
@@ -58,8 +62,10 @@ func healthOK(c *suite.Check) {
 	c.Fields("health", c.Expect(c.Get("/health"), http.StatusOK), suite.Object{"status": "ok", "version": suite.AnyText})
 }
 
-func openapi(c *suite.Check) suite.Object {
-	return c.Expect(c.Send(suite.Request{Method: "GET", Path: "/openapi.json", Header: map[string]string{"Authorization": ""}}), http.StatusOK)
+func openapi(c *suite.Check) suite.Object { return openapiAt(c, "/openapi.json") }
+
+func openapiAt(c *suite.Check, path string) suite.Object {
+	return c.Expect(c.Send(suite.Request{Method: "GET", Path: path, Header: map[string]string{"Authorization": ""}}), http.StatusOK)
 }
 
 func openapiDocument(c *suite.Check) {
@@ -91,6 +97,19 @@ func openapiComplete(c *suite.Check) {
 		if !described[endpoint] && !described[method+" /v1"+path] {
 			c.Problem("%s is not described", endpoint)
 		}
+	}
+}
+
+func openapiOlder(c *suite.Check) {
+	newer, older := openapi(c), openapiAt(c, "/openapi-3.0.json")
+	c.Fields("the older description", older, suite.Object{"openapi": suite.Matching(`^3\.0\.\d+$`)})
+	newerPaths, _ := newer["paths"].(suite.Object)
+	olderPaths, _ := older["paths"].(suite.Object)
+	if a, b := slices.Sorted(maps.Keys(newerPaths)), slices.Sorted(maps.Keys(olderPaths)); !slices.Equal(a, b) {
+		c.Problem("the endpoints differ: %v, %v", a, b)
+	}
+	if !reflect.DeepEqual(newer["servers"], older["servers"]) {
+		c.Problem("the servers differ: %v, %v", newer["servers"], older["servers"])
 	}
 }
 

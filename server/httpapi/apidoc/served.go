@@ -1,0 +1,36 @@
+package apidoc
+
+import (
+	"net/http"
+	"sync"
+)
+
+// The documents without their servers, encoded once in a process: tests start hundreds of servers.
+var (
+	document31 = sync.OnceValue(func() *static {
+		d := NewDocument()
+		d.Servers = nil
+		return newStatic(MediaJSON, published(encoded(d)))
+	})
+	document30 = sync.OnceValue(func() *static { return newStatic(MediaJSON, openAPI30(document31().body)) })
+)
+
+// ServeDocument serves the API's description as OpenAPI 3.1. Its servers are at the address under which it is asked for.
+func ServeDocument(w http.ResponseWriter, r *http.Request) {
+	serveDocument(w, r, GetDocument.Path, document31())
+}
+
+// ServeDocument30 is [ServeDocument] for OpenAPI 3.0.
+func ServeDocument30(w http.ResponseWriter, r *http.Request) {
+	serveDocument(w, r, GetDocument30.Path, document30())
+}
+
+// serveDocument serves a document with its servers, which are its first property.
+func serveDocument(w http.ResponseWriter, r *http.Request, path string, document *static) {
+	servers := encoded(serversAt(askedAt(r, path)))
+	served := *document
+	served.header = document.header.Clone()
+	served.header.Set("Etag", etag([]byte(document.header.Get("Etag")), servers))
+	served.before, served.body = append(append([]byte(`{"servers":`), servers...), ','), document.body[1:]
+	served.ServeHTTP(w, r)
+}

@@ -1,0 +1,56 @@
+package apidoc
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// serversAt are the base URLs of the API: first the one below which the document was asked for, then the path forms that the origin
+// answers. Without an origin they are relative, and there is no first one.
+func serversAt(origin, form string) []*huma.Server {
+	var servers []*huma.Server
+	if origin != "" {
+		servers = append(servers, &huma.Server{URL: origin + form, Description: "Where you asked for this document."})
+	}
+	for _, s := range []huma.Server{
+		{URL: "", Description: "The key determines the sandbox."},
+		{URL: "/api", Description: "The same, in the form of self-hosted instances."},
+		{
+			URL: "/sandboxes/{namespace}/{name}", Variables: sandboxVariables,
+			Description: "One sandbox: the base URL in its status and in its Secret. The key of another sandbox is refused.",
+		},
+		{
+			URL: "/sandboxes/{namespace}/{name}/api", Variables: sandboxVariables,
+			Description: "The same, as clients of self-hosted instances build it from a base URL.",
+		},
+	} {
+		if origin == "" && s.URL == "" {
+			s.URL = "/"
+		}
+		if s.URL = origin + s.URL; len(servers) == 0 || s.URL != servers[0].URL {
+			servers = append(servers, &s)
+		}
+	}
+	return servers
+}
+
+var sandboxVariables = map[string]*huma.ServerVariable{
+	"namespace": {Default: "default", Description: "Namespace of the SandboxEnvironment."},
+	"name":      {Default: "checkout", Description: "Name of the SandboxEnvironment."},
+}
+
+// askedAt is where a request for a path was made: scheme and host, and what stands before the path.
+func askedAt(r *http.Request, path string) (origin, form string) {
+	if r.Host == "" { // HTTP/1.0
+		return "", ""
+	}
+	u := url.URL{Scheme: "http", Host: r.Host}
+	if r.TLS != nil {
+		u.Scheme = "https"
+	}
+	before := url.URL{Path: strings.TrimSuffix(r.URL.Path, path)}
+	return u.String(), before.EscapedPath()
+}

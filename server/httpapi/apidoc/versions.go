@@ -1,0 +1,102 @@
+package apidoc
+
+import "encoding/json"
+
+// published is the document without what only the messages and the page say.
+func published(document []byte) []byte {
+	return changed(document, func(object map[string]json.RawMessage) { delete(object, "patternDescription") })
+}
+
+// openAPI30 is an OpenAPI 3.1 document in the older version 3.0.3, for tools that read only that one. What the version has no place for
+// keeps its meaning as far as it goes: events are under x-webhooks, and a schema has one example. Examples keep their bytes, since those
+// of events are signed.
+func openAPI30(document []byte) []byte {
+	d := parsed(changed(document, olderSchema))
+	d["openapi"] = rawJSON(`"3.0.3"`)
+	d["x-webhooks"] = d["webhooks"]
+	delete(d, "webhooks")
+	return encoded(d)
+}
+
+// changed makes a change to all objects of a document that describe something.
+func changed(text json.RawMessage, change func(map[string]json.RawMessage)) json.RawMessage {
+	switch text[0] {
+	case '[':
+		var items []json.RawMessage
+		decode(text, &items)
+		for i := range items {
+			items[i] = changed(items[i], change)
+		}
+		return encoded(items)
+	case '{':
+		object := parsed(text)
+		for keyword, value := range object {
+			switch keyword {
+			case "value", "example", "default": // describe nothing
+			case "properties":
+				fields := parsed(value)
+				for name := range fields {
+					fields[name] = changed(fields[name], change)
+				}
+				object[keyword] = encoded(fields)
+			default:
+				object[keyword] = changed(value, change)
+			}
+		}
+		change(object)
+		return encoded(object)
+	}
+	return text
+}
+
+// olderSchema replaces the keywords of a schema that have another form in 3.0. None of them has that form in another object.
+func olderSchema(object map[string]json.RawMessage) {
+	if ref := object["$ref"]; ref != nil && len(object) > 1 { // what stands beside a reference is ignored in 3.0
+		delete(object, "$ref")
+		object["allOf"] = encoded([]map[string]json.RawMessage{{"$ref": ref}})
+	}
+	var types []string
+	if json.Unmarshal(object["type"], &types) == nil {
+		for _, name := range types {
+			if name == "null" {
+				object["nullable"] = rawJSON("true")
+			} else {
+				object["type"] = encoded(name)
+			}
+		}
+	}
+	if value := object["const"]; value != nil {
+		object["enum"] = encoded([]json.RawMessage{value})
+		delete(object, "const")
+	}
+	var examples []json.RawMessage
+	if json.Unmarshal(object["examples"], &examples) == nil {
+		object["example"] = examples[0]
+		delete(object, "examples")
+	}
+	for exclusive, bound := range map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"} {
+		if value := object[exclusive]; value != nil {
+			object[bound], object[exclusive] = value, rawJSON("true")
+		}
+	}
+}
+
+func parsed(text json.RawMessage) (object map[string]json.RawMessage) {
+	decode(text, &object)
+	return object
+}
+
+// decode and encoded panic: the document is the same in every program, so every test would see it.
+func decode(text []byte, into any) {
+	if err := json.Unmarshal(text, into); err != nil {
+		panic("the API's description: " + err.Error())
+	}
+}
+
+func encoded(value any) json.RawMessage {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic("the API's description: " + err.Error())
+	}
+	return text
+}
