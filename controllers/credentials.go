@@ -31,7 +31,7 @@ import (
 // The forms of what the controller issues.
 const (
 	apiKeyPrefix        = "cauri_sk_test_"
-	apiKeyLength        = 32 // characters of base 62 after the prefix: 190 bits
+	apiKeyLength        = 32 // characters of base 62 after the prefix: 190 bits. A key that somebody chose may be longer.
 	signingSecretPrefix = "whsec_"
 	signingSecretBytes  = 32
 )
@@ -44,7 +44,7 @@ const (
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-var apiKeyForm = regexp.MustCompile(fmt.Sprintf(`^%s[0-9A-Za-z]{%d}$`, apiKeyPrefix, apiKeyLength))
+var apiKeyForm = regexp.MustCompile(fmt.Sprintf(`^%s[0-9A-Za-z]{%d,}$`, apiKeyPrefix, apiKeyLength))
 
 // credentials are what a sandbox's credentials Secret holds.
 type credentials struct {
@@ -63,6 +63,14 @@ const (
 	issueFirst                   // there was no valid key
 	issueRotated                 // the spec has another value of keyRotation
 )
+
+// CheckAPIKey returns an error for a key that a sandbox cannot have, without the key itself.
+func CheckAPIKey(key string) error {
+	if !apiKeyForm.MatchString(key) {
+		return fmt.Errorf("the API key is %q with at least %d letters and digits behind it", apiKeyPrefix, apiKeyLength)
+	}
+	return nil
+}
 
 // newAPIKey makes an API key from a source of randomness, whose error it returns.
 func newAPIKey(random io.Reader) (string, error) {
@@ -105,7 +113,14 @@ func isGenerated(secret string) bool {
 	return err == nil && len(decoded) == signingSecretBytes
 }
 
-// checkSigningSecret returns what is wrong with a user's signing secret, without the secret itself.
+// CheckSigningSecret returns what is wrong with a user's signing secret, without the secret itself.
+func CheckSigningSecret(secret string) error {
+	if err := checkSigningSecret([]byte(secret)); err != nil {
+		return fmt.Errorf("the signing secret %w: write %d to %d printable characters", err, minSigningSecret, maxSigningSecret)
+	}
+	return nil
+}
+
 func checkSigningSecret(secret []byte) error {
 	if !utf8.Valid(secret) {
 		return errors.New("is not text")

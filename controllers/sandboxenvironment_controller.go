@@ -28,6 +28,7 @@ type sandboxReconciler struct {
 	database        Database
 	baseURL         *url.URL
 	random          io.Reader
+	signingSecret   string
 	clock           clock.PassiveClock
 	recorder        events.EventRecorder
 	pace            pace

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -25,7 +26,7 @@ func (r *sandboxReconciler) reconcileCredentials(
 	}
 	inputs := credentialInputs{
 		organizationID: seen.state.OrganizationID, keyRotation: sandbox.Spec.KeyRotation, grace: seen.keyRotationGrace,
-		userSigningSecret: userSigningSecret,
+		userSigningSecret: cmp.Or(userSigningSecret, r.signingSecret),
 	}
 	if sandbox.Spec.Webhook != nil {
 		inputs.secretRotation = sandbox.Spec.Webhook.SecretRotation

@@ -236,6 +236,13 @@ func newSecret(sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey, data 
 	}
 }
 
+// NewCredentialsSecret is the credentials Secret of a sandbox as a user would create it who wants to choose the API key: the controller
+// keeps the key, and adds the rest.
+func NewCredentialsSecret(sandbox *v1alpha1.SandboxEnvironment, apiKey string) *corev1.Secret {
+	key := client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.CredentialsSecretName()}
+	return newSecret(sandbox, key, map[string][]byte{secretKeyAPIKey: []byte(apiKey)}, credentials{keyRotation: sandbox.Spec.KeyRotation})
+}
+
 // isFixed reports whether Kubernetes does not allow to change a Secret as needed, because of its type or because it is immutable. It
 // must be deleted and created again with its credentials. If the process dies between the two, a new API key is issued.
 func isFixed(secret *corev1.Secret) bool {

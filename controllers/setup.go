@@ -34,6 +34,7 @@ type Options struct {
 	BaseURL  *url.URL                    // required: where the API is served; a sandbox's URL is below it
 	Random   io.Reader                   // required: source of keys and secrets
 
+	SigningSecret         string           // of all sandboxes whose webhook names none; default: one is made for each
 	Concurrency           int              // resources of a kind reconciled at a time, default 8
 	StatusWritesPerSecond float64          // budget for live balances over all resources, default 50
 	Namespaces            []string         // default all
@@ -172,17 +173,18 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 	pace := pace{resync: options.Resync, retry: options.Retry}
 
 	sandboxes := &sandboxReconciler{
-		Client:    mgr.GetClient(),
-		apiReader: mgr.GetAPIReader(),
-		cache:     mgr.GetCache(),
-		limit:     newResourceLimit(options.MaxSandboxes),
-		gate:      gate,
-		database:  options.Database,
-		baseURL:   options.BaseURL,
-		random:    options.Random,
-		clock:     options.Clock,
-		recorder:  mgr.GetEventRecorder("cauri-controller"),
-		pace:      pace,
+		Client:        mgr.GetClient(),
+		apiReader:     mgr.GetAPIReader(),
+		cache:         mgr.GetCache(),
+		limit:         newResourceLimit(options.MaxSandboxes),
+		gate:          gate,
+		database:      options.Database,
+		baseURL:       options.BaseURL,
+		random:        options.Random,
+		signingSecret: options.SigningSecret,
+		clock:         options.Clock,
+		recorder:      mgr.GetEventRecorder("cauri-controller"),
+		pace:          pace,
 	}
 	if err := sandboxes.watch(mgr, controllerOptions(options), secretNames, live.Sandboxes()); err != nil {
 		return nil, fmt.Errorf("setting up the controller of SandboxEnvironments: %w", err)
