@@ -1,0 +1,163 @@
+package localapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+)
+
+// Change is what [API.Apply] did with a resource.
+type Change struct {
+	Action string // created, configured, unchanged or deleted
+	Kind   string
+	types.NamespacedName
+}
+
+// String says it as kubectl does: "testclient.cauri.dev/alice created".
+func (c Change) String() string {
+	name := strings.ToLower(c.Kind)
+	if c.Kind != secretKind {
+		name += "." + v1alpha1.GroupVersion.Group
+	}
+	return fmt.Sprintf("%s/%s %s", name, c.Name, c.Action)
+}
+
+func changed(action string, at key) Change {
+	return Change{action, at.kind.Kind, types.NamespacedName{Namespace: at.namespace, Name: at.name}}
+}
+
+// wantedObject is an object of a manifest, with its defaults.
+type wantedObject struct {
+	at     key
+	object *unstructured.Unstructured
+}
+
+// Apply makes the resources those of the manifests: it creates, changes and deletes. If a manifest breaks a rule, it returns all such
+// errors, each with its file and document, and changes nothing. It returns only when what it deletes is gone: the controllers must run.
+func (a *API) Apply(ctx context.Context, manifests Manifests) ([]Change, error) {
+	wanted, err := a.check(manifests)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := a.deleteOthers(ctx, wanted)
+	if err != nil {
+		return changes, err
+	}
+	for _, w := range wanted {
+		if err := a.giveKey(ctx, w); err != nil {
+			return changes, fmt.Errorf("writing the API key of %s: %w", w.at, err)
+		}
+		action, err := a.store.apply(ctx, w)
+		if err != nil {
+			return changes, fmt.Errorf("applying %s: %w", w.at, err)
+		}
+		changes = append(changes, changed(action, w.at))
+	}
+	return changes, nil
+}
+
+// check returns what the manifests want, or everything that is wrong with them.
+func (a *API) check(manifests Manifests) ([]wantedObject, error) {
+	var wanted []wantedObject
+	var problems []error
+	sandboxes := 0
+	for _, m := range manifests.resources {
+		w, err := a.store.want(m.object)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", m.source, err))
+		}
+		if w.at.kind.Kind == sandboxKind {
+			sandboxes++
+		}
+		wanted = append(wanted, w)
+	}
+	if a.apiKey != "" && sandboxes != 1 {
+		problems = append(problems, fmt.Errorf("a chosen API key is for one sandbox, and there are %d: leave the key out", sandboxes))
+	}
+	return wanted, errors.Join(problems...)
+}
+
+// want checks a manifest as if it were applied now.
+func (s *store) want(manifest *unstructured.Unstructured) (wantedObject, error) {
+	obj := manifest.DeepCopy()
+	k := s.kindOf(obj)
+	w := wantedObject{keyOf(k, obj), obj}
+	if err := k.strict(obj); err != nil {
+		return w, err
+	}
+	delete(obj.Object, "status")
+	obj.SetUID("") // what the API server sets is not the manifest's
+	obj.SetResourceVersion("")
+	obj.SetOwnerReferences(nil)
+	obj.SetFinalizers(nil)
+	tried := obj.DeepCopy()
+	old, err := s.get(w.at)
+	if err != nil || old.GetDeletionTimestamp() != nil {
+		prepareForCreate(k, tried)
+		return w, k.validate(tried, nil)
+	}
+	tried = replacing(tried, old)
+	prepareForUpdate(k, tried, old, false)
+	return w, k.validate(tried, old)
+}
+
+// replacing is a manifest with what the controllers wrote to the metadata of the object that it replaces.
+func replacing(obj, old *unstructured.Unstructured) *unstructured.Unstructured {
+	obj.SetFinalizers(old.GetFinalizers())
+	obj.SetOwnerReferences(old.GetOwnerReferences())
+	return obj
+}
+
+// apply creates an object or replaces it, and returns what it did.
+func (s *store) apply(ctx context.Context, w wantedObject) (action string, err error) {
+	old, err := s.get(w.at)
+	if err == nil {
+		obj, err := s.update(ctx, w.at, false, func(old *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+			return replacing(w.object.DeepCopy(), old), nil
+		})
+		switch {
+		case err == nil && obj.GetResourceVersion() == old.GetResourceVersion():
+			return "unchanged", nil
+		case !apierrors.IsNotFound(err):
+			return "configured", err
+		}
+	}
+	_, err = s.create(ctx, w.at.kind, w.object)
+	return "created", err
+}
+
+// deleteOthers deletes what is in no manifest any more, and waits until it is gone, as it may hold a name or a number.
+func (a *API) deleteOthers(ctx context.Context, wanted []wantedObject) (changes []Change, err error) {
+	isWanted := func(at key) bool {
+		return slices.ContainsFunc(wanted, func(w wantedObject) bool { return w.at == at })
+	}
+	leaving := func() (keys []key) {
+		for _, obj := range a.store.all(func(key) bool { return true }) {
+			at := keyOf(a.store.kindOf(obj), obj)
+			if metav1.GetControllerOf(obj) == nil && (!isWanted(at) || obj.GetDeletionTimestamp() != nil) {
+				keys = append(keys, at)
+			}
+		}
+		return keys
+	}
+	for _, at := range leaving() {
+		if err := a.store.remove(ctx, at, nil); err != nil && !apierrors.IsNotFound(err) {
+			return changes, fmt.Errorf("deleting %s: %w", at, err)
+		}
+		changes = append(changes, changed("deleted", at))
+	}
+	var left []key
+	if err := a.store.wait(ctx, func() bool { left = leaving(); return len(left) == 0 }); err != nil {
+		return changes, fmt.Errorf("waiting until the controller has deleted %s: %w", left, err)
+	}
+	return changes, nil
+}

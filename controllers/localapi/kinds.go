@@ -1,0 +1,193 @@
+package localapi
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metavalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/cel/common"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cauri-dev/cauri/config/crd"
+)
+
+// kind is one kind of resources: what its objects look like, and the rules that they keep.
+type kind struct {
+	schema.GroupVersionKind
+	resource string // plural
+
+	structural *structuralschema.Structural // nil: a Secret, which has neither a schema nor a status
+	values     validation.SchemaValidator
+	rules      *cel.Validator
+}
+
+// loadKinds reads the kinds from the CustomResourceDefinitions of this program, and adds Secret.
+func loadKinds() ([]*kind, error) {
+	kinds := []*kind{{GroupVersionKind: corev1.SchemeGroupVersion.WithKind(secretKind), resource: "secrets"}}
+	names, err := fs.Glob(crd.Files, "*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		text, err := crd.Files.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		var definition apiextensionsv1.CustomResourceDefinition
+		if err := yaml.UnmarshalStrict(text, &definition); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", name, err)
+		}
+		k, err := newKind(definition.Spec)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", name, err)
+		}
+		kinds = append(kinds, k)
+	}
+	return kinds, nil
+}
+
+func newKind(spec apiextensionsv1.CustomResourceDefinitionSpec) (*kind, error) {
+	version := spec.Versions[0]
+	props := &apiextensions.JSONSchemaProps{}
+	err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(version.Schema.OpenAPIV3Schema, props, nil)
+	if err != nil {
+		return nil, err
+	}
+	k := &kind{
+		GroupVersionKind: schema.GroupVersionKind{Group: spec.Group, Version: version.Name, Kind: spec.Names.Kind},
+		resource:         spec.Names.Plural,
+	}
+	if k.structural, err = structuralschema.NewStructural(props); err != nil {
+		return nil, err
+	}
+	if k.values, _, err = validation.NewSchemaValidator(props); err != nil {
+		return nil, err
+	}
+	k.rules = cel.NewValidator(k.structural, true, celconfig.PerCallLimit)
+	return k, nil
+}
+
+func (k *kind) hasStatus() bool { return k.structural != nil }
+
+func (k *kind) groupResource() schema.GroupResource {
+	return schema.GroupResource{Group: k.Group, Resource: k.resource}
+}
+
+// strict prepares what a user wrote: it returns the API server's error for a field that the kind does not have, and sets the defaults.
+func (k *kind) strict(obj *unstructured.Unstructured) error {
+	unknown, err := k.unknownFields(obj)
+	if err == nil && len(unknown) > 0 {
+		slices.Sort(unknown)
+		problems := make([]error, len(unknown))
+		for i, path := range unknown {
+			problems[i] = fmt.Errorf(`unknown field "%s"`, path)
+		}
+		err = runtime.NewStrictDecodingError(problems)
+	}
+	if err != nil {
+		return apierrors.NewBadRequest(
+			fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", k.Kind, k.Version, k.Kind, err))
+	}
+	k.setDefaults(obj)
+	return nil
+}
+
+// unknownFields removes the fields that the kind does not have, and returns their paths.
+func (k *kind) unknownFields(obj *unstructured.Unstructured) ([]string, error) {
+	if k.structural == nil {
+		return secretOf(obj)
+	}
+	metadata, found, unknown, err := objectmeta.GetObjectMetaWithOptions(
+		obj.Object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
+	if err != nil {
+		return nil, err
+	}
+	unknown = append(unknown, pruning.PruneWithOptions(
+		obj.Object, k.structural, true, structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
+	defaulting.PruneNonNullableNullsWithoutDefaults(obj.Object, k.structural)
+	if found {
+		err = objectmeta.SetObjectMeta(obj.Object, metadata)
+	}
+	return unknown, err
+}
+
+func (k *kind) setDefaults(obj *unstructured.Unstructured) {
+	if k.structural != nil {
+		defaulting.Default(obj.Object, k.structural)
+	}
+}
+
+// validate returns the API server's error for an object that breaks a rule. old is nil for a new one.
+func (k *kind) validate(obj, old *unstructured.Unstructured) error {
+	ctx := context.Background()
+	name := metavalidation.NameIsDNSSubdomain
+	problems := metavalidation.ValidateObjectMetaAccessor(obj, true, name, field.NewPath("metadata"))
+	if old != nil {
+		problems = metavalidation.ValidateObjectMetaAccessorUpdate(obj, old, field.NewPath("metadata"))
+	}
+	for _, message := range utilvalidation.IsDNS1123Label(obj.GetNamespace()) {
+		problems = append(problems, field.Invalid(field.NewPath("metadata", "namespace"), obj.GetNamespace(), message))
+	}
+	if k.structural == nil {
+		problems = append(problems, validateSecret(obj)...)
+	} else {
+		problems = append(problems, k.validateCustom(ctx, obj, old)...)
+	}
+	if len(problems) > 0 {
+		return apierrors.NewInvalid(k.GroupKind(), obj.GetName(), problems)
+	}
+	return nil
+}
+
+// validateCustom does what the strategy of custom resources in the API server does. That one is not used, as its package brings the
+// client of etcd: 28 MB of program.
+func (k *kind) validateCustom(ctx context.Context, obj, old *unstructured.Unstructured) field.ErrorList {
+	var problems field.ErrorList
+	var before map[string]any
+	var options []cel.Option
+	if old == nil {
+		problems = validation.ValidateCustomResource(nil, obj.Object, k.values)
+	} else {
+		// What breaks a rule and is as before does not refuse another change.
+		before = old.Object
+		same := common.NewCorrelatedObject(obj.Object, before, &model.Structural{Structural: k.structural})
+		problems = validation.ValidateCustomResourceUpdate(nil, obj.Object, before, k.values, validation.WithRatcheting(same))
+		options = append(options, cel.WithRatcheting(same))
+	}
+	problems = append(problems, listtype.ValidateListSetsAndMaps(nil, k.structural, obj.Object)...)
+	if slices.ContainsFunc(problems, blocksRules) {
+		return append(problems, field.Invalid(nil, nil,
+			"some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
+	}
+	broken, _ := k.rules.Validate(ctx, nil, k.structural, obj.Object, before, celconfig.RuntimeCELCostBudget, options...)
+	return append(problems, broken...)
+}
+
+// blocksRules reports whether the rules cannot be asked about an object with this error, because they may meet a wrong type.
+func blocksRules(err *field.Error) bool {
+	switch err.Type {
+	case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,182 @@
+package localapi
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+)
+
+// Manifests are the resources of some files, in their order.
+type Manifests struct {
+	// Ignored says which other kinds the files hold, a line each. They are for a cluster, such as a Namespace.
+	Ignored []string
+
+	resources []manifest
+}
+
+// manifest is a resource, and where it is from.
+type manifest struct {
+	object *unstructured.Unstructured
+	source string // such as "shop.yaml, document 2"
+}
+
+func (m manifest) String() string {
+	return fmt.Sprintf("%s %s/%s", m.object.GetKind(), m.object.GetNamespace(), m.object.GetName())
+}
+
+// extensions are those of the files that are read in a folder.
+var extensions = []string{".json", ".yaml", ".yml"}
+
+// Read reads manifests as `kubectl apply -f` takes them: YAML or JSON, files with several documents, Lists, and folders, whose own files
+// with the extensions .yaml, .yml and .json are read, but not those of the folders in them. A resource without a namespace is in
+// "default". It returns all errors at once, each with its file and document; no manifest at all is an error too.
+func Read(paths ...string) (Manifests, error) {
+	var all Manifests
+	files, err := filesOf(paths)
+	if err != nil {
+		return all, err
+	}
+	var problems []error
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return all, err
+		}
+		problems = append(problems, all.add(file, text))
+	}
+	problems = append(problems, all.checkTwice())
+	if err := errors.Join(problems...); err != nil {
+		return Manifests{}, err
+	}
+	if len(all.resources) == 0 {
+		return all, fmt.Errorf("no SandboxEnvironment is in %q: write one, or leave the files out for a sample", paths)
+	}
+	return all, nil
+}
+
+// filesOf lists the files, in the order of the paths, and in a folder by name.
+func filesOf(paths []string) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range entries {
+			if !entry.IsDir() && slices.Contains(extensions, filepath.Ext(entry.Name())) {
+				files = append(files, filepath.Join(path, entry.Name()))
+			}
+		}
+	}
+	return files, nil
+}
+
+// add reads the documents of a file.
+func (m *Manifests) add(file string, text []byte) error {
+	var problems []error
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
+	for n := 1; ; n++ {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return errors.Join(problems...)
+		}
+		source := fmt.Sprintf("%s, document %d", file, n)
+		if err == nil {
+			err = m.addDocument(source, document)
+		}
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", source, err))
+		}
+	}
+}
+
+func (m *Manifests) addDocument(source string, document []byte) error {
+	text, err := yaml.YAMLToJSONStrict(document)
+	if err != nil {
+		return err
+	}
+	var content any
+	if err := json.Unmarshal(text, &content); err != nil {
+		return err
+	}
+	switch content := content.(type) {
+	case nil: // comments only
+		return nil
+	case map[string]any:
+		return m.addObject(source, &unstructured.Unstructured{Object: content})
+	default:
+		return errors.New("is not a resource: write apiVersion, kind, metadata and spec")
+	}
+}
+
+func (m *Manifests) addObject(source string, obj *unstructured.Unstructured) error {
+	if obj.GetKind() == "" || obj.GetAPIVersion() == "" {
+		return errors.New("has no kind or no apiVersion: write, for example, apiVersion: cauri.dev/v1alpha1 and kind: SandboxEnvironment")
+	}
+	if obj.IsList() {
+		items, _ := obj.Object["items"].([]any)
+		var problems []error
+		for i, item := range items {
+			content, ok := item.(map[string]any)
+			if !ok {
+				problems = append(problems, fmt.Errorf("item %d is not a resource", i+1))
+				continue
+			}
+			if err := m.addObject(fmt.Sprintf("%s, item %d", source, i+1), &unstructured.Unstructured{Object: content}); err != nil {
+				problems = append(problems, fmt.Errorf("item %d: %w", i+1, err))
+			}
+		}
+		return errors.Join(problems...)
+	}
+	switch kind := obj.GroupVersionKind(); {
+	case kind == corev1.SchemeGroupVersion.WithKind(secretKind):
+	case kind.GroupVersion() == v1alpha1.GroupVersion && (kind.Kind == sandboxKind || kind.Kind == testClientKind):
+	case kind.Group == v1alpha1.GroupVersion.Group:
+		return fmt.Errorf("there is no kind %s in %s: write SandboxEnvironment or TestClient, and apiVersion: %s",
+			kind.Kind, kind.GroupVersion(), v1alpha1.GroupVersion)
+	default:
+		m.Ignored = append(m.Ignored, fmt.Sprintf("%s: the %s %q is ignored: only SandboxEnvironment, TestClient and Secret are used here",
+			source, kind.Kind, obj.GetName()))
+		return nil
+	}
+	obj.SetNamespace(cmp.Or(obj.GetNamespace(), metav1.NamespaceDefault))
+	m.resources = append(m.resources, manifest{obj, source})
+	return nil
+}
+
+// checkTwice returns an error for each resource that is there twice.
+func (m *Manifests) checkTwice() error {
+	var problems []error
+	first := map[string]string{}
+	for _, r := range m.resources {
+		if source, twice := first[r.String()]; twice {
+			problems = append(problems, fmt.Errorf("%s is in %s, and again in %s: remove one of the two", r, source, r.source))
+			continue
+		}
+		first[r.String()] = r.source
+	}
+	return errors.Join(problems...)
+}
