@@ -29,6 +29,7 @@ ARG CREATED=1970-01-01T00:00:00Z
 LABEL org.opencontainers.image.title="Cauri" \
       org.opencontainers.image.description="Mobile-money sandboxes for Kubernetes" \
       org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.source="https://github.com/cauri-dev/cauri" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION" \
       org.opencontainers.image.created="$CREATED"

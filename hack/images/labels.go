@@ -2,8 +2,11 @@ package main
 
 import "time"
 
-// imageRepository is the default name of images. Its registry does not exist.
+// imageRepository is the name of the images that stay on this machine. Its registry does not exist.
 const imageRepository = "cauri.local/cauri"
+
+// publishedRepository is the default of the chart, and where the release workflow pushes to.
+const publishedRepository = "ghcr.io/cauri-dev/cauri"
 
 // imageUser is a user id without special rights that other images do not use.
 const imageUser = "65532:65532"
@@ -14,6 +17,7 @@ func labels(s source) map[string]string {
 		"org.opencontainers.image.title":       "Cauri",
 		"org.opencontainers.image.description": "Mobile-money sandboxes for Kubernetes",
 		"org.opencontainers.image.licenses":    "Apache-2.0",
+		"org.opencontainers.image.source":      "https://github.com/cauri-dev/cauri",
 		"org.opencontainers.image.version":     s.Version,
 		"org.opencontainers.image.revision":    s.Revision(),
 		"org.opencontainers.image.created":     s.Time.Format(time.RFC3339),

@@ -48,7 +48,7 @@ func (r *release) chartFile() string { return r.file("cauri-%s.tgz", r.number())
 
 // withRepository returns a chart's values.yaml with another default repository.
 func withRepository(values string, repository name.Repository) (string, error) {
-	const registryLine, repositoryLine = "\n  registry: cauri.local\n", "\n  repository: cauri\n"
+	const registryLine, repositoryLine = "\n  registry: ghcr.io\n", "\n  repository: cauri-dev/cauri\n"
 	for _, line := range []string{registryLine, repositoryLine} {
 		if strings.Count(values, line) != 1 {
 			return "", fmt.Errorf(
@@ -62,8 +62,11 @@ func withRepository(values string, repository name.Repository) (string, error) {
 	return strings.Replace(values, repositoryLine, "\n  repository: "+repository.RepositoryStr()+"\n", 1), nil
 }
 
-// makeManifests writes the default manifests of the chart, and the CRDs alone, for kubectl apply.
+// makeManifests writes the default manifests of the chart, and the CRDs alone, for kubectl apply, and the chart's values for CI.
 func (r *release) makeManifests(ctx context.Context) error {
+	if err := copyFile(r.file("values-ci.yaml"), "charts/cauri/values-ci.yaml"); err != nil {
+		return err
+	}
 	for _, m := range []struct{ folder, file string }{{"config/crd", "crds.yaml"}, {"config/default", "install.yaml"}} {
 		kustomization := filepath.Join(r.work, m.file)
 		folder, err := filepath.Abs(m.folder)
@@ -78,7 +81,7 @@ func (r *release) makeManifests(ctx context.Context) error {
 			return err
 		}
 		text := fmt.Sprintf("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [%q]\n"+
-			"images: [{name: %s, newName: %s, newTag: %q}]\n", base, imageRepository, r.image.Name(), r.number())
+			"images: [{name: %s, newName: %s, newTag: %q}]\n", base, publishedRepository, r.image.Name(), r.number())
 		if err := os.WriteFile(filepath.Join(kustomization, "kustomization.yaml"), []byte(text), 0o644); err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func newReleaseCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&version, "version", "", "v1.2.3; by default the tag of HEAD. v1.2.3-anything makes a trial release without a tag")
-	flags.StringVar(&repository, "image-repository", imageRepository, "the repository of the image in the chart and install.yaml")
+	flags.StringVar(&repository, "image-repository", publishedRepository, "the repository of the image in the chart and install.yaml")
 	flags.StringVar(&r.tools.ko, "ko", "bin/ko", "the program ko")
 	flags.StringVar(&r.tools.helm, "helm", "bin/helm", "the program helm")
 	flags.StringVar(&r.tools.kubectl, "kubectl", "kubectl", "the program kubectl")

@@ -84,7 +84,7 @@ func parse(t *testing.T, text string) []*unstructured.Unstructured {
 	}
 }
 
-// scenarios are the files in testdata/values, by their names.
+// scenarios are the files in testdata/values and the chart's own values-ci.yaml, by their names.
 func scenarios(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/values/*.yaml")
@@ -92,7 +92,7 @@ func scenarios(t *testing.T) map[string]string {
 		t.Fatal("there are no values to render: ", err)
 	}
 	all := map[string]string{}
-	for _, file := range files {
+	for _, file := range append(files, chart+"/values-ci.yaml") {
 		all[strings.TrimSuffix(filepath.Base(file), ".yaml")] = "--values=" + file
 	}
 	return all

@@ -49,7 +49,7 @@ func (c *cluster) kustomization(t *testing.T) string {
 kind: Kustomization
 resources: [%s]
 images:
-- {name: cauri.local/cauri, newTag: %s}
+- {name: ghcr.io/cauri-dev/cauri, newName: cauri.local/cauri, newTag: %s}
 - {name: postgres, newName: cauri.local/postgres, newTag: "15"}
 `, base, image)
 	if err := os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(yaml), 0o600); err != nil {
