@@ -39,6 +39,7 @@ func TestSandboxBecomesReady(t *testing.T) {
 		Balances:            []v1alpha1.Balance{{Currency: "RWF", Amount: 1000}},
 		TestClients:         new(int64(0)),
 		Transactions:        &v1alpha1.TransactionCounts{},
+		WebhookSummary:      "-",
 	}
 	if diff := cmp.Diff(want, status); diff != "" {
 		t.Error(diff)

@@ -385,6 +385,9 @@ func TestStatusFollowsPaymentsAndDeliveries(t *testing.T) {
 			if got := inShort(sandbox.Status.Conditions); !slices.Contains(got, step.condition) {
 				return fmt.Sprintf("the conditions are %q, want %q among them", got, step.condition)
 			}
+			if summary := sandbox.Status.WebhookSummary; !strings.HasPrefix(step.condition, "WebhookReady "+summary+" ") {
+				return fmt.Sprintf("kubectl shows %s for %s", summary, step.condition)
+			}
 			return cmp.Diff(&step.webhook, sandbox.Status.Webhook)
 		})
 	}
@@ -405,7 +408,8 @@ func TestStatusFollowsPaymentsAndDeliveries(t *testing.T) {
 	})
 	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.Webhook = nil })
 	c.sandboxConditions(sandbox, "SpecAccepted True Ready", "DatabaseReady True Ready", "CredentialsReady True Ready", "Ready True Ready")
-	if slices.ContainsFunc(inShort(sandbox.Status.Conditions), isWebhookReady) || sandbox.Status.Webhook != nil {
+	if slices.ContainsFunc(inShort(sandbox.Status.Conditions), isWebhookReady) || sandbox.Status.Webhook != nil ||
+		sandbox.Status.WebhookSummary != "-" {
 		t.Error("a sandbox without a webhook tells of one")
 	}
 }

@@ -41,6 +41,7 @@ func sandboxStatus(
 		setProcessingCondition(&status.Conditions, state.Failures, sandbox.Generation, now)
 		setOperatorCondition(&status.Conditions, len(seen.config.Operators) > 0, seen.operatorProblem, sandbox.Generation, now)
 	}
+	status.WebhookSummary = webhookSummary(sandbox.Spec.Webhook != nil, status.Conditions)
 	return status
 }
 

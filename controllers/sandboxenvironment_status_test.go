@@ -29,6 +29,7 @@ func TestSandboxStatus(t *testing.T) {
 		Balances:            []v1alpha1.Balance{{Currency: "RWF", Amount: 7}, {Currency: "XOF", Amount: 0}},
 		TestClients:         new(int64(3)),
 		Transactions:        &v1alpha1.TransactionCounts{Total: 42, Pending: 1},
+		WebhookSummary:      "-",
 		ObservedReset:       "run-1",
 	}
 	later := *full.DeepCopy()
@@ -60,7 +61,7 @@ func TestSandboxStatus(t *testing.T) {
 		},
 		"nothing is known yet": {
 			seen: sandboxObservation{progress: progress{steps: sandboxSteps, err: &waitingError{reason: "DatabaseUnavailable"}}},
-			want: v1alpha1.SandboxEnvironmentStatus{ObservedGeneration: 2, URL: "http://here"},
+			want: v1alpha1.SandboxEnvironmentStatus{ObservedGeneration: 2, URL: "http://here", WebhookSummary: "-"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,6 +23,17 @@ func webhookStatus(webhook *v1alpha1.Webhook, health sandboxes.EndpointHealth) *
 	return status
 }
 
+// webhookSummary is what kubectl get shows of the webhook: a column cannot show anything for a condition that is absent.
+func webhookSummary(named bool, conditions []metav1.Condition) string {
+	if !named {
+		return "-"
+	}
+	if ready := meta.FindStatusCondition(conditions, v1alpha1.ConditionWebhookReady); ready != nil {
+		return string(ready.Status)
+	}
+	return string(metav1.ConditionUnknown) // the sandbox is not in the database yet
+}
+
 // setWebhookCondition reports whether the webhook endpoint acknowledges events.
 func setWebhookCondition(conditions *[]metav1.Condition, named bool, health sandboxes.EndpointHealth, generation int64, now time.Time) {
 	if !named {

@@ -274,6 +274,12 @@ type SandboxEnvironmentStatus struct {
 	// +optional
 	Webhook *WebhookStatus `json:"webhook,omitempty"`
 
+	// webhookSummary is the status of the condition WebhookReady (True, False or Unknown), or - for a sandbox without a webhook. It
+	// is the column Webhook of kubectl get.
+	//
+	// +optional
+	WebhookSummary string `json:"webhookSummary,omitempty"`
+
 	// observedKeyRotation is the value of spec.keyRotation that the API key in the credentials Secret was issued for.
 	//
 	// +optional
@@ -382,11 +388,14 @@ type EnvironmentStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=sbx,categories=cauri
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="the reason of Ready"
 // +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.url`
-// +kubebuilder:printcolumn:name="Environments",type=string,JSONPath=`.status.environmentsSummary`,description="enabled/all"
-// +kubebuilder:printcolumn:name="Pending",type=integer,JSONPath=`.status.transactions.pending`
+// +kubebuilder:printcolumn:name="Webhook",type=string,JSONPath=`.status.webhookSummary`,description="the status of WebhookReady; - without a webhook"
+// +kubebuilder:printcolumn:name="Pending",type=integer,JSONPath=`.status.transactions.pending`,description="collections that wait for their outcome"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Environments",type=string,priority=1,JSONPath=`.status.environmentsSummary`,description="enabled/all"
 // +kubebuilder:printcolumn:name="Org",type=string,priority=1,JSONPath=`.status.organizationID`
+// +kubebuilder:printcolumn:name="Expires",type=string,priority=1,JSONPath=`.status.expiresAt`,description="when the resource deletes itself"
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63 && !self.metadata.name.contains('.')",message="the name is part of URLs and the name of the default store: write a DNS label, at most 63 of a-z, 0-9 and - without a dot"
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.webhook) || !has(self.spec.webhook.signingSecretRef) || has(self.spec.credentialsSecretName) || self.spec.webhook.signingSecretRef.name != self.metadata.name + '-credentials'",message="spec.webhook.signingSecretRef must not name the sandbox's own credentials Secret, which the controller writes: put your signing secret into a Secret of its own"
