@@ -1,28 +1,117 @@
 package controllers_test
 
 import (
+	"io/fs"
+	"net/netip"
+	"net/url"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/cli-utils/pkg/kstatus/status"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers"
+	"github.com/cauri-dev/cauri/server/egress"
 )
 
-// TestSamples makes what config/samples has, in the order in which kubectl apply would.
+// TestSamples applies every folder of samples as it stands, as `kubectl apply -k` does, and waits until all of it is ready.
 func TestSamples(t *testing.T) {
-	c := newCluster(t)
-	c.start()
-	objects, err := readFiles(filepath.Join("..", "config", "samples"))
+	folders := sampleFolders(t)
+	if len(folders) < 3 {
+		t.Fatalf("only %q have samples", folders)
+	}
+	for _, folder := range folders {
+		t.Run(folder, func(t *testing.T) {
+			c := newCluster(t)
+			c.start()
+			applied := c.applyFolder(filepath.Join("..", "config", "samples", folder))
+			sandboxes := 0
+			for _, obj := range applied {
+				switch obj.GetKind() {
+				case "SandboxEnvironment":
+					sandboxes++
+					sandbox := &v1alpha1.SandboxEnvironment{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: obj.GetName()}}
+					c.kstatusBecomes(sandbox, status.CurrentStatus)
+					c.refresh(sandbox)
+					mayReceive(t, sandbox.Spec.Webhook)
+				case "TestClient":
+					c.testClientReady(&v1alpha1.TestClient{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: obj.GetName()}})
+				}
+			}
+			if sandboxes == 0 {
+				t.Errorf("no sandbox among %d objects", len(applied))
+			}
+		})
+	}
+}
+
+// sampleFolders are the folders of config/samples for `kubectl apply -k`: all that make a sandbox of a namespace.
+func sampleFolders(t *testing.T) (folders []string) {
+	t.Helper()
+	root := filepath.Join("..", "config", "samples")
+	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Name() == "kustomization.yaml" {
+			folder, _ := filepath.Rel(root, filepath.Dir(file))
+			folders = append(folders, filepath.ToSlash(folder))
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return folders
+}
+
+// applyFolder builds a folder with kustomize and creates its objects in the test's namespace.
+func (c *cluster) applyFolder(path string) []*unstructured.Unstructured {
+	c.Helper()
+	file := filepath.Join(c.TempDir(), "built.yaml")
+	if err := os.WriteFile(file, []byte(c.kubectl("kustomize", path)), 0o600); err != nil {
+		c.Fatal(err)
+	}
+	objects, err := readFile(file)
+	if err != nil {
+		c.Fatal(err)
+	}
 	for _, obj := range objects {
+		if obj.GetKind() == "Namespace" {
+			continue // it exists
+		}
 		obj.SetNamespace(c.namespace)
 		c.create(obj)
 	}
+	return objects
+}
+
+// mayReceive checks the webhook of a sample against the guard of a worker without flags, which every cluster has.
+func mayReceive(t *testing.T, webhook *v1alpha1.Webhook) {
+	t.Helper()
+	if webhook == nil {
+		return
+	}
+	to, err := url.Parse(webhook.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := netip.ParseAddr(strings.Replace(to.Hostname(), "localhost", "127.0.0.1", 1))
+	if err != nil {
+		return // the name of a Service
+	}
+	if err := (egress.Guard{}).Check(netip.AddrPortFrom(address, 80)); err != nil {
+		t.Errorf("a worker sends nothing to %s: %v", webhook.URL, err)
+	}
+}
+
+// TestSampleTestClients has what config/samples says of its numbers.
+func TestSampleTestClients(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	c.applyFolder(filepath.Join("..", "config", "samples"))
 	sandbox := &v1alpha1.SandboxEnvironment{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: "checkout"}}
 	c.sandboxConditions(sandbox, operatorConditions("True Ready")...)
 	if sandbox.Status.EnvironmentsSummary != "4/4" {

@@ -60,9 +60,6 @@ const defaultReceiver = "127.0.0.1:9000"
 // listen returns the command that shows the webhooks of the sandbox in a second terminal.
 func (s sample) listen(cauri string) string {
 	command := "CAURI_WEBHOOK_SECRET=" + shellWord(s.signingSecret) + " " + cauri + " listen"
-	if s.webhookURL == "" {
-		return command + "\n              (none are sent yet: set the sandbox's spec.webhook.url to http://" + defaultReceiver + "/)"
-	}
 	receiver, err := url.Parse(s.webhookURL)
 	if err != nil || receiver.Port() == "" || !isLoopback(receiver.Hostname()) {
 		return "sent to " + s.webhookURL

@@ -3,7 +3,6 @@ package up
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"os/exec"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/cauri-dev/cauri/hack/localcluster/kube"
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 	"github.com/cauri-dev/cauri/hack/localcluster/testkit"
 )
@@ -115,13 +115,30 @@ func TestListen(t *testing.T) {
 			}
 		})
 	}
-	testkit.WantAdvice(
-		t,
-		errors.New(sample{signingSecret: "whsec_1"}.listen("bin/cauri")),
-		"bin/cauri listen",
-		"spec.webhook.url",
-		defaultReceiver,
-	)
+}
+
+// A sandbox without a webhook gets that of `cauri listen`; the others keep theirs.
+func TestAddReceiver(t *testing.T) {
+	t.Parallel()
+	object := func(kind string, spec map[string]any) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{"kind": kind, "spec": spec}}
+	}
+	own := map[string]any{"url": "http://shop.default.svc/"}
+	objects := []*unstructured.Unstructured{
+		object(kube.EnvironmentKind, map[string]any{}),
+		object(kube.EnvironmentKind, map[string]any{"webhook": own}),
+		object(kube.TestClientKind, map[string]any{}),
+		{Object: map[string]any{"kind": "Secret"}},
+	}
+	addReceiver(objects)
+	var got []any
+	for _, one := range objects {
+		webhook, _, _ := unstructured.NestedFieldNoCopy(one.Object, "spec", "webhook")
+		got = append(got, webhook)
+	}
+	if diff := cmp.Diff([]any{map[string]any{"url": "http://127.0.0.1:9000/webhooks"}, own, nil, nil}, got); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestBanner(t *testing.T) {
@@ -143,6 +160,8 @@ func TestBanner(t *testing.T) {
 			store:     "shop",
 			currency:  "RWF",
 			msisdn:    "+1",
+
+			webhookURL: "http://127.0.0.1:9000/webhooks",
 		},
 	}
 	if err := full.print(&text); err != nil {

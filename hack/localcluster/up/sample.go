@@ -23,12 +23,23 @@ type sample struct {
 	store           string
 	currency        string // of the first environment
 	msisdn          string // of a TestClient, empty if there is none
-	webhookURL      string // empty if the sandbox sends no webhooks
+	webhookURL      string
 	signingSecret   string
 }
 
 // currencies are the currencies of the supported countries.
 var currencies = map[string]string{"CI": "XOF", "BJ": "XOF", "TG": "XOF", "RW": "RWF"}
+
+// addReceiver gives a sandbox without a webhook the address of `cauri listen`. The samples have no webhook, so that they work in any
+// cluster; only here may a loopback address be one.
+func addReceiver(objects []*unstructured.Unstructured) {
+	for _, object := range objects {
+		spec, isMap := object.Object["spec"].(map[string]any)
+		if object.GetKind() == kube.EnvironmentKind && isMap && spec["webhook"] == nil {
+			spec["webhook"] = map[string]any{"url": "http://" + defaultReceiver + "/webhooks"}
+		}
+	}
+}
 
 // findSample describes the first sandbox among ready objects. It returns nil if there is none.
 func findSample(ctx context.Context, c *kube.Cluster, objects []*unstructured.Unstructured) (*sample, error) {

@@ -148,6 +148,7 @@ func (u *up) applySamples(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	addReceiver(objects)
 	step := u.supervisor.Progress.Begin("samples")
 	applied, err := u.cluster.Apply(ctx, objects)
 	if err != nil {

@@ -59,8 +59,9 @@ func NewUpCommand() *cobra.Command {
 		Use:   "up",
 		Short: "Start everything that is missing or has changed",
 		Long: `up starts Postgres, a Kubernetes control plane and the roles of the cauri program. It applies the custom resource
-definitions and the samples, and returns when the sandboxes are ready. The processes keep running until down stops
-them. You can repeat it at any time: it starts processes that have ended and restarts those with a new build.
+definitions and the samples, and returns when the sandboxes are ready. Sandboxes without a webhook send their events
+to the address of cauri listen. The processes keep running until down stops them. You can repeat it at any time: it
+starts processes that have ended and restarts those with a new build.
 
 The first run builds the control plane from source, which takes minutes.
 
