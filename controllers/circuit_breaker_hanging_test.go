@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 )
 
-// TestResourcesSayThatTheDatabaseHangs: a database that swallows what is sent to it, and refuses nothing, is away as well, and the
+// TestResourcesSayThatTheDatabaseHangs: a database that swallows what is sent to it, and refuses nothing, is unavailable too, and the
 // resources name the cause, also those that nobody changes.
 func TestResourcesSayThatTheDatabaseHangs(t *testing.T) {
 	c := newCluster(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// TestQuietResourcesSayThatTheDatabaseIsAway: nobody changes them, and they say so all the same, without asking it one by one.
-func TestQuietResourcesSayThatTheDatabaseIsAway(t *testing.T) {
+// TestQuietResourcesSayThatTheDatabaseIsUnavailable: nobody changes them, and they say so all the same, without asking it one by one.
+func TestQuietResourcesSayThatTheDatabaseIsUnavailable(t *testing.T) {
 	c := newCluster(t)
 	c.start()
 	sandbox, alice, bob := c.newSandbox(), c.newTestClient("alice", "+250788000001"), c.newTestClient("bob", "+250788000002")
@@ -24,7 +24,7 @@ func TestQuietResourcesSayThatTheDatabaseIsAway(t *testing.T) {
 	c.testClientReady(alice)
 	c.testClientReady(bob)
 
-	c.database.setAway(true)
+	c.database.setUnavailable(true)
 	c.sandboxConditions(sandbox, "SpecAccepted True Ready", "DatabaseReady False DatabaseUnavailable", "CredentialsReady True Ready",
 		"Ready False DatabaseUnavailable", "Reconciling True Retrying")
 	c.testClientConditions(alice, "Ready False DatabaseUnavailable", "Reconciling True Retrying")
@@ -47,10 +47,10 @@ func TestQuietResourcesSayThatTheDatabaseIsAway(t *testing.T) {
 		return ""
 	})
 	if n := c.applied() + c.database.count("DeleteTestClient") - asked; n > 0 {
-		t.Errorf("while the database was away it was asked %d times for single resources", n)
+		t.Errorf("while the database was unavailable it was asked %d times for single resources", n)
 	}
 
-	c.database.setAway(false)
+	c.database.setUnavailable(false)
 	c.sandboxReady(sandbox)
 	c.testClientReady(alice)
 	c.gone(bob)

@@ -58,12 +58,12 @@ func (g databaseGate) check(ctx context.Context, c resync.Change) error {
 	if cause == nil {
 		return databaseFailure(g.ready(ctx))
 	}
-	return &waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: databaseAway(cause), cause: cause, woken: true}
+	return &waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: databaseUnavailable(cause), cause: cause, woken: true}
 }
 
-// databaseAway is the message for an unavailable database. It depends on the kind of the cause only: a changed message would write
+// databaseUnavailable is the message for an unavailable database. It depends on the kind of the cause only: a changed message would write
 // the status again at each attempt. The error itself is in the controller's log.
-func databaseAway(err error) string {
+func databaseUnavailable(err error) string {
 	switch postgres.AbsenceOf(err) {
 	case postgres.Hanging:
 		return "The database does not answer in time: it hangs, or the network loses packets. Retrying until it answers."
@@ -77,8 +77,8 @@ func databaseAway(err error) string {
 	return "The database cannot be reached. Retrying until it answers."
 }
 
-// deletionAway is the message for an unavailable database that blocks a deletion.
-const deletionAway = "The deletion waits for the database, which is unavailable: the rows there must be deleted first. " +
+// deletionUnavailable is the message for an unavailable database that blocks a deletion.
+const deletionUnavailable = "The deletion waits for the database, which is unavailable: the rows there must be deleted first. " +
 	"Retrying until it answers."
 
 // deletionGoesOn is the message while a sandbox has more rows than one call deletes.
@@ -93,7 +93,7 @@ func deletionFailure(err error) error {
 	case errors.As(err, &waiting) && waiting.reason == v1alpha1.ReasonDeleting:
 		return err
 	case errors.As(err, &waiting):
-		return &waitingError{reason: waiting.reason, message: deletionAway, cause: waiting.cause, woken: waiting.woken}
+		return &waitingError{reason: waiting.reason, message: deletionUnavailable, cause: waiting.cause, woken: waiting.woken}
 	default:
 		return &failedError{reason: reasonOf(err), cause: fmt.Errorf("the deletion failed and is retried: %w", err)}
 	}
@@ -110,7 +110,7 @@ func databaseFailure(err error) error {
 	case errors.Is(err, sandboxes.ErrDeletionUnfinished):
 		return &waitingError{reason: v1alpha1.ReasonDeleting, message: deletionGoesOn, cause: err}
 	case errors.Is(err, postgres.ErrUnavailable):
-		return &waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: databaseAway(err), cause: err}
+		return &waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: databaseUnavailable(err), cause: err}
 	default:
 		return &failedError{reason: v1alpha1.ReasonDatabaseError, cause: err}
 	}

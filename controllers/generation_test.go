@@ -217,14 +217,14 @@ func TestADeletionGoesByThePresentPolicy(t *testing.T) {
 	sandbox := c.newSandbox()
 	c.create(sandbox)
 	c.sandboxReady(sandbox)
-	c.database.setAway(true)
+	c.database.setUnavailable(true)
 	if err := c.Delete(t.Context(), sandbox); err != nil {
 		t.Fatal(err)
 	}
 	c.refresh(sandbox)
 	stale.shown.Store(sandbox.DeepCopy())
 	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.DeletionPolicy = "Retain" })
-	c.database.setAway(false)
+	c.database.setUnavailable(false)
 	before := stale.times.Load()
 	c.until(func(context.Context) string {
 		if n := stale.times.Load() - before; n < 3 {

@@ -92,7 +92,7 @@ func TestKstatus(t *testing.T) {
 	c.create(bob)
 	c.kstatusBecomes(bob, status.FailedStatus)
 
-	c.database.setAway(true)
+	c.database.setUnavailable(true)
 	edit(c, client.Object(sandbox), changeSpec)
 	c.sandboxConditions(sandbox, "SpecAccepted True Ready", "DatabaseReady False DatabaseUnavailable", "CredentialsReady True Ready",
 		"Ready False DatabaseUnavailable", "Reconciling True Retrying")
@@ -103,7 +103,7 @@ func TestKstatus(t *testing.T) {
 		}
 		c.kstatus(obj, status.TerminatingStatus)
 	}
-	c.database.setAway(false)
+	c.database.setUnavailable(false)
 	c.gone(sandbox)
 	c.gone(bob)
 }

@@ -16,17 +16,17 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-func TestAPIServerThatIsAwayIsAskedAgain(t *testing.T) {
-	away, busy := error(syscall.ECONNREFUSED), error(apierrors.NewTooManyRequests("busy", 1))
+func TestUnavailableAPIServerIsAskedAgain(t *testing.T) {
+	unavailable, busy := error(syscall.ECONNREFUSED), error(apierrors.NewTooManyRequests("busy", 1))
 	for name, c := range map[string]struct {
 		answers []error // the last one stays
 		asked   int
 		want    error
 	}{
 		"it is there":          {answers: []error{nil}, asked: 1},
-		"it comes back":        {answers: []error{away, away, away, nil}, asked: 4},
+		"it comes back":        {answers: []error{unavailable, unavailable, unavailable, nil}, asked: 4},
 		"it is busy":           {answers: []error{busy}, asked: 1, want: busy},
-		"it is back, and busy": {answers: []error{away, busy}, asked: 2, want: busy},
+		"it is back, and busy": {answers: []error{unavailable, busy}, asked: 2, want: busy},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := 0

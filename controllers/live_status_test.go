@@ -32,15 +32,15 @@ func TestLiveBalances(t *testing.T) {
 	}
 }
 
-// TestLiveBalancesAfterTheDatabaseWasAway misses nothing that changed meanwhile.
-func TestLiveBalancesAfterTheDatabaseWasAway(t *testing.T) {
+// TestLiveBalancesAfterTheDatabaseWasUnavailable misses nothing that changed meanwhile.
+func TestLiveBalancesAfterTheDatabaseWasUnavailable(t *testing.T) {
 	c := newCluster(t)
 	c.start()
 	sandbox := c.newSandbox()
 	c.create(sandbox)
 	c.sandboxReady(sandbox)
 
-	c.database.setAway(true)
+	c.database.setUnavailable(true)
 	rounds := c.database.count("ChangedAccounts")
 	c.row("update floats set balance = 1500, changed_at = now() returning 1", nil, new(int))
 	c.until(func(context.Context) string {
@@ -49,7 +49,7 @@ func TestLiveBalancesAfterTheDatabaseWasAway(t *testing.T) {
 		}
 		return ""
 	})
-	c.database.setAway(false)
+	c.database.setUnavailable(false)
 	c.until(func(context.Context) string {
 		c.refresh(sandbox)
 		return cmp.Diff([]v1alpha1.Balance{{Currency: "RWF", Amount: 1500}}, sandbox.Status.Balances)

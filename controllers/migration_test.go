@@ -25,8 +25,8 @@ func TestMigration(t *testing.T) {
 	if err := migration.Ready(cancelled); !errors.Is(err, context.Canceled) {
 		t.Errorf("before the first attempt ended: %v, want that the question waits", err)
 	}
-	attempts <- errors.New("the database is away")
-	attempts <- errors.New("the database is away") // the first attempt has been told by now
+	attempts <- errors.New("the database is unavailable")
+	attempts <- errors.New("the database is unavailable") // the first attempt has been told by now
 	if err := migration.Ready(t.Context()); !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("after failed attempts: %v, want that the database is not available", err)
 	}
@@ -41,8 +41,8 @@ func TestMigration(t *testing.T) {
 
 // A controller that waits for its database says so once, and again when something else is in the way.
 func TestMigrationLogsOnceWhatItWaitsFor(t *testing.T) {
-	away, refused := fmt.Errorf("connecting: %w", postgres.ErrUnavailable), errors.New("permission denied")
-	answers := []error{away, away, away, refused, refused, nil}
+	unavailable, refused := fmt.Errorf("connecting: %w", postgres.ErrUnavailable), errors.New("permission denied")
+	answers := []error{unavailable, unavailable, unavailable, refused, refused, nil}
 	migration := NewMigration(func(context.Context) error {
 		err := answers[0]
 		answers = answers[1:]

@@ -189,7 +189,7 @@ var notRequests = map[string]string{
 	"list cauri.dev/sandboxenvironments": streamed,
 	"list cauri.dev/testclients":         streamed,
 	"get cauri.dev/testclients":          "asked before the SIM of a TestClient is removed that has gone without its finalizer",
-	"patch events.k8s.io/events":         "an event that happens again within six minutes is counted, not made anew",
+	"patch events.k8s.io/events":         "an event that happens again within six minutes is counted, not created again",
 }
 
 // The controller of the test runs as a user with the rights of config/rbac, and uses every one of them.

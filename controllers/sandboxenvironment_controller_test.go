@@ -171,11 +171,11 @@ func TestReadyIsNeverOfAnOldGeneration(t *testing.T) {
 	for percent := range int32(5) {
 		edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.LatencyPercent = new(percent) })
 	}
-	c.database.setAway(true)
+	c.database.setUnavailable(true)
 	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.LatencyPercent = new(int32(50)) })
 	c.sandboxConditions(sandbox, "SpecAccepted True Ready", "DatabaseReady False DatabaseUnavailable", "CredentialsReady True Ready",
 		"Ready False DatabaseUnavailable", "Reconciling True Retrying")
-	c.database.setAway(false)
+	c.database.setUnavailable(false)
 	c.sandboxReady(sandbox)
 
 	for seen := range watch.ResultChan() {
@@ -196,9 +196,9 @@ func TestReadyIsNeverOfAnOldGeneration(t *testing.T) {
 	}
 }
 
-func TestDatabaseAwayAndBack(t *testing.T) {
+func TestDatabaseUnavailableAndBack(t *testing.T) {
 	c := newCluster(t)
-	c.database.setAway(true)
+	c.database.setUnavailable(true)
 	c.start()
 	sandbox := c.newSandbox()
 	c.create(sandbox)
@@ -219,7 +219,7 @@ func TestDatabaseAwayAndBack(t *testing.T) {
 		t.Error("the status was written again though nothing had changed")
 	}
 
-	c.database.setAway(false)
+	c.database.setUnavailable(false)
 	c.sandboxReady(sandbox)
 }
 
@@ -278,20 +278,20 @@ func TestSandboxDeletionWaitsForTheDatabase(t *testing.T) {
 	c.create(sandbox)
 	c.sandboxReady(sandbox)
 
-	c.database.setAway(true)
+	c.database.setUnavailable(true)
 	if err := c.Delete(t.Context(), sandbox); err != nil {
 		t.Fatal(err)
 	}
 	c.sandboxConditions(sandbox, "SpecAccepted True Ready", "DatabaseReady False DatabaseUnavailable", "CredentialsReady True Ready",
 		"Ready False DatabaseUnavailable", "Reconciling True Retrying")
-	c.database.setAway(false)
+	c.database.setUnavailable(false)
 	c.gone(sandbox)
 }
 
 // TestSandboxDeletionWithoutRows deletes a sandbox that the database has never heard of.
 func TestSandboxDeletionWithoutRows(t *testing.T) {
 	c := newCluster(t)
-	c.database.setAway(true)
+	c.database.setUnavailable(true)
 	c.start()
 	sandbox := c.newSandbox()
 	c.create(sandbox)
@@ -300,7 +300,7 @@ func TestSandboxDeletionWithoutRows(t *testing.T) {
 	if err := c.Delete(t.Context(), sandbox); err != nil {
 		t.Fatal(err)
 	}
-	c.database.setAway(false)
+	c.database.setUnavailable(false)
 	c.gone(sandbox)
 }
 

@@ -193,7 +193,7 @@ func TestTamperedSecret(t *testing.T) {
 	}
 }
 
-// A Secret that nobody can change into what it should be is made anew, with the credentials that it holds.
+// A Secret that nobody can change into what it should be is created again, with the credentials that it holds.
 func TestSecretThatCannotBeChanged(t *testing.T) {
 	for name, test := range map[string]struct {
 		replace func(*corev1.Secret)
@@ -240,7 +240,7 @@ func TestSecretThatCannotBeChanged(t *testing.T) {
 					return err.Error()
 				}
 				if after.UID == replaced.UID {
-					return "it was not made anew"
+					return "it was not created again"
 				}
 				if after.Type != before.Type || after.Immutable != nil || after.Annotations["mine"] != "too" ||
 					after.Labels["cauri.dev/sandbox"] != "checkout" {

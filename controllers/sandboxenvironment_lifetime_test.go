@@ -175,15 +175,15 @@ func TestTTLTakenAwayKeepsTheSandbox(t *testing.T) {
 	c.sandboxReady(sandbox)
 }
 
-// TestSandboxExpiresWhileTheDatabaseIsAway marks it deleted then, and the deletion waits as any other.
-func TestSandboxExpiresWhileTheDatabaseIsAway(t *testing.T) {
+// TestSandboxExpiresWhileTheDatabaseIsUnavailable marks it deleted then, and the deletion waits as any other.
+func TestSandboxExpiresWhileTheDatabaseIsUnavailable(t *testing.T) {
 	c := newCluster(t)
 	at := &movedClock{}
 	c.start(withClock(at))
 	sandbox := c.newSandbox(func(s *v1alpha1.SandboxEnvironment) { s.Spec.TTL = "1m" })
 	c.create(sandbox)
 	c.sandboxReady(sandbox)
-	c.database.setAway(true)
+	c.database.setUnavailable(true)
 	at.forward(time.Minute)
 	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.LatencyPercent = new(int32(1)) })
 	c.until(func(ctx context.Context) string {
@@ -194,7 +194,7 @@ func TestSandboxExpiresWhileTheDatabaseIsAway(t *testing.T) {
 		return ""
 	})
 	c.deletionWaits(sandbox)
-	c.database.setAway(false)
+	c.database.setUnavailable(false)
 	c.gone(sandbox)
 }
 
@@ -210,7 +210,7 @@ func (c *cluster) deletionWaits(sandbox *v1alpha1.SandboxEnvironment) {
 	}
 }
 
-// TestDeletionTellsWhatItWaitsFor is about a database that was away before: the event tells of the deletion too.
+// TestDeletionTellsWhatItWaitsFor is about a database that was unavailable before: the event tells of the deletion too.
 func TestDeletionTellsWhatItWaitsFor(t *testing.T) {
 	c := newCluster(t)
 	c.start()
@@ -219,7 +219,7 @@ func TestDeletionTellsWhatItWaitsFor(t *testing.T) {
 	c.create(alice)
 	c.sandboxReady(sandbox)
 	c.testClientReady(alice)
-	c.database.setAway(true)
+	c.database.setUnavailable(true)
 	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.LatencyPercent = new(int32(1)) })
 	edit(c, alice, func(tc *v1alpha1.TestClient) { tc.Spec.State = v1alpha1.TestClientBlocked })
 	c.sandboxConditions(sandbox, "SpecAccepted True Ready", "DatabaseReady False DatabaseUnavailable", "CredentialsReady True Ready",
@@ -248,7 +248,7 @@ func TestDeletionTellsWhatItWaitsFor(t *testing.T) {
 	if text := message(alice.Status.Conditions, v1alpha1.ConditionReady); !strings.HasPrefix(text, "The deletion waits for the database") {
 		t.Errorf("the TestClient says %q", text)
 	}
-	c.database.setAway(false)
+	c.database.setUnavailable(false)
 	c.gone(sandbox)
 	c.gone(alice)
 }
@@ -268,11 +268,11 @@ func TestSandboxSuspended(t *testing.T) {
 	}
 	edit(c, alice, func(tc *v1alpha1.TestClient) { tc.Spec.Balance = 70 }) // it is kept up to date at rest
 	c.testClientReady(alice)
-	c.database.setAway(true)
+	c.database.setUnavailable(true)
 	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.Suspend = false })
 	c.sandboxConditions(sandbox, "SpecAccepted True Ready", "DatabaseReady False DatabaseUnavailable", "CredentialsReady True Ready",
 		"Ready False DatabaseUnavailable", "Reconciling True Retrying")
-	c.database.setAway(false)
+	c.database.setUnavailable(false)
 	c.sandboxReady(sandbox)
 	c.until(func(context.Context) string {
 		return cmp.Diff(
@@ -333,7 +333,7 @@ func TestDeletionPolicyRetain(t *testing.T) {
 // TestDeletionPolicyRetainWithoutRows deletes a sandbox that the database has never heard of.
 func TestDeletionPolicyRetainWithoutRows(t *testing.T) {
 	c := newCluster(t)
-	c.database.setAway(true)
+	c.database.setUnavailable(true)
 	c.start()
 	sandbox := c.newSandbox(func(s *v1alpha1.SandboxEnvironment) { s.Spec.DeletionPolicy = "Retain" })
 	c.create(sandbox)
@@ -342,7 +342,7 @@ func TestDeletionPolicyRetainWithoutRows(t *testing.T) {
 	if err := c.Delete(t.Context(), sandbox); err != nil {
 		t.Fatal(err)
 	}
-	c.database.setAway(false)
+	c.database.setUnavailable(false)
 	c.gone(sandbox)
 }
 
@@ -438,12 +438,12 @@ func TestKstatusRules(t *testing.T) {
 		edit(c, sandbox, change)
 	}
 	c.sandboxReady(sandbox)
-	c.database.setAway(true)
+	c.database.setUnavailable(true)
 	if err := c.Delete(t.Context(), sandbox); err != nil {
 		t.Fatal(err)
 	}
 	c.deletionWaits(sandbox)
-	c.database.setAway(false)
+	c.database.setUnavailable(false)
 	c.gone(sandbox)
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(sandbox), sandbox); !apierrors.IsNotFound(err) {
 		t.Fatal(err)

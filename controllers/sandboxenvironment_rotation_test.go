@@ -404,7 +404,7 @@ func TestCrashWhileTheFirstCredentialsAreMade(t *testing.T) {
 	c.start()
 	c.sandboxReady(sandbox)
 	if diff := cmp.Diff(crashed.Data, c.secret(credentialsName).Data); diff != "" {
-		t.Error("the credentials were made anew")
+		t.Error("the credentials were created again")
 	}
 	c.accepted(crashed.Data["api-key"])
 	if c.storedSigningSecret(sandbox) != string(crashed.Data["webhook-signing-secret"]) {

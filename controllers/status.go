@@ -75,7 +75,7 @@ func needsNoAction(c *metav1.Condition) bool {
 
 // startsBlockingDeletion reports whether an unavailable database now also blocks a deletion.
 func startsBlockingDeletion(was, is *metav1.Condition) bool {
-	return is.Message == deletionAway && was.Message != deletionAway
+	return is.Message == deletionUnavailable && was.Message != deletionUnavailable
 }
 
 // Actions that events report.

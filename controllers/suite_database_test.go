@@ -11,12 +11,12 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// faultyDatabase is a database that can be away, and that counts what it is asked.
+// faultyDatabase is a database that can be unavailable, and that counts what it is asked.
 type faultyDatabase struct {
 	controllers.Database
 
 	mutex sync.Mutex
-	away  bool
+	down  bool
 	calls map[string]int
 }
 
@@ -24,11 +24,11 @@ func newFaultyDatabase(database controllers.Database) *faultyDatabase {
 	return &faultyDatabase{Database: database, calls: make(map[string]int)}
 }
 
-// setAway takes the database away or brings it back.
-func (d *faultyDatabase) setAway(away bool) {
+// setUnavailable makes the database unavailable or available.
+func (d *faultyDatabase) setUnavailable(down bool) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	d.away = away
+	d.down = down
 }
 
 // count is how often a method was called.
@@ -38,12 +38,12 @@ func (d *faultyDatabase) count(method string) int {
 	return d.calls[method]
 }
 
-// call counts a call, and fails it while the database is away, each time with another text, as real failures have one.
+// call counts a call, and fails it while the database is unavailable, each time with another text, as real failures have one.
 func (d *faultyDatabase) call(method string) error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	d.calls[method]++
-	if d.away {
+	if d.down {
 		return fmt.Errorf("attempt %d: %w", d.calls[method], postgres.ErrUnavailable)
 	}
 	return nil

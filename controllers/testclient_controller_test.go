@@ -71,14 +71,14 @@ func TestTestClientBeforeItsSandbox(t *testing.T) {
 
 func TestTestClientWaitsForTheSandboxToBeInTheDatabase(t *testing.T) {
 	c := newCluster(t)
-	c.database.setAway(true)
+	c.database.setUnavailable(true)
 	c.start()
 	c.create(c.newSandbox())
 	alice := c.newTestClient("alice", "+250788000001")
 	c.create(alice)
 	c.testClientConditions(alice, "Ready False SandboxNotReady", "Reconciling True Retrying")
 
-	c.database.setAway(false)
+	c.database.setUnavailable(false)
 	c.testClientReady(alice)
 }
 
@@ -223,12 +223,12 @@ func TestTestClientDeletion(t *testing.T) {
 	c.testClientConditions(lost, "Ready False SandboxNotFound", "Reconciling True Retrying")
 	c.delete(lost) // the database has nothing of it
 
-	c.database.setAway(true)
+	c.database.setUnavailable(true)
 	if err := c.Delete(t.Context(), alice); err != nil {
 		t.Fatal(err)
 	}
 	c.testClientConditions(alice, "Ready False DatabaseUnavailable", "Reconciling True Retrying")
-	c.database.setAway(false)
+	c.database.setUnavailable(false)
 	c.gone(alice)
 	if got := c.count("select count(*) from sims"); got != 0 {
 		t.Errorf("%d SIMs are left", got)

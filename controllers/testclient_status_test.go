@@ -30,7 +30,7 @@ func TestTestClientStatus(t *testing.T) {
 			seen: testClientObservation{config: config, state: &sandboxes.TestClientState{Balance: 0}},
 			want: with(0),
 		},
-		"the database is away, the balance stays": {
+		"the database is unavailable, the balance stays": {
 			before: with(7),
 			seen:   testClientObservation{config: config, err: databaseFailure(postgres.ErrUnavailable)},
 			want:   with(7),

@@ -102,7 +102,7 @@ func TestProcessesWaitForTheSchema(t *testing.T) {
 
 func TestRetry(t *testing.T) {
 	t.Parallel()
-	passes, stays := errors.New("away"), errors.New("broken")
+	passes, stays := errors.New("unavailable"), errors.New("broken")
 	for name, c := range map[string]struct {
 		within  time.Duration
 		answers []error

@@ -533,7 +533,7 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-func TestDatabaseAway(t *testing.T) {
+func TestDatabaseUnavailable(t *testing.T) {
 	t.Parallel()
 	db, err := ledgertest.OpenWith("postgres://u:p@127.0.0.1:1/x", ledgertest.Options{})
 	if err != nil {

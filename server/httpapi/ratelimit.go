@@ -131,7 +131,7 @@ func (s *Server) limitRate(next http.Handler) http.Handler {
 			return
 		}
 		a, err := s.limiter.take(r.Context(), sandbox.Tenant, sandbox.RateLimit)
-		if errors.Is(err, postgres.ErrConfigChanged) { // it was reset: its count begins anew
+		if errors.Is(err, postgres.ErrConfigChanged) { // it was reset: its count begins again
 			if r, err = s.renewed(r); err == nil {
 				sandbox = sessionOf(r).sandbox
 				a, err = s.limiter.take(r.Context(), sandbox.Tenant, sandbox.RateLimit)

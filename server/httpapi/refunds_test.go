@@ -421,7 +421,7 @@ func TestRefundGeneratesItsReference(t *testing.T) {
 	}
 }
 
-func TestGeneratedReferenceThatIsTakenIsMadeAnew(t *testing.T) {
+func TestGeneratedReferenceThatIsTakenIsCreatedAgain(t *testing.T) {
 	w := newFixture(t)
 	// The first four references that are drawn are the same: 6 bytes each, after the 9 of an id.
 	now := time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)

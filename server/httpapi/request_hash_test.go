@@ -19,7 +19,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-var updateHashes = flag.Bool("update-hashes", false, "write testdata/request_hashes.json anew: clients that retry across the upgrade get "+
+var updateHashes = flag.Bool("update-hashes", false, "write testdata/request_hashes.json again: clients that retry across the upgrade get "+
 	"409")
 
 const hashesFile = "testdata/request_hashes.json"

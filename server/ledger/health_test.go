@@ -202,7 +202,7 @@ func TestCountersFollowAnEventThatIsSentAgain(t *testing.T) {
 	}
 }
 
-// Each due tenant gets its share, so that one's backlog does not stand before another's event, and a tenant that is not there nothing.
+// Each due tenant gets its share, so that one's queue does not delay another's event, and a tenant that is not there nothing.
 func TestDueTenantsGetTheirShares(t *testing.T) {
 	w := newFixture(t)
 	w.owe(9)

@@ -107,7 +107,7 @@ func TestLookUpsOfManyAtOneTime(t *testing.T) {
 	all.Wait()
 }
 
-// A statement that Postgres plans anew for each look-up costs several of them.
+// A statement that Postgres plans again for each look-up costs several of them.
 func TestLookUpsArePlannedOnce(t *testing.T) {
 	w := newFixture(t)
 	crowded, _ := w.crowd(5000)
@@ -125,11 +125,11 @@ func TestLookUpsArePlannedOnce(t *testing.T) {
 		}
 		rows.Close()
 	}
-	var anew int
-	if err := conn.QueryRow(t.Context(), "select custom_plans from pg_prepared_statements where name = 'look up'").Scan(&anew); err != nil {
+	var again int
+	if err := conn.QueryRow(t.Context(), "select custom_plans from pg_prepared_statements where name = 'look up'").Scan(&again); err != nil {
 		t.Fatal(err)
 	}
-	if anew > 5 { // Postgres tries so many before it compares them with one for all
-		t.Errorf("planned %d times for 20 look-ups", anew)
+	if again > 5 { // Postgres tries so many before it compares them with one for all
+		t.Errorf("planned %d times for 20 look-ups", again)
 	}
 }

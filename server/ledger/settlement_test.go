@@ -320,7 +320,7 @@ func TestMoneyIsConservedWhateverHappensAtOnce(t *testing.T) {
 	for _, work := range todo {
 		paying.Go(func() {
 			for _, n := range work {
-				for { // an edit of the float is a new configuration; the api decides anew then
+				for { // an edit of the float is a new configuration; the api decided again then
 					n.ConfigVersion = int64(w.Count("select version from organizations"))
 					if err := w.CreateCollection(ctx, w.Sandbox.Tenant, n); err == nil {
 						break

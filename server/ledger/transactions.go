@@ -49,7 +49,7 @@ type StatusAndLatency struct {
 //
 // It returns [*ErrReferenceTaken] if the reference belongs to a transaction already, [ErrQuotaExceeded] if the sandbox's quota is used up,
 // [ErrMarketKnown] if the market was presumed and the registry knows another, and [postgres.ErrConfigChanged] if the outcome has to be
-// decided anew. Nothing is recorded then, nor after any other error but [postgres.ErrUncertain].
+// decided again. Nothing is recorded then, nor after any other error but [postgres.ErrUncertain].
 func (s *Ledger) CreateCollection(ctx context.Context, tenant int64, n *NewCollection) error {
 	if err := s.createCollection(ctx, tenant, n); err != nil {
 		return s.whyNotRecorded(ctx, tenant, n.Transaction.Reference, err)

@@ -22,11 +22,11 @@ type coalescerTest struct {
 
 var rwf = QueueKey{1, "RWF"}
 
-func newCoalescerTest(t *testing.T, connections int, patience time.Duration, now func() time.Time) *coalescerTest {
+func newCoalescerTest(t *testing.T, connections int, maxQueueWait time.Duration, now func() time.Time) *coalescerTest {
 	d := &coalescerTest{t: t, begun: make(chan []int, 100), proceed: make(chan error, 100)}
 	d.Coalescer = &Coalescer[int]{
 		AtOnce:    1,
-		Admission: NewAdmission(connections, patience, now),
+		Admission: NewAdmission(connections, maxQueueWait, now),
 		One: func(ctx context.Context, at QueueKey, request int, admitted bool) error {
 			if !admitted {
 				d.alone.Add(1)
@@ -212,7 +212,7 @@ func TestCoalescerGoesOnWhoeverLeaves(t *testing.T) {
 			return all, nil
 		},
 	}
-	var patient, told sync.WaitGroup
+	var waiting, told sync.WaitGroup
 	var answered atomic.Int64
 	for i := range 2000 {
 		told.Go(func() {
@@ -220,13 +220,13 @@ func TestCoalescerGoesOnWhoeverLeaves(t *testing.T) {
 			defer cancel()
 			_ = c.Do(ctx, rwf, i)
 		})
-		patient.Go(func() {
+		waiting.Go(func() {
 			if err := c.Do(t.Context(), rwf, i); err == nil {
 				answered.Add(1)
 			}
 		})
 	}
-	patient.Wait()
+	waiting.Wait()
 	told.Wait()
 	if answered.Load() != 2000 || done.Load() < 2000 {
 		t.Errorf("%d were answered and %d done", answered.Load(), done.Load())

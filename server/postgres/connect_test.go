@@ -23,7 +23,7 @@ func TestMigrateGivesUpOnADatabaseThatNeverAnswers(t *testing.T) {
 			begun := time.Now()
 			err := call("postgres://nobody@" + listener.Addr().String() + "/nothing?sslmode=disable")
 			if !errors.Is(err, ErrUnavailable) {
-				t.Errorf("the error is %v, not that the database is away", err)
+				t.Errorf("the error is %v, not that the database is unavailable", err)
 			}
 			if took := time.Since(begun); took > time.Minute {
 				t.Errorf("it took %s, an attempt is allowed %s", took, connectTimeout)

@@ -18,7 +18,7 @@ import (
 )
 
 // Processes work while the schema is migrated. Where one of them and the migration wait for each other's locks, Postgres ends the
-// migration, which begins anew.
+// migration, which begins again.
 func TestMigrationOutlivesADeadlock(t *testing.T) {
 	t.Parallel()
 	url := ledgertest.URL(t)

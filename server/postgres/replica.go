@@ -13,12 +13,12 @@ import (
 
 // replica is a streaming replica of the database, which answers lists in the primary's place. It answers only when it has
 // replayed all that was committed before the list began, by whichever process: the primary is asked how far its log goes, which
-// costs it next to nothing, and the replica whether it is as far. Where it is not, soon, or is away, the primary answers.
+// costs it next to nothing, and the replica whether it is as far. Where it is not, soon, or is unavailable, the primary answers.
 type replica struct {
 	pool *pgxpool.Pool
 
 	// usable is set by a probe, and taken back by a list that found otherwise, so that no two lists wait for a replica that is
-	// away or behind.
+	// unavailable or behind.
 	usable atomic.Bool
 
 	asking SharedLoad[position] // of the primary
@@ -87,15 +87,15 @@ func (d *DB) listOnReplica(ctx context.Context, tenant int64, f func(ctx context
 	if err != nil {
 		return err // the primary's fault
 	}
-	err = patiently(attempt, func() error { return f(attempt, Scope{pool: d.replica.pool, tenant: tenant, at: &at}) })
+	err = untilCaughtUp(attempt, func() error { return f(attempt, Scope{pool: d.replica.pool, tenant: tenant, at: &at}) })
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrConfigChanged) {
 		d.replica.usable.Store(false)
 	}
 	return err
 }
 
-// patiently repeats what a replica cannot do yet.
-func patiently(ctx context.Context, f func() error) error {
+// untilCaughtUp repeats what the replica cannot do yet.
+func untilCaughtUp(ctx context.Context, f func() error) error {
 	for _, pause := range replicaPauses {
 		if err := f(); !errors.Is(err, errReplicaBehind) {
 			return err
@@ -155,7 +155,7 @@ func (d *DB) probeReplica(ctx context.Context) error {
 	if err != nil {
 		return Classify(err, "asking the primary how far its log goes")
 	}
-	err = patiently(ctx, func() error {
+	err = untilCaughtUp(ctx, func() error {
 		var replayed bool
 		err := d.replica.pool.QueryRow(ctx, hasReplayed, at.lsn, at.timeline).Scan(&replayed)
 		if err == nil && !replayed {
@@ -173,7 +173,7 @@ func (d *DB) probeReplica(ctx context.Context) error {
 type ReplicaStat struct {
 	Usable   bool
 	Answered int64 // lists that it answered
-	Declined int64 // lists that the primary answered, since the replica was away or behind
+	Declined int64 // lists that the primary answered, since the replica is unavailable or behind
 }
 
 // ReplicaStat returns the zero value for a store without a replica.

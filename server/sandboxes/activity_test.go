@@ -85,7 +85,7 @@ func TestActivityOutlivesTheDatabasesAbsence(t *testing.T) {
 	w.Create(w.Collection("r1", payments.UnknownMSISDN, alice))
 	w.Exec("alter table activity rename to away")
 	if err := w.FlushActivity(t.Context()); err == nil {
-		t.Fatal("it was written to a table that is away")
+		t.Fatal("it was written to a table that is missing")
 	}
 	w.Exec("alter table away rename to activity")
 	if diff := cmp.Diff([]string{"checkout"}, w.noted()); diff != "" {

@@ -134,7 +134,7 @@ func TestDirectoryRunSeesAChangeByItself(t *testing.T) {
 	running.Wait()
 }
 
-// While the database is away the configuration that was read last is served.
+// While the database is unavailable the configuration that was read last is served.
 func TestDirectoryOutlivesItsDatabase(t *testing.T) {
 	w := newFixture(t)
 	s := ledgertest.Open(t, w.URL)

@@ -48,7 +48,7 @@ func TestWhatWasWrittenDuringADeletionIsPurgedLater(t *testing.T) {
 	}
 }
 
-// A directory that could not read for longer than retired tenants are remembered reads everything anew.
+// A directory that could not read for longer than retired tenants are remembered reads everything again.
 func TestDirectoryForgetsWhatWasRetiredWhileItCouldNotRead(t *testing.T) {
 	w := newFixture(t)
 	now := time.Now()

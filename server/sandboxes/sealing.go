@@ -33,7 +33,7 @@ func (s *Store) SealedSecrets(ctx context.Context) ([]SealedSecrets, error) {
 
 // Resealed is what came of a run of [Store.Reseal].
 type Resealed struct {
-	Secrets int // encrypted anew
+	Secrets int // encrypted again
 	Failed  int // that cannot be opened: their key is not in the key ring, or they were changed
 }
 
@@ -47,9 +47,9 @@ func (s *Store) Reseal(ctx context.Context) (done Resealed, err error) {
 		return done, secrets.ErrNoKeyRing
 	}
 	if err := s.resealOrganizations(ctx, &done); err != nil {
-		return done, postgres.Classify(err, "encrypting signing secrets anew")
+		return done, postgres.Classify(err, "encrypting signing secrets again")
 	}
-	return done, postgres.Classify(s.resealOperators(ctx, &done), "encrypting operators' credentials anew")
+	return done, postgres.Classify(s.resealOperators(ctx, &done), "encrypting operators' credentials again")
 }
 
 func (s *Store) resealOrganizations(ctx context.Context, done *Resealed) error {
@@ -124,12 +124,12 @@ func (s *Store) resealSecrets(ctx context.Context, q *sqlc.Queries, org sqlc.Org
 	}
 	var previousErr error
 	keep := func(sealed []byte) []byte {
-		anew, err := s.resealed(owner, sealed)
+		again, err := s.resealed(owner, sealed)
 		if err != nil {
 			previousErr = err
 			return sealed
 		}
-		return anew
+		return again
 	}
 	previous, older := keep(org.PreviousSecret), make([][]byte, len(org.OlderSecrets))
 	for i, sealed := range org.OlderSecrets {

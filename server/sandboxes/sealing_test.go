@@ -92,8 +92,8 @@ func TestReseal(t *testing.T) {
 	}
 }
 
-// A reconciliation encrypts anew what it comes to, too.
-func TestApplyingSealsThePreviousSecretAnew(t *testing.T) {
+// A reconciliation encrypts again what it comes to, too.
+func TestApplyingSealsThePreviousSecretAgain(t *testing.T) {
 	for applied, want := range map[string]string{"second": "second first 24", "third": "third second 24 first 24"} {
 		t.Run(applied, func(t *testing.T) {
 			older, newer := ledgertest.NewKey(t), ledgertest.NewKey(t)

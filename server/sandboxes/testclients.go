@@ -156,7 +156,7 @@ func (s *Store) DeleteTestClient(ctx context.Context, testClientUID string) erro
 // visible. The longest one is a settlement, see package worker.
 const settling = 45 * time.Second
 
-// changesTimeout bounds [Store.ChangedAccounts], by which the controller notices that the database is away.
+// changesTimeout bounds [Store.ChangedAccounts], by which the controller notices that the database is unavailable.
 const changesTimeout = 5 * time.Second
 
 // ChangedAccounts names the resources whose live balance, counts or deliveries changed after a moment of the database's clock, and returns

@@ -25,7 +25,7 @@ func TestOldStatisticsAreNotReported(t *testing.T) {
 		s := NewQueueMonitor(registry, func(context.Context) (QueueStatistics, error) {
 			refreshes.Add(1)
 			if away.Load() {
-				return QueueStatistics{}, errors.New("away")
+				return QueueStatistics{}, errors.New("unavailable")
 			}
 			return QueueStatistics{Queues: []Queue{{Name: "events", Due: 1}}}, nil
 		})

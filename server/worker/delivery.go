@@ -23,7 +23,7 @@ type deliveryDatabase interface {
 	LeaseDueEvents(ctx context.Context, from []ledger.Share, lease time.Duration, build ledger.BuildBody) (
 		leased []ledger.LeasedEvent, found map[int64]int, err error)
 	GiveBackEvents(ctx context.Context, events []ledger.LeasedEvent) error
-	FinishAttempts(ctx context.Context, finished []ledger.FinishedAttempt) (kept []bool, err error)
+	FinishAttempts(ctx context.Context, finished []ledger.FinishedAttempt) (leaseHeld []bool, err error)
 }
 
 // delivery sends events.
@@ -76,12 +76,12 @@ func (d *delivery) attempt(ctx context.Context, e *ledger.LeasedEvent) (end atte
 		log = log.With("reason", result.Err)
 	}
 	return attemptEndOf(result.Status != 0, result.Duration), func() {
-		kept, err := d.results.write(e, a)
-		d.countAttempt(e, result, a, kept, err)
+		leaseHeld, err := d.results.write(e, a)
+		d.countAttempt(e, result, a, leaseHeld, err)
 		switch {
 		case err != nil:
 			log.ErrorContext(ctx, "cannot record the delivery attempt; the event will be sent again", "error", err)
-		case !kept:
+		case !leaseHeld:
 			log.WarnContext(ctx, "the delivery attempt took longer than its lease; another worker has the event")
 		default:
 			log.InfoContext(ctx, "delivery attempt")

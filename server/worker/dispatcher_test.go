@@ -60,19 +60,19 @@ func TestStoppedDispatcherGivesBackWhatItHasNotBegun(t *testing.T) {
 
 func TestRetryWrite(t *testing.T) {
 	t.Parallel()
-	away, refused := postgres.ErrUnavailable, errors.New("refused")
+	unavailable, refused := postgres.ErrUnavailable, errors.New("refused")
 	for name, c := range map[string]struct {
 		retryRefused bool
 		errors       []error // of one try after the other
 		want         error
 		tries        int
 	}{
-		"at once":                       {false, []error{nil}, nil, 1},
-		"the database is away":          {false, []error{away, away, away, away, nil}, nil, 5},
-		"refused":                       {false, []error{refused}, refused, 1},
-		"refused, and retried":          {true, []error{refused, nil}, nil, 2},
-		"refused for good":              {true, []error{refused, refused, refused}, refused, 3},
-		"away for longer than is tried": {false, []error{away, away, nil}, away, 2},
+		"at once":                     {false, []error{nil}, nil, 1},
+		"the database is unavailable": {false, []error{unavailable, unavailable, unavailable, unavailable, nil}, nil, 5},
+		"refused":                     {false, []error{refused}, refused, 1},
+		"refused, and retried":        {true, []error{refused, nil}, nil, 2},
+		"refused for good":            {true, []error{refused, refused, refused}, refused, 3},
+		"unavailable for longer than the retries": {false, []error{unavailable, unavailable, nil}, unavailable, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -80,7 +80,7 @@ func TestRetryWrite(t *testing.T) {
 			w := &Worker{now: clock.now}
 			tries := 0
 			err := w.retryWrite(t.Context(), c.retryRefused, func(context.Context) error {
-				if name == "away for longer than is tried" {
+				if name == "unavailable for longer than the retries" {
 					clock.at = clock.at.Add(writeRetryFor * 2 / 3)
 				}
 				tries++

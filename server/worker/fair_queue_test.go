@@ -124,7 +124,7 @@ func TestUnknownTenantsThatHangLeaveRoom(t *testing.T) {
 	}
 }
 
-// Whoever's turn is longest ago is first, so that one whose backlog takes every slot that is freed delays nobody.
+// Whoever's turn is longest ago is first, so that one whose queue takes every slot that is freed delays nobody.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	q, _ := testQueue(16, 16)

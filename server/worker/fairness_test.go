@@ -165,7 +165,7 @@ func TestNoSandboxDelaysAnother(t *testing.T) {
 		waited,
 	)
 	if most := slices.Max(overtaken); most > 10_000 {
-		t.Errorf("before one event of a healthy sandbox %d of another one's backlog of 100,000 went out", most)
+		t.Errorf("before one event of a healthy sandbox %d of another one's queue of 100,000 went out", most)
 	}
 	if waited > healthy/2 {
 		t.Errorf("%d of %d events of a healthy sandbox came only after an attempt at an endpoint that hangs had ended", waited, healthy)
@@ -187,7 +187,7 @@ func hang(release <-chan struct{}, ended *moments) http.HandlerFunc {
 	}
 }
 
-// One sandbox's slow operator does not take the turn of another's: most collections of the other one wait for no exchange with the slow
+// One sandbox's slow operator does not delay another's: most collections of the other one wait for no exchange with the slow
 // one to end.
 func TestNoOperatorDelaysAnother(t *testing.T) {
 	w := newPassthrough(t)

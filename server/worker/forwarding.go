@@ -34,8 +34,8 @@ type forwardingDatabase interface {
 	LeaseDueForwards(ctx context.Context, from []ledger.Share, lease time.Duration) (leased []ledger.Forward, found map[int64]int, err error)
 	GiveBackForwards(ctx context.Context, forwards []ledger.Forward) error
 	BeginForwardAttempt(ctx context.Context, f *ledger.Forward) (begun bool, err error)
-	SettleForward(ctx context.Context, f *ledger.Forward, o ledger.OperatorResult) (kept bool, err error)
-	DeferForward(ctx context.Context, f *ledger.Forward, d ledger.Deferred) (kept bool, err error)
+	SettleForward(ctx context.Context, f *ledger.Forward, o ledger.OperatorResult) (leaseHeld bool, err error)
+	DeferForward(ctx context.Context, f *ledger.Forward, d ledger.Deferred) (leaseHeld bool, err error)
 }
 
 // forward lets operators decide the collections that are forwarded to them. It works under leases, because no database transaction may stay
@@ -72,10 +72,10 @@ func (w *Worker) forwardOne(ctx context.Context, f *ledger.Forward) (end attempt
 	}
 	var refused adapter.ErrRefused
 	return attemptEndOf(got.err == nil || errors.As(got.err, &refused), w.now().Sub(began)), func() {
-		switch kept, err := w.recordDecision(ctx, f, d); {
+		switch leaseHeld, err := w.recordDecision(ctx, f, d); {
 		case err != nil:
 			log.ErrorContext(ctx, "cannot record the answer of the operator; the operator will be asked again", "error", err)
-		case !kept:
+		case !leaseHeld:
 			log.WarnContext(ctx, "the exchange with the operator took longer than its lease; another worker has the collection")
 		default:
 			log.InfoContext(ctx, "exchange with the operator", "at_operator", f.BaseURL != "")
@@ -231,14 +231,14 @@ func nextQuestion(f *ledger.Forward) time.Duration {
 }
 
 // recordDecision writes a decision, and retries while the database is unavailable.
-func (w *Worker) recordDecision(ctx context.Context, f *ledger.Forward, d decision) (kept bool, err error) {
+func (w *Worker) recordDecision(ctx context.Context, f *ledger.Forward, d decision) (leaseHeld bool, err error) {
 	err = w.retryWrite(ctx, true, func(ctx context.Context) (err error) {
 		if d.outcome != nil {
-			kept, err = w.database.SettleForward(ctx, f, *d.outcome)
+			leaseHeld, err = w.database.SettleForward(ctx, f, *d.outcome)
 		} else {
-			kept, err = w.database.DeferForward(ctx, f, d.deferred)
+			leaseHeld, err = w.database.DeferForward(ctx, f, d.deferred)
 		}
 		return err
 	})
-	return kept, err
+	return leaseHeld, err
 }

@@ -39,7 +39,7 @@ func TestStuck(t *testing.T) {
 	if err := w.Stuck(); err == nil || !strings.Contains(err.Error(), "settlement has been at one step for 2m1s") {
 		t.Errorf("beyond the limit: %v", err)
 	}
-	goOn <- errors.New("the database is away")
+	goOn <- errors.New("the database is unavailable")
 	<-steps
 	if err := w.Stuck(); err != nil {
 		t.Errorf("after a failure that ended the step: %v", err)

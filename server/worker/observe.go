@@ -20,12 +20,12 @@ var resultOf = map[ledger.EventState]string{
 }
 
 // countAttempt counts an attempt once it is known whether its result was recorded.
-func (w *Worker) countAttempt(e *ledger.LeasedEvent, r webhooks.Result, a ledger.AttemptResult, kept bool, err error) {
+func (w *Worker) countAttempt(e *ledger.LeasedEvent, r webhooks.Result, a ledger.AttemptResult, leaseHeld bool, err error) {
 	result := resultOf[a.State]
 	switch {
 	case err != nil:
 		result = telemetry.DeliveryUnrecorded
-	case !kept:
+	case !leaseHeld:
 		result = telemetry.DeliveryLost
 	}
 	w.metrics.Attempted(telemetry.Attempt{Result: result, Reason: r.Kind(), Duration: r.Duration, Retry: e.Attempts > 0})

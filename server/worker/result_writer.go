@@ -29,8 +29,8 @@ type result struct {
 
 // written tells whether a result was written.
 type written struct {
-	kept bool // the worker still held the lease
-	err  error
+	leaseHeld bool // the worker still held the lease
+	err       error
 }
 
 // resultWriter writes the results of attempts together: those that came while the ones before them were written.
@@ -40,11 +40,11 @@ type resultWriter struct {
 }
 
 // write writes the result of an attempt, and returns when that is done or has failed for good.
-func (r *resultWriter) write(e *ledger.LeasedEvent, a ledger.AttemptResult) (kept bool, err error) {
+func (r *resultWriter) write(e *ledger.LeasedEvent, a ledger.AttemptResult) (leaseHeld bool, err error) {
 	done := make(chan written, 1)
 	r.queue <- result{ledger.FinishedAttempt{Event: e, AttemptResult: a}, done}
 	w := <-done
-	return w.kept, w.err
+	return w.leaseHeld, w.err
 }
 
 // run writes until the queue is closed.
@@ -79,9 +79,9 @@ func (r *resultWriter) writeBatch(ctx context.Context, batch []result) {
 	for i := range batch {
 		attempts[i] = batch[i].FinishedAttempt
 	}
-	var kept []bool
+	var leaseHeld []bool
 	err := r.worker.retryWrite(ctx, len(batch) == 1, func(ctx context.Context) (err error) {
-		kept, err = r.worker.database.FinishAttempts(ctx, attempts)
+		leaseHeld, err = r.worker.database.FinishAttempts(ctx, attempts)
 		return err
 	})
 	if err != nil && len(batch) > 1 && !errors.Is(err, postgres.ErrUnavailable) {
@@ -95,7 +95,7 @@ func (r *resultWriter) writeBatch(ctx context.Context, batch []result) {
 			batch[i].written <- written{err: err}
 			continue
 		}
-		batch[i].written <- written{kept: kept[i]}
+		batch[i].written <- written{leaseHeld: leaseHeld[i]}
 	}
 }
 

@@ -26,7 +26,7 @@ func TestOutages(t *testing.T) {
 	hook.trust(s.secret(team, "checkout-credentials", "webhook-signing-secret"))
 
 	s.step("the Kubernetes API", func(t *testing.T) { m.t = t; kubernetesAway(t, s, m, hook) })
-	s.step("the database", func(t *testing.T) { m.t = t; databaseAway(t, s, m, hook) })
+	s.step("the database", func(t *testing.T) { m.t = t; databaseUnavailable(t, s, m, hook) })
 	conserved(t, s)
 	if refused := hook.refusals(); len(refused) > 0 {
 		t.Errorf("the receiver refused %d deliveries: %v", len(refused), refused)
@@ -50,8 +50,8 @@ func kubernetesAway(t *testing.T, s *system, m merchant, hook *receiver) {
 	s.kube("wait", "-n", team, "--for=condition=Ready", kubectlTimeout, "sbx/checkout")
 }
 
-// databaseAway: the API says so and when to come again, the resources say so, a deletion waits, and all of it ends by itself.
-func databaseAway(t *testing.T, s *system, m merchant, hook *receiver) {
+// databaseUnavailable: the API says so and when to come again, the resources say so, a deletion waits, and all of it ends by itself.
+func databaseUnavailable(t *testing.T, s *system, m merchant, hook *receiver) {
 	s.kubeWith(clientYAML("bob", "+250788000002", ", balance: 5"), "apply", "-f", "-")
 	s.kube("wait", "-n", team, "--for=condition=Ready", kubectlTimeout, "tc/bob") // they come back one by one
 	waiting := m.pay("before the outage", alice, nil)["id"].(string)
@@ -92,7 +92,7 @@ func databaseAway(t *testing.T, s *system, m merchant, hook *receiver) {
 		`jsonpath={.status.conditions[?(@.type=="Ready")].message}`,
 	); err != nil ||
 		!strings.Contains(out, "database") {
-		t.Errorf("the deleted test client says %q, %v, while the database is away", out, err)
+		t.Errorf("the deleted test client says %q, %v, while the database is unavailable", out, err)
 	}
 	s.up()
 	if p := m.settled(waiting); p["status"] != "SUCCESS" {

@@ -16,7 +16,7 @@ order by attempt desc limit sqlc.arg(most);
 update events e set body = coalesce(e.body, sqlc.arg(body)) where e.tenant = sqlc.arg(tenant) and e.id = sqlc.arg(id) returning e.body;
 
 -- name: ResendEvent :one
--- Queues an event anew, unless it is being sent, or there is nowhere to send it. The fence goes up, so that an attempt whose
+-- Queues an event again, unless it is being sent, or there is nowhere to send it. The fence goes up, so that an attempt whose
 -- lease has ended cannot undo this. An event that was never sent and waits for the answer of its transaction goes on waiting.
 -- The counts are of the events in a state. Locks are taken as by delivery: event, then endpoint.
 with present as (

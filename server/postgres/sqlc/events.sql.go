@@ -168,7 +168,7 @@ type ResendEventRow struct {
 	Deliverable bool `db:"deliverable"`
 }
 
-// Queues an event anew, unless it is being sent, or there is nowhere to send it. The fence goes up, so that an attempt whose
+// Queues an event again, unless it is being sent, or there is nowhere to send it. The fence goes up, so that an attempt whose
 // lease has ended cannot undo this. An event that was never sent and waits for the answer of its transaction goes on waiting.
 // The counts are of the events in a state. Locks are taken as by delivery: event, then endpoint.
 func (q *Queries) ResendEvent(ctx context.Context, tenant int64, iD pgtype.UUID) (ResendEventRow, error) {
