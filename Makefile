@@ -75,8 +75,16 @@ fuzz: ## Fuzz every decoder and parser: FUZZTIME for each (2m), FUZZTIME_MONEY f
 rollback-check: build ## Run an earlier commit (BASE, by default the newest release or hack/rollback-base) on the present schema, with its conformance suite
 	@BASE='$(BASE)' hack/rollback-check.sh
 
+.PHONY: clients
+clients: ## Lint the API's description, pay with clients that are generated from it, and run the Postman collection (needs Node.js 20 with npm)
+	@command -v node >/dev/null && command -v npm >/dev/null || \
+	  { echo 'Node.js 20 or newer and npm are missing. On Debian: apt-get install nodejs npm' >&2; exit 1; }
+	@npm ci --prefix test/clients --ignore-scripts --silent
+	@CAURI_CLIENTS=1 go test -count=1 -timeout 30m ./test/clients
+
 .PHONY: verify
-verify: ## What an issue needs beside .ci/run before it is closed: make rollback-check, fuzz, chaos ROUNDS=100, test RACE=all; takes hours
+verify: ## What an issue needs beside .ci/run before it is closed: make clients, rollback-check, fuzz, chaos ROUNDS=100, test RACE=all; takes hours
+	@$(MAKE) clients
 	@$(MAKE) rollback-check
 	@$(MAKE) fuzz
 	@$(MAKE) chaos ROUNDS=100
@@ -152,7 +160,7 @@ bin/kind: hack/tools/go.mod hack/tools/go.sum
 	@touch bin/kind
 
 .PHONY: generate
-generate: tools bin/helm ## Write the generated files again: CRDs, RBAC, deep copies, queries, docs/reference, the API's page, the chart's files, config/default
+generate: tools bin/helm ## Write the generated files again: CRDs, RBAC, deep copies, queries, docs/reference, docs/postman, the API's page, the chart's files, config/default
 	@bin/controller-gen object paths=./api/...
 	@bin/controller-gen crd:maxDescLen=1000 paths=./api/... output:crd:artifacts:config=config/crd
 	@bin/controller-gen rbac:roleName=cauri-controller paths=./controllers/... output:rbac:artifacts:config=config/rbac
@@ -160,6 +168,7 @@ generate: tools bin/helm ## Write the generated files again: CRDs, RBAC, deep co
 	@go run ./hack/reference
 	@go run ./hack/chart
 	@go run ./hack/apipage
+	@go run ./hack/postman
 
 .PHONY: format
 format: ## Format the Go code

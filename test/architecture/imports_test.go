@@ -100,6 +100,7 @@ var mayImport = map[string][]string{
 	},
 	"hack/apipage":      {"server/payments", "server/httpapi/apidoc", "server/httpapi/wire"},
 	"hack/chart":        {}, // reads files
+	"hack/postman":      {"server/httpapi/apidoc"},
 	"hack/reference":    {}, // reads files
 	"hack/prose":        {},
 	"test/architecture": {},
@@ -115,6 +116,7 @@ var mayImport = map[string][]string{
 		"test/system/kube",
 	},
 	"test/cluster":             {"api/v1alpha1", "server/payments", "test/cluster/merchantapi", "test/system"},
+	"test/clients":             {"server/payments", "server/sandboxes", "test/system"},
 	"test/cluster/merchant":    {"test/cluster/merchantapi"}, // a black box
 	"test/cluster/merchantapi": {},
 	"test/conformance":         {"test/conformance/rules", "test/conformance/suite"}, // a black box

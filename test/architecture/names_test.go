@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -99,7 +100,8 @@ func sources(t *testing.T) (files []string) {
 			return err
 		}
 		name := filepath.ToSlash(strings.TrimPrefix(path, filepath.FromSlash(root)))
-		if entry.IsDir() && (name == "bin" || name == "dist" || name == "tmp" || strings.HasPrefix(name, ".") && name != "." && path != root) {
+		built := slices.Contains([]string{"bin", "dist", "tmp"}, name) || entry.Name() == "node_modules"
+		if entry.IsDir() && (built || strings.HasPrefix(name, ".") && name != "." && path != root) {
 			return filepath.SkipDir
 		}
 		if !entry.IsDir() && text.MatchString(entry.Name()) {
