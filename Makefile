@@ -139,11 +139,8 @@ release: bin/image bin/ko bin/helm bin/localcluster ## Make all files of a relea
 	  --kubectl="$$(command -v kubectl || echo "$$(bin/localcluster assets)/kubectl")"
 
 .PHONY: publish
-publish: bin/image bin/helm ## Push what `make release` made: IMAGE_REPOSITORY=registry/name CHART_REPOSITORY=registry/charts
-	@[ -n '$(IMAGE_REPOSITORY)' ] && [ -n '$(CHART_REPOSITORY)' ] || \
-	  { echo 'Say where to: make publish IMAGE_REPOSITORY=registry/cauri CHART_REPOSITORY=registry/charts' >&2; exit 1; }
-	@bin/image publish --image-repository='$(IMAGE_REPOSITORY)'
-	@bin/helm push dist/cauri-*.tgz 'oci://$(CHART_REPOSITORY)' $(HELM_FLAGS)
+publish: bin/image bin/helm ## Push what `make release` made: IMAGE_REPOSITORY=registry/name CHART_REPOSITORY=registry/charts; SIGN=1 signs it by cosign
+	@IMAGE_REPOSITORY='$(IMAGE_REPOSITORY)' CHART_REPOSITORY='$(CHART_REPOSITORY)' SIGN='$(SIGN)' HELM_FLAGS='$(HELM_FLAGS)' hack/publish.sh
 
 .PHONY: e2e
 e2e: bin/helm bin/localcluster images bin/images/merchant.tar bin/cluster.test ## Test the chart on a real node on this machine (needs Linux and root); RUN=name selects

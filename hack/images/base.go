@@ -12,12 +12,18 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// platforms are the platforms of a release.
+// platforms are the platforms of the image.
 var platforms = []v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}}
+
+// programPlatforms are the platforms for which a release has only the program.
+var programPlatforms = []v1.Platform{
+	{OS: "darwin", Architecture: "amd64"}, {OS: "darwin", Architecture: "arm64"},
+	{OS: "windows", Architecture: "amd64"}, {OS: "windows", Architecture: "arm64"},
+}
 
 // writeBase puts an empty base image into ko's cache and returns its name. ko has no `FROM scratch`: it pulls its base
 // from a registry, unless its cache has the image with that digest.
-func writeBase(cache string) (string, error) {
+func writeBase(cache string, platforms []v1.Platform) (string, error) {
 	folder := filepath.Join(cache, "img")
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return "", err

@@ -32,6 +32,9 @@ func newBuildCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if _, err := smallProgramIn(image, programLimit); err != nil {
+				return err
+			}
 			size, err := writeArchive(out, imageRepository+":"+version, image)
 			if err != nil {
 				return err

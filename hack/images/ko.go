@@ -27,7 +27,7 @@ type koBuild struct {
 
 // run builds the images of all platforms.
 func (k koBuild) run(ctx context.Context) error {
-	base, err := writeBase(k.cache)
+	base, err := writeBase(k.cache, k.platforms)
 	if err != nil {
 		return err
 	}

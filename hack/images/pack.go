@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -71,6 +72,23 @@ func packFolder(out io.Writer, folder string, at time.Time) error {
 	return errors.Join(err, archive.Close())
 }
 
+// zipFiles writes a zip of files in a folder.
+func zipFiles(out io.Writer, folder string, files []packed, at time.Time) error {
+	archive := zip.NewWriter(out)
+	for _, f := range files {
+		h := &zip.FileHeader{Name: path.Join(folder, f.name), Method: zip.Deflate, Modified: at}
+		h.SetMode(fs.FileMode(f.mode))
+		file, err := archive.CreateHeader(h)
+		if err != nil {
+			return err
+		}
+		if _, err := file.Write(f.content); err != nil {
+			return err
+		}
+	}
+	return archive.Close()
+}
+
 // unpackFolder extracts an archive of packFolder.
 func unpackFolder(folder string, in io.Reader) error {
 	for archive := tar.NewReader(in); ; {
@@ -133,7 +151,7 @@ func programIn(image v1.Image) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("looking for /ko-app/cauri in the image: %w", err)
 		}
-		if path.Join("/", h.Name) == "/ko-app/cauri" {
+		if name := path.Join("/", h.Name); name == "/ko-app/cauri" || name == "/Files/ko-app/cauri" { // the latter in images for Windows
 			return io.ReadAll(files)
 		}
 	}

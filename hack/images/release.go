@@ -30,9 +30,9 @@ type release struct {
 	out   io.Writer
 }
 
-// programLimit is the maximum size in bytes of the program and of the unpacked image. If anything executes a template,
-// the program grows by a quarter (see hack/apipage).
-const programLimit = 40 << 20
+// programLimit is the maximum size in bytes of the program and of the unpacked image, which holds nothing else. If anything executes a
+// template, the program grows by a quarter (see hack/apipage).
+const programLimit = 64 << 20
 
 // tools are the programs that a release needs.
 type tools struct{ ko, helm, kubectl string }
@@ -151,7 +151,8 @@ func (r *release) make(ctx context.Context) error {
 		name string
 		run  func(context.Context) error
 	}{
-		{"images and programs", r.makeImages}, {"chart", r.makeChart}, {"manifests", r.makeManifests}, {"notes", r.makeNotes},
+		{"images and their programs", r.makeImages}, {"programs for other systems", r.makePrograms},
+		{"chart", r.makeChart}, {"manifests", r.makeManifests}, {"notes", r.makeNotes},
 	} {
 		fmt.Fprintf(r.out, "== %s\n", step.name)
 		if err := step.run(ctx); err != nil {
@@ -184,18 +185,8 @@ func (r *release) makeImages(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	manifest, err := index.IndexManifest()
-	if err != nil {
+	if err := eachImage(index, r.makePlatform); err != nil {
 		return err
-	}
-	for _, entry := range manifest.Manifests {
-		image, err := index.Image(entry.Digest)
-		if err != nil {
-			return err
-		}
-		if err := r.makePlatform(image, entry.Platform.OS+"-"+entry.Platform.Architecture); err != nil {
-			return err
-		}
 	}
 	for _, of := range []string{"index", "linux-amd64", "linux-arm64"} {
 		if err := copyFile(r.file("cauri-%s-%s.spdx.json", r.Version, of), filepath.Join(sboms, "cauri-"+of+".spdx.json")); err != nil {
@@ -247,31 +238,27 @@ func nameIndex(folder, tag string) error {
 }
 
 // makePlatform writes the products of one platform's image: the archive of the image and the archive of the program.
-func (r *release) makePlatform(image v1.Image, platform string) error {
-	size, err := writeArchive(r.file("cauri-%s-image-%s.tar", r.Version, platform), imageRepository+":"+r.number(), image)
+func (r *release) makePlatform(image v1.Image, platform v1.Platform) error {
+	name := platform.OS + "-" + platform.Architecture
+	size, err := writeArchive(r.file("cauri-%s-image-%s.tar", r.Version, name), imageRepository+":"+r.number(), image)
 	if err != nil {
 		return err
 	}
+	program, err := smallProgramIn(image, programLimit)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	fmt.Fprintf(r.out, "   %s: image %.1f MiB compressed, program %.1f MiB\n", name, float64(size)/(1<<20), float64(len(program))/(1<<20))
+	return r.archiveProgram(program, platform)
+}
+
+// smallProgramIn returns the program of an image, and an error if it has more bytes than the limit.
+func smallProgramIn(image v1.Image, limit int) ([]byte, error) {
 	program, err := programIn(image)
-	if err != nil {
-		return err
+	if err == nil && len(program) > limit {
+		err = fmt.Errorf("the program has %d bytes, the limit is %d: find large symbols with `go tool nm -size`", len(program), limit)
 	}
-	if len(program) > programLimit {
-		return fmt.Errorf("the program for %s has %d bytes, the limit is %d: find large symbols with `go tool nm -size`",
-			platform, len(program), programLimit)
-	}
-	files := []packed{{"cauri", 0o755, program}}
-	for _, path := range []string{"LICENSE", "README.md"} {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		files = append(files, packed{path, 0o644, content})
-	}
-	folder := fmt.Sprintf("cauri-%s-%s", r.Version, platform)
-	_, err = writeFile(r.file("%s.tar.gz", folder), func(out io.Writer) error { return packFiles(out, folder, files, r.Time) })
-	fmt.Fprintf(r.out, "   %s: image %.1f MiB compressed, program %.1f MiB\n", platform, float64(size)/(1<<20), float64(len(program))/(1<<20))
-	return err
+	return program, err
 }
 
 // makeNotes writes the changes of the version and how to install it.
