@@ -82,9 +82,14 @@ clients: ## Lint the API's description, pay with clients that are generated from
 	@npm ci --prefix test/clients --ignore-scripts --silent
 	@CAURI_CLIENTS=1 go test -count=1 -timeout 30m ./test/clients
 
+.PHONY: chart-check
+chart-check: bin/helm bin/kube-score ## Lint the chart by helm, and what it renders by kube-score (it takes a minute of CPU to build)
+	@hack/chart-check.sh
+
 .PHONY: verify
-verify: ## What an issue needs beside .ci/run before it is closed: make clients, rollback-check, fuzz, chaos ROUNDS=100, test RACE=all; takes hours
+verify: ## What an issue needs beside .ci/run before it is closed: make clients, chart-check, rollback-check, fuzz, chaos ROUNDS=100, test RACE=all; takes hours
 	@$(MAKE) clients
+	@$(MAKE) chart-check
 	@$(MAKE) rollback-check
 	@$(MAKE) fuzz
 	@$(MAKE) chaos ROUNDS=100
@@ -178,11 +183,11 @@ check: tools ## Check format, vet, the linters, and that generated files and go.
 .PHONY: tools
 tools: bin/sqlc ## Build the pinned development tools into bin/
 
-bin/sqlc bin/controller-gen bin/staticcheck bin/lint bin/revive &: hack/tools/go.mod hack/tools/go.sum $(wildcard hack/tools/lint/*.go)
+bin/sqlc bin/controller-gen bin/staticcheck bin/lint bin/revive bin/actionlint &: hack/tools/go.mod hack/tools/go.sum $(wildcard hack/tools/lint/*.go)
 	@echo "Building the development tools (the first time takes a minute or two)"
 	@go build -C hack/tools -o ../../bin/ github.com/sqlc-dev/sqlc/cmd/sqlc sigs.k8s.io/controller-tools/cmd/controller-gen \
-	  honnef.co/go/tools/cmd/staticcheck ./lint github.com/mgechev/revive
-	@touch bin/sqlc bin/controller-gen bin/staticcheck bin/lint bin/revive
+	  honnef.co/go/tools/cmd/staticcheck ./lint github.com/mgechev/revive github.com/rhysd/actionlint/cmd/actionlint
+	@touch bin/sqlc bin/controller-gen bin/staticcheck bin/lint bin/revive bin/actionlint
 
 bin/helm: hack/tools/go.mod hack/tools/go.sum
 	@echo "Building helm (the first time takes a minute or two)"
@@ -193,6 +198,11 @@ bin/ko: hack/tools/go.mod hack/tools/go.sum
 	@echo "Building ko (the first time takes a minute or two)"
 	@go build -C hack/tools -o ../../bin/ github.com/google/ko
 	@touch bin/ko
+
+bin/kube-score: hack/tools/kubescore/go.mod hack/tools/kubescore/go.sum
+	@echo "Building kube-score (the first time takes a minute or two)"
+	@go build -C hack/tools/kubescore -o ../../../bin/ github.com/zegl/kube-score/cmd/kube-score
+	@touch bin/kube-score
 
 # Go knows better than make what is out of date.
 .PHONY: bin/cauri bin/localcluster bin/image bin/cluster.test bin/images/merchant.tar

@@ -36,7 +36,17 @@ for path in "${generated[@]}" go.mod go.sum; do
   diff -ru "$before/tree/$path" "$path" >&2 || problem "$path was not up to date: run \`make generate\` and \`go mod tidy\`, and commit what changed"
 done
 
-go run ./hack/prose README.md docs/*.md docs/reference/*.md charts/cauri/README.md charts/cauri/templates/NOTES.txt || problem "the English of the documents"
-bash -n hack/*.sh .ci/run || problem "a shell script does not parse"
+go run ./hack/prose README.md .github/*.md docs/*.md docs/reference/*.md charts/cauri/README.md charts/cauri/templates/NOTES.txt || problem "the English of the documents"
+if ! command -v shellcheck >/dev/null && [ "$(id -u)" = 0 ] && [ "${CAURI_INSTALL:-1}" != 0 ] && command -v apt-get >/dev/null; then
+  echo "Installing the package shellcheck, which reads the shell scripts (CAURI_INSTALL=0 refuses it)"
+  { apt-get -qq update && apt-get -qq install --yes --no-install-recommends shellcheck; } >/dev/null || true
+fi
+if command -v shellcheck >/dev/null; then
+  git ls-files -z "*.sh" .ci/run | xargs -0 shellcheck || problem "shellcheck"
+else
+  problem "there is no shellcheck to read the shell scripts: install it (apt-get install shellcheck, brew install shellcheck)"
+fi
+# actionlint has shellcheck read the scripts of the steps.
+bin/actionlint .github/workflows/*.yaml docs/ci/shared-cluster.yaml docs/ci/kind.yaml || problem "actionlint"
 [ "$failed" = 0 ] && echo "All checks passed."
 exit "$failed"

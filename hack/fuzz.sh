@@ -3,7 +3,7 @@
 # on (10m, or FUZZTIME where only that is set). FUZZ is a regular expression of the names that are run, FUZZ_PARALLEL how many processes
 # work at a time. What fails is kept in the package's testdata/fuzz, and `go test` runs it from then on.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 money=${FUZZTIME_MONEY:-${FUZZTIME:-10m}}
 each=${FUZZTIME:-2m}
 failed=()

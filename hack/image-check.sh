@@ -7,8 +7,9 @@ cd "$(dirname "$0")/.."
 
 fail() { printf 'error: %s\n' "$1" >&2; exit 1; }
 
-[ "$(uname -s)" = Linux ] && [ "$(id -u)" = 0 ] ||
+if [ "$(uname -s)" != Linux ] || [ "$(id -u)" != 0 ]; then
   fail "buildah runs here as root on Linux only. With Docker: \`docker build -t cauri .\`, \`docker save\`, and \`bin/image compare\` with bin/images/cauri.tar."
+fi
 if ! command -v buildah >/dev/null || [ ! -x /bin/busybox ]; then
   command -v apt-get >/dev/null || fail "install buildah and a static busybox"
   echo "Installing buildah and busybox-static"

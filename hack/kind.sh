@@ -26,6 +26,7 @@ running= # the tests, while they run
 ended=
 
 # finish leaves nothing behind, however the script ends.
+# shellcheck disable=SC2317 # the trap calls it
 finish() {
   local status=$?
   [ -z "$ended" ] || return

@@ -16,7 +16,7 @@ if command -v "$(go env CC)" >/dev/null; then
 fi
 
 run() { # processes of tests at a time, other arguments, packages
-  # shellcheck disable=SC2086 # one argument each
+  # shellcheck disable=SC2048,SC2086 # one argument each
   [ -z "${*:3}" ] || go test -vet=off -timeout 60m -parallel 4 -p "$1" $2 ${*:3}
 }
 

@@ -4,6 +4,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -70,4 +71,40 @@ func scripts(node any) (found []string) {
 		}
 	}
 	return found
+}
+
+// The workflows and actions of the repository name others by commit, with the version beside it, and run no expression as shell.
+func TestWorkflowsRunWhatIsReviewed(t *testing.T) {
+	files := glob(t, ".github/workflows/*.yaml")
+	uses := regexp.MustCompile(`(?m)^\s*(?:- )?uses: (.*)$`)
+	pinned := regexp.MustCompile(`^\./|^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
+	for _, name := range files {
+		text := read(t, name)
+		for _, use := range uses.FindAllStringSubmatch(text, -1) {
+			if !pinned.MatchString(use[1]) {
+				t.Errorf("%s uses %s: write the commit, and the version as a comment: name@<40 digits> # v1.2.3", name, use[1])
+			}
+		}
+		var workflow map[string]any
+		if err := yaml.UnmarshalStrict([]byte(text), &workflow); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, script := range scripts(workflow) {
+			if strings.Contains(script, "${{") {
+				t.Errorf("%s: hand an expression to a script by env:\n%s", name, script)
+			}
+		}
+	}
+}
+
+func glob(t *testing.T, pattern string) (names []string) {
+	t.Helper()
+	files, err := filepath.Glob(root + pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there is no %s, %v", pattern, err)
+	}
+	for _, file := range files {
+		names = append(names, strings.TrimPrefix(filepath.ToSlash(file), root))
+	}
+	return names
 }
