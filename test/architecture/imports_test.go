@@ -104,6 +104,7 @@ var mayImport = map[string][]string{
 	"hack/reference":    {}, // reads files
 	"hack/prose":        {},
 	"test/architecture": {},
+	"test/argocd":       {},              // reads a file
 	"test/chart":        {"controllers"}, // for their scheme
 	"test/chaos": {
 		"api/v1alpha1",

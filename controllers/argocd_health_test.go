@@ -1,0 +1,189 @@
+package controllers
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/cli-utils/pkg/kstatus/status"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/test/argocd"
+)
+
+// argoHealth is the health that Argo CD shows for what kstatus says.
+var argoHealth = map[status.Status]string{
+	status.InProgressStatus: "Progressing", status.TerminatingStatus: "Progressing", status.FailedStatus: "Degraded", status.CurrentStatus: "Healthy",
+}
+
+// errorsOfSteps are how a step can end.
+var errorsOfSteps = []error{
+	&stallingError{reason: v1alpha1.ReasonInvalidSpec, message: "Write something else."},
+	&waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: "The database is away."},
+	&failedError{reason: v1alpha1.ReasonCredentialsError, cause: fmt.Errorf("no rights")},
+}
+
+// Argo CD's health check is asked about every combination of conditions that the controller writes. It says what kstatus says, and beyond
+// that whether the sandbox is suspended and whether workers fail in it.
+func TestArgoCDHealthOfSandboxes(t *testing.T) {
+	t.Parallel()
+	customizations := readCustomizations(t)
+	seen := map[string]int{}
+	for _, sandbox := range sandboxesInEveryCondition() {
+		conditions := sandbox.Status.Conditions
+		ready := meta.FindStatusCondition(conditions, v1alpha1.ConditionReady)
+		want := argoHealth[kstatusInMemory(t, sandbox)]
+		switch {
+		case want != "Healthy":
+		case meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionProcessingFailing):
+			want = "Degraded"
+		case ready.Reason == v1alpha1.ReasonSuspended:
+			want = "Suspended"
+		}
+		health, err := customizations.Health(toUnstructured(t, sandbox))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if health.Status != want || health.Message == "" {
+			t.Errorf("%+v, want %s, for %v (deletion: %v, generation %d, observed %d)", health, want, conditions,
+				sandbox.DeletionTimestamp, sandbox.Generation, sandbox.Status.ObservedGeneration)
+		}
+		seen[health.Status]++
+	}
+	for _, one := range []string{"Healthy", "Progressing", "Degraded", "Suspended"} {
+		if seen[one] < 10 {
+			t.Errorf("%s was said %d times only: %v", one, seen[one], seen)
+		}
+	}
+}
+
+// sandboxesInEveryCondition are sandboxes with the statuses that the controller computes, and some that no controller has seen.
+func sandboxesInEveryCondition() (all []*v1alpha1.SandboxEnvironment) {
+	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	for _, result := range resultsOfSteps() {
+		for _, endpoint := range []*sandboxes.EndpointHealth{
+			nil, {}, {Delivered: 1}, {Failures: 1, LastFailure: "the receiver answered 500"}, {Failures: 30, Paused: true},
+		} {
+			for _, failures := range [][]sandboxes.SweepFailure{nil, {{Sweep: "settlement", Error: "out of range"}}} {
+				for _, problem := range []*operatorProblem{nil, {reason: "OperatorSecretNotFound", message: "Create the Secret."}} {
+					sandbox := &v1alpha1.SandboxEnvironment{}
+					sandbox.Generation = 2
+					sandbox.Spec.Suspend = result.suspended
+					observed := sandboxObservation{progress: result, operatorProblem: problem}
+					if problem != nil {
+						observed.config.Operators = make([]sandboxes.OperatorAccess, 1)
+					}
+					if result.done > 1 || result.err == nil {
+						observed.state = &sandboxes.SandboxState{Failures: failures}
+					}
+					if endpoint != nil {
+						sandbox.Spec.Webhook = &v1alpha1.Webhook{}
+						if observed.state != nil {
+							observed.state.Endpoint = *endpoint
+						}
+					}
+					sandbox.Status = sandboxStatus(sandbox, observed, "http://here", now)
+					edited, deleted := sandbox.DeepCopy(), sandbox.DeepCopy()
+					edited.Generation++
+					deleted.DeletionTimestamp = new(metav1.NewTime(now))
+					all = append(all, sandbox, edited, deleted)
+				}
+			}
+		}
+	}
+	unseen := &v1alpha1.SandboxEnvironment{Status: v1alpha1.SandboxEnvironmentStatus{ObservedGeneration: -1}}
+	unseen.Generation = 1
+	return append(all, unseen)
+}
+
+// resultsOfSteps are all results of a reconciliation.
+func resultsOfSteps() (results []progress) {
+	for _, suspended := range []bool{false, true} {
+		results = append(results, progress{steps: sandboxSteps, done: len(sandboxSteps), suspended: suspended})
+		for done := range sandboxSteps {
+			for _, err := range errorsOfSteps {
+				results = append(results, progress{steps: sandboxSteps, done: done, err: err, suspended: suspended})
+			}
+		}
+	}
+	return results
+}
+
+func TestArgoCDHealthOfTestClients(t *testing.T) {
+	t.Parallel()
+	customizations := readCustomizations(t)
+	for _, err := range append(slices.Clone(errorsOfSteps), nil) {
+		alice := &v1alpha1.TestClient{}
+		alice.Generation = 2
+		alice.Status = testClientStatus(alice, testClientObservation{err: err}, time.Now())
+		edited, deleted, unseen := alice.DeepCopy(), alice.DeepCopy(), alice.DeepCopy()
+		edited.Generation++
+		deleted.DeletionTimestamp = new(metav1.Now())
+		unseen.Status = v1alpha1.TestClientStatus{ObservedGeneration: -1}
+		for _, obj := range []*v1alpha1.TestClient{alice, edited, deleted, unseen} {
+			health, err := customizations.Health(toUnstructured(t, obj))
+			if want := argoHealth[kstatusInMemory(t, obj)]; err != nil || health.Status != want || health.Message == "" {
+				t.Errorf("%+v (%v), want %s, for %v", health, err, want, obj.Status.Conditions)
+			}
+		}
+	}
+}
+
+// What is no part of Ready is in the message of a healthy sandbox.
+func TestArgoCDSaysWhatTheSandboxLacks(t *testing.T) {
+	t.Parallel()
+	sandbox := &v1alpha1.SandboxEnvironment{Spec: v1alpha1.SandboxEnvironmentSpec{Webhook: &v1alpha1.Webhook{}}}
+	sandbox.Generation = 1
+	sandbox.Status = sandboxStatus(sandbox, sandboxObservation{
+		progress:        progress{steps: sandboxSteps, done: len(sandboxSteps)},
+		config:          sandboxes.Config{Operators: make([]sandboxes.OperatorAccess, 1)},
+		state:           &sandboxes.SandboxState{Endpoint: sandboxes.EndpointHealth{Failures: 1, LastFailure: "the receiver answered 500"}},
+		operatorProblem: &operatorProblem{reason: "OperatorSecretNotFound", message: "Create the Secret."},
+	}, "http://here", time.Now())
+	health, err := readCustomizations(t).Health(toUnstructured(t, sandbox))
+	want := "Everything in the spec is applied. OperatorCredentialsReady: Create the Secret. WebhookReady: The endpoint did not acknowledge " +
+		"the last attempt: the receiver answered 500. It is retried as spec.webhook.retryPolicy says."
+	if err != nil || health != (argocd.Health{Status: "Healthy", Message: want}) {
+		t.Errorf("%+v (%v), want %s", health, err, want)
+	}
+}
+
+func readCustomizations(t *testing.T) argocd.Customizations {
+	t.Helper()
+	customizations, err := argocd.Read("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return customizations
+}
+
+func kstatusInMemory(t *testing.T, obj client.Object) status.Status {
+	t.Helper()
+	result, err := status.Compute(toUnstructured(t, obj))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Status
+}
+
+func toUnstructured(t *testing.T, obj client.Object) *unstructured.Unstructured {
+	t.Helper()
+	gvks, _, err := Scheme.ObjectKinds(obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := &unstructured.Unstructured{Object: content}
+	result.SetGroupVersionKind(gvks[0])
+	return result
+}
