@@ -77,6 +77,9 @@ type pageSchema struct {
 var verifiers = []struct{ language, file string }{
 	{"Go", "server/httpapi/apidoc/verify/verify.go"},
 	{"Node.js", "server/httpapi/apidoc/verify/verify.mjs"},
+	{"Python", "server/httpapi/apidoc/verify/verify.py"},
+	{"PHP", "server/httpapi/apidoc/verify/verify.php"},
+	{"Java", "server/httpapi/apidoc/verify/Verify.java"},
 }
 
 func newPage() (page, error) {

@@ -16,22 +16,7 @@ func TestGuideIsUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	guide := string(text)
-	function := func(file, from string) string {
-		t.Helper()
-		code, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, after, found := strings.Cut(string(code), from)
-		if !found {
-			t.Fatalf("%s has no %q", file, from)
-		}
-		return from + after
-	}
-	wanted := []string{
-		function("apidoc/verify/verify.go", "// Verified reports"),
-		function("apidoc/verify/verify.mjs", "import {"),
-	}
+	var wanted []string
 	for _, s := range payments.Statuses {
 		wanted = append(wanted, string(s))
 	}
@@ -52,6 +37,29 @@ func TestGuideIsUpToDate(t *testing.T) {
 	for _, want := range wanted {
 		if !strings.Contains(guide, want) {
 			t.Errorf("docs/api.md lacks %s", want)
+		}
+	}
+}
+
+// The programs that verify a webhook are shown as they are tested.
+func TestWebhooksPageShowsTheVerification(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/webhooks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]string{"verify.go": "// Verified reports"} // from where
+	for _, v := range verifiers {
+		shown[v.file] = ""
+	}
+	for file, from := range shown {
+		text, err := os.ReadFile("apidoc/verify/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code := string(text)[strings.Index(string(text), from):]
+		if !strings.Contains(string(page), code+"```\n") {
+			t.Errorf("docs/webhooks.md does not show %s as it is", file)
 		}
 	}
 }

@@ -1,21 +1,49 @@
-// Package verify is the check of a webhook's signature that the documentation shows.
+// Package verify is the check of a webhook's signatures that the documentation shows.
 package verify
 
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
 )
 
-// Verified reports whether a delivery is genuine. The body is what arrived, byte for byte; signature is the header
-// X-Service-Signature, or X-Service-Signature-Previous, which is there for 24 hours after a rotation of the secret: accept if
-// either matches. secret is the sandbox's webhook-signing-secret, exactly as it is in the Secret.
-func Verified(body []byte, signature, secret string) bool {
-	if secret == "" {
+// Verified reports whether a delivery is genuine and at most five minutes old. body is what arrived, byte for byte. secret is the
+// sandbox's webhook-signing-secret, exactly as it is in its Secret. After a rotation, the new and the previous secret verify.
+func Verified(header http.Header, body []byte, secret string, now time.Time) bool {
+	id, sentAt := header.Get("webhook-id"), header.Get("webhook-timestamp")
+	seconds, err := strconv.ParseInt(sentAt, 10, 64)
+	if secret == "" || err != nil || now.Sub(time.Unix(seconds, 0)).Abs() > 5*time.Minute {
 		return false
 	}
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write(body)
-	want := "sha256=" + hex.EncodeToString(mac.Sum(nil))
-	return hmac.Equal([]byte(signature), []byte(want))
+	want := "sha256=" + hex.EncodeToString(sign([]byte(secret), body))
+	if !equal(header.Get("X-Service-Signature"), want) && !equal(header.Get("X-Service-Signature-Previous"), want) {
+		return false
+	}
+	key := []byte(secret)
+	if encoded, found := strings.CutPrefix(secret, "whsec_"); found {
+		key, _ = base64.StdEncoding.DecodeString(encoded)
+	}
+	want = "v1," + base64.StdEncoding.EncodeToString(sign(key, []byte(id+"."+sentAt+"."), body))
+	for one := range strings.FieldsSeq(header.Get("webhook-signature")) {
+		if equal(one, want) {
+			return true
+		}
+	}
+	return false
 }
+
+func sign(key []byte, parts ...[]byte) []byte {
+	mac := hmac.New(sha256.New, key)
+	for _, part := range parts {
+		mac.Write(part)
+	}
+	return mac.Sum(nil)
+}
+
+// equal compares in constant time.
+func equal(got, want string) bool { return hmac.Equal([]byte(got), []byte(want)) }
