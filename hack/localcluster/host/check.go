@@ -13,17 +13,18 @@ import (
 
 const Mebibyte = 1 << 20
 
-// CheckSystem refuses systems that localcluster does not support.
-func CheckSystem(otherwise string) error {
-	return checkSystemNamed(runtime.GOOS, otherwise)
+// CheckSystem refuses systems that a part of localcluster does not support.
+func CheckSystem(part, otherwise string) error {
+	return checkSystemNamed(runtime.GOOS, part, otherwise)
 }
 
-func checkSystemNamed(system, otherwise string) error {
+func checkSystemNamed(system, part, otherwise string) error {
 	if system == "linux" {
 		return nil
 	}
 	return fmt.Errorf(
-		"the embedded parts (Postgres and the Kubernetes control plane) need Linux, this is %s: use a Linux VM (on Windows: WSL2), or %s",
+		"%s needs Linux, this is %s: use a Linux VM (on Windows: WSL2), or %s",
+		part,
 		system,
 		otherwise,
 	)

@@ -9,10 +9,10 @@ import (
 
 func TestCheckSystem(t *testing.T) {
 	t.Parallel()
-	if err := checkSystemNamed("linux", ""); err != nil {
+	if err := checkSystemNamed("linux", "a node", ""); err != nil {
 		t.Error(err)
 	}
-	testkit.WantAdvice(t, checkSystemNamed("darwin", "give both A and B"), "need Linux", "darwin", "Linux VM", "WSL2", "give both A and B")
+	testkit.WantAdvice(t, checkSystemNamed("darwin", "a node", "use Docker"), "a node needs Linux", "darwin", "Linux VM", "WSL2", "use Docker")
 }
 
 func TestEnoughSpace(t *testing.T) {

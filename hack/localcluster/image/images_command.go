@@ -18,7 +18,7 @@ func NewImagesCommand() *cobra.Command {
 Debian, without a container runtime and without a registry. It keeps finished images in the user's cache.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := host.CheckSystem("run `make kind`, which needs Docker"); err != nil {
+			if err := host.CheckSystem("building these images", "run `make kind`, which needs Docker"); err != nil {
 				return err
 			}
 			images, err := nodeImages()

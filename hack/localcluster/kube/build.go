@@ -19,7 +19,7 @@ var kubePrograms = []string{
 	process.SchedulerName,
 	process.KubeletName,
 	process.ProxyName,
-	"kubectl",
+	kubectlName,
 }
 
 // FindBuild returns the build of Kubernetes for the current state of its source.

@@ -52,6 +52,11 @@ func (c ControlPlane) Server() string {
 	return "https://" + net.JoinHostPort(c.Address, strconv.Itoa(c.Ports[APIServerPort]))
 }
 
+// HasControllerManager reports whether the programs include one. Those of envtest do not.
+func (c ControlPlane) HasControllerManager() bool {
+	return hasProgram(c.Assets, process.ControllerManagerName)
+}
+
 // Components are the processes in order of their dependencies.
 func (c ControlPlane) Components() ([]process.Component, error) {
 	etcdClient, err := c.HTTPClient(etcdAuthority, "apiserver-etcd-client")
@@ -62,7 +67,11 @@ func (c ControlPlane) Components() ([]process.Component, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []process.Component{c.etcd(etcdClient), c.apiServer(admin), c.controllerManager(admin)}, nil
+	components := []process.Component{c.etcd(etcdClient), c.apiServer(admin)}
+	if c.HasControllerManager() {
+		components = append(components, c.controllerManager(admin))
+	}
+	return components, nil
 }
 
 func (c ControlPlane) etcd(client *http.Client) process.Component {

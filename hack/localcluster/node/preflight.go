@@ -20,7 +20,7 @@ const spaceForNode = 2000 * host.Mebibyte
 
 // checkNode checks the requirements before anything is built or started.
 func checkNode() error {
-	if err := host.CheckSystem(withoutNode); err != nil {
+	if err := host.CheckSystem("a node", withoutNode); err != nil {
 		return err
 	}
 	if os.Geteuid() != 0 {
@@ -101,8 +101,11 @@ func installNodePackages(ctx context.Context, out io.Writer) error {
 	if _, err := exec.LookPath("apt-get"); err != nil {
 		return errors.New("a node needs programs that are missing, and this system has no apt-get: " + advice)
 	}
-	fmt.Fprintf(out, "installing packages that a node needs: %s\n", strings.Join(missing, ", "))
 	args := append([]string{"install", "-q", "-y", "--no-install-recommends", "--no-remove"}, missing...)
+	command := append([]string{"apt-get"}, args...)
+	if err := host.AnnounceInstall(out, strings.Join(missing, ", "), "the node runs pods with it", [][]string{command}); err != nil {
+		return err
+	}
 	if err := image.AptGet(ctx, out, args); err != nil {
 		return fmt.Errorf("%w\n%s", err, advice)
 	}

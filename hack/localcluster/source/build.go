@@ -134,15 +134,15 @@ func RequiredVersion(goMod, module string) (string, error) {
 
 func (b Build) Program() string { return filepath.Join(b.Folder, b.Name) }
 
-// built reports whether the build exists.
-func (b Build) built() bool {
+// Built reports whether the build exists.
+func (b Build) Built() bool {
 	_, err := os.Stat(b.Program())
 	return err == nil
 }
 
 // Ensure builds the program if necessary and reports the progress. It removes old builds that nobody has used for long.
 func (b Build) Ensure(ctx context.Context, out io.Writer) error {
-	if b.built() {
+	if b.Built() {
 		return host.MarkUsed(b.Folder)
 	}
 	cache := filepath.Dir(b.Folder)
@@ -156,7 +156,7 @@ func (b Build) Ensure(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer unlock()
-	if b.built() { // the other process built it
+	if b.Built() { // the other process built it
 		return nil
 	}
 	if err := checkBuild(ctx, b); err != nil {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"path/filepath"
 	"strings"
 
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
@@ -14,6 +15,7 @@ import (
 type banner struct {
 	dir        string // as the user gave it, because the output is pasted into the same shell
 	cauri      string
+	kubectl    string
 	running    []process.Process
 	kubeconfig string
 	baseURL    string
@@ -32,11 +34,23 @@ func (b banner) print(out io.Writer) error {
 		b.printSample(out)
 	}
 	fmt.Fprintf(out, `
-  kubectl     export KUBECONFIG=%s
+  kubectl     export KUBECONFIG=%s%s
   settings    %s/env
   stop        %s
-`, shellWord(b.kubeconfig), b.dir, b.stop)
+`, shellWord(b.kubeconfig), b.path(), b.dir, b.stop)
 	return nil
+}
+
+// path makes a kubectl that is not in PATH found, so that the commands of the documents work.
+func (b banner) path() string {
+	if !strings.ContainsRune(b.kubectl, filepath.Separator) {
+		return ""
+	}
+	folder := filepath.Dir(b.kubectl)
+	if !filepath.IsAbs(folder) {
+		folder = "$PWD/" + folder
+	}
+	return fmt.Sprintf(" PATH=\"%s:$PATH\"", folder)
 }
 
 func (b banner) printSample(out io.Writer) {
@@ -45,9 +59,9 @@ func (b banner) printSample(out io.Writer) {
   sandbox     %s/%s
   base URL    %s
   API key     %s
-  Secret      kubectl -n %s get secret %s -o yaml
+  Secret      %s -n %s get secret %s -o yaml
   webhooks    %s
-`, s.namespace, s.name, s.url, s.apiKey, s.namespace, s.secret, s.listen(b.cauri))
+`, s.namespace, s.name, s.url, s.apiKey, b.kubectl, s.namespace, s.secret, s.listen(b.cauri))
 	if s.msisdn == "" || s.currency == "" {
 		return
 	}

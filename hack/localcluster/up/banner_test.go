@@ -147,6 +147,7 @@ func TestBanner(t *testing.T) {
 	full := banner{
 		dir:        ".cauri",
 		cauri:      "bin/cauri",
+		kubectl:    "bin/kubectl",
 		kubeconfig: "/home/a b/.cauri/kubeconfig",
 		baseURL:    "http://127.0.0.1:8080",
 		stop:       "bin/localcluster down",
@@ -168,15 +169,19 @@ func TestBanner(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, part := range []string{
-		"/x/api.log", "http://u/api/v1/payments", "get secret s", "bin/cauri listen", "export KUBECONFIG='/home/a b/.cauri/kubeconfig'", "bin/localcluster down",
+		"/x/api.log", "http://u/api/v1/payments", "bin/kubectl -n team get secret s", "bin/cauri listen",
+		`export KUBECONFIG='/home/a b/.cauri/kubeconfig' PATH="$PWD/bin:$PATH"`, "bin/localcluster down",
 	} {
 		if !strings.Contains(text.String(), part) {
 			t.Errorf("the banner does not say %q:\n%s", part, &text)
 		}
 	}
 	text.Reset()
-	full.sample.msisdn = ""
+	full.sample.msisdn, full.kubectl = "", "kubectl"
 	if err := full.print(&text); err != nil || strings.Contains(text.String(), "curl") {
 		t.Errorf("a payment without a number is shown (%v):\n%s", err, &text)
+	}
+	if strings.Contains(text.String(), "PATH") {
+		t.Errorf("a kubectl that is in PATH is added to it:\n%s", &text)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cauri-dev/cauri/hack/localcluster/download"
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
 	"github.com/cauri-dev/cauri/hack/localcluster/kube"
 	"github.com/cauri-dev/cauri/hack/localcluster/postgres"
@@ -57,6 +58,7 @@ var notForRoles = []string{
 	apiPortVariable,
 	postgres.TestDatabaseVariable,
 	baseURLVariable,
+	host.InstallVariable,
 	"CAURI_URI",
 	"CAURI_API_KEY",
 	"CAURI_WEBHOOK_SECRET",
@@ -64,6 +66,9 @@ var notForRoles = []string{
 	"CAURI_URL",
 	"CAURI_SECRET",
 	"CAURI_SECRET_FILE",
+	download.SwitchVariable,
+	download.MirrorVariable,
+	download.SumsVariable,
 	processDatabaseVariables[process.ControllerName],
 	processDatabaseVariables[process.APIName],
 	processDatabaseVariables[process.WorkerName],

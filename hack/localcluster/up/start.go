@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -15,11 +18,31 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-func (u *up) buildControlPlane(ctx context.Context) error {
+// findControlPlane gets the programs of the control plane, and links kubectl next to this program for users who have none.
+func (u *up) findControlPlane(ctx context.Context) (err error) {
+	u.kubectl = "kubectl"
 	if !u.ownControlPlane() {
 		return nil
 	}
-	return u.build.Ensure(ctx, u.out)
+	if u.programs, err = kube.FindPrograms(ctx, u.out); err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding the folder of this program: %w", err)
+	}
+	link, err := kube.LinkKubectl(u.programs, filepath.Dir(program))
+	if _, missing := exec.LookPath(u.kubectl); missing != nil && link != "" {
+		u.kubectl = shortPath(link)
+	}
+	if !u.hasControllerManager() {
+		fmt.Fprintf(u.out, "  %s has no kube-controller-manager: the Secret of a deleted sandbox and a deleted namespace are not removed\n", u.programs)
+	}
+	return err
+}
+
+func (u *up) hasControllerManager() bool {
+	return kube.LocalControlPlane(u.state, u.programs, u.ports).HasControllerManager()
 }
 
 // dismissUnwanted stops processes that an up with other settings started.
@@ -29,7 +52,8 @@ func (u *up) dismissUnwanted(context.Context) error {
 		wanted[process.PostgresName] = true
 	}
 	if u.ownControlPlane() {
-		wanted[process.EtcdName], wanted[process.APIServerName], wanted[process.ControllerManagerName] = true, true, true
+		wanted[process.EtcdName], wanted[process.APIServerName] = true, true
+		wanted[process.ControllerManagerName] = u.hasControllerManager()
 	}
 	return u.supervisor.Dismiss(wanted)
 }
@@ -40,7 +64,7 @@ func (u *up) startControlPlane(ctx context.Context) (err error) {
 	if !u.ownControlPlane() {
 		return host.WriteFile(u.state.Kubeconfig(), u.kubeconfig)
 	}
-	plane := kube.LocalControlPlane(u.state, u.build.Folder, u.ports)
+	plane := kube.LocalControlPlane(u.state, u.programs, u.ports)
 	if u.kubeconfig, err = plane.Prepare(time.Now()); err != nil {
 		return err
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/cauri-dev/cauri/hack/localcluster/download"
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
 	"github.com/cauri-dev/cauri/hack/localcluster/kube"
 	"github.com/cauri-dev/cauri/hack/localcluster/postgres"
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
-	"github.com/cauri-dev/cauri/hack/localcluster/source"
 )
 
 // apiPortVariable sets the port of the API, like --api-port.
@@ -63,7 +63,8 @@ definitions and the samples, and returns when the sandboxes are ready. Sandboxes
 to the address of cauri listen. The processes keep running until down stops them. You can repeat it at any time: it
 starts processes that have ended and restarts those with a new build.
 
-The first run builds the control plane from source, which takes minutes.
+The first run downloads the programs of the control plane, or builds them from source where that fails, which takes minutes.
+It links kubectl next to this program.
 
 Environment:
   ` + kube.KubeconfigVariable + `     a kubeconfig: use the cluster of its current context, run no control plane
@@ -72,6 +73,10 @@ Environment:
 			processDatabaseVariables[process.WorkerName] + `
                        the same database for one process, as its own user
   ` + apiPortVariable + `       the port of the API (default ` + strconv.Itoa(defaultAPIPort) + `)
+  ` + kube.AssetsVariable + `    a folder with etcd and kube-apiserver: run these
+  ` + download.SwitchVariable + `      off: build from source, download nothing
+  ` + download.MirrorVariable + ` base URL of a mirror of dl.k8s.io and github.com
+  ` + host.InstallVariable + `        0: install no packages, print the commands instead
   CAURI_<FLAG>         a flag of the cauri program, for all roles: CAURI_LOG_LEVEL=debug
 It never uses KUBECONFIG.`,
 		Args: cobra.NoArgs,
@@ -121,7 +126,8 @@ type up struct {
 	supervisor process.Supervisor
 
 	cauri       string // absolute path
-	build       source.Build
+	programs    string // folder of the control plane's programs
+	kubectl     string // as the user can call it
 	ports       process.Ports
 	databaseURL string           // of its owner
 	postgres    *postgres.Server // nil: the user gave the database
@@ -145,7 +151,7 @@ func runUp(ctx context.Context, out io.Writer, options upOptions) error {
 	}
 	defer unlock()
 	for _, step := range []func(context.Context) error{
-		u.buildControlPlane,
+		u.findControlPlane,
 		u.choosePorts,
 		u.dismissUnwanted,
 		u.startPostgres,
@@ -168,8 +174,8 @@ func (u *up) ownPostgres() bool     { return u.options.databaseURL == "" }
 
 // checkGiven checks the user's settings before anything is built or started.
 func (u *up) checkGiven(ctx context.Context) (err error) {
-	if u.ownControlPlane() || u.ownPostgres() {
-		if err := host.CheckSystem("give both " + kube.KubeconfigVariable + " and " + postgres.DatabaseVariable); err != nil {
+	if u.ownPostgres() {
+		if err := host.CheckSystem("the embedded Postgres", "set "+postgres.DatabaseVariable+" to a database of yours"); err != nil {
 			return err
 		}
 	}
@@ -202,8 +208,7 @@ func (u *up) checkGiven(ctx context.Context) (err error) {
 	if !u.ownControlPlane() {
 		return u.openOutsideCluster()
 	}
-	u.build, err = kube.FindBuild()
-	return err
+	return nil
 }
 
 // checkAPIPort checks a port that the user gave. A port that is chosen here is free.
@@ -251,7 +256,8 @@ func (u *up) tell(ctx context.Context) error {
 	}
 	fmt.Fprintf(u.out, "up after %.1f s\n", time.Since(u.begun).Seconds())
 	return banner{
-		dir: u.options.dir, cauri: u.options.cauri, running: running, kubeconfig: u.state.Kubeconfig(), baseURL: u.roles.baseURL(),
+		dir: u.options.dir, cauri: u.options.cauri, kubectl: u.kubectl, running: running,
+		kubeconfig: u.state.Kubeconfig(), baseURL: u.roles.baseURL(),
 		sample: found, reference: fmt.Sprintf("TRY-PAY-%s", u.begun.UTC().Format("20060102150405")), stop: stopCommand(u.options.dir),
 	}.print(u.out)
 }
@@ -262,12 +268,19 @@ func stopCommand(dir string) string {
 	if err != nil {
 		program = "localcluster"
 	}
-	if working, err := os.Getwd(); err == nil {
-		if short, err := filepath.Rel(working, program); err == nil && len(short) < len(program) {
-			program = short
-		}
+	return fmt.Sprintf("%s down --dir=%s", shortPath(program), shellWord(dir))
+}
+
+// shortPath is a path from the working directory, if that is shorter.
+func shortPath(path string) string {
+	working, err := os.Getwd()
+	if err != nil {
+		return path
 	}
-	return fmt.Sprintf("%s down --dir=%s", program, shellWord(dir))
+	if short, err := filepath.Rel(working, path); err == nil && len(short) < len(path) {
+		return short
+	}
+	return path
 }
 
 // addStateFlag adds the flag of all commands for a running set.

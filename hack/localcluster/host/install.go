@@ -1,0 +1,33 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// InstallVariable forbids the installation of system packages.
+const InstallVariable = "CAURI_INSTALL"
+
+// errNoInstall means that the user forbids the installation.
+var errNoInstall = errors.New(InstallVariable + "=0")
+
+// AnnounceInstall tells what is about to be installed on the machine, why, and how to refuse. It returns an error with the
+// commands if the user refuses.
+func AnnounceInstall(out io.Writer, what, why string, commands [][]string) error {
+	var lines strings.Builder
+	for _, command := range commands {
+		fmt.Fprintf(&lines, "  %s\n", strings.Join(command, " "))
+	}
+	switch value := os.Getenv(InstallVariable); value {
+	case "", "1":
+		fmt.Fprintf(out, "%s is not installed, and %s. Installing it on this machine (%s=0 refuses):\n%s", what, why, InstallVariable, lines.String())
+		return nil
+	case "0":
+		return fmt.Errorf("%s is not installed, and %s. %w, so nothing is installed. The commands are:\n%s", what, why, errNoInstall, lines.String())
+	default:
+		return fmt.Errorf("%s=%s: write 0 to install no packages, or unset it", InstallVariable, value)
+	}
+}
