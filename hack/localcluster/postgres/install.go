@@ -69,7 +69,9 @@ func Require(ctx context.Context, out io.Writer, dataMajor int) (Programs, error
 func obtainPostgres(ctx context.Context, out io.Writer) error {
 	var failed error
 	if manager, ok := presentManager(); ok && os.Geteuid() == 0 {
-		fmt.Fprintf(out, "Postgres is not installed: installing it with %s\n", manager.program)
+		if err := host.AnnounceInstall(out, "Postgres", "the database of this command needs its server programs", manager.commands); err != nil {
+			return fmt.Errorf("%wOr set your own database in %s=postgres://...", err, DatabaseVariable)
+		}
 		if failed = manager.install(ctx); failed == nil {
 			return nil
 		}

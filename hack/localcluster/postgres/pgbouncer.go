@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/hack/localcluster/host"
 )
 
 // pgbouncerPackages install PgBouncer on Debian. Users of other systems install it themselves.
@@ -41,8 +43,7 @@ For other users it prints nothing, and standard error explains what to do.`,
 func printPgBouncer(ctx context.Context, out, messages io.Writer) error {
 	path, found := findPgBouncer()
 	if !found && os.Geteuid() == 0 {
-		fmt.Fprintln(messages, "pgbouncer is not installed: installing it with apt-get")
-		if err := installPgBouncer(ctx); err != nil {
+		if err := installPgBouncer(ctx, messages); err != nil {
 			return err
 		}
 		if path, found = findPgBouncer(); !found {
@@ -66,9 +67,13 @@ func findPgBouncer() (path string, found bool) {
 	return "", false
 }
 
-func installPgBouncer(ctx context.Context) error {
+func installPgBouncer(ctx context.Context, messages io.Writer) error {
 	if _, err := exec.LookPath(pgbouncerPackages.program); err != nil {
 		return errors.New("pgbouncer is not installed, and there is no apt-get: install it yourself and add it to PATH")
+	}
+	err := host.AnnounceInstall(messages, "PgBouncer", "a test of Cauri behind a pooler needs it", pgbouncerPackages.commands)
+	if err != nil {
+		return err
 	}
 	remove, err := forbidServices(servicePolicy)
 	if err != nil {
