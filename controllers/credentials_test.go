@@ -88,8 +88,12 @@ func TestChooseCredentials(t *testing.T) {
 			current: credentials{"", "1", older, stored, "1"},
 			next:    credentials{newKey, "1", "", stored, "1"}, why: issueFirst,
 		},
-		"no valid key": {
+		"a longer key that somebody chose": {
 			current: credentials{key + "x", "1", older, stored, "1"},
+			next:    credentials{key + "x", "1", older, stored, "1"},
+		},
+		"no valid key": {
+			current: credentials{key[1:], "1", older, stored, "1"},
 			next:    credentials{newKey, "1", "", stored, "1"}, why: issueFirst,
 		},
 		"a live key": {
