@@ -68,9 +68,12 @@ func refusals(t *testing.T, err error) []string {
 
 func testSchema(t *testing.T, kind string, cases map[string]schemaCase) {
 	c := newCluster(t)
+	strict := client.WithFieldValidation(c.Client, metav1.FieldValidationStrict) // as kubectl
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			err := c.Create(t.Context(), test.object(t, c, kind), client.DryRunAll)
+			obj := test.object(t, c, kind)
+			err := strict.Create(t.Context(), obj.DeepCopy(), client.DryRunAll)
+			sameInMemory(t, obj, err)
 			if diff := cmp.Diff(test.refuse, refusals(t, err)); diff != "" {
 				t.Error(diff)
 			}
@@ -314,7 +317,8 @@ func TestTestClientSchema(t *testing.T) {
 func TestTheFormerNameOfBehaviorIsRefused(t *testing.T) {
 	c := newCluster(t)
 	object := schemaCase{spec: "sandboxRef: {name: checkout}\nmsisdn: '+250788123456'\nbehaviour: Cancel"}.object(t, c, "TestClient")
-	err := client.WithFieldValidation(c.Client, metav1.FieldValidationStrict).Create(t.Context(), object, client.DryRunAll)
+	err := client.WithFieldValidation(c.Client, metav1.FieldValidationStrict).Create(t.Context(), object.DeepCopy(), client.DryRunAll)
+	sameInMemory(t, object, err)
 	if err == nil || !strings.Contains(err.Error(), `unknown field "spec.behaviour"`) {
 		t.Errorf("the answer is %v", err)
 	}
@@ -397,9 +401,10 @@ func TestImmutableFields(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			before := alice.DeepCopy()
+			former := alice.DeepCopy()
 			test.change(alice)
-			err := c.Patch(t.Context(), alice, client.MergeFrom(before), client.DryRunAll)
+			err := c.Patch(t.Context(), alice.DeepCopy(), client.MergeFrom(former), client.DryRunAll)
+			sameChangeInMemory(t, former, alice, err)
 			if diff := cmp.Diff(test.refuse, refusals(t, err)); diff != "" {
 				t.Error(diff)
 			}

@@ -65,6 +65,12 @@ func (a *API) Apply(ctx context.Context, manifests Manifests) ([]Change, error) 
 	return changes, nil
 }
 
+// Check returns the errors that [API.Apply] would return for what is written in the manifests. It changes nothing.
+func (a *API) Check(manifests Manifests) error {
+	_, err := a.check(manifests)
+	return err
+}
+
 // check returns what the manifests want, or everything that is wrong with them.
 func (a *API) check(manifests Manifests) ([]wantedObject, error) {
 	var wanted []wantedObject

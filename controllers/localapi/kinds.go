@@ -97,12 +97,7 @@ func (k *kind) groupResource() schema.GroupResource {
 func (k *kind) strict(obj *unstructured.Unstructured) error {
 	unknown, err := k.unknownFields(obj)
 	if err == nil && len(unknown) > 0 {
-		slices.Sort(unknown)
-		problems := make([]error, len(unknown))
-		for i, path := range unknown {
-			problems[i] = fmt.Errorf(`unknown field "%s"`, path)
-		}
-		err = runtime.NewStrictDecodingError(problems)
+		err = runtime.NewStrictDecodingError(unknown)
 	}
 	if err != nil {
 		return apierrors.NewBadRequest(
@@ -112,21 +107,26 @@ func (k *kind) strict(obj *unstructured.Unstructured) error {
 	return nil
 }
 
-// unknownFields removes the fields that the kind does not have, and returns their paths.
-func (k *kind) unknownFields(obj *unstructured.Unstructured) ([]string, error) {
+// unknownFields removes the fields that the kind does not have, and returns an error for each of them.
+func (k *kind) unknownFields(obj *unstructured.Unstructured) ([]error, error) {
 	if k.structural == nil {
-		return secretOf(obj)
+		return normalizeSecret(obj)
 	}
-	metadata, found, unknown, err := objectmeta.GetObjectMetaWithOptions(
+	metadata, found, paths, err := objectmeta.GetObjectMetaWithOptions(
 		obj.Object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
 		return nil, err
 	}
-	unknown = append(unknown, pruning.PruneWithOptions(
+	paths = append(paths, pruning.PruneWithOptions(
 		obj.Object, k.structural, true, structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
 	defaulting.PruneNonNullableNullsWithoutDefaults(obj.Object, k.structural)
 	if found {
 		err = objectmeta.SetObjectMeta(obj.Object, metadata)
+	}
+	slices.Sort(paths)
+	unknown := make([]error, len(paths))
+	for i, path := range paths {
+		unknown[i] = fmt.Errorf(`unknown field "%s"`, path)
 	}
 	return unknown, err
 }
@@ -145,13 +145,13 @@ func (k *kind) validate(obj, old *unstructured.Unstructured) error {
 	if old != nil {
 		problems = metavalidation.ValidateObjectMetaAccessorUpdate(obj, old, field.NewPath("metadata"))
 	}
-	for _, message := range utilvalidation.IsDNS1123Label(obj.GetNamespace()) {
-		problems = append(problems, field.Invalid(field.NewPath("metadata", "namespace"), obj.GetNamespace(), message))
-	}
 	if k.structural == nil {
 		problems = append(problems, validateSecret(obj)...)
 	} else {
-		problems = append(problems, k.validateCustom(ctx, obj, old)...)
+		problems = k.validateCustom(ctx, obj, old, problems)
+	}
+	for _, message := range utilvalidation.IsDNS1123Label(obj.GetNamespace()) { // which a cluster checks when it is created
+		problems = append(problems, field.Invalid(field.NewPath("metadata", "namespace"), obj.GetNamespace(), message))
 	}
 	if len(problems) > 0 {
 		return apierrors.NewInvalid(k.GroupKind(), obj.GetName(), problems)
@@ -159,19 +159,21 @@ func (k *kind) validate(obj, old *unstructured.Unstructured) error {
 	return nil
 }
 
-// validateCustom does what the strategy of custom resources in the API server does. That one is not used, as its package brings the
-// client of etcd: 28 MB of program.
-func (k *kind) validateCustom(ctx context.Context, obj, old *unstructured.Unstructured) field.ErrorList {
-	var problems field.ErrorList
+// validateCustom adds to the problems of the metadata. It does what the API server's own strategy of custom resources does, whose package
+// brings a client of etcd with it: 28 MB of program.
+func (k *kind) validateCustom(
+	ctx context.Context, obj, old *unstructured.Unstructured, problems field.ErrorList,
+) field.ErrorList {
 	var before map[string]any
 	var options []cel.Option
 	if old == nil {
-		problems = validation.ValidateCustomResource(nil, obj.Object, k.values)
+		problems = append(problems, validation.ValidateCustomResource(nil, obj.Object, k.values)...)
 	} else {
 		// What breaks a rule and is as before does not refuse another change.
 		before = old.Object
 		same := common.NewCorrelatedObject(obj.Object, before, &model.Structural{Structural: k.structural})
-		problems = validation.ValidateCustomResourceUpdate(nil, obj.Object, before, k.values, validation.WithRatcheting(same))
+		problems = append(problems,
+			validation.ValidateCustomResourceUpdate(nil, obj.Object, before, k.values, validation.WithRatcheting(same))...)
 		options = append(options, cel.WithRatcheting(same))
 	}
 	problems = append(problems, listtype.ValidateListSetsAndMaps(nil, k.structural, obj.Object)...)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +28,8 @@ type Manifests struct {
 	Ignored []string
 
 	resources []manifest
+	paths     []string
+	digest    [sha256.Size]byte // of the files
 }
 
 // manifest is a resource, and where it is from.
@@ -46,7 +49,7 @@ var extensions = []string{".json", ".yaml", ".yml"}
 // with the extensions .yaml, .yml and .json are read, but not those of the folders in them. A resource without a namespace is in
 // "default". It returns all errors at once, each with its file and document; no manifest at all is an error too.
 func Read(paths ...string) (Manifests, error) {
-	var all Manifests
+	all := Manifests{paths: paths, digest: digestOf(paths)}
 	files, err := filesOf(paths)
 	if err != nil {
 		return all, err

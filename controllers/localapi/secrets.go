@@ -1,28 +1,24 @@
 package localapi
 
 import (
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/json"
 )
 
-// secretOf checks that obj is a Secret, writes its stringData to its data, and returns the paths of fields that no Secret has.
-func secretOf(obj *unstructured.Unstructured) (unknown []string, err error) {
-	var secret corev1.Secret
-	err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(obj.Object, &secret, true)
-	if strict, ok := runtime.AsStrictDecodingError(err); ok {
-		for _, problem := range strict.Errors() {
-			path, _ := strings.CutPrefix(problem.Error(), "unknown field ")
-			unknown = append(unknown, strings.Trim(path, `"`))
-		}
-		return unknown, nil
-	}
+// normalizeSecret writes a Secret as the API server stores it, with its stringData in its data. It returns an error for each field that
+// no Secret has.
+func normalizeSecret(obj *unstructured.Unstructured) (unknown []error, err error) {
+	text, err := obj.MarshalJSON()
 	if err != nil {
 		return nil, err
+	}
+	var secret corev1.Secret
+	if unknown, err = json.UnmarshalStrict(text, &secret); err != nil || len(unknown) > 0 {
+		return unknown, err
 	}
 	for key, value := range secret.StringData {
 		if secret.Data == nil {

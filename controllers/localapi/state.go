@@ -1,9 +1,16 @@
 package localapi
 
-import "context"
+import (
+	"context"
+	"fmt"
 
-// State keeps the resources for the next process: with the database's rows of a sandbox belong its UID, its generation and its
-// credentials. It is not called by two goroutines at a time.
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/postgres"
+)
+
+// State keeps the resources for the next process: the rows of a sandbox belong to its UID, its generation and its credentials. It is not
+// called by two goroutines at a time.
 type State interface {
 	// Load returns the objects that were saved and not deleted, as JSON.
 	Load(ctx context.Context) ([][]byte, error)
@@ -19,3 +26,35 @@ type forgetful struct{}
 func (forgetful) Load(context.Context) ([][]byte, error)     { return nil, nil }
 func (forgetful) Save(context.Context, string, []byte) error { return nil }
 func (forgetful) Delete(context.Context, string) error       { return nil }
+
+// InDatabase keeps the resources beside the rows that belong to them: whoever keeps, copies or drops the database does so with both. The
+// table holds the API keys in plain text.
+func InDatabase(db postgres.DBTX) State { return inDatabase{db} }
+
+type inDatabase struct{ db postgres.DBTX }
+
+// Load implements [State]. It makes the table, which is no part of the schema that the migrations make: only this package uses it.
+func (s inDatabase) Load(ctx context.Context) ([][]byte, error) {
+	if _, err := s.db.Exec(ctx, "create table if not exists dev_resources (name text primary key, object jsonb not null)"); err != nil {
+		return nil, postgres.Classify(err, "making the table dev_resources")
+	}
+	rows, err := s.db.Query(ctx, "select object from dev_resources")
+	if err != nil {
+		return nil, postgres.Classify(err, "reading the table dev_resources")
+	}
+	objects, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	return objects, postgres.Classify(err, "reading the table dev_resources")
+}
+
+// Save implements [State].
+func (s inDatabase) Save(ctx context.Context, name string, object []byte) error {
+	_, err := s.db.Exec(ctx, "insert into dev_resources (name, object) values ($1, $2) on conflict (name) do update set object = $2",
+		name, object)
+	return postgres.Classify(err, fmt.Sprintf("writing %s to the table dev_resources", name))
+}
+
+// Delete implements [State].
+func (s inDatabase) Delete(ctx context.Context, name string) error {
+	_, err := s.db.Exec(ctx, "delete from dev_resources where name = $1", name)
+	return postgres.Classify(err, fmt.Sprintf("removing %s from the table dev_resources", name))
+}

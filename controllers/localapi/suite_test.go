@@ -41,7 +41,7 @@ func start(t *testing.T, options Options) *process {
 	return startOn(t, ledgertest.URL(t), options)
 }
 
-func startOn(t *testing.T, databaseURL string, options Options) *process {
+func startOn(t *testing.T, databaseURL string, options Options, change ...func(*controllers.Options)) *process {
 	t.Helper()
 	api, err := New(t.Context(), options)
 	if err != nil {
@@ -57,11 +57,14 @@ func startOn(t *testing.T, databaseURL string, options Options) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = controllers.SetupWithManager(mgr, controllers.Options{
+	settings := controllers.Options{
 		Database: ledgertest.OpenAs(t, databaseURL, ledgertest.Controller), BaseURL: base, Random: rand.Reader,
 		Retry: 50 * time.Millisecond, Poll: 100 * time.Millisecond, SkipNameValidation: true,
-	})
-	if err != nil {
+	}
+	for _, f := range change {
+		f(&settings)
+	}
+	if _, err := controllers.SetupWithManager(mgr, settings); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

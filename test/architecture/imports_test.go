@@ -81,7 +81,7 @@ var mayImport = map[string][]string{
 	},
 	"controllers/resync":   {"api/v1alpha1", "server/postgres", "server/sandboxes", "server/ledger"},
 	"config/crd":           {},
-	"controllers/localapi": {"api/v1alpha1", "config/crd", "controllers"},
+	"controllers/localapi": {"api/v1alpha1", "config/crd", "controllers", "server/postgres"},
 	"cmd/cauri": {
 		"api/v1alpha1",
 		"controllers",
