@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
+	"net"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -67,33 +68,56 @@ func runAPI(ctx context.Context, o apiOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	p, err := newAPI(ctx, o)
+	if err != nil {
+		return err
+	}
+	listener, err := bind("API", o.listen)
+	if err != nil {
+		return err
+	}
+	p.serve(ctx, listener)
+	return p.serveProbes(ctx)
+}
+
+// apiProcess is the process of the api.
+type apiProcess struct {
+	*process
+	options   apiOptions
+	directory *sandboxes.Directory
+	ledger    *ledger.Ledger
+}
+
+// newAPI opens what the api needs. It makes no connection yet.
+func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 	o.queueWait = maxQueueWait
 	p, err := newProcess(ctx, "api", o.processOptions, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	directory := sandboxes.NewDirectory(p.db)
 	p.ends += o.shutdownDelay
 	// The api stays ready while the database is unavailable: clients get a 503 with Retry-After instead of an error of the load balancer.
 	p.ready = append(p.ready, configurationRead(directory))
 	telemetry.RegisterConfig(p.registry, configState(directory, p.now))
-	listener, err := bind("API", o.listen)
-	if err != nil {
-		return err
-	}
-	handler := httpapi.New(httpapi.Options{
-		Ledger: ledger.New(p.db, p.sandboxes), Sandboxes: p.sandboxes, Directory: directory,
-		Version: programVersion(), Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader,
-		Held: o.held, Draining: ctx.Done(), Metrics: telemetry.NewAPI(p.registry), Tracing: p.tracing,
-	})
 	p.background = append(p.background, func(ctx context.Context) { directory.Run(ctx, configPoll) })
 	if o.replicaURL != "" {
 		telemetry.RegisterReplica(p.registry, replicaState(p.db))
 		p.background = append(p.background, p.db.RunReplica)
 	}
-	return p.run(ctx, func(ctx context.Context) error {
-		return serve(delayed(ctx, o.shutdownDelay), "API", listener, handler)
+	return &apiProcess{process: p, options: o, directory: directory, ledger: ledger.New(p.db, p.sandboxes)}, nil
+}
+
+// serve makes it the work to serve the API until ctx ends.
+func (p *apiProcess) serve(ctx context.Context, listener net.Listener) {
+	handler := httpapi.New(httpapi.Options{
+		Ledger: p.ledger, Sandboxes: p.sandboxes, Directory: p.directory,
+		Version: programVersion(), Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader,
+		Held: p.options.held, Draining: ctx.Done(), Metrics: telemetry.NewAPI(p.registry), Tracing: p.tracing,
 	})
+	p.work = func(ctx context.Context) error {
+		return serve(delayed(ctx, p.options.shutdownDelay), "API", listener, handler)
+	}
 }
 
 // delayed is a context that ends some time after another one.

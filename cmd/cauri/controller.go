@@ -18,12 +18,14 @@ import (
 	"k8s.io/klog/v2"
 	k8sclock "k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/cauri-dev/cauri/controllers"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -123,30 +125,45 @@ func runController(ctx context.Context, f controllerFlags) error {
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
 
-	db, err := postgres.Open(f.databaseURL, postgres.Options{Now: clock(f.clockOffset), StatementTimeout: controllerStatementTimeout})
+	db, err := f.openDatabase()
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	configured := sandboxes.New(db, sandboxes.Options{KeyRing: keys})
-
 	mgr, err := f.newManager()
 	if err != nil {
 		return err
 	}
-	migration := controllers.NewMigration(func(ctx context.Context) error { return postgres.Migrate(ctx, f.databaseURL) }, migrationRetry)
-	if err := mgr.Add(migration); err != nil {
-		return fmt.Errorf("adding the migration: %w", err)
-	}
-	if err := mgr.Add(controllers.NewSealing(migration.Ready, keys, configured.Reseal, sealingInterval)); err != nil {
-		return fmt.Errorf("adding the re-encryption of stored secrets: %w", err)
-	}
-	go keys.Follow(ctx, keyPoll)
-	counts, err := registerMetrics(mgr, db)
+	ready, err := f.setUp(mgr, db, keys, baseURL)
 	if err != nil {
 		return err
 	}
-	ready, err := controllers.SetupWithManager(mgr, controllers.Options{
+	go keys.Follow(ctx, keyPoll)
+	if err := f.addServers(mgr, ready); err != nil {
+		return err
+	}
+	return startWithin(ctx, mgr.Start, stopTimeout)
+}
+
+func (f controllerFlags) openDatabase() (*postgres.DB, error) {
+	return postgres.Open(f.databaseURL, postgres.Options{Now: clock(f.clockOffset), StatementTimeout: controllerStatementTimeout})
+}
+
+// setUp adds the controllers to a manager, with what they need. It returns their readiness.
+func (f controllerFlags) setUp(mgr ctrl.Manager, db *postgres.DB, keys *secrets.KeyRing, baseURL *url.URL) (healthz.Checker, error) {
+	configured := sandboxes.New(db, sandboxes.Options{KeyRing: keys})
+	migration := controllers.NewMigration(func(ctx context.Context) error { return postgres.Migrate(ctx, f.databaseURL) }, migrationRetry)
+	if err := mgr.Add(migration); err != nil {
+		return nil, fmt.Errorf("adding the migration: %w", err)
+	}
+	if err := mgr.Add(controllers.NewSealing(migration.Ready, keys, configured.Reseal, sealingInterval)); err != nil {
+		return nil, fmt.Errorf("adding the re-encryption of stored secrets: %w", err)
+	}
+	counts, err := registerMetrics(mgr, db)
+	if err != nil {
+		return nil, err
+	}
+	return controllers.SetupWithManager(mgr, controllers.Options{
 		Database:              configured,
 		Ready:                 migration.Ready,
 		BaseURL:               baseURL,
@@ -159,13 +176,6 @@ func runController(ctx context.Context, f controllerFlags) error {
 		Clock:                 offsetClock{offset: f.clockOffset},
 		Counts:                counts,
 	})
-	if err != nil {
-		return err
-	}
-	if err := f.addServers(mgr, ready); err != nil {
-		return err
-	}
-	return startWithin(ctx, mgr.Start, stopTimeout)
 }
 
 // startWithin calls start and returns its error. It also returns an error if start does not return within a time after the context
@@ -220,9 +230,7 @@ func (f controllerFlags) newManager() (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the Kubernetes API: %w", err)
 	}
-	options := controllers.ManagerOptions(f.watchNamespaces...)
-	options.HealthProbeBindAddress = "0" // addServers serves probes and metrics
-	options.Metrics = metricsserver.Options{BindAddress: "0"}
+	options := f.managerOptions()
 	options.GracefulShutdownTimeout = new(reconciliationTimeout)
 	options.LeaderElection = f.leaderElect
 	options.LeaderElectionID = controllers.LeaseName
@@ -233,6 +241,13 @@ func (f controllerFlags) newManager() (ctrl.Manager, error) {
 		return nil, fmt.Errorf("making the manager: %w", err)
 	}
 	return mgr, nil
+}
+
+func (f controllerFlags) managerOptions() ctrl.Options {
+	options := controllers.ManagerOptions(f.watchNamespaces...)
+	options.HealthProbeBindAddress = "0" // addServers serves probes and metrics
+	options.Metrics = metricsserver.Options{BindAddress: "0"}
+	return options
 }
 
 // usualNames accepts the names that other controllers use for the flags of the two addresses.

@@ -79,6 +79,7 @@ type process struct {
 	ends       time.Duration // time limit of the shutdown
 	live       []telemetry.Check
 	ready      []telemetry.Check
+	work       func(context.Context) error
 	background []func(context.Context) // run in the background, and end after the work
 }
 
@@ -125,10 +126,8 @@ func databaseAnswers(db *postgres.DB) telemetry.Check {
 	}
 }
 
-// run works until ctx ends, and then shuts down within the time limit: readiness fails, work finishes what it has begun and returns, and
-// the connections to the database are closed. Probes and metrics are served until the end. It returns the error of work, or an error if
-// work does not finish in time.
-func (p *process) run(ctx context.Context, work func(context.Context) error) error {
+// serveProbes works until ctx ends, as [process.run] does. Probes and metrics are served until the end.
+func (p *process) serveProbes(ctx context.Context) error {
 	listener, err := bind(p.role+"'s probes and metrics", p.options.health)
 	if err != nil {
 		return err
@@ -143,28 +142,34 @@ func (p *process) run(ctx context.Context, work func(context.Context) error) err
 	defer stopProbes()
 	failed := make(chan error, 1)
 	go func() { failed <- serve(probing, "probes and metrics", listener, p.probes()) }()
+	return p.run(ctx, failed)
+}
 
+// run works until ctx ends, and then shuts down within the time limit: readiness fails, the work finishes what it has begun and returns,
+// and the connections to the database are closed. It returns the error of the work, an error if the work does not finish in time, or at
+// once an error of failed.
+func (p *process) run(ctx context.Context, failed <-chan error) error {
 	done := make(chan error, 1)
-	go func() { done <- p.workWithBackground(ctx, work) }()
+	go func() { done <- p.workWithBackground(ctx) }()
 	select {
-	case err = <-done: // it failed, or ended together with ctx
+	case err := <-done: // it failed, or ended together with ctx
 		p.close(context.WithoutCancel(ctx), shutdownTimeout)
 		return err
-	case err = <-failed:
+	case err := <-failed:
 		return err
 	case <-ctx.Done():
 	}
 	return p.end(context.WithoutCancel(ctx), done)
 }
 
-// workWithBackground runs work and the background functions. These end after work, because they may still record what it did.
-func (p *process) workWithBackground(ctx context.Context, work func(context.Context) error) error {
+// workWithBackground runs the work and the background functions. These end after the work, because they may still record what it did.
+func (p *process) workWithBackground(ctx context.Context) error {
 	until, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup
 	for _, run := range p.background {
 		background.Go(func() { run(until) })
 	}
-	err := work(ctx)
+	err := p.work(ctx)
 	stop()
 	background.Wait()
 	return err

@@ -16,6 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/telemetry"
 	"github.com/cauri-dev/cauri/server/webhooks"
 	"github.com/cauri-dev/cauri/server/worker"
@@ -81,19 +82,29 @@ func runWorker(ctx context.Context, o workerOptions) error {
 	if err != nil {
 		return err
 	}
-	guard, err := o.guard()
-	if err != nil {
-		return err
-	}
 	if o.eventRetention < 0 {
 		return fmt.Errorf("--event-retention must be a duration such as 720h, or 0 to keep events for ever, not %s", o.eventRetention)
 	}
-	p, err := newProcess(ctx, "worker", o.processOptions, keys)
+	p, err := newWorker(ctx, o, keys)
 	if err != nil {
 		return err
 	}
 	if o.withBaseURL {
 		slog.InfoContext(ctx, "--base-url is ignored: the worker sends no request to the API; remove the flag and CAURI_BASE_URL")
+	}
+	p.background = append(p.background, func(ctx context.Context) { keys.Follow(ctx, keyPoll) })
+	return p.serveProbes(ctx)
+}
+
+// newWorker opens what the worker needs. It makes no connection yet.
+func newWorker(ctx context.Context, o workerOptions, keys *secrets.KeyRing) (*process, error) {
+	guard, err := o.guard()
+	if err != nil {
+		return nil, err
+	}
+	p, err := newProcess(ctx, "worker", o.processOptions, keys)
+	if err != nil {
+		return nil, err
 	}
 	guard.Own = platformAddresses(p.db.Addresses, os.Getenv)
 	p.ends += webhooks.AttemptTimeout // an attempt that has begun is finished and recorded
@@ -115,14 +126,14 @@ func runWorker(ctx context.Context, o workerOptions) error {
 	})
 	p.ready = append(p.ready, databaseAnswers(p.db))
 	p.live = append(p.live, func(context.Context) error { return w.Stuck() })
-	p.background = append(p.background, func(ctx context.Context) { keys.Follow(ctx, keyPoll) })
 	p.background = append(p.background, telemetry.NewQueueMonitor(p.registry, queueStatistics(upkeep)).Run)
-	return p.run(ctx, func(ctx context.Context) error {
+	p.work = func(ctx context.Context) error {
 		if p.db.AwaitSchema(ctx, databasePoll) == nil {
 			w.Run(ctx)
 		}
 		return nil
-	})
+	}
+	return p, nil
 }
 
 // guard decides where webhooks and requests to operators' APIs may connect to.
