@@ -1,0 +1,75 @@
+//go:build unix
+
+package localpostgres
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// account is the user that Postgres runs as; nil: the current user.
+type account struct{ *syscall.Credential }
+
+// findAccount is the current user, or for root, whom Postgres refuses, an unprivileged user: if possible Debian's postgres.
+func findAccount() (account, error) {
+	if os.Geteuid() != 0 {
+		return account{}, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		found, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, uidErr := strconv.ParseUint(found.Uid, 10, 32)
+		gid, gidErr := strconv.ParseUint(found.Gid, 10, 32)
+		if err := errors.Join(uidErr, gidErr); err != nil {
+			return account{}, fmt.Errorf("reading the ids of the user %s: %w", name, err)
+		}
+		return account{&syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
+	}
+	return account{}, errors.New("Postgres does not run as root, and this machine has no user postgres or nobody: create one, " +
+		"or run this as another user")
+}
+
+// own makes the account the owner of files.
+func (a account) own(paths ...string) error {
+	if a.Credential == nil {
+		return nil
+	}
+	for _, path := range paths {
+		if err := os.Chown(path, int(a.Uid), int(a.Gid)); err != nil {
+			return fmt.Errorf("making the user of Postgres the owner of %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// checkReach returns an error if the account cannot reach a folder.
+func (a account) checkReach(folder string) error {
+	if a.Credential == nil {
+		return nil
+	}
+	for path := folder; ; path = filepath.Dir(path) {
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		if info.Mode()&0o001 == 0 {
+			return fmt.Errorf("Postgres does not run as root, and its user cannot enter %s, which has the mode %#o: use a folder that "+
+				"every user may enter, such as one in /var/lib, or run this as another user", path, info.Mode().Perm())
+		}
+		if path == filepath.Dir(path) {
+			return nil
+		}
+	}
+}
+
+// attributes of a process that gets no signal of the terminal: Ctrl-C reaches only this program, which then stops Postgres.
+func (a account) attributes() *syscall.SysProcAttr {
+	return endWithParent(&syscall.SysProcAttr{Setsid: true, Credential: a.Credential})
+}

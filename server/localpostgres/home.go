@@ -1,0 +1,90 @@
+//go:build unix
+
+package localpostgres
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// prefix of the names of temporary homes.
+const prefix = "cauri-dev-"
+
+// lockName is the name of the lock file in a home. It shows that the program of a home runs, and tells homes from other folders.
+const lockName = "cauri.lock"
+
+// Home is a locked folder of a server.
+type Home struct {
+	Path      string
+	temporary bool
+	unlock    func()
+}
+
+// KeptHome locks a folder whose data stay, and makes it if it is missing. It returns [ErrLocked] if another process uses it.
+func KeptHome(path string) (*Home, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, err
+	}
+	unlock, err := Lock(filepath.Join(path, lockName))
+	if err != nil {
+		return nil, err
+	}
+	return &Home{Path: path, unlock: unlock}, nil
+}
+
+// TemporaryHome makes a folder that [Home.Close] removes. It first removes those of processes that were killed.
+func TemporaryHome(ctx context.Context) (*Home, error) {
+	a, err := findAccount()
+	if err != nil {
+		return nil, err
+	}
+	parent := os.TempDir()
+	if a.checkReach(parent) != nil {
+		parent = "/tmp"
+	}
+	removeLeft(ctx, parent)
+	path, err := os.MkdirTemp(parent, prefix)
+	if err != nil {
+		return nil, fmt.Errorf("making a folder for Postgres: %w", err)
+	}
+	unlock, err := Lock(filepath.Join(path, lockName))
+	if err != nil {
+		return nil, err
+	}
+	return &Home{Path: path, temporary: true, unlock: unlock}, nil
+}
+
+// Close unlocks the folder, and removes a temporary one.
+func (h *Home) Close() error {
+	defer h.unlock()
+	if !h.temporary {
+		return nil
+	}
+	return os.RemoveAll(h.Path)
+}
+
+// removeLeft removes the temporary homes of processes that were killed, with their servers. What cannot be removed stays: it may be
+// another user's.
+func removeLeft(ctx context.Context, parent string) {
+	homes, _ := filepath.Glob(filepath.Join(parent, prefix+"*")) // a constant pattern
+	for _, home := range homes {
+		lock := filepath.Join(home, lockName)
+		if _, err := os.Stat(lock); err != nil { // not ours, or just being made
+			continue
+		}
+		unlock, err := Lock(lock)
+		if err != nil {
+			continue
+		}
+		if endOrphan(ctx, dataIn(home)) == nil {
+			_ = os.RemoveAll(home)
+		}
+		unlock()
+	}
+}

@@ -1,0 +1,24 @@
+package localpostgres
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// endWithParent makes the kernel end the server when this program ends, even if it is killed. Postgres then recovers at the next start.
+func endWithParent(attributes *syscall.SysProcAttr) *syscall.SysProcAttr {
+	attributes.Pdeathsig = syscall.SIGQUIT
+	return attributes
+}
+
+// runsIn reports whether a process is alive and works in a folder. A zombie works nowhere.
+func runsIn(pid int, folder string) bool {
+	at, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "cwd"))
+	if err != nil {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(folder)
+	return err == nil && at == real
+}

@@ -1,0 +1,272 @@
+//go:build unix
+
+package localpostgres
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// superuser is the only user of a server.
+const superuser = "postgres"
+
+// startTimeout bounds the start of a server, with its recovery after a crash.
+const startTimeout = time.Minute
+
+// Server is a running Postgres. It listens on a free port of the loopback interface.
+type Server struct {
+	home     string // folder
+	account  account
+	port     int
+	password string
+	process  *os.Process
+	ended    chan struct{} // closed when the process ended
+}
+
+// Options are the settings of a [Server].
+type Options struct {
+	Home *Home
+	// Programs finds the server programs for data of a major version, 0 for new data.
+	Programs func(ctx context.Context, major int) (Programs, error)
+}
+
+// Start starts the server of a home. It creates the data if there are none. A server whose program was killed is stopped first. The data
+// of a temporary home would not survive a crash of the machine.
+func Start(ctx context.Context, o Options) (*Server, error) {
+	s := &Server{home: folderIn(o.Home.Path), ended: make(chan struct{})}
+	var err error
+	if s.account, err = findAccount(); err != nil {
+		return nil, err
+	}
+	if err := s.makeHome(); err != nil {
+		return nil, err
+	}
+	major, err := dataMajor(s.data())
+	if err != nil {
+		return nil, err
+	}
+	programs, err := o.Programs(ctx, major)
+	if err != nil {
+		if major != 0 {
+			err = fmt.Errorf("the data in %s are of Postgres %d: %w", s.home, major, err)
+		}
+		return nil, err
+	}
+	if major == 0 {
+		if err := s.initialize(ctx, programs); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.readPassword(); err != nil {
+		return nil, err
+	}
+	if err := endOrphan(ctx, s.data()); err != nil {
+		return nil, err
+	}
+	return s, s.start(ctx, programs, !o.Home.temporary)
+}
+
+// folderIn is the folder of the server in a home, and dataIn that of its data.
+func folderIn(home string) string { return filepath.Join(home, "postgres") }
+func dataIn(home string) string   { return filepath.Join(folderIn(home), "data") }
+
+func (s *Server) data() string         { return filepath.Join(s.home, "data") }
+func (s *Server) passwordFile() string { return filepath.Join(s.home, "password") }
+func (s *Server) logFile() string      { return filepath.Join(s.home, "log") }
+
+func (s *Server) makeHome() error {
+	if err := os.MkdirAll(s.home, 0o700); err != nil {
+		return fmt.Errorf("making the folder of Postgres: %w", err)
+	}
+	if err := s.account.own(s.home); err != nil {
+		return err
+	}
+	parent := filepath.Dir(s.home)
+	if s.account.Credential != nil { // the user of Postgres passes through it
+		if err := os.Chmod(parent, 0o711); err != nil {
+			return fmt.Errorf("letting the user of Postgres into its folder: %w", err)
+		}
+	}
+	return s.account.checkReach(parent)
+}
+
+func (s *Server) readPassword() error {
+	text, err := os.ReadFile(s.passwordFile())
+	if err != nil {
+		return fmt.Errorf("reading the password of Postgres: %w", err)
+	}
+	s.password = strings.TrimSpace(string(text))
+	return nil
+}
+
+// dataMajor is the major version of data; 0: there are none.
+func dataMajor(data string) (int, error) {
+	text, err := os.ReadFile(filepath.Join(data, "PG_VERSION"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("reading the version of the data: %w", err)
+	}
+	return strconv.Atoi(strings.TrimSpace(string(text)))
+}
+
+// initialize creates the data. They get their name when they are complete.
+func (s *Server) initialize(ctx context.Context, programs Programs) error {
+	partial := s.data() + ".partial"
+	if err := os.RemoveAll(partial); err != nil { // of a start that was killed
+		return fmt.Errorf("removing incomplete data: %w", err)
+	}
+	secret := make([]byte, 16)
+	_, _ = rand.Read(secret) // never fails
+	if err := os.WriteFile(s.passwordFile(), []byte(hex.EncodeToString(secret)+"\n"), 0o600); err != nil {
+		return fmt.Errorf("writing the password of Postgres: %w", err)
+	}
+	if err := s.account.own(s.passwordFile()); err != nil {
+		return err
+	}
+	initdb := exec.CommandContext(ctx, filepath.Join(programs.Folder, "initdb"), "--pgdata="+partial, "--username="+superuser,
+		"--pwfile="+s.passwordFile(), "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync")
+	initdb.Dir, initdb.Env, initdb.SysProcAttr = s.home, environment(), s.account.attributes()
+	if output, err := initdb.CombinedOutput(); err != nil {
+		return fmt.Errorf("creating a database: %w\n%s", err, bytes.TrimSpace(output))
+	}
+	return os.Rename(partial, s.data())
+}
+
+// environment of the programs. Variables such as PGPORT would change what they do.
+func environment() []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
+}
+
+// settings of a server for one developer: little memory, no replication, few connections.
+func (s *Server) settings(lasting bool) []string {
+	settings := []string{
+		"listen_addresses=127.0.0.1", "port=" + strconv.Itoa(s.port), "unix_socket_directories=", "max_connections=60",
+		"shared_buffers=32MB", "wal_level=minimal", "max_wal_senders=0", "jit=off", "huge_pages=off", "log_line_prefix=%m [%p] ",
+	}
+	if !lasting {
+		settings = append(settings, "fsync=off", "synchronous_commit=off", "full_page_writes=off")
+	}
+	return settings
+}
+
+func (s *Server) start(ctx context.Context, programs Programs, lasting bool) (err error) {
+	if s.port, err = freePort(); err != nil {
+		return err
+	}
+	args := []string{"-D", s.data()}
+	for _, setting := range s.settings(lasting) {
+		args = append(args, "-c", setting)
+	}
+	command := exec.Command(filepath.Join(programs.Folder, "postgres"), args...)
+	command.Dir, command.Env, command.SysProcAttr = s.data(), environment(), s.account.attributes()
+	log, err := os.OpenFile(s.logFile(), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("opening the log of Postgres: %w", err)
+	}
+	defer func() { _ = log.Close() }()
+	command.Stdout, command.Stderr = log, log
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the server ends with the thread that started it
+		err := command.Start()
+		started <- err
+		if err == nil {
+			_ = command.Wait()
+		}
+		close(s.ended)
+	}()
+	if err := <-started; err != nil {
+		return fmt.Errorf("starting Postgres: %w", err)
+	}
+	s.process = command.Process
+	if err := s.awaitReady(ctx); err != nil {
+		_ = s.Stop(0)
+		return err
+	}
+	return nil
+}
+
+func (s *Server) awaitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for {
+		conn, err := pgx.Connect(ctx, s.URL())
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-s.ended:
+			return fmt.Errorf("Postgres ended right after its start:\n%s", s.lastLines())
+		case <-ctx.Done():
+			return fmt.Errorf("Postgres does not answer: %w\n%s", err, s.lastLines())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// lastLines is the end of the server's log.
+func (s *Server) lastLines() string {
+	const most = 2000 // bytes
+	text, _ := os.ReadFile(s.logFile())
+	return strings.TrimSpace(string(text[max(0, len(text)-most):]))
+}
+
+// freePort is a port of the loopback interface that nobody listens on.
+func freePort() (int, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("choosing a port for Postgres: %w", err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().(*net.TCPAddr).Port, nil
+}
+
+// URL is the address of the server's database, with the password.
+func (s *Server) URL() string {
+	address := url.URL{
+		Scheme: "postgres", User: url.UserPassword(superuser, s.password), Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)),
+		Path: "/postgres", RawQuery: "sslmode=disable",
+	}
+	return address.String()
+}
+
+// Ended is closed when the server ended.
+func (s *Server) Ended() <-chan struct{} { return s.ended }
+
+// Stop stops the server, in an orderly way if that takes no longer than within, and returns when it has ended.
+func (s *Server) Stop(within time.Duration) error {
+	if within > 0 {
+		_ = s.process.Signal(syscall.SIGINT) // it may have ended by itself
+		select {
+		case <-s.ended:
+			return nil
+		case <-time.After(within):
+		}
+	}
+	_ = s.process.Signal(syscall.SIGQUIT) // at once, like a crash; the next start recovers
+	select {
+	case <-s.ended:
+		return nil
+	case <-time.After(5 * time.Second):
+		return errors.New("Postgres does not end")
+	}
+}

