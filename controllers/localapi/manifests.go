@@ -72,6 +72,23 @@ func Read(paths ...string) (Manifests, error) {
 	return all, nil
 }
 
+// Parse is [Read] for the text of one file.
+func Parse(file string, text []byte) (Manifests, error) {
+	var all Manifests
+	err := errors.Join(all.add(file, text), all.checkTwice())
+	return all, err
+}
+
+// SetWebhook makes a URL the endpoint of all sandboxes that have none.
+func (m Manifests) SetWebhook(url string) {
+	for _, r := range m.resources {
+		spec, isMap := r.object.Object["spec"].(map[string]any)
+		if r.object.GetKind() == sandboxKind && isMap && spec["webhook"] == nil {
+			spec["webhook"] = map[string]any{"url": url}
+		}
+	}
+}
+
 // filesOf lists the files, in the order of the paths, and in a folder by name.
 func filesOf(paths []string) ([]string, error) {
 	var files []string
