@@ -63,6 +63,7 @@ type controllerFlags struct {
 	watchNamespaces         []string
 	maxSandboxes            int
 	maxTestClients          int
+	signingSecret           string // of all sandboxes whose webhook names none; no flag
 }
 
 func newControllerCommand() *cobra.Command {
@@ -168,6 +169,7 @@ func (f controllerFlags) setUp(mgr ctrl.Manager, db *postgres.DB, keys *secrets.
 		Ready:                 migration.Ready,
 		BaseURL:               baseURL,
 		Random:                rand.Reader,
+		SigningSecret:         f.signingSecret,
 		Concurrency:           f.concurrency,
 		StatusWritesPerSecond: f.statusWritesPerSecond,
 		Namespaces:            f.watchNamespaces,

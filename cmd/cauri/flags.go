@@ -26,7 +26,7 @@ func flagsFromEnvironment(cmd *cobra.Command) error {
 		if given[flag.Name] || given[alternatives[flag.Name]] {
 			return
 		}
-		for _, variable := range variablesOf(flag.Name) {
+		for _, variable := range variablesOf(cmd.Name(), flag.Name) {
 			value := os.Getenv(variable)
 			if value == "" {
 				continue
@@ -50,8 +50,15 @@ var usualVariables = map[string][]string{
 	"secret-file":       {"CAURI_WEBHOOK_SECRET_FILE", "CAURI_SECRET_FILE"},
 }
 
+// devVariables are those of `cauri dev` with other names than the flag's. DATABASE_URL is none of them: on a developer's machine it is the
+// database of the program that is being developed.
+var devVariables = map[string]string{"database-url": "CAURI_DATABASE_URL", "key": "CAURI_API_KEY"}
+
 // variablesOf names the environment variables of a flag, the one that wins first.
-func variablesOf(flag string) []string {
+func variablesOf(command, flag string) []string {
+	if variable := devVariables[flag]; command == devName && variable != "" {
+		return []string{variable}
+	}
 	if usual := usualVariables[flag]; usual != nil {
 		return usual
 	}

@@ -116,7 +116,7 @@ func TestVariablesOf(t *testing.T) {
 		"database-max-conns": {"CAURI_DATABASE_MAX_CONNS"}, "api-key": {"CAURI_API_KEY"}, "url": {"CAURI_URI", "CAURI_URL"},
 		"secret": {"CAURI_WEBHOOK_SECRET", "CAURI_SECRET"}, "secret-file": {"CAURI_WEBHOOK_SECRET_FILE", "CAURI_SECRET_FILE"},
 	} {
-		if got := variablesOf(flag); !slices.Equal(got, want) {
+		if got := variablesOf("api", flag); !slices.Equal(got, want) {
 			t.Errorf("--%s: got %s, want %s", flag, got, want)
 		}
 	}

@@ -102,24 +102,31 @@ func (l *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
+// paymentSummary is a transaction, or an event of one, on one line.
+type paymentSummary struct {
+	What      string `json:"event"`
+	ID        string `json:"tx_id"`
+	Status    string `json:"status"`
+	Amount    string `json:"amount"`
+	Currency  string `json:"currency"`
+	Operator  string `json:"operator"`
+	Country   string `json:"country"`
+	MSISDN    string `json:"msisdn"`
+	Reference string `json:"reference"`
+}
+
+func (p paymentSummary) String() string {
+	return printable(fmt.Sprintf("%s  %s  %s  %s %s  %s/%s %s  ref %s", p.What, p.ID, p.Status, p.Amount, p.Currency, p.Operator, p.Country,
+		p.MSISDN, p.Reference))
+}
+
 // summary is an event on one line.
 func summary(body []byte) string {
-	var e struct {
-		Event     string `json:"event"`
-		TxID      string `json:"tx_id"`
-		Status    string `json:"status"`
-		Amount    string `json:"amount"`
-		Currency  string `json:"currency"`
-		Operator  string `json:"operator"`
-		Country   string `json:"country"`
-		MSISDN    string `json:"msisdn"`
-		Reference string `json:"reference"`
-	}
-	if err := json.Unmarshal(body, &e); err != nil {
+	var event paymentSummary
+	if err := json.Unmarshal(body, &event); err != nil {
 		return "an event that is not JSON"
 	}
-	return printable(fmt.Sprintf("%s  %s  %s  %s %s  %s/%s %s  ref %s", e.Event, e.TxID, e.Status, e.Amount, e.Currency, e.Operator,
-		e.Country, e.MSISDN, e.Reference))
+	return event.String()
 }
 
 // printable replaces control characters, so that a text stays on its line and cannot control the terminal: the sender may be unknown, and

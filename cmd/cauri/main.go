@@ -13,11 +13,18 @@ import (
 	"golang.org/x/term"
 )
 
+// commandVariable names the command where none can be passed, as for the service containers of a pipeline.
+const commandVariable = "CAURI_COMMAND"
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	if err := newRootCommand().ExecuteContext(ctx); err != nil {
+	root := newRootCommand()
+	if command := os.Getenv(commandVariable); command != "" && len(os.Args) == 1 {
+		root.SetArgs([]string{command})
+	}
+	if err := root.ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "cauri:", err)
 		os.Exit(1)
 	}
@@ -33,7 +40,8 @@ func newRootCommand() *cobra.Command {
 Every flag can also be set by an environment variable: --listen-address by
 CAURI_LISTEN_ADDRESS. The exceptions are DATABASE_URL for --database-url,
 DATABASE_READ_URL for --database-read-url, CAURI_URI for --url,
-CAURI_WEBHOOK_SECRET for --secret and CAURI_WEBHOOK_SECRET_FILE for --secret-file.`,
+CAURI_WEBHOOK_SECRET for --secret and CAURI_WEBHOOK_SECRET_FILE for --secret-file.
+Without any argument, CAURI_COMMAND names the command, such as dev.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -46,7 +54,7 @@ CAURI_WEBHOOK_SECRET for --secret and CAURI_WEBHOOK_SECRET_FILE for --secret-fil
 	root.PersistentFlags().StringVar(&logFormat, "log-format", "auto", "text, json, or auto: text on a terminal, json elsewhere")
 	root.PersistentFlags().StringVar(&logLevel, "log-level", "info", "debug, info, warn or error")
 	root.AddCommand(newControllerCommand(), newAPICommand(), newWorkerCommand(), newMigrateCommand(), newBootstrapCommand(), newKeysCommand(),
-		newListenCommand(), newTryCommand(), newPurgeRetainedCommand(), newVersionCommand())
+		newDevCommand(), newListenCommand(), newTryCommand(), newPurgeRetainedCommand(), newVersionCommand())
 	return root
 }
 

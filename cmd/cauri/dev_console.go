@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"golang.org/x/term"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// devConsole is where `cauri dev` speaks to its user. It is safe for concurrent use.
+type devConsole struct {
+	mutex  sync.Mutex
+	out    io.Writer
+	in     io.Reader // nil: nobody presses a key
+	colors bool
+}
+
+func newDevConsole(out io.Writer, in io.Reader) *devConsole {
+	c := &devConsole{out: out}
+	if file, ok := out.(*os.File); ok {
+		c.colors = term.IsTerminal(int(file.Fd())) && os.Getenv("NO_COLOR") == ""
+	}
+	if file, ok := in.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		c.in = in
+	}
+	return c
+}
+
+func (c *devConsole) say(format string, args ...any) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	fmt.Fprintf(c.out, format+"\n", args...)
+}
+
+// event prints a line with its time.
+func (c *devConsole) event(at time.Time, line string) {
+	c.say("%s  %s", at.Local().Format("15:04:05.000"), c.colored(line))
+}
+
+const (
+	red    = "\x1b[31m"
+	green  = "\x1b[32m"
+	yellow = "\x1b[33m"
+	plain  = "\x1b[0m"
+)
+
+// colored marks the status in a line, on a terminal.
+func (c *devConsole) colored(line string) string {
+	if !c.colors {
+		return line
+	}
+	for _, status := range payments.Statuses {
+		color := red
+		switch status {
+		case payments.Success:
+			color = green
+		case payments.Pending:
+			color = yellow
+		}
+		word := "  " + string(status)
+		if before, after, found := strings.Cut(line+" ", word+" "); found {
+			return before + color + word + plain + " " + strings.TrimSuffix(after, " ")
+		}
+	}
+	return line
+}
+
+// onKey calls f whenever the user presses Enter, until the input ends.
+func (c *devConsole) onKey(f func()) {
+	if c.in == nil {
+		return
+	}
+	for lines := bufio.NewScanner(c.in); lines.Scan(); {
+		f()
+	}
+}
+
+// devSandbox is a sandbox with its credentials.
+type devSandbox struct {
+	*v1alpha1.SandboxEnvironment
+	uri, key, secret string
+	payer            *v1alpha1.TestClient // one that pays; nil: there is none
+}
+
+// String is how the sandbox is named in the output.
+func (s devSandbox) String() string { return s.Namespace + "/" + s.Name }
+
+// variables are the lines of an environment file.
+func (s devSandbox) variables() string {
+	return fmt.Sprintf("CAURI_URI=%s\nCAURI_API_KEY=%s\nCAURI_WEBHOOK_SECRET=%s\n", s.uri, s.key, s.secret)
+}
+
+// nobody is a number that the numbering plans give to nobody.
+const nobody = "+99999999999"
+
+// curl is a command that makes a payment, empty if the sandbox has no environment or store for one.
+func (s devSandbox) curl(reference string) string {
+	if len(s.Spec.Stores) == 0 || len(s.Spec.Environments) == 0 {
+		return ""
+	}
+	e := s.Spec.Environments[0]
+	country, operator, msisdn, scenario := e.Country, e.Operator, nobody, `,"scenario":"success"`
+	if s.payer != nil {
+		country, operator, msisdn, scenario = s.payer.Status.Country, s.payer.Status.Operator, s.payer.Spec.MSISDN, ""
+	}
+	currency, _ := payments.Country(country).Currency()
+	return fmt.Sprintf(`  curl -sS %s/api/v1/payments \
+    -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' \
+    -d '{"amount":1500,"currency":%q,"operator":%q,"country":%q,"msisdn":%q,"reference":%q,"application":%q%s}'`,
+		s.uri, s.key, currency, operator, country, msisdn, reference, s.Spec.Stores[0].Slug, scenario)
+}
+
+// banner prints what a first payment needs.
+func (c *devConsole) banner(baseURL string, sandboxes []devSandbox, after time.Duration) {
+	var text strings.Builder
+	fmt.Fprintf(&text, "Cauri is ready at %s after %.1f s. Its API is described at %s/docs.\n", baseURL, after.Seconds(), baseURL)
+	for _, s := range sandboxes {
+		fmt.Fprintf(&text, "\nSandbox %s\n\n", s)
+		for line := range strings.Lines(s.variables()) {
+			text.WriteString("  " + line)
+		}
+		if s.Spec.Webhook != nil {
+			fmt.Fprintf(&text, "  webhooks go to %s\n", s.Spec.Webhook.URL)
+		}
+	}
+	if len(sandboxes) > 0 {
+		if curl := sandboxes[0].curl(fmt.Sprintf("TRY-%d", time.Now().Unix())); curl != "" {
+			fmt.Fprintf(&text, "\nA first payment:\n\n%s\n", curl)
+		}
+	}
+	text.WriteString("\nCtrl-C stops it.")
+	if c.in != nil {
+		text.WriteString(" Enter shows the state of the sandboxes.")
+	}
+	c.say("%s\n", text.String())
+}
+
+// status prints the state of the sandboxes and their test clients.
+func (c *devConsole) status(sandboxes []v1alpha1.SandboxEnvironment, clients []v1alpha1.TestClient) {
+	var text strings.Builder
+	table := tabwriter.NewWriter(&text, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "SANDBOX\tREADY\tTRANSACTIONS\tPENDING\tDELIVERED\tFAILED\tFLOATS")
+	for i := range sandboxes {
+		s := &sandboxes[i]
+		var floats []string
+		for _, b := range s.Status.Balances {
+			floats = append(floats, fmt.Sprintf("%d %s", b.Amount, b.Currency))
+		}
+		transactions, webhook := cmp.Or(s.Status.Transactions, &v1alpha1.TransactionCounts{}), cmp.Or(s.Status.Webhook, &v1alpha1.WebhookStatus{})
+		fmt.Fprintf(table, "%s/%s\t%s\t%d\t%d\t%d\t%d\t%s\n", s.Namespace, s.Name, readiness(s.Status.Conditions), transactions.Total,
+			transactions.Pending, webhook.Delivered, webhook.Failed, strings.Join(floats, ", "))
+	}
+	fmt.Fprintln(table, "\nTEST CLIENT\tREADY\tNUMBER\tSTATE\tBEHAVIOR\tBALANCE")
+	for i := range clients {
+		t := &clients[i]
+		balance := t.Spec.Balance
+		if t.Status.Balance != nil {
+			balance = *t.Status.Balance
+		}
+		fmt.Fprintf(table, "%s/%s\t%s\t%s\t%s\t%s\t%d %s\n", t.Namespace, t.Name, readiness(t.Status.Conditions), t.Spec.MSISDN, t.Spec.State,
+			t.Spec.Behavior, balance, t.Status.Currency)
+	}
+	_ = table.Flush() // a builder takes everything
+	c.say("%s", text.String())
+}
+
+// readiness is the condition Ready of a resource in two words.
+func readiness(conditions []metav1.Condition) string {
+	ready := meta.FindStatusCondition(conditions, v1alpha1.ConditionReady)
+	if ready == nil {
+		return "-"
+	}
+	if ready.Status == metav1.ConditionTrue {
+		return "yes"
+	}
+	return "no: " + ready.Reason
+}
+
+// writePrivately writes a file in one step, which only its owner can read.
+func writePrivately(path, content string) error {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-") // has the mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(file.Name()) }() // it was renamed, unless something failed
+	_, err = file.WriteString(content)
+	if err := cmp.Or(err, file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/localpostgres"
+)
+
+// devDatabase is the database of `cauri dev`.
+type devDatabase struct {
+	url    string
+	home   *localpostgres.Home   // nil: the database was given
+	server *localpostgres.Server // nil: the database was given
+}
+
+// databaseAdvice says how to do without a Postgres that is started.
+const databaseAdvice = "install Postgres 15 or newer (its server programs), or name a database: CAURI_DATABASE_URL=postgres://..."
+
+// openDevDatabase returns the database that was given, or starts one.
+func openDevDatabase(ctx context.Context, o devOptions, say func(string, ...any)) (*devDatabase, error) {
+	if o.databaseURL != "" {
+		return &devDatabase{url: o.databaseURL}, nil
+	}
+	home, err := openHome(ctx, o.data)
+	if err != nil {
+		return nil, err
+	}
+	source := localpostgres.Source{URL: o.postgresURL, Say: say}
+	server, err := localpostgres.Start(ctx, localpostgres.Options{Home: home, Programs: source.Programs})
+	if err != nil {
+		err = errors.Join(err, home.Close())
+		if errors.Is(err, localpostgres.ErrNoPrograms) {
+			err = fmt.Errorf("%w: %s", err, databaseAdvice)
+		}
+		return nil, err
+	}
+	return &devDatabase{url: server.URL(), home: home, server: server}, nil
+}
+
+func openHome(ctx context.Context, folder string) (*localpostgres.Home, error) {
+	if folder == "" {
+		return localpostgres.TemporaryHome(ctx)
+	}
+	home, err := localpostgres.KeptHome(folder)
+	if errors.Is(err, localpostgres.ErrLocked) {
+		return nil, fmt.Errorf("another `cauri dev` uses --data=%s: stop it, or choose another folder", folder)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--data: %w", err)
+	}
+	return home, nil
+}
+
+// ended is closed when a Postgres that was started has ended by itself.
+func (d *devDatabase) ended() <-chan struct{} {
+	if d.server == nil {
+		return nil
+	}
+	return d.server.Ended()
+}
+
+// close stops a Postgres that was started. What is not kept needs no orderly end.
+func (d *devDatabase) close(kept bool) error {
+	if d.server == nil {
+		return nil
+	}
+	var within time.Duration
+	if kept {
+		within = 500 * time.Millisecond
+	}
+	return errors.Join(d.server.Stop(within), d.home.Close())
+}

@@ -1,0 +1,354 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/localapi"
+	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/secrets"
+)
+
+const (
+	// devReadyTimeout bounds the start of the sandboxes, from a database that is there.
+	devReadyTimeout = time.Minute
+	// devStopTimeout is how long each part may finish what it has begun. What it leaves, such as an attempt that hangs, is done again at the
+	// next start.
+	devStopTimeout = 1200 * time.Millisecond
+	// devConnections is how many connections to the database each part may have.
+	devConnections = 8
+)
+
+// The garbage collector of `cauri dev` prefers little memory to little work.
+const (
+	devGarbagePercent = 60
+	devMemoryLimit    = 80 << 20
+)
+
+//go:embed dev-sample.yaml
+var devSample []byte
+
+// runDev runs until ctx ends, or something fails.
+func runDev(ctx context.Context, o devOptions, console *devConsole) (err error) {
+	if err := o.check(); err != nil {
+		return err
+	}
+	begun := time.Now()
+	manifests, err := o.manifests(ctx)
+	if err != nil {
+		return err
+	}
+	if err := removeFile(o.readyFile); err != nil { // of a process that was killed
+		return err
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort(o.listen, strconv.Itoa(o.port)))
+	if err != nil {
+		return fmt.Errorf("%w: choose another port with --port, or a free one with --port=0", err)
+	}
+	defer func() { _ = listener.Close() }()
+	database, err := openDevDatabase(ctx, o, console.say)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, database.close(o.data != "")) }()
+	d := &dev{options: o, console: console, baseURL: o.publicURL(listener), url: database.url, stopped: make(chan error, 3)}
+	if err := d.open(ctx); err != nil {
+		return err
+	}
+	defer d.state.close()
+	running, stop := context.WithCancel(ctx)
+	defer func() { err = errors.Join(err, d.end(stop)) }()
+	if err := d.start(running, manifests); err != nil {
+		return ignoreEnd(ctx, err)
+	}
+	d.serve(running, listener)
+	if err := d.announce(time.Since(begun)); err != nil {
+		return err
+	}
+	defer func() { _ = removeFile(o.readyFile) }()
+	go console.onKey(func() { console.status(d.resources.Sandboxes(), d.resources.TestClients()) })
+	go d.follow(running)
+	if o.watch {
+		go manifests.Watch(running, func() { d.applyAgain(running) })
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-d.stopped:
+		d.running--
+		return err
+	case <-database.ended():
+		return errors.New("the Postgres that was started has ended")
+	}
+}
+
+// ignoreEnd returns no error for a start that the user interrupted.
+func ignoreEnd(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func removeFile(path string) error {
+	if path == "" {
+		return nil
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// manifests reads the files, or the sample, and returns everything that is wrong with them.
+func (o devOptions) manifests(ctx context.Context) (manifests localapi.Manifests, err error) {
+	if len(o.files) == 0 {
+		manifests, err = localapi.Parse("the sample", devSample)
+	} else {
+		manifests, err = localapi.Read(o.files...)
+	}
+	if err != nil {
+		return manifests, err
+	}
+	if o.webhookURL != "" {
+		manifests.SetWebhook(o.webhookURL)
+	}
+	api, err := localapi.New(ctx, localapi.Options{APIKey: o.key})
+	if err != nil {
+		return manifests, err
+	}
+	return manifests, api.Check(manifests)
+}
+
+// dev is api, worker and controller in one process.
+type dev struct {
+	options   devOptions
+	console   *devConsole
+	baseURL   *url.URL
+	url       string // of the database
+	state     *devState
+	resources *localapi.API
+	api       *apiProcess
+	worker    *process
+	db        *postgres.DB // of the controller
+	manager   ctrl.Manager
+	stopped   chan error // gets the result of each part
+	running   int        // parts
+}
+
+// open makes all parts, on a database with the current schema.
+func (d *dev) open(ctx context.Context) (err error) {
+	if d.state, err = awaitDevState(ctx, d.url, d.options.wait, d.console.say); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			d.state.close()
+		}
+	}()
+	keys, err := d.state.keyRing(ctx)
+	if err != nil {
+		return err
+	}
+	if err := d.state.migrate(ctx, d.url); err != nil {
+		return err
+	}
+	settings := processOptions{databaseURL: d.url, maxConns: devConnections}
+	if d.api, err = newAPI(ctx, apiOptions{processOptions: settings, held: httpapi.HeldAnswers{Process: 500}}); err != nil {
+		return err
+	}
+	if d.worker, err = newWorker(ctx, workerOptions{
+		processOptions: settings, concurrency: 64, perSandbox: 64, allowLoopback: true,
+	}, keys); err != nil {
+		return err
+	}
+	d.api.ends, d.worker.ends = devStopTimeout, devStopTimeout
+	debug.SetGCPercent(devGarbagePercent)
+	debug.SetMemoryLimit(devMemoryLimit)
+	return d.openController(ctx, keys)
+}
+
+func (d *dev) openController(ctx context.Context, keys *secrets.KeyRing) (err error) {
+	logger := logr.FromSlogHandler(slog.Default().Handler())
+	ctrl.SetLogger(logger)
+	klog.SetLogger(logger)
+	f := controllerFlags{databaseURL: d.url, concurrency: 4, statusWritesPerSecond: 50, signingSecret: d.options.webhookSecret}
+	if d.db, err = f.openDatabase(); err != nil {
+		return err
+	}
+	if d.resources, err = localapi.New(ctx, localapi.Options{State: localapi.InDatabase(d.state.pool), APIKey: d.options.key}); err != nil {
+		return err
+	}
+	options := f.managerOptions()
+	options.GracefulShutdownTimeout = new(devStopTimeout)
+	if d.manager, err = d.resources.NewManager(options); err != nil {
+		return err
+	}
+	_, err = f.setUp(d.manager, d.db, keys, d.baseURL)
+	return err
+}
+
+// start starts worker and controller, and returns when all sandboxes are ready.
+func (d *dev) start(ctx context.Context, manifests localapi.Manifests) error {
+	d.run(func() error { return startWithin(ctx, d.manager.Start, devStopTimeout) })
+	d.run(func() error { return d.worker.run(ctx, nil) })
+	for _, line := range manifests.Ignored {
+		d.console.say("%s", line)
+	}
+	soon, cancel := context.WithTimeout(ctx, devReadyTimeout)
+	defer cancel()
+	if _, err := d.resources.Apply(soon, manifests); err != nil {
+		return err
+	}
+	if err := d.resources.WaitReady(soon); err != nil {
+		return err
+	}
+	return d.api.directory.Refresh(soon)
+}
+
+// serve starts the api. Who has connected before is answered now.
+func (d *dev) serve(ctx context.Context, listener net.Listener) {
+	d.api.serve(ctx, listener)
+	d.run(func() error { return d.api.run(ctx, nil) })
+}
+
+func (d *dev) run(part func() error) {
+	d.running++
+	go func() { d.stopped <- part() }()
+}
+
+// end stops all parts and waits for them. A part that does not finish in time is no error: what is due stays due.
+func (d *dev) end(stop func()) error {
+	stop()
+	timer := time.NewTimer(devStopTimeout + closeTimeout/2)
+	defer timer.Stop()
+	for ; d.running > 0; d.running-- {
+		select {
+		case err := <-d.stopped:
+			if err != nil {
+				slog.Info("a part did not end in order", "error", err)
+			}
+		case <-timer.C:
+			return nil
+		}
+	}
+	d.db.Close()
+	return nil
+}
+
+// sandboxes are those that are there, with their credentials.
+func (d *dev) sandboxes() []devSandbox {
+	var all []devSandbox
+	clients := d.resources.TestClients()
+	found := d.resources.Sandboxes()
+	for i := range found {
+		s := devSandbox{SandboxEnvironment: &found[i]}
+		secret := d.resources.Secret(types.NamespacedName{Namespace: s.Namespace, Name: s.CredentialsSecretName()})
+		s.uri, s.key, s.secret = secret["uri"], secret["api-key"], secret["webhook-signing-secret"]
+		for j := range clients {
+			t := &clients[j]
+			if s.payer == nil && t.Namespace == s.Namespace && t.Spec.SandboxRef.Name == s.Name && t.Spec.State == v1alpha1.TestClientActive &&
+				t.Spec.Behavior == "Approve" {
+				s.payer = t
+			}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// announce prints the sandboxes, and writes the files.
+func (d *dev) announce(after time.Duration) error {
+	all := d.sandboxes()
+	if file := d.options.envFile; file != "" {
+		if len(all) != 1 {
+			return fmt.Errorf("--env-file is for one sandbox, and there are %d: leave it out and take what is printed", len(all))
+		}
+		if err := writePrivately(file, all[0].variables()); err != nil {
+			return fmt.Errorf("--env-file: %w", err)
+		}
+	}
+	d.console.banner(d.baseURL.String(), all, after)
+	if file := d.options.readyFile; file != "" {
+		if err := writePrivately(file, d.baseURL.String()+"\n"); err != nil {
+			return fmt.Errorf("--ready-file: %w", err)
+		}
+	}
+	return nil
+}
+
+// follow prints what happens in the sandboxes, until ctx ends.
+func (d *dev) follow(ctx context.Context) {
+	tails := map[string]*tail{}
+	ticker := time.NewTicker(tailPoll)
+	defer ticker.Stop()
+	for known := d.sandboxes(); ; {
+		found := d.sandboxes()
+		d.sayGone(known, found)
+		known = found
+		for _, s := range found {
+			d.followOne(ctx, tails, s, len(found) > 1)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// followOne prints what happened in a sandbox. A sandbox that was reset has another tenant, in which nothing has happened yet.
+func (d *dev) followOne(ctx context.Context, tails map[string]*tail, s devSandbox, named bool) {
+	if d.options.quiet {
+		return
+	}
+	sandbox, ok := d.api.directory.ByKey(sha256.Sum256([]byte(s.key)))
+	if !ok {
+		return
+	}
+	t := tails[s.String()]
+	if t == nil || t.tenant != sandbox.Tenant {
+		prefix := ""
+		if named {
+			prefix = s.String() + "  "
+		}
+		next := newTail(d.api.ledger, sandbox.Tenant, func(at time.Time, line string) { d.console.event(at, prefix+line) })
+		next.begun = t != nil
+		t = next
+		tails[s.String()] = t
+	}
+	if err := t.poll(ctx); err != nil && ctx.Err() == nil {
+		slog.Debug("cannot read what happened", "sandbox", s.String(), "error", err)
+	}
+}
+
+// sayGone says which sandboxes have ended by themselves.
+func (d *dev) sayGone(before, now []devSandbox) {
+	left := map[string]bool{}
+	for _, s := range now {
+		left[s.String()] = true
+	}
+	for _, s := range before {
+		if !left[s.String()] && s.Spec.TTL != "" && s.Status.ExpiresAt != nil && !time.Now().Before(s.Status.ExpiresAt.Time) {
+			d.console.say("The sandbox %s was removed: its ttl of %s has ended.", s, s.Spec.TTL)
+		}
+	}
+}

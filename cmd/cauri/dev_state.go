@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/secrets"
+)
+
+// devState is what the database keeps for `cauri dev` beside the rows of the sandboxes: the resources, and the key that encrypts stored
+// secrets. So the database alone decides what is there after a restart.
+type devState struct {
+	pool *pgxpool.Pool
+	lock *pgxpool.Conn // of the lock
+}
+
+// devTable is the table of the key. It also marks a database that `cauri dev` may use.
+const devTable = "cauri_dev"
+
+// devLock is the advisory lock of the process that uses a database. The number only has to be an unusual one.
+const devLock = 7_226_118_304
+
+const (
+	// stateTimeout bounds the way to the state.
+	stateTimeout = 10 * time.Second
+	// statePoll is the time between two attempts to reach the database.
+	statePoll = 200 * time.Millisecond
+)
+
+// awaitDevState is [openDevState] for a database that may be starting.
+func awaitDevState(ctx context.Context, url string, within time.Duration, say func(string, ...any)) (state *devState, err error) {
+	said := false
+	waits := retry{within: within, interval: statePoll, transient: func(err error) bool {
+		var answer *pgconn.PgError
+		var unreachable *pgconn.ConnectError
+		starting := errors.As(err, &answer) && answer.Code == pgerrcode.CannotConnectNow
+		transient := starting || answer == nil && errors.As(err, &unreachable)
+		if transient && !said {
+			say("Waiting for the database for up to %s: %v", within, err)
+		}
+		said = said || transient
+		return transient
+	}}
+	err = waits.run(ctx, func() (err error) {
+		state, err = openDevState(ctx, url)
+		return err
+	})
+	return state, err
+}
+
+// openDevState takes a database for this process. It refuses one that another process uses, or that holds tables which `cauri dev` did not
+// make.
+func openDevState(ctx context.Context, url string) (*devState, error) {
+	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
+	defer cancel()
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("--database-url (CAURI_DATABASE_URL): write postgres://user:password@host:5432/name: %w", err)
+	}
+	config.MaxConns = 2
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	s := &devState{pool: pool}
+	if s.lock, err = pool.Acquire(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("the database does not answer: %w", err)
+	}
+	if err := s.take(ctx); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *devState) take(ctx context.Context) error {
+	var free bool
+	if err := s.lock.QueryRow(ctx, "select pg_try_advisory_lock($1)", devLock).Scan(&free); err != nil {
+		return fmt.Errorf("locking the database: %w", err)
+	}
+	if !free {
+		return errors.New("another `cauri dev` uses this database: stop it, or name another database")
+	}
+	return s.claim(ctx)
+}
+
+// claim makes the table of the state in an empty schema.
+func (s *devState) claim(ctx context.Context) error {
+	var schema *string
+	if err := s.pool.QueryRow(ctx, "select current_schema()").Scan(&schema); err != nil {
+		return fmt.Errorf("asking for the schema: %w", err)
+	}
+	if schema == nil {
+		return errors.New("the schema of search_path does not exist in this database: create it, or name another one")
+	}
+	rows, err := s.pool.Query(ctx, `select c.relname from pg_class c where c.relnamespace = current_schema()::regnamespace
+		and c.relkind in ('r', 'p', 'v', 'm', 'f') and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e') order by 1`)
+	if err != nil {
+		return fmt.Errorf("listing the tables: %w", err)
+	}
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("listing the tables: %w", err)
+	}
+	if err := checkTables(*schema, tables); err != nil || len(tables) > 0 {
+		return err
+	}
+	_, err = s.pool.Exec(ctx, "create table "+devTable+" (name text primary key, content text not null)")
+	return err
+}
+
+// checkTables returns an error unless a schema is empty or `cauri dev` has used it before.
+func checkTables(schema string, tables []string) error {
+	const most = 5
+	const instead = "name an empty database, or an empty schema with ?search_path=name at the end of the URL"
+	ours := map[string]bool{}
+	for _, table := range tables {
+		ours[table] = true
+	}
+	switch {
+	case len(tables) == 0 || ours[devTable]:
+		return nil
+	case ours["config_version"] && ours["organizations"]:
+		return fmt.Errorf("the schema %s of this database is that of a Cauri that runs in a cluster, which is left alone: %s", schema, instead)
+	}
+	if len(tables) > most {
+		tables = append(tables[:most:most], "...")
+	}
+	return fmt.Errorf("the schema %s of this database has tables that are not Cauri's (%s), and is left alone: %s", schema,
+		strings.Join(tables, ", "), instead)
+}
+
+// migrate brings the schema up to date. Every role may use the schema public, and none another one.
+func (s *devState) migrate(ctx context.Context, url string) error {
+	if err := postgres.Migrate(ctx, url); err != nil {
+		return err
+	}
+	_, err := s.pool.Exec(ctx, "do $$ begin execute format('grant usage on schema %I to cauri_tenant', current_schema()); end $$")
+	return postgres.Classify(err, "granting the use of the schema")
+}
+
+// keyRing is the key of this database, made once.
+func (s *devState) keyRing(ctx context.Context) (*secrets.KeyRing, error) {
+	fresh, err := newEncryptionKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	var key string
+	err = s.pool.QueryRow(ctx, "insert into "+devTable+" (name, content) values ('encryption-key', $1) on conflict (name) do update "+
+		"set name = excluded.name returning content", fresh).Scan(&key)
+	if err != nil {
+		return nil, fmt.Errorf("reading the encryption key of the database: %w", err)
+	}
+	return secrets.ParseKeyRing(key)
+}
+
+func (s *devState) close() {
+	s.lock.Release()
+	s.pool.Close()
+}

@@ -1,0 +1,26 @@
+package main
+
+import "context"
+
+// applyAgain applies the files once more. What is wrong is said, and the former state stays.
+func (d *dev) applyAgain(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, devReadyTimeout)
+	defer cancel()
+	manifests, err := d.options.manifests(ctx)
+	if err != nil {
+		d.console.say("Nothing was changed:\n%v", err)
+		return
+	}
+	changes, err := d.resources.Apply(ctx, manifests)
+	for _, change := range changes {
+		if change.Action != "unchanged" {
+			d.console.say("%s", change)
+		}
+	}
+	if err == nil {
+		err = d.resources.WaitReady(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		d.console.say("Not ready:\n%v", err)
+	}
+}
