@@ -69,11 +69,12 @@ type CollectionFacts struct {
 	CustomerTotal int64
 	MaxAmount     *int64 // the operator's limit, nil for none
 	Policy        UnknownPolicy
-	Payer         *SIM // nil: the number is not in the registry
+	Payer         *SIM        // nil: the number is not in the registry
+	TestNumber    *TestNumber // nil: the number is none
 }
 
 // Outcome is the status that a new collection is answered with. A forced scenario wins over the operator's limit, which
-// wins over the registry.
+// wins over the registry, which wins over the test numbers.
 func (f CollectionFacts) Outcome() Status {
 	if status, forced := f.Scenario.Status(); forced {
 		return status
@@ -82,6 +83,8 @@ func (f CollectionFacts) Outcome() Status {
 		return LimitExceeded
 	}
 	switch {
+	case f.Payer == nil && f.TestNumber != nil:
+		return f.TestNumber.Status
 	case f.Payer == nil && f.Policy == Passthrough:
 		return Pending
 	case f.Payer == nil:
@@ -120,13 +123,14 @@ func (f CollectionFacts) Outcomes() (outcomes [PayerStates]Status) {
 }
 
 // SettlementFacts is everything that the outcome of a due collection depends on, at the time of settlement. Its payer was in the registry
-// when it was created; the operator decides a collection from any other number.
+// when it was created, or its number was a test number; the operator decides a collection from any other number.
 type SettlementFacts struct {
 	CustomerTotal int64
-	Expired       bool   // it expired before its payer answered
-	Payer         *SIM   // nil: removed from the registry
-	Answer        Answer // given by hand; empty: the payer does what its behavior says
-	FloatFull     bool   // the net amount would raise the float beyond [MaxBalance]
+	Expired       bool     // it expired before its payer answered
+	TestBehavior  Behavior // of the test number that it is from; empty: it is from a SIM
+	Payer         *SIM     // nil: removed from the registry, or none
+	Answer        Answer   // given by hand; empty: the payer does what its behavior says
+	FloatFull     bool     // the net amount would raise the float beyond [MaxBalance]
 }
 
 // Outcome is the status that a due collection gets. [Pending] means that its payer has not answered: it stays pending until it expires.
@@ -134,6 +138,8 @@ func (f SettlementFacts) Outcome() Status {
 	switch {
 	case f.Expired:
 		return Timeout
+	case f.TestBehavior != "":
+		f.Payer = &SIM{Behavior: f.TestBehavior, Balance: f.CustomerTotal}
 	case f.Payer == nil:
 		return UnknownMSISDN
 	case f.Payer.Blocked:
@@ -162,14 +168,17 @@ func (f SettlementFacts) Outcome() Status {
 
 // DisbursementFacts is everything that the recipient contributes to the outcome of a disbursement.
 type DisbursementFacts struct {
-	Policy    UnknownPolicy
-	Recipient *SIM // nil: the number is not in the registry
+	Policy     UnknownPolicy
+	Recipient  *SIM        // nil: the number is not in the registry
+	TestNumber *TestNumber // nil: the number is none
 }
 
 // Outcome is the status that the recipient decides. [Success] means that the recipient can be paid: whether the float suffices is decided
 // when the money moves.
 func (f DisbursementFacts) Outcome() Status {
 	switch {
+	case f.Recipient == nil && f.TestNumber != nil:
+		return f.TestNumber.DisbursementOutcome()
 	case f.Recipient == nil && f.Policy == Passthrough:
 		return Success
 	case f.Recipient == nil:

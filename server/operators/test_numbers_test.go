@@ -1,0 +1,93 @@
+package operators_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nyaruka/phonenumbers"
+
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// unnumbered are the environments whose operator has no prefix in the country.
+var unnumbered = map[detected]bool{
+	{payments.Orange, payments.Rwanda, true}: true,
+	{payments.Moov, payments.Rwanda, true}:   true,
+	{payments.Orange, payments.Benin, true}:  true,
+	{payments.MTN, payments.Togo, true}:      true,
+	{payments.Orange, payments.Togo, true}:   true,
+}
+
+// TestTestNumbersOfEveryEnvironment checks that each environment has each test number once, that a number with a prefix of the
+// operator is one that libphonenumber takes for a number of the country, and that any other belongs to a range in which it knows no number.
+func TestTestNumbersOfEveryEnvironment(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, country := range payments.Countries {
+		for _, op := range payments.Operators {
+			got := operators.TestNumbersOf(op, country)
+			if op == payments.Airtel && country != payments.Rwanda {
+				if len(got) > 0 {
+					t.Errorf("%s has test numbers in %s, where it is not simulated", op, country)
+				}
+				continue
+			}
+			if len(got) != len(payments.TestNumbers) {
+				t.Fatalf("%s has %d test numbers in %s, want %d", op, len(got), country, len(payments.TestNumbers))
+			}
+			env := detected{op, country, true}
+			for i, n := range got {
+				if n.TestNumber != payments.TestNumbers[i] || n.Operator != op || n.Country != country || !strings.HasSuffix(n.MSISDN, n.Suffix) {
+					t.Errorf("test number %d of %s in %s is %+v", i, op, country, n)
+				}
+				if seen[n.MSISDN] || !payments.ValidMSISDN(n.MSISDN) {
+					t.Errorf("%s is there twice, or is no MSISDN", n.MSISDN)
+				}
+				seen[n.MSISDN] = true
+				if found, ok := operators.FindTestNumber(n.MSISDN); !ok || found != n {
+					t.Errorf("FindTestNumber(%s) = %+v, %v", n.MSISDN, found, ok)
+				}
+				want, valid := env, !unnumbered[env]
+				if !valid {
+					want = detected{"", country, false}
+				}
+				if diff := cmp.Diff(want, detect(n.MSISDN)); diff != "" {
+					t.Errorf("Detect(%s) (-want +got):\n%s", n.MSISDN, diff)
+				}
+				parsed, err := phonenumbers.Parse(n.MSISDN, "")
+				if err != nil || phonenumbers.IsValidNumber(parsed) != valid || phonenumbers.Format(parsed, phonenumbers.E164) != n.MSISDN {
+					t.Errorf("libphonenumber: valid numbers have the form of %s: %v, want %v (%v)", n.MSISDN, !valid, valid, err)
+				}
+			}
+		}
+	}
+}
+
+// TestOtherNumbersAreNoTestNumbers checks the rest of each block, with the suffixes that are reserved.
+func TestOtherNumbersAreNoTestNumbers(t *testing.T) {
+	t.Parallel()
+	suffixes := map[string]bool{}
+	for _, n := range payments.TestNumbers {
+		suffixes[n.Suffix] = true
+	}
+	block := strings.TrimSuffix(operators.TestNumbersOf(payments.MTN, payments.Rwanda)[0].MSISDN, payments.TestNumbers[0].Suffix)
+	for _, suffix := range []string{"900", "910", "911", "912", "90", "9010", "001", "", "90١"} {
+		if n, ok := operators.FindTestNumber(block + suffix); ok {
+			t.Errorf("%s is the test number %+v", block+suffix, n)
+		}
+	}
+	for _, msisdn := range []string{"", "+", "901", "+22942000901", "250790000901", "+250788123901"} {
+		if n, ok := operators.FindTestNumber(msisdn); ok {
+			t.Errorf("%q is the test number %+v", msisdn, n)
+		}
+	}
+}
+
+func BenchmarkFindTestNumber(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		operators.FindTestNumber("+250788123456")
+	}
+}

@@ -1,0 +1,60 @@
+package payments
+
+import "time"
+
+// TestNumberSet is which test numbers a sandbox has.
+type TestNumberSet string
+
+// The sets of test numbers.
+const (
+	NoTestNumbers       TestNumberSet = "None"
+	StandardTestNumbers TestNumberSet = "Standard" // those of [TestNumbers], in every enabled environment
+)
+
+// TestNumber is how a number behaves that belongs to no SIM. It has no balance, and money goes to it and comes from it as from an
+// unregistered wallet.
+type TestNumber struct {
+	Suffix      string        // the last digits of the number, the same in every environment
+	Status      Status        // of the answer to a new collection
+	Behavior    Behavior      // what the holder does with a collection that is [Pending]; else empty
+	Latency     time.Duration // of a collection, never scaled; 0: drawn from the range of the status
+	Description string        // of a collection from the number, a full sentence
+}
+
+// SlowLatency is the latency of the slow test number.
+const SlowLatency = 20 * time.Second
+
+// TestNumbers are the standard test numbers of an environment. The suffixes 910, 911 and 912 are reserved.
+var TestNumbers = []TestNumber{
+	{Suffix: "901", Status: Pending, Behavior: Approve, Description: "The payer approves."},
+	{Suffix: "902", Status: InsufficientFunds, Description: "The payer has not enough money."},
+	{Suffix: "903", Status: Pending, Behavior: WrongPIN, Description: "The payer enters a wrong PIN."},
+	{Suffix: "904", Status: Pending, Behavior: Cancel, Description: "The payer cancels."},
+	{Suffix: "905", Status: Pending, Behavior: Ignore, Description: "The payer never answers: the payment expires."},
+	{Suffix: "906", Status: AccountBlocked, Description: "The account is blocked, also for disbursements."},
+	{Suffix: "907", Status: LimitExceeded, Description: "The payment exceeds the payer's limit."},
+	{Suffix: "908", Status: ServiceUnavailable, Description: "The operator is unavailable."},
+	{Suffix: "909", Status: Pending, Behavior: Approve, Latency: SlowLatency, Description: "The payer approves after 20 seconds."},
+}
+
+// TestNumberElsewhere is a test number at an operator or in a country that is not its own, where nobody knows it.
+var TestNumberElsewhere = &TestNumber{Status: UnknownMSISDN}
+
+// CollectionOutcome is the final status of a collection from the number, if its sandbox is not reset and its float is not full.
+func (n *TestNumber) CollectionOutcome() Status {
+	if n.Status != Pending {
+		return n.Status
+	}
+	if n.Behavior == Ignore {
+		return Timeout
+	}
+	return Answer(n.Behavior).Outcome()
+}
+
+// DisbursementOutcome is the status that the number gives a disbursement to it, see [DisbursementFacts.Outcome].
+func (n *TestNumber) DisbursementOutcome() Status {
+	if n.Status == AccountBlocked || n.Status == UnknownMSISDN {
+		return n.Status
+	}
+	return Success
+}
