@@ -29,7 +29,8 @@ func TestDrift(t *testing.T) {
 			"update organizations set webhook_types = '{}'",
 			"select count(*) from organizations where webhook_types <> '{}'",
 		},
-		"suspended": {"update organizations set suspended = true", "select count(*) from organizations where not suspended"},
+		"test numbers": {"update organizations set test_numbers = 'Standard'", "select count(*) from organizations where test_numbers = 'None'"},
+		"suspended":    {"update organizations set suspended = true", "select count(*) from organizations where not suspended"},
 		"an environment": {
 			"update environments set commission_bps = 9",
 			"select count(*) from environments where commission_bps <> 9",

@@ -61,6 +61,7 @@ func sandboxConfig(sandbox *v1alpha1.SandboxEnvironment) (sandboxes.Config, erro
 		Webhook:        webhook,
 		LatencyPercent: int(valueOr(spec.LatencyPercent, defaultLatencyPercent)),
 		PendingTimeout: pendingTimeout,
+		TestNumbers:    payments.TestNumberSet(spec.TestNumbers),
 		Suspended:      spec.Suspend,
 		Reset:          spec.Reset,
 	}

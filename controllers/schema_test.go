@@ -121,6 +121,7 @@ webhook:
   signingSecretRef: {name: my-secret, key: whsec}
   retryPolicy: {maxRetries: 0, initialDelay: 100ms, factor: 1, maxDelay: 1h30m}
 latencyPercent: 0
+testNumbers: Standard
 quota: {monthlyTransactions: 9000000000000000000}
 rateLimit: {requestsPerMinute: 2147483647}
 credentialsSecretName: somewhere.else
@@ -182,6 +183,10 @@ credentialsSecretName: somewhere.else
 		"too much latency": {
 			spec:   environments + "latencyPercent: 1001",
 			refuse: []string{"spec.latencyPercent: spec.latencyPercent in body should be less than or equal to 1000"},
+		},
+		"unknown test numbers": {
+			spec:   environments + "testNumbers: standard",
+			refuse: []string{`spec.testNumbers: Unsupported value: "standard": supported values: "None", "Standard"`},
 		},
 
 		"credentials of an operator twice": {
@@ -429,6 +434,7 @@ environments: [{operator: mtn, country: RW, enabled: true, commissionBps: 0, mer
 webhook: {url: 'http://shop/', retryPolicy: {maxRetries: 5, initialDelay: 5s, factor: 5, maxDelay: 1h}}
 latencyPercent: 100
 pendingTimeout: 60m
+testNumbers: None
 keyRotationGrace: 24h
 deletionPolicy: Delete`},
 		{testClient, `{sandboxRef: {name: checkout}, msisdn: "+250788123456", state: Active, balance: 0, behavior: Approve}`},

@@ -60,6 +60,15 @@ type SandboxEnvironmentSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="write a pendingTimeout from 1s to 24h"
 	PendingTimeout Duration `json:"pendingTimeout,omitempty"`
 
+	// testNumbers are phone numbers that behave in a certain way without a TestClient: one approves, one has not enough money,
+	// one never answers. None, the default, has none. Standard has a block of numbers for each enabled environment, which
+	// GET /v1/test_numbers lists. A TestClient with the same number takes precedence.
+	//
+	// +optional
+	// +default="None"
+	// +kubebuilder:validation:Enum=None;Standard
+	TestNumbers string `json:"testNumbers,omitempty"`
+
 	// quota limits how many transactions the sandbox may make. If it is not set there is no limit.
 	//
 	// +optional

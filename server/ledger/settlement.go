@@ -149,13 +149,17 @@ func decide(claimed []sqlc.ClaimDueTransactionsRow, held accounts, answer paymen
 		float, there := held.floats[at]
 		total := t.NetAmount + t.Commission
 		status := payments.SettlementFacts{
-			CustomerTotal: total, Expired: t.Expired, Payer: payer, Answer: answer, FloatFull: float > payments.MaxBalance-t.NetAmount,
+			CustomerTotal: total, Expired: t.Expired, TestBehavior: testBehavior(&t), Payer: payer, Answer: answer,
+			FloatFull: float > payments.MaxBalance-t.NetAmount,
 		}.Outcome()
 		switch {
 		case status == payments.Pending:
 			d.parked.add(t.Tenant, t.ID)
 		case status == payments.Success && !there:
 			return nil, fmt.Errorf("the sandbox has no float in %s", t.FloatCurrency)
+		case status == payments.Success && payer == nil: // a test number
+			held.floats[at] = float + t.NetAmount
+			d.settle(t, status, t.NetAmount, float+t.NetAmount, 0, 0)
 		case status == payments.Success:
 			payer.Balance -= total
 			held.floats[at] = float + t.NetAmount
@@ -165,6 +169,14 @@ func decide(claimed []sqlc.ClaimDueTransactionsRow, held accounts, answer paymen
 		}
 	}
 	return d, nil
+}
+
+// testBehavior is what the payer does if it is a test number; else empty.
+func testBehavior(t *sqlc.ClaimDueTransactionsRow) payments.Behavior {
+	if t.TestBehavior == nil {
+		return ""
+	}
+	return payments.Behavior(*t.TestBehavior)
 }
 
 // settle writes an outcome down with what it moves, and the balances after it.

@@ -29,6 +29,8 @@ type NewCollection struct {
 	// ByPayer has the status for each state of the payer. The statement picks one by the SIM registry, at the moment of the insert, and
 	// the ledger fills in Transaction.Status, its latency and AnswerAfter. nil: Transaction.Status is already decided.
 	ByPayer *StatusByPayer
+	// TestBehavior is what the payer does with a pending one if no SIM has the number and it is a test number; else empty.
+	TestBehavior payments.Behavior
 	// Presumed says that operator and country are what the number's prefix says, for a number that the registry may know better.
 	Presumed bool
 }
@@ -136,6 +138,7 @@ func (s *Ledger) recordCollection(ctx context.Context, tenant int64, n *NewColle
 		RequestHash: n.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected, Store: t.Store,
 		Description: t.Description, Scenario: string(t.Scenario), EnvID: t.EnvironmentID, Currency: t.Currency, Amount: t.Amount,
 		AbsorptionPct: int32(t.AbsorptionPct), ExpireAfterMs: postgres.Milliseconds(n.ExpireAfter),
+		TestBehavior: postgres.Optional(string(n.TestBehavior)),
 	})
 	if errors.Is(err, pgx.ErrNoRows) && n.Presumed {
 		return s.checkMarket(ctx, tenant, t)

@@ -151,7 +151,7 @@ func (c *sandboxChange) settings(ctx context.Context, row sqlc.Organization) err
 		WebhookURL: wanted.WebhookURL, WebhookMaxRetries: wanted.WebhookMaxRetries,
 		WebhookInitialDelayMs: wanted.WebhookInitialDelayMs, WebhookFactor: wanted.WebhookFactor,
 		WebhookMaxDelayMs: wanted.WebhookMaxDelayMs, WebhookTypes: wanted.WebhookTypes,
-		PendingTimeoutMs: wanted.PendingTimeoutMs, Suspended: wanted.Suspended, Tenant: wanted.Tenant,
+		PendingTimeoutMs: wanted.PendingTimeoutMs, TestNumbers: wanted.TestNumbers, Suspended: wanted.Suspended, Tenant: wanted.Tenant,
 	})
 }
 
@@ -171,7 +171,7 @@ func (c *sandboxChange) newOrganization(ctx context.Context) error {
 		WebhookURL: row.WebhookURL, WebhookMaxRetries: row.WebhookMaxRetries,
 		WebhookInitialDelayMs: row.WebhookInitialDelayMs, WebhookFactor: row.WebhookFactor,
 		WebhookMaxDelayMs: row.WebhookMaxDelayMs, WebhookTypes: row.WebhookTypes,
-		PendingTimeoutMs: row.PendingTimeoutMs, Suspended: row.Suspended, Reset: c.want.Reset,
+		PendingTimeoutMs: row.PendingTimeoutMs, TestNumbers: row.TestNumbers, Suspended: row.Suspended, Reset: c.want.Reset,
 	})
 	c.tenant, c.state.OrganizationID, c.state.Reset, c.changed = row.Tenant, row.OrgID, row.Reset, true
 	return err
@@ -199,6 +199,7 @@ func (c *sandboxChange) setSettings(row *sqlc.Organization) {
 	row.LatencyPercent = int32(c.want.LatencyPercent)
 	row.MonthlyQuota, row.RateLimit = c.want.MonthlyQuota, c.want.RateLimit
 	row.PendingTimeoutMs, row.Suspended = cmp.Or(c.want.PendingTimeout, DefaultPendingTimeout).Milliseconds(), c.want.Suspended
+	row.TestNumbers = string(cmp.Or(c.want.TestNumbers, payments.NoTestNumbers))
 	webhook := c.want.Webhook
 	if webhook == nil {
 		webhook = &WebhookConfig{Retry: DefaultRetryPolicy}

@@ -20,13 +20,14 @@ type Config struct {
 	Stores         []string // slugs
 	Operators      []OperatorAccess
 	OpeningFloat   map[payments.Currency]int64
-	Webhook        *WebhookConfig // nil: events are recorded and not sent
-	LatencyPercent int            // of the simulated latency, 0-1000
-	MonthlyQuota   *int64         // transactions in a calendar month (UTC), nil for no limit
-	RateLimit      *int32         // requests in a minute, nil for no limit
-	PendingTimeout time.Duration  // how long a pending collection waits for its payer; 0: DefaultPendingTimeout
-	Suspended      bool           // the API answers 503, and nothing is done that is due
-	Reset          string         // a value that differs from the one before empties the sandbox
+	Webhook        *WebhookConfig         // nil: events are recorded and not sent
+	LatencyPercent int                    // of the simulated latency, 0-1000
+	MonthlyQuota   *int64                 // transactions in a calendar month (UTC), nil for no limit
+	RateLimit      *int32                 // requests in a minute, nil for no limit
+	PendingTimeout time.Duration          // how long a pending collection waits for its payer; 0: DefaultPendingTimeout
+	TestNumbers    payments.TestNumberSet // empty: none
+	Suspended      bool                   // the API answers 503, and nothing is done that is due
+	Reset          string                 // a value that differs from the one before empties the sandbox
 }
 
 // EnvironmentConfig is one operator in one country.

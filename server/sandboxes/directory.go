@@ -24,7 +24,8 @@ type Sandbox struct {
 	LatencyPercent int
 	RateLimit      int           // requests in a minute, 0 for no limit
 	PendingTimeout time.Duration // how long a pending collection waits for its payer
-	Suspended      bool          // no call is served
+	TestNumbers    payments.TestNumberSet
+	Suspended      bool // no call is served
 	Environments   map[Market]Environment
 	Stores         map[string]bool // slugs
 }
@@ -238,6 +239,7 @@ func (d *Directory) apply(c *changes) {
 			PendingTimeout: time.Duration(
 				o.PendingTimeoutMs,
 			) * time.Millisecond,
+			TestNumbers:  payments.TestNumberSet(o.TestNumbers),
 			Suspended:    o.Suspended,
 			Environments: map[Market]Environment{},
 			Stores:       map[string]bool{},

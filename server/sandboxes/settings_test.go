@@ -46,6 +46,7 @@ func TestEveryFieldOfASandboxIsApplied(t *testing.T) {
 		"MonthlyQuota":                          func(c *sandboxes.Config) { c.MonthlyQuota = &quota },
 		"RateLimit":                             func(c *sandboxes.Config) { c.RateLimit = &rate },
 		"PendingTimeout":                        func(c *sandboxes.Config) { c.PendingTimeout = time.Second },
+		"TestNumbers":                           func(c *sandboxes.Config) { c.TestNumbers = payments.StandardTestNumbers },
 		"Suspended":                             func(c *sandboxes.Config) { c.Suspended = true },
 		"Reset":                                 func(c *sandboxes.Config) { c.Reset = "run-2" },
 	}

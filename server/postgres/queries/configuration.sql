@@ -5,9 +5,9 @@ select * from organizations where resource_uid = sqlc.arg(resource_uid) and reta
 
 -- name: InsertOrganization :one
 insert into organizations (org_id, resource_uid, generation, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries,
-  webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, webhook_types, pending_timeout_ms, suspended, reset)
+  webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, webhook_types, pending_timeout_ms, test_numbers, suspended, reset)
 values (sqlc.arg(org_id), sqlc.arg(resource_uid), sqlc.arg(generation), sqlc.arg(namespace), sqlc.arg(name), sqlc.arg(latency_percent), sqlc.narg(monthly_quota), sqlc.narg(rate_limit), sqlc.narg(webhook_url), sqlc.arg(webhook_max_retries),
-  sqlc.arg(webhook_initial_delay_ms), sqlc.arg(webhook_factor), sqlc.arg(webhook_max_delay_ms), sqlc.arg(webhook_types), sqlc.arg(pending_timeout_ms),
+  sqlc.arg(webhook_initial_delay_ms), sqlc.arg(webhook_factor), sqlc.arg(webhook_max_delay_ms), sqlc.arg(webhook_types), sqlc.arg(pending_timeout_ms), sqlc.arg(test_numbers),
   sqlc.arg(suspended), sqlc.arg(reset))
 returning *;
 
@@ -22,7 +22,8 @@ update organizations set namespace = sqlc.arg(namespace), name = sqlc.arg(name),
   rate_limit = sqlc.narg(rate_limit), webhook_url = sqlc.narg(webhook_url),
   webhook_max_retries = sqlc.arg(webhook_max_retries), webhook_initial_delay_ms = sqlc.arg(webhook_initial_delay_ms),
   webhook_factor = sqlc.arg(webhook_factor), webhook_max_delay_ms = sqlc.arg(webhook_max_delay_ms),
-  webhook_types = sqlc.arg(webhook_types), pending_timeout_ms = sqlc.arg(pending_timeout_ms), suspended = sqlc.arg(suspended)
+  webhook_types = sqlc.arg(webhook_types), pending_timeout_ms = sqlc.arg(pending_timeout_ms),
+  test_numbers = sqlc.arg(test_numbers), suspended = sqlc.arg(suspended)
 where tenant = sqlc.arg(tenant);
 
 -- name: StoredCredentials :one
@@ -130,7 +131,7 @@ select exists (
 select version from config_version;
 
 -- name: ChangedOrganizations :many
-select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, version
+select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, test_numbers, suspended, version
 from organizations where version > sqlc.arg(since) and retained_at is null;
 
 -- name: EnvironmentsOf :many

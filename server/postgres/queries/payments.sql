@@ -71,7 +71,7 @@ select created_at, completed_at, merchant_balance_after, sim_balance_after from 
 -- number at this moment. The status for each state of the payer was worked out before, in this order: not in the registry,
 -- blocked, short of money, able to pay. A scenario asks nobody: its collection has no SIM. A market that was presumed from the
 -- number's prefix holds only if the registry does not know better. A pending one from a number that is not in the registry is
--- forwarded to the operator, at once.
+-- forwarded to the operator, at once, unless test_behavior says what the holder of the number does: it is a test number.
 with present as (
   select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
@@ -88,8 +88,9 @@ with present as (
 ), accepted as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), payer as (
-  select accepted.deliver, s.sim_id, case when s.sim_id is null then 1 when s.blocked then 2
-    when s.balance < sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint then 3 else 4 end as payer_state
+  select accepted.deliver, s.sim_id, s.sim_id is null and sqlc.narg(test_behavior)::text is null as of_operator,
+    case when s.sim_id is null then 1 when s.blocked then 2
+      when s.balance < sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint then 3 else 4 end as payer_state
   from accepted left join sims s
     on sqlc.arg(scenario) = '' and s.tenant = sqlc.arg(tenant) and s.msisdn = sqlc.arg(msisdn) and s.currency = sqlc.arg(float_currency)
 ), decided as (
@@ -99,15 +100,16 @@ with present as (
 ), recorded as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, passthrough, forward_fence, forward_failures, due_at, expires_at)
+    latency_ms, float_currency, sim_id, completed_at, passthrough, forward_fence, forward_failures, test_behavior, due_at, expires_at)
   select sqlc.arg(tenant), sqlc.arg(id), 'collection', d.status, sqlc.arg(reference), sqlc.arg(request_hash),
     sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected), sqlc.arg(store), sqlc.narg(description), sqlc.arg(scenario),
     sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(msisdn), sqlc.arg(amount),
     sqlc.arg(commission), sqlc.arg(net_amount), sqlc.arg(absorption_pct), d.latency_ms, sqlc.arg(float_currency), d.sim_id,
     case when d.status <> 'PENDING' then now() end,
-    d.status = 'PENDING' and d.sim_id is null, case when d.status = 'PENDING' and d.sim_id is null then 0 end,
-    case when d.status = 'PENDING' and d.sim_id is null then 0 end,
-    case when d.status <> 'PENDING' then null when d.sim_id is null then now()
+    d.status = 'PENDING' and d.of_operator, case when d.status = 'PENDING' and d.of_operator then 0 end,
+    case when d.status = 'PENDING' and d.of_operator then 0 end,
+    case when d.status = 'PENDING' and d.sim_id is null then sqlc.narg(test_behavior)::text end,
+    case when d.status <> 'PENDING' then null when d.of_operator then now()
       else now() + make_interval(secs => least(d.after_ms, sqlc.arg(expire_after_ms)::float8) / 1000) end,
     case when d.status = 'PENDING' then now() + make_interval(secs => sqlc.arg(expire_after_ms)::float8 / 1000) end
   from decided d

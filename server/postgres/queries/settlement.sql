@@ -30,11 +30,11 @@ with mine as materialized (
   where pg_try_advisory_xact_lock(hashtextextended('cauri settlement', given.tenant))
 )
 select claimed.tenant, claimed.id, claimed.due_at, claimed.expired, claimed.float_currency, claimed.sim_id, claimed.net_amount,
-  claimed.commission, (extract(epoch from now() - claimed.due_at) * 1000)::float8 as late_ms
+  claimed.commission, claimed.test_behavior, (extract(epoch from now() - claimed.due_at) * 1000)::float8 as late_ms
 from mine join organizations o on o.tenant = mine.tenant and not o.suspended and o.retained_at is null
 cross join lateral (
   select t.tenant, t.id, t.due_at, coalesce(t.due_at >= t.expires_at, false)::boolean as expired, t.float_currency, t.sim_id,
-    t.net_amount, t.commission
+    t.net_amount, t.commission, t.test_behavior
   from transactions t
   where t.tenant = mine.tenant and t.due_at <= now() and t.status = 'PENDING' and not t.passthrough
   order by t.due_at

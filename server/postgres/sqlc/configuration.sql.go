@@ -24,7 +24,7 @@ func (q *Queries) BumpVersion(ctx context.Context, tenant int64) error {
 }
 
 const changedOrganizations = `-- name: ChangedOrganizations :many
-select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, version
+select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, test_numbers, suspended, version
 from organizations where version > $1 and retained_at is null
 `
 
@@ -37,6 +37,7 @@ type ChangedOrganizationsRow struct {
 	MonthlyQuota     *int64 `db:"monthly_quota"`
 	RateLimit        *int32 `db:"rate_limit"`
 	PendingTimeoutMs int64  `db:"pending_timeout_ms"`
+	TestNumbers      string `db:"test_numbers"`
 	Suspended        bool   `db:"suspended"`
 	Version          int64  `db:"version"`
 }
@@ -59,6 +60,7 @@ func (q *Queries) ChangedOrganizations(ctx context.Context, since int64) ([]Chan
 			&i.MonthlyQuota,
 			&i.RateLimit,
 			&i.PendingTimeoutMs,
+			&i.TestNumbers,
 			&i.Suspended,
 			&i.Version,
 		); err != nil {
@@ -173,11 +175,11 @@ func (q *Queries) InsertKey(ctx context.Context, tenant int64, hash []byte) erro
 
 const insertOrganization = `-- name: InsertOrganization :one
 insert into organizations (org_id, resource_uid, generation, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries,
-  webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, webhook_types, pending_timeout_ms, suspended, reset)
+  webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, webhook_types, pending_timeout_ms, test_numbers, suspended, reset)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-  $11, $12, $13, $14, $15,
-  $16, $17)
-returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until
+  $11, $12, $13, $14, $15, $16,
+  $17, $18)
+returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers
 `
 
 type InsertOrganizationParams struct {
@@ -196,6 +198,7 @@ type InsertOrganizationParams struct {
 	WebhookMaxDelayMs     int64       `db:"webhook_max_delay_ms"`
 	WebhookTypes          []string    `db:"webhook_types"`
 	PendingTimeoutMs      int64       `db:"pending_timeout_ms"`
+	TestNumbers           string      `db:"test_numbers"`
 	Suspended             bool        `db:"suspended"`
 	Reset                 string      `db:"reset"`
 }
@@ -217,6 +220,7 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		arg.WebhookMaxDelayMs,
 		arg.WebhookTypes,
 		arg.PendingTimeoutMs,
+		arg.TestNumbers,
 		arg.Suspended,
 		arg.Reset,
 	)
@@ -251,6 +255,7 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		&i.PreviousSecretUntil,
 		&i.OlderSecrets,
 		&i.OlderSecretsUntil,
+		&i.TestNumbers,
 	)
 	return i, err
 }
@@ -393,7 +398,7 @@ func (q *Queries) ListStores(ctx context.Context, tenant int64) ([]Store, error)
 
 const lockOrganization = `-- name: LockOrganization :one
 
-select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until from organizations where resource_uid = $1 and retained_at is null for update
+select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers from organizations where resource_uid = $1 and retained_at is null for update
 `
 
 // Written by the controller, one sandbox at a time, and read by the api's directory.
@@ -430,6 +435,7 @@ func (q *Queries) LockOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.PreviousSecretUntil,
 		&i.OlderSecrets,
 		&i.OlderSecretsUntil,
+		&i.TestNumbers,
 	)
 	return i, err
 }
@@ -659,8 +665,9 @@ update organizations set namespace = $1, name = $2, latency_percent = $3, monthl
   rate_limit = $5, webhook_url = $6,
   webhook_max_retries = $7, webhook_initial_delay_ms = $8,
   webhook_factor = $9, webhook_max_delay_ms = $10,
-  webhook_types = $11, pending_timeout_ms = $12, suspended = $13
-where tenant = $14
+  webhook_types = $11, pending_timeout_ms = $12,
+  test_numbers = $13, suspended = $14
+where tenant = $15
 `
 
 type UpdateOrganizationParams struct {
@@ -676,6 +683,7 @@ type UpdateOrganizationParams struct {
 	WebhookMaxDelayMs     int64    `db:"webhook_max_delay_ms"`
 	WebhookTypes          []string `db:"webhook_types"`
 	PendingTimeoutMs      int64    `db:"pending_timeout_ms"`
+	TestNumbers           string   `db:"test_numbers"`
 	Suspended             bool     `db:"suspended"`
 	Tenant                int64    `db:"tenant"`
 }
@@ -694,6 +702,7 @@ func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganization
 		arg.WebhookMaxDelayMs,
 		arg.WebhookTypes,
 		arg.PendingTimeoutMs,
+		arg.TestNumbers,
 		arg.Suspended,
 		arg.Tenant,
 	)

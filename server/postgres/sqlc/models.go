@@ -290,6 +290,7 @@ type Organization struct {
 	PreviousSecretUntil   *time.Time  `db:"previous_secret_until"`
 	OlderSecrets          [][]byte    `db:"older_secrets"`
 	OlderSecretsUntil     []time.Time `db:"older_secrets_until"`
+	TestNumbers           string      `db:"test_numbers"`
 }
 
 type QuotaUsage struct {
@@ -385,6 +386,7 @@ type Transaction struct {
 	MSISDN               string          `db:"msisdn"`
 	NativeID             *string         `db:"native_id"`
 	NativeRaw            json.RawMessage `db:"native_raw"`
+	TestBehavior         *string         `db:"test_behavior"`
 }
 
 type TransactionCount struct {

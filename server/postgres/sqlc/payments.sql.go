@@ -131,7 +131,7 @@ func (q *Queries) BookCollection(ctx context.Context, arg BookCollectionParams) 
 }
 
 const findReference = `-- name: FindReference :one
-select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw from transactions where tenant = $1 and reference = $2
+select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior from transactions where tenant = $1 and reference = $2
 `
 
 func (q *Queries) FindReference(ctx context.Context, tenant int64, reference string) (Transaction, error) {
@@ -179,6 +179,7 @@ func (q *Queries) FindReference(ctx context.Context, tenant int64, reference str
 		&i.MSISDN,
 		&i.NativeID,
 		&i.NativeRaw,
+		&i.TestBehavior,
 	)
 	return i, err
 }
@@ -215,7 +216,7 @@ func (q *Queries) FindSIM(ctx context.Context, tenant int64, mSISDN string) (Sim
 }
 
 const getTransaction = `-- name: GetTransaction :one
-select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw from transactions where tenant = $1 and id = $2
+select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior from transactions where tenant = $1 and id = $2
 `
 
 func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UUID) (Transaction, error) {
@@ -263,6 +264,7 @@ func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UU
 		&i.MSISDN,
 		&i.NativeID,
 		&i.NativeRaw,
+		&i.TestBehavior,
 	)
 	return i, err
 }
@@ -303,33 +305,35 @@ with present as (
 ), accepted as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), payer as (
-  select accepted.deliver, s.sim_id, case when s.sim_id is null then 1 when s.blocked then 2
-    when s.balance < $8::bigint + $9::bigint then 3 else 4 end as payer_state
+  select accepted.deliver, s.sim_id, s.sim_id is null and $8::text is null as of_operator,
+    case when s.sim_id is null then 1 when s.blocked then 2
+      when s.balance < $9::bigint + $10::bigint then 3 else 4 end as payer_state
   from accepted left join sims s
-    on $10 = '' and s.tenant = $1 and s.msisdn = $5 and s.currency = $11
+    on $11 = '' and s.tenant = $1 and s.msisdn = $5 and s.currency = $12
 ), decided as (
-  select payer.deliver, payer.sim_id, payer.payer_state, ($12::text[])[payer.payer_state]::transaction_status as status,
-    ($13::integer[])[payer.payer_state] as latency_ms, ($14::float8[])[payer.payer_state] as after_ms
+  select payer.deliver, payer.sim_id, payer.of_operator, payer.payer_state, ($13::text[])[payer.payer_state]::transaction_status as status,
+    ($14::integer[])[payer.payer_state] as latency_ms, ($15::float8[])[payer.payer_state] as after_ms
   from payer
 ), recorded as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, passthrough, forward_fence, forward_failures, due_at, expires_at)
-  select $1, $15, 'collection', d.status, $3, $16,
-    $17, $18, $19, $20, $21, $10,
-    $22, $6, $7, $23, $5, $24,
-    $9, $8, $25, d.latency_ms, $11, d.sim_id,
+    latency_ms, float_currency, sim_id, completed_at, passthrough, forward_fence, forward_failures, test_behavior, due_at, expires_at)
+  select $1, $16, 'collection', d.status, $3, $17,
+    $18, $19, $20, $21, $22, $11,
+    $23, $6, $7, $24, $5, $25,
+    $10, $9, $26, d.latency_ms, $12, d.sim_id,
     case when d.status <> 'PENDING' then now() end,
-    d.status = 'PENDING' and d.sim_id is null, case when d.status = 'PENDING' and d.sim_id is null then 0 end,
-    case when d.status = 'PENDING' and d.sim_id is null then 0 end,
-    case when d.status <> 'PENDING' then null when d.sim_id is null then now()
-      else now() + make_interval(secs => least(d.after_ms, $26::float8) / 1000) end,
-    case when d.status = 'PENDING' then now() + make_interval(secs => $26::float8 / 1000) end
+    d.status = 'PENDING' and d.of_operator, case when d.status = 'PENDING' and d.of_operator then 0 end,
+    case when d.status = 'PENDING' and d.of_operator then 0 end,
+    case when d.status = 'PENDING' and d.sim_id is null then $8::text end,
+    case when d.status <> 'PENDING' then null when d.of_operator then now()
+      else now() + make_interval(secs => least(d.after_ms, $27::float8) / 1000) end,
+    case when d.status = 'PENDING' then now() + make_interval(secs => $27::float8 / 1000) end
   from decided d
   returning status, latency_ms, created_at, completed_at
 ), event as (
   insert into events (tenant, id, state, due_at)
-  select $1, $15, case when d.deliver then 'queued' else 'recorded' end::event_state,
+  select $1, $16, case when d.deliver then 'queued' else 'recorded' end::event_state,
     case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end
   from decided d, recorded
   where recorded.status <> 'PENDING'
@@ -345,6 +349,7 @@ type RecordCollectionParams struct {
 	MSISDN        string      `db:"msisdn"`
 	Operator      string      `db:"operator"`
 	Country       string      `db:"country"`
+	TestBehavior  *string     `db:"test_behavior"`
 	NetAmount     int64       `db:"net_amount"`
 	Commission    int64       `db:"commission"`
 	Scenario      interface{} `db:"scenario"`
@@ -377,7 +382,7 @@ type RecordCollectionRow struct {
 // number at this moment. The status for each state of the payer was worked out before, in this order: not in the registry,
 // blocked, short of money, able to pay. A scenario asks nobody: its collection has no SIM. A market that was presumed from the
 // number's prefix holds only if the registry does not know better. A pending one from a number that is not in the registry is
-// forwarded to the operator, at once.
+// forwarded to the operator, at once, unless test_behavior says what the holder of the number does: it is a test number.
 func (q *Queries) RecordCollection(ctx context.Context, arg RecordCollectionParams) (RecordCollectionRow, error) {
 	row := q.db.QueryRow(ctx, recordCollection,
 		arg.Tenant,
@@ -387,6 +392,7 @@ func (q *Queries) RecordCollection(ctx context.Context, arg RecordCollectionPara
 		arg.MSISDN,
 		arg.Operator,
 		arg.Country,
+		arg.TestBehavior,
 		arg.NetAmount,
 		arg.Commission,
 		arg.Scenario,
