@@ -77,9 +77,11 @@ func (s *Server) decideDisbursement(
 		EnvironmentID: environment.ID, Operator: market.Operator, Country: market.Country, Currency: body.Currency, MSISDN: body.MSISDN,
 		Amount: body.Amount, NetAmount: body.Amount, AbsorptionPct: environment.Terms.AbsorptionPct,
 	}
-	n := &ledger.NewDisbursement{
-		Transaction: t, Latency: s.payoutLatency(sandbox), Unknown: payments.DisbursementFacts{Policy: environment.UnknownPolicy}.Outcome(),
-	}
+	facts := payments.DisbursementFacts{Policy: environment.UnknownPolicy, TestNumber: testNumberIn(sandbox, market, body.MSISDN)}
+	n := &ledger.NewDisbursement{Transaction: t, Latency: s.payoutLatency(sandbox), Unknown: facts.Outcome()}
 	n.Latency.Unknown, n.Latency.Blocked = s.latencyOf(n.Unknown, sandbox), s.latencyOf(payments.AccountBlocked, sandbox)
+	if n.Unknown == payments.AccountBlocked { // a test number; a status has one latency
+		n.Latency.Unknown = n.Latency.Blocked
+	}
 	return n, nil
 }

@@ -35,12 +35,14 @@ var runOrder = []string{
 	"getTestClient",
 	"listPrompts",
 	"answerPrompt",
+	"listTestNumbers",
 }
 
 // Every example is a request that can be made, and its answer is the one that comes.
 func TestEveryExampleRuns(t *testing.T) {
 	w := newFixture(t)
 	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 1_000_000}
+	w.config.Environments, w.config.TestNumbers = w.config.Environments[:1], payments.StandardTestNumbers
 	w.heard()
 	w.client("alice", "+250788123456", 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
-	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -93,10 +92,11 @@ func (s *Server) decideCollection(
 	n := &ledger.NewCollection{Transaction: t, Presumed: presumed, ExpireAfter: sandbox.PendingTimeout}
 	facts := payments.CollectionFacts{
 		Scenario: scenario, Amount: split.Amount, CustomerTotal: split.CustomerTotal, MaxAmount: environment.MaxAmount,
-		Policy: environment.UnknownPolicy,
+		Policy: environment.UnknownPolicy, TestNumber: testNumberIn(sandbox, market, body.MSISDN),
 	}
 	if scenario == "" {
 		n.ByPayer = s.statusByPayer(facts, sandbox)
+		n.TestBehavior = behaviorOf(facts.TestNumber)
 		return n, nil
 	}
 	n.Transaction.Status = facts.Outcome()
@@ -111,14 +111,24 @@ func (s *Server) statusByPayer(facts payments.CollectionFacts, sandbox *sandboxe
 	for state, status := range facts.Outcomes() {
 		byPayer[state] = ledger.StatusAndLatency{Status: status, Latency: s.latencyOf(status, sandbox)}
 	}
+	if n := facts.TestNumber; n != nil && n.Latency > 0 && byPayer[payments.PayerUnknown].Status == payments.Pending {
+		byPayer[payments.PayerUnknown].Latency = ledger.Latency{Simulated: n.Latency, Waited: n.Latency}
+	}
 	return &byPayer
+}
+
+func behaviorOf(n *payments.TestNumber) payments.Behavior {
+	if n == nil {
+		return ""
+	}
+	return n.Behavior
 }
 
 func isTrue(b *bool) bool { return b != nil && *b }
 
-// marketOf finds the operator and country of a request: from its fields, else from the registered SIM, else from the number's prefix. If
-// the prefix determines the market, it is presumed without a look at the SIM. The statement that records the request then checks that the
-// registry does not say otherwise.
+// marketOf finds the operator and country of a request: from its fields, else from the registered SIM, else from the number, see [detect].
+// If the number determines the market, it is presumed without a look at the SIM. The statement that records the request then checks that
+// the registry does not say otherwise.
 func (s *Server) marketOf(
 	ctx context.Context, sandbox *sandboxes.Sandbox, body *wire.CreatePaymentRequest, presume bool,
 ) (market sandboxes.Market, presumed bool, err error) {
@@ -126,8 +136,7 @@ func (s *Server) marketOf(
 	if market.Operator != "" && market.Country != "" {
 		return market, false, nil
 	}
-	operator, country, _ := operators.Detect(body.MSISDN)
-	market.Operator, market.Country = cmp.Or(market.Operator, operator), cmp.Or(market.Country, country)
+	market = detect(sandbox, market, body.MSISDN)
 	if _, err := environmentFor(sandbox, market, body.Application, body.Currency); presume && err == nil {
 		return market, true, nil
 	}

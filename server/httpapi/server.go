@@ -91,6 +91,7 @@ func (s *Server) routes() http.Handler {
 	api.route(apidoc.ResendEvent, s.handle(s.resendEvent))
 	api.route(apidoc.ListTestClients, s.handle(s.listTestClients))
 	api.route(apidoc.GetTestClient, s.handle(s.getTestClient))
+	api.route(apidoc.ListTestNumbers, s.handle(s.listTestNumbers))
 	api.route(apidoc.ListPrompts, s.handle(s.listPrompts))
 	api.route(apidoc.AnswerPrompt, s.handle(s.answerPrompt))
 	api.route(apidoc.GetMeta, s.handle(s.meta))

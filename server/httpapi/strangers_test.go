@@ -42,6 +42,7 @@ var routesAccess = map[string]access{
 	"GET /v1/test_clients/{msisdn}":                        {own: 200, other: 404},
 	"GET /v1/test_clients/{msisdn}/prompts":                {own: 200, other: 404},
 	"POST /v1/test_clients/{msisdn}/prompts/{tx}/{answer}": {own: 200, other: 404},
+	"GET /v1/test_numbers":                                 {own: 200, other: 200},
 	"GET /v1/meta":                                         {own: 200, other: 200, anybody: 200},
 	"GET /v1/health":                                       {own: 200, other: 200, anybody: 200},
 	"GET /v1/openapi.json":                                 {own: 200, other: 200, anybody: 200},

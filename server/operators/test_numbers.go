@@ -22,8 +22,8 @@ type testBlock struct {
 //
 // The first blocks have a prefix of their operator. Nobody outside knows which numbers an operator has given out, so that these blocks
 // are the least likely ones (a). In CI the operators' prefixes were put before the former numbers in 2021, and no former mobile number
-// began with 3 (o, libphonenumber's metadata of 2020), so no renumbered number is in the block. Elsewhere the block is the
-// lowest of a prefix: 79 of Rwanda, 78 of Togo, and 0142 and 0145 of Benin opened after 2020 (o, the same metadata).
+// began with 3 (o, libphonenumber's metadata of December 2020), so no renumbered number is in the block. Elsewhere the block is the
+// lowest of a prefix: 79 of Rwanda, 78 of Togo, and 0142 and 0145 of Benin are newer than that metadata (o).
 //
 // The last blocks are for operators that have no prefix in the country. They begin with digits of which no number is valid (o,
 // libphonenumber's metadata), so nobody has them.

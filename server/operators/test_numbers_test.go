@@ -1,6 +1,9 @@
 package operators_test
 
 import (
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,5 +92,51 @@ func BenchmarkFindTestNumber(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		operators.FindTestNumber("+250788123456")
+	}
+}
+
+// TestTestNumbersAreDocumented compares the tables for merchants with the code.
+func TestTestNumbersAreDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## Test numbers\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var blocks, rows []string
+	for line := range strings.Lines(section) {
+		cells := strings.Split(strings.Trim(line, "| \n"), "|")
+		for i := range cells {
+			cells[i] = strings.Trim(cells[i], " `")
+		}
+		switch first := cells[0]; {
+		case slices.Contains(payments.Countries, payments.Country(first)):
+			for i, op := range []payments.Operator{payments.MTN, payments.Airtel, payments.Orange, payments.Moov} {
+				blocks = append(blocks, first+" "+string(op)+" "+strings.TrimSuffix(cells[i+1], "..."))
+			}
+		case strings.HasPrefix(first, "9"):
+			status := regexp.MustCompile(`[A-Z_]{5,}`).FindAllString(strings.ReplaceAll(cells[2], "PENDING, then ", ""), 1)
+			rows = append(rows, first+" "+status[0]+" "+cells[3])
+		}
+	}
+	var wantBlocks, wantRows []string
+	for _, country := range payments.Countries {
+		for _, op := range []payments.Operator{payments.MTN, payments.Airtel, payments.Orange, payments.Moov} {
+			block := ""
+			if numbers := operators.TestNumbersOf(op, country); len(numbers) > 0 {
+				block = strings.TrimSuffix(numbers[0].MSISDN, numbers[0].Suffix)
+			}
+			wantBlocks = append(wantBlocks, string(country)+" "+string(op)+" "+block)
+		}
+	}
+	for _, n := range payments.TestNumbers {
+		wantRows = append(wantRows, n.Suffix+" "+string(n.CollectionOutcome())+" "+string(n.DisbursementOutcome()))
+	}
+	if diff := cmp.Diff(wantBlocks, blocks); diff != "" {
+		t.Errorf("the blocks in docs/api.md (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(wantRows, rows); diff != "" {
+		t.Errorf("the last digits in docs/api.md (-want +got):\n%s", diff)
 	}
 }

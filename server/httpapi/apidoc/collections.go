@@ -19,9 +19,8 @@ var CreatePayment = Operation{
 	Description: "Collects money from a customer.\n\n" +
 		"If the request has a `scenario`, it decides the outcome. Otherwise an amount above the environment's limit ends `LIMIT_EXCEEDED`. " +
 		"Below the " +
-		"limit, the SIM registry decides. A number that is not registered ends `UNKNOWN_MSISDN`, or is `PENDING` if the environment passes " +
-		"unknown " +
-		"numbers through. A blocked SIM ends `ACCOUNT_BLOCKED`. A SIM with less than `customerTotal` ends `INSUFFICIENT_FUNDS`. Every other " +
+		"limit, the SIM registry decides. A number that is not registered behaves as `GET /v1/test_numbers` says, if it is listed there. " +
+		"Otherwise it ends `UNKNOWN_MSISDN`, or is `PENDING` if the environment passes unknown numbers through. A blocked SIM ends `ACCOUNT_BLOCKED`. A SIM with less than `customerTotal` ends `INSUFFICIENT_FUNDS`. Every other " +
 		"payment is `PENDING` until the payer answers.\n\n" +
 		"The response with a final outcome comes after the operator's simulated latency. The response with a pending payment comes at once. " +
 		"A webhook and `GET /v1/payments/{id}` then tell its final status.",

@@ -43,7 +43,7 @@ func NewDocument() *huma.OpenAPI {
 			{Name: tagCollections, Description: "Money from a customer to the merchant."},
 			{Name: tagPayouts, Description: "Money from the merchant to a customer: refunds of a collection, and disbursements to any number."},
 			{Name: tagEvents, Description: "What was sent to the merchant, what failed, and sending it again."},
-			{Name: tagTestClients, Description: "The customers' phones: who can pay, and acting as the payer."},
+			{Name: tagTestClients, Description: "The customers' phones: who can pay, acting as the payer, and the test numbers."},
 			{Name: tagService, Description: "Version, capabilities and health of the service. No key is needed."},
 			{Name: tagWebhooks, Description: "What the service sends to the merchant."},
 		},

@@ -46,7 +46,7 @@ type Example struct {
 var Operations = []Operation{
 	CreatePayment, GetPayment, ListPayments, CreateRefund, CreateDisbursement,
 	ListEvents, GetEvent, ResendEvent,
-	ListTestClients, GetTestClient, ListPrompts, AnswerPrompt,
+	ListTestClients, GetTestClient, ListPrompts, AnswerPrompt, ListTestNumbers,
 	GetMeta, GetHealth, GetDocument, GetDocument30,
 }
 

@@ -49,9 +49,9 @@ var partialRefundRequest = `{
 var CreateDisbursement = Operation{
 	ID: "createDisbursement", Method: http.MethodPost, Path: "/v1/disbursements", Tag: tagPayouts, Summary: "Pay out to a number",
 	Description: "Pays from the merchant's float to any number, without a collection. A disbursement has no commission.\n\n" +
-		"First the recipient decides. A blocked SIM ends `ACCOUNT_BLOCKED`. A number that is not registered ends `UNKNOWN_MSISDN`, or " +
-		"`SUCCESS` if " +
-		"the environment passes unknown numbers through. Then the float decides: a float below the amount ends `INSUFFICIENT_FUNDS`.\n\n" +
+		"First the recipient decides. A blocked SIM ends `ACCOUNT_BLOCKED`. A test number that is not registered ends as " +
+		"`GET /v1/test_numbers` says. Any other number ends `UNKNOWN_MSISDN`, or `SUCCESS` if the environment passes unknown numbers through. " +
+		"Then the float decides: a float below the amount ends `INSUFFICIENT_FUNDS`.\n\n" +
 		"A disbursement is a transaction: read it with `GET /v1/payments/{id}`, and list it with `type=disbursement`. It has no parent to " +
 		"inherit an " +
 		"order from: send the `order_ref` of its order.",

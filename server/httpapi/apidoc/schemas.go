@@ -64,6 +64,9 @@ var (
 	testClientListSchema = viewSchema[wire.TestClientList](unrefined)
 	promptListSchema     = viewSchema[wire.PromptList](unrefined)
 
+	_                    = viewSchema[wire.TestNumber](refineTestNumber)
+	testNumberListSchema = viewSchema[wire.TestNumberList](unrefined)
+
 	documentSchema = &huma.Schema{Type: huma.TypeObject, Description: "An OpenAPI 3.1 document.", AdditionalProperties: true}
 )
 
