@@ -234,7 +234,7 @@ func TestSandboxIsTheFixtures(t *testing.T) {
 	}
 	for _, card := range []suite.SimCard{
 		suite.Payer, suite.Blocked, suite.Poor, suite.Cancels, suite.WrongPIN, suite.Ignores, suite.Ported,
-		suite.Manual, suite.Foreign, suite.Rich, suite.AirtelPayer, suite.AirtelBlocked,
+		suite.Manual, suite.Foreign, suite.Rich, suite.Taken, suite.AirtelPayer, suite.AirtelBlocked,
 		suite.AirtelPurse, suite.OrangePayer, suite.OrangeBlocked, suite.OrangePurse,
 		suite.MoovPayer, suite.MoovBlocked,
 	} {

@@ -38,6 +38,7 @@ func All() []suite.Rule {
 		deliveryRules(),
 		seenEventRules(),
 		payerRules(),
+		testNumberRules(),
 		everywhereRules(),
 	)
 }

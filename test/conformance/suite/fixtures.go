@@ -13,7 +13,7 @@ type Environment struct {
 	CommissionBPS     int64
 	AbsorptionPct     int64
 	MaxAmount         int64  // 0: no limit
-	unregistered      string // format of unregistered numbers of its operator, with six digits
+	unregistered      string // format of unregistered numbers of its operator, with six digits; none is a test number
 }
 
 func (e Environment) String() string { return e.Operator + " " + e.Country }
@@ -39,8 +39,8 @@ var (
 	MtnRW    = Environment{"mtn", "RW", "RWF", 150, 100, 2_000_000, "+250799%06d"}
 	AirtelRW = Environment{"airtel", "RW", "RWF", 333, 50, 0, "+250729%06d"}
 	OrangeCI = Environment{"orange", "CI", "XOF", 275, 0, 0, "+2250799%06d"} // passthrough; the others reject
-	MoovBJ   = Environment{"moov", "BJ", "XOF", 125, 33, 0, "+2290145%06d"}
-	MtnBJ    = Environment{"mtn", "BJ", "XOF", 9999, 51, 0, "+2290142%06d"}
+	MoovBJ   = Environment{"moov", "BJ", "XOF", 125, 33, 0, "+2290158%06d"}
+	MtnBJ    = Environment{"mtn", "BJ", "XOF", 9999, 51, 0, "+2290159%06d"}
 	MoovTG   = Environment{"moov", "TG", "XOF", 0, 100, 0, "+22879%06d"}
 
 	Environments = []Environment{MtnRW, AirtelRW, OrangeCI, MoovBJ, MtnBJ, MoovTG}
@@ -55,6 +55,7 @@ var (
 	Manual   = SimCard{"manual", "+250788000008", MtnRW, true}
 	Foreign  = SimCard{"foreign", "+33612345678", MtnRW, true}
 	Rich     = SimCard{"rich", "+250788000009", MtnRW, true}
+	Taken    = SimCard{"taken", "+250790000908", MtnRW, true} // a test number
 
 	AirtelPayer   = SimCard{"airtel-payer", "+250730000001", AirtelRW, true}
 	AirtelBlocked = SimCard{"airtel-blocked", "+250730000002", AirtelRW, false}
@@ -205,7 +206,7 @@ func (s *Suite) insert(card SimCard) string {
 	}
 	o, _ := a.Object()
 	switch status := o["status"]; {
-	case status == "UNKNOWN_MSISDN", status == "PENDING" && !card.pays:
+	case status == "UNKNOWN_MSISDN", status == "SERVICE_UNAVAILABLE", status == "PENDING" && !card.pays:
 		return fmt.Sprintf("the sandbox has no test client %s at %s", card.MSISDN, card.Home)
 	case status == "INSUFFICIENT_FUNDS" && card.pays:
 		_, _ = s.Client.send(s.ctx, Request{Method: "POST", Path: "/disbursements",
