@@ -7,6 +7,7 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"net"
+	"net/url"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,7 @@ const maxQueueWait = time.Second
 type apiOptions struct {
 	processOptions
 	listen        string
+	baseURL       string
 	shutdownDelay time.Duration
 	held          httpapi.HeldAnswers
 }
@@ -42,6 +44,8 @@ func newAPICommand() *cobra.Command {
 	}
 	o.flags(cmd)
 	cmd.Flags().StringVar(&o.listen, "listen-address", ":8080", "address that serves the API")
+	cmd.Flags().StringVar(&o.baseURL, "base-url", "",
+		"public URL of the API; its description names it as the server where it is asked for under this host; empty: the host of the request")
 	cmd.Flags().StringVar(&o.replicaURL, "database-read-url", "",
 		"URL of a streaming replica of the database that lists are read from (DATABASE_READ_URL); empty: they are read from the database")
 	cmd.Flags().DurationVar(&o.shutdownDelay, "shutdown-delay", 0,
@@ -61,7 +65,18 @@ func (o apiOptions) check() error {
 	if o.held.Process < 0 || o.held.Sandbox < 0 {
 		return errors.New("--max-held-answers and --max-held-answers-per-sandbox must not be negative; 0 means no limit")
 	}
+	if _, err := o.publicURL(); err != nil {
+		return err
+	}
 	return requireDatabaseURL(o.databaseURL)
+}
+
+// publicURL is the one of --base-url, nil for none.
+func (o apiOptions) publicURL() (*url.URL, error) {
+	if o.baseURL == "" {
+		return nil, nil
+	}
+	return parseBaseURL(o.baseURL)
 }
 
 func runAPI(ctx context.Context, o apiOptions) error {
@@ -84,12 +99,17 @@ func runAPI(ctx context.Context, o apiOptions) error {
 type apiProcess struct {
 	*process
 	options   apiOptions
+	publicURL *url.URL // nil for none
 	directory *sandboxes.Directory
 	ledger    *ledger.Ledger
 }
 
 // newAPI opens what the api needs. It makes no connection yet.
 func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
+	publicURL, err := o.publicURL()
+	if err != nil {
+		return nil, err
+	}
 	o.queueWait = maxQueueWait
 	p, err := newProcess(ctx, "api", o.processOptions, nil)
 	if err != nil {
@@ -105,14 +125,14 @@ func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 		telemetry.RegisterReplica(p.registry, replicaState(p.db))
 		p.background = append(p.background, p.db.RunReplica)
 	}
-	return &apiProcess{process: p, options: o, directory: directory, ledger: ledger.New(p.db, p.sandboxes)}, nil
+	return &apiProcess{process: p, options: o, publicURL: publicURL, directory: directory, ledger: ledger.New(p.db, p.sandboxes)}, nil
 }
 
 // serve makes it the work to serve the API until ctx ends.
 func (p *apiProcess) serve(ctx context.Context, listener net.Listener) {
 	handler := httpapi.New(httpapi.Options{
 		Ledger: p.ledger, Sandboxes: p.sandboxes, Directory: p.directory,
-		Version: programVersion(), Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader,
+		Version: programVersion(), BaseURL: p.publicURL, Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader,
 		Held: p.options.held, Draining: ctx.Done(), Metrics: telemetry.NewAPI(p.registry), Tracing: p.tracing,
 	})
 	p.work = func(ctx context.Context) error {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -186,12 +187,12 @@ func TestDocument30IsValidOpenAPI(t *testing.T) {
 }
 
 // servedAt is what the service answers at a URL. It needs no database.
-func servedAt(t *testing.T, url string) *httptest.ResponseRecorder {
+func servedAt(t *testing.T, at string) *httptest.ResponseRecorder {
 	t.Helper()
 	recorder := httptest.NewRecorder()
-	httpapi.New(httpapi.Options{}).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, url, nil))
+	httpapi.New(httpapi.Options{}).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, at, nil))
 	if recorder.Code != http.StatusOK {
-		t.Fatalf("%s answered %d: %s", url, recorder.Code, recorder.Body)
+		t.Fatalf("%s answered %d: %s", at, recorder.Code, recorder.Body)
 	}
 	return recorder
 }
@@ -226,6 +227,33 @@ func TestDocumentNamesWhereItWasAskedFor(t *testing.T) {
 			} else {
 				etags[etag] = true
 			}
+		}
+	}
+}
+
+// Behind an Ingress that ends TLS and strips a path, a request looks like one over http: only the public URL tells where it came from.
+func TestDocumentNamesThePublicURL(t *testing.T) {
+	t.Parallel()
+	public, err := url.Parse("https://Pay.test/cauri/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httpapi.New(httpapi.Options{BaseURL: public})
+	for asked, want := range map[string]string{
+		"http://pay.test/sandboxes/team/checkout/v1/openapi.json": "https://Pay.test/cauri/sandboxes/team/checkout",
+		"http://pay.test/v1/openapi-3.0.json":                     "https://Pay.test/cauri",
+		"http://cauri-api.cauri-system:8080/api/v1/openapi.json":  "http://cauri-api.cauri-system:8080/api",
+	} {
+		recorder := httptest.NewRecorder()
+		server.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, asked, nil))
+		var document struct {
+			Servers []struct{ URL string }
+		}
+		if err := json.Unmarshal(recorder.Body.Bytes(), &document); err != nil {
+			t.Fatal(err)
+		}
+		if got := document.Servers[0].URL; got != want {
+			t.Errorf("%s: the first server is %s, want %s", asked, got, want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ type Server struct {
 	random    io.Reader
 	log       *slog.Logger
 	version   string
+	baseURL   *url.URL
 	draining  <-chan struct{}
 	limiter   *limiter
 	held      *heldAnswers
@@ -40,6 +42,7 @@ type Options struct {
 	Sandboxes *sandboxes.Store
 	Directory *sandboxes.Directory
 	Version   string            // of this program
+	BaseURL   *url.URL          // that merchants call, for the API's description; nil if it is not known
 	Now       func() time.Time  // for ids and for how long answers are held; default time.Now
 	Draw      func(int64) int64 // a random number in [0, n), for latencies
 	Random    io.Reader         // for ids
@@ -57,7 +60,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{
 		ledger: o.Ledger, directory: o.Directory, now: o.Now, draw: o.Draw, random: o.Random, log: logger(o.Log),
-		version: o.Version, draining: o.Draining,
+		version: o.Version, baseURL: o.BaseURL, draining: o.Draining,
 		metrics: o.Metrics, tracing: o.Tracing,
 		held:    &heldAnswers{bounds: o.Held, of: map[string]int{}},
 		limiter: &limiter{sandboxes: o.Sandboxes, now: o.Now, shares: map[int64]*share{}},
@@ -96,8 +99,8 @@ func (s *Server) routes() http.Handler {
 	api.route(apidoc.AnswerPrompt, s.handle(s.answerPrompt))
 	api.route(apidoc.GetMeta, s.handle(s.meta))
 	api.route(apidoc.GetHealth, s.handle(s.health))
-	api.route(apidoc.GetDocument, apidoc.ServeDocument)
-	api.route(apidoc.GetDocument30, apidoc.ServeDocument30)
+	api.route(apidoc.GetDocument, apidoc.DocumentHandler(s.baseURL))
+	api.route(apidoc.GetDocument30, apidoc.DocumentHandler30(s.baseURL))
 	page := apidoc.PageHandler()
 	for _, form := range formsOf(apidoc.PagePath) {
 		r.Method(http.MethodGet, form, page)

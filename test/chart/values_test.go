@@ -132,9 +132,9 @@ func TestBaseURL(t *testing.T) {
 		for _, d := range all[appsv1.Deployment](t, rendered, "Deployment") {
 			args := d.Spec.Template.Spec.Containers[0].Args
 			switch d.Name {
-			case "cauri-controller":
+			case "cauri-controller", "cauri-api":
 				if !slices.Contains(args, "--base-url="+want) {
-					t.Errorf("%s: the sandboxes are not told %s: %v", set, want, args)
+					t.Errorf("%s: %s is not told %s: %v", set, d.Name, want, args)
 				}
 			case "cauri-worker": // makes no request to the api
 				if strings.Contains(strings.Join(args, " "), "--base-url") {

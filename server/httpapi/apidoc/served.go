@@ -2,6 +2,7 @@ package apidoc
 
 import (
 	"net/http"
+	"net/url"
 	"sync"
 )
 
@@ -15,19 +16,24 @@ var (
 	document30 = sync.OnceValue(func() *static { return newStatic(MediaJSON, openAPI30(document31().body)) })
 )
 
-// ServeDocument serves the API's description as OpenAPI 3.1. Its servers are at the address under which it is asked for.
-func ServeDocument(w http.ResponseWriter, r *http.Request) {
-	serveDocument(w, r, GetDocument.Path, document31())
+// DocumentHandler serves the API's description as OpenAPI 3.1. Its servers are at the address under which it is asked for. A request
+// to the host of the public URL of the API, which may be nil, came there, whatever scheme and path the Ingress has left of it.
+func DocumentHandler(public *url.URL) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		serveDocument(w, r, public, GetDocument.Path, document31())
+	}
 }
 
-// ServeDocument30 is [ServeDocument] for OpenAPI 3.0.
-func ServeDocument30(w http.ResponseWriter, r *http.Request) {
-	serveDocument(w, r, GetDocument30.Path, document30())
+// DocumentHandler30 is [DocumentHandler] for OpenAPI 3.0.
+func DocumentHandler30(public *url.URL) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		serveDocument(w, r, public, GetDocument30.Path, document30())
+	}
 }
 
 // serveDocument serves a document with its servers, which are its first property.
-func serveDocument(w http.ResponseWriter, r *http.Request, path string, document *static) {
-	servers := encoded(serversAt(askedAt(r, path)))
+func serveDocument(w http.ResponseWriter, r *http.Request, public *url.URL, path string, document *static) {
+	servers := encoded(serversAt(askedAt(r, public, path)))
 	served := *document
 	served.header = document.header.Clone()
 	served.header.Set("Etag", etag([]byte(document.header.Get("Etag")), servers))

@@ -42,15 +42,18 @@ var sandboxVariables = map[string]*huma.ServerVariable{
 	"name":      {Default: "checkout", Description: "Name of the SandboxEnvironment."},
 }
 
-// askedAt is where a request for a path was made: scheme and host, and what stands before the path.
-func askedAt(r *http.Request, path string) (origin, form string) {
+// askedAt is where a request for a path was made: the URL under which the API is there, and the form of the path.
+func askedAt(r *http.Request, public *url.URL, path string) (origin, form string) {
 	if r.Host == "" { // HTTP/1.0
 		return "", ""
 	}
-	u := url.URL{Scheme: "http", Host: r.Host}
-	if r.TLS != nil {
+	u := &url.URL{Scheme: "http", Host: r.Host}
+	switch {
+	case public != nil && strings.EqualFold(public.Host, r.Host):
+		u = public
+	case r.TLS != nil:
 		u.Scheme = "https"
 	}
 	before := url.URL{Path: strings.TrimSuffix(r.URL.Path, path)}
-	return u.String(), before.EscapedPath()
+	return strings.TrimSuffix(u.String(), "/"), before.EscapedPath()
 }
