@@ -127,7 +127,7 @@ var mayImport = map[string][]string{
 	"test/conformance/rules":   {"test/conformance/suite"},
 	"test/conformance/suite":   {},
 	"test/dev":                 {"test/system"},
-	"test/e2e":                 {"server/webhooks"},
+	"test/e2e":                 {"server/webhooks", "test/runner"},
 	"test/faults":              {"server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger", "test/system"},
 	"test/load":                {"test/load/cases", "test/load/profile", "test/load/report", "test/load/soak"},
 	"test/load/bench": {
@@ -182,7 +182,8 @@ var mayImport = map[string][]string{
 	"test/load/generator": {},
 	"test/load/plot":      {"test/load/chart"},
 	"test/monitoring":     {}, // reads files
-	"test/scripts":        {}, // runs shell scripts
+	"test/runner":         {}, // runs shell scripts
+	"test/scripts":        {"test/runner"},
 	"test/system":         {"server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger"},
 	"test/system/kube":    {"controllers", "test/system"},
 }

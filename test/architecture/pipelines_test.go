@@ -75,7 +75,7 @@ func scripts(node any) (found []string) {
 
 // The workflows and actions of the repository name others by commit, with the version beside it, and run no expression as shell.
 func TestWorkflowsRunWhatIsReviewed(t *testing.T) {
-	files := glob(t, ".github/workflows/*.yaml")
+	files := append(glob(t, ".github/workflows/*.yaml"), glob(t, ".github/actions/*/action.yml")...)
 	uses := regexp.MustCompile(`(?m)^\s*(?:- )?uses: (.*)$`)
 	pinned := regexp.MustCompile(`^\./|^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
 	for _, name := range files {

@@ -83,6 +83,7 @@ func TestFromApplyToSignedWebhook(t *testing.T) {
 	s.step("conformance", func(t *testing.T) { conformance(t, s) })
 	s.step("samples", func(*testing.T) { sampleFolders(s) })
 	s.step("a pipeline", func(t *testing.T) { pipelineOfTheDocuments(t, s) })
+	s.step("the actions", func(t *testing.T) { actionsInACluster(t, s) })
 	s.step("deleting leaves nothing", func(t *testing.T) { m.t = t; deletion(t, s, m) })
 }
 

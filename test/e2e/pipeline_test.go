@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/cauri-dev/cauri/test/runner"
 )
 
 // pipelineOfTheDocuments runs the steps of docs/ci/shared-cluster.yaml, as GitHub does: each in a shell of its own, with the
@@ -67,4 +69,46 @@ func pipelineOfTheDocuments(t *testing.T, s *system) {
 	if n := s.count("select count(*) from organizations where namespace = $1", namespace); n != 0 {
 		t.Errorf("%d sandboxes of the run are left in the database", n)
 	}
+}
+
+// actionsInACluster has the repository's actions make a sandbox and remove it again, as a job of GitHub does.
+func actionsInACluster(t *testing.T, s *system) {
+	kubeconfig, err := os.ReadFile(s.dir + "/kubeconfig")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	job, err := runner.New(folder, "PATH="+filepath.Dir(s.kubectl)+":"+os.Getenv("PATH"), "HOME="+folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	use := func(action string, inputs map[string]string) map[string]string {
+		outputs, printed, err := job.Use(t.Context(), filepath.Join(s.root, ".github/actions", action), inputs)
+		if err != nil || strings.Contains(printed, "::warning") {
+			t.Fatalf("%s: %v\n%s", action, err, printed)
+		}
+		return outputs
+	}
+	outputs := use("setup-cauri", map[string]string{
+		"mode": "cluster", "kubeconfig": string(kubeconfig), "file": filepath.Join(s.root, "config/samples/ci"), "ttl": "25m",
+	})
+	namespace := s.kube("get", "sandboxenvironments", "--all-namespaces", "-o", `jsonpath={.items[?(@.spec.ttl=="25m")].metadata.namespace}`)
+	if !strings.HasPrefix(namespace, "cauri-42-1-") {
+		t.Fatalf("the sandbox is in the namespace %q", namespace)
+	}
+	m := merchant{t: t, baseURL: outputs["uri"], key: outputs["api-key"]}
+	p := m.pay("run-1", "+250788000001", object{"scenario": "success"})
+	if p["status"] != "SUCCESS" {
+		t.Errorf("the payment is %v", p)
+	}
+	use("finish-cauri", nil)
+	if summary := job.Summary(); !strings.Contains(summary, "| `payment.completed` | SUCCESS | recorded | 1 |\n") || !strings.Contains(summary, "testclient") {
+		t.Errorf("the summary is\n%s", summary)
+	}
+	eventually(t, func() string {
+		if out, err := s.try("", "get", "namespace", namespace); err == nil || !strings.Contains(out, "NotFound") {
+			return fmt.Sprintf("the namespace is still there: %s", out)
+		}
+		return ""
+	})
 }

@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# Starts a sandbox for the steps that follow. The inputs of the action are the variables INPUT_*. What finish.sh needs is written to
+# $RUNNER_TEMP/cauri/state before it exists, so that it is removed however this script ends.
+set -euo pipefail
+
+work=$RUNNER_TEMP/cauri
+releases=${CAURI_RELEASES:-https://github.com/cauri-dev/cauri/releases/download}
+
+fail() { printf '::error title=setup-cauri::%s\n' "$1"; exit 1; }
+remember() { printf '%s=%q\n' "$1" "$2" >>"$work/state"; }
+need() { for program; do command -v "$program" >/dev/null || fail "Mode $INPUT_MODE needs $program on the runner."; done; }
+
+# version is the release to use, with its v.
+version() {
+  local asked=${INPUT_VERSION:-${ACTION_REF:-}}
+  [[ $asked =~ ^v?[0-9]+\.[0-9]+\.[0-9]+ ]] || fail "Name a release in the input version, such as v0.1.0 (this is \"$asked\")."
+  printf 'v%s' "${asked#v}"
+}
+
+# download gets the program of a release into $work, and compares it with its checksum.
+download() { # version
+  local system machine sum=(sha256sum)
+  case ${RUNNER_OS:-} in
+    Linux) system=linux ;;
+    macOS) system=darwin sum=(shasum -a 256) ;;
+    *) fail "Mode dev runs on Linux and macOS." ;;
+  esac
+  case ${RUNNER_ARCH:-} in
+    X64) machine=amd64 ;;
+    ARM64) machine=arm64 ;;
+    *) fail "There is no program for a runner of the architecture ${RUNNER_ARCH:-?}." ;;
+  esac
+  local name=cauri-$1-$system-$machine file
+  for file in "$name.tar.gz" SHA256SUMS; do
+    curl -fsSL --retry 3 --output "$work/$file" "$releases/$1/$file" || fail "$releases/$1/$file cannot be downloaded."
+  done
+  (cd "$work" && grep "  $name.tar.gz\$" SHA256SUMS | "${sum[@]}" --check --status) || fail "$name.tar.gz is not what SHA256SUMS says."
+  tar -xzf "$work/$name.tar.gz" -C "$work"
+  program=$work/$name/cauri
+}
+
+dev() {
+  program=$INPUT_PROGRAM
+  [ -n "$program" ] || download "$(version)"
+  local arguments=(dev --port 0 --env-file "$work/env" --ready-file "$work/ready")
+  [ -z "$INPUT_FILE" ] || arguments+=(--file "$INPUT_FILE")
+  nohup "$program" "${arguments[@]}" >"$work/cauri.log" 2>&1 </dev/null &
+  remember pid $!
+  local deadline=$((SECONDS + 60))
+  until [ -e "$work/ready" ]; do
+    if ! kill -0 $! 2>/dev/null || [ $SECONDS -ge $deadline ]; then
+      cat "$work/cauri.log"
+      fail "cauri dev is not ready; its output is above."
+    fi
+    sleep 0.1
+  done
+  local name value
+  while IFS='=' read -r name value; do
+    case $name in
+      CAURI_URI) uri=$value ;;
+      CAURI_API_KEY) key=$value ;;
+      CAURI_WEBHOOK_SECRET) secret=$value ;;
+    esac
+  done <"$work/env"
+}
+
+kind_cluster() {
+  need docker kind kubectl helm
+  local release name=cauri-$RANDOM
+  release=$(version)
+  export KUBECONFIG=$work/kubeconfig
+  remember kubeconfig "$KUBECONFIG"
+  remember cluster "$name"
+  kind create cluster --name "$name" --wait 120s
+  helm install cauri "${CAURI_CHART:-oci://ghcr.io/cauri-dev/charts/cauri}" --version "${release#v}" --namespace cauri-system --create-namespace \
+    --values "$(dirname "$0")/../../../charts/cauri/values-ci.yaml" --set api.baseURL=http://127.0.0.1:28080 --wait --timeout 5m
+  nohup kubectl --namespace cauri-system port-forward service/cauri-api 28080:80 >"$work/port-forward.log" 2>&1 </dev/null &
+  remember pid $!
+  curl -fsS --retry 30 --retry-delay 1 --retry-connrefused --output /dev/null http://127.0.0.1:28080/v1/health
+}
+
+# resources are those of the input file.
+resources() {
+  local file
+  if [ -e "$INPUT_FILE/kustomization.yaml" ]; then
+    kubectl kustomize "$INPUT_FILE"
+  elif [ -d "$INPUT_FILE" ]; then
+    for file in "$INPUT_FILE"/*.y*ml; do
+      printf -- '---\n'
+      cat "$file"
+    done
+  else
+    cat "$INPUT_FILE"
+  fi
+}
+
+# in_cluster applies the resources in a namespace of their own, and waits for them.
+in_cluster() {
+  need kubectl
+  [ -n "$INPUT_FILE" ] || fail "Name the file or the folder with the SandboxEnvironment in the input file."
+  if [ -n "$INPUT_KUBECONFIG" ]; then
+    export KUBECONFIG=$work/kubeconfig
+    printf '%s\n' "$INPUT_KUBECONFIG" >"$KUBECONFIG"
+    remember kubeconfig "$KUBECONFIG"
+  fi
+  local namespace
+  namespace=cauri-$GITHUB_RUN_ID-$GITHUB_RUN_ATTEMPT-$(printf '%04x%04x' $RANDOM $RANDOM)
+  mkdir "$work/apply"
+  resources >"$work/apply/resources.yaml"
+  cat >"$work/apply/kustomization.yaml" <<END
+namespace: $namespace
+resources: [resources.yaml]
+patches:
+- target: {kind: SandboxEnvironment}
+  patch: '[{"op": "add", "path": "/spec/ttl", "value": "$INPUT_TTL"}]'
+END
+  remember namespace "$namespace"
+  kubectl create namespace "$namespace"
+  kubectl apply -k "$work/apply"
+  local kind name
+  for kind in sandboxenvironments testclients; do
+    [ -n "$(kubectl --namespace "$namespace" get "$kind" --output name)" ] || continue
+    kubectl --namespace "$namespace" wait --for=condition=Ready --timeout=120s --all "$kind" || {
+      kubectl --namespace "$namespace" get sandboxenvironments,testclients --output yaml
+      fail "The resources are not ready; their status is above."
+    }
+  done
+  name=$(kubectl --namespace "$namespace" get sandboxenvironments --output 'jsonpath={.items[*].status.binding.name}')
+  case $name in
+    '') fail "There is no SandboxEnvironment in $INPUT_FILE." ;;
+    *' '*) fail "There is more than one SandboxEnvironment in $INPUT_FILE: the outputs are for one." ;;
+  esac
+  field() { kubectl --namespace "$namespace" get secret "$name" --output "jsonpath={.data.$1}" | base64 -d; }
+  uri=$(field uri) key=$(field api-key) secret=$(field webhook-signing-secret)
+}
+
+umask 077
+mkdir "$work" 2>/dev/null || fail "There is a sandbox already: call finish-cauri before setup-cauri is called again in the same job."
+remember mode "$INPUT_MODE"
+uri='' key='' secret=''
+case $INPUT_MODE in
+  dev) dev ;;
+  kind) kind_cluster && in_cluster ;;
+  cluster) in_cluster ;;
+  *) fail "The input mode is \"$INPUT_MODE\": write dev, kind or cluster." ;;
+esac
+printf '::add-mask::%s\n' "$key" "$secret"
+remember uri "$uri"
+remember key "$key"
+remember secret "$secret"
+printf 'uri=%s\napi-key=%s\nwebhook-secret=%s\n' "$uri" "$key" "$secret" >>"$GITHUB_OUTPUT"
+printf 'CAURI_URI=%s\nCAURI_API_KEY=%s\nCAURI_WEBHOOK_SECRET=%s\n' "$uri" "$key" "$secret" >>"$GITHUB_ENV"
+printf 'The sandbox is ready: %s\n' "$uri"
