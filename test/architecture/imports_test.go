@@ -126,7 +126,7 @@ var mayImport = map[string][]string{
 	"test/conformance":         {"test/conformance/rules", "test/conformance/suite"}, // a black box
 	"test/conformance/rules":   {"test/conformance/suite"},
 	"test/conformance/suite":   {},
-	"test/dev":                 {"test/system"},
+	"test/dev":                 {"test/runner", "test/system"},
 	"test/e2e":                 {"server/webhooks", "test/runner"},
 	"test/faults":              {"server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger", "test/system"},
 	"test/load":                {"test/load/cases", "test/load/profile", "test/load/report", "test/load/soak"},
