@@ -82,12 +82,16 @@ func hasProgram(folder, name string) bool {
 	return err == nil
 }
 
-// LinkKubectl links kubectl of a control plane into a folder and returns the link. It returns none if there is no kubectl.
+// LinkKubectl links kubectl of a control plane into a folder and returns the link. It returns none if there is no kubectl, and
+// leaves a file of the user as it is.
 func LinkKubectl(programs, folder string) (link string, err error) {
 	if !hasProgram(programs, kubectlName) {
 		return "", nil
 	}
 	target, link := filepath.Join(programs, kubectlName), filepath.Join(folder, kubectlName)
+	if present, err := os.Lstat(link); err == nil && present.Mode().Type() != os.ModeSymlink {
+		return link, nil // the user's own
+	}
 	if present, err := os.Readlink(link); err == nil && present == target {
 		return link, nil
 	}

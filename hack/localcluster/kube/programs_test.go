@@ -214,6 +214,16 @@ func TestProgramsOfTheUser(t *testing.T) {
 	if entries, err := os.ReadDir(bin); err != nil || len(entries) != 1 {
 		t.Errorf("%v, %v", entries, err)
 	}
+	own := filepath.Join(t.TempDir(), "kubectl")
+	if err := os.WriteFile(own, []byte("the user's"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if link, err := LinkKubectl(folder, filepath.Dir(own)); link != own || err != nil {
+		t.Errorf("%q, %v", link, err)
+	}
+	if content, err := os.ReadFile(own); err != nil || string(content) != "the user's" {
+		t.Errorf("a file of the user is replaced: %q, %v", content, err)
+	}
 	if link, err := LinkKubectl(t.TempDir(), bin); link != "" || err != nil {
 		t.Errorf("a link to nothing: %q, %v", link, err)
 	}
