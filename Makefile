@@ -181,13 +181,13 @@ check: tools ## Check format, vet, the linters, and that generated files and go.
 	@hack/check.sh
 
 .PHONY: tools
-tools: bin/sqlc ## Build the pinned development tools into bin/
+tools: bin/sqlc bin/actionlint ## Build the pinned development tools into bin/
 
-bin/sqlc bin/controller-gen bin/staticcheck bin/lint bin/revive bin/actionlint &: hack/tools/go.mod hack/tools/go.sum $(wildcard hack/tools/lint/*.go)
+bin/sqlc bin/controller-gen bin/staticcheck bin/lint bin/revive &: hack/tools/go.mod hack/tools/go.sum $(wildcard hack/tools/lint/*.go)
 	@echo "Building the development tools (the first time takes a minute or two)"
 	@go build -C hack/tools -o ../../bin/ github.com/sqlc-dev/sqlc/cmd/sqlc sigs.k8s.io/controller-tools/cmd/controller-gen \
-	  honnef.co/go/tools/cmd/staticcheck ./lint github.com/mgechev/revive github.com/rhysd/actionlint/cmd/actionlint
-	@touch bin/sqlc bin/controller-gen bin/staticcheck bin/lint bin/revive bin/actionlint
+	  honnef.co/go/tools/cmd/staticcheck ./lint github.com/mgechev/revive
+	@touch bin/sqlc bin/controller-gen bin/staticcheck bin/lint bin/revive
 
 bin/helm: hack/tools/go.mod hack/tools/go.sum
 	@echo "Building helm (the first time takes a minute or two)"
@@ -198,6 +198,10 @@ bin/ko: hack/tools/go.mod hack/tools/go.sum
 	@echo "Building ko (the first time takes a minute or two)"
 	@go build -C hack/tools -o ../../bin/ github.com/google/ko
 	@touch bin/ko
+
+bin/actionlint: hack/tools/actionlint/go.mod hack/tools/actionlint/go.sum
+	@go build -C hack/tools/actionlint -o ../../../bin/ github.com/rhysd/actionlint/cmd/actionlint
+	@touch bin/actionlint
 
 bin/kube-score: hack/tools/kubescore/go.mod hack/tools/kubescore/go.sum
 	@echo "Building kube-score (the first time takes a minute or two)"
