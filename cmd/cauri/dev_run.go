@@ -13,6 +13,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -30,6 +31,8 @@ import (
 const (
 	// devReadyTimeout bounds the start of the sandboxes, from a database that is there.
 	devReadyTimeout = time.Minute
+	// devProgress is how long a sandbox that is not ready may stay as it is before the command gives up.
+	devProgress = 3 * time.Second
 	// devStopTimeout is how long each part may finish what it has begun. What it leaves, such as an attempt that hangs, is done again at the
 	// next start.
 	devStopTimeout = 1200 * time.Millisecond
@@ -218,10 +221,25 @@ func (d *dev) start(ctx context.Context, manifests localapi.Manifests) error {
 	if _, err := d.resources.Apply(soon, manifests); err != nil {
 		return err
 	}
-	if err := d.resources.WaitReady(soon); err != nil {
+	if err := d.awaitReady(soon); err != nil {
 		return err
 	}
 	return d.api.directory.Refresh(soon)
+}
+
+// awaitReady returns when all sandboxes are ready. It gives up where nothing has changed for a while: what a resource waits for, such as a
+// Secret, is in no file.
+func (d *dev) awaitReady(ctx context.Context) error {
+	for last := ""; ; {
+		soon, cancel := context.WithTimeout(ctx, devProgress)
+		err := d.resources.WaitReady(soon)
+		late := soon.Err() != nil
+		cancel()
+		if err == nil || !late || ctx.Err() != nil || err.Error() == last && !strings.Contains(last, localapi.NotReconciled) {
+			return err
+		}
+		last = err.Error()
+	}
 }
 
 // serve starts the api. Who has connected before is answered now.

@@ -40,8 +40,8 @@ type tailed struct {
 	open     bool // more is to come
 }
 
-func newTail(source tailSource, tenant int64, print func(time.Time, string)) *tail {
-	return &tail{source: source, tenant: tenant, print: print, seen: map[payments.ID]*tailed{}}
+func newTail(source tailSource, tenant int64, printLine func(time.Time, string)) *tail {
+	return &tail{source: source, tenant: tenant, print: printLine, seen: map[payments.ID]*tailed{}}
 }
 
 // poll prints what is new. The first call prints nothing: what is older than the tail is known.

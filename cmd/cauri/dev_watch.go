@@ -18,7 +18,7 @@ func (d *dev) applyAgain(ctx context.Context) {
 		}
 	}
 	if err == nil {
-		err = d.resources.WaitReady(ctx)
+		err = d.awaitReady(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
 		d.console.say("Not ready:\n%v", err)

@@ -148,6 +148,9 @@ type NotReadyError struct{ Reasons []string }
 
 func (e *NotReadyError) Error() string { return strings.Join(e.Reasons, "\n") }
 
+// NotReconciled ends the reason of a resource that no controller has looked at since it was applied.
+const NotReconciled = " was not reconciled yet"
+
 // WaitReady returns when all sandboxes and TestClients are ready. It returns a [NotReadyError] as soon as one of them cannot become ready
 // before its manifest is changed, and when ctx ends.
 func (a *API) WaitReady(ctx context.Context) error {
@@ -171,7 +174,7 @@ func (a *API) notReady() (stalled, waiting []string) {
 		name := fmt.Sprintf("%s %s/%s", kind, obj.Namespace, obj.Name)
 		switch {
 		case observed < obj.Generation || ready == nil:
-			waiting = append(waiting, name+" was not reconciled yet")
+			waiting = append(waiting, name+NotReconciled)
 		case meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionStalled):
 			stalled = append(stalled, fmt.Sprintf("%s: %s: %s", name, ready.Reason, ready.Message))
 		case ready.Status != metav1.ConditionTrue:

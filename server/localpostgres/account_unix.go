@@ -32,7 +32,7 @@ func findAccount() (account, error) {
 		}
 		return account{&syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
 	}
-	return account{}, errors.New("Postgres does not run as root, and this machine has no user postgres or nobody: create one, " +
+	return account{}, errors.New("as root, Postgres does not run, and this machine has no user postgres or nobody: create one, " +
 		"or run this as another user")
 }
 
@@ -60,7 +60,7 @@ func (a account) checkReach(folder string) error {
 			return err
 		}
 		if info.Mode()&0o001 == 0 {
-			return fmt.Errorf("Postgres does not run as root, and its user cannot enter %s, which has the mode %#o: use a folder that "+
+			return fmt.Errorf("as root, Postgres runs as another user, who cannot enter %s, which has the mode %#o: use a folder that "+
 				"every user may enter, such as one in /var/lib, or run this as another user", path, info.Mode().Perm())
 		}
 		if path == filepath.Dir(path) {

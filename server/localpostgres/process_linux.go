@@ -19,6 +19,6 @@ func runsIn(pid int, folder string) bool {
 	if err != nil {
 		return false
 	}
-	real, err := filepath.EvalSymlinks(folder)
-	return err == nil && at == real
+	target, err := filepath.EvalSymlinks(folder)
+	return err == nil && at == target
 }

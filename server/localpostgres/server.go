@@ -215,9 +215,9 @@ func (s *Server) awaitReady(ctx context.Context) error {
 		}
 		select {
 		case <-s.ended:
-			return fmt.Errorf("Postgres ended right after its start:\n%s", s.lastLines())
+			return fmt.Errorf("the Postgres that was started has ended at once:\n%s", s.lastLines())
 		case <-ctx.Done():
-			return fmt.Errorf("Postgres does not answer: %w\n%s", err, s.lastLines())
+			return fmt.Errorf("the Postgres that was started does not answer: %w\n%s", err, s.lastLines())
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
@@ -267,6 +267,6 @@ func (s *Server) Stop(within time.Duration) error {
 	case <-s.ended:
 		return nil
 	case <-time.After(5 * time.Second):
-		return errors.New("Postgres does not end")
+		return errors.New("the Postgres that was started does not end")
 	}
 }

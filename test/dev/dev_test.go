@@ -141,12 +141,14 @@ func TestWhatIsWrongAtTheStart(t *testing.T) {
 		"a database in use":        {[]string{"--database-url", used}, "another `cauri dev` uses this database"},
 		"a database that is away":  {[]string{"--database-url", "postgres://127.0.0.1:1/x", "--wait=0"}, "does not answer"},
 		"a wrong resource":         {[]string{"-f", write(t, "bad.yaml", strings.Replace(sandboxNamed("x"), "mtn", "vodafone", 1))}, "vodafone"},
-		"no file":                  {[]string{"-f", "/nowhere.yaml"}, "/nowhere.yaml"},
-		"a short key":              {[]string{"--key", "cauri_sk_test_short"}, "at least 32"},
-		"a key for two sandboxes":  {[]string{"-f", two, "--key", "cauri_sk_test_" + strings.Repeat("b", 32)}, "for one sandbox"},
-		"two in one file":          {[]string{"-f", two, "--database-url", newDatabase(t)}, "--env-file is for one sandbox, and there are 2"},
-		"a port that is taken":     {[]string{"--port", port}, "choose another port"},
-		"two databases":            {[]string{"--data", "x", "--database-url", used}, "leave one of them out"},
+		"a Secret that is nowhere": {[]string{"--database-url", newDatabase(t), "-f", write(t, "missing.yaml", strings.Replace(sandboxNamed("x"),
+			"spec: {", `spec: {webhook: {url: "http://127.0.0.1:1", signingSecretRef: {name: nowhere, key: x}}, `, 1))}, "nowhere"},
+		"no file":                 {[]string{"-f", "/nowhere.yaml"}, "/nowhere.yaml"},
+		"a short key":             {[]string{"--key", "cauri_sk_test_short"}, "at least 32"},
+		"a key for two sandboxes": {[]string{"-f", two, "--key", "cauri_sk_test_" + strings.Repeat("b", 32)}, "for one sandbox"},
+		"two in one file":         {[]string{"-f", two, "--database-url", newDatabase(t)}, "--env-file is for one sandbox, and there are 2"},
+		"a port that is taken":    {[]string{"--port", port}, "choose another port"},
+		"two databases":           {[]string{"--data", "x", "--database-url", used}, "leave one of them out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := launch(t, test.args...)
