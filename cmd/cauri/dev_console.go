@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -103,7 +104,7 @@ func (s devSandbox) variables() string {
 	return fmt.Sprintf("CAURI_URI=%s\nCAURI_API_KEY=%s\nCAURI_WEBHOOK_SECRET=%s\n", s.uri, s.key, s.secret)
 }
 
-// nobody is a number that the numbering plans give to nobody.
+// nobody is a number that no numbering plan has.
 const nobody = "+99999999999"
 
 // curl is a command that makes a payment, empty if the sandbox has no environment or store for one.
@@ -113,8 +114,12 @@ func (s devSandbox) curl(reference string) string {
 	}
 	e := s.Spec.Environments[0]
 	country, operator, msisdn, scenario := e.Country, e.Operator, nobody, `,"scenario":"success"`
-	if s.payer != nil {
+	numbers := operators.TestNumbersOf(payments.Operator(operator), payments.Country(country))
+	switch {
+	case s.payer != nil:
 		country, operator, msisdn, scenario = s.payer.Status.Country, s.payer.Status.Operator, s.payer.Spec.MSISDN, ""
+	case s.Spec.TestNumbers == string(payments.StandardTestNumbers) && len(numbers) > 0:
+		msisdn, scenario = numbers[0].MSISDN, "" // the first one approves
 	}
 	currency, _ := payments.Country(country).Currency()
 	return fmt.Sprintf(`  curl -sS %s/api/v1/payments \

@@ -90,6 +90,7 @@ var mayImport = map[string][]string{
 		"controllers/localapi",
 		"server/payments",
 		"server/egress",
+		"server/operators",
 		"server/postgres",
 		"server/localpostgres",
 		"server/secrets",
