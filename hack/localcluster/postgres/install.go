@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	embeddedpostgres "github.com/fergusstrange/embedded-postgres"
 
+	"github.com/cauri-dev/cauri/hack/localcluster/download"
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
 )
 
@@ -155,6 +157,9 @@ func fetchedPostgres() string {
 // fetchPostgres downloads the programs. The library can only download and run a database, which it refuses as root. The
 // database is a side effect.
 func fetchPostgres() error {
+	if settings, err := download.SettingsOf(os.Getenv); err != nil || settings.Off {
+		return cmp.Or(err, errors.New(download.SwitchVariable+"=off forbids the download of Postgres"))
+	}
 	partial := fetchedPostgres() + ".partial"
 	if err := os.RemoveAll(partial); err != nil { // of an interrupted download
 		return fmt.Errorf("downloading Postgres: %w", err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/cauri-dev/cauri/hack/localcluster/download"
 	"github.com/cauri-dev/cauri/hack/localcluster/process/processtest"
 	"github.com/cauri-dev/cauri/hack/localcluster/testkit"
 )
@@ -57,6 +58,14 @@ func TestFindAndChoosePostgres(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestDownloadsThatAreForbidden(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv(download.SwitchVariable, "off")
+	testkit.WantAdvice(t, fetchPostgres(), download.SwitchVariable+"=off")
+	t.Setenv(download.SwitchVariable, "never")
+	testkit.WantAdvice(t, fetchPostgres(), download.SwitchVariable+"=never", "on or off")
 }
 
 func TestOnlyTheUnsafeServerForgetsTheDisk(t *testing.T) {
