@@ -1,0 +1,52 @@
+// All that a shop needs of Cauri's API. No client library, and no package.
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+const { CAURI_URI, CAURI_API_KEY, CAURI_WEBHOOK_SECRET } = process.env;
+
+/** Asks a customer's phone to pay. The answer is PENDING, or already final; the final status comes as a webhook. */
+export const collect = (payment) => request("POST", "/v1/payments", { application: "shop", ...payment });
+
+/** Pays all of a payment back. */
+export const refund = (id, reference) => request("POST", `/v1/payments/${id}/refund`, { reference });
+
+/** Lists the numbers that behave in known ways. */
+export const testNumbers = async () => (await request("GET", "/v1/test_numbers")).data;
+
+/** Says whether a webhook is genuine. The body is the Buffer that arrived, never a parsed object. */
+export function verified(body, headers) {
+  return [headers["x-service-signature"], headers["x-service-signature-previous"]].some((signature) => {
+    if (!CAURI_WEBHOOK_SECRET || !signature) return false;
+    const want = Buffer.from("sha256=" + createHmac("sha256", CAURI_WEBHOOK_SECRET).update(body).digest("hex"));
+    const got = Buffer.from(signature);
+    return got.length === want.length && timingSafeEqual(got, want);
+  });
+}
+
+/** An answer of the API that is an error. */
+export class CauriError extends Error {
+  constructor(status, body) {
+    super(`${status} ${body.error}: ${body.message}`);
+    this.status = status;
+    this.code = body.error;
+  }
+}
+
+// A request with a reference can be sent again: the reference makes sure that it counts once.
+async function request(method, path, body, attempts = 3) {
+  const retry = () => new Promise((done) => setTimeout(done, 500)).then(() => request(method, path, body, attempts - 1));
+  let answer;
+  try {
+    answer = await fetch(CAURI_URI + "/api" + path, {
+      method,
+      headers: { Authorization: `Bearer ${CAURI_API_KEY}`, "Content-Type": "application/json" },
+      body: body && JSON.stringify(body),
+      signal: AbortSignal.timeout(40_000), // an operator's timeout takes up to 35 s
+    });
+  } catch (error) {
+    if (attempts > 1) return retry();
+    throw error;
+  }
+  if (answer.ok) return answer.json();
+  if (answer.status >= 500 && attempts > 1) return retry();
+  throw new CauriError(answer.status, await answer.json());
+}
