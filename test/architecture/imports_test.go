@@ -121,6 +121,7 @@ var mayImport = map[string][]string{
 		"test/system/kube",
 	},
 	"test/cluster":             {"api/v1alpha1", "server/payments", "test/cluster/merchantapi", "test/system"},
+	"test/examples":            {"test/system"},
 	"test/clients":             {"server/payments", "server/sandboxes", "test/system"},
 	"test/cluster/merchant":    {"test/cluster/merchantapi"}, // a black box
 	"test/cluster/merchantapi": {},

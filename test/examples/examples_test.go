@@ -1,17 +1,21 @@
-// Package examples runs the shops of the folder examples with their own tests, as the pipeline in docs/ci.md does.
+// Package examples runs the shops of the folder examples with their own tests, in the ways that docs/ci.md shows. In place of a
+// container there is a process, with a Postgres of its own.
 package examples
 
 import (
-	"bufio"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"sigs.k8s.io/yaml"
 
 	"github.com/cauri-dev/cauri/test/system"
 )
@@ -19,42 +23,89 @@ import (
 // root is the folder of the work tree.
 const root = "../.."
 
-// TestShops is a pipeline from nothing: a sandbox from examples/sandbox.yaml, then the tests of a shop.
-func TestShops(t *testing.T) {
-	program, err := system.Build(t.Context(), t.TempDir())
+var goTests, nodeTests = []string{"go", "test", "-count=1", "./..."}, []string{"node", "--test"}
+
+// TestShopWithAFile is what examples/README.md shows.
+func TestShopWithAFile(t *testing.T) {
+	t.Parallel()
+	begun, port := time.Now(), freePort(t)
+	environment := filepath.Join(t.TempDir(), "env")
+	startDev(t, nil, "--file="+filepath.Join(root, "examples", "sandbox.yaml"), "--port=0", "--env-file="+environment,
+		"--webhook-url=http://127.0.0.1:"+port+"/webhooks")
+	variables, err := os.ReadFile(environment)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for folder, command := range map[string][]string{
-		"go-shop":   {"go", "test", "-count=1", "./..."},
-		"node-shop": {"node", "--test"},
-	} {
-		t.Run(folder, func(t *testing.T) {
-			t.Parallel()
-			if _, err := exec.LookPath(command[0]); err != nil {
-				t.Fatalf("%s needs %s: install it (on Debian: apt-get install nodejs)", folder, command[0])
-			}
-			begun, port := time.Now(), freePort(t)
-			variables := startDev(t, program, "http://127.0.0.1:"+port+"/webhooks")
-			shop := exec.CommandContext(t.Context(), command[0], command[1:]...)
-			shop.Dir = filepath.Join(root, "examples", folder)
-			shop.Env = append(append(shop.Environ(), "PORT="+port), variables...)
-			output, err := shop.CombinedOutput()
-			t.Logf("%s after %.1f s\n%s", strings.Join(command, " "), time.Since(begun).Seconds(), output)
-			if err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
+	run(t, folderOf("go-shop"), append(strings.Fields(string(variables)), "PORT="+port), goTests...)
+	t.Logf("%.1f s from nothing", time.Since(begun).Seconds())
 }
 
-// startDev runs `cauri dev` until the test ends, and returns the variables of its sandbox.
-func startDev(t *testing.T, program, webhookURL string) (variables []string) {
+// TestServiceOfTheJob runs docs/ci/services.yaml: the service as a process, then the steps of the job, then a shop in place of the user's.
+func TestServiceOfTheJob(t *testing.T) {
+	t.Parallel()
+	var pipeline struct {
+		Jobs map[string]struct {
+			Env      map[string]string
+			Services map[string]struct{ Env map[string]string }
+			Steps    []struct{ Name, Run string }
+		}
+	}
+	if err := yaml.Unmarshal([]byte(read(t, "docs/ci/services.yaml")), &pipeline); err != nil {
+		t.Fatal(err)
+	}
+	begun, port, apiPort := time.Now(), freePort(t), freePort(t)
+	job := pipeline.Jobs["payments"]
+	service := maps.Clone(job.Services["cauri"].Env)
+	delete(service, "CAURI_DATABASE_URL")
+	service["CAURI_PORT"], service["CAURI_WEBHOOK_URL"] = apiPort, "http://127.0.0.1:"+port+"/webhooks"
+	startDev(t, environ(service))
+	job.Env["CAURI_URI"] = strings.Replace(job.Env["CAURI_URI"], ":8080/", ":"+apiPort+"/", 1)
+	variables := append(environ(job.Env), "PORT="+port)
+	for _, step := range job.Steps {
+		if step.Run != "" {
+			run(t, t.TempDir(), variables, "bash", "-e", "-o", "pipefail", "-c", step.Run)
+		}
+	}
+	run(t, folderOf("node-shop"), variables, nodeTests...)
+	t.Logf("%.1f s from nothing", time.Since(begun).Seconds())
+}
+
+// TestTestcontainers runs the recipes of docs/ci.md with stand-ins for the libraries, which start a process.
+func TestTestcontainers(t *testing.T) {
+	t.Parallel()
+	page := read(t, "docs/ci.md")
+	variables := func(t *testing.T, shop string) []string {
+		shop, err := filepath.Abs(folderOf(shop))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []string{"CAURI_TEST_PROGRAM=" + program(t), "CAURI_TEST_PORT=" + freePort(t), "PORT=" + freePort(t), "CAURI_TEST_SHOP=" + shop}
+	}
+	t.Run("go", func(t *testing.T) {
+		folder, library := t.TempDir(), t.TempDir()
+		const name = "github.com/testcontainers/testcontainers-go"
+		copyTo(t, library, "testcontainers-go", "container.go", "network/network.go", "wait/wait.go")
+		write(t, library, "go.mod", "module "+name+"\n\ngo 1.24\n")
+		copyTo(t, folder, "testcontainers-go", "recipe_test.go")
+		write(t, folder, "cauri_test.go", block(t, page, "go", "package shop_test"))
+		write(t, folder, "go.mod", fmt.Sprintf("module shop\n\ngo 1.24\n\nrequire %s v0.0.0\n\nreplace %[1]s => %s\n", name, library))
+		run(t, folder, variables(t, "go-shop"), goTests...)
+	})
+	t.Run("node", func(t *testing.T) {
+		folder := t.TempDir()
+		copyTo(t, folder, "testcontainers-node", "recipe.mjs", "testcontainers.mjs")
+		recipe := block(t, page, "js", "import { GenericContainer")
+		write(t, folder, "cauri.mjs", strings.Replace(recipe, `from "testcontainers"`, `from "./testcontainers.mjs"`, 1))
+		run(t, folder, variables(t, "node-shop"), "node", "recipe.mjs")
+	})
+}
+
+// startDev runs `cauri dev` until the test ends. It returns when the sandbox is ready.
+func startDev(t *testing.T, variables []string, args ...string) {
 	t.Helper()
-	folder := t.TempDir()
-	environment, ready := filepath.Join(folder, "env"), filepath.Join(folder, "ready")
-	dev := exec.Command(program, "dev", "--file="+filepath.Join(root, "examples", "sandbox.yaml"), "--port=0",
-		"--webhook-url="+webhookURL, "--env-file="+environment, "--ready-file="+ready)
+	ready := filepath.Join(t.TempDir(), "ready")
+	dev := exec.Command(program(t), append([]string{"dev", "--ready-file=" + ready}, args...)...)
+	dev.Env = append(dev.Environ(), variables...)
 	var output strings.Builder
 	dev.Stdout, dev.Stderr = &output, &output
 	if err := dev.Start(); err != nil {
@@ -70,7 +121,7 @@ func startDev(t *testing.T, program, webhookURL string) (variables []string) {
 	})
 	for {
 		if _, err := os.Stat(ready); err == nil {
-			break
+			return
 		}
 		select {
 		case err := <-ended:
@@ -79,18 +130,78 @@ func startDev(t *testing.T, program, webhookURL string) (variables []string) {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-	file, err := os.Open(environment)
+}
+
+// run runs a command in a folder, and fails the test if it fails.
+func run(t *testing.T, folder string, variables []string, command ...string) {
+	t.Helper()
+	if _, err := exec.LookPath(command[0]); err != nil {
+		t.Fatalf("%s is not installed: on Debian, apt-get install nodejs", command[0])
+	}
+	c := exec.CommandContext(t.Context(), command[0], command[1:]...)
+	c.Dir, c.Env = folder, append(c.Environ(), variables...)
+	if output, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(command, " "), err, output)
+	}
+}
+
+func program(t *testing.T) string {
+	t.Helper()
+	path, err := system.Build(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = file.Close() }()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		variables = append(variables, lines.Text())
-	}
-	return variables
+	return path
 }
 
-// freePort is a port that a shop can listen on.
+// block is the code block of a page that begins so.
+func block(t *testing.T, page, language, begins string) string {
+	t.Helper()
+	found := regexp.MustCompile("(?s)\n```" + language + "\n(" + regexp.QuoteMeta(begins) + ".*?)```\n").FindStringSubmatch(page)
+	if found == nil {
+		t.Fatalf("docs/ci.md has no block of %s that begins with %q", language, begins)
+	}
+	return found[1]
+}
+
+func folderOf(shop string) string { return filepath.Join(root, "examples", shop) }
+
+func environ(variables map[string]string) (all []string) {
+	for name, value := range variables {
+		all = append(all, name+"="+value)
+	}
+	return all
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// copyTo copies files of a folder of testdata.
+func copyTo(t *testing.T, folder, from string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		write(t, folder, name, read(t, filepath.Join("test/examples/testdata", from, name)))
+	}
+}
+
+func write(t *testing.T, folder, name, text string) {
+	t.Helper()
+	path := filepath.Join(folder, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// freePort is a port that a process can listen on.
 func freePort(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
