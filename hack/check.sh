@@ -21,6 +21,7 @@ go vet ./... || problem "go vet"
 bin/staticcheck ./... || problem "staticcheck"
 (cd hack/localcluster && go vet ./... && ../../bin/staticcheck ./...) || problem "go vet or staticcheck in hack/localcluster"
 (cd hack/images && go vet . && ../../bin/staticcheck .) || problem "go vet or staticcheck in hack/images"
+(cd examples/go-shop && go vet ./...) || problem "go vet in examples/go-shop"
 (cd hack/tools && go vet ./lint) || problem "go vet in hack/tools"
 bin/lint hack/lint.txt . hack/localcluster hack/images || problem "lint: fix it, or give the reason in hack/lint.txt"
 bin/revive -config hack/revive.toml -set_exit_status ./... || problem "revive" # in all modules

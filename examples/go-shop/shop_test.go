@@ -89,13 +89,13 @@ func open(t *testing.T) visit {
 func (v visit) number(outcome string) string {
 	v.Helper()
 	var list struct {
-		Data []struct{ MSISDN, CollectionOutcome string }
+		Data []struct{ MSISDN, Currency, CollectionOutcome string }
 	}
 	if err := v.shop.cauri.call(v.Context(), http.MethodGet, "/v1/test_numbers", nil, &list); err != nil {
 		v.Fatal(err)
 	}
 	for _, n := range list.Data {
-		if n.CollectionOutcome == outcome {
+		if n.Currency == "RWF" && n.CollectionOutcome == outcome {
 			return n.MSISDN
 		}
 	}
