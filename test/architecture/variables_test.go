@@ -12,11 +12,11 @@ import (
 // secretVariable is a variable that may hold what the Secret of a sandbox tells.
 var secretVariable = regexp.MustCompile(`\b[A-Z][A-Z0-9_]*_(URI|URL|KEY|TOKEN|SECRET)\b`)
 
-// secretVariables are those that documents, samples and pipelines use: three of a sandbox, which the command line reads too, and those of
-// databases.
+// secretVariables are those that documents, samples and pipelines use: three of a sandbox, which the command line reads too, those of
+// databases, and an address of the user's own.
 var secretVariables = []string{
 	"CAURI_URI", "CAURI_API_KEY", "CAURI_WEBHOOK_SECRET",
-	"CAURI_POSTGRES_URL", "DATABASE_URL", "DATABASE_READ_URL", "CAURI_DATABASE_URL", "CAURI_TEST_DATABASE_URL",
+	"CAURI_WEBHOOK_URL", "CAURI_POSTGRES_URL", "DATABASE_URL", "DATABASE_READ_URL", "CAURI_DATABASE_URL", "CAURI_TEST_DATABASE_URL",
 	"CAURI_API_DATABASE_URL", "CAURI_WORKER_DATABASE_URL", "CAURI_CONTROLLER_DATABASE_URL",
 }
 
