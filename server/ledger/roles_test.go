@@ -62,6 +62,15 @@ var tenantStatements = []string{
 	"LockFloats",
 	"LockPayers",
 	"SettleTransactions",
+	// test clients that are made through the API
+	"ChangeTestClient",
+	"CountRegistry",
+	"CreateTestClient",
+	"DeleteTestClient",
+	"HoldRegistry",
+	"InsertSIMAdjustment",
+	"LockTestClient",
+	"ResetByAPI",
 	// rate limit
 	"LockRate",
 	"ReturnRequests",
@@ -154,9 +163,12 @@ var controllerStatements = append([]string{
 	"SecretsSealedByOthers",
 	// accounts
 	"ChangedAccounts",
+	"CountRegistry",
 	"CountSIMs",
 	"DatabaseTime",
 	"DeleteSIM",
+	"DeleteTestClient",
+	"HoldRegistry",
 	"HoldTenantOfSIM",
 	"InsertSIM",
 	"InsertSIMAdjustment",

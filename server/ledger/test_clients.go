@@ -11,10 +11,11 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// TestClient is a SIM of the registry, with its resource and its prompts.
+// TestClient is a SIM of the registry, with its prompts.
 type TestClient struct {
 	payments.SIM
-	Name    string // of the TestClient resource
+	Name    string // of the TestClient resource, or as the API was told; may be empty then
+	Source  string // sandboxes.SourceResource or sandboxes.SourceAPI
 	Prompts int    // collections that wait for its answer
 }
 
@@ -64,5 +65,5 @@ func (s *Ledger) FindTestClient(ctx context.Context, tenant int64, msisdn string
 }
 
 func testClientOf(row *sqlc.Sim, prompts int64) TestClient {
-	return TestClient{SIM: *simOf(row), Name: row.Name, Prompts: int(prompts)}
+	return TestClient{SIM: *simOf(row), Name: row.Name, Source: row.Source, Prompts: int(prompts)}
 }

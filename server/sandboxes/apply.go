@@ -152,6 +152,7 @@ func (c *sandboxChange) settings(ctx context.Context, row sqlc.Organization) err
 		WebhookInitialDelayMs: wanted.WebhookInitialDelayMs, WebhookFactor: wanted.WebhookFactor,
 		WebhookMaxDelayMs: wanted.WebhookMaxDelayMs, WebhookTypes: wanted.WebhookTypes,
 		PendingTimeoutMs: wanted.PendingTimeoutMs, TestNumbers: wanted.TestNumbers, Suspended: wanted.Suspended, Tenant: wanted.Tenant,
+		APITestClients: wanted.APITestClients, APIReset: wanted.APIReset, MaxTestClients: wanted.MaxTestClients,
 	})
 }
 
@@ -172,6 +173,7 @@ func (c *sandboxChange) newOrganization(ctx context.Context) error {
 		WebhookInitialDelayMs: row.WebhookInitialDelayMs, WebhookFactor: row.WebhookFactor,
 		WebhookMaxDelayMs: row.WebhookMaxDelayMs, WebhookTypes: row.WebhookTypes,
 		PendingTimeoutMs: row.PendingTimeoutMs, TestNumbers: row.TestNumbers, Suspended: row.Suspended, Reset: c.want.Reset,
+		APITestClients: row.APITestClients, APIReset: row.APIReset, MaxTestClients: row.MaxTestClients,
 	})
 	c.tenant, c.state.OrganizationID, c.state.Reset, c.changed = row.Tenant, row.OrgID, row.Reset, true
 	return err
@@ -200,6 +202,7 @@ func (c *sandboxChange) setSettings(row *sqlc.Organization) {
 	row.MonthlyQuota, row.RateLimit = c.want.MonthlyQuota, c.want.RateLimit
 	row.PendingTimeoutMs, row.Suspended = cmp.Or(c.want.PendingTimeout, DefaultPendingTimeout).Milliseconds(), c.want.Suspended
 	row.TestNumbers = string(cmp.Or(c.want.TestNumbers, payments.NoTestNumbers))
+	row.APITestClients, row.APIReset, row.MaxTestClients = c.want.API.TestClients, c.want.API.Reset, c.want.API.MaxTestClients
 	webhook := c.want.Webhook
 	if webhook == nil {
 		webhook = &WebhookConfig{Retry: DefaultRetryPolicy}

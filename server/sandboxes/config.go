@@ -28,6 +28,14 @@ type Config struct {
 	TestNumbers    payments.TestNumberSet // empty: none
 	Suspended      bool                   // the API answers 503, and nothing is done that is due
 	Reset          string                 // a value that differs from the one before empties the sandbox
+	API            APIAccess              // what the sandbox's key may do beside payments
+}
+
+// APIAccess is what a sandbox's API key may do that is otherwise left to its resources.
+type APIAccess struct {
+	TestClients    bool   // create, change and delete test clients
+	Reset          bool   // reset the sandbox
+	MaxTestClients *int64 // in the sandbox's registry, with those of resources; nil: no limit
 }
 
 // EnvironmentConfig is one operator in one country.
@@ -128,6 +136,7 @@ type TestClientConfig struct {
 	Blocked    bool
 	Behavior   payments.Behavior
 	Balance    int64 // opening; a change sets the live balance to the new value
+	Limit      int   // of test clients in the registry, for a new one beside some that were made through the API; 0: none
 }
 
 // TestClientState is a SIM as it stands in the database.

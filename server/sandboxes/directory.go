@@ -26,6 +26,7 @@ type Sandbox struct {
 	PendingTimeout time.Duration // how long a pending collection waits for its payer
 	TestNumbers    payments.TestNumberSet
 	Suspended      bool // no call is served
+	API            APIAccess
 	Environments   map[Market]Environment
 	Stores         map[string]bool // slugs
 }
@@ -241,6 +242,7 @@ func (d *Directory) apply(c *changes) {
 			) * time.Millisecond,
 			TestNumbers:  payments.TestNumberSet(o.TestNumbers),
 			Suspended:    o.Suspended,
+			API:          APIAccess{TestClients: o.APITestClients, Reset: o.APIReset, MaxTestClients: o.MaxTestClients},
 			Environments: map[Market]Environment{},
 			Stores:       map[string]bool{},
 		}}

@@ -25,6 +25,15 @@ func (e ErrDuplicateMSISDN) Error() string {
 	return "the number " + e.MSISDN + " belongs to the TestClient " + e.Holder
 }
 
+// ErrRegistryFull is returned for a new test client where those that were made through the API leave no room.
+type ErrRegistryFull struct {
+	ByAPI int64 // test clients that were made through the API
+}
+
+func (e ErrRegistryFull) Error() string {
+	return fmt.Sprintf("the registry is full, with %d test clients that were made through the API", e.ByAPI)
+}
+
 // ErrStaleGeneration is returned for what was read of a resource before a change of its spec that has been applied since.
 type ErrStaleGeneration struct {
 	Applied int64 // the generation that was applied last

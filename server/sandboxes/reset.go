@@ -1,6 +1,22 @@
 package sandboxes
 
-import "context"
+import (
+	"context"
+
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// ResetByAPI empties a sandbox as a new value of its resource's spec.reset does, for its own API key. The value that the resource asked for
+// last stays, so that the controller neither repeats nor undoes it. It returns [postgres.ErrConfigChanged] where the API may not reset
+// the sandbox by now, and for a tenant that was reset or deleted: nothing is done then.
+func (s *Store) ResetByAPI(ctx context.Context, tenant int64) error {
+	present, err := sqlc.New(s.db.Tenant(tenant)).ResetByAPI(ctx)
+	if err == nil && present == 0 {
+		err = postgres.ErrConfigChanged
+	}
+	return postgres.ClassifyWrite(err, "resetting the sandbox")
+}
 
 // reset empties the sandbox: the organization gets a new tenant number, with its configuration as it stands, its SIMs at
 // their opening balances and nothing else. The steps that follow write the floats, at the opening values of the present

@@ -34,12 +34,35 @@ func (w *fixture) reset(value string) sandboxes.SandboxState {
 	return state
 }
 
+// resets are the two ways to reset a sandbox, and whether the resource's value is another one then.
+var resets = map[string]func(*fixture) sandboxes.SandboxState{
+	"resource": func(w *fixture) sandboxes.SandboxState { return w.reset("1") },
+	"API":      func(w *fixture) sandboxes.SandboxState { return w.resetByAPI() },
+}
+
+// resetByAPI resets the sandbox as its API key does.
+func (w *fixture) resetByAPI() sandboxes.SandboxState {
+	w.T.Helper()
+	if err := ledgertest.OpenAs(w.T, w.URL, ledgertest.API).ResetByAPI(w.T.Context(), w.Sandbox.Tenant); err != nil {
+		w.T.Fatal(err)
+	}
+	w.Reload()
+	return w.Apply()
+}
+
 func TestResetEmptiesTheSandboxAndKeepsItsConfiguration(t *testing.T) {
+	for how, reset := range resets {
+		t.Run(how, func(t *testing.T) { resetEmptiesTheSandbox(t, how == "resource", reset) })
+	}
+}
+
+func resetEmptiesTheSandbox(t *testing.T, byResource bool, reset func(*fixture) sandboxes.SandboxState) {
 	limit, quota, rate := int64(70_000), int64(1000), int32(600)
 	w := newFixture(t, func(c *sandboxes.Config) {
 		c.Environments[0].MaxAmount, c.MonthlyQuota, c.RateLimit = &limit, &quota, &rate
 		c.OpeningFloat[payments.XOF] = 7
 		c.PendingTimeout = time.Minute
+		c.API.Reset = true
 	})
 	other := w.beside("other")
 	w.Busy()
@@ -52,8 +75,12 @@ func TestResetEmptiesTheSandboxAndKeepsItsConfiguration(t *testing.T) {
 	)
 	w.Exec("insert into api_keys (tenant, hash, expires_at) values ($1, sha256('old'), now() + interval '1 day')", w.Sandbox.Tenant)
 	former, before, ofOther := *w.Sandbox, w.kept(w.Sandbox.Tenant), other.configurationOf(other.Sandbox.Tenant)
+	bob := ledger.TestClient{SIM: payments.SIM{ID: [16]byte{1}, MSISDN: "+250788000077", Country: payments.Rwanda}}
+	if err := w.AddTestClient(t.Context(), w.Sandbox, bob); err != nil {
+		t.Fatal(err)
+	}
 
-	state := w.reset("1")
+	state := reset(w)
 	if w.Sandbox.Tenant == former.Tenant || w.Sandbox.OrganizationID != former.OrganizationID {
 		t.Fatalf("it was %+v and is %+v", former, w.Sandbox)
 	}
@@ -73,7 +100,7 @@ func TestResetEmptiesTheSandboxAndKeepsItsConfiguration(t *testing.T) {
 	if diff := cmp.Diff(want, state.Balances); diff != "" || w.Balance(alice) != 5000 {
 		t.Errorf("the SIM has %d, floats (-want +got):\n%s", w.Balance(alice), diff)
 	}
-	if state.Reset != "1" || state.TestClients != 2 || state.Transactions != (sandboxes.TransactionCounts{}) ||
+	if (state.Reset == "1") != byResource || state.TestClients != 2 || state.Transactions != (sandboxes.TransactionCounts{}) ||
 		state.Endpoint != (sandboxes.EndpointHealth{}) {
 		t.Errorf("the state is %+v", state)
 	}
@@ -296,5 +323,139 @@ func TestTestClientDeletedDuringAReset(t *testing.T) {
 	}
 	if got := w.Count("select count(*) from sims"); got != 0 {
 		t.Errorf("%d SIMs are left", got)
+	}
+}
+
+// After a reset through the API the resources are as they want to be, with the resource's own value of a reset.
+func TestControllerHasNothingToDoAfterAResetByAPI(t *testing.T) {
+	w := newFixture(t, func(c *sandboxes.Config) { c.API.Reset, c.Reset = true, "made with" })
+	alices := w.Client("alice", alice, 5000)
+	w.Create(w.Collection("r1", payments.Success, alice))
+	since := read[time.Time](w, "select clock_timestamp()")
+	if err := w.ResetByAPI(t.Context(), w.Sandbox.Tenant); err != nil {
+		t.Fatal(err)
+	}
+	before := w.Written()
+	if state := w.Apply(); state.Reset != "made with" || state.Balances[payments.RWF] != 1000 || state.Transactions.Total != 0 {
+		t.Errorf("it is %+v", state)
+	}
+	if state, err := w.ApplyTestClient(t.Context(), w.Config.UID, alices); err != nil || state.Balance != 5000 {
+		t.Errorf("the SIM is %+v, %v", state, err)
+	}
+	if diff := cmp.Diff(before, w.Written()); diff != "" {
+		t.Errorf("rows (-before +after):\n%s", diff)
+	}
+	if inventory, err := w.Inventory(t.Context()); err != nil || !inventory.HoldsSandbox(w.Config.UID) ||
+		!inventory.HoldsTestClient(w.Config.UID, alices) {
+		t.Errorf("a reset is taken for drift: %v", err)
+	}
+	changes, _, err := w.ChangedAccounts(t.Context(), since)
+	if err != nil || len(changes) != 2 {
+		t.Errorf("the status follows for %v, %v, want the sandbox and its TestClient", changes, err)
+	}
+}
+
+// Whoever may not reset a sandbox through the API does not, by whatever the caller believed.
+func TestResetByAPIWhereItIsNotAllowed(t *testing.T) {
+	for name, change := range map[string]func(*sandboxes.Config){
+		"by default":    func(*sandboxes.Config) {},
+		"switched off":  func(c *sandboxes.Config) { c.API.Reset, c.API.TestClients = false, true },
+		"suspended":     func(c *sandboxes.Config) { c.API.Reset, c.Suspended = true, true },
+		"tenant before": func(c *sandboxes.Config) { c.API.Reset, c.Reset = true, "1" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newFixture(t)
+			w.Create(w.Collection("r1", payments.Success, alice))
+			change(&w.Config)
+			w.Apply()
+			before := w.Written()
+			if err := w.ResetByAPI(t.Context(), w.Sandbox.Tenant); !errors.Is(err, postgres.ErrConfigChanged) {
+				t.Errorf("got %v", err)
+			}
+			if diff := cmp.Diff(before, w.Written()); diff != "" {
+				t.Errorf("rows (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Outside of the scope of its tenant nobody calls it, and in no scope it does nothing.
+func TestResetByAPIIsForTheTenantAlone(t *testing.T) {
+	w := newFixture(t, func(c *sandboxes.Config) { c.API.Reset = true })
+	for _, role := range []string{ledgertest.API, ledgertest.Worker, ledgertest.Controller} {
+		conn := ledgertest.Connect(t, ledgertest.URLAs(t, w.URL, role))
+		if _, err := conn.Exec(t.Context(), "select reset_sandbox()"); err == nil {
+			t.Errorf("%s may call it", role)
+		}
+	}
+	conn := ledgertest.Connect(t, ledgertest.URLAs(t, w.URL, ledgertest.API))
+	var tenant *int64
+	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(t.Context(), "set local role cauri_tenant"); err != nil {
+			return err
+		}
+		return tx.QueryRow(t.Context(), "select reset_sandbox()").Scan(&tenant)
+	})
+	if err != nil || tenant != nil {
+		t.Errorf("without a scope it resets %v, %v", tenant, err)
+	}
+}
+
+// Resets by the API, by the resource, payments and changes of the configuration at once: every reset is carried out, none twice, and
+// nothing of one state reaches another.
+func TestResetsByAPIAndByResource(t *testing.T) {
+	w := newFixture(t, func(c *sandboxes.Config) { c.API.Reset = true })
+	w.Client("alice", alice, 1_000_000)
+	directory := sandboxes.NewDirectory(w.Store.DB)
+	present := func() *sandboxes.Sandbox {
+		if err := directory.Refresh(context.Background()); err != nil {
+			t.Error(err)
+		}
+		sandbox, _ := directory.ByKey(w.Key)
+		return sandbox
+	}
+	var callers sync.WaitGroup
+	carriedOut := make(chan struct{}, 100)
+	for range 3 {
+		callers.Go(func() {
+			for done := 0; done < 5; {
+				err := w.ResetByAPI(context.Background(), present().Tenant)
+				if err == nil {
+					done++
+					carriedOut <- struct{}{}
+				} else if !errors.Is(err, postgres.ErrConfigChanged) {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	template := w.Collection("", payments.Success, alice)
+	callers.Go(func() {
+		for i := range 60 {
+			sandbox, n := present(), *template
+			n.Transaction.ID[15], n.Transaction.Reference, n.ConfigVersion = byte(i), fmt.Sprint(i), sandbox.ConfigVersion
+			if err := w.CreateCollection(context.Background(), sandbox.Tenant, &n); err != nil && !errors.Is(err, postgres.ErrConfigChanged) {
+				t.Error(err)
+			}
+		}
+	})
+	for i := range 5 {
+		w.Config.Reset, w.Config.LatencyPercent = fmt.Sprint(i), i
+		w.Apply()
+		w.Client("alice", alice, int64(1_000_000+i))
+	}
+	callers.Wait()
+	if got := w.Count("select count(*) from retired_tenants"); got != 5+len(carriedOut) || len(carriedOut) != 15 {
+		t.Errorf("%d tenants were retired by 5 resets of the resource and %d of the API", got, len(carriedOut))
+	}
+	if state := w.Apply(); state.Reset != "4" {
+		t.Errorf("the last reset of the resource is %q", state.Reset)
+	}
+	w.sweepRetired()
+	w.Conserved()
+	w.Reload()
+	if w.Sandbox.LatencyPercent != 4 || w.Count("select count(*) from organizations") != 1 {
+		t.Errorf("the sandbox is %+v", w.Sandbox)
 	}
 }

@@ -48,6 +48,9 @@ func TestEveryFieldOfASandboxIsApplied(t *testing.T) {
 		"PendingTimeout":                        func(c *sandboxes.Config) { c.PendingTimeout = time.Second },
 		"TestNumbers":                           func(c *sandboxes.Config) { c.TestNumbers = payments.StandardTestNumbers },
 		"Suspended":                             func(c *sandboxes.Config) { c.Suspended = true },
+		"API.TestClients":                       func(c *sandboxes.Config) { c.API.TestClients = true },
+		"API.Reset":                             func(c *sandboxes.Config) { c.API.Reset = true },
+		"API.MaxTestClients":                    func(c *sandboxes.Config) { c.API.MaxTestClients = &quota },
 		"Reset":                                 func(c *sandboxes.Config) { c.Reset = "run-2" },
 	}
 	if diff := cmp.Diff(fields(reflect.TypeFor[sandboxes.Config](), identity), slices.Sorted(maps.Keys(edits))); diff != "" {
@@ -79,7 +82,7 @@ func TestEveryFieldOfASandboxIsApplied(t *testing.T) {
 
 // The same of a SIM.
 func TestEveryFieldOfATestClientIsApplied(t *testing.T) {
-	identity := []string{"UID", "Generation", "RolledBack"}
+	identity := []string{"UID", "Generation", "RolledBack", "Limit"}
 	edits := map[string]func(*sandboxes.TestClientConfig){
 		"Name":     func(c *sandboxes.TestClientConfig) { c.Name = "other" },
 		"MSISDN":   func(c *sandboxes.TestClientConfig) { c.MSISDN = "+250788000099" },

@@ -13,9 +13,16 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// ApplyTestClient makes the row of a SIM equal to what its resource wants and returns how it stands then. It returns
-// [ErrDuplicateMSISDN] where another SIM of the sandbox holds the number, and [ErrNoOrganization] for a sandbox that was not
-// applied, and [ErrStaleGeneration] as [Store.ApplySandbox] does. It writes nothing when the row is equal already.
+// Where a SIM comes from.
+const (
+	SourceResource = "resource" // a TestClient
+	SourceAPI      = "api"
+)
+
+// ApplyTestClient makes the row of a SIM equal to what its resource wants and returns how it stands then. A SIM of its number that was
+// made through the API gives way to it. It returns [ErrDuplicateMSISDN] where the SIM of another resource holds the number,
+// [ErrRegistryFull] for a new one that there is no room for, [ErrNoOrganization] for a sandbox that was not applied, and
+// [ErrStaleGeneration] as [Store.ApplySandbox] does. It writes nothing when the row is equal already.
 func (s *Store) ApplyTestClient(ctx context.Context, sandboxUID string, want TestClientConfig) (TestClientState, error) {
 	sandbox, err := parseUID(sandboxUID)
 	if err != nil {
@@ -48,7 +55,12 @@ func (s *Store) applyTestClient(ctx context.Context, sandbox, sim pgtype.UUID, w
 		if err != nil {
 			return err
 		}
-		if err := holdsNumber(ctx, q, tenant, sim, want); err != nil {
+		if want.Limit > 0 { // before any SIM is locked, as those do who change the registry through the API
+			if _, err := q.HoldRegistry(ctx, tenant); err != nil {
+				return err
+			}
+		}
+		if err := takeNumber(ctx, q, tenant, sim, want); err != nil {
 			return err
 		}
 		state.Balance, err = applySIM(ctx, q, tenant, sim, want)
@@ -57,13 +69,16 @@ func (s *Store) applyTestClient(ctx context.Context, sandbox, sim pgtype.UUID, w
 	return state, err
 }
 
-// holdsNumber returns ErrDuplicateMSISDN if another SIM has the number.
-func holdsNumber(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUID, want TestClientConfig) error {
+// takeNumber returns ErrDuplicateMSISDN if the SIM of another resource has the number. One that was made through the API is deleted.
+func takeNumber(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUID, want TestClientConfig) error {
 	holder, err := q.SIMHolder(ctx, tenant, want.MSISDN)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil
 	case err != nil:
+		return err
+	case holder.Source == SourceAPI:
+		_, err := q.DeleteTestClient(ctx, tenant, want.MSISDN)
 		return err
 	case holder.SimID != sim:
 		return ErrDuplicateMSISDN{MSISDN: want.MSISDN, Holder: holder.Name, HolderUID: holder.SimID.String()}
@@ -76,7 +91,7 @@ func withConfig(row sqlc.Sim, want TestClientConfig) sqlc.Sim {
 	currency, _ := want.Country.Currency()
 	row.Generation, row.Name, row.MSISDN = want.Generation, want.Name, want.MSISDN
 	row.Operator, row.Country, row.Currency = string(want.Operator), string(want.Country), string(currency)
-	row.Blocked, row.Behavior = want.Blocked, string(want.Behavior)
+	row.Blocked, row.Behavior, row.Source = want.Blocked, string(want.Behavior), SourceResource
 	if row.Opening != want.Balance {
 		row.Opening, row.Balance = want.Balance, want.Balance
 	}
@@ -90,6 +105,9 @@ func applySIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUI
 	currency, _ := want.Country.Currency()
 	row, err := q.LockSIM(ctx, tenant, sim)
 	if errors.Is(err, pgx.ErrNoRows) {
+		if err := hasRoom(ctx, q, tenant, want.Limit); err != nil {
+			return 0, err
+		}
 		err := q.InsertSIM(ctx, sqlc.InsertSIMParams{
 			Tenant: tenant, SimID: sim, Generation: want.Generation, Name: want.Name, MSISDN: want.MSISDN, Operator: string(want.Operator),
 			Country: string(want.Country), Currency: string(currency), Blocked: want.Blocked,
@@ -131,6 +149,19 @@ func applySIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUI
 		err = ErrStaleGeneration{Applied: row.Generation}
 	}
 	return wanted.Balance, err
+}
+
+// hasRoom returns ErrRegistryFull if test clients that were made through the API are what leaves no room for another one. How many
+// resources there may be is not decided here.
+func hasRoom(ctx context.Context, q *sqlc.Queries, tenant int64, limit int) error {
+	if limit == 0 {
+		return nil
+	}
+	count, err := q.CountRegistry(ctx, tenant)
+	if err == nil && count.ByAPI > 0 && count.All >= int64(limit) {
+		err = ErrRegistryFull{ByAPI: count.ByAPI}
+	}
+	return err
 }
 
 func adjustSIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUID, delta, after int64) error {

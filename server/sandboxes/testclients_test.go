@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -52,6 +56,122 @@ func TestNumberBelongsToOneTestClient(t *testing.T) {
 		t.Errorf("the number is free: %v", err)
 	}
 	w.Conserved()
+}
+
+// byAPI is a SIM that is to be made through the API.
+func byAPI(msisdn string, balance int64) ledger.TestClient {
+	return ledger.TestClient{Source: sandboxes.SourceAPI, SIM: payments.SIM{
+		ID: uuid.New(), MSISDN: msisdn, Operator: payments.MTN, Country: payments.Rwanda, Behavior: payments.Manual, Balance: balance,
+	}}
+}
+
+func TestTestClientTakesOverTheNumberOfTheAPI(t *testing.T) {
+	w := newFixture(t)
+	if err := w.AddTestClient(t.Context(), w.Sandbox, byAPI(alice, 70_000)); err != nil {
+		t.Fatal(err)
+	}
+	waiting := w.Pending("r1", alice)
+	c := w.Client("alice", alice, 5000)
+	if w.Balance(alice) != 5000 || w.Apply().TestClients != 1 {
+		t.Errorf("the SIM has %d", w.Balance(alice))
+	}
+	w.Settle()
+	if got := w.Get(waiting.ID).Status; got != payments.UnknownMSISDN {
+		t.Errorf("what waited for the API's SIM ended %s", got)
+	}
+	w.Conserved()
+	if err := w.DeleteTestClient(t.Context(), c.UID); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.AddTestClient(t.Context(), w.Sandbox, byAPI(alice, 1)); err != nil {
+		t.Errorf("the number is free again: %v", err)
+	}
+	w.Conserved()
+}
+
+// The resource has the number in the end, whoever comes first and whatever the API does with it meanwhile.
+func TestTestClientAndAPIRacingForANumber(t *testing.T) {
+	w := newFixture(t)
+	var racers sync.WaitGroup
+	for range 3 {
+		racers.Go(func() {
+			for range 20 {
+				var exists *ledger.ErrTestClientExists
+				var managed ledger.ErrManagedByResource
+				if err := w.AddTestClient(context.Background(), w.Sandbox, byAPI(alice, 5)); err != nil && !errors.As(err, &exists) {
+					t.Error(err)
+				}
+				err := w.RemoveTestClient(context.Background(), w.Sandbox, alice)
+				if err != nil && !errors.As(err, &managed) && !errors.Is(err, ledger.ErrNotFound) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	c := number(1, alice)
+	c.Limit = 5
+	ledgertest.Eventually(t, func() bool { // as the controller, which tries again
+		_, err := w.ApplyTestClient(context.Background(), w.Config.UID, c)
+		return err == nil
+	})
+	racers.Wait()
+	if w.Balance(alice) != 100 || w.Count("select count(*) from sims") != 1 {
+		t.Errorf("the SIM has %d", w.Balance(alice))
+	}
+	w.Conserved()
+}
+
+// Test clients that were made through the API leave no room for a new resource, and one that is there stays.
+func TestRegistryThatTheAPIHasFilled(t *testing.T) {
+	w := newFixture(t)
+	apply := func(c sandboxes.TestClientConfig) error {
+		c.Limit = 2
+		_, err := w.ApplyTestClient(t.Context(), w.Config.UID, c)
+		return err
+	}
+	first, second := number(1, alice), number(2, "+250788000002")
+	if err := apply(first); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.AddTestClient(t.Context(), w.Sandbox, byAPI("+250788000003", 1)); err != nil {
+		t.Fatal(err)
+	}
+	var full sandboxes.ErrRegistryFull
+	if err := apply(second); !errors.As(err, &full) || full.ByAPI != 1 {
+		t.Errorf("a second one: %v", err)
+	}
+	first.Balance = 7
+	if err := apply(first); err != nil {
+		t.Errorf("the first one again: %v", err)
+	}
+	second.MSISDN = "+250788000003"
+	if err := apply(second); err != nil {
+		t.Errorf("one in the place of the API's: %v", err)
+	}
+	w.Conserved()
+}
+
+// A SIM that was made through the API is nobody's drift, and no resource's change.
+func TestTestClientOfTheAPIHasNoResource(t *testing.T) {
+	w := newFixture(t)
+	since := read[time.Time](w, "select clock_timestamp()")
+	if err := w.AddTestClient(t.Context(), w.Sandbox, byAPI(alice, 5000)); err != nil {
+		t.Fatal(err)
+	}
+	inventory, err := w.Inventory(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, orphans := inventory.Orphans(map[string]bool{w.Config.UID: true}); orphans != 0 || !inventory.HoldsSandbox(w.Config.UID) {
+		t.Errorf("%d SIMs have no resource", orphans)
+	}
+	if err := w.FlushActivity(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	changes, _, err := w.ChangedAccounts(t.Context(), since)
+	if err != nil || len(changes) != 1 || changes[0].TestClient != "" {
+		t.Errorf("the changes are %v, %v, want the sandbox's", changes, err)
+	}
 }
 
 func TestNumberMayBeUsedInEverySandbox(t *testing.T) {

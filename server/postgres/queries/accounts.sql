@@ -28,12 +28,12 @@ select tenant from organizations where resource_uid = sqlc.arg(resource_uid) and
 select * from sims where tenant = sqlc.arg(tenant) and sim_id = sqlc.arg(sim_id) for update;
 
 -- name: SIMHolder :one
-select sim_id, name from sims where tenant = sqlc.arg(tenant) and msisdn = sqlc.arg(msisdn);
+select sim_id, name, source from sims where tenant = sqlc.arg(tenant) and msisdn = sqlc.arg(msisdn);
 
 -- name: InsertSIM :exec
 -- As SetFloat, a new one is no change.
-insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at)
-values (sqlc.arg(tenant), sqlc.arg(sim_id), sqlc.arg(generation), sqlc.arg(name), sqlc.arg(msisdn), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(blocked), sqlc.arg(behaviour), sqlc.arg(balance), sqlc.arg(balance), to_timestamp(0));
+insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at, source)
+values (sqlc.arg(tenant), sqlc.arg(sim_id), sqlc.arg(generation), sqlc.arg(name), sqlc.arg(msisdn), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(blocked), sqlc.arg(behaviour), sqlc.arg(balance), sqlc.arg(balance), to_timestamp(0), 'resource');
 
 -- name: UpdateSIM :execrows
 -- As TakeGeneration.
@@ -67,7 +67,8 @@ where o.retained_at is null
 group by o.org_id
 union all
 select o.namespace, o.name, s.name, s.changed_at
-from sims s join organizations o using (tenant) where s.changed_at > sqlc.arg(since) and isfinite(s.changed_at) and o.retained_at is null;
+from sims s join organizations o using (tenant)
+where s.changed_at > sqlc.arg(since) and isfinite(s.changed_at) and o.retained_at is null and s.source = 'resource';
 
 -- name: DatabaseTime :one
 select now()::timestamptz;

@@ -5,10 +5,11 @@ select * from organizations where resource_uid = sqlc.arg(resource_uid) and reta
 
 -- name: InsertOrganization :one
 insert into organizations (org_id, resource_uid, generation, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries,
-  webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, webhook_types, pending_timeout_ms, test_numbers, suspended, reset)
+  webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, webhook_types, pending_timeout_ms, test_numbers, suspended, reset,
+  api_test_clients, api_reset, max_test_clients)
 values (sqlc.arg(org_id), sqlc.arg(resource_uid), sqlc.arg(generation), sqlc.arg(namespace), sqlc.arg(name), sqlc.arg(latency_percent), sqlc.narg(monthly_quota), sqlc.narg(rate_limit), sqlc.narg(webhook_url), sqlc.arg(webhook_max_retries),
   sqlc.arg(webhook_initial_delay_ms), sqlc.arg(webhook_factor), sqlc.arg(webhook_max_delay_ms), sqlc.arg(webhook_types), sqlc.arg(pending_timeout_ms), sqlc.arg(test_numbers),
-  sqlc.arg(suspended), sqlc.arg(reset))
+  sqlc.arg(suspended), sqlc.arg(reset), sqlc.arg(api_test_clients), sqlc.arg(api_reset), sqlc.narg(max_test_clients))
 returning *;
 
 -- name: TakeGeneration :execrows
@@ -23,7 +24,8 @@ update organizations set namespace = sqlc.arg(namespace), name = sqlc.arg(name),
   webhook_max_retries = sqlc.arg(webhook_max_retries), webhook_initial_delay_ms = sqlc.arg(webhook_initial_delay_ms),
   webhook_factor = sqlc.arg(webhook_factor), webhook_max_delay_ms = sqlc.arg(webhook_max_delay_ms),
   webhook_types = sqlc.arg(webhook_types), pending_timeout_ms = sqlc.arg(pending_timeout_ms),
-  test_numbers = sqlc.arg(test_numbers), suspended = sqlc.arg(suspended)
+  test_numbers = sqlc.arg(test_numbers), suspended = sqlc.arg(suspended),
+  api_test_clients = sqlc.arg(api_test_clients), api_reset = sqlc.arg(api_reset), max_test_clients = sqlc.narg(max_test_clients)
 where tenant = sqlc.arg(tenant);
 
 -- name: StoredCredentials :one
@@ -131,7 +133,8 @@ select exists (
 select version from config_version;
 
 -- name: ChangedOrganizations :many
-select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, test_numbers, suspended, version
+select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, test_numbers, suspended, version,
+  api_test_clients, api_reset, max_test_clients
 from organizations where version > sqlc.arg(since) and retained_at is null;
 
 -- name: EnvironmentsOf :many

@@ -21,11 +21,12 @@ update api_keys set tenant = sqlc.arg(tenant) where tenant = sqlc.arg(former);
 update operator_credentials set tenant = sqlc.arg(tenant) where tenant = sqlc.arg(former);
 
 -- name: CopySIMs :exec
--- Copied, and not moved: payments of the old tenant that are being booked hold locks on these rows, and nobody waits for them.
+-- Copied, and not moved: payments of the old tenant that are being booked hold locks on these rows, and nobody waits for them. Those that
+-- were made through the API stay behind.
 with opened as (
   insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening)
   select sqlc.arg(tenant)::bigint, s.sim_id, s.generation, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.opening, s.opening
-  from sims s where s.tenant = sqlc.arg(former)
+  from sims s where s.tenant = sqlc.arg(former) and s.source = 'resource'
   returning sim_id, balance
 )
 insert into adjustments (tenant, sim_id, delta, balance_after)
@@ -41,6 +42,10 @@ with bumped as (
 )
 insert into retired_tenants (tenant, resource_uid, version)
 select sqlc.arg(former)::bigint, present.resource_uid, present.version from present;
+
+-- name: ResetByAPI :one
+-- The reset that a sandbox's own API key asks for; 0 where there is nothing that it may reset. See the function.
+select coalesce(reset_sandbox(), 0)::bigint;
 
 -- name: RetainOrganization :exec
 -- Its rows stay and nothing happens to them any more. No secret stays with them.

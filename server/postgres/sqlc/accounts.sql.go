@@ -25,7 +25,8 @@ where o.retained_at is null
 group by o.org_id
 union all
 select o.namespace, o.name, s.name, s.changed_at
-from sims s join organizations o using (tenant) where s.changed_at > $1 and isfinite(s.changed_at) and o.retained_at is null
+from sims s join organizations o using (tenant)
+where s.changed_at > $1 and isfinite(s.changed_at) and o.retained_at is null and s.source = 'resource'
 `
 
 type ChangedAccountsRow struct {
@@ -105,8 +106,8 @@ func (q *Queries) HoldTenantOfSIM(ctx context.Context, simID pgtype.UUID) error 
 }
 
 const insertSIM = `-- name: InsertSIM :exec
-insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, to_timestamp(0))
+insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at, source)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, to_timestamp(0), 'resource')
 `
 
 type InsertSIMParams struct {
@@ -188,7 +189,7 @@ func (q *Queries) ListFloats(ctx context.Context, tenant int64) ([]Float, error)
 }
 
 const lockSIM = `-- name: LockSIM :one
-select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at, generation from sims where tenant = $1 and sim_id = $2 for update
+select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at, generation, source from sims where tenant = $1 and sim_id = $2 for update
 `
 
 func (q *Queries) LockSIM(ctx context.Context, tenant int64, simID pgtype.UUID) (Sim, error) {
@@ -208,23 +209,25 @@ func (q *Queries) LockSIM(ctx context.Context, tenant int64, simID pgtype.UUID) 
 		&i.Opening,
 		&i.ChangedAt,
 		&i.Generation,
+		&i.Source,
 	)
 	return i, err
 }
 
 const sIMHolder = `-- name: SIMHolder :one
-select sim_id, name from sims where tenant = $1 and msisdn = $2
+select sim_id, name, source from sims where tenant = $1 and msisdn = $2
 `
 
 type SIMHolderRow struct {
-	SimID pgtype.UUID `db:"sim_id"`
-	Name  string      `db:"name"`
+	SimID  pgtype.UUID `db:"sim_id"`
+	Name   string      `db:"name"`
+	Source string      `db:"source"`
 }
 
 func (q *Queries) SIMHolder(ctx context.Context, tenant int64, mSISDN string) (SIMHolderRow, error) {
 	row := q.db.QueryRow(ctx, sIMHolder, tenant, mSISDN)
 	var i SIMHolderRow
-	err := row.Scan(&i.SimID, &i.Name)
+	err := row.Scan(&i.SimID, &i.Name, &i.Source)
 	return i, err
 }
 

@@ -24,7 +24,8 @@ func (q *Queries) BumpVersion(ctx context.Context, tenant int64) error {
 }
 
 const changedOrganizations = `-- name: ChangedOrganizations :many
-select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, test_numbers, suspended, version
+select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, test_numbers, suspended, version,
+  api_test_clients, api_reset, max_test_clients
 from organizations where version > $1 and retained_at is null
 `
 
@@ -40,6 +41,9 @@ type ChangedOrganizationsRow struct {
 	TestNumbers      string `db:"test_numbers"`
 	Suspended        bool   `db:"suspended"`
 	Version          int64  `db:"version"`
+	APITestClients   bool   `db:"api_test_clients"`
+	APIReset         bool   `db:"api_reset"`
+	MaxTestClients   *int64 `db:"max_test_clients"`
 }
 
 func (q *Queries) ChangedOrganizations(ctx context.Context, since int64) ([]ChangedOrganizationsRow, error) {
@@ -63,6 +67,9 @@ func (q *Queries) ChangedOrganizations(ctx context.Context, since int64) ([]Chan
 			&i.TestNumbers,
 			&i.Suspended,
 			&i.Version,
+			&i.APITestClients,
+			&i.APIReset,
+			&i.MaxTestClients,
 		); err != nil {
 			return nil, err
 		}
@@ -175,11 +182,12 @@ func (q *Queries) InsertKey(ctx context.Context, tenant int64, hash []byte) erro
 
 const insertOrganization = `-- name: InsertOrganization :one
 insert into organizations (org_id, resource_uid, generation, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries,
-  webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, webhook_types, pending_timeout_ms, test_numbers, suspended, reset)
+  webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, webhook_types, pending_timeout_ms, test_numbers, suspended, reset,
+  api_test_clients, api_reset, max_test_clients)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
   $11, $12, $13, $14, $15, $16,
-  $17, $18)
-returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers
+  $17, $18, $19, $20, $21)
+returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers, api_test_clients, api_reset, max_test_clients
 `
 
 type InsertOrganizationParams struct {
@@ -201,6 +209,9 @@ type InsertOrganizationParams struct {
 	TestNumbers           string      `db:"test_numbers"`
 	Suspended             bool        `db:"suspended"`
 	Reset                 string      `db:"reset"`
+	APITestClients        bool        `db:"api_test_clients"`
+	APIReset              bool        `db:"api_reset"`
+	MaxTestClients        *int64      `db:"max_test_clients"`
 }
 
 func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganizationParams) (Organization, error) {
@@ -223,6 +234,9 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		arg.TestNumbers,
 		arg.Suspended,
 		arg.Reset,
+		arg.APITestClients,
+		arg.APIReset,
+		arg.MaxTestClients,
 	)
 	var i Organization
 	err := row.Scan(
@@ -256,6 +270,9 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		&i.OlderSecrets,
 		&i.OlderSecretsUntil,
 		&i.TestNumbers,
+		&i.APITestClients,
+		&i.APIReset,
+		&i.MaxTestClients,
 	)
 	return i, err
 }
@@ -398,7 +415,7 @@ func (q *Queries) ListStores(ctx context.Context, tenant int64) ([]Store, error)
 
 const lockOrganization = `-- name: LockOrganization :one
 
-select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers from organizations where resource_uid = $1 and retained_at is null for update
+select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers, api_test_clients, api_reset, max_test_clients from organizations where resource_uid = $1 and retained_at is null for update
 `
 
 // Written by the controller, one sandbox at a time, and read by the api's directory.
@@ -436,6 +453,9 @@ func (q *Queries) LockOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.OlderSecrets,
 		&i.OlderSecretsUntil,
 		&i.TestNumbers,
+		&i.APITestClients,
+		&i.APIReset,
+		&i.MaxTestClients,
 	)
 	return i, err
 }
@@ -666,8 +686,9 @@ update organizations set namespace = $1, name = $2, latency_percent = $3, monthl
   webhook_max_retries = $7, webhook_initial_delay_ms = $8,
   webhook_factor = $9, webhook_max_delay_ms = $10,
   webhook_types = $11, pending_timeout_ms = $12,
-  test_numbers = $13, suspended = $14
-where tenant = $15
+  test_numbers = $13, suspended = $14,
+  api_test_clients = $15, api_reset = $16, max_test_clients = $17
+where tenant = $18
 `
 
 type UpdateOrganizationParams struct {
@@ -685,6 +706,9 @@ type UpdateOrganizationParams struct {
 	PendingTimeoutMs      int64    `db:"pending_timeout_ms"`
 	TestNumbers           string   `db:"test_numbers"`
 	Suspended             bool     `db:"suspended"`
+	APITestClients        bool     `db:"api_test_clients"`
+	APIReset              bool     `db:"api_reset"`
+	MaxTestClients        *int64   `db:"max_test_clients"`
 	Tenant                int64    `db:"tenant"`
 }
 
@@ -704,6 +728,9 @@ func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganization
 		arg.PendingTimeoutMs,
 		arg.TestNumbers,
 		arg.Suspended,
+		arg.APITestClients,
+		arg.APIReset,
+		arg.MaxTestClients,
 		arg.Tenant,
 	)
 	return err

@@ -12,7 +12,7 @@ import (
 )
 
 const findOrganization = `-- name: FindOrganization :one
-select o.org_id, o.tenant, o.resource_uid, o.namespace, o.name, o.generation, o.version, o.created_at, o.latency_percent, o.monthly_quota, o.rate_limit, o.pending_timeout_ms, o.suspended, o.reset, o.key_rotation, o.retained_at, o.applied, o.webhook_url, o.webhook_types, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.secret_rotation, o.signing_secret, o.previous_secret, o.previous_secret_until, o.older_secrets, o.older_secrets_until, o.test_numbers, (o.applied is not distinct from (
+select o.org_id, o.tenant, o.resource_uid, o.namespace, o.name, o.generation, o.version, o.created_at, o.latency_percent, o.monthly_quota, o.rate_limit, o.pending_timeout_ms, o.suspended, o.reset, o.key_rotation, o.retained_at, o.applied, o.webhook_url, o.webhook_types, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.secret_rotation, o.signing_secret, o.previous_secret, o.previous_secret_until, o.older_secrets, o.older_secrets_until, o.test_numbers, o.api_test_clients, o.api_reset, o.max_test_clients, (o.applied is not distinct from (
   select present.fingerprint from sandbox_fingerprints() present where present.tenant = o.tenant))::boolean as settled,
   (coalesce(o.previous_secret_until <= now(), false)
     or exists (select from unnest(o.older_secrets_until) x(until) where x.until <= now()))::boolean as overlap_over
@@ -60,6 +60,9 @@ func (q *Queries) FindOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.Organization.OlderSecrets,
 		&i.Organization.OlderSecretsUntil,
 		&i.Organization.TestNumbers,
+		&i.Organization.APITestClients,
+		&i.Organization.APIReset,
+		&i.Organization.MaxTestClients,
 		&i.Settled,
 		&i.OverlapOver,
 	)
@@ -67,7 +70,7 @@ func (q *Queries) FindOrganization(ctx context.Context, resourceUid pgtype.UUID)
 }
 
 const findRegisteredSIM = `-- name: FindRegisteredSIM :one
-select s.tenant, s.sim_id, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.balance, s.opening, s.changed_at, s.generation from sims s join organizations o using (tenant)
+select s.tenant, s.sim_id, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.balance, s.opening, s.changed_at, s.generation, s.source from sims s join organizations o using (tenant)
 where o.resource_uid = $1 and o.retained_at is null and s.sim_id = $2
 `
 
@@ -88,6 +91,7 @@ func (q *Queries) FindRegisteredSIM(ctx context.Context, resourceUid pgtype.UUID
 		&i.Opening,
 		&i.ChangedAt,
 		&i.Generation,
+		&i.Source,
 	)
 	return i, err
 }
@@ -108,7 +112,7 @@ func (q *Queries) NoteFingerprint(ctx context.Context, tenant int64) error {
 const sIMFingerprints = `-- name: SIMFingerprints :many
 select s.sim_id, md5(concat_ws('|', o.resource_uid, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.opening))::text
   as fingerprint
-from sims s join organizations o using (tenant) where o.retained_at is null
+from sims s join organizations o using (tenant) where o.retained_at is null and s.source = 'resource'
 `
 
 type SIMFingerprintsRow struct {
@@ -116,7 +120,7 @@ type SIMFingerprintsRow struct {
 	Fingerprint string      `db:"fingerprint"`
 }
 
-// The same as TestClientConfig.fingerprint.
+// The same as TestClientConfig.fingerprint. No resource stands behind a SIM that was made through the API.
 func (q *Queries) SIMFingerprints(ctx context.Context) ([]SIMFingerprintsRow, error) {
 	rows, err := q.db.Query(ctx, sIMFingerprints)
 	if err != nil {

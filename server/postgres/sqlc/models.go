@@ -291,6 +291,9 @@ type Organization struct {
 	OlderSecrets          [][]byte    `db:"older_secrets"`
 	OlderSecretsUntil     []time.Time `db:"older_secrets_until"`
 	TestNumbers           string      `db:"test_numbers"`
+	APITestClients        bool        `db:"api_test_clients"`
+	APIReset              bool        `db:"api_reset"`
+	MaxTestClients        *int64      `db:"max_test_clients"`
 }
 
 type QuotaUsage struct {
@@ -327,6 +330,7 @@ type Sim struct {
 	Opening    int64       `db:"opening"`
 	ChangedAt  time.Time   `db:"changed_at"`
 	Generation int64       `db:"generation"`
+	Source     string      `db:"source"`
 }
 
 type Store struct {

@@ -186,7 +186,7 @@ func (q *Queries) FindReference(ctx context.Context, tenant int64, reference str
 
 const findSIM = `-- name: FindSIM :one
 
-select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at, generation from sims where tenant = $1 and msisdn = $2
+select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at, generation, source from sims where tenant = $1 and msisdn = $2
 `
 
 // Every statement here runs in the tenant scope and is one round trip.
@@ -211,6 +211,7 @@ func (q *Queries) FindSIM(ctx context.Context, tenant int64, mSISDN string) (Sim
 		&i.Opening,
 		&i.ChangedAt,
 		&i.Generation,
+		&i.Source,
 	)
 	return i, err
 }

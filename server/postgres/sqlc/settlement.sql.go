@@ -114,7 +114,7 @@ func (q *Queries) LockFloats(ctx context.Context, tenants []int64, currencies []
 }
 
 const lockPayers = `-- name: LockPayers :many
-select s.tenant, s.sim_id, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.balance, s.opening, s.changed_at, s.generation from sims s
+select s.tenant, s.sim_id, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.balance, s.opening, s.changed_at, s.generation, s.source from sims s
 join (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as sim_id) wanted
   on s.tenant = wanted.tenant and s.sim_id = wanted.sim_id
 order by s.tenant, s.sim_id
@@ -144,6 +144,7 @@ func (q *Queries) LockPayers(ctx context.Context, tenants []int64, simIds []pgty
 			&i.Opening,
 			&i.ChangedAt,
 			&i.Generation,
+			&i.Source,
 		); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,161 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// ErrTestClientExists is returned for a number that a test client of the sandbox has.
+type ErrTestClientExists struct {
+	TestClient TestClient // as it stands now
+}
+
+func (e *ErrTestClientExists) Error() string {
+	return e.TestClient.MSISDN + " is a test client already"
+}
+
+// ErrManagedByResource is returned for a test client that only its resource changes.
+type ErrManagedByResource struct {
+	Name string // of the TestClient
+}
+
+func (e ErrManagedByResource) Error() string { return "the SIM belongs to the TestClient " + e.Name }
+
+// ErrTooManyTestClients is returned when a sandbox has as many test clients as it may have.
+type ErrTooManyTestClients struct {
+	Limit int64
+}
+
+func (e ErrTooManyTestClients) Error() string {
+	return fmt.Sprintf("the sandbox has %d test clients, and may have no more", e.Limit)
+}
+
+// AddTestClient registers a SIM that no resource stands behind, with its opening balance. It returns [*ErrTestClientExists],
+// [ErrTooManyTestClients], and [postgres.ErrConfigChanged] if the sandbox is not the present one any more.
+func (s *Ledger) AddTestClient(ctx context.Context, sandbox *sandboxes.Sandbox, c TestClient) error {
+	err := s.addTestClient(ctx, sandbox, c)
+	if lostRace := new(pgconn.PgError); errors.As(err, &lostRace) && lostRace.ConstraintName == "sims_tenant_msisdn_key" {
+		err = s.addTestClient(ctx, sandbox, c) // finds the TestClient that won it
+	}
+	if err != nil {
+		return postgres.ClassifyWrite(err, "registering the test client")
+	}
+	s.sandboxes.NoteActivity(sandbox.Tenant)
+	return nil
+}
+
+func (s *Ledger) addTestClient(ctx context.Context, sandbox *sandboxes.Sandbox, c TestClient) error {
+	tenant := sandbox.Tenant
+	return s.changeRegistry(ctx, sandbox, func(q *sqlc.Queries) error {
+		present, err := q.FindTestClient(ctx, tenant, c.MSISDN)
+		switch {
+		case err == nil:
+			return &ErrTestClientExists{TestClient: testClientOf(&present.Sim, present.Prompts)}
+		case !errors.Is(err, pgx.ErrNoRows):
+			return err
+		}
+		if limit := sandbox.API.MaxTestClients; limit != nil {
+			count, err := q.CountRegistry(ctx, tenant)
+			if err != nil {
+				return err
+			}
+			if count.All >= *limit {
+				return ErrTooManyTestClients{Limit: *limit}
+			}
+		}
+		err = q.CreateTestClient(ctx, sqlc.CreateTestClientParams{
+			Tenant: tenant, SimID: postgres.UUID(c.ID), Name: c.Name, MSISDN: c.MSISDN, Operator: string(c.Operator), Country: string(c.Country),
+			Currency: string(c.Currency()), Blocked: c.Blocked, Behavior: string(c.Behavior), Balance: c.Balance,
+		})
+		if err != nil {
+			return err
+		}
+		return q.InsertSIMAdjustment(ctx, tenant, postgres.UUID(c.ID), c.Balance, c.Balance)
+	})
+}
+
+// ChangeTestClient changes the name, the state, the behavior and the balance of a SIM that was made through the API, and returns it. A
+// new balance is an adjustment of the one that the SIM has at that moment. change is called with the SIM locked, and its error is returned.
+//
+// It returns [ErrNotFound], [ErrManagedByResource], and [postgres.ErrConfigChanged] as [Ledger.AddTestClient] does.
+func (s *Ledger) ChangeTestClient(
+	ctx context.Context, sandbox *sandboxes.Sandbox, msisdn string, change func(*TestClient) error,
+) (changed TestClient, err error) {
+	tenant := sandbox.Tenant
+	err = s.changeRegistry(ctx, sandbox, func(q *sqlc.Queries) error {
+		row, err := q.LockTestClient(ctx, tenant, msisdn)
+		if err != nil {
+			return err
+		}
+		if row.Source != sandboxes.SourceAPI {
+			return ErrManagedByResource{Name: row.Name}
+		}
+		wanted := testClientOf(&row, 0)
+		if err := change(&wanted); err != nil {
+			return err
+		}
+		err = q.ChangeTestClient(ctx, sqlc.ChangeTestClientParams{
+			Tenant: tenant, SimID: row.SimID, Name: wanted.Name, Blocked: wanted.Blocked, Behavior: string(wanted.Behavior), Balance: wanted.Balance,
+		})
+		if err == nil && wanted.Balance != row.Balance {
+			err = q.InsertSIMAdjustment(ctx, tenant, row.SimID, wanted.Balance-row.Balance, wanted.Balance)
+		}
+		if err != nil {
+			return err
+		}
+		found, err := q.FindTestClient(ctx, tenant, msisdn)
+		changed = testClientOf(&found.Sim, found.Prompts)
+		return err
+	})
+	return changed, registryFailure(err, "changing the test client")
+}
+
+// RemoveTestClient deletes a SIM that was made through the API. Payments that wait for its answer end as those of a deleted TestClient:
+// UNKNOWN_MSISDN. It returns the errors of [Ledger.ChangeTestClient].
+func (s *Ledger) RemoveTestClient(ctx context.Context, sandbox *sandboxes.Sandbox, msisdn string) error {
+	err := s.changeRegistry(ctx, sandbox, func(q *sqlc.Queries) error {
+		deleted, err := q.DeleteTestClient(ctx, sandbox.Tenant, msisdn)
+		if err != nil || deleted > 0 {
+			return err
+		}
+		row, err := q.FindSIM(ctx, sandbox.Tenant, msisdn)
+		if err != nil {
+			return err
+		}
+		return ErrManagedByResource{Name: row.Name}
+	})
+	if err != nil {
+		return registryFailure(err, "deleting the test client")
+	}
+	s.sandboxes.NoteActivity(sandbox.Tenant)
+	return nil
+}
+
+// changeRegistry runs f in the scope of a sandbox, as long as its configuration is the present one. Changes of one registry take turns.
+func (s *Ledger) changeRegistry(ctx context.Context, sandbox *sandboxes.Sandbox, f func(q *sqlc.Queries) error) error {
+	return s.inTenantTx(ctx, sandbox.Tenant, func(q *sqlc.Queries) error {
+		version, err := q.HoldRegistry(ctx, sandbox.Tenant)
+		if errors.Is(err, pgx.ErrNoRows) || err == nil && version != sandbox.ConfigVersion {
+			return postgres.ErrConfigChanged
+		}
+		if err != nil {
+			return err
+		}
+		return f(q)
+	})
+}
+
+func registryFailure(err error, doing string) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrNotFound
+	}
+	return postgres.ClassifyWrite(err, doing)
+}
