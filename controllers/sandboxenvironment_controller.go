@@ -24,6 +24,7 @@ type sandboxReconciler struct {
 	apiReader       client.Reader // reads from the API server, for what is not in the cache or may be newer
 	cache           client.Reader // reads from the cache without waiting for the controller's own writes
 	limit           *resourceLimit
+	maxTestClients  int // in a sandbox, 0: no limit
 	gate            databaseGate
 	database        Database
 	baseURL         *url.URL

@@ -30,6 +30,9 @@ func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1
 	if seen.config, err = sandboxConfig(sandbox); err != nil {
 		return err
 	}
+	if seen.config.API.TestClients && r.maxTestClients > 0 {
+		seen.config.API.MaxTestClients = new(int64(r.maxTestClients))
+	}
 	seen.progress.unused = unused(sandbox.Spec)
 	if _, err = duration("spec.ttl", sandbox.Spec.TTL, noTTL); err != nil {
 		return err
@@ -67,6 +70,9 @@ func sandboxConfig(sandbox *v1alpha1.SandboxEnvironment) (sandboxes.Config, erro
 	}
 	if spec.Quota != nil {
 		config.MonthlyQuota = spec.Quota.MonthlyTransactions
+	}
+	if spec.API != nil {
+		config.API = sandboxes.APIAccess{TestClients: spec.API.TestClients, Reset: spec.API.Reset}
 	}
 	if spec.RateLimit != nil {
 		config.RateLimit = spec.RateLimit.RequestsPerMinute

@@ -39,7 +39,7 @@ type Options struct {
 	StatusWritesPerSecond float64          // budget for live balances over all resources, default 50
 	Namespaces            []string         // default all
 	MaxSandboxes          int              // admitted in a namespace; 0: no limit
-	MaxTestClients        int              // admitted in a sandbox; 0: no limit
+	MaxTestClients        int              // admitted in a sandbox, with those that were made through the API; 0: no limit
 	Clock                 clock.WithTicker // default the real one
 	Drift                 time.Duration    // between two checks of the rows of all resources, default 10 minutes
 	Resync                time.Duration    // of a single resource, in case an event was missed; default 10 hours
@@ -173,18 +173,19 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 	pace := pace{resync: options.Resync, retry: options.Retry}
 
 	sandboxes := &sandboxReconciler{
-		Client:        mgr.GetClient(),
-		apiReader:     mgr.GetAPIReader(),
-		cache:         mgr.GetCache(),
-		limit:         newResourceLimit(options.MaxSandboxes),
-		gate:          gate,
-		database:      options.Database,
-		baseURL:       options.BaseURL,
-		random:        options.Random,
-		signingSecret: options.SigningSecret,
-		clock:         options.Clock,
-		recorder:      mgr.GetEventRecorder("cauri-controller"),
-		pace:          pace,
+		Client:         mgr.GetClient(),
+		apiReader:      mgr.GetAPIReader(),
+		cache:          mgr.GetCache(),
+		limit:          newResourceLimit(options.MaxSandboxes),
+		maxTestClients: options.MaxTestClients,
+		gate:           gate,
+		database:       options.Database,
+		baseURL:        options.BaseURL,
+		random:         options.Random,
+		signingSecret:  options.SigningSecret,
+		clock:          options.Clock,
+		recorder:       mgr.GetEventRecorder("cauri-controller"),
+		pace:           pace,
 	}
 	if err := sandboxes.watch(mgr, controllerOptions(options), secretNames, live.Sandboxes()); err != nil {
 		return nil, fmt.Errorf("setting up the controller of SandboxEnvironments: %w", err)

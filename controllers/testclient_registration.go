@@ -36,7 +36,7 @@ func (r *testClientReconciler) reconcileRegistration(ctx context.Context, testCl
 	state, err := r.register(ctx, testClient, sandbox, seen.config)
 	if err != nil {
 		seen.err = registrationFailure(testClient, err)
-		seen.unregistered = isStalling(seen.err) || errors.Is(err, sandboxes.ErrNoOrganization)
+		seen.unregistered = isStalling(seen.err) || errors.Is(err, sandboxes.ErrNoOrganization) || errors.As(err, new(sandboxes.ErrRegistryFull))
 		return seen
 	}
 	seen.state = &state
@@ -48,7 +48,7 @@ func (r *testClientReconciler) register(
 	ctx context.Context, testClient *v1alpha1.TestClient, sandbox *v1alpha1.SandboxEnvironment, config sandboxes.TestClientConfig,
 ) (sandboxes.TestClientState, error) {
 	apply := func(rolledBack int64) (sandboxes.TestClientState, error) {
-		config.RolledBack = rolledBack
+		config.RolledBack, config.Limit = rolledBack, r.limit.max
 		return r.database.ApplyTestClient(ctx, string(sandbox.UID), config)
 	}
 	state, err := applyCurrent(ctx, r.apiReader, testClient, apply)
@@ -125,6 +125,7 @@ func sandboxNotReady(name string) *waitingError {
 // registrationFailure converts an error of the database into the TestClient's.
 func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
 	var duplicate sandboxes.ErrDuplicateMSISDN
+	var full sandboxes.ErrRegistryFull
 	switch {
 	case errors.As(err, &duplicate):
 		return &stallingError{
@@ -132,6 +133,14 @@ func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
 			message: fmt.Sprintf(
 				"The TestClient %q of this sandbox already has the number %s: delete one of the two and create it again with another number.",
 				duplicate.Holder, testClient.Spec.MSISDN,
+			),
+		}
+	case errors.As(err, &full):
+		return &waitingError{
+			reason: v1alpha1.ReasonLimitExceeded,
+			message: fmt.Sprintf(
+				"The sandbox has as many test clients as Cauri allows, %d of them made through the API: delete one of these with "+
+					"DELETE /v1/test_clients/{msisdn}. The TestClient waits for it.", full.ByAPI,
 			),
 		}
 	case errors.Is(err, sandboxes.ErrNoOrganization):

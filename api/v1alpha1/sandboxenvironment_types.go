@@ -79,6 +79,11 @@ type SandboxEnvironmentSpec struct {
 	// +optional
 	RateLimit *RateLimit `json:"rateLimit,omitempty"`
 
+	// api is what the sandbox's API key may do beside payments, for users without access to the cluster. Default: nothing of it.
+	//
+	// +optional
+	API *APIAccess `json:"api,omitempty"`
+
 	// credentialsSecretName is the name of the Secret that the controller writes the API key, the webhook signing secret
 	// and the base URL to. Default: the resource's name followed by -credentials. A new name moves the Secret; the key
 	// stays the same. The controller never changes a Secret of that name that it did not create.
@@ -133,6 +138,22 @@ type SandboxEnvironmentSpec struct {
 	// +default="Delete"
 	// +kubebuilder:validation:Enum=Delete;Retain
 	DeletionPolicy string `json:"deletionPolicy,omitempty"`
+}
+
+// APIAccess is what a sandbox's API key may do beside payments.
+type APIAccess struct {
+	// testClients is whether the key may create, change and delete test clients: POST, PATCH and DELETE of /v1/test_clients.
+	// They are data of the sandbox: a reset deletes them, and a TestClient with the same number replaces them. The key never
+	// changes a TestClient. Default false.
+	//
+	// +optional
+	TestClients bool `json:"testClients,omitempty"`
+
+	// reset is whether the key may reset the sandbox: POST /v1/reset does what a new value of spec.reset does, and
+	// status.observedReset stays as it is. Default false.
+	//
+	// +optional
+	Reset bool `json:"reset,omitempty"`
 }
 
 // Environment is one operator in one country.
@@ -268,7 +289,7 @@ type SandboxEnvironmentStatus struct {
 	// +listMapKey=currency
 	Balances []Balance `json:"balances,omitempty"`
 
-	// testClients is how many TestClients the sandbox has.
+	// testClients is how many test clients the sandbox has: TestClients, and those that were made through the API.
 	//
 	// +optional
 	TestClients *int64 `json:"testClients,omitempty"`
