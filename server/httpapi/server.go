@@ -21,6 +21,7 @@ import (
 // Server answers the API. It is an http.Handler.
 type Server struct {
 	ledger    *ledger.Ledger
+	sandboxes *sandboxes.Store
 	directory *sandboxes.Directory
 	now       func() time.Time
 	draw      func(n int64) int64
@@ -59,7 +60,7 @@ func New(o Options) *Server {
 		o.Now = time.Now
 	}
 	s := &Server{
-		ledger: o.Ledger, directory: o.Directory, now: o.Now, draw: o.Draw, random: o.Random, log: logger(o.Log),
+		ledger: o.Ledger, sandboxes: o.Sandboxes, directory: o.Directory, now: o.Now, draw: o.Draw, random: o.Random, log: logger(o.Log),
 		version: o.Version, baseURL: o.BaseURL, draining: o.Draining,
 		metrics: o.Metrics, tracing: o.Tracing,
 		held:    &heldAnswers{bounds: o.Held, of: map[string]int{}},
@@ -94,9 +95,13 @@ func (s *Server) routes() http.Handler {
 	api.route(apidoc.ResendEvent, s.handle(s.resendEvent))
 	api.route(apidoc.ListTestClients, s.handle(s.listTestClients))
 	api.route(apidoc.GetTestClient, s.handle(s.getTestClient))
+	api.route(apidoc.CreateTestClient, s.handle(s.createTestClient))
+	api.route(apidoc.PatchTestClient, s.handle(s.patchTestClient))
+	api.route(apidoc.DeleteTestClient, s.handle(s.deleteTestClient))
 	api.route(apidoc.ListTestNumbers, s.handle(s.listTestNumbers))
 	api.route(apidoc.ListPrompts, s.handle(s.listPrompts))
 	api.route(apidoc.AnswerPrompt, s.handle(s.answerPrompt))
+	api.route(apidoc.ResetSandbox, s.handle(s.reset))
 	api.route(apidoc.GetMeta, s.handle(s.meta))
 	api.route(apidoc.GetHealth, s.handle(s.health))
 	api.route(apidoc.GetDocument, apidoc.DocumentHandler(s.baseURL))
@@ -111,7 +116,7 @@ func (s *Server) routes() http.Handler {
 // allowed lists the methods that a path answers, for the header Allow (RFC 9110, section 15.5.6).
 func allowed(routes chi.Routes, path string) string {
 	var methods []string
-	for _, method := range []string{http.MethodGet, http.MethodPost} {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
 		if routes.Match(chi.NewRouteContext(), method, path) {
 			methods = append(methods, method)
 		}
@@ -125,7 +130,7 @@ type answer struct {
 	header http.Header
 	// location is the path of what was made, for the header Location; empty for none.
 	location string
-	body     any
+	body     any       // nil: none
 	due      time.Time // zero: at once
 	// organization is the one that an answer is held for.
 	organization string
@@ -157,6 +162,10 @@ func (s *Server) handle(f handler) http.HandlerFunc {
 func (a answer) write(w http.ResponseWriter) {
 	for name, values := range a.header {
 		w.Header()[name] = values
+	}
+	if a.body == nil {
+		w.WriteHeader(a.status)
+		return
 	}
 	writeJSON(w, a.status, a.body)
 }

@@ -40,6 +40,10 @@ var routesAccess = map[string]access{
 	"POST /v1/events/{id}/resend":                          {own: 202, other: 404},
 	"GET /v1/test_clients":                                 {own: 200, other: 200},
 	"GET /v1/test_clients/{msisdn}":                        {own: 200, other: 404},
+	"POST /v1/test_clients":                                {own: 201, other: 403, body: `{"msisdn":"+330000{n}","operator":"mtn","country":"RW"}`},
+	"PATCH /v1/test_clients/{msisdn}":                      {own: 409, other: 403, body: `{"balance":5}`},
+	"DELETE /v1/test_clients/{msisdn}":                     {own: 409, other: 403},
+	"POST /v1/reset":                                       {own: 403, other: 200}, // the other has nothing to lose
 	"GET /v1/test_clients/{msisdn}/prompts":                {own: 200, other: 404},
 	"POST /v1/test_clients/{msisdn}/prompts/{tx}/{answer}": {own: 200, other: 404},
 	"GET /v1/test_numbers":                                 {own: 200, other: 200},
@@ -72,6 +76,10 @@ var credentials = map[string]string{
 // Everything that the server answers is in its router, and everybody gets from each route what the table says, in every form of its path.
 func TestStrangersGetNothing(t *testing.T) {
 	w := newFixture(t)
+	other := w.config
+	other.UID, other.Name, other.API.Reset = "22222222-2222-2222-2222-222222222222", "other", true
+	w.sandbox(other, otherKey)
+	w.config.API.TestClients = true
 	w.sandbox(w.config, revokedKey)
 	w.sandbox(w.config, key)
 	w.exec("update organizations set webhook_url = 'http://127.0.0.1:1/'")

@@ -39,6 +39,7 @@ func TestTestClients(t *testing.T) {
 		"operator":       "mtn",
 		"country":        "RW",
 		"currency":       "RWF",
+		"source":         "resource",
 		"state":          "Active",
 		"behavior":       "Manual",
 		"behaviour":      "Manual",

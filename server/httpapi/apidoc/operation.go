@@ -2,6 +2,7 @@ package apidoc
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 
@@ -46,7 +47,8 @@ type Example struct {
 var Operations = []Operation{
 	CreatePayment, GetPayment, ListPayments, CreateRefund, CreateDisbursement,
 	ListEvents, GetEvent, ResendEvent,
-	ListTestClients, GetTestClient, ListPrompts, AnswerPrompt, ListTestNumbers,
+	ListTestClients, GetTestClient, CreateTestClient, PatchTestClient, DeleteTestClient, ListPrompts, AnswerPrompt,
+	ListTestNumbers, ResetSandbox,
 	GetMeta, GetHealth, GetDocument, GetDocument30,
 }
 
@@ -67,6 +69,9 @@ func (o Operation) Describe() *huma.Operation {
 		d.RequestBody = &huma.RequestBody{Required: !o.BodyOptional, Content: map[string]*huma.MediaType{
 			MediaJSON: {Schema: componentOf(o.Body), Examples: o.requestExamples()},
 		}}
+		if o.Method == http.MethodPatch {
+			d.RequestBody.Content["application/merge-patch+json"] = &huma.MediaType{Schema: componentOf(o.Body)}
+		}
 	}
 	for _, a := range o.answers {
 		d.Responses[strconv.Itoa(a.status)] = o.response(a)

@@ -62,6 +62,7 @@ var (
 
 	testClientSchema     = viewSchema[wire.TestClient](refineTestClient)
 	testClientListSchema = viewSchema[wire.TestClientList](unrefined)
+	resetSchema          = viewSchema[wire.Reset](unrefined)
 	promptListSchema     = viewSchema[wire.PromptList](unrefined)
 
 	_                    = viewSchema[wire.TestNumber](refineTestNumber)
@@ -89,6 +90,11 @@ func refineError(fields map[string]*huma.Schema) {
 		},
 		"status":              statusRef("The payment's outcome."),
 		"refundable":          {Type: huma.TypeInteger, Format: "int64", Description: "What is left to refund."},
+		"field":               {Type: huma.TypeString, Description: "The field of the SandboxEnvironment to set."},
+		"name":                {Type: huma.TypeString, Description: "The test client's name."},
+		"msisdn":              {Type: huma.TypeString, Description: "The test client's number."},
+		"source":              {Type: huma.TypeString, Description: "Where the test client comes from."},
+		"limit":               {Type: huma.TypeInteger, Format: "int64", Description: "How many test clients the sandbox may have."},
 		"monthlyTransactions": {Type: huma.TypeInteger, Format: "int64", Description: "The sandbox's quota."},
 	}
 }

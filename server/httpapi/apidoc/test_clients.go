@@ -47,6 +47,7 @@ func refineTestClient(fields map[string]*huma.Schema) {
 	fields["operator"].Enum = anyOf(payments.Operators)
 	fields["country"].Enum = []any{payments.CoteDIvoire, payments.Rwanda, payments.Benin, payments.Togo}
 	fields["msisdn"].Pattern = payments.MSISDNPattern
+	fields["source"].Enum = []any{sandboxes.SourceResource, sandboxes.SourceAPI}
 	fields["state"].Enum = []any{wire.StateActive, wire.StateBlocked}
 	behaviors := []any{payments.Approve, payments.Cancel, payments.WrongPIN, payments.Ignore, payments.Manual}
 	fields["behavior"].Enum, fields["behaviour"].Enum = behaviors, behaviors
@@ -54,8 +55,8 @@ func refineTestClient(fields map[string]*huma.Schema) {
 
 var ListTestClients = Operation{
 	ID: "listTestClients", Method: http.MethodGet, Path: "/v1/test_clients", Tag: tagTestClients, Summary: "List test clients",
-	Description: "The sandbox's SIM registry, ordered by number, in pages. Create and change test clients as TestClient resources in the " +
-		"cluster.\n\n" +
+	Description: "The sandbox's SIM registry, ordered by number, in pages: TestClient resources in the cluster, and test clients that were made " +
+		"through the API. See `source`.\n\n" +
 		"A parameter with an invalid value is refused with `invalid_params`. An unknown parameter is ignored.",
 	Parameters: describedParameters(wire.TestClientParameters, testClientParameterDescriptions, []string{"limit", "cursor", "state"}),
 	answers:    []described{{http.StatusOK, "A page.", testClientListSchema, nil}},
@@ -117,7 +118,7 @@ var AnswerPrompt = Operation{
 
 // exampleTestClient is the payer of the examples, after all of them but the last.
 func exampleTestClient() *ledger.TestClient {
-	return &ledger.TestClient{Name: "alice", Prompts: 1, SIM: payments.SIM{
+	return &ledger.TestClient{Name: "alice", Source: sandboxes.SourceResource, Prompts: 1, SIM: payments.SIM{
 		MSISDN: exampleMSISDN, Operator: payments.MTN, Country: payments.Rwanda, Behavior: payments.Manual, Balance: 60_000,
 	}}
 }

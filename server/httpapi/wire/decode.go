@@ -29,8 +29,9 @@ func init() {
 // Decoder reads the bodies of one kind of request: T is a struct with a tag json on each field. A field that is null or left out is zero.
 // That has to differ from whatever may be sent for the field: a field whose schema allows its zero value is a pointer.
 type Decoder[T any] struct {
-	Schema *huma.Schema // in the API's description
-	fields []field      // by name
+	Schema     *huma.Schema // in the API's description
+	fields     []field      // by name
+	mergePatch bool         // RFC 7396: null, for a field that is a pointer, is its zero value, and not the same as left out
 }
 
 // field is a field of a request.
@@ -79,9 +80,15 @@ func describe(schema *huma.Schema, required bool) {
 	}
 }
 
+func newMergePatch[T any]() *Decoder[T] {
+	d := newDecoder[T]()
+	d.mergePatch = true
+	return d
+}
+
 // Decode reads a request's body and checks it. Its errors are of type [*Error] and name every wrong field at once.
 func (d *Decoder[T]) Decode(w http.ResponseWriter, r *http.Request) (*T, error) {
-	if err := checkMediaType(r); err != nil {
+	if err := d.checkMediaType(r); err != nil {
 		return nil, err
 	}
 	text, err := readBody(w, r)
@@ -100,7 +107,7 @@ func (d *Decoder[T]) DecodeOptional(w http.ResponseWriter, r *http.Request) (*T,
 	if len(text) == 0 {
 		return new(T), nil
 	}
-	if err := checkMediaType(r); err != nil {
+	if err := d.checkMediaType(r); err != nil {
 		return nil, err
 	}
 	return d.parse(text)
@@ -116,10 +123,12 @@ func (d *Decoder[T]) parse(text []byte) (*T, error) {
 	into := reflect.ValueOf(body).Elem()
 	for i := range d.fields {
 		f := &d.fields[i]
-		value := sent[f.name]
+		value, given := sent[f.name]
 		switch {
 		case value == nil && f.required:
 			wrong[f.name] = []string{"is required" + f.example}
+		case value == nil && given && d.mergePatch:
+			f.clear(into)
 		case value == nil:
 		default:
 			if problems := check.problems(f, value); len(problems) > 0 {
@@ -145,8 +154,16 @@ func (f *field) set(into reflect.Value, value any) {
 	target.Set(reflect.ValueOf(value))
 }
 
-func checkMediaType(r *http.Request) error {
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+// clear sets a field that is a pointer to its zero value.
+func (f *field) clear(into reflect.Value) {
+	if target := into.Field(f.index); target.Kind() == reflect.Pointer {
+		target.Set(reflect.New(target.Type().Elem()))
+	}
+}
+
+func (d *Decoder[T]) checkMediaType(r *http.Request) error {
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || media != "application/json" && (!d.mergePatch || media != "application/merge-patch+json") {
 		return &Error{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type",
 			Message: "Send the body as JSON with the header Content-Type: application/json."}
 	}

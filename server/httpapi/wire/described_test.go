@@ -74,6 +74,11 @@ func TestDescriptionAndServiceTakeTheSameBodies(t *testing.T) {
 	t.Parallel()
 	const bodies = 20_000
 	random := rand.New(rand.NewPCG(32, 0))
+	testClient := object{
+		"msisdn": "+250788000001", "name": "alice", "operator": "mtn", "country": "RW", "state": "Active", "balance": 5, "behavior": "Approve",
+	}
+	check(t, random, bodies/2, CreateTestClient, testClient)
+	check(t, random, bodies/2, PatchTestClient, testClient)
 	check(t, random, bodies, CreatePayment, object{
 		"amount": 1000, "currency": "RWF", "msisdn": "+250788000001", "reference": "r1", "application": "shop", "operator": "mtn", "country": "RW",
 		"order_ref": "o", "order_url": "https://shop.example/1", "is_url_protected": true, "description": "x", "scenario": "success",

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -108,6 +109,8 @@ func TestZeroMeansLeftOut(t *testing.T) {
 	zeroIsRefused(t, CreatePayment)
 	zeroIsRefused(t, CreateRefund)
 	zeroIsRefused(t, CreateDisbursement)
+	zeroIsRefused(t, CreateTestClient)
+	zeroIsRefused(t, PatchTestClient)
 }
 
 func zeroIsRefused[T any](t *testing.T, decoder *Decoder[T]) {
@@ -146,6 +149,61 @@ func FuzzDisbursementBody(f *testing.F) {
 		`{"amount":1000,"currency":"RWF","operator":"mtn","country":"RW","msisdn":"+250788000001","application":"shop"}`,
 		`{"amount":1000,"currency":"xof","operator":"moov","country":"TG","msisdn":"+1234567","application":"shop","reference":"r1","order_ref":"o","order_url":"http://x","is_url_protected":false,"description":""}`,
 	)
+}
+
+func FuzzTestClientBody(f *testing.F) {
+	fuzzBody(
+		f,
+		CreateTestClient,
+		`{"msisdn":"+250788000001"}`,
+		`{"msisdn":"+1234567","name":"é","operator":"mtn","country":"TG","state":"Blocked","balance":0,"behavior":"WrongPin","x":1}`,
+		`{"msisdn":"+250788000001","balance":1000000000001}`,
+	)
+}
+
+// FuzzTestClientPatch checks that a patch is refused, or makes of a test client one that could have been created so.
+func FuzzTestClientPatch(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, `null`, `{"balance":null}`, `{"state":null,"name":null,"behavior":null}`, `{"state":""}`, `{"balance":-1}`, `{"balance":1e2}`,
+		`{"msisdn":"+250788000001","operator":"mtn","country":"RW","name":"é","state":"Blocked","balance":7,"behavior":"Manual"}`,
+		`{"country":"TG"}`, `{"msisdn":null}`, `{"balance":5,"balance":null}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if len(text) > maxBody || !utf8.Valid(text) {
+			return // readBody refuses it
+		}
+		before := ledger.TestClient{Name: "alice", SIM: payments.SIM{
+			MSISDN: "+250788000001", Operator: payments.MTN, Country: payments.Rwanda, Behavior: payments.Ignore, Balance: 50, Blocked: true,
+		}}
+		after := before
+		patch, err := PatchTestClient.parse(text)
+		if err == nil {
+			err = patch.Apply(&after)
+		}
+		if err != nil {
+			refused(t, text, err, "invalid_body")
+			if after != before {
+				t.Errorf("%q is refused, and makes it %+v", text, after)
+			}
+			return
+		}
+		if after.MSISDN != before.MSISDN || after.Operator != before.Operator || after.Country != before.Country {
+			t.Errorf("%q makes it %+v", text, after)
+		}
+		view := TestClientOf(&after)
+		if view.Name == "" {
+			view.Name = "none"
+		}
+		written, err := json.Marshal(view)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := CreateTestClient.parse(written); err != nil {
+			t.Errorf("%q makes it %s, which is refused: %v", text, written, err)
+		}
+	})
 }
 
 // FuzzMSISDN checks that the schemas, the list and the domain mean the same numbers.

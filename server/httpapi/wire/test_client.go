@@ -11,7 +11,8 @@ import (
 // TestClient is a SIM of the registry with its holder.
 type TestClient struct {
 	MSISDN         string `json:"msisdn" doc:"Its number."`
-	Name           string `json:"name" doc:"Name of its TestClient resource." example:"alice"`
+	Name           string `json:"name" doc:"Name of its TestClient resource. Of one that was made through the API, what the request said, or empty." example:"alice"`
+	Source         string `json:"source" doc:"resource: a TestClient resource in the cluster, which alone changes it. api: it was made through the API."`
 	Operator       string `json:"operator"`
 	Country        string `json:"country"`
 	Currency       string `json:"currency" doc:"Currency of the country and of the balance."`
@@ -31,8 +32,9 @@ const (
 // TestClientOf is the view of a test client.
 func TestClientOf(c *ledger.TestClient) TestClient {
 	v := TestClient{
-		MSISDN: c.MSISDN, Name: c.Name, Operator: string(c.Operator), Country: string(c.Country), Currency: string(c.Currency()),
-		State: StateActive, Behavior: string(c.Behavior), FormerBehavior: string(c.Behavior), Balance: c.Balance,
+		MSISDN: c.MSISDN, Name: c.Name, Source: c.Source, Operator: string(c.Operator), Country: string(c.Country),
+		Currency: string(c.Currency()),
+		State:    StateActive, Behavior: string(c.Behavior), FormerBehavior: string(c.Behavior), Balance: c.Balance,
 		PendingPrompts: int64(c.Prompts),
 	}
 	if c.Blocked {

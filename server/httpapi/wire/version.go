@@ -10,5 +10,5 @@ const (
 // Capabilities are the names of GET /v1/meta that clients detect features by.
 var Capabilities = []string{
 	"payments", "refunds", "disbursements", "webhooks", "test_clients", "multi_environment", "commission_split",
-	"order_linkage", "reference_format", "events", "test_client_prompts", "test_numbers",
+	"order_linkage", "reference_format", "events", "test_client_prompts", "test_numbers", "test_client_changes", "reset",
 }

@@ -39,6 +39,7 @@ func All() []suite.Rule {
 		seenEventRules(),
 		payerRules(),
 		testNumberRules(),
+		registryChangeRules(),
 		everywhereRules(),
 	)
 }

@@ -1,0 +1,112 @@
+package wire
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// TestClientRequest is the body of POST /v1/test_clients. Its rules and its defaults are those of the TestClient resource.
+type TestClientRequest struct {
+	_        struct{} `additionalProperties:"true"`
+	MSISDN   string   `json:"msisdn" pattern:"^\\+[1-9][0-9]{6,14}$" patternDescription:"an E.164 number with its leading +" example:"+250788123456" doc:"The number, unique within the sandbox."`
+	Name     string   `json:"name,omitempty" minLength:"1" maxLength:"253" example:"alice" doc:"For people: who it is. It need not be unique."`
+	Operator string   `json:"operator,omitempty" enum:"mtn,orange,moov,airtel" example:"mtn" doc:"Detected from the msisdn if it is missing."`
+	Country  string   `json:"country,omitempty" enum:"CI,RW,BJ,TG" example:"RW" doc:"Detected from the msisdn if it is missing. It decides the currency."`
+	State    string   `json:"state,omitempty" enum:"Active,Blocked" default:"Active" example:"Active" doc:"A blocked SIM can neither pay nor be paid."`
+	Balance  *int64   `json:"balance,omitempty" minimum:"0" maximum:"1000000000000" default:"0" example:"50000" doc:"Opening balance, in whole units of the currency."`
+	Behavior string   `json:"behavior,omitempty" enum:"Approve,Cancel,WrongPin,Ignore,Manual" default:"Approve" example:"Approve" doc:"What its holder does when asked to confirm a payment."`
+}
+
+// CreateTestClient reads the body of POST /v1/test_clients.
+var CreateTestClient = newDecoder[TestClientRequest]()
+
+// TestClientPatch is the body of PATCH /v1/test_clients/{msisdn}, a JSON merge patch: what is left out stays, and null sets the default.
+type TestClientPatch struct {
+	_        struct{} `additionalProperties:"true"`
+	MSISDN   string   `json:"msisdn,omitempty" pattern:"^\\+[1-9][0-9]{6,14}$" patternDescription:"an E.164 number with its leading +" example:"+250788123456" doc:"It cannot be changed. The present value may be sent."`
+	Operator string   `json:"operator,omitempty" enum:"mtn,orange,moov,airtel" example:"mtn" doc:"As msisdn."`
+	Country  string   `json:"country,omitempty" enum:"CI,RW,BJ,TG" example:"RW" doc:"As msisdn."`
+	Name     *string  `json:"name,omitempty" maxLength:"253" example:"alice" doc:"For people: who it is."`
+	State    *string  `json:"state,omitempty" enum:"Active,Blocked" example:"Blocked" doc:"null: Active."`
+	Balance  *int64   `json:"balance,omitempty" minimum:"0" maximum:"1000000000000" example:"50000" doc:"The new balance. null: 0."`
+	Behavior *string  `json:"behavior,omitempty" enum:"Approve,Cancel,WrongPin,Ignore,Manual" example:"Manual" doc:"null: Approve."`
+}
+
+// PatchTestClient reads the body of PATCH /v1/test_clients/{msisdn}.
+var PatchTestClient = newMergePatch[TestClientPatch]()
+
+// Apply makes a test client what the patch says. Its error is of type [*Error].
+func (p *TestClientPatch) Apply(c *ledger.TestClient) error {
+	wrong := FieldErrors{}
+	for field, change := range map[string]struct{ present, sent string }{
+		"msisdn": {c.MSISDN, p.MSISDN}, "operator": {string(c.Operator), p.Operator}, "country": {string(c.Country), p.Country},
+	} {
+		if change.sent != "" && change.sent != change.present {
+			wrong[field] = []string{"cannot be changed from " + change.present + ": leave it out, or delete the test client and create it again"}
+		}
+	}
+	if len(wrong) > 0 {
+		return InvalidBody(wrong)
+	}
+	if p.Name != nil {
+		c.Name = *p.Name
+	}
+	if p.State != nil {
+		c.Blocked = *p.State == StateBlocked
+	}
+	if p.Balance != nil {
+		c.Balance = *p.Balance
+	}
+	if p.Behavior != nil {
+		c.Behavior = cmp.Or(payments.Behavior(*p.Behavior), payments.Approve)
+	}
+	return nil
+}
+
+// Reset is the answer of POST /v1/reset.
+type Reset struct {
+	OrganizationID string `json:"organizationId" doc:"The sandbox that was reset. It stays the same." example:"org_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
+}
+
+// Forbidden is 403 for what the sandbox's resource does not allow its API key.
+func Forbidden(what, field string) *Error {
+	return &Error{Status: http.StatusForbidden, Code: "forbidden", Detail: map[string]any{"field": field},
+		Message: fmt.Sprintf("This sandbox does not allow its API key to %s. Set %s of the SandboxEnvironment to true first.", what, field)}
+}
+
+// TestClientRefusal says in the API's words why a test client cannot be created, changed or deleted.
+func TestClientRefusal(err error) error {
+	exists := new(ledger.ErrTestClientExists)
+	var managed ledger.ErrManagedByResource
+	var tooMany ledger.ErrTooManyTestClients
+	switch {
+	case errors.Is(err, ledger.ErrNotFound):
+		return NoSuchTestClient()
+	case errors.As(err, &exists):
+		return duplicateMSISDN(&exists.TestClient)
+	case errors.As(err, &managed):
+		return &Error{Status: http.StatusConflict, Code: "managed_by_resource", Detail: map[string]any{"name": managed.Name},
+			Message: fmt.Sprintf("The TestClient resource %q in the cluster manages this number. Change or delete that resource.", managed.Name)}
+	case errors.As(err, &tooMany):
+		return &Error{Status: http.StatusConflict, Code: "too_many_test_clients", Detail: map[string]any{"limit": tooMany.Limit},
+			Message: fmt.Sprintf("This sandbox may have %d test clients, with those of TestClient resources. Delete one that you do not need, or "+
+				"ask your platform team for a higher --max-test-clients-per-sandbox.", tooMany.Limit)}
+	}
+	return err
+}
+
+func duplicateMSISDN(present *ledger.TestClient) *Error {
+	help := fmt.Sprintf("A test client has the number %s already. Change it with PATCH /v1/test_clients/{msisdn}, or send another number.",
+		present.MSISDN)
+	if present.Source == sandboxes.SourceResource {
+		help = fmt.Sprintf("The TestClient resource %q in the cluster has the number %s already. Send another number.", present.Name, present.MSISDN)
+	}
+	return &Error{Status: http.StatusConflict, Code: "duplicate_msisdn", Message: help,
+		Detail: map[string]any{"msisdn": present.MSISDN, "name": present.Name, "source": present.Source}}
+}
