@@ -26,7 +26,8 @@ func AnnounceInstall(out io.Writer, what, why string, commands [][]string) error
 		fmt.Fprintf(out, "%s is not installed, and %s. Installing it on this machine (%s=0 refuses):\n%s", what, why, InstallVariable, lines.String())
 		return nil
 	case "0":
-		return fmt.Errorf("%s is not installed, and %s. %w, so nothing is installed. The commands are:\n%s", what, why, errNoInstall, lines.String())
+		return fmt.Errorf("%s is not installed, and %s. %w, so nothing is installed. The commands are:\n%s", what, why, errNoInstall,
+			strings.TrimSuffix(lines.String(), "\n"))
 	default:
 		return fmt.Errorf("%s=%s: write 0 to install no packages, or unset it", InstallVariable, value)
 	}

@@ -21,7 +21,7 @@ func TestInstallationIsAnnouncedAndCanBeRefused(t *testing.T) {
 		if (err != nil) != refuses || refuses && said.Len() > 0 {
 			t.Errorf("%q: %v, said %q", value, err, &said)
 		}
-		for _, part := range []string{"Thing", "a test needs it", InstallVariable + "=0", "  apt-get update\n  apt-get install thing\n"} {
+		for _, part := range []string{"Thing", "a test needs it", InstallVariable + "=0", "  apt-get update\n  apt-get install thing"} {
 			if !strings.Contains(text, part) {
 				t.Errorf("%q: %q does not say %q", value, text, part)
 			}

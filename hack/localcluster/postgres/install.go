@@ -72,7 +72,7 @@ func obtainPostgres(ctx context.Context, out io.Writer) error {
 	var failed error
 	if manager, ok := presentManager(); ok && os.Geteuid() == 0 {
 		if err := host.AnnounceInstall(out, "Postgres", "the database of this command needs its server programs", manager.commands); err != nil {
-			return fmt.Errorf("%wOr set your own database in %s=postgres://...", err, DatabaseVariable)
+			return fmt.Errorf("%w\nor set your own database: %s=postgres://USER:PASSWORD@HOST/DATABASE", err, DatabaseVariable)
 		}
 		if failed = manager.install(ctx); failed == nil {
 			return nil
