@@ -43,6 +43,7 @@ build: bin/cauri bin/localcluster ## Build bin/cauri and bin/localcluster
 test: build bin/helm ## Run all tests; RACE=all uses the race detector everywhere and not in ./server only
 	@echo "Unit tests, tests on a real Postgres and a real Kubernetes API server, end-to-end tests"
 	@bin/localcluster pgbouncer >/dev/null
+	@bin/localcluster nodejs >/dev/null
 	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" && export KUBEBUILDER_ASSETS CAURI_TEST_PROGRAM="$(CURDIR)/bin/cauri" && \
 	  bin/localcluster postgres --no-fsync -- hack/test.sh $(RACE:all=./...)
 	@cd hack/localcluster && go test -vet=off ./...

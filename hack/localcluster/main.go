@@ -54,12 +54,12 @@ and the roles of the cauri program. It starts no system service and keeps all st
 		up.NewStatusCommand(),
 		kube.NewAssetsCommand(),
 		postgres.NewCommand(),
-		postgres.NewPgBouncerCommand(),
 		image.NewCommand(),
 		image.NewImagesCommand(),
 		node.NewCommand(),
 		node.NewInitCommand(),
 		node.NewInsideCommand(),
 	)
+	root.AddCommand(postgres.NewTestToolCommands()...)
 	return root
 }
