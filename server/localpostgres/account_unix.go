@@ -15,10 +15,16 @@ import (
 // account is the user that Postgres runs as; nil: the current user.
 type account struct{ *syscall.Credential }
 
-// findAccount is the current user, or for root, whom Postgres refuses, an unprivileged user: if possible Debian's postgres.
 func findAccount() (account, error) {
+	credential, err := Credential()
+	return account{credential}, err
+}
+
+// Credential is the user that Postgres runs as: nil, the current user, or for root, whom Postgres refuses, an unprivileged user, if
+// possible Debian's postgres.
+func Credential() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
-		return account{}, nil
+		return nil, nil
 	}
 	for _, name := range []string{"postgres", "nobody"} {
 		found, err := user.Lookup(name)
@@ -28,11 +34,11 @@ func findAccount() (account, error) {
 		uid, uidErr := strconv.ParseUint(found.Uid, 10, 32)
 		gid, gidErr := strconv.ParseUint(found.Gid, 10, 32)
 		if err := errors.Join(uidErr, gidErr); err != nil {
-			return account{}, fmt.Errorf("reading the ids of the user %s: %w", name, err)
+			return nil, fmt.Errorf("reading the ids of the user %s: %w", name, err)
 		}
-		return account{&syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
+		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 	}
-	return account{}, errors.New("as root, Postgres does not run, and this machine has no user postgres or nobody: create one, " +
+	return nil, errors.New("as root, Postgres does not run, and this machine has no user postgres or nobody: create one, " +
 		"or run this as another user")
 }
 

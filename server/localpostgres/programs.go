@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -31,9 +32,19 @@ var folders = []string{
 	"/usr/local/opt/postgresql@*/bin",
 }
 
-// Find returns the newest server programs of this machine, in PATH and in the usual folders. If data exist, only programs of their
-// major version can open them; 0 is any. It returns [ErrNoPrograms] if there are none.
+// Variable names the folder of the server programs if they are in an unusual place.
+const Variable = "CAURI_POSTGRES_PROGRAMS"
+
+// Find returns the server programs of this machine: those that [Variable] names, or else the newest in PATH and in the usual folders. If
+// data exist, only programs of their major version can open them; 0 is any. It returns [ErrNoPrograms] if there are none.
 func Find(ctx context.Context, major int) (Programs, error) {
+	if folder := os.Getenv(Variable); folder != "" {
+		found, err := programsIn(ctx, folder)
+		if err != nil {
+			return Programs{}, fmt.Errorf("%w in %s=%s: %w", ErrNoPrograms, Variable, folder, err)
+		}
+		return found, nil
+	}
 	var candidates []string
 	if path, err := exec.LookPath("postgres"); err == nil {
 		if path, err = filepath.EvalSymlinks(path); err == nil { // initdb is next to the real program

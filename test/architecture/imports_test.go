@@ -186,7 +186,7 @@ var mayImport = map[string][]string{
 	"test/monitoring":     {}, // reads files
 	"test/runner":         {}, // runs shell scripts
 	"test/scripts":        {"test/runner"},
-	"test/system":         {"server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger"},
+	"test/system":         {"server/localpostgres", "server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger"},
 	"test/system/kube":    {"controllers", "test/system"},
 }
 

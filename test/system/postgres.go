@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/localpostgres"
 )
 
 // Postgres is a server for one test. Its commits are durable, as in production.
@@ -56,7 +58,7 @@ func startPostgres(ctx context.Context, p *Postgres) (_ *Postgres, err error) {
 	if p.programs, err = findPrograms(ctx); err != nil {
 		return nil, err
 	}
-	if p.credential, err = account(); err != nil {
+	if p.credential, err = localpostgres.Credential(); err != nil {
 		return nil, err
 	}
 	if p.port, err = freePort(); err != nil {
