@@ -184,11 +184,11 @@ check: tools ## Check format, vet, the linters, and that generated files and go.
 .PHONY: tools
 tools: bin/sqlc bin/actionlint ## Build the pinned development tools into bin/
 
-bin/sqlc bin/controller-gen bin/staticcheck bin/lint bin/revive &: hack/tools/go.mod hack/tools/go.sum $(wildcard hack/tools/lint/*.go)
+bin/sqlc bin/controller-gen bin/staticcheck bin/lint bin/revive bin/windows &: hack/tools/go.mod hack/tools/go.sum $(wildcard hack/tools/lint/*.go hack/tools/windows/*.go)
 	@echo "Building the development tools (the first time takes a minute or two)"
 	@go build -C hack/tools -o ../../bin/ github.com/sqlc-dev/sqlc/cmd/sqlc sigs.k8s.io/controller-tools/cmd/controller-gen \
-	  honnef.co/go/tools/cmd/staticcheck ./lint github.com/mgechev/revive
-	@touch bin/sqlc bin/controller-gen bin/staticcheck bin/lint bin/revive
+	  honnef.co/go/tools/cmd/staticcheck ./lint ./windows github.com/mgechev/revive
+	@touch bin/sqlc bin/controller-gen bin/staticcheck bin/lint bin/revive bin/windows
 
 bin/helm: hack/tools/go.mod hack/tools/go.sum
 	@echo "Building helm (the first time takes a minute or two)"

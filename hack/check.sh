@@ -22,8 +22,9 @@ bin/staticcheck ./... || problem "staticcheck"
 (cd hack/localcluster && go vet ./... && ../../bin/staticcheck ./...) || problem "go vet or staticcheck in hack/localcluster"
 (cd hack/images && go vet . && ../../bin/staticcheck .) || problem "go vet or staticcheck in hack/images"
 (cd examples/go-shop && go vet ./...) || problem "go vet in examples/go-shop"
-(cd hack/tools && go vet ./lint) || problem "go vet in hack/tools"
+(cd hack/tools && go vet ./lint ./windows) || problem "go vet in hack/tools"
 bin/lint hack/lint.txt . hack/localcluster hack/images || problem "lint: fix it, or give the reason in hack/lint.txt"
+bin/windows ./cmd/cauri || problem "the program does not compile for Windows"
 bin/revive -config hack/revive.toml -set_exit_status ./... || problem "revive" # in all modules
 
 before=$(mktemp -d)
