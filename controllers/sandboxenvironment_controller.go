@@ -77,7 +77,7 @@ func (r *sandboxReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	if !sandbox.DeletionTimestamp.IsZero() {
 		return r.reconcileDeletion(ctx, sandbox)
 	}
-	if at := expiry(sandbox); at != nil && !r.clock.Now().Before(*at) {
+	if Expired(sandbox, r.clock.Now()) {
 		return r.expire(ctx, sandbox)
 	}
 	if err := addFinalizer(ctx, r.Client, sandbox, v1alpha1.SandboxFinalizer); err != nil {

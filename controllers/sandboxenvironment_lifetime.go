@@ -34,6 +34,12 @@ func expiry(sandbox *v1alpha1.SandboxEnvironment) *time.Time {
 	return &at
 }
 
+// Expired reports whether the ttl of a sandbox has ended: the controller deletes it.
+func Expired(sandbox *v1alpha1.SandboxEnvironment, now time.Time) bool {
+	at := expiry(sandbox)
+	return at != nil && !now.Before(*at)
+}
+
 // expire deletes a sandbox whose ttl has ended. The deletion requires the version that was read, in case somebody has just changed
 // the ttl.
 func (r *sandboxReconciler) expire(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (ctrl.Result, error) {

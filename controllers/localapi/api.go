@@ -100,9 +100,13 @@ func listOf[T any](s *store, kind string) []T {
 	list := make([]T, len(objects))
 	for i, obj := range objects {
 		// It was validated by the schema of this type.
-		_ = runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, &list[i])
+		_ = fromUnstructured(obj, &list[i])
 	}
 	return list
+}
+
+func fromUnstructured(obj *unstructured.Unstructured, into any) error {
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, into)
 }
 
 // all are the objects that are chosen, by namespace and name.
@@ -129,7 +133,7 @@ func (a *API) Secret(name types.NamespacedName) map[string]string {
 		return nil
 	}
 	var secret corev1.Secret
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, &secret); err != nil {
+	if err := fromUnstructured(obj, &secret); err != nil {
 		return nil
 	}
 	content := make(map[string]string, len(secret.Data))

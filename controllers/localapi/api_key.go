@@ -20,7 +20,7 @@ func (a *API) giveKey(ctx context.Context, w wantedObject) error {
 		return nil
 	}
 	var sandbox v1alpha1.SandboxEnvironment
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(w.object.Object, &sandbox); err != nil {
+	if err := fromUnstructured(w.object, &sandbox); err != nil {
 		return err
 	}
 	if old, err := a.store.get(w.at); err == nil {

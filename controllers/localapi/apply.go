@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers"
 )
 
 // Change is what [API.Apply] did with a resource.
@@ -141,7 +143,8 @@ func (s *store) apply(ctx context.Context, w wantedObject) (action string, err e
 	return "created", err
 }
 
-// deleteOthers deletes what is in no manifest any more, and waits until it is gone, as it may hold a name or a number.
+// deleteOthers deletes what is in no manifest any more, and waits until it is gone, as it may hold a name or a number. A sandbox whose
+// ttl ended while no process ran goes too: it is created again.
 func (a *API) deleteOthers(ctx context.Context, wanted []wantedObject) (changes []Change, err error) {
 	isWanted := func(at key) bool {
 		return slices.ContainsFunc(wanted, func(w wantedObject) bool { return w.at == at })
@@ -149,7 +152,7 @@ func (a *API) deleteOthers(ctx context.Context, wanted []wantedObject) (changes 
 	leaving := func() (keys []key) {
 		for _, obj := range a.store.all(func(key) bool { return true }) {
 			at := keyOf(a.store.kindOf(obj), obj)
-			if metav1.GetControllerOf(obj) == nil && (!isWanted(at) || obj.GetDeletionTimestamp() != nil) {
+			if metav1.GetControllerOf(obj) == nil && (!isWanted(at) || obj.GetDeletionTimestamp() != nil || isExpired(obj)) {
 				keys = append(keys, at)
 			}
 		}
@@ -166,4 +169,9 @@ func (a *API) deleteOthers(ctx context.Context, wanted []wantedObject) (changes 
 		return changes, fmt.Errorf("waiting until the controller has deleted %s: %w", left, err)
 	}
 	return changes, nil
+}
+
+func isExpired(obj *unstructured.Unstructured) bool {
+	var sandbox v1alpha1.SandboxEnvironment
+	return obj.GetKind() == sandboxKind && fromUnstructured(obj, &sandbox) == nil && controllers.Expired(&sandbox, time.Now())
 }

@@ -102,6 +102,26 @@ func TestRestartDeletes(t *testing.T) {
 	}
 }
 
+// A sandbox whose ttl ended while no process ran begins anew.
+func TestRestartAfterTheTTL(t *testing.T) {
+	t.Parallel()
+	databaseURL := ledgertest.URL(t)
+	manifest := strings.Replace(checkout, "spec:", "spec:\n  ttl: 2h", 1)
+	first := keeping(t, databaseURL, Options{})
+	first.apply(manifest)
+	first.stop()
+	const yesterday = `update dev_resources set object = jsonb_set(object, '{metadata,creationTimestamp}', '"2026-01-01T00:00:00Z"')`
+	if _, err := ledgertest.Connect(t, databaseURL).Exec(t.Context(), yesterday); err != nil {
+		t.Fatal(err)
+	}
+	second := keeping(t, databaseURL, Options{})
+	said := second.apply(manifest)
+	want := []string{"sandboxenvironment.cauri.dev/checkout deleted", "sandboxenvironment.cauri.dev/checkout created"}
+	if diff := cmp.Diff(want, said); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Without a state, a sandbox of an earlier process is another one: its rows are retained, and its key no longer works.
 func TestRestartWithoutState(t *testing.T) {
 	t.Parallel()

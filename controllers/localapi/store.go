@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 )
@@ -170,7 +171,7 @@ func prepareForUpdate(k *kind, obj, old *unstructured.Unstructured, status bool)
 	} else if k.hasStatus() {
 		delete(obj.Object, "status")
 		if kept, ok := old.Object["status"]; ok {
-			obj.Object["status"] = kept
+			obj.Object["status"] = runtime.DeepCopyJSONValue(kept)
 		}
 	}
 	obj.SetUID(old.GetUID())
