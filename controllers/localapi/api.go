@@ -81,6 +81,7 @@ func (a *API) mapper() meta.RESTMapper {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for _, k := range a.store.kinds {
 		mapper.Add(k.GroupVersionKind, meta.RESTScopeNamespace)
+		mapper.Add(k.GroupVersion().WithKind(k.Kind+"List"), meta.RESTScopeNamespace) // as a discovery does
 	}
 	return mapper
 }

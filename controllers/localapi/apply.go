@@ -159,7 +159,7 @@ func (a *API) deleteOthers(ctx context.Context, wanted []wantedObject) (changes 
 		return keys
 	}
 	for _, at := range leaving() {
-		if err := a.store.remove(ctx, at, nil); err != nil && !apierrors.IsNotFound(err) {
+		if _, err := a.store.remove(ctx, at, nil); err != nil && !apierrors.IsNotFound(err) {
 			return changes, fmt.Errorf("deleting %s: %w", at, err)
 		}
 		changes = append(changes, changed("deleted", at))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -131,27 +132,35 @@ func TestWaitReady(t *testing.T) {
 	}
 }
 
-// inAnHour is a clock that is ahead.
-type inAnHour struct{ clock.RealClock }
+// movedClock is a clock that can be set forward.
+type movedClock struct {
+	clock.RealClock
+	ahead atomic.Int64
+}
 
-func (inAnHour) Now() time.Time { return time.Now().Add(time.Hour) }
+func (c *movedClock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
 
 // A sandbox deletes itself after its ttl, by the controller's own clock and code.
 func TestExpires(t *testing.T) {
 	t.Parallel()
-	p := startOn(t, ledgertest.URL(t), Options{}, func(o *controllers.Options) { o.Clock = inAnHour{} })
-	if _, err := p.Apply(t.Context(), manifests(t, strings.Replace(checkout, "spec:", "spec:\n  ttl: 59m", 1))); err != nil {
-		t.Fatal(err)
-	}
+	at := &movedClock{}
+	p := startOn(t, ledgertest.URL(t), Options{}, func(o *controllers.Options) { o.Clock = at })
+	p.apply(strings.Replace(checkout, "spec:", "spec:\n  ttl: 59m", 1) + alice)
+	at.ahead.Store(int64(time.Hour))
 	ctx, cancel := context.WithTimeout(t.Context(), deadline)
 	defer cancel()
+	shorter := manifests(t, strings.Replace(checkout, "spec:", "spec:\n  ttl: 58m", 1)+alice) // the controller looks again
+	if _, err := p.Apply(ctx, shorter); err != nil {
+		t.Fatal(err)
+	}
 	if err := p.store.wait(ctx, func() bool { return len(p.Sandboxes()) == 0 }); err != nil {
 		t.Fatal(err)
 	}
 	if p.credentials() != nil {
 		t.Error("its credentials are still there")
 	}
-	if diff := cmp.Diff([]string{"sandboxenvironment.cauri.dev/checkout created"}, p.apply(checkout)); diff != "" {
+	want := []string{"sandboxenvironment.cauri.dev/checkout created", "testclient.cauri.dev/alice unchanged"}
+	if diff := cmp.Diff(want, p.apply(checkout+alice)); diff != "" {
 		t.Error(diff)
 	}
 }

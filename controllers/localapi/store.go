@@ -186,27 +186,27 @@ func prepareForUpdate(k *kind, obj, old *unstructured.Unstructured, status bool)
 	}
 }
 
-// remove deletes an object, or marks it as deleted while it has finalizers.
-func (s *store) remove(ctx context.Context, at key, preconditions *metav1.Preconditions) error {
+// remove deletes an object. It returns nil, or the object while finalizers keep it.
+func (s *store) remove(ctx context.Context, at key, preconditions *metav1.Preconditions) (*unstructured.Unstructured, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	old, err := s.find(at)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := checkPreconditions(at, old, preconditions); err != nil {
-		return err
+		return nil, err
 	}
 	if len(old.GetFinalizers()) == 0 {
-		return s.commit(ctx, at, old, nil)
+		return nil, s.commit(ctx, at, old, nil)
 	}
 	if old.GetDeletionTimestamp() != nil {
-		return nil
+		return old, nil
 	}
 	obj := old.DeepCopy()
 	obj.SetDeletionTimestamp(&metav1.Time{Time: time.Now().Truncate(time.Second)})
 	obj.SetGeneration(old.GetGeneration() + 1)
-	return s.commit(ctx, at, old, obj)
+	return obj, s.commit(ctx, at, old, obj)
 }
 
 // checkPreconditions compares the preconditions that are given with the object.

@@ -183,8 +183,9 @@ func (s *store) answerDelete(r *request) (any, error) {
 			return nil, apierrors.NewBadRequest(err.Error())
 		}
 	}
-	if err := s.remove(r.Context(), r.at, options.Preconditions); err != nil {
-		return nil, err
+	kept, err := s.remove(r.Context(), r.at, options.Preconditions)
+	if err != nil || kept != nil {
+		return kept, err
 	}
 	return metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess}, nil
 }
