@@ -24,6 +24,7 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/localapi"
 	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/secrets"
 )
@@ -133,14 +134,25 @@ func (o devOptions) manifests(ctx context.Context) (manifests localapi.Manifests
 	if err != nil {
 		return manifests, err
 	}
-	if o.webhookURL != "" {
-		manifests.SetWebhook(o.webhookURL)
-	}
+	manifests.SetDefaults(o.defaults())
 	api, err := localapi.New(ctx, localapi.Options{APIKey: o.key})
 	if err != nil {
 		return manifests, err
 	}
 	return manifests, api.Check(manifests)
+}
+
+// defaults are the fields of a sandbox that are others than in a cluster where its file leaves them out: nobody else uses it, and its user
+// has no kubectl.
+func (o devOptions) defaults() map[string]any {
+	fields := map[string]any{
+		"testNumbers": string(payments.StandardTestNumbers),
+		"api":         map[string]any{"testClients": true, "reset": true},
+	}
+	if o.webhookURL != "" {
+		fields["webhook"] = map[string]any{"url": o.webhookURL}
+	}
+	return fields
 }
 
 // dev is api, worker and controller in one process.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
@@ -27,6 +28,19 @@ func TestVariablesOfDev(t *testing.T) {
 			t.Errorf("--%s: got %s, want %s", flag, got, want)
 		}
 	}
+}
+
+// The page lists every flag with its default.
+func TestDevFlagsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/dev.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	newDevCommand().LocalFlags().VisitAll(func(flag *pflag.Flag) {
+		if !strings.Contains(string(page), "| `--"+flag.Name+"`") {
+			t.Errorf("docs/dev.md does not list --%s", flag.Name)
+		}
+	})
 }
 
 func TestDevOptionsCheck(t *testing.T) {

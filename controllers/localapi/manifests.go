@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/json"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
@@ -79,12 +80,17 @@ func Parse(file string, text []byte) (Manifests, error) {
 	return all, err
 }
 
-// SetWebhook makes a URL the endpoint of all sandboxes that have none.
-func (m Manifests) SetWebhook(url string) {
+// SetDefaults sets fields of the spec of each sandbox whose manifest leaves them out.
+func (m Manifests) SetDefaults(fields map[string]any) {
 	for _, r := range m.resources {
 		spec, isMap := r.object.Object["spec"].(map[string]any)
-		if r.object.GetKind() == sandboxKind && isMap && spec["webhook"] == nil {
-			spec["webhook"] = map[string]any{"url": url}
+		if r.object.GetKind() != sandboxKind || !isMap {
+			continue
+		}
+		for name, value := range fields {
+			if _, set := spec[name]; !set {
+				spec[name] = runtime.DeepCopyJSONValue(value)
+			}
 		}
 	}
 }

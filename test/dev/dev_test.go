@@ -53,6 +53,13 @@ func TestChosenCredentials(t *testing.T) {
 		t.Errorf("the event has the headers %v", header)
 	}
 	p.awaitOutput("collection  "+id, "payment.completed", "attempt 1", "delivered")
+	if numbers := p.get("/v1/test_numbers"); fmt.Sprint(numbers["data"]) == "[]" {
+		t.Errorf("the test numbers are %v", numbers)
+	}
+	if reset := p.call(http.MethodPost, p.uri+"/api/v1/reset", strings.NewReader("{}")); reset["error"] != nil {
+		t.Errorf("the reset was answered with %v", reset)
+	}
+	p.pay("first", "success") // nobody knows the first one any more
 	if health := p.get("/v1/health"); health["status"] != "ok" {
 		t.Errorf("health is %v", health)
 	}
