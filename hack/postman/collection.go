@@ -74,7 +74,7 @@ const paymentID, promptID, eventID = "payment_id", "prompt_id", "event_id"
 
 // keepIDs runs after every request.
 var keepIDs = []string{
-	`const body = pm.response.code < 300 ? pm.response.json() : {};`,
+	`const body = pm.response.code < 300 && pm.response.text() ? pm.response.json() : {};`,
 	`if (body.type === "collection" && body.status === "SUCCESS" && pm.response.code === 201) {`,
 	`  pm.collectionVariables.set("` + paymentID + `", body.id);`,
 	`  pm.collectionVariables.set("` + eventID + `", "evt_" + body.id.slice("TX_".length));`,
@@ -84,7 +84,8 @@ var keepIDs = []string{
 
 const description = "Every example of the API's description, in an order in which each finds what it needs. Fill in the environment: `" +
 	uri + "` and `" + apiKey + "` are `uri` and `api-key` in the Secret of the sandbox. The requests suppose a store `shop`, MTN in Rwanda, " +
-	"a float of 1,000,000 RWF, a webhook URL, and a test client +250788123456 with 50,000 RWF and the behavior Manual."
+	"a float of 1,000,000 RWF, a webhook URL, `spec.api` with both fields true, and a test client +250788123456 with 50,000 RWF and the behavior Manual. The " +
+	"last one of the test clients resets the sandbox."
 
 func newCollection() collection {
 	c := collection{
