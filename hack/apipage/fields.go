@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,7 +123,7 @@ func constraintsOf(s *huma.Schema) []string {
 		add("%s", strings.Join(values, " | "))
 	}
 	if s.Default != nil {
-		add("default %v", s.Default)
+		add("default %v", reflect.Indirect(reflect.ValueOf(s.Default))) // a field that is a pointer has a pointer here
 	}
 	if s.Deprecated {
 		add("deprecated")
