@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -146,13 +145,14 @@ func (s *store) apply(ctx context.Context, w wantedObject) (action string, err e
 // deleteOthers deletes what is in no manifest any more, and waits until it is gone, as it may hold a name or a number. A sandbox whose
 // ttl ended while no process ran goes too: it is created again.
 func (a *API) deleteOthers(ctx context.Context, wanted []wantedObject) (changes []Change, err error) {
-	isWanted := func(at key) bool {
-		return slices.ContainsFunc(wanted, func(w wantedObject) bool { return w.at == at })
+	isWanted := make(map[key]bool, len(wanted))
+	for _, w := range wanted {
+		isWanted[w.at] = true
 	}
 	leaving := func() (keys []key) {
 		for _, obj := range a.store.all(func(key) bool { return true }) {
 			at := keyOf(a.store.kindOf(obj), obj)
-			if metav1.GetControllerOf(obj) == nil && (!isWanted(at) || obj.GetDeletionTimestamp() != nil || isExpired(obj)) {
+			if metav1.GetControllerOf(obj) == nil && (!isWanted[at] || obj.GetDeletionTimestamp() != nil || isExpired(obj)) {
 				keys = append(keys, at)
 			}
 		}
