@@ -3,11 +3,14 @@ package localapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -113,5 +116,32 @@ func TestConflicts(t *testing.T) {
 	}
 	if err := c.Patch(t.Context(), gone, client.RawPatch("application/merge-patch+json", []byte(`{}`))); !apierrors.IsNotFound(err) {
 		t.Errorf("after the deletion: %v", err)
+	}
+}
+
+// A watcher that does not read is dropped instead of filling the memory: its client lists again.
+func TestSlowWatcher(t *testing.T) {
+	t.Parallel()
+	s, err := newStore(t.Context(), forgetful{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &watcher{kind: s.kindNamed(secretKind), selector: labels.Everything()}
+	s.list(w, true)
+	for n := range maxBehind + 1 {
+		secret := &unstructured.Unstructured{Object: map[string]any{}}
+		secret.SetGroupVersionKind(w.kind.GroupVersionKind)
+		secret.SetNamespace("default")
+		secret.SetName(fmt.Sprintf("s-%d", n))
+		if _, err := s.create(t.Context(), w.kind, secret); err != nil {
+			t.Fatal(err)
+		}
+	}
+	events := 0
+	for range w.events {
+		events++
+	}
+	if events != maxBehind || len(s.watchers) != 0 {
+		t.Errorf("%d events before the end, and %d watchers are left", events, len(s.watchers))
 	}
 }
