@@ -72,7 +72,7 @@ type object map[string]any
 
 func TestDescriptionAndServiceTakeTheSameBodies(t *testing.T) {
 	t.Parallel()
-	const bodies = 20_000
+	const bodies = 3_000
 	random := rand.New(rand.NewPCG(32, 0))
 	testClient := object{
 		"msisdn": "+250788000001", "name": "alice", "operator": "mtn", "country": "RW", "state": "Active", "balance": 5, "behavior": "Approve",
