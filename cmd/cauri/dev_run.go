@@ -70,12 +70,12 @@ func runDev(ctx context.Context, o devOptions, console *devConsole) (err error) 
 	defer func() { _ = listener.Close() }()
 	database, err := openDevDatabase(ctx, o, console.say)
 	if err != nil {
-		return err
+		return ignoreEnd(ctx, err)
 	}
 	defer func() { err = errors.Join(err, database.close(o.data != "")) }()
 	d := &dev{options: o, console: console, baseURL: o.publicURL(listener), url: database.url, stopped: make(chan error, 3)}
 	if err := d.open(ctx); err != nil {
-		return err
+		return ignoreEnd(ctx, err)
 	}
 	defer d.state.close()
 	running, stop := context.WithCancel(ctx)
@@ -108,10 +108,12 @@ func runDev(ctx context.Context, o devOptions, console *devConsole) (err error) 
 
 // ignoreEnd returns no error for a start that the user interrupted.
 func ignoreEnd(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	select {
+	case <-ctx.Done():
 		return nil
+	default:
+		return err
 	}
-	return err
 }
 
 func removeFile(path string) error {

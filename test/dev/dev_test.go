@@ -106,6 +106,24 @@ func TestTemporaryDataAreRemoved(t *testing.T) {
 	}
 }
 
+// Ctrl-C at any moment of the start ends the process without an error, and leaves nothing.
+func TestInterruptedAtTheStart(t *testing.T) {
+	t.Parallel()
+	folder := passableFolder(t)
+	for _, after := range []time.Duration{0, 400 * time.Millisecond, time.Second} {
+		p := launchIn(t, []string{"TMPDIR=" + folder})
+		p.eventually("the folder of the data is there", func() bool {
+			made, err := os.ReadDir(folder)
+			return err == nil && len(made) > 0
+		})
+		time.Sleep(after)
+		p.stop()
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+}
+
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	const one = `{apiVersion: cauri.dev/v1alpha1, kind: SandboxEnvironment, metadata: {name: %s}, spec: {environments: [{operator: mtn, country: RW}],
