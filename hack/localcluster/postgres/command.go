@@ -110,7 +110,7 @@ func startThrowaway(s Server, logFile string) (running *os.Process, exited <-cha
 		return nil, nil, fmt.Errorf("opening the log of Postgres: %w", err)
 	}
 	defer log.Close()
-	cmd := exec.Command(s.Programs.program("postgres"), s.args()...)
+	cmd := exec.Command(filepath.Join(s.Programs.Folder, "postgres"), s.args()...)
 	cmd.Env = process.ChildEnvironment(nil)
 	cmd.Dir = s.Data
 	cmd.Stdout, cmd.Stderr = log, log

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
+	"github.com/cauri-dev/cauri/server/localpostgres"
 )
 
 // DatabaseVariable names a database. If it is set, localcluster uses that database and runs no Postgres.
@@ -142,12 +143,12 @@ func CheckOutsideDatabase(ctx context.Context, url string) error {
 	if err := conn.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&version); err != nil {
 		return fmt.Errorf("reading the version of the database of %s: %w", DatabaseVariable, err)
 	}
-	if major := version / 10000; major < oldestPostgres {
+	if major := version / 10000; major < localpostgres.Oldest {
 		return fmt.Errorf(
 			"the database of %s is Postgres %d, Cauri needs %d or newer: use another one, or %s",
 			DatabaseVariable,
 			major,
-			oldestPostgres,
+			localpostgres.Oldest,
 			advice,
 		)
 	}

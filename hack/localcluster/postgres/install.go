@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,10 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	embeddedpostgres "github.com/fergusstrange/embedded-postgres"
-
-	"github.com/cauri-dev/cauri/hack/localcluster/download"
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
+	"github.com/cauri-dev/cauri/server/localpostgres"
 )
 
 // packageManager installs Postgres with a package manager of the system.
@@ -43,48 +40,51 @@ var packageManagers = []packageManager{
 	{program: "apk", commands: [][]string{{"apk", "add", "postgresql"}}},
 }
 
-// Require returns installed server programs that match the data. It installs Postgres if there is none.
-func Require(ctx context.Context, out io.Writer, dataMajor int) (Programs, error) {
-	folders := append([]string{filepath.Join(fetchedPostgres(), "bin")}, postgresFolders...)
-	found := findPostgres(ctx, folders)
-	if len(found) == 0 {
-		if err := obtainPostgres(ctx, out); err != nil {
-			return Programs{}, err
+// Require returns server programs for data of a major version, 0 for new data. If the machine has none, root installs them by the
+// package manager. Otherwise, and if that fails, they are downloaded once, as by `cauri dev`.
+func Require(ctx context.Context, out io.Writer, dataMajor int) (localpostgres.Programs, error) {
+	if os.Geteuid() == 0 && os.Getenv(localpostgres.Variable) == "" {
+		if _, err := localpostgres.Find(ctx, 0); errors.Is(err, localpostgres.ErrNoPrograms) {
+			if err := installPostgres(ctx, out); err != nil {
+				return localpostgres.Programs{}, err
+			}
 		}
-		found = findPostgres(ctx, folders)
 	}
-	if len(found) == 0 {
-		return Programs{}, fmt.Errorf(
-			"the installed Postgres is older than %d, the oldest version that Cauri supports: %s",
-			oldestPostgres,
-			postgresAdvice(),
-		)
-	}
-	programs, err := choosePostgres(found, dataMajor)
-	if errors.Is(err, errNoSuchPostgres) {
-		err = fmt.Errorf("%w: install it again, or delete the data (`localcluster down --purge`)", err)
-	}
-	return programs, err
+	return findOrDownload(ctx, sourceOf(out), dataMajor)
 }
 
-// obtainPostgres tries the package manager, which needs root, and then a download.
-func obtainPostgres(ctx context.Context, out io.Writer) error {
-	var failed error
-	if manager, ok := presentManager(); ok && os.Geteuid() == 0 {
-		if err := host.AnnounceInstall(out, "Postgres", "the database of this command needs its server programs", manager.commands); err != nil {
-			return fmt.Errorf("%w\nor set your own database: %s=postgres://USER:PASSWORD@HOST/DATABASE", err, DatabaseVariable)
-		}
-		if failed = manager.install(ctx); failed == nil {
-			return nil
-		}
-		fmt.Fprintln(out, failed)
+// installPostgres returns an error if the user refuses. A failed installation is only printed: a download may still work.
+func installPostgres(ctx context.Context, out io.Writer) error {
+	manager, ok := presentManager()
+	if !ok {
+		return nil
 	}
-	fmt.Fprintln(out, "Postgres is not installed: downloading its programs")
-	if err := fetchPostgres(); err != nil {
-		failed = errors.Join(failed, err)
-		return fmt.Errorf("installing Postgres failed: %s\n%w", postgresAdvice(), failed)
+	if err := host.AnnounceInstall(out, "Postgres", "the database of this command needs its server programs", manager.commands); err != nil {
+		return fmt.Errorf("%w\nor set your own database: %s=postgres://USER:PASSWORD@HOST/DATABASE", err, DatabaseVariable)
+	}
+	if err := manager.install(ctx); err != nil {
+		fmt.Fprintln(out, err)
 	}
 	return nil
+}
+
+// sourceOf is the source that the user's settings name.
+func sourceOf(out io.Writer) localpostgres.Source {
+	return localpostgres.Source{
+		URL: os.Getenv(localpostgres.URLVariable),
+		Say: func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) },
+	}
+}
+
+func findOrDownload(ctx context.Context, source localpostgres.Source, dataMajor int) (localpostgres.Programs, error) {
+	programs, err := source.Programs(ctx, dataMajor)
+	switch {
+	case err != nil && dataMajor != 0:
+		return programs, fmt.Errorf("the data need Postgres %d: install it again, or delete the data (`localcluster down --purge`): %w", dataMajor, err)
+	case err != nil:
+		return programs, fmt.Errorf("%w\n%s", err, postgresAdvice())
+	}
+	return programs, nil
 }
 
 func presentManager() (packageManager, bool) {
@@ -101,7 +101,7 @@ func postgresAdvice() string {
 	const otherwise = "set your own database in " + DatabaseVariable + "=postgres://..."
 	manager, ok := presentManager()
 	if !ok {
-		return fmt.Sprintf("install Postgres %d or newer (its server programs), or %s", oldestPostgres, otherwise)
+		return fmt.Sprintf("install Postgres %d or newer (its server programs), or %s", localpostgres.Oldest, otherwise)
 	}
 	last := manager.commands[len(manager.commands)-1]
 	command := strings.Join(last, " ")
@@ -140,59 +140,4 @@ func (m packageManager) forbidCluster() (remove func(), err error) {
 		return nil, fmt.Errorf("disabling the default database of the package: %w", err)
 	}
 	return func() { os.Remove(m.noCluster) }, nil
-}
-
-// fetchedPostgres is the folder of downloaded programs. Root runs them as another user, who needs access to it.
-func fetchedPostgres() string {
-	if os.Geteuid() == 0 {
-		return filepath.Join(host.SystemHome, "postgres-programs")
-	}
-	cache, err := host.CacheFolder()
-	if err != nil {
-		return filepath.Join(os.TempDir(), "cauri-postgres-programs")
-	}
-	return filepath.Join(cache, "postgres-programs")
-}
-
-// fetchPostgres downloads the programs. The library can only download and run a database, which it refuses as root. The
-// database is a side effect.
-func fetchPostgres() error {
-	if settings, err := download.SettingsOf(os.Getenv); err != nil || settings.Off {
-		return cmp.Or(err, errors.New(download.SwitchVariable+"=off forbids the download of Postgres"))
-	}
-	partial := fetchedPostgres() + ".partial"
-	if err := os.RemoveAll(partial); err != nil { // of an interrupted download
-		return fmt.Errorf("downloading Postgres: %w", err)
-	}
-	defer os.RemoveAll(partial)
-	scratch, err := os.MkdirTemp("", "cauri-postgres-")
-	if err != nil {
-		return fmt.Errorf("downloading Postgres: %w", err)
-	}
-	defer os.RemoveAll(scratch)
-	port, err := host.FreePort(nil)
-	if err != nil {
-		return fmt.Errorf("downloading Postgres: %w", err)
-	}
-	database := embeddedpostgres.NewDatabase(embeddedpostgres.DefaultConfig().
-		Version(embeddedpostgres.V17).
-		Port(uint32(port)).
-		BinariesPath(partial).
-		CachePath(filepath.Join(scratch, "cache")).
-		RuntimePath(filepath.Join(scratch, "run")).
-		DataPath(filepath.Join(scratch, "data")).
-		Logger(io.Discard))
-	startErr := database.Start()
-	if startErr == nil {
-		if err := database.Stop(); err != nil {
-			return fmt.Errorf("stopping the database of the download: %w", err)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(partial, "bin", "postgres")); err != nil {
-		return fmt.Errorf("downloading Postgres: %w", startErr)
-	}
-	if err := os.Rename(partial, fetchedPostgres()); err != nil {
-		return fmt.Errorf("saving the downloaded Postgres: %w", err)
-	}
-	return nil
 }

@@ -1,11 +1,9 @@
 package postgres
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -14,58 +12,34 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/download"
 	"github.com/cauri-dev/cauri/hack/localcluster/process/processtest"
 	"github.com/cauri-dev/cauri/hack/localcluster/testkit"
+	"github.com/cauri-dev/cauri/server/localpostgres"
 )
 
-// fakePostgres creates a folder with programs that only print their version.
-func fakePostgres(t *testing.T, root string, major int) {
-	t.Helper()
-	bin := filepath.Join(root, fmt.Sprint(major), "bin")
-	if err := os.MkdirAll(bin, 0o755); err != nil {
-		t.Fatal(err)
+// A package with the right sum is only in the tests of the download itself, in server/localpostgres.
+func TestProgramsThatAreMissing(t *testing.T) {
+	requests := make(chan string, 9)
+	registry := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { requests <- r.URL.Path }))
+	defer registry.Close()
+	t.Setenv(localpostgres.Variable, t.TempDir()) // nothing is found there
+	t.Setenv(localpostgres.URLVariable, registry.URL)
+	var said strings.Builder
+	source := sourceOf(&said)
+	source.Cache = t.TempDir()
+	try := func(dataMajor int) error {
+		_, err := findOrDownload(t.Context(), source, dataMajor)
+		return err
 	}
-	for _, name := range []string{"initdb", "postgres"} {
-		script := fmt.Sprintf("#!/bin/sh\necho '%s (PostgreSQL) %d.4 (Debian)'\n", name, major)
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
-func TestFindAndChoosePostgres(t *testing.T) {
-	root := t.TempDir()
-	t.Setenv("PATH", root) // nothing is found there
-	for _, major := range []int{9, 14, 16, 17, 15} {
-		fakePostgres(t, root, major)
+	testkit.WantAdvice(t, try(0), "sum", "it was not used", DatabaseVariable)
+	if len(requests) != 1 || !strings.HasPrefix(<-requests, "/@embedded-postgres/") || !strings.Contains(said.String(), registry.URL) {
+		t.Errorf("%d more requests, said %q", len(requests), said.String())
 	}
-	clientsOnly := filepath.Join(root, "18", "bin")
-	if err := os.MkdirAll(clientsOnly, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	found := findPostgres(t.Context(), []string{filepath.Join(root, "*", "bin")})
-	var majors []int
-	for _, programs := range found {
-		majors = append(majors, programs.Major)
-	}
-	if !slices.Equal(majors, []int{17, 16, 15}) {
-		t.Fatalf("found %v", majors)
-	}
-	cases := map[string]struct{ data, want int }{"no data": {0, 17}, "older data": {15, 15}, "of one that is gone": {14, 0}}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			chosen, err := choosePostgres(found, c.data)
-			if chosen.Major != c.want || errors.Is(err, errNoSuchPostgres) != (c.want == 0) {
-				t.Errorf("choosePostgres(%d) = %d, %v", c.data, chosen.Major, err)
-			}
-		})
-	}
-}
-
-func TestDownloadsThatAreForbidden(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
+	testkit.WantAdvice(t, try(localpostgres.Oldest), fmt.Sprint("Postgres ", localpostgres.Oldest), "--purge")
 	t.Setenv(download.SwitchVariable, "off")
-	testkit.WantAdvice(t, fetchPostgres(), download.SwitchVariable+"=off")
-	t.Setenv(download.SwitchVariable, "never")
-	testkit.WantAdvice(t, fetchPostgres(), download.SwitchVariable+"=never", "on or off")
+	testkit.WantAdvice(t, try(0), download.SwitchVariable+"=off", DatabaseVariable)
+	if len(requests) != 0 {
+		t.Error("programs were downloaded that cannot read the data, or although downloads are off")
+	}
 }
 
 func TestOnlyTheUnsafeServerForgetsTheDisk(t *testing.T) {
@@ -99,7 +73,7 @@ func TestPasswordsAreKept(t *testing.T) {
 
 // The temporary server starts like the permanent one: initialize, start, query and stop.
 func TestPostgres(t *testing.T) {
-	if len(findPostgres(t.Context(), postgresFolders)) == 0 {
+	if _, err := localpostgres.Find(t.Context(), 0); err != nil {
 		t.Skip("no Postgres is installed here, and a test does not install one")
 	}
 	err := withThrowawayPostgres(t.Context(), true, func(url string) error {

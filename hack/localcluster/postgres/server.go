@@ -22,11 +22,12 @@ import (
 
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
+	"github.com/cauri-dev/cauri/server/localpostgres"
 )
 
 // Server is one Postgres: its data, its user, and the password of its superuser.
 type Server struct {
-	Programs Programs
+	Programs localpostgres.Programs
 	Account  Account
 	Data     string // folder
 	Password string
@@ -59,7 +60,7 @@ func (s Server) Initialise(ctx context.Context) error {
 	if s.unsafe {
 		args = append(args, "--no-sync")
 	}
-	cmd := exec.CommandContext(ctx, s.Programs.program("initdb"), args...)
+	cmd := exec.CommandContext(ctx, filepath.Join(s.Programs.Folder, "initdb"), args...)
 	cmd.Env = process.ChildEnvironment(nil)
 	cmd.Dir = partial
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: s.Account.credential}
@@ -119,7 +120,7 @@ func (s Server) AdminURL() string { return s.URL(superuser, s.Password, "postgre
 func (s Server) Component() process.Component {
 	return process.Component{
 		Name:       process.PostgresName,
-		Program:    s.Programs.program("postgres"),
+		Program:    filepath.Join(s.Programs.Folder, "postgres"),
 		Args:       s.args(),
 		Dir:        s.Data,
 		Address:    host.Loopback(s.Port),

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"syscall"
 
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
+	"github.com/cauri-dev/cauri/server/localpostgres"
 )
 
 // Account is the user that Postgres runs as.
@@ -23,27 +22,8 @@ type Account struct {
 
 // FindAccount returns the current user. For root it returns an unprivileged user, if possible Debian's postgres.
 func FindAccount() (Account, error) {
-	if os.Geteuid() != 0 {
-		return Account{}, nil
-	}
-	for _, name := range []string{"postgres", "nobody"} {
-		found, err := user.Lookup(name)
-		if err != nil {
-			continue
-		}
-		uid, err := strconv.ParseUint(found.Uid, 10, 32)
-		if err != nil {
-			return Account{}, fmt.Errorf("reading the user id of %s: %w", name, err)
-		}
-		gid, err := strconv.ParseUint(found.Gid, 10, 32)
-		if err != nil {
-			return Account{}, fmt.Errorf("reading the group id of %s: %w", name, err)
-		}
-		return Account{credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
-	}
-	return Account{}, fmt.Errorf(
-		"cannot run Postgres as root, and there is no user `postgres` or `nobody`: create one (`useradd --system postgres`), or run this as another user",
-	)
+	credential, err := localpostgres.Credential()
+	return Account{credential}, err
 }
 
 // makeFolder creates a folder that only the account can access.

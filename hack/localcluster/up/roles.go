@@ -21,6 +21,7 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/kube"
 	"github.com/cauri-dev/cauri/hack/localcluster/postgres"
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
+	"github.com/cauri-dev/cauri/server/localpostgres"
 )
 
 // Names of ports.
@@ -69,6 +70,8 @@ var notForRoles = []string{
 	download.SwitchVariable,
 	download.MirrorVariable,
 	download.SumsVariable,
+	localpostgres.Variable,
+	localpostgres.URLVariable,
 	processDatabaseVariables[process.ControllerName],
 	processDatabaseVariables[process.APIName],
 	processDatabaseVariables[process.WorkerName],

@@ -18,6 +18,7 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/kube"
 	"github.com/cauri-dev/cauri/hack/localcluster/postgres"
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
+	"github.com/cauri-dev/cauri/server/localpostgres"
 )
 
 // apiPortVariable sets the port of the API, like --api-port.
@@ -75,6 +76,8 @@ Environment:
   ` + apiPortVariable + `       the port of the API (default ` + strconv.Itoa(defaultAPIPort) + `)
   ` + kube.AssetsVariable + `    a folder with etcd and kube-apiserver: run these
   ` + download.SwitchVariable + `      off: build from source, download nothing
+  ` + localpostgres.Variable + `  the folder of the server programs of Postgres
+  ` + localpostgres.URLVariable + `   the package registry to download them from (default: that of npm)
   ` + download.MirrorVariable + ` base URL of a mirror of dl.k8s.io and github.com
   ` + host.InstallVariable + `        0: install no packages, print the commands instead
   CAURI_<FLAG>         a flag of the cauri program, for all roles: CAURI_LOG_LEVEL=debug
