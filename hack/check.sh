@@ -39,14 +39,10 @@ for path in "${generated[@]}" go.mod go.sum; do
 done
 
 go run ./hack/prose README.md .github/*.md docs/*.md docs/reference/*.md charts/cauri/README.md charts/cauri/templates/NOTES.txt || problem "the English of the documents"
-if ! command -v shellcheck >/dev/null && [ "$(id -u)" = 0 ] && [ "${CAURI_INSTALL:-1}" != 0 ] && command -v apt-get >/dev/null; then
-  echo "Installing the package shellcheck, which reads the shell scripts (CAURI_INSTALL=0 refuses it)"
-  { apt-get -qq update && apt-get -qq install --yes --no-install-recommends shellcheck; } >/dev/null || true
-fi
-if command -v shellcheck >/dev/null; then
+if command -v shellcheck >/dev/null || hack/install.sh 'make check reads the shell scripts with it' shellcheck; then
   git ls-files -z "*.sh" .ci/run | xargs -0 shellcheck || problem "shellcheck"
 else
-  problem "there is no shellcheck to read the shell scripts: install it (apt-get install shellcheck, brew install shellcheck)"
+  problem "there is no shellcheck to read the shell scripts"
 fi
 # actionlint has shellcheck read the scripts of the steps.
 bin/actionlint .github/workflows/*.yaml docs/ci/{shared-cluster,kind,services}.yaml || problem "actionlint"

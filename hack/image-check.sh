@@ -11,9 +11,7 @@ if [ "$(uname -s)" != Linux ] || [ "$(id -u)" != 0 ]; then
   fail "buildah runs here as root on Linux only. With Docker: \`docker build -t cauri .\`, \`docker save\`, and \`bin/image compare\` with bin/images/cauri.tar."
 fi
 if ! command -v buildah >/dev/null || [ ! -x /bin/busybox ]; then
-  command -v apt-get >/dev/null || fail "install buildah and a static busybox"
-  echo "Installing buildah and busybox-static"
-  apt-get install -qq -y --no-install-recommends buildah busybox-static >/dev/null
+  hack/install.sh 'they build the Dockerfile without Docker' buildah busybox-static
 fi
 
 work=$(mktemp -d)
