@@ -44,18 +44,19 @@ func newTail(source tailSource, tenant int64, printLine func(time.Time, string))
 	return &tail{source: source, tenant: tenant, print: printLine, seen: map[payments.ID]*tailed{}}
 }
 
-// poll prints what is new. The first call prints nothing: what is older than the tail is known.
+// poll prints what is new. The first call prints nothing: what is older than the tail is known. Events are read first, so that the
+// transaction of each is read too.
 func (t *tail) poll(ctx context.Context) error {
+	events, err := t.source.ListEvents(ctx, t.tenant, ledger.EventFilter{}, nil, tailPage)
+	if err != nil {
+		return err
+	}
 	fresh, err := t.newTransactions(ctx)
 	if err != nil {
 		return err
 	}
 	for i := len(fresh) - 1; i >= 0 && t.begun; i-- { // oldest first
 		t.print(fresh[i].CreatedAt, transactionLine(fresh[i]))
-	}
-	events, err := t.source.ListEvents(ctx, t.tenant, ledger.EventFilter{}, nil, tailPage)
-	if err != nil {
-		return err
 	}
 	for i := len(events) - 1; i >= 0; i-- {
 		t.follow(&events[i])

@@ -67,6 +67,7 @@ type ledgerOf struct {
 	transactions []*payments.Transaction
 	events       []ledger.Event
 	err          error
+	afterRead    func() // what happens between two reads
 }
 
 func (l *ledgerOf) ListTransactions(_ context.Context, _ int64, _ ledger.Filter, after *payments.ID, limit int) (
@@ -77,6 +78,7 @@ func (l *ledgerOf) ListTransactions(_ context.Context, _ int64, _ ledger.Filter,
 			page = append(page, found)
 		}
 	}
+	l.wasRead()
 	return page, l.err
 }
 
@@ -88,7 +90,15 @@ func (l *ledgerOf) ListEvents(_ context.Context, _ int64, f ledger.EventFilter, 
 			page = append(page, e)
 		}
 	}
+	l.wasRead()
 	return page, l.err
+}
+
+func (l *ledgerOf) wasRead() {
+	if happens := l.afterRead; happens != nil {
+		l.afterRead = nil
+		happens()
+	}
 }
 
 // add adds a payment and returns its index.
@@ -153,6 +163,24 @@ func TestTail(t *testing.T) {
 	source.err = errors.New("away")
 	if err := follow.poll(t.Context()); err == nil {
 		t.Error("an error is lost")
+	}
+}
+
+// A payment that ends at once, between the reads of one poll, has both its lines, in their order.
+func TestTailOfWhatHappensMeanwhile(t *testing.T) {
+	source := &ledgerOf{}
+	var lines []string
+	follow := newTail(source, 1, func(_ time.Time, line string) { lines = append(lines, line) })
+	for range 3 {
+		if err := follow.poll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(source.transactions) == 0 {
+			source.afterRead = func() { source.end(source.add(), ledger.EventRecorded) }
+		}
+	}
+	if len(lines) != 2 || !strings.HasPrefix(lines[0], "collection") || !strings.HasPrefix(lines[1], "payment.completed") {
+		t.Errorf("got\n%s", strings.Join(lines, "\n"))
 	}
 }
 
