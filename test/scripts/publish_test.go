@@ -71,7 +71,7 @@ func TestPublish(t *testing.T) {
 		"with flags for helm": {
 			env: append(where[:2:2], "HELM_FLAGS=--plain-http --debug"), want: []string{pushes[0], pushes[1] + " --plain-http --debug"},
 		},
-		"nowhere": {env: where[:1], status: 1, says: "Say where to", want: []string{""}},
+		"nowhere": {env: where[:1:1], status: 1, says: "Say where to", want: []string{""}},
 		"nothing to sign with": {
 			env: append(where[:2:2], "SIGN=1"), remove: "path/cosign", status: 1, says: "there is no cosign", want: []string{""},
 		},
