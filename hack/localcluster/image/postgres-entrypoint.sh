@@ -12,10 +12,11 @@ make_database() {
     exit 1
   fi
   umask 077
-  printf '%s\n' "$password" >/tmp/password
-  initdb --username="$user" --pwfile=/tmp/password --auth-local=trust --auth-host=scram-sha-256 --encoding=UTF8 --locale=C \
+  file=${TMPDIR:-/tmp}/password
+  printf '%s\n' "$password" >"$file"
+  initdb --username="$user" --pwfile="$file" --auth-local=trust --auth-host=scram-sha-256 --encoding=UTF8 --locale=C \
     --no-instructions --pgdata="$1"
-  rm /tmp/password
+  rm "$file"
   echo "listen_addresses = '*'" >>"$1/postgresql.conf"
   echo "host all all all scram-sha-256" >>"$1/pg_hba.conf"
   if [ "$database" != postgres ]; then

@@ -20,7 +20,7 @@ func newEntrypoint(t *testing.T, env ...string) entrypoint {
 	t.Helper()
 	folder := t.TempDir()
 	e := entrypoint{folder: folder, env: append([]string{
-		"PATH=" + folder + ":" + os.Getenv("PATH"), "PGDATA=" + pgdata(folder), "CALLS=" + filepath.Join(folder, "calls"),
+		"PATH=" + folder + ":" + os.Getenv("PATH"), "PGDATA=" + pgdata(folder), "CALLS=" + filepath.Join(folder, "calls"), "TMPDIR=" + folder,
 	}, env...)}
 	for name, script := range map[string]string{
 		"initdb": `for a; do case $a in --pgdata=*) d=${a#--pgdata=} ;; --pwfile=*) p=$(cat "${a#--pwfile=}") ;; --username=*) u=$a ;; esac; done
