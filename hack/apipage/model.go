@@ -88,7 +88,7 @@ func newPage() (page, error) {
 		Style: template.CSS(apidoc.PageStyle), Script: template.JS(apidoc.PageScript),
 		Title: d.Info.Title, Version: d.Info.Version, Description: d.Info.Description,
 		KeyDescription: d.Components.SecuritySchemes[apidoc.BearerScheme].Description,
-		KeyExample:     pageCode{Caption: "Header", Text: "Authorization: Bearer $KEY"},
+		KeyExample:     pageCode{Caption: "Header", Text: "Authorization: Bearer $CAURI_API_KEY"},
 		Delivery:       apidoc.DeliveryDescription, ExampleSecret: apidoc.ExampleSecret,
 		ErrorExample: pageCode{Caption: "400", Text: indented(apidoc.ErrorCaseOf("invalid_body").Example)},
 		Schemas:      pageSchemas(d.Components.Schemas),

@@ -115,9 +115,9 @@ func curl(o apidoc.Operation, e apidoc.Example) string {
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	lines := []string{`curl -sS "$URI/api` + path + `"`}
+	lines := []string{`curl -sS "$CAURI_URI/api` + path + `"`}
 	if !o.Open {
-		lines = append(lines, `-H "Authorization: Bearer $KEY"`)
+		lines = append(lines, `-H "Authorization: Bearer $CAURI_API_KEY"`)
 	}
 	switch {
 	case e.Body != "":

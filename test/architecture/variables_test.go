@@ -10,7 +10,7 @@ import (
 )
 
 // secretVariable is a variable that may hold what the Secret of a sandbox tells.
-var secretVariable = regexp.MustCompile(`\b[A-Z][A-Z0-9_]*_(URI|URL|KEY|TOKEN|SECRET)\b`)
+var secretVariable = regexp.MustCompile(`\b[A-Z][A-Z0-9_]*_(URI|URL|KEY|TOKEN|SECRET)\b|\$(URI|KEY|TOKEN|SECRET)\b`)
 
 // secretVariables are those that documents, samples and pipelines use: three of a sandbox, which the command line reads too, those of
 // databases, and an address of the user's own.
@@ -42,7 +42,7 @@ func TestDocumentsNameASandboxsVariablesAlike(t *testing.T) {
 func readByUsers(t *testing.T) []string {
 	t.Helper()
 	files := append(documents(t), "hack/localcluster/up/banner.go", "cmd/cauri/listen.go", "cmd/cauri/try.go")
-	for _, folder := range []string{"docs", "config", "charts", "server/httpapi/apidoc/page", "server/httpapi/apidoc/verify", "hack/apipage"} {
+	for _, folder := range []string{"docs", "config", "charts", "server/httpapi/apidoc/page", "server/httpapi/apidoc/verify", "hack/apipage", "examples"} {
 		err := filepath.WalkDir(root+folder, func(file string, entry os.DirEntry, err error) error {
 			if err == nil && !entry.IsDir() && !strings.HasSuffix(file, ".md") {
 				files = append(files, strings.TrimPrefix(filepath.ToSlash(file), root))
