@@ -71,7 +71,7 @@ func (o *devOptions) flags(cmd *cobra.Command) {
 	flags.StringVar(&o.listen, "listen", "127.0.0.1", "address that the API listens on; 0.0.0.0 in a container")
 	flags.StringVar(&o.baseURL, "base-url", "", "URL of the API as clients see it; empty: http:// with the address and the port")
 	flags.StringVar(&o.data, "data", "", "folder that keeps the data of the Postgres that is started; empty: they end with the command")
-	flags.StringVar(&o.databaseURL, "database-url", "", "URL of a Postgres database that is empty, or that `cauri dev` has used before "+
+	flags.StringVar(&o.databaseURL, "database-url", "", "URL of a Postgres database that is empty, or that cauri dev has used before "+
 		"(CAURI_DATABASE_URL)")
 	flags.DurationVar(&o.wait, "wait", 30*time.Second, "how long to wait for a database that does not answer yet")
 	flags.StringVar(&o.postgresURL, "postgres-url", "", "where the programs of Postgres are downloaded from if this machine has none: "+

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // settings are flags of every kind that the commands have.
@@ -248,5 +249,16 @@ func TestWorkerAcceptsTheBaseURLThatItDoesNotNeed(t *testing.T) {
 	}
 	if strings.Contains(cmd.UsageString(), "--base-url") {
 		t.Error("it is still offered")
+	}
+}
+
+// pflag takes what stands between backquotes for the name of the value, and the help shows it in place of "string".
+func TestHelpOfFlagsHasNoBackquotes(t *testing.T) {
+	for _, command := range newRootCommand().Commands() {
+		command.Flags().VisitAll(func(f *pflag.Flag) {
+			if strings.Contains(f.Usage, "`") {
+				t.Errorf("cauri %s --%s: %s", command.Name(), f.Name, f.Usage)
+			}
+		})
 	}
 }

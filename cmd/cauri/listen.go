@@ -46,7 +46,7 @@ func newListenCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.address, "address", "127.0.0.1:9000", "address to listen on; webhooks are accepted at every path")
 	cmd.Flags().StringVar(&o.secret, "secret", "",
-		"webhook-signing-secret of the sandbox; prefer CAURI_WEBHOOK_SECRET, which `ps` does not show")
+		"webhook-signing-secret of the sandbox; prefer CAURI_WEBHOOK_SECRET, which ps does not show")
 	cmd.Flags().StringVar(&o.secretFile, "secret-file", "", "file with the signing secret (CAURI_WEBHOOK_SECRET_FILE)")
 	cmd.Flags().BoolVar(&o.full, "full", false, "print the whole body of each event instead of one line")
 	return cmd

@@ -54,7 +54,7 @@ installation, or at the start of a pipeline.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.url, "url", "", "URL of the sandbox, from its status or its Secret (CAURI_URI)")
-	flags.StringVar(&o.apiKey, "api-key", "", "API key of the sandbox; prefer CAURI_API_KEY, which `ps` does not show")
+	flags.StringVar(&o.apiKey, "api-key", "", "API key of the sandbox; prefer CAURI_API_KEY, which ps does not show")
 	flags.StringVar(&o.binding, "binding", "", "folder where the credentials Secret of the sandbox is mounted; replaces --url and --api-key")
 	flags.StringVar(&o.msisdn, "msisdn", "", "phone number of the payer; empty takes the first test client that can pay")
 	flags.Int64Var(&o.amount, "amount", 100, "amount in whole units of the payer's currency")
