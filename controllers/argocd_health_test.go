@@ -26,7 +26,7 @@ var argoHealth = map[status.Status]string{
 // errorsOfSteps are how a step can end.
 var errorsOfSteps = []error{
 	&stallingError{reason: v1alpha1.ReasonInvalidSpec, message: "Write something else."},
-	&waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: "The database is away."},
+	&waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: "The database is unavailable."},
 	&failedError{reason: v1alpha1.ReasonCredentialsError, cause: fmt.Errorf("no rights")},
 }
 

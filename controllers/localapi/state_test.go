@@ -102,7 +102,7 @@ func TestRestartDeletes(t *testing.T) {
 	}
 }
 
-// A sandbox whose ttl ended while no process ran begins anew.
+// A sandbox whose ttl ended while no process ran starts again.
 func TestRestartAfterTheTTL(t *testing.T) {
 	t.Parallel()
 	databaseURL := ledgertest.URL(t)

@@ -251,7 +251,7 @@ func (s *store) commit(ctx context.Context, at key, old, obj *unstructured.Unstr
 	return nil
 }
 
-// keep writes a change to the state. A status is not kept: the controllers write it anew.
+// keep writes a change to the state. A status is not kept: the controllers write it again.
 func (s *store) keep(ctx context.Context, at key, old, obj *unstructured.Unstructured) error {
 	if obj == nil {
 		return s.state.Delete(ctx, at.String())

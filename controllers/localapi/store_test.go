@@ -26,7 +26,7 @@ type failing struct {
 
 func (s *failing) Save(context.Context, string, []byte) error {
 	if s.fails.Load() {
-		return errors.New("the database is away")
+		return errors.New("the database is unavailable")
 	}
 	return nil
 }

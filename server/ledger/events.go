@@ -181,7 +181,7 @@ var (
 )
 
 // ResendEvent queues an event once more, whatever came of it so far and whether or not its type is one that the sandbox sends,
-// and returns it. Its retries begin anew. It returns [ErrNotFound], [ErrNoEndpoint] or [ErrBeingSent], and changes nothing then.
+// and returns it. Its retries start again. It returns [ErrNotFound], [ErrNoEndpoint] or [ErrBeingSent], and changes nothing then.
 func (s *Ledger) ResendEvent(ctx context.Context, tenant int64, id payments.ID) (Event, error) {
 	found, err := s.tenant(tenant).ResendEvent(ctx, tenant, postgres.UUID(id))
 	switch {
