@@ -29,6 +29,24 @@ type Config struct {
 	Suspended      bool                   // the API answers 503, and nothing is done that is due
 	Reset          string                 // a value that differs from the one before empties the sandbox
 	API            APIAccess              // what the sandbox's key may do beside payments
+	Clock          ClockConfig
+	Seed           *int64 // of what is drawn; nil: it is drawn by chance
+	Faults         []byte // as JSON, read by [faults.Parse]; nil: none
+}
+
+// ClockMode is how the time of a sandbox passes.
+type ClockMode string
+
+// The modes of a clock.
+const (
+	RealClock   ClockMode = "Real"   // as everywhere, or so much ahead as it was advanced
+	ManualClock ClockMode = "Manual" // it stands until it is advanced
+)
+
+// ClockConfig is the clock as the resource wants it.
+type ClockConfig struct {
+	Mode  ClockMode  // empty: RealClock
+	Start *time.Time // of a manual clock, at creation and after each reset; nil: the present
 }
 
 // APIAccess is what a sandbox's API key may do that is otherwise left to its resources.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -27,6 +28,10 @@ type Sandbox struct {
 	TestNumbers    payments.TestNumberSet
 	Suspended      bool // no call is served
 	API            APIAccess
+	Clocked        bool // it has a clock of its own: what is recorded takes a stamp of it
+	ClockMode      ClockMode
+	Seed           *int64     // of what is drawn; nil: it is drawn by chance
+	Faults         faults.Set // that its resource declares
 	Environments   map[Market]Environment
 	Stores         map[string]bool // slugs
 }
@@ -229,6 +234,10 @@ func (c *changes) read(ctx context.Context, q *sqlc.Queries) (err error) {
 func (d *Directory) apply(c *changes) {
 	changed := map[int64]*entry{}
 	for _, o := range c.organizations {
+		declared, err := faults.Parse(o.Faults)
+		if err != nil {
+			slog.Error("the faults of a sandbox are ignored", "organization", o.OrgID, "error", err)
+		}
 		changed[o.Tenant] = &entry{sandbox: &Sandbox{
 			Tenant:         o.Tenant,
 			OrganizationID: o.OrgID,
@@ -243,6 +252,10 @@ func (d *Directory) apply(c *changes) {
 			TestNumbers:  payments.TestNumberSet(o.TestNumbers),
 			Suspended:    o.Suspended,
 			API:          APIAccess{TestClients: o.APITestClients, Reset: o.APIReset, MaxTestClients: o.MaxTestClients},
+			Clocked:      o.Clocked,
+			ClockMode:    ClockMode(o.ClockMode),
+			Seed:         o.Seed,
+			Faults:       declared,
 			Environments: map[Market]Environment{},
 			Stores:       map[string]bool{},
 		}}

@@ -29,9 +29,11 @@ var mayImport = map[string][]string{
 	"server/localpostgres":     {},
 	"server/postgres/sqlc":     {"server/payments"},
 	"server/secrets":           {},
-	"server/sandboxes":         {"server/payments", "server/postgres", "server/secrets"},
-	"server/ledger":            {"server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger"},
+	"server/faults":            {"server/payments"},
+	"server/sandboxes":         {"server/faults", "server/payments", "server/postgres", "server/secrets"},
+	"server/ledger":            {"server/faults", "server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger"},
 	"server/httpapi": {
+		"server/faults",
 		"server/payments",
 		"server/operators",
 		"server/postgres",
@@ -43,6 +45,7 @@ var mayImport = map[string][]string{
 		"server/httpapi/wire",
 	},
 	"server/httpapi/wire": {
+		"server/faults",
 		"server/payments",
 		"server/operators",
 		"server/postgres",
@@ -59,6 +62,7 @@ var mayImport = map[string][]string{
 		"server/httpapi/wire",
 	},
 	"server/worker": {
+		"server/faults",
 		"server/payments",
 		"server/egress",
 		"server/operators",

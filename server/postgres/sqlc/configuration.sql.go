@@ -25,7 +25,7 @@ func (q *Queries) BumpVersion(ctx context.Context, tenant int64) error {
 
 const changedOrganizations = `-- name: ChangedOrganizations :many
 select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, test_numbers, suspended, version,
-  api_test_clients, api_reset, max_test_clients
+  api_test_clients, api_reset, max_test_clients, clocked, clock_mode, seed, faults
 from organizations where version > $1 and retained_at is null
 `
 
@@ -44,6 +44,10 @@ type ChangedOrganizationsRow struct {
 	APITestClients   bool   `db:"api_test_clients"`
 	APIReset         bool   `db:"api_reset"`
 	MaxTestClients   *int64 `db:"max_test_clients"`
+	Clocked          bool   `db:"clocked"`
+	ClockMode        string `db:"clock_mode"`
+	Seed             *int64 `db:"seed"`
+	Faults           []byte `db:"faults"`
 }
 
 func (q *Queries) ChangedOrganizations(ctx context.Context, since int64) ([]ChangedOrganizationsRow, error) {
@@ -70,6 +74,10 @@ func (q *Queries) ChangedOrganizations(ctx context.Context, since int64) ([]Chan
 			&i.APITestClients,
 			&i.APIReset,
 			&i.MaxTestClients,
+			&i.Clocked,
+			&i.ClockMode,
+			&i.Seed,
+			&i.Faults,
 		); err != nil {
 			return nil, err
 		}
@@ -187,7 +195,7 @@ insert into organizations (org_id, resource_uid, generation, namespace, name, la
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
   $11, $12, $13, $14, $15, $16,
   $17, $18, $19, $20, $21)
-returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers, api_test_clients, api_reset, max_test_clients
+returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers, api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults
 `
 
 type InsertOrganizationParams struct {
@@ -273,6 +281,11 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		&i.APITestClients,
 		&i.APIReset,
 		&i.MaxTestClients,
+		&i.Clocked,
+		&i.ClockMode,
+		&i.ClockStart,
+		&i.Seed,
+		&i.Faults,
 	)
 	return i, err
 }
@@ -415,7 +428,7 @@ func (q *Queries) ListStores(ctx context.Context, tenant int64) ([]Store, error)
 
 const lockOrganization = `-- name: LockOrganization :one
 
-select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers, api_test_clients, api_reset, max_test_clients from organizations where resource_uid = $1 and retained_at is null for update
+select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers, api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults from organizations where resource_uid = $1 and retained_at is null for update
 `
 
 // Written by the controller, one sandbox at a time, and read by the api's directory.
@@ -456,6 +469,11 @@ func (q *Queries) LockOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.APITestClients,
 		&i.APIReset,
 		&i.MaxTestClients,
+		&i.Clocked,
+		&i.ClockMode,
+		&i.ClockStart,
+		&i.Seed,
+		&i.Faults,
 	)
 	return i, err
 }

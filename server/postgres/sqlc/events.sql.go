@@ -13,7 +13,7 @@ import (
 
 const getEvent = `-- name: GetEvent :one
 
-select e.tenant, e.due_at, e.fence, e.created_at, e.delivered_at, e.state, e.attempts, e.resent_after, e.probes, e.id, e.leased, e.body, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, coalesce(e.leased and e.due_at > now(), false)::boolean as being_sent
+select e.tenant, e.due_at, e.fence, e.created_at, e.delivered_at, e.state, e.attempts, e.resent_after, e.probes, e.id, e.leased, e.body, e.leased_until, e.recorded_at, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, coalesce(e.leased and e.due_at > now(), false)::boolean as being_sent
 from events e
 join transactions t on t.tenant = e.tenant and t.id = e.id
 where e.tenant = $1 and e.id = $2
@@ -42,6 +42,8 @@ func (q *Queries) GetEvent(ctx context.Context, tenant int64, iD pgtype.UUID) (G
 		&i.Event.ID,
 		&i.Event.Leased,
 		&i.Event.Body,
+		&i.Event.LeasedUntil,
+		&i.Event.RecordedAt,
 		&i.Transaction.Tenant,
 		&i.Transaction.Amount,
 		&i.Transaction.Commission,
@@ -84,6 +86,9 @@ func (q *Queries) GetEvent(ctx context.Context, tenant int64, iD pgtype.UUID) (G
 		&i.Transaction.NativeID,
 		&i.Transaction.NativeRaw,
 		&i.Transaction.TestBehavior,
+		&i.Transaction.LeasedUntil,
+		&i.Transaction.ProviderTxID,
+		&i.Transaction.Faults,
 		&i.BeingSent,
 	)
 	return i, err
@@ -102,7 +107,7 @@ func (q *Queries) KeepEventBody(ctx context.Context, body []byte, tenant int64, 
 }
 
 const listAttempts = `-- name: ListAttempts :many
-select tenant, event_id, attempt, started_at, duration_ms, response_status, response_body, error from delivery_attempts
+select tenant, event_id, attempt, started_at, duration_ms, response_status, response_body, error, faults from delivery_attempts
 where tenant = $1 and event_id = $2 and attempt <= $3::integer
 order by attempt desc limit $4
 `
@@ -130,6 +135,7 @@ func (q *Queries) ListAttempts(ctx context.Context, tenant int64, eventID pgtype
 			&i.ResponseStatus,
 			&i.ResponseBody,
 			&i.Error,
+			&i.Faults,
 		); err != nil {
 			return nil, err
 		}

@@ -134,7 +134,7 @@ func (q *Queries) ListOperatorCredentials(ctx context.Context, tenant int64) ([]
 }
 
 const lockDueForwards = `-- name: LockDueForwards :many
-select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, claimed.forward_fence, o.org_id, o.resource_uid, c.base_url, c.sealed,
+select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, claimed.forward_fence, o.org_id, o.resource_uid, c.base_url, c.sealed,
   coalesce(t.due_at >= t.expires_at, true)::boolean as expired,
   (extract(epoch from now() - t.created_at) * 1000)::float8 as age_ms,
   coalesce(extract(epoch from t.expires_at - t.created_at) * 1000, 0)::float8 as expire_after_ms,
@@ -218,6 +218,9 @@ func (q *Queries) LockDueForwards(ctx context.Context, tenants []int64, limits [
 			&i.Transaction.NativeID,
 			&i.Transaction.NativeRaw,
 			&i.Transaction.TestBehavior,
+			&i.Transaction.LeasedUntil,
+			&i.Transaction.ProviderTxID,
+			&i.Transaction.Faults,
 			&i.ForwardFence,
 			&i.OrgID,
 			&i.ResourceUid,

@@ -174,6 +174,21 @@ type ApiKey struct {
 	ExpiresAt *time.Time `db:"expires_at"`
 }
 
+type Clock struct {
+	Tenant         int64           `db:"tenant"`
+	StandsAt       *time.Time      `db:"stands_at"`
+	Ahead          pgtype.Interval `db:"ahead"`
+	LastStamp      time.Time       `db:"last_stamp"`
+	Target         *time.Time      `db:"target"`
+	Advance        int64           `db:"advance"`
+	Fence          int64           `db:"fence"`
+	LeasedUntil    *time.Time      `db:"leased_until"`
+	Settled        int64           `db:"settled"`
+	Expired        int64           `db:"expired"`
+	Delivered      int64           `db:"delivered"`
+	FailedAttempts int64           `db:"failed_attempts"`
+}
+
 type ConfigVersion struct {
 	One     bool  `db:"one"`
 	Version int64 `db:"version"`
@@ -188,6 +203,7 @@ type DeliveryAttempt struct {
 	ResponseStatus *int32      `db:"response_status"`
 	ResponseBody   []byte      `db:"response_body"`
 	Error          *string     `db:"error"`
+	Faults         []string    `db:"faults"`
 }
 
 type EndpointHealth struct {
@@ -229,6 +245,28 @@ type Event struct {
 	ID          pgtype.UUID `db:"id"`
 	Leased      bool        `db:"leased"`
 	Body        []byte      `db:"body"`
+	LeasedUntil *time.Time  `db:"leased_until"`
+	RecordedAt  time.Time   `db:"recorded_at"`
+}
+
+type FaultAct struct {
+	Tenant    int64  `db:"tenant"`
+	Name      string `db:"name"`
+	Reference string `db:"reference"`
+}
+
+type FaultCount struct {
+	Tenant int64      `db:"tenant"`
+	Name   string     `db:"name"`
+	Digest []byte     `db:"digest"`
+	Acts   int64      `db:"acts"`
+	LastAt *time.Time `db:"last_at"`
+}
+
+type FaultRequest struct {
+	Tenant    int64  `db:"tenant"`
+	Reference string `db:"reference"`
+	Requests  int32  `db:"requests"`
 }
 
 type Float struct {
@@ -294,6 +332,11 @@ type Organization struct {
 	APITestClients        bool        `db:"api_test_clients"`
 	APIReset              bool        `db:"api_reset"`
 	MaxTestClients        *int64      `db:"max_test_clients"`
+	Clocked               bool        `db:"clocked"`
+	ClockMode             string      `db:"clock_mode"`
+	ClockStart            *time.Time  `db:"clock_start"`
+	Seed                  *int64      `db:"seed"`
+	Faults                []byte      `db:"faults"`
 }
 
 type QuotaUsage struct {
@@ -391,6 +434,9 @@ type Transaction struct {
 	NativeID             *string         `db:"native_id"`
 	NativeRaw            json.RawMessage `db:"native_raw"`
 	TestBehavior         *string         `db:"test_behavior"`
+	LeasedUntil          *time.Time      `db:"leased_until"`
+	ProviderTxID         *string         `db:"provider_tx_id"`
+	Faults               []string        `db:"faults"`
 }
 
 type TransactionCount struct {

@@ -131,7 +131,7 @@ func (q *Queries) BookCollection(ctx context.Context, arg BookCollectionParams) 
 }
 
 const findReference = `-- name: FindReference :one
-select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior from transactions where tenant = $1 and reference = $2
+select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior, leased_until, provider_tx_id, faults from transactions where tenant = $1 and reference = $2
 `
 
 func (q *Queries) FindReference(ctx context.Context, tenant int64, reference string) (Transaction, error) {
@@ -180,6 +180,9 @@ func (q *Queries) FindReference(ctx context.Context, tenant int64, reference str
 		&i.NativeID,
 		&i.NativeRaw,
 		&i.TestBehavior,
+		&i.LeasedUntil,
+		&i.ProviderTxID,
+		&i.Faults,
 	)
 	return i, err
 }
@@ -217,7 +220,7 @@ func (q *Queries) FindSIM(ctx context.Context, tenant int64, mSISDN string) (Sim
 }
 
 const getTransaction = `-- name: GetTransaction :one
-select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior from transactions where tenant = $1 and id = $2
+select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior, leased_until, provider_tx_id, faults from transactions where tenant = $1 and id = $2
 `
 
 func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UUID) (Transaction, error) {
@@ -266,6 +269,9 @@ func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UU
 		&i.NativeID,
 		&i.NativeRaw,
 		&i.TestBehavior,
+		&i.LeasedUntil,
+		&i.ProviderTxID,
+		&i.Faults,
 	)
 	return i, err
 }

@@ -166,7 +166,7 @@ with present as (
   where o.tenant = $1 and not o.suspended
     and not exists (select from transactions x where x.tenant = $1 and x.reference = $2)
 ), locked as (
-  select p.tenant, p.amount, p.commission, p.net_amount, p.refunded, p.merchant_delta, p.sim_delta, p.merchant_balance_after, p.sim_balance_after, p.created_at, p.completed_at, p.due_at, p.expires_at, p.forwarded_at, p.forward_fence, p.type, p.status, p.absorption_pct, p.latency_ms, p.forward_failures, p.forward_attempts, p.id, p.parent_id, p.sim_id, p.passthrough, p.is_url_protected, p.reference, p.request_hash, p.order_ref, p.order_url, p.store, p.description, p.scenario, p.env_id, p.operator, p.country, p.currency, p.float_currency, p.msisdn, p.native_id, p.native_raw, p.test_behavior, coalesce($3::bigint, p.amount - p.refunded) as asked
+  select p.tenant, p.amount, p.commission, p.net_amount, p.refunded, p.merchant_delta, p.sim_delta, p.merchant_balance_after, p.sim_balance_after, p.created_at, p.completed_at, p.due_at, p.expires_at, p.forwarded_at, p.forward_fence, p.type, p.status, p.absorption_pct, p.latency_ms, p.forward_failures, p.forward_attempts, p.id, p.parent_id, p.sim_id, p.passthrough, p.is_url_protected, p.reference, p.request_hash, p.order_ref, p.order_url, p.store, p.description, p.scenario, p.env_id, p.operator, p.country, p.currency, p.float_currency, p.msisdn, p.native_id, p.native_raw, p.test_behavior, p.leased_until, p.provider_tx_id, p.faults, coalesce($3::bigint, p.amount - p.refunded) as asked
   from transactions p, present
   where p.tenant = $1 and p.id = $4 and p.type = 'collection' and p.status = 'SUCCESS'
     and p.refunded + coalesce($3::bigint, 1) <= p.amount
@@ -178,7 +178,7 @@ with present as (
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
 ), parent as (
-  select locked.tenant, locked.amount, locked.commission, locked.net_amount, locked.refunded, locked.merchant_delta, locked.sim_delta, locked.merchant_balance_after, locked.sim_balance_after, locked.created_at, locked.completed_at, locked.due_at, locked.expires_at, locked.forwarded_at, locked.forward_fence, locked.type, locked.status, locked.absorption_pct, locked.latency_ms, locked.forward_failures, locked.forward_attempts, locked.id, locked.parent_id, locked.sim_id, locked.passthrough, locked.is_url_protected, locked.reference, locked.request_hash, locked.order_ref, locked.order_url, locked.store, locked.description, locked.scenario, locked.env_id, locked.operator, locked.country, locked.currency, locked.float_currency, locked.msisdn, locked.native_id, locked.native_raw, locked.test_behavior, locked.asked from locked, present where present.quota is null or exists (select from counted)
+  select locked.tenant, locked.amount, locked.commission, locked.net_amount, locked.refunded, locked.merchant_delta, locked.sim_delta, locked.merchant_balance_after, locked.sim_balance_after, locked.created_at, locked.completed_at, locked.due_at, locked.expires_at, locked.forwarded_at, locked.forward_fence, locked.type, locked.status, locked.absorption_pct, locked.latency_ms, locked.forward_failures, locked.forward_attempts, locked.id, locked.parent_id, locked.sim_id, locked.passthrough, locked.is_url_protected, locked.reference, locked.request_hash, locked.order_ref, locked.order_url, locked.store, locked.description, locked.scenario, locked.env_id, locked.operator, locked.country, locked.currency, locked.float_currency, locked.msisdn, locked.native_id, locked.native_raw, locked.test_behavior, locked.leased_until, locked.provider_tx_id, locked.faults, locked.asked from locked, present where present.quota is null or exists (select from counted)
 ), recipient as (
   select s.sim_id from sims s, parent
   where s.tenant = $1 and s.msisdn = parent.msisdn and s.currency = parent.float_currency for update of s
@@ -214,7 +214,7 @@ with present as (
     case when credited.sim_id is not null then decided.asked else 0 end,
     decided.balance - case when decided.paid then decided.asked else 0 end, credited.balance
   from decided, parent left join credited on true
-  returning tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior
+  returning tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior, leased_until, provider_tx_id, faults
 ), event as (
   insert into events (tenant, id, state, due_at)
   select $1, $6, case when decided.deliver then 'queued' else 'recorded' end::event_state,
@@ -222,7 +222,7 @@ with present as (
       else $11::float8 end / 1000) end
   from decided, booked
 )
-select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior from booked
+select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior, leased_until, provider_tx_id, faults from booked
 `
 
 type BookRefundParams struct {
@@ -282,6 +282,9 @@ type BookRefundRow struct {
 	NativeID             *string         `db:"native_id"`
 	NativeRaw            json.RawMessage `db:"native_raw"`
 	TestBehavior         *string         `db:"test_behavior"`
+	LeasedUntil          *time.Time      `db:"leased_until"`
+	ProviderTxID         *string         `db:"provider_tx_id"`
+	Faults               []string        `db:"faults"`
 }
 
 // The parent's lock makes refunds of one collection take turns, so that together they never exceed it; it comes before the
@@ -345,6 +348,9 @@ func (q *Queries) BookRefund(ctx context.Context, arg BookRefundParams) (BookRef
 		&i.NativeID,
 		&i.NativeRaw,
 		&i.TestBehavior,
+		&i.LeasedUntil,
+		&i.ProviderTxID,
+		&i.Faults,
 	)
 	return i, err
 }

@@ -52,7 +52,7 @@ func (q *Queries) FindTestClient(ctx context.Context, tenant int64, mSISDN strin
 
 const listPrompts = `-- name: ListPrompts :many
 with waiting as materialized (
-  select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior from transactions t
+  select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior, leased_until, provider_tx_id, faults from transactions t
   where t.tenant = $3 and t.status = 'PENDING' and not t.passthrough and t.sim_id = $4::uuid and t.expires_at is not null
 )
 select waiting.id, waiting.amount, waiting.net_amount, waiting.commission, waiting.currency, waiting.store, waiting.reference,

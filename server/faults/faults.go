@@ -1,0 +1,108 @@
+// Package faults holds what a sandbox's resource declares to go wrong, when each fault acts, and the draws that a seed repeats. It is pure:
+// counting is left to the ledger.
+package faults
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// Set is the faults of a sandbox, in the order of its resource: at each place the first that fits acts, alone.
+type Set []Fault
+
+// Fault is one entry. It has exactly one of Webhook and API.
+type Fault struct {
+	Name    string   `json:"name"`
+	When    When     `json:"when,omitzero"`
+	Webhook *Webhook `json:"webhook,omitempty"`
+	API     *API     `json:"api,omitempty"`
+}
+
+// When says when a fault acts: all that is given must fit.
+type When struct {
+	Type      payments.Type     `json:"type,omitempty"`
+	Status    payments.Status   `json:"status,omitempty"` // not asked by API
+	Operator  payments.Operator `json:"operator,omitempty"`
+	Country   payments.Country  `json:"country,omitempty"`
+	Store     string            `json:"store,omitempty"`
+	MSISDN    string            `json:"msisdn,omitempty"`
+	Reference string            `json:"reference,omitempty"` // a glob: * is any text, ? any character
+	Event     string            `json:"event,omitempty"`     // type of an event; not asked by API
+	Path      string            `json:"path,omitempty"`      // a glob over the path within the sandbox; asked by API only
+	Attempt   int               `json:"attempt,omitempty"`   // of the event; of a request, how often its reference came
+	Percent   *int              `json:"percent,omitempty"`   // 0 to 100
+	First     int64             `json:"first,omitempty"`     // it acts so often, and then never more
+	From      *time.Time        `json:"from,omitempty"`      // sandbox time
+	Until     *time.Time        `json:"until,omitempty"`     // sandbox time, exclusive
+	Every     bool              `json:"every,omitempty"`     // act more than once for a reference
+}
+
+// Webhook disturbs the delivery of an event.
+type Webhook struct {
+	Drop           bool      `json:"drop,omitempty"`
+	Duplicate      int       `json:"duplicate,omitempty"` // how often it is sent in all
+	Spacing        *Duration `json:"spacing,omitempty"`   // between two of them
+	OutOfOrder     bool      `json:"outOfOrder,omitempty"`
+	Delay          *Duration `json:"delay,omitempty"`
+	BeforeAnswer   bool      `json:"beforeAnswer,omitempty"`
+	BadSignature   bool      `json:"badSignature,omitempty"`
+	StaleTimestamp *Duration `json:"staleTimestamp,omitempty"` // how old
+	Truncate       bool      `json:"truncate,omitempty"`
+	ContentType    string    `json:"contentType,omitempty"`
+	UnknownField   bool      `json:"unknownField,omitempty"`
+	UnknownEvent   bool      `json:"unknownEvent,omitempty"`
+}
+
+// API disturbs the answer to a request.
+type API struct {
+	Status         int            `json:"status,omitempty"`
+	RetryAfter     *Duration      `json:"retryAfter,omitempty"`
+	DropConnection DropConnection `json:"dropConnection,omitempty"`
+	Delay          *Duration      `json:"delay,omitempty"` // real time
+	MalformedBody  bool           `json:"malformedBody,omitempty"`
+}
+
+// DropConnection says when a connection is dropped.
+type DropConnection string
+
+// The moments of a drop.
+const (
+	BeforeCommit DropConnection = "BeforeCommit" // nothing is recorded
+	AfterCommit  DropConnection = "AfterCommit"  // recorded, and the answer is lost
+)
+
+// Duration is a time.Duration in the text form of Go, as in resources: 500ms, 1h30m.
+type Duration time.Duration
+
+// UnmarshalText reads the text form. It returns the error of [time.ParseDuration].
+func (d *Duration) UnmarshalText(text []byte) error {
+	parsed, err := time.ParseDuration(string(text))
+	*d = Duration(parsed)
+	return err
+}
+
+// MarshalText writes the text form.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// Of is the duration, 0 where there is none.
+func (d *Duration) Of() time.Duration {
+	if d == nil {
+		return 0
+	}
+	return time.Duration(*d)
+}
+
+// Parse reads what a resource declared, as JSON. Nothing is an empty set.
+func Parse(stored []byte) (Set, error) {
+	if len(stored) == 0 {
+		return nil, nil
+	}
+	var s Set
+	if err := json.Unmarshal(stored, &s); err != nil {
+		return nil, fmt.Errorf("reading the sandbox's faults: %w", err)
+	}
+	return s, nil
+}

@@ -1,0 +1,77 @@
+-- +goose Up
+
+-- The clock of a sandbox. A sandbox without a row has the time of the database.
+--
+-- Times of a sandbox's rows are in sandbox time, and nothing writes them again when the time moves. Leases, rate limits, keys, retention
+-- and cleaning are in the time of the database.
+create table clocks (
+  tenant          bigint primary key,
+  stands_at       timestamptz, -- sandbox time, where the clock stands: it is manual, or it is being advanced
+  ahead           interval not null default '0', -- else sandbox time is the time of the database and this
+  last_stamp      timestamptz not null default '-infinity', -- of what was recorded last: sandbox time is never before it
+  target          timestamptz, -- of the advance that is under way
+  advance         bigint not null default 0, -- number of the present advance, or of the last one: who waits for it sees its end
+  fence           bigint not null default 0, -- of the lease; a worker with an older one has lost it
+  leased_until    timestamptz, -- in the time of the database: of the worker that advances the clock
+  settled         bigint not null default 0, -- by this advance
+  expired         bigint not null default 0,
+  delivered       bigint not null default 0,
+  failed_attempts bigint not null default 0
+) with (fillfactor = 50);
+
+alter table organizations add column clocked boolean not null default false; -- it has a row in clocks
+alter table organizations add column clock_mode text not null default 'Real'; -- or Manual
+alter table organizations add column clock_start timestamptz; -- of a manual clock, at creation and after each reset; null: the present
+alter table organizations add column seed bigint; -- of what is drawn; null: it is drawn by chance
+
+-- The lease of a sandbox with a clock. Where there is none, due_at is the end of the lease, as before.
+alter table events add column leased_until timestamptz;
+alter table transactions add column leased_until timestamptz;
+-- In the time of the database, for what is removed by age.
+alter table events add column recorded_at timestamptz not null default now();
+-- The operator's number of a transaction that was drawn from the seed. Null: it follows from the id.
+alter table transactions add column provider_tx_id text;
+
+-- Sandbox time of a clock.
+-- +goose StatementBegin
+create function clock_time(stands_at timestamptz, ahead interval, last_stamp timestamptz) returns timestamptz language sql stable parallel safe
+  return greatest(coalesce(stands_at, now() + ahead), last_stamp);
+-- +goose StatementEnd
+
+-- Sandbox time of a tenant.
+-- +goose StatementBegin
+create function sandbox_time(of_tenant bigint) returns timestamptz language sql stable parallel safe as $$
+  select coalesce((select clock_time(c.stands_at, c.ahead, c.last_stamp) from clocks c where c.tenant = of_tenant), now())
+$$;
+-- +goose StatementEnd
+
+-- What is recorded in a sandbox with a clock takes a stamp before, under the lock of the clock's row, so that ids and times rise in the
+-- order of recording. It holds for the database transaction.
+-- +goose StatementBegin
+create function recording_time() returns timestamptz language sql stable parallel safe
+  return coalesce(nullif(current_setting('cauri.stamp', true), '')::timestamptz, now());
+-- +goose StatementEnd
+
+-- An id with the time of the recording: its first seven bytes are microseconds since the Unix epoch.
+-- +goose StatementBegin
+create function recording_id(id uuid) returns uuid language sql stable parallel safe
+  return (lpad(to_hex((extract(epoch from recording_time()) * 1000000)::bigint), 14, '0') || substr(replace(id::text, '-', ''), 15))::uuid;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+do $$
+declare p text;
+begin
+  alter table clocks enable row level security;
+  create policy tenant on clocks to cauri_tenant using (tenant = current_tenant());
+  foreach p in array array['worker', 'controller'] loop
+    execute format('create policy %s_reads on clocks for select to cauri_%s using (true)', p, p);
+    execute format('create policy %s_inserts on clocks for insert to cauri_%s with check (true)', p, p);
+    execute format('create policy %s_updates on clocks for update to cauri_%s using (true)', p, p);
+    execute format('create policy %s_deletes on clocks for delete to cauri_%s
+      using (tenant in (select r.tenant from retired_tenants r))', p, p);
+  end loop;
+end $$;
+-- +goose StatementEnd
+
+grant select (clock_mode, clocked, seed) on organizations to cauri_api;
