@@ -1,0 +1,47 @@
+package faults
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"strconv"
+)
+
+// Draws are numbers that look random and are the same for the same seed, purpose and reference.
+type Draws struct{ key string }
+
+// DrawsOf are the draws of a sandbox: of its seed, or, where it has none, of its tenant, which nobody chooses.
+func DrawsOf(seed *int64, tenant int64) Draws {
+	if seed != nil {
+		return Draws{"seed " + decimal(*seed)}
+	}
+	return Draws{"tenant " + decimal(tenant)}
+}
+
+// Digest is a keyed hash of the purpose and the reference of a draw.
+func (d Draws) Digest(purpose, reference string) [sha256.Size]byte {
+	mac := hmac.New(sha256.New, []byte(d.key))
+	mac.Write(binary.AppendUvarint(nil, uint64(len(purpose)))) // so that no purpose goes on in a reference
+	mac.Write([]byte(purpose))
+	mac.Write([]byte(reference))
+	return [sha256.Size]byte(mac.Sum(nil))
+}
+
+// Below draws a number from 0 to n-1.
+func (d Draws) Below(purpose, reference string, n int64) int64 {
+	digest := d.Digest(purpose, reference)
+	return int64(binary.BigEndian.Uint64(digest[:]) % uint64(n)) // n is far too small for the modulus to favor a number
+}
+
+// Chance draws yes in so many percent of all cases.
+func (d Draws) Chance(purpose, reference string, percent int) bool {
+	return d.Below(purpose, reference, 100) < int64(percent)
+}
+
+// Float draws a number in [0, 1).
+func (d Draws) Float(purpose, reference string) float64 {
+	const steps = 1 << 53 // that a float64 tells apart
+	return float64(d.Below(purpose, reference, steps)) / steps
+}
+
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
