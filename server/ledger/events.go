@@ -88,9 +88,10 @@ type AttemptRecord struct {
 	Number         int // from 1, over all times that the event was sent
 	StartedAt      time.Time
 	Duration       time.Duration
-	ResponseStatus *int    // nil: no answer came
-	ResponseBody   []byte  // its beginning
-	Error          *string // nil: acknowledged
+	ResponseStatus *int     // nil: no answer came
+	ResponseBody   []byte   // its beginning
+	Error          *string  // nil: acknowledged
+	Faults         []string // names of those that acted
 }
 
 // EventDetail is an event with what is sent and how that went.
@@ -158,6 +159,7 @@ func eventDetailOf(row *sqlc.GetEventRow, attempts []sqlc.DeliveryAttempt) *Even
 		d.History = append(d.History, AttemptRecord{
 			Number: int(a.Attempt), StartedAt: a.StartedAt, Duration: time.Duration(a.DurationMs) * time.Millisecond,
 			ResponseStatus: intOf(a.ResponseStatus), ResponseBody: a.ResponseBody, Error: a.Error,
+			Faults: a.Faults,
 		})
 	}
 	if n := len(d.History); n > 0 {

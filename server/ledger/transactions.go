@@ -228,10 +228,9 @@ func transactionOf(row *sqlc.Transaction) *payments.Transaction {
 		Amount: row.Amount, Commission: row.Commission, NetAmount: row.NetAmount, AbsorptionPct: int(row.AbsorptionPct),
 		Refunded: row.Refunded, Latency: time.Duration(row.LatencyMs) * time.Millisecond,
 		CreatedAt: row.CreatedAt, CompletedAt: row.CompletedAt, NativeRaw: row.NativeRaw,
-		MerchantBalanceAfter: row.MerchantBalanceAfter, SIMBalanceAfter: row.SimBalanceAfter,
-	}
-	if row.NativeID != nil {
-		t.NativeID = *row.NativeID
+		MerchantBalanceAfter: row.MerchantBalanceAfter, SIMBalanceAfter: row.SimBalanceAfter, Faults: row.Faults,
+		NativeID: orEmpty(row.NativeID), DrawnProviderTxID: orEmpty(row.ProviderTxID),
+		TestBehavior: payments.Behavior(orEmpty(row.TestBehavior)),
 	}
 	if row.ParentID.Valid {
 		parent := payments.ID(row.ParentID.Bytes)

@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 )
@@ -41,6 +42,11 @@ type Transaction struct {
 	// They are empty otherwise: the id then follows from ID, and the payload from the transaction itself.
 	NativeID  string
 	NativeRaw json.RawMessage
+	// DrawnProviderTxID is the operator's id that was drawn from the sandbox's seed; empty where there is none.
+	DrawnProviderTxID string
+
+	TestBehavior Behavior // of the test number that it is from; else empty
+	Faults       []string // names of those that acted on it, in the order in which they acted first
 
 	// MerchantBalanceAfter and SIMBalanceAfter are the balances right after this transaction moved money, nil where it did not.
 	MerchantBalanceAfter *int64
@@ -74,10 +80,7 @@ func (t *Transaction) Refundable() int64 {
 
 // ProviderTxID is the operator's id of the transaction.
 func (t *Transaction) ProviderTxID() string {
-	if t.NativeID != "" {
-		return t.NativeID
-	}
-	return t.ID.ProviderTxID()
+	return cmp.Or(t.NativeID, t.DrawnProviderTxID, t.ID.ProviderTxID())
 }
 
 // FormatTime writes a time as every representation of a transaction does: ISO 8601, in UTC, with milliseconds.

@@ -42,12 +42,13 @@ type EventDetail struct {
 
 // DeliveryAttempt is an attempt to deliver an event.
 type DeliveryAttempt struct {
-	Number         int     `json:"number" minimum:"1" doc:"Counted from 1. The count continues when an event is sent again."`
-	StartedAt      string  `json:"startedAt" format:"date-time" doc:"ISO 8601, UTC."`
-	DurationMs     int64   `json:"durationMs" doc:"Until the response arrived or the attempt ended."`
-	ResponseStatus *int    `json:"responseStatus" doc:"null if there was no response."`
-	Error          *string `json:"error" doc:"Why the attempt failed; null if it was acknowledged."`
-	ResponseBody   string  `json:"responseBody" doc:"The first 4 KiB of the response. Bytes that are not UTF-8 are replaced by U+FFFD."`
+	Number         int      `json:"number" minimum:"1" doc:"Counted from 1. The count continues when an event is sent again."`
+	StartedAt      string   `json:"startedAt" format:"date-time" doc:"ISO 8601, UTC."`
+	DurationMs     int64    `json:"durationMs" doc:"Until the response arrived or the attempt ended."`
+	ResponseStatus *int     `json:"responseStatus" doc:"null if there was no response."`
+	Error          *string  `json:"error" doc:"Why the attempt failed; null if it was acknowledged."`
+	ResponseBody   string   `json:"responseBody" doc:"The first 4 KiB of the response. Bytes that are not UTF-8 are replaced by U+FFFD."`
+	Faults         []string `json:"faults,omitempty" doc:"Names of the sandbox's faults that acted on the attempt. Absent if there are none."`
 }
 
 // EventSummaryOf is the view of an event in a list.
@@ -68,6 +69,7 @@ func EventDetailOf(e *ledger.EventDetail) EventDetail {
 		view.Attempts = append(view.Attempts, DeliveryAttempt{
 			Number: a.Number, StartedAt: payments.FormatTime(a.StartedAt), DurationMs: a.Duration.Milliseconds(),
 			ResponseStatus: a.ResponseStatus, Error: a.Error, ResponseBody: strings.ToValidUTF8(string(a.ResponseBody), "\uFFFD"),
+			Faults: a.Faults,
 		})
 	}
 	return view

@@ -53,6 +53,18 @@ func (o *jsonObject) optionalText(name string, value *string) {
 	o.text(name, *value)
 }
 
+// texts writes a list of texts, and nothing for an empty one.
+func (o *jsonObject) texts(name string, values []string) {
+	if len(values) == 0 {
+		return
+	}
+	o.name(name)
+	for i, value := range values {
+		*o = appendText(append(*o, "[,"[min(i, 1)]), value)
+	}
+	*o = append(*o, ']')
+}
+
 func (o *jsonObject) integer(name string, value int64) {
 	o.name(name)
 	*o = strconv.AppendInt(*o, value, 10)

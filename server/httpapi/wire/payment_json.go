@@ -42,6 +42,7 @@ func (v Payment) appendJSON(b []byte) []byte {
 	if v.RefundableAmount != nil {
 		o.integer("refundableAmount", *v.RefundableAmount)
 	}
+	o.texts("faults", v.Faults)
 	o.name("raw")
 	return append(appendCompact(o, v.Raw), '}')
 }

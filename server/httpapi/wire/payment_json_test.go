@@ -39,6 +39,7 @@ func TestPaymentsWriteThemselves(t *testing.T) {
 	settled := pending
 	settled.Status, settled.CompletedAt, settled.Scenario, settled.Description, settled.OrderURL = payments.Success, &at,
 		payments.ScenarioSuccess, &text, &text
+	settled.Faults = []string{"lost-answer", "late"}
 	failed := settled
 	failed.Status = payments.InsufficientFunds
 	refund := settled
@@ -80,6 +81,10 @@ func fill(value reflect.Value) {
 			field.SetInt(int64(1000 + i))
 		case reflect.Bool:
 			field.SetBool(true)
+		case reflect.Slice:
+			if names, are := field.Addr().Interface().(*[]string); are {
+				*names = []string{"one", `"two"`}
+			}
 		}
 	}
 }

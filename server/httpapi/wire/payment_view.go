@@ -39,6 +39,7 @@ type Payment struct {
 	CompletedAt           *string         `json:"completedAt" format:"date-time" doc:"null while PENDING."`
 	RefundedAmount        *int64          `json:"refundedAmount,omitempty" doc:"Sum of the successful refunds; collections only."`
 	RefundableAmount      *int64          `json:"refundableAmount,omitempty" doc:"What is left to refund; collections only."`
+	Faults                []string        `json:"faults,omitempty" doc:"Names of the sandbox's faults that acted on the transaction. Absent if there are none."`
 	Raw                   json.RawMessage `json:"raw" doc:"The operator-native payload; _simulated is true in it."`
 }
 
@@ -52,7 +53,7 @@ func PaymentOf(t *payments.Transaction) Payment {
 		Country: string(t.Country), MSISDN: t.MSISDN, Reference: t.Reference, OrderRef: t.OrderRef, OrderURL: t.OrderURL,
 		IsURLProtected: t.URLProtected, Application: t.Store, EnvironmentID: t.EnvironmentID, ProviderTxID: t.ProviderTxID(),
 		Description: t.Description, LatencyMs: t.Latency.Milliseconds(), CreatedAt: payments.FormatTime(t.CreatedAt),
-		Raw: operators.Raw(t),
+		Faults: t.Faults, Raw: operators.Raw(t),
 	}
 	if t.Scenario != "" {
 		scenario := string(t.Scenario)
