@@ -69,6 +69,29 @@ type SandboxEnvironmentSpec struct {
 	// +kubebuilder:validation:Enum=None;Standard
 	TestNumbers string `json:"testNumbers,omitempty"`
 
+	// clock is how the sandbox's time passes. Default: as everywhere.
+	//
+	// +optional
+	Clock *Clock `json:"clock,omitempty"`
+
+	// faults are what goes wrong between the sandbox and its merchant, at most 50. At each request and at each attempt to send an
+	// event, the first of the list that fits acts, alone. They change no transaction and no balance.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=50
+	Faults []Fault `json:"faults,omitempty"`
+
+	// seed makes what is otherwise drawn by chance the same in every run: latencies, the jitter of retries, faults by percent and
+	// the operators' reference numbers of requests with a reference. -9007199254740991 to 9007199254740991. If it is not set each
+	// run has its own.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=-9007199254740991
+	// +kubebuilder:validation:Maximum=9007199254740991
+	Seed *int64 `json:"seed,omitempty"`
+
 	// quota limits how many transactions the sandbox may make. If it is not set there is no limit.
 	//
 	// +optional
@@ -309,6 +332,19 @@ type SandboxEnvironmentStatus struct {
 	//
 	// +optional
 	WebhookSummary string `json:"webhookSummary,omitempty"`
+
+	// clock is the sandbox's time. It shows an advance within 15 seconds.
+	//
+	// +optional
+	Clock *ClockStatus `json:"clock,omitempty"`
+
+	// faults are those of spec.faults that acted. They show an act within 15 seconds.
+	//
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=50
+	Faults []FaultStatus `json:"faults,omitempty"`
 
 	// observedKeyRotation is the value of spec.keyRotation that the API key in the credentials Secret was issued for.
 	//

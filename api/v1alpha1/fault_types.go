@@ -1,0 +1,275 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Fault is something that goes wrong between the sandbox and its merchant: with a webhook, or with an answer of the API. It never
+// changes a transaction or a balance.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.webhook) != has(self.api)",message="write what goes wrong in exactly one of webhook and api"
+// +kubebuilder:validation:XValidation:rule="!has(self.api) || !has(self.when) || !has(self.when.status)",fieldPath=".when.status",message="leave status out of a fault of the api, which acts before a status is known; or write webhook instead of api"
+// +kubebuilder:validation:XValidation:rule="!has(self.api) || !has(self.when) || !has(self.when.event)",fieldPath=".when.event",message="leave event out of a fault of the api, where no event is sent yet; or write webhook instead of api"
+// +kubebuilder:validation:XValidation:rule="!has(self.webhook) || !has(self.when) || !has(self.when.path)",fieldPath=".when.path",message="leave path out of a fault of a webhook: it is the path of a request to the api"
+type Fault struct {
+	// name of the fault, unique in the sandbox: 1 to 63 of a-z, 0-9 and -, starting and ending with a letter or digit, for
+	// example receiver-sees-it-twice. Transactions, attempts and responses that it acted on show it.
+	//
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="write a name of a-z, 0-9 and -, starting and ending with a letter or digit, for example receiver-sees-it-twice"
+	Name string `json:"name"`
+
+	// when says what the fault acts on: everything that is given must fit. Without it the fault acts on all webhooks, or on all
+	// requests but those of GET.
+	//
+	// +optional
+	When *FaultCondition `json:"when,omitempty"`
+
+	// webhook is what goes wrong with the delivery of an event.
+	//
+	// +optional
+	Webhook *WebhookFault `json:"webhook,omitempty"`
+
+	// api is what goes wrong with the answer to a request. It acts once for each reference, unless when.every is true, so that a
+	// client that repeats its request gets an answer.
+	//
+	// +optional
+	API *APIFault `json:"api,omitempty"`
+}
+
+// FaultCondition says what a fault acts on.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.from) || !has(self.until) || !self.from.matches('^2[01].*T.*[Z+-]') || !self.until.matches('^2[01].*T.*[Z+-]') || timestamp(self.until) > timestamp(self.from)",fieldPath=".until",message="write an until that is later than from"
+type FaultCondition struct {
+	// type of the transaction: collection, refund or disbursement.
+	//
+	// +optional
+	// +kubebuilder:validation:Enum=collection;refund;disbursement
+	Type string `json:"type,omitempty"`
+
+	// status of the transaction at its end, for example SUCCESS. Only with webhook.
+	//
+	// +optional
+	// +kubebuilder:validation:Enum=SUCCESS;PIN_INVALID;INSUFFICIENT_FUNDS;TIMEOUT;ACCOUNT_BLOCKED;USER_CANCELLED;UNKNOWN_MSISDN;LIMIT_EXCEEDED;SERVICE_UNAVAILABLE;DUPLICATE_REFERENCE
+	Status string `json:"status,omitempty"`
+
+	// operator of the transaction: mtn, orange, moov or airtel.
+	//
+	// +optional
+	Operator Operator `json:"operator,omitempty"`
+
+	// country of the transaction: CI, RW, BJ or TG.
+	//
+	// +optional
+	Country Country `json:"country,omitempty"`
+
+	// store of the transaction: a slug of spec.stores.
+	//
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=80
+	Store string `json:"store,omitempty"`
+
+	// msisdn of the payer or the recipient, with its plus sign and country code, for example +250788000777.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\+[1-9][0-9]{6,14}$')",message="write the number with its plus sign and country code, digits only, for example +250788000777"
+	MSISDN string `json:"msisdn,omitempty"`
+
+	// reference of the transaction, up to 80 characters, in which * stands for any text and ? for any character, for example
+	// order-9*.
+	//
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=80
+	Reference string `json:"reference,omitempty"`
+
+	// event that is sent: payment.completed, payment.refunded or disbursement.completed. Only with webhook.
+	//
+	// +optional
+	Event WebhookEvent `json:"event,omitempty"`
+
+	// path of the request in the sandbox's API, up to 200 characters, in which * stands for any text and ? for any character, for
+	// example /v1/payments or /v1/payments/*. Requests of GET are disturbed only by a fault with a path. Only with api.
+	//
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=200
+	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="write a path of the API that starts with /, for example /v1/payments or /v1/payments/*"
+	Path string `json:"path,omitempty"`
+
+	// attempt is the number of the attempt to deliver the event, or of a request, how often its reference came: 1 is the first,
+	// up to 1000.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	Attempt int32 `json:"attempt,omitempty"`
+
+	// percent is how many of a hundred references the fault acts on, 0 to 100. A reference is drawn once, with spec.seed always
+	// in the same way.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	Percent *int32 `json:"percent,omitempty"`
+
+	// first is how often the fault acts in all, 1 to 1000000, for example 1. The count begins anew with a reset, and when the
+	// fault is changed.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	First int64 `json:"first,omitempty"`
+
+	// from is the time of the sandbox from which on the fault acts, for example "2026-11-22T12:00:00Z".
+	//
+	// +optional
+	From DateTime `json:"from,omitempty"`
+
+	// until is the time of the sandbox from which on the fault does not act any more.
+	//
+	// +optional
+	Until DateTime `json:"until,omitempty"`
+
+	// every is whether a fault of the api, and one with a percent, acts on every request or attempt for itself, and not once for
+	// each reference. Default false.
+	//
+	// +optional
+	Every bool `json:"every,omitempty"`
+}
+
+// WebhookFault is what goes wrong with the delivery of an event. All that is given acts together. Times are those of the sandbox's
+// clock.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.drop) && self.drop, has(self.duplicate), has(self.outOfOrder) && self.outOfOrder, has(self.delay), has(self.beforeAnswer) && self.beforeAnswer, has(self.badSignature) && self.badSignature, has(self.staleTimestamp), has(self.truncate) && self.truncate, has(self.contentType), has(self.unknownField) && self.unknownField, has(self.unknownEvent) && self.unknownEvent].exists(x, x)",message="write what goes wrong with the webhook, for example drop: true or delay: 30s"
+// +kubebuilder:validation:XValidation:rule="[has(self.drop) && self.drop, has(self.duplicate), has(self.outOfOrder) && self.outOfOrder].filter(x, x).size() <= 1",message="write at most one of drop, duplicate and outOfOrder"
+// +kubebuilder:validation:XValidation:rule="!has(self.spacing) || has(self.duplicate)",fieldPath=".spacing",message="write a spacing only with duplicate, for example duplicate: 2"
+type WebhookFault struct {
+	// drop loses the attempt: the receiver gets nothing, and the next attempt follows as after a failure. Without when.attempt all
+	// attempts are lost.
+	//
+	// +optional
+	Drop bool `json:"drop,omitempty"`
+
+	// duplicate is how often the event is sent in all, 2 to 10.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=2
+	// +kubebuilder:validation:Maximum=10
+	Duplicate int32 `json:"duplicate,omitempty"`
+
+	// spacing is the time from one of the duplicates to the next, up to 1h. Default: none.
+	//
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) <= duration('1h')",message="write a spacing of at most 1h"
+	Spacing Duration `json:"spacing,omitempty"`
+
+	// outOfOrder sends the event after the next one of the sandbox, or after 60 s if there is none by then.
+	//
+	// +optional
+	OutOfOrder bool `json:"outOfOrder,omitempty"`
+
+	// delay sends the event later by so much, up to 1h.
+	//
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) > duration('0s') && duration(self) <= duration('1h')",message="write a delay from 1ms to 1h"
+	Delay Duration `json:"delay,omitempty"`
+
+	// beforeAnswer sends the event before the request that caused it is answered. The answer waits for the first attempt, at most
+	// 15 s. With a clock that stands still it does nothing.
+	//
+	// +optional
+	BeforeAnswer bool `json:"beforeAnswer,omitempty"`
+
+	// badSignature signs the event with a key that nobody has.
+	//
+	// +optional
+	BadSignature bool `json:"badSignature,omitempty"`
+
+	// staleTimestamp is how old the signed time of the event is, 1s to 24h, for example 10m.
+	//
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="write a staleTimestamp from 1s to 24h"
+	StaleTimestamp Duration `json:"staleTimestamp,omitempty"`
+
+	// truncate sends only the first part of the body, with the signature of the whole.
+	//
+	// +optional
+	Truncate bool `json:"truncate,omitempty"`
+
+	// contentType is sent as the type of the body, which stays JSON, for example text/plain.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=100
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-zA-Z0-9][a-zA-Z0-9!#$&^_.+-]*/[a-zA-Z0-9][a-zA-Z0-9!#$&^_.+-]*( *; *[a-zA-Z0-9-]+=[a-zA-Z0-9_.+-]+)*$')",message="write a media type, for example text/plain or text/plain; charset=utf-8"
+	ContentType string `json:"contentType,omitempty"`
+
+	// unknownField adds a field to the body that no document describes.
+	//
+	// +optional
+	UnknownField bool `json:"unknownField,omitempty"`
+
+	// unknownEvent sends a type of event that no document describes.
+	//
+	// +optional
+	UnknownEvent bool `json:"unknownEvent,omitempty"`
+}
+
+// APIFault is what goes wrong with the answer to a request. All that is given acts together. Times are real, whatever the sandbox's
+// clock says.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.status), has(self.dropConnection), has(self.delay), has(self.malformedBody) && self.malformedBody].exists(x, x)",message="write what goes wrong with the answer, for example status: 503 or dropConnection: AfterCommit"
+// +kubebuilder:validation:XValidation:rule="[has(self.status), has(self.dropConnection), has(self.malformedBody) && self.malformedBody].filter(x, x).size() <= 1",message="write at most one of status, dropConnection and malformedBody"
+// +kubebuilder:validation:XValidation:rule="!has(self.retryAfter) || has(self.status) && (self.status == 429 || self.status == 503)",fieldPath=".retryAfter",message="write a retryAfter only with status: 429 or status: 503"
+type APIFault struct {
+	// status answers with this status of HTTP, before anything is recorded: 429, 500, 501, 502, 503 or 504.
+	//
+	// +optional
+	// +kubebuilder:validation:Enum=429;500;501;502;503;504
+	Status int32 `json:"status,omitempty"`
+
+	// retryAfter is the header Retry-After of a 429 or 503, 1s to 1h, in whole seconds.
+	//
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) >= duration('1s') && duration(self) <= duration('1h')",message="write a retryAfter from 1s to 1h"
+	RetryAfter Duration `json:"retryAfter,omitempty"`
+
+	// dropConnection closes the connection without an answer: BeforeCommit, before anything is recorded, or AfterCommit, when the
+	// transaction is recorded.
+	//
+	// +optional
+	// +kubebuilder:validation:Enum=BeforeCommit;AfterCommit
+	DropConnection string `json:"dropConnection,omitempty"`
+
+	// delay answers later by so much, up to 60s. The answer comes at once where too many answers are held already.
+	//
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) > duration('0s') && duration(self) <= duration('60s')",message="write a delay from 1ms to 60s"
+	Delay Duration `json:"delay,omitempty"`
+
+	// malformedBody answers with a body that is no JSON. What was asked for is done.
+	//
+	// +optional
+	MalformedBody bool `json:"malformedBody,omitempty"`
+}
+
+// FaultStatus is how often a fault acted.
+type FaultStatus struct {
+	// name of the fault.
+	//
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+
+	// times is how often the fault acted since the last reset, and since it was changed.
+	//
+	// +required
+	Times int64 `json:"times"`
+
+	// lastTime is when it acted last, by the sandbox's clock.
+	//
+	// +optional
+	LastTime *metav1.Time `json:"lastTime,omitempty"`
+}
