@@ -45,7 +45,7 @@ func (s *Server) tryDisburse(
 	if err != nil {
 		return recorded{}, err
 	}
-	n.RequestStamp = ledger.RequestStamp{RequestHash: asked.hash, ConfigVersion: sandbox.ConfigVersion}
+	n.RequestStamp = ledger.RequestStamp{RequestHash: asked.hash, ConfigVersion: sandbox.ConfigVersion, Clocked: sandbox.Clocked}
 	begun := s.now()
 	if err := s.ledger.CreateDisbursement(ctx, sandbox.Tenant, n); err != nil {
 		return recorded{}, err

@@ -52,7 +52,7 @@ func (s *Server) tryCollect(
 	if err != nil {
 		return recorded{}, err
 	}
-	n.RequestStamp = ledger.RequestStamp{RequestHash: hash, ConfigVersion: sandbox.ConfigVersion}
+	n.RequestStamp = ledger.RequestStamp{RequestHash: hash, ConfigVersion: sandbox.ConfigVersion, Clocked: sandbox.Clocked}
 	begun := s.now() // before the database's clock says when its event is due, so that no event precedes its answer
 	if err := s.ledger.CreateCollection(ctx, sandbox.Tenant, n); err != nil {
 		return recorded{}, err

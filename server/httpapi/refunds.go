@@ -45,7 +45,7 @@ func (s *Server) refund(
 func (s *Server) tryRefund(
 	ctx context.Context, sandbox *sandboxes.Sandbox, parentID payments.ID, amount *int64, asked *intent,
 ) (recorded, error) {
-	n := ledger.NewRefund{ParentID: parentID, Amount: amount, Latency: s.payoutLatency(sandbox)}
+	n := ledger.NewRefund{ParentID: parentID, Amount: amount, Clocked: sandbox.Clocked, Latency: s.payoutLatency(sandbox)}
 	parent, err := s.ledger.GetTransaction(ctx, sandbox.Tenant, parentID)
 	if err == nil {
 		err = parent.CheckRefund(n.Amount)
@@ -78,5 +78,8 @@ func (s *Server) payoutLatency(sandbox *sandboxes.Sandbox) ledger.PayoutLatency 
 // latencyOf draws the latency of an outcome.
 func (s *Server) latencyOf(status payments.Status, sandbox *sandboxes.Sandbox) ledger.Latency {
 	latency := status.Latency(s.draw)
+	if status.Terminal() && sandbox.ClockMode == sandboxes.ManualClock {
+		return ledger.Latency{Simulated: latency} // an answer cannot wait for a clock that stands
+	}
 	return ledger.Latency{Simulated: latency, Waited: payments.ScaleLatency(latency, sandbox.LatencyPercent)}
 }

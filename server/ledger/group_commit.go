@@ -48,7 +48,7 @@ func (s *Ledger) bookCollections(ctx context.Context, at postgres.QueueKey, all 
 		i := slices.Index(p.Ids, row.ID)
 		booked[i] = true
 		all[i].complete(sqlc.BookCollectionRow{
-			CreatedAt: row.CreatedAt, CompletedAt: row.CompletedAt, MerchantBalanceAfter: row.MerchantBalanceAfter,
+			ID: row.ID, CreatedAt: row.CreatedAt, CompletedAt: row.CompletedAt, MerchantBalanceAfter: row.MerchantBalanceAfter,
 			SimBalanceAfter: row.SimBalanceAfter,
 		})
 	}
@@ -92,7 +92,7 @@ func (s *Ledger) bookDisbursements(ctx context.Context, at postgres.QueueKey, al
 		i := slices.Index(p.Ids, row.ID)
 		booked[i] = true
 		all[i].complete(sqlc.BookDisbursementRow{
-			Status: row.Status, LatencyMs: row.LatencyMs, CreatedAt: row.CreatedAt, CompletedAt: row.CompletedAt,
+			ID: row.ID, Status: row.Status, LatencyMs: row.LatencyMs, CreatedAt: row.CreatedAt, CompletedAt: row.CompletedAt,
 			MerchantBalanceAfter: row.MerchantBalanceAfter, SimBalanceAfter: row.SimBalanceAfter,
 		})
 	}

@@ -52,6 +52,7 @@ type NewDisbursement struct {
 	// The statement decides the status, at the moment of the insert: first by the recipient in the SIM registry, then by the float. The
 	// ledger completes the transaction.
 	Transaction payments.Transaction
+	Additions   Additions
 	Unknown     payments.Status // status for a number that is not in the registry; empty: the float decides
 	Latency     PayoutLatency
 	AnswerAfter time.Duration // filled in by the ledger
@@ -62,7 +63,11 @@ type NewDisbursement struct {
 // errors are those of [Ledger.CreateCollection].
 func (s *Ledger) CreateDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) error {
 	at := postgres.QueueKey{Tenant: tenant, Name: floatOf(&n.Transaction)}
-	err := s.disbursements.Do(ctx, at, n)
+	book := s.disbursements.Do
+	if n.Clocked || !n.Additions.none() {
+		book = s.bookDisbursementAlone
+	}
+	err := book(ctx, at, n)
 	if exceedsMaxBalance(err) {
 		const recipientFull, admitted = true, false
 		err = s.bookDisbursementTo(ctx, at, n, recipientFull, admitted)
@@ -77,6 +82,12 @@ func (s *Ledger) CreateDisbursement(ctx context.Context, tenant int64, n *NewDis
 // blockedRecipient is the outcome of a disbursement to a SIM that is blocked.
 var blockedRecipient = string(payments.DisbursementFacts{Recipient: &payments.SIM{Blocked: true}}.Outcome())
 
+// bookDisbursementAlone books one disbursement that does not go with others.
+func (s *Ledger) bookDisbursementAlone(ctx context.Context, at postgres.QueueKey, n *NewDisbursement) error {
+	const admitted = false
+	return s.bookDisbursement(ctx, at, n, admitted)
+}
+
 // bookDisbursement books one disbursement.
 func (s *Ledger) bookDisbursement(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, admitted bool) error {
 	const recipientFull = false
@@ -87,7 +98,11 @@ func (s *Ledger) bookDisbursement(ctx context.Context, at postgres.QueueKey, n *
 func (s *Ledger) bookDisbursementTo(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, recipientFull, admitted bool) error {
 	t := &n.Transaction
 	latencies, after := n.Latency.all()
-	row, err := s.versionChecked(at.Tenant, admitted).BookDisbursement(ctx, sqlc.BookDisbursementParams{
+	q, err := recorder(ctx, s.db.VersionChecked(at.Tenant, admitted), n.Clocked, n.Additions, at.Tenant, t.ID)
+	if err != nil {
+		return err
+	}
+	row, err := q.BookDisbursement(ctx, sqlc.BookDisbursementParams{
 		Tenant: at.Tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference,
 		UnknownStatus: n.unknown(), BlockedStatus: blockedRecipient,
 		RecipientFull: recipientFull, FloatCurrency: floatOf(t), Amount: t.Amount, ID: postgres.UUID(t.ID), RequestHash: n.RequestHash,
@@ -108,7 +123,7 @@ func (n *NewDisbursement) unknown() string { return string(cmp.Or(n.Unknown, pay
 func (n *NewDisbursement) complete(row sqlc.BookDisbursementRow) {
 	t := &n.Transaction
 	t.Status, t.Latency = row.Status, time.Duration(row.LatencyMs)*time.Millisecond
-	t.CreatedAt, t.CompletedAt = row.CreatedAt, row.CompletedAt
+	t.ID, t.CreatedAt, t.CompletedAt = row.ID.Bytes, row.CreatedAt, row.CompletedAt
 	t.MerchantBalanceAfter, t.SIMBalanceAfter = row.MerchantBalanceAfter, row.SimBalanceAfter
 	n.AnswerAfter = n.Latency.of(t.Status).Waited
 }
@@ -116,10 +131,12 @@ func (n *NewDisbursement) complete(row sqlc.BookDisbursementRow) {
 // NewRefund is a refund that is to be recorded.
 type NewRefund struct {
 	RequestHash []byte // of the request as sent
+	Clocked     bool   // as in [RequestStamp]
 	ID          payments.ID
 	ParentID    payments.ID
 	Reference   string
 	Amount      *int64 // nil: all that is left to refund
+	Additions   Additions
 	Latency     PayoutLatency
 }
 
@@ -132,14 +149,18 @@ type NewRefund struct {
 func (s *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*payments.Transaction, time.Duration, error) {
 	params := sqlc.BookRefundParams{
 		Tenant: tenant, Reference: n.Reference, ParentID: postgres.UUID(n.ParentID), Amount: n.Amount, ID: postgres.UUID(n.ID),
-		RequestHash:   n.RequestHash,
+		RequestHash: n.RequestHash, Clocked: n.Clocked,
 		PaidLatencyMs: int32(n.Latency.Paid.Simulated.Milliseconds()), RefusedLatencyMs: int32(n.Latency.Refused.Simulated.Milliseconds()),
 		PaidAfterMs: postgres.Milliseconds(n.Latency.Paid.Waited), RefusedAfterMs: postgres.Milliseconds(n.Latency.Refused.Waited),
 	}
-	row, err := s.tenant(tenant).BookRefund(ctx, params)
+	q, err := recorder(ctx, s.db.Tenant(tenant), n.Clocked, n.Additions, tenant, n.ID)
+	if err != nil {
+		return nil, 0, err
+	}
+	row, err := q.BookRefund(ctx, params)
 	if exceedsMaxBalance(err) {
 		params.RecipientFull = true
-		row, err = s.tenant(tenant).BookRefund(ctx, params)
+		row, err = q.BookRefund(ctx, params)
 	}
 	if err == nil {
 		s.sandboxes.NoteActivity(tenant)

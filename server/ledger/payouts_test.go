@@ -37,7 +37,9 @@ func newID(t *testing.T) payments.ID {
 // refund is a refund of a parent that is to be recorded, of everything if its amount is 0.
 func (w *fixture) refund(parent payments.ID, reference string, amount int64) ledger.NewRefund {
 	w.T.Helper()
-	n := ledger.NewRefund{RequestHash: []byte(reference), ID: newID(w.T), ParentID: parent, Reference: reference, Latency: latencies}
+	n := ledger.NewRefund{
+		RequestHash: []byte(reference), Clocked: w.Sandbox.Clocked, ID: newID(w.T), ParentID: parent, Reference: reference, Latency: latencies,
+	}
 	if amount != 0 {
 		n.Amount = &amount
 	}

@@ -49,6 +49,8 @@ var tenantStatements = []string{
 	"BookCollections",
 	"BookDisbursements",
 	"RecordCollection",
+	"SetProviderTxID",
+	"TakeStamp",
 	// events and prompts
 	"FindTestClient",
 	"GetEvent",
@@ -244,6 +246,7 @@ func statements(t *testing.T) map[string]string {
 	texts := map[string]string{
 		"ListTransactions": list, "ListFiltered": filtered, "ListEvents": events, "LookUp": ledger.LookUpStatement,
 		"EnterTenant": postgres.EnterTenant, "EnterTenantOnReplica": postgres.EnterTenantOnReplica,
+		"TakeStamp": postgres.TakeStamp,
 	}
 	files, _ := filepath.Glob("../postgres/sqlc/*.sql.go")
 	for _, file := range files {

@@ -13,18 +13,20 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// RequestStamp is what is stored of the request, and the version of the configuration that it was checked against.
+// RequestStamp is what is stored of the request, and the configuration that it was checked against.
 type RequestStamp struct {
 	RequestHash   []byte // of the request as sent
 	ConfigVersion int64
+	Clocked       bool // the sandbox has a clock: see [sandboxes.Sandbox]
 }
 
 // NewCollection is a collection that is to be recorded.
 type NewCollection struct {
 	RequestStamp
-	Transaction payments.Transaction // its times and balances are filled in by the store
-	AnswerAfter time.Duration        // when a pending one settles, and when the event of a terminal one is due
-	ExpireAfter time.Duration        // when a pending one that nobody confirmed times out
+	Transaction payments.Transaction // its times and balances are filled in by the store, and its id in a sandbox with a clock
+	Additions   Additions
+	AnswerAfter time.Duration // when a pending one settles, and when the event of a terminal one is due
+	ExpireAfter time.Duration // when a pending one that nobody confirmed times out
 
 	// ByPayer has the status for each state of the payer. The statement picks one by the SIM registry, at the moment of the insert, and
 	// the ledger fills in Transaction.Status, its latency and AnswerAfter. nil: Transaction.Status is already decided.
@@ -64,7 +66,12 @@ func (s *Ledger) createCollection(ctx context.Context, tenant int64, n *NewColle
 	if n.ByPayer != nil || n.Transaction.Status != payments.Success {
 		return s.recordCollection(ctx, tenant, n)
 	}
-	err := s.collections.Do(ctx, postgres.QueueKey{Tenant: tenant, Name: floatOf(&n.Transaction)}, n)
+	at := postgres.QueueKey{Tenant: tenant, Name: floatOf(&n.Transaction)}
+	book := s.collections.Do
+	if n.Clocked || !n.Additions.none() {
+		book = s.bookCollectionAlone
+	}
+	err := book(ctx, at, n)
 	if exceedsMaxBalance(err) {
 		n.Transaction.Status = payments.LimitExceeded
 		err = s.recordCollection(ctx, tenant, n)
@@ -101,10 +108,20 @@ func isReferenceTaken(err error) bool {
 	return errors.As(err, &answer) && answer.ConstraintName == "transactions_reference"
 }
 
+// bookCollectionAlone books one collection that does not go with others.
+func (s *Ledger) bookCollectionAlone(ctx context.Context, at postgres.QueueKey, n *NewCollection) error {
+	const admitted = false
+	return s.bookCollection(ctx, at, n, admitted)
+}
+
 // bookCollection books one collection: it succeeds and moves its money now.
 func (s *Ledger) bookCollection(ctx context.Context, at postgres.QueueKey, n *NewCollection, admitted bool) error {
 	t := &n.Transaction
-	row, err := s.versionChecked(at.Tenant, admitted).BookCollection(ctx, sqlc.BookCollectionParams{
+	q, err := recorder(ctx, s.db.VersionChecked(at.Tenant, admitted), n.Clocked, n.Additions, at.Tenant, t.ID)
+	if err != nil {
+		return err
+	}
+	row, err := q.BookCollection(ctx, sqlc.BookCollectionParams{
 		Tenant: at.Tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, NetAmount: t.NetAmount,
 		Commission: t.Commission, MSISDN: t.MSISDN, FloatCurrency: floatOf(t),
 		ID: postgres.UUID(t.ID), RequestHash: n.RequestHash, OrderRef: t.OrderRef, OrderURL: t.OrderURL,
@@ -123,7 +140,7 @@ func (s *Ledger) bookCollection(ctx context.Context, at postgres.QueueKey, n *Ne
 // complete fills in what was recorded.
 func (n *NewCollection) complete(row sqlc.BookCollectionRow) {
 	t := &n.Transaction
-	t.CreatedAt, t.CompletedAt = row.CreatedAt, row.CompletedAt
+	t.ID, t.CreatedAt, t.CompletedAt = row.ID.Bytes, row.CreatedAt, row.CompletedAt
 	t.MerchantBalanceAfter, t.SIMBalanceAfter = row.MerchantBalanceAfter, row.SimBalanceAfter
 }
 
@@ -131,7 +148,11 @@ func (n *NewCollection) complete(row sqlc.BookCollectionRow) {
 func (s *Ledger) recordCollection(ctx context.Context, tenant int64, n *NewCollection) error {
 	t, byPayer := &n.Transaction, n.statusByPayer()
 	statuses, latencies, after := byPayer.all()
-	row, err := s.versionChecked(tenant, false).RecordCollection(ctx, sqlc.RecordCollectionParams{
+	q, err := recorder(ctx, s.db.VersionChecked(tenant, false), n.Clocked, n.Additions, tenant, t.ID)
+	if err != nil {
+		return err
+	}
+	row, err := q.RecordCollection(ctx, sqlc.RecordCollectionParams{
 		Tenant: tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, Presumed: n.Presumed, MSISDN: t.MSISDN,
 		Operator: string(t.Operator), Country: string(t.Country), NetAmount: t.NetAmount, Commission: t.Commission,
 		FloatCurrency: floatOf(t), Statuses: statuses, Latencies: latencies, AfterMs: after, ID: postgres.UUID(t.ID),
@@ -148,7 +169,7 @@ func (s *Ledger) recordCollection(ctx context.Context, tenant int64, n *NewColle
 	}
 	latency := byPayer[row.PayerState-1].Latency
 	t.Status, t.Latency, n.AnswerAfter = row.Status, latency.Simulated, latency.Waited
-	t.CreatedAt, t.CompletedAt = row.CreatedAt, row.CompletedAt
+	t.ID, t.CreatedAt, t.CompletedAt = row.ID.Bytes, row.CreatedAt, row.CompletedAt
 	return nil
 }
 

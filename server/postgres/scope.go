@@ -33,6 +33,8 @@ type Scope struct {
 	enter     string
 	at        *position  // that a replica must have replayed; nil on the primary
 	admission *Admission // of each statement; nil: it needs none
+	recording recording
+	then      []statement
 }
 
 var _ DBTX = Scope{}
@@ -75,13 +77,20 @@ func (d *DB) InTenantTxAtOnce(ctx context.Context, tenant int64, f func(tx pgx.T
 func (s Scope) send(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
 	var batch pgx.Batch
 	answered := entered
+	stamped := s.recording == inSandboxTime
 	if s.at == nil {
 		batch.Queue(s.enter, s.tenant)
 	} else {
 		batch.Queue(EnterTenantOnReplica, s.at.lsn, s.at.timeline, s.tenant)
 		answered = enteredOnReplica
 	}
-	batch.Queue(sql, args...)
+	if stamped {
+		batch.Queue(TakeStamp, s.tenant)
+	}
+	batch.Queue(s.recording.text(sql), args...)
+	for _, following := range s.then {
+		batch.Queue(s.recording.text(following.sql), following.args...)
+	}
 	if s.admission != nil {
 		if err := s.admission.Acquire(ctx, s.tenant); err != nil {
 			return nil, err
@@ -91,7 +100,11 @@ func (s Scope) send(ctx context.Context, sql string, args []any) (pgx.BatchResul
 	if s.admission != nil {
 		results = &admittedResults{results, s.admission, s.tenant}
 	}
-	if err := answered(results.QueryRow()); err != nil {
+	err := answered(results.QueryRow())
+	if err == nil && stamped {
+		_, err = results.Exec()
+	}
+	if err != nil {
 		_ = results.Close()
 		return nil, err
 	}

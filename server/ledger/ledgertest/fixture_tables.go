@@ -92,6 +92,10 @@ func (w *Fixture) Busy() {
 		"insert into transaction_counts (tenant, upto, total) values ($1, '00000000-0000-0000-0000-000000000000', 0) on conflict do nothing",
 		w.Sandbox.Tenant,
 	)
+	w.Exec("insert into clocks (tenant) values ($1) on conflict do nothing", w.Sandbox.Tenant)
+	w.Exec("insert into fault_counts (tenant, name, digest) values ($1, 'lost', '') on conflict do nothing", w.Sandbox.Tenant)
+	w.Exec("insert into fault_acts (tenant, name, reference) values ($1, 'lost', 'busy') on conflict do nothing", w.Sandbox.Tenant)
+	w.Exec("insert into fault_requests (tenant, reference) values ($1, 'busy') on conflict do nothing", w.Sandbox.Tenant)
 	for table, rows := range w.TenantTables(w.Sandbox.Tenant) {
 		if rows == 0 {
 			w.T.Fatalf("there is nothing in %s", table)

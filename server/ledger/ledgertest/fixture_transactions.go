@@ -24,7 +24,8 @@ func (w *Fixture) Collection(reference string, status payments.Status, msisdn st
 			EnvironmentID: w.Sandbox.Environments[market].ID, Operator: payments.MTN, Country: payments.Rwanda, Currency: "RWF",
 			MSISDN: msisdn, Amount: 1000, Commission: 15, NetAmount: 985, AbsorptionPct: 100, Latency: time.Second,
 		},
-		RequestStamp: ledger.RequestStamp{RequestHash: []byte(reference), ConfigVersion: w.Sandbox.ConfigVersion}, ExpireAfter: time.Hour,
+		RequestStamp: ledger.RequestStamp{RequestHash: []byte(reference), ConfigVersion: w.Sandbox.ConfigVersion, Clocked: w.Sandbox.Clocked},
+		ExpireAfter:  time.Hour,
 	}
 }
 

@@ -75,3 +75,7 @@ end $$;
 -- +goose StatementEnd
 
 grant select (clock_mode, clocked, seed) on organizations to cauri_api;
+grant select (ahead, last_stamp, stands_at, tenant), update (last_stamp) on clocks to cauri_tenant;
+grant insert (created_at) on events to cauri_tenant;
+grant insert (created_at), update (provider_tx_id) on transactions to cauri_tenant;
+grant select (clocked) on organizations to cauri_tenant;

@@ -16,8 +16,14 @@ select * from transactions where tenant = sqlc.arg(tenant) and reference = sqlc.
 -- name: QuotaUsed :one
 select o.monthly_quota as quota, coalesce(q.used, 0)::bigint as used
 from organizations o
-left join quota_usage q on q.tenant = o.tenant and q.month = date_trunc('month', now() at time zone 'utc')::date
+left join clocks c on c.tenant = o.tenant
+left join quota_usage q on q.tenant = o.tenant
+  and q.month = date_trunc('month', coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now()) at time zone 'utc')::date
 where o.tenant = sqlc.arg(tenant);
+
+-- name: SetProviderTxID :exec
+-- Of the transaction that the statement before it recorded.
+update transactions set provider_tx_id = sqlc.arg(provider_tx_id) where tenant = sqlc.arg(tenant) and id = recording_id(sqlc.arg(id));
 
 -- name: BookCollection :one
 -- A collection that succeeds at once. The payer's SIM is debited if it is registered, active and can pay; the merchant is
@@ -29,7 +35,7 @@ with present as (
     and not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = sqlc.arg(reference))
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select sqlc.arg(tenant), date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
+  select sqlc.arg(tenant), date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present where present.quota is not null
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
 ), accepted as (
@@ -48,23 +54,24 @@ with present as (
 ), booked as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after)
-  select sqlc.arg(tenant), sqlc.arg(id), 'collection', 'SUCCESS', sqlc.arg(reference), sqlc.arg(request_hash),
+    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after,
+    created_at)
+  select sqlc.arg(tenant), recording_id(sqlc.arg(id)), 'collection', 'SUCCESS', sqlc.arg(reference), sqlc.arg(request_hash),
     sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected), sqlc.arg(store), sqlc.narg(description),
     sqlc.arg(scenario), sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(msisdn),
     sqlc.arg(amount), sqlc.arg(commission), sqlc.arg(net_amount), sqlc.arg(absorption_pct), sqlc.arg(latency_ms),
-    sqlc.arg(float_currency), payer.sim_id, now(), sqlc.arg(net_amount),
+    sqlc.arg(float_currency), payer.sim_id, recording_time(), sqlc.arg(net_amount),
     case when payer.sim_id is null then 0 else -(sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint) end,
-    merchant.balance, payer.balance
+    merchant.balance, payer.balance, recording_time()
   from merchant left join payer on true
-  returning created_at, completed_at, merchant_balance_after, sim_balance_after
+  returning id, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
-  insert into events (tenant, id, state, due_at)
-  select sqlc.arg(tenant), sqlc.arg(id), case when accepted.deliver then 'queued' else 'recorded' end::event_state,
-    case when accepted.deliver then now() + make_interval(secs => sqlc.arg(answer_after_ms)::float8 / 1000) end
+  insert into events (tenant, id, state, due_at, created_at)
+  select sqlc.arg(tenant), recording_id(sqlc.arg(id)), case when accepted.deliver then 'queued' else 'recorded' end::event_state,
+    case when accepted.deliver then recording_time() + make_interval(secs => sqlc.arg(answer_after_ms)::float8 / 1000) end, recording_time()
   from accepted, booked
 )
-select created_at, completed_at, merchant_balance_after, sim_balance_after from booked;
+select id, created_at, completed_at, merchant_balance_after, sim_balance_after from booked;
 
 -- name: RecordCollection :one
 -- A collection that moves no money: one that is pending, or one that failed. Its payer decides the outcome, as the registry knows the
@@ -82,7 +89,7 @@ with present as (
         and (s.operator <> sqlc.arg(operator) or s.country <> sqlc.arg(country))))
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select sqlc.arg(tenant), date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
+  select sqlc.arg(tenant), date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present where present.quota is not null
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
 ), accepted as (
@@ -100,25 +107,27 @@ with present as (
 ), recorded as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, passthrough, forward_fence, forward_failures, test_behavior, due_at, expires_at)
-  select sqlc.arg(tenant), sqlc.arg(id), 'collection', d.status, sqlc.arg(reference), sqlc.arg(request_hash),
+    latency_ms, float_currency, sim_id, completed_at, passthrough, forward_fence, forward_failures, test_behavior, due_at, expires_at,
+    created_at)
+  select sqlc.arg(tenant), recording_id(sqlc.arg(id)), 'collection', d.status, sqlc.arg(reference), sqlc.arg(request_hash),
     sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected), sqlc.arg(store), sqlc.narg(description), sqlc.arg(scenario),
     sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(msisdn), sqlc.arg(amount),
     sqlc.arg(commission), sqlc.arg(net_amount), sqlc.arg(absorption_pct), d.latency_ms, sqlc.arg(float_currency), d.sim_id,
-    case when d.status <> 'PENDING' then now() end,
+    case when d.status <> 'PENDING' then recording_time() end,
     d.status = 'PENDING' and d.of_operator, case when d.status = 'PENDING' and d.of_operator then 0 end,
     case when d.status = 'PENDING' and d.of_operator then 0 end,
     case when d.status = 'PENDING' and d.sim_id is null then sqlc.narg(test_behavior)::text end,
-    case when d.status <> 'PENDING' then null when d.of_operator then now()
-      else now() + make_interval(secs => least(d.after_ms, sqlc.arg(expire_after_ms)::float8) / 1000) end,
-    case when d.status = 'PENDING' then now() + make_interval(secs => sqlc.arg(expire_after_ms)::float8 / 1000) end
+    case when d.status <> 'PENDING' then null when d.of_operator then recording_time()
+      else recording_time() + make_interval(secs => least(d.after_ms, sqlc.arg(expire_after_ms)::float8) / 1000) end,
+    case when d.status = 'PENDING' then recording_time() + make_interval(secs => sqlc.arg(expire_after_ms)::float8 / 1000) end,
+    recording_time()
   from decided d
-  returning status, latency_ms, created_at, completed_at
+  returning id, status, latency_ms, created_at, completed_at
 ), event as (
-  insert into events (tenant, id, state, due_at)
-  select sqlc.arg(tenant), sqlc.arg(id), case when d.deliver then 'queued' else 'recorded' end::event_state,
-    case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end
+  insert into events (tenant, id, state, due_at, created_at)
+  select sqlc.arg(tenant), recording_id(sqlc.arg(id)), case when d.deliver then 'queued' else 'recorded' end::event_state,
+    case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end, recording_time()
   from decided d, recorded
   where recorded.status <> 'PENDING'
 )
-select recorded.status, recorded.created_at, recorded.completed_at, decided.payer_state from recorded, decided;
+select recorded.id, recorded.status, recorded.created_at, recorded.completed_at, decided.payer_state from recorded, decided;

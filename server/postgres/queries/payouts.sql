@@ -15,7 +15,7 @@ with present as (
     and not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = sqlc.arg(reference))
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select sqlc.arg(tenant), date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
+  select sqlc.arg(tenant), date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present where present.quota is not null
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
 ), accepted as (
@@ -49,34 +49,36 @@ with present as (
 ), booked as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after)
-  select sqlc.arg(tenant), sqlc.arg(id), 'disbursement',
+    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after,
+    created_at)
+  select sqlc.arg(tenant), recording_id(sqlc.arg(id)), 'disbursement',
     coalesce(decided.status, case when decided.paid then 'SUCCESS' else 'INSUFFICIENT_FUNDS' end)::transaction_status,
     sqlc.arg(reference), sqlc.arg(request_hash), sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected),
     sqlc.arg(store), sqlc.narg(description), '', sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country),
     sqlc.arg(currency), sqlc.arg(msisdn), sqlc.arg(amount)::bigint, 0, sqlc.arg(amount)::bigint, sqlc.arg(absorption_pct),
-    (sqlc.arg(latencies)::integer[])[decided.outcome], sqlc.arg(float_currency), decided.sim_id, now(),
+    (sqlc.arg(latencies)::integer[])[decided.outcome], sqlc.arg(float_currency), decided.sim_id, recording_time(),
     case when decided.paid then -sqlc.arg(amount)::bigint else 0 end,
     case when credited.balance is not null then sqlc.arg(amount)::bigint else 0 end,
-    decided.balance - case when decided.paid then sqlc.arg(amount)::bigint else 0 end, credited.balance
+    decided.balance - case when decided.paid then sqlc.arg(amount)::bigint else 0 end, credited.balance, recording_time()
   from decided left join credited on true
-  returning status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
+  returning id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
-  insert into events (tenant, id, state, due_at)
-  select sqlc.arg(tenant), sqlc.arg(id), case when decided.deliver then 'queued' else 'recorded' end::event_state,
-    case when decided.deliver then now() + make_interval(secs => (sqlc.arg(after_ms)::float8[])[decided.outcome] / 1000) end
+  insert into events (tenant, id, state, due_at, created_at)
+  select sqlc.arg(tenant), recording_id(sqlc.arg(id)), case when decided.deliver then 'queued' else 'recorded' end::event_state,
+    case when decided.deliver then recording_time() + make_interval(secs => (sqlc.arg(after_ms)::float8[])[decided.outcome] / 1000) end,
+    recording_time()
   from decided, booked
 )
-select status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after from booked;
+select id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after from booked;
 
 -- name: BookRefund :one
 -- The parent's lock makes refunds of one collection take turns, so that together they never exceed it; it comes before the
 -- quota's, so that what is refused is not counted. What a refund inherits is copied from the parent. amount null: all that is left.
--- recipient_full: it was found that the recipient's SIM can take no more.
+-- recipient_full: it was found that the recipient's SIM can take no more. clocked: the caller knows of the sandbox's clock, if it has one.
 with present as (
   select (o.webhook_url is not null and 'refund' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
-  where o.tenant = sqlc.arg(tenant) and not o.suspended
+  where o.tenant = sqlc.arg(tenant) and not o.suspended and (sqlc.arg(clocked)::boolean or not o.clocked)
     and not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = sqlc.arg(reference))
 ), locked as (
   select p.*, coalesce(sqlc.narg(amount)::bigint, p.amount - p.refunded) as asked
@@ -86,7 +88,7 @@ with present as (
   for update of p
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select sqlc.arg(tenant), date_trunc('month', now() at time zone 'utc')::date, 1
+  select sqlc.arg(tenant), date_trunc('month', recording_time() at time zone 'utc')::date, 1
   from present, locked where present.quota is not null
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
@@ -116,23 +118,24 @@ with present as (
 ), booked as (
   insert into transactions (tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected,
     store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after)
-  select sqlc.arg(tenant), sqlc.arg(id), 'refund',
+    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after,
+    created_at)
+  select sqlc.arg(tenant), recording_id(sqlc.arg(id)), 'refund',
     case when decided.paid then 'SUCCESS' else decided.unpaid_status end::transaction_status, parent.id,
     sqlc.arg(reference), sqlc.arg(request_hash), parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, null,
     '', parent.env_id, parent.operator, parent.country, parent.currency, parent.msisdn, decided.asked, 0, decided.asked,
     parent.absorption_pct,
     case when decided.paid then sqlc.arg(paid_latency_ms)::integer else sqlc.arg(refused_latency_ms)::integer end,
-    parent.float_currency, credited.sim_id, now(), case when decided.paid then -decided.asked else 0 end,
+    parent.float_currency, credited.sim_id, recording_time(), case when decided.paid then -decided.asked else 0 end,
     case when credited.sim_id is not null then decided.asked else 0 end,
-    decided.balance - case when decided.paid then decided.asked else 0 end, credited.balance
+    decided.balance - case when decided.paid then decided.asked else 0 end, credited.balance, recording_time()
   from decided, parent left join credited on true
   returning *
 ), event as (
-  insert into events (tenant, id, state, due_at)
-  select sqlc.arg(tenant), sqlc.arg(id), case when decided.deliver then 'queued' else 'recorded' end::event_state,
-    case when decided.deliver then now() + make_interval(secs => case when decided.paid then sqlc.arg(paid_after_ms)::float8
-      else sqlc.arg(refused_after_ms)::float8 end / 1000) end
+  insert into events (tenant, id, state, due_at, created_at)
+  select sqlc.arg(tenant), recording_id(sqlc.arg(id)), case when decided.deliver then 'queued' else 'recorded' end::event_state,
+    case when decided.deliver then recording_time() + make_interval(secs => case when decided.paid then sqlc.arg(paid_after_ms)::float8
+      else sqlc.arg(refused_after_ms)::float8 end / 1000) end, recording_time()
   from decided, booked
 )
 select * from booked;

@@ -21,7 +21,7 @@ with present as (
     and not exists (select from transactions x where x.tenant = $1 and x.reference = $3)
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select $1, date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
+  select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present where present.quota is not null
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
 ), accepted as (
@@ -40,23 +40,24 @@ with present as (
 ), booked as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after)
-  select $1, $8, 'collection', 'SUCCESS', $3, $9,
+    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after,
+    created_at)
+  select $1, recording_id($8), 'collection', 'SUCCESS', $3, $9,
     $10, $11, $12, $13, $14,
     $15, $16, $17, $18, $19, $6,
     $20, $5, $4, $21, $22,
-    $7, payer.sim_id, now(), $4,
+    $7, payer.sim_id, recording_time(), $4,
     case when payer.sim_id is null then 0 else -($4::bigint + $5::bigint) end,
-    merchant.balance, payer.balance
+    merchant.balance, payer.balance, recording_time()
   from merchant left join payer on true
-  returning created_at, completed_at, merchant_balance_after, sim_balance_after
+  returning id, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
-  insert into events (tenant, id, state, due_at)
-  select $1, $8, case when accepted.deliver then 'queued' else 'recorded' end::event_state,
-    case when accepted.deliver then now() + make_interval(secs => $23::float8 / 1000) end
+  insert into events (tenant, id, state, due_at, created_at)
+  select $1, recording_id($8), case when accepted.deliver then 'queued' else 'recorded' end::event_state,
+    case when accepted.deliver then recording_time() + make_interval(secs => $23::float8 / 1000) end, recording_time()
   from accepted, booked
 )
-select created_at, completed_at, merchant_balance_after, sim_balance_after from booked
+select id, created_at, completed_at, merchant_balance_after, sim_balance_after from booked
 `
 
 type BookCollectionParams struct {
@@ -86,10 +87,11 @@ type BookCollectionParams struct {
 }
 
 type BookCollectionRow struct {
-	CreatedAt            time.Time  `db:"created_at"`
-	CompletedAt          *time.Time `db:"completed_at"`
-	MerchantBalanceAfter *int64     `db:"merchant_balance_after"`
-	SimBalanceAfter      *int64     `db:"sim_balance_after"`
+	ID                   pgtype.UUID `db:"id"`
+	CreatedAt            time.Time   `db:"created_at"`
+	CompletedAt          *time.Time  `db:"completed_at"`
+	MerchantBalanceAfter *int64      `db:"merchant_balance_after"`
+	SimBalanceAfter      *int64      `db:"sim_balance_after"`
 }
 
 // A collection that succeeds at once. The payer's SIM is debited if it is registered, active and can pay; the merchant is
@@ -122,6 +124,7 @@ func (q *Queries) BookCollection(ctx context.Context, arg BookCollectionParams) 
 	)
 	var i BookCollectionRow
 	err := row.Scan(
+		&i.ID,
 		&i.CreatedAt,
 		&i.CompletedAt,
 		&i.MerchantBalanceAfter,
@@ -279,7 +282,9 @@ func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UU
 const quotaUsed = `-- name: QuotaUsed :one
 select o.monthly_quota as quota, coalesce(q.used, 0)::bigint as used
 from organizations o
-left join quota_usage q on q.tenant = o.tenant and q.month = date_trunc('month', now() at time zone 'utc')::date
+left join clocks c on c.tenant = o.tenant
+left join quota_usage q on q.tenant = o.tenant
+  and q.month = date_trunc('month', coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now()) at time zone 'utc')::date
 where o.tenant = $1
 `
 
@@ -306,7 +311,7 @@ with present as (
         and (s.operator <> $6 or s.country <> $7)))
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select $1, date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
+  select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present where present.quota is not null
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
 ), accepted as (
@@ -324,28 +329,30 @@ with present as (
 ), recorded as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, passthrough, forward_fence, forward_failures, test_behavior, due_at, expires_at)
-  select $1, $16, 'collection', d.status, $3, $17,
+    latency_ms, float_currency, sim_id, completed_at, passthrough, forward_fence, forward_failures, test_behavior, due_at, expires_at,
+    created_at)
+  select $1, recording_id($16), 'collection', d.status, $3, $17,
     $18, $19, $20, $21, $22, $11,
     $23, $6, $7, $24, $5, $25,
     $10, $9, $26, d.latency_ms, $12, d.sim_id,
-    case when d.status <> 'PENDING' then now() end,
+    case when d.status <> 'PENDING' then recording_time() end,
     d.status = 'PENDING' and d.of_operator, case when d.status = 'PENDING' and d.of_operator then 0 end,
     case when d.status = 'PENDING' and d.of_operator then 0 end,
     case when d.status = 'PENDING' and d.sim_id is null then $8::text end,
-    case when d.status <> 'PENDING' then null when d.of_operator then now()
-      else now() + make_interval(secs => least(d.after_ms, $27::float8) / 1000) end,
-    case when d.status = 'PENDING' then now() + make_interval(secs => $27::float8 / 1000) end
+    case when d.status <> 'PENDING' then null when d.of_operator then recording_time()
+      else recording_time() + make_interval(secs => least(d.after_ms, $27::float8) / 1000) end,
+    case when d.status = 'PENDING' then recording_time() + make_interval(secs => $27::float8 / 1000) end,
+    recording_time()
   from decided d
-  returning status, latency_ms, created_at, completed_at
+  returning id, status, latency_ms, created_at, completed_at
 ), event as (
-  insert into events (tenant, id, state, due_at)
-  select $1, $16, case when d.deliver then 'queued' else 'recorded' end::event_state,
-    case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end
+  insert into events (tenant, id, state, due_at, created_at)
+  select $1, recording_id($16), case when d.deliver then 'queued' else 'recorded' end::event_state,
+    case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end, recording_time()
   from decided d, recorded
   where recorded.status <> 'PENDING'
 )
-select recorded.status, recorded.created_at, recorded.completed_at, decided.payer_state from recorded, decided
+select recorded.id, recorded.status, recorded.created_at, recorded.completed_at, decided.payer_state from recorded, decided
 `
 
 type RecordCollectionParams struct {
@@ -379,6 +386,7 @@ type RecordCollectionParams struct {
 }
 
 type RecordCollectionRow struct {
+	ID          pgtype.UUID     `db:"id"`
 	Status      payments.Status `db:"status"`
 	CreatedAt   time.Time       `db:"created_at"`
 	CompletedAt *time.Time      `db:"completed_at"`
@@ -422,10 +430,21 @@ func (q *Queries) RecordCollection(ctx context.Context, arg RecordCollectionPara
 	)
 	var i RecordCollectionRow
 	err := row.Scan(
+		&i.ID,
 		&i.Status,
 		&i.CreatedAt,
 		&i.CompletedAt,
 		&i.PayerState,
 	)
 	return i, err
+}
+
+const setProviderTxID = `-- name: SetProviderTxID :exec
+update transactions set provider_tx_id = $1 where tenant = $2 and id = recording_id($3)
+`
+
+// Of the transaction that the statement before it recorded.
+func (q *Queries) SetProviderTxID(ctx context.Context, providerTxID *string, tenant int64, iD pgtype.UUID) error {
+	_, err := q.db.Exec(ctx, setProviderTxID, providerTxID, tenant, iD)
+	return err
 }

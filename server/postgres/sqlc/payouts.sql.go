@@ -23,7 +23,7 @@ with present as (
     and not exists (select from transactions x where x.tenant = $1 and x.reference = $3)
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select $1, date_trunc('month', now() at time zone 'utc')::date, 1 from present where present.quota is not null
+  select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present where present.quota is not null
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
 ), accepted as (
@@ -57,25 +57,27 @@ with present as (
 ), booked as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after)
-  select $1, $10, 'disbursement',
+    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after,
+    created_at)
+  select $1, recording_id($10), 'disbursement',
     coalesce(decided.status, case when decided.paid then 'SUCCESS' else 'INSUFFICIENT_FUNDS' end)::transaction_status,
     $3, $11, $12, $13, $14,
     $15, $16, '', $17, $18, $19,
     $20, $4, $9::bigint, 0, $9::bigint, $21,
-    ($22::integer[])[decided.outcome], $5, decided.sim_id, now(),
+    ($22::integer[])[decided.outcome], $5, decided.sim_id, recording_time(),
     case when decided.paid then -$9::bigint else 0 end,
     case when credited.balance is not null then $9::bigint else 0 end,
-    decided.balance - case when decided.paid then $9::bigint else 0 end, credited.balance
+    decided.balance - case when decided.paid then $9::bigint else 0 end, credited.balance, recording_time()
   from decided left join credited on true
-  returning status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
+  returning id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
-  insert into events (tenant, id, state, due_at)
-  select $1, $10, case when decided.deliver then 'queued' else 'recorded' end::event_state,
-    case when decided.deliver then now() + make_interval(secs => ($23::float8[])[decided.outcome] / 1000) end
+  insert into events (tenant, id, state, due_at, created_at)
+  select $1, recording_id($10), case when decided.deliver then 'queued' else 'recorded' end::event_state,
+    case when decided.deliver then recording_time() + make_interval(secs => ($23::float8[])[decided.outcome] / 1000) end,
+    recording_time()
   from decided, booked
 )
-select status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after from booked
+select id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after from booked
 `
 
 type BookDisbursementParams struct {
@@ -105,6 +107,7 @@ type BookDisbursementParams struct {
 }
 
 type BookDisbursementRow struct {
+	ID                   pgtype.UUID     `db:"id"`
 	Status               payments.Status `db:"status"`
 	LatencyMs            int32           `db:"latency_ms"`
 	CreatedAt            time.Time       `db:"created_at"`
@@ -149,6 +152,7 @@ func (q *Queries) BookDisbursement(ctx context.Context, arg BookDisbursementPara
 	)
 	var i BookDisbursementRow
 	err := row.Scan(
+		&i.ID,
 		&i.Status,
 		&i.LatencyMs,
 		&i.CreatedAt,
@@ -163,17 +167,17 @@ const bookRefund = `-- name: BookRefund :one
 with present as (
   select (o.webhook_url is not null and 'refund' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
-  where o.tenant = $1 and not o.suspended
-    and not exists (select from transactions x where x.tenant = $1 and x.reference = $2)
+  where o.tenant = $1 and not o.suspended and ($2::boolean or not o.clocked)
+    and not exists (select from transactions x where x.tenant = $1 and x.reference = $3)
 ), locked as (
-  select p.tenant, p.amount, p.commission, p.net_amount, p.refunded, p.merchant_delta, p.sim_delta, p.merchant_balance_after, p.sim_balance_after, p.created_at, p.completed_at, p.due_at, p.expires_at, p.forwarded_at, p.forward_fence, p.type, p.status, p.absorption_pct, p.latency_ms, p.forward_failures, p.forward_attempts, p.id, p.parent_id, p.sim_id, p.passthrough, p.is_url_protected, p.reference, p.request_hash, p.order_ref, p.order_url, p.store, p.description, p.scenario, p.env_id, p.operator, p.country, p.currency, p.float_currency, p.msisdn, p.native_id, p.native_raw, p.test_behavior, p.leased_until, p.provider_tx_id, p.faults, coalesce($3::bigint, p.amount - p.refunded) as asked
+  select p.tenant, p.amount, p.commission, p.net_amount, p.refunded, p.merchant_delta, p.sim_delta, p.merchant_balance_after, p.sim_balance_after, p.created_at, p.completed_at, p.due_at, p.expires_at, p.forwarded_at, p.forward_fence, p.type, p.status, p.absorption_pct, p.latency_ms, p.forward_failures, p.forward_attempts, p.id, p.parent_id, p.sim_id, p.passthrough, p.is_url_protected, p.reference, p.request_hash, p.order_ref, p.order_url, p.store, p.description, p.scenario, p.env_id, p.operator, p.country, p.currency, p.float_currency, p.msisdn, p.native_id, p.native_raw, p.test_behavior, p.leased_until, p.provider_tx_id, p.faults, coalesce($4::bigint, p.amount - p.refunded) as asked
   from transactions p, present
-  where p.tenant = $1 and p.id = $4 and p.type = 'collection' and p.status = 'SUCCESS'
-    and p.refunded + coalesce($3::bigint, 1) <= p.amount
+  where p.tenant = $1 and p.id = $5 and p.type = 'collection' and p.status = 'SUCCESS'
+    and p.refunded + coalesce($4::bigint, 1) <= p.amount
   for update of p
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select $1, date_trunc('month', now() at time zone 'utc')::date, 1
+  select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1
   from present, locked where present.quota is not null
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
@@ -187,7 +191,7 @@ with present as (
   where f.tenant = $1 and f.currency = parent.float_currency and (select count(*) from recipient) >= 0
   for update of f
 ), decided as (
-  select accepted.deliver, parent.asked, float.balance, float.balance >= parent.asked and not $5::boolean as paid,
+  select accepted.deliver, parent.asked, float.balance, float.balance >= parent.asked and not $6::boolean as paid,
     case when float.balance < parent.asked then 'INSUFFICIENT_FUNDS' else 'LIMIT_EXCEEDED' end as unpaid_status
   from present as accepted, parent, float
 ), merchant as (
@@ -199,27 +203,28 @@ with present as (
   returning s.sim_id, s.balance
 ), marked as (
   update transactions p set refunded = p.refunded + decided.asked
-  from decided where decided.paid and p.tenant = $1 and p.id = $4
+  from decided where decided.paid and p.tenant = $1 and p.id = $5
 ), booked as (
   insert into transactions (tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected,
     store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after)
-  select $1, $6, 'refund',
+    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after,
+    created_at)
+  select $1, recording_id($7), 'refund',
     case when decided.paid then 'SUCCESS' else decided.unpaid_status end::transaction_status, parent.id,
-    $2, $7, parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, null,
+    $3, $8, parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, null,
     '', parent.env_id, parent.operator, parent.country, parent.currency, parent.msisdn, decided.asked, 0, decided.asked,
     parent.absorption_pct,
-    case when decided.paid then $8::integer else $9::integer end,
-    parent.float_currency, credited.sim_id, now(), case when decided.paid then -decided.asked else 0 end,
+    case when decided.paid then $9::integer else $10::integer end,
+    parent.float_currency, credited.sim_id, recording_time(), case when decided.paid then -decided.asked else 0 end,
     case when credited.sim_id is not null then decided.asked else 0 end,
-    decided.balance - case when decided.paid then decided.asked else 0 end, credited.balance
+    decided.balance - case when decided.paid then decided.asked else 0 end, credited.balance, recording_time()
   from decided, parent left join credited on true
   returning tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior, leased_until, provider_tx_id, faults
 ), event as (
-  insert into events (tenant, id, state, due_at)
-  select $1, $6, case when decided.deliver then 'queued' else 'recorded' end::event_state,
-    case when decided.deliver then now() + make_interval(secs => case when decided.paid then $10::float8
-      else $11::float8 end / 1000) end
+  insert into events (tenant, id, state, due_at, created_at)
+  select $1, recording_id($7), case when decided.deliver then 'queued' else 'recorded' end::event_state,
+    case when decided.deliver then recording_time() + make_interval(secs => case when decided.paid then $11::float8
+      else $12::float8 end / 1000) end, recording_time()
   from decided, booked
 )
 select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior, leased_until, provider_tx_id, faults from booked
@@ -227,6 +232,7 @@ select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_del
 
 type BookRefundParams struct {
 	Tenant           int64       `db:"tenant"`
+	Clocked          bool        `db:"clocked"`
 	Reference        string      `db:"reference"`
 	Amount           *int64      `db:"amount"`
 	ParentID         pgtype.UUID `db:"parent_id"`
@@ -289,10 +295,11 @@ type BookRefundRow struct {
 
 // The parent's lock makes refunds of one collection take turns, so that together they never exceed it; it comes before the
 // quota's, so that what is refused is not counted. What a refund inherits is copied from the parent. amount null: all that is left.
-// recipient_full: it was found that the recipient's SIM can take no more.
+// recipient_full: it was found that the recipient's SIM can take no more. clocked: the caller knows of the sandbox's clock, if it has one.
 func (q *Queries) BookRefund(ctx context.Context, arg BookRefundParams) (BookRefundRow, error) {
 	row := q.db.QueryRow(ctx, bookRefund,
 		arg.Tenant,
+		arg.Clocked,
 		arg.Reference,
 		arg.Amount,
 		arg.ParentID,

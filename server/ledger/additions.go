@@ -1,0 +1,48 @@
+package ledger
+
+import (
+	"context"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// Additions are what is written beside a transaction, in its database transaction, in a sandbox with faults or a seed.
+type Additions struct {
+	Disturbance  *Disturbance // nil: no fault acted on the request
+	ProviderTxID string       // the operator's number that was drawn from the seed; empty: it follows from the id
+}
+
+// none reports whether nothing is written beside the transaction.
+func (a Additions) none() bool { return a.Disturbance == nil && a.ProviderTxID == "" }
+
+// recorder runs a statement that records a transaction, with the id that was made for it, and writes the additions beside it.
+func recorder(ctx context.Context, scope postgres.Scope, clocked bool, a Additions, tenant int64, id payments.ID) (*sqlc.Queries, error) {
+	scope = scope.Recording(clocked)
+	if a.none() {
+		return sqlc.New(scope), nil
+	}
+	following, err := a.following(ctx, tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	return sqlc.New(scope.Then(following)), nil
+}
+
+// following are the statements that write the additions of a transaction. They find nothing to write if it was not recorded.
+func (a Additions) following(ctx context.Context, tenant int64, id payments.ID) (*postgres.Following, error) {
+	var f postgres.Following
+	q := sqlc.New(&f)
+	if a.ProviderTxID != "" {
+		if err := q.SetProviderTxID(ctx, &a.ProviderTxID, tenant, postgres.UUID(id)); err != nil {
+			return nil, err
+		}
+	}
+	if a.Disturbance != nil {
+		if err := a.Disturbance.write(ctx, q, tenant, id); err != nil {
+			return nil, err
+		}
+	}
+	return &f, nil
+}

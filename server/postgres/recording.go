@@ -1,0 +1,95 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Statements that record something write recording_time() and recording_id(id) for its time and its id. In a sandbox with a clock, a stamp
+// is taken before, in the same database transaction: it is the time, and the first part of the id. In a sandbox without one, the statement
+// is sent with now() and the id as it was given.
+
+// TakeStamp takes the time of what is recorded next in a sandbox with a clock. The lock of the clock's row holds until the end of the
+// database transaction, so that ids and times rise in the order of recording.
+const TakeStamp = `update clocks
+set last_stamp = greatest(last_stamp + interval '1 microsecond', clock_time(stands_at, ahead, last_stamp))
+where tenant = $1
+returning set_config('cauri.stamp', last_stamp::text, true)`
+
+// recording says how a scope sends statements that record something.
+type recording int
+
+const (
+	nothing        recording = iota // its statements record nothing
+	inDatabaseTime                  // the sandbox has no clock
+	inSandboxTime                   // the sandbox has a clock
+)
+
+// Recording is the scope for statements that record something: with recording_time() and recording_id(id), in the time of a sandbox that
+// has a clock.
+func (s Scope) Recording(clocked bool) Scope {
+	s.recording = inDatabaseTime
+	if clocked {
+		s.recording = inSandboxTime
+	}
+	return s
+}
+
+var (
+	inDatabaseTimeTexts sync.Map // by the text with recording_time() and recording_id(id)
+	recordingID         = regexp.MustCompile(`recording_id\((\$\d+)\)`)
+)
+
+// text is the text of a statement as it is sent.
+func (r recording) text(sql string) string {
+	if r != inDatabaseTime {
+		return sql
+	}
+	if text, known := inDatabaseTimeTexts.Load(sql); known {
+		return text.(string)
+	}
+	text := recordingID.ReplaceAllString(strings.ReplaceAll(sql, "recording_time()", "now()"), "$1")
+	inDatabaseTimeTexts.Store(sql, text)
+	return text
+}
+
+// Following collects statements that are sent after another one, see [Scope.Then]. It runs none of them itself.
+type Following struct{ statements []statement }
+
+type statement struct {
+	sql  string
+	args []any
+}
+
+var _ DBTX = (*Following)(nil)
+
+// Exec adds a statement.
+func (f *Following) Exec(_ context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	f.statements = append(f.statements, statement{sql, args})
+	return pgconn.CommandTag{}, nil
+}
+
+var errFollowingAnswers = errors.New("a statement that follows another one returns nothing")
+
+// Query returns an error: nobody reads what a following statement returns.
+func (f *Following) Query(context.Context, string, ...any) (pgx.Rows, error) {
+	return nil, errFollowingAnswers
+}
+
+// QueryRow returns an error, as Query.
+func (f *Following) QueryRow(context.Context, string, ...any) pgx.Row {
+	return scopedRow{err: errFollowingAnswers}
+}
+
+// Then is the scope with statements that follow each of its own, in the same database transaction and round trip. They are sent before the
+// statement has answered, so they have to find out themselves whether it recorded anything.
+func (s Scope) Then(f *Following) Scope {
+	s.then = f.statements
+	return s
+}
