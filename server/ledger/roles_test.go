@@ -73,6 +73,12 @@ var tenantStatements = []string{
 	"InsertSIMAdjustment",
 	"LockTestClient",
 	"ResetByAPI",
+	// faults
+	"ActedFaults",
+	"CountFaultRequest",
+	"CountFaults",
+	"HoldFaultCounts",
+	"NoteFaultActs",
 	// rate limit
 	"LockRate",
 	"ReturnRequests",
@@ -94,6 +100,8 @@ var workerStatements = append([]string{
 	"BeginForwardAttempt", "DeferForward", "TenantsToForward", "GiveBackForwards", "LeaseForwards", "LockDueForwards", "SettleForward",
 	// delivery
 	"TenantsToDeliver", "FinishAttempts", "GiveBackEvents", "LeaseEvents", "LockDueEvents", "UnqueueEvents", "TakeProbes",
+	// faults
+	"ActedFaults", "CountFaults", "HoldFaultCounts", "NoteFaultActs",
 	// retention
 	"AgedTenants", "RemoveAgedEvents", "RemoveAgedQuotaUsage", "RemoveAgedRateUsage",
 	// metrics
@@ -130,6 +138,7 @@ var controllerStatements = append([]string{
 	"CopySIMs",
 	"CountTransactions",
 	"EndpointHealth",
+	"FaultCounts",
 	"MoveEnvironments",
 	"MoveKeys",
 	"MoveOperatorCredentials",

@@ -12,11 +12,12 @@ create table fault_counts (
   name    text not null,
   digest  bytea not null, -- of the fault's entry: a changed one begins anew
   acts    bigint not null default 0,
-  last_at timestamptz, -- sandbox time
+  draws   bigint not null default 0, -- of `percent`, at places without a reference
+  last_at timestamptz, -- of the last act, in sandbox time
   primary key (tenant, name)
 ) with (fillfactor = 50);
 
--- References for which a fault of the API acted already, or was drawn not to.
+-- References for which a fault acted that acts once for each.
 create table fault_acts (
   tenant    bigint not null,
   name      text not null,
@@ -51,3 +52,7 @@ end $$;
 -- +goose StatementEnd
 
 grant select (faults) on organizations to cauri_api;
+grant select, insert on fault_acts to cauri_tenant, cauri_worker;
+grant select, insert (digest, name, tenant), update (acts, digest, draws, last_at) on fault_counts to cauri_tenant, cauri_worker;
+grant select (acts, last_at, name, tenant) on fault_counts to cauri_controller;
+grant select, insert (reference, tenant), update (requests) on fault_requests to cauri_tenant;

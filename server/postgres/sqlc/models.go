@@ -260,6 +260,7 @@ type FaultCount struct {
 	Name   string     `db:"name"`
 	Digest []byte     `db:"digest"`
 	Acts   int64      `db:"acts"`
+	Draws  int64      `db:"draws"`
 	LastAt *time.Time `db:"last_at"`
 }
 

@@ -1,0 +1,193 @@
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// ActFault decides which of the faults that fit a place acts there, and counts it. It returns nil if none does: their counts are used up, or
+// they acted for this reference before. It returns [postgres.ErrConfigChanged] if the sandbox is not the present one any more.
+func (s *Ledger) ActFault(ctx context.Context, tenant int64, p *faults.Place, fits []*faults.Fault) (acts *faults.Fault, err error) {
+	if len(fits) == 0 {
+		return nil, nil
+	}
+	err = s.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
+		acts = nil
+		counts, err := holdFaultCounts(ctx, q, []faultPlace{{tenant, p, fits}})
+		if err != nil {
+			return err
+		}
+		for _, f := range fits {
+			if counts.act(tenant, p, f) {
+				acts = f
+				break
+			}
+		}
+		return counts.write(ctx, q)
+	})
+	if err != nil {
+		return nil, postgres.ClassifyWrite(err, "counting a fault")
+	}
+	s.sandboxes.NoteActivity(tenant)
+	return acts, nil
+}
+
+// CountFaultRequest counts a request with a reference, and tells how many came, with this one.
+func (s *Ledger) CountFaultRequest(ctx context.Context, tenant int64, reference string) (int, error) {
+	requests, err := s.tenant(tenant).CountFaultRequest(ctx, tenant, reference)
+	return int(requests), postgres.ClassifyWrite(err, "counting the requests with a reference")
+}
+
+// faultPlace is a place in a sandbox, with the faults that fit it.
+type faultPlace struct {
+	tenant int64
+	place  *faults.Place
+	fits   []*faults.Fault
+}
+
+type faultKey struct {
+	tenant int64
+	name   string
+}
+
+type faultActKey struct {
+	faultKey
+	reference string
+}
+
+// faultCount is how often a fault acted and was drawn, before and in this database transaction.
+type faultCount struct {
+	acts, draws       int64
+	newActs, newDraws int64
+	lastAt            time.Time
+}
+
+// faultCounts are the counts of some faults, locked until the database transaction ends.
+type faultCounts struct {
+	counts map[faultKey]*faultCount
+	acted  map[faultActKey]bool // true: in this database transaction
+}
+
+// holdFaultCounts locks the counts of the faults that may act at some places.
+func holdFaultCounts(ctx context.Context, q *sqlc.Queries, places []faultPlace) (*faultCounts, error) {
+	held := map[faultKey]*faults.Fault{}
+	once := map[faultActKey]bool{}
+	for _, p := range places {
+		for _, f := range p.fits {
+			key := faultKey{p.tenant, f.Name}
+			held[key] = f
+			if f.Once(p.place.Reference) {
+				once[faultActKey{key, p.place.Reference}] = true
+			}
+		}
+	}
+	var tenants []int64
+	var names []string
+	var digests [][]byte
+	for key, f := range held {
+		tenants, names, digests = append(tenants, key.tenant), append(names, key.name), append(digests, f.Digest())
+	}
+	rows, err := q.HoldFaultCounts(ctx, tenants, names, digests)
+	if err != nil {
+		return nil, err
+	}
+	c := &faultCounts{counts: map[faultKey]*faultCount{}}
+	for _, row := range rows {
+		c.counts[faultKey{row.Tenant, row.Name}] = &faultCount{acts: row.Acts, draws: row.Draws}
+	}
+	c.acted, err = actedFaults(ctx, q, once)
+	return c, err
+}
+
+// actedFaults returns those that acted before.
+func actedFaults(ctx context.Context, q *sqlc.Queries, once map[faultActKey]bool) (map[faultActKey]bool, error) {
+	acted := map[faultActKey]bool{}
+	if len(once) == 0 {
+		return acted, nil
+	}
+	var k faultActKeys
+	for key := range once {
+		k.add(key)
+	}
+	rows, err := q.ActedFaults(ctx, k.tenants, k.names, k.references)
+	for _, row := range rows {
+		acted[faultActKey{faultKey{row.Tenant, row.Name}, row.Reference}] = false
+	}
+	return acted, err
+}
+
+// faultActKeys are keys in the form in which a statement takes them.
+type faultActKeys struct {
+	tenants           []int64
+	names, references []string
+}
+
+func (k *faultActKeys) add(key faultActKey) {
+	k.tenants, k.names, k.references = append(k.tenants, key.tenant), append(k.names, key.name), append(k.references, key.reference)
+}
+
+// act counts a fault at a place, and reports whether it acts there.
+func (c *faultCounts) act(tenant int64, p *faults.Place, f *faults.Fault) bool {
+	key := faultKey{tenant, f.Name}
+	count := c.counts[key]
+	if f.When.First != 0 && count.acts+count.newActs >= f.When.First {
+		return false
+	}
+	if f.DrawsByCount(p.Reference) {
+		drawn := f.DrawnAs(count.draws+count.newDraws, p.Draws)
+		count.newDraws++
+		if !drawn {
+			return false
+		}
+	}
+	if f.Once(p.Reference) {
+		once := faultActKey{key, p.Reference}
+		if _, acted := c.acted[once]; acted {
+			return false
+		}
+		c.acted[once] = true
+	}
+	count.newActs++
+	count.lastAt = p.Now
+	return true
+}
+
+// write writes what was counted.
+func (c *faultCounts) write(ctx context.Context, q *sqlc.Queries) error {
+	var params sqlc.CountFaultsParams
+	for _, key := range slices.SortedFunc(maps.Keys(c.counts), compareFaultKeys) {
+		count := c.counts[key]
+		if count.newActs == 0 && count.newDraws == 0 {
+			continue
+		}
+		params.Tenants, params.Names = append(params.Tenants, key.tenant), append(params.Names, key.name)
+		params.Acts, params.Draws = append(params.Acts, count.newActs), append(params.Draws, count.newDraws)
+		params.LastAt = append(params.LastAt, count.lastAt)
+	}
+	if len(params.Tenants) > 0 {
+		if err := q.CountFaults(ctx, params); err != nil {
+			return err
+		}
+	}
+	var k faultActKeys
+	for key, now := range c.acted {
+		if now {
+			k.add(key)
+		}
+	}
+	if len(k.tenants) == 0 {
+		return nil
+	}
+	return q.NoteFaultActs(ctx, k.tenants, k.names, k.references)
+}
+
+func compareFaultKeys(a, b faultKey) int {
+	return cmp.Or(cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.name, b.name))
+}
