@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -37,6 +38,8 @@ type LeasedEvent struct {
 	Uncounted int         // of these, the ones that used up no retry: probes, and all before it was sent again by hand
 	Probe     bool        // it is sent to see whether the endpoint works again: a failure uses up no retry
 
+	Fault *faults.Fault // disturbs this attempt; nil: none
+
 	OrganizationID string
 	Transaction    *payments.Transaction
 	Body           []byte // what is sent, with every attempt
@@ -46,6 +49,13 @@ type LeasedEvent struct {
 	SigningSecret   string
 	PreviousSecrets []string // sign too for a while after a rotation, the most recent first
 	Problem         error    // why the event cannot be sent: its body cannot be built, or its secret not be read
+}
+
+func (e *LeasedEvent) faultName() string {
+	if e.Fault == nil {
+		return ""
+	}
+	return e.Fault.Name
 }
 
 // BuildBody makes the body of an event.

@@ -79,17 +79,19 @@ where e.tenant = given.tenant and e.id = given.id and e.fence = given.fence;
 -- name: FinishAttempts :many
 -- Writes down what attempts came to, ends their leases, and counts them in the health of their endpoints. Nothing changes for
 -- one whose lease was lost: whoever has it now decides. A repeat, after an answer that was lost, finds nothing to do. Rows are
--- locked in one order, events before the health of endpoints, so that nobody waits in a circle.
+-- locked in one order, events before the health of endpoints, so that nobody waits in a circle. An attempt that a fault disturbed
+-- tells nothing about the endpoint.
 with given as (
   select unnest(sqlc.arg(places)::integer[]) as place, unnest(sqlc.arg(tenants)::bigint[]) as tenant,
     unnest(sqlc.arg(ids)::uuid[]) as id, unnest(sqlc.arg(fences)::bigint[]) as fence,
     unnest(sqlc.arg(states)::text[])::event_state as state, unnest(sqlc.arg(retry_after_ms)::float8[]) as retry_after_ms,
     unnest(sqlc.arg(probes)::boolean[]) as probe, unnest(sqlc.arg(started_at)::timestamptz[]) as started_at,
     unnest(sqlc.arg(duration_ms)::integer[]) as duration_ms, unnest(sqlc.arg(response_statuses)::integer[]) as response_status,
-    unnest(sqlc.arg(response_bodies)::bytea[]) as response_body, unnest(sqlc.arg(errors)::text[]) as error
+    unnest(sqlc.arg(response_bodies)::bytea[]) as response_body, unnest(sqlc.arg(errors)::text[]) as error,
+    nullif(unnest(sqlc.arg(faults)::text[]), '') as fault
 ), held as (
   select given.place, given.tenant, given.id, given.state, given.retry_after_ms, given.probe, given.started_at, given.duration_ms,
-    given.response_status, given.response_body, given.error
+    given.response_status, given.response_body, given.error, given.fault
   from given join events e on e.tenant = given.tenant and e.id = given.id and e.fence = given.fence
   order by given.tenant, given.id
   for update of e
@@ -101,21 +103,24 @@ with given as (
     delivered_at = case when held.state = 'delivered' then now() end
   from held where e.tenant = held.tenant and e.id = held.id
   returning e.attempts, held.place, held.tenant, held.id, held.state, held.started_at, held.duration_ms, held.response_status,
-    held.response_body, held.error
+    held.response_body, held.error, held.fault
 ), written as (
-  insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms, response_status, response_body, error)
-  select tenant, id, attempts, started_at, duration_ms, nullif(response_status, 0), response_body, nullif(error, '') from finished
+  insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms, response_status, response_body, error, faults)
+  select tenant, id, attempts, started_at, duration_ms, nullif(response_status, 0), response_body, nullif(error, ''),
+    case when fault is not null then array[fault] end
+  from finished
 ), placed as (
-  select place, tenant, state, error, coalesce(max(place) filter (where state = 'delivered') over (partition by tenant), 0) as last_success
+  select place, tenant, state, error, fault is null as telling,
+    coalesce(max(place) filter (where state = 'delivered' and fault is null) over (partition by tenant), 0) as last_success
   from finished
 ), breaker as (
   select sqlc.arg(breaker_failures)::integer as failures, make_interval(secs => sqlc.arg(breaker_ms)::float8 / 1000) as since,
     make_interval(secs => sqlc.arg(probe_ms)::float8 / 1000) as pause
 ), runs as (
-  select tenant, bool_or(state = 'delivered') as success,
-    (count(*) filter (where place > last_success))::integer as failures, -- since then
+  select tenant, bool_or(state = 'delivered' and telling) as success,
+    (count(*) filter (where place > last_success and telling))::integer as failures, -- since then
     count(*) filter (where state = 'delivered') as delivered, count(*) filter (where state = 'failed') as failed,
-    (array_agg(error order by place desc) filter (where error <> ''))[1] as last_failure
+    (array_agg(error order by place desc) filter (where error <> '' and telling))[1] as last_failure
   from placed group by tenant
 ), health as (
   insert into endpoint_health as h (tenant, failures, failing_since, delivered, failed, last_failure_at, last_failure)
@@ -126,9 +131,10 @@ with given as (
   on conflict (tenant) do update
   set (failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure, changed_at) = (
     select case when r.success then r.failures else h.failures + r.failures end,
-      case when r.failures = 0 then null when r.success then now() else coalesce(h.failing_since, now()) end,
+      case when r.failures > 0 then case when r.success then now() else coalesce(h.failing_since, now()) end
+        when not r.success then h.failing_since end,
       case when r.success then null
-        when h.probe_at is null and h.failures + r.failures >= breaker.failures and h.failing_since <= now() - breaker.since
+        when r.failures > 0 and h.probe_at is null and h.failures + r.failures >= breaker.failures and h.failing_since <= now() - breaker.since
         then now() + breaker.pause
         else h.probe_at end,
       h.delivered + r.delivered, h.failed + r.failed,
