@@ -18,7 +18,7 @@ import (
 
 // ApplySandbox makes the rows of a sandbox equal to what its resource wants, in one database transaction, and returns how
 // they stand then. It writes nothing when they are equal already. It returns [ErrStaleGeneration] for a resource that was read
-// before its last change was applied, and [ErrNameTaken] where rows of another resource have its name.
+// before its last change was applied, [ErrNameTaken] where rows of another resource have its name, and [ErrClockAdvancing].
 func (s *Store) ApplySandbox(ctx context.Context, want Config) (SandboxState, error) {
 	uid, err := parseUID(want.UID)
 	if err != nil {
@@ -35,6 +35,9 @@ func (s *Store) ApplySandbox(ctx context.Context, want Config) (SandboxState, er
 	if err != nil {
 		return SandboxState{}, postgres.Classify(err, "applying the sandbox to the database")
 	}
+	if c.clockAdvancing {
+		return SandboxState{}, ErrClockAdvancing
+	}
 	return c.state, postgres.Classify(s.observe(ctx, c.tenant, &c.state), "reading the sandbox's counts")
 }
 
@@ -49,6 +52,8 @@ type sandboxChange struct {
 	former  int64 // the tenant before a reset; 0: it was not reset
 	changed bool
 	state   SandboxState
+
+	clockAdvancing bool // so that its mode was not changed
 }
 
 // look finds out how the sandbox stands without locking it. It returns errToWrite where anything is to be written.
@@ -141,6 +146,19 @@ func (c *sandboxChange) settings(ctx context.Context, row sqlc.Organization) err
 	c.tenant, c.state.OrganizationID, c.state.Reset = row.Tenant, row.OrgID, row.Reset
 	wanted := row
 	c.setSettings(&wanted)
+	if err := c.clock(ctx, row, &wanted); err != nil {
+		return err
+	}
+	if err := c.updateOrganization(ctx, row, wanted); err != nil {
+		return err
+	}
+	if err := c.observeClock(ctx, wanted); err != nil {
+		return err
+	}
+	return c.observeFaults(ctx, wanted)
+}
+
+func (c *sandboxChange) updateOrganization(ctx context.Context, row, wanted sqlc.Organization) error {
 	if reflect.DeepEqual(row, wanted) { // of all columns, so that none is forgotten
 		return nil
 	}
@@ -153,6 +171,7 @@ func (c *sandboxChange) settings(ctx context.Context, row sqlc.Organization) err
 		WebhookMaxDelayMs: wanted.WebhookMaxDelayMs, WebhookTypes: wanted.WebhookTypes,
 		PendingTimeoutMs: wanted.PendingTimeoutMs, TestNumbers: wanted.TestNumbers, Suspended: wanted.Suspended, Tenant: wanted.Tenant,
 		APITestClients: wanted.APITestClients, APIReset: wanted.APIReset, MaxTestClients: wanted.MaxTestClients,
+		Clocked: wanted.Clocked, ClockMode: wanted.ClockMode, ClockStart: wanted.ClockStart, Seed: wanted.Seed, Faults: wanted.Faults,
 	})
 }
 
@@ -174,9 +193,16 @@ func (c *sandboxChange) newOrganization(ctx context.Context) error {
 		WebhookMaxDelayMs: row.WebhookMaxDelayMs, WebhookTypes: row.WebhookTypes,
 		PendingTimeoutMs: row.PendingTimeoutMs, TestNumbers: row.TestNumbers, Suspended: row.Suspended, Reset: c.want.Reset,
 		APITestClients: row.APITestClients, APIReset: row.APIReset, MaxTestClients: row.MaxTestClients,
+		Clocked: ClockMode(row.ClockMode) == ManualClock, ClockMode: row.ClockMode, ClockStart: row.ClockStart, Seed: row.Seed, Faults: row.Faults,
 	})
+	if err != nil {
+		return err
+	}
 	c.tenant, c.state.OrganizationID, c.state.Reset, c.changed = row.Tenant, row.OrgID, row.Reset, true
-	return err
+	if err := c.startClock(ctx, row); err != nil {
+		return err
+	}
+	return c.observeClock(ctx, row)
 }
 
 // takeName retains the rows of a resource of the same name whose end was never seen, as its finalizer was taken away by hand or the
@@ -202,6 +228,7 @@ func (c *sandboxChange) setSettings(row *sqlc.Organization) {
 	row.MonthlyQuota, row.RateLimit = c.want.MonthlyQuota, c.want.RateLimit
 	row.PendingTimeoutMs, row.Suspended = cmp.Or(c.want.PendingTimeout, DefaultPendingTimeout).Milliseconds(), c.want.Suspended
 	row.TestNumbers = string(cmp.Or(c.want.TestNumbers, payments.NoTestNumbers))
+	c.setClock(row)
 	row.APITestClients, row.APIReset, row.MaxTestClients = c.want.API.TestClients, c.want.API.Reset, c.want.API.MaxTestClients
 	webhook := c.want.Webhook
 	if webhook == nil {

@@ -113,7 +113,9 @@ type SandboxState struct {
 	Transactions   TransactionCounts
 	Endpoint       EndpointHealth
 	Failures       []SweepFailure // of the workers, in this sandbox alone
-	Reset          string         // the last one that was carried out, or the one that the sandbox was made with
+	Clock          ClockState
+	Faults         []FaultState // those of the resource that acted
+	Reset          string       // the last one that was carried out, or the one that the sandbox was made with
 }
 
 // EnvironmentState is an environment as it stands in the database. One that was removed from the resource is not listed.

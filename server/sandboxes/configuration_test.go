@@ -47,7 +47,7 @@ func TestSandboxState(t *testing.T) {
 	state := w.Apply()
 	want := sandboxes.SandboxState{
 		OrganizationID: w.Sandbox.OrganizationID, Balances: map[payments.Currency]int64{payments.RWF: 1985, payments.XOF: 0}, TestClients: 1,
-		Transactions: sandboxes.TransactionCounts{Total: 1},
+		Transactions: sandboxes.TransactionCounts{Total: 1}, Clock: sandboxes.ClockState{Mode: sandboxes.RealClock},
 		Environments: []sandboxes.EnvironmentState{
 			{
 				ID:       w.Sandbox.Environments[sandboxes.Market{Operator: payments.MTN, Country: payments.Rwanda}].ID,

@@ -62,6 +62,10 @@ func TestInventory(t *testing.T) {
 	for _, slip := range []string{
 		"update organizations set latency_percent = latency_percent + 1 where name = 'checkout'",
 		"update organizations set test_numbers = 'Standard' where name = 'checkout'",
+		"update organizations set clock_mode = 'Manual' where name = 'checkout'",
+		"update organizations set clock_start = now() where name = 'checkout'",
+		"update organizations set seed = 1 where name = 'checkout'",
+		"update organizations set faults = '[]' where name = 'checkout'",
 		"update environments set enabled = not enabled where tenant = (select tenant from organizations where name = 'checkout')",
 		"delete from stores where tenant = (select tenant from organizations where name = 'checkout')",
 	} {

@@ -95,7 +95,7 @@ func (s *Store) purge(ctx context.Context, tenant int64) error {
 	for _, remove := range []func(context.Context, int64) (int64, error){
 		q.PurgeKeys, q.PurgeEnvironments, q.PurgeStores, q.PurgeFloats, q.PurgeQuotaUsage, q.PurgeRateUsage,
 		q.PurgeOperatorCredentials, q.PurgeEndpointHealth, q.PurgeActivity, q.PurgeTransactionCounts,
-		q.PurgeSweepFailures,
+		q.PurgeSweepFailures, q.PurgeClocks, q.PurgeFaultCounts,
 	} {
 		if _, err := remove(ctx, tenant); err != nil {
 			return err
@@ -110,12 +110,25 @@ func (s *Store) purge(ctx context.Context, tenant int64) error {
 			return err
 		}
 	}
+	if err := purgeFaults(ctx, q, tenant); err != nil {
+		return err
+	}
 	return inBatches(
 		sqlc.PurgeAttemptsRow{EventID: postgres.UUID(payments.ID{})},
 		func(after sqlc.PurgeAttemptsRow) (sqlc.PurgeAttemptsRow, error) {
 			return q.PurgeAttempts(ctx, tenant, after.EventID, after.Attempt, purgeBatch)
 		},
 	)
+}
+
+// purgeFaults removes what is remembered of references.
+func purgeFaults(ctx context.Context, q *sqlc.Queries, tenant int64) error {
+	if err := inBatches(sqlc.PurgeFaultActsRow{}, func(after sqlc.PurgeFaultActsRow) (sqlc.PurgeFaultActsRow, error) {
+		return q.PurgeFaultActs(ctx, tenant, after.Name, after.Reference, purgeBatch)
+	}); err != nil {
+		return err
+	}
+	return inBatches("", func(after string) (string, error) { return q.PurgeFaultRequests(ctx, tenant, after, purgeBatch) })
 }
 
 // inBatches goes on behind the last row of each batch until there is none.

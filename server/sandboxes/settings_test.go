@@ -48,6 +48,10 @@ func TestEveryFieldOfASandboxIsApplied(t *testing.T) {
 		"PendingTimeout":                        func(c *sandboxes.Config) { c.PendingTimeout = time.Second },
 		"TestNumbers":                           func(c *sandboxes.Config) { c.TestNumbers = payments.StandardTestNumbers },
 		"Suspended":                             func(c *sandboxes.Config) { c.Suspended = true },
+		"Clock.Mode":                            func(c *sandboxes.Config) { c.Clock.Mode = sandboxes.ManualClock },
+		"Clock.Start":                           func(c *sandboxes.Config) { c.Clock.Start = new(time.Unix(1, 0)) },
+		"Seed":                                  func(c *sandboxes.Config) { c.Seed = &limit },
+		"Faults":                                func(c *sandboxes.Config) { c.Faults = []byte(`[{"name": "f", "api": {"status": 500}}]`) },
 		"API.TestClients":                       func(c *sandboxes.Config) { c.API.TestClients = true },
 		"API.Reset":                             func(c *sandboxes.Config) { c.API.Reset = true },
 		"API.MaxTestClients":                    func(c *sandboxes.Config) { c.API.MaxTestClients = &quota },
@@ -130,7 +134,7 @@ func fields(of reflect.Type, except []string) []string {
 		for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice {
 			inner = inner.Elem()
 		}
-		if inner.Kind() != reflect.Struct {
+		if inner.Kind() != reflect.Struct || inner == reflect.TypeFor[time.Time]() {
 			paths = append(paths, field.Name)
 			continue
 		}

@@ -74,6 +74,54 @@ begin
 end $$;
 -- +goose StatementEnd
 
+-- As in 00003, with the clock: a manual one starts again, a real one shows the time of the database.
+-- +goose StatementBegin
+create or replace function reset_sandbox() returns bigint language plpgsql security definer as $$
+declare
+  former bigint := current_tenant();
+  present bigint;
+begin
+  perform from organizations where tenant = former and retained_at is null and api_reset and not suspended for update;
+  if not found then
+    return null;
+  end if;
+  present := nextval('tenant_numbers');
+  update organizations set tenant = present, clocked = (clock_mode = 'Manual') where tenant = former;
+  insert into clocks (tenant, stands_at)
+    select present, coalesce(o.clock_start, now()) from organizations o where o.tenant = present and o.clocked;
+  update environments set tenant = present where tenant = former;
+  update stores set tenant = present where tenant = former;
+  update api_keys set tenant = present where tenant = former;
+  update operator_credentials set tenant = present where tenant = former;
+  -- Copied, and not moved: payments of the old tenant that are being booked hold locks on these rows.
+  insert into floats (tenant, currency, balance, opening)
+    select present, f.currency, f.opening, f.opening from floats f where f.tenant = former;
+  insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening)
+    select present, s.sim_id, s.generation, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.opening, s.opening
+    from sims s where s.tenant = former and s.source = 'resource';
+  insert into adjustments (tenant, currency, delta, balance_after)
+    select present, f.currency, f.balance, f.balance from floats f where f.tenant = present;
+  insert into adjustments (tenant, sim_id, delta, balance_after)
+    select present, s.sim_id, s.balance, s.balance from sims s where s.tenant = present;
+  update config_version set version = version + 1;
+  update organizations set version = (select version from config_version) where tenant = present;
+  insert into retired_tenants (tenant, resource_uid, version) select former, resource_uid, version from organizations where tenant = present;
+  return present;
+end $$;
+-- +goose StatementEnd
+
+-- A function that is replaced keeps its grants, and loses its settings.
+-- +goose StatementBegin
+do $$
+begin
+  execute format('alter function reset_sandbox() set search_path = %I, pg_temp', current_schema());
+end $$;
+-- +goose StatementEnd
+
+grant select (ahead, last_stamp, stands_at, target, tenant), insert (stands_at, tenant), update (ahead, stands_at), delete on clocks to
+  cauri_controller;
+grant select (tenant), delete on clocks to cauri_worker;
+grant insert (clock_mode, clock_start, clocked, seed), update (clock_mode, clock_start, clocked, seed) on organizations to cauri_controller;
 grant select (clock_mode, clocked, seed) on organizations to cauri_api;
 grant select (ahead, last_stamp, stands_at, tenant), update (last_stamp) on clocks to cauri_tenant;
 grant insert (created_at) on events to cauri_tenant;

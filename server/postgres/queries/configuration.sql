@@ -6,10 +6,11 @@ select * from organizations where resource_uid = sqlc.arg(resource_uid) and reta
 -- name: InsertOrganization :one
 insert into organizations (org_id, resource_uid, generation, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries,
   webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, webhook_types, pending_timeout_ms, test_numbers, suspended, reset,
-  api_test_clients, api_reset, max_test_clients)
+  api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults)
 values (sqlc.arg(org_id), sqlc.arg(resource_uid), sqlc.arg(generation), sqlc.arg(namespace), sqlc.arg(name), sqlc.arg(latency_percent), sqlc.narg(monthly_quota), sqlc.narg(rate_limit), sqlc.narg(webhook_url), sqlc.arg(webhook_max_retries),
   sqlc.arg(webhook_initial_delay_ms), sqlc.arg(webhook_factor), sqlc.arg(webhook_max_delay_ms), sqlc.arg(webhook_types), sqlc.arg(pending_timeout_ms), sqlc.arg(test_numbers),
-  sqlc.arg(suspended), sqlc.arg(reset), sqlc.arg(api_test_clients), sqlc.arg(api_reset), sqlc.narg(max_test_clients))
+  sqlc.arg(suspended), sqlc.arg(reset), sqlc.arg(api_test_clients), sqlc.arg(api_reset), sqlc.narg(max_test_clients),
+  sqlc.arg(clocked), sqlc.arg(clock_mode), sqlc.narg(clock_start), sqlc.narg(seed), sqlc.narg(faults))
 returning *;
 
 -- name: TakeGeneration :execrows
@@ -25,7 +26,8 @@ update organizations set namespace = sqlc.arg(namespace), name = sqlc.arg(name),
   webhook_factor = sqlc.arg(webhook_factor), webhook_max_delay_ms = sqlc.arg(webhook_max_delay_ms),
   webhook_types = sqlc.arg(webhook_types), pending_timeout_ms = sqlc.arg(pending_timeout_ms),
   test_numbers = sqlc.arg(test_numbers), suspended = sqlc.arg(suspended),
-  api_test_clients = sqlc.arg(api_test_clients), api_reset = sqlc.arg(api_reset), max_test_clients = sqlc.narg(max_test_clients)
+  api_test_clients = sqlc.arg(api_test_clients), api_reset = sqlc.arg(api_reset), max_test_clients = sqlc.narg(max_test_clients),
+  clocked = sqlc.arg(clocked), clock_mode = sqlc.arg(clock_mode), clock_start = sqlc.narg(clock_start), seed = sqlc.narg(seed), faults = sqlc.narg(faults)
 where tenant = sqlc.arg(tenant);
 
 -- name: StoredCredentials :one

@@ -45,4 +45,4 @@ on conflict (tenant, reference) do update set requests = r.requests + 1
 returning r.requests;
 
 -- name: FaultCounts :many
-select name, acts, last_at from fault_counts where tenant = sqlc.arg(tenant) and acts > 0 order by name;
+select name, digest, acts, last_at from fault_counts where tenant = sqlc.arg(tenant) and acts > 0 order by name;

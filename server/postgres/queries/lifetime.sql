@@ -32,6 +32,22 @@ with opened as (
 insert into adjustments (tenant, sim_id, delta, balance_after)
 select sqlc.arg(tenant)::bigint, opened.sim_id, opened.balance, opened.balance from opened;
 
+-- name: PutClock :exec
+-- A manual clock, at the beginning of a sandbox and after each reset, or where it is missing.
+insert into clocks (tenant, stands_at) values (sqlc.arg(tenant), coalesce(sqlc.narg(start), now())) on conflict do nothing;
+
+-- name: StopClock :execrows
+-- Makes a clock a manual one, which stands at the sandbox's time. One that is being advanced is left alone.
+insert into clocks as c (tenant, stands_at) values (sqlc.arg(tenant), now())
+on conflict (tenant) do update set stands_at = clock_time(c.stands_at, c.ahead, c.last_stamp) where c.target is null;
+
+-- name: RunClock :execrows
+-- Makes a clock a real one, which runs on from the sandbox's time. One that is being advanced is left alone. The difference is in
+-- seconds: days would be those of a calendar.
+insert into clocks as c (tenant) values (sqlc.arg(tenant))
+on conflict (tenant) do update set stands_at = null,
+  ahead = make_interval(secs => extract(epoch from clock_time(c.stands_at, c.ahead, c.last_stamp) - now())::float8) where c.target is null;
+
 -- name: RetireTenant :exec
 -- Takes the place of BumpVersion: readers of the configuration learn of both tenants at one moment.
 with bumped as (
@@ -85,6 +101,12 @@ on conflict (tenant) do update set upto = excluded.upto, total = excluded.total
 
 -- name: EndpointHealth :one
 select failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure from endpoint_health where tenant = sqlc.arg(tenant);
+
+-- name: ShownClock :one
+-- Sandbox time, and how far it is ahead of the time of the database.
+select clock_time(stands_at, ahead, last_stamp)::timestamptz as present,
+  extract(epoch from case when stands_at is null then ahead else stands_at - now() end)::bigint as ahead_seconds
+from clocks where tenant = sqlc.arg(tenant);
 
 -- name: NoteActivity :exec
 -- In one order, since several processes do this at the same time.

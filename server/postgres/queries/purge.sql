@@ -57,6 +57,31 @@ with batch as (
 )
 select batch.sim_id from batch order by batch.sim_id desc limit 1;
 
+-- name: PurgeFaultActs :one
+with batch as (
+  select a.name, a.reference from fault_acts a
+  where a.tenant = sqlc.arg(tenant) and (a.name, a.reference) > (sqlc.arg(after)::text, sqlc.arg(after_reference)::text)
+  order by a.name, a.reference limit sqlc.arg(batch)
+), gone as (
+  delete from fault_acts a using batch where a.tenant = sqlc.arg(tenant) and a.name = batch.name and a.reference = batch.reference
+)
+select batch.name, batch.reference from batch order by batch.name desc, batch.reference desc limit 1;
+
+-- name: PurgeFaultRequests :one
+with batch as (
+  select r.reference from fault_requests r
+  where r.tenant = sqlc.arg(tenant) and r.reference > sqlc.arg(after) order by r.reference limit sqlc.arg(batch)
+), gone as (
+  delete from fault_requests r using batch where r.tenant = sqlc.arg(tenant) and r.reference = batch.reference
+)
+select batch.reference from batch order by batch.reference desc limit 1;
+
+-- name: PurgeFaultCounts :execrows
+delete from fault_counts where tenant = sqlc.arg(tenant);
+
+-- name: PurgeClocks :execrows
+delete from clocks where tenant = sqlc.arg(tenant);
+
 -- name: PurgeFloats :execrows
 delete from floats where tenant = sqlc.arg(tenant);
 

@@ -7,6 +7,7 @@ package sqlc
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
 )
@@ -191,10 +192,11 @@ func (q *Queries) InsertKey(ctx context.Context, tenant int64, hash []byte) erro
 const insertOrganization = `-- name: InsertOrganization :one
 insert into organizations (org_id, resource_uid, generation, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries,
   webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, webhook_types, pending_timeout_ms, test_numbers, suspended, reset,
-  api_test_clients, api_reset, max_test_clients)
+  api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
   $11, $12, $13, $14, $15, $16,
-  $17, $18, $19, $20, $21)
+  $17, $18, $19, $20, $21,
+  $22, $23, $24, $25, $26)
 returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers, api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults
 `
 
@@ -220,6 +222,11 @@ type InsertOrganizationParams struct {
 	APITestClients        bool        `db:"api_test_clients"`
 	APIReset              bool        `db:"api_reset"`
 	MaxTestClients        *int64      `db:"max_test_clients"`
+	Clocked               bool        `db:"clocked"`
+	ClockMode             string      `db:"clock_mode"`
+	ClockStart            *time.Time  `db:"clock_start"`
+	Seed                  *int64      `db:"seed"`
+	Faults                []byte      `db:"faults"`
 }
 
 func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganizationParams) (Organization, error) {
@@ -245,6 +252,11 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		arg.APITestClients,
 		arg.APIReset,
 		arg.MaxTestClients,
+		arg.Clocked,
+		arg.ClockMode,
+		arg.ClockStart,
+		arg.Seed,
+		arg.Faults,
 	)
 	var i Organization
 	err := row.Scan(
@@ -705,29 +717,35 @@ update organizations set namespace = $1, name = $2, latency_percent = $3, monthl
   webhook_factor = $9, webhook_max_delay_ms = $10,
   webhook_types = $11, pending_timeout_ms = $12,
   test_numbers = $13, suspended = $14,
-  api_test_clients = $15, api_reset = $16, max_test_clients = $17
-where tenant = $18
+  api_test_clients = $15, api_reset = $16, max_test_clients = $17,
+  clocked = $18, clock_mode = $19, clock_start = $20, seed = $21, faults = $22
+where tenant = $23
 `
 
 type UpdateOrganizationParams struct {
-	Namespace             string   `db:"namespace"`
-	Name                  string   `db:"name"`
-	LatencyPercent        int32    `db:"latency_percent"`
-	MonthlyQuota          *int64   `db:"monthly_quota"`
-	RateLimit             *int32   `db:"rate_limit"`
-	WebhookURL            *string  `db:"webhook_url"`
-	WebhookMaxRetries     int32    `db:"webhook_max_retries"`
-	WebhookInitialDelayMs int64    `db:"webhook_initial_delay_ms"`
-	WebhookFactor         float64  `db:"webhook_factor"`
-	WebhookMaxDelayMs     int64    `db:"webhook_max_delay_ms"`
-	WebhookTypes          []string `db:"webhook_types"`
-	PendingTimeoutMs      int64    `db:"pending_timeout_ms"`
-	TestNumbers           string   `db:"test_numbers"`
-	Suspended             bool     `db:"suspended"`
-	APITestClients        bool     `db:"api_test_clients"`
-	APIReset              bool     `db:"api_reset"`
-	MaxTestClients        *int64   `db:"max_test_clients"`
-	Tenant                int64    `db:"tenant"`
+	Namespace             string     `db:"namespace"`
+	Name                  string     `db:"name"`
+	LatencyPercent        int32      `db:"latency_percent"`
+	MonthlyQuota          *int64     `db:"monthly_quota"`
+	RateLimit             *int32     `db:"rate_limit"`
+	WebhookURL            *string    `db:"webhook_url"`
+	WebhookMaxRetries     int32      `db:"webhook_max_retries"`
+	WebhookInitialDelayMs int64      `db:"webhook_initial_delay_ms"`
+	WebhookFactor         float64    `db:"webhook_factor"`
+	WebhookMaxDelayMs     int64      `db:"webhook_max_delay_ms"`
+	WebhookTypes          []string   `db:"webhook_types"`
+	PendingTimeoutMs      int64      `db:"pending_timeout_ms"`
+	TestNumbers           string     `db:"test_numbers"`
+	Suspended             bool       `db:"suspended"`
+	APITestClients        bool       `db:"api_test_clients"`
+	APIReset              bool       `db:"api_reset"`
+	MaxTestClients        *int64     `db:"max_test_clients"`
+	Clocked               bool       `db:"clocked"`
+	ClockMode             string     `db:"clock_mode"`
+	ClockStart            *time.Time `db:"clock_start"`
+	Seed                  *int64     `db:"seed"`
+	Faults                []byte     `db:"faults"`
+	Tenant                int64      `db:"tenant"`
 }
 
 func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganizationParams) error {
@@ -749,6 +767,11 @@ func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganization
 		arg.APITestClients,
 		arg.APIReset,
 		arg.MaxTestClients,
+		arg.Clocked,
+		arg.ClockMode,
+		arg.ClockStart,
+		arg.Seed,
+		arg.Faults,
 		arg.Tenant,
 	)
 	return err

@@ -82,11 +82,12 @@ func (q *Queries) CountFaults(ctx context.Context, arg CountFaultsParams) error 
 }
 
 const faultCounts = `-- name: FaultCounts :many
-select name, acts, last_at from fault_counts where tenant = $1 and acts > 0 order by name
+select name, digest, acts, last_at from fault_counts where tenant = $1 and acts > 0 order by name
 `
 
 type FaultCountsRow struct {
 	Name   string     `db:"name"`
+	Digest []byte     `db:"digest"`
 	Acts   int64      `db:"acts"`
 	LastAt *time.Time `db:"last_at"`
 }
@@ -100,7 +101,12 @@ func (q *Queries) FaultCounts(ctx context.Context, tenant int64) ([]FaultCountsR
 	var items []FaultCountsRow
 	for rows.Next() {
 		var i FaultCountsRow
-		if err := rows.Scan(&i.Name, &i.Acts, &i.LastAt); err != nil {
+		if err := rows.Scan(
+			&i.Name,
+			&i.Digest,
+			&i.Acts,
+			&i.LastAt,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -188,6 +188,16 @@ func (q *Queries) PurgeTransactionCounts(ctx context.Context, tenant int64) (int
 	return result.RowsAffected(), nil
 }
 
+const putClock = `-- name: PutClock :exec
+insert into clocks (tenant, stands_at) values ($1, coalesce($2, now())) on conflict do nothing
+`
+
+// A manual clock, at the beginning of a sandbox and after each reset, or where it is missing.
+func (q *Queries) PutClock(ctx context.Context, tenant int64, start interface{}) error {
+	_, err := q.db.Exec(ctx, putClock, tenant, start)
+	return err
+}
+
 const resetByAPI = `-- name: ResetByAPI :one
 select coalesce(reset_sandbox(), 0)::bigint
 `
@@ -267,4 +277,53 @@ select $1::bigint, present.resource_uid, present.version from present
 func (q *Queries) RetireTenant(ctx context.Context, former int64, tenant int64) error {
 	_, err := q.db.Exec(ctx, retireTenant, former, tenant)
 	return err
+}
+
+const runClock = `-- name: RunClock :execrows
+insert into clocks as c (tenant) values ($1)
+on conflict (tenant) do update set stands_at = null,
+  ahead = make_interval(secs => extract(epoch from clock_time(c.stands_at, c.ahead, c.last_stamp) - now())::float8) where c.target is null
+`
+
+// Makes a clock a real one, which runs on from the sandbox's time. One that is being advanced is left alone. The difference is in
+// seconds: days would be those of a calendar.
+func (q *Queries) RunClock(ctx context.Context, tenant int64) (int64, error) {
+	result, err := q.db.Exec(ctx, runClock, tenant)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const shownClock = `-- name: ShownClock :one
+select clock_time(stands_at, ahead, last_stamp)::timestamptz as present,
+  extract(epoch from case when stands_at is null then ahead else stands_at - now() end)::bigint as ahead_seconds
+from clocks where tenant = $1
+`
+
+type ShownClockRow struct {
+	Present      time.Time `db:"present"`
+	AheadSeconds int64     `db:"ahead_seconds"`
+}
+
+// Sandbox time, and how far it is ahead of the time of the database.
+func (q *Queries) ShownClock(ctx context.Context, tenant int64) (ShownClockRow, error) {
+	row := q.db.QueryRow(ctx, shownClock, tenant)
+	var i ShownClockRow
+	err := row.Scan(&i.Present, &i.AheadSeconds)
+	return i, err
+}
+
+const stopClock = `-- name: StopClock :execrows
+insert into clocks as c (tenant, stands_at) values ($1, now())
+on conflict (tenant) do update set stands_at = clock_time(c.stands_at, c.ahead, c.last_stamp) where c.target is null
+`
+
+// Makes a clock a manual one, which stands at the sandbox's time. One that is being advanced is left alone.
+func (q *Queries) StopClock(ctx context.Context, tenant int64) (int64, error) {
+	result, err := q.db.Exec(ctx, stopClock, tenant)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

@@ -79,6 +79,18 @@ func (q *Queries) PurgeAttempts(ctx context.Context, tenant int64, after pgtype.
 	return i, err
 }
 
+const purgeClocks = `-- name: PurgeClocks :execrows
+delete from clocks where tenant = $1
+`
+
+func (q *Queries) PurgeClocks(ctx context.Context, tenant int64) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeClocks, tenant)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const purgeEndpointHealth = `-- name: PurgeEndpointHealth :execrows
 delete from endpoint_health where tenant = $1
 `
@@ -117,6 +129,63 @@ func (q *Queries) PurgeEvents(ctx context.Context, tenant int64, after pgtype.UU
 	var id pgtype.UUID
 	err := row.Scan(&id)
 	return id, err
+}
+
+const purgeFaultActs = `-- name: PurgeFaultActs :one
+with batch as (
+  select a.name, a.reference from fault_acts a
+  where a.tenant = $1 and (a.name, a.reference) > ($2::text, $3::text)
+  order by a.name, a.reference limit $4
+), gone as (
+  delete from fault_acts a using batch where a.tenant = $1 and a.name = batch.name and a.reference = batch.reference
+)
+select batch.name, batch.reference from batch order by batch.name desc, batch.reference desc limit 1
+`
+
+type PurgeFaultActsRow struct {
+	Name      string `db:"name"`
+	Reference string `db:"reference"`
+}
+
+func (q *Queries) PurgeFaultActs(ctx context.Context, tenant int64, after string, afterReference string, batch int32) (PurgeFaultActsRow, error) {
+	row := q.db.QueryRow(ctx, purgeFaultActs,
+		tenant,
+		after,
+		afterReference,
+		batch,
+	)
+	var i PurgeFaultActsRow
+	err := row.Scan(&i.Name, &i.Reference)
+	return i, err
+}
+
+const purgeFaultCounts = `-- name: PurgeFaultCounts :execrows
+delete from fault_counts where tenant = $1
+`
+
+func (q *Queries) PurgeFaultCounts(ctx context.Context, tenant int64) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeFaultCounts, tenant)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const purgeFaultRequests = `-- name: PurgeFaultRequests :one
+with batch as (
+  select r.reference from fault_requests r
+  where r.tenant = $1 and r.reference > $2 order by r.reference limit $3
+), gone as (
+  delete from fault_requests r using batch where r.tenant = $1 and r.reference = batch.reference
+)
+select batch.reference from batch order by batch.reference desc limit 1
+`
+
+func (q *Queries) PurgeFaultRequests(ctx context.Context, tenant int64, after string, batch int32) (string, error) {
+	row := q.db.QueryRow(ctx, purgeFaultRequests, tenant, after, batch)
+	var reference string
+	err := row.Scan(&reference)
+	return reference, err
 }
 
 const purgeFloats = `-- name: PurgeFloats :execrows
