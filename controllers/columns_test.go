@@ -72,10 +72,10 @@ suspended  True  Suspended  http://cauri.example:8080/sandboxes/_/suspended  Unk
 third  False  LimitExceeded  http://cauri.example:8080/sandboxes/_/third  -  _
 `,
 		"wide": `
-NAME  READY  STATUS  URL  WEBHOOK  PENDING  AGE  ENVIRONMENTS  ORG  EXPIRES  MESSAGE
-checkout  True  Ready  http://cauri.example:8080/sandboxes/_/checkout  -  0  _  1/1  _  ` +
+NAME  READY  STATUS  URL  WEBHOOK  PENDING  AGE  ENVIRONMENTS  CLOCK  ORG  EXPIRES  MESSAGE
+checkout  True  Ready  http://cauri.example:8080/sandboxes/_/checkout  -  0  _  1/1  Real  _  ` +
 			message(plain.Status.Conditions, "Ready") + `
-suspended  True  Suspended  http://cauri.example:8080/sandboxes/_/suspended  Unknown  0  _  1/1  _  _  ` +
+suspended  True  Suspended  http://cauri.example:8080/sandboxes/_/suspended  Unknown  0  _  1/1  Real  _  _  ` +
 			message(suspended.Status.Conditions, "Ready") + `
 third  False  LimitExceeded  http://cauri.example:8080/sandboxes/_/third  -  _  ` + message(third.Status.Conditions, "Ready") + `
 `,

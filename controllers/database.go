@@ -16,7 +16,8 @@ import (
 type Database interface {
 	// ApplySandbox makes the rows of a sandbox equal to its configuration and returns them. It writes nothing if they are
 	// equal already. It returns [sandboxes.ErrStaleGeneration] if a later generation of the resource has been applied,
-	// and [sandboxes.ErrNameTaken] if the rows of another resource have the name.
+	// [sandboxes.ErrNameTaken] if the rows of another resource have the name, and [sandboxes.ErrClockAdvancing] if only the mode of
+	// the clock is not applied yet.
 	ApplySandbox(ctx context.Context, config sandboxes.Config) (sandboxes.SandboxState, error)
 
 	// StoredCredentials are those of a sandbox in the database; zero if there are none yet.
@@ -84,6 +85,10 @@ const deletionUnavailable = "The deletion waits for the database, which is unava
 // deletionGoesOn is the message while a sandbox has more rows than one call deletes.
 const deletionGoesOn = "The rows of the sandbox are being deleted from the database. There are many: the deletion continues by itself."
 
+// clockAdvancing is the message while the mode of a clock cannot be changed.
+const clockAdvancing = "The clock is being advanced. A change of spec.clock.mode waits until it has arrived; everything else in the spec " +
+	"is applied."
+
 // deletionFailure adds to an error that it blocks a deletion; nil stays nil.
 func deletionFailure(err error) error {
 	var waiting *waitingError
@@ -107,6 +112,8 @@ func databaseFailure(err error) error {
 		return nil
 	case errors.Is(err, errSpecChanged), errors.As(err, &failed):
 		return err
+	case errors.Is(err, sandboxes.ErrClockAdvancing):
+		return &waitingError{reason: v1alpha1.ReasonClockAdvancing, message: clockAdvancing, cause: err}
 	case errors.Is(err, sandboxes.ErrDeletionUnfinished):
 		return &waitingError{reason: v1alpha1.ReasonDeleting, message: deletionGoesOn, cause: err}
 	case errors.Is(err, postgres.ErrUnavailable):

@@ -33,7 +33,7 @@ func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1
 	if seen.config.API.TestClients && r.maxTestClients > 0 {
 		seen.config.API.MaxTestClients = new(int64(r.maxTestClients))
 	}
-	seen.progress.unused = unused(sandbox.Spec)
+	seen.progress.unused = unused(sandbox)
 	if _, err = duration("spec.ttl", sandbox.Spec.TTL, noTTL); err != nil {
 		return err
 	}
@@ -55,6 +55,14 @@ func sandboxConfig(sandbox *v1alpha1.SandboxEnvironment) (sandboxes.Config, erro
 	if err != nil {
 		return sandboxes.Config{}, err
 	}
+	clock, err := clockConfig(spec.Clock)
+	if err != nil {
+		return sandboxes.Config{}, err
+	}
+	faults, err := faultsConfig(spec.Faults)
+	if err != nil {
+		return sandboxes.Config{}, err
+	}
 	config := sandboxes.Config{
 		UID:            string(sandbox.UID),
 		Generation:     sandbox.Generation,
@@ -67,6 +75,9 @@ func sandboxConfig(sandbox *v1alpha1.SandboxEnvironment) (sandboxes.Config, erro
 		TestNumbers:    payments.TestNumberSet(spec.TestNumbers),
 		Suspended:      spec.Suspend,
 		Reset:          spec.Reset,
+		Clock:          clock,
+		Seed:           spec.Seed,
+		Faults:         faults,
 	}
 	if spec.Quota != nil {
 		config.MonthlyQuota = spec.Quota.MonthlyTransactions
@@ -173,10 +184,36 @@ func valueOr[T any](p *T, unset T) T {
 	return *p
 }
 
-// unused is a sentence about floats and operators' credentials that no environment of the spec uses, with a space before it; empty
-// if there are none. They are no error: their environment may be added later.
-func unused(spec v1alpha1.SandboxEnvironmentSpec) string {
-	var found []string
+// unused is a sentence about floats, operators' credentials and faults that no environment or store of the spec uses, with a space before
+// it; empty if there are none. They are no error: their environment may be added later.
+func unused(sandbox *v1alpha1.SandboxEnvironment) string {
+	found := slices.Concat(unusedMoney(sandbox.Spec), unusedFaults(sandbox))
+	if len(found) == 0 {
+		return ""
+	}
+	return " Not used: " + strings.Join(found, ", ") + "."
+}
+
+func unusedFaults(sandbox *v1alpha1.SandboxEnvironment) (found []string) {
+	spec := sandbox.Spec
+	for i, fault := range spec.Faults {
+		when := valueOr(fault.When, v1alpha1.FaultCondition{})
+		if !slices.ContainsFunc(spec.Environments, func(e v1alpha1.Environment) bool {
+			return (when.Operator == "" || when.Operator == e.Operator) && (when.Country == "" || when.Country == e.Country)
+		}) {
+			market := strings.TrimSpace(fmt.Sprintf("%s %s", when.Operator, when.Country))
+			found = append(found, fmt.Sprintf("spec.faults[%d] (there is no environment %s)", i, market))
+		}
+		known := slices.ContainsFunc(spec.Stores, func(s v1alpha1.Store) bool { return s.Slug == when.Store }) ||
+			len(spec.Stores) == 0 && when.Store == sandbox.Name
+		if when.Store != "" && !known {
+			found = append(found, fmt.Sprintf("spec.faults[%d] (there is no store %s)", i, when.Store))
+		}
+	}
+	return found
+}
+
+func unusedMoney(spec v1alpha1.SandboxEnvironmentSpec) (found []string) {
 	for i, float := range spec.OpeningFloat {
 		if !slices.ContainsFunc(spec.Environments, func(e v1alpha1.Environment) bool {
 			currency, _ := payments.Country(e.Country).Currency()
@@ -196,8 +233,5 @@ func unused(spec v1alpha1.SandboxEnvironmentSpec) string {
 			}
 		}
 	}
-	if len(found) == 0 {
-		return ""
-	}
-	return " Not used: " + strings.Join(found, ", ") + "."
+	return found
 }

@@ -36,6 +36,8 @@ func sandboxStatus(
 		status.TestClients = &testClients
 		status.Transactions = &v1alpha1.TransactionCounts{Total: state.Transactions.Total, Pending: state.Transactions.Pending}
 		status.ObservedReset = state.Reset
+		status.Clock = clockStatus(state.Clock)
+		status.Faults = faultStatuses(state.Faults)
 		status.Webhook = webhookStatus(sandbox.Spec.Webhook, state.Endpoint)
 		setWebhookCondition(&status.Conditions, sandbox.Spec.Webhook != nil, state.Endpoint, sandbox.Generation, now)
 		setProcessingCondition(&status.Conditions, state.Failures, sandbox.Generation, now)

@@ -30,6 +30,7 @@ func TestSandboxStatus(t *testing.T) {
 		TestClients:         new(int64(3)),
 		Transactions:        &v1alpha1.TransactionCounts{Total: 42, Pending: 1},
 		WebhookSummary:      "-",
+		Clock:               &v1alpha1.ClockStatus{Mode: "Real"},
 		ObservedReset:       "run-1",
 	}
 	later := *full.DeepCopy()
@@ -43,6 +44,7 @@ func TestSandboxStatus(t *testing.T) {
 		Balances:     map[payments.Currency]int64{payments.XOF: 0, payments.RWF: 7},
 		TestClients:  3,
 		Transactions: sandboxes.TransactionCounts{Total: 42, Pending: 1},
+		Clock:        sandboxes.ClockState{Mode: sandboxes.RealClock},
 		Reset:        "run-1",
 	}
 	for name, test := range map[string]struct {

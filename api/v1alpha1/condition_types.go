@@ -92,6 +92,10 @@ const (
 	// ReasonDatabaseError says that the database returned an error, with the cause in the message. The controller retries.
 	ReasonDatabaseError = "DatabaseError"
 
+	// ReasonClockAdvancing says that spec.clock.mode was changed while the clock is being advanced. Everything else in the spec is
+	// applied. The mode follows by itself when the clock has arrived.
+	ReasonClockAdvancing = "ClockAdvancing"
+
 	// ReasonDeleting says that the resource is being deleted and that its rows are being deleted from the database in small
 	// batches. Its API key does not work any more. The deletion continues by itself.
 	ReasonDeleting = "Deleting"

@@ -460,6 +460,7 @@ type EnvironmentStatus struct {
 // +kubebuilder:printcolumn:name="Pending",type=integer,JSONPath=`.status.transactions.pending`,description="collections that wait for their outcome"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Environments",type=string,priority=1,JSONPath=`.status.environmentsSummary`,description="enabled/all"
+// +kubebuilder:printcolumn:name="Clock",type=string,priority=1,JSONPath=`.status.clock.mode`,description="Real, or Manual for a clock that stands until it is advanced"
 // +kubebuilder:printcolumn:name="Org",type=string,priority=1,JSONPath=`.status.organizationID`
 // +kubebuilder:printcolumn:name="Expires",type=string,priority=1,JSONPath=`.status.expiresAt`,description="when the resource deletes itself"
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`

@@ -75,6 +75,7 @@ var mayImport = map[string][]string{
 	"controllers": {
 		"api/v1alpha1",
 		"controllers/resync",
+		"server/faults",
 		"server/payments",
 		"server/operators",
 		"server/postgres",
