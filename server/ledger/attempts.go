@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -44,7 +45,7 @@ func (s *Deliveries) FinishAttempts(ctx context.Context, finished []FinishedAtte
 	for i := range finished {
 		addAttempt(&params, i+1, &finished[i])
 	}
-	places, err := s.system().FinishAttempts(ctx, params)
+	places, err := s.finishAttempts(ctx, finished, params)
 	if err != nil {
 		return nil, postgres.Classify(err, "writing down delivery attempts")
 	}
@@ -53,6 +54,22 @@ func (s *Deliveries) FinishAttempts(ctx context.Context, finished []FinishedAtte
 		kept[place-1] = true
 	}
 	return kept, nil
+}
+
+// finishAttempts runs the statement, and another beside it if faults have to do with one of the attempts.
+func (s *Deliveries) finishAttempts(
+	ctx context.Context, finished []FinishedAttempt, params sqlc.FinishAttemptsParams,
+) (places []int32, err error) {
+	if !slices.ContainsFunc(finished, func(f FinishedAttempt) bool { return f.Event.Fault != nil || f.Event.Awaited }) {
+		return s.system().FinishAttempts(ctx, params)
+	}
+	err = s.inTx(ctx, func(q *sqlc.Queries) (err error) {
+		if places, err = q.FinishAttempts(ctx, params); err != nil {
+			return err
+		}
+		return noteFaults(ctx, q, finished, places)
+	})
+	return places, err
 }
 
 func addAttempt(p *sqlc.FinishAttemptsParams, place int, f *FinishedAttempt) {

@@ -38,7 +38,10 @@ type LeasedEvent struct {
 	Uncounted int         // of these, the ones that used up no retry: probes, and all before it was sent again by hand
 	Probe     bool        // it is sent to see whether the endpoint works again: a failure uses up no retry
 
-	Fault *faults.Fault // disturbs this attempt; nil: none
+	Seed    *int64        // of what is drawn; nil: it is drawn by chance
+	Fault   *faults.Fault // disturbs this attempt; nil: none
+	Sent    int           // how often the event was sent in this attempt before, by such a fault
+	Awaited bool          // other events of the sandbox may wait until this one was sent
 
 	OrganizationID string
 	Transaction    *payments.Transaction
@@ -64,7 +67,7 @@ type BuildBody func(organizationID string, t *payments.Transaction) ([]byte, err
 // LeaseDueEvents takes due events for the length of lease, of each due tenant up to its share, and tells how many it found in each.
 // The body of an event that was never sent is built by build and kept, so that every attempt sends the same bytes. Any number
 // of callers may work at once; each gets different events. What is found and cannot be sent, for want of an endpoint, or because the
-// endpoint wants no events of this type, leaves the queue. An event whose lease ends without [Deliveries.FinishAttempts] becomes due again.
+// endpoint wants no events of this type, leaves the queue. What a fault lets wait is found and not taken. An event whose lease ends without [Deliveries.FinishAttempts] becomes due again.
 func (s *Deliveries) LeaseDueEvents(
 	ctx context.Context,
 	from []Share,
@@ -82,6 +85,10 @@ func (s *Deliveries) LeaseDueEvents(
 		if err != nil {
 			return err
 		}
+		disturbances, err := disturb(ctx, q, due)
+		if err != nil {
+			return err
+		}
 		var unqueued, taken rowKeys
 		var bodies [][]byte
 		for i := range due {
@@ -91,7 +98,14 @@ func (s *Deliveries) LeaseDueEvents(
 				unqueued.add(row.Tenant, row.ID)
 				continue
 			}
+			disturbed := disturbances[rowKey{row.Tenant, row.ID.Bytes}]
+			if disturbed != nil && disturbed.dueAt != nil {
+				continue
+			}
 			event := s.leasedEvent(row, build)
+			if disturbed != nil {
+				event.Fault, event.Sent, event.Awaited = disturbed.fault, disturbed.sent, disturbed.awaited
+			}
 			leased = append(leased, event)
 			taken.add(row.Tenant, row.ID)
 			bodies = append(bodies, newBody(row, event.Body))
@@ -128,7 +142,7 @@ func newBody(row *sqlc.LockDueEventsRow, body []byte) []byte {
 func (s *Deliveries) leasedEvent(row *sqlc.LockDueEventsRow, build BuildBody) LeasedEvent {
 	event := LeasedEvent{
 		Tenant: row.Tenant, ID: row.ID.Bytes, Fence: row.Fence + 1, TakenAt: row.TakenAt,
-		Attempts: int(row.Attempts), Uncounted: int(row.Uncounted), Probe: row.Probe,
+		Attempts: int(row.Attempts), Uncounted: int(row.Uncounted), Probe: row.Probe, Seed: row.Seed,
 		OrganizationID: row.OrgID, Transaction: transactionOf(&row.Transaction), Body: row.Body, URL: *row.WebhookURL,
 		Retry: sandboxes.RetryPolicy{
 			MaxRetries:   int(row.WebhookMaxRetries),

@@ -101,7 +101,8 @@ var workerStatements = append([]string{
 	// delivery
 	"TenantsToDeliver", "FinishAttempts", "GiveBackEvents", "LeaseEvents", "LockDueEvents", "UnqueueEvents", "TakeProbes",
 	// faults
-	"ActedFaults", "CountFaults", "HoldFaultCounts", "NoteFaultActs",
+	"ActedFaults", "AwaitingTenants", "CountFaults", "DecideEventFaults", "DecidedEventFaults", "DeclaredFaults", "EndWaits",
+	"HoldFaultCounts", "NoteFaultActs", "NoteFaults", "PostponeEvents", "ReleaseAwaiting", "SendEventAgain",
 	// retention
 	"AgedTenants", "RemoveAgedEvents", "RemoveAgedQuotaUsage", "RemoveAgedRateUsage",
 	// metrics
@@ -202,6 +203,7 @@ var purgeStatements = []string{
 	"PurgeClocks",
 	"PurgeEndpointHealth",
 	"PurgeEnvironments",
+	"PurgeEventFaults",
 	"PurgeEvents",
 	"PurgeFaultActs",
 	"PurgeFaultCounts",

@@ -33,11 +33,24 @@ create table fault_requests (
   primary key (tenant, reference)
 ) with (fillfactor = 50);
 
+-- The fault that disturbs the next attempt of an event, from the decision until the attempt is written down: whoever takes the event after
+-- another worker goes on with it.
+create table event_faults (
+  tenant      bigint not null,
+  event_id    uuid not null,
+  attempt     integer not null, -- that it disturbs
+  name        text not null,
+  not_before  timestamptz not null, -- sandbox time
+  awaits_next boolean not null, -- the event is sent after the sandbox's next one
+  sent        integer not null default 0, -- how often it was sent in this attempt
+  primary key (tenant, event_id)
+) with (fillfactor = 50);
+
 -- +goose StatementBegin
 do $$
 declare t text; p text;
 begin
-  foreach t in array array['fault_counts', 'fault_acts', 'fault_requests'] loop
+  foreach t in array array['fault_counts', 'fault_acts', 'fault_requests', 'event_faults'] loop
     execute format('alter table %I enable row level security', t);
     execute format('create policy tenant on %I to cauri_tenant using (tenant = current_tenant())', t);
     foreach p in array array['worker', 'controller'] loop
@@ -48,6 +61,7 @@ begin
         using (tenant in (select r.tenant from retired_tenants r))', p, t, p);
     end loop;
   end loop;
+  alter policy worker_deletes on event_faults using (true); -- those of attempts that ended
 end $$;
 -- +goose StatementEnd
 
@@ -60,6 +74,12 @@ grant insert (faults), update (faults) on organizations to cauri_controller;
 grant delete on fault_counts to cauri_controller, cauri_worker;
 grant select (name, reference, tenant), delete on fault_acts to cauri_controller, cauri_worker;
 grant select (reference, tenant), delete on fault_requests to cauri_controller, cauri_worker;
+grant update (faults) on transactions to cauri_worker;
+grant select (faults, seed) on organizations to cauri_worker;
+grant update (leased_until) on events to cauri_worker;
+grant select, insert (attempt, awaits_next, event_id, name, not_before, tenant), update (attempt, awaits_next, name, not_before, sent), delete
+  on event_faults to cauri_worker;
+grant select (event_id, tenant), delete on event_faults to cauri_controller;
 
 -- As in 00003, with the clock, the seed and the faults. A sandbox that has none of them keeps its fingerprint: concat_ws leaves out a null.
 -- +goose StatementBegin

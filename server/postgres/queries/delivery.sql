@@ -37,7 +37,7 @@ select claimed.tenant, claimed.id, claimed.fence, claimed.attempts, claimed.unco
       unnest(array_prepend(o.previous_secret_until, o.older_secrets_until)) as until) x
     where x.until > now() order by x.until desc)::bytea[] as previous_secrets,
   o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms,
-  due_tenant.probe, clock_timestamp()::timestamptz as taken_at
+  due_tenant.probe, clock_timestamp()::timestamptz as taken_at, o.seed, (o.faults is not null)::boolean as with_faults
 from (
   select given.tenant, given.n, coalesce(given.tenant = any(sqlc.arg(probes)::bigint[]), false)::boolean as probe
   from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(limits)::integer[]) as n) given

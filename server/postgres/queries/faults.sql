@@ -44,5 +44,72 @@ insert into fault_requests as r (tenant, reference) values (sqlc.arg(tenant), sq
 on conflict (tenant, reference) do update set requests = r.requests + 1
 returning r.requests;
 
+-- name: DeclaredFaults :many
+select o.tenant, o.faults, sandbox_time(o.tenant)::timestamptz as now from organizations o
+where o.tenant = any(sqlc.arg(tenants)::bigint[]) and o.faults is not null;
+
+-- name: DecidedEventFaults :many
+select f.* from event_faults f
+join (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) g
+  on f.tenant = g.tenant and f.event_id = g.id;
+
+-- name: AwaitingTenants :many
+-- Of these sandboxes, those in which an event waits for the next one to be sent.
+select distinct f.tenant from event_faults f where f.tenant = any(sqlc.arg(tenants)::bigint[]) and f.awaits_next;
+
+-- name: DecideEventFaults :exec
+insert into event_faults as f (tenant, event_id, attempt, name, not_before, awaits_next)
+select unnest(sqlc.arg(tenants)::bigint[]), unnest(sqlc.arg(ids)::uuid[]), unnest(sqlc.arg(attempts)::integer[]),
+  unnest(sqlc.arg(names)::text[]), unnest(sqlc.arg(not_before)::timestamptz[]), unnest(sqlc.arg(awaits_next)::boolean[])
+on conflict (tenant, event_id) do update set attempt = excluded.attempt, name = excluded.name, not_before = excluded.not_before,
+  awaits_next = excluded.awaits_next, sent = 0;
+
+-- name: EndWaits :exec
+-- These events wait no more: they are taken.
+update event_faults f set awaits_next = false
+from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) g
+where f.tenant = g.tenant and f.event_id = g.id;
+
+-- name: PostponeEvents :exec
+-- They are due later. Whoever had them before has lost them.
+update events e set fence = e.fence + 1, leased = false, leased_until = null, due_at = g.due_at
+from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
+  unnest(sqlc.arg(due_at)::timestamptz[]) as due_at) g
+where e.tenant = g.tenant and e.id = g.id;
+
+-- name: SendEventAgain :execrows
+-- The event was sent, and is sent once more in the same attempt. Nothing changes if the lease was lost.
+with sent as (
+  update events e set fence = e.fence + 1, leased = false, leased_until = null,
+    due_at = sandbox_time(e.tenant) + make_interval(secs => sqlc.arg(spacing_ms)::float8 / 1000)
+  where e.tenant = sqlc.arg(tenant) and e.id = sqlc.arg(id) and e.fence = sqlc.arg(fence)
+  returning e.tenant, e.id
+)
+update event_faults f set sent = f.sent + 1 from sent where f.tenant = sent.tenant and f.event_id = sent.id;
+
+-- name: NoteFaults :exec
+-- What disturbed the events of these transactions, once each in the order in which they acted first.
+with given as (
+  select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id, unnest(sqlc.arg(names)::text[]) as name
+), ended as (
+  delete from event_faults f using given g where f.tenant = g.tenant and f.event_id = g.id
+)
+update transactions t set faults = array_append(t.faults, g.name) from given g
+where t.tenant = g.tenant and t.id = g.id and (t.faults is null or g.name <> all(t.faults));
+
+-- name: ReleaseAwaiting :exec
+-- Events that wait for the next one of their sandbox: it was sent.
+with awaiting as (
+  select e.tenant, e.id, f.not_before
+  from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) g
+  join event_faults f on f.tenant = g.tenant and f.awaits_next and f.event_id < g.id
+  join events e on e.tenant = f.tenant and e.id = f.event_id and e.due_at is not null
+  order by e.tenant, e.id
+  for update of e skip locked
+), released as (
+  update event_faults f set awaits_next = false from awaiting w where f.tenant = w.tenant and f.event_id = w.id
+)
+update events e set due_at = greatest(w.not_before, sandbox_time(w.tenant)) from awaiting w where e.tenant = w.tenant and e.id = w.id;
+
 -- name: FaultCounts :many
 select name, digest, acts, last_at from fault_counts where tenant = sqlc.arg(tenant) and acts > 0 order by name;

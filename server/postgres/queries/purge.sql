@@ -29,6 +29,15 @@ with batch as (
 )
 select batch.id from batch order by batch.id desc limit 1;
 
+-- name: PurgeEventFaults :one
+with batch as (
+  select f.event_id from event_faults f
+  where f.tenant = sqlc.arg(tenant) and f.event_id > sqlc.arg(after) order by f.event_id limit sqlc.arg(batch)
+), gone as (
+  delete from event_faults f using batch where f.tenant = sqlc.arg(tenant) and f.event_id = batch.event_id
+)
+select batch.event_id from batch order by batch.event_id desc limit 1;
+
 -- name: PurgeAttempts :one
 with batch as (
   select a.event_id, a.attempt from delivery_attempts a

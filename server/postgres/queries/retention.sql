@@ -19,6 +19,8 @@ with span as (
   order by e.id for update of e skip locked
 ), attempts as (
   delete from delivery_attempts a using aged where a.tenant = sqlc.arg(tenant) and a.event_id = aged.id
+), disturbances as (
+  delete from event_faults f using aged where f.tenant = sqlc.arg(tenant) and f.event_id = aged.id
 ), gone as (
   delete from events e using aged where e.tenant = sqlc.arg(tenant) and e.id = aged.id
 ), counts as (

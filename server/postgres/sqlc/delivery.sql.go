@@ -175,7 +175,7 @@ select claimed.tenant, claimed.id, claimed.fence, claimed.attempts, claimed.unco
       unnest(array_prepend(o.previous_secret_until, o.older_secrets_until)) as until) x
     where x.until > now() order by x.until desc)::bytea[] as previous_secrets,
   o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms,
-  due_tenant.probe, clock_timestamp()::timestamptz as taken_at
+  due_tenant.probe, clock_timestamp()::timestamptz as taken_at, o.seed, (o.faults is not null)::boolean as with_faults
 from (
   select given.tenant, given.n, coalesce(given.tenant = any($1::bigint[]), false)::boolean as probe
   from (select unnest($2::bigint[]) as tenant, unnest($3::integer[]) as n) given
@@ -215,6 +215,8 @@ type LockDueEventsRow struct {
 	WebhookMaxDelayMs     int64       `db:"webhook_max_delay_ms"`
 	Probe                 bool        `db:"probe"`
 	TakenAt               time.Time   `db:"taken_at"`
+	Seed                  *int64      `db:"seed"`
+	WithFaults            bool        `db:"with_faults"`
 }
 
 // The share of each sandbox; of one whose endpoint is probed, one event.
@@ -292,6 +294,8 @@ func (q *Queries) LockDueEvents(ctx context.Context, probes []int64, tenants []i
 			&i.WebhookMaxDelayMs,
 			&i.Probe,
 			&i.TakenAt,
+			&i.Seed,
+			&i.WithFaults,
 		); err != nil {
 			return nil, err
 		}

@@ -8,6 +8,8 @@ package sqlc
 import (
 	"context"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 const actedFaults = `-- name: ActedFaults :many
@@ -31,6 +33,31 @@ func (q *Queries) ActedFaults(ctx context.Context, tenants []int64, names []stri
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const awaitingTenants = `-- name: AwaitingTenants :many
+select distinct f.tenant from event_faults f where f.tenant = any($1::bigint[]) and f.awaits_next
+`
+
+// Of these sandboxes, those in which an event waits for the next one to be sent.
+func (q *Queries) AwaitingTenants(ctx context.Context, tenants []int64) ([]int64, error) {
+	rows, err := q.db.Query(ctx, awaitingTenants, tenants)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var tenant int64
+		if err := rows.Scan(&tenant); err != nil {
+			return nil, err
+		}
+		items = append(items, tenant)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -78,6 +105,112 @@ func (q *Queries) CountFaults(ctx context.Context, arg CountFaultsParams) error 
 		arg.Draws,
 		arg.LastAt,
 	)
+	return err
+}
+
+const decideEventFaults = `-- name: DecideEventFaults :exec
+insert into event_faults as f (tenant, event_id, attempt, name, not_before, awaits_next)
+select unnest($1::bigint[]), unnest($2::uuid[]), unnest($3::integer[]),
+  unnest($4::text[]), unnest($5::timestamptz[]), unnest($6::boolean[])
+on conflict (tenant, event_id) do update set attempt = excluded.attempt, name = excluded.name, not_before = excluded.not_before,
+  awaits_next = excluded.awaits_next, sent = 0
+`
+
+type DecideEventFaultsParams struct {
+	Tenants    []int64       `db:"tenants"`
+	Ids        []pgtype.UUID `db:"ids"`
+	Attempts   []int32       `db:"attempts"`
+	Names      []string      `db:"names"`
+	NotBefore  []time.Time   `db:"not_before"`
+	AwaitsNext []bool        `db:"awaits_next"`
+}
+
+func (q *Queries) DecideEventFaults(ctx context.Context, arg DecideEventFaultsParams) error {
+	_, err := q.db.Exec(ctx, decideEventFaults,
+		arg.Tenants,
+		arg.Ids,
+		arg.Attempts,
+		arg.Names,
+		arg.NotBefore,
+		arg.AwaitsNext,
+	)
+	return err
+}
+
+const decidedEventFaults = `-- name: DecidedEventFaults :many
+select f.tenant, f.event_id, f.attempt, f.name, f.not_before, f.awaits_next, f.sent from event_faults f
+join (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id) g
+  on f.tenant = g.tenant and f.event_id = g.id
+`
+
+func (q *Queries) DecidedEventFaults(ctx context.Context, tenants []int64, ids []pgtype.UUID) ([]EventFault, error) {
+	rows, err := q.db.Query(ctx, decidedEventFaults, tenants, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []EventFault
+	for rows.Next() {
+		var i EventFault
+		if err := rows.Scan(
+			&i.Tenant,
+			&i.EventID,
+			&i.Attempt,
+			&i.Name,
+			&i.NotBefore,
+			&i.AwaitsNext,
+			&i.Sent,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const declaredFaults = `-- name: DeclaredFaults :many
+select o.tenant, o.faults, sandbox_time(o.tenant)::timestamptz as now from organizations o
+where o.tenant = any($1::bigint[]) and o.faults is not null
+`
+
+type DeclaredFaultsRow struct {
+	Tenant int64     `db:"tenant"`
+	Faults []byte    `db:"faults"`
+	Now    time.Time `db:"now"`
+}
+
+func (q *Queries) DeclaredFaults(ctx context.Context, tenants []int64) ([]DeclaredFaultsRow, error) {
+	rows, err := q.db.Query(ctx, declaredFaults, tenants)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DeclaredFaultsRow
+	for rows.Next() {
+		var i DeclaredFaultsRow
+		if err := rows.Scan(&i.Tenant, &i.Faults, &i.Now); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const endWaits = `-- name: EndWaits :exec
+update event_faults f set awaits_next = false
+from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id) g
+where f.tenant = g.tenant and f.event_id = g.id
+`
+
+// These events wait no more: they are taken.
+func (q *Queries) EndWaits(ctx context.Context, tenants []int64, ids []pgtype.UUID) error {
+	_, err := q.db.Exec(ctx, endWaits, tenants, ids)
 	return err
 }
 
@@ -178,4 +311,77 @@ on conflict do nothing
 func (q *Queries) NoteFaultActs(ctx context.Context, tenants []int64, names []string, refs []string) error {
 	_, err := q.db.Exec(ctx, noteFaultActs, tenants, names, refs)
 	return err
+}
+
+const noteFaults = `-- name: NoteFaults :exec
+with given as (
+  select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id, unnest($3::text[]) as name
+), ended as (
+  delete from event_faults f using given g where f.tenant = g.tenant and f.event_id = g.id
+)
+update transactions t set faults = array_append(t.faults, g.name) from given g
+where t.tenant = g.tenant and t.id = g.id and (t.faults is null or g.name <> all(t.faults))
+`
+
+// What disturbed the events of these transactions, once each in the order in which they acted first.
+func (q *Queries) NoteFaults(ctx context.Context, tenants []int64, ids []pgtype.UUID, names []string) error {
+	_, err := q.db.Exec(ctx, noteFaults, tenants, ids, names)
+	return err
+}
+
+const postponeEvents = `-- name: PostponeEvents :exec
+update events e set fence = e.fence + 1, leased = false, leased_until = null, due_at = g.due_at
+from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
+  unnest($3::timestamptz[]) as due_at) g
+where e.tenant = g.tenant and e.id = g.id
+`
+
+// They are due later. Whoever had them before has lost them.
+func (q *Queries) PostponeEvents(ctx context.Context, tenants []int64, ids []pgtype.UUID, dueAt []time.Time) error {
+	_, err := q.db.Exec(ctx, postponeEvents, tenants, ids, dueAt)
+	return err
+}
+
+const releaseAwaiting = `-- name: ReleaseAwaiting :exec
+with awaiting as (
+  select e.tenant, e.id, f.not_before
+  from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id) g
+  join event_faults f on f.tenant = g.tenant and f.awaits_next and f.event_id < g.id
+  join events e on e.tenant = f.tenant and e.id = f.event_id and e.due_at is not null
+  order by e.tenant, e.id
+  for update of e skip locked
+), released as (
+  update event_faults f set awaits_next = false from awaiting w where f.tenant = w.tenant and f.event_id = w.id
+)
+update events e set due_at = greatest(w.not_before, sandbox_time(w.tenant)) from awaiting w where e.tenant = w.tenant and e.id = w.id
+`
+
+// Events that wait for the next one of their sandbox: it was sent.
+func (q *Queries) ReleaseAwaiting(ctx context.Context, tenants []int64, ids []pgtype.UUID) error {
+	_, err := q.db.Exec(ctx, releaseAwaiting, tenants, ids)
+	return err
+}
+
+const sendEventAgain = `-- name: SendEventAgain :execrows
+with sent as (
+  update events e set fence = e.fence + 1, leased = false, leased_until = null,
+    due_at = sandbox_time(e.tenant) + make_interval(secs => $1::float8 / 1000)
+  where e.tenant = $2 and e.id = $3 and e.fence = $4
+  returning e.tenant, e.id
+)
+update event_faults f set sent = f.sent + 1 from sent where f.tenant = sent.tenant and f.event_id = sent.id
+`
+
+// The event was sent, and is sent once more in the same attempt. Nothing changes if the lease was lost.
+func (q *Queries) SendEventAgain(ctx context.Context, spacingMs float64, tenant int64, iD pgtype.UUID, fence int64) (int64, error) {
+	result, err := q.db.Exec(ctx, sendEventAgain,
+		spacingMs,
+		tenant,
+		iD,
+		fence,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

@@ -249,6 +249,16 @@ type Event struct {
 	RecordedAt  time.Time   `db:"recorded_at"`
 }
 
+type EventFault struct {
+	Tenant     int64       `db:"tenant"`
+	EventID    pgtype.UUID `db:"event_id"`
+	Attempt    int32       `db:"attempt"`
+	Name       string      `db:"name"`
+	NotBefore  time.Time   `db:"not_before"`
+	AwaitsNext bool        `db:"awaits_next"`
+	Sent       int32       `db:"sent"`
+}
+
 type FaultAct struct {
 	Tenant    int64  `db:"tenant"`
 	Name      string `db:"name"`

@@ -115,6 +115,23 @@ func (q *Queries) PurgeEnvironments(ctx context.Context, tenant int64) (int64, e
 	return result.RowsAffected(), nil
 }
 
+const purgeEventFaults = `-- name: PurgeEventFaults :one
+with batch as (
+  select f.event_id from event_faults f
+  where f.tenant = $1 and f.event_id > $2 order by f.event_id limit $3
+), gone as (
+  delete from event_faults f using batch where f.tenant = $1 and f.event_id = batch.event_id
+)
+select batch.event_id from batch order by batch.event_id desc limit 1
+`
+
+func (q *Queries) PurgeEventFaults(ctx context.Context, tenant int64, after pgtype.UUID, batch int32) (pgtype.UUID, error) {
+	row := q.db.QueryRow(ctx, purgeEventFaults, tenant, after, batch)
+	var event_id pgtype.UUID
+	err := row.Scan(&event_id)
+	return event_id, err
+}
+
 const purgeEvents = `-- name: PurgeEvents :one
 with batch as (
   select e.id from events e where e.tenant = $1 and e.id > $2 order by e.id limit $3

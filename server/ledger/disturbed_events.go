@@ -1,0 +1,262 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// outOfOrderWait is how long an event waits at most until the sandbox's next one was sent.
+const outOfOrderWait = time.Minute
+
+// disturbance is what faults do to the next attempt of an event.
+type disturbance struct {
+	fault   *faults.Fault // nil: none acts
+	sent    int           // how often the event was sent in this attempt
+	awaited bool          // other events of the sandbox may wait for this one
+	dueAt   *time.Time    // it waits until then, and is not taken now
+}
+
+// declaredFaults are the faults of a sandbox at the present moment.
+type declaredFaults struct {
+	set        faults.Set
+	now        time.Time // sandbox time
+	outOfOrder bool      // one of them is
+}
+
+// disturber decides about the events that were locked in one database transaction.
+type disturber struct {
+	q            *sqlc.Queries
+	declared     map[int64]*declaredFaults
+	disturbances map[rowKey]*disturbance
+}
+
+// disturb decides which faults disturb the events that are due, and writes that down: a worker that takes an event again, because the one
+// before died or gave it back, goes on with the same fault. Events that have to wait are put back. What was queued again by hand is left
+// alone. It costs nothing where no sandbox has faults.
+func disturb(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEventsRow) (map[rowKey]*disturbance, error) {
+	var events []*sqlc.LockDueEventsRow
+	for i := range due {
+		if due[i].WithFaults && wanted(&due[i]) {
+			events = append(events, &due[i])
+		}
+	}
+	if len(events) == 0 {
+		return nil, nil
+	}
+	slices.SortFunc(events, func(a, b *sqlc.LockDueEventsRow) int { return bytes.Compare(a.ID.Bytes[:], b.ID.Bytes[:]) })
+	d := &disturber{q: q, disturbances: map[rowKey]*disturbance{}}
+	if err := d.readDeclared(ctx, events); err != nil {
+		return nil, err
+	}
+	undecided, err := d.goOn(ctx, events)
+	if err != nil {
+		return nil, err
+	}
+	return d.disturbances, d.decide(ctx, undecided)
+}
+
+func (d *disturber) readDeclared(ctx context.Context, events []*sqlc.LockDueEventsRow) error {
+	var tenants []int64
+	for _, e := range events {
+		tenants = append(tenants, e.Tenant)
+	}
+	slices.Sort(tenants)
+	rows, err := d.q.DeclaredFaults(ctx, slices.Compact(tenants))
+	if err != nil {
+		return err
+	}
+	d.declared = map[int64]*declaredFaults{}
+	for _, row := range rows {
+		set, err := faults.Parse(row.Faults)
+		if err != nil {
+			return err
+		}
+		outOfOrder := slices.ContainsFunc(set, func(f faults.Fault) bool { return f.Webhook != nil && f.Webhook.OutOfOrder })
+		d.declared[row.Tenant] = &declaredFaults{set, row.Now, outOfOrder}
+	}
+	return nil
+}
+
+// goOn goes on with what was decided before, and returns the events for whose next attempt nothing was.
+func (d *disturber) goOn(ctx context.Context, events []*sqlc.LockDueEventsRow) (undecided []*sqlc.LockDueEventsRow, err error) {
+	var keys, waited rowKeys
+	for _, e := range events {
+		keys.add(e.Tenant, e.ID)
+	}
+	rows, err := d.q.DecidedEventFaults(ctx, keys.tenants, keys.ids)
+	if err != nil {
+		return nil, err
+	}
+	decided := map[rowKey]*sqlc.EventFault{}
+	for i := range rows {
+		decided[rowKey{rows[i].Tenant, rows[i].EventID.Bytes}] = &rows[i]
+	}
+	for _, e := range events {
+		declared := d.declared[e.Tenant]
+		if declared == nil {
+			continue // they were taken back a moment ago
+		}
+		key := rowKey{e.Tenant, e.ID.Bytes}
+		d.disturbances[key] = &disturbance{awaited: declared.outOfOrder}
+		before := decided[key]
+		switch {
+		case e.Resent:
+		case before == nil || before.Attempt != e.Attempts+1:
+			undecided = append(undecided, e)
+		default:
+			if f := declared.set.Named(before.Name); f != nil && f.Webhook != nil {
+				d.disturbances[key].fault, d.disturbances[key].sent = f, int(before.Sent)
+			}
+			if before.AwaitsNext {
+				waited.add(e.Tenant, e.ID)
+			}
+		}
+	}
+	if waited.len() == 0 {
+		return undecided, nil
+	}
+	return undecided, d.q.EndWaits(ctx, waited.tenants, waited.ids)
+}
+
+// decide decides about the events for whose next attempt nothing was decided.
+func (d *disturber) decide(ctx context.Context, events []*sqlc.LockDueEventsRow) error {
+	var fitting []*sqlc.LockDueEventsRow
+	var places []faultPlace
+	for _, e := range events {
+		declared := d.declared[e.Tenant]
+		place := placeOf(e, declared.now)
+		if fits := declared.set.At(faults.WebhookKind, place); len(fits) > 0 {
+			fitting, places = append(fitting, e), append(places, faultPlace{e.Tenant, place, fits})
+		}
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	counts, err := holdFaultCounts(ctx, d.q, places)
+	if err != nil {
+		return err
+	}
+	awaiting, err := d.awaiting(ctx, places)
+	if err != nil {
+		return err
+	}
+	var decided sqlc.DecideEventFaultsParams
+	var postponed rowKeys
+	var dueAt []time.Time
+	for i, p := range places {
+		f := choose(counts, p, awaiting)
+		if f == nil {
+			continue
+		}
+		e := fitting[i]
+		disturbed := d.disturbances[rowKey{e.Tenant, e.ID.Bytes}]
+		disturbed.fault = f
+		notBefore := p.place.Now.Add(f.Webhook.Delay.Of())
+		decided.Tenants, decided.Ids = append(decided.Tenants, e.Tenant), append(decided.Ids, e.ID)
+		decided.Attempts, decided.Names = append(decided.Attempts, e.Attempts+1), append(decided.Names, f.Name)
+		decided.NotBefore, decided.AwaitsNext = append(decided.NotBefore, notBefore), append(decided.AwaitsNext, f.Webhook.OutOfOrder)
+		until := notBefore
+		if f.Webhook.OutOfOrder {
+			awaiting[e.Tenant] = true
+			until = until.Add(outOfOrderWait)
+		}
+		if until.After(p.place.Now) {
+			disturbed.dueAt = &until
+			postponed.add(e.Tenant, e.ID)
+			dueAt = append(dueAt, until)
+		}
+	}
+	if err := counts.write(ctx, d.q); err != nil {
+		return err
+	}
+	if len(decided.Ids) > 0 {
+		if err := d.q.DecideEventFaults(ctx, decided); err != nil {
+			return err
+		}
+	}
+	if postponed.len() == 0 {
+		return nil
+	}
+	return d.q.PostponeEvents(ctx, postponed.tenants, postponed.ids, dueAt)
+}
+
+// choose decides which fault acts, nil for none. An event is not sent out of order while another one waits for it.
+func choose(counts *faultCounts, p faultPlace, awaiting map[int64]bool) *faults.Fault {
+	for _, f := range p.fits {
+		if f.Webhook.OutOfOrder && awaiting[p.tenant] {
+			continue
+		}
+		if counts.act(p.tenant, p.place, f) {
+			return f
+		}
+	}
+	return nil
+}
+
+// awaiting returns the sandboxes in which an event waits for the next one. It is asked after the counts were locked, so that no two workers
+// let both of two events wait.
+func (d *disturber) awaiting(ctx context.Context, places []faultPlace) (map[int64]bool, error) {
+	var tenants []int64
+	for _, p := range places {
+		if d.declared[p.tenant].outOfOrder {
+			tenants = append(tenants, p.tenant)
+		}
+	}
+	awaiting := map[int64]bool{}
+	if len(tenants) == 0 {
+		return awaiting, nil
+	}
+	found, err := d.q.AwaitingTenants(ctx, tenants)
+	for _, tenant := range found {
+		awaiting[tenant] = true
+	}
+	return awaiting, err
+}
+
+func placeOf(e *sqlc.LockDueEventsRow, now time.Time) *faults.Place {
+	t := &e.Transaction
+	return &faults.Place{
+		Type: t.Type, Status: t.Status, Operator: payments.Operator(t.Operator), Country: payments.Country(t.Country), Store: t.Store,
+		MSISDN: t.MSISDN, Reference: t.Reference, Event: t.Type.Event(), Attempt: int(e.Attempts) + 1, Now: now,
+		Draws: faults.DrawsOf(e.Seed, e.Tenant),
+	}
+}
+
+// SendAgain puts back an event that was sent and is to be sent once more in the same attempt, after so much sandbox time. It returns false if
+// the lease was over.
+func (s *Deliveries) SendAgain(ctx context.Context, e *LeasedEvent, spacing time.Duration) (leaseHeld bool, err error) {
+	changed, err := s.system().SendEventAgain(ctx, postgres.Milliseconds(spacing), e.Tenant, postgres.UUID(e.ID), e.Fence)
+	return changed > 0, postgres.Classify(err, "sending an event again")
+}
+
+// noteFaults writes down what disturbed attempts that were kept, and lets go of the events that waited for them.
+func noteFaults(ctx context.Context, q *sqlc.Queries, finished []FinishedAttempt, places []int32) error {
+	var disturbed, sent rowKeys
+	var names []string
+	for _, place := range places {
+		e := finished[place-1].Event
+		if e.Fault != nil {
+			disturbed.add(e.Tenant, postgres.UUID(e.ID))
+			names = append(names, e.Fault.Name)
+		}
+		if e.Awaited && (e.Fault == nil || !e.Fault.Webhook.Drop) {
+			sent.add(e.Tenant, postgres.UUID(e.ID))
+		}
+	}
+	if disturbed.len() > 0 {
+		if err := q.NoteFaults(ctx, disturbed.tenants, disturbed.ids, names); err != nil {
+			return err
+		}
+	}
+	if sent.len() == 0 {
+		return nil
+	}
+	return q.ReleaseAwaiting(ctx, sent.tenants, sent.ids)
+}
