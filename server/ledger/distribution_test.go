@@ -99,6 +99,7 @@ var spanning = map[string]string{
 	"TenantsToSettle": "the sandboxes that have something to settle", "ClaimDueTransactions": "of a batch", "LockFloats": "of a batch",
 	"LockPayers": "of a batch", "ParkTransactions": "of a batch", "SettleTransactions": "of a batch", "ClearSweepFailures": "of a batch",
 	"RequeueStuck":     "a look at what nothing else would come to, now and then",
+	"ClocksToAdvance":  "the sandboxes whose clocks are to be advanced",
 	"TenantsToForward": "the sandboxes that have something to forward", "LockDueForwards": "of a batch", "LeaseForwards": "of a batch",
 	"GiveBackForwards": "of a batch",
 	"TenantsToDeliver": "the sandboxes that have events to send", "TakeProbes": "of a batch", "LockDueEvents": "of a batch",

@@ -79,6 +79,12 @@ var tenantStatements = []string{
 	"CountFaults",
 	"HoldFaultCounts",
 	"NoteFaultActs",
+	// clock
+	"AdvanceState",
+	"LockClock",
+	"ReadClock",
+	"SetClockTarget",
+	"StartClock",
 	// rate limit
 	"LockRate",
 	"ReturnRequests",
@@ -98,6 +104,8 @@ var workerStatements = append([]string{
 	"ClaimDueTransactions", "LockFloats", "LockPayers", "ParkTransactions", "TenantsToSettle", "SettleTransactions", "RequeueStuck",
 	// forwarding
 	"BeginForwardAttempt", "DeferForward", "TenantsToForward", "GiveBackForwards", "LeaseForwards", "LockDueForwards", "SettleForward",
+	// clocks
+	"ClocksToAdvance", "DueUnderClock", "EndAdvance", "LeaseClock", "MoveClock", "ReleaseClock", "RenewClockLease",
 	// delivery
 	"TenantsToDeliver", "FinishAttempts", "GiveBackEvents", "LeaseEvents", "LockDueEvents", "UnqueueEvents", "TakeProbes",
 	// faults

@@ -27,6 +27,7 @@ func (s *Settler) TenantsToSettle(ctx context.Context) ([]DueTenant, error) {
 type BatchCounts struct {
 	Claimed int  // due transactions
 	Parked  int  // of these, those whose payer has not answered: they wait for their expiry
+	Expired int  // of these, those whose time was over
 	More    bool // there may be more that is due
 }
 
@@ -51,7 +52,7 @@ func (s *Settler) SettleDue(ctx context.Context, tenants []DueTenant, share int)
 		if err != nil {
 			return err
 		}
-		counts = BatchCounts{Claimed: len(claimed), Parked: decisions.parked.len(), More: anyFull(claimed, share)}
+		counts = BatchCounts{Claimed: len(claimed), Parked: decisions.parked.len(), Expired: decisions.expired, More: anyFull(claimed, share)}
 		settledTenants = decisions.params.Tenants
 		lags = s.lags(claimed, decisions)
 		return decisions.write(ctx, q)
@@ -134,6 +135,8 @@ func lockAccounts(ctx context.Context, q *sqlc.Queries, claimed []sqlc.ClaimDueT
 type batchDecisions struct {
 	params sqlc.SettleTransactionsParams
 	parked rowKeys
+
+	expired int // transactions whose time was over
 }
 
 // decide gives each transaction its outcome in the order in which they were due. Balances change as it goes, so that two payments of
@@ -185,6 +188,9 @@ func (d *batchDecisions) settle(
 	status payments.Status,
 	merchantDelta, merchantBalance, simDelta, simBalance int64,
 ) {
+	if status == payments.Timeout {
+		d.expired++
+	}
 	s := &d.params
 	s.Tenants, s.Ids = append(s.Tenants, t.Tenant), append(s.Ids, t.ID)
 	s.Statuses = append(s.Statuses, string(status))

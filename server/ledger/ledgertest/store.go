@@ -20,6 +20,7 @@ type Store struct {
 	*ledger.Deliveries
 	*ledger.Forwards
 	*ledger.Upkeep
+	*ledger.Clocks
 }
 
 // Options are the settings of a [Store], as those of its parts.
@@ -40,6 +41,7 @@ func OpenWith(url string, o Options) (*Store, error) {
 	return &Store{
 		DB: db, Store: configured, Ledger: ledger.New(db, configured), Settler: ledger.NewSettler(db, configured, o.OnSettled),
 		Deliveries: ledger.NewDeliveries(db, configured, o.KeyRing), Forwards: ledger.NewForwards(db, configured), Upkeep: ledger.NewUpkeep(db),
+		Clocks: ledger.NewClocks(db),
 	}, nil
 }
 

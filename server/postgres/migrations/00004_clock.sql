@@ -16,7 +16,8 @@ create table clocks (
   settled         bigint not null default 0, -- by this advance
   expired         bigint not null default 0,
   delivered       bigint not null default 0,
-  failed_attempts bigint not null default 0
+  failed_attempts bigint not null default 0,
+  ended           bigint[] not null default '{}' -- of the last advances that reached their target: number and counts, five each, the last first
 ) with (fillfactor = 50);
 
 alter table organizations add column clocked boolean not null default false; -- it has a row in clocks
@@ -127,3 +128,43 @@ grant select (ahead, last_stamp, stands_at, tenant), update (last_stamp) on cloc
 grant insert (created_at) on events to cauri_tenant;
 grant insert (created_at), update (provider_tx_id) on transactions to cauri_tenant;
 grant select (clocked) on organizations to cauri_tenant;
+
+create index clocks_advanced on clocks (tenant) where target is not null;
+
+-- Gives the sandbox in whose scope it is called a clock of its own, which shows the time of the database until it is moved. The api has no
+-- right to the configuration: it may call the function, which changes just this. With the version, nothing is recorded any more by who
+-- does not know that there is a clock.
+-- +goose StatementBegin
+create function start_clock() returns void language plpgsql security definer as $$
+declare
+  of_tenant bigint := current_tenant();
+  known boolean;
+begin
+  select clocked into known from organizations where tenant = of_tenant and retained_at is null for update;
+  if not found then
+    return;
+  end if;
+  insert into clocks (tenant) values (of_tenant) on conflict do nothing;
+  if known then
+    return;
+  end if;
+  update config_version set version = version + 1;
+  update organizations set clocked = true, version = (select version from config_version) where tenant = of_tenant;
+end $$;
+
+-- It runs with the rights of the owner of the tables, so nobody's search_path decides which tables these are.
+do $$
+begin
+  execute format('alter function start_clock() set search_path = %I, pg_temp', current_schema());
+  revoke execute on function start_clock() from public;
+  grant execute on function start_clock() to cauri_tenant;
+end $$;
+-- +goose StatementEnd
+
+grant select (advance, ended, target), update (advance, delivered, expired, failed_attempts, leased_until, settled, target) on clocks
+  to cauri_tenant;
+grant select (probe_at) on endpoint_health to cauri_tenant;
+grant select, update (ahead, delivered, ended, expired, failed_attempts, fence, last_stamp, leased_until, settled, stands_at, target)
+  on clocks to cauri_worker;
+grant select (leased, leased_until) on events to cauri_worker;
+grant select (clock_mode) on organizations to cauri_worker;

@@ -187,6 +187,7 @@ type Clock struct {
 	Expired        int64           `db:"expired"`
 	Delivered      int64           `db:"delivered"`
 	FailedAttempts int64           `db:"failed_attempts"`
+	Ended          []int64         `db:"ended"`
 }
 
 type ConfigVersion struct {

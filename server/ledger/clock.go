@@ -1,0 +1,201 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// MaxAdvance is how far one call may advance a clock.
+const MaxAdvance = 400 * 24 * time.Hour
+
+// Clock is a sandbox's time, and what is due in it.
+type Clock struct {
+	Now             time.Time
+	Target          *time.Time // of the advance that is under way; nil for none
+	NextDueAt       *time.Time // when something is due next; not after Now if something is due already; nil for never
+	DueTransactions int        // that are not settled yet though their time has come
+	DueEvents       int        // that are not sent yet though their time has come
+}
+
+// Clock reads the clock of a sandbox.
+func (s *Ledger) Clock(ctx context.Context, tenant int64) (Clock, error) {
+	clock, err := readClock(ctx, s.tenant(tenant), tenant)
+	return clock, postgres.Classify(err, "reading the clock")
+}
+
+func readClock(ctx context.Context, q *sqlc.Queries, tenant int64) (Clock, error) {
+	row, err := q.ReadClock(ctx, tenant)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Clock{}, postgres.ErrConfigChanged
+	}
+	return Clock{
+		Now: row.Present.UTC(), Target: row.Target, DueTransactions: int(row.Transactions), DueEvents: int(row.Events),
+		NextDueAt: earliest(row.SettleAt, row.ForwardAt, deliverAt(row.DeliverAt, row.ProbeAt)),
+	}, err
+}
+
+// deliverAt is when an event can be sent that is due: if its endpoint is paused, with the next probe.
+func deliverAt(due, probe *time.Time) *time.Time {
+	if due != nil && probe != nil && probe.After(*due) {
+		return probe
+	}
+	return due
+}
+
+// earliest is the earliest of some times, nil if all are nil.
+func earliest(times ...*time.Time) *time.Time {
+	var first *time.Time
+	for _, t := range times {
+		if t != nil && (first == nil || t.Before(*first)) {
+			first = t
+		}
+	}
+	return first
+}
+
+// ClockTarget is where a clock is to be advanced to: exactly one field is set.
+type ClockTarget struct {
+	By      *time.Duration
+	To      *time.Time
+	NextDue bool // the moment at which something is due next; the present one if there is none
+}
+
+// from is the target as a time, if the clock can go there.
+func (t ClockTarget) from(c Clock) (time.Time, error) {
+	target := c.Now
+	switch {
+	case t.By != nil:
+		target = c.Now.Add(*t.By)
+	case t.To != nil:
+		target = *t.To
+	case c.NextDueAt != nil && c.NextDueAt.After(c.Now):
+		target = *c.NextDueAt
+	}
+	target = target.Truncate(time.Microsecond) // as the database has it
+	switch {
+	case target.Before(c.Now):
+		return target, ErrClockBackwards{c.Now}
+	case target.Sub(c.Now) > MaxAdvance:
+		return target, ErrAdvanceTooFar{c.Now}
+	}
+	return target, nil
+}
+
+// Advance is an advance of a clock.
+type Advance struct {
+	Number int64 // each of a clock has another
+	Target time.Time
+}
+
+// ErrClockBackwards is returned for a target that is before the sandbox's present time.
+type ErrClockBackwards struct{ Now time.Time }
+
+func (e ErrClockBackwards) Error() string { return "the clock is at " + e.Now.String() + " already" }
+
+// ErrAdvanceTooFar is returned for a target that is more than [MaxAdvance] ahead.
+type ErrAdvanceTooFar struct{ Now time.Time }
+
+func (e ErrAdvanceTooFar) Error() string {
+	return fmt.Sprintf("more than %s after %s", MaxAdvance, e.Now)
+}
+
+// ErrClockBusy is returned while the clock is being advanced to another target.
+type ErrClockBusy struct{ Target time.Time }
+
+func (e ErrClockBusy) Error() string { return "the clock is being advanced to " + e.Target.String() }
+
+// ErrClockReset is returned when the sandbox was reset while its clock was being advanced.
+var ErrClockReset = errors.New("the sandbox was reset while its clock was being advanced")
+
+// Advance has a worker advance the clock of a sandbox, and gives it a clock if it has none. A call with the target of the advance that is
+// under way joins that.
+func (s *Ledger) Advance(ctx context.Context, tenant int64, to ClockTarget) (Advance, error) {
+	advance, err := s.setClockTarget(ctx, tenant, to)
+	if errors.Is(err, pgx.ErrNoRows) {
+		if err = s.startClock(ctx, tenant, to); err == nil {
+			advance, err = s.setClockTarget(ctx, tenant, to)
+		}
+	}
+	return advance, postgres.ClassifyWrite(err, "advancing the clock")
+}
+
+// startClock gives a sandbox a clock that can go to a target. It is committed before there is a target: what is recorded from then on takes its
+// stamp from the clock.
+func (s *Ledger) startClock(ctx context.Context, tenant int64, to ClockTarget) error {
+	clock, err := readClock(ctx, s.tenant(tenant), tenant)
+	if err == nil {
+		_, err = to.from(clock)
+	}
+	if err != nil {
+		return err
+	}
+	return s.tenant(tenant).StartClock(ctx)
+}
+
+// setClockTarget returns [pgx.ErrNoRows] for a sandbox without a clock.
+func (s *Ledger) setClockTarget(ctx context.Context, tenant int64, to ClockTarget) (a Advance, err error) {
+	err = s.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
+		locked, err := q.LockClock(ctx, tenant)
+		if err != nil {
+			return err
+		}
+		clock, err := readClock(ctx, q, tenant)
+		if err != nil {
+			return err
+		}
+		a.Number = locked.Advance
+		a.Target, err = to.from(clock)
+		switch {
+		case locked.Target != nil && locked.Target.Equal(a.Target):
+			return nil
+		case locked.Target != nil:
+			return ErrClockBusy{*locked.Target}
+		case err != nil:
+			return err
+		}
+		a.Number, err = q.SetClockTarget(ctx, a.Target, tenant)
+		return err
+	})
+	return a, err
+}
+
+// AdvanceCounts count what was done in the course of an advance.
+type AdvanceCounts struct {
+	Settled        int64 // transactions that got their outcome before they expired
+	Expired        int64 // transactions that ended because their time was over
+	Delivered      int64 // events that were acknowledged
+	FailedAttempts int64 // attempts to send an event that were not
+}
+
+// AdvanceState says what has become of an advance.
+type AdvanceState struct {
+	Now      time.Time
+	UnderWay bool
+	Ended    *AdvanceCounts // nil and not under way: it was stopped before its target, because the sandbox was suspended
+}
+
+// AdvanceState returns [ErrClockReset] if the sandbox was reset since the advance began.
+func (s *Ledger) AdvanceState(ctx context.Context, tenant int64, a Advance) (AdvanceState, error) {
+	row, err := s.tenant(tenant).AdvanceState(ctx, a.Number, tenant)
+	if errors.Is(err, pgx.ErrNoRows) || errors.Is(err, postgres.ErrConfigChanged) {
+		return AdvanceState{}, ErrClockReset
+	}
+	if err != nil {
+		return AdvanceState{}, postgres.Classify(err, "reading the clock")
+	}
+	state := AdvanceState{Now: row.Present.UTC(), UnderWay: row.UnderWay}
+	for of := range slices.Chunk(row.Ended, 5) {
+		if of[0] == a.Number {
+			state.Ended = &AdvanceCounts{Settled: of[1], Expired: of[2], Delivered: of[3], FailedAttempts: of[4]}
+		}
+	}
+	return state, nil
+}

@@ -1,0 +1,144 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// Clocks leases the clocks of sandboxes to those who advance them.
+type Clocks struct{ core }
+
+// NewClocks works for all sandboxes of a database.
+func NewClocks(db *postgres.DB) *Clocks { return &Clocks{core{db: db}} }
+
+// ClockLease is a clock that the caller alone moves until the lease ends.
+type ClockLease struct {
+	Tenant int64
+	Fence  int64
+	Target time.Time
+	Now    time.Time // sandbox time, where the clock stands
+}
+
+// ErrClockLeaseLost is returned when the lease of a clock is over, or the advance, or its sandbox is gone.
+var ErrClockLeaseLost = errors.New("the lease of the clock is lost")
+
+// ClocksToAdvance finds up to batch sandboxes whose clocks are to be advanced and which nobody advances.
+func (s *Clocks) ClocksToAdvance(ctx context.Context, batch int) ([]DueTenant, error) {
+	rows, err := s.system().ClocksToAdvance(ctx, int32(batch))
+	if err != nil {
+		return nil, postgres.Classify(err, "looking for clocks to advance")
+	}
+	due := make([]DueTenant, len(rows))
+	for i, row := range rows {
+		due[i] = DueTenant{Tenant: row.Tenant, SweepFailed: row.SweepFailed}
+	}
+	return due, nil
+}
+
+// LeaseClock takes the clock of a sandbox. Another worker may be faster: then it returns [ErrClockLeaseLost].
+func (s *Clocks) LeaseClock(ctx context.Context, tenant int64, lease time.Duration) (ClockLease, error) {
+	row, err := s.system().LeaseClock(ctx, postgres.Milliseconds(lease), tenant)
+	if err != nil {
+		return ClockLease{}, lostOr(err, "leasing a clock")
+	}
+	return ClockLease{Tenant: tenant, Fence: row.Fence, Target: row.Target, Now: row.Present}, nil
+}
+
+// RenewClockLease makes a lease begin again.
+func (s *Clocks) RenewClockLease(ctx context.Context, c ClockLease, lease time.Duration) error {
+	rows, err := s.system().RenewClockLease(ctx, postgres.Milliseconds(lease), c.Tenant, c.Fence)
+	if err == nil && rows == 0 {
+		return ErrClockLeaseLost
+	}
+	return postgres.Classify(err, "renewing the lease of a clock")
+}
+
+// ReleaseClock ends a lease before its time: another worker may go on at once.
+func (s *Clocks) ReleaseClock(ctx context.Context, c ClockLease) error {
+	return postgres.Classify(s.system().ReleaseClock(ctx, c.Tenant, c.Fence), "releasing a clock")
+}
+
+// Due says when something is due under a clock that stands.
+type Due struct {
+	SettleAt, ForwardAt, DeliverAt *time.Time // nil for never
+	Held                           bool       // another worker may still be at work on something that is due
+}
+
+// At is the earliest of the times.
+func (d Due) At() *time.Time { return earliest(d.SettleAt, d.ForwardAt, d.DeliverAt) }
+
+// ClockView is what a clock's holder sees of its sandbox.
+type ClockView struct {
+	Now       time.Time
+	Suspended bool
+	Paused    bool // the endpoint is: a probe is sent next
+	Old       Due  // of what was recorded up to the first of the given times
+	Present   Due  // up to the second
+	All       Due
+}
+
+// lastID is after all ids.
+var lastID = payments.ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+
+// ViewClock looks for what is due. What was recorded up to a time is what has its stamp, or an earlier one.
+func (s *Clocks) ViewClock(ctx context.Context, c ClockLease, old, present time.Time) (ClockView, error) {
+	upTo := func(t time.Time) pgtype.UUID { return postgres.UUID(payments.FirstID(t.Add(time.Microsecond))) }
+	rows, err := s.system().DueUnderClock(ctx, c.Tenant, c.Fence, []pgtype.UUID{upTo(old), upTo(present), postgres.UUID(lastID)})
+	if err != nil {
+		return ClockView{}, postgres.Classify(err, "looking for what is due under a clock")
+	}
+	if len(rows) == 0 {
+		return ClockView{}, ErrClockLeaseLost
+	}
+	view := ClockView{Now: rows[0].Present, Suspended: rows[0].Suspended, Paused: rows[0].ProbeAt != nil}
+	for i, due := range []*Due{&view.Old, &view.Present, &view.All} {
+		row := &rows[i]
+		*due = Due{SettleAt: row.SettleAt, ForwardAt: row.ForwardAt, DeliverAt: deliverAt(row.DeliverAt, row.ProbeAt), Held: row.Held}
+		if row.ForwardedAt != nil {
+			due.ForwardAt = row.ExpiresAt
+		}
+	}
+	return view, nil
+}
+
+// MoveClock moves a clock to a moment, where it stands, and returns sandbox time: all that is recorded later has a later stamp. It adds what
+// was done to the counts of the advance.
+func (s *Clocks) MoveClock(ctx context.Context, c ClockLease, moment time.Time, done AdvanceCounts) (now time.Time, err error) {
+	now, err = s.system().MoveClock(ctx, sqlc.MoveClockParams{
+		Moment: moment, Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,
+		Tenant: c.Tenant, Fence: c.Fence,
+	})
+	if err != nil {
+		return time.Time{}, lostOr(err, "moving a clock")
+	}
+	return now, nil
+}
+
+// EndAdvance ends an advance, and the lease with it. A real clock runs on from where it stands. The counts of an advance that has reached its
+// target are kept for those who wait for it.
+func (s *Clocks) EndAdvance(ctx context.Context, c ClockLease, reached bool, done AdvanceCounts) error {
+	rows, err := s.system().EndAdvance(ctx, sqlc.EndAdvanceParams{
+		Reached: reached, Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,
+		Tenant: c.Tenant, Fence: c.Fence,
+	})
+	if err == nil && rows == 0 {
+		return ErrClockLeaseLost
+	}
+	return postgres.Classify(err, "ending the advance of a clock")
+}
+
+// lostOr is [ErrClockLeaseLost] where a statement found no clock.
+func lostOr(err error, doing string) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrClockLeaseLost
+	}
+	return postgres.Classify(err, doing)
+}
