@@ -79,13 +79,14 @@ func foreignBodies() map[string][]any {
 		"POST /v1/test_clients":                                {object{"msisdn": foreignSIM}},
 		"PATCH /v1/test_clients/{msisdn}":                      {object{"balance": 5}},
 		"DELETE /v1/test_clients/{msisdn}":                     {nil},
+		"POST /v1/clock/advance":                               {object{"to": "nextDue", "wait": "0s"}},
 		"POST /v1/reset":                                       {nil},
 		"POST /v1/test_clients/{msisdn}/prompts/{tx}/{answer}": {nil},
 	}
 }
 
 // create are the endpoints that make something of ours, whatever number or reference it names.
-var create = []string{"POST /v1/payments", "POST /v1/disbursements", "POST /v1/test_clients"}
+var create = []string{"POST /v1/payments", "POST /v1/disbursements", "POST /v1/test_clients", "POST /v1/clock/advance"}
 
 // Every endpoint that the description names is called with what is another sandbox's. A new one is so too; one that takes a body
 // has to be given one above.

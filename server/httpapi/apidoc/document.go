@@ -14,6 +14,7 @@ const (
 	tagPayouts     = "Payouts"
 	tagEvents      = "Events"
 	tagTestClients = "Test clients"
+	tagClock       = "Clock"
 	tagService     = "Service"
 	tagWebhooks    = "Webhooks"
 )
@@ -44,6 +45,7 @@ func NewDocument() *huma.OpenAPI {
 			{Name: tagPayouts, Description: "Money from the merchant to a customer: refunds of a collection, and disbursements to any number."},
 			{Name: tagEvents, Description: "What was sent to the merchant, what failed, and sending it again."},
 			{Name: tagTestClients, Description: "The customers' phones: who can pay, acting as the payer, and the test numbers."},
+			{Name: tagClock, Description: "The sandbox's time, which a test may move."},
 			{Name: tagService, Description: "Version, capabilities and health of the service. No key is needed."},
 			{Name: tagWebhooks, Description: "What the service sends to the merchant."},
 		},

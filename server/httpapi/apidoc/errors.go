@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -48,11 +49,16 @@ var ErrorCases = []ErrorCase{
 		wire.TestClientRefusal(ledger.ErrManagedByResource{Name: "alice"}).(*wire.Error)},
 	{"The sandbox has as many test clients as it may have: `detail.limit`.",
 		wire.TestClientRefusal(ledger.ErrTooManyTestClients{Limit: 1000}).(*wire.Error)},
+	{"The clock is being advanced to another target: `detail.target`.",
+		wire.AdvanceRefusal(ledger.ClockTarget{}, ledger.ErrClockBusy{Target: exampleTime.Add(24 * time.Hour)}).(*wire.Error)},
+	{"The sandbox was reset while its clock was being advanced.", wire.AdvanceRefusal(ledger.ClockTarget{}, ledger.ErrClockReset).(*wire.Error)},
 	{"The body has more than 64 KiB.",
 		&wire.Error{Status: http.StatusRequestEntityTooLarge, Code: "body_too_large", Message: "The request body has more than 65536 bytes."}},
 	{"The body's Content-Type is not `application/json`.",
 		&wire.Error{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type",
 			Message: "Send the body as JSON with the header Content-Type: application/json."}},
+	{"The time is before the sandbox's present one: `detail.now`.",
+		wire.AdvanceRefusal(ledger.ClockTarget{}, ledger.ErrClockBackwards{Now: exampleTime}).(*wire.Error)},
 	{"The refund is larger than the amount that is left to refund: `detail.refundable`.",
 		wire.RefundRefusal(payments.ErrExceedsRefundable{Refundable: 20_000}).(*wire.Error)},
 	{"The transaction is not a collection with status `SUCCESS`.", wire.RefundRefusal(payments.ErrNotRefundable).(*wire.Error)},

@@ -49,6 +49,7 @@ var Operations = []Operation{
 	ListEvents, GetEvent, ResendEvent,
 	ListTestClients, GetTestClient, CreateTestClient, PatchTestClient, DeleteTestClient, ListPrompts, AnswerPrompt,
 	ListTestNumbers, ResetSandbox,
+	GetClock, AdvanceClock,
 	GetMeta, GetHealth, GetDocument, GetDocument30,
 }
 

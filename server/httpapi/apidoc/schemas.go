@@ -63,6 +63,9 @@ var (
 	testClientSchema     = viewSchema[wire.TestClient](refineTestClient)
 	testClientListSchema = viewSchema[wire.TestClientList](unrefined)
 	resetSchema          = viewSchema[wire.Reset](unrefined)
+	clockSchema          = viewSchema[wire.Clock](unrefined)
+	advancedSchema       = viewSchema[wire.Advanced](unrefined)
+	advancingSchema      = viewSchema[wire.Advancing](unrefined)
 	promptListSchema     = viewSchema[wire.PromptList](unrefined)
 
 	_                    = viewSchema[wire.TestNumber](refineTestNumber)
@@ -95,6 +98,8 @@ func refineError(fields map[string]*huma.Schema) {
 		"msisdn":              {Type: huma.TypeString, Description: "The test client's number."},
 		"source":              {Type: huma.TypeString, Description: "Where the test client comes from."},
 		"limit":               {Type: huma.TypeInteger, Format: "int64", Description: "How many test clients the sandbox may have."},
+		"now":                 {Type: huma.TypeString, Format: "date-time", Description: "Sandbox time."},
+		"target":              {Type: huma.TypeString, Format: "date-time", Description: "Where the clock is being advanced to."},
 		"monthlyTransactions": {Type: huma.TypeInteger, Format: "int64", Description: "The sandbox's quota."},
 	}
 }

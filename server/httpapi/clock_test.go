@@ -1,0 +1,221 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+)
+
+// advances moves clocks to their targets as a worker does that finds nothing due, until the test ends or stop is called.
+func (w *fixture) advances() (stop func()) {
+	w.t.Helper()
+	clocks := ledgertest.OpenAs(w.t, w.db, ledgertest.Worker)
+	ctx, cancel := context.WithCancel(context.Background())
+	var working sync.WaitGroup
+	stop = func() { cancel(); working.Wait() }
+	w.t.Cleanup(stop)
+	working.Go(func() {
+		for ctx.Err() == nil {
+			due, err := clocks.ClocksToAdvance(ctx, 1)
+			if err != nil && ctx.Err() == nil {
+				w.t.Error(err)
+				return
+			}
+			for _, sandbox := range due {
+				if err := reach(ctx, clocks, sandbox.Tenant); err != nil && ctx.Err() == nil && !errors.Is(err, ledger.ErrClockLeaseLost) {
+					w.t.Error(err)
+				}
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Millisecond):
+			}
+		}
+	})
+	return stop
+}
+
+// done is what every advance of these tests does.
+var done = ledger.AdvanceCounts{Settled: 1, Expired: 2, Delivered: 3, FailedAttempts: 4}
+
+func reach(ctx context.Context, clocks *ledgertest.Store, tenant int64) error {
+	lease, err := clocks.LeaseClock(ctx, tenant, time.Minute)
+	if err != nil {
+		return err
+	}
+	if _, err := clocks.MoveClock(ctx, lease, lease.Target, ledger.AdvanceCounts{Settled: 1, Delivered: 1}); err != nil {
+		return err
+	}
+	return clocks.EndAdvance(ctx, lease, true, ledger.AdvanceCounts{Expired: 2, Delivered: 2, FailedAttempts: 4})
+}
+
+func (w *fixture) clock() object {
+	w.t.Helper()
+	got := w.call("GET", "/v1/clock", nil)
+	if got.status != http.StatusOK {
+		w.t.Fatalf("the clock: %d %s", got.status, got.raw)
+	}
+	return got.body
+}
+
+func timeOf(t *testing.T, value any) time.Time {
+	t.Helper()
+	text, _ := value.(string)
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+func TestAdvanceIsAnsweredAtItsTarget(t *testing.T) {
+	w := newFixture(t)
+	w.advances()
+	before := timeOf(t, w.clock()["now"])
+	got := w.call("POST", "/v1/clock/advance", object{"by": "61m"})
+	if got.status != http.StatusOK || got.body["settled"] != 1.0 || got.body["expired"] != 2.0 || got.body["delivered"] != 3.0 ||
+		got.body["failedAttempts"] != 4.0 {
+		t.Fatalf("answered %d %s, want the counts of %+v", got.status, got.raw, done)
+	}
+	after := timeOf(t, got.body["now"])
+	if after.Sub(before) < 61*time.Minute {
+		t.Errorf("the clock went from %s to %s", before, after)
+	}
+	clock := w.clock()
+	if clock["mode"] != "Real" || clock["target"] != nil || timeOf(t, clock["now"]).Before(after) {
+		t.Errorf("the clock: %v", clock)
+	}
+	month := after.AddDate(0, 1, 0).UTC().Format(time.RFC3339)
+	got = w.call("POST", "/v1/clock/advance", object{"to": month})
+	if got.status != http.StatusOK || timeOf(t, got.body["now"]).Before(timeOf(t, month)) {
+		t.Errorf("answered %d %s, want %s or later", got.status, got.raw, month)
+	}
+	if got := w.call("POST", "/v1/clock/advance", object{"to": "nextDue"}); got.status != http.StatusOK {
+		t.Errorf("nothing is due, and nextDue answered %d %s", got.status, got.raw)
+	}
+}
+
+// What is recorded after an advance has sandbox time, and is due in it.
+func TestRecordedInSandboxTime(t *testing.T) {
+	w := newFixture(t)
+	w.advances()
+	w.client("alice", alice, 50_000)
+	moved := w.call("POST", "/v1/clock/advance", object{"by": "240h"})
+	paid := w.call("POST", "/v1/payments", payment("later", object{"msisdn": alice}))
+	if created := timeOf(t, paid.body["createdAt"]); created.Before(timeOf(t, moved.body["now"]).Truncate(time.Millisecond)) {
+		t.Errorf("created at %s, the clock was at %v before", created, moved.body["now"])
+	}
+	clock := w.clock()
+	if clock["nextDueAt"] == nil {
+		t.Fatalf("a pending payment, and nothing will be due: %v", clock)
+	}
+	next := w.call("POST", "/v1/clock/advance", object{"to": "nextDue"})
+	if next.status != http.StatusOK || timeOf(t, next.body["now"]).Before(timeOf(t, clock["nextDueAt"])) {
+		t.Errorf("answered %d %s, want the moment %v", next.status, next.raw, clock["nextDueAt"])
+	}
+	if due := w.clock()["due"].(object); due["transactions"] != 1.0 || due["events"] != 0.0 {
+		t.Errorf("due: %v, want the payment", due)
+	}
+}
+
+func TestAdvanceRefusals(t *testing.T) {
+	w := newFixture(t)
+	for _, c := range []struct {
+		body   object
+		status int
+		want   string
+	}{
+		{object{}, 400, "is required, for example 61m; or send to"},
+		{object{"by": "1h", "to": "nextDue"}, 400, "cannot be sent together with to"},
+		{object{"by": "tomorrow"}, 400, "a duration such as 61m or 3h30m"},
+		{object{"by": "5"}, 400, "a duration such as 61m or 3h30m"},
+		{object{"by": "9600h1ms"}, 400, "at most 9600h (400 days)"},
+		{object{"by": "999999999h999999999h"}, 400, "at most 9600h (400 days)"},
+		{object{"to": "2026-12-01"}, 400, "a time like 2026-12-01T00:00:00Z, or nextDue"},
+		{object{"to": "2026-02-30T00:00:00Z"}, 400, "a time like 2026-12-01T00:00:00Z, or nextDue"},
+		{object{"to": "9999-12-01T00:00:00Z"}, 400, "at most 9600h (400 days)"},
+		{object{"by": "1h", "wait": "61s"}, 400, "from 0s to 60s"},
+		{object{"by": "1h", "wait": "-1s"}, 400, "from 0s to 60s"},
+		{object{"by": 60}, 400, "expected string"},
+		{object{"to": "2020-01-01T00:00:00Z"}, 422, "clock_backwards"},
+		{object{"by": "-1s"}, 422, "clock_backwards"},
+	} {
+		got := w.call("POST", "/v1/clock/advance", c.body)
+		if got.status != c.status || !strings.Contains(got.raw, c.want) {
+			t.Errorf("%v is answered by %d %s, want %d and %q", c.body, got.status, got.raw, c.status, c.want)
+		}
+	}
+	if clocked := read[bool](w, "select bool_or(clocked) from organizations"); clocked {
+		t.Error("a refused advance gave the sandbox a clock")
+	}
+}
+
+// The clock goes to one target at a time: who wants to go there waits too, and who wants to go elsewhere is told where it goes.
+func TestAdvanceUnderWay(t *testing.T) {
+	w := newFixture(t)
+	const advance = "/v1/clock/advance"
+	started := w.call("POST", advance, object{"by": "1h", "wait": "0s"})
+	target, _ := started.body["target"].(string)
+	if started.status != http.StatusAccepted || target == "" {
+		t.Fatalf("answered %d %s, want 202 with a target", started.status, started.raw)
+	}
+	if clock := w.clock(); clock["target"] != target {
+		t.Errorf("the clock says %v, want the target %s", clock, target)
+	}
+	if got := w.call("POST", advance, object{"by": "2h"}); got.status != http.StatusConflict || got.body["error"] != "clock_busy" ||
+		got.body["detail"].(object)["target"] != target {
+		t.Errorf("answered %d %s, want clock_busy with %s", got.status, got.raw, target)
+	}
+	if got := w.call("POST", advance, object{"to": target, "wait": "50ms"}); got.status != http.StatusAccepted {
+		t.Errorf("answered %d %s, want 202", got.status, got.raw)
+	}
+	joined := make(chan response, 2)
+	for range cap(joined) {
+		go func() { joined <- w.call("POST", advance, object{"to": target, "wait": "60s"}) }()
+	}
+	w.advances()
+	for range cap(joined) {
+		if got := <-joined; got.status != http.StatusOK || got.body["delivered"] != 3.0 {
+			t.Errorf("answered %d %s, want 200 with all counts", got.status, got.raw)
+		}
+	}
+}
+
+// A caller is told what ended an advance before its target.
+func TestAdvanceThatEndsEarly(t *testing.T) {
+	w := newFixture(t)
+	waiting := make(chan response)
+	advance := func() {
+		go func() { waiting <- w.call("POST", "/v1/clock/advance", object{"by": "1h", "wait": "60s"}) }()
+		for began := time.Now(); !read[bool](w, "select count(*) = 1 from clocks where target is not null"); time.Sleep(time.Millisecond) {
+			if time.Since(began) > time.Minute {
+				w.t.Fatal("no advance began")
+			}
+		}
+	}
+	advance()
+	w.config.Suspended = true
+	w.sandbox(w.config, key)
+	if got := <-waiting; got.status != http.StatusServiceUnavailable || got.body["error"] != "suspended" {
+		t.Errorf("answered %d %s, want suspended", got.status, got.raw)
+	}
+	w.config.Suspended = false
+	w.sandbox(w.config, key)
+	w.exec("update clocks set target = null")
+	advance()
+	w.config.Reset = "again"
+	w.sandbox(w.config, key)
+	if got := <-waiting; got.status != http.StatusConflict || got.body["error"] != "clock_reset" {
+		t.Errorf("answered %d %s, want clock_reset", got.status, got.raw)
+	}
+	if clock := w.clock(); clock["target"] != nil {
+		t.Errorf("after the reset the clock is %v", clock)
+	}
+}

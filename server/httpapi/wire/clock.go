@@ -1,0 +1,146 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+)
+
+// Clock is the answer of GET /v1/clock.
+type Clock struct {
+	Mode      string  `json:"mode" enum:"Real,Manual" doc:"Real: sandbox time runs, as far ahead of real time as it was advanced. Manual: it stands until it is advanced."`
+	Now       string  `json:"now" format:"date-time" doc:"Sandbox time. ISO 8601, UTC, as precise as it is."`
+	Target    *string `json:"target" format:"date-time" doc:"Where the advance that is under way goes; null if there is none."`
+	NextDueAt *string `json:"nextDueAt" format:"date-time" doc:"When something is due next: a payment's outcome, or an attempt to deliver an event. Not after now while something is due already; null if nothing will be."`
+	Due       DueNow  `json:"due" doc:"What is due and not done yet."`
+}
+
+// DueNow counts what is due.
+type DueNow struct {
+	Transactions int `json:"transactions" minimum:"0" doc:"Pending payments whose outcome is due."`
+	Events       int `json:"events" minimum:"0" doc:"Events that are to be sent now."`
+}
+
+// ClockOf is the view of a clock.
+func ClockOf(mode string, c *ledger.Clock) Clock {
+	return Clock{
+		Mode: mode, Now: exactTime(c.Now), Target: optionalTime(c.Target), NextDueAt: optionalTime(c.NextDueAt),
+		Due: DueNow{Transactions: c.DueTransactions, Events: c.DueEvents},
+	}
+}
+
+// exactTime is a time of a clock. Unlike other times it is not rounded: who sends it back means the same moment.
+func exactTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+func optionalTime(t *time.Time) *string {
+	if t == nil {
+		return nil
+	}
+	return new(exactTime(*t))
+}
+
+const (
+	defaultWait = 30 * time.Second
+	maxWait     = 60 * time.Second
+)
+
+// AdvanceRequest is the body of POST /v1/clock/advance.
+type AdvanceRequest struct {
+	_    struct{} `additionalProperties:"true"`
+	By   string   `json:"by,omitempty" pattern:"^-?([0-9]{1,9}(\\.[0-9]{1,9})?(h|m|s|ms))+$" maxLength:"40" patternDescription:"a duration such as 61m or 3h30m" example:"61m" doc:"How far: hours, minutes, seconds and milliseconds, at most 9600h (400 days). Send either by or to."`
+	To   string   `json:"to,omitempty" pattern:"^(nextDue|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9]))$" patternDescription:"a time like 2026-12-01T00:00:00Z, or nextDue" example:"2026-12-01T00:00:00Z" doc:"Where to: a time (RFC 3339), or nextDue, the moment at which something is due next. If nothing will be, nextDue stays where it is."`
+	Wait string   `json:"wait,omitempty" pattern:"^-?([0-9]{1,9}(\\.[0-9]{1,9})?(h|m|s|ms))+$" maxLength:"40" patternDescription:"a duration such as 30s" default:"30s" example:"30s" doc:"How long to wait for the end of the advance, in real time, from 0s to 60s."`
+}
+
+// AdvanceClock reads the body of POST /v1/clock/advance.
+var AdvanceClock = newDecoder[AdvanceRequest]()
+
+// Parsed is the target of a request and how long it waits. Its error is of type [*Error].
+func (a *AdvanceRequest) Parsed() (to ledger.ClockTarget, wait time.Duration, err error) {
+	wrong := FieldErrors{}
+	switch {
+	case a.By != "" && a.To != "":
+		wrong["by"] = []string{"cannot be sent together with to: send one of them"}
+	case a.By != "":
+		by, err := time.ParseDuration(a.By)
+		if err != nil || by > ledger.MaxAdvance {
+			wrong["by"] = []string{tooFar}
+		}
+		to.By = &by
+	case a.To == "nextDue":
+		to.NextDue = true
+	case a.To != "":
+		if problem := moment(&to.To, a.To); problem != "" {
+			wrong["to"] = []string{"must be a time like 2026-12-01T00:00:00Z, or nextDue"}
+		}
+	default:
+		wrong["by"] = []string{"is required, for example 61m; or send to, for example 2026-12-01T00:00:00Z or nextDue"}
+	}
+	wait = defaultWait
+	if a.Wait != "" {
+		if wait, err = time.ParseDuration(a.Wait); err != nil || wait < 0 || wait > maxWait {
+			wrong["wait"] = []string{"must be from 0s to 60s"}
+		}
+	}
+	if len(wrong) > 0 {
+		return to, wait, InvalidBody(wrong)
+	}
+	return to, wait, nil
+}
+
+const tooFar = "must be at most 9600h (400 days) ahead: advance in several calls"
+
+// Advanced is the answer of POST /v1/clock/advance when the clock has come to its target. The counts are those of the whole advance, also
+// for a caller who joined it.
+type Advanced struct {
+	Now            string `json:"now" format:"date-time" doc:"Sandbox time."`
+	Settled        int64  `json:"settled" minimum:"0" doc:"Payments that got their outcome."`
+	Expired        int64  `json:"expired" minimum:"0" doc:"Payments that ended TIMEOUT because their time was over."`
+	Delivered      int64  `json:"delivered" minimum:"0" doc:"Events that were acknowledged."`
+	FailedAttempts int64  `json:"failedAttempts" minimum:"0" doc:"Attempts to deliver an event that failed."`
+}
+
+// AdvancedOf is the view of an advance that has ended.
+func AdvancedOf(now time.Time, c *ledger.AdvanceCounts) Advanced {
+	return Advanced{
+		Now: exactTime(now), Settled: c.Settled, Expired: c.Expired, Delivered: c.Delivered, FailedAttempts: c.FailedAttempts,
+	}
+}
+
+// Advancing is the answer of POST /v1/clock/advance when the advance is still under way.
+type Advancing struct {
+	Now    string `json:"now" format:"date-time" doc:"Sandbox time."`
+	Target string `json:"target" format:"date-time" doc:"Where the clock is being advanced to. Send it as to, and you wait on."`
+}
+
+// AdvancingOf is the view of an advance that is under way.
+func AdvancingOf(now, target time.Time) Advancing {
+	return Advancing{Now: exactTime(now), Target: exactTime(target)}
+}
+
+// AdvanceRefusal says in the API's words why a clock cannot be advanced.
+func AdvanceRefusal(to ledger.ClockTarget, err error) error {
+	var backwards ledger.ErrClockBackwards
+	var far ledger.ErrAdvanceTooFar
+	var busy ledger.ErrClockBusy
+	switch {
+	case errors.As(err, &backwards):
+		return &Error{Status: http.StatusUnprocessableEntity, Code: "clock_backwards", Detail: map[string]any{"now": exactTime(backwards.Now)},
+			Message: fmt.Sprintf("The clock is at %s and never goes back. Send a later time, or reset the sandbox.", exactTime(backwards.Now))}
+	case errors.As(err, &far) && to.By == nil:
+		return InvalidField("to", tooFar)
+	case errors.As(err, &far):
+		return InvalidField("by", tooFar)
+	case errors.As(err, &busy):
+		return &Error{Status: http.StatusConflict, Code: "clock_busy", Detail: map[string]any{"target": exactTime(busy.Target)},
+			Message: fmt.Sprintf("The clock is being advanced to %s. Send that as to, and you wait for it; or send this request again later.",
+				exactTime(busy.Target))}
+	case errors.Is(err, ledger.ErrClockReset):
+		return &Error{Status: http.StatusConflict, Code: "clock_reset",
+			Message: "The sandbox was reset while its clock was being advanced, which ended the advance. Send the request again if it is still needed."}
+	}
+	return err
+}
