@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"time"
@@ -35,6 +36,7 @@ type Place struct {
 	Store     string
 	MSISDN    string
 	Reference string
+	Request   string // what a request without a reference has in common with its repetitions
 	Event     string
 	Path      string
 	Reads     bool // the request changes nothing: only a fault that asks for the path acts
@@ -42,6 +44,9 @@ type Place struct {
 	Now       time.Time // sandbox time
 	Draws     Draws
 }
+
+// Key is what a fault acts on once, and what percent is drawn by; empty: each time is another one.
+func (p *Place) Key() string { return cmp.Or(p.Reference, p.Request) }
 
 // At returns the faults of a kind that fit a place, in their order. The first of them that its counts allow acts, alone: whoever has the
 // counts decides that. A fault that needs none is the last.
@@ -53,7 +58,7 @@ func (s Set) At(kind Kind, p *Place) []*Fault {
 			continue
 		}
 		fits = append(fits, f)
-		if !f.counted(p.Reference) {
+		if !f.counted(p.Key()) {
 			break
 		}
 	}
@@ -82,7 +87,7 @@ func (w *When) fits(p *Place) bool {
 
 // drawn draws by percent. Without a reference nothing is drawn here, but by a counter: see [Fault.DrawnAs].
 func (f *Fault) drawn(p *Place) bool {
-	return f.When.Percent == nil || p.Reference == "" || p.Draws.Chance("fault "+f.Name, p.Reference, *f.When.Percent)
+	return f.When.Percent == nil || p.Key() == "" || p.Draws.Chance("fault "+f.Name, p.Key(), *f.When.Percent)
 }
 
 // DrawnAs draws by percent at a place without a reference: it is the n-th where the fault fitted.

@@ -107,7 +107,7 @@ func (w *fixture) allow() {
 func (w *fixture) client(name, msisdn string, balance int64, change ...func(*sandboxes.TestClientConfig)) {
 	w.t.Helper()
 	c := sandboxes.TestClientConfig{
-		UID: fmt.Sprintf("33333333-3333-3333-3333-%012x", msisdn[len(msisdn)-1]), Name: name, MSISDN: msisdn,
+		UID: "33333333-3333-3333-3333-" + ("000000000000" + strings.TrimPrefix(msisdn, "+"))[len(msisdn)-1:], Name: name, MSISDN: msisdn,
 		Operator: payments.MTN, Country: "RW", Behavior: payments.Approve, Balance: balance,
 	}
 	for _, f := range change {

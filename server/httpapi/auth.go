@@ -16,6 +16,7 @@ import (
 type session struct {
 	key     sandboxes.KeyHash
 	sandbox *sandboxes.Sandbox
+	out     *response
 }
 
 func sessionOf(r *http.Request) session {
@@ -38,7 +39,7 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
 		defer cancel()
-		who := session{key: sha256.Sum256([]byte(key))}
+		who := session{key: sha256.Sum256([]byte(key)), out: w.(*response)}
 		if who.sandbox = s.sandboxOf(r, who.key); who.sandbox == nil {
 			// The key may be seconds old and the directory not have seen it. Whatever is wrong with it, the answer takes the same way.
 			if err := s.directory.Refresh(ctx); err != nil {

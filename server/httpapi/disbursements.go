@@ -34,18 +34,22 @@ func (s *Server) disburse(ctx context.Context, who session, body *wire.Disbursem
 		return wire.CreateDisbursement.Hash(payments.Disbursement, "", &sent)
 	})
 	return s.once(ctx, who, asked, func(ctx context.Context, sandbox *sandboxes.Sandbox) (recorded, error) {
-		return s.tryDisburse(ctx, sandbox, body, asked)
+		if err := s.disturbDisbursement(ctx, who, sandbox, body); err != nil {
+			return recorded{}, err
+		}
+		return s.tryDisburse(ctx, who, sandbox, body, asked)
 	})
 }
 
 func (s *Server) tryDisburse(
-	ctx context.Context, sandbox *sandboxes.Sandbox, body *wire.DisbursementRequest, asked *intent,
+	ctx context.Context, who session, sandbox *sandboxes.Sandbox, body *wire.DisbursementRequest, asked *intent,
 ) (recorded, error) {
 	n, err := s.decideDisbursement(sandbox, body, asked)
 	if err != nil {
 		return recorded{}, err
 	}
 	n.RequestStamp = ledger.RequestStamp{RequestHash: asked.hash, ConfigVersion: sandbox.ConfigVersion, Clocked: sandbox.Clocked}
+	n.Additions = who.additions(sandbox, n.Transaction.Reference)
 	begun := s.now()
 	if err := s.ledger.CreateDisbursement(ctx, sandbox.Tenant, n); err != nil {
 		return recorded{}, err
@@ -78,8 +82,8 @@ func (s *Server) decideDisbursement(
 		Amount: body.Amount, NetAmount: body.Amount, AbsorptionPct: environment.Terms.AbsorptionPct,
 	}
 	facts := payments.DisbursementFacts{Policy: environment.UnknownPolicy, TestNumber: testNumberIn(sandbox, market, body.MSISDN)}
-	n := &ledger.NewDisbursement{Transaction: t, Latency: s.payoutLatency(sandbox), Unknown: facts.Outcome()}
-	n.Latency.Unknown, n.Latency.Blocked = s.latencyOf(n.Unknown, sandbox), s.latencyOf(payments.AccountBlocked, sandbox)
+	n := &ledger.NewDisbursement{Transaction: t, Latency: s.payoutLatency(sandbox, reference), Unknown: facts.Outcome()}
+	n.Latency.Unknown, n.Latency.Blocked = s.latencyOf(n.Unknown, sandbox, reference), s.latencyOf(payments.AccountBlocked, sandbox, reference)
 	if n.Unknown == payments.AccountBlocked { // a test number; a status has one latency
 		n.Latency.Unknown = n.Latency.Blocked
 	}

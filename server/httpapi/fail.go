@@ -9,12 +9,17 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// fail answers with an error. What is not meant for the caller is logged and answered as internal.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+// fail answers with an error.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) { s.failure(r, err).write(w) }
+
+// failure is the answer to an error. What is not meant for the caller is logged and answered as internal.
+func (s *Server) failure(r *http.Request, err error) answer {
 	var e *wire.Error
 	var repeat unfinished
 	errors.As(err, &repeat)
 	switch {
+	case errors.Is(err, errDropped):
+		return answer{}
 	case errors.As(err, &e):
 	case errors.Is(err, postgres.ErrOverloaded): // not logged: there are thousands of them, and the metrics count them
 		e = wire.Overloaded()
@@ -28,13 +33,14 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		s.log.ErrorContext(r.Context(), "request failed", "request", requestID(r.Context()), "error", err)
 		e = wire.Internal(repeat.reference)
 	}
+	a := answer{status: e.Status, header: http.Header{}, body: e}
 	if e.Status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", "Bearer")
+		a.header.Set("WWW-Authenticate", "Bearer")
 	}
 	if e.RetryAfter != "" {
-		w.Header().Set("Retry-After", e.RetryAfter)
+		a.header.Set("Retry-After", e.RetryAfter)
 	}
-	writeJSON(w, e.Status, e)
+	return a
 }
 
 func logger(log *slog.Logger) *slog.Logger {

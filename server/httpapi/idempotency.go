@@ -47,6 +47,7 @@ func (s *Server) referenceFor(asked *intent, origin string, op payments.Operatio
 type recorded struct {
 	transaction *payments.Transaction
 	answerAt    time.Time
+	event       *awaitedEvent // that is sent before the answer; nil for none
 }
 
 // maxTries bounds how often a request is tried again because the configuration changed.
@@ -62,14 +63,18 @@ func (s *Server) once(
 	for range maxTries {
 		if made, err = try(ctx, who.sandbox); err == nil {
 			s.metrics.Recorded(string(asked.kind), string(made.transaction.Status))
+			made.event = s.toldFirst(ctx, who.sandbox, made.transaction)
 			return made, false, nil
 		}
 		if errors.Is(err, postgres.ErrUnavailable) {
 			return recorded{}, false, unfinished{err, asked.reference}
 		}
+		if errors.As(err, new(endedByFault)) {
+			return recorded{}, false, err
+		}
 		var transaction *payments.Transaction
 		if transaction, err = s.findReplay(ctx, who.sandbox.Tenant, asked, err); transaction != nil {
-			return recorded{transaction: transaction}, true, nil
+			return recorded{transaction: transaction}, true, s.noteReplay(ctx, who, transaction)
 		}
 		changed, refreshErr := s.refreshSession(ctx, &who)
 		if refreshErr != nil {
@@ -97,7 +102,8 @@ func created(made recorded, replayed bool) answer {
 		return answer{status: http.StatusOK, header: header, body: wire.PaymentOf(made.transaction)}
 	}
 	location := "/v1/payments/" + made.transaction.ID.String()
-	return answer{status: http.StatusCreated, location: location, body: wire.PaymentOf(made.transaction), due: made.answerAt}
+	return answer{status: http.StatusCreated, location: location, body: wire.PaymentOf(made.transaction), due: made.answerAt,
+		event: made.event}
 }
 
 // findReplay finds out whether a refused request repeats one that was recorded. Such a request gets its transaction, whatever the current

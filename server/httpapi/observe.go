@@ -12,13 +12,15 @@ import (
 // response is what a handler answers through. A handler either writes its answer or leaves it in late.
 type response struct {
 	http.ResponseWriter
+	request  *http.Request
 	draining <-chan struct{} // closed when the process is told to stop
 
-	status int    // that was written
-	late   answer // [Server.identify] writes it when it is due; its due time is zero if there is none
-	span   telemetry.Span
-	began  time.Time
-	worked time.Duration // until the answer was there, which may be held after that
+	status      int    // that was written
+	late        answer // [Server.identify] writes it when it is due; its due time is zero if there is none
+	disturbance disturbance
+	span        telemetry.Span
+	began       time.Time
+	worked      time.Duration // until the answer was there, which may be held after that
 }
 
 // Unwrap lets deadlines be set, see [http.ResponseController].
@@ -56,7 +58,7 @@ func (o *response) Write(body []byte) (int, error) {
 func (s *Server) observe(w http.ResponseWriter, r *http.Request) (context.Context, *response) {
 	s.metrics.Begin()
 	ctx, span := s.tracing.Serve(r)
-	return ctx, &response{ResponseWriter: w, draining: s.draining, span: span, began: s.now()}
+	return ctx, &response{ResponseWriter: w, request: r, draining: s.draining, span: span, began: s.now()}
 }
 
 // report tells what a request came to: in metrics, in its trace, and in one line of the log, at the level of debugging, since what

@@ -35,9 +35,12 @@ func (s *Server) collect(ctx context.Context, who session, body *wire.CreatePaym
 		return wire.CreatePayment.Hash(payments.Collection, "", body)
 	})
 	return s.once(ctx, who, asked, func(ctx context.Context, sandbox *sandboxes.Sandbox) (recorded, error) {
-		made, err := s.tryCollect(ctx, sandbox, body, asked.hash, true)
+		if err := s.disturbCollection(ctx, who, sandbox, body); err != nil {
+			return recorded{}, err
+		}
+		made, err := s.tryCollect(ctx, who, sandbox, body, asked.hash, true)
 		if errors.Is(err, ledger.ErrMarketKnown) {
-			made, err = s.tryCollect(ctx, sandbox, body, asked.hash, false)
+			made, err = s.tryCollect(ctx, who, sandbox, body, asked.hash, false)
 		}
 		return made, err
 	})
@@ -46,13 +49,14 @@ func (s *Server) collect(ctx context.Context, who session, body *wire.CreatePaym
 // tryCollect decides the outcome of a collection by one state of the configuration, and records it. A market that it may presume
 // can turn out to be another one: [ledger.ErrMarketKnown].
 func (s *Server) tryCollect(
-	ctx context.Context, sandbox *sandboxes.Sandbox, body *wire.CreatePaymentRequest, hash []byte, presume bool,
+	ctx context.Context, who session, sandbox *sandboxes.Sandbox, body *wire.CreatePaymentRequest, hash []byte, presume bool,
 ) (recorded, error) {
 	n, err := s.decideCollection(ctx, sandbox, body, presume)
 	if err != nil {
 		return recorded{}, err
 	}
 	n.RequestStamp = ledger.RequestStamp{RequestHash: hash, ConfigVersion: sandbox.ConfigVersion, Clocked: sandbox.Clocked}
+	n.Additions = who.additions(sandbox, body.Reference)
 	begun := s.now() // before the database's clock says when its event is due, so that no event precedes its answer
 	if err := s.ledger.CreateCollection(ctx, sandbox.Tenant, n); err != nil {
 		return recorded{}, err
@@ -95,21 +99,21 @@ func (s *Server) decideCollection(
 		Policy: environment.UnknownPolicy, TestNumber: testNumberIn(sandbox, market, body.MSISDN),
 	}
 	if scenario == "" {
-		n.ByPayer = s.statusByPayer(facts, sandbox)
+		n.ByPayer = s.statusByPayer(facts, sandbox, body.Reference)
 		n.TestBehavior = behaviorOf(facts.TestNumber)
 		return n, nil
 	}
 	n.Transaction.Status = facts.Outcome()
-	latency := s.latencyOf(n.Transaction.Status, sandbox)
+	latency := s.latencyOf(n.Transaction.Status, sandbox, body.Reference)
 	n.Transaction.Latency, n.AnswerAfter = latency.Simulated, latency.Waited
 	return n, nil
 }
 
 // statusByPayer draws a latency for each status between which the state of the payer decides.
-func (s *Server) statusByPayer(facts payments.CollectionFacts, sandbox *sandboxes.Sandbox) *ledger.StatusByPayer {
+func (s *Server) statusByPayer(facts payments.CollectionFacts, sandbox *sandboxes.Sandbox, reference string) *ledger.StatusByPayer {
 	var byPayer ledger.StatusByPayer
 	for state, status := range facts.Outcomes() {
-		byPayer[state] = ledger.StatusAndLatency{Status: status, Latency: s.latencyOf(status, sandbox)}
+		byPayer[state] = ledger.StatusAndLatency{Status: status, Latency: s.latencyOf(status, sandbox, reference)}
 	}
 	if n := facts.TestNumber; n != nil && n.Latency > 0 && byPayer[payments.PayerUnknown].Status == payments.Pending {
 		byPayer[payments.PayerUnknown].Latency = ledger.Latency{Simulated: n.Latency, Waited: n.Latency}

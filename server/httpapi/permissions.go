@@ -48,7 +48,7 @@ func (s *Server) permitted(
 	})
 }
 
-// reset needs no body and ignores one.
+// reset needs no body and ignores one. No fault acts on it: it would act on each repetition, since a reset ends what faults remember.
 func (s *Server) reset(w http.ResponseWriter, r *http.Request) (answer, error) {
 	return s.permitted(w, r, resetSandbox, func(ctx context.Context, sandbox *sandboxes.Sandbox) (answer, error) {
 		err := s.sandboxes.ResetByAPI(ctx, sandbox.Tenant)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -38,14 +39,17 @@ func (s *Server) refund(
 		return wire.CreateRefund.Hash(payments.Refund, parent.String(), &sent)
 	})
 	return s.once(ctx, who, asked, func(ctx context.Context, sandbox *sandboxes.Sandbox) (recorded, error) {
-		return s.tryRefund(ctx, sandbox, parent, body.Amount, asked)
+		if err := s.disturbRefund(ctx, who, sandbox, parent, body); err != nil {
+			return recorded{}, err
+		}
+		return s.tryRefund(ctx, who, sandbox, parent, body.Amount, asked)
 	})
 }
 
 func (s *Server) tryRefund(
-	ctx context.Context, sandbox *sandboxes.Sandbox, parentID payments.ID, amount *int64, asked *intent,
+	ctx context.Context, who session, sandbox *sandboxes.Sandbox, parentID payments.ID, amount *int64, asked *intent,
 ) (recorded, error) {
-	n := ledger.NewRefund{ParentID: parentID, Amount: amount, Clocked: sandbox.Clocked, Latency: s.payoutLatency(sandbox)}
+	n := ledger.NewRefund{ParentID: parentID, Amount: amount, Clocked: sandbox.Clocked}
 	parent, err := s.ledger.GetTransaction(ctx, sandbox.Tenant, parentID)
 	if err == nil {
 		err = parent.CheckRefund(n.Amount)
@@ -59,7 +63,8 @@ func (s *Server) tryRefund(
 	if n.Reference, err = s.referenceFor(asked, payments.OriginOf(parent.Reference), payments.OpRefund); err != nil {
 		return recorded{}, err
 	}
-	n.RequestHash = asked.hash
+	n.RequestHash, n.Latency = asked.hash, s.payoutLatency(sandbox, n.Reference)
+	n.Additions = who.additions(sandbox, n.Reference)
 	begun := s.now()
 	t, after, err := s.ledger.CreateRefund(ctx, sandbox.Tenant, n)
 	if err != nil {
@@ -69,15 +74,21 @@ func (s *Server) tryRefund(
 }
 
 // payoutLatency draws the latencies of both outcomes between which the float decides.
-func (s *Server) payoutLatency(sandbox *sandboxes.Sandbox) ledger.PayoutLatency {
+func (s *Server) payoutLatency(sandbox *sandboxes.Sandbox, reference string) ledger.PayoutLatency {
 	return ledger.PayoutLatency{
-		Paid: s.latencyOf(payments.Success, sandbox), Refused: s.latencyOf(payments.InsufficientFunds, sandbox),
+		Paid: s.latencyOf(payments.Success, sandbox, reference), Refused: s.latencyOf(payments.InsufficientFunds, sandbox, reference),
 	}
 }
 
-// latencyOf draws the latency of an outcome.
-func (s *Server) latencyOf(status payments.Status, sandbox *sandboxes.Sandbox) ledger.Latency {
-	latency := status.Latency(s.draw)
+// latencyOf draws the latency of an outcome of the transaction with a reference.
+func (s *Server) latencyOf(status payments.Status, sandbox *sandboxes.Sandbox, reference string) ledger.Latency {
+	draw := s.draw
+	if sandbox.Seed != nil {
+		draw = func(n int64) int64 {
+			return faults.DrawsOf(sandbox.Seed, sandbox.Tenant).Below("latency of "+string(status), reference, n)
+		}
+	}
+	latency := status.Latency(draw)
 	if status.Terminal() && sandbox.ClockMode == sandboxes.ManualClock {
 		return ledger.Latency{Simulated: latency} // an answer cannot wait for a clock that stands
 	}

@@ -59,7 +59,7 @@ func TestRequestHashesStayTheSame(t *testing.T) {
 			router.Post(form, func(w http.ResponseWriter, r *http.Request) {
 				sum, err := hash(w, r)
 				if err != nil {
-					writeJSON(w, http.StatusBadRequest, err)
+					writeJSON(w, http.StatusBadRequest, err, false)
 					return
 				}
 				_ = json.NewEncoder(w).Encode(map[string]string{"hash": hex.EncodeToString(sum)})

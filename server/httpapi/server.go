@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
@@ -86,21 +87,21 @@ func (s *Server) routes() http.Handler {
 	}))
 	api := api{r, []func(http.Handler) http.Handler{s.authenticate, s.refuseSuspended, s.limitRate}}
 	api.route(apidoc.CreatePayment, s.handle(s.createPayment))
-	api.route(apidoc.GetPayment, s.handle(s.getPayment))
-	api.route(apidoc.ListPayments, s.handle(s.listPayments))
+	api.route(apidoc.GetPayment, s.handle(s.disturbed(s.getPayment)))
+	api.route(apidoc.ListPayments, s.handle(s.disturbed(s.listPayments)))
 	api.route(apidoc.CreateRefund, s.handle(s.createRefund))
 	api.route(apidoc.CreateDisbursement, s.handle(s.createDisbursement))
-	api.route(apidoc.ListEvents, s.handle(s.listEvents))
-	api.route(apidoc.GetEvent, s.handle(s.getEvent))
-	api.route(apidoc.ResendEvent, s.handle(s.resendEvent))
-	api.route(apidoc.ListTestClients, s.handle(s.listTestClients))
-	api.route(apidoc.GetTestClient, s.handle(s.getTestClient))
+	api.route(apidoc.ListEvents, s.handle(s.disturbed(s.listEvents)))
+	api.route(apidoc.GetEvent, s.handle(s.disturbed(s.getEvent)))
+	api.route(apidoc.ResendEvent, s.handle(s.disturbed(s.resendEvent)))
+	api.route(apidoc.ListTestClients, s.handle(s.disturbed(s.listTestClients)))
+	api.route(apidoc.GetTestClient, s.handle(s.disturbed(s.getTestClient)))
 	api.route(apidoc.CreateTestClient, s.handle(s.createTestClient))
 	api.route(apidoc.PatchTestClient, s.handle(s.patchTestClient))
-	api.route(apidoc.DeleteTestClient, s.handle(s.deleteTestClient))
-	api.route(apidoc.ListTestNumbers, s.handle(s.listTestNumbers))
-	api.route(apidoc.ListPrompts, s.handle(s.listPrompts))
-	api.route(apidoc.AnswerPrompt, s.handle(s.answerPrompt))
+	api.route(apidoc.DeleteTestClient, s.handle(s.disturbed(s.deleteTestClient)))
+	api.route(apidoc.ListTestNumbers, s.handle(s.disturbed(s.listTestNumbers)))
+	api.route(apidoc.ListPrompts, s.handle(s.disturbed(s.listPrompts)))
+	api.route(apidoc.AnswerPrompt, s.handle(s.disturbed(s.answerPrompt)))
 	api.route(apidoc.ResetSandbox, s.handle(s.reset))
 	api.route(apidoc.GetClock, s.handle(s.getClock))
 	api.route(apidoc.AdvanceClock, s.handle(s.advanceClock))
@@ -132,8 +133,10 @@ type answer struct {
 	header http.Header
 	// location is the path of what was made, for the header Location; empty for none.
 	location string
-	body     any       // nil: none
-	due      time.Time // zero: at once
+	body     any           // nil: none
+	due      time.Time     // zero: at once
+	event    *awaitedEvent // that is sent before; nil for none, or if the answer is not held
+	fault    *faults.API   // that disturbs it, nil for none
 	// organization is the one that an answer is held for.
 	organization string
 }
@@ -146,11 +149,13 @@ func (s *Server) handle(f handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		a, err := s.current(w, r, f)
 		if err != nil {
-			s.fail(w, r, err)
-			return
+			a = s.failure(r, err)
 		}
 		if a.location != "" {
 			a.header = http.Header{"Location": {pathTo(r, a.location)}}
+		}
+		if f := w.(*response).disturbance.fault; f != nil {
+			a.disturb(f, s.now())
 		}
 		if a.due.IsZero() {
 			a.write(w)
@@ -161,7 +166,26 @@ func (s *Server) handle(f handler) http.HandlerFunc {
 	}
 }
 
+// disturb disturbs an answer by the fault that acts on its request.
+func (a *answer) disturb(f *faults.Fault, now time.Time) {
+	a.fault = f.API
+	if a.header == nil {
+		a.header = http.Header{}
+	}
+	a.header.Set(wire.FaultHeader, f.Name)
+	if delay := f.API.Delay.Of(); delay > 0 {
+		if a.due.Before(now) {
+			a.due = now
+		}
+		a.due = a.due.Add(delay)
+	}
+}
+
+// write sends an answer, unless a fault drops the connection: the middleware then closes it, as it was not answered.
 func (a answer) write(w http.ResponseWriter) {
+	if a.fault != nil && a.fault.DropConnection != "" {
+		return
+	}
 	for name, values := range a.header {
 		w.Header()[name] = values
 	}
@@ -169,13 +193,14 @@ func (a answer) write(w http.ResponseWriter) {
 		w.WriteHeader(a.status)
 		return
 	}
-	writeJSON(w, a.status, a.body)
+	writeJSON(w, a.status, a.body, a.fault != nil && a.fault.MalformedBody)
 }
 
 // answers are buffers of answers that were sent.
 var answers = sync.Pool{New: func() any { return new([]byte) }}
 
-func writeJSON(w http.ResponseWriter, status int, body any) {
+// writeJSON sends a body, or the first half of it, which is no JSON.
+func writeJSON(w http.ResponseWriter, status int, body any, half bool) {
 	kept := answers.Get().(*[]byte)
 	defer answers.Put(kept)
 	out, err := wire.Append((*kept)[:0], body)
@@ -185,6 +210,9 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 		return
 	}
 	*kept = out
+	if half {
+		out = out[:len(out)/2]
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(out) // a client that went away loses nothing: everything is committed

@@ -21,10 +21,12 @@ func (s *Server) createTestClient(w http.ResponseWriter, r *http.Request) (answe
 	if err != nil {
 		return answer{}, err
 	}
-	return s.permitted(w, r, changeTestClients, func(ctx context.Context, sandbox *sandboxes.Sandbox) (answer, error) {
-		err := s.ledger.AddTestClient(ctx, sandbox, wanted)
-		return answer{status: http.StatusCreated, location: "/v1/test_clients/" + wanted.MSISDN, body: wire.TestClientOf(&wanted)}, err
-	})
+	return s.repeat(w, r, s.disturbed(func(w http.ResponseWriter, r *http.Request) (answer, error) {
+		return s.permitted(w, r, changeTestClients, func(ctx context.Context, sandbox *sandboxes.Sandbox) (answer, error) {
+			err := s.ledger.AddTestClient(ctx, sandbox, wanted)
+			return answer{status: http.StatusCreated, location: "/v1/test_clients/" + wanted.MSISDN, body: wire.TestClientOf(&wanted)}, err
+		})
+	}))
 }
 
 // testClientOf is the SIM that a request describes, by the rules of the TestClient resource.
@@ -59,10 +61,12 @@ func (s *Server) patchTestClient(w http.ResponseWriter, r *http.Request) (answer
 	if err != nil {
 		return answer{}, err
 	}
-	return s.permitted(w, r, changeTestClients, func(ctx context.Context, sandbox *sandboxes.Sandbox) (answer, error) {
-		changed, err := s.ledger.ChangeTestClient(ctx, sandbox, msisdn, patch.Apply)
-		return answer{status: http.StatusOK, body: wire.TestClientOf(&changed)}, err
-	})
+	return s.repeat(w, r, s.disturbed(func(w http.ResponseWriter, r *http.Request) (answer, error) {
+		return s.permitted(w, r, changeTestClients, func(ctx context.Context, sandbox *sandboxes.Sandbox) (answer, error) {
+			changed, err := s.ledger.ChangeTestClient(ctx, sandbox, msisdn, patch.Apply)
+			return answer{status: http.StatusOK, body: wire.TestClientOf(&changed)}, err
+		})
+	}))
 }
 
 // deleteTestClient needs no body and ignores one.

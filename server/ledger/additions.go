@@ -17,6 +17,14 @@ type Additions struct {
 // none reports whether nothing is written beside the transaction.
 func (a Additions) none() bool { return a.Disturbance == nil && a.ProviderTxID == "" }
 
+// complete fills in what is written beside a transaction that was recorded.
+func (a Additions) complete(t *payments.Transaction) {
+	t.DrawnProviderTxID = a.ProviderTxID
+	if a.Disturbance != nil {
+		t.Faults = a.Disturbance.Faults
+	}
+}
+
 // recorder runs a statement that records a transaction, with the id that was made for it, and writes the additions beside it.
 func recorder(ctx context.Context, scope postgres.Scope, clocked bool, a Additions, tenant int64, id payments.ID) (*sqlc.Queries, error) {
 	scope = scope.Recording(clocked)

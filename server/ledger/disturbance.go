@@ -2,13 +2,52 @@ package ledger
 
 import (
 	"context"
+	"time"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// Disturbance is what faults do to a transaction.
-type Disturbance struct{}
+// Disturbance is what faults of the api did to the request that records a transaction, and to earlier ones with its reference.
+type Disturbance struct{ Faults []string }
 
 // write adds the statements that write it.
-func (d *Disturbance) write(context.Context, *sqlc.Queries, int64, payments.ID) error { return nil }
+func (d *Disturbance) write(ctx context.Context, q *sqlc.Queries, tenant int64, id payments.ID) error {
+	return q.SetTransactionFaults(ctx, d.Faults, tenant, postgres.UUID(id))
+}
+
+// RequestInFaults returns what faults of the api ask beside the request: the sandbox's time, and which faults acted for the reference before.
+func (s *Ledger) RequestInFaults(ctx context.Context, tenant int64, reference string) (now time.Time, acted []string, err error) {
+	row, err := s.tenant(tenant).RequestInFaults(ctx, tenant, reference)
+	return row.Now, row.Acted, postgres.Classify(err, "reading what faults ask")
+}
+
+// AddTransactionFault adds a fault to those that acted on a transaction, unless it is among them.
+func (s *Ledger) AddTransactionFault(ctx context.Context, tenant int64, id payments.ID, fault string) error {
+	err := s.tenant(tenant).AddTransactionFault(ctx, fault, tenant, postgres.UUID(id))
+	return postgres.ClassifyWrite(err, "writing down the fault of a transaction")
+}
+
+// UsedUpFaults returns the names of those faults that have acted as often as their `first` allows.
+func (s *Ledger) UsedUpFaults(ctx context.Context, tenant int64, of []*faults.Fault) ([]string, error) {
+	var names []string
+	var firsts []int64
+	for _, f := range of {
+		if f.When.First != 0 {
+			names, firsts = append(names, f.Name), append(firsts, f.When.First)
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	used, err := s.tenant(tenant).UsedUpFaults(ctx, names, firsts, tenant)
+	return used, postgres.Classify(err, "reading the counts of faults")
+}
+
+// FirstAttempt returns the status of a transaction, and whether the first attempt to send its event was made, or none will be made.
+func (s *Ledger) FirstAttempt(ctx context.Context, tenant int64, id payments.ID) (status payments.Status, done bool, err error) {
+	row, err := s.tenant(tenant).FirstAttempt(ctx, tenant, postgres.UUID(id))
+	return row.Status, row.Done, postgres.Classify(err, "reading the event of the transaction")
+}

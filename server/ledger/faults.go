@@ -83,8 +83,8 @@ func holdFaultCounts(ctx context.Context, q *sqlc.Queries, places []faultPlace) 
 		for _, f := range p.fits {
 			key := faultKey{p.tenant, f.Name}
 			held[key] = f
-			if f.Once(p.place.Reference) {
-				once[faultActKey{key, p.place.Reference}] = true
+			if f.Once(p.place.Key()) {
+				once[faultActKey{key, p.place.Key()}] = true
 			}
 		}
 	}
@@ -140,15 +140,15 @@ func (c *faultCounts) act(tenant int64, p *faults.Place, f *faults.Fault) bool {
 	if f.When.First != 0 && count.acts+count.newActs >= f.When.First {
 		return false
 	}
-	if f.DrawsByCount(p.Reference) {
+	if f.DrawsByCount(p.Key()) {
 		drawn := f.DrawnAs(count.draws+count.newDraws, p.Draws)
 		count.newDraws++
 		if !drawn {
 			return false
 		}
 	}
-	if f.Once(p.Reference) {
-		once := faultActKey{key, p.Reference}
+	if f.Once(p.Key()) {
+		once := faultActKey{key, p.Key()}
 		if _, acted := c.acted[once]; acted {
 			return false
 		}

@@ -126,6 +126,7 @@ func (n *NewDisbursement) complete(row sqlc.BookDisbursementRow) {
 	t.ID, t.CreatedAt, t.CompletedAt = row.ID.Bytes, row.CreatedAt, row.CompletedAt
 	t.MerchantBalanceAfter, t.SIMBalanceAfter = row.MerchantBalanceAfter, row.SimBalanceAfter
 	n.AnswerAfter = n.Latency.of(t.Status).Waited
+	n.Additions.complete(t)
 }
 
 // NewRefund is a refund that is to be recorded.
@@ -165,6 +166,7 @@ func (s *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*
 	if err == nil {
 		s.sandboxes.NoteActivity(tenant)
 		t := transactionOf((*sqlc.Transaction)(&row))
+		n.Additions.complete(t)
 		return t, n.Latency.of(t.Status).Waited, nil
 	}
 	err = s.whyNotRecorded(ctx, tenant, n.Reference, err)

@@ -75,7 +75,12 @@ var tenantStatements = []string{
 	"ResetByAPI",
 	// faults
 	"ActedFaults",
+	"AddTransactionFault",
 	"CountFaultRequest",
+	"FirstAttempt",
+	"RequestInFaults",
+	"SetTransactionFaults",
+	"UsedUpFaults",
 	"CountFaults",
 	"HoldFaultCounts",
 	"NoteFaultActs",

@@ -142,6 +142,7 @@ func (n *NewCollection) complete(row sqlc.BookCollectionRow) {
 	t := &n.Transaction
 	t.ID, t.CreatedAt, t.CompletedAt = row.ID.Bytes, row.CreatedAt, row.CompletedAt
 	t.MerchantBalanceAfter, t.SIMBalanceAfter = row.MerchantBalanceAfter, row.SimBalanceAfter
+	n.Additions.complete(t)
 }
 
 // recordCollection records a collection without moving money: it is pending, or it failed.
@@ -170,6 +171,10 @@ func (s *Ledger) recordCollection(ctx context.Context, tenant int64, n *NewColle
 	latency := byPayer[row.PayerState-1].Latency
 	t.Status, t.Latency, n.AnswerAfter = row.Status, latency.Simulated, latency.Waited
 	t.ID, t.CreatedAt, t.CompletedAt = row.ID.Bytes, row.CreatedAt, row.CompletedAt
+	if t.Status == payments.Pending && payments.PayerState(row.PayerState-1) == payments.PayerUnknown {
+		t.TestBehavior = n.TestBehavior
+	}
+	n.Additions.complete(t)
 	return nil
 }
 

@@ -77,6 +77,10 @@ func (id ID) String() string { return idPrefix + id.Code() }
 // ProviderTxID is the id that the simulated operator gives to the transaction, SIM_<code>. It follows from the id, so that
 // it needs no room of its own, and differs from it, so that a client that mixes up the two is found out.
 func (id ID) ProviderTxID() string {
-	digest := sha256.Sum256(append([]byte("provider:"), id[:]...))
+	return ProviderTxIDOf(sha256.Sum256(append([]byte("provider:"), id[:]...)))
+}
+
+// ProviderTxIDOf is the id that the simulated operator gives to a transaction for which the digest was drawn.
+func ProviderTxIDOf(digest [sha256.Size]byte) string {
 	return "SIM_" + crockford.EncodeToString(digest[:10])
 }

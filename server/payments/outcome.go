@@ -139,7 +139,7 @@ func (f SettlementFacts) Outcome() Status {
 	case f.Expired:
 		return Timeout
 	case f.TestBehavior != "":
-		f.Payer = &SIM{Behavior: f.TestBehavior, Balance: f.CustomerTotal}
+		f.Payer = &SIM{Behavior: f.TestBehavior.Confirmation(), Balance: f.CustomerTotal}
 	case f.Payer == nil:
 		return UnknownMSISDN
 	case f.Payer.Blocked:

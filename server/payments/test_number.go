@@ -24,7 +24,23 @@ type TestNumber struct {
 // SlowLatency is the latency of the slow test number.
 const SlowLatency = 20 * time.Second
 
-// TestNumbers are the standard test numbers of an environment. The suffixes 910, 911 and 912 are reserved.
+// The behaviors of test numbers whose holder approves, and whose callback is disturbed. No test client has them.
+const (
+	ApproveWithoutCallback Behavior = "ApproveWithoutCallback" // no attempt to deliver the event succeeds
+	ApproveCallbackTwice   Behavior = "ApproveCallbackTwice"   // the event is sent twice
+	ApproveCallbackFirst   Behavior = "ApproveCallbackFirst"   // the event is sent before the payment is answered
+)
+
+// Confirmation is what the holder does when asked to confirm a collection, whatever becomes of the callback.
+func (b Behavior) Confirmation() Behavior {
+	switch b {
+	case ApproveWithoutCallback, ApproveCallbackTwice, ApproveCallbackFirst:
+		return Approve
+	}
+	return b
+}
+
+// TestNumbers are the standard test numbers of an environment.
 var TestNumbers = []TestNumber{
 	{Suffix: "901", Status: Pending, Behavior: Approve, Description: "The payer approves."},
 	{Suffix: "902", Status: InsufficientFunds, Description: "The payer has not enough money."},
@@ -48,7 +64,7 @@ func (n *TestNumber) CollectionOutcome() Status {
 	if n.Behavior == Ignore {
 		return Timeout
 	}
-	return Answer(n.Behavior).Outcome()
+	return Answer(n.Behavior.Confirmation()).Outcome()
 }
 
 // DisbursementOutcome is the status that the number gives a disbursement to it, see [DisbursementFacts.Outcome].

@@ -67,6 +67,11 @@ var ErrorCases = []ErrorCase{
 			Message: "This sandbox takes 600 requests a minute. Try again in 7 seconds."}},
 	{"The service failed. Send the request again with the same reference.",
 		wire.Internal("")},
+	{"A fault of the sandbox answers so: `detail.fault`. The request recorded nothing.", wire.Simulated(exampleFault, http.StatusNotImplemented, 0)},
+	{"A fault of the sandbox answers so, as a proxy does that gets no answer from the service. The request recorded nothing.",
+		wire.Simulated(exampleFault, http.StatusBadGateway, 0)},
+	{"A fault of the sandbox answers so, as a proxy does that waited too long. The request recorded nothing.",
+		wire.Simulated(exampleFault, http.StatusGatewayTimeout, 0)},
 	{"The sandbox is suspended. Until it is resumed, requests are refused and pending payments stay pending.", wire.Suspended()},
 	{"The service has more requests than it can handle in time. The request recorded nothing.", wire.Overloaded()},
 	{"The service cannot reach its database. Send the request again with the same reference, after the time in `Retry-After`. If the error " +
@@ -74,6 +79,9 @@ var ErrorCases = []ErrorCase{
 		"none, it was generated.",
 		wire.Uncertain(exampleReference)},
 }
+
+// exampleFault is the name of a fault in examples.
+const exampleFault = "bad-gateway"
 
 // errorHeaders are the headers of an error by its status.
 var errorHeaders = map[int][]string{

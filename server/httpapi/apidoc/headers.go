@@ -16,6 +16,10 @@ var responseHeaders = map[string]*huma.Header{
 		Required: true, Description: "The id that the request had, or a generated one. Quote it when you ask for help.",
 		Schema: exampleText("", "req_4KZ2TQ6VJ7M3XH5R"),
 	},
+	wire.FaultHeader: {
+		Description: "Name of the sandbox's fault that acted on this request. Absent if none did.",
+		Schema:      exampleText("", "slow-answer"),
+	},
 	"Idempotent-Replayed": {
 		Description: "`true` if the same request was made before. Absent on the first response.",
 		Schema:      &huma.Schema{Type: huma.TypeString, Enum: []any{"true"}},

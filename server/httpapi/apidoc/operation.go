@@ -93,7 +93,8 @@ func (o Operation) errorCodes() []string {
 		codes = append(codes, "invalid_body", "body_too_large", "unsupported_media_type")
 	}
 	if !o.Open {
-		codes = append(codes, "unauthorized", "rate_limited", "suspended", "overloaded", "unavailable")
+		codes = append(codes, "unauthorized", "rate_limited", "suspended", "overloaded", "unavailable", "not_implemented",
+			"bad_gateway", "gateway_timeout")
 	}
 	return codes
 }
@@ -103,7 +104,7 @@ func (o Operation) headers() []string {
 	if o.Open {
 		return nil
 	}
-	return RateLimitHeaders
+	return append([]string{wire.FaultHeader}, RateLimitHeaders...)
 }
 
 func (o Operation) response(a described) *huma.Response {

@@ -2,7 +2,10 @@ package wire
 
 import (
 	"fmt"
+	"math"
 	"net/http"
+	"strconv"
+	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
 )
@@ -103,6 +106,23 @@ func repeatWith(reference string) map[string]any {
 func Overloaded() *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Code: "overloaded", RetryAfter: "1",
 		Message: "The service has too many requests. This request recorded nothing. Send it again, with the same reference if it has one."}
+}
+
+// simulatedCodes are the codes of the statuses that faults answer with.
+var simulatedCodes = map[int]string{
+	http.StatusTooManyRequests: "rate_limited", http.StatusInternalServerError: "internal", http.StatusNotImplemented: "not_implemented",
+	http.StatusBadGateway: "bad_gateway", http.StatusServiceUnavailable: "unavailable", http.StatusGatewayTimeout: "gateway_timeout",
+}
+
+// Simulated is the answer of a fault of the sandbox. A status that asks for a pause asks for that of retryAfter, or for a second.
+func Simulated(fault string, status int, retryAfter time.Duration) *Error {
+	e := &Error{Status: status, Code: simulatedCodes[status], Detail: map[string]any{"fault": fault},
+		Message: fmt.Sprintf("The fault %q of this sandbox acted on this request. Nothing was recorded. Send the request again with the same "+
+			"reference.", fault)}
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		e.RetryAfter = strconv.Itoa(max(1, int(math.Ceil(retryAfter.Seconds()))))
+	}
+	return e
 }
 
 // Suspended asks for a pause of a minute, since it is a person who ends the suspension.

@@ -25,7 +25,7 @@ func TestNumberOf(n operators.TestNumber) TestNumber {
 		CollectionOutcome: string(n.CollectionOutcome()), DisbursementOutcome: string(n.DisbursementOutcome()), Description: n.Description,
 	}
 	if n.Status == payments.Pending {
-		v.Behavior = new(string(n.Behavior))
+		v.Behavior = new(string(n.Behavior.Confirmation()))
 	}
 	return v
 }

@@ -70,6 +70,7 @@ grant select, insert on fault_acts to cauri_tenant, cauri_worker;
 grant select, insert (digest, name, tenant), update (acts, digest, draws, last_at) on fault_counts to cauri_tenant, cauri_worker;
 grant select (acts, digest, last_at, name, tenant) on fault_counts to cauri_controller;
 grant select, insert (reference, tenant), update (requests) on fault_requests to cauri_tenant;
+grant update (faults) on transactions to cauri_tenant;
 grant insert (faults), update (faults) on organizations to cauri_controller;
 grant delete on fault_counts to cauri_controller, cauri_worker;
 grant select (name, reference, tenant), delete on fault_acts to cauri_controller, cauri_worker;

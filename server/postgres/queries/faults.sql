@@ -113,3 +113,27 @@ update events e set due_at = greatest(w.not_before, sandbox_time(w.tenant)) from
 
 -- name: FaultCounts :many
 select name, digest, acts, last_at from fault_counts where tenant = sqlc.arg(tenant) and acts > 0 order by name;
+
+-- name: RequestInFaults :one
+-- What faults of the api ask beside the request: the sandbox's time, and which of them acted for its reference before.
+select sandbox_time(sqlc.arg(tenant))::timestamptz as now,
+  array(select a.name from fault_acts a where a.tenant = sqlc.arg(tenant) and a.reference = sqlc.arg(reference) order by a.name)::text[] as acted;
+
+-- name: SetTransactionFaults :exec
+update transactions set faults = sqlc.arg(faults)::text[] where tenant = sqlc.arg(tenant) and id = recording_id(sqlc.arg(id));
+
+-- name: AddTransactionFault :exec
+update transactions set faults = array_append(faults, sqlc.arg(fault)::text)
+where tenant = sqlc.arg(tenant) and id = sqlc.arg(id) and faults @> array[sqlc.arg(fault)::text] is not true;
+
+-- name: UsedUpFaults :many
+-- Of these faults, those that have acted as often as they may.
+select c.name from fault_counts c
+join (select unnest(sqlc.arg(names)::text[]) as name, unnest(sqlc.arg(firsts)::bigint[]) as first) g on g.name = c.name
+where c.tenant = sqlc.arg(tenant) and c.acts >= g.first;
+
+-- name: FirstAttempt :one
+-- Whether the event of a transaction was sent, or will not be sent. A pending transaction has none.
+select t.status, coalesce(e.attempts > 0 or e.state <> 'queued', false)::boolean as done
+from transactions t left join events e on e.tenant = t.tenant and e.id = t.id
+where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id);

@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
@@ -38,6 +39,16 @@ func (q *Queries) ActedFaults(ctx context.Context, tenants []int64, names []stri
 		return nil, err
 	}
 	return items, nil
+}
+
+const addTransactionFault = `-- name: AddTransactionFault :exec
+update transactions set faults = array_append(faults, $1::text)
+where tenant = $2 and id = $3 and faults @> array[$1::text] is not true
+`
+
+func (q *Queries) AddTransactionFault(ctx context.Context, fault string, tenant int64, iD pgtype.UUID) error {
+	_, err := q.db.Exec(ctx, addTransactionFault, fault, tenant, iD)
+	return err
 }
 
 const awaitingTenants = `-- name: AwaitingTenants :many
@@ -250,6 +261,25 @@ func (q *Queries) FaultCounts(ctx context.Context, tenant int64) ([]FaultCountsR
 	return items, nil
 }
 
+const firstAttempt = `-- name: FirstAttempt :one
+select t.status, coalesce(e.attempts > 0 or e.state <> 'queued', false)::boolean as done
+from transactions t left join events e on e.tenant = t.tenant and e.id = t.id
+where t.tenant = $1 and t.id = $2
+`
+
+type FirstAttemptRow struct {
+	Status payments.Status `db:"status"`
+	Done   bool            `db:"done"`
+}
+
+// Whether the event of a transaction was sent, or will not be sent. A pending transaction has none.
+func (q *Queries) FirstAttempt(ctx context.Context, tenant int64, iD pgtype.UUID) (FirstAttemptRow, error) {
+	row := q.db.QueryRow(ctx, firstAttempt, tenant, iD)
+	var i FirstAttemptRow
+	err := row.Scan(&i.Status, &i.Done)
+	return i, err
+}
+
 const holdFaultCounts = `-- name: HoldFaultCounts :many
 
 insert into fault_counts as c (tenant, name, digest)
@@ -362,6 +392,24 @@ func (q *Queries) ReleaseAwaiting(ctx context.Context, tenants []int64, ids []pg
 	return err
 }
 
+const requestInFaults = `-- name: RequestInFaults :one
+select sandbox_time($1)::timestamptz as now,
+  array(select a.name from fault_acts a where a.tenant = $1 and a.reference = $2 order by a.name)::text[] as acted
+`
+
+type RequestInFaultsRow struct {
+	Now   time.Time `db:"now"`
+	Acted []string  `db:"acted"`
+}
+
+// What faults of the api ask beside the request: the sandbox's time, and which of them acted for its reference before.
+func (q *Queries) RequestInFaults(ctx context.Context, tenant int64, reference string) (RequestInFaultsRow, error) {
+	row := q.db.QueryRow(ctx, requestInFaults, tenant, reference)
+	var i RequestInFaultsRow
+	err := row.Scan(&i.Now, &i.Acted)
+	return i, err
+}
+
 const sendEventAgain = `-- name: SendEventAgain :execrows
 with sent as (
   update events e set fence = e.fence + 1, leased = false, leased_until = null,
@@ -384,4 +432,40 @@ func (q *Queries) SendEventAgain(ctx context.Context, spacingMs float64, tenant 
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const setTransactionFaults = `-- name: SetTransactionFaults :exec
+update transactions set faults = $1::text[] where tenant = $2 and id = recording_id($3)
+`
+
+func (q *Queries) SetTransactionFaults(ctx context.Context, faults []string, tenant int64, iD pgtype.UUID) error {
+	_, err := q.db.Exec(ctx, setTransactionFaults, faults, tenant, iD)
+	return err
+}
+
+const usedUpFaults = `-- name: UsedUpFaults :many
+select c.name from fault_counts c
+join (select unnest($1::text[]) as name, unnest($2::bigint[]) as first) g on g.name = c.name
+where c.tenant = $3 and c.acts >= g.first
+`
+
+// Of these faults, those that have acted as often as they may.
+func (q *Queries) UsedUpFaults(ctx context.Context, names []string, firsts []int64, tenant int64) ([]string, error) {
+	rows, err := q.db.Query(ctx, usedUpFaults, names, firsts, tenant)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		items = append(items, name)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -1,0 +1,95 @@
+package httpapi
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+const (
+	// toldFirstWait bounds how long an answer waits for the first attempt to send its event.
+	toldFirstWait = 15 * time.Second
+	// The database is asked again and again, in pauses that grow from the first to the last.
+	toldFirstPause, toldFirstLastPause = 50 * time.Millisecond, time.Second
+)
+
+// awaitedEvent is an event that is to be sent before its transaction is answered.
+type awaitedEvent struct {
+	tenant int64
+	id     payments.ID
+	// faults may send it before, once the status of the transaction is known; nil: it is sent before whatever the status.
+	faults faults.Set
+	place  faults.Place
+}
+
+// toldFirst returns the event that is to be sent before its transaction is answered, nil for none. What cannot be read now is no reason to
+// wait.
+func (s *Server) toldFirst(ctx context.Context, sandbox *sandboxes.Sandbox, t *payments.Transaction) *awaitedEvent {
+	byNumber := t.TestBehavior == payments.ApproveCallbackFirst
+	if !byNumber && !slices.ContainsFunc(sandbox.Faults, tellsFirst) || sandbox.ClockMode == sandboxes.ManualClock {
+		return nil
+	}
+	e := &awaitedEvent{tenant: sandbox.Tenant, id: t.ID}
+	if byNumber {
+		return e
+	}
+	now, _, err := s.ledger.RequestInFaults(ctx, sandbox.Tenant, t.Reference)
+	if err != nil {
+		return nil
+	}
+	e.faults, e.place = sandbox.Faults, faults.Place{
+		Type: t.Type, Status: t.Status, Operator: t.Operator, Country: t.Country, Store: t.Store, MSISDN: t.MSISDN, Reference: t.Reference,
+		Event: t.Type.Event(), Attempt: 1, Now: now, Draws: faults.DrawsOf(sandbox.Seed, sandbox.Tenant),
+	}
+	used, err := s.ledger.UsedUpFaults(ctx, sandbox.Tenant, e.fits(t.Status))
+	if err != nil || !slices.ContainsFunc(e.fits(t.Status), func(f *faults.Fault) bool { return tellsFirst(*f) && !slices.Contains(used, f.Name) }) {
+		return nil
+	}
+	return e
+}
+
+func tellsFirst(f faults.Fault) bool { return f.Webhook != nil && f.Webhook.BeforeAnswer }
+
+// fits are the faults that fit the first attempt, if the transaction ends with a status. As long as it is pending, any status may come.
+func (e *awaitedEvent) fits(status payments.Status) []*faults.Fault {
+	set, place := e.faults, e.place
+	place.Status = status
+	if !status.Terminal() {
+		set = slices.Clone(set)
+		for i := range set {
+			set[i].When.Status = ""
+		}
+	}
+	return set.At(faults.WebhookKind, &place)
+}
+
+// awaitEvent waits until the first attempt to send an event was made, or none will be made, but not for long. It holds no connection to the
+// database meanwhile.
+func (s *Server) awaitEvent(ctx context.Context, e *awaitedEvent) {
+	over := time.NewTimer(toldFirstWait)
+	defer over.Stop()
+	for pause := toldFirstPause; ; pause = min(2*pause, toldFirstLastPause) {
+		status, done, err := s.ledger.FirstAttempt(ctx, e.tenant, e.id)
+		if err != nil || done || e.faults != nil && status.Terminal() &&
+			!slices.ContainsFunc(e.fits(status), func(f *faults.Fault) bool { return tellsFirst(*f) }) {
+			return
+		}
+		again := time.NewTimer(pause)
+		select {
+		case <-again.C:
+		case <-over.C:
+			again.Stop()
+			return
+		case <-ctx.Done():
+			again.Stop()
+			return
+		case <-s.draining:
+			again.Stop()
+			return
+		}
+	}
+}
