@@ -113,7 +113,7 @@ func newWorker(ctx context.Context, o workerOptions, keys *secrets.KeyRing) (*pr
 	w := worker.New(worker.Options{
 		Database: workerDatabase{
 			Store: p.sandboxes, Deliveries: ledger.NewDeliveries(p.db, p.sandboxes, keys), Forwards: ledger.NewForwards(p.db, p.sandboxes),
-			Settler: ledger.NewSettler(p.db, p.sandboxes, func(status payments.Status, lag time.Duration) {
+			Settler: ledger.NewSettler(p.db, p.sandboxes, func(status payments.Status, lag *time.Duration) {
 				p.worker.Settled(string(status), lag)
 			}),
 			Upkeep: upkeep,

@@ -19,7 +19,7 @@ const (
 
 // AttemptResult is the result of one delivery attempt.
 type AttemptResult struct {
-	StartedAt      time.Time // by the database's clock
+	StartedAt      time.Time // by the time of the sandbox
 	Duration       time.Duration
 	ResponseStatus int    // 0: no answer came
 	ResponseBody   []byte // its beginning

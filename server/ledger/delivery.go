@@ -34,6 +34,7 @@ type LeasedEvent struct {
 	ID        payments.ID // of its transaction too
 	Fence     int64       // of the lease
 	TakenAt   time.Time   // by the database's clock
+	Now       time.Time   // when it was taken by the time of its sandbox; the same, unless the sandbox has a clock
 	Attempts  int         // made so far
 	Uncounted int         // of these, the ones that used up no retry: probes, and all before it was sent again by hand
 	Probe     bool        // it is sent to see whether the endpoint works again: a failure uses up no retry
@@ -141,7 +142,7 @@ func newBody(row *sqlc.LockDueEventsRow, body []byte) []byte {
 
 func (s *Deliveries) leasedEvent(row *sqlc.LockDueEventsRow, build BuildBody) LeasedEvent {
 	event := LeasedEvent{
-		Tenant: row.Tenant, ID: row.ID.Bytes, Fence: row.Fence + 1, TakenAt: row.TakenAt,
+		Tenant: row.Tenant, ID: row.ID.Bytes, Fence: row.Fence + 1, TakenAt: row.TakenAt, Now: row.Present,
 		Attempts: int(row.Attempts), Uncounted: int(row.Uncounted), Probe: row.Probe, Seed: row.Seed,
 		OrganizationID: row.OrgID, Transaction: transactionOf(&row.Transaction), Body: row.Body, URL: *row.WebhookURL,
 		Retry: sandboxes.RetryPolicy{

@@ -48,6 +48,7 @@ func TestLeasedEventHoldsAllThatIsSent(t *testing.T) {
 		ID:             made.ID,
 		Fence:          1,
 		TakenAt:        event.TakenAt,
+		Now:            event.TakenAt,
 		OrganizationID: w.Sandbox.OrganizationID,
 		Transaction:    w.Get(made.ID),
 		Body:           []byte(made.ID.String()),

@@ -53,7 +53,7 @@ func (s *Ledger) ListEvents(ctx context.Context, tenant int64, f EventFilter, af
 
 // eventColumns are the fields of an [Event], in their order.
 const eventColumns = `e.id, t.type, t.status, e.state, e.attempts, e.created_at,
-	case when e.leased and e.due_at > now() then null else e.due_at end, e.delivered_at, a.response_status, a.error`
+	case when e.leased and coalesce(e.leased_until, e.due_at) > now() then null else e.due_at end, e.delivered_at, a.response_status, a.error`
 
 func eventsStatement(tenant int64, f EventFilter, after *payments.ID, limit int) (sql string, args []any) {
 	c := conditions{where: []string{"e.tenant = $1"}, args: []any{tenant}}

@@ -4,13 +4,15 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// settledLag is the status of a settled transaction, and its lag: how long after it was due it was settled.
+// settledLag is the status of a settled transaction, and its lag: how long after it was due it was settled. In a sandbox with a clock of its
+// own there is none.
 type settledLag struct {
 	status payments.Status
-	lag    time.Duration // by the database's clock
+	lag    *time.Duration // by the database's clock
 }
 
 // lags returns the lag of each settled transaction; nil without an observer.
@@ -18,9 +20,11 @@ func (s *Settler) lags(claimed []sqlc.ClaimDueTransactionsRow, d *batchDecisions
 	if s.onSettled == nil || len(d.params.Ids) == 0 {
 		return nil
 	}
-	byKey := make(map[rowKey]time.Duration, len(claimed))
+	byKey := make(map[rowKey]*time.Duration, len(claimed))
 	for _, t := range claimed {
-		byKey[rowKey{t.Tenant, t.ID.Bytes}] = time.Duration(t.LateMs * float64(time.Millisecond))
+		if !t.Clocked {
+			byKey[rowKey{t.Tenant, t.ID.Bytes}] = new(postgres.FromMilliseconds(t.LateMs))
+		}
 	}
 	lags := make([]settledLag, len(d.params.Ids))
 	for i, id := range d.params.Ids {

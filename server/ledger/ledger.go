@@ -50,11 +50,12 @@ func New(db *postgres.DB, store *sandboxes.Store) *Ledger {
 // Settler gives due transactions their outcome.
 type Settler struct {
 	core
-	onSettled func(payments.Status, time.Duration)
+	onSettled func(payments.Status, *time.Duration)
 }
 
-// NewSettler makes a settler that calls onSettled, if it is not nil, for every transaction that it settled, with the transaction's lag.
-func NewSettler(db *postgres.DB, store *sandboxes.Store, onSettled func(status payments.Status, lag time.Duration)) *Settler {
+// NewSettler makes a settler that calls onSettled, if it is not nil, for every transaction that it settled, with the transaction's lag; nil
+// for one of a sandbox with a clock of its own.
+func NewSettler(db *postgres.DB, store *sandboxes.Store, onSettled func(status payments.Status, lag *time.Duration)) *Settler {
 	return &Settler{core{db, store}, onSettled}
 }
 

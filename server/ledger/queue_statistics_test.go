@@ -76,7 +76,7 @@ func TestSettlementsAreToldWithTheirLag(t *testing.T) {
 	told := map[payments.Status]time.Duration{}
 	s := w.Opened(ledgertest.Options{
 		Options:   postgres.Options{Now: func() time.Time { return time.Now().Add(5 * time.Minute) }},
-		OnSettled: func(status payments.Status, lag time.Duration) { told[status] = lag.Truncate(30 * time.Second) },
+		OnSettled: func(status payments.Status, lag *time.Duration) { told[status] = lag.Truncate(30 * time.Second) },
 	})
 	if _, err := ledgertest.SettleDue(t.Context(), s, 10); err != nil {
 		t.Fatal(err)

@@ -18,8 +18,8 @@ const retentionBatch = 1000
 // from a process whose clock is further ahead are removed later by the difference.
 const clockSlack = time.Hour
 
-// RemoveAged removes the events, with their attempts, that are older than age. Events that are still to be sent stay, and so does
-// every transaction. It returns how many events it removed. It works through one sandbox after another in small batches and stops
+// RemoveAged removes the events, with their attempts, that are older than age in the time of the database. Events that are still to be sent
+// stay, and so does every transaction. It returns how many events it removed. It works through one sandbox after another in small batches and stops
 // between two of them when ctx ends. Any number of callers may work at once.
 func (s *Upkeep) RemoveAged(ctx context.Context, age time.Duration) (removed int64, err error) {
 	now, err := s.system().DatabaseTime(ctx)
@@ -31,32 +31,38 @@ func (s *Upkeep) RemoveAged(ctx context.Context, age time.Duration) (removed int
 	if err != nil {
 		return 0, err
 	}
-	tenants, err := s.system().AgedTenants(ctx, postgres.UUID(before))
+	tenants, err := s.system().AgedTenants(ctx, postgres.UUID(before), cutoff, retentionBatch)
 	if err != nil {
 		return 0, postgres.Classify(err, "looking for old events")
 	}
 	failed := sandboxes.SandboxErrors{}
-	for _, tenant := range tenants {
-		n, err := s.removeAgedEvents(ctx, tenant, before, cutoff)
+	for _, aged := range tenants {
+		params := sqlc.RemoveAgedEventsParams{
+			Tenant: aged.Tenant, Clocked: aged.Clocked, After: postgres.UUID(payments.ID{}), Before: postgres.UUID(before), Cutoff: cutoff,
+			Batch: retentionBatch,
+		}
+		if aged.Clocked {
+			params.Before = postgres.UUID(payments.LastID)
+		}
+		n, err := s.removeAgedEvents(ctx, params)
 		removed += n
-		if err := failed.Keep(ctx, tenant, postgres.Classify(err, "removing old events")); err != nil {
+		if err := failed.Keep(ctx, aged.Tenant, postgres.Classify(err, "removing old events")); err != nil {
 			return removed, err
 		}
 	}
 	return removed, failed.Err()
 }
 
-func (s *Upkeep) removeAgedEvents(ctx context.Context, tenant int64, before payments.ID, cutoff time.Time) (removed int64, err error) {
-	params := sqlc.RemoveAgedEventsParams{
-		Tenant: tenant, After: postgres.UUID(payments.ID{}), Before: postgres.UUID(before), Cutoff: cutoff, Batch: retentionBatch,
-	}
+// removeAgedEvents goes through the events by their ids. In a sandbox with a clock it stops at a batch in which none is old: those that follow
+// were recorded later, apart from a few that settled late, which wait until that batch is old.
+func (s *Upkeep) removeAgedEvents(ctx context.Context, params sqlc.RemoveAgedEventsParams) (removed int64, err error) {
 	for {
 		done, err := s.system().RemoveAgedEvents(ctx, params)
 		if err != nil {
 			return removed, err
 		}
 		removed += done.Removed
-		if done.Seen < retentionBatch {
+		if done.Seen < retentionBatch || params.Clocked && done.Old == 0 {
 			return removed, nil
 		}
 		params.After = done.Last

@@ -160,6 +160,7 @@ var controllerStatements = append([]string{
 	"MoveStores",
 	"NewTenant",
 	"PutClock",
+	"RecordedUntil",
 	"RetainOrganization",
 	"RetainedOrganizations",
 	"RetireTenant",

@@ -43,6 +43,9 @@ func FirstID(at time.Time) ID {
 	return id
 }
 
+// LastID is after all ids.
+var LastID = ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+
 // ParseID reads the text form of an id. It returns [ErrBadID] for anything else.
 func ParseID(s string) (ID, error) {
 	code, found := strings.CutPrefix(s, idPrefix)

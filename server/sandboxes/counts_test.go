@@ -68,3 +68,24 @@ func TestDeliveriesAreTold(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// Under a clock that stands all ids are of one moment, and rise in the order of recording: those that were recorded are never counted again.
+func TestTransactionsAreCountedUnderAClock(t *testing.T) {
+	w := newFixture(t)
+	noon := time.Date(2031, time.March, 31, 12, 0, 0, 0, time.UTC)
+	w.Stand(noon)
+	w.Create(w.Collection("r1", payments.UnknownMSISDN, alice))
+	w.Exec(`insert into transactions
+		select (jsonb_populate_record(t, jsonb_build_object('reference', i::text, 'id',
+			lpad(to_hex((extract(epoch from $1::timestamptz) * 1e6)::bigint + i), 14, '0') || substr(md5(i::text), 1, 18)))).*
+		from transactions t, generate_series(1, 1500) i where t.tenant = $2`, noon, w.Sandbox.Tenant)
+	w.Exec("update clocks set last_stamp = $1::timestamptz + interval '1500 microseconds'", noon)
+	for range 2 {
+		if got := w.Apply().Transactions; got.Total != 1501 {
+			t.Errorf("%d transactions, want 1501", got.Total)
+		}
+	}
+	if written := w.Count("select total from transaction_counts"); written != 1500 { // all but the last
+		t.Errorf("%d are written down, want 1500", written)
+	}
+}

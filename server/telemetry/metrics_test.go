@@ -43,7 +43,7 @@ func everything(t *testing.T) *prometheus.Registry {
 
 	worker := NewWorker(registry)
 	worker.Attempted(Attempt{Result: DeliveryRetried, Reason: "timeout", Duration: time.Second, Retry: true})
-	worker.Settled("SUCCESS", time.Second)
+	worker.Settled("SUCCESS", new(time.Second))
 	worker.Batch(1)
 	worker.Forwarded("mtn", "PENDING", time.Second)
 	worker.Removed("events", 10)

@@ -219,7 +219,7 @@ func TestTurnedOffCostsNothing(t *testing.T) {
 		call.End()
 		api.Begin()
 		api.End("/", http.MethodGet, 200, 0)
-		worker.Settled("SUCCESS", 0)
+		worker.Settled("SUCCESS", nil)
 		worker.Attempted(Attempt{})
 	})
 	if allocations != 0 {

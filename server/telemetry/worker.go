@@ -128,13 +128,15 @@ func (w *Worker) Attempted(a Attempt) {
 	}
 }
 
-// Settled counts a settled transaction. The lag is the time since it was due.
-func (w *Worker) Settled(status string, lag time.Duration) {
+// Settled counts a settled transaction. The lag is the time since it was due; nil for one that was not due by the time of the database.
+func (w *Worker) Settled(status string, lag *time.Duration) {
 	if w == nil {
 		return
 	}
 	w.settled.WithLabelValues(status).Inc()
-	w.settleLag.Observe(max(0, lag).Seconds())
+	if lag != nil {
+		w.settleLag.Observe(max(0, *lag).Seconds())
+	}
 }
 
 // Batch counts a database transaction that settled payments, and the payments whose payer had not answered yet.

@@ -93,7 +93,7 @@ func (d *delivery) attempt(ctx context.Context, e *ledger.LeasedEvent) (end atte
 // again. Besides, an event is sent again if its lease expires without a result, or if a merchant asks for it ([ledger.Ledger.ResendEvent]).
 func (w *Worker) judge(e *ledger.LeasedEvent, r webhooks.Result) ledger.AttemptResult {
 	a := ledger.AttemptResult{
-		StartedAt: r.StartedAt, Duration: r.Duration, ResponseStatus: r.Status, ResponseBody: r.Body, State: ledger.EventDelivered,
+		StartedAt: e.Now, Duration: r.Duration, ResponseStatus: r.Status, ResponseBody: r.Body, State: ledger.EventDelivered,
 	}
 	if r.Err == nil {
 		return a

@@ -38,11 +38,11 @@ func (w *Fixture) Shares(slots int) (all []ledger.Share) {
 	return all
 }
 
-// Finish records an attempt, which begins now if it does not say when.
+// Finish records an attempt, which began when the event was taken if it does not say when.
 func (w *Fixture) Finish(e *ledger.LeasedEvent, a ledger.AttemptResult) (kept bool) {
 	w.T.Helper()
 	if a.StartedAt.IsZero() {
-		a.StartedAt = time.Now()
+		a.StartedAt = e.Now
 	}
 	return w.FinishAll(ledger.FinishedAttempt{Event: e, AttemptResult: a})[0]
 }

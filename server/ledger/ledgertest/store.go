@@ -27,7 +27,7 @@ type Store struct {
 type Options struct {
 	postgres.Options
 	KeyRing      *secrets.KeyRing
-	OnSettled    func(status payments.Status, lag time.Duration)
+	OnSettled    func(status payments.Status, lag *time.Duration)
 	DeletionTime time.Duration
 }
 

@@ -33,16 +33,16 @@ alter table events add column recorded_at timestamptz not null default now();
 -- The operator's number of a transaction that was drawn from the seed. Null: it follows from the id.
 alter table transactions add column provider_tx_id text;
 
--- Sandbox time of a clock.
+-- Sandbox time of a clock; where there is none, in a left join, the time of the database.
 -- +goose StatementBegin
 create function clock_time(stands_at timestamptz, ahead interval, last_stamp timestamptz) returns timestamptz language sql stable parallel safe
-  return greatest(coalesce(stands_at, now() + ahead), last_stamp);
+  return greatest(coalesce(stands_at, now() + ahead, now()), last_stamp);
 -- +goose StatementEnd
 
 -- Sandbox time of a tenant.
 -- +goose StatementBegin
 create function sandbox_time(of_tenant bigint) returns timestamptz language sql stable parallel safe as $$
-  select coalesce((select clock_time(c.stands_at, c.ahead, c.last_stamp) from clocks c where c.tenant = of_tenant), now())
+  select clock_time(c.stands_at, c.ahead, c.last_stamp) from (select) one left join clocks c on c.tenant = of_tenant
 $$;
 -- +goose StatementEnd
 
@@ -125,7 +125,7 @@ grant select (tenant), delete on clocks to cauri_worker;
 grant insert (clock_mode, clock_start, clocked, seed), update (clock_mode, clock_start, clocked, seed) on organizations to cauri_controller;
 grant select (clock_mode, clocked, seed) on organizations to cauri_api;
 grant select (ahead, last_stamp, stands_at, tenant), update (last_stamp) on clocks to cauri_tenant;
-grant insert (created_at) on events to cauri_tenant;
+grant insert (created_at), update (leased_until) on events to cauri_tenant;
 grant insert (created_at), update (provider_tx_id) on transactions to cauri_tenant;
 grant select (clocked) on organizations to cauri_tenant;
 
@@ -168,3 +168,5 @@ grant select, update (ahead, delivered, ended, expired, failed_attempts, fence, 
   on clocks to cauri_worker;
 grant select (leased, leased_until) on events to cauri_worker;
 grant select (clock_mode) on organizations to cauri_worker;
+grant select (recorded_at), insert (created_at), update (leased_until) on events to cauri_worker;
+grant update (leased_until) on transactions to cauri_worker;

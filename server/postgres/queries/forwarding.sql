@@ -1,5 +1,5 @@
 -- Forwarding of collections to an operator's API: claimed under a lease, since the operator is talked to outside of any
--- database transaction.
+-- database transaction. Sandbox time and leases are as in delivery.sql.
 
 -- name: TenantsToForward :many
 -- The sandboxes that have something to forward or to ask after, as in TenantsToDeliver.
@@ -15,31 +15,39 @@ with recursive due_tenants as (
 )
 select due_tenants.tenant, (p.tenant is not null)::boolean as sweep_failed from due_tenants
 join organizations o on o.tenant = due_tenants.tenant and not o.suspended and o.retained_at is null
+left join clocks c on c.tenant = due_tenants.tenant
 left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'passthrough'
-where due_tenants.due_at <= now() and (p.retry_at is null or p.retry_at <= now());
+where due_tenants.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp) and c.target is null
+  and (p.retry_at is null or p.retry_at <= now());
 
 -- name: LockDueForwards :many
--- The share of each sandbox. Whether a payment's time ran out is decided by its own times, not by how late a worker comes to it.
-select sqlc.embed(t), claimed.forward_fence, o.org_id, o.resource_uid, c.base_url, c.sealed,
-  coalesce(t.due_at >= t.expires_at, true)::boolean as expired,
-  (extract(epoch from now() - t.created_at) * 1000)::float8 as age_ms,
+-- The share of each sandbox. Whether a payment's time ran out is decided by its own times, not by how late a worker comes to it; under a
+-- clock, which may pass the times at which the operator was to be asked, by the clock.
+select sqlc.embed(t), claimed.forward_fence, o.org_id, o.resource_uid, a.base_url, a.sealed,
+  coalesce(case when c.tenant is null then t.due_at else clock_time(c.stands_at, c.ahead, c.last_stamp) end >= t.expires_at, true)::boolean as expired,
+  (extract(epoch from clock_time(c.stands_at, c.ahead, c.last_stamp) - t.created_at) * 1000)::float8 as age_ms,
   coalesce(extract(epoch from t.expires_at - t.created_at) * 1000, 0)::float8 as expire_after_ms,
   (t.latency_ms::bigint * o.latency_percent / 100)::bigint as answer_after_ms
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(limits)::integer[]) as n) due_tenant
 join organizations o on o.tenant = due_tenant.tenant and not o.suspended and o.retained_at is null
+left join clocks c on c.tenant = due_tenant.tenant
 cross join lateral (
   select d.tenant, d.id, d.forward_fence
   from transactions d
-  where d.tenant = due_tenant.tenant and d.due_at <= now() and d.status = 'PENDING' and d.passthrough
+  where d.tenant = due_tenant.tenant and d.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp) and d.status = 'PENDING' and d.passthrough
+    and (d.leased_until is null or d.leased_until <= now())
   order by d.due_at
   limit due_tenant.n
   for update skip locked) claimed
 join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
-left join operator_credentials c on c.tenant = t.tenant and c.store = t.store and c.operator = t.operator and c.country = t.country;
+left join operator_credentials a on a.tenant = t.tenant and a.store = t.store and a.operator = t.operator and a.country = t.country;
 
 -- name: LeaseForwards :exec
-update transactions t set forward_fence = t.forward_fence + 1, due_at = now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000)
+update transactions t set forward_fence = t.forward_fence + 1,
+  due_at = case when c.tenant is null then now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000) else t.due_at end,
+  leased_until = case when c.tenant is not null then now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000) end
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) leased
+left join clocks c on c.tenant = leased.tenant
 where t.tenant = leased.tenant and t.id = leased.id;
 
 -- name: BeginForwardAttempt :execrows
@@ -49,26 +57,32 @@ where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id) and t.forward_fence = 
 
 -- name: GiveBackForwards :exec
 -- Ends leases that nothing was done with. What had expired stays so: it is due when it expires at the latest.
-update transactions t set forward_fence = t.forward_fence + 1, due_at = least(now(), t.expires_at)
+update transactions t set forward_fence = t.forward_fence + 1, leased_until = null,
+  due_at = case when t.leased_until is null then least(clock_time(c.stands_at, c.ahead, c.last_stamp), t.expires_at) else t.due_at end
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
   unnest(sqlc.arg(fences)::bigint[]) as fence) given
+left join clocks c on c.tenant = given.tenant
 where t.tenant = given.tenant and t.id = given.id and t.forward_fence = given.fence and t.status = 'PENDING';
 
 -- name: DeferForward :execrows
 -- Ends the lease of a payment that has no outcome yet. No row changes if the lease was lost.
-update transactions t set forward_fence = t.forward_fence + 1,
-  due_at = least(now() + make_interval(secs => sqlc.arg(again_after_ms)::float8 / 1000), t.expires_at),
+update transactions t set forward_fence = t.forward_fence + 1, leased_until = null,
+  due_at = least(present.at + make_interval(secs => sqlc.arg(again_after_ms)::float8 / 1000), t.expires_at),
   forward_failures = sqlc.arg(failures)::integer,
-  forwarded_at = case when sqlc.arg(accepted)::boolean then coalesce(t.forwarded_at, now()) else t.forwarded_at end,
+  forwarded_at = case when sqlc.arg(accepted)::boolean then coalesce(t.forwarded_at, present.at) else t.forwarded_at end,
   native_id = coalesce(t.native_id, sqlc.narg(native_id))
+from (
+  select clock_time(c.stands_at, c.ahead, c.last_stamp) as at from (select) one left join clocks c on c.tenant = sqlc.arg(tenant)
+) present
 where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id) and t.forward_fence = sqlc.arg(fence)::bigint and t.status = 'PENDING';
 
 -- name: SettleForward :execrows
 -- Gives a payment its outcome, with the money that it moves and the event that it owes. The payer is nobody of the
 -- sandbox's, so no SIM pays. No row changes if the lease was lost.
 with forwarded as (
-  select t.tenant, t.id, t.float_currency, case when sqlc.arg(status)::transaction_status = 'SUCCESS' then t.net_amount else 0 end as earned
-  from transactions t
+  select t.tenant, t.id, t.float_currency, case when sqlc.arg(status)::transaction_status = 'SUCCESS' then t.net_amount else 0 end as earned,
+    clock_time(c.stands_at, c.ahead, c.last_stamp) as present
+  from transactions t left join clocks c on c.tenant = t.tenant
   where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id) and t.forward_fence = sqlc.arg(fence)::bigint and t.status = 'PENDING'
   for update of t
 ), merchant as (
@@ -76,14 +90,14 @@ with forwarded as (
   from forwarded where forwarded.earned > 0 and f.tenant = sqlc.arg(tenant) and f.currency = forwarded.float_currency
   returning f.tenant, f.balance
 ), event as (
-  insert into events (tenant, id, state, due_at)
+  insert into events (tenant, id, state, due_at, created_at)
   select forwarded.tenant, forwarded.id, case when o.deliver then 'queued' else 'recorded' end::event_state,
-    case when o.deliver then now() end
+    case when o.deliver then forwarded.present end, forwarded.present
   from forwarded join (select tenant, webhook_url is not null and 'collection' = any(webhook_types) as deliver from organizations) o
     on o.tenant = sqlc.arg(tenant)
 )
-update transactions t set status = sqlc.arg(status)::transaction_status, completed_at = now(), due_at = null,
-  forward_fence = t.forward_fence + 1, merchant_delta = forwarded.earned, merchant_balance_after = merchant.balance,
+update transactions t set status = sqlc.arg(status)::transaction_status, completed_at = forwarded.present, due_at = null,
+  forward_fence = t.forward_fence + 1, leased_until = null, merchant_delta = forwarded.earned, merchant_balance_after = merchant.balance,
   native_id = coalesce(sqlc.narg(native_id), t.native_id), native_raw = sqlc.narg(native_raw)
 from forwarded left join merchant on merchant.tenant = forwarded.tenant
 where t.tenant = sqlc.arg(tenant) and t.id = forwarded.id;

@@ -86,6 +86,13 @@ select coalesce((select base.total from base), 0)::bigint as counted,
   ((select count(*) from transactions t where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough)
     + (select count(*) from transactions t where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and t.passthrough))::bigint as pending;
 
+-- name: RecordedUntil :one
+-- A time before which no id is recorded any more. With a clock ids rise in the order of recording. Without one the id is made before, and is
+-- recorded within later_ms.
+select (case when isfinite(c.last_stamp) then c.last_stamp
+  else now() - make_interval(secs => sqlc.arg(later_ms)::float8 / 1000) end)::timestamptz
+from (select) one left join clocks c on c.tenant = sqlc.arg(tenant);
+
 -- name: AdvanceCount :exec
 -- Counts what came between the transaction that is counted up to and another one. Of two that do so at once one writes.
 with base as (

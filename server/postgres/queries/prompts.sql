@@ -40,9 +40,9 @@ order by waiting.id limit sqlc.arg(batch)::integer;
 -- name: LockPrompt :one
 -- A collection that is, or was, a prompt of the SIM: one that waited for its payer, and for no operator. A worker that settles
 -- it at this moment is waited for.
-select t.id, t.tenant, t.due_at, coalesce(t.expires_at <= now(), false)::boolean as expired, t.float_currency, t.sim_id, t.net_amount,
+select t.id, t.tenant, t.due_at, coalesce(t.expires_at <= clock_time(c.stands_at, c.ahead, c.last_stamp), false)::boolean as expired, t.float_currency, t.sim_id, t.net_amount,
   t.commission, t.status, o.suspended
-from transactions t join organizations o on o.tenant = t.tenant
+from transactions t join organizations o on o.tenant = t.tenant left join clocks c on c.tenant = t.tenant
 where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id) and t.type = 'collection' and t.sim_id = sqlc.arg(sim_id)::uuid
   and not t.passthrough and t.expires_at is not null
 for update of t;

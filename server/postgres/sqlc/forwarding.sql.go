@@ -28,11 +28,14 @@ func (q *Queries) BeginForwardAttempt(ctx context.Context, tenant int64, iD pgty
 }
 
 const deferForward = `-- name: DeferForward :execrows
-update transactions t set forward_fence = t.forward_fence + 1,
-  due_at = least(now() + make_interval(secs => $1::float8 / 1000), t.expires_at),
+update transactions t set forward_fence = t.forward_fence + 1, leased_until = null,
+  due_at = least(present.at + make_interval(secs => $1::float8 / 1000), t.expires_at),
   forward_failures = $2::integer,
-  forwarded_at = case when $3::boolean then coalesce(t.forwarded_at, now()) else t.forwarded_at end,
+  forwarded_at = case when $3::boolean then coalesce(t.forwarded_at, present.at) else t.forwarded_at end,
   native_id = coalesce(t.native_id, $4)
+from (
+  select clock_time(c.stands_at, c.ahead, c.last_stamp) as at from (select) one left join clocks c on c.tenant = $5
+) present
 where t.tenant = $5 and t.id = $6 and t.forward_fence = $7::bigint and t.status = 'PENDING'
 `
 
@@ -79,9 +82,11 @@ func (q *Queries) DeleteOperatorCredentials(ctx context.Context, tenant int64, s
 }
 
 const giveBackForwards = `-- name: GiveBackForwards :exec
-update transactions t set forward_fence = t.forward_fence + 1, due_at = least(now(), t.expires_at)
+update transactions t set forward_fence = t.forward_fence + 1, leased_until = null,
+  due_at = case when t.leased_until is null then least(clock_time(c.stands_at, c.ahead, c.last_stamp), t.expires_at) else t.due_at end
 from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
   unnest($3::bigint[]) as fence) given
+left join clocks c on c.tenant = given.tenant
 where t.tenant = given.tenant and t.id = given.id and t.forward_fence = given.fence and t.status = 'PENDING'
 `
 
@@ -92,8 +97,11 @@ func (q *Queries) GiveBackForwards(ctx context.Context, tenants []int64, ids []p
 }
 
 const leaseForwards = `-- name: LeaseForwards :exec
-update transactions t set forward_fence = t.forward_fence + 1, due_at = now() + make_interval(secs => $1::float8 / 1000)
+update transactions t set forward_fence = t.forward_fence + 1,
+  due_at = case when c.tenant is null then now() + make_interval(secs => $1::float8 / 1000) else t.due_at end,
+  leased_until = case when c.tenant is not null then now() + make_interval(secs => $1::float8 / 1000) end
 from (select unnest($2::bigint[]) as tenant, unnest($3::uuid[]) as id) leased
+left join clocks c on c.tenant = leased.tenant
 where t.tenant = leased.tenant and t.id = leased.id
 `
 
@@ -134,22 +142,24 @@ func (q *Queries) ListOperatorCredentials(ctx context.Context, tenant int64) ([]
 }
 
 const lockDueForwards = `-- name: LockDueForwards :many
-select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, claimed.forward_fence, o.org_id, o.resource_uid, c.base_url, c.sealed,
-  coalesce(t.due_at >= t.expires_at, true)::boolean as expired,
-  (extract(epoch from now() - t.created_at) * 1000)::float8 as age_ms,
+select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, claimed.forward_fence, o.org_id, o.resource_uid, a.base_url, a.sealed,
+  coalesce(case when c.tenant is null then t.due_at else clock_time(c.stands_at, c.ahead, c.last_stamp) end >= t.expires_at, true)::boolean as expired,
+  (extract(epoch from clock_time(c.stands_at, c.ahead, c.last_stamp) - t.created_at) * 1000)::float8 as age_ms,
   coalesce(extract(epoch from t.expires_at - t.created_at) * 1000, 0)::float8 as expire_after_ms,
   (t.latency_ms::bigint * o.latency_percent / 100)::bigint as answer_after_ms
 from (select unnest($1::bigint[]) as tenant, unnest($2::integer[]) as n) due_tenant
 join organizations o on o.tenant = due_tenant.tenant and not o.suspended and o.retained_at is null
+left join clocks c on c.tenant = due_tenant.tenant
 cross join lateral (
   select d.tenant, d.id, d.forward_fence
   from transactions d
-  where d.tenant = due_tenant.tenant and d.due_at <= now() and d.status = 'PENDING' and d.passthrough
+  where d.tenant = due_tenant.tenant and d.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp) and d.status = 'PENDING' and d.passthrough
+    and (d.leased_until is null or d.leased_until <= now())
   order by d.due_at
   limit due_tenant.n
   for update skip locked) claimed
 join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
-left join operator_credentials c on c.tenant = t.tenant and c.store = t.store and c.operator = t.operator and c.country = t.country
+left join operator_credentials a on a.tenant = t.tenant and a.store = t.store and a.operator = t.operator and a.country = t.country
 `
 
 type LockDueForwardsRow struct {
@@ -165,7 +175,8 @@ type LockDueForwardsRow struct {
 	AnswerAfterMs int64       `db:"answer_after_ms"`
 }
 
-// The share of each sandbox. Whether a payment's time ran out is decided by its own times, not by how late a worker comes to it.
+// The share of each sandbox. Whether a payment's time ran out is decided by its own times, not by how late a worker comes to it; under a
+// clock, which may pass the times at which the operator was to be asked, by the clock.
 func (q *Queries) LockDueForwards(ctx context.Context, tenants []int64, limits []int32) ([]LockDueForwardsRow, error) {
 	rows, err := q.db.Query(ctx, lockDueForwards, tenants, limits)
 	if err != nil {
@@ -283,8 +294,9 @@ func (q *Queries) SetOperatorCredentials(ctx context.Context, arg SetOperatorCre
 
 const settleForward = `-- name: SettleForward :execrows
 with forwarded as (
-  select t.tenant, t.id, t.float_currency, case when $1::transaction_status = 'SUCCESS' then t.net_amount else 0 end as earned
-  from transactions t
+  select t.tenant, t.id, t.float_currency, case when $1::transaction_status = 'SUCCESS' then t.net_amount else 0 end as earned,
+    clock_time(c.stands_at, c.ahead, c.last_stamp) as present
+  from transactions t left join clocks c on c.tenant = t.tenant
   where t.tenant = $4 and t.id = $5 and t.forward_fence = $6::bigint and t.status = 'PENDING'
   for update of t
 ), merchant as (
@@ -292,14 +304,14 @@ with forwarded as (
   from forwarded where forwarded.earned > 0 and f.tenant = $4 and f.currency = forwarded.float_currency
   returning f.tenant, f.balance
 ), event as (
-  insert into events (tenant, id, state, due_at)
+  insert into events (tenant, id, state, due_at, created_at)
   select forwarded.tenant, forwarded.id, case when o.deliver then 'queued' else 'recorded' end::event_state,
-    case when o.deliver then now() end
+    case when o.deliver then forwarded.present end, forwarded.present
   from forwarded join (select tenant, webhook_url is not null and 'collection' = any(webhook_types) as deliver from organizations) o
     on o.tenant = $4
 )
-update transactions t set status = $1::transaction_status, completed_at = now(), due_at = null,
-  forward_fence = t.forward_fence + 1, merchant_delta = forwarded.earned, merchant_balance_after = merchant.balance,
+update transactions t set status = $1::transaction_status, completed_at = forwarded.present, due_at = null,
+  forward_fence = t.forward_fence + 1, leased_until = null, merchant_delta = forwarded.earned, merchant_balance_after = merchant.balance,
   native_id = coalesce($2, t.native_id), native_raw = $3
 from forwarded left join merchant on merchant.tenant = forwarded.tenant
 where t.tenant = $4 and t.id = forwarded.id
@@ -345,8 +357,10 @@ with recursive due_tenants as (
 )
 select due_tenants.tenant, (p.tenant is not null)::boolean as sweep_failed from due_tenants
 join organizations o on o.tenant = due_tenants.tenant and not o.suspended and o.retained_at is null
+left join clocks c on c.tenant = due_tenants.tenant
 left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'passthrough'
-where due_tenants.due_at <= now() and (p.retry_at is null or p.retry_at <= now())
+where due_tenants.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp) and c.target is null
+  and (p.retry_at is null or p.retry_at <= now())
 `
 
 type TenantsToForwardRow struct {
@@ -355,7 +369,7 @@ type TenantsToForwardRow struct {
 }
 
 // Forwarding of collections to an operator's API: claimed under a lease, since the operator is talked to outside of any
-// database transaction.
+// database transaction. Sandbox time and leases are as in delivery.sql.
 // The sandboxes that have something to forward or to ask after, as in TenantsToDeliver.
 func (q *Queries) TenantsToForward(ctx context.Context) ([]TenantsToForwardRow, error) {
 	rows, err := q.db.Query(ctx, tenantsToForward)

@@ -198,6 +198,21 @@ func (q *Queries) PutClock(ctx context.Context, tenant int64, start interface{})
 	return err
 }
 
+const recordedUntil = `-- name: RecordedUntil :one
+select (case when isfinite(c.last_stamp) then c.last_stamp
+  else now() - make_interval(secs => $1::float8 / 1000) end)::timestamptz
+from (select) one left join clocks c on c.tenant = $2
+`
+
+// A time before which no id is recorded any more. With a clock ids rise in the order of recording. Without one the id is made before, and is
+// recorded within later_ms.
+func (q *Queries) RecordedUntil(ctx context.Context, laterMs float64, tenant int64) (time.Time, error) {
+	row := q.db.QueryRow(ctx, recordedUntil, laterMs, tenant)
+	var column_1 time.Time
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const resetByAPI = `-- name: ResetByAPI :one
 select coalesce(reset_sandbox(), 0)::bigint
 `

@@ -284,7 +284,7 @@ select o.monthly_quota as quota, coalesce(q.used, 0)::bigint as used
 from organizations o
 left join clocks c on c.tenant = o.tenant
 left join quota_usage q on q.tenant = o.tenant
-  and q.month = date_trunc('month', coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now()) at time zone 'utc')::date
+  and q.month = date_trunc('month', clock_time(c.stands_at, c.ahead, c.last_stamp) at time zone 'utc')::date
 where o.tenant = $1
 `
 

@@ -190,9 +190,9 @@ func (q *Queries) ListTestClients(ctx context.Context, arg ListTestClientsParams
 }
 
 const lockPrompt = `-- name: LockPrompt :one
-select t.id, t.tenant, t.due_at, coalesce(t.expires_at <= now(), false)::boolean as expired, t.float_currency, t.sim_id, t.net_amount,
+select t.id, t.tenant, t.due_at, coalesce(t.expires_at <= clock_time(c.stands_at, c.ahead, c.last_stamp), false)::boolean as expired, t.float_currency, t.sim_id, t.net_amount,
   t.commission, t.status, o.suspended
-from transactions t join organizations o on o.tenant = t.tenant
+from transactions t join organizations o on o.tenant = t.tenant left join clocks c on c.tenant = t.tenant
 where t.tenant = $1 and t.id = $2 and t.type = 'collection' and t.sim_id = $3::uuid
   and not t.passthrough and t.expires_at is not null
 for update of t

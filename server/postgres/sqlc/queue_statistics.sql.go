@@ -22,6 +22,7 @@ with recursive due_tenants as (
 ), late as materialized (
   select due_tenants.tenant, due_tenants.due_at from due_tenants join organizations o on o.tenant = due_tenants.tenant
   where due_tenants.due_at <= now() and not o.suspended and o.retained_at is null
+    and not exists (select from clocks c where c.tenant = due_tenants.tenant)
     and not exists (select from sweep_failures p where p.tenant = due_tenants.tenant and p.sweep = 'delivery')
     and not exists (select from endpoint_health h where h.tenant = due_tenants.tenant and h.probe_at is not null)
 )
@@ -59,6 +60,7 @@ with recursive due_tenants as (
 ), late as materialized (
   select due_tenants.tenant, due_tenants.due_at from due_tenants join organizations o on o.tenant = due_tenants.tenant
   where due_tenants.due_at <= now() and not o.suspended and o.retained_at is null
+    and not exists (select from clocks c where c.tenant = due_tenants.tenant)
     and not exists (select from sweep_failures p where p.tenant = due_tenants.tenant and p.sweep = 'passthrough')
 )
 select coalesce(extract(epoch from now() - min(late.due_at)), 0)::float8 as oldest_seconds, count(*)::integer as sandboxes,
@@ -97,6 +99,7 @@ with recursive due_tenants as (
 ), late as materialized (
   select due_tenants.tenant, due_tenants.due_at from due_tenants join organizations o on o.tenant = due_tenants.tenant
   where due_tenants.due_at <= now() and not o.suspended and o.retained_at is null
+    and not exists (select from clocks c where c.tenant = due_tenants.tenant)
     and not exists (select from sweep_failures p where p.tenant = due_tenants.tenant and p.sweep = 'settlement')
 )
 select coalesce(extract(epoch from now() - min(late.due_at)), 0)::float8 as oldest_seconds, count(*)::integer as sandboxes,
@@ -117,6 +120,7 @@ type CountDueSettlementsRow struct {
 // The queue statistics: how much due work waits for the workers. Each scan skips from one sandbox with due work to the next and reads
 // one row of each. The counts are limited, so that a statement stays cheap when much work waits. Left out is work that no worker may
 // take: that of suspended and of deleted sandboxes, of those in which the sweep failed, and events whose endpoint has failed for long.
+// Sandboxes with a clock are left out: their time is no measure of how long something waits.
 func (q *Queries) CountDueSettlements(ctx context.Context) (CountDueSettlementsRow, error) {
 	row := q.db.QueryRow(ctx, countDueSettlements)
 	var i CountDueSettlementsRow
@@ -125,7 +129,7 @@ func (q *Queries) CountDueSettlements(ctx context.Context) (CountDueSettlementsR
 }
 
 const countFailingEndpoints = `-- name: CountFailingEndpoints :one
-select count(*)::integer from endpoint_health where probe_at is not null
+select count(*)::integer from endpoint_health h where h.probe_at is not null and not exists (select from clocks c where c.tenant = h.tenant)
 `
 
 func (q *Queries) CountFailingEndpoints(ctx context.Context) (int32, error) {

@@ -14,25 +14,36 @@ import (
 
 const agedTenants = `-- name: AgedTenants :many
 
-select o.tenant from organizations o
-where o.retained_at is null and exists (select from events e where e.tenant = o.tenant and e.id < $1)
+select o.tenant, (c.tenant is not null)::boolean as clocked
+from organizations o left join clocks c on c.tenant = o.tenant
+where o.retained_at is null and case when c.tenant is null
+  then exists (select from events e where e.tenant = o.tenant and e.id < $1)
+  else $2::timestamptz > any (array(
+    select e.recorded_at from events e where e.tenant = o.tenant order by e.id limit $3::integer))
+  end
 `
 
+type AgedTenantsRow struct {
+	Tenant  int64 `db:"tenant"`
+	Clocked bool  `db:"clocked"`
+}
+
 // Removal of what is older than it has to be kept, in small batches, while everything else goes on.
-// The sandboxes that have an event before an id. What was retained stays.
-func (q *Queries) AgedTenants(ctx context.Context, before pgtype.UUID) ([]int64, error) {
-	rows, err := q.db.Query(ctx, agedTenants, before)
+// The sandboxes that have old events. Their ids tell: those before one are old. In a sandbox with a clock they tell nothing of the time of the
+// database, and the first events of the sandbox do. What was retained stays.
+func (q *Queries) AgedTenants(ctx context.Context, before pgtype.UUID, cutoff time.Time, batch int32) ([]AgedTenantsRow, error) {
+	rows, err := q.db.Query(ctx, agedTenants, before, cutoff, batch)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []int64
+	var items []AgedTenantsRow
 	for rows.Next() {
-		var tenant int64
-		if err := rows.Scan(&tenant); err != nil {
+		var i AgedTenantsRow
+		if err := rows.Scan(&i.Tenant, &i.Clocked); err != nil {
 			return nil, err
 		}
-		items = append(items, tenant)
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -42,67 +53,76 @@ func (q *Queries) AgedTenants(ctx context.Context, before pgtype.UUID) ([]int64,
 
 const removeAgedEvents = `-- name: RemoveAgedEvents :one
 with span as (
-  select e.id from events e
-  where e.tenant = $1 and e.id > $2 and e.id < $3
-  order by e.id limit $4
+  select e.id, case when $1::boolean then e.recorded_at else e.created_at end < $2 as old from events e
+  where e.tenant = $3 and e.id > $4 and e.id < $5
+  order by e.id limit $6
 ), aged as (
   select e.id, e.state from events e join span on span.id = e.id
-  where e.tenant = $1 and e.created_at < $5 and e.state <> 'queued'
+  where e.tenant = $3 and span.old and e.state <> 'queued'
   order by e.id for update of e skip locked
 ), attempts as (
-  delete from delivery_attempts a using aged where a.tenant = $1 and a.event_id = aged.id
+  delete from delivery_attempts a using aged where a.tenant = $3 and a.event_id = aged.id
 ), disturbances as (
-  delete from event_faults f using aged where f.tenant = $1 and f.event_id = aged.id
+  delete from event_faults f using aged where f.tenant = $3 and f.event_id = aged.id
 ), gone as (
-  delete from events e using aged where e.tenant = $1 and e.id = aged.id
+  delete from events e using aged where e.tenant = $3 and e.id = aged.id
 ), counts as (
   select count(*) as removed, count(*) filter (where state = 'delivered') as delivered, count(*) filter (where state = 'failed') as failed
   from aged
 ), counted as (
   update endpoint_health h
   set delivered = greatest(0, h.delivered - counts.delivered), failed = greatest(0, h.failed - counts.failed), changed_at = now()
-  from counts where h.tenant = $1 and counts.delivered + counts.failed > 0
+  from counts where h.tenant = $3 and counts.delivered + counts.failed > 0
 )
-select (select count(*) from span)::integer as seen, (select span.id from span order by span.id desc limit 1)::uuid as last, counts.removed
+select (select count(*) from span)::integer as seen, (select count(*) from span where span.old)::integer as old, (select span.id from span order by span.id desc limit 1)::uuid as last, counts.removed
 from counts
 `
 
 type RemoveAgedEventsParams struct {
-	Tenant int64       `db:"tenant"`
-	After  pgtype.UUID `db:"after"`
-	Before pgtype.UUID `db:"before"`
-	Batch  int32       `db:"batch"`
-	Cutoff time.Time   `db:"cutoff"`
+	Clocked bool        `db:"clocked"`
+	Cutoff  time.Time   `db:"cutoff"`
+	Tenant  int64       `db:"tenant"`
+	After   pgtype.UUID `db:"after"`
+	Before  pgtype.UUID `db:"before"`
+	Batch   int32       `db:"batch"`
 }
 
 type RemoveAgedEventsRow struct {
 	Seen    int32       `db:"seen"`
+	Old     int32       `db:"old"`
 	Last    pgtype.UUID `db:"last"`
 	Removed int64       `db:"removed"`
 }
 
 // Removes those of the next events that are old, with their attempts; one that is still to be sent stays. It tells how many it
-// looked at and which was the last, since what it leaves must not hold it up. One that somebody else works on is left for the
-// next time. Locks are taken as by delivery: events, then the endpoint, whose counts are of the events in a state.
+// looked at, how many of them were old, and which was the last, since what it leaves must not hold it up. One that somebody else works on is
+// left for the next time. Locks are taken as by delivery: events, then the endpoint, whose counts are of the events in a state.
 func (q *Queries) RemoveAgedEvents(ctx context.Context, arg RemoveAgedEventsParams) (RemoveAgedEventsRow, error) {
 	row := q.db.QueryRow(ctx, removeAgedEvents,
+		arg.Clocked,
+		arg.Cutoff,
 		arg.Tenant,
 		arg.After,
 		arg.Before,
 		arg.Batch,
-		arg.Cutoff,
 	)
 	var i RemoveAgedEventsRow
-	err := row.Scan(&i.Seen, &i.Last, &i.Removed)
+	err := row.Scan(
+		&i.Seen,
+		&i.Old,
+		&i.Last,
+		&i.Removed,
+	)
 	return i, err
 }
 
 const removeAgedQuotaUsage = `-- name: RemoveAgedQuotaUsage :execrows
 delete from quota_usage where (tenant, month) in (
-  select q.tenant, q.month from quota_usage q where q.month < (now() - interval '1 year')::date limit $1)
+  select q.tenant, q.month from quota_usage q left join clocks c on c.tenant = q.tenant
+  where q.month < (clock_time(c.stands_at, c.ahead, c.last_stamp) - interval '1 year')::date limit $1)
 `
 
-// Nothing looks at a month that has passed.
+// Nothing looks at a month that has passed, by the time of its sandbox.
 func (q *Queries) RemoveAgedQuotaUsage(ctx context.Context, batch int32) (int64, error) {
 	result, err := q.db.Exec(ctx, removeAgedQuotaUsage, batch)
 	if err != nil {

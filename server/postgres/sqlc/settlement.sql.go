@@ -18,13 +18,15 @@ with mine as materialized (
   where pg_try_advisory_xact_lock(hashtextextended('cauri settlement', given.tenant))
 )
 select claimed.tenant, claimed.id, claimed.due_at, claimed.expired, claimed.float_currency, claimed.sim_id, claimed.net_amount,
-  claimed.commission, claimed.test_behavior, (extract(epoch from now() - claimed.due_at) * 1000)::float8 as late_ms
+  claimed.commission, claimed.test_behavior, (c.tenant is not null)::boolean as clocked,
+  (extract(epoch from now() - claimed.due_at) * 1000)::float8 as late_ms
 from mine join organizations o on o.tenant = mine.tenant and not o.suspended and o.retained_at is null
+left join clocks c on c.tenant = mine.tenant
 cross join lateral (
   select t.tenant, t.id, t.due_at, coalesce(t.due_at >= t.expires_at, false)::boolean as expired, t.float_currency, t.sim_id,
     t.net_amount, t.commission, t.test_behavior
   from transactions t
-  where t.tenant = mine.tenant and t.due_at <= now() and t.status = 'PENDING' and not t.passthrough
+  where t.tenant = mine.tenant and t.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp) and t.status = 'PENDING' and not t.passthrough
   order by t.due_at
   limit $1::integer
   for update skip locked) claimed
@@ -40,6 +42,7 @@ type ClaimDueTransactionsRow struct {
 	NetAmount     int64       `db:"net_amount"`
 	Commission    int64       `db:"commission"`
 	TestBehavior  *string     `db:"test_behavior"`
+	Clocked       bool        `db:"clocked"`
 	LateMs        float64     `db:"late_ms"`
 }
 
@@ -66,6 +69,7 @@ func (q *Queries) ClaimDueTransactions(ctx context.Context, share int32, tenants
 			&i.NetAmount,
 			&i.Commission,
 			&i.TestBehavior,
+			&i.Clocked,
 			&i.LateMs,
 		); err != nil {
 			return nil, err
@@ -170,13 +174,14 @@ func (q *Queries) ParkTransactions(ctx context.Context, tenants []int64, ids []p
 
 const requeueStuck = `-- name: RequeueStuck :execrows
 with stuck as materialized (
-  select f.tenant, f.id from transactions f
-  where f.status = 'PENDING' and f.expires_at < now() - interval '1 minute'
-    and (f.due_at is null or f.due_at > now() + interval '1 minute')
+  select f.tenant, f.id, clock_time(c.stands_at, c.ahead, c.last_stamp) as present
+  from transactions f left join clocks c on c.tenant = f.tenant
+  where f.status = 'PENDING' and f.expires_at < clock_time(c.stands_at, c.ahead, c.last_stamp) - interval '1 minute'
+    and (f.due_at is null or f.due_at > clock_time(c.stands_at, c.ahead, c.last_stamp) + interval '1 minute')
   limit $1::integer
-  for update skip locked
+  for update of f skip locked
 )
-update transactions t set due_at = now()
+update transactions t set due_at = stuck.present
 from stuck where t.tenant = stuck.tenant and t.id = stuck.id
 `
 
@@ -191,20 +196,23 @@ func (q *Queries) RequeueStuck(ctx context.Context, batch int32) (int64, error) 
 }
 
 const settleTransactions = `-- name: SettleTransactions :exec
-with settled as (
+with given as (
   select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
     unnest($3::text[]) as status, unnest($4::text[]) as currency,
     unnest($5::bigint[]) as merchant_delta, unnest($6::bigint[]) as merchant_balance,
     unnest($7::uuid[]) as sim_id, unnest($8::bigint[]) as sim_delta,
     unnest($9::bigint[]) as sim_balance
+), settled as (
+  select given.tenant, given.id, given.status, given.currency, given.merchant_delta, given.merchant_balance, given.sim_id, given.sim_delta, given.sim_balance, clock_time(c.stands_at, c.ahead, c.last_stamp) as present
+  from given left join clocks c on c.tenant = given.tenant
 ), payers as (
   update sims set balance = sims.balance + paid.delta, changed_at = now()
   from (select tenant, sim_id, sum(sim_delta)::bigint as delta from settled where sim_delta <> 0 group by tenant, sim_id) paid
   where sims.tenant = paid.tenant and sims.sim_id = paid.sim_id
 ), events_of as (
-  insert into events (tenant, id, state, due_at)
+  insert into events (tenant, id, state, due_at, created_at)
   select s.tenant, s.id, case when o.deliver then 'queued' else 'recorded' end::event_state,
-    case when o.deliver then now() end
+    case when o.deliver then s.present end, s.present
   from settled s join (select tenant, webhook_url is not null and 'collection' = any(webhook_types) as deliver from organizations) o
     on o.tenant = s.tenant
 ), merchants as (
@@ -212,7 +220,7 @@ with settled as (
   from (select tenant, currency, sum(merchant_delta)::bigint as delta from settled where merchant_delta <> 0 group by tenant, currency) earned
   where f.tenant = earned.tenant and f.currency = earned.currency
 )
-update transactions t set status = s.status::transaction_status, completed_at = now(), due_at = null,
+update transactions t set status = s.status::transaction_status, completed_at = s.present, due_at = null,
   merchant_delta = s.merchant_delta, sim_delta = s.sim_delta,
   merchant_balance_after = case when s.status = 'SUCCESS' then s.merchant_balance end,
   sim_balance_after = case when s.sim_delta <> 0 then s.sim_balance end
@@ -261,8 +269,9 @@ with recursive due_tenants as (
     order by t.tenant, t.due_at limit 1) following
 )
 select due_tenants.tenant, (p.tenant is not null)::boolean as sweep_failed from due_tenants join organizations o on o.tenant = due_tenants.tenant
+left join clocks c on c.tenant = due_tenants.tenant
 left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'settlement'
-where due_tenants.due_at <= now() and not o.suspended and o.retained_at is null and (p.retry_at is null or p.retry_at <= now())
+where due_tenants.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp) and c.target is null and not o.suspended and o.retained_at is null and (p.retry_at is null or p.retry_at <= now())
 order by random()
 `
 
@@ -273,6 +282,9 @@ type TenantsToSettleRow struct {
 
 // Settlement of what is due, of a few sandboxes in one database transaction: the row locks are the lease, and a worker that dies
 // gives everything back by dying.
+//
+// What is due is due by the time of its sandbox: that of the database, unless the sandbox has a clock. While a clock is being advanced, the
+// worker that advances it does what is due in its sandbox, and the lists of sandboxes with something due leave it out.
 // The sandboxes that have something due and are neither suspended nor deleted, in random order. The scan skips from one sandbox to the
 // next and reads one row of each. A sandbox in which the settlement failed waits for its retry time. Collections that are forwarded are
 // settled, and expire, in forwarding.sql.
