@@ -77,7 +77,7 @@ type FaultCondition struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\+[1-9][0-9]{6,14}$')",message="write the number with its plus sign and country code, digits only, for example +250788000777"
 	MSISDN string `json:"msisdn,omitempty"`
 
-	// reference of the transaction, up to 80 characters, in which * stands for any text and ? for any character, for example
+	// reference of the transaction, up to 80 characters, in which * is any text and ? is any character, for example
 	// order-9*.
 	//
 	// +optional
@@ -90,7 +90,7 @@ type FaultCondition struct {
 	// +optional
 	Event WebhookEvent `json:"event,omitempty"`
 
-	// path of the request in the sandbox's API, up to 200 characters, in which * stands for any text and ? for any character, for
+	// path of the request in the sandbox's API, up to 200 characters, in which * is any text and ? is any character, for
 	// example /v1/payments or /v1/payments/*. Requests of GET are disturbed only by a fault with a path. Only with api.
 	//
 	// +optional
@@ -115,7 +115,7 @@ type FaultCondition struct {
 	// +kubebuilder:validation:Maximum=100
 	Percent *int32 `json:"percent,omitempty"`
 
-	// first is how often the fault acts in all, 1 to 1000000, for example 1. The count begins anew with a reset, and when the
+	// first is how often the fault acts in all, 1 to 1000000, for example 1. The count begins again with a reset, and when the
 	// fault is changed.
 	//
 	// +optional
