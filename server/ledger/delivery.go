@@ -76,6 +76,7 @@ func (s *Deliveries) LeaseDueEvents(
 	build BuildBody,
 ) (leased []LeasedEvent, found map[int64]int, err error) {
 	given := sharesOf(from)
+	var disturbances map[rowKey]*disturbance
 	err = s.inTx(ctx, func(q *sqlc.Queries) error {
 		leased, found = nil, map[int64]int{}
 		probes, err := takeProbes(ctx, q, given.probes)
@@ -86,8 +87,7 @@ func (s *Deliveries) LeaseDueEvents(
 		if err != nil {
 			return err
 		}
-		disturbances, err := disturb(ctx, q, due)
-		if err != nil {
+		if disturbances, err = disturb(ctx, q, due); err != nil {
 			return err
 		}
 		var unqueued, taken rowKeys
@@ -123,6 +123,11 @@ func (s *Deliveries) LeaseDueEvents(
 	})
 	if err != nil {
 		return nil, nil, postgres.Classify(err, "taking due events")
+	}
+	for of, disturbed := range disturbances {
+		if disturbed.fault != nil {
+			s.sandboxes.NoteActivity(of.tenant)
+		}
 	}
 	return leased, found, nil
 }

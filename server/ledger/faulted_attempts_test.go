@@ -12,6 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // finishDisturbed takes as many events as there are attempts and writes these down, each disturbed by a fault.
@@ -190,4 +191,23 @@ func TestFaultThatIsTakenBackDisturbsNothing(t *testing.T) {
 	w.declare(`[{"name":"other","when":{"type":"refund"},"webhook":{"drop":true}}]`)
 	w.Due()
 	w.takes("a - 0")
+}
+
+// The status of the resource follows what a fault did.
+func TestAFaultOfAnEventIsActivity(t *testing.T) {
+	w := newFixture(t, func(c *sandboxes.Config) { c.Faults = []byte(`[{"name": "lost", "webhook": {"drop": true}}]`) })
+	w.Create(w.Collection("r1", payments.Success, alice))
+	flush := func() {
+		t.Helper()
+		if err := w.FlushActivity(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flush()
+	w.Exec("delete from activity")
+	w.Lease(ledgertest.Body())
+	flush()
+	if n := w.Count("select count(*) from activity"); n != 1 {
+		t.Errorf("%d sandboxes were active, want 1", n)
+	}
 }
