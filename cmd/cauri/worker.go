@@ -72,6 +72,7 @@ type workerDatabase struct {
 	*ledger.Forwards
 	*ledger.Settler
 	*ledger.Upkeep
+	*ledger.Clocks
 }
 
 func runWorker(ctx context.Context, o workerOptions) error {
@@ -117,6 +118,7 @@ func newWorker(ctx context.Context, o workerOptions, keys *secrets.KeyRing) (*pr
 				p.worker.Settled(string(status), lag)
 			}),
 			Upkeep: upkeep,
+			Clocks: ledger.NewClocks(p.db),
 		},
 		Sender: webhooks.NewSender(guard, programVersion(), p.now), Log: slog.Default(), Concurrency: o.concurrency,
 		PerSandbox:     o.perSandbox,

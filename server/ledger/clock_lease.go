@@ -61,9 +61,12 @@ func (s *Clocks) RenewClockLease(ctx context.Context, c ClockLease, lease time.D
 	return postgres.Classify(err, "renewing the lease of a clock")
 }
 
-// ReleaseClock ends a lease before its time: another worker may go on at once.
-func (s *Clocks) ReleaseClock(ctx context.Context, c ClockLease) error {
-	return postgres.Classify(s.system().ReleaseClock(ctx, c.Tenant, c.Fence), "releasing a clock")
+// ReleaseClock ends a lease before its time, with what was done: another worker may go on at once.
+func (s *Clocks) ReleaseClock(ctx context.Context, c ClockLease, done AdvanceCounts) error {
+	return postgres.Classify(s.system().ReleaseClock(ctx, sqlc.ReleaseClockParams{
+		Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,
+		Tenant: c.Tenant, Fence: c.Fence,
+	}), "releasing a clock")
 }
 
 // Due says when something is due under a clock that stands.

@@ -46,6 +46,7 @@ func everything(t *testing.T) *prometheus.Registry {
 	worker.Settled("SUCCESS", new(time.Second))
 	worker.Batch(1)
 	worker.Forwarded("mtn", "PENDING", time.Second)
+	worker.Advanced(AdvanceReached)
 	worker.Removed("events", 10)
 	worker.SweepFailed("settlement")
 	monitor := NewQueueMonitor(registry, found(QueueStatistics{Queues: []Queue{{"events", 3, 2, time.Minute}}, Failing: 1}))

@@ -16,6 +16,12 @@ const (
 	DeliveryUnrecorded   = "unrecorded" // the database was unavailable; the event will be sent again
 )
 
+// Results of an advance of a clock.
+const (
+	AdvanceReached = "reached"
+	AdvanceStopped = "stopped" // by a suspension of its sandbox
+)
+
 var (
 	// lagBuckets are the histogram buckets for lag, in seconds.
 	lagBuckets = []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800}
@@ -37,6 +43,8 @@ type Worker struct {
 
 	forwards  *prometheus.CounterVec
 	exchanges *prometheus.HistogramVec
+
+	advances *prometheus.CounterVec
 
 	removed *prometheus.CounterVec
 	sweeps  *prometheus.CounterVec
@@ -78,6 +86,10 @@ func NewWorker(registry prometheus.Registerer) *Worker {
 		exchanges: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "cauri_worker_forward_duration_seconds", Help: "Duration of exchanges with operators.", Buckets: attemptBuckets,
 		}, []string{"operator"}),
+		advances: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "cauri_worker_clock_advances_total",
+			Help: "Advances of sandboxes' clocks, by result: the clock reached its target, or a suspension stopped it.",
+		}, []string{"result"}),
 		removed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cauri_worker_removed_rows_total", Help: "Rows removed because their retention time was over.",
 		}, []string{"kind"}),
@@ -94,11 +106,14 @@ func NewWorker(registry prometheus.Registerer) *Worker {
 		DeliveryUnrecorded} {
 		w.deliveries.WithLabelValues(result)
 	}
-	for _, sweep := range []string{"settlement", "delivery", "passthrough", "retention", "purge"} {
+	for _, sweep := range []string{"settlement", "delivery", "passthrough", "retention", "purge", "clock"} {
 		w.alone.WithLabelValues(sweep)
 	}
+	for _, result := range []string{AdvanceReached, AdvanceStopped} {
+		w.advances.WithLabelValues(result)
+	}
 	registry.MustRegister(w.deliveries, w.failures, w.attempts, w.retries, w.settled, w.settleLag, w.batches, w.parked,
-		w.forwards, w.exchanges, w.removed, w.sweeps, w.alone)
+		w.forwards, w.exchanges, w.advances, w.removed, w.sweeps, w.alone)
 	return w
 }
 
@@ -155,6 +170,13 @@ func (w *Worker) Forwarded(operator, status string, took time.Duration) {
 	}
 	w.forwards.WithLabelValues(operator, status).Inc()
 	w.exchanges.WithLabelValues(operator).Observe(took.Seconds())
+}
+
+// Advanced counts an advance of a clock that has ended.
+func (w *Worker) Advanced(result string) {
+	if w != nil {
+		w.advances.WithLabelValues(result).Inc()
+	}
 }
 
 // Removed counts rows that were removed because their retention time was over.

@@ -22,6 +22,7 @@ type Database interface {
 	purgeDatabase
 	retentionDatabase
 	isolationDatabase
+	clockDatabase
 }
 
 // Worker runs the sweeps.
@@ -82,6 +83,14 @@ func New(o Options) *Worker {
 	return w
 }
 
+// on is the same worker on another database. It runs no sweeps.
+func (w *Worker) on(database Database) *Worker {
+	return &Worker{
+		database: database, sender: w.sender, operators: w.operators, log: w.log, chance: w.chance, now: w.now, concurrency: w.concurrency,
+		perSandbox: w.perSandbox, eventRetention: w.eventRetention, metrics: w.metrics, tracing: w.tracing,
+	}
+}
+
 const (
 	// idlePause is how long a sweep waits that found nothing: what is due is noticed within it.
 	idlePause = 50 * time.Millisecond
@@ -96,6 +105,7 @@ func (w *Worker) Run(ctx context.Context) {
 	sweeps.Go(func() { w.expire(ctx) })
 	sweeps.Go(func() { w.deliver(ctx) })
 	sweeps.Go(func() { w.forward(ctx) })
+	sweeps.Go(func() { w.advanceClocks(ctx) })
 	sweeps.Go(func() { w.sweep(ctx, "purge", w.purge) })
 	sweeps.Go(func() { w.sweep(ctx, "retention", w.retain) })
 	sweeps.Wait()

@@ -121,8 +121,9 @@ func (w *fixture) tryToPay(reference string, status payments.Status) (payments.I
 		ID: id, Type: payments.Collection, Status: status, Reference: reference, OrderRef: reference, Store: "shop", EnvironmentID: "env_1",
 		Operator: payments.MTN, Country: payments.Rwanda, Currency: "RWF", MSISDN: alice, Amount: 1000, NetAmount: 1000, AbsorptionPct: 100,
 	}}
-	n.RequestHash, n.ConfigVersion = []byte(reference), w.sandbox.ConfigVersion
-	return id, w.CreateCollection(w.t.Context(), w.sandbox.Tenant, n)
+	n.RequestHash, n.ConfigVersion, n.Clocked = []byte(reference), w.sandbox.ConfigVersion, w.sandbox.Clocked
+	err = w.CreateCollection(w.t.Context(), w.sandbox.Tenant, n)
+	return n.Transaction.ID, err // under a clock it has another one
 }
 
 // run starts a worker and returns what stops it and waits for its end.
@@ -488,6 +489,7 @@ func TestWorkerWaitsForItsDatabase(t *testing.T) {
 	logged.until(t, "sweep failed", "sweep=passthrough")
 	logged.until(t, "sweep failed", "sweep=purge")
 	logged.until(t, "sweep failed", "sweep=retention")
+	logged.until(t, "sweep failed", "sweep=clock")
 	if err := postgres.Migrate(t.Context(), w.url); err != nil {
 		t.Fatal(err)
 	}
@@ -495,7 +497,7 @@ func TestWorkerWaitsForItsDatabase(t *testing.T) {
 	w.pay("r1", payments.Pending)
 	w.until(ledger.EventDelivered, 1)
 	logged.until(t, "sweep works again", "sweep=settlement")
-	if got := logged.count("sweep failed"); got != 5 {
+	if got := logged.count("sweep failed"); got != 6 {
 		t.Errorf("%d failures were logged, want one for each sweep", got)
 	}
 }

@@ -70,7 +70,10 @@ update clocks c set leased_until = now() + make_interval(secs => sqlc.arg(lease_
 where c.tenant = sqlc.arg(tenant) and c.fence = sqlc.arg(fence) and c.target is not null;
 
 -- name: ReleaseClock :exec
-update clocks c set leased_until = null where c.tenant = sqlc.arg(tenant) and c.fence = sqlc.arg(fence);
+update clocks c set leased_until = null,
+  settled = c.settled + sqlc.arg(settled)::bigint, expired = c.expired + sqlc.arg(expired)::bigint,
+  delivered = c.delivered + sqlc.arg(delivered)::bigint, failed_attempts = c.failed_attempts + sqlc.arg(failed_attempts)::bigint
+where c.tenant = sqlc.arg(tenant) and c.fence = sqlc.arg(fence);
 
 -- name: DueUnderClock :many
 -- For each bound, when what was recorded before is due next: its ids are smaller. What a worker has leased that died, or that began before

@@ -322,11 +322,30 @@ func (q *Queries) ReadClock(ctx context.Context, tenant int64) (ReadClockRow, er
 }
 
 const releaseClock = `-- name: ReleaseClock :exec
-update clocks c set leased_until = null where c.tenant = $1 and c.fence = $2
+update clocks c set leased_until = null,
+  settled = c.settled + $1::bigint, expired = c.expired + $2::bigint,
+  delivered = c.delivered + $3::bigint, failed_attempts = c.failed_attempts + $4::bigint
+where c.tenant = $5 and c.fence = $6
 `
 
-func (q *Queries) ReleaseClock(ctx context.Context, tenant int64, fence int64) error {
-	_, err := q.db.Exec(ctx, releaseClock, tenant, fence)
+type ReleaseClockParams struct {
+	Settled        int64 `db:"settled"`
+	Expired        int64 `db:"expired"`
+	Delivered      int64 `db:"delivered"`
+	FailedAttempts int64 `db:"failed_attempts"`
+	Tenant         int64 `db:"tenant"`
+	Fence          int64 `db:"fence"`
+}
+
+func (q *Queries) ReleaseClock(ctx context.Context, arg ReleaseClockParams) error {
+	_, err := q.db.Exec(ctx, releaseClock,
+		arg.Settled,
+		arg.Expired,
+		arg.Delivered,
+		arg.FailedAttempts,
+		arg.Tenant,
+		arg.Fence,
+	)
 	return err
 }
 
