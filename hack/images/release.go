@@ -152,7 +152,8 @@ func (r *release) make(ctx context.Context) error {
 		run  func(context.Context) error
 	}{
 		{"images and their programs", r.makeImages}, {"programs for other systems", r.makePrograms},
-		{"chart", r.makeChart}, {"manifests", r.makeManifests}, {"notes", r.makeNotes},
+		{"chart", r.makeChart}, {"manifests", r.makeManifests}, {"plugin of kubectl", func(context.Context) error { return r.makePlugin() }},
+		{"notes", r.makeNotes},
 	} {
 		fmt.Fprintf(r.out, "== %s\n", step.name)
 		if err := step.run(ctx); err != nil {
