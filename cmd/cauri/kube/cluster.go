@@ -1,0 +1,200 @@
+// Package kube is what the command line needs of Kubernetes: the sandboxes of a namespace, their Secrets, and a way to the API.
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/pflag"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+)
+
+// Flags select a cluster and a namespace, as those of kubectl do.
+type Flags struct {
+	Kubeconfig, Context, Namespace string
+	// CauriNamespace is where Cauri runs, for the port-forward.
+	CauriNamespace string
+}
+
+// Add declares the flags.
+func (f *Flags) Add(flags *pflag.FlagSet) {
+	flags.StringVarP(&f.Namespace, "namespace", "n", "", "namespace of the sandbox; empty: the one of the kubeconfig's context")
+	flags.StringVar(&f.Context, "context", "", "context of the kubeconfig; empty: the current one")
+	flags.StringVar(&f.Kubeconfig, "kubeconfig", "", "kubeconfig file; empty: KUBECONFIG, or ~/.kube/config")
+	flags.StringVar(&f.CauriNamespace, "cauri-namespace", "",
+		"namespace in which Cauri runs, for the port-forward; empty: the one in the sandbox's URL, or cauri-system")
+}
+
+// Cluster is a Kubernetes API server, as a user of it.
+type Cluster struct {
+	config    *rest.Config
+	client    *rest.RESTClient
+	Namespace string // that is meant where none is named
+	cauri     string // where Cauri runs; empty: not known
+}
+
+// Open reads the kubeconfig. It sends no request.
+func (f *Flags) Open() (*Cluster, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = f.Kubeconfig
+	overrides := &clientcmd.ConfigOverrides{CurrentContext: f.Context}
+	overrides.Context.Namespace = f.Namespace
+	loaded := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
+	config, err := loaded.ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("no cluster: %w; name a kubeconfig by KUBECONFIG or --kubeconfig", err)
+	}
+	namespace, _, err := loaded.Namespace()
+	if err != nil {
+		return nil, err
+	}
+	return newCluster(config, namespace, f.CauriNamespace)
+}
+
+func newCluster(config *rest.Config, namespace, cauri string) (*Cluster, error) {
+	config = rest.CopyConfig(config)
+	config.QPS = -1 // no limit: a command sends few requests
+	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
+	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
+	client, err := rest.UnversionedRESTClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	return &Cluster{config: config, client: client, Namespace: namespace, cauri: cauri}, nil
+}
+
+// Host is the address of the API server, for messages.
+func (c *Cluster) Host() string { return c.config.Host }
+
+const sandboxesPath = "/apis/cauri.dev/v1alpha1/namespaces/%s/sandboxenvironments"
+
+// Sandbox reads a sandbox.
+func (c *Cluster) Sandbox(ctx context.Context, key types.NamespacedName) (*v1alpha1.SandboxEnvironment, error) {
+	found := new(v1alpha1.SandboxEnvironment)
+	err := c.get(ctx, fmt.Sprintf(sandboxesPath, key.Namespace)+"/"+key.Name, nil, found)
+	if apierrors.IsNotFound(err) {
+		return nil, c.missing(ctx, key, err)
+	}
+	return found, c.explain(err, "get", "sandboxenvironments", key.Namespace)
+}
+
+// missing says which sandboxes there are, and whether there is a Cauri at all.
+func (c *Cluster) missing(ctx context.Context, key types.NamespacedName, cause error) error {
+	all, err := c.Sandboxes(ctx, key.Namespace)
+	if apierrors.IsNotFound(err) {
+		return fmt.Errorf("%s has no SandboxEnvironments: Cauri is not installed there, or this is another cluster: %w", c.Host(), cause)
+	}
+	if err != nil || len(all) == 0 {
+		return fmt.Errorf("the namespace %s has no sandboxes; name another one with -n: %w", key.Namespace, cause)
+	}
+	names := make([]string, 0, len(all))
+	for i := range all {
+		names = append(names, all[i].Name)
+	}
+	return fmt.Errorf("the namespace %s has no sandbox %q; it has %s: %w", key.Namespace, key.Name, strings.Join(names, ", "), cause)
+}
+
+// Sandboxes are those of a namespace.
+func (c *Cluster) Sandboxes(ctx context.Context, namespace string) ([]v1alpha1.SandboxEnvironment, error) {
+	var found v1alpha1.SandboxEnvironmentList
+	return found.Items, c.get(ctx, fmt.Sprintf(sandboxesPath, namespace), nil, &found)
+}
+
+// Patch changes fields of a sandbox by a JSON merge patch.
+func (c *Cluster) Patch(ctx context.Context, key types.NamespacedName, patch any) (*v1alpha1.SandboxEnvironment, error) {
+	body, err := json.Marshal(patch)
+	if err != nil {
+		return nil, err
+	}
+	path := fmt.Sprintf(sandboxesPath, key.Namespace) + "/" + key.Name
+	text, err := c.client.Patch(types.MergePatchType).AbsPath(path).Param("fieldManager", "cauri").Body(body).DoRaw(ctx)
+	if apierrors.IsNotFound(err) {
+		return nil, c.missing(ctx, key, err)
+	}
+	if err != nil {
+		return nil, c.explain(err, "patch", "sandboxenvironments", key.Namespace)
+	}
+	found := new(v1alpha1.SandboxEnvironment)
+	return found, json.Unmarshal(text, found)
+}
+
+// Secret reads the content of a Secret.
+func (c *Cluster) Secret(ctx context.Context, key types.NamespacedName) (map[string][]byte, error) {
+	var found struct {
+		Data map[string][]byte `json:"data"`
+	}
+	err := c.get(ctx, "/api/v1/namespaces/"+key.Namespace+"/secrets/"+key.Name, nil, &found)
+	return found.Data, c.explain(err, "get", "secrets", key.Namespace)
+}
+
+// Allowed asks whether the user may do something, by a SelfSubjectAccessReview.
+func (c *Cluster) Allowed(ctx context.Context, verb, group, resource, subresource, namespace string) (bool, error) {
+	review := map[string]any{
+		"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
+		"spec": map[string]any{"resourceAttributes": map[string]string{
+			"verb": verb, "group": group, "resource": resource, "subresource": subresource, "namespace": namespace,
+		}},
+	}
+	body, err := json.Marshal(review)
+	if err != nil {
+		return false, err
+	}
+	text, err := c.client.Post().AbsPath("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").
+		SetHeader("Content-Type", runtime.ContentTypeJSON).Body(body).DoRaw(ctx)
+	if err != nil {
+		return false, err
+	}
+	var answer struct {
+		Status struct {
+			Allowed bool `json:"allowed"`
+		} `json:"status"`
+	}
+	return answer.Status.Allowed, json.Unmarshal(text, &answer)
+}
+
+// Version is the version of Kubernetes.
+func (c *Cluster) Version(ctx context.Context) (string, error) {
+	var found struct {
+		GitVersion string `json:"gitVersion"`
+	}
+	return found.GitVersion, c.get(ctx, "/version", nil, &found)
+}
+
+func (c *Cluster) get(ctx context.Context, path string, query url.Values, into any) error {
+	request := c.client.Get().AbsPath(path)
+	for name := range query {
+		request.Param(name, query.Get(name))
+	}
+	text, err := request.DoRaw(ctx)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
+
+// explain names the right that is missing.
+func (c *Cluster) explain(err error, verb, resource, namespace string) error {
+	if apierrors.IsForbidden(err) {
+		return fmt.Errorf("you may not %s %s in the namespace %s: ask for this right, or name another namespace with -n: %w",
+			verb, resource, namespace, err)
+	}
+	return err
+}
+
+// IsRefused reports whether the API server answered that it does not do what was asked.
+func IsRefused(err error) bool {
+	var answer apierrors.APIStatus
+	return errors.As(err, &answer) && answer.Status().Code >= http.StatusBadRequest && answer.Status().Code < http.StatusInternalServerError
+}

@@ -1,0 +1,240 @@
+// Package sandboxapi is a client of the API of one sandbox, for the command line.
+package sandboxapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+)
+
+// Client calls the API of one sandbox.
+type Client struct {
+	base   string // with /api/v1
+	key    string
+	client *http.Client
+}
+
+// maxAnswer bounds an answer, in bytes.
+const maxAnswer = 32 << 20
+
+// New makes a client for the sandbox at a URL. transport is nil for the usual one.
+func New(uri, key string, transport http.RoundTripper) *Client {
+	return &Client{base: strings.TrimRight(uri, "/") + "/api/v1", key: key, client: &http.Client{Transport: transport}}
+}
+
+// RefusedError is an error that the API answered.
+type RefusedError struct {
+	Status     int
+	Code       string // empty: the answer is not one of Cauri
+	Message    string
+	Fields     map[string][]string // what is wrong with which field
+	RequestID  string
+	RetryAfter time.Duration
+}
+
+func (e *RefusedError) Error() string {
+	if e.Code == "" {
+		return fmt.Sprintf("the API answered %d without an error of Cauri: is another service at this address?", e.Status)
+	}
+	text := fmt.Sprintf("the API answered %d %s: %s", e.Status, e.Code, e.Message)
+	for field, problems := range e.Fields {
+		text += fmt.Sprintf("\n  %s: %s", field, strings.Join(problems, "; "))
+	}
+	return text
+}
+
+// UnreachableError is a request without an answer.
+type UnreachableError struct{ Err error }
+
+func (e *UnreachableError) Error() string { return "the API cannot be reached: " + e.Err.Error() }
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// IsNotFound reports whether the API answered that a thing does not exist.
+func IsNotFound(err error) bool {
+	var refused *RefusedError
+	return errors.As(err, &refused) && refused.Status == http.StatusNotFound && refused.Code == "not_found"
+}
+
+// Health is whether the API works, without a key.
+func (c *Client) Health(ctx context.Context) (h wire.Health, err error) {
+	return h, c.call(ctx, http.MethodGet, "/health", nil, &h)
+}
+
+// Meta is what the API can do.
+func (c *Client) Meta(ctx context.Context) (m wire.Meta, err error) {
+	return m, c.call(ctx, http.MethodGet, "/meta", nil, &m)
+}
+
+// Pay makes a payment.
+func (c *Client) Pay(ctx context.Context, r wire.CreatePaymentRequest) (p wire.Payment, err error) {
+	return p, c.call(ctx, http.MethodPost, "/payments", r, &p)
+}
+
+// Refund refunds a payment.
+func (c *Client) Refund(ctx context.Context, id string, r wire.RefundRequest) (p wire.Payment, err error) {
+	return p, c.call(ctx, http.MethodPost, "/payments/"+url.PathEscape(id)+"/refund", r, &p)
+}
+
+// PayOut makes a disbursement.
+func (c *Client) PayOut(ctx context.Context, r wire.DisbursementRequest) (d wire.Disbursement, err error) {
+	return d, c.call(ctx, http.MethodPost, "/disbursements", r, &d)
+}
+
+// Payment is a transaction of any type.
+func (c *Client) Payment(ctx context.Context, id string) (p wire.Payment, err error) {
+	return p, c.call(ctx, http.MethodGet, "/payments/"+url.PathEscape(id), nil, &p)
+}
+
+// Payments are the newest transactions that fit the query.
+func (c *Client) Payments(ctx context.Context, query url.Values, limit int) ([]wire.Payment, error) {
+	return list[wire.Payment](ctx, c, "/payments", query, limit)
+}
+
+// Events are the newest events that fit the query, in the order of their transactions.
+func (c *Client) Events(ctx context.Context, query url.Values, limit int) ([]wire.EventSummary, error) {
+	return list[wire.EventSummary](ctx, c, "/events", query, limit)
+}
+
+// Event is an event with its body and attempts.
+func (c *Client) Event(ctx context.Context, id string) (e wire.EventDetail, err error) {
+	return e, c.call(ctx, http.MethodGet, "/events/"+url.PathEscape(id), nil, &e)
+}
+
+// Resend sends an event again.
+func (c *Client) Resend(ctx context.Context, id string) (e wire.EventSummary, err error) {
+	return e, c.call(ctx, http.MethodPost, "/events/"+url.PathEscape(id)+"/resend", nil, &e)
+}
+
+// Payers are the test clients that fit the query.
+func (c *Client) Payers(ctx context.Context, query url.Values, limit int) ([]wire.TestClient, error) {
+	return list[wire.TestClient](ctx, c, "/test_clients", query, limit)
+}
+
+// TestNumbers are the numbers that behave in a certain way without a test client.
+func (c *Client) TestNumbers(ctx context.Context) ([]wire.TestNumber, error) {
+	var all wire.TestNumberList
+	return all.Data, c.call(ctx, http.MethodGet, "/test_numbers", nil, &all)
+}
+
+// Prompts are the payments that wait for a payer's answer.
+func (c *Client) Prompts(ctx context.Context, msisdn string, limit int) ([]wire.Prompt, error) {
+	return list[wire.Prompt](ctx, c, "/test_clients/"+url.PathEscape(msisdn)+"/prompts", nil, limit)
+}
+
+// Answer answers a prompt: approve, cancel or wrong_pin.
+func (c *Client) Answer(ctx context.Context, msisdn, id, answer string) (p wire.Payment, err error) {
+	path := "/test_clients/" + url.PathEscape(msisdn) + "/prompts/" + url.PathEscape(id) + "/" + answer
+	return p, c.call(ctx, http.MethodPost, path, nil, &p)
+}
+
+// Reset empties the sandbox.
+func (c *Client) Reset(ctx context.Context) (r wire.Reset, err error) {
+	return r, c.call(ctx, http.MethodPost, "/reset", nil, &r)
+}
+
+// page is one answer of a list.
+type page[T any] struct {
+	Data       []T     `json:"data"`
+	NextCursor *string `json:"nextCursor"`
+}
+
+// list reads pages until there are as many entries as the limit, or no more.
+func list[T any](ctx context.Context, c *Client, path string, query url.Values, limit int) ([]T, error) {
+	all := []T{}
+	asked := url.Values{}
+	for name, values := range query {
+		asked[name] = values
+	}
+	for len(all) < limit {
+		asked.Set("limit", strconv.Itoa(min(limit-len(all), wire.MaxLimit)))
+		var next page[T]
+		if err := c.call(ctx, http.MethodGet, path+"?"+asked.Encode(), nil, &next); err != nil {
+			return nil, err
+		}
+		all = append(all, next.Data...)
+		if next.NextCursor == nil {
+			break
+		}
+		asked.Set("cursor", *next.NextCursor)
+	}
+	return all, nil
+}
+
+func (c *Client) call(ctx context.Context, method, path string, body, result any) error {
+	_, err := c.exchange(ctx, method, path, body, result)
+	return err
+}
+
+// exchange sends a request and decodes its answer. It returns the status of an answer that is no error.
+func (c *Client) exchange(ctx context.Context, method, path string, body, result any) (status int, err error) {
+	content := io.Reader(http.NoBody)
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			return 0, err
+		}
+		content = bytes.NewReader(encoded)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, content)
+	if err != nil {
+		return 0, err
+	}
+	request.Header.Set("Authorization", "Bearer "+c.key)
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	answer, err := c.client.Do(request)
+	if err != nil {
+		return 0, unreachable(ctx, err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return 0, unreachable(ctx, err)
+	}
+	if answer.StatusCode/100 != 2 {
+		return 0, refused(answer, text)
+	}
+	if err := json.Unmarshal(text, result); err != nil {
+		return 0, fmt.Errorf("the answer to %s %s is not one of Cauri (%w): is another service at this address?", method, path, err)
+	}
+	return answer.StatusCode, nil
+}
+
+// unreachable tells a lost connection from a command that was interrupted. The URL in the error says nothing new, and is long.
+func unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var of *url.Error
+	if errors.As(err, &of) {
+		err = of.Err
+	}
+	return &UnreachableError{err}
+}
+
+func refused(answer *http.Response, text []byte) error {
+	var said struct {
+		Error, Message string
+		Detail         struct {
+			FieldErrors map[string][]string `json:"fieldErrors"`
+		}
+	}
+	_ = json.Unmarshal(text, &said) // an error of another server has no code
+	e := &RefusedError{Status: answer.StatusCode, Code: said.Error, Message: said.Message, Fields: said.Detail.FieldErrors,
+		RequestID: answer.Header.Get("X-Request-Id")}
+	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil {
+		e.RetryAfter = time.Duration(seconds) * time.Second
+	}
+	return e
+}
