@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -147,7 +148,7 @@ func (t *tail) forget() {
 
 // transactionLine, eventLine and attemptLine are the formats of `cauri dev`. The first part of each has the same width.
 func transactionLine(p *payments.Transaction) string {
-	return paymentSummary{
+	return cli.PaymentLine{
 		What: string(p.Type), ID: p.ID.String(), Status: string(p.Status), Amount: fmt.Sprint(p.Amount), Currency: p.Currency,
 		Operator: string(p.Operator), Country: string(p.Country), MSISDN: p.MSISDN, Reference: p.Reference,
 	}.String()
@@ -174,5 +175,5 @@ func attemptLine(e *ledger.Event) string {
 	case e.State == ledger.EventQueued && e.NextAttemptAt != nil:
 		line += ", the next one at " + e.NextAttemptAt.Local().Format(time.TimeOnly)
 	}
-	return printable(line)
+	return cli.Printable(line)
 }

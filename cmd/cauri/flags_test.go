@@ -164,7 +164,7 @@ func TestVariablesOfASandbox(t *testing.T) {
 				t.Setenv(variable, c.env[variable])
 			}
 			args := strings.Fields(c.args)
-			cmd, _, err := newRootCommand().Find(args)
+			cmd, _, err := newRootCommand(false).Find(args)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -200,7 +200,7 @@ func TestCommandsSayWhatIsMissing(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			root := newRootCommand()
+			root := newRootCommand(false)
 			root.SetArgs(strings.Fields(c.args))
 			if err := root.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %s in it", err, c.want)
@@ -254,7 +254,7 @@ func TestWorkerAcceptsTheBaseURLThatItDoesNotNeed(t *testing.T) {
 
 // pflag takes what stands between backquotes for the name of the value, and the help shows it in place of "string".
 func TestHelpOfFlagsHasNoBackquotes(t *testing.T) {
-	for _, command := range newRootCommand().Commands() {
+	for _, command := range newRootCommand(false).Commands() {
 		command.Flags().VisitAll(func(f *pflag.Flag) {
 			if strings.Contains(f.Usage, "`") {
 				t.Errorf("cauri %s --%s: %s", command.Name(), f.Name, f.Usage)

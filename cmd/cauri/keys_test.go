@@ -40,7 +40,7 @@ func TestKeys(t *testing.T) {
 	says := func(wantErr string, want ...string) {
 		t.Helper()
 		var out bytes.Buffer
-		root := newRootCommand()
+		root := newRootCommand(false)
 		root.SetOut(&out)
 		root.SetArgs([]string{"keys", "--database-url=" + url, "--encryption-key-file=" + path})
 		err := root.ExecuteContext(t.Context())

@@ -7,55 +7,128 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 )
 
 // commandVariable names the command where none can be passed, as for the service containers of a pipeline.
 const commandVariable = "CAURI_COMMAND"
 
+// pluginName is the name by which kubectl calls the program as its plugin, and completionName that by which it asks for completions.
+const (
+	pluginName     = "kubectl-cauri"
+	completionName = "kubectl_complete-cauri"
+)
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	root := newRootCommand()
-	if command := os.Getenv(commandVariable); command != "" && len(os.Args) == 1 {
+	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
+	root := newRootCommand(name == pluginName || name == completionName)
+	switch command := os.Getenv(commandVariable); {
+	case name == completionName:
+		root.SetArgs(append([]string{cobra.ShellCompRequestCmd}, os.Args[1:]...))
+	case command != "" && len(os.Args) == 1 && name != pluginName:
 		root.SetArgs([]string{command})
 	}
 	if err := root.ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "cauri:", err)
-		os.Exit(1)
+		os.Exit(exitCode(err))
 	}
 }
 
-func newRootCommand() *cobra.Command {
+// exitCode is that of package cli. An unknown command has no type of error in cobra.
+func exitCode(err error) int {
+	if strings.HasPrefix(err.Error(), "unknown command ") {
+		return cli.ExitUsage
+	}
+	return cli.ExitCode(err)
+}
+
+// The groups of the commands that are no part of package cli.
+const (
+	groupMachine = "machine"
+	groupService = "service"
+)
+
+// newRootCommand makes all commands. A plugin of kubectl has those that use a sandbox of a cluster.
+func newRootCommand(plugin bool) *cobra.Command {
 	var logFormat, logLevel string
 	root := &cobra.Command{
-		Use:   "cauri",
-		Short: "Mobile-money sandboxes for Kubernetes",
-		Long: `Mobile-money sandboxes for Kubernetes.
-
-Every flag can also be set by an environment variable: --listen-address by
-CAURI_LISTEN_ADDRESS. The exceptions are DATABASE_URL for --database-url,
-DATABASE_READ_URL for --database-read-url, CAURI_URI for --url,
-CAURI_WEBHOOK_SECRET for --secret and CAURI_WEBHOOK_SECRET_FILE for --secret-file.
-Without any argument, CAURI_COMMAND names the command, such as dev.`,
+		Use:           "cauri",
+		Short:         "Mobile-money sandboxes for Kubernetes",
+		Long:          rootHelp(plugin),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if err := flagsFromEnvironment(cmd); err != nil {
-				return err
+				return cli.Usage(err)
 			}
 			return setUpLogging(logFormat, logLevel)
 		},
 	}
 	root.PersistentFlags().StringVar(&logFormat, "log-format", "auto", "text, json, or auto: text on a terminal, json elsewhere")
 	root.PersistentFlags().StringVar(&logLevel, "log-level", "info", "debug, info, warn or error")
-	root.AddCommand(newControllerCommand(), newAPICommand(), newWorkerCommand(), newMigrateCommand(), newBootstrapCommand(), newKeysCommand(),
-		newDevCommand(), newListenCommand(), newTryCommand(), newPurgeRetainedCommand(), newVersionCommand())
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cli.Usage(err) })
+	root.AddGroup(cli.Groups()...)
+	if plugin {
+		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl cauri"}
+	}
+	root.AddCommand(cli.Commands(cli.Options{Plugin: plugin, Version: programVersion(), Serve: serveAt})...)
+	root.AddCommand(newVersionCommand())
+	if !plugin {
+		addGroup(root, groupMachine, "This machine:", newDevCommand(), newTryCommand())
+		addGroup(root, groupService, "Run the service, as the chart does:", newControllerCommand(), newAPICommand(), newWorkerCommand(),
+			newMigrateCommand(), newBootstrapCommand(), newKeysCommand(), newPurgeRetainedCommand())
+	}
 	return root
+}
+
+func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, command := range commands {
+		command.GroupID = id
+		root.AddCommand(command)
+	}
+}
+
+// rootHelp says how commands find their sandbox, what variables do, and what the exit codes mean.
+func rootHelp(plugin bool) string {
+	text := `Mobile-money sandboxes for Kubernetes.
+
+`
+	if plugin {
+		text += `Commands take the name of a sandbox, and -n its namespace:
+
+  kubectl cauri -n team-payments status checkout
+
+They read the credentials from the sandbox's Secret, and reach its API at its URL, or
+by a port-forward where this machine does not reach that.
+`
+	} else {
+		text += `Commands that use a sandbox find it by --sandbox=namespace/name in a cluster, by
+--env-file=FILE of cauri dev, or by CAURI_URI and CAURI_API_KEY. As a plugin of
+kubectl (` + pluginName + `), they take the sandbox's name as their first argument.
+
+Every flag can also be set by an environment variable: --listen-address by
+CAURI_LISTEN_ADDRESS. The exceptions are DATABASE_URL for --database-url,
+DATABASE_READ_URL for --database-read-url, CAURI_URI for --url,
+CAURI_WEBHOOK_SECRET for --secret and CAURI_WEBHOOK_SECRET_FILE for --secret-file.
+Without any argument, CAURI_COMMAND names the command, such as dev.
+`
+	}
+	text += "\nExit codes:\n"
+	for code, meaning := range cli.ExitCodes {
+		text += fmt.Sprintf("  %d  %s\n", code, meaning)
+	}
+	return strings.TrimSuffix(text, "\n")
 }
 
 func setUpLogging(format, level string) error {

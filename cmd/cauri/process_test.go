@@ -239,7 +239,7 @@ func TestClockOffset(t *testing.T) {
 	if off := time.Until(offsetClock{offset: -time.Hour}.Now()); off > -59*time.Minute {
 		t.Errorf("a clock that is an hour behind is off by %s", off)
 	}
-	for _, cmd := range newRootCommand().Commands() {
+	for _, cmd := range newRootCommand(false).Commands() {
 		flag := cmd.Flags().Lookup("test-clock-offset")
 		switch cmd.Name() {
 		case "api", "worker", "controller":

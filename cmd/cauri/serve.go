@@ -27,3 +27,12 @@ func serve(ctx context.Context, name string, listener net.Listener, handler http
 	}
 	return nil
 }
+
+// serveAt serves HTTP at an address until ctx ends.
+func serveAt(ctx context.Context, name, address string, handler http.Handler) error {
+	listener, err := bind(name, address)
+	if err != nil {
+		return err
+	}
+	return serve(ctx, name, listener, handler)
+}

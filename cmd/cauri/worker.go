@@ -54,7 +54,7 @@ func newWorkerCommand() *cobra.Command {
 	flags.String(baseURLFlag, "", "ignored: the worker sends no request to the API")
 	_ = flags.MarkHidden(baseURLFlag) // only fails for an unknown flag
 	flags.DurationVar(&o.eventRetention, "event-retention", 30*24*time.Hour,
-		"how long events and their delivery attempts are kept (720h is 30 days); 0 keeps them for ever; transactions are always kept")
+		"how long events and their delivery attempts are kept (720h is 30 days); 0 keeps them forever; transactions are always kept")
 	flags.IntVar(&o.concurrency, "webhook-concurrency", 512, "maximum number of webhook deliveries at one time")
 	flags.IntVar(&o.perSandbox, "webhook-concurrency-per-sandbox", 64, "maximum number of webhook deliveries of one sandbox at one time")
 	flags.BoolVar(&o.allowLoopback, "allow-loopback-webhooks", false,
@@ -84,7 +84,7 @@ func runWorker(ctx context.Context, o workerOptions) error {
 		return err
 	}
 	if o.eventRetention < 0 {
-		return fmt.Errorf("--event-retention must be a duration such as 720h, or 0 to keep events for ever, not %s", o.eventRetention)
+		return fmt.Errorf("--event-retention must be a duration such as 720h, or 0 to keep events forever, not %s", o.eventRetention)
 	}
 	p, err := newWorker(ctx, o, keys)
 	if err != nil {

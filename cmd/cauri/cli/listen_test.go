@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -140,27 +140,27 @@ func TestListenSecret(t *testing.T) {
 		return path
 	}
 	cases := map[string]struct {
-		options listenOptions
+		options signingSecret
 		want    string // empty: an error
 	}{
-		"given":                     {listenOptions{secret: listenSecret}, listenSecret},
-		"file":                      {listenOptions{secretFile: file(listenSecret)}, listenSecret},
-		"file with a line break":    {listenOptions{secretFile: file(listenSecret + "\n")}, listenSecret},
-		"file of Windows":           {listenOptions{secretFile: file(listenSecret + "\r\n")}, listenSecret},
-		"blanks belong to a secret": {listenOptions{secretFile: file(" my own secret \n")}, " my own secret "},
-		"nothing":                   {listenOptions{}, ""},
-		"empty file":                {listenOptions{secretFile: file("\n")}, ""},
-		"no such file":              {listenOptions{secretFile: filepath.Join(t.TempDir(), "none")}, ""},
+		"given":                     {signingSecret{text: listenSecret}, listenSecret},
+		"file":                      {signingSecret{file: file(listenSecret)}, listenSecret},
+		"file with a line break":    {signingSecret{file: file(listenSecret + "\n")}, listenSecret},
+		"file of Windows":           {signingSecret{file: file(listenSecret + "\r\n")}, listenSecret},
+		"blanks belong to a secret": {signingSecret{file: file(" my own secret \n")}, " my own secret "},
+		"nothing":                   {signingSecret{}, ""},
+		"empty file":                {signingSecret{file: file("\n")}, ""},
+		"no such file":              {signingSecret{file: filepath.Join(t.TempDir(), "none")}, ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := c.options.signingSecret()
+			got, err := c.options.read()
 			if got != c.want || (err == nil) != (c.want != "") {
 				t.Errorf("got %q, %v, want %q", got, err, c.want)
 			}
 		})
 	}
-	if _, err := (listenOptions{secretFile: "/none"}).signingSecret(); !errors.Is(err, os.ErrNotExist) {
+	if _, err := (&signingSecret{file: "/none"}).read(); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 }

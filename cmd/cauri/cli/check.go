@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// checked is one line of `cauri check`.
+type checked struct {
+	Check  string `json:"check"`
+	Result string `json:"result"` // ok, FAILED or skipped
+	Note   string `json:"note,omitempty"`
+}
+
+const (
+	resultOK      = "ok"
+	resultFailed  = "FAILED"
+	resultSkipped = "skipped"
+)
+
+// checks collects the lines.
+type checks struct{ lines []checked }
+
+func (c *checks) add(name, result, format string, args ...any) {
+	c.lines = append(c.lines, checked{name, result, fmt.Sprintf(format, args...)})
+}
+
+// of adds a line by an error, and reports whether there was none.
+func (c *checks) of(name string, err error, format string, args ...any) bool {
+	if err != nil {
+		c.add(name, resultFailed, "%s", err)
+		return false
+	}
+	c.add(name, resultOK, format, args...)
+	return true
+}
+
+func (c *checks) failed() int {
+	n := 0
+	for _, line := range c.lines {
+		if line.Result == resultFailed {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *program) checkCommand() *cobra.Command {
+	var o output
+	var pay bool
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Check the installation through a sandbox: versions, your rights, the database, a payment",
+		Long: `Check the installation through a sandbox: the versions, your rights in Kubernetes, the
+sandbox's conditions, the database, and a payment of 1 with the scenario success. The
+exit code is 5 if a check fails.`,
+		Example: "  " + p.called("check", "") + "\n  " + p.called("check", "--pay=false"),
+	}
+	t := p.target(cmd)
+	cmd.Flags().BoolVar(&pay, "pay", true, "make a payment of 1 in the sandbox")
+	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "how long the payment may take")
+	o.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		s, _, err := t.find(args)
+		if err != nil {
+			return err
+		}
+		defer s.close()
+		var c checks
+		c.add("this program", resultOK, "%s", p.Version)
+		if s.cluster != nil {
+			checkCluster(cmd.Context(), s, &c)
+		}
+		p.checkAPI(cmd.Context(), s, &c, pay, timeout)
+		if err := o.print(cmd.OutOrStdout(), c.lines, nil, func(out io.Writer) {
+			rows := make([][]string, 0, len(c.lines))
+			for _, line := range c.lines {
+				rows = append(rows, []string{line.Result, line.Check, line.Note})
+			}
+			table(out, "RESULT CHECK NOTE", rows)
+		}); err != nil {
+			return err
+		}
+		if n := c.failed(); n > 0 {
+			return negativeError{fmt.Errorf("%d of %d checks failed", n, len(c.lines))}
+		}
+		return nil
+	}
+	return cmd
+}
+
+// rights are what the commands use of Kubernetes.
+var rights = []struct{ verb, group, resource, needed string }{
+	{"get", "cauri.dev", "sandboxenvironments", "every command"},
+	{"patch", "cauri.dev", "sandboxenvironments", "reset, suspend, resume and rotate"},
+	{"get", "", "secrets", "what calls the API: pay, events, tail and others"},
+}
+
+func checkCluster(ctx context.Context, s *sandbox, c *checks) {
+	version, err := s.cluster.Version(ctx)
+	if !c.of("Kubernetes", err, "%s at %s", version, s.cluster.Host()) {
+		return
+	}
+	for _, right := range rights {
+		name := "right to " + right.verb + " " + right.resource
+		allowed, err := s.cluster.Allowed(ctx, right.verb, right.group, right.resource, "", s.key.Namespace)
+		if err == nil && !allowed {
+			err = fmt.Errorf("you may not %s %s in the namespace %s, which is needed by %s", right.verb, right.resource, s.key.Namespace, right.needed)
+		}
+		c.of(name, err, "for %s", right.needed)
+	}
+	resource, err := s.read(ctx)
+	if !c.of("the sandbox", err, "%s", s.key) {
+		return
+	}
+	for _, condition := range resource.Status.Conditions {
+		if condition.Type != "Ready" {
+			continue
+		}
+		err := error(nil)
+		if condition.Status != "True" {
+			err = fmt.Errorf("%s: %s", condition.Reason, condition.Message)
+		}
+		c.of("the sandbox is ready", err, "%s", condition.Reason)
+		return
+	}
+	c.of("the sandbox is ready", errors.New("the controller has not looked at it: does it run, and does it watch this namespace?"), "")
+}
+
+func (p *program) checkAPI(ctx context.Context, s *sandbox, c *checks, pay bool, timeout time.Duration) {
+	api, err := s.connect(ctx)
+	where := s.uri
+	if s.forward != nil {
+		where = "by a port-forward"
+	}
+	if !c.of("way to the API", err, "%s", where) {
+		return
+	}
+	health, err := api.Health(ctx)
+	if !c.of("API and database", err, "version %s", cmp.Or(health.Version, "unknown")) {
+		return
+	}
+	if health.Version != "" && health.Version != p.Version {
+		c.add("versions", resultSkipped, "this program is %s and the API %s: use the same where a command fails", p.Version, health.Version)
+	}
+	meta, err := api.Meta(ctx)
+	c.of("version of the interface", err, "%s", meta.APIVersion)
+	if !pay {
+		c.add("a payment", resultSkipped, "by --pay=false")
+		return
+	}
+	made, err := p.trialPayment(ctx, api, s, timeout)
+	c.of("a payment", err, "%s is %s", made.ID, made.Status)
+}
+
+// trialPayment makes a payment that does not depend on the payer.
+func (p *program) trialPayment(ctx context.Context, api *sandboxapi.Client, s *sandbox, timeout time.Duration) (wire.Payment, error) {
+	o := order{amount: 1}
+	if err := o.complete(ctx, api, s); err != nil {
+		return wire.Payment{}, err
+	}
+	made, err := api.Pay(ctx, wire.CreatePaymentRequest{
+		Amount: o.amount, Currency: o.currency, Operator: o.operator, Country: o.country, MSISDN: o.msisdn, Reference: o.reference,
+		Application: o.application, Description: text("cauri check"), Scenario: string(payments.ScenarioSuccess),
+	})
+	if err == nil && made.Status == string(payments.Pending) {
+		made, err = p.awaitFinal(ctx, api, made, timeout)
+	}
+	if err == nil && made.Status != string(payments.Success) {
+		err = fmt.Errorf("%s ended %s", made.ID, made.Status)
+	}
+	return made, err
+}

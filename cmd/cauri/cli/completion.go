@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+)
+
+// completionTimeout bounds what a shell waits for.
+const completionTimeout = 3 * time.Second
+
+// completer completes the arguments of a command. It prints no error: a shell has no place for one.
+func (t *target) completer(arguments []argument) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) >= len(arguments) || arguments[len(args)].complete == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+		defer cancel()
+		t.fillFromVariables()
+		var s *sandbox
+		if !t.plugin || len(args) > 0 {
+			var err error
+			if s, _, err = t.find(args); err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			defer s.close()
+		}
+		return startingWith(typed, arguments[len(args)].complete(ctx, s, typed)), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func startingWith(typed string, all []string) []string {
+	var fit []string
+	for _, one := range all {
+		if strings.HasPrefix(one, typed) {
+			fit = append(fit, one)
+		}
+	}
+	return fit
+}
+
+// names are the sandboxes of the namespace.
+func (t *target) names(ctx context.Context) []string {
+	cluster, err := t.kube.Open()
+	if err != nil {
+		return nil
+	}
+	found, err := cluster.Sandboxes(ctx, cluster.Namespace)
+	if err != nil {
+		return nil
+	}
+	names := make([]string, 0, len(found))
+	for i := range found {
+		names = append(names, found[i].Name)
+	}
+	return names
+}
+
+func (t *target) completeSandbox(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+	defer cancel()
+	if namespace, _, found := strings.Cut(typed, "/"); found {
+		t.kube.Namespace = namespace
+		names := t.names(ctx)
+		for i := range names {
+			names[i] = namespace + "/" + names[i]
+		}
+		return startingWith(typed, names), cobra.ShellCompDirectiveNoFileComp
+	}
+	return startingWith(typed, t.names(ctx)), cobra.ShellCompDirectiveNoFileComp
+}
+
+// listed is how many things are completed.
+const listed = 100
+
+// described adds a description that shells show beside a completion.
+func described(value, description string) string { return cobra.CompletionWithDesc(value, description) }
+
+func completePayers(ctx context.Context, s *sandbox, _ string) (numbers []string) {
+	api, err := s.connect(ctx)
+	if err != nil {
+		return nil
+	}
+	payers, _ := api.Payers(ctx, nil, listed)
+	for i := range payers {
+		numbers = append(numbers, described(payers[i].MSISDN, payers[i].Name))
+	}
+	return numbers
+}
+
+// completePayments completes transactions that fit a query.
+func completePayments(query url.Values) func(context.Context, *sandbox, string) []string {
+	return func(ctx context.Context, s *sandbox, _ string) (ids []string) {
+		api, err := s.connect(ctx)
+		if err != nil {
+			return nil
+		}
+		found, _ := api.Payments(ctx, query, listed)
+		for i := range found {
+			ids = append(ids, described(found[i].ID, paymentNote(&found[i])))
+		}
+		return ids
+	}
+}
+
+func paymentNote(p *wire.Payment) string {
+	return strings.Join([]string{money(p.Amount, p.Currency), p.MSISDN, p.Reference}, "  ")
+}
+
+func completeEvents(ctx context.Context, s *sandbox, _ string) (ids []string) {
+	api, err := s.connect(ctx)
+	if err != nil {
+		return nil
+	}
+	found, _ := api.Events(ctx, nil, listed)
+	for i := range found {
+		ids = append(ids, described(found[i].ID, found[i].Event+"  "+found[i].State))
+	}
+	return ids
+}
+
+// flagCompleter completes a flag by asking the sandbox.
+func (t *target) flagCompleter(complete func(context.Context, *sandbox, string) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if t.plugin && len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+		defer cancel()
+		t.fillFromVariables()
+		s, _, err := t.find(args)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		defer s.close()
+		return startingWith(typed, complete(ctx, s, typed)), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// choose completes a flag with fixed values.
+func choose(cmd *cobra.Command, flag string, values ...string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+}
+
+// fillFromVariables does what the program does before a command runs, and not before a completion.
+func (t *target) fillFromVariables() {
+	for variable, value := range map[string]*string{
+		variableURI: &t.uri, variableAPIKey: &t.apiKey, "CAURI_SANDBOX": &t.sandbox, "CAURI_ENV_FILE": &t.envFile,
+	} {
+		*value = cmp.Or(*value, os.Getenv(variable))
+	}
+}

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+)
+
+// eventStates are the states of an event.
+var eventStates = []string{"recorded", "queued", "delivered", "failed"}
+
+func (p *program) eventsCommand() *cobra.Command {
+	var o output
+	var state, name, transaction string
+	var limit int
+	var body bool
+	cmd := &cobra.Command{
+		Use:   "events",
+		Short: "List the events, or show one with its body and its attempts",
+		Long: `List the events, newest first, or show one with its body and its attempts.
+
+--body prints the body of one event byte for byte, as it is signed and sent.`,
+		Example: "  " + p.called("events", "--state=failed") + "\n  " + p.called("events", "evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE") + "\n  " +
+			p.called("events", "evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE --body | cauri verify --headers=received.txt"),
+	}
+	t := p.target(cmd, argument{name: "EVENT", complete: completeEvents})
+	flags := cmd.Flags()
+	flags.StringVar(&state, "state", "", "only those in a state: recorded, queued, delivered or failed")
+	flags.StringVar(&name, "event", "", "only those of a name: payment.completed, payment.refunded or disbursement.completed")
+	flags.StringVar(&transaction, "tx", "", "only that of a transaction, by its id")
+	flags.IntVar(&limit, "limit", 20, "how many")
+	flags.BoolVar(&body, "body", false, "print only the body of EVENT, byte for byte")
+	choose(cmd, "state", eventStates...)
+	choose(cmd, "event", wire.EventNames...)
+	o.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, rest []string) error {
+			if len(rest) == 1 {
+				return showEvent(ctx, api, cmd.OutOrStdout(), rest[0], body, o)
+			}
+			if body {
+				return usage(errors.New("--body needs EVENT: write the id of one event"))
+			}
+			query := url.Values{}
+			for parameter, value := range map[string]string{"state": state, "event": name, "tx_id": transaction} {
+				if value != "" {
+					query.Set(parameter, value)
+				}
+			}
+			found, err := api.Events(ctx, query, limit)
+			if err != nil {
+				return err
+			}
+			var names []string
+			for i := range found {
+				names = append(names, found[i].ID)
+			}
+			return o.print(cmd.OutOrStdout(), found, names, func(out io.Writer) { printEvents(out, found) })
+		})
+	}
+	return cmd
+}
+
+func printEvents(out io.Writer, found []wire.EventSummary) {
+	if len(found) == 0 {
+		fmt.Fprintln(out, "There are no such events. An event is recorded when a transaction is final.")
+		return
+	}
+	rows := make([][]string, 0, len(found))
+	for i := range found {
+		e := &found[i]
+		rows = append(rows, []string{e.ID, clockTime(e.CreatedAt), e.Event, e.Status, e.State, strconv.Itoa(e.AttemptCount),
+			optional(e.LastResponseStatus, strconv.Itoa), optional(e.NextAttemptAt, clockTime)})
+	}
+	table(out, "EVENT CREATED NAME STATUS STATE ATTEMPTS ANSWERED NEXT", rows)
+}
+
+func showEvent(ctx context.Context, api *sandboxapi.Client, out io.Writer, id string, body bool, o output) error {
+	e, err := api.Event(ctx, id)
+	if err != nil {
+		return err
+	}
+	if body {
+		_, err := io.WriteString(out, e.Body)
+		return err
+	}
+	return o.print(out, e, []string{e.ID}, func(out io.Writer) {
+		printEvents(out, []wire.EventSummary{e.EventSummary})
+		if len(e.Attempts) > 0 {
+			fmt.Fprintln(out)
+		}
+		rows := make([][]string, 0, len(e.Attempts))
+		for i := range e.Attempts {
+			a := &e.Attempts[i]
+			rows = append(rows, []string{strconv.Itoa(a.Number), clockTime(a.StartedAt), strconv.FormatInt(a.DurationMs, 10) + "ms",
+				optional(a.ResponseStatus, strconv.Itoa), optional(a.Error, same), shortened(a.ResponseBody)})
+		}
+		if len(rows) > 0 {
+			table(out, "ATTEMPT STARTED TOOK ANSWERED ERROR RESPONSE", rows)
+		}
+		fmt.Fprintf(out, "\nThe body, %d bytes:\n%s\n", len(e.Body), printable(e.Body))
+	})
+}
+
+// shortened is the beginning of a text, for a table.
+func shortened(text string) string {
+	const most = 60
+	if letters := []rune(text); len(letters) > most {
+		return string(letters[:most]) + "..."
+	}
+	return text
+}
+
+func (p *program) resendCommand() *cobra.Command {
+	var o output
+	var failed bool
+	cmd := &cobra.Command{
+		Use:   "resend",
+		Short: "Send an event again, or all that failed",
+		Long: `Send an event again, or all that failed. The sandbox sends it to its webhook URL, with
+the same body and the same id.`,
+		Example: "  " + p.called("resend", "evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE") + "\n  " + p.called("resend", "--failed"),
+	}
+	t := p.target(cmd, argument{name: "EVENT", complete: completeEvents})
+	cmd.Flags().BoolVar(&failed, "failed", false, "all events whose retries are used up, at most 1000")
+	o.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, rest []string) error {
+			if failed == (len(rest) == 1) {
+				return usage(errors.New("write the id of one event, or --failed"))
+			}
+			ids := slices.Clone(rest)
+			if failed {
+				const most = 1000
+				found, err := api.Events(ctx, url.Values{"state": {"failed"}}, most)
+				if err != nil {
+					return err
+				}
+				for i := range found {
+					ids = append(ids, found[i].ID)
+				}
+			}
+			sent := make([]wire.EventSummary, 0, len(ids))
+			for _, id := range ids {
+				e, err := api.Resend(ctx, id)
+				if err != nil {
+					return fmt.Errorf("%s, after %d others: %w", id, len(sent), err)
+				}
+				sent = append(sent, e)
+			}
+			return o.print(cmd.OutOrStdout(), sent, ids, func(out io.Writer) {
+				if len(sent) == 0 {
+					fmt.Fprintln(out, "No event has failed.")
+					return
+				}
+				printEvents(out, sent)
+			})
+		})
+	}
+	return cmd
+}

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/kube"
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+)
+
+// The exit codes of all commands.
+const (
+	ExitSuccess     = 0
+	ExitFailure     = 1 // anything else
+	ExitUsage       = 2 // flags or arguments are wrong
+	ExitRefused     = 3 // the API or Kubernetes refused: it does not exist, is not allowed, is in conflict
+	ExitUnavailable = 4 // no answer, or an answer that says to repeat later
+	ExitNegative    = 5 // the command worked, and its result is negative: a payment failed, a check failed, a signature is wrong
+)
+
+// ExitCodes explain them, for the help and the documents.
+var ExitCodes = []string{
+	ExitSuccess:     "it worked",
+	ExitFailure:     "it failed for another reason",
+	ExitUsage:       "a flag, an argument or a variable is missing or wrong",
+	ExitRefused:     "the API or Kubernetes refused: something does not exist, is not allowed, or is in conflict",
+	ExitUnavailable: "no answer in time, or an answer that says to repeat it later",
+	ExitNegative:    "the command worked and the result is negative: the payment failed, the signature is wrong, a check failed",
+}
+
+// usageError is a mistake in the command line.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// usage makes an error a mistake in the command line.
+func usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usageError{err}
+}
+
+// Usage is an error of a flag or an argument.
+func Usage(err error) error { return usage(err) }
+
+// negativeError is the negative result of a command that worked.
+type negativeError struct{ error }
+
+// ExitCode is the exit code for the error of a command.
+func ExitCode(err error) int {
+	var (
+		wrong       usageError
+		negative    negativeError
+		refused     *sandboxapi.RefusedError
+		unreachable *sandboxapi.UnreachableError
+	)
+	switch {
+	case err == nil:
+		return ExitSuccess
+	case errors.As(err, &wrong):
+		return ExitUsage
+	case errors.As(err, &negative):
+		return ExitNegative
+	case errors.As(err, &unreachable), errors.Is(err, context.DeadlineExceeded):
+		return ExitUnavailable
+	case errors.As(err, &refused):
+		if refused.Status >= http.StatusInternalServerError || refused.Status == http.StatusTooManyRequests {
+			return ExitUnavailable
+		}
+		return ExitRefused
+	case kube.IsRefused(err):
+		return ExitRefused
+	}
+	return ExitFailure
+}

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// payer is a test client with what waits for its answer.
+type payer struct {
+	wire.TestClient
+	Prompts []wire.Prompt `json:"prompts,omitempty"`
+}
+
+// promptsShown bounds the prompts of a payer in a list.
+const promptsShown = 20
+
+func (p *program) payersCommand() *cobra.Command {
+	var o output
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "payers",
+		Short: "List the test clients, and the payments that wait for their answers",
+		Long: `List the test clients, and the payments that wait for their answers. Answer with
+approve, cancel or wrong-pin.`,
+		Example: "  " + p.called("payers", "") + "\n  " + p.called("payers", "-o json"),
+	}
+	t := p.target(cmd)
+	cmd.Flags().IntVar(&limit, "limit", 100, "how many test clients")
+	o.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, _ []string) error {
+			found, err := api.Payers(ctx, nil, limit)
+			if err != nil {
+				return err
+			}
+			all := make([]payer, len(found))
+			var names []string
+			for i := range found {
+				all[i].TestClient = found[i]
+				names = append(names, found[i].MSISDN)
+				if found[i].PendingPrompts > 0 {
+					if all[i].Prompts, err = api.Prompts(ctx, found[i].MSISDN, promptsShown); err != nil {
+						return err
+					}
+				}
+			}
+			return o.print(cmd.OutOrStdout(), all, names, func(out io.Writer) { printPayers(out, all) })
+		})
+	}
+	return cmd
+}
+
+func printPayers(out io.Writer, all []payer) {
+	if len(all) == 0 {
+		fmt.Fprintln(out, "There are no test clients. Apply a TestClient, or pay from a test number.")
+		return
+	}
+	var rows, prompts [][]string
+	for i := range all {
+		one := &all[i]
+		rows = append(rows, []string{one.MSISDN, one.Name, one.Operator + "/" + one.Country, one.State, one.Behavior,
+			money(one.Balance, one.Currency), strconv.FormatInt(one.PendingPrompts, 10)})
+		for _, prompt := range one.Prompts {
+			prompts = append(prompts, []string{prompt.ID, one.MSISDN, money(prompt.CustomerTotal, prompt.Currency), prompt.Reference,
+				clockTime(prompt.ExpiresAt)})
+		}
+	}
+	table(out, "NUMBER NAME OPERATOR STATE BEHAVIOR BALANCE WAITING", rows)
+	if len(prompts) > 0 {
+		fmt.Fprintln(out)
+		table(out, "WAITING NUMBER PAYS REFERENCE EXPIRES", prompts)
+	}
+}
+
+func (p *program) approveCommand() *cobra.Command {
+	return p.answerCommand("approve", "approve", "Answer a payment's prompt as the payer: confirm it with the right PIN")
+}
+
+func (p *program) cancelCommand() *cobra.Command {
+	return p.answerCommand("cancel", "cancel", "Answer a payment's prompt as the payer: decline it")
+}
+
+func (p *program) wrongPINCommand() *cobra.Command {
+	return p.answerCommand("wrong-pin", "wrong_pin", "Answer a payment's prompt as the payer: enter a wrong PIN")
+}
+
+// answerCommand is a command that answers a prompt.
+func (p *program) answerCommand(name, answer, short string) *cobra.Command {
+	var o output
+	cmd := &cobra.Command{
+		Use:   name,
+		Short: short,
+		Long: short + `.
+
+PAYMENT is the id of a payment that waits, or the number of a test client with only
+one payment that waits.`,
+		Example: "  " + p.called(name, "TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE") + "\n  " + p.called(name, "+250788123456"),
+	}
+	pending := url.Values{"type": {"collection"}, "status": {"PENDING"}}
+	t := p.target(cmd, argument{name: "PAYMENT", required: true, complete: completePayments(pending)})
+	o.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, rest []string) error {
+			msisdn, id, err := prompt(ctx, api, rest[0])
+			if err != nil {
+				return err
+			}
+			answered, err := api.Answer(ctx, msisdn, id, answer)
+			if err != nil {
+				return err
+			}
+			return o.print(cmd.OutOrStdout(), answered, []string{answered.ID}, func(out io.Writer) {
+				printLine(out, p.now(), paymentLine(&answered))
+			})
+		})
+	}
+	return cmd
+}
+
+// prompt finds what the user means by an id or a number.
+func prompt(ctx context.Context, api *sandboxapi.Client, what string) (msisdn, id string, err error) {
+	if !payments.ValidMSISDN(what) {
+		found, err := api.Payment(ctx, what)
+		if sandboxapi.IsNotFound(err) {
+			err = fmt.Errorf("%w\nWrite the id of a payment, TX_ with 26 characters behind it, or the number of a test client with its +", err)
+		}
+		return found.MSISDN, what, err
+	}
+	waiting, err := api.Prompts(ctx, what, promptsShown)
+	if err != nil {
+		return "", "", err
+	}
+	switch len(waiting) {
+	case 0:
+		return "", "", negativeError{fmt.Errorf("no payment waits for %s", what)}
+	case 1:
+		return what, waiting[0].ID, nil
+	}
+	var ids []string
+	for i := range waiting {
+		ids = append(ids, waiting[i].ID)
+	}
+	return "", "", usage(fmt.Errorf("%d payments wait for %s: name one of %s", len(waiting), what, strings.Join(ids, ", ")))
+}

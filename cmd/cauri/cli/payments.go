@@ -1,0 +1,356 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// waiting is how a command waits for a final status.
+type waiting struct {
+	wait    bool
+	timeout time.Duration
+	expect  string
+}
+
+func (w *waiting) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVar(&w.wait, "wait", true, "wait until the status is final")
+	flags.DurationVar(&w.timeout, "timeout", 2*time.Minute, "how long to wait")
+	flags.StringVar(&w.expect, "expect", string(payments.Success), "final status that counts as success; another one is exit code 5")
+	choose(cmd, "expect", statuses()...)
+}
+
+func (w *waiting) check() error {
+	if !slices.Contains(statuses(), w.expect) {
+		return usage(fmt.Errorf("--expect=%s: write one of %v", w.expect, statuses()))
+	}
+	return nil
+}
+
+func statuses() []string {
+	var all []string
+	for _, status := range payments.Statuses {
+		if status != payments.Pending {
+			all = append(all, string(status))
+		}
+	}
+	return all
+}
+
+// newReference is the reference of a transaction that the user did not name.
+func newReference() string { return "CLI-" + rand.Text() }
+
+// uncertain says how to repeat a request that may have been recorded.
+func uncertain(err error, reference string) error {
+	var refused *sandboxapi.RefusedError
+	var unreachable *sandboxapi.UnreachableError
+	if errors.As(err, &unreachable) || errors.As(err, &refused) && refused.Status >= http.StatusInternalServerError {
+		return fmt.Errorf("%w\nIt may have been recorded: repeat the command with --reference=%s, which records nothing twice", err, reference)
+	}
+	return err
+}
+
+// order is the flags that a payment and a payout share.
+type order struct {
+	amount                                                                             int64
+	msisdn, currency, operator, country, application, reference, orderRef, description string
+	waiting
+	output
+}
+
+func (o *order) add(cmd *cobra.Command, t *target, number string) {
+	flags := cmd.Flags()
+	flags.Int64Var(&o.amount, "amount", 100, "amount in whole units of the currency")
+	flags.StringVar(&o.msisdn, "msisdn", "", number)
+	flags.StringVar(&o.currency, "currency", "", "currency; empty: that of the number")
+	flags.StringVar(&o.operator, "operator", "", "mtn, orange, moov or airtel; empty: that of the number")
+	flags.StringVar(&o.country, "country", "", "CI, RW, BJ or TG; empty: that of the number")
+	flags.StringVar(&o.application, "application", "", "slug of the store; empty: the first one of the sandbox, or shop")
+	flags.StringVar(&o.reference, "reference", "", "your reference: the same request with the same reference is recorded once; empty: a new one")
+	flags.StringVar(&o.orderRef, "order-ref", "", "groups transactions; empty: the reference")
+	flags.StringVar(&o.description, "description", "", "text that is stored and returned")
+	choose(cmd, "operator", "mtn", "orange", "moov", "airtel")
+	choose(cmd, "country", "CI", "RW", "BJ", "TG")
+	_ = cmd.RegisterFlagCompletionFunc("msisdn", t.flagCompleter(completePayers)) // the flag is there
+	o.waiting.add(cmd)
+	o.output.add(cmd)
+}
+
+func (o *order) check() error {
+	return cmp.Or(o.waiting.check(), o.output.check(), checkAmount(o.amount))
+}
+
+// account is a number whose currency, operator and country are known.
+type account struct {
+	msisdn, currency, operator, country string
+	approves                            bool // and has enough money
+}
+
+// accounts are the test clients, and after them the test numbers.
+func (o *order) accounts(ctx context.Context, api *sandboxapi.Client) ([]account, error) {
+	payers, err := api.Payers(ctx, nil, listed)
+	if err != nil {
+		return nil, err
+	}
+	numbers, err := api.TestNumbers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []account
+	for i := range payers {
+		one := &payers[i]
+		approves := one.State == wire.StateActive && one.Behavior == string(payments.Approve) && one.Balance >= o.amount
+		all = append(all, account{one.MSISDN, one.Currency, one.Operator, one.Country, approves})
+	}
+	for _, one := range numbers {
+		approves := one.CollectionOutcome == string(payments.Success)
+		all = append(all, account{one.MSISDN, one.Currency, one.Operator, one.Country, approves})
+	}
+	return all, nil
+}
+
+// complete fills in the store, the reference, and what follows from the number. Without a number, the first payer that approves is meant.
+func (o *order) complete(ctx context.Context, api *sandboxapi.Client, s *sandbox) error {
+	o.reference = cmp.Or(o.reference, newReference())
+	o.application = cmp.Or(o.application, s.store())
+	if o.msisdn != "" && o.currency != "" && o.operator != "" && o.country != "" {
+		return nil
+	}
+	all, err := o.accounts(ctx, api)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if o.msisdn == one.msisdn || o.msisdn == "" && one.approves {
+			o.msisdn, o.currency = one.msisdn, cmp.Or(o.currency, one.currency)
+			o.operator, o.country = cmp.Or(o.operator, one.operator), cmp.Or(o.country, one.country)
+			return nil
+		}
+	}
+	if o.msisdn == "" {
+		return errors.New("no test client can pay (state Active, behavior Approve, enough balance) and there are no test numbers: " +
+			"apply a TestClient, or pass --msisdn, --currency, --operator and --country")
+	}
+	if o.currency == "" || o.operator == "" || o.country == "" {
+		return usage(fmt.Errorf("the number %s is neither a test client nor a test number of the sandbox: "+
+			"pass --currency, --operator and --country too, such as --currency=RWF --operator=mtn --country=RW", o.msisdn))
+	}
+	return nil
+}
+
+// text is nil for none.
+func text(value string) *string {
+	if value == "" {
+		return nil
+	}
+	return &value
+}
+
+func (p *program) payCommand() *cobra.Command {
+	var o order
+	var scenario string
+	cmd := &cobra.Command{
+		Use:   "pay",
+		Short: "Make a payment and print what happens until it is final",
+		Long: `Make a payment and print what happens until it is final.
+
+Without --msisdn the first test client that approves and has enough money pays, else
+the first test number that approves. The currency, the operator and the country
+follow from the payer. The exit code is 5 if the payment does not end SUCCESS, or as
+--expect says.`,
+		Example: "  " + p.called("pay", "--amount=1500") + "\n  " + p.called("pay", "--scenario=timeout --expect=TIMEOUT") + "\n  " +
+			p.called("pay", "--msisdn=+250788123456 --reference=order-1042 -o json"),
+	}
+	t := p.target(cmd)
+	o.add(cmd, t, "number of the payer; empty: one that approves")
+	cmd.Flags().StringVar(&scenario, "scenario", "", "forces how it ends, such as success, low_balance or timeout")
+	choose(cmd, "scenario", scenarios()...)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		if scenario != "" && !slices.Contains(scenarios(), scenario) {
+			return usage(fmt.Errorf("--scenario=%s: write one of %s", scenario, strings.Join(scenarios(), ", ")))
+		}
+		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
+			if err := o.complete(ctx, api, s); err != nil {
+				return err
+			}
+			made, err := api.Pay(ctx, wire.CreatePaymentRequest{
+				Amount: o.amount, Currency: o.currency, Operator: o.operator, Country: o.country, MSISDN: o.msisdn, Reference: o.reference,
+				Application: o.application, OrderRef: o.orderRef, Description: text(o.description), Scenario: scenario,
+			})
+			if err != nil {
+				return uncertain(err, o.reference)
+			}
+			return p.finish(ctx, api, cmd.OutOrStdout(), made, o.waiting, o.output)
+		})
+	}
+	return cmd
+}
+
+func checkAmount(amount int64) error {
+	if amount < 1 {
+		return usage(fmt.Errorf("--amount=%d: write 1 or more, in whole units of the currency", amount))
+	}
+	return nil
+}
+
+func scenarios() []string {
+	var all []string
+	for _, scenario := range payments.Scenarios {
+		all = append(all, string(scenario))
+	}
+	return all
+}
+
+// store is a store of the sandbox that may be paid.
+func (s *sandbox) store() string {
+	if s.resource != nil {
+		if len(s.resource.Spec.Stores) > 0 {
+			return s.resource.Spec.Stores[0].Slug
+		}
+		return s.resource.Name
+	}
+	return "shop"
+}
+
+// finish waits for a final status, and prints what happens.
+func (p *program) finish(ctx context.Context, api *sandboxapi.Client, out io.Writer, made wire.Payment, w waiting, o output) error {
+	if o.people() {
+		printLine(out, p.now(), paymentLine(&made))
+	}
+	if made.Status == string(payments.Pending) && w.wait {
+		var err error
+		if made, err = p.awaitFinal(ctx, api, made, w.timeout); err != nil {
+			return err
+		}
+		if o.people() {
+			printLine(out, p.now(), paymentLine(&made))
+		}
+	}
+	if !o.people() {
+		if err := o.print(out, made, []string{made.ID}, nil); err != nil {
+			return err
+		}
+	}
+	if w.wait && made.Status != w.expect {
+		return negativeError{fmt.Errorf("the %s %s ended %s and not %s", made.Type, made.ID, made.Status, w.expect)}
+	}
+	return nil
+}
+
+func (p *program) awaitFinal(ctx context.Context, api *sandboxapi.Client, made wire.Payment, timeout time.Duration) (wire.Payment, error) {
+	soon, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	for {
+		found, err := api.Payment(soon, made.ID)
+		if err == nil && found.Status != string(payments.Pending) {
+			return found, nil
+		}
+		if err != nil && soon.Err() == nil && ExitCode(err) != ExitUnavailable {
+			return made, err
+		}
+		if pause(soon, p.await) != nil {
+			if ctx.Err() != nil {
+				return made, ctx.Err()
+			}
+			return made, fmt.Errorf("the payment %s is still PENDING after %s: does its payer answer (`%s`), and does a worker run? %w",
+				made.ID, timeout, p.called("payers", ""), context.DeadlineExceeded)
+		}
+	}
+}
+
+func (p *program) refundCommand() *cobra.Command {
+	var w waiting
+	var o output
+	var amount int64
+	var reference string
+	cmd := &cobra.Command{
+		Use:     "refund",
+		Short:   "Refund a payment, wholly or in part",
+		Example: "  " + p.called("refund", "TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE") + "\n  " + p.called("refund", "TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE --amount=500"),
+	}
+	successful := url.Values{"type": {"collection"}, "status": {"SUCCESS"}}
+	t := p.target(cmd, argument{name: "TRANSACTION", required: true, complete: completePayments(successful)})
+	cmd.Flags().Int64Var(&amount, "amount", 0, "amount in whole units of the currency; 0: everything that is left")
+	cmd.Flags().StringVar(&reference, "reference", "", "your reference: the same refund with the same reference is recorded once; empty: a new one")
+	w.add(cmd)
+	o.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := cmp.Or(w.check(), o.check()); err != nil {
+			return err
+		}
+		if amount < 0 {
+			return checkAmount(amount)
+		}
+		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, rest []string) error {
+			request := wire.RefundRequest{Reference: cmp.Or(reference, newReference())}
+			if amount > 0 {
+				request.Amount = &amount
+			}
+			made, err := api.Refund(ctx, rest[0], request)
+			if err != nil {
+				return uncertain(err, request.Reference)
+			}
+			return p.finish(ctx, api, cmd.OutOrStdout(), made, w, o)
+		})
+	}
+	return cmd
+}
+
+func (p *program) payoutCommand() *cobra.Command {
+	var o order
+	cmd := &cobra.Command{
+		Use:   "payout",
+		Short: "Pay money out from the merchant's float to a number",
+		Long: `Pay money out from the merchant's float to a number (a disbursement).
+
+Operator, country and currency follow from a test client or a test number. For
+another number, pass all three.`,
+		Example: "  " + p.called("payout", "--msisdn=+250788123456 --amount=1500"),
+	}
+	t := p.target(cmd)
+	o.add(cmd, t, "number of the recipient")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		if o.msisdn == "" {
+			return usage(errors.New("no recipient: pass --msisdn, such as --msisdn=+250788123456"))
+		}
+		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
+			if err := o.complete(ctx, api, s); err != nil {
+				return err
+			}
+			made, err := api.PayOut(ctx, wire.DisbursementRequest{
+				Amount: o.amount, Currency: o.currency, Operator: o.operator, Country: o.country, MSISDN: o.msisdn, Reference: o.reference,
+				Application: o.application, OrderRef: o.orderRef, Description: text(o.description),
+			})
+			if err != nil {
+				return uncertain(err, o.reference)
+			}
+			whole, err := api.Payment(ctx, made.TxID)
+			if err != nil {
+				return err
+			}
+			return p.finish(ctx, api, cmd.OutOrStdout(), whole, o.waiting, o.output)
+		})
+	}
+	return cmd
+}

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+)
+
+// state is one look at a sandbox. Without its resource, only what the API tells is in it.
+type state struct {
+	Sandbox      string                             `json:"sandbox"`
+	URL          string                             `json:"url"`
+	Suspended    bool                               `json:"suspended"`
+	Status       *v1alpha1.SandboxEnvironmentStatus `json:"status,omitempty"`
+	Clock        *sandboxapi.Clock                  `json:"clock,omitempty"`
+	Pending      []wire.Payment                     `json:"pending"`
+	FailedEvents []wire.EventSummary                `json:"failedEvents"`
+	Latest       []wire.Payment                     `json:"latestTransactions"`
+	// APIError says why nothing of the API is here.
+	APIError string `json:"apiError,omitempty"`
+}
+
+const (
+	// latestShown is how many transactions the status shows.
+	latestShown = 5
+	// countedAtMost bounds what is counted by reading it.
+	countedAtMost = wire.MaxLimit
+)
+
+func (p *program) statusCommand() *cobra.Command {
+	var o output
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show a sandbox on one screen: conditions, balances, webhook, what is pending, the last transactions",
+		Long: `Show a sandbox on one screen: its conditions with their reasons, its balances, the
+health of its webhook, its time, what is pending, and its last transactions.
+
+With only an API key it shows what the API tells: no conditions and no balances.`,
+		Example: "  " + p.called("status", "") + "\n  " + p.called("status", "-o json"),
+	}
+	t := p.target(cmd)
+	o.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		s, _, err := t.find(args)
+		if err != nil {
+			return err
+		}
+		defer s.close()
+		found, err := look(cmd.Context(), s)
+		if err != nil {
+			return err
+		}
+		return o.print(cmd.OutOrStdout(), found, []string{found.Sandbox}, found.print)
+	}
+	return cmd
+}
+
+// look reads the resource and the API of a sandbox. An API that cannot be reached is an error only where there is no resource.
+func look(ctx context.Context, s *sandbox) (*state, error) {
+	found := &state{Sandbox: s.String(), URL: s.uri}
+	if s.cluster != nil {
+		resource, err := s.read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found.URL, found.Status, found.Suspended = resource.Status.URL, &resource.Status, resource.Spec.Suspend
+	}
+	if found.Suspended {
+		found.APIError = "the sandbox is suspended: its API answers nothing until it is resumed"
+		return found, nil
+	}
+	err := found.ask(ctx, s)
+	if err != nil && s.cluster != nil && ctx.Err() == nil {
+		found.APIError, err = err.Error(), nil
+	}
+	return found, err
+}
+
+// ask reads what the API tells.
+func (f *state) ask(ctx context.Context, s *sandbox) error {
+	api, err := s.connect(ctx)
+	if err != nil {
+		return err
+	}
+	if f.Latest, err = api.Payments(ctx, nil, latestShown); err != nil {
+		return err
+	}
+	if f.Pending, err = api.Payments(ctx, url.Values{"status": {"PENDING"}}, countedAtMost); err != nil {
+		return err
+	}
+	if f.FailedEvents, err = api.Events(ctx, url.Values{"state": {"failed"}}, countedAtMost); err != nil {
+		return err
+	}
+	clock, err := api.Clock(ctx)
+	if sandboxapi.IsNotFound(err) {
+		return nil // a service without clocks
+	}
+	f.Clock = &clock
+	return err
+}
+
+func (f *state) print(out io.Writer) {
+	fmt.Fprintf(out, "Sandbox  %s\nURL      %s\n", f.Sandbox, f.URL)
+	if f.Clock != nil {
+		fmt.Fprintf(out, "Time     %s (%s)\n", printable(f.Clock.Now), printable(f.Clock.Mode))
+	}
+	if f.Status != nil {
+		f.printStatus(out)
+	}
+	if f.APIError != "" {
+		fmt.Fprintf(out, "\nNothing more is known: %s\n", f.APIError)
+		return
+	}
+	fmt.Fprintf(out, "\nPending payments: %s. Failed events: %s.\n\n", counted(len(f.Pending)), counted(len(f.FailedEvents)))
+	if len(f.Latest) == 0 {
+		fmt.Fprintln(out, "There are no transactions yet: make one with `cauri pay`.")
+		return
+	}
+	rows := make([][]string, 0, len(f.Latest))
+	for i := range f.Latest {
+		t := &f.Latest[i]
+		rows = append(rows, []string{t.ID, clockTime(t.CreatedAt), t.Type, t.Status, money(t.Amount, t.Currency), t.MSISDN, t.Reference})
+	}
+	table(out, "TRANSACTION CREATED TYPE STATUS AMOUNT NUMBER REFERENCE", rows)
+}
+
+// counted is a count by reading, which ends at a limit.
+func counted(n int) string {
+	if n == countedAtMost {
+		return strconv.Itoa(n) + " or more"
+	}
+	return strconv.Itoa(n)
+}
+
+func (f *state) printStatus(out io.Writer) {
+	var balances []string
+	for _, b := range f.Status.Balances {
+		balances = append(balances, money(b.Amount, string(b.Currency)))
+	}
+	fmt.Fprintf(out, "Float    %s\n", strings.Join(balances, ", "))
+	if c := f.Status.Transactions; c != nil {
+		fmt.Fprintf(out, "Made     %d transactions\n", c.Total)
+	}
+	if w := f.Status.Webhook; w != nil {
+		fmt.Fprintf(out, "Webhook  %d events delivered, %d failed\n", w.Delivered, w.Failed)
+		if w.LastFailure != nil {
+			fmt.Fprintf(out, "         last failure %s: %s\n", w.LastFailure.Time.Local().Format("2006-01-02 15:04:05"), printable(w.LastFailure.Message))
+		}
+	}
+	if f.Status.ExpiresAt != nil {
+		fmt.Fprintf(out, "Ends     %s, by its ttl\n", f.Status.ExpiresAt.Local().Format("2006-01-02 15:04:05"))
+	}
+	fmt.Fprintln(out)
+	rows := make([][]string, 0, len(f.Status.Conditions))
+	for _, c := range f.Status.Conditions {
+		message := c.Message
+		if c.Status == metav1.ConditionTrue && c.Reason == v1alpha1.ReasonReady {
+			message = "" // says that everything is well
+		}
+		rows = append(rows, []string{c.Type, string(c.Status), c.Reason, message})
+	}
+	table(out, "CONDITION STATUS REASON MESSAGE", rows)
+}
