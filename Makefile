@@ -163,7 +163,7 @@ bin/kind: hack/tools/go.mod hack/tools/go.sum
 	@touch bin/kind
 
 .PHONY: generate
-generate: tools bin/helm ## Write the generated files again: CRDs, RBAC, deep copies, queries, docs/reference, docs/postman, the API's page, the chart's files, config/default
+generate: tools bin/helm ## Write the generated files again: CRDs, RBAC, deep copies, queries, docs/reference with the commands, docs/postman, the API's page, the chart's files, config/default
 	@bin/controller-gen object paths=./api/...
 	@bin/controller-gen crd:maxDescLen=1000 paths=./api/... output:crd:artifacts:config=config/crd
 	@bin/controller-gen rbac:roleName=cauri-controller paths=./controllers/... output:rbac:artifacts:config=config/rbac
@@ -172,6 +172,7 @@ generate: tools bin/helm ## Write the generated files again: CRDs, RBAC, deep co
 	@go run ./hack/chart
 	@go run ./hack/apipage
 	@go run ./hack/postman
+	@go test -vet=off -count=1 -run '^TestCommandPages$$' ./cmd/cauri -update >/dev/null
 
 .PHONY: format
 format: ## Format the Go code

@@ -173,7 +173,7 @@ func indexPage(kinds []kind) string {
 		fmt.Fprintf(&b, "- [%s](%s)\n", k.Name, k.page())
 	}
 	b.WriteString(
-		"- [Conditions](conditions.md) and their reasons\n\n`kubectl explain` says the same, for example `kubectl explain sandboxenvironment.spec.webhook`.\n",
+		"- [Conditions](conditions.md) and their reasons\n- [Commands](commands/README.md)\n\n`kubectl explain` says the same, for example `kubectl explain sandboxenvironment.spec.webhook`.\n",
 	)
 	return b.String()
 }
