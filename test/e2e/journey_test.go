@@ -85,6 +85,7 @@ func TestFromApplyToSignedWebhook(t *testing.T) {
 	s.step("a pipeline", func(t *testing.T) { pipelineOfTheDocuments(t, s) })
 	s.step("the actions", func(t *testing.T) { actionsInACluster(t, s) })
 	s.step("deleting leaves nothing", func(t *testing.T) { m.t = t; deletion(t, s, m) })
+	s.step("the plugin of kubectl", func(t *testing.T) { pluginOfKubectl(t, s) })
 }
 
 func paymentSettles(t *testing.T, s *system, m merchant, hook *receiver) {
