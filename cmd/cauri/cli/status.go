@@ -43,7 +43,8 @@ func (p *program) statusCommand() *cobra.Command {
 		Use:   "status",
 		Short: "Show a sandbox on one screen: conditions, balances, webhook, what is pending, the last transactions",
 		Long: `Show a sandbox on one screen: its conditions with their reasons, its balances, the
-health of its webhook, its time, what is pending, and its last transactions.
+health of its webhook, its time, its faults, what is pending, and its last
+transactions.
 
 With only an API key it shows what the API tells: no conditions and no balances.`,
 		Example: "  " + p.called("status", "") + "\n  " + p.called("status", "-o json"),
@@ -159,6 +160,9 @@ func (f *state) printStatus(out io.Writer) {
 		if w.LastFailure != nil {
 			fmt.Fprintf(out, "         last failure %s: %s\n", w.LastFailure.Time.Local().Format("2006-01-02 15:04:05"), printable(w.LastFailure.Message))
 		}
+	}
+	for _, fault := range f.Status.Faults {
+		fmt.Fprintf(out, "Fault    %s acted %d times\n", printable(fault.Name), fault.Times)
 	}
 	if f.Status.ExpiresAt != nil {
 		fmt.Fprintf(out, "Ends     %s, by its ttl\n", f.Status.ExpiresAt.Local().Format("2006-01-02 15:04:05"))
