@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
 func (p *program) clockCommand() *cobra.Command {
@@ -43,7 +45,7 @@ func (p *program) clockShowCommand() *cobra.Command {
 			}
 			return o.print(cmd.OutOrStdout(), found, []string{found.Now}, func(out io.Writer) {
 				table(out, "MODE NOW NEXT TRANSACTIONS EVENTS", [][]string{{found.Mode, found.Now, optional(found.NextDueAt, same),
-					strconv.FormatInt(found.Due.Transactions, 10), strconv.FormatInt(found.Due.Events, 10)}})
+					strconv.Itoa(found.Due.Transactions), strconv.Itoa(found.Due.Events)}})
 				if found.Target != nil {
 					fmt.Fprintf(out, "It is being advanced to %s.\n", printable(*found.Target))
 				}
@@ -98,7 +100,7 @@ func clockless(err error) error {
 	return err
 }
 
-func advanceRequest(by time.Duration, to string, next bool) (r sandboxapi.AdvanceRequest, err error) {
+func advanceRequest(by time.Duration, to string, next bool) (r wire.AdvanceRequest, err error) {
 	given := 0
 	if by != 0 {
 		given, r.By = given+1, by.String()
@@ -126,28 +128,23 @@ const advanceWait = 30 * time.Second
 
 // advance moves the clock and waits until everything is done, with progress for who looks at a terminal.
 func (p *program) advance(
-	ctx context.Context, api *sandboxapi.Client, progress io.Writer, r sandboxapi.AdvanceRequest, timeout time.Duration,
-) (sandboxapi.Advanced, error) {
+	ctx context.Context, api *sandboxapi.Client, progress io.Writer, r wire.AdvanceRequest, timeout time.Duration,
+) (wire.Advanced, error) {
 	soon, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	r.Wait = min(advanceWait, timeout).Round(time.Millisecond).String()
 	for {
-		made, done, err := api.Advance(soon, r)
-		if err != nil || done {
+		made, target, err := api.Advance(soon, r)
+		if err != nil && soon.Err() != nil {
+			return made, fmt.Errorf("the clock is not there yet and goes on: `%s` shows how far it is: %w", p.called("clock show", ""),
+				cmp.Or(ctx.Err(), context.DeadlineExceeded))
+		}
+		if err != nil || target == "" {
 			return made, err
 		}
-		// The work goes on. The same target joins it, also where the first request said it in another way.
-		clock, err := api.Clock(soon)
-		if err != nil {
-			return made, err
-		}
-		if clock.Target == nil {
-			made.Now = clock.Now
-			return made, nil
-		}
-		r.By, r.To = "", *clock.Target
+		r.By, r.To = "", target // it joins
 		if terminal(progress) {
-			fmt.Fprintf(progress, "at %s, on the way to %s\n", printable(clock.Now), printable(*clock.Target))
+			fmt.Fprintf(progress, "at %s, on the way to %s\n", printable(made.Now), printable(target))
 		}
 	}
 }

@@ -22,7 +22,7 @@ type state struct {
 	URL          string                             `json:"url"`
 	Suspended    bool                               `json:"suspended"`
 	Status       *v1alpha1.SandboxEnvironmentStatus `json:"status,omitempty"`
-	Clock        *sandboxapi.Clock                  `json:"clock,omitempty"`
+	Clock        *wire.Clock                        `json:"clock,omitempty"`
 	Pending      []wire.Payment                     `json:"pending"`
 	FailedEvents []wire.EventSummary                `json:"failedEvents"`
 	Latest       []wire.Payment                     `json:"latestTransactions"`

@@ -285,14 +285,14 @@ func TestAdvancingTheClock(t *testing.T) {
 			_, _ = io.WriteString(w, `{"mode":"Manual","now":"2026-11-22T10:30:00Z","target":"2026-11-22T11:01:00Z","nextDueAt":null,"due":{"transactions":2,"events":1}}`)
 		case len(asked) == 1:
 			w.WriteHeader(http.StatusAccepted)
-			_, _ = io.WriteString(w, `{"now":"2026-11-22T10:30:00Z"}`)
+			_, _ = io.WriteString(w, `{"now":"2026-11-22T10:30:00Z","target":"2026-11-22T11:01:00Z"}`)
 		default:
 			_, _ = io.WriteString(w, `{"now":"2026-11-22T11:01:00Z","settled":1,"expired":2,"delivered":3,"failedAttempts":4}`)
 		}
 	})
 	sandbox := []string{"--url=" + api, "--api-key=k"}
 	run(t, Options{}, append(sandbox, "clock", "advance", "--by=61m")...).want(t, ExitSuccess, "2026-11-22T11:01:00Z")
-	want := []string{`POST {"by":"1h1m0s","wait":"30s"}`, "GET ", `POST {"to":"2026-11-22T11:01:00Z","wait":"30s"}`}
+	want := []string{`POST {"by":"1h1m0s","wait":"30s"}`, `POST {"to":"2026-11-22T11:01:00Z","wait":"30s"}`}
 	if !slices.Equal(asked, want) {
 		t.Errorf("asked %q, want %q", asked, want)
 	}

@@ -170,24 +170,19 @@ func list[T any](ctx context.Context, c *Client, path string, query url.Values, 
 	return all, nil
 }
 
+// call sends a request and decodes its answer.
 func (c *Client) call(ctx context.Context, method, path string, body, result any) error {
-	_, err := c.exchange(ctx, method, path, body, result)
-	return err
-}
-
-// exchange sends a request and decodes its answer. It returns the status of an answer that is no error.
-func (c *Client) exchange(ctx context.Context, method, path string, body, result any) (status int, err error) {
 	content := io.Reader(http.NoBody)
 	if body != nil {
 		encoded, err := json.Marshal(body)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		content = bytes.NewReader(encoded)
 	}
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, content)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	request.Header.Set("Authorization", "Bearer "+c.key)
 	if body != nil {
@@ -195,20 +190,20 @@ func (c *Client) exchange(ctx context.Context, method, path string, body, result
 	}
 	answer, err := c.client.Do(request)
 	if err != nil {
-		return 0, unreachable(ctx, err)
+		return unreachable(ctx, err)
 	}
 	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err != nil {
-		return 0, unreachable(ctx, err)
+		return unreachable(ctx, err)
 	}
 	if answer.StatusCode/100 != 2 {
-		return 0, refused(answer, text)
+		return refused(answer, text)
 	}
 	if err := json.Unmarshal(text, result); err != nil {
-		return 0, fmt.Errorf("the answer to %s %s is not one of Cauri (%w): is another service at this address?", method, path, err)
+		return fmt.Errorf("the answer to %s %s is not one of Cauri (%w): is another service at this address?", method, path, err)
 	}
-	return answer.StatusCode, nil
+	return nil
 }
 
 // unreachable tells a lost connection from a command that was interrupted. The URL in the error says nothing new, and is long.

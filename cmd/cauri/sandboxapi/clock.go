@@ -3,43 +3,22 @@ package sandboxapi
 import (
 	"context"
 	"net/http"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// Clock is the clock of a sandbox.
-type Clock struct {
-	Mode      string  `json:"mode"`
-	Now       string  `json:"now"`
-	Target    *string `json:"target"`    // nil: it is not being advanced
-	NextDueAt *string `json:"nextDueAt"` // nil: nothing is due at any time
-	Due       struct {
-		Transactions int64 `json:"transactions"`
-		Events       int64 `json:"events"`
-	} `json:"due"`
-}
-
-// AdvanceRequest says how far a clock goes: by a duration, or to a time or "nextDue".
-type AdvanceRequest struct {
-	By   string `json:"by,omitempty"`
-	To   string `json:"to,omitempty"`
-	Wait string `json:"wait,omitempty"`
-}
-
-// Advanced is the time after an advance, and what was done until then.
-type Advanced struct {
-	Now            string `json:"now"`
-	Settled        int64  `json:"settled"`
-	Expired        int64  `json:"expired"`
-	Delivered      int64  `json:"delivered"`
-	FailedAttempts int64  `json:"failedAttempts"`
-}
-
 // Clock reads the clock.
-func (c *Client) Clock(ctx context.Context) (found Clock, err error) {
+func (c *Client) Clock(ctx context.Context) (found wire.Clock, err error) {
 	return found, c.call(ctx, http.MethodGet, "/clock", nil, &found)
 }
 
-// Advance moves the clock on. It is not done where the work goes on after the time that the request waits.
-func (c *Client) Advance(ctx context.Context, r AdvanceRequest) (a Advanced, done bool, err error) {
-	status, err := c.exchange(ctx, http.MethodPost, "/clock/advance", r, &a)
-	return a, status == http.StatusOK, err
+// Advance moves the clock on. target is where it goes if that takes longer than the request waits, empty if it is there: who sends it as To
+// waits on.
+func (c *Client) Advance(ctx context.Context, r wire.AdvanceRequest) (a wire.Advanced, target string, err error) {
+	var answer struct {
+		wire.Advanced
+		Target string `json:"target"`
+	}
+	err = c.call(ctx, http.MethodPost, "/clock/advance", r, &answer)
+	return answer.Advanced, answer.Target, err
 }
