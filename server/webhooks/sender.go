@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/egress"
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -51,7 +52,8 @@ type Delivery struct {
 	ID       payments.ID // of the transaction
 	Type     payments.Type
 	Body     []byte
-	At       time.Time // by the clock of the database; zero: by the clock of the sender
+	At       time.Time       // by the clock of the database; zero: by the clock of the sender
+	Fault    *faults.Webhook // disturbs the attempt; nil: none
 }
 
 // Result is the result of an attempt. Err is nil if and only if the receiver acknowledged the event.
@@ -102,16 +104,17 @@ func (s *Sender) attempt(ctx context.Context, d Delivery, r *Result) {
 	}
 }
 
-func (s *Sender) request(ctx context.Context, d Delivery) (*http.Request, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, bytes.NewReader(d.Body))
+func (s *Sender) request(ctx context.Context, delivery Delivery) (*http.Request, error) {
+	d := disturbed(delivery, delivery.Fault)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, bytes.NewReader(d.sent))
 	if err != nil {
 		return nil, errors.New("the webhook's URL cannot be read")
 	}
 	id := EventID(d.ID)
 	h := request.Header
-	h.Set("Content-Type", "application/json")
+	h.Set("Content-Type", d.contentType)
 	h.Set("User-Agent", s.userAgent)
-	h.Set(HeaderEvent, d.Type.Event())
+	h.Set(HeaderEvent, d.event)
 	h.Set(HeaderSignature, Signature(d.Secret, d.Body))
 	if len(d.Previous) > 0 {
 		h.Set(HeaderPreviousSignature, Signature(d.Previous[0], d.Body))

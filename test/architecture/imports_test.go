@@ -22,7 +22,7 @@ var mayImport = map[string][]string{
 	"server/operators/mtn":     {"server/operators/adapter", "server/payments"},
 	"server/operators/orange":  {"server/operators/adapter", "server/payments"},
 	"server/egress":            {},
-	"server/webhooks":          {"server/payments", "server/egress"},
+	"server/webhooks":          {"server/faults", "server/payments", "server/egress"},
 	"server/telemetry":         {},
 	"server/httpserver":        {},
 	"server/postgres":          {},
