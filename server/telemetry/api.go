@@ -20,6 +20,7 @@ type API struct {
 	notHeld      *prometheus.CounterVec
 	authFailures *prometheus.CounterVec
 	payments     *prometheus.CounterVec
+	faults       prometheus.Counter
 }
 
 // NewAPI registers the metrics of an api process.
@@ -49,6 +50,7 @@ func NewAPI(registry prometheus.Registerer) *API {
 		payments: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cauri_api_payments_total", Help: "Transactions recorded, without repeated requests, by type and initial status.",
 		}, []string{"type", "status"}),
+		faults: newFaults("api"),
 	}
 	for _, reason := range []string{AuthMissing, AuthInvalid} {
 		a.authFailures.WithLabelValues(reason)
@@ -56,7 +58,7 @@ func NewAPI(registry prometheus.Registerer) *API {
 	for _, bound := range []string{BoundProcess, BoundSandbox} {
 		a.notHeld.WithLabelValues(bound)
 	}
-	registry.MustRegister(a.requests, a.durations, a.inFlight, a.held, a.notHeld, a.authFailures, a.payments)
+	registry.MustRegister(a.requests, a.durations, a.inFlight, a.held, a.notHeld, a.authFailures, a.payments, a.faults)
 	return a
 }
 
@@ -130,6 +132,21 @@ func (a *API) Recorded(kind, status string) {
 	if a != nil {
 		a.payments.WithLabelValues(kind, status).Inc()
 	}
+}
+
+// Disturbed counts an answer that a fault disturbed.
+func (a *API) Disturbed() {
+	if a != nil {
+		a.faults.Inc()
+	}
+}
+
+// newFaults is the counter of the faults of a kind. Each process counts the faults of one.
+func newFaults(kind string) prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "cauri_faults_total", Help: "Faults that acted, as their sandboxes declare them, by kind.",
+		ConstLabels: prometheus.Labels{"kind": kind},
+	})
 }
 
 // methodLabel keeps invented methods out of the labels.

@@ -35,6 +35,7 @@ type Worker struct {
 	attempts   prometheus.Histogram
 	retries    prometheus.Counter
 	failures   *prometheus.CounterVec
+	faults     prometheus.Counter
 
 	settled   *prometheus.CounterVec
 	settleLag prometheus.Histogram
@@ -66,6 +67,7 @@ func NewWorker(registry prometheus.Registerer) *Worker {
 		retries: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "cauri_worker_delivery_retries_total", Help: "Webhook delivery attempts that were retries.",
 		}),
+		faults: newFaults("webhook"),
 		settled: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cauri_worker_settled_total", Help: "Transactions settled, by final status.",
 		}, []string{"status"}),
@@ -112,7 +114,7 @@ func NewWorker(registry prometheus.Registerer) *Worker {
 	for _, result := range []string{AdvanceReached, AdvanceStopped} {
 		w.advances.WithLabelValues(result)
 	}
-	registry.MustRegister(w.deliveries, w.failures, w.attempts, w.retries, w.settled, w.settleLag, w.batches, w.parked,
+	registry.MustRegister(w.deliveries, w.failures, w.faults, w.attempts, w.retries, w.settled, w.settleLag, w.batches, w.parked,
 		w.forwards, w.exchanges, w.advances, w.removed, w.sweeps, w.alone)
 	return w
 }
@@ -140,6 +142,13 @@ func (w *Worker) Attempted(a Attempt) {
 	}
 	if a.Reason != "" {
 		w.failures.WithLabelValues(a.Reason).Inc()
+	}
+}
+
+// Disturbed counts a delivery attempt that a fault disturbed.
+func (w *Worker) Disturbed() {
+	if w != nil {
+		w.faults.Inc()
 	}
 }
 
