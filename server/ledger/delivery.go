@@ -106,6 +106,7 @@ func (s *Deliveries) LeaseDueEvents(
 			event := s.leasedEvent(row, build)
 			if disturbed != nil {
 				event.Fault, event.Sent, event.Awaited = disturbed.fault, disturbed.sent, disturbed.awaited
+				event.Probe = event.Probe && event.Fault == nil // what a fault disturbs tells nothing about the endpoint
 			}
 			leased = append(leased, event)
 			taken.add(row.Tenant, row.ID)

@@ -24,6 +24,7 @@ type deliveryDatabase interface {
 		leased []ledger.LeasedEvent, found map[int64]int, err error)
 	GiveBackEvents(ctx context.Context, events []ledger.LeasedEvent) error
 	FinishAttempts(ctx context.Context, finished []ledger.FinishedAttempt) (leaseHeld []bool, err error)
+	SendAgain(ctx context.Context, e *ledger.LeasedEvent, spacing time.Duration) (leaseHeld bool, err error)
 }
 
 // delivery sends events.
@@ -65,17 +66,24 @@ func (d *delivery) attempt(ctx context.Context, e *ledger.LeasedEvent) (end atte
 		return notSent, func() { log.ErrorContext(ctx, "event cannot be sent", "error", e.Problem) }
 	}
 	traced, span := d.tracing.Call(ctx, "delivery attempt")
-	result := d.sender.Send(traced, webhooks.Delivery{
-		URL: e.URL, Secret: e.SigningSecret, Previous: e.PreviousSecrets, ID: e.ID, Type: e.Transaction.Type, Body: e.Body,
-		At: e.TakenAt, // by the clock of the database, so that receivers accept it even if the clock of this machine is wrong
-	})
+	result := d.send(traced, e)
 	a := d.judge(e, result)
 	d.observeAttempt(span, e, result, a)
 	log = log.With("state", a.State, "status", result.Status, "duration", result.Duration, "retry_after", a.RetryAfter)
 	if result.Err != nil {
 		log = log.With("reason", result.Err)
 	}
-	return attemptEndOf(result.Status != 0, result.Duration), func() {
+	if e.Fault != nil {
+		log = log.With("fault", e.Fault.Name)
+	}
+	end = attemptEndOf(result.Status != 0, result.Duration)
+	switch {
+	case sentOnceMore(e):
+		return end, func() { d.putBack(ctx, log, e) }
+	case lost(e):
+		end = lostByFault
+	}
+	return end, func() {
 		leaseHeld, err := d.results.write(e, a)
 		d.countAttempt(e, result, a, leaseHeld, err)
 		switch {
@@ -104,7 +112,7 @@ func (w *Worker) judge(e *ledger.LeasedEvent, r webhooks.Result) ledger.AttemptR
 		a.State, a.RetryAfter = ledger.EventQueued, schedule.AfterProbe(r)
 		return a
 	}
-	delay, again := schedule.Next(e.Attempts-e.Uncounted+1, r, w.chance)
+	delay, again := schedule.Next(e.Attempts-e.Uncounted+1, r, w.jitterOf(e))
 	if again {
 		a.State, a.RetryAfter = ledger.EventQueued, delay
 	} else {

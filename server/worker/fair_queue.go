@@ -255,7 +255,8 @@ const (
 	answeredSoon attemptEnd = iota // be it with a refusal
 	answeredLate
 	notAnswered
-	notSent // nothing could be sent: the tenant's other rows are not worth an attempt for a while
+	notSent     // nothing could be sent: the tenant's other rows are not worth an attempt for a while
+	lostByFault // nothing was sent, which tells nothing about the tenant's receiver
 )
 
 func attemptEndOf(answered bool, took time.Duration) attemptEnd {

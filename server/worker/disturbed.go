@@ -1,0 +1,62 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
+
+// send sends an event as the fault lets it be sent that disturbs the attempt.
+func (d *delivery) send(ctx context.Context, e *ledger.LeasedEvent) webhooks.Result {
+	sent := webhooks.Delivery{
+		URL: e.URL, Secret: e.SigningSecret, Previous: e.PreviousSecrets, ID: e.ID, Type: e.Transaction.Type, Body: e.Body,
+		At: e.TakenAt, // by the clock of the database, so that receivers accept it even if the clock of this machine is wrong
+	}
+	switch {
+	case lost(e):
+		return webhooks.Result{StartedAt: e.TakenAt, Err: webhooks.ErrLost{Fault: e.Fault.Name}}
+	case e.Fault != nil:
+		sent.Fault = e.Fault.Webhook
+	}
+	return d.sender.Send(ctx, sent)
+}
+
+// lost reports whether a fault loses the attempt: nothing is sent.
+func lost(e *ledger.LeasedEvent) bool { return e.Fault != nil && e.Fault.Webhook.Drop }
+
+// sentOnceMore reports whether an event that was sent is sent once more in the same attempt, by a fault that duplicates it. The attempt is
+// written down once, with the result of the last time.
+func sentOnceMore(e *ledger.LeasedEvent) bool {
+	return e.Fault != nil && e.Sent+1 < e.Fault.Webhook.Duplicate
+}
+
+// putBack puts such an event back until then. It holds neither a slot nor a lease meanwhile.
+func (d *delivery) putBack(ctx context.Context, log *slog.Logger, e *ledger.LeasedEvent) {
+	leaseHeld := false
+	err := d.retryWrite(ctx, true, func(ctx context.Context) (err error) {
+		leaseHeld, err = d.database.SendAgain(ctx, e, e.Fault.Webhook.Spacing.Of())
+		return err
+	})
+	switch {
+	case err != nil:
+		log.ErrorContext(ctx, "cannot put the event back; it will be sent again when its lease ends", "error", err)
+	case !leaseHeld:
+		log.WarnContext(ctx, "the delivery attempt took longer than its lease; another worker has the event")
+	default:
+		log.InfoContext(ctx, "event sent, and to be sent once more", "sent", e.Sent+1, "of", e.Fault.Webhook.Duplicate)
+	}
+}
+
+// jitterOf is the source of the jitter of an event's next retry: the seed of its sandbox, or else chance.
+func (w *Worker) jitterOf(e *ledger.LeasedEvent) func() float64 {
+	if e.Seed == nil {
+		return w.chance
+	}
+	return func() float64 {
+		return faults.DrawsOf(e.Seed, e.Tenant).Float("retry after attempt "+strconv.Itoa(e.Attempts+1), e.Transaction.Reference)
+	}
+}
