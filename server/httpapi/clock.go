@@ -32,11 +32,11 @@ func (s *Server) advanceClock(w http.ResponseWriter, r *http.Request) (answer, e
 	defer cancel()
 	var tenant int64
 	var begun ledger.Advance
-	_, err = s.repeat(w, r.WithContext(begin), func(_ http.ResponseWriter, r *http.Request) (_ answer, err error) {
+	_, err = s.repeat(w, r.WithContext(begin), s.disturbed(func(_ http.ResponseWriter, r *http.Request) (_ answer, err error) {
 		tenant = sessionOf(r).sandbox.Tenant
 		begun, err = s.ledger.Advance(r.Context(), tenant, to)
 		return answer{}, err
-	})
+	}))
 	if err != nil {
 		return answer{}, wire.AdvanceRefusal(to, err)
 	}

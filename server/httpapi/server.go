@@ -103,7 +103,7 @@ func (s *Server) routes() http.Handler {
 	api.route(apidoc.ListPrompts, s.handle(s.disturbed(s.listPrompts)))
 	api.route(apidoc.AnswerPrompt, s.handle(s.disturbed(s.answerPrompt)))
 	api.route(apidoc.ResetSandbox, s.handle(s.reset))
-	api.route(apidoc.GetClock, s.handle(s.getClock))
+	api.route(apidoc.GetClock, s.handle(s.disturbed(s.getClock)))
 	api.route(apidoc.AdvanceClock, s.handle(s.advanceClock))
 	api.route(apidoc.GetMeta, s.handle(s.meta))
 	api.route(apidoc.GetHealth, s.handle(s.health))

@@ -70,25 +70,14 @@ func (e *awaitedEvent) fits(status payments.Status) []*faults.Fault {
 // awaitEvent waits until the first attempt to send an event was made, or none will be made, but not for long. It holds no connection to the
 // database meanwhile.
 func (s *Server) awaitEvent(ctx context.Context, e *awaitedEvent) {
-	over := time.NewTimer(toldFirstWait)
-	defer over.Stop()
-	for pause := toldFirstPause; ; pause = min(2*pause, toldFirstLastPause) {
+	until := s.now().Add(toldFirstWait)
+	for pause := toldFirstPause; s.now().Before(until); pause = min(2*pause, toldFirstLastPause) {
 		status, done, err := s.ledger.FirstAttempt(ctx, e.tenant, e.id)
 		if err != nil || done || e.faults != nil && status.Terminal() &&
 			!slices.ContainsFunc(e.fits(status), func(f *faults.Fault) bool { return tellsFirst(*f) }) {
 			return
 		}
-		again := time.NewTimer(pause)
-		select {
-		case <-again.C:
-		case <-over.C:
-			again.Stop()
-			return
-		case <-ctx.Done():
-			again.Stop()
-			return
-		case <-s.draining:
-			again.Stop()
+		if !s.pause(min(pause, until.Sub(s.now()))) {
 			return
 		}
 	}
