@@ -64,7 +64,7 @@ func looksAtContentType(a suite.Answer) suite.Verdict {
 }
 
 func looksForFailures(a suite.Answer) suite.Verdict {
-	if a.Status >= http.StatusInternalServerError {
+	if a.Status >= http.StatusInternalServerError && a.Header.Get("X-Cauri-Fault") == "" {
 		return suite.Verdict{Applies: true, Problem: "the service failed"}
 	}
 	return suite.Verdict{Applies: true}

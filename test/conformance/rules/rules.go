@@ -39,7 +39,10 @@ func All() []suite.Rule {
 		seenEventRules(),
 		payerRules(),
 		testNumberRules(),
+		faultRules(),
+		clockRules(),
 		registryChangeRules(),
+		seedRules(),
 		everywhereRules(),
 	)
 }

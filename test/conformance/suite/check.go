@@ -45,6 +45,17 @@ func (c *Check) Send(r Request) Answer {
 	return a
 }
 
+// Unanswered sends a request, and records a problem if an answer comes.
+func (c *Check) Unanswered(r Request) {
+	a, err := c.Client.send(c.ctx, r)
+	switch {
+	case c.ctx.Err() != nil:
+		c.Fail("%v", err)
+	case err == nil:
+		c.Problem("%s, want no answer", a)
+	}
+}
+
 func (c *Check) Get(path string) Answer { return c.Send(Request{Method: "GET", Path: path}) }
 
 func (c *Check) Post(path string, body any) Answer {

@@ -1,0 +1,185 @@
+package rules
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/cauri-dev/cauri/test/conformance/suite"
+)
+
+// clockRules, faultRules and seedRules are the rules about a sandbox's clock, its faults and its seed, which are optional parts.
+func clockRules() []suite.Rule {
+	return []suite.Rule{
+		{ID: "clock/read", Check: clockRead,
+			Text: "the clock has a mode, the sandbox's time, and what is due"},
+		{ID: "clock/refused", Check: clockRefused,
+			Text: "the clock is not set back (422 clock_backwards), and a bad target is 400 invalid_body"},
+		{ID: "clock/advance", Check: clockAdvance, Alone: true,
+			Text: "an advance ends at its target or later, and says what was done"},
+	}
+}
+
+func faultRules() []suite.Rule {
+	return []suite.Rule{
+		{ID: "faults/status", Check: faultStatus,
+			Text: "a fault answers with its status and its name, records nothing, and does not act on the repetition"},
+		{ID: "faults/before-commit", Check: faultBeforeCommit,
+			Text: "a connection that is dropped before the commit leaves nothing, and the repetition is recorded"},
+		{ID: "faults/after-commit", Check: faultAfterCommit,
+			Text: "a connection that is dropped after the commit leaves the transaction, which names the fault, and the repetition finds it"},
+		{ID: "faults/malformed", Check: faultMalformed,
+			Text: "an answer that is malformed is no JSON, and the transaction is recorded"},
+		{ID: "faults/conflict", Check: faultConflict,
+			Text: "a request with a bad body meets no fault"},
+	}
+}
+
+func seedRules() []suite.Rule {
+	return []suite.Rule{
+		{ID: "seed/repeats", Check: seedRepeats, Alone: true,
+			Text: "after a reset, the same request has the same latency and the same operator's number, and another id"},
+	}
+}
+
+// needsCapability ends the check if the service does not have a capability.
+func needsCapability(c *suite.Check, capability string) {
+	list, _ := c.Expect(c.Get("/meta"), http.StatusOK)["capabilities"].([]any)
+	if !slices.Contains(list, any(capability)) {
+		c.NotChecked("the service has no capability " + capability)
+	}
+}
+
+// clockNow is the sandbox's time.
+func clockNow(c *suite.Check) time.Time {
+	needsCapability(c, "clock")
+	text := suite.TextOf(c.Expect(c.Get("/clock"), http.StatusOK), "now")
+	now, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		c.Fail("the clock is at %q: %v", text, err)
+	}
+	return now
+}
+
+func clockRead(c *suite.Check) {
+	clockNow(c)
+	c.Fields("the clock", c.Expect(c.Get("/clock"), http.StatusOK), suite.Object{
+		"mode": suite.Matching("^(Real|Manual)$"), "now": suite.AnyText, "due": suite.AnyObject,
+	})
+}
+
+func clockRefused(c *suite.Check) {
+	now := clockNow(c)
+	c.Refused(c.Post("/clock/advance", suite.Object{"to": now.Add(-24 * time.Hour).Format(time.RFC3339)}), 422, "clock_backwards")
+	for _, body := range []suite.Object{{}, {"by": "soon"}, {"by": "1h", "to": "nextDue"}, {"to": "tomorrow"}} {
+		c.Refused(c.Post("/clock/advance", body), 400, "invalid_body")
+	}
+}
+
+func clockAdvance(c *suite.Check) {
+	before := clockNow(c)
+	for {
+		a := c.Post("/clock/advance", suite.Object{"to": before.Add(time.Minute).Format(time.RFC3339Nano), "wait": "30s"})
+		if a.Status == http.StatusAccepted { // the same target again waits for the same advance
+			continue
+		}
+		if a.Status == http.StatusUnprocessableEntity { // it ended between two of them
+			break
+		}
+		c.Fields("the advance", c.Expect(a, http.StatusOK), suite.Object{"now": suite.AnyText})
+		break
+	}
+	if now := clockNow(c); now.Before(before.Add(time.Minute)) {
+		c.Problem("the clock was at %s, was advanced by a minute, and is at %s", before, now)
+	}
+}
+
+// disturbedPayment is a request for a payment on which the sandbox's fault of this name acts, and its reference.
+func disturbedPayment(c *suite.Check, fault string) (request suite.Request, reference string) {
+	needsCapability(c, "faults")
+	c.Needs(suite.MtnRW)
+	probe := c.Post("/payments", c.Collection(suite.MtnRW, suite.Object{"reference": "FAULT-STATUS-" + c.Unique(), "scenario": "success"}))
+	if probe.Header.Get("X-Cauri-Fault") == "" {
+		c.NotChecked("the sandbox does not declare the faults of sandbox.yaml")
+	}
+	reference = "FAULT-" + fault + "-" + c.Unique()
+	body := c.Collection(suite.MtnRW, suite.Object{"reference": reference, "scenario": "success"})
+	return suite.Request{Method: "POST", Path: "/payments", Body: body}, reference
+}
+
+// recordedAs returns the transactions with a reference.
+func recordedAs(c *suite.Check, reference string) []suite.Object {
+	return c.Items(c.Expect(c.Get("/payments?reference="+reference), http.StatusOK))
+}
+
+// repeated repeats a request, and fails unless its transaction is recorded once and names the fault.
+func repeated(c *suite.Check, request suite.Request, reference, fault string, status int) {
+	a := c.Send(request)
+	if acted := a.Header.Get("X-Cauri-Fault"); a.Status != status || acted != "" {
+		c.Problem("the repetition has the fault %q: %s, want %d", acted, a, status)
+	}
+	found := recordedAs(c, reference)
+	if len(found) != 1 {
+		c.Fail("there are %d transactions with the reference %s", len(found), reference)
+	}
+	c.Fields("the transaction", found[0], suite.Object{"status": "SUCCESS", "faults": []any{fault}})
+}
+
+func faultStatus(c *suite.Check) {
+	request, reference := disturbedPayment(c, "STATUS")
+	a := c.Send(request)
+	detail := c.Refused(a, http.StatusServiceUnavailable, "unavailable")
+	c.Fields("the detail", detail, suite.Object{"fault": "conformance-status"})
+	c.Fields("the headers", suite.Object{"Retry-After": a.Header.Get("Retry-After"), "X-Cauri-Fault": a.Header.Get("X-Cauri-Fault")},
+		suite.Object{"Retry-After": "7", "X-Cauri-Fault": "conformance-status"})
+	if n := len(recordedAs(c, reference)); n != 0 {
+		c.Problem("%d transactions are recorded", n)
+	}
+	repeated(c, request, reference, "conformance-status", http.StatusCreated)
+}
+
+func faultBeforeCommit(c *suite.Check) {
+	request, reference := disturbedPayment(c, "BEFORE")
+	c.Unanswered(request)
+	if n := len(recordedAs(c, reference)); n != 0 {
+		c.Problem("%d transactions are recorded", n)
+	}
+	repeated(c, request, reference, "conformance-before", http.StatusCreated)
+}
+
+func faultAfterCommit(c *suite.Check) {
+	request, reference := disturbedPayment(c, "AFTER")
+	c.Unanswered(request)
+	repeated(c, request, reference, "conformance-after", http.StatusOK)
+}
+
+func faultMalformed(c *suite.Check) {
+	request, reference := disturbedPayment(c, "MALFORMED")
+	a := c.Send(request)
+	if _, err := a.Object(); err == nil || a.Status != http.StatusCreated || a.Header.Get("X-Cauri-Fault") != "conformance-malformed" {
+		c.Problem("%s, want 201 with what is no JSON", a)
+	}
+	repeated(c, request, reference, "conformance-malformed", http.StatusOK)
+}
+
+func faultConflict(c *suite.Check) {
+	request, _ := disturbedPayment(c, "STATUS")
+	request.Body = suite.Changed(request.Body.(suite.Object), suite.Object{"amount": "much"})
+	c.FieldsRefused(c.Send(request), "amount")
+}
+
+func seedRepeats(c *suite.Check) {
+	needsCapability(c, "faults")
+	needsRegistry(c, "reset", suite.Request{Method: "POST", Path: "/reset"})
+	body := c.Collection(suite.MtnRW, suite.Object{"scenario": "cancelled"})
+	first := c.Expect(c.Post("/payments", body), http.StatusCreated)
+	c.Expect(c.Post("/reset", nil), http.StatusOK)
+	second := c.Expect(c.Post("/payments", body), http.StatusCreated)
+	if first["providerTxId"] != second["providerTxId"] {
+		c.NotChecked("the sandbox has no seed")
+	}
+	c.Fields("the payment after the reset", second, suite.Object{"latencyMs": first["latencyMs"], "status": first["status"]})
+	if first["id"] == second["id"] {
+		c.Problem("both have the id %v", first["id"])
+	}
+}
