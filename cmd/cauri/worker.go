@@ -118,7 +118,7 @@ func newWorker(ctx context.Context, o workerOptions, keys *secrets.KeyRing) (*pr
 				p.worker.Settled(string(status), lag)
 			}),
 			Upkeep: upkeep,
-			Clocks: ledger.NewClocks(p.db),
+			Clocks: ledger.NewClocks(p.db, p.sandboxes),
 		},
 		Sender: webhooks.NewSender(guard, programVersion(), p.now), Log: slog.Default(), Concurrency: o.concurrency,
 		PerSandbox:     o.perSandbox,

@@ -11,13 +11,16 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // Clocks leases the clocks of sandboxes to those who advance them.
 type Clocks struct{ core }
 
 // NewClocks works for all sandboxes of a database.
-func NewClocks(db *postgres.DB) *Clocks { return &Clocks{core{db: db}} }
+func NewClocks(db *postgres.DB, configured *sandboxes.Store) *Clocks {
+	return &Clocks{core{db, configured}}
+}
 
 // ClockLease is a clock that the caller alone moves until the lease ends.
 type ClockLease struct {
@@ -134,6 +137,9 @@ func (s *Clocks) EndAdvance(ctx context.Context, c ClockLease, reached bool, don
 	})
 	if err == nil && rows == 0 {
 		return ErrClockLeaseLost
+	}
+	if err == nil {
+		s.sandboxes.NoteActivity(c.Tenant)
 	}
 	return postgres.Classify(err, "ending the advance of a clock")
 }

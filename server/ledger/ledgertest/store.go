@@ -41,7 +41,7 @@ func OpenWith(url string, o Options) (*Store, error) {
 	return &Store{
 		DB: db, Store: configured, Ledger: ledger.New(db, configured), Settler: ledger.NewSettler(db, configured, o.OnSettled),
 		Deliveries: ledger.NewDeliveries(db, configured, o.KeyRing), Forwards: ledger.NewForwards(db, configured), Upkeep: ledger.NewUpkeep(db),
-		Clocks: ledger.NewClocks(db),
+		Clocks: ledger.NewClocks(db, configured),
 	}, nil
 }
 
