@@ -1,0 +1,325 @@
+// Package stories plays the stories of config/samples/stories: it applies them as `cauri dev` does, and is the merchant of each.
+package stories
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/cauri-dev/cauri/controllers"
+	"github.com/cauri-dev/cauri/controllers/localapi"
+	"github.com/cauri-dev/cauri/server/egress"
+	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/webhooks"
+	"github.com/cauri-dev/cauri/server/worker"
+)
+
+const (
+	folder   = "../../config/samples/stories"
+	deadline = 60 * time.Second
+)
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	os.Exit(m.Run())
+}
+
+// installation is api, worker and controller in this process, with the sandboxes of all stories.
+type installation struct {
+	resources *localapi.API
+	baseURL   string
+	receiver  *receiver
+}
+
+func install(t *testing.T) *installation {
+	t.Helper()
+	databaseURL := ledgertest.URL(t)
+	api := ledgertest.OpenAs(t, databaseURL, ledgertest.API)
+	directory := sandboxes.NewDirectory(api.DB)
+	server := httptest.NewServer(httpapi.New(httpapi.Options{
+		Ledger: api.Ledger, Sandboxes: api.Store, Directory: directory, Version: "test", Now: time.Now,
+		Draw: mathrand.Int64N, Random: rand.Reader, Held: httpapi.HeldAnswers{Process: 100, Sandbox: 100},
+	}))
+	t.Cleanup(server.Close)
+	background(t, func(ctx context.Context) error { api.RunActivity(ctx); return nil })
+	s := &installation{baseURL: server.URL, receiver: receive(t)}
+	s.work(t, databaseURL)
+	s.control(t, databaseURL)
+
+	manifests, err := localapi.Read(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifests.SetDefaults(map[string]any{"webhook": map[string]any{"url": s.receiver.url}})
+	ctx, cancel := context.WithTimeout(t.Context(), deadline)
+	defer cancel()
+	if _, err := s.resources.Apply(ctx, manifests); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.resources.WaitReady(ctx), directory.Refresh(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// work runs a worker until the test ends.
+func (s *installation) work(t *testing.T, databaseURL string) {
+	t.Helper()
+	store := ledgertest.OpenAs(t, databaseURL, ledgertest.Worker)
+	background(t, func(ctx context.Context) error { store.RunActivity(ctx); return nil })
+	w := worker.New(worker.Options{
+		Database: store, Log: slog.New(slog.DiscardHandler),
+		Sender:    webhooks.NewSender(egress.Guard{AllowLoopback: true}, "test", time.Now),
+		Operators: worker.NewOperatorAccess(egress.Guard{AllowLoopback: true}, time.Now),
+	})
+	background(t, func(ctx context.Context) error { w.Run(ctx); return nil })
+}
+
+// control runs a controller until the test ends.
+func (s *installation) control(t *testing.T, databaseURL string) {
+	t.Helper()
+	var err error
+	if s.resources, err = localapi.New(t.Context(), localapi.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	options := controllers.ManagerOptions()
+	options.Metrics = metricsserver.Options{BindAddress: "0"}
+	manager, err := s.resources.NewManager(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := url.Parse(s.baseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := controllers.SetupWithManager(manager, controllers.Options{
+		Database: ledgertest.OpenAs(t, databaseURL, ledgertest.Controller), BaseURL: base, Random: rand.Reader,
+		Retry: 50 * time.Millisecond, Poll: 100 * time.Millisecond, SkipNameValidation: true,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	background(t, manager.Start)
+}
+
+// background runs until the test ends.
+func background(t *testing.T, run func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// merchant is the shop of one story.
+type merchant struct {
+	*testing.T
+	*installation
+	name string
+	uri  string
+	key  string
+}
+
+func (s *installation) merchant(t *testing.T, name string) *merchant {
+	t.Helper()
+	credentials := s.resources.Secret(types.NamespacedName{Namespace: "default", Name: name + "-credentials"})
+	if credentials["uri"] == "" {
+		t.Fatalf("there is no sandbox %s", name)
+	}
+	return &merchant{T: t, installation: s, name: name, uri: credentials["uri"] + "/api/v1", key: credentials["api-key"]}
+}
+
+// payment is what the API says of one.
+type payment struct {
+	ID          string
+	Status      string
+	CompletedAt *time.Time
+	Faults      []string
+}
+
+// answer is what came back for a request.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (m *merchant) send(method, path string, body any) (answer, error) {
+	m.Helper()
+	var text []byte
+	if body != nil {
+		text, _ = json.Marshal(body) // of maps with texts and numbers
+	}
+	ctx, cancel := context.WithTimeout(m.Context(), deadline)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, method, m.uri+path, bytes.NewReader(text))
+	if err != nil {
+		return answer{}, err
+	}
+	request.Header.Set("Authorization", "Bearer "+m.key)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return answer{}, err
+	}
+	defer response.Body.Close()
+	got, err := io.ReadAll(response.Body)
+	return answer{response.StatusCode, response.Header, got}, err
+}
+
+// must sends a request whose answer has to be a success, and reads it.
+func (m *merchant) must(method, path string, body, into any) {
+	m.Helper()
+	got, err := m.send(method, path, body)
+	if err != nil || got.status >= 300 {
+		m.Fatalf("%s %s: %d %s, %v", method, path, got.status, got.body, err)
+	}
+	if err := json.Unmarshal(got.body, into); err != nil {
+		m.Fatal(err)
+	}
+}
+
+// reference is a reference of the story: the receiver tells the stories apart by it.
+func (m *merchant) reference(n int) string { return fmt.Sprintf("%s-%d", m.name, n) }
+
+// order is the request for a payment.
+func (m *merchant) order(n int, msisdn string) map[string]any {
+	return map[string]any{"amount": 1000, "currency": "RWF", "msisdn": msisdn, "reference": m.reference(n), "application": "shop"}
+}
+
+const (
+	approves = "+250790000901"
+	ignores  = "+250790000905"
+)
+
+func (m *merchant) get(id string) (p payment) {
+	m.Helper()
+	m.must(http.MethodGet, "/payments/"+id, nil, &p)
+	return p
+}
+
+// payments are all that the sandbox has.
+func (m *merchant) payments() []payment {
+	m.Helper()
+	var page struct{ Data []payment }
+	m.must(http.MethodGet, "/payments?limit=100", nil, &page)
+	return page.Data
+}
+
+// advance moves the clock, and waits until all that is due by then is done.
+func (m *merchant) advance(by string) {
+	m.Helper()
+	got, err := m.send(http.MethodPost, "/clock/advance", map[string]any{"by": by, "wait": "60s"})
+	if err != nil || got.status != http.StatusOK {
+		m.Fatalf("advancing by %s: %d %s, %v", by, got.status, got.body, err)
+	}
+}
+
+// until polls until check has nothing to complain of.
+func (m *merchant) until(check func() string) {
+	m.Helper()
+	for end := time.Now().Add(deadline); ; time.Sleep(20 * time.Millisecond) {
+		complaint := check()
+		if complaint == "" {
+			return
+		}
+		if time.Now().After(end) {
+			m.Fatal(complaint)
+		}
+	}
+}
+
+// acted waits until the resource's status says how often a fault acted.
+func (m *merchant) acted(fault string, times int64) {
+	m.Helper()
+	m.until(func() string {
+		for _, sandbox := range m.resources.Sandboxes() {
+			for _, f := range sandbox.Status.Faults {
+				if sandbox.Name == m.name && f.Name == fault && f.Times == times && f.LastTime != nil {
+					return ""
+				}
+			}
+		}
+		return fmt.Sprintf("the status does not say that %s acted %d times", fault, times)
+	})
+}
+
+// stands waits until the resource's status says where the clock stands.
+func (m *merchant) stands(at time.Time) {
+	m.Helper()
+	m.until(func() string {
+		for _, sandbox := range m.resources.Sandboxes() {
+			if clock := sandbox.Status.Clock; sandbox.Name == m.name && clock != nil && clock.Now != nil && clock.Now.Time.Equal(at) {
+				return ""
+			}
+		}
+		return fmt.Sprintf("the status does not say that it is %s", at)
+	})
+}
+
+// delivery is an event that arrived.
+type delivery struct {
+	ID        string // of the event: the same for every attempt
+	TxID      string `json:"tx_id"`
+	Reference string
+	Status    string
+}
+
+// receiver is the webhook of all stories.
+type receiver struct {
+	url     string
+	mutex   sync.Mutex
+	arrived []delivery
+}
+
+func receive(t *testing.T) *receiver {
+	t.Helper()
+	r := &receiver{}
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
+		var d delivery
+		if err := json.NewDecoder(request.Body).Decode(&d); err != nil {
+			t.Errorf("an event arrived that is no JSON: %v", err)
+		}
+		d.ID = request.Header.Get("X-Service-Delivery")
+		r.mutex.Lock()
+		defer r.mutex.Unlock()
+		r.arrived = append(r.arrived, d)
+	}))
+	t.Cleanup(server.Close)
+	r.url = server.URL + "/webhooks"
+	return r
+}
+
+// deliveries are those of the story, in the order of their arrival.
+func (m *merchant) deliveries() []delivery {
+	m.receiver.mutex.Lock()
+	defer m.receiver.mutex.Unlock()
+	return slices.DeleteFunc(slices.Clone(m.receiver.arrived), func(d delivery) bool {
+		return len(d.Reference) <= len(m.name) || d.Reference[:len(m.name)+1] != m.name+"-"
+	})
+}

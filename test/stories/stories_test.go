@@ -1,0 +1,205 @@
+package stories
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+var stories = map[string]func(*merchant){
+	"double-tap":                doubleTap,
+	"late-callback-at-midnight": lateCallbackAtMidnight,
+	"maintenance-at-noon":       maintenanceAtNoon,
+	"network-drop-after-pin":    networkDropAfterPIN,
+	"salary-day":                salaryDay,
+	"silent-operator":           silentOperator,
+}
+
+func TestStories(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(folder, "*-*.yaml"))
+	if err != nil || len(files) != len(stories) {
+		t.Fatalf("%d files for %d stories, %v", len(files), len(stories), err)
+	}
+	readme, err := os.ReadFile(filepath.Join(folder, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := install(t)
+	for name, tell := range stories {
+		if !strings.Contains(string(readme), "| ["+name+"]("+name+".yaml) |") {
+			t.Errorf("the README has no row for %s", name)
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tell(s.merchant(t, name))
+		})
+	}
+}
+
+// The second tap is answered while the first still waits, and both have one payment. The event that comes twice is one.
+func doubleTap(m *merchant) {
+	var taps sync.WaitGroup
+	var tapped [2]payment
+	for i := range tapped {
+		taps.Go(func() {
+			if got, err := m.send(http.MethodPost, "/payments", m.order(1, approves)); err != nil || got.status >= 300 {
+				m.Errorf("tap %d: %d %s, %v", i, got.status, got.body, err)
+			}
+		})
+	}
+	taps.Wait()
+	for i := range tapped {
+		m.must(http.MethodPost, "/payments", m.order(1, approves), &tapped[i])
+	}
+	if all := m.payments(); len(all) != 1 || all[0].ID != tapped[0].ID || tapped[0].ID != tapped[1].ID {
+		m.Errorf("the payments are %+v, and the answers %+v", all, tapped)
+	}
+	m.until(func() string {
+		if len(m.deliveries()) < 2 {
+			return "the event did not come twice"
+		}
+		return ""
+	})
+	came := m.deliveries()
+	if len(came) != 2 || came[0] != came[1] || came[0].TxID != tapped[0].ID || came[0].Status != "SUCCESS" {
+		m.Errorf("there came %+v", came)
+	}
+	m.acted("slow-answer", 1)
+	m.acted("event-twice", 1)
+	if p := m.get(tapped[0].ID); !slices.Contains(p.Faults, "slow-answer") {
+		m.Errorf("the payment names the faults %v", p.Faults)
+	}
+}
+
+// Nothing arrives. The payment itself says how it ended.
+func silentOperator(m *merchant) {
+	var p payment
+	m.must(http.MethodPost, "/payments", m.order(1, ignores), &p)
+	if p.Status != "PENDING" {
+		m.Fatalf("the payment is %+v", p)
+	}
+	m.advance("3h")
+	if ended := m.get(p.ID); ended.Status != "TIMEOUT" {
+		m.Errorf("the payment is %+v", ended)
+	}
+	var events struct {
+		Data []struct {
+			State        string
+			AttemptCount int
+		}
+	}
+	m.must(http.MethodGet, "/events", nil, &events)
+	if len(events.Data) != 1 || events.Data[0].State != "failed" || events.Data[0].AttemptCount != 6 || len(m.deliveries()) != 0 {
+		m.Errorf("the events are %+v, and there came %+v", events.Data, m.deliveries())
+	}
+	m.acted("silent", 6)
+}
+
+// The event arrives in another month than the one that the payment belongs to.
+func lateCallbackAtMidnight(m *merchant) {
+	midnight := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+	var p payment
+	m.must(http.MethodPost, "/payments", m.order(1, approves), &p)
+	m.advance("1m59s")
+	if ended := m.get(p.ID); ended.Status != "SUCCESS" || ended.CompletedAt == nil || !ended.CompletedAt.Before(midnight) {
+		m.Errorf("before midnight the payment is %+v", ended)
+	}
+	if came := m.deliveries(); len(came) != 0 {
+		m.Errorf("before midnight there came %+v", came)
+	}
+	m.advance("10m")
+	if came := m.deliveries(); len(came) != 1 || came[0].TxID != p.ID || came[0].Status != "SUCCESS" {
+		m.Errorf("after midnight there came %+v", came)
+	}
+	m.acted("after-midnight", 1)
+	m.advance("24h") // nothing is due any more
+	m.stands(midnight.Add(24*time.Hour + 9*time.Minute + 59*time.Second))
+}
+
+// Nothing is recorded during the maintenance, and what was refused is done after it.
+func maintenanceAtNoon(m *merchant) {
+	var before, after payment
+	m.must(http.MethodPost, "/payments", m.order(1, approves), &before)
+	m.advance("1m")
+	for range 2 {
+		got, err := m.send(http.MethodPost, "/payments", m.order(2, approves))
+		if err != nil || got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") != "1800" ||
+			got.header.Get("X-Cauri-Fault") != "maintenance" {
+			m.Errorf("at noon the answer is %+v, %v", got, err)
+		}
+		if all := m.payments(); len(all) != 1 {
+			m.Errorf("at noon there are %d payments", len(all))
+		}
+		m.advance("30m")
+	}
+	m.must(http.MethodPost, "/payments", m.order(2, approves), &after)
+	m.advance("1m")
+	if first, second := m.get(before.ID), m.get(after.ID); first.Status != "SUCCESS" || second.Status != "SUCCESS" {
+		m.Errorf("the payments are %+v and %+v", first, second)
+	}
+	m.acted("maintenance", 2)
+}
+
+// Everything is paid and told in the end, in whatever order.
+func salaryDay(m *merchant) {
+	const orders = 20
+	refused := 0
+	for n := range orders {
+		got, err := m.send(http.MethodPost, "/payments", m.order(n, approves))
+		if err != nil {
+			m.Fatal(err)
+		}
+		if got.status == http.StatusTooManyRequests && got.header.Get("Retry-After") == "1" {
+			refused++
+			got, err = m.send(http.MethodPost, "/payments", m.order(n, approves))
+		}
+		if err != nil || got.status != http.StatusCreated {
+			m.Fatalf("order %d is answered with %d %s, %v", n, got.status, got.body, err)
+		}
+		m.advance("1s")
+	}
+	m.advance("5m")
+	paid := map[string]bool{}
+	for _, p := range m.payments() {
+		if p.Status != "SUCCESS" {
+			m.Errorf("a payment is %+v", p)
+		}
+		paid[p.ID] = true
+	}
+	came := m.deliveries()
+	told := map[string]bool{}
+	for _, d := range came {
+		told[d.TxID] = true
+	}
+	if len(paid) != orders || len(told) != orders || refused == 0 || refused == orders {
+		m.Errorf("%d paid, %d told, %d refused", len(paid), len(told), refused)
+	}
+	if slices.IsSortedFunc(came, func(a, b delivery) int { return strings.Compare(a.TxID, b.TxID) }) {
+		m.Error("no event overtook another")
+	}
+	m.acted("too-many", int64(refused))
+}
+
+// The payment was made, and the same request gets it.
+func networkDropAfterPIN(m *merchant) {
+	if got, err := m.send(http.MethodPost, "/payments", m.order(1, approves)); err == nil {
+		m.Errorf("the answer is %+v", got)
+	}
+	var p payment
+	m.must(http.MethodPost, "/payments", m.order(1, approves), &p)
+	if all := m.payments(); len(all) != 1 || all[0].ID != p.ID {
+		m.Errorf("the payments are %+v, the answer is %+v", all, p)
+	}
+	m.until(func() string {
+		if m.get(p.ID).Status != "SUCCESS" {
+			return "the payment does not end"
+		}
+		return ""
+	})
+	m.acted("answer-lost", 1)
+}
