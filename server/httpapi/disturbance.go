@@ -63,6 +63,7 @@ func (s *Server) disturb(ctx context.Context, who session, sandbox *sandboxes.Sa
 	if acts == nil {
 		return nil
 	}
+	s.metrics.Disturbed()
 	if !slices.Contains(d.acted, acts.Name) {
 		d.acted = append(d.acted, acts.Name)
 	}
