@@ -211,3 +211,28 @@ func TestAFaultOfAnEventIsActivity(t *testing.T) {
 		t.Errorf("%d sandboxes were active, want 1", n)
 	}
 }
+
+func TestDelayIsInTheTimeOfTheSandbox(t *testing.T) {
+	w := newFixture(t)
+	w.Stand(noon)
+	w.Reload()
+	w.declare(`[{"name":"late","when":{"until":"2031-03-31T12:00:01Z"},"webhook":{"delay":"1h","duplicate":2,"spacing":"5m"}}]`)
+	w.Create(w.Collection("a", payments.PINInvalid, alice))
+	w.takes()
+	if due := read[time.Time](w, "select due_at from events"); due.Sub(noon.Add(time.Hour)).Abs() > time.Second {
+		t.Errorf("it is due at %s", due)
+	}
+	w.takes() // however late it is elsewhere
+	later := noon.Add(time.Hour + time.Second)
+	w.Stand(later)
+	events := w.Lease(ledgertest.Body())
+	if len(events) != 1 || events[0].Fault == nil {
+		t.Fatalf("an hour later these are taken: %+v", events)
+	}
+	if held, err := w.SendAgain(t.Context(), &events[0], 5*time.Minute); !held || err != nil {
+		t.Errorf("sending it again: %t, %v", held, err)
+	}
+	if due := read[time.Time](w, "select due_at from events"); due.Sub(later.Add(5*time.Minute)).Abs() > time.Second {
+		t.Errorf("it is due again at %s", due)
+	}
+}

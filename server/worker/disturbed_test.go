@@ -15,10 +15,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/telemetry"
 	"github.com/cauri-dev/cauri/server/webhooks"
 	"github.com/cauri-dev/cauri/server/worker"
@@ -288,5 +290,53 @@ func (w *fixture) checkTruth(what string, id payments.ID) {
 		w.sandbox.Tenant, postgres.UUID(id))
 	if faults[0] != faults[1] {
 		w.t.Errorf("%s: the transaction lists %s, its attempts %s", what, faults[0], faults[1])
+	}
+}
+
+// A fault without a number of attempts loses them all. Whoever has it sent by hand gets it.
+func TestEventOfWhichAllAttemptsAreLostFails(t *testing.T) {
+	w := newFixture(t, nil)
+	r := w.declare(`{"name":"silent","webhook":{"drop":true}}`)
+	id := w.pay("r1", payments.Success)
+	stop := w.run()
+	w.until(ledger.EventFailed, 1)
+	if got := read[string](w, "select count(*) || ' ' || min(error) || ' ' || max(error) from delivery_attempts"); got != "4 fault silent fault silent" {
+		t.Errorf("attempts: %s", got)
+	}
+	if got := read[string](w, "select failures || ' ' || failed || ' ' || (last_failure is null) from endpoint_health"); got != "0 1 true" {
+		t.Errorf("health of the endpoint: %s", got)
+	}
+	if _, err := w.ResendEvent(t.Context(), w.sandbox.Tenant, id); err != nil {
+		t.Fatal(err)
+	}
+	w.until(ledger.EventDelivered, 1)
+	stop()
+	if seen := r.seen[webhooks.EventID(id)]; len(seen) != 1 || seen[0] != "good" {
+		t.Errorf("the receiver saw %v", seen)
+	}
+}
+
+func TestSeedDrawsTheJitterOfRetries(t *testing.T) {
+	w := newFixture(t, failing)
+	w.config.Seed = new(int64(7))
+	w.config.Webhook.Retry = sandboxes.RetryPolicy{MaxRetries: 1, InitialDelay: 100 * time.Hour, Factor: 1, MaxDelay: 200 * time.Hour}
+	w.apply()
+	w.pay("order-1", payments.Success)
+	w.run() // by chance there would be no jitter
+	eventually(t, func() string {
+		if read[int](w, "select attempts from events") != 1 {
+			return "no attempt was written down"
+		}
+		return ""
+	})
+	drawn := faults.DrawsOf(w.config.Seed, 0).Float("retry after attempt 1", "order-1")
+	want := 100*time.Hour + time.Duration((2*drawn-1)*float64(10*time.Hour))
+	got := time.Duration(read[float64](w, `select extract(epoch from e.due_at - a.started_at)::float8 * 1e9
+		from events e join delivery_attempts a on a.event_id = e.id`))
+	if late := got - want; late < 0 || late > 10*time.Minute {
+		t.Errorf("the retry follows after %s, want %s", got, want)
+	}
+	if (want - 100*time.Hour).Abs() < 20*time.Minute {
+		t.Fatal("the draw looks like no jitter: take another reference")
 	}
 }
