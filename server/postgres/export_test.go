@@ -16,3 +16,6 @@ func (d *DB) Prepared(ctx context.Context) (prepared bool, err error) {
 	err = d.pool.QueryRow(ctx, "select exists (select from pg_prepared_statements where statement like '%transactions%')").Scan(&prepared)
 	return prepared, err
 }
+
+// TextOf is a statement as the scope sends it.
+func (s Scope) TextOf(statement string) string { return s.recording.text(statement) }
