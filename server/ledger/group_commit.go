@@ -47,10 +47,7 @@ func (s *Ledger) bookCollections(ctx context.Context, at postgres.QueueKey, all 
 	for _, row := range rows {
 		i := slices.Index(p.Ids, row.ID)
 		booked[i] = true
-		all[i].complete(sqlc.BookCollectionRow{
-			ID: row.ID, CreatedAt: row.CreatedAt, CompletedAt: row.CompletedAt, MerchantBalanceAfter: row.MerchantBalanceAfter,
-			SimBalanceAfter: row.SimBalanceAfter,
-		})
+		all[i].complete(sqlc.BookCollectionRow(row))
 	}
 	return booked, nil
 }
@@ -91,10 +88,7 @@ func (s *Ledger) bookDisbursements(ctx context.Context, at postgres.QueueKey, al
 	for _, row := range rows {
 		i := slices.Index(p.Ids, row.ID)
 		booked[i] = true
-		all[i].complete(sqlc.BookDisbursementRow{
-			ID: row.ID, Status: row.Status, LatencyMs: row.LatencyMs, CreatedAt: row.CreatedAt, CompletedAt: row.CompletedAt,
-			MerchantBalanceAfter: row.MerchantBalanceAfter, SimBalanceAfter: row.SimBalanceAfter,
-		})
+		all[i].complete(sqlc.BookDisbursementRow(row))
 	}
 	return booked, nil
 }

@@ -19,8 +19,8 @@ const retentionBatch = 1000
 const clockSlack = time.Hour
 
 // RemoveAged removes the events, with their attempts, that are older than age in the time of the database. Events that are still to be sent
-// stay, and so does every transaction. It returns how many events it removed. It works through one sandbox after another in small batches and stops
-// between two of them when ctx ends. Any number of callers may work at once.
+// stay, and so does every transaction. It returns how many events it removed. It works through one sandbox after another in small batches
+// and stops between two of them when ctx ends. Any number of callers may work at once.
 func (s *Upkeep) RemoveAged(ctx context.Context, age time.Duration) (removed int64, err error) {
 	now, err := s.system().DatabaseTime(ctx)
 	if err != nil {
@@ -53,8 +53,8 @@ func (s *Upkeep) RemoveAged(ctx context.Context, age time.Duration) (removed int
 	return removed, failed.Err()
 }
 
-// removeAgedEvents goes through the events by their ids. In a sandbox with a clock it stops at a batch in which none is old: those that follow
-// were recorded later, apart from a few that settled late, which wait until that batch is old.
+// removeAgedEvents goes through the events by their ids. In a sandbox with a clock it stops at a batch in which none is old: those that
+// follow were recorded later, apart from a few that wait until that batch is old, since its payments settled late.
 func (s *Upkeep) removeAgedEvents(ctx context.Context, params sqlc.RemoveAgedEventsParams) (removed int64, err error) {
 	for {
 		done, err := s.system().RemoveAgedEvents(ctx, params)

@@ -189,7 +189,8 @@ func TestDeliveryFollowsTheClock(t *testing.T) {
 	w.Stand(now.Add(time.Hour))
 	w.Finish(w.leaseOne(ledgertest.Body()), acknowledged)
 	e := w.event(made.ID)
-	if started := e.History[1].StartedAt; e.State != ledger.EventDelivered || !started.Equal(now.Add(time.Hour)) || e.DeliveredAt.Before(started) {
+	started := e.History[1].StartedAt
+	if e.State != ledger.EventDelivered || !started.Equal(now.Add(time.Hour)) || e.DeliveredAt.Before(started) {
 		t.Errorf("%s at %s by an attempt of %s", e.State, e.DeliveredAt, started)
 	}
 	again := now.Add(48 * time.Hour)

@@ -148,7 +148,8 @@ func TestClockIsKnownToWhoeverRecords(t *testing.T) {
 	w.Client("alice", alice, 100_000)
 	paid := w.Create(w.Collection("paid", payments.Success, alice))
 	before := w.Sandbox.Tenant
-	collection, refund, disbursement := w.Collection("late", payments.Success, alice), w.refund(paid.ID, "late-refund", 0), w.disbursement("late-payout", payments.Success, alice, 10)
+	collection, refund := w.Collection("late", payments.Success, alice), w.refund(paid.ID, "late-refund", 0)
+	disbursement := w.disbursement("late-payout", payments.Success, alice, 10)
 	w.Stand(noon)
 	for name, err := range map[string]error{
 		"collection":   w.CreateCollection(t.Context(), before, collection),

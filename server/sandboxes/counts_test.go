@@ -69,7 +69,8 @@ func TestDeliveriesAreTold(t *testing.T) {
 	}
 }
 
-// Under a clock that stands all ids are of one moment, and rise in the order of recording: those that were recorded are never counted again.
+// Under a clock that stands all ids are of one moment, and rise in the order of recording: those that were recorded are never counted
+// again.
 func TestTransactionsAreCountedUnderAClock(t *testing.T) {
 	w := newFixture(t)
 	noon := time.Date(2031, time.March, 31, 12, 0, 0, 0, time.UTC)

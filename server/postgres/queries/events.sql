@@ -20,8 +20,8 @@ update events e set body = coalesce(e.body, sqlc.arg(body)) where e.tenant = sql
 -- lease has ended cannot undo this. An event that was never sent and waits for the answer of its transaction goes on waiting.
 -- The counts are of the events in a state. Locks are taken as by delivery: event, then endpoint.
 with present as (
-  select e.id, e.state, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(), false)::boolean as being_sent, (o.webhook_url is not null)::boolean as deliverable,
-    clock_time(c.stands_at, c.ahead, c.last_stamp) as now
+  select e.id, e.state, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(), false)::boolean as being_sent,
+    (o.webhook_url is not null)::boolean as deliverable, clock_time(c.stands_at, c.ahead, c.last_stamp) as now
   from events e
   join organizations o on o.tenant = e.tenant
   left join clocks c on c.tenant = e.tenant

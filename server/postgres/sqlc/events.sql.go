@@ -149,8 +149,8 @@ func (q *Queries) ListAttempts(ctx context.Context, tenant int64, eventID pgtype
 
 const resendEvent = `-- name: ResendEvent :one
 with present as (
-  select e.id, e.state, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(), false)::boolean as being_sent, (o.webhook_url is not null)::boolean as deliverable,
-    clock_time(c.stands_at, c.ahead, c.last_stamp) as now
+  select e.id, e.state, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(), false)::boolean as being_sent,
+    (o.webhook_url is not null)::boolean as deliverable, clock_time(c.stands_at, c.ahead, c.last_stamp) as now
   from events e
   join organizations o on o.tenant = e.tenant
   left join clocks c on c.tenant = e.tenant
