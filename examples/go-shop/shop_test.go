@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -66,6 +67,7 @@ type visit struct {
 	*testing.T
 	shop *shop
 	url  string
+	down *atomic.Bool // the shop answers nothing but 503
 }
 
 func open(t *testing.T) visit {
@@ -79,10 +81,19 @@ func open(t *testing.T) visit {
 		t.Fatal(err)
 	}
 	s := newShop()
-	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: s.routes()}}
+	var down atomic.Bool
+	routes := s.routes()
+	answer := func(w http.ResponseWriter, r *http.Request) {
+		if down.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		routes.ServeHTTP(w, r)
+	}
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(answer)}}
 	server.Start()
 	t.Cleanup(server.Close)
-	return visit{T: t, shop: s, url: server.URL}
+	return visit{T: t, shop: s, url: server.URL, down: &down}
 }
 
 // number is a test number of the sandbox whose payments end so.

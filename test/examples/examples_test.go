@@ -40,6 +40,21 @@ func TestShopWithAFile(t *testing.T) {
 	t.Logf("%.1f s from nothing", time.Since(begun).Seconds())
 }
 
+// TestMonthEnd is what docs/clock.md shows.
+func TestMonthEnd(t *testing.T) {
+	t.Parallel()
+	port := freePort(t)
+	environment := filepath.Join(t.TempDir(), "env")
+	startDev(t, nil, "--file="+filepath.Join(root, "examples", "month-end.yaml"), "--port=0", "--env-file="+environment,
+		"--webhook-url=http://127.0.0.1:"+port+"/webhooks")
+	variables, err := os.ReadFile(environment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, folderOf("go-shop"), append(strings.Fields(string(variables)), "PORT="+port, "SHOP_CLOCK=manual"),
+		"go", "test", "-count=1", "-run=MonthEnd", ".")
+}
+
 // TestServiceOfTheJob runs docs/ci/services.yaml: the service as a process, then the steps of the job, then a shop in place of the user's.
 func TestServiceOfTheJob(t *testing.T) {
 	t.Parallel()
