@@ -127,8 +127,8 @@ func (s *Ledger) Advance(ctx context.Context, tenant int64, to ClockTarget) (Adv
 	return advance, postgres.ClassifyWrite(err, "advancing the clock")
 }
 
-// startClock gives a sandbox a clock that can go to a target. It is committed before there is a target: what is recorded from then on takes its
-// stamp from the clock.
+// startClock gives a sandbox a clock that can go to a target. It is committed before there is a target: what is recorded from then on
+// takes its stamp from the clock.
 func (s *Ledger) startClock(ctx context.Context, tenant int64, to ClockTarget) error {
 	clock, err := readClock(ctx, s.tenant(tenant), tenant)
 	if err == nil {

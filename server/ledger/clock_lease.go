@@ -115,8 +115,8 @@ func (s *Clocks) ViewClock(ctx context.Context, c ClockLease, old, present time.
 	return view, nil
 }
 
-// MoveClock moves a clock to a moment, where it stands, and returns sandbox time: all that is recorded later has a later stamp. It adds what
-// was done to the counts of the advance.
+// MoveClock moves a clock to a moment, where it stands, and returns sandbox time: all that is recorded later has a later stamp. It adds
+// what was done to the counts of the advance.
 func (s *Clocks) MoveClock(ctx context.Context, c ClockLease, moment time.Time, done AdvanceCounts) (now time.Time, err error) {
 	now, err = s.system().MoveClock(ctx, sqlc.MoveClockParams{
 		Moment: moment, Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,
@@ -128,8 +128,8 @@ func (s *Clocks) MoveClock(ctx context.Context, c ClockLease, moment time.Time, 
 	return now, nil
 }
 
-// EndAdvance ends an advance, and the lease with it. A real clock runs on from where it stands. The counts of an advance that has reached its
-// target are kept for those who wait for it.
+// EndAdvance ends an advance, and the lease with it. A real clock runs on from where it stands. The counts of an advance that has reached
+// its target are kept for those who wait for it.
 func (s *Clocks) EndAdvance(ctx context.Context, c ClockLease, reached bool, done AdvanceCounts) error {
 	rows, err := s.system().EndAdvance(ctx, sqlc.EndAdvanceParams{
 		Reached: reached, Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,

@@ -15,8 +15,8 @@ import (
 const (
 	// clocksAtOnce is the maximum number of clocks that a worker advances at one time.
 	clocksAtOnce = 16
-	// clockLease is how long a clock belongs to the worker that advances it. It is renewed while the worker lives, and short, so that the clock
-	// of a worker that died does not stand for long.
+	// clockLease is how long a clock belongs to the worker that advances it. It is renewed while the worker lives, and short, so that the
+	// clock of a worker that died does not stand for long.
 	clockLease = 5 * time.Second
 	// clockPause is how long an advance waits for what another worker has in hand.
 	clockPause = 10 * time.Millisecond
@@ -82,8 +82,8 @@ func (w *Worker) advanceClock(ctx context.Context, sandbox ledger.DueTenant) {
 	}
 }
 
-// advance is the advance of one clock. The clock stands, and is moved from one moment at which something is due to the next. Everything that is
-// due is done by the sweeps' own code, and no sweep works on the sandbox meanwhile.
+// advance is the advance of one clock. The clock stands, and is moved from one moment at which something is due to the next. Everything
+// that is due is done by the sweeps' own code, and no sweep works on the sandbox meanwhile.
 type advance struct {
 	*Worker // on a database that counts what is done
 	lease   ledger.ClockLease

@@ -20,8 +20,8 @@ var GetClock = Operation{
 
 var AdvanceClock = Operation{
 	ID: "advanceClock", Method: http.MethodPost, Path: "/v1/clock/advance", Tag: tagClock, Summary: "Advance the clock",
-	Description: "Moves the sandbox's time forward, by a duration or to a moment, and does everything that is due on the way, in its order and at its " +
-		"time: pending payments get their outcome or expire, events are sent, and sent again by the schedule. It is answered when all that is " +
+	Description: "Moves the sandbox's time forward, by a duration or to a moment, and does everything that is due on the way, in its order and at " +
+		"its time: pending payments get their outcome or expire, events are sent, and sent again by the schedule. It is answered when all that is " +
 		"done. If that takes longer than `wait`, the answer is 202, and the work goes on; the same target again waits on.\n\n" +
 		"A call while the clock is being advanced to another target is refused with `clock_busy`. Time never goes back. A suspension of the " +
 		"sandbox stops an advance where it is.",
@@ -35,7 +35,8 @@ var AdvanceClock = Operation{
 		{
 			name: "by", Summary: "An hour and a minute later", Status: http.StatusOK, Body: `{
   "by": "61m"
-}`, Answer: wire.AdvancedOf(exampleTime.Add(61*time.Minute), &ledger.AdvanceCounts{Settled: 1, Expired: 2, Delivered: 3, FailedAttempts: 4}),
+}`, Answer: wire.AdvancedOf(exampleTime.Add(61*time.Minute),
+				&ledger.AdvanceCounts{Settled: 1, Expired: 2, Delivered: 3, FailedAttempts: 4}),
 		},
 		{
 			name: "noWait", Summary: "A day later, without waiting for it", Status: http.StatusAccepted, Body: `{
