@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode"
@@ -47,6 +50,45 @@ func FuzzSummary(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if line := eventSummary(body); strings.ContainsFunc(line, unicode.IsControl) {
 			t.Errorf("%q is shown as %q", body, line)
+		}
+	})
+}
+
+// FuzzCapturedRequest checks that the body of a captured request is what stands behind its headers, byte for byte.
+func FuzzCapturedRequest(f *testing.F) {
+	f.Add("POST /hooks HTTP/1.1\r\nX-Service-Signature: sha256=00\r\n\r\n" + listenedEvent)
+	f.Add("webhook-id: evt_1\n\n\r\n")
+	f.Add("POST ")
+	f.Fuzz(func(t *testing.T, request string) {
+		header, body, err := captured(strings.NewReader(request), "")
+		if err != nil {
+			return
+		}
+		if !strings.HasSuffix(request, string(body)) {
+			t.Errorf("the body of %q is read as %q", request, body)
+		}
+		if err := verify(io.Discard, header, body, listenSecret, listenedAt); err == nil && string(body) != listenedEvent {
+			t.Errorf("%q is verified", request)
+		}
+	})
+}
+
+// FuzzEnvFile checks that a file of variables says what was written into it.
+func FuzzEnvFile(f *testing.F) {
+	f.Add("CAURI_URI", "http://127.0.0.1:8080/sandboxes/default/shop")
+	f.Add("A", "b=c")
+	f.Fuzz(func(t *testing.T, name, value string) {
+		if name == "" || strings.ContainsAny(name, "=#\r\n") || strings.ContainsAny(value, "\r\n'\"") ||
+			strings.TrimSpace(name) != name || strings.TrimSpace(value) != value || strings.HasPrefix(name, "export ") {
+			return
+		}
+		path := filepath.Join(t.TempDir(), "env")
+		if err := os.WriteFile(path, []byte("# a comment\nexport "+name+"='"+value+"'\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		values, err := readEnvFile(path)
+		if err != nil || values[name] != value || len(values) != 1 {
+			t.Errorf("%q=%q is read as %q, %v", name, value, values, err)
 		}
 	})
 }
