@@ -94,6 +94,8 @@ var spanning = map[string]string{
 	"StoresOf":       "the configuration of the sandboxes that have changed",
 	"KeysOf":         "the configuration of the sandboxes that have changed",
 	"NoteActivity":   "the sandboxes in which something happened, every two seconds",
+	"LogRequests":    "the requests of all sandboxes that are to be logged, every second",
+	"TrimRequests":   "the sandboxes of which requests were logged, every second",
 
 	// The worker: what is due in all sandboxes. It skips from one sandbox to the next in an index that holds only what is due.
 	"TenantsToSettle": "the sandboxes that have something to settle", "ClaimDueTransactions": "of a batch", "LockFloats": "of a batch",

@@ -90,6 +90,9 @@ var tenantStatements = []string{
 	"ReadClock",
 	"SetClockTarget",
 	"StartClock",
+	// request log
+	"ListRequests",
+	"WatchSandbox",
 	// rate limit
 	"LockRate",
 	"ReturnRequests",
@@ -101,6 +104,7 @@ var apiStatements = []string{
 	// on the way in the scope of a tenant
 	"EnterTenant", "EnterTenantOnReplica",
 	"NoteActivity",
+	"LockRequestLog", "LogRequests", "TrimRequests",
 }
 
 var workerStatements = append([]string{
@@ -227,6 +231,7 @@ var purgeStatements = []string{
 	"PurgeOperatorCredentials",
 	"PurgeQuotaUsage",
 	"PurgeRateUsage",
+	"PurgeRequests",
 	"PurgeSIMs",
 	"PurgeStores",
 	"PurgeSweepFailures",

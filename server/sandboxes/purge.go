@@ -95,7 +95,7 @@ func (s *Store) purge(ctx context.Context, tenant int64) error {
 	for _, remove := range []func(context.Context, int64) (int64, error){
 		q.PurgeKeys, q.PurgeEnvironments, q.PurgeStores, q.PurgeFloats, q.PurgeQuotaUsage, q.PurgeRateUsage,
 		q.PurgeOperatorCredentials, q.PurgeEndpointHealth, q.PurgeActivity, q.PurgeTransactionCounts,
-		q.PurgeSweepFailures, q.PurgeClocks, q.PurgeFaultCounts,
+		q.PurgeSweepFailures, q.PurgeClocks, q.PurgeFaultCounts, q.PurgeRequests,
 	} {
 		if _, err := remove(ctx, tenant); err != nil {
 			return err

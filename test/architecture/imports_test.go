@@ -32,11 +32,13 @@ var mayImport = map[string][]string{
 	"server/faults":            {"server/payments"},
 	"server/sandboxes":         {"server/faults", "server/payments", "server/postgres", "server/secrets"},
 	"server/ledger":            {"server/faults", "server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger"},
+	"server/requests":          {"server/payments", "server/postgres"},
 	"server/httpapi": {
 		"server/faults",
 		"server/payments",
 		"server/operators",
 		"server/postgres",
+		"server/requests",
 		"server/sandboxes",
 		"server/ledger",
 		"server/telemetry",
@@ -49,6 +51,7 @@ var mayImport = map[string][]string{
 		"server/payments",
 		"server/operators",
 		"server/postgres",
+		"server/requests",
 		"server/sandboxes",
 		"server/ledger",
 		"server/webhooks",
@@ -56,6 +59,7 @@ var mayImport = map[string][]string{
 	"server/httpapi/apidoc": {
 		"server/payments",
 		"server/operators",
+		"server/requests",
 		"server/sandboxes",
 		"server/ledger",
 		"server/webhooks",
@@ -113,6 +117,7 @@ var mayImport = map[string][]string{
 		"server/secrets",
 		"server/sandboxes",
 		"server/ledger",
+		"server/requests",
 		"server/telemetry",
 		"server/webhooks",
 		"server/httpapi",
@@ -255,7 +260,7 @@ func TestOnlyTestsImportDoubles(t *testing.T) {
 }
 
 // runsQueries are the packages that run the generated queries: what else the database is asked goes through them.
-var runsQueries = []string{"server/sandboxes", "server/ledger"}
+var runsQueries = []string{"server/sandboxes", "server/ledger", "server/requests"}
 
 func TestFewRunQueries(t *testing.T) {
 	for _, line := range goList(t, "{{.ImportPath}}|{{join .Imports \" \"}}") {

@@ -98,6 +98,8 @@ func (w *Fixture) Busy() {
 	w.Exec("insert into fault_requests (tenant, reference) values ($1, 'busy') on conflict do nothing", w.Sandbox.Tenant)
 	w.Exec(`insert into event_faults (tenant, event_id, attempt, name, not_before, awaits_next)
 		values ($1, gen_random_uuid(), 1, 'lost', now(), false)`, w.Sandbox.Tenant)
+	w.Exec(`insert into requests (tenant, id, kind, received_at, method, path)
+		values ($1, gen_random_uuid(), 'failed', now(), 'GET', '/v1/payments')`, w.Sandbox.Tenant)
 	for table, rows := range w.TenantTables(w.Sandbox.Tenant) {
 		if rows == 0 {
 			w.T.Fatalf("there is nothing in %s", table)

@@ -26,29 +26,31 @@ func (q *Queries) BumpVersion(ctx context.Context, tenant int64) error {
 
 const changedOrganizations = `-- name: ChangedOrganizations :many
 select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, test_numbers, suspended, version,
-  api_test_clients, api_reset, max_test_clients, clocked, clock_mode, seed, faults
+  api_test_clients, api_reset, max_test_clients, clocked, clock_mode, seed, faults,
+  watched_until
 from organizations where version > $1 and retained_at is null
 `
 
 type ChangedOrganizationsRow struct {
-	Tenant           int64  `db:"tenant"`
-	OrgID            string `db:"org_id"`
-	Namespace        string `db:"namespace"`
-	Name             string `db:"name"`
-	LatencyPercent   int32  `db:"latency_percent"`
-	MonthlyQuota     *int64 `db:"monthly_quota"`
-	RateLimit        *int32 `db:"rate_limit"`
-	PendingTimeoutMs int64  `db:"pending_timeout_ms"`
-	TestNumbers      string `db:"test_numbers"`
-	Suspended        bool   `db:"suspended"`
-	Version          int64  `db:"version"`
-	APITestClients   bool   `db:"api_test_clients"`
-	APIReset         bool   `db:"api_reset"`
-	MaxTestClients   *int64 `db:"max_test_clients"`
-	Clocked          bool   `db:"clocked"`
-	ClockMode        string `db:"clock_mode"`
-	Seed             *int64 `db:"seed"`
-	Faults           []byte `db:"faults"`
+	Tenant           int64      `db:"tenant"`
+	OrgID            string     `db:"org_id"`
+	Namespace        string     `db:"namespace"`
+	Name             string     `db:"name"`
+	LatencyPercent   int32      `db:"latency_percent"`
+	MonthlyQuota     *int64     `db:"monthly_quota"`
+	RateLimit        *int32     `db:"rate_limit"`
+	PendingTimeoutMs int64      `db:"pending_timeout_ms"`
+	TestNumbers      string     `db:"test_numbers"`
+	Suspended        bool       `db:"suspended"`
+	Version          int64      `db:"version"`
+	APITestClients   bool       `db:"api_test_clients"`
+	APIReset         bool       `db:"api_reset"`
+	MaxTestClients   *int64     `db:"max_test_clients"`
+	Clocked          bool       `db:"clocked"`
+	ClockMode        string     `db:"clock_mode"`
+	Seed             *int64     `db:"seed"`
+	Faults           []byte     `db:"faults"`
+	WatchedUntil     *time.Time `db:"watched_until"`
 }
 
 func (q *Queries) ChangedOrganizations(ctx context.Context, since int64) ([]ChangedOrganizationsRow, error) {
@@ -79,6 +81,7 @@ func (q *Queries) ChangedOrganizations(ctx context.Context, since int64) ([]Chan
 			&i.ClockMode,
 			&i.Seed,
 			&i.Faults,
+			&i.WatchedUntil,
 		); err != nil {
 			return nil, err
 		}
@@ -197,7 +200,7 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
   $11, $12, $13, $14, $15, $16,
   $17, $18, $19, $20, $21,
   $22, $23, $24, $25, $26)
-returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers, api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults
+returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers, api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults, watched_until
 `
 
 type InsertOrganizationParams struct {
@@ -298,6 +301,7 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		&i.ClockStart,
 		&i.Seed,
 		&i.Faults,
+		&i.WatchedUntil,
 	)
 	return i, err
 }
@@ -440,7 +444,7 @@ func (q *Queries) ListStores(ctx context.Context, tenant int64) ([]Store, error)
 
 const lockOrganization = `-- name: LockOrganization :one
 
-select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers, api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults from organizations where resource_uid = $1 and retained_at is null for update
+select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers, api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults, watched_until from organizations where resource_uid = $1 and retained_at is null for update
 `
 
 // Written by the controller, one sandbox at a time, and read by the api's directory.
@@ -486,6 +490,7 @@ func (q *Queries) LockOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.ClockStart,
 		&i.Seed,
 		&i.Faults,
+		&i.WatchedUntil,
 	)
 	return i, err
 }

@@ -349,6 +349,7 @@ type Organization struct {
 	ClockStart            *time.Time  `db:"clock_start"`
 	Seed                  *int64      `db:"seed"`
 	Faults                []byte      `db:"faults"`
+	WatchedUntil          *time.Time  `db:"watched_until"`
 }
 
 type QuotaUsage struct {
@@ -361,6 +362,23 @@ type RateUsage struct {
 	Tenant  int64 `db:"tenant"`
 	Second  int64 `db:"second"`
 	Granted int32 `db:"granted"`
+}
+
+type Request struct {
+	Tenant       int64           `db:"tenant"`
+	ID           pgtype.UUID     `db:"id"`
+	Kind         string          `db:"kind"`
+	ReceivedAt   time.Time       `db:"received_at"`
+	Method       string          `db:"method"`
+	Path         string          `db:"path"`
+	Query        json.RawMessage `db:"query"`
+	Status       *int32          `db:"status"`
+	Error        *string         `db:"error"`
+	RequestID    *string         `db:"request_id"`
+	Fault        *string         `db:"fault"`
+	RequestBody  json.RawMessage `db:"request_body"`
+	ResponseBody json.RawMessage `db:"response_body"`
+	NotKept      json.RawMessage `db:"not_kept"`
 }
 
 type RetiredTenant struct {

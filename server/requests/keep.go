@@ -1,0 +1,329 @@
+package requests
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+const (
+	// MaxBody is how many bytes of a body are looked at, and how many are kept at most.
+	MaxBody = 4 << 10
+	// maxText is how many characters of a text are kept.
+	maxText = 500
+	// maxNames is how many names of what is not kept are kept.
+	maxNames = 20
+)
+
+// What stands for something that is not kept.
+const (
+	hiddenPart       = "{...}"        // of a path
+	hiddenCredential = "[credential]" // in a text
+)
+
+// Fields are the names of fields or parameters whose values may be kept. Nothing else of a body or of a query is.
+type Fields map[string]bool
+
+// Keeper takes from one request what may be kept of it: methods, words and identifiers of paths, and the fields and parameters that
+// somebody names. If a credential is in one of these, by mistake, it is replaced: those of Cauri by their forms, and what
+// the request authenticates with in any form.
+type Keeper struct {
+	presented []string // parts of what the request authenticates with
+}
+
+// minPresented is the length from which a part of a credential is looked for in texts. Shorter ones are in them by chance.
+const minPresented = 6
+
+// schemes are words before a credential.
+var schemes = regexp.MustCompile(`(?i)^(bearer|basic|digest)$`)
+
+// NewKeeper takes from a request with this header.
+func NewKeeper(header http.Header) *Keeper {
+	k := &Keeper{}
+	for _, name := range []string{"Authorization", "Proxy-Authorization"} {
+		for _, value := range header.Values(name) {
+			for _, part := range strings.Fields(value) {
+				if len(part) >= minPresented && !schemes.MatchString(part) {
+					k.presented = append(k.presented, part)
+				}
+			}
+		}
+	}
+	return k
+}
+
+var (
+	// credentials are what the credentials of sandboxes look like, and what other common ones do.
+	credentials = regexp.MustCompile(`(?i)(cauri_sk_|whsec_)[A-Za-z0-9+/=_-]*|\b(bearer|basic)\s+[A-Za-z0-9+/=._~-]{8,}|eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_.-]*`)
+	// links are URLs, of which the host is kept: the rest often has tokens.
+	links = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)(?:[^/?#\s"]*@)?([^/?#\s"@]*)([/?#@][^\s"]*)?`)
+)
+
+// Text is a text without credentials, cut to what is kept of one.
+func (k *Keeper) Text(text string) string {
+	for _, secret := range k.presented {
+		text = strings.ReplaceAll(text, secret, hiddenCredential)
+	}
+	text = credentials.ReplaceAllString(text, hiddenCredential)
+	text = links.ReplaceAllStringFunc(text, func(link string) string {
+		parts := links.FindStringSubmatch(link)
+		if rest := parts[3]; rest == "" || rest == "/" {
+			return parts[1] + parts[2] + rest
+		}
+		return parts[1] + parts[2] + "/" + hiddenPart
+	})
+	if characters := []rune(text); len(characters) > maxText {
+		text = string(characters[:maxText])
+	}
+	return text
+}
+
+// clean reports whether a text has no credential.
+func (k *Keeper) clean(text string) bool { return k.Text(text) == text }
+
+// Method is the method of a request if it is one of HTTP's.
+func (k *Keeper) Method(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	}
+	return "other"
+}
+
+var (
+	// word is a name that somebody chose: letters only, unlike most credentials.
+	word = regexp.MustCompile(`^[A-Za-z]+([_.-][A-Za-z]+)*$`)
+	// version and identifier are the other parts of paths.
+	version    = regexp.MustCompile(`^v[0-9]{1,2}(_[0-9]{1,2})?$`)
+	identifier = regexp.MustCompile(`^[A-Za-z]{2,3}_[0-9A-HJKMNP-TV-Z]{26}$`)
+)
+
+// maxWord is the length of the longest word that is kept.
+const maxWord = 40
+
+func (k *Keeper) word(text string) bool {
+	return len(text) <= maxWord && word.MatchString(text) && k.clean(text)
+}
+
+// Path is a path with its words, versions, phone numbers, and identifiers of Cauri. For any other part stands {...}.
+func (k *Keeper) Path(path string) string {
+	parts := strings.Split(path, "/")
+	if len(parts) > maxNames {
+		parts = append(parts[:maxNames], hiddenPart)
+	}
+	for i, part := range parts {
+		if part != "" && !k.word(part) && !version.MatchString(part) && !identifier.MatchString(part) && !payments.ValidMSISDN(part) {
+			parts[i] = hiddenPart
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// RequestID is the id of a request, empty if it has a credential.
+func (k *Keeper) RequestID(id string) string {
+	if !k.clean(id) {
+		return ""
+	}
+	return id
+}
+
+// names are the names of what is not kept.
+type names []string
+
+// add adds the name of a field or a parameter, or what it is if the name may not be kept either.
+func (n *names) add(k *Keeper, name, what string) {
+	if !k.word(name) {
+		name = what
+	}
+	n.say(name)
+}
+
+func (n *names) say(name string) {
+	if len(*n) < maxNames && !slices.Contains(*n, name) {
+		*n = append(*n, name)
+	}
+}
+
+// Query keeps the parameters of a query that have a name in allowed, as an object; nil for none. A repeated one has all of its values.
+func (k *Keeper) Query(raw string, allowed Fields) (kept json.RawMessage, notKept []string) {
+	values, left := map[string]string{}, names{}
+	for pair := range strings.SplitSeq(raw[:min(len(raw), MaxBody)], "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		name, nameErr := url.QueryUnescape(name)
+		value, valueErr := url.QueryUnescape(value)
+		switch former, repeated := values[name]; {
+		case pair == "":
+		case nameErr != nil || valueErr != nil || !allowed[name]:
+			left.add(k, name, "a parameter")
+		case repeated:
+			values[name] = k.Text(former + ", " + value)
+		default:
+			values[name] = k.Text(value)
+		}
+	}
+	if len(raw) > MaxBody {
+		left.say("the rest of the query")
+	}
+	if len(values) > 0 {
+		kept = encoded(values)
+	}
+	return kept, left
+}
+
+// Request keeps of a request's body, of which text is the beginning, the values of the fields that have a name in allowed, unless they
+// are objects or lists. It is nil for what is no JSON object.
+func (k *Keeper) Request(text []byte, allowed Fields) (kept json.RawMessage, notKept []string) {
+	if len(text) == 0 {
+		return nil, nil
+	}
+	c := newCopier(k, text, allowed)
+	c.left = &names{}
+	if !c.document() {
+		return nil, []string{"the body"}
+	}
+	return c.out, *c.left
+}
+
+// Answer keeps of an answer's body, of which text is the beginning, what has a name in allowed at every level. It is nil for what is no JSON object.
+func (k *Keeper) Answer(text []byte, allowed Fields) json.RawMessage {
+	c := newCopier(k, text, allowed)
+	if !c.document() {
+		return nil
+	}
+	return c.out
+}
+
+// copier copies what may be kept of a JSON object. What it writes is JSON, wherever what it reads ends.
+type copier struct {
+	*Keeper
+	in      *json.Decoder
+	out     []byte
+	allowed Fields
+	left    *names // of fields at the only level that is kept; nil: all levels are
+}
+
+func newCopier(k *Keeper, text []byte, allowed Fields) *copier {
+	c := &copier{Keeper: k, in: json.NewDecoder(bytes.NewReader(text)), allowed: allowed}
+	c.in.UseNumber()
+	return c
+}
+
+// document copies an object and reports whether there is one.
+func (c *copier) document() bool {
+	if first, err := c.in.Token(); err != nil || first != json.Delim('{') {
+		return false
+	}
+	if !c.list('{', '}', c.member) && c.left != nil {
+		c.left.say("the rest of the body")
+	}
+	return true
+}
+
+// list copies what is between two brackets, of which the first was read, and reports whether it came to the end.
+func (c *copier) list(opening, closing byte, element func() (kept, whole bool)) bool {
+	c.out = append(c.out, opening)
+	whole, empty := true, true
+	for whole && c.in.More() {
+		before := len(c.out)
+		if !empty {
+			c.out = append(c.out, ',')
+		}
+		var kept bool
+		if kept, whole = element(); kept && len(c.out) < MaxBody {
+			empty = false
+			continue
+		}
+		whole = whole && len(c.out) < MaxBody
+		c.out = c.out[:before]
+	}
+	c.out = append(c.out, closing)
+	if whole {
+		_, err := c.in.Token()
+		whole = err == nil
+	}
+	return whole
+}
+
+// member copies a field with its value, if it may be kept.
+func (c *copier) member() (kept, whole bool) {
+	token, err := c.in.Token()
+	name, ok := token.(string)
+	if err != nil || !ok {
+		return false, false
+	}
+	if !c.allowed[name] {
+		if c.left != nil {
+			c.left.add(c.Keeper, name, "a field")
+		}
+		return false, c.skip()
+	}
+	c.out = append(append(c.out, encoded(name)...), ':')
+	if kept, whole = c.value(); !kept && whole && c.left != nil {
+		c.left.add(c.Keeper, name, "a field")
+	}
+	return kept, whole
+}
+
+// value copies a value, if it may be kept.
+func (c *copier) value() (kept, whole bool) {
+	token, err := c.in.Token()
+	if err != nil {
+		return false, false
+	}
+	switch v := token.(type) {
+	case json.Delim:
+		switch {
+		case c.left != nil:
+			return false, c.skipTo(1)
+		case v == '{':
+			return true, c.list('{', '}', c.member)
+		}
+		return true, c.list('[', ']', c.value)
+	case string:
+		c.out = append(c.out, encoded(c.Text(v))...)
+	default:
+		c.out = append(c.out, encoded(v)...)
+	}
+	return true, true
+}
+
+// skip passes over a value.
+func (c *copier) skip() (whole bool) {
+	token, err := c.in.Token()
+	if _, opens := token.(json.Delim); opens && err == nil {
+		return c.skipTo(1)
+	}
+	return err == nil
+}
+
+// skipTo passes over what is left of lists and objects in each other.
+func (c *copier) skipTo(depth int) (whole bool) {
+	for depth > 0 {
+		switch token, err := c.in.Token(); {
+		case err != nil:
+			return false
+		case token == json.Delim('{') || token == json.Delim('['):
+			depth++
+		case token == json.Delim('}') || token == json.Delim(']'):
+			depth--
+		}
+	}
+	return true
+}
+
+// encoded is a text, a number or the like as JSON, without escapes that are only for HTML.
+func encoded(value any) []byte {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return []byte("null") // no such value is given
+	}
+	return bytes.TrimRight(out.Bytes(), "\n")
+}

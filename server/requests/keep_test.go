@@ -1,0 +1,169 @@
+package requests
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// keeper takes from a request that presents a key.
+func keeper() *Keeper {
+	return NewKeeper(http.Header{"Authorization": {"Bearer opaque-7f3a9c51d2"}})
+}
+
+func TestKeptTexts(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"two tickets":                                "two tickets",
+		"x cauri_sk_test_AbC123 y":                   "x [credential] y",
+		"CAURI_SK_LIVE_x":                            "[credential]",
+		"whsec_dGVzdA==.":                            "[credential].",
+		"Bearer abcdefgh12":                          "[credential]",
+		"Authorization: basic dXNlcjpwYXNz":          "Authorization: [credential]",
+		"a basic plan":                               "a basic plan",
+		"as `Authorization: Bearer <key>`.":          "as `Authorization: Bearer <key>`.",
+		"eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.x":      "[credential]",
+		"=opaque-7f3a9c51d2=":                        "=[credential]=",
+		"https://shop.example":                       "https://shop.example",
+		"https://shop.example/":                      "https://shop.example/",
+		"at https://u:p@shop.example:8080/o?t=1 now": "at https://shop.example:8080/{...} now",
+		"https://shop.example#t":                     "https://shop.example/{...}",
+		"https://u:p@":                               "https://",
+		strings.Repeat("é", 501):                     strings.Repeat("é", 500),
+	} {
+		if got := keeper().Text(text); got != want {
+			t.Errorf("%q is kept as %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestKeptPaths(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"/v1/payments":  "/v1/payments",
+		"/v1/payments/": "/v1/payments/",
+		"/v1/payments/TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE/refund":       "/v1/payments/TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE/refund",
+		"/v1/test_clients/+250788123456/prompts":                  "/v1/test_clients/+250788123456/prompts",
+		"/v1/payments/1234":                                       "/v1/payments/{...}",
+		"/v1/cauri_sk_test_checkout":                              "/v1/{...}",
+		"/v1/opaque-7f3a9c51d2":                                   "/v1/{...}",
+		"/operators/mtn/collection/v1_0/requesttopay":             "/operators/mtn/collection/v1_0/requesttopay",
+		"/v1/payments/TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE.json":         "/v1/payments/{...}",
+		"/v1/" + strings.Repeat("a", 41):                          "/v1/{...}",
+		"/v1/a\x00b":                                              "/v1/{...}",
+		"/" + strings.Join(slices.Repeat([]string{"a"}, 50), "/"): "/" + strings.Join(slices.Repeat([]string{"a"}, 19), "/") + "/{...}",
+	} {
+		if got := keeper().Path(path); got != want {
+			t.Errorf("%q is kept as %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestKeptQueries(t *testing.T) {
+	t.Parallel()
+	allowed := Fields{"status": true, "limit": true}
+	for raw, want := range map[string][2]string{
+		"":                          {"", ""},
+		"limit=5&status=a%20b":      {`{"limit":"5","status":"a b"}`, ""},
+		"limit=5&limit=6":           {`{"limit":"5, 6"}`, ""},
+		"token=x&pin2=7&limit=1":    {`{"limit":"1"}`, "token, a parameter"},
+		"opaque-7f3a9c51d2=1":       {"", "a parameter"},
+		"status=opaque-7f3a9c51d2":  {`{"status":"[credential]"}`, ""},
+		"limit=%zz":                 {"", "limit"},
+		"limit=<&status=\x00":       {`{"limit":"<","status":"\u0000"}`, ""},
+		strings.Repeat("&", 5000):   {"", "the rest of the query"},
+		"limit=5;status=6&status=7": {`{"limit":"5;status=6","status":"7"}`, ""},
+	} {
+		kept, left := keeper().Query(raw, allowed)
+		if got := [2]string{string(kept), strings.Join(left, ", ")}; got != want {
+			t.Errorf("%.60q is kept as %q, want %q", raw, got, want)
+		}
+	}
+}
+
+func TestKeptBodies(t *testing.T) {
+	t.Parallel()
+	allowed := Fields{"amount": true, "reference": true, "ok": true, "detail": true}
+	for body, want := range map[string][2]string{
+		"":                                  {"", ""},
+		`{}`:                                {"{}", ""},
+		`{"reference":"r","amount":1e2}`:    {`{"reference":"r","amount":1e2}`, ""},
+		`{"amount":null,"ok":true} `:        {`{"amount":null,"ok":true}`, ""},
+		`{"pin":"1234","amount":1}`:         {`{"amount":1}`, "pin"},
+		`{"pin4":{"a":[1,{}]},"amount":1}`:  {`{"amount":1}`, "a field"},
+		`{"amount":{"amount":[{}]},"ok":1}`: {`{"ok":1}`, "amount"},
+		`{"amount":["x"],"ok":1,"pin":2}`:   {`{"ok":1}`, "amount, pin"},
+		`{"reference":"opaque-7f3a9c51d2"}`: {`{"reference":"[credential]"}`, ""},
+		`{"reference":"<&>\u0000"}`:         {`{"reference":"<&>\u0000"}`, ""},
+		`{"ok":1,"reference":"cut o`:        {`{"ok":1}`, "the rest of the body"},
+		`{"ok":1,"reference"`:               {`{"ok":1}`, "the rest of the body"},
+		`{"ok":1,"amount":[1,2`:             {`{"ok":1}`, "the rest of the body"},
+		`{"ok":1,,"amount":2}`:              {`{"ok":1}`, "the rest of the body"},
+		`{"ok":1,"ok":2}`:                   {`{"ok":1,"ok":2}`, ""},
+		`[1]`:                               {"", "the body"},
+		`"{}"`:                              {"", "the body"},
+		"amount=1&pin=1234":                 {"", "the body"},
+		`{"reference":"` + strings.Repeat("x", 600) + `"}`: {`{"reference":"` + strings.Repeat("x", 500) + `"}`, ""},
+	} {
+		kept, left := keeper().Request([]byte(body), allowed)
+		if got := [2]string{string(kept), strings.Join(left, ", ")}; got != want {
+			t.Errorf("%.60q is kept as %q, want %q", body, got, want)
+		}
+	}
+}
+
+func TestKeptAnswers(t *testing.T) {
+	t.Parallel()
+	allowed := Fields{"data": true, "id": true, "ok": true}
+	for body, want := range map[string]string{
+		`{"data":[{"id":1,"raw":{"id":2}},{"raw":3},4],"ok":true}`: `{"data":[{"id":1},{},4],"ok":true}`,
+		`{"data":[{"id":1},{"id":"cut`:                             `{"data":[{"id":1},{}]}`,
+		`{"data":[`:                                                `{"data":[]}`,
+		`{"raw":[[{}]],"ok":[]}`:                                   `{"ok":[]}`,
+		`[]`:                                                       ``,
+		``:                                                         ``,
+	} {
+		if got := string(keeper().Answer([]byte(body), allowed)); got != want {
+			t.Errorf("%q is kept as %q, want %q", body, got, want)
+		}
+	}
+}
+
+// Whatever is sent, what is kept is JSON of a bounded size without what the request authenticates with.
+func FuzzKeep(f *testing.F) {
+	f.Add("opaque-7f3a9c51d2", `{"reference":"opaque-7f3a9c51d2","pin":"1","amount":[1]}`, "status=1&token=x", "/v1/payments/x")
+	f.Add("abcdef", `{"reference":"\ud800abcdef`, "status=abc&status=def", "/a/b/+250788123456")
+	f.Fuzz(func(t *testing.T, secret, body, query, path string) {
+		if len(secret) < minPresented || len(strings.Fields(secret)) != 1 || strings.Contains(hiddenCredential, secret) {
+			t.Skip("nothing to look for")
+		}
+		k := NewKeeper(http.Header{"Authorization": {"Bearer " + secret}})
+		allowed := Fields{"reference": true, "amount": true, "status": true}
+		sent, _ := k.Request([]byte(body), allowed)
+		asked, _ := k.Query(query, allowed)
+		for _, kept := range []json.RawMessage{sent, asked, k.Answer([]byte(body), allowed)} {
+			if kept == nil {
+				continue
+			}
+			if !json.Valid(kept) || len(kept) > 8*MaxBody {
+				t.Errorf("kept is %q", kept)
+			}
+			var texts map[string]any
+			if err := json.Unmarshal(kept, &texts); err != nil {
+				t.Fatal(err)
+			}
+			for _, text := range texts {
+				if text, is := text.(string); is && strings.Contains(text, secret) {
+					t.Errorf("%q has the credential %q", text, secret)
+				}
+			}
+		}
+		for part := range strings.SplitSeq(k.Path(path), "/") {
+			if part == secret && !version.MatchString(part) && !identifier.MatchString(part) {
+				t.Errorf("the path has the credential %q", secret)
+			}
+		}
+	})
+}

@@ -1,0 +1,261 @@
+package requests
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+const (
+	// period is how often requests are written.
+	period = time.Second
+	// writeTimeout bounds the writing.
+	writeTimeout = 5 * time.Second
+	// maxWaiting and maxWaitingOfOne are how many bytes of requests may wait to be written: of all sandboxes, and of one, so that it does
+	// not take what is for all.
+	maxWaiting      = 8 << 20
+	maxWaitingOfOne = 1 << 20
+)
+
+// Reasons for which a request is not logged, for [Options.Dropped].
+const (
+	DroppedFull    = "full"    // too many wait to be written
+	DroppedRefused = "refused" // the database refused to write it
+)
+
+// Log is the request log of all sandboxes in a database. Recording a request asks the database nothing: all that came are written
+// together, about every second. It is safe for concurrent use. A nil Log records nothing.
+type Log struct {
+	db      *postgres.DB
+	dropped func(reason string, requests int)
+	most    int // bytes that may wait
+	ofOne   int
+
+	mu       sync.Mutex
+	waiting  []Entry
+	bytes    int            // of what waits, and of what is being written
+	byTenant map[int64]int  // the same of each sandbox
+	refused  map[int64]bool // sandboxes of which a request without a valid key waits
+}
+
+// Options are the settings of a [Log].
+type Options struct {
+	Dropped func(reason string, requests int) // counts what is not logged; nil: it is not counted
+}
+
+// New makes a log in a database.
+func New(db *postgres.DB, o Options) *Log {
+	l := &Log{db: db, dropped: o.Dropped, most: maxWaiting, ofOne: maxWaitingOfOne, byTenant: map[int64]int{}, refused: map[int64]bool{}}
+	if l.dropped == nil {
+		l.dropped = func(string, int) {}
+	}
+	return l
+}
+
+// Add records a request that was just answered. Of requests without a valid key, a sandbox has one in each round of writing.
+func (l *Log) Add(e Entry) {
+	if l == nil {
+		return
+	}
+	var err error
+	if e.ID, err = payments.NewID(l.db.Now(), rand.Reader); err != nil {
+		return // the random numbers of the system never fail
+	}
+	if full := !l.add(e); full {
+		l.dropped(DroppedFull, 1)
+	}
+}
+
+// add reports whether there is room for a request.
+func (l *Log) add(e Entry) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e.Kind == Unauthenticated {
+		if l.refused[e.Tenant] {
+			return true
+		}
+		l.refused[e.Tenant] = true
+	}
+	size := e.size()
+	if l.bytes+size > l.most || l.byTenant[e.Tenant]+size > l.ofOne {
+		return false
+	}
+	l.waiting = append(l.waiting, e)
+	l.bytes += size
+	l.byTenant[e.Tenant] += size
+	return true
+}
+
+// take returns what waits. It counts until it is forgotten.
+func (l *Log) take() []Entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	taken := l.waiting
+	l.waiting = nil
+	clear(l.refused)
+	return taken
+}
+
+// wait lets what was taken wait again.
+func (l *Log) wait(taken []Entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting = append(taken, l.waiting...)
+}
+
+// forget makes room again.
+func (l *Log) forget(taken []Entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range taken {
+		tenant, size := taken[i].Tenant, taken[i].size()
+		l.bytes -= size
+		if l.byTenant[tenant] -= size; l.byTenant[tenant] == 0 {
+			delete(l.byTenant, tenant)
+		}
+	}
+}
+
+// Run writes, every second and once more when ctx ends, what was recorded.
+func (l *Log) Run(ctx context.Context) {
+	ticker := time.NewTicker(period)
+	defer ticker.Stop()
+	failing := false
+	for {
+		select {
+		case <-ctx.Done():
+			_ = l.Flush(context.WithoutCancel(ctx)) // there is nobody to try it again
+			return
+		case <-ticker.C:
+		}
+		err := l.Flush(ctx)
+		if err != nil && !failing && ctx.Err() == nil {
+			slog.WarnContext(ctx, "requests cannot be logged; as many as there is room for wait", "error", err)
+		}
+		failing = err != nil
+	}
+}
+
+// Flush is one round of [Log.Run]. What it cannot write while the database is unavailable waits for the next one.
+func (l *Log) Flush(ctx context.Context) error {
+	taken := l.take()
+	if len(taken) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	err := postgres.Classify(l.write(ctx, taken), "logging requests")
+	if errors.Is(err, postgres.ErrUnavailable) {
+		l.wait(taken)
+		return err
+	}
+	l.forget(taken)
+	if err != nil {
+		l.dropped(DroppedRefused, len(taken))
+	}
+	return err
+}
+
+func (l *Log) write(ctx context.Context, entries []Entry) error {
+	var rows sqlc.LogRequestsParams
+	for i := range entries {
+		e := &entries[i]
+		rows.Tenants = append(rows.Tenants, e.Tenant)
+		rows.Ids = append(rows.Ids, postgres.UUID(e.ID))
+		rows.Kinds = append(rows.Kinds, string(e.Kind))
+		rows.Received = append(rows.Received, e.ReceivedAt)
+		rows.Methods = append(rows.Methods, e.Method)
+		rows.Paths = append(rows.Paths, e.Path)
+		rows.Queries = append(rows.Queries, string(e.Query))
+		rows.Statuses = append(rows.Statuses, int32(e.Status))
+		rows.Errors = append(rows.Errors, e.Error)
+		rows.RequestIds = append(rows.RequestIds, e.RequestID)
+		rows.Faults = append(rows.Faults, e.Fault)
+		rows.RequestBodies = append(rows.RequestBodies, string(e.RequestBody))
+		rows.ResponseBodies = append(rows.ResponseBodies, string(e.ResponseBody))
+		notKept := ""
+		if len(e.NotKept) > 0 {
+			notKept = string(encoded(e.NotKept))
+		}
+		rows.NotKept = append(rows.NotKept, notKept)
+	}
+	return l.db.InTx(ctx, postgres.IdleLimited, func(tx pgx.Tx) error {
+		q := sqlc.New(tx)
+		if err := q.LogRequests(ctx, rows); err != nil {
+			return err
+		}
+		if err := q.LockRequestLog(ctx); err != nil {
+			return err
+		}
+		return q.TrimRequests(ctx, rows.Tenants, rows.Kinds, MostUnauthenticated, MostKept)
+	})
+}
+
+// List returns up to limit of a sandbox's requests, in the order of their answers, newest first, beginning after the one named by after,
+// nil for the newest of all.
+func (l *Log) List(ctx context.Context, tenant int64, f Filter, after *payments.ID, limit int) ([]Entry, error) {
+	asked := sqlc.ListRequestsParams{
+		Tenant: tenant, Succeeded: f.Succeeded, Status: int32(f.Status), Error: f.Error, Path: f.Path, Most: int32(limit),
+		Before: pgtype.UUID{Bytes: [16]byte(slices.Repeat([]byte{math.MaxUint8}, 16)), Valid: true},
+	}
+	if after != nil {
+		asked.Before = postgres.UUID(*after)
+	}
+	var rows []sqlc.ListRequestsRow
+	err := l.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+		rows, err = sqlc.New(scope).ListRequests(ctx, asked)
+		return err
+	})
+	if err != nil {
+		return nil, postgres.Classify(err, "listing requests")
+	}
+	entries := make([]Entry, len(rows))
+	for i := range rows {
+		if entries[i], err = entryOf(tenant, &rows[i]); err != nil {
+			return nil, err
+		}
+	}
+	return entries, nil
+}
+
+func entryOf(tenant int64, r *sqlc.ListRequestsRow) (Entry, error) {
+	e := Entry{
+		ID: payments.ID(r.ID.Bytes), Tenant: tenant, Kind: Kind(r.Kind), ReceivedAt: r.ReceivedAt, Method: r.Method, Path: r.Path, Query: r.Query,
+		Status: int(valueOf(r.Status)), Error: valueOf(r.Error), RequestID: valueOf(r.RequestID), Fault: valueOf(r.Fault),
+		RequestBody: r.RequestBody, ResponseBody: r.ResponseBody,
+	}
+	if r.NotKept == nil {
+		return e, nil
+	}
+	return e, json.Unmarshal(r.NotKept, &e.NotKept)
+}
+
+func valueOf[T any](v *T) (value T) {
+	if v != nil {
+		value = *v
+	}
+	return value
+}
+
+// Watch lets all requests of a sandbox be kept for the next ten minutes, by every process that reads its configuration after this. It
+// returns [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
+func (l *Log) Watch(ctx context.Context, tenant int64) error {
+	watched, err := sqlc.New(l.db.Tenant(tenant)).WatchSandbox(ctx)
+	if err == nil && !watched {
+		err = postgres.ErrConfigChanged
+	}
+	return postgres.Classify(err, "watching the sandbox")
+}
