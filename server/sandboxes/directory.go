@@ -34,7 +34,16 @@ type Sandbox struct {
 	Faults         faults.Set // that its resource declares
 	Environments   map[Market]Environment
 	Stores         map[string]bool // slugs
+	WatchedUntil   time.Time       // somebody looks at all of its requests; zero: nobody did
 }
+
+// Watched reports whether somebody looks at all requests of the sandbox.
+func (s *Sandbox) Watched(now time.Time) bool {
+	return !s.WatchedUntil.IsZero() && now.Before(s.WatchedUntil)
+}
+
+// name is the name of a sandbox's resource.
+type name struct{ namespace, name string }
 
 // Market is an operator in a country.
 type Market struct {
@@ -68,6 +77,7 @@ type Directory struct {
 	version   int64
 	sandboxes map[int64]*entry
 	byKey     map[KeyHash]keyHolder
+	byName    map[name]*Sandbox
 }
 
 type entry struct {
@@ -86,7 +96,9 @@ const nothing = -1
 
 // NewDirectory makes an empty directory; the first [Directory.Refresh] fills it.
 func NewDirectory(db *postgres.DB) *Directory {
-	d := &Directory{db: db, version: nothing, sandboxes: map[int64]*entry{}, byKey: map[KeyHash]keyHolder{}}
+	d := &Directory{
+		db: db, version: nothing, sandboxes: map[int64]*entry{}, byKey: map[KeyHash]keyHolder{}, byName: map[name]*Sandbox{},
+	}
 	d.loads = postgres.SharedLoad[struct{}]{
 		Timeout: loadTimeout,
 		Run:     func(ctx context.Context) (struct{}, error) { return struct{}{}, d.load(ctx) },
@@ -106,6 +118,14 @@ func (d *Directory) ByKey(hash KeyHash) (*Sandbox, bool) {
 		return nil, false
 	}
 	return holder.sandbox, true
+}
+
+// ByName finds the sandbox of a resource.
+func (d *Directory) ByName(namespace, named string) (*Sandbox, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	sandbox, ok := d.byName[name{namespace, named}]
+	return sandbox, ok
 }
 
 // Run polls until ctx ends. A change is seen within about interval.
@@ -259,6 +279,9 @@ func (d *Directory) apply(c *changes) {
 			Environments: map[Market]Environment{},
 			Stores:       map[string]bool{},
 		}}
+		if o.WatchedUntil != nil {
+			changed[o.Tenant].sandbox.WatchedUntil = *o.WatchedUntil
+		}
 	}
 	for _, e := range c.environments {
 		at := Market{payments.Operator(e.Operator), payments.Country(e.Country)}
@@ -278,6 +301,7 @@ func (d *Directory) apply(c *changes) {
 	if c.since == nothing {
 		clear(d.sandboxes)
 		clear(d.byKey)
+		clear(d.byName)
 	}
 	for _, tenant := range c.retired {
 		d.remove(tenant)
@@ -287,6 +311,7 @@ func (d *Directory) apply(c *changes) {
 	}
 	for tenant, e := range changed {
 		d.sandboxes[tenant] = e
+		d.byName[name{e.sandbox.Namespace, e.sandbox.Name}] = e.sandbox
 		for _, key := range e.keys {
 			d.byKey[key] = keyHolder{sandbox: e.sandbox, until: until[key]}
 		}
@@ -299,6 +324,7 @@ func (d *Directory) remove(tenant int64) {
 		for _, key := range e.keys {
 			delete(d.byKey, key)
 		}
+		delete(d.byName, name{e.sandbox.Namespace, e.sandbox.Name})
 		delete(d.sandboxes, tenant)
 	}
 }
