@@ -19,6 +19,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpserver"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -36,6 +37,7 @@ type fixture struct {
 	db      string // of the database
 	config  sandboxes.Config
 	release chan struct{}
+	log     *requests.Log
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -79,8 +81,9 @@ func newFixtureAlone(t *testing.T) *fixture {
 
 	asAPI := ledgertest.OpenAs(t, db, ledgertest.API)
 	directory := sandboxes.NewDirectory(asAPI.DB)
+	w.log = requests.New(asAPI.DB, requests.Options{})
 	w.url = listen(t, httpapi.New(httpapi.Options{
-		Ledger: asAPI.Ledger, Sandboxes: asAPI.Store, Directory: directory, Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 },
+		Ledger: asAPI.Ledger, Sandboxes: asAPI.Store, Directory: directory, Requests: w.log, Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 },
 		Random: rand.Reader, Draining: w.release,
 	}), httpserver.Default)
 	return w

@@ -34,6 +34,7 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 		key, ok := bearer(r)
 		if !ok {
 			s.metrics.AuthFailed(telemetry.AuthMissing)
+			s.stranger(w, r)
 			s.fail(w, r, wire.Unauthorized())
 			return
 		}
@@ -48,10 +49,12 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 			}
 			if who.sandbox = s.sandboxOf(r, who.key); who.sandbox == nil {
 				s.metrics.AuthFailed(telemetry.AuthInvalid)
+				s.stranger(w, r)
 				s.fail(w, r, wire.Unauthorized())
 				return
 			}
 		}
+		w.(*response).logged.who = who
 		s.tracing.Describe(r.Context(), "cauri.organization", who.sandbox.OrganizationID)
 		next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, sessionKey, who)))
 	})

@@ -33,9 +33,14 @@ func (s *Server) identify(next http.Handler) http.Handler {
 		// A client that has sent its request may close its side of the connection and read on, which looks like one that went away. It
 		// gets its whole answer.
 		ctx = context.WithoutCancel(ctx)
-		next.ServeHTTP(out, r.WithContext(context.WithValue(ctx, requestIDKey, id)))
+		answered := r.WithContext(context.WithValue(ctx, requestIDKey, id))
+		out.logged.follow(answered)
+		next.ServeHTTP(out, answered)
 		out.worked = s.now().Sub(out.began)
 		if !out.late.due.IsZero() {
+			if out.disturbance.fault == nil { // which may drop the connection
+				out.logged.settle(out.late.status, out.began)
+			}
 			s.hold(r.Context(), &out.late)
 			out.late.write(out)
 		}

@@ -21,6 +21,7 @@ type response struct {
 	span        telemetry.Span
 	began       time.Time
 	worked      time.Duration // until the answer was there, which may be held after that
+	logged      loggedRequest // what the request log may keep of it
 }
 
 // Unwrap lets deadlines be set, see [http.ResponseController].
@@ -51,6 +52,7 @@ func (o *response) Write(body []byte) (int, error) {
 	if o.status == 0 {
 		o.WriteHeader(http.StatusOK)
 	}
+	o.logged.write(body, o.status, o.began)
 	return o.ResponseWriter.Write(body)
 }
 
@@ -61,8 +63,8 @@ func (s *Server) observe(w http.ResponseWriter, r *http.Request) (context.Contex
 	return ctx, &response{ResponseWriter: w, request: r, draining: s.draining, span: span, began: s.now()}
 }
 
-// report tells what a request came to: in metrics, in its trace, and in one line of the log, at the level of debugging, since what
-// fails is logged where it fails. None of them has the path or the query, which may hold numbers of payers.
+// report tells what a request came to: in the request log of its sandbox, in metrics, in its trace, and in one line of the log, at the level
+// of debugging, since what fails is logged where it fails. The last three never have the path or the query, which may hold numbers of payers.
 func (s *Server) report(r *http.Request, o *response, id string) {
 	route := routeOf(r)
 	if o.worked == 0 {
@@ -70,6 +72,7 @@ func (s *Server) report(r *http.Request, o *response, id string) {
 	}
 	s.metrics.End(route, r.Method, o.status, o.worked)
 	o.span.Served(route, r.Method, id, o.status)
+	s.logRequest(r, o, route, id)
 	if s.log.Enabled(r.Context(), slog.LevelDebug) {
 		s.log.DebugContext(r.Context(), "request", "request", id, "method", r.Method, "route", route, "status", o.status,
 			"duration", o.worked, "held", s.now().Sub(o.began)-o.worked)

@@ -39,6 +39,7 @@ var runOrder = []string{
 	"listPrompts",
 	"answerPrompt",
 	"listTestNumbers",
+	"listRequests",
 	"resetSandbox",
 	"getClock",
 	"advanceClock",
@@ -67,6 +68,11 @@ func TestEveryExampleRuns(t *testing.T) {
 				http.StatusGone,
 				[]byte("moved away"),
 			)
+		}
+		if id == "listRequests" {
+			w.call("POST", "/v1/payments", `{"amount":"25000","currency":"RWF","msisdn":"+250788123456","application":"shop","phone":1}`,
+				func(r *http.Request) { r.Header.Set("X-Request-Id", "checkout-1042") })
+			w.logged()
 		}
 		for _, e := range operations[id].examples {
 			t.Run(id+"/"+e.name, func(t *testing.T) {
@@ -184,7 +190,7 @@ func (o describedOperation) target(example string, ids map[string]string) string
 func lasting(answer object) object {
 	kept := maps.Clone(answer)
 	for _, name := range []string{"id", "tx_id", "parentTxId", "environmentId", "providerTxId", "createdAt", "completedAt", "expiresAt", "raw", "version",
-		"txId", "nextAttemptAt", "startedAt", "body", "payload",
+		"txId", "nextAttemptAt", "startedAt", "body", "payload", "time",
 		"organizationId", "now", "target"} {
 		if kept[name] == nil {
 			continue
@@ -233,6 +239,9 @@ func valuesOf(schema object) (good, bad []string) {
 	if least, is := schema["minimum"].(float64); is {
 		most := schema["maximum"].(float64)
 		return []string{fmt.Sprint(least), fmt.Sprint(most)}, []string{fmt.Sprint(least - 1), fmt.Sprint(most + 1), "1.5", "x", ""}
+	}
+	if schema["pattern"] == "^/" {
+		return []string{"/", "/v1/é"}, []string{"", "v1", "/" + strings.Repeat("é", 200)}
 	}
 	if most, is := schema["maxLength"].(float64); is {
 		return []string{"é", strings.Repeat("é", int(most))}, []string{"", strings.Repeat("é", int(most)+1)}

@@ -128,7 +128,7 @@ func TestEventsAreAsDescribed(t *testing.T) {
 // A list takes of each parameter just what the document says that it takes.
 func TestListParametersAreReadAsDescribed(t *testing.T) {
 	w := newFixture(t)
-	for _, path := range []string{"/v1/payments", "/v1/events"} {
+	for _, path := range []string{"/v1/payments", "/v1/events", "/v1/requests"} {
 		for _, parameter := range theContract(t).operation("GET", path)["parameters"].([]any) {
 			if p := theContract(t).resolve(parameter.(object)); p["in"] == "query" {
 				w.readAsDescribed(path, p["name"].(string), theContract(t).resolve(p["schema"].(object)))

@@ -35,10 +35,13 @@ type sandboxName struct{ namespace, name string }
 
 // sandboxInPath is the sandbox that the path names, if it is of a form that does. Either name may be empty, which is no sandbox's.
 func sandboxInPath(r *http.Request) (named sandboxName, found bool) {
-	if !strings.HasPrefix(r.URL.Path, "/sandboxes/") {
+	behind, found := strings.CutPrefix(r.URL.Path, "/sandboxes/")
+	if !found {
 		return named, false
 	}
-	return sandboxName{chi.URLParam(r, "namespace"), chi.URLParam(r, "name")}, true
+	named.namespace, behind, _ = strings.Cut(behind, "/")
+	named.name, _, _ = strings.Cut(behind, "/")
+	return named, true
 }
 
 // pathTo is a path of the API in the form in which the caller came, since another form may not be open to it.

@@ -15,6 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
@@ -33,6 +34,7 @@ type Server struct {
 	draining  <-chan struct{}
 	limiter   *limiter
 	held      *heldAnswers
+	requests  *requests.Log
 	metrics   *telemetry.API
 	tracing   *telemetry.Tracing
 	handler   http.Handler
@@ -43,6 +45,7 @@ type Options struct {
 	Ledger    *ledger.Ledger
 	Sandboxes *sandboxes.Store
 	Directory *sandboxes.Directory
+	Requests  *requests.Log     // nil: no request is logged
 	Version   string            // of this program
 	BaseURL   *url.URL          // that merchants call, for the API's description; nil if it is not known
 	Now       func() time.Time  // for ids and for how long answers are held; default time.Now
@@ -62,7 +65,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{
 		ledger: o.Ledger, sandboxes: o.Sandboxes, directory: o.Directory, now: o.Now, draw: o.Draw, random: o.Random, log: logger(o.Log),
-		version: o.Version, baseURL: o.BaseURL, draining: o.Draining,
+		version: o.Version, baseURL: o.BaseURL, draining: o.Draining, requests: o.Requests,
 		metrics: o.Metrics, tracing: o.Tracing,
 		held:    &heldAnswers{bounds: o.Held, of: map[string]int{}},
 		limiter: &limiter{sandboxes: o.Sandboxes, now: o.Now, shares: map[int64]*share{}},
@@ -77,10 +80,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 func (s *Server) routes() http.Handler {
 	r := chi.NewRouter()
 	r.Use(s.identify, s.recoverPanic, byDecodedPath)
-	r.NotFound(s.handle(func(http.ResponseWriter, *http.Request) (answer, error) {
+	r.NotFound(s.handle(func(w http.ResponseWriter, req *http.Request) (answer, error) {
+		s.claim(w, req)
 		return answer{}, wire.NotFound("There is nothing at this path. The API is under /v1, see GET /v1/openapi.json.")
 	}))
 	r.MethodNotAllowed(s.handle(func(w http.ResponseWriter, req *http.Request) (answer, error) {
+		s.claim(w, req)
 		w.Header().Set("Allow", allowed(r, req.URL.Path))
 		return answer{}, &wire.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed",
 			Message: "This path does not answer the method " + req.Method + "."}
@@ -100,6 +105,7 @@ func (s *Server) routes() http.Handler {
 	api.route(apidoc.PatchTestClient, s.handle(s.patchTestClient))
 	api.route(apidoc.DeleteTestClient, s.handle(s.disturbed(s.deleteTestClient)))
 	api.route(apidoc.ListTestNumbers, s.handle(s.disturbed(s.listTestNumbers)))
+	api.route(apidoc.ListRequests, s.handle(s.disturbed(s.listRequests)))
 	api.route(apidoc.ListPrompts, s.handle(s.disturbed(s.listPrompts)))
 	api.route(apidoc.AnswerPrompt, s.handle(s.disturbed(s.answerPrompt)))
 	api.route(apidoc.ResetSandbox, s.handle(s.reset))
@@ -185,6 +191,9 @@ func (a *answer) disturb(f *faults.Fault, now time.Time) {
 func (a answer) write(w http.ResponseWriter) {
 	if a.fault != nil && a.fault.DropConnection != "" {
 		return
+	}
+	if e, failed := a.body.(*wire.Error); failed {
+		w.(*response).logged.code = e.Code
 	}
 	for name, values := range a.header {
 		w.Header()[name] = values

@@ -15,6 +15,7 @@ const (
 	tagEvents      = "Events"
 	tagTestClients = "Test clients"
 	tagClock       = "Clock"
+	tagRequests    = "Requests"
 	tagService     = "Service"
 	tagWebhooks    = "Webhooks"
 )
@@ -46,6 +47,7 @@ func NewDocument() *huma.OpenAPI {
 			{Name: tagEvents, Description: "What was sent to the merchant, what failed, and sending it again."},
 			{Name: tagTestClients, Description: "The customers' phones: who can pay, acting as the payer, and the test numbers."},
 			{Name: tagClock, Description: "The sandbox's time, which a test may move."},
+			{Name: tagRequests, Description: "What your code sent, and what was answered."},
 			{Name: tagService, Description: "Version, capabilities and health of the service. No key is needed."},
 			{Name: tagWebhooks, Description: "What the service sends to the merchant."},
 		},

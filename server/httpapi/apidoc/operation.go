@@ -48,7 +48,7 @@ var Operations = []Operation{
 	CreatePayment, GetPayment, ListPayments, CreateRefund, CreateDisbursement,
 	ListEvents, GetEvent, ResendEvent,
 	ListTestClients, GetTestClient, CreateTestClient, PatchTestClient, DeleteTestClient, ListPrompts, AnswerPrompt,
-	ListTestNumbers, ResetSandbox,
+	ListTestNumbers, ResetSandbox, ListRequests,
 	GetClock, AdvanceClock,
 	GetMeta, GetHealth, GetDocument, GetDocument30,
 }

@@ -71,6 +71,9 @@ var (
 	_                    = viewSchema[wire.TestNumber](refineTestNumber)
 	testNumberListSchema = viewSchema[wire.TestNumberList](unrefined)
 
+	_                 = viewSchema[wire.LoggedRequest](refineLoggedRequest)
+	requestListSchema = viewSchema[wire.RequestList](unrefined)
+
 	documentSchema = &huma.Schema{Type: huma.TypeObject, Description: "An OpenAPI 3.1 document.", AdditionalProperties: true}
 )
 

@@ -1,0 +1,40 @@
+package httpapi
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+)
+
+// watchRenewal is how long before its end the mark of a watched sandbox is renewed.
+const watchRenewal = 5 * time.Minute
+
+// listRequests marks the sandbox as watched if it is asked for all requests.
+func (s *Server) listRequests(_ http.ResponseWriter, r *http.Request) (answer, error) {
+	sandbox := sessionOf(r).sandbox
+	q := wire.RequestQuery{Limit: wire.DefaultLimit}
+	if _, wrong := wire.RequestParameters.Read(r.URL.RawQuery, sandbox.Tenant, &q); len(wrong) > 0 {
+		return answer{}, wire.InvalidParams(wrong)
+	}
+	if q.Filter.Succeeded && !sandbox.Watched(s.now().Add(watchRenewal)) {
+		if err := s.requests.Watch(r.Context(), sandbox.Tenant); err != nil {
+			return answer{}, err
+		}
+		if err := s.directory.Refresh(r.Context()); err != nil {
+			return answer{}, err
+		}
+	}
+	found, err := s.requests.List(r.Context(), sandbox.Tenant, q.Filter, q.After, q.Limit+1)
+	if err != nil {
+		return answer{}, err
+	}
+	page := wire.RequestList{Data: []wire.LoggedRequest{}, HasMore: len(found) > q.Limit}
+	for i := range found[:min(len(found), q.Limit)] {
+		page.Data = append(page.Data, wire.LoggedRequestOf(&found[i]))
+	}
+	if page.HasMore {
+		page.NextCursor = new(wire.RequestCursors.After(sandbox.Tenant, found[q.Limit-1].ID))
+	}
+	return answer{status: http.StatusOK, body: page}, nil
+}
