@@ -15,6 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
@@ -102,6 +103,8 @@ type apiProcess struct {
 	publicURL *url.URL // nil for none
 	directory *sandboxes.Directory
 	ledger    *ledger.Ledger
+	requests  *requests.Log
+	metrics   *telemetry.API
 }
 
 // newAPI opens what the api needs. It makes no connection yet.
@@ -120,20 +123,25 @@ func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 	// The api stays ready while the database is unavailable: clients get a 503 with Retry-After instead of an error of the load balancer.
 	p.ready = append(p.ready, configurationRead(directory))
 	telemetry.RegisterConfig(p.registry, configState(directory, p.now))
-	p.background = append(p.background, func(ctx context.Context) { directory.Run(ctx, configPoll) })
+	metrics := telemetry.NewAPI(p.registry)
+	log := requests.New(p.db, requests.Options{Dropped: metrics.NotLogged})
+	p.background = append(p.background, func(ctx context.Context) { directory.Run(ctx, configPoll) }, log.Run)
 	if o.replicaURL != "" {
 		telemetry.RegisterReplica(p.registry, replicaState(p.db))
 		p.background = append(p.background, p.db.RunReplica)
 	}
-	return &apiProcess{process: p, options: o, publicURL: publicURL, directory: directory, ledger: ledger.New(p.db, p.sandboxes)}, nil
+	return &apiProcess{
+		process: p, options: o, publicURL: publicURL, directory: directory, ledger: ledger.New(p.db, p.sandboxes), requests: log,
+		metrics: metrics,
+	}, nil
 }
 
 // serve makes it the work to serve the API until ctx ends.
 func (p *apiProcess) serve(ctx context.Context, listener net.Listener) {
 	handler := httpapi.New(httpapi.Options{
-		Ledger: p.ledger, Sandboxes: p.sandboxes, Directory: p.directory,
+		Ledger: p.ledger, Sandboxes: p.sandboxes, Directory: p.directory, Requests: p.requests,
 		Version: programVersion(), BaseURL: p.publicURL, Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader,
-		Held: p.options.held, Draining: ctx.Done(), Metrics: telemetry.NewAPI(p.registry), Tracing: p.tracing,
+		Held: p.options.held, Draining: ctx.Done(), Metrics: p.metrics, Tracing: p.tracing,
 	})
 	p.work = func(ctx context.Context) error {
 		return serve(delayed(ctx, p.options.shutdownDelay), "API", listener, handler)

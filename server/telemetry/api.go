@@ -21,6 +21,7 @@ type API struct {
 	authFailures *prometheus.CounterVec
 	payments     *prometheus.CounterVec
 	faults       prometheus.Counter
+	notLogged    *prometheus.CounterVec
 }
 
 // NewAPI registers the metrics of an api process.
@@ -51,6 +52,13 @@ func NewAPI(registry prometheus.Registerer) *API {
 			Name: "cauri_api_payments_total", Help: "Transactions recorded, without repeated requests, by type and initial status.",
 		}, []string{"type", "status"}),
 		faults: newFaults("api"),
+		notLogged: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "cauri_api_requests_not_logged_total",
+			Help: "Requests left out of the request log, because too many waited to be written, or because the database refused them.",
+		}, []string{"reason"}),
+	}
+	for _, reason := range []string{NotLoggedFull, NotLoggedRefused} {
+		a.notLogged.WithLabelValues(reason)
 	}
 	for _, reason := range []string{AuthMissing, AuthInvalid} {
 		a.authFailures.WithLabelValues(reason)
@@ -58,7 +66,7 @@ func NewAPI(registry prometheus.Registerer) *API {
 	for _, bound := range []string{BoundProcess, BoundSandbox} {
 		a.notHeld.WithLabelValues(bound)
 	}
-	registry.MustRegister(a.requests, a.durations, a.inFlight, a.held, a.notHeld, a.authFailures, a.payments, a.faults)
+	registry.MustRegister(a.requests, a.durations, a.inFlight, a.held, a.notHeld, a.authFailures, a.payments, a.faults, a.notLogged)
 	return a
 }
 
@@ -72,6 +80,12 @@ const (
 const (
 	AuthMissing = "missing"
 	AuthInvalid = "invalid"
+)
+
+// Reasons of [API.NotLogged].
+const (
+	NotLoggedFull    = "full"
+	NotLoggedRefused = "refused"
 )
 
 // unmatched is the route label of requests that match no route.
@@ -147,6 +161,13 @@ func newFaults(kind string) prometheus.Counter {
 		Name: "cauri_faults_total", Help: "Faults that acted, as their sandboxes declare them, by kind.",
 		ConstLabels: prometheus.Labels{"kind": kind},
 	})
+}
+
+// NotLogged counts requests that were left out of the request log.
+func (a *API) NotLogged(reason string, requests int) {
+	if a != nil {
+		a.notLogged.WithLabelValues(reason).Add(float64(requests))
+	}
 }
 
 // methodLabel keeps invented methods out of the labels.

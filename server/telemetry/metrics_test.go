@@ -39,6 +39,7 @@ func everything(t *testing.T) *prometheus.Registry {
 	api.End("/v1/payments/{id}", "GET", 200, time.Millisecond)
 	api.AuthFailed(AuthMissing)
 	api.Recorded("collection", "PENDING")
+	api.NotLogged(NotLoggedFull, 2)
 	RegisterConfig(registry, func() ConfigState { return ConfigState{Version: 3, Sandboxes: 2, Age: time.Second, Read: true} })
 
 	worker := NewWorker(registry)
