@@ -43,6 +43,7 @@ func All() []suite.Rule {
 		clockRules(),
 		registryChangeRules(),
 		seedRules(),
+		requestRules(),
 		everywhereRules(),
 	)
 }
