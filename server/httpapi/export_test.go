@@ -1,6 +1,44 @@
 package httpapi
 
-import "github.com/go-chi/chi/v5"
+import (
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
 
 // Routes is all that the server answers.
 func (s *Server) Routes() chi.Routes { return s.handler.(chi.Routes) }
+
+// LoggedFields are the names of all fields and parameters that the request log keeps.
+func LoggedFields() []string {
+	all := maps.Clone(answerFields())
+	for _, route := range keptFields() {
+		maps.Copy(all, route.query)
+		maps.Copy(all, route.body)
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// Unlogged follows requests that succeed, in a sandbox that nobody watches.
+type Unlogged struct{ log loggedRequest }
+
+// Follow does what is done for one request beside answering it, and returns how much of its body the log holds afterward.
+func (u *Unlogged) Follow(r *http.Request, sandbox *sandboxes.Sandbox, into, answer []byte) (held int) {
+	u.log = loggedRequest{}
+	u.log.follow(r)
+	u.log.who.sandbox = sandbox
+	for {
+		if _, err := r.Body.Read(into); err == io.EOF {
+			break
+		}
+	}
+	u.log.settle(http.StatusCreated, time.Time{})
+	u.log.write(answer, http.StatusCreated, time.Time{})
+	return len(u.log.sent.begin()) + len(u.log.answered)
+}

@@ -2,12 +2,16 @@ package httpapi_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // logged writes what was recorded since the last time.
@@ -357,3 +362,41 @@ func TestRequestLogHasWhatBroke(t *testing.T) {
 type panicking struct{}
 
 func (panicking) Read([]byte) (int, error) { panic("no randomness") }
+
+// credentialName is what the name of a field that has a credential looks like.
+var credentialName = regexp.MustCompile(`(?i)key|secret|token|passw|authoriz|credential|signature|otp|cookie|(^|_)pin($|_)`)
+
+// The log keeps what the API's description names: a route that takes or gives a credential has to say so where the fields are collected.
+func TestNoFieldOfTheRequestLogIsACredential(t *testing.T) {
+	t.Parallel()
+	fields := httpapi.LoggedFields()
+	if len(fields) < 50 {
+		t.Fatalf("only %d fields are kept", len(fields))
+	}
+	for _, name := range fields {
+		if credentialName.MatchString(name) {
+			t.Errorf("the request log keeps the field %s", name)
+		}
+	}
+}
+
+// body is a request's body that can be read again.
+type body struct{ *bytes.Reader }
+
+func (body) Close() error { return nil }
+
+// A request that succeeds costs no allocation for the log, and the log holds nothing of it, also while its answer is held.
+func TestRequestLogCostsNothingForWhatSucceeds(t *testing.T) {
+	sandbox, into, sent := &sandboxes.Sandbox{Tenant: 1}, make([]byte, 512), &body{bytes.NewReader(bytes.Repeat([]byte("x"), 6000))}
+	r := httptest.NewRequest(http.MethodPost, "/v1/payments", nil)
+	var u httpapi.Unlogged
+	if n := testing.AllocsPerRun(1000, func() {
+		_, _ = sent.Seek(0, io.SeekStart)
+		r.Body = sent
+		if held := u.Follow(r, sandbox, into, into); held > 0 {
+			t.Fatalf("the log holds %d bytes of it", held)
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations for each request", n)
+	}
+}
