@@ -67,6 +67,7 @@ func (s *Server) disturb(ctx context.Context, who session, sandbox *sandboxes.Sa
 	if !slices.Contains(d.acted, acts.Name) {
 		d.acted = append(d.acted, acts.Name)
 	}
+	s.metrics.Disturbed()
 	return ends(acts)
 }
 
