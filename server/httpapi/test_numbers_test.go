@@ -83,6 +83,9 @@ func TestEveryTestNumberDoesWhatTheListSays(t *testing.T) {
 	for i, item := range w.call("GET", "/v1/test_numbers", nil).body["data"].([]any) {
 		n := item.(object)
 		currency, msisdn := n["currency"].(string), n["msisdn"].(string)
+		if strings.HasSuffix(msisdn, "912") {
+			continue // its answer waits for what nobody delivers here: see TestAnswerOfTheTestNumberThatIsToldFirst
+		}
 		request := payment(fmt.Sprint("p", i), object{"msisdn": msisdn, "currency": currency})
 		got := w.call("POST", "/v1/payments", request)
 		want := object{"status": n["collectionOutcome"], "operator": n["operator"], "country": n["country"], "msisdn": msisdn}

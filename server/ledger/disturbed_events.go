@@ -30,6 +30,18 @@ type declaredFaults struct {
 	outOfOrder bool      // one of them is
 }
 
+// faultsOf are the faults that may disturb an event: those of its sandbox, and behind them that of its test number.
+func (d *declaredFaults) faultsOf(e *sqlc.LockDueEventsRow) faults.Set {
+	if f := faultOfNumber(e); f != nil {
+		return append(slices.Clip(d.set), *f)
+	}
+	return d.set
+}
+
+func faultOfNumber(e *sqlc.LockDueEventsRow) *faults.Fault {
+	return faults.OfTestNumber(payments.Behavior(orEmpty(e.Transaction.TestBehavior)))
+}
+
 // disturber decides about the events that were locked in one database transaction.
 type disturber struct {
 	q            *sqlc.Queries
@@ -39,11 +51,11 @@ type disturber struct {
 
 // disturb decides which faults disturb the events that are due, and writes that down: a worker that takes an event again, because the one
 // before died or gave it back, goes on with the same fault. Events that have to wait are put back. What was queued again by hand is left
-// alone. It costs nothing where no sandbox has faults.
+// alone. It costs nothing where no sandbox has faults, nor payments from the test numbers that disturb callbacks.
 func disturb(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEventsRow) (map[rowKey]*disturbance, error) {
 	var events []*sqlc.LockDueEventsRow
 	for i := range due {
-		if due[i].WithFaults && wanted(&due[i]) {
+		if (due[i].WithFaults || faultOfNumber(&due[i]) != nil) && wanted(&due[i]) {
 			events = append(events, &due[i])
 		}
 	}
@@ -111,7 +123,7 @@ func (d *disturber) goOn(ctx context.Context, events []*sqlc.LockDueEventsRow) (
 		case before == nil || before.Attempt != e.Attempts+1:
 			undecided = append(undecided, e)
 		default:
-			if f := declared.set.Named(before.Name); f != nil && f.Webhook != nil {
+			if f := declared.faultsOf(e).Named(before.Name); f != nil && f.Webhook != nil {
 				d.disturbances[key].fault, d.disturbances[key].sent = f, int(before.Sent)
 			}
 			if before.AwaitsNext {
@@ -132,7 +144,7 @@ func (d *disturber) decide(ctx context.Context, events []*sqlc.LockDueEventsRow)
 	for _, e := range events {
 		declared := d.declared[e.Tenant]
 		place := placeOf(e, declared.now)
-		if fits := declared.set.At(faults.WebhookKind, place); len(fits) > 0 {
+		if fits := declared.faultsOf(e).At(faults.WebhookKind, place); len(fits) > 0 {
 			fitting, places = append(fitting, e), append(places, faultPlace{e.Tenant, place, fits})
 		}
 	}

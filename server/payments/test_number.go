@@ -51,6 +51,10 @@ var TestNumbers = []TestNumber{
 	{Suffix: "907", Status: LimitExceeded, Description: "The payment exceeds the payer's limit."},
 	{Suffix: "908", Status: ServiceUnavailable, Description: "The operator is unavailable."},
 	{Suffix: "909", Status: Pending, Behavior: Approve, Latency: SlowLatency, Description: "The payer approves after 20 seconds."},
+	{Suffix: "910", Status: Pending, Behavior: ApproveWithoutCallback, Description: "The payer approves, and no callback arrives."},
+	{Suffix: "911", Status: Pending, Behavior: ApproveCallbackTwice, Description: "The payer approves, and the callback arrives twice."},
+	{Suffix: "912", Status: Pending, Behavior: ApproveCallbackFirst, Description: "The payer approves, and the callback arrives before " +
+		"the answer."},
 }
 
 // TestNumberElsewhere is a test number at an operator or in a country that is not its own, where nobody knows it.

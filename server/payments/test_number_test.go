@@ -28,6 +28,9 @@ func TestEveryTestNumber(t *testing.T) {
 		"907": {payments.LimitExceeded, payments.LimitExceeded, payments.Success, 0},
 		"908": {payments.ServiceUnavailable, payments.ServiceUnavailable, payments.Success, 0},
 		"909": {payments.Pending, payments.Success, payments.Success, 20_000},
+		"910": {payments.Pending, payments.Success, payments.Success, 0},
+		"911": {payments.Pending, payments.Success, payments.Success, 0},
+		"912": {payments.Pending, payments.Success, payments.Success, 0},
 	}
 	for _, policy := range []payments.UnknownPolicy{payments.Reject, payments.Passthrough} {
 		got := map[string]testNumberRow{}

@@ -46,7 +46,7 @@ returning r.requests;
 
 -- name: DeclaredFaults :many
 select o.tenant, o.faults, sandbox_time(o.tenant)::timestamptz as now from organizations o
-where o.tenant = any(sqlc.arg(tenants)::bigint[]) and o.faults is not null;
+where o.tenant = any(sqlc.arg(tenants)::bigint[]);
 
 -- name: DecidedEventFaults :many
 select f.* from event_faults f

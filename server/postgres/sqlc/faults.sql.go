@@ -184,7 +184,7 @@ func (q *Queries) DecidedEventFaults(ctx context.Context, tenants []int64, ids [
 
 const declaredFaults = `-- name: DeclaredFaults :many
 select o.tenant, o.faults, sandbox_time(o.tenant)::timestamptz as now from organizations o
-where o.tenant = any($1::bigint[]) and o.faults is not null
+where o.tenant = any($1::bigint[])
 `
 
 type DeclaredFaultsRow struct {

@@ -13,7 +13,7 @@ import (
 func testNumberRules() []suite.Rule {
 	return []suite.Rule{
 		{ID: "testnumbers/list", Check: testNumbersList,
-			Text: "the list has the same nine test numbers in every enabled environment, with what a payment and a disbursement end as"},
+			Text: "the list has the same twelve test numbers in every enabled environment, with what a payment and a disbursement end as"},
 		{ID: "testnumbers/payments", Check: testNumbersPay,
 			Text: "a payment from a test number, without operator and country, ends as the list says, or waits for the payer first"},
 		{ID: "testnumbers/slow", Check: testNumbersSlow,
@@ -42,10 +42,15 @@ var outcomesOfTestNumbers = map[string][2]string{
 	"907": {"LIMIT_EXCEEDED", "SUCCESS"},
 	"908": {"SERVICE_UNAVAILABLE", "SUCCESS"},
 	"909": {"SUCCESS", "SUCCESS"},
+	"910": {"SUCCESS", "SUCCESS"},
+	"911": {"SUCCESS", "SUCCESS"},
+	"912": {"SUCCESS", "SUCCESS"},
 }
 
 // waitingTestNumbers are those that the payer of is asked to confirm.
-var waitingTestNumbers = map[string]string{"901": "Approve", "903": "WrongPin", "904": "Cancel", "905": "Ignore", "909": "Approve"}
+var waitingTestNumbers = map[string]string{
+	"901": "Approve", "903": "WrongPin", "904": "Cancel", "905": "Ignore", "909": "Approve", "910": "Approve", "911": "Approve", "912": "Approve",
+}
 
 // testNumber is an item of the list.
 type testNumber struct {
