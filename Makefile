@@ -94,7 +94,7 @@ verify: ## What an issue needs beside .ci/run before it is closed: make clients,
 	@$(MAKE) rollback-check
 	@$(MAKE) fuzz
 	@$(MAKE) chaos ROUNDS=100
-	@$(MAKE) test RACE=all
+	@CAURI_TEST_WHOLE=1 $(MAKE) test RACE=all
 
 BENCH_ROUNDS ?= 3
 BENCH_LENGTH ?= 5s
