@@ -41,7 +41,7 @@ func (s *Ledger) ActFault(ctx context.Context, tenant int64, p *faults.Place, fi
 
 // CountFaultRequest counts a request with a reference, and tells how many came, with this one.
 func (s *Ledger) CountFaultRequest(ctx context.Context, tenant int64, reference string) (int, error) {
-	requests, err := s.tenant(tenant).CountFaultRequest(ctx, tenant, reference)
+	requests, err := s.tenant(tenant).CountFaultRequest(ctx, reference, tenant)
 	return int(requests), postgres.ClassifyWrite(err, "counting the requests with a reference")
 }
 

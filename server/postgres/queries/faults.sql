@@ -40,7 +40,7 @@ on conflict do nothing;
 
 -- name: CountFaultRequest :one
 -- How often a request with this reference came, with the present one.
-insert into fault_requests as r (tenant, reference) values (sqlc.arg(tenant), sqlc.arg(reference))
+insert into fault_requests as r (tenant, reference) select o.tenant, sqlc.arg(reference) from organizations o where o.tenant = sqlc.arg(tenant)
 on conflict (tenant, reference) do update set requests = r.requests + 1
 returning r.requests;
 

@@ -38,13 +38,13 @@ insert into clocks (tenant, stands_at) values (sqlc.arg(tenant), coalesce(sqlc.n
 
 -- name: StopClock :execrows
 -- Makes a clock a manual one, which stands at the sandbox's time. One that is being advanced is left alone.
-insert into clocks as c (tenant, stands_at) values (sqlc.arg(tenant), now())
+insert into clocks as c (tenant, stands_at) select o.tenant, now() from organizations o where o.tenant = sqlc.arg(tenant)
 on conflict (tenant) do update set stands_at = clock_time(c.stands_at, c.ahead, c.last_stamp) where c.target is null;
 
 -- name: RunClock :execrows
 -- Makes a clock a real one, which runs on from the sandbox's time. One that is being advanced is left alone. The difference is in
 -- seconds: days would be those of a calendar.
-insert into clocks as c (tenant) values (sqlc.arg(tenant))
+insert into clocks as c (tenant) select o.tenant from organizations o where o.tenant = sqlc.arg(tenant)
 on conflict (tenant) do update set stands_at = null,
   ahead = make_interval(secs => extract(epoch from clock_time(c.stands_at, c.ahead, c.last_stamp) - now())::float8) where c.target is null;
 

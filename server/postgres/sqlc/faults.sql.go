@@ -77,14 +77,14 @@ func (q *Queries) AwaitingTenants(ctx context.Context, tenants []int64) ([]int64
 }
 
 const countFaultRequest = `-- name: CountFaultRequest :one
-insert into fault_requests as r (tenant, reference) values ($1, $2)
+insert into fault_requests as r (tenant, reference) select o.tenant, $1 from organizations o where o.tenant = $2
 on conflict (tenant, reference) do update set requests = r.requests + 1
 returning r.requests
 `
 
 // How often a request with this reference came, with the present one.
-func (q *Queries) CountFaultRequest(ctx context.Context, tenant int64, reference string) (int32, error) {
-	row := q.db.QueryRow(ctx, countFaultRequest, tenant, reference)
+func (q *Queries) CountFaultRequest(ctx context.Context, reference string, tenant int64) (int32, error) {
+	row := q.db.QueryRow(ctx, countFaultRequest, reference, tenant)
 	var requests int32
 	err := row.Scan(&requests)
 	return requests, err

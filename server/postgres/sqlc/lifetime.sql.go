@@ -295,7 +295,7 @@ func (q *Queries) RetireTenant(ctx context.Context, former int64, tenant int64) 
 }
 
 const runClock = `-- name: RunClock :execrows
-insert into clocks as c (tenant) values ($1)
+insert into clocks as c (tenant) select o.tenant from organizations o where o.tenant = $1
 on conflict (tenant) do update set stands_at = null,
   ahead = make_interval(secs => extract(epoch from clock_time(c.stands_at, c.ahead, c.last_stamp) - now())::float8) where c.target is null
 `
@@ -330,7 +330,7 @@ func (q *Queries) ShownClock(ctx context.Context, tenant int64) (ShownClockRow, 
 }
 
 const stopClock = `-- name: StopClock :execrows
-insert into clocks as c (tenant, stands_at) values ($1, now())
+insert into clocks as c (tenant, stands_at) select o.tenant, now() from organizations o where o.tenant = $1
 on conflict (tenant) do update set stands_at = clock_time(c.stands_at, c.ahead, c.last_stamp) where c.target is null
 `
 
