@@ -124,8 +124,8 @@ func (s *Server) logRequest(r *http.Request, o *response, route, id string) {
 	}
 	k := requests.NewKeeper(r.Header)
 	e := requests.Entry{
-		Kind: requests.Failed, ReceivedAt: o.began, Method: k.Method(r.Method), Path: k.Path(pathWithin(r.URL.Path)), Status: o.status, Error: l.code,
-		RequestID: k.RequestID(id),
+		Kind: requests.Failed, ReceivedAt: o.began, Method: k.Method(r.Method), Path: k.Path(pathWithin(r.URL.Path)), Status: o.status,
+		Error: l.code, RequestID: k.RequestID(id),
 	}
 	if f := o.disturbance.fault; f != nil {
 		e.Fault = f.Name

@@ -60,7 +60,8 @@ func NewKeeper(header http.Header) *Keeper {
 
 var (
 	// credentials are what the credentials of sandboxes look like, and what other common ones do.
-	credentials = regexp.MustCompile(`(?i)(cauri_sk_|whsec_)[A-Za-z0-9+/=_-]*|\b(bearer|basic)\s+[A-Za-z0-9+/=._~-]{8,}|eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_.-]*`)
+	credentials = regexp.MustCompile(`(?i)(cauri_sk_|whsec_)[A-Za-z0-9+/=_-]*|` +
+		`\b(bearer|basic)\s+[A-Za-z0-9+/=._~-]{8,}|eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_.-]*`)
 	// links are URLs, of which the host is kept: the rest often has tokens.
 	links = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)(?:[^/?#\s"]*@)?([^/?#\s"@]*)([/?#@][^\s"]*)?`)
 )
@@ -190,7 +191,8 @@ func (k *Keeper) Request(text []byte, allowed Fields) (kept json.RawMessage, not
 	return c.out, *c.left
 }
 
-// Answer keeps of an answer's body, of which text is the beginning, what has a name in allowed at every level. It is nil for what is no JSON object.
+// Answer keeps of an answer's body, of which text is the beginning, what has a name in allowed at every level. It is nil for what is no
+// JSON object.
 func (k *Keeper) Answer(text []byte, allowed Fields) json.RawMessage {
 	c := newCopier(k, text, allowed)
 	if !c.document() {
