@@ -12,6 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/airtel"
 	"github.com/cauri-dev/cauri/server/operators/moov"
 	"github.com/cauri-dev/cauri/server/operators/mtn"
+	"github.com/cauri-dev/cauri/server/operators/native"
 	"github.com/cauri-dev/cauri/server/operators/orange"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -21,13 +22,14 @@ type operator struct {
 	raw         func(*payments.Transaction) json.RawMessage
 	unavailable func(t *payments.Transaction, why string) json.RawMessage
 	newClient   func(adapter.Access) adapter.Client
+	api         *native.API // its own API, as sandboxes serve it; nil: none
 }
 
 var all = map[payments.Operator]operator{
-	payments.Airtel: {airtel.Raw, airtel.Unavailable, airtel.NewClient},
-	payments.Moov:   {moov.Raw, moov.Unavailable, moov.NewClient},
-	payments.MTN:    {mtn.Raw, mtn.Unavailable, mtn.NewClient},
-	payments.Orange: {orange.Raw, orange.Unavailable, orange.NewClient},
+	payments.Airtel: {airtel.Raw, airtel.Unavailable, airtel.NewClient, nil},
+	payments.Moov:   {moov.Raw, moov.Unavailable, moov.NewClient, nil},
+	payments.MTN:    {mtn.Raw, mtn.Unavailable, mtn.NewClient, mtn.NewAPI()},
+	payments.Orange: {orange.Raw, orange.Unavailable, orange.NewClient, nil},
 }
 
 // Raw is the payload with which the operator of a transaction would report it, for any type and any status. Amounts are gross, in whole
@@ -61,3 +63,17 @@ func NewClient(name payments.Operator, a adapter.Access) adapter.Client {
 	}
 	return nil
 }
+
+// NativeAPIs are the operators' own APIs that sandboxes serve, in the order of [payments.Operators].
+func NativeAPIs() []*native.API {
+	var apis []*native.API
+	for _, name := range payments.Operators {
+		if api := all[name].api; api != nil {
+			apis = append(apis, api)
+		}
+	}
+	return apis
+}
+
+// NativeAPI is the own API of an operator; nil for none.
+func NativeAPI(name payments.Operator) *native.API { return all[name].api }

@@ -19,7 +19,8 @@ var mayImport = map[string][]string{
 	"server/operators/adapter": {"server/payments"},
 	"server/operators/airtel":  {"server/operators/adapter", "server/payments"},
 	"server/operators/moov":    {"server/operators/adapter", "server/payments"},
-	"server/operators/mtn":     {"server/operators/adapter", "server/payments"},
+	"server/operators/mtn":     {"server/operators/adapter", "server/operators/native", "server/payments"},
+	"server/operators/native":  {"server/payments"},
 	"server/operators/orange":  {"server/operators/adapter", "server/payments"},
 	"server/egress":            {},
 	"server/webhooks":          {"server/faults", "server/payments", "server/egress"},
@@ -126,6 +127,7 @@ var mayImport = map[string][]string{
 	},
 	"hack/apipage":      {"server/payments", "server/httpapi/apidoc", "server/httpapi/wire"},
 	"hack/chart":        {}, // reads files
+	"hack/fidelity":     {"server/operators"},
 	"hack/postman":      {"server/httpapi/apidoc"},
 	"hack/reference":    {}, // reads files
 	"hack/prose":        {},
@@ -214,6 +216,7 @@ var mayImport = map[string][]string{
 	"test/load/baseline":  {}, // what Cauri is measured against has nothing of it
 	"test/load/generator": {},
 	"test/load/plot":      {"test/load/chart"},
+	"test/momo":           {"test/system"},
 	"test/monitoring":     {}, // reads files
 	"test/runner":         {}, // runs shell scripts
 	"test/scripts":        {"test/runner"},

@@ -1,0 +1,88 @@
+package mtn
+
+import (
+	"net/http"
+
+	"github.com/cauri-dev/cauri/server/operators/native"
+)
+
+// The refusals that only MTN knows.
+const (
+	wrongTarget       native.Why = "wrong_target_environment"
+	wrongCurrency     native.Why = "wrong_currency"
+	wrongCallbackHost native.Why = "wrong_callback_host"
+	notAllowed        native.Why = "not_allowed"
+	notCompleted      native.Why = "not_completed"
+)
+
+// applicationError is an error of MTN's application (o).
+type applicationError struct {
+	Message string `json:"message"`
+	Code    string `json:"code"`
+}
+
+// gatewayError is an error of the gateway before it (o).
+type gatewayError struct {
+	StatusCode int    `json:"statusCode"`
+	Message    string `json:"message"`
+}
+
+// oauthError is an error of the token calls (t).
+type oauthError struct {
+	Error string `json:"error"`
+}
+
+type refusal struct {
+	status int
+	body   any
+}
+
+func application(status int, code, message string) refusal {
+	return refusal{status, applicationError{Message: message, Code: code}}
+}
+
+func gateway(status int, message string) refusal {
+	return refusal{status, gatewayError{status, message}}
+}
+
+const codeUnavailable, textUnavailable = "SERVICE_UNAVAILABLE", "Service temporarily unavailable, try again later."
+
+// refusals are what MTN answers: o, but where it says otherwise.
+var refusals = map[native.Why]refusal{
+	native.KeyMissing: gateway(http.StatusUnauthorized, "Access denied due to missing subscription key. Make sure to include subscription "+
+		"key when making requests to an API."),
+	native.KeyInvalid: gateway(http.StatusUnauthorized, "Access denied due to invalid subscription key. Make sure to provide a valid key "+
+		"for an active subscription."),
+	native.UserInvalid: {http.StatusUnauthorized, oauthError{"login_failed"}}, // t
+	// a. The vendor's PHP SDK takes a 401 with a statusCode for a problem of the key, and any other for an expired token.
+	native.TokenInvalid: {http.StatusUnauthorized, oauthError{"invalid_token"}},
+	native.NoRoute:      gateway(http.StatusNotFound, "Resource not found"),
+	native.NotFound:     application(http.StatusNotFound, "RESOURCE_NOT_FOUND", "Requested resource was not found."),
+	native.Invalid:      {http.StatusBadRequest, nil}, // a: the body was not observed, and clients go by the status
+	native.Duplicate: application(http.StatusConflict, "RESOURCE_ALREADY_EXIST",
+		"Duplicated reference id. Creation of resource failed."),
+	native.TooMany:     gateway(http.StatusTooManyRequests, "Rate limit is exceeded. Try again later."), // a
+	native.Unavailable: application(http.StatusServiceUnavailable, codeUnavailable, textUnavailable),
+	native.Internal: application(http.StatusInternalServerError, internalError,
+		"An internal error occurred while processing."),
+	wrongTarget: application(http.StatusInternalServerError, "NOT_ALLOWED_TARGET_ENVIRONMENT",
+		"Access to target environment is forbidden."),
+	wrongCurrency: application(http.StatusInternalServerError, "INVALID_CURRENCY", "Currency not supported."),
+	wrongCallbackHost: application(http.StatusInternalServerError, "INVALID_CALLBACK_URL_HOST",
+		"Callback URL does not match the configured value."),
+	notAllowed: application(http.StatusInternalServerError, "NOT_ALLOWED", "Authorization failed. Insufficient permissions."),
+	notCompleted: application(http.StatusConflict, "NOT_SUCCESSFULLY_COMPLETED", // the code is documented, the text is assumed
+		"The transaction is not successfully completed."),
+}
+
+// internalError is also how failures are often reported whatever their reason.
+const internalError = "INTERNAL_PROCESSING_ERROR"
+
+// refuse tells a refusal as MTN does.
+func refuse(r *native.Refusal) native.Answer {
+	told, known := refusals[r.Why]
+	if !known {
+		told = refusals[native.Internal]
+	}
+	return native.Answer{Status: told.status, Body: told.body}
+}

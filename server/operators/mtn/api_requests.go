@@ -1,0 +1,163 @@
+package mtn
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// orderBody is the body of the calls that move money. Unknown fields are ignored.
+type orderBody struct {
+	Amount              json.RawMessage `json:"amount"` // a text (o), or a number (a)
+	Currency            string          `json:"currency"`
+	ExternalID          string          `json:"externalId"`
+	Payer               *Party          `json:"payer"`
+	Payee               *Party          `json:"payee"`
+	PayerMessage        string          `json:"payerMessage"`
+	PayeeNote           string          `json:"payeeNote"`
+	ReferenceIDToRefund string          `json:"referenceIdToRefund"`
+}
+
+// sent is what the answers about an order repeat of its request.
+type sent struct {
+	Currency     string `json:"currency"`
+	ExternalID   string `json:"externalId"`
+	Party        Party  `json:"party"`
+	PayerMessage string `json:"payerMessage"`
+	PayeeNote    string `json:"payeeNote"`
+	Second       bool   `json:"second,omitempty"` // version 2_0 of the call
+	Reason       string `json:"reason,omitempty"` // of the failure, where a test party names it
+}
+
+const (
+	maxMessage     = 160
+	maxExternalID  = 500 // a: MTN says only that it is free text
+	maxOrderRef    = 120
+	maxCallbackURL = 2048
+	maxAmount      = 1_000_000_000_000
+)
+
+func readOrder(body []byte) (*orderBody, error) {
+	var o orderBody
+	if err := json.Unmarshal(body, &o); err != nil {
+		return nil, native.Refuse(native.Invalid)
+	}
+	for _, text := range []string{o.PayerMessage, o.PayeeNote} {
+		if utf8.RuneCountInString(text) > maxMessage || strings.Contains(text, "'") {
+			return nil, native.Refuse(native.Invalid)
+		}
+	}
+	if utf8.RuneCountInString(o.ExternalID) > maxExternalID || strings.Contains(string(body), `\u0000`) {
+		return nil, native.Refuse(native.Invalid)
+	}
+	return &o, nil
+}
+
+var decimal = regexp.MustCompile(`^[0-9]{1,18}(\.0{1,18})?$`)
+
+// amountOf reads an amount in whole units. "5.0" is 5; a fraction other than zero is refused, as the currencies have none.
+func amountOf(raw json.RawMessage) (int64, error) {
+	text := strings.Trim(string(raw), `"`)
+	if !decimal.MatchString(text) {
+		return 0, native.Refuse(native.Invalid)
+	}
+	whole, _, _ := strings.Cut(text, ".")
+	amount, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil || amount < 1 || amount > maxAmount {
+		return 0, native.Refuse(native.Invalid)
+	}
+	return amount, nil
+}
+
+var digits = regexp.MustCompile(`^\+?([1-9][0-9]{6,14})$`)
+
+// msisdnOf is the number of a party in the form of Cauri. Only numbers have accounts here: an e-mail address and a party code are refused.
+func msisdnOf(p *Party) (string, error) {
+	if p == nil || !strings.EqualFold(p.PartyIDType, "MSISDN") {
+		return "", native.Refuse(native.Invalid)
+	}
+	return msisdnFrom(p.PartyID)
+}
+
+func msisdnFrom(text string) (string, error) {
+	match := digits.FindStringSubmatch(strings.TrimSpace(text))
+	if match == nil {
+		return "", native.Refuse(native.Invalid)
+	}
+	return "+" + match[1], nil
+}
+
+var uuid4 = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+
+// canonicalReference is a reference as it is kept: that of a request in lower case, one that another API made as it is.
+func canonicalReference(text string) string {
+	text = strings.TrimSpace(text)
+	if lower := strings.ToLower(text); uuid4.MatchString(lower) {
+		return lower
+	}
+	return text
+}
+
+// referenceOf is the X-Reference-Id of a request that makes something.
+func referenceOf(h http.Header) (string, error) {
+	reference := strings.ToLower(strings.TrimSpace(h.Get("X-Reference-Id")))
+	if !uuid4.MatchString(reference) {
+		return "", native.Refuse(native.Invalid)
+	}
+	return reference, nil
+}
+
+// targets are the environments that MTN names, with the country of each (o). Sandboxes have only some of them.
+var targets = map[string]payments.Country{
+	"mtnivorycoast": payments.CoteDIvoire, "mtnbenin": payments.Benin, "mtnrwanda": payments.Rwanda,
+}
+
+// target is the environment that a request is made in.
+type target struct {
+	native.Environment
+	sandbox bool // the request says sandbox, as to MTN's own
+}
+
+const (
+	sandboxTarget = "sandbox"
+	// QuirkSandboxTarget lets requests say sandbox, with the currency of MTN's own.
+	QuirkSandboxTarget = "mtnSandboxTarget"
+	sandboxCurrency    = "EUR"
+)
+
+// targetOf finds the environment that the header X-Target-Environment means.
+func targetOf(s native.Sandbox, h http.Header) (target, error) {
+	name := strings.ToLower(strings.TrimSpace(h.Get("X-Target-Environment")))
+	for _, e := range s.Environments() {
+		if name == sandboxTarget {
+			if wanted, set := e.Quirks[QuirkSandboxTarget]; set && !wanted {
+				break
+			}
+			return target{e, true}, nil
+		}
+		if country, known := targets[name]; known && country == e.Country {
+			return target{e, false}, nil
+		}
+	}
+	return target{}, native.Refuse(wrongTarget)
+}
+
+// takes reports whether the environment takes a currency. Under the target sandbox, EUR is taken too: one unit of it is one of the
+// environment's currency.
+func (t target) takes(currency string) bool {
+	return currency == string(t.Currency) || t.sandbox && currency == sandboxCurrency
+}
+
+// currency is the one that the environment tells its balance in.
+func (t target) currency() string {
+	if t.sandbox {
+		return sandboxCurrency
+	}
+	return string(t.Currency)
+}

@@ -1,0 +1,113 @@
+package mtn
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/cauri-dev/cauri/server/operators/adapter"
+	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// collectionStatus is what MTN tells about a request to pay or to withdraw, in its order of fields (o).
+type collectionStatus struct {
+	FinancialTransactionID string `json:"financialTransactionId,omitempty"`
+	ExternalID             string `json:"externalId"`
+	Amount                 string `json:"amount"`
+	Currency               string `json:"currency"`
+	Payer                  Party  `json:"payer"`
+	PayerMessage           string `json:"payerMessage"`
+	PayeeNote              string `json:"payeeNote"`
+	Status                 string `json:"status"`
+	Reason                 string `json:"reason,omitempty"`
+}
+
+// payoutStatus is what MTN tells about a transfer, a deposit or a refund (o).
+type payoutStatus struct {
+	Amount                 string `json:"amount"`
+	Currency               string `json:"currency"`
+	FinancialTransactionID string `json:"financialTransactionId,omitempty"`
+	ExternalID             string `json:"externalId"`
+	Payee                  Party  `json:"payee"`
+	PayerMessage           string `json:"payerMessage"`
+	PayeeNote              string `json:"payeeNote"`
+	Status                 string `json:"status"`
+	Reason                 string `json:"reason,omitempty"`
+}
+
+// statusBody is what MTN tells about a transaction.
+func statusBody(t *payments.Transaction, raw json.RawMessage, vague bool) (any, error) {
+	var s sent
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return nil, fmt.Errorf("reading what was sent for %s: %w", t.ID, err)
+	}
+	c := collectionStatus{
+		ExternalID: s.ExternalID, Amount: strconv.FormatInt(t.Amount, 10), Currency: s.Currency, Payer: s.Party, PayerMessage: s.PayerMessage,
+		PayeeNote: s.PayeeNote, Status: failed,
+	}
+	switch {
+	case t.Status == payments.Pending:
+		c.Status = pending
+	case isPaid(t):
+		c.Status, c.FinancialTransactionID = successful, financialTransactionID(t)
+	default:
+		c.Reason = nativeReason(t, s.Reason, vague)
+	}
+	if t.Type == payments.Collection {
+		return c, nil
+	}
+	return payoutStatus{
+		Amount: c.Amount, Currency: c.Currency, FinancialTransactionID: c.FinancialTransactionID, ExternalID: c.ExternalID, Payee: c.Payer,
+		PayerMessage: c.PayerMessage, PayeeNote: c.PayeeNote, Status: c.Status, Reason: c.Reason,
+	}, nil
+}
+
+func isPaid(t *payments.Transaction) bool { return t.Status == payments.Success }
+
+// nativeReason is the reason of a failure, always a text (o). named is the reason that a test party asks for.
+func nativeReason(t *payments.Transaction, named string, vague bool) string {
+	switch {
+	case vague:
+		return internalError
+	case named != "":
+		return named
+	case t.Status == payments.AccountBlocked && adapter.IsPayout(t):
+		return "PAYEE_NOT_ALLOWED_TO_RECEIVE" // a
+	}
+	return reason(t)
+}
+
+// financialTransactionID is MTN's number of a transaction: ten digits (o), which follow from Cauri's.
+func financialTransactionID(t *payments.Transaction) string {
+	const first, count = 1_000_000_000, 9_000_000_000
+	hash := sha256.Sum256([]byte(t.ProviderTxID()))
+	return strconv.FormatUint(first+binary.BigEndian.Uint64(hash[:])%count, 10)
+}
+
+// newCallback is the callback of a transaction that has its outcome: unsigned, without the reference, as a POST; as a PUT for calls of
+// version 2_0 (one page of the vendor says one, another the other).
+func newCallback(t *payments.Transaction, raw json.RawMessage, vague bool) native.Callback {
+	c := native.Callback{
+		Method: http.MethodPost,
+		Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}, "User-Agent": {"LWAC Http Client 1.0"}},
+	}
+	var s sent
+	if json.Unmarshal(raw, &s) == nil && s.Second {
+		c.Method = http.MethodPut
+	}
+	body, err := statusBody(t, raw, vague)
+	if err != nil {
+		body = map[string]string{"status": failed, "reason": internalError}
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(body) // texts only, which can always be encoded
+	c.Body = bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+	return c
+}

@@ -1,0 +1,100 @@
+package mtn
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/operators/native"
+)
+
+// addUser makes an API user. Callbacks of its requests may go only to the host that it names; clients send a URL too.
+func addUser(ctx context.Context, s native.Sandbox, r *native.Request) (native.Answer, error) {
+	id, err := referenceOf(r.Header)
+	if err != nil {
+		return native.Answer{}, err
+	}
+	var body struct {
+		ProviderCallbackHost string `json:"providerCallbackHost"`
+	}
+	if err := json.Unmarshal(r.Body, &body); err != nil || body.ProviderCallbackHost == "" {
+		return native.Answer{}, native.Refuse(native.Invalid)
+	}
+	host := hostOf(body.ProviderCallbackHost)
+	if host == "" || len(host) > 253 {
+		return native.Answer{}, native.Refuse(native.Invalid)
+	}
+	return native.Answer{Status: http.StatusCreated}, s.AddUser(ctx, native.User{ID: id, CallbackHost: host})
+}
+
+// hostOf is the host of a URL, or of a text that is a host with or without a port.
+func hostOf(text string) string {
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	u, err := url.Parse(strings.TrimSpace(text))
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
+}
+
+// mayCall reports whether the callbacks of a user may go to a URL.
+func mayCall(u native.User, callback string) bool {
+	return u.CallbackHost == "" || strings.EqualFold(u.CallbackHost, hostOf(callback))
+}
+
+func newUserKey(ctx context.Context, s native.Sandbox, r *native.Request) (native.Answer, error) {
+	key, err := s.Text()
+	if err != nil {
+		return native.Answer{}, err
+	}
+	if err := s.SetPassword(ctx, strings.ToLower(r.Param("id")), key); err != nil {
+		return native.Answer{}, err
+	}
+	return native.Answer{Status: http.StatusCreated, Body: map[string]string{"apiKey": key}}, nil
+}
+
+func getUser(ctx context.Context, s native.Sandbox, r *native.Request) (native.Answer, error) {
+	user, err := s.FindUser(ctx, strings.ToLower(r.Param("id")))
+	if err != nil {
+		return native.Answer{}, err
+	}
+	return native.Answer{Status: http.StatusOK, Body: struct {
+		ProviderCallbackHost string `json:"providerCallbackHost"`
+		TargetEnvironment    string `json:"targetEnvironment"`
+	}{user.CallbackHost, sandboxTarget}}, nil
+}
+
+const tokenLifetime = time.Hour
+
+// issueToken answers whatever the body says: clients send none, JSON and forms.
+func issueToken(ctx context.Context, s native.Sandbox, r *native.Request) (native.Answer, error) {
+	session, err := s.Text()
+	if err != nil {
+		return native.Answer{}, err
+	}
+	token := newToken(r.User.ID, session)
+	if err := s.IssueToken(ctx, token, r.Product, r.User, tokenLifetime); err != nil {
+		return native.Answer{}, err
+	}
+	return native.Answer{Status: http.StatusOK, Body: struct {
+		AccessToken string `json:"access_token"`
+		TokenType   string `json:"token_type"`
+		ExpiresIn   int    `json:"expires_in"`
+	}{token, "access_token", int(tokenLifetime.Seconds())}}, nil
+}
+
+// newToken has the form of MTN's tokens, a JWT. Its payload is for readers: the sandbox knows its tokens by their hashes.
+func newToken(user, session string) string {
+	encode := base64.RawURLEncoding.EncodeToString
+	header := encode([]byte(`{"typ":"JWT","alg":"HS256"}`))
+	payload := encode(fmt.Appendf(nil, `{"clientId":%q,"sessionId":"%s-%s-%s-%s-%s"}`, user, session[:8], session[8:12], session[12:16],
+		session[16:20], session[20:]))
+	return header + "." + payload + "." + encode([]byte(session))
+}

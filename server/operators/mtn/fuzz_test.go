@@ -1,0 +1,94 @@
+package mtn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// recorder is a sandbox that accepts everything, and checks what it is given.
+type recorder struct{ t *testing.T }
+
+func (recorder) Environments() []native.Environment {
+	return []native.Environment{{Country: payments.Rwanda, Currency: payments.RWF}}
+}
+
+func (r recorder) record(_ context.Context, o native.Order) error {
+	if o.Amount < 1 || o.Amount > maxAmount || !uuid4.MatchString(o.Reference) || o.MSISDN == "" || o.MSISDN[0] != '+' ||
+		len([]rune(o.OrderRef)) > maxOrderRef || len([]rune(o.Description)) > maxMessage {
+		r.t.Errorf("it is recorded: %+v", o)
+	}
+	raw, err := json.Marshal(o.Sent)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	t := &payments.Transaction{Type: payments.Collection, Status: payments.Success, Amount: o.Amount, MSISDN: o.MSISDN}
+	if _, err := statusBody(t, raw, false); err != nil {
+		r.t.Error(err)
+	}
+	return nil
+}
+
+func (r recorder) Collect(ctx context.Context, o native.Order) error  { return r.record(ctx, o) }
+func (r recorder) Disburse(ctx context.Context, o native.Order) error { return r.record(ctx, o) }
+func (r recorder) Refund(ctx context.Context, o native.Order) error   { return r.record(ctx, o) }
+
+func (recorder) Find(context.Context, string, ...string) (native.Payment, error) {
+	return native.Payment{}, native.Refuse(native.NotFound)
+}
+
+func (recorder) FindCollection(_ context.Context, reference string) (*payments.Transaction, error) {
+	return &payments.Transaction{Reference: reference, MSISDN: "+250788123456"}, nil
+}
+func (recorder) Balance(context.Context, payments.Currency) (int64, error) { return 1, nil }
+func (recorder) Holder(context.Context, native.Environment, string) (native.Holder, error) {
+	return native.Holder{}, nil
+}
+func (recorder) MayCall(string) bool { return true }
+func (recorder) IssueToken(context.Context, string, string, native.User, time.Duration) error {
+	return nil
+}
+
+func (r recorder) AddUser(_ context.Context, u native.User) error {
+	if !uuid4.MatchString(u.ID) || u.CallbackHost == "" || len(u.CallbackHost) > 253 {
+		r.t.Errorf("it is made: %+v", u)
+	}
+	return nil
+}
+func (recorder) SetPassword(context.Context, string, string) error { return nil }
+func (recorder) FindUser(context.Context, string) (native.User, error) {
+	return native.User{}, native.Refuse(native.NotFound)
+}
+func (recorder) Text() (string, error) { return "0123456789abcdef0123456789abcdef", nil }
+
+// FuzzRequest sends any body with any headers to every call that takes one. Each answers, or refuses in MTN's words.
+func FuzzRequest(f *testing.F) {
+	for _, route := range routes() {
+		if route.Doc.Body != "" {
+			f.Add([]byte(route.Doc.Body), "d6b1f4f2-6a2c-4c2e-9a3c-0b8f6f1f2a10", "sandbox", "https://shop.example/callback")
+		}
+	}
+	f.Add([]byte(`{"amount": 5, "currency": "EUR", "payer": {"partyIdType": "msisdn", "partyId": "46733123450"}}`), "", "mtnrwanda", "")
+	f.Fuzz(func(t *testing.T, body []byte, reference, target, callback string) {
+		header := http.Header{"X-Reference-Id": {reference}, "X-Target-Environment": {target}, "X-Callback-Url": {callback}}
+		for _, route := range routes() {
+			r := native.Request{Header: header, Body: body, Param: func(string) string { return reference }, Product: route.Product}
+			answer, err := route.Handle(t.Context(), recorder{t}, &r)
+			var refusal *native.Refusal
+			if errors.As(err, &refusal) {
+				answer = refuse(refusal)
+			} else if err != nil {
+				t.Errorf("%s %s: %v", route.Method, route.Path, err)
+			}
+			if answer.Status < 200 || answer.Status > 599 {
+				t.Errorf("%s %s answers %d", route.Method, route.Path, answer.Status)
+			}
+		}
+	})
+}

@@ -1,0 +1,25 @@
+package native
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
+// Derived is a text of 32 hexadecimal digits that follows from an API key. Nobody finds the key by it. Credentials that follow from the
+// key need no storage of their own, and a rotation of the key replaces them all.
+func Derived(apiKey, purpose string) string { return hex.EncodeToString(derived(apiKey, purpose)[:16]) }
+
+// DerivedUUID is a UUID of version 4 that follows from an API key.
+func DerivedUUID(apiKey, purpose string) string {
+	b := derived(apiKey, purpose)
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
+}
+
+func derived(apiKey, purpose string) []byte {
+	mac := hmac.New(sha256.New, []byte(apiKey))
+	mac.Write([]byte("cauri " + purpose))
+	return mac.Sum(nil)
+}

@@ -1,0 +1,62 @@
+package native_test
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/cauri-dev/cauri/server/operators/native"
+)
+
+func TestCallbacksGoWhereTheSandboxAllows(t *testing.T) {
+	byDefault := native.CallbackRules{WebhookHost: "Shop.elsewhere.svc", Namespace: "team"}
+	listed := native.CallbackRules{Hosts: []string{"*.shop.example", "127.0.0.1"}, WebhookHost: "hooks.example", Namespace: "team"}
+	everything := native.CallbackRules{Hosts: []string{"*"}}
+	for _, c := range []struct {
+		rules               native.CallbackRules
+		url                 string
+		allowed, publicOnly bool
+	}{
+		{byDefault, "http://shop.elsewhere.svc:3000/x", true, false},
+		{byDefault, "http://shop.team.svc/x", true, false},
+		{byDefault, "http://shop.team.svc./x", true, false},
+		{byDefault, "https://other.team.svc.cluster.local:8443/x", true, false},
+		{byDefault, "http://shop.other.svc/x", true, true},
+		{byDefault, "http://evil-team.svc/x", true, true},
+		{byDefault, "http://team.svc/x", true, true},
+		{byDefault, "http://10.0.0.1/x", true, true},
+		{byDefault, "https://shop.example/x", true, true},
+		{byDefault, "ftp://shop.example/x", false, false},
+		{byDefault, "http://user@shop.team.svc/x", false, false},
+		{byDefault, "http:///x", false, false},
+		{byDefault, "/x", false, false},
+		{byDefault, "http://[::1", false, false},
+		{native.CallbackRules{Namespace: "team"}, "http://shop.example/x", true, true},
+		{listed, "http://A.Shop.Example/x", true, false},
+		{listed, "http://shop.example/x", false, false},
+		{listed, "http://hooks.example/x", false, false},
+		{listed, "http://shop.team.svc/x", false, false},
+		{listed, "http://127.0.0.1:3000/x", true, false},
+		{everything, "http://10.0.0.1/x", true, false},
+		{native.CallbackRules{Hosts: []string{}}, "http://shop.example/x", false, false},
+	} {
+		if allowed, publicOnly := c.rules.Allow(c.url); allowed != c.allowed || publicOnly != c.publicOnly {
+			t.Errorf("%+v: %s is %t, %t", c.rules, c.url, allowed, publicOnly)
+		}
+	}
+}
+
+func TestDerivedCredentialsFollowFromTheKeyAndThePurpose(t *testing.T) {
+	seen := map[string]bool{}
+	for _, key := range []string{"cauri_sk_test_a", "cauri_sk_test_b"} {
+		for _, purpose := range []string{"one", "two"} {
+			text, id := native.Derived(key, purpose), native.DerivedUUID(key, purpose)
+			if text != native.Derived(key, purpose) || id != native.DerivedUUID(key, purpose) || seen[text] || seen[id] {
+				t.Errorf("%s, %s: %s %s", key, purpose, text, id)
+			}
+			if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(id) || len(text) != 32 {
+				t.Errorf("%s, %s have the wrong form", text, id)
+			}
+			seen[text], seen[id] = true, true
+		}
+	}
+}
