@@ -14,6 +14,7 @@ import (
 // become a way into what only the worker can reach.
 type Guard struct {
 	AllowLoopback bool // for development on one machine
+	PublicOnly    bool // no addresses of private networks, and not this machine whatever AllowLoopback says
 	Deny          []DenyRule
 	Own           func() []netip.AddrPort // current addresses and ports of the platform itself: database, Kubernetes API; may be nil
 	Resolver      *net.Resolver           // looks names up; nil: the resolver of the machine
@@ -92,8 +93,10 @@ func (g Guard) Check(at netip.AddrPort) error {
 
 func (g Guard) forbidden(address netip.Addr) (why string) {
 	switch {
+	case g.PublicOnly && isPrivate(address):
+		return "it is an address of a private network"
 	case address.IsLoopback():
-		if g.AllowLoopback {
+		if g.AllowLoopback && !g.PublicOnly {
 			return ""
 		}
 		return "it is this machine itself"
@@ -107,6 +110,19 @@ func (g Guard) forbidden(address netip.Addr) (why string) {
 		return "it is not the address of one receiver"
 	}
 	return ""
+}
+
+// isPrivate reports whether an address is not one of the public Internet.
+func isPrivate(address netip.Addr) bool {
+	return address.IsPrivate() || slices.ContainsFunc(reserved, func(n netip.Prefix) bool { return n.Contains(address) })
+}
+
+// reserved are networks that the public Internet does not reach, beside the private ones: of carriers (RFC 6598), for protocols and
+// documentation (RFC 6890, RFC 5737, RFC 3849), for benchmarks (RFC 2544), and what is not given out.
+var reserved = []netip.Prefix{
+	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
+	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"),
+	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("fec0::/10"),
 }
 
 var (

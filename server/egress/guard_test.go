@@ -241,3 +241,17 @@ func FuzzGuard(f *testing.F) {
 		}
 	})
 }
+
+// Callbacks to hosts that nobody named go to the public Internet only.
+func TestPublicOnlyRefusesPrivateNetworks(t *testing.T) {
+	guard := egress.Guard{AllowLoopback: true, PublicOnly: true}
+	for address, allowed := range map[string]bool{
+		"93.184.215.14": true, "2606:2800:21f:cb07:6820:80da:af6b:8b2c": true,
+		"10.1.2.3": false, "172.16.0.1": false, "192.168.1.1": false, "127.0.0.1": false, "::1": false, "100.64.1.1": false,
+		"fd12::1": false, "::ffff:10.0.0.1": false, "64:ff9b::a00:1": false, "169.254.169.254": false, "0.0.0.0": false, "198.51.100.7": false,
+	} {
+		if err := guard.Check(netip.AddrPortFrom(netip.MustParseAddr(address), 443)); (err == nil) != allowed {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}

@@ -30,6 +30,7 @@ const (
 // Sender sends events. It is safe for concurrent use.
 type Sender struct {
 	client    *http.Client
+	public    *http.Client // goes to public addresses only
 	userAgent string
 	now       func() time.Time
 }
@@ -37,8 +38,11 @@ type Sender struct {
 // NewSender makes a sender that connects only where the guard allows it. The version is part of its User-Agent. The clock now measures how
 // long attempts take, and dates deliveries without a time.
 func NewSender(guard egress.Guard, version string, now func() time.Time) *Sender {
+	publicOnly := guard
+	publicOnly.PublicOnly = true
 	return &Sender{
 		client:    guard.Client(egress.ClientOptions{Timeout: AttemptTimeout, Idle: 1024, IdlePerHost: idlePerHost}),
+		public:    publicOnly.Client(egress.ClientOptions{Timeout: AttemptTimeout, Idle: 64, IdlePerHost: 8}),
 		userAgent: "Cauri-Webhooks/" + version,
 		now:       now,
 	}
@@ -84,7 +88,12 @@ func (s *Sender) attempt(ctx context.Context, d Delivery, r *Result) {
 		r.Err = err
 		return
 	}
-	response, err := s.client.Do(request)
+	s.do(s.client, request, r)
+}
+
+// do sends a request and reads the answer.
+func (s *Sender) do(client *http.Client, request *http.Request, r *Result) {
+	response, err := client.Do(request)
 	if err != nil {
 		r.Err = reason(err)
 		return
