@@ -8,14 +8,18 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// Additions are what is written beside a transaction, in its database transaction, in a sandbox with faults or a seed.
+// Additions are what is written beside a transaction, in its database transaction: in a sandbox with faults or a seed, and for a request
+// of an operator's own API.
 type Additions struct {
 	Disturbance  *Disturbance // nil: no fault acted on the request
 	ProviderTxID string       // the operator's number that was drawn from the seed; empty: it follows from the id
+	Native       *NativeRequest
 }
 
 // none reports whether nothing is written beside the transaction.
-func (a Additions) none() bool { return a.Disturbance == nil && a.ProviderTxID == "" }
+func (a Additions) none() bool {
+	return a.Disturbance == nil && a.ProviderTxID == "" && a.Native == nil
+}
 
 // complete fills in what is written beside a transaction that was recorded.
 func (a Additions) complete(t *payments.Transaction) {
@@ -49,6 +53,11 @@ func (a Additions) following(ctx context.Context, tenant int64, id payments.ID) 
 	}
 	if a.Disturbance != nil {
 		if err := a.Disturbance.write(ctx, q, tenant, id); err != nil {
+			return nil, err
+		}
+	}
+	if a.Native != nil {
+		if err := a.Native.write(ctx, q, tenant, id); err != nil {
 			return nil, err
 		}
 	}

@@ -93,6 +93,15 @@ var tenantStatements = []string{
 	// request log
 	"ListRequests",
 	"WatchSandbox",
+	// the operators' own APIs
+	"AddNativeToken",
+	"AddNativeUser",
+	"FindNative",
+	"FindNativeToken",
+	"FindNativeUser",
+	"FloatBalance",
+	"RecordNativeRequest",
+	"SetNativeUserSecret",
 	// rate limit
 	"LockRate",
 	"ReturnRequests",
@@ -120,6 +129,8 @@ var workerStatements = append([]string{
 	// faults
 	"ActedFaults", "AwaitingTenants", "CountFaults", "DecideEventFaults", "DecidedEventFaults", "DeclaredFaults", "EndWaits",
 	"HoldFaultCounts", "NoteFaultActs", "NoteFaults", "PostponeEvents", "ReleaseAwaiting", "SendEventAgain",
+	// callbacks of the operators' own APIs
+	"FinishCallback", "GiveBackCallbacks", "LeaseCallbacks", "TenantsToCallBack",
 	// retention
 	"AgedTenants", "RemoveAgedEvents", "RemoveAgedQuotaUsage", "RemoveAgedRateUsage",
 	// metrics
@@ -180,6 +191,7 @@ var controllerStatements = append([]string{
 	"KeyOfAnother",
 	"ListKeys",
 	"ReinstateKey",
+	"SetNativeCredentials",
 	"SetRotations",
 	"SetSigningSecret",
 	"StoredCredentials",
@@ -228,6 +240,9 @@ var purgeStatements = []string{
 	"PurgeFaultRequests",
 	"PurgeFloats",
 	"PurgeKeys",
+	"PurgeNativeRequests",
+	"PurgeNativeTokens",
+	"PurgeNativeUsers",
 	"PurgeOperatorCredentials",
 	"PurgeQuotaUsage",
 	"PurgeRateUsage",

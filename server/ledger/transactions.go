@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"time"
 
@@ -257,6 +258,9 @@ func transactionOf(row *sqlc.Transaction) *payments.Transaction {
 		MerchantBalanceAfter: row.MerchantBalanceAfter, SIMBalanceAfter: row.SimBalanceAfter, Faults: row.Faults,
 		NativeID: orEmpty(row.NativeID), DrawnProviderTxID: orEmpty(row.ProviderTxID),
 		TestBehavior: payments.Behavior(orEmpty(row.TestBehavior)),
+	}
+	if len(row.RequestHash) != sha256.Size {
+		t.NativeCall = string(row.RequestHash) // see [NativeRequest]
 	}
 	if row.ParentID.Valid {
 		parent := payments.ID(row.ParentID.Bytes)

@@ -21,6 +21,8 @@ type Transaction struct {
 	Store        string // the slug, `application` in the API
 	Description  *string
 	Scenario     Scenario // empty when nothing was forced
+	// NativeCall is the call of the operator's own API that recorded it; empty: it came through /v1.
+	NativeCall string
 
 	EnvironmentID string
 	Operator      Operator

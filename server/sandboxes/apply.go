@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net/url"
 	"reflect"
 	"slices"
 
@@ -172,6 +174,7 @@ func (c *sandboxChange) updateOrganization(ctx context.Context, row, wanted sqlc
 		PendingTimeoutMs: wanted.PendingTimeoutMs, TestNumbers: wanted.TestNumbers, Suspended: wanted.Suspended, Tenant: wanted.Tenant,
 		APITestClients: wanted.APITestClients, APIReset: wanted.APIReset, MaxTestClients: wanted.MaxTestClients,
 		Clocked: wanted.Clocked, ClockMode: wanted.ClockMode, ClockStart: wanted.ClockStart, Seed: wanted.Seed, Faults: wanted.Faults,
+		CallbackHosts: wanted.CallbackHosts, WebhookHost: wanted.WebhookHost,
 	})
 }
 
@@ -194,6 +197,7 @@ func (c *sandboxChange) newOrganization(ctx context.Context) error {
 		PendingTimeoutMs: row.PendingTimeoutMs, TestNumbers: row.TestNumbers, Suspended: row.Suspended, Reset: c.want.Reset,
 		APITestClients: row.APITestClients, APIReset: row.APIReset, MaxTestClients: row.MaxTestClients,
 		Clocked: ClockMode(row.ClockMode) == ManualClock, ClockMode: row.ClockMode, ClockStart: row.ClockStart, Seed: row.Seed, Faults: row.Faults,
+		CallbackHosts: row.CallbackHosts, WebhookHost: row.WebhookHost,
 	})
 	if err != nil {
 		return err
@@ -230,12 +234,13 @@ func (c *sandboxChange) setSettings(row *sqlc.Organization) {
 	row.TestNumbers = string(cmp.Or(c.want.TestNumbers, payments.NoTestNumbers))
 	c.setClock(row)
 	row.APITestClients, row.APIReset, row.MaxTestClients = c.want.API.TestClients, c.want.API.Reset, c.want.API.MaxTestClients
+	row.CallbackHosts = c.want.CallbackHosts
 	webhook := c.want.Webhook
 	if webhook == nil {
 		webhook = &WebhookConfig{Retry: DefaultRetryPolicy}
-		row.WebhookURL = nil
+		row.WebhookURL, row.WebhookHost = nil, ""
 	} else {
-		row.WebhookURL = &webhook.URL
+		row.WebhookURL, row.WebhookHost = &webhook.URL, hostOf(webhook.URL)
 	}
 	row.WebhookMaxRetries = int32(webhook.Retry.MaxRetries)
 	row.WebhookInitialDelayMs = webhook.Retry.InitialDelay.Milliseconds()
@@ -251,6 +256,15 @@ func (c *sandboxChange) setSettings(row *sqlc.Organization) {
 	}
 }
 
+// hostOf is the host of a URL; empty for a text that is none.
+func hostOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
 func (c *sandboxChange) environments(ctx context.Context) error {
 	rows, err := c.q.ListEnvironments(ctx, c.tenant)
 	if err != nil {
@@ -261,11 +275,11 @@ func (c *sandboxChange) environments(ctx context.Context) error {
 	for _, row := range rows {
 		present[market{row.Operator, row.Country}] = row
 	}
-	for _, e := range c.want.Environments {
+	for place, e := range c.want.Environments {
 		at := market{string(e.Operator), string(e.Country)}
 		row, exists := present[at]
 		delete(present, at)
-		id, err := c.environment(ctx, e, row, exists)
+		id, err := c.environment(ctx, e, place, row, exists)
 		if err != nil {
 			return err
 		}
@@ -287,7 +301,9 @@ func (c *sandboxChange) environments(ctx context.Context) error {
 }
 
 // environment writes one environment if it differs from its row, and returns its id. A removed one keeps its id.
-func (c *sandboxChange) environment(ctx context.Context, e EnvironmentConfig, row sqlc.Environment, exists bool) (id string, err error) {
+func (c *sandboxChange) environment(
+	ctx context.Context, e EnvironmentConfig, place int, row sqlc.Environment, exists bool,
+) (id string, err error) {
 	currency, known := e.Country.Currency()
 	if !known {
 		return "", fmt.Errorf("%s is no market", e.Country)
@@ -296,6 +312,7 @@ func (c *sandboxChange) environment(ctx context.Context, e EnvironmentConfig, ro
 		Tenant: c.tenant, EnvID: row.EnvID, Operator: string(e.Operator), Country: string(e.Country),
 		Currency: string(currency), Enabled: e.Enabled, CommissionBps: int32(e.Terms.CommissionBPS),
 		AbsorptionPct: int32(e.Terms.AbsorptionPct), UnknownPolicy: string(e.UnknownPolicy), MaxAmount: e.MaxAmount,
+		Place: int32(place), Vague: e.Vague, Quirks: quirksOf(e),
 	}
 	if exists && reflect.DeepEqual(row, wanted) {
 		return row.EnvID, nil
@@ -312,7 +329,21 @@ func (c *sandboxChange) environment(ctx context.Context, e EnvironmentConfig, ro
 		Tenant: wanted.Tenant, EnvID: wanted.EnvID, Operator: wanted.Operator, Country: wanted.Country,
 		Currency: wanted.Currency, Enabled: wanted.Enabled, CommissionBps: wanted.CommissionBps,
 		AbsorptionPct: wanted.AbsorptionPct, UnknownPolicy: wanted.UnknownPolicy, MaxAmount: wanted.MaxAmount,
+		Place: wanted.Place, Vague: wanted.Vague, Quirks: wanted.Quirks,
 	})
+}
+
+// quirksOf are the quirks of an environment in the form in which Postgres answers them.
+func quirksOf(e EnvironmentConfig) []byte {
+	text := []byte("{")
+	byLength := func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
+	for i, name := range slices.SortedFunc(maps.Keys(e.Quirks), byLength) {
+		if i > 0 {
+			text = append(text, ", "...)
+		}
+		text = fmt.Appendf(text, "%q: %t", name, e.Quirks[name])
+	}
+	return append(text, '}')
 }
 
 func (c *sandboxChange) stores(ctx context.Context) error {
@@ -321,15 +352,16 @@ func (c *sandboxChange) stores(ctx context.Context) error {
 		return err
 	}
 	present := map[string]bool{} // whether it is in use
+	places := map[string]int32{}
 	for _, row := range rows {
-		present[row.Slug] = !row.Removed
+		present[row.Slug], places[row.Slug] = !row.Removed, row.Place
 	}
-	for _, slug := range c.want.Stores {
-		if present[slug] {
+	for place, slug := range c.want.Stores {
+		if present[slug] && places[slug] == int32(place) {
 			continue
 		}
 		c.changed = true
-		if err := c.q.UpsertStore(ctx, c.tenant, slug); err != nil {
+		if err := c.q.UpsertStore(ctx, c.tenant, slug, int32(place)); err != nil {
 			return err
 		}
 	}

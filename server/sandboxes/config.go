@@ -29,6 +29,7 @@ type Config struct {
 	Suspended      bool                   // the API answers 503, and nothing is done that is due
 	Reset          string                 // a value that differs from the one before empties the sandbox
 	API            APIAccess              // what the sandbox's key may do beside payments
+	CallbackHosts  []string               // patterns of hosts to which operators' callbacks may go; nil: as by default
 	Clock          ClockConfig
 	Seed           *int64 // of what is drawn; nil: it is drawn by chance
 	Faults         []byte // as JSON, read by [faults.Parse]; nil: none
@@ -64,6 +65,9 @@ type EnvironmentConfig struct {
 	Terms         payments.Terms
 	UnknownPolicy payments.UnknownPolicy
 	MaxAmount     *int64 // nil: no limit
+	Vague         bool   // the operator's own API tells failures without their reason
+	// Quirks are habits of the operator's own sandbox that the resource sets.
+	Quirks map[string]bool
 }
 
 // WebhookConfig is where a sandbox's events go.
@@ -135,6 +139,7 @@ type Credentials struct {
 	Grace          time.Duration // how long keys that were replaced still work; 0: not at all
 	SigningSecret  string        // stored encrypted
 	SecretRotation string        // value of the spec that the signing secret was made for
+	Native         []byte        // what the operators' own APIs accept, see [NativeDigests.Encode]; nil: as it stands there
 	Following      int64         // version of the [StoredCredentials] that they were chosen by; 0: whatever stands there
 }
 

@@ -81,10 +81,16 @@ func TestEveryEditIsSeenByTheDirectory(t *testing.T) {
 			func(c *sandboxes.Config) { c.Stores = []string{"shop", "kiosk"} },
 			func(s *sandboxes.Sandbox) { s.Stores["kiosk"] = true },
 		},
-		"a store less": {func(c *sandboxes.Config) { c.Stores = nil }, func(s *sandboxes.Sandbox) { delete(s.Stores, "shop") }},
+		"a store less": {func(c *sandboxes.Config) { c.Stores = nil }, func(s *sandboxes.Sandbox) {
+			delete(s.Stores, "shop")
+			s.FirstStore = ""
+		}},
 		"an environment less": {
 			func(c *sandboxes.Config) { c.Environments = c.Environments[1:] },
-			func(s *sandboxes.Sandbox) { delete(s.Environments, mtn) },
+			func(s *sandboxes.Sandbox) {
+				delete(s.Environments, mtn)
+				s.Markets = s.Markets[1:]
+			},
 		},
 		"enabled": {
 			func(c *sandboxes.Config) { c.Environments[0].Enabled = false },
@@ -120,10 +126,10 @@ func TestEveryEditIsSeenByTheDirectory(t *testing.T) {
 				func(e *sandboxes.Environment) { e.MaxAmount = nil },
 			),
 		},
-		"no endpoint": {func(c *sandboxes.Config) { c.Webhook = nil }, func(*sandboxes.Sandbox) {}},
+		"no endpoint": {func(c *sandboxes.Config) { c.Webhook = nil }, func(s *sandboxes.Sandbox) { s.WebhookHost = "" }},
 		"other endpoint": {
 			func(c *sandboxes.Config) { c.Webhook = &sandboxes.WebhookConfig{URL: "http://elsewhere"} },
-			func(*sandboxes.Sandbox) {},
+			func(s *sandboxes.Sandbox) { s.WebhookHost = "elsewhere" },
 		},
 		"other retries": {func(c *sandboxes.Config) {
 			c.Webhook = &sandboxes.WebhookConfig{URL: c.Webhook.URL, Retry: sandboxes.RetryPolicy{MaxRetries: 1}}

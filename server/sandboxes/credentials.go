@@ -162,7 +162,9 @@ func (c *credentialsChange) keys(ctx context.Context) error {
 	for _, key := range present {
 		if KeyHash(key.Hash) == c.want.APIKeyHash {
 			found = true
-			err = c.reinstate(ctx, key)
+			if err = c.reinstate(ctx, key); err == nil {
+				err = c.native(ctx, key)
+			}
 		} else {
 			err = c.retire(ctx, key)
 		}
@@ -174,7 +176,16 @@ func (c *credentialsChange) keys(ctx context.Context) error {
 		return nil
 	}
 	c.changed = true
-	return c.q.InsertKey(ctx, c.org.Tenant, c.want.APIKeyHash[:])
+	return c.q.InsertKey(ctx, c.org.Tenant, c.want.APIKeyHash[:], c.want.Native)
+}
+
+// native sees to it that the operators' own APIs accept what follows from the wanted key.
+func (c *credentialsChange) native(ctx context.Context, key sqlc.ListKeysRow) error {
+	if c.want.Native == nil || sameNative(key.Native, c.want.Native) {
+		return nil
+	}
+	c.changed = true
+	return c.q.SetNativeCredentials(ctx, c.want.Native, c.org.Tenant, key.Hash)
 }
 
 // reinstate sees to it that the wanted key works without an end, also if it was replaced before and came back.

@@ -1,6 +1,7 @@
 package sandboxes
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -33,8 +34,12 @@ type Sandbox struct {
 	Seed           *int64     // of what is drawn; nil: it is drawn by chance
 	Faults         faults.Set // that its resource declares
 	Environments   map[Market]Environment
+	Markets        []Market        // of the environments, in the order of the resource
 	Stores         map[string]bool // slugs
 	WatchedUntil   time.Time       // somebody looks at all of its requests; zero: nobody did
+	FirstStore     string          // of the resource
+	CallbackHosts  []string        // patterns; nil: as by default
+	WebhookHost    string          // empty: none
 }
 
 // Watched reports whether somebody looks at all requests of the sandbox.
@@ -59,6 +64,8 @@ type Environment struct {
 	Terms         payments.Terms
 	UnknownPolicy payments.UnknownPolicy
 	MaxAmount     *int64
+	Vague         bool            // the operator's own API tells failures without their reason
+	Quirks        map[string]bool // that the resource sets
 }
 
 // KeyHash is the SHA-256 of an API key.
@@ -78,11 +85,13 @@ type Directory struct {
 	sandboxes map[int64]*entry
 	byKey     map[KeyHash]keyHolder
 	byName    map[name]*Sandbox
+	byNative  map[nativeKey]NativeHolder
 }
 
 type entry struct {
 	sandbox *Sandbox
 	keys    []KeyHash
+	native  []nativeKey
 }
 
 // keyHolder is what a key opens.
@@ -98,6 +107,7 @@ const nothing = -1
 func NewDirectory(db *postgres.DB) *Directory {
 	d := &Directory{
 		db: db, version: nothing, sandboxes: map[int64]*entry{}, byKey: map[KeyHash]keyHolder{}, byName: map[name]*Sandbox{},
+		byNative: map[nativeKey]NativeHolder{},
 	}
 	d.loads = postgres.SharedLoad[struct{}]{
 		Timeout: loadTimeout,
@@ -278,6 +288,8 @@ func (d *Directory) apply(c *changes) {
 			Faults:       declared,
 			Environments: map[Market]Environment{},
 			Stores:       map[string]bool{},
+
+			CallbackHosts: o.CallbackHosts, WebhookHost: o.WebhookHost,
 		}}
 		if o.WatchedUntil != nil {
 			changed[o.Tenant].sandbox.WatchedUntil = *o.WatchedUntil
@@ -285,23 +297,27 @@ func (d *Directory) apply(c *changes) {
 	}
 	for _, e := range c.environments {
 		at := Market{payments.Operator(e.Operator), payments.Country(e.Country)}
-		changed[e.Tenant].sandbox.Environments[at] = environmentOf(e)
+		sandbox := changed[e.Tenant].sandbox
+		sandbox.Environments[at], sandbox.Markets = environmentOf(e), append(sandbox.Markets, at)
 	}
 	for _, s := range c.stores {
-		changed[s.Tenant].sandbox.Stores[s.Slug] = true
+		sandbox := changed[s.Tenant].sandbox
+		sandbox.Stores[s.Slug], sandbox.FirstStore = true, cmp.Or(sandbox.FirstStore, s.Slug)
 	}
-	until := map[KeyHash]time.Time{}
+	until, natives := map[KeyHash]time.Time{}, []NativeHolder{}
 	for _, k := range c.keys {
 		key := KeyHash(k.Hash)
 		changed[k.Tenant].keys = append(changed[k.Tenant].keys, key)
 		if k.ExpiresInMs > 0 {
 			until[key] = c.readAt.Add(time.Duration(k.ExpiresInMs) * time.Millisecond)
 		}
+		natives = append(natives, nativeHolders(changed[k.Tenant], key, k.Native)...)
 	}
 	if c.since == nothing {
 		clear(d.sandboxes)
 		clear(d.byKey)
 		clear(d.byName)
+		clear(d.byNative)
 	}
 	for _, tenant := range c.retired {
 		d.remove(tenant)
@@ -316,6 +332,9 @@ func (d *Directory) apply(c *changes) {
 			d.byKey[key] = keyHolder{sandbox: e.sandbox, until: until[key]}
 		}
 	}
+	for _, holder := range natives {
+		d.byNative[holder.key] = holder
+	}
 	d.version = c.version
 }
 
@@ -325,6 +344,9 @@ func (d *Directory) remove(tenant int64) {
 			delete(d.byKey, key)
 		}
 		delete(d.byName, name{e.sandbox.Namespace, e.sandbox.Name})
+		for _, key := range e.native {
+			delete(d.byNative, key)
+		}
 		delete(d.sandboxes, tenant)
 	}
 }
@@ -341,5 +363,6 @@ func environmentOf(e sqlc.Environment) Environment {
 		ID: e.EnvID, Currency: payments.Currency(e.Currency), Enabled: e.Enabled,
 		Terms:         payments.Terms{CommissionBPS: int(e.CommissionBps), AbsorptionPct: int(e.AbsorptionPct)},
 		UnknownPolicy: payments.UnknownPolicy(e.UnknownPolicy), MaxAmount: e.MaxAmount,
+		Vague: e.Vague, Quirks: quirksIn(e.Quirks),
 	}
 }

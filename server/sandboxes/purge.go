@@ -95,14 +95,14 @@ func (s *Store) purge(ctx context.Context, tenant int64) error {
 	for _, remove := range []func(context.Context, int64) (int64, error){
 		q.PurgeKeys, q.PurgeEnvironments, q.PurgeStores, q.PurgeFloats, q.PurgeQuotaUsage, q.PurgeRateUsage,
 		q.PurgeOperatorCredentials, q.PurgeEndpointHealth, q.PurgeActivity, q.PurgeTransactionCounts,
-		q.PurgeSweepFailures, q.PurgeClocks, q.PurgeFaultCounts, q.PurgeRequests,
+		q.PurgeSweepFailures, q.PurgeClocks, q.PurgeFaultCounts, q.PurgeRequests, q.PurgeNativeUsers, q.PurgeNativeTokens,
 	} {
 		if _, err := remove(ctx, tenant); err != nil {
 			return err
 		}
 	}
 	for _, remove := range []func(ctx context.Context, tenant int64, after pgtype.UUID, batch int32) (pgtype.UUID, error){
-		q.PurgeSIMs, q.PurgeAdjustments, q.PurgeEvents, q.PurgeEventFaults, q.PurgeTransactions,
+		q.PurgeSIMs, q.PurgeAdjustments, q.PurgeEvents, q.PurgeEventFaults, q.PurgeNativeRequests, q.PurgeTransactions,
 	} {
 		if err := inBatches(postgres.UUID(payments.ID{}), func(after pgtype.UUID) (pgtype.UUID, error) {
 			return remove(ctx, tenant, after, purgeBatch)

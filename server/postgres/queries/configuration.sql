@@ -6,11 +6,12 @@ select * from organizations where resource_uid = sqlc.arg(resource_uid) and reta
 -- name: InsertOrganization :one
 insert into organizations (org_id, resource_uid, generation, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries,
   webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, webhook_types, pending_timeout_ms, test_numbers, suspended, reset,
-  api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults)
+  api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults, callback_hosts, webhook_host)
 values (sqlc.arg(org_id), sqlc.arg(resource_uid), sqlc.arg(generation), sqlc.arg(namespace), sqlc.arg(name), sqlc.arg(latency_percent), sqlc.narg(monthly_quota), sqlc.narg(rate_limit), sqlc.narg(webhook_url), sqlc.arg(webhook_max_retries),
   sqlc.arg(webhook_initial_delay_ms), sqlc.arg(webhook_factor), sqlc.arg(webhook_max_delay_ms), sqlc.arg(webhook_types), sqlc.arg(pending_timeout_ms), sqlc.arg(test_numbers),
   sqlc.arg(suspended), sqlc.arg(reset), sqlc.arg(api_test_clients), sqlc.arg(api_reset), sqlc.narg(max_test_clients),
-  sqlc.arg(clocked), sqlc.arg(clock_mode), sqlc.narg(clock_start), sqlc.narg(seed), sqlc.narg(faults))
+  sqlc.arg(clocked), sqlc.arg(clock_mode), sqlc.narg(clock_start), sqlc.narg(seed), sqlc.narg(faults),
+  sqlc.narg(callback_hosts)::text[], sqlc.arg(webhook_host))
 returning *;
 
 -- name: TakeGeneration :execrows
@@ -27,7 +28,8 @@ update organizations set namespace = sqlc.arg(namespace), name = sqlc.arg(name),
   webhook_types = sqlc.arg(webhook_types), pending_timeout_ms = sqlc.arg(pending_timeout_ms),
   test_numbers = sqlc.arg(test_numbers), suspended = sqlc.arg(suspended),
   api_test_clients = sqlc.arg(api_test_clients), api_reset = sqlc.arg(api_reset), max_test_clients = sqlc.narg(max_test_clients),
-  clocked = sqlc.arg(clocked), clock_mode = sqlc.arg(clock_mode), clock_start = sqlc.narg(clock_start), seed = sqlc.narg(seed), faults = sqlc.narg(faults)
+  clocked = sqlc.arg(clocked), clock_mode = sqlc.arg(clock_mode), clock_start = sqlc.narg(clock_start), seed = sqlc.narg(seed), faults = sqlc.narg(faults),
+  callback_hosts = sqlc.narg(callback_hosts)::text[], webhook_host = sqlc.arg(webhook_host)
 where tenant = sqlc.arg(tenant);
 
 -- name: StoredCredentials :one
@@ -91,12 +93,13 @@ select * from environments where tenant = sqlc.arg(tenant) order by operator, co
 
 -- name: UpsertEnvironment :exec
 insert into environments (tenant, env_id, operator, country, currency, enabled, commission_bps, absorption_pct,
-  unknown_policy, max_amount)
+  unknown_policy, max_amount, place, vague, quirks)
 values (sqlc.arg(tenant), sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(enabled), sqlc.arg(commission_bps), sqlc.arg(absorption_pct), sqlc.arg(unknown_policy),
-  sqlc.narg(max_amount))
+  sqlc.narg(max_amount), sqlc.arg(place), sqlc.arg(vague), sqlc.arg(quirks))
 on conflict (tenant, operator, country) do update set currency = excluded.currency, enabled = excluded.enabled,
   removed = false, commission_bps = excluded.commission_bps, absorption_pct = excluded.absorption_pct,
-  unknown_policy = excluded.unknown_policy, max_amount = excluded.max_amount;
+  unknown_policy = excluded.unknown_policy, max_amount = excluded.max_amount, place = excluded.place, vague = excluded.vague,
+  quirks = excluded.quirks;
 
 -- name: RemoveEnvironment :exec
 update environments set removed = true where tenant = sqlc.arg(tenant) and env_id = sqlc.arg(env_id);
@@ -105,17 +108,21 @@ update environments set removed = true where tenant = sqlc.arg(tenant) and env_i
 select * from stores where tenant = sqlc.arg(tenant);
 
 -- name: UpsertStore :exec
-insert into stores (tenant, slug) values (sqlc.arg(tenant), sqlc.arg(slug)) on conflict (tenant, slug) do update set removed = false;
+insert into stores (tenant, slug, place) values (sqlc.arg(tenant), sqlc.arg(slug), sqlc.arg(place))
+on conflict (tenant, slug) do update set removed = false, place = excluded.place;
 
 -- name: RemoveStore :exec
 update stores set removed = true where tenant = sqlc.arg(tenant) and slug = sqlc.arg(slug);
 
 -- name: ListKeys :many
-select hash, (expires_at is not null)::boolean as replaced, coalesce(expires_at <= now(), false)::boolean as expired
+select hash, native, (expires_at is not null)::boolean as replaced, coalesce(expires_at <= now(), false)::boolean as expired
 from api_keys where tenant = sqlc.arg(tenant);
 
 -- name: InsertKey :exec
-insert into api_keys (tenant, hash) values (sqlc.arg(tenant), sqlc.arg(hash));
+insert into api_keys (tenant, hash, native) values (sqlc.arg(tenant), sqlc.arg(hash), sqlc.narg(native));
+
+-- name: SetNativeCredentials :exec
+update api_keys set native = sqlc.arg(native) where tenant = sqlc.arg(tenant) and hash = sqlc.arg(hash);
 
 -- name: ReinstateKey :exec
 update api_keys set expires_at = null where tenant = sqlc.arg(tenant) and hash = sqlc.arg(hash);
@@ -137,19 +144,19 @@ select version from config_version;
 -- name: ChangedOrganizations :many
 select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, test_numbers, suspended, version,
   api_test_clients, api_reset, max_test_clients, clocked, clock_mode, seed, faults,
-  watched_until
+  watched_until, callback_hosts, webhook_host
 from organizations where version > sqlc.arg(since) and retained_at is null;
 
 -- name: EnvironmentsOf :many
-select * from environments where tenant = any(sqlc.arg(tenants)::bigint[]) and not removed;
+select * from environments where tenant = any(sqlc.arg(tenants)::bigint[]) and not removed order by tenant, place;
 
 -- name: StoresOf :many
-select tenant, slug from stores where tenant = any(sqlc.arg(tenants)::bigint[]) and not removed;
+select tenant, slug from stores where tenant = any(sqlc.arg(tenants)::bigint[]) and not removed order by tenant, place, slug;
 
 -- name: KeysOf :many
 -- How long a replaced key still works is told as a length of time, which holds by any clock; 0 for one that was not replaced. A row
 -- that somebody has written by hand, and that is no key, opens nothing and keeps nobody from reading the others.
-select tenant, hash, coalesce(ceil(extract(epoch from least(expires_at, now() + interval '10 years') - now()) * 1000), 0)::bigint as expires_in_ms
+select tenant, hash, native, coalesce(ceil(extract(epoch from least(expires_at, now() + interval '10 years') - now()) * 1000), 0)::bigint as expires_in_ms
 from api_keys where tenant = any(sqlc.arg(tenants)::bigint[]) and (expires_at is null or expires_at > now()) and octet_length(hash) = 32;
 
 -- name: RetiredTenants :many

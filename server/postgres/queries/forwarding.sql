@@ -95,6 +95,9 @@ with forwarded as (
     case when o.deliver then forwarded.present end, forwarded.present
   from forwarded join (select tenant, webhook_url is not null and 'collection' = any(webhook_types) as deliver from organizations) o
     on o.tenant = sqlc.arg(tenant)
+), callback as (
+  update native_requests n set state = 'queued', due_at = forwarded.present
+  from forwarded where n.tenant = sqlc.arg(tenant) and n.id = forwarded.id and n.callback_url is not null
 )
 update transactions t set status = sqlc.arg(status)::transaction_status, completed_at = forwarded.present, due_at = null,
   forward_fence = t.forward_fence + 1, leased_until = null, merchant_delta = forwarded.earned, merchant_balance_after = merchant.balance,

@@ -27,7 +27,7 @@ func (q *Queries) BumpVersion(ctx context.Context, tenant int64) error {
 const changedOrganizations = `-- name: ChangedOrganizations :many
 select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, test_numbers, suspended, version,
   api_test_clients, api_reset, max_test_clients, clocked, clock_mode, seed, faults,
-  watched_until
+  watched_until, callback_hosts, webhook_host
 from organizations where version > $1 and retained_at is null
 `
 
@@ -51,6 +51,8 @@ type ChangedOrganizationsRow struct {
 	Seed             *int64     `db:"seed"`
 	Faults           []byte     `db:"faults"`
 	WatchedUntil     *time.Time `db:"watched_until"`
+	CallbackHosts    []string   `db:"callback_hosts"`
+	WebhookHost      string     `db:"webhook_host"`
 }
 
 func (q *Queries) ChangedOrganizations(ctx context.Context, since int64) ([]ChangedOrganizationsRow, error) {
@@ -82,6 +84,8 @@ func (q *Queries) ChangedOrganizations(ctx context.Context, since int64) ([]Chan
 			&i.Seed,
 			&i.Faults,
 			&i.WatchedUntil,
+			&i.CallbackHosts,
+			&i.WebhookHost,
 		); err != nil {
 			return nil, err
 		}
@@ -114,7 +118,7 @@ func (q *Queries) DeleteKey(ctx context.Context, tenant int64, hash []byte) erro
 }
 
 const environmentsOf = `-- name: EnvironmentsOf :many
-select tenant, env_id, operator, country, currency, enabled, removed, commission_bps, absorption_pct, unknown_policy, max_amount from environments where tenant = any($1::bigint[]) and not removed
+select tenant, env_id, operator, country, currency, enabled, removed, commission_bps, absorption_pct, unknown_policy, max_amount, place, vague, quirks from environments where tenant = any($1::bigint[]) and not removed order by tenant, place
 `
 
 func (q *Queries) EnvironmentsOf(ctx context.Context, tenants []int64) ([]Environment, error) {
@@ -138,6 +142,9 @@ func (q *Queries) EnvironmentsOf(ctx context.Context, tenants []int64) ([]Enviro
 			&i.AbsorptionPct,
 			&i.UnknownPolicy,
 			&i.MaxAmount,
+			&i.Place,
+			&i.Vague,
+			&i.Quirks,
 		); err != nil {
 			return nil, err
 		}
@@ -184,23 +191,24 @@ func (q *Queries) ForgetPreviousSecrets(ctx context.Context, tenant int64) (Forg
 }
 
 const insertKey = `-- name: InsertKey :exec
-insert into api_keys (tenant, hash) values ($1, $2)
+insert into api_keys (tenant, hash, native) values ($1, $2, $3)
 `
 
-func (q *Queries) InsertKey(ctx context.Context, tenant int64, hash []byte) error {
-	_, err := q.db.Exec(ctx, insertKey, tenant, hash)
+func (q *Queries) InsertKey(ctx context.Context, tenant int64, hash []byte, native []byte) error {
+	_, err := q.db.Exec(ctx, insertKey, tenant, hash, native)
 	return err
 }
 
 const insertOrganization = `-- name: InsertOrganization :one
 insert into organizations (org_id, resource_uid, generation, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries,
   webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, webhook_types, pending_timeout_ms, test_numbers, suspended, reset,
-  api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults)
+  api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults, callback_hosts, webhook_host)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
   $11, $12, $13, $14, $15, $16,
   $17, $18, $19, $20, $21,
-  $22, $23, $24, $25, $26)
-returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers, api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults, watched_until
+  $22, $23, $24, $25, $26,
+  $27::text[], $28)
+returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers, api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults, callback_hosts, webhook_host, watched_until
 `
 
 type InsertOrganizationParams struct {
@@ -230,6 +238,8 @@ type InsertOrganizationParams struct {
 	ClockStart            *time.Time  `db:"clock_start"`
 	Seed                  *int64      `db:"seed"`
 	Faults                []byte      `db:"faults"`
+	CallbackHosts         []string    `db:"callback_hosts"`
+	WebhookHost           string      `db:"webhook_host"`
 }
 
 func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganizationParams) (Organization, error) {
@@ -260,6 +270,8 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		arg.ClockStart,
 		arg.Seed,
 		arg.Faults,
+		arg.CallbackHosts,
+		arg.WebhookHost,
 	)
 	var i Organization
 	err := row.Scan(
@@ -301,6 +313,8 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		&i.ClockStart,
 		&i.Seed,
 		&i.Faults,
+		&i.CallbackHosts,
+		&i.WebhookHost,
 		&i.WatchedUntil,
 	)
 	return i, err
@@ -319,13 +333,14 @@ func (q *Queries) KeyOfAnother(ctx context.Context, hash []byte, tenant int64) (
 }
 
 const keysOf = `-- name: KeysOf :many
-select tenant, hash, coalesce(ceil(extract(epoch from least(expires_at, now() + interval '10 years') - now()) * 1000), 0)::bigint as expires_in_ms
+select tenant, hash, native, coalesce(ceil(extract(epoch from least(expires_at, now() + interval '10 years') - now()) * 1000), 0)::bigint as expires_in_ms
 from api_keys where tenant = any($1::bigint[]) and (expires_at is null or expires_at > now()) and octet_length(hash) = 32
 `
 
 type KeysOfRow struct {
 	Tenant      int64  `db:"tenant"`
 	Hash        []byte `db:"hash"`
+	Native      []byte `db:"native"`
 	ExpiresInMs int64  `db:"expires_in_ms"`
 }
 
@@ -340,7 +355,12 @@ func (q *Queries) KeysOf(ctx context.Context, tenants []int64) ([]KeysOfRow, err
 	var items []KeysOfRow
 	for rows.Next() {
 		var i KeysOfRow
-		if err := rows.Scan(&i.Tenant, &i.Hash, &i.ExpiresInMs); err != nil {
+		if err := rows.Scan(
+			&i.Tenant,
+			&i.Hash,
+			&i.Native,
+			&i.ExpiresInMs,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -352,7 +372,7 @@ func (q *Queries) KeysOf(ctx context.Context, tenants []int64) ([]KeysOfRow, err
 }
 
 const listEnvironments = `-- name: ListEnvironments :many
-select tenant, env_id, operator, country, currency, enabled, removed, commission_bps, absorption_pct, unknown_policy, max_amount from environments where tenant = $1 order by operator, country
+select tenant, env_id, operator, country, currency, enabled, removed, commission_bps, absorption_pct, unknown_policy, max_amount, place, vague, quirks from environments where tenant = $1 order by operator, country
 `
 
 func (q *Queries) ListEnvironments(ctx context.Context, tenant int64) ([]Environment, error) {
@@ -376,6 +396,9 @@ func (q *Queries) ListEnvironments(ctx context.Context, tenant int64) ([]Environ
 			&i.AbsorptionPct,
 			&i.UnknownPolicy,
 			&i.MaxAmount,
+			&i.Place,
+			&i.Vague,
+			&i.Quirks,
 		); err != nil {
 			return nil, err
 		}
@@ -388,12 +411,13 @@ func (q *Queries) ListEnvironments(ctx context.Context, tenant int64) ([]Environ
 }
 
 const listKeys = `-- name: ListKeys :many
-select hash, (expires_at is not null)::boolean as replaced, coalesce(expires_at <= now(), false)::boolean as expired
+select hash, native, (expires_at is not null)::boolean as replaced, coalesce(expires_at <= now(), false)::boolean as expired
 from api_keys where tenant = $1
 `
 
 type ListKeysRow struct {
 	Hash     []byte `db:"hash"`
+	Native   []byte `db:"native"`
 	Replaced bool   `db:"replaced"`
 	Expired  bool   `db:"expired"`
 }
@@ -407,7 +431,12 @@ func (q *Queries) ListKeys(ctx context.Context, tenant int64) ([]ListKeysRow, er
 	var items []ListKeysRow
 	for rows.Next() {
 		var i ListKeysRow
-		if err := rows.Scan(&i.Hash, &i.Replaced, &i.Expired); err != nil {
+		if err := rows.Scan(
+			&i.Hash,
+			&i.Native,
+			&i.Replaced,
+			&i.Expired,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -419,7 +448,7 @@ func (q *Queries) ListKeys(ctx context.Context, tenant int64) ([]ListKeysRow, er
 }
 
 const listStores = `-- name: ListStores :many
-select tenant, slug, removed from stores where tenant = $1
+select tenant, slug, removed, place from stores where tenant = $1
 `
 
 func (q *Queries) ListStores(ctx context.Context, tenant int64) ([]Store, error) {
@@ -431,7 +460,12 @@ func (q *Queries) ListStores(ctx context.Context, tenant int64) ([]Store, error)
 	var items []Store
 	for rows.Next() {
 		var i Store
-		if err := rows.Scan(&i.Tenant, &i.Slug, &i.Removed); err != nil {
+		if err := rows.Scan(
+			&i.Tenant,
+			&i.Slug,
+			&i.Removed,
+			&i.Place,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -444,7 +478,7 @@ func (q *Queries) ListStores(ctx context.Context, tenant int64) ([]Store, error)
 
 const lockOrganization = `-- name: LockOrganization :one
 
-select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers, api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults, watched_until from organizations where resource_uid = $1 and retained_at is null for update
+select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers, api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults, callback_hosts, webhook_host, watched_until from organizations where resource_uid = $1 and retained_at is null for update
 `
 
 // Written by the controller, one sandbox at a time, and read by the api's directory.
@@ -490,6 +524,8 @@ func (q *Queries) LockOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.ClockStart,
 		&i.Seed,
 		&i.Faults,
+		&i.CallbackHosts,
+		&i.WebhookHost,
 		&i.WatchedUntil,
 	)
 	return i, err
@@ -587,6 +623,15 @@ func (q *Queries) RetiredTenants(ctx context.Context, since int64) ([]int64, err
 	return items, nil
 }
 
+const setNativeCredentials = `-- name: SetNativeCredentials :exec
+update api_keys set native = $1 where tenant = $2 and hash = $3
+`
+
+func (q *Queries) SetNativeCredentials(ctx context.Context, native []byte, tenant int64, hash []byte) error {
+	_, err := q.db.Exec(ctx, setNativeCredentials, native, tenant, hash)
+	return err
+}
+
 const setRotations = `-- name: SetRotations :exec
 update organizations set key_rotation = $1, secret_rotation = $2 where tenant = $3
 `
@@ -648,7 +693,7 @@ func (q *Queries) StoredCredentials(ctx context.Context, resourceUid pgtype.UUID
 }
 
 const storesOf = `-- name: StoresOf :many
-select tenant, slug from stores where tenant = any($1::bigint[]) and not removed
+select tenant, slug from stores where tenant = any($1::bigint[]) and not removed order by tenant, place, slug
 `
 
 type StoresOfRow struct {
@@ -723,8 +768,9 @@ update organizations set namespace = $1, name = $2, latency_percent = $3, monthl
   webhook_types = $11, pending_timeout_ms = $12,
   test_numbers = $13, suspended = $14,
   api_test_clients = $15, api_reset = $16, max_test_clients = $17,
-  clocked = $18, clock_mode = $19, clock_start = $20, seed = $21, faults = $22
-where tenant = $23
+  clocked = $18, clock_mode = $19, clock_start = $20, seed = $21, faults = $22,
+  callback_hosts = $23::text[], webhook_host = $24
+where tenant = $25
 `
 
 type UpdateOrganizationParams struct {
@@ -750,6 +796,8 @@ type UpdateOrganizationParams struct {
 	ClockStart            *time.Time `db:"clock_start"`
 	Seed                  *int64     `db:"seed"`
 	Faults                []byte     `db:"faults"`
+	CallbackHosts         []string   `db:"callback_hosts"`
+	WebhookHost           string     `db:"webhook_host"`
 	Tenant                int64      `db:"tenant"`
 }
 
@@ -777,6 +825,8 @@ func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganization
 		arg.ClockStart,
 		arg.Seed,
 		arg.Faults,
+		arg.CallbackHosts,
+		arg.WebhookHost,
 		arg.Tenant,
 	)
 	return err
@@ -784,12 +834,13 @@ func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganization
 
 const upsertEnvironment = `-- name: UpsertEnvironment :exec
 insert into environments (tenant, env_id, operator, country, currency, enabled, commission_bps, absorption_pct,
-  unknown_policy, max_amount)
+  unknown_policy, max_amount, place, vague, quirks)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9,
-  $10)
+  $10, $11, $12, $13)
 on conflict (tenant, operator, country) do update set currency = excluded.currency, enabled = excluded.enabled,
   removed = false, commission_bps = excluded.commission_bps, absorption_pct = excluded.absorption_pct,
-  unknown_policy = excluded.unknown_policy, max_amount = excluded.max_amount
+  unknown_policy = excluded.unknown_policy, max_amount = excluded.max_amount, place = excluded.place, vague = excluded.vague,
+  quirks = excluded.quirks
 `
 
 type UpsertEnvironmentParams struct {
@@ -803,6 +854,9 @@ type UpsertEnvironmentParams struct {
 	AbsorptionPct int32  `db:"absorption_pct"`
 	UnknownPolicy string `db:"unknown_policy"`
 	MaxAmount     *int64 `db:"max_amount"`
+	Place         int32  `db:"place"`
+	Vague         bool   `db:"vague"`
+	Quirks        []byte `db:"quirks"`
 }
 
 func (q *Queries) UpsertEnvironment(ctx context.Context, arg UpsertEnvironmentParams) error {
@@ -817,15 +871,19 @@ func (q *Queries) UpsertEnvironment(ctx context.Context, arg UpsertEnvironmentPa
 		arg.AbsorptionPct,
 		arg.UnknownPolicy,
 		arg.MaxAmount,
+		arg.Place,
+		arg.Vague,
+		arg.Quirks,
 	)
 	return err
 }
 
 const upsertStore = `-- name: UpsertStore :exec
-insert into stores (tenant, slug) values ($1, $2) on conflict (tenant, slug) do update set removed = false
+insert into stores (tenant, slug, place) values ($1, $2, $3)
+on conflict (tenant, slug) do update set removed = false, place = excluded.place
 `
 
-func (q *Queries) UpsertStore(ctx context.Context, tenant int64, slug string) error {
-	_, err := q.db.Exec(ctx, upsertStore, tenant, slug)
+func (q *Queries) UpsertStore(ctx context.Context, tenant int64, slug string, place int32) error {
+	_, err := q.db.Exec(ctx, upsertStore, tenant, slug, place)
 	return err
 }

@@ -309,6 +309,9 @@ with forwarded as (
     case when o.deliver then forwarded.present end, forwarded.present
   from forwarded join (select tenant, webhook_url is not null and 'collection' = any(webhook_types) as deliver from organizations) o
     on o.tenant = $4
+), callback as (
+  update native_requests n set state = 'queued', due_at = forwarded.present
+  from forwarded where n.tenant = $4 and n.id = forwarded.id and n.callback_url is not null
 )
 update transactions t set status = $1::transaction_status, completed_at = forwarded.present, due_at = null,
   forward_fence = t.forward_fence + 1, leased_until = null, merchant_delta = forwarded.earned, merchant_balance_after = merchant.balance,

@@ -172,6 +172,7 @@ type ApiKey struct {
 	Hash      []byte     `db:"hash"`
 	CreatedAt time.Time  `db:"created_at"`
 	ExpiresAt *time.Time `db:"expires_at"`
+	Native    []byte     `db:"native"`
 }
 
 type Clock struct {
@@ -231,6 +232,9 @@ type Environment struct {
 	AbsorptionPct int32  `db:"absorption_pct"`
 	UnknownPolicy string `db:"unknown_policy"`
 	MaxAmount     *int64 `db:"max_amount"`
+	Place         int32  `db:"place"`
+	Vague         bool   `db:"vague"`
+	Quirks        []byte `db:"quirks"`
 }
 
 type Event struct {
@@ -301,6 +305,43 @@ type ListedTransaction struct {
 	CreatedAt time.Time       `db:"created_at"`
 }
 
+type NativeRequest struct {
+	Tenant      int64           `db:"tenant"`
+	DueAt       *time.Time      `db:"due_at"`
+	LeasedUntil *time.Time      `db:"leased_until"`
+	Fence       int64           `db:"fence"`
+	DeliveredAt *time.Time      `db:"delivered_at"`
+	Attempts    int32           `db:"attempts"`
+	LastStatus  *int32          `db:"last_status"`
+	ID          pgtype.UUID     `db:"id"`
+	Operation   string          `db:"operation"`
+	Sent        json.RawMessage `db:"sent"`
+	CallbackURL *string         `db:"callback_url"`
+	State       *EventState     `db:"state"`
+	LastError   *string         `db:"last_error"`
+}
+
+type NativeToken struct {
+	Tenant       int64     `db:"tenant"`
+	Hash         []byte    `db:"hash"`
+	Operator     string    `db:"operator"`
+	Product      string    `db:"product"`
+	UserID       string    `db:"user_id"`
+	MadeWith     []byte    `db:"made_with"`
+	CallbackHost string    `db:"callback_host"`
+	ExpiresAt    time.Time `db:"expires_at"`
+	CreatedAt    time.Time `db:"created_at"`
+}
+
+type NativeUser struct {
+	Tenant       int64       `db:"tenant"`
+	Operator     string      `db:"operator"`
+	UserID       pgtype.UUID `db:"user_id"`
+	MadeWith     []byte      `db:"made_with"`
+	SecretHash   []byte      `db:"secret_hash"`
+	CallbackHost string      `db:"callback_host"`
+}
+
 type OperatorCredential struct {
 	Tenant   int64  `db:"tenant"`
 	Store    string `db:"store"`
@@ -349,6 +390,8 @@ type Organization struct {
 	ClockStart            *time.Time  `db:"clock_start"`
 	Seed                  *int64      `db:"seed"`
 	Faults                []byte      `db:"faults"`
+	CallbackHosts         []string    `db:"callback_hosts"`
+	WebhookHost           string      `db:"webhook_host"`
 	WatchedUntil          *time.Time  `db:"watched_until"`
 }
 
@@ -410,6 +453,7 @@ type Store struct {
 	Tenant  int64  `db:"tenant"`
 	Slug    string `db:"slug"`
 	Removed bool   `db:"removed"`
+	Place   int32  `db:"place"`
 }
 
 type SweepFailure struct {

@@ -215,6 +215,9 @@ with given as (
     case when o.deliver then s.present end, s.present
   from settled s join (select tenant, webhook_url is not null and 'collection' = any(webhook_types) as deliver from organizations) o
     on o.tenant = s.tenant
+), callbacks as (
+  update native_requests n set state = 'queued', due_at = s.present
+  from settled s where n.tenant = s.tenant and n.id = s.id and n.callback_url is not null
 ), merchants as (
   update floats f set balance = f.balance + earned.delta, changed_at = now()
   from (select tenant, currency, sum(merchant_delta)::bigint as delta from settled where merchant_delta <> 0 group by tenant, currency) earned

@@ -1,0 +1,157 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// NativeRequest is a request of an operator's own API, kept beside the transaction that it made.
+//
+// The hash of such a request, in [RequestStamp], is the name of the call, see [NativeHash]: it is no hash of a request of /v1, so that none
+// is taken for a repetition of it.
+type NativeRequest struct {
+	Operation      string
+	Sent           json.RawMessage // what the operator's answers repeat
+	CallbackURL    string          // empty: none was asked for
+	LatencyPercent int             // of the sandbox, for the callback of what has its outcome at once
+}
+
+// NativeHash is what stands in the place of the hash of a request.
+func NativeHash(operation string) []byte { return []byte(operation) }
+
+func (n *NativeRequest) write(ctx context.Context, q *sqlc.Queries, tenant int64, id payments.ID) error {
+	return q.RecordNativeRequest(ctx, sqlc.RecordNativeRequestParams{
+		Operation: n.Operation, Sent: n.Sent, CallbackURL: postgres.Optional(n.CallbackURL), LatencyPercent: float64(n.LatencyPercent),
+		Tenant: tenant, ID: postgres.UUID(id),
+	})
+}
+
+// FindNative returns the transaction with a reference that an operator's own API recorded, with what was sent, or [ErrNotFound].
+func (s *Ledger) FindNative(ctx context.Context, tenant int64, reference string) (*payments.Transaction, json.RawMessage, error) {
+	row, err := s.tenant(tenant).FindNative(ctx, tenant, reference)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, nil, postgres.Classify(err, "looking up the request")
+	}
+	return transactionOf(&row.Transaction), row.Sent, nil
+}
+
+// FloatBalance is the live balance of a float, or [ErrNotFound].
+func (s *Ledger) FloatBalance(ctx context.Context, tenant int64, currency payments.Currency) (int64, error) {
+	balance, err := s.tenant(tenant).FloatBalance(ctx, tenant, string(currency))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, ErrNotFound
+	}
+	return balance, postgres.Classify(err, "reading the float")
+}
+
+// NumberHolder is the SIM with a number.
+type NumberHolder struct {
+	Name    string
+	Blocked bool
+}
+
+// FindHolder returns the SIM with a number, or [ErrNotFound].
+func (s *Ledger) FindHolder(ctx context.Context, tenant int64, msisdn string) (NumberHolder, error) {
+	row, err := s.tenant(tenant).FindSIM(ctx, tenant, msisdn)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return NumberHolder{}, ErrNotFound
+	}
+	return NumberHolder{Name: row.Name, Blocked: row.Blocked}, postgres.Classify(err, "looking up the SIM")
+}
+
+// NativeUser is a user of an operator's own API that was made through it.
+type NativeUser struct {
+	Operator     payments.Operator
+	ID           payments.ID
+	MadeWith     sandboxes.KeyHash // the API key: the user ends with it
+	SecretHash   []byte            // nil: it has no password yet
+	CallbackHost string
+}
+
+// MaxNativeUsers is how many users a sandbox may have at one operator.
+const MaxNativeUsers = 100
+
+// ErrTooManyUsers is returned for a user beyond [MaxNativeUsers].
+var ErrTooManyUsers = errors.New("the sandbox has as many users as it may have")
+
+// AddNativeUser makes a user. It returns false if there is one with this id.
+func (s *Ledger) AddNativeUser(ctx context.Context, tenant int64, u NativeUser) (added bool, err error) {
+	row, err := s.tenant(tenant).AddNativeUser(ctx, sqlc.AddNativeUserParams{
+		Tenant: tenant, Operator: string(u.Operator), UserID: postgres.UUID(u.ID), MadeWith: u.MadeWith[:], CallbackHost: u.CallbackHost,
+		Most: MaxNativeUsers,
+	})
+	if err == nil && !row.Added && !row.Taken {
+		err = ErrTooManyUsers
+	}
+	return row.Added, postgres.ClassifyWrite(err, "making the user")
+}
+
+// FindNativeUser returns a user, or [ErrNotFound].
+func (s *Ledger) FindNativeUser(ctx context.Context, tenant int64, operator payments.Operator, id payments.ID) (NativeUser, error) {
+	row, err := s.tenant(tenant).FindNativeUser(ctx, tenant, string(operator), postgres.UUID(id))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return NativeUser{}, ErrNotFound
+	}
+	if err != nil {
+		return NativeUser{}, postgres.Classify(err, "looking up the user")
+	}
+	return NativeUser{
+		Operator: operator, ID: id, MadeWith: sandboxes.KeyHash(row.MadeWith), SecretHash: row.SecretHash, CallbackHost: row.CallbackHost,
+	}, nil
+}
+
+// SetNativeUserSecret gives a user a password, or returns [ErrNotFound].
+func (s *Ledger) SetNativeUserSecret(ctx context.Context, tenant int64, operator payments.Operator, id payments.ID, hash []byte) error {
+	rows, err := s.tenant(tenant).SetNativeUserSecret(ctx, hash, tenant, string(operator), postgres.UUID(id))
+	if err == nil && rows == 0 {
+		return ErrNotFound
+	}
+	return postgres.ClassifyWrite(err, "giving the user a password")
+}
+
+// NativeToken is an access token of an operator's own API.
+type NativeToken struct {
+	Hash         sandboxes.KeyHash // of the token
+	Operator     payments.Operator
+	Product      string
+	UserID       string
+	MadeWith     sandboxes.KeyHash // the API key: the token ends with it
+	CallbackHost string            // of the user; empty: any that the sandbox allows
+	Lifetime     time.Duration     // from now on, in sandbox time
+}
+
+// AddNativeToken stores a token.
+func (s *Ledger) AddNativeToken(ctx context.Context, tenant int64, t NativeToken) error {
+	err := s.tenant(tenant).AddNativeToken(ctx, sqlc.AddNativeTokenParams{
+		Tenant: tenant, Hash: t.Hash[:], Operator: string(t.Operator), Product: t.Product, UserID: t.UserID, MadeWith: t.MadeWith[:],
+		CallbackHost: t.CallbackHost, LifetimeMs: postgres.Milliseconds(t.Lifetime),
+	})
+	return postgres.ClassifyWrite(err, "storing the token")
+}
+
+// FindNativeToken returns a token that is valid, with the time that it has left, or [ErrNotFound].
+func (s *Ledger) FindNativeToken(ctx context.Context, tenant int64, hash sandboxes.KeyHash) (NativeToken, error) {
+	row, err := s.tenant(tenant).FindNativeToken(ctx, tenant, hash[:])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return NativeToken{}, ErrNotFound
+	}
+	if err != nil {
+		return NativeToken{}, postgres.Classify(err, "looking up the token")
+	}
+	return NativeToken{
+		Hash: hash, Operator: payments.Operator(row.Operator), Product: row.Product, UserID: row.UserID,
+		MadeWith: sandboxes.KeyHash(row.MadeWith), CallbackHost: row.CallbackHost, Lifetime: postgres.FromMilliseconds(row.RemainsMs),
+	}, nil
+}
