@@ -16,6 +16,7 @@ import (
 // Database is what the sweeps need of the database. Each sweep declares its part.
 type Database interface {
 	deliveryDatabase
+	callbackDatabase
 	forwardingDatabase
 	settlementDatabase
 	expiryDatabase
@@ -106,6 +107,7 @@ func (w *Worker) Run(ctx context.Context) {
 	sweeps.Go(func() { w.deliver(ctx) })
 	sweeps.Go(func() { w.forward(ctx) })
 	sweeps.Go(func() { w.advanceClocks(ctx) })
+	sweeps.Go(func() { w.callBack(ctx) })
 	sweeps.Go(func() { w.sweep(ctx, "purge", w.purge) })
 	sweeps.Go(func() { w.sweep(ctx, "retention", w.retain) })
 	sweeps.Wait()

@@ -487,6 +487,7 @@ func TestWorkerWaitsForItsDatabase(t *testing.T) {
 	logged.until(t, "sweep failed", "sweep=settlement")
 	logged.until(t, "sweep failed", "sweep=delivery")
 	logged.until(t, "sweep failed", "sweep=passthrough")
+	logged.until(t, "sweep failed", "sweep=callbacks")
 	logged.until(t, "sweep failed", "sweep=purge")
 	logged.until(t, "sweep failed", "sweep=retention")
 	logged.until(t, "sweep failed", "sweep=clock")
@@ -497,7 +498,7 @@ func TestWorkerWaitsForItsDatabase(t *testing.T) {
 	w.pay("r1", payments.Pending)
 	w.until(ledger.EventDelivered, 1)
 	logged.until(t, "sweep works again", "sweep=settlement")
-	if got := logged.count("sweep failed"); got != 6 {
+	if got := logged.count("sweep failed"); got != 7 {
 		t.Errorf("%d failures were logged, want one for each sweep", got)
 	}
 }

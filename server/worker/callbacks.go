@@ -1,0 +1,88 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
+
+const (
+	// callbackConcurrency is the maximum number of callbacks at one time, callbacksPerSandbox that of one sandbox.
+	callbackConcurrency = 128
+	callbacksPerSandbox = 32
+)
+
+// callbackDatabase is what the callbacks of the operators' own APIs need of the database.
+type callbackDatabase interface {
+	TenantsToCallBack(ctx context.Context) ([]ledger.DueTenant, error)
+	LeaseDueCallbacks(ctx context.Context, from []ledger.Share, lease time.Duration) (
+		leased []ledger.LeasedCallback, found map[int64]int, err error)
+	GiveBackCallbacks(ctx context.Context, callbacks []ledger.LeasedCallback) error
+	FinishCallback(ctx context.Context, c *ledger.LeasedCallback, status int, failure string) (leaseHeld bool, err error)
+}
+
+// callBack sends the callbacks of the operators' own APIs: once each, as the operators do. A worker that dies during one may repeat it.
+func (w *Worker) callBack(ctx context.Context) {
+	dispatcher := leasedDispatcher[ledger.LeasedCallback]{
+		worker: w, name: "callbacks", queue: newFairQueue(callbackConcurrency, callbacksPerSandbox, w.now),
+		listDue: w.database.TenantsToCallBack, attempt: w.callBackOne, release: w.database.GiveBackCallbacks,
+		lease: func(ctx context.Context, shares []ledger.Share) ([]ledger.LeasedCallback, map[int64]int, error) {
+			return w.database.LeaseDueCallbacks(ctx, shares, lease)
+		},
+		tenant: func(c *ledger.LeasedCallback) int64 { return c.Tenant },
+	}
+	dispatcher.run(ctx)
+}
+
+var (
+	errNoCallback      = errors.New("the operator has no API of its own here any more")
+	errCallbackRefused = errors.New("the sandbox does not allow callbacks to this host any more")
+)
+
+// callBackOne sends one callback.
+func (w *Worker) callBackOne(ctx context.Context, c *ledger.LeasedCallback) (end attemptEnd, record func()) {
+	log := w.log.With("transaction", c.Transaction.ID.String(), "organization", c.OrganizationID, "operator", c.Transaction.Operator)
+	result := w.sendCallback(ctx, c)
+	failure := ""
+	if result.Err != nil {
+		failure = result.Err.Error()
+		log = log.With("reason", result.Err)
+	}
+	log = log.With("status", result.Status, "duration", result.Duration)
+	return attemptEndOf(result.Status != 0, result.Duration), func() {
+		var held bool
+		err := w.retryWrite(ctx, true, func(ctx context.Context) (err error) {
+			held, err = w.database.FinishCallback(ctx, c, result.Status, failure)
+			return err
+		})
+		switch {
+		case err != nil:
+			log.ErrorContext(ctx, "cannot record the callback; it will be sent again", "error", err)
+		case !held:
+			log.WarnContext(ctx, "the callback took longer than its lease; another worker has it")
+		default:
+			log.InfoContext(ctx, "callback")
+		}
+	}
+}
+
+// sendCallback sends a callback in the operator's form, if the sandbox still allows its host.
+func (w *Worker) sendCallback(ctx context.Context, c *ledger.LeasedCallback) webhooks.Result {
+	api := operators.NativeAPI(c.Transaction.Operator)
+	if api == nil {
+		return webhooks.Result{Err: errNoCallback}
+	}
+	allowed, publicOnly := native.CallbackRules{Hosts: c.Hosts, WebhookHost: c.WebhookHost, Namespace: c.Namespace}.Allow(c.URL)
+	if !allowed {
+		return webhooks.Result{Err: errCallbackRefused}
+	}
+	message := api.Callback(c.Transaction, c.Sent, c.Vague)
+	return w.sender.Call(ctx, webhooks.Callback{
+		URL: c.URL, Method: message.Method, Header: message.Header, Body: message.Body, PublicOnly: publicOnly,
+	})
+}
