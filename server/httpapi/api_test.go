@@ -94,7 +94,7 @@ func (w *fixture) sandbox(config sandboxes.Config, key string) {
 	if _, err := w.store.ApplySandbox(w.t.Context(), config); err != nil {
 		w.t.Fatal(err)
 	}
-	c := sandboxes.Credentials{APIKeyHash: sha256.Sum256([]byte(key)), SigningSecret: "whsec_dGVzdA=="}
+	c := sandboxes.Credentials{APIKeyHash: sha256.Sum256([]byte(key)), SigningSecret: "whsec_dGVzdA==", Native: nativeDigests(key)}
 	if err := w.store.ApplyCredentials(w.t.Context(), config.UID, c); err != nil {
 		w.t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestPaymentIsPendingWithItsWholeRepresentation(t *testing.T) {
 		"merchantAbsorptionPct": 100.0, "merchantShare": 15.0, "customerShare": 0.0, "commissionMode": "merchant",
 		"currency": "RWF", "operator": "mtn", "country": "RW", "msisdn": alice, "reference": "r1", "orderRef": "r1",
 		"orderUrl": "https://shop.example/1", "isUrlProtected": false, "parentTxId": nil, "application": "shop",
-		"description": "two <tickets> & more", "scenario": nil, "latencyMs": 800.0, "completedAt": nil,
+		"description": "two <tickets> & more", "scenario": nil, "source": "api", "latencyMs": 800.0, "completedAt": nil,
 		"refundedAmount": 0.0, "refundableAmount": 0.0,
 	}
 	if diff := cmp.Diff(want, got.body); diff != "" {

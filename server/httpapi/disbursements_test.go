@@ -131,7 +131,7 @@ func TestDisbursementAsAPayment(t *testing.T) {
 		"customerTotal": 100.0, "merchantAbsorptionPct": 100.0, "merchantShare": 0.0, "customerShare": 0.0, "commissionMode": "merchant",
 		"currency": "RWF", "operator": "mtn", "country": "RW", "msisdn": alice, "reference": "d1", "orderRef": "d1",
 		"orderUrl": "https://shop.example/1?a=b", "isUrlProtected": true, "parentTxId": nil, "application": "shop",
-		"description": "<weekly> payout", "scenario": nil, "latencyMs": 800.0,
+		"description": "<weekly> payout", "scenario": nil, "source": "api", "latencyMs": 800.0,
 	}
 	if diff := cmp.Diff(want, got.body); diff != "" {
 		t.Errorf("representation (-want +got):\n%s", diff)

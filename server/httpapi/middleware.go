@@ -74,7 +74,7 @@ func (s *Server) recoverPanic(next http.Handler) http.Handler {
 // byDecodedPath lets the router go by the path as it is meant, however it was escaped: %2B is a +.
 func byDecodedPath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		chi.RouteContext(r.Context()).RoutePath = r.URL.Path
+		chi.RouteContext(r.Context()).RoutePath = nativePath(r.URL.Path)
 		next.ServeHTTP(w, r)
 	})
 }

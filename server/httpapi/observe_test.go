@@ -54,7 +54,7 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 # HELP cauri_api_auth_failures_total Requests refused because of their API key: missing or malformed, or invalid.
 # TYPE cauri_api_auth_failures_total counter
 cauri_api_auth_failures_total{reason="invalid"} 1
-cauri_api_auth_failures_total{reason="missing"} 1
+cauri_api_auth_failures_total{reason="missing"} 2
 # HELP cauri_api_payments_total Transactions recorded, without repeated requests, by type and initial status.
 # TYPE cauri_api_payments_total counter
 cauri_api_payments_total{status="ACCOUNT_BLOCKED",type="collection"} 1
@@ -67,7 +67,8 @@ cauri_api_requests_total{code="200",method="GET",route="/v1/payments/{id}"} 2
 cauri_api_requests_total{code="200",method="POST",route="/v1/payments"} 1
 cauri_api_requests_total{code="201",method="POST",route="/v1/payments"} 1
 cauri_api_requests_total{code="401",method="GET",route="/v1/payments"} 2
-cauri_api_requests_total{code="404",method="GET",route="unmatched"} 2
+cauri_api_requests_total{code="401",method="GET",route="/operators/mtn/*"} 1
+cauri_api_requests_total{code="404",method="GET",route="unmatched"} 1
 cauri_api_requests_total{code="405",method="DELETE",route="unmatched"} 1
 `
 	err := testutil.GatherAndCompare(registry, strings.NewReader(want), "cauri_api_requests_total", "cauri_api_requests_in_flight",

@@ -141,7 +141,7 @@ func (s *Server) limitRate(next http.Handler) http.Handler {
 			s.fail(w, r, err)
 			return
 		}
-		reset := strconv.Itoa(int(math.Ceil(a.reset.Seconds())))
+		reset := secondsOf(a.reset)
 		w.Header().Set("X-RateLimit-Limit", strconv.Itoa(sandbox.RateLimit))
 		w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(a.remaining))
 		w.Header().Set("X-RateLimit-Reset", reset)
@@ -154,3 +154,6 @@ func (s *Server) limitRate(next http.Handler) http.Handler {
 		next.ServeHTTP(w, r)
 	})
 }
+
+// secondsOf is a length of time in whole seconds, for headers.
+func secondsOf(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Seconds()))) }

@@ -370,7 +370,7 @@ func TestRefundInheritsFromItsParent(t *testing.T) {
 		"merchantAbsorptionPct": 40.0, "merchantShare": 0.0, "customerShare": 0.0, "commissionMode": "merchant",
 		"currency": "RWF", "operator": "mtn", "country": "RW", "msisdn": alice, "reference": "f1", "orderRef": "order-1",
 		"orderUrl": "https://shop.example/1", "isUrlProtected": true, "parentTxId": parent, "application": "shop",
-		"environmentId": environment, "description": nil, "scenario": nil, "latencyMs": 800.0,
+		"environmentId": environment, "description": nil, "scenario": nil, "source": "api", "latencyMs": 800.0,
 	}
 	if diff := cmp.Diff(want, got.body); diff != "" {
 		t.Errorf("representation (-want +got):\n%s", diff)

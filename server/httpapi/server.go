@@ -35,6 +35,7 @@ type Server struct {
 	limiter   *limiter
 	held      *heldAnswers
 	requests  *requests.Log
+	tokens    knownTokens
 	metrics   *telemetry.API
 	tracing   *telemetry.Tracing
 	handler   http.Handler
@@ -119,6 +120,7 @@ func (s *Server) routes() http.Handler {
 	for _, form := range formsOf(apidoc.PagePath) {
 		r.Method(http.MethodGet, form, page)
 	}
+	s.nativeRoutes(r)
 	return r
 }
 

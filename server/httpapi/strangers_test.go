@@ -90,6 +90,9 @@ func TestStrangersGetNothing(t *testing.T) {
 	paid := w.paid("paid")
 	forms := map[string]int{}
 	walk := func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		if strings.Contains(pattern, "/operators/") {
+			return nil // see TestStrangersGetNothingFromOperators
+		}
 		path := strings.TrimPrefix(strings.TrimPrefix(pattern, "/sandboxes/{namespace}/{name}"), "/api")
 		route := method + " " + path
 		a, listed := routesAccess[route]

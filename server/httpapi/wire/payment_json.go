@@ -33,6 +33,7 @@ func (v Payment) appendJSON(b []byte) []byte {
 	o.text("providerTxId", v.ProviderTxID)
 	o.optionalText("description", v.Description)
 	o.optionalText("scenario", v.Scenario)
+	o.text("source", v.Source)
 	o.integer("latencyMs", v.LatencyMs)
 	o.text("createdAt", v.CreatedAt)
 	o.optionalText("completedAt", v.CompletedAt)

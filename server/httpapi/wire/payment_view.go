@@ -34,6 +34,7 @@ type Payment struct {
 	ProviderTxID          string          `json:"providerTxId" doc:"The operator's id of the transaction."`
 	Description           *string         `json:"description" doc:"As sent."`
 	Scenario              *string         `json:"scenario" doc:"The forced outcome, null for none."`
+	Source                string          `json:"source" enum:"api,native" doc:"api: it was made through this API. native: through the operator's own, see /operators."`
 	LatencyMs             int64           `json:"latencyMs" doc:"Simulated operator latency in milliseconds, before the sandbox scales it."`
 	CreatedAt             string          `json:"createdAt" format:"date-time" doc:"ISO 8601, UTC."`
 	CompletedAt           *string         `json:"completedAt" format:"date-time" doc:"null while PENDING."`
@@ -53,7 +54,10 @@ func PaymentOf(t *payments.Transaction) Payment {
 		Country: string(t.Country), MSISDN: t.MSISDN, Reference: t.Reference, OrderRef: t.OrderRef, OrderURL: t.OrderURL,
 		IsURLProtected: t.URLProtected, Application: t.Store, EnvironmentID: t.EnvironmentID, ProviderTxID: t.ProviderTxID(),
 		Description: t.Description, LatencyMs: t.Latency.Milliseconds(), CreatedAt: payments.FormatTime(t.CreatedAt),
-		Faults: t.Faults, Raw: operators.Raw(t),
+		Source: "api", Faults: t.Faults, Raw: operators.Raw(t),
+	}
+	if t.NativeCall != "" {
+		v.Source = "native"
 	}
 	if t.Scenario != "" {
 		scenario := string(t.Scenario)

@@ -41,6 +41,7 @@ func representation() suite.Object {
 		"reference":             suite.AnyText,
 		"description":           suite.NullOr(suite.AnyText),
 		"scenario":              suite.NullOr(suite.AnyText),
+		"source":                suite.OneOf("api", "native"),
 		"status":                suite.OneOf(statuses...),
 		"latencyMs":             suite.Between(0, 60_000),
 		"createdAt":             suite.Timestamp,

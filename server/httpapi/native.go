@@ -1,0 +1,280 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// The operators' own APIs, below /operators: each request is a request of the sandbox like one of /v1, and only its form is the operator's.
+
+const (
+	nativePrefix = "/operators/"
+	// maxNativeBody bounds the body of a request, in bytes.
+	maxNativeBody = 64 << 10
+	// reasonHeader names the reason of a refusal in the terms of Cauri, since an operator has few.
+	reasonHeader = "X-Cauri-Reason"
+)
+
+// nativeRoutes adds the routes of all operators. What an operator does not know is answered in its shape too.
+func (s *Server) nativeRoutes(router chi.Router) {
+	for _, api := range operators.NativeAPIs() {
+		base := nativePrefix + string(api.Operator)
+		for i := range api.Routes {
+			route := &api.Routes[i]
+			for _, form := range formsOf(base + route.Path) {
+				router.Method(route.Method, form, s.native(api, route))
+			}
+		}
+		for _, form := range formsOf(base) {
+			router.Handle(form, s.native(api, nil))
+			router.Handle(form+"/*", s.native(api, nil))
+		}
+	}
+}
+
+// nativePath is the path of a request to an operator's API without what clients add to it: a slash at the end, two in a row, a space.
+func nativePath(path string) string {
+	before, after, found := strings.Cut(path, nativePrefix)
+	if !found || before != "" && strings.Count(before, "/") != 3 {
+		return path
+	}
+	parts := strings.FieldsFunc(after, func(r rune) bool { return r == '/' })
+	return before + nativePrefix + strings.TrimSpace(strings.Join(parts, "/"))
+}
+
+// native answers a call of an operator's API; route is nil for what the operator does not know.
+func (s *Server) native(api *native.API, route *native.Route) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
+		defer cancel()
+		answered, err := s.callNative(ctx, w, r, api, route)
+		if err != nil {
+			answered = s.refuseNative(ctx, w, api, err)
+		}
+		writeNative(w, answered)
+	}
+}
+
+// callNative lets a request through that has what the call needs, and makes the call.
+func (s *Server) callNative(
+	ctx context.Context, w http.ResponseWriter, r *http.Request, api *native.API, route *native.Route,
+) (answered native.Answer, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	n := &nativeSandbox{server: s, api: api}
+	n.who.out, _ = w.(*response)
+	if err := n.enter(ctx, r); err != nil {
+		return native.Answer{}, err
+	}
+	s.tracing.Describe(ctx, "cauri.organization", n.who.sandbox.OrganizationID)
+	if route == nil {
+		return native.Answer{}, native.Refuse(native.NoRoute)
+	}
+	if n.who.sandbox.Suspended {
+		return native.Answer{}, wire.Suspended()
+	}
+	if err := n.limitRate(ctx, w); err != nil {
+		return native.Answer{}, err
+	}
+	request := native.Request{Header: r.Header, Param: func(name string) string { return chi.URLParam(r, name) }, Product: route.Product}
+	if request.User, err = n.user(ctx, r, route); err != nil {
+		return native.Answer{}, err
+	}
+	if request.Body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxNativeBody)); err != nil {
+		return native.Answer{}, native.Refuse(native.Invalid)
+	}
+	// A sandbox that was reset since the directory read it has another tenant now.
+	for range maxTries {
+		answered, err = route.Handle(ctx, n, &request)
+		if !errors.Is(err, postgres.ErrConfigChanged) {
+			break
+		}
+		if _, err := s.refreshSession(ctx, &n.who); err != nil {
+			return native.Answer{}, err
+		}
+	}
+	return answered, err
+}
+
+// limitRate counts the request against the sandbox's rate limit, as one of /v1.
+func (n *nativeSandbox) limitRate(ctx context.Context, w http.ResponseWriter) error {
+	sandbox := n.who.sandbox
+	if sandbox.RateLimit == 0 {
+		return nil
+	}
+	a, err := n.server.limiter.take(ctx, sandbox.Tenant, sandbox.RateLimit)
+	if errors.Is(err, postgres.ErrConfigChanged) { // it was reset: its count begins again
+		if _, err = n.server.refreshSession(ctx, &n.who); err == nil {
+			sandbox = n.who.sandbox
+			a, err = n.server.limiter.take(ctx, sandbox.Tenant, sandbox.RateLimit)
+		}
+	}
+	if err != nil || a.granted {
+		return err
+	}
+	w.Header().Set("Retry-After", secondsOf(a.reset))
+	return native.Refuse(native.TooMany)
+}
+
+// refuseNative is the operator's answer to an error. What is not meant for the caller is logged.
+func (s *Server) refuseNative(ctx context.Context, w http.ResponseWriter, api *native.API, err error) native.Answer {
+	refusal := nativeRefusal(err)
+	var deliberate *native.Refusal
+	if refusal.Why == native.Internal && !errors.As(err, &deliberate) {
+		s.log.ErrorContext(ctx, "request failed", "request", requestID(ctx), "error", err)
+	} else if errors.Is(err, postgres.ErrUnavailable) && !errors.Is(err, postgres.ErrOverloaded) {
+		s.log.WarnContext(ctx, "request failed", "request", requestID(ctx), "error", err)
+	}
+	var told *wire.Error
+	if errors.As(err, &told) && told.RetryAfter != "" {
+		w.Header().Set("Retry-After", told.RetryAfter)
+	}
+	w.Header().Set(reasonHeader, refusal.Code())
+	return api.Refuse(refusal)
+}
+
+// nativeRefusal is an error as the frame of the operators' APIs knows it.
+func nativeRefusal(err error) *native.Refusal {
+	var refusal *native.Refusal
+	var told *wire.Error
+	switch {
+	case errors.As(err, &refusal):
+		return refusal
+	case errors.As(err, &told):
+		return native.Because(whyOf(told), told.Code)
+	case errors.Is(err, postgres.ErrOverloaded):
+		return native.Because(native.Unavailable, wire.Overloaded().Code)
+	case errors.Is(err, postgres.ErrUncertain), errors.Is(err, postgres.ErrUnavailable):
+		return native.Refuse(native.Unavailable)
+	case errors.Is(err, ledger.ErrNotFound):
+		return native.Refuse(native.NotFound)
+	case errors.Is(err, ledger.ErrTooManyUsers):
+		return native.Because(native.Unavailable, "too_many_users")
+	}
+	return native.Refuse(native.Internal)
+}
+
+// whyOf sorts the errors of /v1.
+func whyOf(e *wire.Error) native.Why {
+	switch {
+	case e.Code == wire.DuplicateReference("").Code:
+		return native.Duplicate
+	case e.Code == wire.QuotaExceeded(ledger.ErrQuotaExceeded{}).Code, e.Status == http.StatusServiceUnavailable:
+		return native.Unavailable
+	case e.Status == http.StatusUnauthorized:
+		return native.KeyInvalid
+	case e.Status == http.StatusNotFound:
+		return native.NotFound
+	case e.Status >= http.StatusInternalServerError:
+		return native.Internal
+	}
+	return native.Invalid
+}
+
+func writeNative(w http.ResponseWriter, a native.Answer) {
+	for name, values := range a.Header {
+		w.Header()[name] = values
+	}
+	if a.Body == nil {
+		w.WriteHeader(a.Status)
+		return
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(a.Body); err != nil {
+		panic(err) // texts and numbers, which can always be encoded
+	}
+	if w.Header().Get("Content-Type") == "" {
+		w.Header().Set("Content-Type", "application/json;charset=utf-8")
+	}
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(bytes.TrimSuffix(out.Bytes(), []byte("\n"))) // a client that went away loses nothing: everything is committed
+}
+
+// nativeSandbox is the sandbox of one request to an operator's API. It implements [native.Sandbox].
+type nativeSandbox struct {
+	server *Server
+	api    *native.API
+	who    session
+	digest sandboxes.NativeDigest
+}
+
+var _ native.Sandbox = (*nativeSandbox)(nil)
+
+// Environments implements [native.Sandbox].
+func (n *nativeSandbox) Environments() (enabled []native.Environment) {
+	for _, market := range n.who.sandbox.Markets {
+		e := n.who.sandbox.Environments[market]
+		if market.Operator == n.api.Operator && e.Enabled {
+			enabled = append(enabled, native.Environment{Country: market.Country, Currency: e.Currency, Vague: e.Vague, Quirks: e.Quirks})
+		}
+	}
+	return enabled
+}
+
+// Balance implements [native.Sandbox].
+func (n *nativeSandbox) Balance(ctx context.Context, currency payments.Currency) (int64, error) {
+	return n.server.ledger.FloatBalance(ctx, n.who.sandbox.Tenant, currency)
+}
+
+// Holder implements [native.Sandbox]. A number that no SIM has exists where the sandbox lets unknown numbers pay.
+func (n *nativeSandbox) Holder(ctx context.Context, e native.Environment, msisdn string) (native.Holder, error) {
+	sandbox, market := n.who.sandbox, sandboxes.Market{Operator: n.api.Operator, Country: e.Country}
+	sim, err := n.server.ledger.FindHolder(ctx, sandbox.Tenant, msisdn)
+	switch {
+	case err == nil:
+		return native.Holder{Name: sim.Name, Active: !sim.Blocked}, nil
+	case !errors.Is(err, ledger.ErrNotFound):
+		return native.Holder{}, err
+	}
+	facts := payments.DisbursementFacts{
+		Policy: sandbox.Environments[market].UnknownPolicy, TestNumber: testNumberIn(sandbox, market, msisdn),
+	}
+	switch facts.Outcome() {
+	case payments.UnknownMSISDN:
+		return native.Holder{}, native.Refuse(native.NotFound)
+	case payments.AccountBlocked:
+		return native.Holder{}, nil
+	}
+	return native.Holder{Active: true}, nil
+}
+
+// MayCall implements [native.Sandbox].
+func (n *nativeSandbox) MayCall(url string) bool {
+	sandbox := n.who.sandbox
+	allowed, _ := native.CallbackRules{Hosts: sandbox.CallbackHosts, WebhookHost: sandbox.WebhookHost, Namespace: sandbox.Namespace}.Allow(url)
+	return allowed
+}
+
+// Text implements [native.Sandbox].
+func (n *nativeSandbox) Text() (string, error) {
+	var b [16]byte
+	if _, err := io.ReadFull(n.server.random, b[:]); err != nil {
+		return "", fmt.Errorf("making a random text: %w", err)
+	}
+	return fmt.Sprintf("%x", b), nil
+}
+
+func hashOf(text string) sandboxes.KeyHash { return sha256.Sum256([]byte(text)) }

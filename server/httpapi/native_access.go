@@ -1,0 +1,227 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/telemetry"
+)
+
+// enter finds the sandbox of a request by the key of the operator's API. A stranger does not learn whether a sandbox exists: a wrong key
+// is answered alike for every path.
+func (n *nativeSandbox) enter(ctx context.Context, r *http.Request) error {
+	key := n.api.Key(r)
+	if key == "" {
+		n.server.metrics.AuthFailed(telemetry.AuthMissing)
+		return native.Refuse(native.KeyMissing)
+	}
+	if n.find(r, hashOf(key)) {
+		return nil
+	}
+	// The key may be seconds old and the directory not have seen it.
+	if err := n.server.directory.Refresh(ctx); err != nil {
+		return err
+	}
+	if n.find(r, hashOf(key)) {
+		return nil
+	}
+	n.server.metrics.AuthFailed(telemetry.AuthInvalid)
+	return native.Refuse(native.KeyInvalid)
+}
+
+func (n *nativeSandbox) find(r *http.Request, key sandboxes.KeyHash) bool {
+	sandbox, holder, ok := n.server.directory.ByNativeKey(n.api.Operator, key)
+	if !ok {
+		return false
+	}
+	if named, inPath := sandboxInPath(r); inPath && named != (sandboxName{sandbox.Namespace, sandbox.Name}) {
+		return false
+	}
+	n.who.key, n.who.sandbox, n.digest = holder.APIKey, sandbox, holder.Digest
+	return len(n.Environments()) > 0
+}
+
+// user finds who makes a request, if the call asks for that.
+func (n *nativeSandbox) user(ctx context.Context, r *http.Request, route *native.Route) (native.User, error) {
+	switch route.Access {
+	case native.ByUser:
+		id, password, given := r.BasicAuth()
+		if !given {
+			return native.User{}, native.Refuse(native.UserInvalid)
+		}
+		return n.userWith(ctx, id, password)
+	case native.ByToken:
+		token, given := bearer(r)
+		if !given {
+			return native.User{}, native.Refuse(native.TokenInvalid)
+		}
+		return n.userOf(ctx, hashOf(token), route.Product)
+	}
+	return native.User{}, nil
+}
+
+// userWith finds a user by its password: the one of the credentials Secret, or one that was made through the API.
+func (n *nativeSandbox) userWith(ctx context.Context, id, password string) (native.User, error) {
+	id = strings.ToLower(id)
+	if n.digest.MatchesUser(id, password) {
+		return native.User{ID: id}, nil
+	}
+	found, err := n.made(ctx, id)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return native.User{}, native.Refuse(native.UserInvalid)
+	}
+	if err != nil {
+		return native.User{}, err
+	}
+	hash := hashOf(password)
+	if found.SecretHash == nil || subtle.ConstantTimeCompare(found.SecretHash, hash[:]) != 1 {
+		return native.User{}, native.Refuse(native.UserInvalid)
+	}
+	return native.User{ID: id, CallbackHost: found.CallbackHost}, nil
+}
+
+// made finds a user that was made through the API, with an API key that is still valid.
+func (n *nativeSandbox) made(ctx context.Context, id string) (ledger.NativeUser, error) {
+	uuid, ok := parseUUID(id)
+	if !ok {
+		return ledger.NativeUser{}, ledger.ErrNotFound
+	}
+	found, err := n.server.ledger.FindNativeUser(ctx, n.who.sandbox.Tenant, n.api.Operator, uuid)
+	if err == nil && !n.holds(found.MadeWith) {
+		err = ledger.ErrNotFound
+	}
+	return found, err
+}
+
+// holds reports whether an API key still opens the sandbox.
+func (n *nativeSandbox) holds(key sandboxes.KeyHash) bool {
+	sandbox, ok := n.server.directory.ByKey(key)
+	return ok && sandbox.Tenant == n.who.sandbox.Tenant
+}
+
+// userOf finds the user of a token.
+func (n *nativeSandbox) userOf(ctx context.Context, hash sandboxes.KeyHash, product string) (native.User, error) {
+	token, err := n.token(ctx, hash)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return native.User{}, native.Refuse(native.TokenInvalid)
+	}
+	if err != nil {
+		return native.User{}, err
+	}
+	if token.Operator != n.api.Operator || token.Product != product || !n.holds(token.MadeWith) {
+		return native.User{}, native.Refuse(native.TokenInvalid)
+	}
+	return native.User{ID: token.UserID, CallbackHost: token.CallbackHost}, nil
+}
+
+// token finds a valid token. In a sandbox with a clock of its own, the database is asked each time: the clock may have moved.
+func (n *nativeSandbox) token(ctx context.Context, hash sandboxes.KeyHash) (ledger.NativeToken, error) {
+	s, sandbox := n.server, n.who.sandbox
+	if !sandbox.Clocked {
+		if token, known := s.tokens.find(hash, sandbox, s.now()); known {
+			return token, nil
+		}
+	}
+	asked := s.now()
+	token, err := s.ledger.FindNativeToken(ctx, sandbox.Tenant, hash)
+	if err == nil && !sandbox.Clocked {
+		s.tokens.keep(token, sandbox, asked.Add(token.Lifetime))
+	}
+	return token, err
+}
+
+// maxKnownTokens bounds the tokens that a process remembers.
+const maxKnownTokens = 10_000
+
+// knownTokens are tokens that were looked up, so that not every request asks the database. It is safe for concurrent use.
+type knownTokens struct {
+	mu   sync.Mutex
+	byID map[sandboxes.KeyHash]knownToken
+}
+
+type knownToken struct {
+	token   ledger.NativeToken
+	tenant  int64
+	version int64 // of the configuration
+	until   time.Time
+}
+
+func (k *knownTokens) find(hash sandboxes.KeyHash, sandbox *sandboxes.Sandbox, now time.Time) (ledger.NativeToken, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	known, ok := k.byID[hash]
+	if !ok || known.tenant != sandbox.Tenant || known.version != sandbox.ConfigVersion || !now.Before(known.until) {
+		return ledger.NativeToken{}, false
+	}
+	return known.token, true
+}
+
+func (k *knownTokens) keep(token ledger.NativeToken, sandbox *sandboxes.Sandbox, until time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.byID == nil || len(k.byID) >= maxKnownTokens {
+		k.byID = map[sandboxes.KeyHash]knownToken{}
+	}
+	k.byID[token.Hash] = knownToken{token, sandbox.Tenant, sandbox.ConfigVersion, until}
+}
+
+// IssueToken implements [native.Sandbox].
+func (n *nativeSandbox) IssueToken(ctx context.Context, token, product string, u native.User, lifetime time.Duration) error {
+	return n.server.ledger.AddNativeToken(ctx, n.who.sandbox.Tenant, ledger.NativeToken{
+		Hash: hashOf(token), Operator: n.api.Operator, Product: product, UserID: u.ID, MadeWith: n.who.key, CallbackHost: u.CallbackHost,
+		Lifetime: lifetime,
+	})
+}
+
+// AddUser implements [native.Sandbox].
+func (n *nativeSandbox) AddUser(ctx context.Context, u native.User) error {
+	uuid, ok := parseUUID(u.ID)
+	if !ok {
+		return native.Refuse(native.Invalid)
+	}
+	if u.ID == n.digest.User {
+		return native.Refuse(native.Duplicate)
+	}
+	added, err := n.server.ledger.AddNativeUser(ctx, n.who.sandbox.Tenant, ledger.NativeUser{
+		Operator: n.api.Operator, ID: uuid, MadeWith: n.who.key, CallbackHost: u.CallbackHost,
+	})
+	if err == nil && !added {
+		return native.Refuse(native.Duplicate)
+	}
+	return err
+}
+
+// SetPassword implements [native.Sandbox].
+func (n *nativeSandbox) SetPassword(ctx context.Context, id, password string) error {
+	found, err := n.made(ctx, id)
+	if err != nil {
+		return err
+	}
+	hash := hashOf(password)
+	return n.server.ledger.SetNativeUserSecret(ctx, n.who.sandbox.Tenant, n.api.Operator, found.ID, hash[:])
+}
+
+// FindUser implements [native.Sandbox].
+func (n *nativeSandbox) FindUser(ctx context.Context, id string) (native.User, error) {
+	found, err := n.made(ctx, id)
+	return native.User{ID: id, CallbackHost: found.CallbackHost}, err
+}
+
+// parseUUID reads a UUID in its usual form.
+func parseUUID(text string) (id payments.ID, ok bool) {
+	digits, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
+	if err != nil || len(digits) != len(id) || len(text) != 36 {
+		return id, false
+	}
+	return payments.ID(digits), true
+}

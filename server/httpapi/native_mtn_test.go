@@ -1,0 +1,341 @@
+package httpapi_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+func TestMTNProvisioning(t *testing.T) {
+	w := newFixture(t)
+	m := w.mtn(key)
+	add := func(id, body string) nativeAnswer {
+		return m.send("POST", "/v1_0/apiuser", body, map[string]string{"X-Reference-Id": id})
+	}
+	id := newReference()
+	add(strings.ToUpper(id), `{"providerCallbackHost": "https://Shop.example/callbacks"}`).is(t, http.StatusCreated, "")
+	const duplicate = `{"message":"Duplicated reference id. Creation of resource failed.","code":"RESOURCE_ALREADY_EXIST"}`
+	add(id, `{"providerCallbackHost": "shop.example"}`).is(t, http.StatusConflict, duplicate)
+	add(m.User, `{"providerCallbackHost": "shop.example"}`).is(t, http.StatusConflict, duplicate)
+	for _, bad := range []string{"", "1", "11111111-1111-1111-1111-111111111111"} {
+		add(bad, `{"providerCallbackHost": "shop.example"}`).is(t, http.StatusBadRequest, "")
+	}
+	for _, bad := range []string{"", "{", "[]", `{}`, `{"providerCallbackHost": ""}`, `{"providerCallbackHost": 5}`, `{"providerCallbackHost": "http://["}`} {
+		add(newReference(), bad).is(t, http.StatusBadRequest, "")
+	}
+	m.send("GET", "/v1_0/apiuser/"+id, "", nil).is(t, http.StatusOK, `{"providerCallbackHost":"shop.example","targetEnvironment":"sandbox"}`)
+
+	keyOf := func() string {
+		got := m.send("POST", "/v1_0/apiuser/"+id+"/apikey%20", "", nil) // as a client in Go sends it
+		if got.status != http.StatusCreated || len(got.body["apiKey"].(string)) != 32 {
+			t.Fatalf("the key call answered %d %s", got.status, got.raw)
+		}
+		return got.body["apiKey"].(string)
+	}
+	first := keyOf()
+	if got := m.token("collection", id, first); got.status != http.StatusOK {
+		t.Errorf("the key gets no token: %d %s", got.status, got.raw)
+	}
+	second := keyOf()
+	m.token("collection", id, first).is(t, http.StatusUnauthorized, `{"error":"login_failed"}`)
+	if got := m.token("collection", id, second); got.status != http.StatusOK {
+		t.Errorf("the newer key gets no token: %d %s", got.status, got.raw)
+	}
+
+	// Callbacks of the user go to its host only.
+	m.User, m.UserKey = id, second
+	order := func(callback string) nativeAnswer {
+		return m.call("POST", "/collection/v1_0/requesttopay", payBody(alice, "100", "RWF"), "X-Reference-Id", newReference(), "X-Callback-URL", callback)
+	}
+	order("https://shop.example/x").is(t, http.StatusAccepted, "")
+	const wrongHost = `{"message":"Callback URL does not match the configured value.","code":"INVALID_CALLBACK_URL_HOST"}`
+	order("https://other.example/x").is(t, http.StatusInternalServerError, wrongHost)
+
+	for range 99 {
+		add(newReference(), `{"providerCallbackHost": "shop.example"}`).is(t, http.StatusCreated, "")
+	}
+	if got := add(newReference(), `{"providerCallbackHost": "shop.example"}`); got.status != http.StatusServiceUnavailable {
+		t.Errorf("user 101 was answered %d", got.status)
+	}
+
+	// Users and tokens end with the key that they were made with.
+	w.sandbox(w.config, revokedKey)
+	if got := w.mtn(revokedKey).token("collection", id, second); got.status != http.StatusUnauthorized {
+		t.Errorf("a user of a revoked key gets a token: %d", got.status)
+	}
+	w.mtn(revokedKey).send("GET", "/collection/v1_0/account/balance", "", map[string]string{"Authorization": "Bearer " + m.tokens["collection"]}).
+		is(t, http.StatusUnauthorized, `{"error":"invalid_token"}`)
+}
+
+func TestMTNTokens(t *testing.T) {
+	w := newFixture(t)
+	m := w.mtn(key)
+	for _, product := range []string{"collection", "disbursement", "remittance"} {
+		for _, body := range []string{"", "{}", `{"grant_type": "client_credentials"}`, "grant_type=client_credentials"} {
+			for _, path := range []string{"/" + product + "/token/", "//" + product + "//token"} {
+				got := m.send("POST", path, body, map[string]string{
+					"Authorization": "Basic " + base64.StdEncoding.EncodeToString([]byte(m.User+":"+m.UserKey)), "X-Target-Environment": "",
+				})
+				token, _ := got.body["access_token"].(string)
+				want := fmt.Sprintf(`{"access_token":%q,"token_type":"access_token","expires_in":3600}`, token)
+				got.is(t, http.StatusOK, want)
+				if got.header.Get("Content-Type") != "application/json;charset=utf-8" || strings.Count(token, ".") != 2 {
+					t.Errorf("the token is %q, its type %q", token, got.header.Get("Content-Type"))
+				}
+			}
+		}
+	}
+	// A token ends with its hour, in the time of the sandbox.
+	const balance = "/collection/v1_0/account/balance"
+	w.exec("insert into clocks (tenant) select tenant from organizations where name = 'checkout'")
+	w.exec("update organizations set clocked = true where name = 'checkout'")
+	w.exec("update config_version set version = version + 1")
+	w.exec("update organizations set version = (select version from config_version) where name = 'checkout'")
+	m.refresh()
+	m.call("GET", balance, "").is(t, http.StatusOK, `{"availableBalance":"1000","currency":"RWF"}`)
+	w.exec("update clocks set ahead = '59 minutes'")
+	m.call("GET", balance, "").is(t, http.StatusOK, `{"availableBalance":"1000","currency":"RWF"}`)
+	w.exec("update clocks set ahead = '61 minutes'")
+	m.call("GET", balance, "").is(t, http.StatusUnauthorized, `{"error":"invalid_token"}`)
+	m.tokens = map[string]string{}
+	m.call("GET", balance, "").is(t, http.StatusOK, `{"availableBalance":"1000","currency":"RWF"}`)
+	w.exec("update native_tokens set created_at = now() - interval '25 hours', expires_at = now() + interval '1 year'")
+	m.call("GET", balance, "").is(t, http.StatusUnauthorized, `{"error":"invalid_token"}`)
+}
+
+// What is refused at once, in the order in which it is looked at.
+func TestMTNRefusals(t *testing.T) {
+	w := newFixture(t)
+	w.config.CallbackHosts = []string{"*.shop.example"}
+	w.sandbox(w.config, key)
+	m := w.mtn(key)
+	good := payBody(alice, "100", "RWF")
+	const target = `{"message":"Access to target environment is forbidden.","code":"NOT_ALLOWED_TARGET_ENVIRONMENT"}`
+	const currency = `{"message":"Currency not supported.","code":"INVALID_CURRENCY"}`
+	const host = `{"message":"Callback URL does not match the configured value.","code":"INVALID_CALLBACK_URL_HOST"}`
+	for name, c := range map[string]struct {
+		body, header, value string
+		status              int
+		answer              string
+	}{
+		"no target":                  {good, "X-Target-Environment", "", 500, target},
+		"unknown target":             {"{", "X-Target-Environment", "mtnuganda", 500, target},
+		"target of another country":  {good, "X-Target-Environment", "mtnbenin", 500, target},
+		"production":                 {good, "X-Target-Environment", "production", 500, target},
+		"no reference":               {good, "X-Reference-Id", "", 400, ""},
+		"a reference of version 1":   {good, "X-Reference-Id", "11111111-1111-1111-8111-111111111111", 400, ""},
+		"the user as the reference":  {good, "X-Reference-Id", m.User, 400, ""},
+		"no body":                    {"", "", "", 400, ""},
+		"no JSON":                    {"{", "", "", 400, ""},
+		"a list":                     {"[]", "", "", 400, ""},
+		"a fraction":                 {payBody(alice, "1.5", "RWF"), "", "", 400, ""},
+		"nothing":                    {payBody(alice, "0", "RWF"), "", "", 400, ""},
+		"a negative amount":          {payBody(alice, "-5", "RWF"), "", "", 400, ""},
+		"an amount that is too much": {payBody(alice, "1000000000001", "RWF"), "", "", 400, ""},
+		"an amount that is a word":   {payBody(alice, "five", "RWF"), "", "", 400, ""},
+		"no currency":                {payBody(alice, "5", ""), "", "", 400, ""},
+		"another currency":           {payBody(alice, "5", "XOF"), "", "", 500, currency},
+		"EUR outside of sandbox":     {payBody(alice, "5", "EUR"), "", "", 500, currency},
+		"an apostrophe":              {strings.Replace(good, "Two tickets", "Two o'clock", 1), "", "", 400, ""},
+		"a long message":             {strings.Replace(good, "Two tickets", strings.Repeat("x", 161), 1), "", "", 400, ""},
+		"a zero byte":                {strings.Replace(good, "order-1042", `\u0000`, 1), "", "", 400, ""},
+		"an e-mail address":          {strings.Replace(good, "MSISDN", "EMAIL", 1), "", "", 400, ""},
+		"a number that is none":      {payBody("0788", "5", "RWF"), "", "", 400, ""},
+		"no payer":                   {strings.Replace(good, "payer\"", "payee\"", 1), "", "", 400, ""},
+		"another host":               {good, "X-Callback-Url", "http://shop.example/", 500, host},
+		"an address":                 {good, "X-Callback-Url", "http://169.254.169.254/latest", 500, host},
+		"no http":                    {good, "X-Callback-Url", "file:///etc/passwd", 500, host},
+		"a password in the URL":      {good, "X-Callback-Url", "http://a:b@a.shop.example/", 500, host},
+	} {
+		t.Run(name, func(t *testing.T) {
+			header := []string{"X-Reference-Id", newReference()}
+			if c.header != "" {
+				header = append(header, c.header, c.value)
+			}
+			m.call("POST", "/collection/v1_0/requesttopay", c.body, header...).is(t, c.status, c.answer)
+		})
+	}
+	if n := w.transactions(); n != 0 {
+		t.Errorf("%d transactions were recorded", n)
+	}
+	m.pay(alice, "X-Callback-Url", "http://a.shop.example/x")
+}
+
+// Failures have the reasons of MTN, or none where the environment is vague.
+func TestMTNFailures(t *testing.T) {
+	w := newFixture(t)
+	w.config.TestNumbers = payments.StandardTestNumbers
+	w.sandbox(w.config, key)
+	w.client("poor", "+250788000002", 10)
+	w.client("blocked", "+250788000003", 50_000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
+	reasons := map[string]string{
+		"+250788000002": "NOT_ENOUGH_FUNDS", "+250788000003": "SENDER_ACCOUNT_NOT_ACTIVE", "+250788999999": "PAYER_NOT_FOUND",
+		"+250790000907": "PAYER_LIMIT_REACHED", "+250790000908": "SERVICE_UNAVAILABLE",
+		"+46733123450": "INTERNAL_PROCESSING_ERROR", "+46733123451": "APPROVAL_REJECTED", "+46733123452": "EXPIRED",
+		"+46733123455": "PAYER_NOT_FOUND", "+46733123456": "PAYEE_NOT_ALLOWED_TO_RECEIVE", "+46733123457": "NOT_ALLOWED",
+		"+46733123458": "NOT_ALLOWED_TARGET_ENVIRONMENT", "+46733123459": "INVALID_CALLBACK_URL_HOST", "+46733123460": "INVALID_CURRENCY",
+		"+46733123461": "INTERNAL_PROCESSING_ERROR", "+46733123462": "SERVICE_UNAVAILABLE", "+46733123463": "COULD_NOT_PERFORM_TRANSACTION",
+	}
+	m := w.mtn(key)
+	m.target = "sandbox"
+	for _, vague := range []bool{false, true} {
+		w.config.Environments[0].Vague = vague
+		w.sandbox(w.config, key)
+		m.tokens = map[string]string{}
+		for number, reason := range reasons {
+			reference := m.pay(number)
+			if vague {
+				reason = "INTERNAL_PROCESSING_ERROR"
+			}
+			got := m.call("GET", "/collection/v1_0/requesttopay/"+reference, "")
+			if got.body["status"] != "FAILED" || got.body["reason"] != reason || got.body["financialTransactionId"] != nil {
+				t.Errorf("%s: %s, want the reason %s", number, got.raw, reason)
+			}
+		}
+	}
+	if got := m.call("GET", "/collection/v1_0/requesttopay/"+m.pay("+46733123453"), ""); got.body["status"] != "PENDING" {
+		t.Errorf("453 is %s", got.raw)
+	}
+	// A test client with the number comes first, and without the quirk there is no target sandbox.
+	w.client("swede", "+46733123450", 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
+	if got := m.call("GET", "/collection/v1_0/requesttopay/"+m.pay("+46733123450"), ""); got.body["status"] != "PENDING" {
+		t.Errorf("a test client with a test number is %s", got.raw)
+	}
+	w.config.Environments[0].Quirks = map[string]bool{"mtnSandboxTarget": false}
+	w.sandbox(w.config, key)
+	m.refresh()
+	if got := m.call("GET", "/collection/v1_0/account/balance", ""); got.status != http.StatusInternalServerError {
+		t.Errorf("the target sandbox is answered %d %s", got.status, got.raw)
+	}
+	w.conserved()
+}
+
+func TestMTNAccount(t *testing.T) {
+	w := newFixture(t)
+	w.client("alice-uwase", alice, 50_000)
+	w.client("blocked", "+250788000003", 50_000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
+	m := w.mtn(key)
+	const notFound = `{"message":"Requested resource was not found.","code":"RESOURCE_NOT_FOUND"}`
+	for _, product := range []string{"collection", "disbursement", "remittance"} {
+		m.target = "mtnrwanda"
+		at := "/" + product + "/v1_0/"
+		m.call("GET", at+"account/balance", "").is(t, http.StatusOK, `{"availableBalance":"1000","currency":"RWF"}`)
+		if product == "remittance" {
+			m.call("GET", at+"account/balance/RWF", "").is(t, http.StatusNotFound, noRoute)
+		} else {
+			m.call("GET", at+"account/balance/rwf", "").is(t, http.StatusOK, `{"availableBalance":"1000","currency":"RWF"}`)
+			m.call("GET", at+"account/balance/EUR", "").is(t, http.StatusInternalServerError, `{"message":"Currency not supported.","code":"INVALID_CURRENCY"}`)
+		}
+		holder := at + "accountholder/"
+		m.call("GET", holder+"MSISDN/"+alice[1:]+"/active", "").is(t, http.StatusOK, `{"result":true}`)
+		m.call("GET", holder+"msisdn/250788000003/active", "").is(t, http.StatusOK, `{"result":false}`)
+		m.call("GET", holder+"msisdn/250788999999/active", "").is(t, http.StatusNotFound, notFound)
+		m.call("GET", holder+"email/alice@shop.example/active", "").is(t, http.StatusNotFound, notFound)
+		m.call("GET", holder+"msisdn/%00/active", "").is(t, http.StatusNotFound, notFound)
+		m.call("GET", holder+"msisdn/"+alice[1:]+"/basicuserinfo", "").is(t, http.StatusOK, `{"sub":"0","name":"alice uwase","given_name":"alice",`+
+			`"family_name":"uwase","birthdate":"1976-08-13","locale":"sv_SE","gender":"MALE","updated_at":1678355127}`)
+		m.target = "sandbox"
+		m.call("GET", at+"account/balance", "").is(t, http.StatusOK, `{"availableBalance":"1000","currency":"EUR"}`)
+		m.call("GET", holder+"msisdn/46733123450/active", "").is(t, http.StatusNotFound, notFound)
+		m.call("GET", holder+"msisdn/46733123451/active", "").is(t, http.StatusOK, `{"result":false}`)
+		for number, status := range map[string]int{"452": 500, "453": 500, "454": 500, "455": 503} {
+			if got := m.call("GET", holder+"msisdn/46733123"+number+"/active", ""); got.status != status {
+				t.Errorf("%s is answered %d %s", number, got.status, got.raw)
+			}
+		}
+	}
+}
+
+func TestMTNDeliveryNotification(t *testing.T) {
+	w := newFixture(t)
+	w.client("alice", alice, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
+	m := w.mtn(key)
+	reference := m.pay(alice)
+	notify := func() nativeAnswer {
+		return m.call("POST", "/collection/v1_0/requesttopay/"+reference+"/deliverynotification", `{"notificationMessage": "Thank you"}`)
+	}
+	notify().is(t, http.StatusConflict, `{"message":"The transaction is not successfully completed.","code":"NOT_SUCCESSFULLY_COMPLETED"}`)
+	w.approve(alice)
+	notify().is(t, http.StatusOK, "")
+	reference = newReference()
+	if got := notify(); got.status != http.StatusNotFound {
+		t.Errorf("an unknown reference is answered %d", got.status)
+	}
+}
+
+// approve answers all prompts of a number.
+func (w *fixture) approve(msisdn string) {
+	w.t.Helper()
+	prompts := "/v1/test_clients/%2B" + msisdn[1:] + "/prompts"
+	for _, prompt := range w.call("GET", prompts, nil).body["data"].([]any) {
+		if got := w.call("POST", prompts+"/"+prompt.(object)["id"].(string)+"/approve", nil); got.status != http.StatusOK {
+			w.t.Fatalf("the approval was answered %d %s", got.status, got.raw)
+		}
+	}
+}
+
+// Every call that moves money does so once, is told by its own status call only, and owes a callback by the method of its version.
+func TestMTNEveryCallThatMovesMoney(t *testing.T) {
+	w := newFixture(t)
+	w.client("alice", alice, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
+	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 5000}
+	w.config.CallbackHosts = []string{"shop.example"}
+	w.sandbox(w.config, key)
+	m := w.mtn(key)
+	paid := m.pay(alice)
+	w.approve(alice)
+	payee := strings.Replace(payBody(alice, "100.0", "RWF"), "payer\"", "payee\"", 1)
+	refund := fmt.Sprintf(`{"amount": 100, "currency": "RWF", "externalId": "r", "payerMessage": "", "payeeNote": "", "referenceIdToRefund": %q}`, strings.ToUpper(paid))
+	float := 5000 + 985
+	for _, c := range []struct {
+		call, status, body string
+		party              string
+		moves              int
+	}{
+		{"/collection/v1_0/requesttowithdraw", "/collection/v1_0/requesttowithdraw/", payBody(alice, "100", "RWF"), "payer", 98},
+		{"/collection/v2_0/requesttowithdraw", "/collection/v1_0/requesttowithdraw/", payBody(alice, "100", "RWF"), "payer", 98},
+		{"/disbursement/v1_0/transfer", "/disbursement/v1_0/transfer/", payee, "payee", -100},
+		{"/remittance/v1_0/transfer", "/remittance/v1_0/transfer/", payee, "payee", -100},
+		{"/disbursement/v1_0/deposit", "/disbursement/v1_0/deposit/", payee, "payee", -100},
+		{"/disbursement/v2_0/deposit", "/disbursement/v1_0/deposit/", payee, "payee", -100},
+		{"/disbursement/v1_0/refund", "/disbursement/v1_0/refund/", refund, "payee", -100},
+		{"/disbursement/v2_0/refund", "/disbursement/v1_0/refund/", refund, "payee", -100},
+	} {
+		reference := newReference()
+		header := []string{"X-Reference-Id", reference, "X-Callback-Url", "http://shop.example/callback"}
+		m.call("POST", c.call, c.body, header...).is(t, http.StatusAccepted, "")
+		w.approve(alice)
+		again := m.call("POST", c.call, c.body, header...)
+		if again.status != http.StatusConflict {
+			t.Errorf("%s again answered %d %s", c.call, again.status, again.raw)
+		}
+		got := m.call("GET", c.status+reference, "")
+		party, _ := got.body[c.party].(object)
+		if got.body["status"] != "SUCCESSFUL" || got.body["amount"] != "100" || party["partyId"] != alice[1:] {
+			t.Errorf("%s: the status answered %d %s", c.call, got.status, got.raw)
+		}
+		if got := m.call("GET", "/collection/v1_0/requesttopay/"+reference, ""); got.status != http.StatusNotFound {
+			t.Errorf("%s is told by another call: %d %s", c.call, got.status, got.raw)
+		}
+		float += c.moves
+		m.call("GET", "/collection/v1_0/account/balance", "").is(t, http.StatusOK, fmt.Sprintf(`{"availableBalance":"%d","currency":"RWF"}`, float))
+	}
+	var owed int
+	if err := ledgertest.Connect(t, w.db).QueryRow(t.Context(), "select count(*) from native_requests where state = 'queued'").Scan(&owed); err != nil || owed != 8 {
+		t.Errorf("%d callbacks are owed, want 8 (%v)", owed, err)
+	}
+	over := fmt.Sprintf(`{"amount": "5000", "currency": "RWF", "referenceIdToRefund": %q}`, paid)
+	m.call("POST", "/disbursement/v1_0/refund", over, "X-Reference-Id", newReference()).is(t, http.StatusBadRequest, "")
+	poor := newReference()
+	m.call("POST", "/disbursement/v1_0/transfer", strings.Replace(payee, "100.0", "90000", 1), "X-Reference-Id", poor).is(t, http.StatusAccepted, "")
+	if got := m.call("GET", "/disbursement/v1_0/transfer/"+poor, ""); got.body["reason"] != "NOT_ENOUGH_FUNDS" {
+		t.Errorf("a transfer beyond the float is %s", got.raw)
+	}
+	w.conserved()
+}

@@ -1,0 +1,191 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// recordNative records a transaction once. A taken reference is a duplicate, whatever took it: no operator repeats an answer.
+func (n *nativeSandbox) recordNative(
+	ctx context.Context, kind payments.Type, o native.Order, try func(context.Context, *sandboxes.Sandbox, *intent) (recorded, error),
+) error {
+	asked := newIntent(kind, o.Reference, func(string) []byte { return ledger.NativeHash(o.Operation) })
+	_, replayed, err := n.server.once(ctx, n.who, asked, func(ctx context.Context, sandbox *sandboxes.Sandbox) (recorded, error) {
+		return try(ctx, sandbox, asked)
+	})
+	if err == nil && replayed {
+		return native.Refuse(native.Duplicate)
+	}
+	return err
+}
+
+// additions are what is kept beside the transaction of an order.
+func (n *nativeSandbox) additions(sandbox *sandboxes.Sandbox, o native.Order) (ledger.Additions, error) {
+	all := n.who.additions(sandbox, o.Reference)
+	sent, err := json.Marshal(o.Sent)
+	if err != nil {
+		return all, fmt.Errorf("keeping what was sent: %w", err)
+	}
+	all.Native = &ledger.NativeRequest{Operation: o.Operation, Sent: sent, CallbackURL: o.CallbackURL, LatencyPercent: sandbox.LatencyPercent}
+	if sandbox.ClockMode == sandboxes.ManualClock {
+		all.Native.LatencyPercent = 0 // as for answers, which cannot wait for a clock that stands
+	}
+	return all, nil
+}
+
+func optional(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// Collect implements [native.Sandbox].
+func (n *nativeSandbox) Collect(ctx context.Context, o native.Order) error {
+	s := n.server
+	return n.recordNative(ctx, payments.Collection, o, func(
+		ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent,
+	) (made recorded, err error) {
+		const presume = false
+		c, err := s.decideCollection(ctx, sandbox, &wire.CreatePaymentRequest{
+			Amount: o.Amount, Currency: string(o.Environment.Currency), Operator: string(n.api.Operator), Country: string(o.Environment.Country),
+			MSISDN: o.MSISDN, Reference: o.Reference, Application: sandbox.FirstStore, OrderRef: o.OrderRef, Description: optional(o.Description),
+		}, presume)
+		if err != nil {
+			return recorded{}, err
+		}
+		n.asParty(c, o.Party, sandbox)
+		c.RequestStamp = ledger.RequestStamp{RequestHash: asked.hash, ConfigVersion: sandbox.ConfigVersion, Clocked: sandbox.Clocked}
+		if c.Additions, err = n.additions(sandbox, o); err != nil {
+			return recorded{}, err
+		}
+		if err := s.ledger.CreateCollection(ctx, sandbox.Tenant, c); err != nil {
+			return recorded{}, err
+		}
+		return recorded{transaction: &c.Transaction}, nil
+	})
+}
+
+// asParty lets a number that no SIM has behave as the operator's own sandbox has it.
+func (n *nativeSandbox) asParty(c *ledger.NewCollection, party *payments.TestNumber, sandbox *sandboxes.Sandbox) {
+	if party == nil {
+		return
+	}
+	latency := n.server.latencyOf(party.Status, sandbox, c.Transaction.Reference)
+	if party.Latency > 0 {
+		latency = ledger.Latency{Simulated: party.Latency, Waited: party.Latency}
+	}
+	c.ByPayer[payments.PayerUnknown] = ledger.StatusAndLatency{Status: party.Status, Latency: latency}
+	c.TestBehavior = party.Behavior
+}
+
+// Disburse implements [native.Sandbox].
+func (n *nativeSandbox) Disburse(ctx context.Context, o native.Order) error {
+	s := n.server
+	return n.recordNative(ctx, payments.Disbursement, o, func(
+		ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent,
+	) (made recorded, err error) {
+		d, err := s.decideDisbursement(sandbox, &wire.DisbursementRequest{
+			Amount: o.Amount, Currency: string(o.Environment.Currency), Operator: string(n.api.Operator), Country: string(o.Environment.Country),
+			MSISDN: o.MSISDN, Reference: o.Reference, Application: sandbox.FirstStore, OrderRef: o.OrderRef, Description: optional(o.Description),
+		}, asked)
+		if err != nil {
+			return recorded{}, err
+		}
+		if party := o.Party; party != nil {
+			d.Unknown = party.Status
+			if party.Status == payments.Pending { // a payout has its outcome at once
+				d.Unknown = payments.Success
+			}
+			d.Latency.Unknown = s.latencyOf(d.Unknown, sandbox, o.Reference)
+		}
+		d.RequestStamp = ledger.RequestStamp{RequestHash: asked.hash, ConfigVersion: sandbox.ConfigVersion, Clocked: sandbox.Clocked}
+		if d.Additions, err = n.additions(sandbox, o); err != nil {
+			return recorded{}, err
+		}
+		if err := s.ledger.CreateDisbursement(ctx, sandbox.Tenant, d); err != nil {
+			return recorded{}, err
+		}
+		return recorded{transaction: &d.Transaction}, nil
+	})
+}
+
+// Refund implements [native.Sandbox].
+func (n *nativeSandbox) Refund(ctx context.Context, o native.Order) error {
+	s := n.server
+	return n.recordNative(ctx, payments.Refund, o, func(
+		ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent,
+	) (made recorded, err error) {
+		parent, _, err := s.ledger.FindReference(ctx, sandbox.Tenant, o.Parent)
+		if err != nil {
+			return recorded{}, wire.RefundRefusal(err)
+		}
+		if err := parent.CheckRefund(&o.Amount); err != nil {
+			return recorded{}, wire.RefundRefusal(err)
+		}
+		r := ledger.NewRefund{
+			ParentID: parent.ID, Amount: &o.Amount, Clocked: sandbox.Clocked, Latency: s.payoutLatency(sandbox, o.Reference), Reference: o.Reference,
+			RequestHash: asked.hash,
+		}
+		if r.ID, err = payments.NewID(s.now(), s.random); err != nil {
+			return recorded{}, err
+		}
+		if r.Additions, err = n.additions(sandbox, o); err != nil {
+			return recorded{}, err
+		}
+		t, _, err := s.ledger.CreateRefund(ctx, sandbox.Tenant, r)
+		if err != nil {
+			return recorded{}, wire.RefundRefusal(err)
+		}
+		return recorded{transaction: t}, nil
+	})
+}
+
+// Find implements [native.Sandbox].
+func (n *nativeSandbox) Find(ctx context.Context, reference string, operations ...string) (native.Payment, error) {
+	if !isReference(reference) {
+		return native.Payment{}, native.Refuse(native.NotFound)
+	}
+	t, sent, err := n.server.ledger.FindNative(ctx, n.who.sandbox.Tenant, reference)
+	if err != nil {
+		return native.Payment{}, err
+	}
+	if t.Operator != n.api.Operator || !slices.Contains(operations, t.NativeCall) {
+		return native.Payment{}, native.Refuse(native.NotFound)
+	}
+	market := sandboxes.Market{Operator: t.Operator, Country: t.Country}
+	return native.Payment{
+		Transaction: t, Operation: t.NativeCall, Sent: sent, Vague: n.who.sandbox.Environments[market].Vague,
+	}, nil
+}
+
+// isReference reports whether a text can be a reference at all.
+func isReference(text string) bool {
+	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= 80 && !strings.ContainsRune(text, 0)
+}
+
+// FindCollection implements [native.Sandbox].
+func (n *nativeSandbox) FindCollection(ctx context.Context, reference string) (*payments.Transaction, error) {
+	if !isReference(reference) {
+		return nil, native.Refuse(native.NotFound)
+	}
+	t, _, err := n.server.ledger.FindReference(ctx, n.who.sandbox.Tenant, reference)
+	if err == nil && (t.Type != payments.Collection || t.Operator != n.api.Operator) {
+		err = ledger.ErrNotFound
+	}
+	if errors.Is(err, ledger.ErrNotFound) {
+		return nil, native.Refuse(native.NotFound)
+	}
+	return t, err
+}

@@ -1,0 +1,177 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+const (
+	missingKey = `{"statusCode":401,"message":"Access denied due to missing subscription key. Make sure to include subscription key when making requests to an API."}`
+	invalidKey = `{"statusCode":401,"message":"Access denied due to invalid subscription key. Make sure to provide a valid key for an active subscription."}`
+	noRoute    = `{"statusCode":404,"message":"Resource not found"}`
+)
+
+// Every route of the operators' own APIs is in the router, and answers nobody without the right credentials, in every form of its path.
+func TestStrangersGetNothingFromOperators(t *testing.T) {
+	w := newFixture(t)
+	w.sandbox(w.config, revokedKey)
+	w.sandbox(w.config, key)
+	m, other, revoked := w.mtn(key), w.mtn(otherKey), w.mtn(revokedKey)
+	wrongTokens := map[string]string{"none": "", "the API key": "Bearer " + key, "no scheme": m.Key}
+	tokenOf := func(c *mtn, product string) string {
+		got := c.token(product, c.User, c.UserKey)
+		if got.status != http.StatusOK {
+			t.Fatalf("the token call answered %d %s", got.status, got.raw)
+		}
+		return "Bearer " + got.body["access_token"].(string)
+	}
+	wrongTokens["of the other sandbox"] = tokenOf(other, "collection")
+	ofProduct := map[string]string{
+		"collection": tokenOf(m, "disbursement"), "disbursement": tokenOf(m, "remittance"), "remittance": tokenOf(m, "collection"),
+	}
+	if got := revoked.token("collection", revoked.User, revoked.UserKey); got.status != http.StatusUnauthorized {
+		t.Errorf("a revoked key gets a token: %d", got.status)
+	}
+
+	served := map[string]int{}
+	walk := func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		served[method+" "+strings.TrimPrefix(pattern, "/sandboxes/{namespace}/{name}")]++
+		return nil
+	}
+	if err := chi.Walk(httpapi.New(httpapi.Options{}).Routes(), walk); err != nil {
+		t.Fatal(err)
+	}
+	unknown := native.Route{Method: http.MethodDelete, Path: "/collection/v1_0/requesttopay"}
+	for _, route := range append(operators.NativeAPI(payments.MTN).Routes, unknown) {
+		if n := served[route.Method+" /operators/mtn"+route.Path]; n != 2 && route.Handle != nil {
+			t.Errorf("%s %s is served in %d forms of its path, want 2", route.Method, route.Path, n)
+		}
+		path := strings.NewReplacer("{reference}", newReference(), "{id}", newReference(), "{type}", "msisdn", "{holder}", alice[1:],
+			"{currency}", "RWF").Replace(route.Path)
+		check := func(c *mtn, base, body, what string, header map[string]string) {
+			t.Helper()
+			at := *c
+			at.base = base
+			if got := at.send(route.Method, path, "{}", header); got.status != http.StatusUnauthorized || got.raw != body {
+				t.Errorf("%s %s%s with %s answered %d %s", route.Method, base, path, what, got.status, got.raw)
+			}
+		}
+		for _, base := range []string{"/operators/mtn", "/sandboxes/team/checkout/operators/mtn", "/sandboxes/team/none/operators/mtn"} {
+			check(m, base, missingKey, "no key", map[string]string{"Ocp-Apim-Subscription-Key": ""})
+			check(m, base, invalidKey, "a wrong key", map[string]string{"Ocp-Apim-Subscription-Key": "wrong"})
+			check(m, base, invalidKey, "the API key", map[string]string{"Ocp-Apim-Subscription-Key": key})
+			check(revoked, base, invalidKey, "a revoked key", nil)
+		}
+		check(m, "/sandboxes/team/other/operators/mtn", invalidKey, "the key of another sandbox", nil)
+		check(m, "/sandboxes/team/none/operators/mtn", invalidKey, "the key of another sandbox", nil)
+		check(other, "/sandboxes/team/checkout/operators/mtn", invalidKey, "the key of another sandbox", nil)
+		switch {
+		case route.Handle == nil:
+			m.send(route.Method, path, "", nil).is(t, http.StatusNotFound, noRoute)
+		case route.Access == native.ByToken:
+			for what, token := range wrongTokens {
+				check(m, m.base, `{"error":"invalid_token"}`, "a token that is "+what, map[string]string{"Authorization": token})
+			}
+			check(m, m.base, `{"error":"invalid_token"}`, "a token of another product", map[string]string{"Authorization": ofProduct[route.Product]})
+		case route.Access == native.ByUser:
+			for _, pair := range [][2]string{{"", ""}, {m.User, "wrong"}, {other.User, other.UserKey}, {newReference(), m.UserKey}, {m.User, ""}} {
+				m.token(route.Product, pair[0], pair[1]).is(t, http.StatusUnauthorized, `{"error":"login_failed"}`)
+			}
+			check(m, m.base, `{"error":"login_failed"}`, "a token", map[string]string{"Authorization": wrongTokens["the API key"]})
+		}
+	}
+	for route := range served {
+		path, of := strings.CutPrefix(strings.SplitN(route, " ", 2)[1], "/operators/mtn")
+		known := path == "" || path == "/*"
+		for _, r := range operators.NativeAPI(payments.MTN).Routes {
+			known = known || route == r.Method+" /operators/mtn"+r.Path
+		}
+		if of && !known {
+			t.Errorf("%s is served and in no table", route)
+		}
+	}
+	w.conserved()
+}
+
+// What is another sandbox's is not found: payments, users.
+func TestOperatorsReachNoOtherSandbox(t *testing.T) {
+	w := newFixture(t)
+	w.neighbour()
+	m, other := w.mtn(key), w.mtn(otherKey)
+	theirs := other.pay(foreignSIM)
+	made := newReference()
+	user := `{"providerCallbackHost": "shop.example"}`
+	other.send("POST", "/v1_0/apiuser", user, map[string]string{"X-Reference-Id": made}).is(t, http.StatusCreated, "")
+	before := w.rowsOf("other")
+
+	const notFound = `{"message":"Requested resource was not found.","code":"RESOURCE_NOT_FOUND"}`
+	m.call("GET", "/collection/v1_0/requesttopay/"+theirs, "").is(t, http.StatusNotFound, notFound)
+	m.send("GET", "/v1_0/apiuser/"+made, "", nil).is(t, http.StatusNotFound, notFound)
+	m.send("POST", "/v1_0/apiuser/"+made+"/apikey", "", nil).is(t, http.StatusNotFound, notFound)
+	m.call("GET", "/collection/v1_0/accountholder/msisdn/"+foreignSIM[1:]+"/active", "").is(t, http.StatusNotFound, notFound)
+	for _, parent := range []string{theirs, "foreign-paid"} {
+		refund := fmt.Sprintf(`{"amount": "100", "currency": "RWF", "referenceIdToRefund": %q}`, parent)
+		m.call("POST", "/disbursement/v1_0/refund", refund, "X-Reference-Id", newReference()).is(t, http.StatusNotFound, notFound)
+	}
+	// What is ours may have the names of theirs.
+	m.send("POST", "/v1_0/apiuser", user, map[string]string{"X-Reference-Id": made}).is(t, http.StatusCreated, "")
+	m.call("POST", "/collection/v1_0/requesttopay", payBody(foreignSIM, "100", "RWF"), "X-Reference-Id", theirs).is(t, http.StatusAccepted, "")
+	if after := w.rowsOf("other"); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Error("the other sandbox's rows changed")
+	}
+}
+
+func TestSuspendedSandboxesAndLimitsInTheShapeOfTheOperator(t *testing.T) {
+	w := newFixture(t)
+	m := w.mtn(key)
+	m.call("GET", "/collection/v1_0/account/balance", "").is(t, http.StatusOK, `{"availableBalance":"1000","currency":"RWF"}`)
+	w.config.RateLimit = new(int32(1))
+	w.sandbox(w.config, key)
+	m.refresh()
+	limited := false
+	for range 5 {
+		got := m.send("GET", "/v1_0/apiuser/"+m.User, "", nil)
+		if got.status == http.StatusTooManyRequests {
+			limited = true
+			got.is(t, http.StatusTooManyRequests, `{"statusCode":429,"message":"Rate limit is exceeded. Try again later."}`)
+			if got.header.Get("Retry-After") == "" || got.header.Get("X-Cauri-Reason") != "rate_limited" {
+				t.Errorf("the headers are %v", got.header)
+			}
+		}
+	}
+	if !limited {
+		t.Error("five requests were answered, although the limit is one a minute")
+	}
+	const unavailable = `{"message":"Service temporarily unavailable, try again later.","code":"SERVICE_UNAVAILABLE"}`
+	w.config.RateLimit, w.config.MonthlyQuota = nil, new(int64(1))
+	w.sandbox(w.config, key)
+	m.refresh()
+	m.pay(alice)
+	over := m.call("POST", "/collection/v1_0/requesttopay", payBody(alice, "100", "RWF"), "X-Reference-Id", newReference())
+	over.is(t, http.StatusServiceUnavailable, unavailable)
+	if over.header.Get("X-Cauri-Reason") != "quota_exceeded" {
+		t.Errorf("the reason is %q", over.header.Get("X-Cauri-Reason"))
+	}
+	w.config.Suspended = true
+	w.sandbox(w.config, key)
+	m.refresh()
+	m.call("GET", "/collection/v1_0/account/balance", "").is(t, http.StatusServiceUnavailable, unavailable)
+	m.send("GET", "/v1_0/apiuser/"+m.User, "", map[string]string{"Ocp-Apim-Subscription-Key": "wrong"}).is(t, http.StatusUnauthorized, invalidKey)
+}
+
+// A sandbox without an enabled environment of the operator has no API of it.
+func TestNoAPIOfAnOperatorThatTheSandboxDoesNotHave(t *testing.T) {
+	w := newFixture(t)
+	w.config.Environments[0].Enabled = false
+	w.sandbox(w.config, key)
+	w.mtn(key).send("GET", "/v1_0/apiuser/x", "", nil).is(t, http.StatusUnauthorized, invalidKey)
+}

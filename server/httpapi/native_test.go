@@ -1,0 +1,179 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// nativeDigests are what the operators' own APIs accept of a sandbox with an API key, as the controller writes it.
+func nativeDigests(key string) []byte {
+	digests := sandboxes.NativeDigests{}
+	for _, api := range operators.NativeAPIs() {
+		c := api.Derive(key)
+		digests[api.Operator] = sandboxes.DigestOf(c.Key, c.User, c.UserKey)
+	}
+	return digests.Encode()
+}
+
+// mtn is a client of MTN's own API in a sandbox.
+type mtn struct {
+	w      *fixture
+	base   string
+	target string
+	native.Credentials
+	tokens map[string]string // by product
+}
+
+// mtn is a client with the credentials of an API key.
+func (w *fixture) mtn(key string) *mtn {
+	return &mtn{w, "/operators/mtn", "mtnrwanda", operators.NativeAPI(payments.MTN).Derive(key), map[string]string{}}
+}
+
+type nativeAnswer struct {
+	status int
+	header http.Header
+	raw    string
+	body   object
+}
+
+// send makes a request as an SDK does. Headers replace what it would send; an empty one removes it.
+func (m *mtn) send(method, path, body string, header map[string]string) nativeAnswer {
+	m.w.t.Helper()
+	r, err := http.NewRequestWithContext(m.w.t.Context(), method, m.w.url+m.base+path, strings.NewReader(body))
+	if err != nil {
+		m.w.t.Fatal(err)
+	}
+	r.Header.Set("Ocp-Apim-Subscription-Key", m.Key)
+	r.Header.Set("X-Target-Environment", m.target)
+	r.Header.Set("Content-Type", "application/json")
+	for name, value := range header {
+		if value == "" {
+			r.Header.Del(name)
+		} else {
+			r.Header.Set(name, value)
+		}
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		m.w.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		m.w.t.Fatal(err)
+	}
+	got := nativeAnswer{status: answer.StatusCode, header: answer.Header, raw: string(text)}
+	if len(text) > 0 {
+		if err := json.Unmarshal(text, &got.body); err != nil {
+			m.w.t.Fatalf("%s %s answered %d with what is no JSON: %s", method, path, got.status, text)
+		}
+	}
+	return got
+}
+
+// refresh makes the api read the configuration again, as it does for a key that it does not know.
+func (m *mtn) refresh() {
+	m.w.t.Helper()
+	m.send("GET", "/v1_0/apiuser/x", "", map[string]string{"Ocp-Apim-Subscription-Key": "wrong"})
+}
+
+// call makes a request with a token of the product that the path begins with.
+func (m *mtn) call(method, path, body string, header ...string) nativeAnswer {
+	m.w.t.Helper()
+	product := strings.Split(path, "/")[1]
+	if m.tokens[product] == "" {
+		got := m.token(product, m.User, m.UserKey)
+		if got.status != http.StatusOK {
+			m.w.t.Fatalf("the token call answered %d %s", got.status, got.raw)
+		}
+		m.tokens[product] = got.body["access_token"].(string)
+	}
+	all := map[string]string{"Authorization": "Bearer " + m.tokens[product]}
+	for i := 0; i < len(header); i += 2 {
+		all[header[i]] = header[i+1]
+	}
+	return m.send(method, path, body, all)
+}
+
+func (m *mtn) token(product, user, key string) nativeAnswer {
+	m.w.t.Helper()
+	r, _ := http.NewRequestWithContext(m.w.t.Context(), http.MethodPost, m.w.url, nil)
+	r.SetBasicAuth(user, key)
+	return m.send(http.MethodPost, "/"+product+"/token/", "", map[string]string{"Authorization": r.Header.Get("Authorization")})
+}
+
+var references int
+
+// newReference is another UUID of version 4 each time.
+func newReference() string {
+	references++
+	return fmt.Sprintf("%08x-0000-4000-8000-000000000000", references)
+}
+
+// pay asks a number for money and returns the reference.
+func (m *mtn) pay(msisdn string, header ...string) string {
+	m.w.t.Helper()
+	reference := newReference()
+	got := m.call("POST", "/collection/v1_0/requesttopay", payBody(msisdn, "1000", "RWF"), append(header, "X-Reference-Id", reference)...)
+	if got.status != http.StatusAccepted || got.raw != "" {
+		m.w.t.Fatalf("the request to pay answered %d %s (%s)", got.status, got.raw, got.header.Get("X-Cauri-Reason"))
+	}
+	return reference
+}
+
+func payBody(msisdn, amount, currency string) string {
+	return fmt.Sprintf(`{"amount": %q, "currency": %q, "externalId": "order-1042", "payer": {"partyIdType": "MSISDN", "partyId": %q},
+		"payerMessage": "Two tickets", "payeeNote": "shop"}`, amount, currency, strings.TrimPrefix(msisdn, "+"))
+}
+
+func (a nativeAnswer) is(t *testing.T, status int, body string) {
+	t.Helper()
+	if a.status != status || a.raw != body {
+		t.Errorf("answered %d %s (%s), want %d %s", a.status, a.raw, a.header.Get("X-Cauri-Reason"), status, body)
+	}
+}
+
+func TestMTNRequestToPay(t *testing.T) {
+	w := newFixture(t)
+	w.client("alice", alice, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
+	m := w.mtn(key)
+	reference := m.pay(alice)
+	status := "/collection/v1_0/requesttopay/" + reference
+	const asked = `"externalId":"order-1042","amount":"1000","currency":"RWF","payer":{"partyIdType":"MSISDN","partyId":"250788000001"},` +
+		`"payerMessage":"Two tickets","payeeNote":"shop","status":`
+	m.call("GET", status, "").is(t, http.StatusOK, `{`+asked+`"PENDING"}`)
+
+	listed := w.call("GET", "/v1/payments?limit=1", nil).body["data"].([]any)[0].(object)
+	if listed["reference"] != reference || listed["source"] != "native" || listed["orderRef"] != "order-1042" || listed["operator"] != "mtn" {
+		t.Errorf("/v1 lists %v", listed)
+	}
+	prompts := w.call("GET", "/v1/test_clients/"+alice[1:]+"/prompts", nil)
+	if prompts.status != http.StatusOK {
+		prompts = w.call("GET", "/v1/test_clients/%2B"+alice[1:]+"/prompts", nil)
+	}
+	tx := prompts.body["data"].([]any)[0].(object)["id"].(string)
+	w.call("POST", "/v1/test_clients/%2B"+alice[1:]+"/prompts/"+tx+"/approve", nil)
+	paid := m.call("GET", status, "")
+	number, _ := paid.body["financialTransactionId"].(string)
+	paid.is(t, http.StatusOK, `{"financialTransactionId":"`+number+`",`+asked+`"SUCCESSFUL"}`)
+	if len(number) != 10 {
+		t.Errorf("financialTransactionId is %q", number)
+	}
+	m.call("GET", "/collection/v1_0/account/balance", "").is(t, http.StatusOK, `{"availableBalance":"1985","currency":"RWF"}`)
+
+	duplicate := m.call("POST", "/collection/v1_0/requesttopay", payBody(alice, "1000", "RWF"), "X-Reference-Id", strings.ToUpper(reference))
+	duplicate.is(t, http.StatusConflict, `{"message":"Duplicated reference id. Creation of resource failed.","code":"RESOURCE_ALREADY_EXIST"}`)
+	if got := w.call("POST", "/v1/payments", payment(reference)); got.status != http.StatusConflict {
+		t.Errorf("/v1 with the reference answered %d %s", got.status, got.raw)
+	}
+	w.conserved()
+}
