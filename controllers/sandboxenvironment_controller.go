@@ -30,6 +30,7 @@ type sandboxReconciler struct {
 	baseURL         *url.URL
 	random          io.Reader
 	signingSecret   string
+	callbackHosts   []string
 	clock           clock.PassiveClock
 	recorder        events.EventRecorder
 	pace            pace

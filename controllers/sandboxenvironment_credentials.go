@@ -91,6 +91,7 @@ func (r *sandboxReconciler) applyCredentials(
 		Grace:          inputs.grace,
 		SigningSecret:  current.signingSecret,
 		SecretRotation: current.secretRotation,
+		Native:         nativeDigests(sandbox.Spec, current.apiKey),
 		Following:      inputs.inDatabase.Version,
 	})
 }

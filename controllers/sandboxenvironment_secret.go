@@ -280,7 +280,7 @@ func (r *sandboxReconciler) deleteSecrets(ctx context.Context, sandbox *v1alpha1
 
 // secretData is the content of the credentials Secret.
 func (r *sandboxReconciler) secretData(sandbox *v1alpha1.SandboxEnvironment, organizationID string, c credentials) map[string][]byte {
-	return map[string][]byte{
+	data := map[string][]byte{
 		secretKeyType:           []byte("cauri"),
 		secretKeyProvider:       []byte("cauri"),
 		secretKeyURI:            []byte(r.sandboxURL(sandbox)),
@@ -290,6 +290,12 @@ func (r *sandboxReconciler) secretData(sandbox *v1alpha1.SandboxEnvironment, org
 		secretKeySigningSecret:  []byte(c.signingSecret),
 		secretKeyOrganizationID: []byte(organizationID),
 	}
+	for _, operator := range nativeCredentials(sandbox.Spec, c.apiKey) {
+		for key, value := range operator.Secret {
+			data[key] = []byte(value)
+		}
+	}
+	return data
 }
 
 func portOf(u *url.URL) string {

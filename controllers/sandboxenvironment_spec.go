@@ -8,6 +8,7 @@ import (
 	"time"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/operators/mtn"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -29,6 +30,9 @@ const (
 func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation) (err error) {
 	if seen.config, err = sandboxConfig(sandbox); err != nil {
 		return err
+	}
+	if seen.config.CallbackHosts == nil {
+		seen.config.CallbackHosts = r.callbackHosts
 	}
 	if seen.config.API.TestClients && r.maxTestClients > 0 {
 		seen.config.API.MaxTestClients = new(int64(r.maxTestClients))
@@ -88,6 +92,9 @@ func sandboxConfig(sandbox *v1alpha1.SandboxEnvironment) (sandboxes.Config, erro
 	if spec.RateLimit != nil {
 		config.RateLimit = spec.RateLimit.RequestsPerMinute
 	}
+	for _, host := range spec.CallbackHosts {
+		config.CallbackHosts = append(config.CallbackHosts, string(host))
+	}
 	for _, environment := range spec.Environments {
 		config.Environments = append(config.Environments, environmentConfig(environment))
 	}
@@ -118,7 +125,20 @@ func environmentConfig(environment v1alpha1.Environment) sandboxes.EnvironmentCo
 		},
 		UnknownPolicy: policy,
 		MaxAmount:     environment.MaxAmount,
+		Vague:         environment.Fidelity == vagueFidelity,
+		Quirks:        quirks(environment.Quirks),
 	}
+}
+
+// vagueFidelity is the fidelity of an environment whose failures have no reason.
+const vagueFidelity = "Vague"
+
+// quirks are those that the spec changes: what is missing is as the operator's package says.
+func quirks(q *v1alpha1.Quirks) map[string]bool {
+	if q == nil || valueOr(q.MTNSandboxTarget, true) {
+		return nil
+	}
+	return map[string]bool{mtn.QuirkSandboxTarget: false}
 }
 
 func webhookConfig(webhook *v1alpha1.Webhook) (*sandboxes.WebhookConfig, error) {

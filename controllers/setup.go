@@ -34,6 +34,7 @@ type Options struct {
 	BaseURL  *url.URL                    // required: where the API is served; a sandbox's URL is below it
 	Random   io.Reader                   // required: source of keys and secrets
 
+	CallbackHosts         []string         // of all sandboxes that name none; default: those of the resource's description
 	SigningSecret         string           // of all sandboxes whose webhook names none; default: one is made for each
 	Concurrency           int              // resources of a kind reconciled at a time, default 8
 	StatusWritesPerSecond float64          // budget for live balances over all resources, default 50
@@ -183,6 +184,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 		baseURL:        options.BaseURL,
 		random:         options.Random,
 		signingSecret:  options.SigningSecret,
+		callbackHosts:  options.CallbackHosts,
 		clock:          options.Clock,
 		recorder:       mgr.GetEventRecorder("cauri-controller"),
 		pace:           pace,

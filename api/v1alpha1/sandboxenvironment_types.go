@@ -92,6 +92,16 @@ type SandboxEnvironmentSpec struct {
 	// +kubebuilder:validation:Maximum=9007199254740991
 	Seed *int64 `json:"seed,omitempty"`
 
+	// callbackHosts are the hosts to which callbacks of the operators' own APIs may go: names such as shop.example, and
+	// patterns such as *.shop.example; * is every host. Whoever has the API key chooses the URLs of callbacks. Default: the host of
+	// spec.webhook.url, Services of the sandbox's namespace, and names with public addresses only.
+	//
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	CallbackHosts []CallbackHost `json:"callbackHosts,omitempty"`
+
 	// quota limits how many transactions the sandbox may make. If it is not set there is no limit.
 	//
 	// +optional
@@ -233,6 +243,37 @@ type Environment struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000
 	MaxAmount *int64 `json:"maxAmount,omitempty"`
+
+	// fidelity is how the operator's own API tells why a payment failed. Observed, the default, gives the reason, such as
+	// NOT_ENOUGH_FUNDS. Vague gives INTERNAL_PROCESSING_ERROR for every failure, as the operators' own sandboxes often do.
+	// /v1 and webhooks always give the reason.
+	//
+	// +optional
+	// +default="Observed"
+	// +kubebuilder:validation:Enum=Observed;Vague
+	Fidelity string `json:"fidelity,omitempty"`
+
+	// quirks are habits of the operator's own sandbox that its API has here too.
+	//
+	// +optional
+	Quirks *Quirks `json:"quirks,omitempty"`
+}
+
+// CallbackHost is a host, or a pattern of hosts.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=253
+// +kubebuilder:validation:XValidation:rule="self.matches('^[*a-z0-9]([*a-z0-9.:-]*[*a-z0-9])?$')",message="write a host without scheme and port, such as shop.example, or a pattern, such as *.shop.example"
+type CallbackHost string
+
+// Quirks are habits of operators' own sandboxes.
+type Quirks struct {
+	// mtnSandboxTarget is whether MTN's API takes the target environment sandbox, with the currency EUR and MTN's test numbers.
+	// It means the first enabled environment of mtn. Default true.
+	//
+	// +optional
+	// +default=true
+	MTNSandboxTarget *bool `json:"mtnSandboxTarget,omitempty"`
 }
 
 // Store is one of the merchant's applications.
