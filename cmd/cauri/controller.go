@@ -63,7 +63,8 @@ type controllerFlags struct {
 	watchNamespaces         []string
 	maxSandboxes            int
 	maxTestClients          int
-	signingSecret           string // of all sandboxes whose webhook names none; no flag
+	signingSecret           string   // of all sandboxes whose webhook names none; no flag
+	callbackHosts           []string // of all sandboxes that name none; no flag
 }
 
 func newControllerCommand() *cobra.Command {
@@ -170,6 +171,7 @@ func (f controllerFlags) setUp(mgr ctrl.Manager, db *postgres.DB, keys *secrets.
 		BaseURL:               baseURL,
 		Random:                rand.Reader,
 		SigningSecret:         f.signingSecret,
+		CallbackHosts:         f.callbackHosts,
 		Concurrency:           f.concurrency,
 		StatusWritesPerSecond: f.statusWritesPerSecond,
 		Namespaces:            f.watchNamespaces,

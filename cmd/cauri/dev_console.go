@@ -5,8 +5,10 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -93,6 +95,7 @@ func (c *devConsole) onKey(f func()) {
 type devSandbox struct {
 	*v1alpha1.SandboxEnvironment
 	uri, key, secret string
+	native           string               // variables of the operators' own APIs
 	payer            *v1alpha1.TestClient // one that pays; nil: there is none
 }
 
@@ -101,7 +104,20 @@ func (s devSandbox) String() string { return s.Namespace + "/" + s.Name }
 
 // variables are the lines of an environment file.
 func (s devSandbox) variables() string {
-	return fmt.Sprintf("CAURI_URI=%s\nCAURI_API_KEY=%s\nCAURI_WEBHOOK_SECRET=%s\n", s.uri, s.key, s.secret)
+	return fmt.Sprintf("CAURI_URI=%s\nCAURI_API_KEY=%s\nCAURI_WEBHOOK_SECRET=%s\n", s.uri, s.key, s.secret) + s.native
+}
+
+// nativeVariables are the lines of an environment file for the operators' own APIs: mtn-api-key is CAURI_MTN_API_KEY.
+func nativeVariables(secret map[string]string) string {
+	var lines strings.Builder
+	for _, api := range operators.NativeAPIs() {
+		for _, key := range slices.Sorted(maps.Keys(api.Derive("").Secret)) {
+			if value := secret[key]; value != "" {
+				fmt.Fprintf(&lines, "CAURI_%s=%s\n", strings.ToUpper(strings.ReplaceAll(key, "-", "_")), value)
+			}
+		}
+	}
+	return lines.String()
 }
 
 // nobody is a number that no numbering plan has.

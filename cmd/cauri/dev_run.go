@@ -209,7 +209,9 @@ func (d *dev) openController(ctx context.Context, keys *secrets.KeyRing) (err er
 	logger := logr.FromSlogHandler(slog.Default().Handler())
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
-	f := controllerFlags{databaseURL: d.url, concurrency: 4, statusWritesPerSecond: 50, signingSecret: d.options.webhookSecret}
+	f := controllerFlags{databaseURL: d.url, concurrency: 4, statusWritesPerSecond: 50, signingSecret: d.options.webhookSecret,
+		callbackHosts: []string{"*"}, // who runs it has the machine already
+	}
 	if d.db, err = f.openDatabase(); err != nil {
 		return err
 	}
@@ -297,6 +299,7 @@ func (d *dev) sandboxes() []devSandbox {
 		s := devSandbox{SandboxEnvironment: &found[i]}
 		secret := d.resources.Secret(types.NamespacedName{Namespace: s.Namespace, Name: s.CredentialsSecretName()})
 		s.uri, s.key, s.secret = secret["uri"], secret["api-key"], secret["webhook-signing-secret"]
+		s.native = nativeVariables(secret)
 		for j := range clients {
 			t := &clients[j]
 			if s.payer == nil && t.Namespace == s.Namespace && t.Spec.SandboxRef.Name == s.Name && t.Spec.State == v1alpha1.TestClientActive &&
