@@ -1,0 +1,116 @@
+// Package momo runs the published npm client mtn-momo, unchanged, against a sandbox.
+package momo
+
+import (
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/test/system"
+)
+
+// TestPublishedClient is the whole story of a merchant: users, tokens, payments, callbacks, balances, payouts, and what can go wrong.
+func TestPublishedClient(t *testing.T) {
+	client(t)
+	folder := t.TempDir()
+	environment, port := filepath.Join(folder, "env"), freePort(t)
+	startDev(t, "--file=sandbox.yaml", "--port=0", "--env-file="+environment, "--webhook-url=http://127.0.0.1:"+port+"/webhooks")
+	variables, err := os.ReadFile(environment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	story := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", "momo.test.js")
+	story.Env = append(append(story.Environ(), strings.Fields(string(variables))...), "PORT="+port)
+	if out, err := story.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// client installs the client with the versions and the sums of package-lock.json.
+func client(t *testing.T) {
+	t.Helper()
+	for _, program := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(program + " is not installed: add Node.js 20 or newer with npm to PATH")
+		}
+	}
+	if _, err := os.Stat("node_modules/.package-lock.json"); err == nil {
+		return
+	}
+	install := exec.CommandContext(t.Context(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline")
+	out, err := install.CombinedOutput()
+	if err == nil {
+		return
+	}
+	if strings.Contains(string(out), "EINTEGRITY") {
+		t.Fatalf("npm ci: %v\n%s", err, out)
+	}
+	t.Skipf("npm could not install mtn-momo, as on a machine without a package registry: %v\n%s", err, out)
+}
+
+// startDev runs `cauri dev` until the test ends. It returns when the sandbox is ready.
+func startDev(t *testing.T, args ...string) {
+	t.Helper()
+	ready := filepath.Join(t.TempDir(), "ready")
+	dev := exec.Command(program(t), append([]string{"dev", "--ready-file=" + ready}, args...)...)
+	var output strings.Builder
+	dev.Stdout, dev.Stderr = &output, &output
+	if err := dev.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- dev.Wait() }()
+	t.Cleanup(func() {
+		_ = dev.Process.Signal(syscall.SIGTERM)
+		if err := <-ended; err != nil && !errors.Is(err, os.ErrProcessDone) {
+			t.Logf("cauri dev ended: %v", err)
+		}
+		if t.Failed() {
+			t.Log(output.String())
+		}
+	})
+	for deadline := time.Now().Add(5 * time.Minute); ; {
+		if _, err := os.Stat(ready); err == nil {
+			return
+		}
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatalf("cauri dev ended: %v\n%s", err, output.String())
+		case <-time.After(20 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("cauri dev was not ready within five minutes")
+		}
+	}
+}
+
+// program is cauri, built by `make test`, or now.
+func program(t *testing.T) string {
+	t.Helper()
+	if built := os.Getenv("CAURI_TEST_PROGRAM"); built != "" {
+		return built
+	}
+	built, err := system.Build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return built
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	return port
+}
