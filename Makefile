@@ -169,6 +169,7 @@ generate: tools bin/helm ## Write the generated files again: CRDs, RBAC, deep co
 	@bin/controller-gen rbac:roleName=cauri-controller paths=./controllers/... output:rbac:artifacts:config=config/rbac
 	@bin/sqlc generate
 	@go run ./hack/reference
+	@go run ./hack/fidelity
 	@go run ./hack/chart
 	@go run ./hack/apipage
 	@go run ./hack/postman

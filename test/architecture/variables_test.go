@@ -13,9 +13,10 @@ import (
 var secretVariable = regexp.MustCompile(`\b[A-Z][A-Z0-9_]*_(URI|URL|KEY|TOKEN|SECRET)\b|\$(URI|KEY|TOKEN|SECRET)\b`)
 
 // secretVariables are those that documents, samples and pipelines use: three of a sandbox, which the command line reads too, those of
-// databases, and an address of the user's own.
+// its operators' own APIs, those of databases, and an address of the user's own.
 var secretVariables = []string{
 	"CAURI_URI", "CAURI_API_KEY", "CAURI_WEBHOOK_SECRET",
+	"CAURI_MTN_SUBSCRIPTION_KEY", "CAURI_MTN_API_KEY",
 	"CAURI_WEBHOOK_URL", "CAURI_POSTGRES_URL", "DATABASE_URL", "DATABASE_READ_URL", "CAURI_DATABASE_URL", "CAURI_TEST_DATABASE_URL",
 	"CAURI_API_DATABASE_URL", "CAURI_WORKER_DATABASE_URL", "CAURI_CONTROLLER_DATABASE_URL",
 }

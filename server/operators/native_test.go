@@ -1,0 +1,49 @@
+package operators_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cauri-dev/cauri/server/operators"
+)
+
+// Every call and every fact says which test holds it, and the page of fidelity has the present tables.
+func TestFactsAreHeldByTestsAndPublished(t *testing.T) {
+	var tests strings.Builder
+	for _, folder := range []string{"../httpapi", "../worker", "."} {
+		files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests.Write(text)
+		}
+	}
+	held := func(what, test string) {
+		t.Helper()
+		if test == "" || !strings.Contains(tests.String(), "func "+test+"(") {
+			t.Errorf("%s: there is no test %q", what, test)
+		}
+	}
+	page, err := os.ReadFile("../../docs/fidelity.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, api := range operators.NativeAPIs() {
+		for _, route := range api.Routes {
+			held(route.Method+" "+route.Path, route.Doc.Test)
+		}
+		for _, fact := range api.Facts {
+			held(fact.What, fact.Test)
+		}
+		if !strings.Contains(string(page), api.Fidelity()) {
+			t.Errorf("docs/fidelity.md does not have the present table of %s: run `go run ./hack/fidelity`", api.Operator)
+		}
+	}
+}
