@@ -83,7 +83,8 @@ func newFixtureAlone(t *testing.T) *fixture {
 	directory := sandboxes.NewDirectory(asAPI.DB)
 	w.log = requests.New(asAPI.DB, requests.Options{})
 	w.url = listen(t, httpapi.New(httpapi.Options{
-		Ledger: asAPI.Ledger, Sandboxes: asAPI.Store, Directory: directory, Requests: w.log, Version: "test", Now: time.Now, Draw: func(int64) int64 { return 0 },
+		Ledger: asAPI.Ledger, Sandboxes: asAPI.Store, Directory: directory, Requests: w.log, Version: "test", Now: time.Now,
+		Draw:   func(int64) int64 { return 0 },
 		Random: rand.Reader, Draining: w.release,
 	}), httpserver.Default)
 	return w

@@ -95,8 +95,8 @@ func (s *Server) timesCame(ctx context.Context, d *disturbance, sandbox *sandbox
 	return came, err
 }
 
-// disturbed answers a request that records no transaction by f, after the faults of its sandbox. Unless it only reads, a fault acts once for
-// its method and path.
+// disturbed answers a request that records no transaction by f, after the faults of its sandbox. Unless it only reads, a fault acts once
+// for its method and path.
 func (s *Server) disturbed(f handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) (answer, error) {
 		who := sessionOf(r)

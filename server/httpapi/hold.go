@@ -48,10 +48,10 @@ func (h *heldAnswers) giveBack(organization string) {
 	}
 }
 
-// hold waits until an answer is due, and the event that is to be sent before it was sent. Nothing else is held meanwhile: no connection to the database, no lock; the transaction is
-// committed. The middleware calls it outside of all handlers, where the stack is short: thousands of deep ones would need more
-// memory than all else. It ends early when the client goes away or the process is told to stop, and does not wait at all beyond the
-// bounds of [HeldAnswers].
+// hold waits until an answer is due, and the event that is to be sent before it was sent. Nothing else is held meanwhile: no connection
+// to the database, no lock; the transaction is committed. The middleware calls it outside of all handlers, where the stack is short:
+// thousands of deep ones would need more memory than all else. It ends early when the client goes away or the process is told to stop,
+// and does not wait at all beyond the bounds of [HeldAnswers].
 func (s *Server) hold(ctx context.Context, a *answer) {
 	wait := a.due.Sub(s.now())
 	if wait <= 0 && a.event == nil {

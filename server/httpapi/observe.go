@@ -63,8 +63,9 @@ func (s *Server) observe(w http.ResponseWriter, r *http.Request) (context.Contex
 	return ctx, &response{ResponseWriter: w, request: r, draining: s.draining, span: span, began: s.now()}
 }
 
-// report tells what a request came to: in the request log of its sandbox, in metrics, in its trace, and in one line of the log, at the level
-// of debugging, since what fails is logged where it fails. The last three never have the path or the query, which may hold numbers of payers.
+// report tells what a request came to: in the request log of its sandbox, in metrics, in its trace, and in one line of the log, at the
+// level of debugging, since what fails is logged where it fails. The last three never have the path or the query, which may hold numbers
+// of payers.
 func (s *Server) report(r *http.Request, o *response, id string) {
 	route := routeOf(r)
 	if o.worked == 0 {

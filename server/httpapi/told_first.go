@@ -45,8 +45,10 @@ func (s *Server) toldFirst(ctx context.Context, sandbox *sandboxes.Sandbox, t *p
 		Type: t.Type, Status: t.Status, Operator: t.Operator, Country: t.Country, Store: t.Store, MSISDN: t.MSISDN, Reference: t.Reference,
 		Event: t.Type.Event(), Attempt: 1, Now: now, Draws: faults.DrawsOf(sandbox.Seed, sandbox.Tenant),
 	}
-	used, err := s.ledger.UsedUpFaults(ctx, sandbox.Tenant, e.fits(t.Status))
-	if err != nil || !slices.ContainsFunc(e.fits(t.Status), func(f *faults.Fault) bool { return tellsFirst(*f) && !slices.Contains(used, f.Name) }) {
+	fits := e.fits(t.Status)
+	used, err := s.ledger.UsedUpFaults(ctx, sandbox.Tenant, fits)
+	isLeft := func(f *faults.Fault) bool { return tellsFirst(*f) && !slices.Contains(used, f.Name) }
+	if err != nil || !slices.ContainsFunc(fits, isLeft) {
 		return nil
 	}
 	return e

@@ -68,7 +68,8 @@ type BuildBody func(organizationID string, t *payments.Transaction) ([]byte, err
 // LeaseDueEvents takes due events for the length of lease, of each due tenant up to its share, and tells how many it found in each.
 // The body of an event that was never sent is built by build and kept, so that every attempt sends the same bytes. Any number
 // of callers may work at once; each gets different events. What is found and cannot be sent, for want of an endpoint, or because the
-// endpoint wants no events of this type, leaves the queue. What a fault lets wait is found and not taken. An event whose lease ends without [Deliveries.FinishAttempts] becomes due again.
+// endpoint wants no events of this type, leaves the queue. What a fault lets wait is found and not taken. An event whose lease ends
+// without [Deliveries.FinishAttempts] becomes due again.
 func (s *Deliveries) LeaseDueEvents(
 	ctx context.Context,
 	from []Share,

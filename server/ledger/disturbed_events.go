@@ -241,8 +241,8 @@ func placeOf(e *sqlc.LockDueEventsRow, now time.Time) *faults.Place {
 	}
 }
 
-// SendAgain puts back an event that was sent and is to be sent once more in the same attempt, after so much sandbox time. It returns false if
-// the lease was over.
+// SendAgain puts back an event that was sent and is to be sent once more in the same attempt, after so much sandbox time. It returns
+// false if the lease was over.
 func (s *Deliveries) SendAgain(ctx context.Context, e *LeasedEvent, spacing time.Duration) (leaseHeld bool, err error) {
 	changed, err := s.system().SendEventAgain(ctx, postgres.Milliseconds(spacing), e.Tenant, postgres.UUID(e.ID), e.Fence)
 	return changed > 0, postgres.Classify(err, "sending an event again")

@@ -12,8 +12,8 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// ActFault decides which of the faults that fit a place acts there, and counts it. It returns nil if none does: their counts are used up, or
-// they acted for this reference before. It returns [postgres.ErrConfigChanged] if the sandbox is not the present one any more.
+// ActFault decides which of the faults that fit a place acts there, and counts it. It returns nil if none does: their counts are used up,
+// or they acted for this reference before. It returns [postgres.ErrConfigChanged] if the sandbox is not the present one any more.
 func (s *Ledger) ActFault(ctx context.Context, tenant int64, p *faults.Place, fits []*faults.Fault) (acts *faults.Fault, err error) {
 	if len(fits) == 0 {
 		return nil, nil

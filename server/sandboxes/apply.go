@@ -196,8 +196,8 @@ func (c *sandboxChange) newOrganization(ctx context.Context) error {
 		WebhookMaxDelayMs: row.WebhookMaxDelayMs, WebhookTypes: row.WebhookTypes,
 		PendingTimeoutMs: row.PendingTimeoutMs, TestNumbers: row.TestNumbers, Suspended: row.Suspended, Reset: c.want.Reset,
 		APITestClients: row.APITestClients, APIReset: row.APIReset, MaxTestClients: row.MaxTestClients,
-		Clocked: ClockMode(row.ClockMode) == ManualClock, ClockMode: row.ClockMode, ClockStart: row.ClockStart, Seed: row.Seed, Faults: row.Faults,
-		CallbackHosts: row.CallbackHosts, WebhookHost: row.WebhookHost,
+		Clocked: ClockMode(row.ClockMode) == ManualClock, ClockMode: row.ClockMode, ClockStart: row.ClockStart,
+		Seed: row.Seed, Faults: row.Faults, CallbackHosts: row.CallbackHosts, WebhookHost: row.WebhookHost,
 	})
 	if err != nil {
 		return err

@@ -18,8 +18,8 @@ var webhookFaults = map[string]string{
 	"unknown-event": `{"unknownEvent":true}`,
 }
 
-// A worker is killed while it sends the events of sandboxes with faults: each event is disturbed once and delivered, and each act is counted
-// once.
+// A worker is killed while it sends the events of sandboxes with faults: each event is disturbed once and delivered, and each act is
+// counted once.
 func TestWorkerKilledWhileWebhooksAreDisturbed(t *testing.T) {
 	if os.Getenv("CAURI_TEST_WHOLE") == "" {
 		t.Skip("CAURI_TEST_WHOLE=1 runs it")
