@@ -60,6 +60,9 @@ func TestCredentialsSecret(t *testing.T) {
 	for key, form := range map[string]string{
 		"api-key":                `^cauri_sk_test_[0-9A-Za-z]{32}$`,
 		"webhook-signing-secret": `^whsec_[0-9A-Za-z+/]{43}=$`,
+		"mtn-subscription-key":   `^[0-9a-f]{32}$`,
+		"mtn-api-user":           `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`,
+		"mtn-api-key":            `^[0-9a-f]{32}$`,
 	} {
 		if !regexp.MustCompile(form).MatchString(got[key]) {
 			t.Errorf("%s has not the form %s", key, form)
@@ -252,7 +255,9 @@ func TestSecretThatCannotBeChanged(t *testing.T) {
 					if bytes.Equal(want["api-key"], after.Data["api-key"]) {
 						return "the key was not rotated"
 					}
-					want["api-key"] = after.Data["api-key"]
+					for _, key := range []string{"api-key", "mtn-api-key", "mtn-api-user", "mtn-subscription-key"} { // which follow from it
+						want[key] = after.Data[key]
+					}
 				}
 				return cmp.Diff(want, after.Data)
 			})

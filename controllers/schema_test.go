@@ -430,7 +430,7 @@ func TestSchemaDefaults(t *testing.T) {
 		want string
 	}{
 		{sandbox, `
-environments: [{operator: mtn, country: RW, enabled: true, commissionBps: 0, merchantAbsorptionPct: 100, unknownMsisdnPolicy: reject}]
+environments: [{operator: mtn, country: RW, enabled: true, commissionBps: 0, merchantAbsorptionPct: 100, unknownMsisdnPolicy: reject, fidelity: Observed}]
 webhook: {url: 'http://shop/', retryPolicy: {maxRetries: 5, initialDelay: 5s, factor: 5, maxDelay: 1h}}
 latencyPercent: 100
 pendingTimeout: 60m

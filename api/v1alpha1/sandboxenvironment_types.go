@@ -93,7 +93,7 @@ type SandboxEnvironmentSpec struct {
 	Seed *int64 `json:"seed,omitempty"`
 
 	// callbackHosts are the hosts to which callbacks of the operators' own APIs may go: names such as shop.example, and
-	// patterns such as *.shop.example; * is every host. Whoever has the API key chooses the URLs of callbacks. Default: the host of
+	// patterns such as *.shop.example; * is every host. Who has the API key chooses the URLs of callbacks. Default: the host of
 	// spec.webhook.url, Services of the sandbox's namespace, and names with public addresses only.
 	//
 	// +optional
