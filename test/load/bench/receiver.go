@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net"
@@ -8,10 +9,11 @@ import (
 	"sync"
 )
 
-// Receiver is an endpoint that acknowledges and counts all events without checking them. A full check would take
-// processor time from the measured programs.
+// Receiver is an endpoint that counts all events without checking them. A full check would take processor time from the
+// measured programs.
 type Receiver struct {
 	URL    string
+	Status int // of all answers; 0: it acknowledges
 	server http.Server
 
 	mu      sync.Mutex
@@ -46,7 +48,7 @@ func (s *Receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.arrived[r.Header.Get("X-Service-Delivery")]++
 	}
 	s.mu.Unlock()
-	w.WriteHeader(http.StatusNoContent)
+	w.WriteHeader(cmp.Or(s.Status, http.StatusNoContent))
 }
 
 // Empty resets the counts. It returns the number of events and of repeated deliveries.

@@ -68,6 +68,12 @@ var All = []Case{
 	{Name: "pay500", Tells: "500 payments a second for a minute through the api; two workers deliver their events", run: pay500},
 	{Name: "fair", Tells: "a sandbox next to one with 100,000 queued events, one with a hanging endpoint, and 50 with dead endpoints", run: fair},
 	{
+		Name:  "clock",
+		Tells: "POST /v1/clock/advance by 3 h with all retries of an event, and by 24 h of 1,000 payments; baseline: the same posts made directly",
+		run:   clock,
+		smoke: true,
+	},
+	{
 		Name:  "slowclients",
 		Tells: "POST /v1/payments with 1,000 connections of slow clients without a key; baseline: the same without them",
 		run:   slowClients,
