@@ -161,8 +161,10 @@ const (
 )
 
 // accepted describes a call that moves money.
-func accepted(summary, body string, mark native.Mark, test string) native.Doc {
-	return native.Doc{Summary: summary, Mark: mark, Source: "MTN portal, API description", Body: body, Status: http.StatusAccepted, Test: test}
+func accepted(summary, body, test string) native.Doc {
+	return native.Doc{
+		Summary: summary, Mark: native.Documented, Source: "MTN portal, API description", Body: body, Status: http.StatusAccepted, Test: test,
+	}
 }
 
 // told describes a call that asks what came of it.
@@ -179,7 +181,7 @@ func collectionRoutes() []native.Route {
 	return withTokens(collection, []native.Route{
 		{
 			Name: payCall, Method: http.MethodPost, Path: pay, Handle: collect(payCall, false),
-			Doc: accepted("Asks a payer for money: a collection", payerBody, native.Documented, "TestMTNRequestToPay"),
+			Doc: accepted("Asks a payer for money: a collection", payerBody, "TestMTNRequestToPay"),
 		},
 		{
 			Name: payCall, Method: http.MethodGet, Path: pay + status, Handle: inTarget(tellStatus(payCall)),
@@ -195,12 +197,12 @@ func collectionRoutes() []native.Route {
 		},
 		{
 			Name: withdrawCall, Method: http.MethodPost, Path: withdraw, Handle: collect(withdrawCall, false),
-			Doc: accepted("Asks a customer for money at a withdrawal: a collection", payerBody, native.Documented, "TestMTNEveryCallThatMovesMoney"),
+			Doc: accepted("Asks a customer for money at a withdrawal: a collection", payerBody, "TestMTNEveryCallThatMovesMoney"),
 		},
 		{
 			Name: withdrawCall, Method: http.MethodPost, Path: strings.Replace(withdraw, "v1_0", "v2_0", 1),
 			Handle: collect(withdrawCall, true),
-			Doc:    accepted("As v1_0; the callback is a PUT", payerBody, native.Documented, "TestMTNEveryCallThatMovesMoney"),
+			Doc:    accepted("As v1_0; the callback is a PUT", payerBody, "TestMTNEveryCallThatMovesMoney"),
 		},
 		{
 			Name: withdrawCall, Method: http.MethodGet, Path: withdraw + status, Handle: inTarget(tellStatus(withdrawCall)),
@@ -212,10 +214,10 @@ func collectionRoutes() []native.Route {
 func payoutRoutes() []native.Route {
 	const test = "TestMTNEveryCallThatMovesMoney"
 	var all []native.Route
-	add := func(product, call, version, summary, body string, make handler) {
+	add := func(product, call, version, summary, body string, record handler) {
 		all = append(all, withTokens(product, []native.Route{{
-			Name: call, Method: http.MethodPost, Path: "/" + product + "/" + version + "/" + call, Handle: make,
-			Doc: accepted(summary, body, native.Documented, test),
+			Name: call, Method: http.MethodPost, Path: "/" + product + "/" + version + "/" + call, Handle: record,
+			Doc: accepted(summary, body, test),
 		}})...)
 		if version == "v1_0" {
 			all = append(all, withTokens(product, []native.Route{{
