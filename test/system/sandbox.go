@@ -51,7 +51,9 @@ func (s *System) AddSandbox(ctx context.Context, name, url string, change ...fun
 	if err := sandbox.Apply(ctx, change...); err != nil {
 		return nil, err
 	}
-	credentials := sandboxes.Credentials{APIKeyHash: sha256.Sum256([]byte(sandbox.Key)), SigningSecret: sandbox.Secret}
+	credentials := sandboxes.Credentials{
+		APIKeyHash: sha256.Sum256([]byte(sandbox.Key)), SigningSecret: sandbox.Secret, Native: nativeDigests(sandbox.Key),
+	}
 	if err := s.Sandboxes.ApplyCredentials(ctx, sandbox.Config.UID, credentials); err != nil {
 		return nil, err
 	}

@@ -40,6 +40,12 @@ var All = []Case{
 		smoke: true,
 	},
 	{
+		Name:  "requesttopay",
+		Tells: "requesttopay of MTN's own API, payers with a SIM, PENDING, 100 sandboxes; baseline: POST /v1/payments of the same",
+		run:   requestToPay,
+		smoke: true,
+	},
+	{
 		Name:  "settle",
 		Tells: "settlement of one hot merchant, two workers; baseline: two clients that book 50 payments in each commit",
 		run:   settle,
