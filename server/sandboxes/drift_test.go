@@ -49,6 +49,9 @@ func TestInventory(t *testing.T) {
 	credentials := sandboxes.Credentials{APIKeyHash: w.Key, SigningSecret: "a signing secret of mine"}
 	w.applyCredentials(credentials)
 	holds("nothing happened", true, true)
+	credentials.Native = sandboxes.NativeDigests{payments.MTN: sandboxes.DigestOf("key", "user", "user key")}.Encode()
+	w.applyCredentials(credentials)
+	holds("with credentials of the operators' own APIs", true, true)
 
 	w.Config.Suspended, w.Config.Reset, w.Config.OpeningFloat[payments.RWF] = true, "1", 77
 	apply()
@@ -66,6 +69,12 @@ func TestInventory(t *testing.T) {
 		"update organizations set clock_start = now() where name = 'checkout'",
 		"update organizations set seed = 1 where name = 'checkout'",
 		"update organizations set faults = '[]' where name = 'checkout'",
+		"update organizations set callback_hosts = '{*}' where name = 'checkout'",
+		"update organizations set webhook_host = 'elsewhere.example' where name = 'checkout'",
+		"update environments set vague = true where tenant = (select tenant from organizations where name = 'checkout')",
+		"update environments set quirks = '{\"a\": false}' where tenant = (select tenant from organizations where name = 'checkout')",
+		"update environments set place = place + 1 where tenant = (select tenant from organizations where name = 'checkout')",
+		"update stores set place = place + 1 where tenant = (select tenant from organizations where name = 'checkout')",
 		"update environments set enabled = not enabled where tenant = (select tenant from organizations where name = 'checkout')",
 		"delete from stores where tenant = (select tenant from organizations where name = 'checkout')",
 	} {
@@ -78,6 +87,10 @@ func TestInventory(t *testing.T) {
 	holds("another key", false, true)
 	w.applyCredentials(credentials)
 	holds("the key is back", true, true)
+	w.Exec("update api_keys set native = '{}' where tenant = (select tenant from organizations where name = 'checkout')")
+	holds("other credentials of the operators' own APIs", false, true)
+	w.applyCredentials(credentials)
+	holds("they are back", true, true)
 	replaced := sandboxes.KeyHash{9}
 	w.applyCredentials(
 		sandboxes.Credentials{APIKeyHash: replaced, Replaces: &w.Key, Grace: time.Hour, SigningSecret: "a signing secret of mine"},

@@ -101,3 +101,37 @@ grant select (tenant), delete on native_tokens to cauri_controller;
 grant select (tenant), delete on native_users to cauri_controller;
 grant insert (callback_hosts, webhook_host), update (callback_hosts, webhook_host) on organizations to cauri_controller;
 grant insert (place), update (place) on stores to cauri_controller;
+
+-- As in 00005, with what only the operators' own APIs need. A sandbox that says nothing of them, with one environment and one store, keeps
+-- its fingerprint until its key has their credentials.
+-- +goose StatementBegin
+create or replace function sandbox_fingerprints() returns table (tenant bigint, fingerprint text) language sql stable parallel safe as $$
+  select o.tenant, md5(concat_ws(chr(10),
+    row(o.org_id, o.namespace, o.name, o.latency_percent, o.monthly_quota, o.rate_limit, o.pending_timeout_ms, o.suspended, o.reset),
+    row(o.webhook_url, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.webhook_types),
+    row(o.key_rotation, o.secret_rotation, o.signing_secret is null, o.previous_secret is null, o.previous_secret_until <= now(),
+      cardinality(o.older_secrets), (select count(*) from unnest(o.older_secrets_until) older_until where older_until <= now())),
+    e.parts, '', s.parts, '', f.parts, '', k.parts, '', c.parts, 'test numbers ' || nullif(o.test_numbers, 'None'),
+    case when o.api_test_clients or o.api_reset or o.max_test_clients is not null
+      then row(o.api_test_clients, o.api_reset, o.max_test_clients) end,
+    case when o.clock_mode <> 'Real' or o.clock_start is not null then row(o.clock_mode, extract(epoch from o.clock_start)) end,
+    'seed ' || o.seed, 'faults ' || o.faults::text,
+    case when o.callback_hosts is not null or o.webhook_host <> '' then row(o.callback_hosts, o.webhook_host) end,
+    'native environments ' || e.native, 'native stores ' || s.native, 'native keys ' || k.native))
+  from organizations o
+  left join (select tenant, string_agg(row(env_id, operator, country, currency, enabled, removed, commission_bps, absorption_pct,
+      unknown_policy, max_amount)::text, ' ' order by env_id) as parts,
+      string_agg(row(env_id, place, vague, quirks)::text, ' ' order by env_id) filter (where place > 0 or vague or quirks <> '{}') as native
+      from environments group by tenant) e on e.tenant = o.tenant
+  left join (select tenant, string_agg(row(slug, removed)::text, ' ' order by slug) as parts,
+      string_agg(row(slug, place)::text, ' ' order by slug) filter (where place > 0) as native from stores group by tenant) s
+    on s.tenant = o.tenant
+  left join (select tenant, string_agg(row(currency, opening)::text, ' ' order by currency) as parts from floats group by tenant) f
+    on f.tenant = o.tenant
+  left join (select tenant, string_agg(row(hash, extract(epoch from expires_at))::text, ' ' order by hash) as parts,
+      string_agg(native::text, ' ' order by hash) as native from api_keys
+      where expires_at is null or expires_at > now() group by tenant) k on k.tenant = o.tenant
+  left join (select tenant, string_agg(row(store, operator, country, base_url, sealed is null)::text, ' '
+      order by store, operator, country) as parts from operator_credentials group by tenant) c on c.tenant = o.tenant
+$$;
+-- +goose StatementEnd
