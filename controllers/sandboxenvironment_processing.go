@@ -15,7 +15,7 @@ import (
 // worksOn is what a sweep of the workers does, after "failed to".
 var worksOn = map[string]string{
 	"settlement": "settle due payments", "delivery": "deliver events", "passthrough": "forward payments of unknown numbers",
-	"clock": "advance the clock",
+	"callbacks": "send callbacks of an operator's own API", "clock": "advance the clock",
 }
 
 // setProcessingCondition reports the sweeps of the workers that fail in this sandbox alone.

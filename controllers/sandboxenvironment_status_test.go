@@ -100,6 +100,11 @@ func TestProcessingCondition(t *testing.T) {
 		ready.Status != metav1.ConditionTrue {
 		t.Errorf("Ready is %+v", ready)
 	}
+	for _, sweep := range []string{"settlement", "delivery", "passthrough", "callbacks", "clock"} {
+		if worksOn[sweep] == "" {
+			t.Errorf("no text says what the sweep %s does", sweep)
+		}
+	}
 	sandbox.Status = sandboxStatus(sandbox, sandboxObservation{state: &sandboxes.SandboxState{}}, "http://here", now)
 	if meta.FindStatusCondition(sandbox.Status.Conditions, v1alpha1.ConditionProcessingFailing) != nil {
 		t.Error("it stays when the workers can go on")
