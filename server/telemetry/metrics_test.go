@@ -47,6 +47,7 @@ func everything(t *testing.T) *prometheus.Registry {
 	worker.Settled("SUCCESS", new(time.Second))
 	worker.Batch(1)
 	worker.Forwarded("mtn", "PENDING", time.Second)
+	worker.CalledBack("mtn", DeliveryAcknowledged)
 	worker.Advanced(AdvanceReached)
 	worker.Removed("events", 10)
 	worker.SweepFailed("settlement")

@@ -44,6 +44,7 @@ type Worker struct {
 
 	forwards  *prometheus.CounterVec
 	exchanges *prometheus.HistogramVec
+	callbacks *prometheus.CounterVec
 
 	advances *prometheus.CounterVec
 
@@ -88,6 +89,9 @@ func NewWorker(registry prometheus.Registerer) *Worker {
 		exchanges: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "cauri_worker_forward_duration_seconds", Help: "Duration of exchanges with operators.", Buckets: attemptBuckets,
 		}, []string{"operator"}),
+		callbacks: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "cauri_worker_callbacks_total", Help: "Callbacks of the operators' own APIs, by operator and result. None is sent again.",
+		}, []string{"operator", "result"}),
 		advances: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cauri_worker_clock_advances_total",
 			Help: "Advances of sandboxes' clocks, by result: the clock reached its target, or a suspension stopped it.",
@@ -108,14 +112,14 @@ func NewWorker(registry prometheus.Registerer) *Worker {
 		DeliveryUnrecorded} {
 		w.deliveries.WithLabelValues(result)
 	}
-	for _, sweep := range []string{"settlement", "delivery", "passthrough", "retention", "purge", "clock"} {
+	for _, sweep := range []string{"settlement", "delivery", "passthrough", "callbacks", "retention", "purge", "clock"} {
 		w.alone.WithLabelValues(sweep)
 	}
 	for _, result := range []string{AdvanceReached, AdvanceStopped} {
 		w.advances.WithLabelValues(result)
 	}
 	registry.MustRegister(w.deliveries, w.failures, w.faults, w.attempts, w.retries, w.settled, w.settleLag, w.batches, w.parked,
-		w.forwards, w.exchanges, w.advances, w.removed, w.sweeps, w.alone)
+		w.forwards, w.exchanges, w.callbacks, w.advances, w.removed, w.sweeps, w.alone)
 	return w
 }
 
@@ -179,6 +183,13 @@ func (w *Worker) Forwarded(operator, status string, took time.Duration) {
 	}
 	w.forwards.WithLabelValues(operator, status).Inc()
 	w.exchanges.WithLabelValues(operator).Observe(took.Seconds())
+}
+
+// CalledBack counts a callback of an operator's own API, by a result of deliveries: delivered, failed, lost or unrecorded.
+func (w *Worker) CalledBack(operator, result string) {
+	if w != nil {
+		w.callbacks.WithLabelValues(operator, result).Inc()
+	}
 }
 
 // Advanced counts an advance of a clock that has ended.

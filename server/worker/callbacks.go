@@ -8,6 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/telemetry"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
@@ -60,6 +61,7 @@ func (w *Worker) callBackOne(ctx context.Context, c *ledger.LeasedCallback) (end
 			held, err = w.database.FinishCallback(ctx, c, result.Status, failure)
 			return err
 		})
+		w.metrics.CalledBack(string(c.Transaction.Operator), resultOfCallback(failure, held, err))
 		switch {
 		case err != nil:
 			log.ErrorContext(ctx, "cannot record the callback; it will be sent again", "error", err)
@@ -69,6 +71,19 @@ func (w *Worker) callBackOne(ctx context.Context, c *ledger.LeasedCallback) (end
 			log.InfoContext(ctx, "callback")
 		}
 	}
+}
+
+// resultOfCallback is the metric label of a callback, once it is known whether its result was recorded.
+func resultOfCallback(failure string, leaseHeld bool, err error) string {
+	switch {
+	case err != nil:
+		return telemetry.DeliveryUnrecorded
+	case !leaseHeld:
+		return telemetry.DeliveryLost
+	case failure != "":
+		return telemetry.DeliveryFailed
+	}
+	return telemetry.DeliveryAcknowledged
 }
 
 // sendCallback sends a callback in the operator's form, if the sandbox still allows its host.

@@ -9,9 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/telemetry"
+	"github.com/cauri-dev/cauri/server/worker"
 )
 
 // callbackReceiver keeps the callbacks that come.
@@ -76,10 +80,16 @@ func TestCallbacksOfOperators(t *testing.T) {
 	w.asked("three", bad.URL+"/three", first)
 	w.asked("four", "", first)
 	w.asked("five", "http://169.254.169.254/latest", first)
-	stop := w.run()
+	metrics := prometheus.NewRegistry()
+	stop := w.run(func(o *worker.Options) { o.Metrics = telemetry.NewWorker(metrics) })
 	w.callbacks(ledger.EventDelivered, 2)
 	w.callbacks(ledger.EventFailed, 2)
 	stop()
+	for result, want := range map[string]float64{telemetry.DeliveryAcknowledged: 2, telemetry.DeliveryFailed: 2, telemetry.DeliveryLost: 0} {
+		if got := counted(t, metrics, "cauri_worker_callbacks_total", result); got != want {
+			t.Errorf("%v callbacks are counted as %s, want %v", got, result, want)
+		}
+	}
 	came := append(good.all(), bad.all()...)
 	if len(came) != 3 {
 		t.Fatalf("these came: %q", came)
