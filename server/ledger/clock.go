@@ -22,7 +22,7 @@ type Clock struct {
 	Target          *time.Time // of the advance that is under way; nil for none
 	NextDueAt       *time.Time // when something is due next; not after Now if something is due already; nil for never
 	DueTransactions int        // that are not settled yet though their time has come
-	DueEvents       int        // that are not sent yet though their time has come
+	DueEvents       int        // that are not sent yet though their time has come, callbacks of the operators' own APIs included
 }
 
 // Clock reads the clock of a sandbox.
@@ -38,7 +38,7 @@ func readClock(ctx context.Context, q *sqlc.Queries, tenant int64) (Clock, error
 	}
 	return Clock{
 		Now: row.Present.UTC(), Target: row.Target, DueTransactions: int(row.Transactions), DueEvents: int(row.Events),
-		NextDueAt: earliest(row.SettleAt, row.ForwardAt, deliverAt(row.DeliverAt, row.ProbeAt)),
+		NextDueAt: earliest(row.SettleAt, row.ForwardAt, deliverAt(row.DeliverAt, row.ProbeAt), row.CallBackAt),
 	}, err
 }
 
@@ -171,8 +171,8 @@ func (s *Ledger) setClockTarget(ctx context.Context, tenant int64, to ClockTarge
 type AdvanceCounts struct {
 	Settled        int64 // transactions that got their outcome before they expired
 	Expired        int64 // transactions that ended because their time was over
-	Delivered      int64 // events that were acknowledged
-	FailedAttempts int64 // attempts to send an event that were not
+	Delivered      int64 // events and callbacks that were acknowledged
+	FailedAttempts int64 // attempts to send an event or a callback that were not
 }
 
 // AdvanceState says what has become of an advance.

@@ -74,12 +74,12 @@ func (s *Clocks) ReleaseClock(ctx context.Context, c ClockLease, done AdvanceCou
 
 // Due says when something is due under a clock that stands.
 type Due struct {
-	SettleAt, ForwardAt, DeliverAt *time.Time // nil for never
-	Held                           bool       // another worker may still be at work on something that is due
+	SettleAt, ForwardAt, DeliverAt, CallBackAt *time.Time // nil for never
+	Held                                       bool       // another worker may still be at work on something that is due
 }
 
 // At is the earliest of the times.
-func (d Due) At() *time.Time { return earliest(d.SettleAt, d.ForwardAt, d.DeliverAt) }
+func (d Due) At() *time.Time { return earliest(d.SettleAt, d.ForwardAt, d.DeliverAt, d.CallBackAt) }
 
 // ClockView is what a clock's holder sees of its sandbox.
 type ClockView struct {
@@ -107,7 +107,10 @@ func (s *Clocks) ViewClock(ctx context.Context, c ClockLease, old, present time.
 	view := ClockView{Now: rows[0].Present, Suspended: rows[0].Suspended, Paused: rows[0].ProbeAt != nil}
 	for i, due := range []*Due{&view.Old, &view.Present, &view.All} {
 		row := &rows[i]
-		*due = Due{SettleAt: row.SettleAt, ForwardAt: row.ForwardAt, DeliverAt: deliverAt(row.DeliverAt, row.ProbeAt), Held: row.Held}
+		*due = Due{
+			SettleAt: row.SettleAt, ForwardAt: row.ForwardAt, DeliverAt: deliverAt(row.DeliverAt, row.ProbeAt), CallBackAt: row.CallBackAt,
+			Held: row.Held,
+		}
 		if row.ForwardedAt != nil {
 			due.ForwardAt = row.ExpiresAt
 		}

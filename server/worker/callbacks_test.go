@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/telemetry"
 	"github.com/cauri-dev/cauri/server/worker"
 )
@@ -132,5 +134,109 @@ func TestCallbacksAreNotSentWhereTheSandboxForbidsIt(t *testing.T) {
 	}
 	if why := ledgertest.Read[string](&ledgertest.Fixture{T: t, SQL: w.sql}, "select last_error from native_requests"); why == "" {
 		t.Error("nothing says why")
+	}
+}
+
+// askedOfAlice records a collection of MTN's own API that asks for a callback. Alice ignores it if it is pending.
+func (w *fixture) askedOfAlice(reference string, status payments.Status, latency time.Duration, url string) payments.ID {
+	w.t.Helper()
+	id, err := w.tryToPay(reference, status, func(n *ledger.NewCollection) {
+		n.Transaction.Latency, n.RequestHash = latency, ledger.NativeHash("requesttopay")
+		n.Additions.Native = &ledger.NativeRequest{
+			Operation: "requesttopay", CallbackURL: url, LatencyPercent: 100,
+			Sent: []byte(`{"currency":"RWF","externalId":"order-1042","party":{"partyIdType":"MSISDN","partyId":"250788000001"}}`),
+		}
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return id
+}
+
+// When an advance has answered, the callbacks that were due on the way have come, each at its time.
+func TestAdvanceSendsCallbacks(t *testing.T) {
+	w := newFixture(t, nil)
+	w.config.Webhook, w.config.CallbackHosts = nil, []string{"127.0.0.1"} // callbacks need no webhook
+	if _, err := w.ApplySandbox(t.Context(), w.config); err != nil {
+		t.Fatal(err)
+	}
+	w.reload()
+	w.alices(payments.Ignore, 1_000_000)
+	good, bad := newCallbackReceiver(t, http.StatusOK), newCallbackReceiver(t, http.StatusInternalServerError)
+	paid := w.askedOfAlice("paid", payments.Success, 10*time.Minute, good.URL+"/paid")
+	token := ledger.NativeToken{Hash: sandboxes.KeyHash{7}, Operator: payments.MTN, Product: "collection", Lifetime: time.Hour}
+	if err := w.AddNativeToken(t.Context(), w.sandbox.Tenant, token); err != nil {
+		t.Fatal(err)
+	}
+	created := read[time.Time](w, "select created_at from transactions where id = $1", paid[:])
+	if clock, err := w.Clock(t.Context(), w.sandbox.Tenant); err != nil || clock.DueEvents != 0 || clock.NextDueAt == nil ||
+		!clock.NextDueAt.Equal(created.Add(10*time.Minute)) {
+		t.Errorf("the clock is %+v, %v; want the callback of the payment of %s next", clock, err, created)
+	}
+	expires := w.askedOfAlice("expires", payments.Pending, 0, good.URL+"/expires")
+	w.askedOfAlice("refused", payments.Pending, 0, bad.URL+"/refused")
+	w.run()
+	first := w.advanced(w.advance(30 * time.Minute))
+	if first.Ended == nil || *first.Ended != (ledger.AdvanceCounts{Delivered: 1}) || len(good.all()) != 1 {
+		t.Errorf("the advance ended as %+v, and these came: %q", first.Ended, good.all())
+	}
+	if _, err := w.FindNativeToken(t.Context(), w.sandbox.Tenant, token.Hash); err != nil {
+		t.Errorf("after 30 minutes the token is not valid: %v", err)
+	}
+	second := w.advanced(w.advance(time.Hour))
+	if second.Ended == nil || *second.Ended != (ledger.AdvanceCounts{Expired: 2, Delivered: 1, FailedAttempts: 1}) {
+		t.Errorf("the advance ended as %+v", second.Ended)
+	}
+	if len(good.all()) != 2 || len(bad.all()) != 1 {
+		t.Errorf("these came: %q, and these were refused: %q", good.all(), bad.all())
+	}
+	if _, err := w.FindNativeToken(t.Context(), w.sandbox.Tenant, token.Hash); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("after 90 minutes the token is valid: %v", err)
+	}
+	for id, want := range map[payments.ID]time.Duration{expires: time.Hour, paid: 10 * time.Minute} {
+		late := read[time.Duration](w, `select n.delivered_at - t.created_at from native_requests n join transactions t using (tenant, id)
+			where t.id = $1`, id[:])
+		if late != want {
+			t.Errorf("a callback was received %s after its request, want %s", late, want)
+		}
+	}
+}
+
+// A callback that is due already counts as due, until it is sent. While another worker sends it, the clock waits.
+func TestAdvanceWaitsForACallbackInHand(t *testing.T) {
+	w := newFixture(t, nil)
+	hook := newCallbackReceiver(t, http.StatusOK)
+	w.config.Webhook, w.config.CallbackHosts = nil, []string{"127.0.0.1"}
+	if _, err := w.ApplySandbox(t.Context(), w.config); err != nil {
+		t.Fatal(err)
+	}
+	w.reload()
+	w.askedOfAlice("paid", payments.Success, 0, hook.URL+"/paid")
+	if clock, err := w.Clock(t.Context(), w.sandbox.Tenant); err != nil || clock.DueEvents != 1 {
+		t.Errorf("the clock is %+v, %v; want one callback due", clock, err)
+	}
+	other := ledgertest.OpenAs(t, w.url, ledgertest.Worker)
+	share := ledger.Share{DueTenant: ledger.DueTenant{Tenant: w.sandbox.Tenant}, Slots: 1}
+	leased, _, err := other.LeaseDueCallbacks(t.Context(), []ledger.Share{share}, time.Hour)
+	if err != nil || len(leased) != 1 {
+		t.Fatalf("leased %d callbacks, %v", len(leased), err)
+	}
+	a := w.advance(time.Hour)
+	lease, err := other.LeaseClock(t.Context(), w.sandbox.Tenant, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if view, err := other.ViewClock(t.Context(), lease, lease.Now, lease.Now); err != nil || !view.Present.Held || view.Present.At() != nil {
+		t.Errorf("the clock's holder sees %+v, %v; want that the callback is held", view, err)
+	}
+	if kept, err := other.FinishCallback(t.Context(), &leased[0], http.StatusOK, ""); err != nil || !kept {
+		t.Errorf("its sender lost it: %v", err)
+	}
+	if err := other.ReleaseClock(t.Context(), lease, ledger.AdvanceCounts{}); err != nil {
+		t.Fatal(err)
+	}
+	w.run()
+	if state := w.advanced(a); state.Ended == nil || *state.Ended != (ledger.AdvanceCounts{}) || len(hook.all()) != 0 {
+		t.Errorf("the advance ended as %+v, and these came: %q", state.Ended, hook.all())
 	}
 }

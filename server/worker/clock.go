@@ -212,6 +212,7 @@ func (a *advance) work(ctx context.Context, view ledger.ClockView) error {
 		do  func(context.Context, ledger.DueTenant) (found int, err error)
 	}{
 		{view.Present.SettleAt, a.settleShare}, {view.Present.ForwardAt, a.forwardShare}, {view.Present.DeliverAt, a.deliverShare},
+		{view.Present.CallBackAt, a.callBackShare},
 	} {
 		if !dueBy(part.due, view.Now) {
 			continue
@@ -243,17 +244,17 @@ func (a *advance) forwardShare(ctx context.Context, sandbox ledger.DueTenant) (f
 		leased, _, err = a.database.LeaseDueForwards(ctx, []ledger.Share{{DueTenant: sandbox, Slots: forwardPerSandbox}}, forwardLease)
 		return err
 	})
-	var exchanges sync.WaitGroup
-	for i := range leased {
-		exchanges.Go(func() {
-			_ = a.contained(ctx, func() error { // due again when its lease ends
-				_, record := a.forwardOne(ctx, &leased[i])
-				record()
-				return nil
-			})
-		})
-	}
-	exchanges.Wait()
+	attemptAll(ctx, a, leased, a.forwardOne)
+	return len(leased), err
+}
+
+func (a *advance) callBackShare(ctx context.Context, sandbox ledger.DueTenant) (found int, err error) {
+	var leased []ledger.LeasedCallback
+	err = within(ctx, leaseTimeout, func(ctx context.Context) error {
+		leased, _, err = a.database.LeaseDueCallbacks(ctx, []ledger.Share{{DueTenant: sandbox, Slots: callbacksPerSandbox}}, lease)
+		return err
+	})
+	attemptAll(ctx, a, leased, a.callBackOne)
 	return len(leased), err
 }
 
@@ -264,23 +265,28 @@ func (a *advance) deliverShare(ctx context.Context, sandbox ledger.DueTenant) (i
 		leased, found, err = a.sending.leaseEvents(ctx, []ledger.Share{{DueTenant: sandbox, Slots: a.perSandbox}})
 		return err
 	})
-	var attempts sync.WaitGroup
-	for i := range leased {
-		attempts.Go(func() {
-			_ = a.contained(ctx, func() error { // due again when its lease ends
-				_, record := a.sending.attempt(ctx, &leased[i])
-				record()
-				return nil
-			})
-		})
-	}
-	attempts.Wait()
+	attemptAll(ctx, a, leased, a.sending.attempt)
 	for i := range leased {
 		if leased[i].Problem != nil && err == nil {
 			err = leased[i].Problem // the clock cannot pass it
 		}
 	}
 	return found[sandbox.Tenant], err
+}
+
+// attemptAll makes an attempt at each of what was leased, side by side, and records the results.
+func attemptAll[T any](ctx context.Context, a *advance, leased []T, attempt func(context.Context, *T) (end attemptEnd, record func())) {
+	var attempts sync.WaitGroup
+	for i := range leased {
+		attempts.Go(func() {
+			_ = a.contained(ctx, func() error { // due again when its lease ends
+				_, record := attempt(ctx, &leased[i])
+				record()
+				return nil
+			})
+		})
+	}
+	attempts.Wait()
 }
 
 func dueBy(at *time.Time, now time.Time) bool { return at != nil && !at.After(now) }
@@ -339,6 +345,23 @@ func (c *counting) FinishAttempts(ctx context.Context, finished []ledger.Finishe
 		default:
 			c.counts.FailedAttempts++
 		}
+	}
+	return leaseHeld, err
+}
+
+// FinishCallback implements [Database].
+func (c *counting) FinishCallback(
+	ctx context.Context, callback *ledger.LeasedCallback, status int, failure string,
+) (leaseHeld bool, err error) {
+	leaseHeld, err = c.Database.FinishCallback(ctx, callback, status, failure)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case !leaseHeld:
+	case failure == "":
+		c.counts.Delivered++
+	default:
+		c.counts.FailedAttempts++
 	}
 	return leaseHeld, err
 }

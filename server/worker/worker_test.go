@@ -111,7 +111,7 @@ func (w *fixture) pay(reference string, status payments.Status) payments.ID {
 	return id
 }
 
-func (w *fixture) tryToPay(reference string, status payments.Status) (payments.ID, error) {
+func (w *fixture) tryToPay(reference string, status payments.Status, change ...func(*ledger.NewCollection)) (payments.ID, error) {
 	w.t.Helper()
 	id, err := payments.NewID(time.Now(), rand.Reader)
 	if err != nil {
@@ -122,6 +122,9 @@ func (w *fixture) tryToPay(reference string, status payments.Status) (payments.I
 		Operator: payments.MTN, Country: payments.Rwanda, Currency: "RWF", MSISDN: alice, Amount: 1000, NetAmount: 1000, AbsorptionPct: 100,
 	}}
 	n.RequestHash, n.ConfigVersion, n.Clocked = []byte(reference), w.sandbox.ConfigVersion, w.sandbox.Clocked
+	for _, f := range change {
+		f(n)
+	}
 	err = w.CreateCollection(w.t.Context(), w.sandbox.Tenant, n)
 	return n.Transaction.ID, err // under a clock it has another one
 }

@@ -21,7 +21,7 @@ type Clock struct {
 // DueNow counts what is due.
 type DueNow struct {
 	Transactions int `json:"transactions" minimum:"0" doc:"Pending payments whose outcome is due."`
-	Events       int `json:"events" minimum:"0" doc:"Events that are to be sent now."`
+	Events       int `json:"events" minimum:"0" doc:"Events, and callbacks of the operators' own APIs, that are to be sent now."`
 }
 
 // ClockOf is the view of a clock.
@@ -99,8 +99,8 @@ type Advanced struct {
 	Now            string `json:"now" format:"date-time" doc:"Sandbox time."`
 	Settled        int64  `json:"settled" minimum:"0" doc:"Payments that got their outcome."`
 	Expired        int64  `json:"expired" minimum:"0" doc:"Payments that ended TIMEOUT because their time was over."`
-	Delivered      int64  `json:"delivered" minimum:"0" doc:"Events that were acknowledged."`
-	FailedAttempts int64  `json:"failedAttempts" minimum:"0" doc:"Attempts to deliver an event that failed."`
+	Delivered      int64  `json:"delivered" minimum:"0" doc:"Events and callbacks that were acknowledged."`
+	FailedAttempts int64  `json:"failedAttempts" minimum:"0" doc:"Attempts to deliver an event or a callback that failed."`
 }
 
 // AdvancedOf is the view of an advance that has ended.

@@ -77,7 +77,7 @@ begin
 end $$;
 -- +goose StatementEnd
 
-grant select (callback_url, id, sent, tenant), insert (callback_url, due_at, id, operation, sent, state, tenant),
+grant select (callback_url, due_at, id, sent, tenant), insert (callback_url, due_at, id, operation, sent, state, tenant),
   update (due_at, state) on native_requests to cauri_tenant;
 grant select, insert (callback_host, expires_at, hash, made_with, operator, product, tenant, user_id), delete on native_tokens to
   cauri_tenant;

@@ -10,8 +10,8 @@ select clock_time(c.stands_at, c.ahead, c.last_stamp)::timestamptz as present, c
 from clocks c where c.tenant = sqlc.arg(tenant) for update;
 
 -- name: ReadClock :one
--- Sandbox time, what is due by then, and the earliest moment at which something is due. A paused endpoint's events are due with its probe.
--- What a worker is sending at this moment is due.
+-- Sandbox time, what is due by then, and the earliest moment at which something is due. A paused endpoint's events are due with its probe;
+-- callbacks of the operators' own APIs know no pause. What a worker is sending at this moment is due.
 with clock as (
   select coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())::timestamptz as present, c.target, h.probe_at
   from organizations o
@@ -20,12 +20,14 @@ with clock as (
   where o.tenant = sqlc.arg(tenant)
 )
 select clock.present, clock.target, clock.probe_at, transaction.due_at as settle_at, forward.due_at as forward_at, event.due_at as deliver_at,
+  callback.due_at as call_back_at,
   ((select count(*) from transactions t where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough
       and t.due_at <= clock.present)
     + (select count(*) from transactions t where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and t.passthrough
       and t.due_at <= clock.present))::bigint as transactions,
-  (select count(*) from events e where e.tenant = sqlc.arg(tenant) and e.due_at <= clock.present
-    and (clock.probe_at is null or clock.probe_at <= clock.present)) as events
+  ((select count(*) from events e where e.tenant = sqlc.arg(tenant) and e.due_at <= clock.present
+      and (clock.probe_at is null or clock.probe_at <= clock.present))
+    + (select count(*) from native_requests n where n.tenant = sqlc.arg(tenant) and n.due_at <= clock.present))::bigint as events
 from clock
 left join lateral (
   select t.due_at from transactions t where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough
@@ -35,7 +37,10 @@ left join lateral (
   order by t.due_at limit 1) forward on true
 left join lateral (
   select e.due_at from events e where e.tenant = sqlc.arg(tenant) and e.due_at is not null
-  order by e.due_at limit 1) event on true;
+  order by e.due_at limit 1) event on true
+left join lateral (
+  select n.due_at from native_requests n where n.tenant = sqlc.arg(tenant) and n.due_at is not null
+  order by n.due_at limit 1) callback on true;
 
 -- name: SetClockTarget :one
 -- Begins an advance. LockClock found none under way.
@@ -81,7 +86,7 @@ where c.tenant = sqlc.arg(tenant) and c.fence = sqlc.arg(fence);
 -- it expires: the operator does not know of this clock. Nothing is returned if the lease was lost.
 select bound.place::integer as place, clock.present, clock.suspended, clock.probe_at, transaction.due_at as settle_at,
   forward.due_at as forward_at, forward.forwarded_at, forward.expires_at, event.due_at as deliver_at,
-  (event_lease.held or forward_lease.held)::boolean as held
+  callback.due_at as call_back_at, (event_lease.held or forward_lease.held or callback_lease.held)::boolean as held
 from (
   select clock_time(c.stands_at, c.ahead, c.last_stamp)::timestamptz as present, o.suspended, h.probe_at
   from clocks c
@@ -104,6 +109,11 @@ left join lateral (
   where e.tenant = sqlc.arg(tenant) and e.due_at is not null and e.id < bound.id
     and (e.leased_until is null or e.leased_until <= now())
   order by e.due_at limit 1) event on true
+left join lateral (
+  select n.due_at from native_requests n
+  where n.tenant = sqlc.arg(tenant) and n.due_at is not null and n.id < bound.id
+    and (n.leased_until is null or n.leased_until <= now())
+  order by n.due_at limit 1) callback on true
 cross join lateral (
   select exists (select from events e
     where e.tenant = sqlc.arg(tenant) and e.due_at <= greatest(clock.present, now() + interval '1 minute') and e.id < bound.id
@@ -112,6 +122,9 @@ cross join lateral (
   select exists (select from transactions t
     where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and t.passthrough and t.due_at <= clock.present and t.id < bound.id
       and t.leased_until > now()) as held) forward_lease
+cross join lateral (
+  select exists (select from native_requests n
+    where n.tenant = sqlc.arg(tenant) and n.due_at <= clock.present and n.id < bound.id and n.leased_until > now()) as held) callback_lease
 order by bound.place;
 
 -- name: MoveClock :one

@@ -87,7 +87,6 @@ with claimed as (
     order by n.due_at
     limit given.n
     for update skip locked) due
-  where c.target is null
 )
 update native_requests n set fence = n.fence + 1, leased_until = now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000)
 from claimed

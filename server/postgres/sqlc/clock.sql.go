@@ -69,7 +69,7 @@ func (q *Queries) ClocksToAdvance(ctx context.Context, batch int32) ([]ClocksToA
 const dueUnderClock = `-- name: DueUnderClock :many
 select bound.place::integer as place, clock.present, clock.suspended, clock.probe_at, transaction.due_at as settle_at,
   forward.due_at as forward_at, forward.forwarded_at, forward.expires_at, event.due_at as deliver_at,
-  (event_lease.held or forward_lease.held)::boolean as held
+  callback.due_at as call_back_at, (event_lease.held or forward_lease.held or callback_lease.held)::boolean as held
 from (
   select clock_time(c.stands_at, c.ahead, c.last_stamp)::timestamptz as present, o.suspended, h.probe_at
   from clocks c
@@ -92,6 +92,11 @@ left join lateral (
   where e.tenant = $1 and e.due_at is not null and e.id < bound.id
     and (e.leased_until is null or e.leased_until <= now())
   order by e.due_at limit 1) event on true
+left join lateral (
+  select n.due_at from native_requests n
+  where n.tenant = $1 and n.due_at is not null and n.id < bound.id
+    and (n.leased_until is null or n.leased_until <= now())
+  order by n.due_at limit 1) callback on true
 cross join lateral (
   select exists (select from events e
     where e.tenant = $1 and e.due_at <= greatest(clock.present, now() + interval '1 minute') and e.id < bound.id
@@ -100,6 +105,9 @@ cross join lateral (
   select exists (select from transactions t
     where t.tenant = $1 and t.status = 'PENDING' and t.passthrough and t.due_at <= clock.present and t.id < bound.id
       and t.leased_until > now()) as held) forward_lease
+cross join lateral (
+  select exists (select from native_requests n
+    where n.tenant = $1 and n.due_at <= clock.present and n.id < bound.id and n.leased_until > now()) as held) callback_lease
 order by bound.place
 `
 
@@ -113,6 +121,7 @@ type DueUnderClockRow struct {
 	ForwardedAt *time.Time `db:"forwarded_at"`
 	ExpiresAt   *time.Time `db:"expires_at"`
 	DeliverAt   *time.Time `db:"deliver_at"`
+	CallBackAt  *time.Time `db:"call_back_at"`
 	Held        bool       `db:"held"`
 }
 
@@ -138,6 +147,7 @@ func (q *Queries) DueUnderClock(ctx context.Context, tenant int64, fence int64, 
 			&i.ForwardedAt,
 			&i.ExpiresAt,
 			&i.DeliverAt,
+			&i.CallBackAt,
 			&i.Held,
 		); err != nil {
 			return nil, err
@@ -274,12 +284,14 @@ with clock as (
   where o.tenant = $1
 )
 select clock.present, clock.target, clock.probe_at, transaction.due_at as settle_at, forward.due_at as forward_at, event.due_at as deliver_at,
+  callback.due_at as call_back_at,
   ((select count(*) from transactions t where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough
       and t.due_at <= clock.present)
     + (select count(*) from transactions t where t.tenant = $1 and t.status = 'PENDING' and t.passthrough
       and t.due_at <= clock.present))::bigint as transactions,
-  (select count(*) from events e where e.tenant = $1 and e.due_at <= clock.present
-    and (clock.probe_at is null or clock.probe_at <= clock.present)) as events
+  ((select count(*) from events e where e.tenant = $1 and e.due_at <= clock.present
+      and (clock.probe_at is null or clock.probe_at <= clock.present))
+    + (select count(*) from native_requests n where n.tenant = $1 and n.due_at <= clock.present))::bigint as events
 from clock
 left join lateral (
   select t.due_at from transactions t where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough
@@ -290,6 +302,9 @@ left join lateral (
 left join lateral (
   select e.due_at from events e where e.tenant = $1 and e.due_at is not null
   order by e.due_at limit 1) event on true
+left join lateral (
+  select n.due_at from native_requests n where n.tenant = $1 and n.due_at is not null
+  order by n.due_at limit 1) callback on true
 `
 
 type ReadClockRow struct {
@@ -299,12 +314,13 @@ type ReadClockRow struct {
 	SettleAt     *time.Time `db:"settle_at"`
 	ForwardAt    *time.Time `db:"forward_at"`
 	DeliverAt    *time.Time `db:"deliver_at"`
+	CallBackAt   *time.Time `db:"call_back_at"`
 	Transactions int64      `db:"transactions"`
 	Events       int64      `db:"events"`
 }
 
-// Sandbox time, what is due by then, and the earliest moment at which something is due. A paused endpoint's events are due with its probe.
-// What a worker is sending at this moment is due.
+// Sandbox time, what is due by then, and the earliest moment at which something is due. A paused endpoint's events are due with its probe;
+// callbacks of the operators' own APIs know no pause. What a worker is sending at this moment is due.
 func (q *Queries) ReadClock(ctx context.Context, tenant int64) (ReadClockRow, error) {
 	row := q.db.QueryRow(ctx, readClock, tenant)
 	var i ReadClockRow
@@ -315,6 +331,7 @@ func (q *Queries) ReadClock(ctx context.Context, tenant int64) (ReadClockRow, er
 		&i.SettleAt,
 		&i.ForwardAt,
 		&i.DeliverAt,
+		&i.CallBackAt,
 		&i.Transactions,
 		&i.Events,
 	)

@@ -272,7 +272,6 @@ with claimed as (
     order by n.due_at
     limit given.n
     for update skip locked) due
-  where c.target is null
 )
 update native_requests n set fence = n.fence + 1, leased_until = now() + make_interval(secs => $1::float8 / 1000)
 from claimed
