@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -21,6 +22,9 @@ func LoggedFields() []string {
 	for _, route := range keptFields() {
 		maps.Copy(all, route.query)
 		maps.Copy(all, route.body)
+	}
+	for _, api := range operators.NativeAPIs() {
+		maps.Copy(all, nativeFields(api))
 	}
 	return slices.Sorted(maps.Keys(all))
 }

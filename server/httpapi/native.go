@@ -83,10 +83,13 @@ func (s *Server) callNative(
 		}
 	}()
 	n := &nativeSandbox{server: s, api: api}
-	n.who.out, _ = w.(*response)
+	n.who.out = w.(*response)
+	n.who.out.logged.native = api
 	if err := n.enter(ctx, r); err != nil {
+		s.stranger(w, r)
 		return native.Answer{}, err
 	}
+	n.who.out.logged.who = n.who
 	s.tracing.Describe(ctx, "cauri.organization", n.who.sandbox.OrganizationID)
 	if route == nil {
 		return native.Answer{}, native.Refuse(native.NoRoute)
@@ -150,6 +153,7 @@ func (s *Server) refuseNative(ctx context.Context, w http.ResponseWriter, api *n
 	if errors.As(err, &told) && told.RetryAfter != "" {
 		w.Header().Set("Retry-After", told.RetryAfter)
 	}
+	w.(*response).logged.code = refusal.Code()
 	w.Header().Set(reasonHeader, refusal.Code())
 	return api.Refuse(refusal)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/operators/native"
 	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -21,6 +22,7 @@ import (
 type loggedRequest struct {
 	who      session            // whose request it is; without a sandbox: nobody's
 	stranger *sandboxes.Sandbox // to which it was made without a valid key; nil for none
+	native   *native.API        // that it was made to; nil for Cauri's own
 	code     string             // of the error that it was answered with
 	sent     sentBody
 	answered []byte // the beginning of the answer's body
@@ -122,7 +124,7 @@ func (s *Server) logRequest(r *http.Request, o *response, route, id string) {
 	if s.requests == nil || !l.wanted(o.status, o.began) || route == apidoc.ListRequests.Path && o.status == http.StatusOK {
 		return
 	}
-	k := requests.NewKeeper(r.Header)
+	k := l.keeper(r)
 	e := requests.Entry{
 		Kind: requests.Failed, ReceivedAt: o.began, Method: k.Method(r.Method), Path: k.Path(pathWithin(r.URL.Path)), Status: o.status,
 		Error: l.code, RequestID: k.RequestID(id),
@@ -142,12 +144,36 @@ func (s *Server) logRequest(r *http.Request, o *response, route, id string) {
 	if o.status/100 == 2 {
 		e.Kind = requests.Succeeded
 	}
-	kept := keptFields()[r.Method+" "+route]
+	kept, answer := keptFields()[r.Method+" "+route], answerFields()
+	if l.native != nil {
+		answer = nativeFields(l.native)
+		kept.body = answer
+	}
 	query, notQuery := k.Query(r.URL.RawQuery, kept.query)
 	body, notBody := k.Request(l.sent.begin(), kept.body)
 	e.Query, e.RequestBody, e.NotKept = query, body, append(notQuery, notBody...)
-	e.ResponseBody = k.Answer(l.answered, answerFields())
+	e.ResponseBody = k.Answer(l.answered, answer)
 	s.requests.Add(e)
+}
+
+// keeper takes from a request what may be kept of it.
+func (l *loggedRequest) keeper(r *http.Request) *requests.Keeper {
+	if l.native == nil {
+		return requests.NewKeeper(r.Header)
+	}
+	user, password, _ := r.BasicAuth()
+	k := requests.NewKeeper(r.Header, l.native.Key(r), user, password)
+	k.HideForm(l.native.SecretForm)
+	return k
+}
+
+// nativeFields are the fields that the request log keeps of an operator's own API.
+func nativeFields(api *native.API) requests.Fields {
+	all := requests.Fields{}
+	for _, name := range api.Logged {
+		all[name] = true
+	}
+	return all
 }
 
 // routeFields are the fields and parameters of a route that the request log keeps.

@@ -34,7 +34,8 @@ type Fields map[string]bool
 // somebody names. If a credential is in one of these, by mistake, it is replaced: those of Cauri by their forms, and what
 // the request authenticates with in any form.
 type Keeper struct {
-	presented []string // parts of what the request authenticates with
+	presented []string       // parts of what the request authenticates with
+	form      *regexp.Regexp // of further credentials; nil for none
 }
 
 // minPresented is the length from which a part of a credential is looked for in texts. Shorter ones are in them by chance.
@@ -43,20 +44,24 @@ const minPresented = 6
 // schemes are words before a credential.
 var schemes = regexp.MustCompile(`(?i)^(bearer|basic|digest)$`)
 
-// NewKeeper takes from a request with this header.
-func NewKeeper(header http.Header) *Keeper {
+// NewKeeper takes from a request with this header, which may authenticate with something else too.
+func NewKeeper(header http.Header, presented ...string) *Keeper {
 	k := &Keeper{}
 	for _, name := range []string{"Authorization", "Proxy-Authorization"} {
-		for _, value := range header.Values(name) {
-			for _, part := range strings.Fields(value) {
-				if len(part) >= minPresented && !schemes.MatchString(part) {
-					k.presented = append(k.presented, part)
-				}
+		presented = append(presented, header.Values(name)...)
+	}
+	for _, value := range presented {
+		for _, part := range strings.Fields(value) {
+			if len(part) >= minPresented && !schemes.MatchString(part) {
+				k.presented = append(k.presented, part)
 			}
 		}
 	}
 	return k
 }
+
+// HideForm lets what has a form be replaced like a credential.
+func (k *Keeper) HideForm(form *regexp.Regexp) { k.form = form }
 
 var (
 	// credentials are what the credentials of sandboxes look like, and what other common ones do.
@@ -72,6 +77,9 @@ func (k *Keeper) Text(text string) string {
 		text = strings.ReplaceAll(text, secret, hiddenCredential)
 	}
 	text = credentials.ReplaceAllString(text, hiddenCredential)
+	if k.form != nil {
+		text = k.form.ReplaceAllString(text, hiddenCredential)
+	}
 	text = links.ReplaceAllStringFunc(text, func(link string) string {
 		parts := links.FindStringSubmatch(link)
 		if rest := parts[3]; rest == "" || rest == "/" {

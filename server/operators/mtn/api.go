@@ -3,6 +3,7 @@ package mtn
 import (
 	"context"
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/cauri-dev/cauri/server/operators/native"
@@ -29,9 +30,19 @@ const (
 func NewAPI() *native.API {
 	return &native.API{
 		Operator: payments.MTN, Routes: routes(), Key: subscriptionKey, Derive: deriveCredentials, Refuse: refuse, Callback: newCallback,
-		Facts: facts,
+		Facts: facts, Logged: logged, SecretForm: secretForm,
 	}
 }
+
+// logged are the fields that say what a request asked for and what came of it: neither tokens nor keys, nor who has a number.
+var logged = []string{
+	"amount", "currency", "externalId", "payer", "payee", "partyIdType", "partyId", "payerMessage", "payeeNote", "referenceIdToRefund",
+	"notificationMessage", "providerCallbackHost", "targetEnvironment", "financialTransactionId", "status", "reason", "availableBalance",
+	"result", "expires_in", "statusCode", "message", "code", "error",
+}
+
+// secretForm is the form of subscription keys and of API keys.
+var secretForm = regexp.MustCompile(`(?i)[0-9a-f]{32}`)
 
 // subscriptionKey is checked before everything else (o).
 func subscriptionKey(r *http.Request) string {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -26,6 +27,10 @@ type API struct {
 	// Callback is the callback of a transaction that has its outcome. vague: a failure is told without its reason.
 	Callback func(t *payments.Transaction, sent json.RawMessage, vague bool) Callback
 	Facts    []Fact
+	// Logged are the fields of bodies and answers that the request log keeps. None of them is a credential.
+	Logged []string
+	// SecretForm is what the credentials of the API look like, to find one that stands in a field that is kept.
+	SecretForm *regexp.Regexp
 }
 
 // Credentials are what the credentials Secret holds of an operator.
