@@ -220,8 +220,16 @@ var mayImport = map[string][]string{
 	"test/monitoring":     {}, // reads files
 	"test/runner":         {}, // runs shell scripts
 	"test/scripts":        {"test/runner"},
-	"test/system":         {"server/localpostgres", "server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger"},
-	"test/system/kube":    {"controllers", "test/system"},
+	"test/system": {
+		"server/localpostgres",
+		"server/operators",
+		"server/payments",
+		"server/postgres",
+		"server/secrets",
+		"server/sandboxes",
+		"server/ledger",
+	},
+	"test/system/kube": {"controllers", "test/system"},
 }
 
 // standardLibraryOnly are the packages that nothing from outside may reach.
