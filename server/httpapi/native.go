@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
@@ -42,6 +43,9 @@ func (s *Server) nativeRoutes(router chi.Router) {
 			for _, form := range formsOf(base + route.Path) {
 				router.Method(route.Method, form, s.native(api, route))
 			}
+		}
+		for _, form := range formsOf(base + apidoc.NativeDocumentPath) {
+			router.Get(form, apidoc.NativeDocumentHandler(api, base, s.baseURL))
 		}
 		for _, form := range formsOf(base) {
 			router.Handle(form, s.native(api, nil))

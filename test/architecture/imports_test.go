@@ -60,6 +60,7 @@ var mayImport = map[string][]string{
 	"server/httpapi/apidoc": {
 		"server/payments",
 		"server/operators",
+		"server/operators/native",
 		"server/requests",
 		"server/sandboxes",
 		"server/ledger",

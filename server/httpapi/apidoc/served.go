@@ -4,6 +4,10 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cauri-dev/cauri/server/operators/native"
 )
 
 // The documents without their servers, encoded once in a process: tests start hundreds of servers.
@@ -31,9 +35,25 @@ func DocumentHandler30(public *url.URL) http.HandlerFunc {
 	}
 }
 
-// serveDocument serves a document with its servers, which are its first property.
+// NativeDocumentPath is where the description of an operator's own API is, below its base.
+const NativeDocumentPath = "/openapi.json"
+
+// NativeDocumentHandler is [DocumentHandler] for an operator's own API, which is served below base.
+func NativeDocumentHandler(api *native.API, base string, public *url.URL) http.HandlerFunc {
+	document := sync.OnceValue(func() *static { return newStatic(MediaJSON, encoded(api.Document())) })
+	return func(w http.ResponseWriter, r *http.Request) {
+		origin, form := askedAt(r, public, base+NativeDocumentPath)
+		serveWith(w, r, document(), []*huma.Server{{URL: origin + form + base, Description: "Where you asked for this document."}})
+	}
+}
+
 func serveDocument(w http.ResponseWriter, r *http.Request, public *url.URL, path string, document *static) {
-	servers := encoded(serversAt(askedAt(r, public, path)))
+	serveWith(w, r, document, serversAt(askedAt(r, public, path)))
+}
+
+// serveWith serves a document with its servers, which are its first property.
+func serveWith(w http.ResponseWriter, r *http.Request, document *static, at []*huma.Server) {
+	servers := encoded(at)
 	served := *document
 	served.header = document.header.Clone()
 	served.header.Set("Etag", etag([]byte(document.header.Get("Etag")), servers))

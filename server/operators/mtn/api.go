@@ -29,8 +29,8 @@ const (
 // NewAPI is MTN's own API, as its SDKs call it.
 func NewAPI() *native.API {
 	return &native.API{
-		Operator: payments.MTN, Routes: routes(), Key: subscriptionKey, Derive: deriveCredentials, Refuse: refuse, Callback: newCallback,
-		Facts: facts, Logged: logged, SecretForm: secretForm,
+		Operator: payments.MTN, Routes: routes(), Key: subscriptionKey, KeyHeader: keyHeader, Derive: deriveCredentials,
+		Refuse: refuse, Callback: newCallback, Facts: facts, Logged: logged, SecretForm: secretForm,
 	}
 }
 
@@ -44,9 +44,17 @@ var logged = []string{
 // secretForm is the form of subscription keys and of API keys.
 var secretForm = regexp.MustCompile(`(?i)[0-9a-f]{32}`)
 
+// The headers of requests.
+const (
+	keyHeader       = "Ocp-Apim-Subscription-Key"
+	referenceHeader = "X-Reference-Id"
+	targetHeader    = "X-Target-Environment"
+	callbackHeader  = "X-Callback-Url"
+)
+
 // subscriptionKey is checked before everything else (o).
 func subscriptionKey(r *http.Request) string {
-	if key := r.Header.Get("Ocp-Apim-Subscription-Key"); key != "" {
+	if key := r.Header.Get(keyHeader); key != "" {
 		return key
 	}
 	return r.URL.Query().Get("subscription-key")
@@ -70,7 +78,8 @@ func routes() []native.Route {
 			Name: "apiuser", Method: http.MethodPost, Path: "/v1_0/apiuser", Access: native.ByKey, Handle: addUser,
 			Doc: native.Doc{
 				Summary: "Makes an API user, with the X-Reference-Id as its id", Mark: native.Documented, Source: "MTN portal, API description",
-				Body: `{"providerCallbackHost": "shop.example"}`, Status: http.StatusCreated, Test: "TestMTNProvisioning",
+				Headers: []native.Header{{Name: referenceHeader}},
+				Body:    `{"providerCallbackHost": "shop.example"}`, Status: http.StatusCreated, Test: "TestMTNProvisioning",
 			},
 		},
 		{
@@ -151,6 +160,7 @@ func withTokens(product string, routes []native.Route) []native.Route {
 	for i := range routes {
 		if routes[i].Access == native.ByKey {
 			routes[i].Access, routes[i].Product = native.ByToken, product
+			routes[i].Doc.Headers = append(routes[i].Doc.Headers, native.Header{Name: targetHeader})
 		}
 	}
 	return routes
@@ -175,6 +185,7 @@ const (
 func accepted(summary, body, test string) native.Doc {
 	return native.Doc{
 		Summary: summary, Mark: native.Documented, Source: "MTN portal, API description", Body: body, Status: http.StatusAccepted, Test: test,
+		Headers: []native.Header{{Name: referenceHeader}, {Name: callbackHeader, Optional: true}},
 	}
 }
 

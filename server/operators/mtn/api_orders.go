@@ -96,7 +96,7 @@ func newOrder(s native.Sandbox, r *native.Request, t target, operation string, s
 	if !t.takes(body.Currency) {
 		return nil, nil, native.Refuse(wrongCurrency)
 	}
-	callback := strings.TrimSpace(r.Header.Get("X-Callback-Url"))
+	callback := strings.TrimSpace(r.Header.Get(callbackHeader))
 	if len(callback) > maxCallbackURL || !utf8.ValidString(callback) {
 		return nil, nil, native.Refuse(native.Invalid)
 	}

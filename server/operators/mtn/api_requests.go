@@ -106,7 +106,7 @@ func canonicalReference(text string) string {
 
 // referenceOf is the X-Reference-Id of a request that makes something.
 func referenceOf(h http.Header) (string, error) {
-	reference := strings.ToLower(strings.TrimSpace(h.Get("X-Reference-Id")))
+	reference := strings.ToLower(strings.TrimSpace(h.Get(referenceHeader)))
 	if !uuid4.MatchString(reference) {
 		return "", native.Refuse(native.Invalid)
 	}
@@ -133,7 +133,7 @@ const (
 
 // targetOf finds the environment that the header X-Target-Environment means.
 func targetOf(s native.Sandbox, h http.Header) (target, error) {
-	name := strings.ToLower(strings.TrimSpace(h.Get("X-Target-Environment")))
+	name := strings.ToLower(strings.TrimSpace(h.Get(targetHeader)))
 	for _, e := range s.Environments() {
 		if name == sandboxTarget {
 			if wanted, set := e.Quirks[QuirkSandboxTarget]; set && !wanted {

@@ -20,6 +20,8 @@ type API struct {
 	Routes   []Route
 	// Key finds the credential in a request that says which sandbox it is made to; empty for none.
 	Key func(*http.Request) string
+	// KeyHeader is the header in which Key looks first.
+	KeyHeader string
 	// Derive makes the credentials of the API from a sandbox's API key.
 	Derive func(apiKey string) Credentials
 	// Refuse tells a refusal in the operator's shape.
@@ -67,6 +69,7 @@ type Doc struct {
 	Summary string
 	Mark    Mark // of the call as a whole
 	Source  string
+	Headers []Header
 	Body    string // example of the request; empty: it has none
 	Status  int    // of the answer to a good request
 	Answer  string // example of that answer; empty: it has no body
