@@ -40,6 +40,7 @@ func TestSandboxBecomesReady(t *testing.T) {
 		TestClients:         new(int64(0)),
 		Transactions:        &v1alpha1.TransactionCounts{},
 		WebhookSummary:      "-",
+		Clock:               &v1alpha1.ClockStatus{Mode: v1alpha1.RealClock},
 	}
 	if diff := cmp.Diff(want, status); diff != "" {
 		t.Error(diff)

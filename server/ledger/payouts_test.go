@@ -38,7 +38,8 @@ func newID(t *testing.T) payments.ID {
 func (w *fixture) refund(parent payments.ID, reference string, amount int64) ledger.NewRefund {
 	w.T.Helper()
 	n := ledger.NewRefund{
-		RequestHash: []byte(reference), Clocked: w.Sandbox.Clocked, ID: newID(w.T), ParentID: parent, Reference: reference, Latency: latencies,
+		RequestHash: ledgertest.RequestHash(reference), Clocked: w.Sandbox.Clocked,
+		ID: newID(w.T), ParentID: parent, Reference: reference, Latency: latencies,
 	}
 	if amount != 0 {
 		n.Amount = &amount

@@ -2,6 +2,7 @@ package ledgertest
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
@@ -24,8 +25,10 @@ func (w *Fixture) Collection(reference string, status payments.Status, msisdn st
 			EnvironmentID: w.Sandbox.Environments[market].ID, Operator: payments.MTN, Country: payments.Rwanda, Currency: "RWF",
 			MSISDN: msisdn, Amount: 1000, Commission: 15, NetAmount: 985, AbsorptionPct: 100, Latency: time.Second,
 		},
-		RequestStamp: ledger.RequestStamp{RequestHash: []byte(reference), ConfigVersion: w.Sandbox.ConfigVersion, Clocked: w.Sandbox.Clocked},
-		ExpireAfter:  time.Hour,
+		RequestStamp: ledger.RequestStamp{
+			RequestHash: RequestHash(reference), ConfigVersion: w.Sandbox.ConfigVersion, Clocked: w.Sandbox.Clocked,
+		},
+		ExpireAfter: time.Hour,
 	}
 }
 
@@ -118,4 +121,10 @@ func (w *Fixture) Conserved() {
 	if len(wrong) > 0 {
 		w.T.Fatalf("money or events do not add up: %v", wrong)
 	}
+}
+
+// RequestHash stands for the hash of the request with a reference: it is as long as one.
+func RequestHash(reference string) []byte {
+	hash := sha256.Sum256([]byte(reference))
+	return hash[:]
 }
