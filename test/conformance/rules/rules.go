@@ -44,6 +44,7 @@ func All() []suite.Rule {
 		registryChangeRules(),
 		seedRules(),
 		requestRules(),
+		nativeRules(),
 		everywhereRules(),
 	)
 }
