@@ -40,6 +40,10 @@ func (s *Server) advanceClock(w http.ResponseWriter, r *http.Request) (answer, e
 	if err != nil {
 		return answer{}, wire.AdvanceRefusal(to, err)
 	}
+	if !sessionOf(r).sandbox.Clocked {
+		// It has a clock of its own now, by which also tokens end that this process remembers. What fails here is read again soon anyway.
+		_ = s.directory.Refresh(begin)
+	}
 	a, err := s.awaitAdvance(r, tenant, begun, until)
 	return a, wire.AdvanceRefusal(to, err)
 }
