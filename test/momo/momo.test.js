@@ -1,5 +1,6 @@
 // What a merchant's code does with the published client mtn-momo, unchanged: only its base URL and its credentials are the sandbox's.
 const assert = require("node:assert/strict");
+const { randomUUID } = require("node:crypto");
 const http = require("node:http");
 const { after, before, test } = require("node:test");
 const momo = require("mtn-momo");
@@ -141,4 +142,37 @@ test("account holders", async () => {
   assert.equal(await disbursements.isPayerActive(pays), true);
   assert.deepEqual(await collections.isPayerActive(blocked), { result: false });
   assert.equal((await collections.isPayerActive(unknown).catch((error) => error)).constructor.name, "ResourceNotFoundError");
+});
+
+test("refunds, which the client has no method for, through its own connection", async () => {
+  const reference = await collections.requestToPay(order(pays, "700"));
+  await until("payment", () => collections.getTransaction(reference).then((t) => t.status === "SUCCESSFUL"));
+  const before = Number((await disbursements.getBalance()).availableBalance);
+  const refund = async (referenceId, amount) => {
+    const callbackUrl = `http://127.0.0.1:${port}/callbacks/${referenceId}`;
+    const { status } = await disbursements.client.post("/disbursement/v1_0/refund", {
+      amount, currency: "EUR", externalId: "refund-1", payerMessage: "Sorry", payeeNote: "shop", referenceIdToRefund: reference,
+    }, { headers: { "X-Reference-Id": referenceId, "X-Callback-Url": callbackUrl } });
+    assert.equal(status, 202);
+    return (await disbursements.client.get(`/disbursement/v1_0/refund/${referenceId}`)).data;
+  };
+  const given = await refund(randomUUID(), "300");
+  assert.deepEqual([given.status, given.amount, given.payee.partyId], ["SUCCESSFUL", "300", pays]);
+  assert.equal(Number((await disbursements.getBalance()).availableBalance), before - 300);
+  const id = randomUUID();
+  const rest = await refund(id, "400");
+  const [callback] = await until("callback", () => received[`/callbacks/${id}`]);
+  assert.deepEqual(callback.body, rest);
+  await assert.rejects(refund(randomUUID(), "1")); // nothing is left
+});
+
+// It is the last one: the clock stays where it is.
+test("a token ends with its hour on the sandbox's clock", async () => {
+  await collections.getBalance();
+  await v1("POST", "/clock/advance", { by: "59m" });
+  await collections.getBalance();
+  await v1("POST", "/clock/advance", { by: "2m" });
+  assert.equal(kind(await collections.getBalance().catch((error) => error)), "UnspecifiedError");
+  const { Collections } = momo.create({ baseUrl: `${uri}/operators/mtn`, callbackHost: "127.0.0.1" });
+  assert.equal((await Collections(secret).getBalance()).currency, "EUR"); // with a new token
 });
