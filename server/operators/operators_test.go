@@ -160,6 +160,22 @@ func TestRawKeepsNativeAnswer(t *testing.T) {
 	}
 }
 
+// What came through MTN's own API has its texts as they were sent.
+func TestRawRepeatsARequestOfMTN(t *testing.T) {
+	t.Parallel()
+	tx := sample(payments.MTN, payments.Success)
+	tx.NativeCall, tx.OrderRef, tx.Description = "requesttopay", "order-1042", new("Two tickets")
+	for _, want := range []string{`"externalId":"order-1042"`, `"payerMessage":"Two tickets"`} {
+		if raw := operators.Raw(tx); !bytes.Contains(raw, []byte(want)) {
+			t.Errorf("Raw() = %s, want it to contain %s", raw, want)
+		}
+	}
+	tx.Type = payments.Refund
+	if raw := operators.Raw(tx); bytes.Contains(raw, []byte("order-1042")) {
+		t.Errorf("Raw() of a refund = %s, which has the order of its payment", raw)
+	}
+}
+
 func TestRawOfUnknownOperator(t *testing.T) {
 	t.Parallel()
 	encoded, err := json.Marshal(operators.Raw(sample("wave", payments.Success)))

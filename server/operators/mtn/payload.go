@@ -76,6 +76,12 @@ func NewPayload(t *payments.Transaction) *Payload {
 		PayerMessage: adapter.PayerMessage(t),
 		PayeeNote:    t.Reference,
 	}
+	if t.NativeCall != "" && t.Type != payments.Refund { // as the request had it; a refund has the order of its payment
+		p.ExternalID = t.OrderRef
+		if t.Description != nil {
+			p.PayerMessage = *t.Description
+		}
+	}
 	party := &Party{PartyIDType: "MSISDN", PartyID: adapter.Subscriber(t)}
 	if adapter.IsPayout(t) {
 		p.Payee = party
