@@ -97,7 +97,8 @@ func TestRequestLogHasNoSecretOfMTN(t *testing.T) {
 	// Wherever it stands, also in a field that is kept, for these have a form of their own.
 	formed := map[string]string{
 		"subscription key": m.Key, "subscription key in capitals": strings.ToUpper(m.Key), "API key of the Secret": m.UserKey,
-		"API key of a user": made, "access token": m.tokens["collection"], "basic": "Basic " + basic, "bearer": "Bearer " + m.tokens["collection"],
+		"API key of a user": made, "access token": m.tokens["collection"], "basic": "Basic " + basic,
+		"bearer":     "Bearer " + m.tokens["collection"],
 		"key of /v1": key,
 	}
 	secrets := map[string]string{"password of a user": basic, "opaque": "opaque-7f3a9c51d2"}
@@ -150,7 +151,8 @@ func TestRequestLogHasNoSecretOfMTN(t *testing.T) {
 		}
 		w.logged()
 	}
-	m.send("POST", pay, "{}", map[string]string{"Authorization": "Basic " + base64.StdEncoding.EncodeToString([]byte("somebody:opaque-7f3a9c51d2"))})
+	opaque := base64.StdEncoding.EncodeToString([]byte("somebody:opaque-7f3a9c51d2"))
+	m.send("POST", pay, "{}", map[string]string{"Authorization": "Basic " + opaque})
 	w.logged()
 	if n := read[int](w, "select count(*) from requests"); n < 400 {
 		t.Fatalf("only %d requests are logged: the test does not show anything", n)

@@ -79,8 +79,9 @@ func TestOnePaymentThroughBothAPIs(t *testing.T) {
 	byV1 := w.refund(listed["id"].(string), object{"amount": 300})
 	byV1.is(t, http.StatusCreated, "SUCCESS")
 	byMTN := newReference()
-	body := fmt.Sprintf(`{"amount": "200", "currency": "RWF", "externalId": "r-1", "payerMessage": "Sorry", "payeeNote": "", "referenceIdToRefund": %q}`, paid)
-	m.call("POST", "/disbursement/v1_0/refund", body, "X-Reference-Id", byMTN, "X-Callback-Url", shop.URL+"/refunded").is(t, http.StatusAccepted, "")
+	body := fmt.Sprintf(`{"amount": "200", "currency": "RWF", "externalId": "r-1", "referenceIdToRefund": %q}`, paid)
+	m.call("POST", "/disbursement/v1_0/refund", body, "X-Reference-Id", byMTN, "X-Callback-Url", shop.URL+"/refunded").
+		is(t, http.StatusAccepted, "")
 	refunded := m.call("GET", "/disbursement/v1_0/refund/"+byMTN, "")
 	if got := shop.wait(t, "/refunded", 1); refunded.body["status"] != "SUCCESSFUL" || got[0] != refunded.raw {
 		t.Errorf("the callback is %s, the status %s", got[0], refunded.raw)

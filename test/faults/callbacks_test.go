@@ -49,8 +49,8 @@ func (r *callbackReceiver) all() map[string][]string {
 	return all
 }
 
-// A worker is killed while callbacks of MTN's own API are on their way. Another one sends these again after their leases, and every callback
-// comes, the others once.
+// A worker is killed while callbacks of MTN's own API are on their way. Another one sends these again after their leases, and
+// every callback comes, the others once.
 func TestWorkerKilledDuringCallbacks(t *testing.T) {
 	if os.Getenv("CAURI_TEST_WHOLE") == "" {
 		t.Skip("CAURI_TEST_WHOLE=1 runs it") // it waits for leases to end
