@@ -58,6 +58,8 @@ func TestOldEventsAreRemovedAndNothingElse(t *testing.T) {
 	young := w.attempted("young", acknowledged)
 	w.aged(month+time.Minute, delivered, failed, waits)
 	w.aged(month-time.Minute, young)
+	w.Exec(`insert into native_requests (tenant, id, operation, sent, due_at)
+		select tenant, id, 'requesttopay', '{}', case when reference = 'old failed' then now() end from transactions`)
 	foreign := other.Create(other.Collection("r", payments.Success, alice)).ID
 	other.Exec("update events set state = 'recorded', due_at = null where tenant = $1", other.Sandbox.Tenant)
 	other.aged(2*month, foreign)
@@ -71,6 +73,10 @@ func TestOldEventsAreRemovedAndNothingElse(t *testing.T) {
 	)
 	if diff := cmp.Diff([]string{"old queued queued", "young delivered"}, left); diff != "" {
 		t.Errorf("events (-want +left):\n%s", diff)
+	}
+	asked := read[[]string](w, "select array_agg(t.reference order by t.reference) from native_requests n join transactions t using (tenant, id)")
+	if diff := cmp.Diff([]string{"old failed", "old queued", "young"}, asked); diff != "" {
+		t.Errorf("requests of operators' own APIs (-want +left), the first with a callback to send:\n%s", diff)
 	}
 	if n := w.Count("select count(*) from delivery_attempts"); n != 2 {
 		t.Errorf("%d attempts are left, want those of the two events", n)

@@ -12,7 +12,7 @@ where o.retained_at is null and case when c.tenant is null
   end;
 
 -- name: RemoveAgedEvents :one
--- Removes those of the next events that are old, with their attempts; one that is still to be sent stays. It tells how many it
+-- Removes those of the next events that are old, with their attempts, and with what operators' own APIs keep of their requests; one that is still to be sent stays. It tells how many it
 -- looked at, how many of them were old, and which was the last, since what it leaves must not hold it up. One that somebody else works on is
 -- left for the next time. Locks are taken as by delivery: events, then the endpoint, whose counts are of the events in a state.
 with span as (
@@ -27,6 +27,8 @@ with span as (
   delete from delivery_attempts a using aged where a.tenant = sqlc.arg(tenant) and a.event_id = aged.id
 ), disturbances as (
   delete from event_faults f using aged where f.tenant = sqlc.arg(tenant) and f.event_id = aged.id
+), requests as (
+  delete from native_requests n using aged where n.tenant = sqlc.arg(tenant) and n.id = aged.id and n.due_at is null
 ), gone as (
   delete from events e using aged where e.tenant = sqlc.arg(tenant) and e.id = aged.id
 ), counts as (
