@@ -74,7 +74,10 @@ func TestOldEventsAreRemovedAndNothingElse(t *testing.T) {
 	if diff := cmp.Diff([]string{"old queued queued", "young delivered"}, left); diff != "" {
 		t.Errorf("events (-want +left):\n%s", diff)
 	}
-	asked := read[[]string](w, "select array_agg(t.reference order by t.reference) from native_requests n join transactions t using (tenant, id)")
+	asked := read[[]string](
+		w,
+		"select array_agg(t.reference order by t.reference) from native_requests n join transactions t using (tenant, id)",
+	)
 	if diff := cmp.Diff([]string{"old failed", "old queued", "young"}, asked); diff != "" {
 		t.Errorf("requests of operators' own APIs (-want +left), the first with a callback to send:\n%s", diff)
 	}
