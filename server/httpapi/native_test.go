@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cauri-dev/cauri/server/operators"
@@ -111,12 +112,11 @@ func (m *mtn) token(product, user, key string) nativeAnswer {
 	return m.send(http.MethodPost, "/"+product+"/token/", "", map[string]string{"Authorization": r.Header.Get("Authorization")})
 }
 
-var references int
+var references atomic.Int64
 
 // newReference is another UUID of version 4 each time.
 func newReference() string {
-	references++
-	return fmt.Sprintf("%08x-0000-4000-8000-000000000000", references)
+	return fmt.Sprintf("%08x-0000-4000-8000-000000000000", references.Add(1))
 }
 
 // pay asks a number for money and returns the reference.
