@@ -33,6 +33,7 @@ func (w *fixture) dial() net.Conn {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.t.Cleanup(func() { _ = conn.Close() }) // it is referred to until then: the garbage collector closes others
 	return conn
 }
 
