@@ -41,6 +41,8 @@ func newFixture(t *testing.T) *fixture {
 	t.Cleanup(func() { must(t, s.Close()) })
 	api, err := s.StartAPI(ctx, "api")
 	must(t, err)
+	_, err = s.StartWorker(ctx, "worker") // which advances a clock
+	must(t, err)
 	return &fixture{s, api}
 }
 
@@ -51,7 +53,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// sandbox is the one that the examples of the description suppose. Its events are never sent.
+// sandbox is the one that the examples of the description suppose. No receiver takes its events.
 func (f *fixture) sandbox(t *testing.T, name string) (uri, key string) {
 	t.Helper()
 	const number, balance = 8_123_456, 50_000 // +250788123456
@@ -119,6 +121,7 @@ func TestClients(t *testing.T) {
 		})
 		t.Run("go/"+name, func(t *testing.T) {
 			const folder = "goclient"
+			run(t, folder, "go", "mod", "download") // which would speak in the output of the client
 			run(t, folder, "go", "tool", "oapi-codegen", "-generate=types,client", "-package=main", "-o=client.gen.go", "../"+file)
 			paid(t, run(t, folder, "go", "run", ".", uri, key, "go-"+name))
 		})
