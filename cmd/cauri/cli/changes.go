@@ -16,13 +16,15 @@ const (
 	kindTransaction = "transaction"
 	kindEvent       = "event"
 	kindAttempt     = "attempt"
+	kindRequest     = "request"
 )
 
-// change is a transaction, an event or the latest attempt to deliver it, as it is after it changed.
+// change is a transaction, an event or the latest attempt to deliver it, as it is after it changed, or a request that was answered.
 type change struct {
-	Kind        string             `json:"kind"`
-	Transaction *wire.Payment      `json:"transaction,omitempty"`
-	Event       *wire.EventSummary `json:"event,omitempty"` // of an event and of an attempt
+	Kind        string              `json:"kind"`
+	Transaction *wire.Payment       `json:"transaction,omitempty"`
+	Event       *wire.EventSummary  `json:"event,omitempty"` // of an event and of an attempt
+	Request     *wire.LoggedRequest `json:"request,omitempty"`
 }
 
 // changes tells what changes in a sandbox.
@@ -66,21 +68,30 @@ const (
 // Follow implements [changes].
 func (f *polling) Follow(ctx context.Context, tell func(change) error) error {
 	for {
-		wait := f.interval
-		err := f.poll(ctx, tell)
-		var refused *sandboxapi.RefusedError
-		var unreachable *sandboxapi.UnreachableError
-		switch {
-		case errors.As(err, &unreachable) && f.begun: // for a while: the next poll finds what was missed
-		case errors.As(err, &refused) && (refused.Status == http.StatusTooManyRequests || refused.Status >= http.StatusInternalServerError):
-			wait = max(wait, refused.RetryAfter)
-		case err != nil:
-			return err
+		wait, err := f.interval, f.poll(ctx, tell)
+		if err != nil {
+			if wait, err = patience(err, f.begun, wait); err != nil { // the next poll finds what was missed
+				return err
+			}
 		}
 		if err := pause(ctx, wait); err != nil {
 			return err
 		}
 	}
+}
+
+// patience is how long to wait after an error before the next try, at least some time. It returns an error that does not go away, and
+// that of an API that was never reached.
+func patience(err error, begun bool, atLeast time.Duration) (time.Duration, error) {
+	var refused *sandboxapi.RefusedError
+	var unreachable *sandboxapi.UnreachableError
+	switch {
+	case errors.As(err, &unreachable) && begun:
+		return atLeast, nil
+	case errors.As(err, &refused) && (refused.Status == http.StatusTooManyRequests || refused.Status >= http.StatusInternalServerError):
+		return max(atLeast, refused.RetryAfter), nil
+	}
+	return 0, err
 }
 
 // pause waits, and returns an error if ctx ends first.

@@ -56,7 +56,8 @@ func (p *program) commands() []*cobra.Command {
 		commands []*cobra.Command
 	}{
 		{GroupSandbox, []*cobra.Command{
-			p.statusCommand(), p.tailCommand(), p.clockCommand(), p.resetCommand(), p.suspendCommand(), p.resumeCommand(), p.rotateCommand(),
+			p.statusCommand(), p.tailCommand(), p.requestsCommand(), p.clockCommand(), p.resetCommand(), p.suspendCommand(), p.resumeCommand(),
+			p.rotateCommand(),
 		}},
 		{GroupPayments, []*cobra.Command{
 			p.payCommand(), p.refundCommand(), p.payoutCommand(), p.payersCommand(), p.approveCommand(), p.cancelCommand(), p.wrongPINCommand(),

@@ -105,7 +105,7 @@ func showEvent(ctx context.Context, api *sandboxapi.Client, out io.Writer, id st
 		for i := range e.Attempts {
 			a := &e.Attempts[i]
 			rows = append(rows, []string{strconv.Itoa(a.Number), clockTime(a.StartedAt), strconv.FormatInt(a.DurationMs, 10) + "ms",
-				optional(a.ResponseStatus, strconv.Itoa), optional(a.Error, same), shortened(a.ResponseBody)})
+				optional(a.ResponseStatus, strconv.Itoa), optional(a.Error, same), shortened(a.ResponseBody, 60)})
 		}
 		if len(rows) > 0 {
 			table(out, "ATTEMPT STARTED TOOK ANSWERED ERROR RESPONSE", rows)
@@ -115,8 +115,7 @@ func showEvent(ctx context.Context, api *sandboxapi.Client, out io.Writer, id st
 }
 
 // shortened is the beginning of a text, for a table.
-func shortened(text string) string {
-	const most = 60
+func shortened(text string, most int) string {
 	if letters := []rune(text); len(letters) > most {
 		return string(letters[:most]) + "..."
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -42,6 +43,9 @@ type fixture struct {
 	config sandboxes.Config
 	url    string // of the sandbox
 	api    *sandboxapi.Client
+	log    *requests.Log
+	// directory is the copy of the configuration that the API has.
+	directory *sandboxes.Directory
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -68,8 +72,9 @@ func newFixture(t *testing.T) *fixture {
 	f.client("alice", alice, payments.Approve)
 	f.client("manual", manual, payments.Manual)
 	api := ledgertest.OpenAs(t, url, ledgertest.API)
+	f.log, f.directory = requests.New(api.DB, requests.Options{}), sandboxes.NewDirectory(api.DB)
 	server := httptest.NewServer(httpapi.New(httpapi.Options{
-		Ledger: api.Ledger, Sandboxes: api.Store, Directory: sandboxes.NewDirectory(api.DB), Version: "v1.2.3", Now: time.Now,
+		Ledger: api.Ledger, Sandboxes: api.Store, Directory: f.directory, Requests: f.log, Version: "v1.2.3", Now: time.Now,
 		Draw: func(int64) int64 { return 0 }, Random: rand.Reader,
 	}))
 	t.Cleanup(server.Close)

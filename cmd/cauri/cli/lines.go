@@ -68,6 +68,19 @@ func attemptLine(e *wire.EventSummary) string {
 	return printable(line)
 }
 
+// line is a change on one line.
+func (c *change) line() string {
+	switch c.Kind {
+	case kindTransaction:
+		return paymentLine(c.Transaction)
+	case kindEvent:
+		return eventLine(c.Event)
+	case kindAttempt:
+		return attemptLine(c.Event)
+	}
+	return requestLine(c.Request)
+}
+
 const (
 	red    = "\x1b[31m"
 	green  = "\x1b[32m"

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +16,7 @@ import (
 
 func (p *program) tailCommand() *cobra.Command {
 	var kinds []string
+	var requests bool
 	var format string
 	cmd := &cobra.Command{
 		Use:   "tail",
@@ -22,12 +24,14 @@ func (p *program) tailCommand() *cobra.Command {
 		Long: `Print a line for each transaction, event and attempt to deliver an event, as they
 happen, until Ctrl-C. What happened before is not printed: see events, and status.
 
-A transaction is printed when it is made, and again when it is final.`,
-		Example: "  " + p.called("tail", "") + "\n  " + p.called("tail", "--types=transaction -o json"),
+A transaction is printed when it is made, and again when it is final. --requests
+prints the requests to the API too, also those that succeed.`,
+		Example: "  " + p.called("tail", "") + "\n  " + p.called("tail", "--requests") + "\n  " + p.called("tail", "--types=transaction -o json"),
 	}
 	t := p.target(cmd)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&kinds, "types", allKinds, "what to print: transaction, event, attempt")
+	flags.BoolVar(&requests, "requests", false, "print each request to the API too, about a second after its answer")
 	flags.StringVarP(&format, "output", "o", "", "json prints one JSON object a line")
 	choose(cmd, "types", allKinds...)
 	choose(cmd, "output", formatJSON)
@@ -42,7 +46,11 @@ A transaction is printed when it is made, and again when it is final.`,
 		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
 			fmt.Fprintf(cmd.ErrOrStderr(), "Following the sandbox %s. Ctrl-C ends it.\n", s)
-			return p.tail(ctx, p.newChanges(api), cmd.OutOrStdout(), kinds, format)
+			from := []changes{p.newChanges(api)}
+			if requests {
+				from, kinds = append(from, p.newRequestLog(api)), append(kinds, kindRequest)
+			}
+			return p.tail(ctx, from, cmd.OutOrStdout(), kinds, format)
 		})
 	}
 	return cmd
@@ -51,25 +59,31 @@ A transaction is printed when it is made, and again when it is final.`,
 var allKinds = []string{kindTransaction, kindEvent, kindAttempt}
 
 // tail prints changes until ctx ends.
-func (p *program) tail(ctx context.Context, from changes, out io.Writer, kinds []string, format string) error {
+func (p *program) tail(ctx context.Context, from []changes, out io.Writer, kinds []string, format string) error {
+	var mutex sync.Mutex // of out
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
-	err := from.Follow(ctx, func(c change) error {
+	tell := func(c change) error {
+		mutex.Lock()
+		defer mutex.Unlock()
 		switch {
 		case !slices.Contains(kinds, c.Kind):
 		case format == formatJSON:
 			return encoder.Encode(c)
-		case c.Kind == kindTransaction:
-			printLine(out, p.now(), paymentLine(c.Transaction))
-		case c.Kind == kindEvent:
-			printLine(out, p.now(), eventLine(c.Event))
-		case c.Kind == kindAttempt:
-			printLine(out, p.now(), attemptLine(c.Event))
+		default:
+			printLine(out, p.now(), c.line())
 		}
 		return nil
-	})
-	if errors.Is(err, context.Canceled) {
-		return nil // by Ctrl-C
 	}
-	return err
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var following sync.WaitGroup
+	for _, one := range from {
+		following.Go(func() { stop(one.Follow(ctx, tell)) })
+	}
+	following.Wait()
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil // by Ctrl-C
 }

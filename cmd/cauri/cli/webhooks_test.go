@@ -129,7 +129,7 @@ func TestTailPrintsUntilItIsEnded(t *testing.T) {
 	told(t, follow.(*polling)) // it has begun
 	var out lockedBuffer
 	stop := until(t, func(ctx context.Context) error {
-		return p.tail(ctx, follow, &out, []string{kindTransaction}, formatJSON)
+		return p.tail(ctx, []changes{follow}, &out, []string{kindTransaction}, formatJSON)
 	})
 	f.run("pay", "--scenario=success", "--reference=tailed")
 	eventually(t, "a line", func() bool { return strings.Contains(out.text(), "\n") })

@@ -115,6 +115,16 @@ func (c *Client) Resend(ctx context.Context, id string) (e wire.EventSummary, er
 	return e, c.call(ctx, http.MethodPost, "/events/"+url.PathEscape(id)+"/resend", nil, &e)
 }
 
+// Requests are the newest requests of the request log that fit the query.
+func (c *Client) Requests(ctx context.Context, query url.Values, limit int) ([]wire.LoggedRequest, error) {
+	return list[wire.LoggedRequest](ctx, c, "/requests", query, limit)
+}
+
+// RequestsUntil are the newest requests of the log, also those that succeeded: pages of them, until enough is true of the oldest one.
+func (c *Client) RequestsUntil(ctx context.Context, limit int, enough func(oldest wire.LoggedRequest) bool) ([]wire.LoggedRequest, error) {
+	return listUntil(ctx, c, "/requests", url.Values{"all": {"true"}}, limit, enough)
+}
+
 // Payers are the test clients that fit the query.
 func (c *Client) Payers(ctx context.Context, query url.Values, limit int) ([]wire.TestClient, error) {
 	return list[wire.TestClient](ctx, c, "/test_clients", query, limit)
@@ -150,6 +160,11 @@ type page[T any] struct {
 
 // list reads pages until there are as many entries as the limit, or no more.
 func list[T any](ctx context.Context, c *Client, path string, query url.Values, limit int) ([]T, error) {
+	return listUntil(ctx, c, path, query, limit, func(T) bool { return false })
+}
+
+// listUntil is [list], and ends after a page of whose last entry enough is true.
+func listUntil[T any](ctx context.Context, c *Client, path string, query url.Values, limit int, enough func(last T) bool) ([]T, error) {
 	all := []T{}
 	asked := url.Values{}
 	for name, values := range query {
@@ -162,7 +177,7 @@ func list[T any](ctx context.Context, c *Client, path string, query url.Values, 
 			return nil, err
 		}
 		all = append(all, next.Data...)
-		if next.NextCursor == nil {
+		if next.NextCursor == nil || enough(all[len(all)-1]) {
 			break
 		}
 		asked.Set("cursor", *next.NextCursor)

@@ -1,0 +1,280 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+)
+
+func (p *program) requestsCommand() *cobra.Command {
+	var o output
+	var status, limit int
+	var path, code string
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "requests",
+		Short: "List the requests that were refused and why, or show one with what was sent and answered",
+		Long: `List the requests to the sandbox that were not answered 2xx, newest first, each with
+the reason, or show one with what was sent and answered. This is the request log: it
+keeps the last 500, without headers and credentials.
+
+--all lists those that succeeded too. They are kept from the first use of --all on,
+until ten minutes after the last one.`,
+		Example: "  " + p.called("requests", "") + "\n  " + p.called("requests", "--path=/v1/payments --error=invalid_body") + "\n  " +
+			p.called("requests", "log_01JCC5H2M4Q7ZXW3V8R6T9B0YE"),
+	}
+	t := p.target(cmd, argument{name: "REQUEST", complete: completeRequests})
+	flags := cmd.Flags()
+	flags.IntVar(&status, "status", 0, "only those answered with an HTTP status, such as 422")
+	flags.StringVar(&path, "path", "", "only those whose path begins so, such as /v1/payments")
+	flags.StringVar(&code, "error", "", "only those with an error code, such as invalid_body")
+	flags.BoolVar(&all, "all", false, "those that succeeded too")
+	flags.IntVar(&limit, "limit", 20, "how many")
+	_ = cmd.RegisterFlagCompletionFunc("error", t.flagCompleter(completeErrors)) // the flag is there
+	o.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.check(); err != nil {
+			return err
+		}
+		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, rest []string) error {
+			if len(rest) == 1 {
+				return p.showRequest(ctx, api, cmd.OutOrStdout(), rest[0], o)
+			}
+			query := url.Values{}
+			for parameter, value := range map[string]string{"path": path, "error": code} {
+				if value != "" {
+					query.Set(parameter, value)
+				}
+			}
+			if status != 0 {
+				query.Set("status", strconv.Itoa(status))
+			}
+			if all {
+				query.Set("all", "true")
+			}
+			found, err := api.Requests(ctx, query, limit)
+			if err != nil {
+				return requestless(err)
+			}
+			var names []string
+			for i := range found {
+				names = append(names, found[i].ID)
+			}
+			return o.print(cmd.OutOrStdout(), found, names, func(out io.Writer) { p.printRequests(out, found, len(query) > 0) })
+		})
+	}
+	return cmd
+}
+
+// requestless says why a service has no request log at this path.
+func requestless(err error) error {
+	if sandboxapi.IsNotFound(err) {
+		return fmt.Errorf("this service is older than this program, and its sandboxes have no request log: %w", err)
+	}
+	return err
+}
+
+func (p *program) printRequests(out io.Writer, found []wire.LoggedRequest, filtered bool) {
+	switch {
+	case len(found) > 0:
+	case filtered:
+		fmt.Fprintln(out, "There are no such requests. One is listed about a second after its answer.")
+		return
+	default:
+		fmt.Fprintf(out, "No request was refused. `%s` lists those that succeed too, from now on.\n", p.called("requests", "--all"))
+		return
+	}
+	rows := make([][]string, 0, len(found))
+	for i := range found {
+		r := &found[i]
+		rows = append(rows, []string{r.ID, clockTime(r.Time), r.Method, r.Path, answerOf(r), shortened(why(r), 100)})
+	}
+	table(out, "REQUEST TIME METHOD PATH ANSWERED WHY", rows)
+}
+
+// answerOf is the status of an answer and its error code.
+func answerOf(r *wire.LoggedRequest) string {
+	answer := "nothing" // the connection was closed
+	if r.Status != nil {
+		answer = strconv.Itoa(*r.Status)
+	}
+	if r.Error != nil {
+		answer += " " + *r.Error
+	}
+	return answer
+}
+
+// why is the reason that an answer gives: the fields that are wrong, or else its message, which the APIs of operators have too.
+func why(r *wire.LoggedRequest) string {
+	var said struct {
+		Message string
+		Detail  struct {
+			FieldErrors map[string][]string `json:"fieldErrors"`
+		}
+	}
+	_ = json.Unmarshal(r.ResponseBody, &said) // null, or of another form: nothing is said
+	var fields []string
+	for field, problems := range said.Detail.FieldErrors {
+		fields = append(fields, field+": "+strings.Join(problems, "; "))
+	}
+	slices.Sort(fields)
+	text := cmp.Or(strings.Join(fields, ", "), said.Message)
+	if r.Status != nil && *r.Status == http.StatusUnauthorized {
+		text = cmp.Or(text, "no API key of this sandbox") // no body is kept
+	}
+	if r.Fault != nil {
+		text = strings.TrimSpace("by the fault " + *r.Fault + ". " + text)
+	}
+	return text
+}
+
+// showRequest prints one request. The log has no request by its id, so its list is read.
+func (p *program) showRequest(ctx context.Context, api *sandboxapi.Client, out io.Writer, id string, o output) error {
+	const most = 2000 // more than the log has
+	for _, query := range []url.Values{nil, {"all": {"true"}}} {
+		found, err := api.Requests(ctx, query, most)
+		if err != nil {
+			return requestless(err)
+		}
+		for i := range found {
+			if r := &found[i]; r.ID == id {
+				return o.print(out, r, []string{r.ID}, func(out io.Writer) { printRequest(out, r) })
+			}
+		}
+	}
+	return negativeError{fmt.Errorf("the request log has no %q: write an id that `%s` lists. It keeps the last 500 requests that failed, and "+
+		"those that succeeded while somebody looked", id, p.called("requests", ""))}
+}
+
+func printRequest(out io.Writer, r *wire.LoggedRequest) {
+	fmt.Fprintf(out, "%s  %s\n\nSent      %s %s\n", r.ID, clockTime(r.Time), printable(r.Method), printable(r.Path))
+	fmt.Fprintf(out, "Answered  %s\n", printable(answerOf(r)))
+	for _, line := range []struct{ title, text string }{
+		{"Why      ", why(r)}, {"Id       ", optional(r.RequestID, same)}, {"Not kept ", strings.Join(r.NotKept, ", ")},
+	} {
+		if line.text != "" {
+			fmt.Fprintf(out, "%s %s\n", line.title, printable(line.text))
+		}
+	}
+	for _, part := range []struct {
+		title string
+		body  json.RawMessage
+	}{{"The query", r.Query}, {"The body, as it was sent", r.RequestBody}, {"The answer", r.ResponseBody}} {
+		var text bytes.Buffer
+		if len(part.body) > 0 && string(part.body) != "null" && json.Indent(&text, part.body, "", "  ") == nil {
+			fmt.Fprintf(out, "\n%s:\n%s\n", part.title, text.String()) // JSON has no control characters but line breaks
+		}
+	}
+}
+
+func requestLine(r *wire.LoggedRequest) string {
+	return printable(strings.TrimSpace(fmt.Sprintf("%-22s  %s %s  %s  %s", "request", r.Method, r.Path, answerOf(r), why(r))))
+}
+
+func completeRequests(ctx context.Context, s *sandbox, _ string) (ids []string) {
+	api, err := s.connect(ctx)
+	if err != nil {
+		return nil
+	}
+	found, _ := api.Requests(ctx, nil, listed)
+	for i := range found {
+		r := &found[i]
+		ids = append(ids, described(r.ID, strings.Join([]string{r.Method, r.Path, answerOf(r)}, "  ")))
+	}
+	return ids
+}
+
+// completeErrors completes the codes of the errors in the log.
+func completeErrors(ctx context.Context, s *sandbox, _ string) (codes []string) {
+	api, err := s.connect(ctx)
+	if err != nil {
+		return nil
+	}
+	found, _ := api.Requests(ctx, nil, listed)
+	for i := range found {
+		if code := found[i].Error; code != nil && !slices.Contains(codes, *code) {
+			codes = append(codes, *code)
+		}
+	}
+	return codes
+}
+
+// requestLog tells the requests of a sandbox as they are logged, about a second after their answers.
+type requestLog struct {
+	api      *sandboxapi.Client
+	interval time.Duration
+	newest   string          // what is not newer is known
+	known    map[string]bool // ids that were told
+	begun    bool
+}
+
+const (
+	// requestMemory bounds the ids that are remembered.
+	requestMemory = 5000
+	// requestBurst bounds the requests that are read at once.
+	requestBurst = 1000
+)
+
+func (p *program) newRequestLog(api *sandboxapi.Client) changes {
+	return &requestLog{api: api, interval: p.poll, known: map[string]bool{}}
+}
+
+// Follow implements [changes].
+func (l *requestLog) Follow(ctx context.Context, tell func(change) error) error {
+	for {
+		wait, err := l.interval, l.poll(ctx, tell)
+		if err != nil {
+			if wait, err = patience(err, l.begun, wait); err != nil {
+				return requestless(err)
+			}
+		}
+		if err := pause(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// poll tells what is new, oldest first. The first poll tells nothing, and lets the sandbox keep all requests from now on.
+func (l *requestLog) poll(ctx context.Context, tell func(change) error) error {
+	found, err := l.api.RequestsUntil(ctx, requestBurst, func(oldest wire.LoggedRequest) bool { return !l.begun || l.isKnown(&oldest) })
+	if err != nil {
+		return err
+	}
+	for _, r := range slices.Backward(found) {
+		if l.begun && !l.isKnown(&r) {
+			if err := tell(change{Kind: kindRequest, Request: &r}); err != nil {
+				return err
+			}
+		}
+		l.known[r.ID] = true
+	}
+	if len(found) > 0 && (!l.begun || len(l.known) > requestMemory) {
+		l.forget(found)
+	}
+	l.begun = true
+	return nil
+}
+
+func (l *requestLog) isKnown(r *wire.LoggedRequest) bool { return r.ID <= l.newest || l.known[r.ID] }
+
+// forget remembers the newest requests only: none that is older than all of them is told any more.
+func (l *requestLog) forget(newest []wire.LoggedRequest) {
+	l.newest, l.known = newest[len(newest)-1].ID, map[string]bool{}
+	for i := range newest {
+		l.known[newest[i].ID] = true
+	}
+}
