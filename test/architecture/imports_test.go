@@ -96,8 +96,10 @@ var mayImport = map[string][]string{
 	"controllers/localapi": {"api/v1alpha1", "config/crd", "controllers", "server/postgres"},
 	"cmd/cauri/sandboxapi": {"server/httpapi/wire"},
 	"cmd/cauri/kube":       {"api/v1alpha1"},
+	"cmd/cauri/keypress":   {},
 	"cmd/cauri/cli": {
 		"api/v1alpha1",
+		"cmd/cauri/keypress",
 		"cmd/cauri/kube",
 		"cmd/cauri/sandboxapi",
 		"server/egress",

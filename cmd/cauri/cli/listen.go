@@ -1,20 +1,18 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/keypress"
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
@@ -41,8 +39,8 @@ event.
 
 With --forward-to no port of this machine has to be reachable: the command asks the
 sandbox for its events, signs each with the sandbox's secret and the present time,
-and posts it to your program. That changes no event in the sandbox. On a terminal, r
-and Enter sends the last one again.`,
+and posts it to your program. That changes no event in the sandbox. On a terminal, the
+key r sends the last one again.`,
 		Example: "  " + p.called("listen", "--forward-to=http://localhost:3000/webhooks") + "\n  " + p.called("listen", "--address=0.0.0.0:9000"),
 	}
 	t := p.target(cmd)
@@ -111,9 +109,10 @@ func (p *program) listenAndForward(cmd *cobra.Command, t *target, o listenOption
 			fmt.Fprintf(cmd.ErrOrStderr(), "The sandbox sends them to %s too: a receiver at both gets each event twice.\n",
 				s.resource.Spec.Webhook.URL)
 		}
-		if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
-			fmt.Fprintln(cmd.ErrOrStderr(), "Press r and Enter to send the last one again.")
-			go f.onKey(ctx, in)
+		restore, ok := keypress.On(ctx, cmd.InOrStdin(), func(key byte) { f.pressed(ctx, key) })
+		defer restore()
+		if ok {
+			fmt.Fprintln(cmd.ErrOrStderr(), "Press r to send the last one again.")
 		}
 		err := p.newChanges(api).Follow(ctx, func(c change) error {
 			if c.Kind != kindEvent {
@@ -189,14 +188,12 @@ func typeOf(event string) (payments.Type, error) {
 	return "", fmt.Errorf("the event %q is newer than this program: update it", event)
 }
 
-// onKey sends the last event again when the user asks for it.
-func (f *forwarder) onKey(ctx context.Context, in io.Reader) {
-	for lines := bufio.NewScanner(in); lines.Scan() && ctx.Err() == nil; {
-		f.mutex.Lock()
-		if f.last != nil && lines.Text() == "r" {
-			_ = f.send(ctx, f.last) // it was sent before
-		}
-		f.mutex.Unlock()
+// pressed sends the last event again when the user asks for it.
+func (f *forwarder) pressed(ctx context.Context, key byte) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if f.last != nil && key == 'r' {
+		_ = f.send(ctx, f.last) // it was sent before
 	}
 }
 

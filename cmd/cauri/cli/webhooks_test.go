@@ -214,7 +214,11 @@ func TestForwardingToTheCallersProgram(t *testing.T) {
 		t.Errorf("%s was delivered, and printed: %s", header.Get(webhooks.HeaderDelivery), out.String())
 	}
 	body = nil
-	forward.onKey(t.Context(), strings.NewReader("x\nr\n"))
+	forward.pressed(t.Context(), 'x')
+	if body != nil {
+		t.Error("each key sends the event again")
+	}
+	forward.pressed(t.Context(), 'r')
 	if err := webhooks.Verify(header, body, testSecret, time.Now()); err != nil {
 		t.Errorf("sent again: %v", err)
 	}
