@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"os"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -43,6 +45,16 @@ func readExclusions(file string) (exclusions, error) {
 		list = append(list, e)
 	}
 	return list, nil
+}
+
+// elsewhere reports whether a line is about files of a module that is not among those that are linted.
+func (e *exclusion) elsewhere(modules []string) bool {
+	for folder := path.Dir(strings.TrimPrefix(e.files.String(), "^")); folder != "." && folder != "/"; folder = path.Dir(folder) {
+		if _, err := os.Stat(folder + "/go.mod"); err == nil {
+			return !slices.Contains(modules, folder)
+		}
+	}
+	return false
 }
 
 // match says whether a finding is excluded, and marks the line that excludes it.

@@ -40,7 +40,8 @@ func main() {
 	}
 }
 
-// lint returns the findings in the modules, sorted, without those that a line of the file excludes, and the lines that exclude nothing.
+// lint returns the findings in the modules, sorted, without those that a line of the file excludes, and the lines that exclude nothing
+// in them.
 func lint(file string, modules []string) ([]string, error) {
 	excluded, err := readExclusions(file)
 	if err != nil {
@@ -61,7 +62,7 @@ func lint(file string, modules []string) ([]string, error) {
 	}
 	slices.Sort(findings)
 	for _, e := range excluded {
-		if !e.used {
+		if !e.used && !e.elsewhere(modules) {
 			findings = append(findings, fmt.Sprintf("%s:%d: excludes nothing any more: remove it", file, e.line))
 		}
 	}
