@@ -14,17 +14,17 @@ import (
 // raise gives the sandbox's float in RWF a balance, as an adjustment.
 func (w *fixture) raise(balance int64) {
 	w.T.Helper()
-	w.Exec(`insert into adjustments (tenant, currency, delta, balance_after)
-		select tenant, currency, $2 - balance, $2 from floats where tenant = $1 and currency = 'RWF'`, w.Sandbox.Tenant, balance)
-	w.Exec("update floats set balance = $2 where tenant = $1 and currency = 'RWF'", w.Sandbox.Tenant, balance)
+	w.Exec(`insert into adjustments (tenant, currency, delta, balance_after, number)
+		select tenant, currency, $2 - balance, $2, movements + 1 from floats where tenant = $1 and currency = 'RWF'`, w.Sandbox.Tenant, balance)
+	w.Exec("update floats set balance = $2, movements = movements + 1 where tenant = $1 and currency = 'RWF'", w.Sandbox.Tenant, balance)
 }
 
 // raiseSIM is raise for a SIM.
 func (w *fixture) raiseSIM(msisdn string, balance int64) {
 	w.T.Helper()
-	w.Exec(`insert into adjustments (tenant, sim_id, delta, balance_after)
-		select tenant, sim_id, $3 - balance, $3 from sims where tenant = $1 and msisdn = $2`, w.Sandbox.Tenant, msisdn, balance)
-	w.Exec("update sims set balance = $3 where tenant = $1 and msisdn = $2", w.Sandbox.Tenant, msisdn, balance)
+	w.Exec(`insert into adjustments (tenant, sim_id, delta, balance_after, number)
+		select tenant, sim_id, $3 - balance, $3, movements + 1 from sims where tenant = $1 and msisdn = $2`, w.Sandbox.Tenant, msisdn, balance)
+	w.Exec("update sims set balance = $3, movements = movements + 1 where tenant = $1 and msisdn = $2", w.Sandbox.Tenant, msisdn, balance)
 }
 
 // What would raise a balance beyond its bound ends LIMIT_EXCEEDED and moves nothing; what just fits succeeds.

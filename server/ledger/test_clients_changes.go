@@ -78,7 +78,9 @@ func (s *Ledger) addTestClient(ctx context.Context, sandbox *sandboxes.Sandbox, 
 		if err != nil {
 			return err
 		}
-		return q.InsertSIMAdjustment(ctx, tenant, postgres.UUID(c.ID), c.Balance, c.Balance)
+		return q.InsertSIMAdjustment(ctx, sqlc.InsertSIMAdjustmentParams{
+			Tenant: tenant, SimID: postgres.UUID(c.ID), Delta: c.Balance, BalanceAfter: c.Balance, Number: 1,
+		})
 	})
 }
 
@@ -102,12 +104,20 @@ func (s *Ledger) ChangeTestClient(
 		if err := change(&wanted); err != nil {
 			return err
 		}
-		err = q.ChangeTestClient(ctx, sqlc.ChangeTestClientParams{
-			Tenant: tenant, SimID: row.SimID, Name: wanted.Name, Blocked: wanted.Blocked, Behavior: string(wanted.Behavior), Balance: wanted.Balance,
-		})
-		if err == nil && wanted.Balance != row.Balance {
-			err = q.InsertSIMAdjustment(ctx, tenant, row.SimID, wanted.Balance-row.Balance, wanted.Balance)
+		movements := row.Movements
+		if wanted.Balance != row.Balance {
+			movements++
+			err = q.InsertSIMAdjustment(ctx, sqlc.InsertSIMAdjustmentParams{
+				Tenant: tenant, SimID: row.SimID, Delta: wanted.Balance - row.Balance, BalanceAfter: wanted.Balance, Number: movements,
+			})
+			if err != nil {
+				return err
+			}
 		}
+		err = q.ChangeTestClient(ctx, sqlc.ChangeTestClientParams{
+			Tenant: tenant, SimID: row.SimID, Name: wanted.Name, Blocked: wanted.Blocked, Behavior: string(wanted.Behavior),
+			Balance: wanted.Balance, Movements: movements,
+		})
 		if err != nil {
 			return err
 		}

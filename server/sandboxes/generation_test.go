@@ -73,8 +73,8 @@ func TestAnEarlierGenerationOfATestClientIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.Exec("insert into adjustments (tenant, sim_id, delta, balance_after) select tenant, sim_id, -50, 250 from sims")
-	w.Exec("update sims set balance = 250")
+	w.Exec("insert into adjustments (tenant, sim_id, delta, balance_after, number) select tenant, sim_id, -50, 250, movements + 1 from sims")
+	w.Exec("update sims set balance = 250, movements = movements + 1")
 	refused := func() {
 		t.Helper()
 		for _, rolledBack := range []int64{0, 2} {

@@ -119,7 +119,7 @@ func (w *fixture) kept(tenant int64) map[string][]string {
 	rows := map[string][]string{}
 	for _, table := range append(slices.Clone(keptByReset), "sims") {
 		rows[table] = read[[]string](w, `select array_agg(row::text order by row::text) from (
-			select to_jsonb(x) - '{tenant,version,reset,applied}'::text[] - case when $2 = 'sims' then '{balance,changed_at}' else '{}' end::text[] as row
+			select to_jsonb(x) - '{tenant,version,reset,applied}'::text[] - case when $2 = 'sims' then '{balance,changed_at,movements}' else '{}' end::text[] as row
 			from `+table+` x where tenant = $1) rows`, tenant, table)
 	}
 	return rows

@@ -86,7 +86,8 @@ func takeNumber(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.U
 	return nil
 }
 
-// withConfig is a row made what the resource wants. A balance that differs from what the resource said last sets the live one.
+// withConfig is a row made what the resource wants. A balance that differs from what the resource said last sets the live one: an
+// adjustment, with the number of its own that each movement has.
 func withConfig(row sqlc.Sim, want TestClientConfig) sqlc.Sim {
 	currency, _ := want.Country.Currency()
 	row.Generation, row.Name, row.MSISDN = want.Generation, want.Name, want.MSISDN
@@ -94,6 +95,7 @@ func withConfig(row sqlc.Sim, want TestClientConfig) sqlc.Sim {
 	row.Blocked, row.Behavior, row.Source = want.Blocked, string(want.Behavior), SourceResource
 	if row.Opening != want.Balance {
 		row.Opening, row.Balance = want.Balance, want.Balance
+		row.Movements++
 	}
 	return row
 }
@@ -116,14 +118,14 @@ func applySIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUI
 		if err != nil {
 			return 0, err
 		}
-		return want.Balance, adjustSIM(ctx, q, tenant, sim, want.Balance, want.Balance)
+		return want.Balance, adjustSIM(ctx, q, tenant, sim, want.Balance, want.Balance, openingNumber)
 	}
 	if err != nil {
 		return 0, err
 	}
 	wanted := withConfig(row, want)
 	if row.Opening != want.Balance {
-		if err := adjustSIM(ctx, q, tenant, sim, want.Balance-row.Balance, want.Balance); err != nil {
+		if err := adjustSIM(ctx, q, tenant, sim, want.Balance-row.Balance, want.Balance, wanted.Movements); err != nil {
 			return 0, err
 		}
 	}
@@ -142,6 +144,7 @@ func applySIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUI
 		Behavior:   wanted.Behavior,
 		Balance:    wanted.Balance,
 		Opening:    wanted.Opening,
+		Movements:  wanted.Movements,
 		Tenant:     tenant,
 		SimID:      sim,
 	})
@@ -164,8 +167,13 @@ func hasRoom(ctx context.Context, q *sqlc.Queries, tenant int64, limit int) erro
 	return err
 }
 
-func adjustSIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUID, delta, after int64) error {
-	return q.InsertSIMAdjustment(ctx, tenant, sim, delta, after)
+// openingNumber is the number of the movement by which a SIM gets its opening balance.
+const openingNumber = 1
+
+func adjustSIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUID, delta, after, number int64) error {
+	return q.InsertSIMAdjustment(ctx, sqlc.InsertSIMAdjustmentParams{
+		Tenant: tenant, SimID: sim, Delta: delta, BalanceAfter: after, Number: number,
+	})
 }
 
 // DeleteTestClient removes a SIM; it returns nil when there is none.

@@ -85,35 +85,35 @@ func (w *Fixture) Balance(msisdn string) int64 {
 	return sim.Balance
 }
 
-// Conserved fails unless every float and every SIM holds exactly what was put in, the balances that were written down lead
-// from nothing to the present one, and each terminal transaction has its event.
+// Conserved fails unless every float and every SIM holds exactly what was put in, its movements lead in the order of their numbers from
+// nothing to the present balance, and each terminal transaction has its event.
 func (w *Fixture) Conserved() {
 	w.T.Helper()
-	// Changes are not ordered by any column, but each leads from one balance to another: whatever the order, every balance
-	// is left as often as it is reached, but for the first, 0, and the last, the present one.
 	wrong := Read[[]string](w, `
 		with accounts as (
-		  select tenant, currency as account, balance from floats
-		  union all select tenant, sim_id::text, balance from sims
+		  select tenant, currency as account, balance, movements from floats
+		  union all select tenant, sim_id::text, balance, movements from sims
 		), changes as (
-		  select tenant, coalesce(currency, sim_id::text) as account, delta, balance_after from adjustments
-		  union all select tenant, float_currency, merchant_delta, merchant_balance_after from transactions where merchant_delta <> 0
-		  union all select tenant, sim_id::text, sim_delta, sim_balance_after from transactions where sim_delta <> 0
-		), visits as (
-		  select tenant, account, balance_after as at, 1 as n from changes
-		  union all select tenant, account, balance_after - delta, -1 from changes
-		  union all select tenant, account, 0, 1 from accounts
-		  union all select tenant, account, balance, -1 from accounts
+		  select tenant, coalesce(currency, sim_id::text) as account, number, delta, balance_after from adjustments
+		  union all select tenant, float_currency, merchant_number, merchant_delta, merchant_balance_after from transactions where merchant_delta <> 0
+		  union all select tenant, sim_id::text, sim_number, sim_delta, sim_balance_after from transactions where sim_delta <> 0
+		), chain as (
+		  select *, lag(balance_after, 1, 0::bigint) over changes_of as before, row_number() over changes_of as place
+		  from changes window changes_of as (partition by tenant, account order by number)
 		)
 		select coalesce(array_agg(what), '{}') from (
 		  select 'sum of ' || account as what from accounts a where balance <>
 		    (select coalesce(sum(delta), 0) from changes c where c.tenant = a.tenant and c.account = a.account)
 		  union all
-		  select 'running balance of ' || account || ' at ' || at from visits join accounts using (tenant, account)
-		  group by tenant, account, at having sum(n) <> 0
+		  select format('movement %s of %s, which is %s, from %s by %s to %s', place, account, number, before, delta, balance_after)
+		  from chain join accounts using (tenant, account)
+		  where number is distinct from place or balance_after is distinct from before + delta
 		  union all
-		  select 'no running balance in ' || id from transactions
-		  where merchant_delta <> 0 and merchant_balance_after is null or sim_delta <> 0 and sim_balance_after is null
+		  select format('movements of %s: %s', account, movements) from accounts a where movements <>
+		    (select count(*) from changes c where c.tenant = a.tenant and c.account = a.account)
+		  union all
+		  select 'number of ' || id from transactions
+		  where (merchant_delta <> 0) <> (merchant_number > 0) or (sim_delta <> 0) <> (sim_number > 0)
 		  union all
 		  select 'event of ' || id from transactions t where (status <> 'PENDING') <>
 		    exists (select from events e where e.tenant = t.tenant and e.id = t.id)

@@ -9,13 +9,16 @@ select * from floats where tenant = sqlc.arg(tenant);
 with before as (
   select balance from floats where floats.tenant = sqlc.arg(tenant) and floats.currency = sqlc.arg(currency) for update
 ), written as (
-  insert into floats (tenant, currency, balance, opening, changed_at)
-  values (sqlc.arg(tenant), sqlc.arg(currency), sqlc.arg(balance), sqlc.arg(balance), to_timestamp(0))
+  insert into floats as f (tenant, currency, balance, opening, movements, changed_at)
+  select sqlc.arg(tenant), sqlc.arg(currency)::text, sqlc.arg(balance), sqlc.arg(balance), 1, to_timestamp(0)
+  from (select count(*) from before) held
   on conflict (tenant, currency) do update
-    set balance = excluded.balance, opening = excluded.opening, changed_at = now()
+    set balance = excluded.balance, opening = excluded.opening, movements = f.movements + 1, changed_at = now()
+  returning f.movements
 )
-insert into adjustments (tenant, currency, delta, balance_after)
-values (sqlc.arg(tenant), sqlc.arg(currency)::text, sqlc.arg(balance) - coalesce((select balance from before), 0), sqlc.arg(balance));
+insert into adjustments (tenant, currency, delta, balance_after, number)
+select sqlc.arg(tenant), sqlc.arg(currency)::text, sqlc.arg(balance) - coalesce((select balance from before), 0), sqlc.arg(balance), written.movements
+from written;
 
 -- name: CountSIMs :one
 select count(*) from sims where tenant = sqlc.arg(tenant);
@@ -32,17 +35,18 @@ select sim_id, name, source from sims where tenant = sqlc.arg(tenant) and msisdn
 
 -- name: InsertSIM :exec
 -- As SetFloat, a new one is no change.
-insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at, source)
-values (sqlc.arg(tenant), sqlc.arg(sim_id), sqlc.arg(generation), sqlc.arg(name), sqlc.arg(msisdn), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(blocked), sqlc.arg(behaviour), sqlc.arg(balance), sqlc.arg(balance), to_timestamp(0), 'resource');
+insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, movements, changed_at, source)
+values (sqlc.arg(tenant), sqlc.arg(sim_id), sqlc.arg(generation), sqlc.arg(name), sqlc.arg(msisdn), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(blocked), sqlc.arg(behaviour), sqlc.arg(balance), sqlc.arg(balance), 1, to_timestamp(0), 'resource');
 
 -- name: UpdateSIM :execrows
 -- As TakeGeneration.
 update sims set generation = sqlc.arg(generation), name = sqlc.arg(name), msisdn = sqlc.arg(msisdn), operator = sqlc.arg(operator), country = sqlc.arg(country), currency = sqlc.arg(currency),
-  blocked = sqlc.arg(blocked), behaviour = sqlc.arg(behaviour), balance = sqlc.arg(balance), opening = sqlc.arg(opening), changed_at = now()
+  blocked = sqlc.arg(blocked), behaviour = sqlc.arg(behaviour), balance = sqlc.arg(balance), opening = sqlc.arg(opening), movements = sqlc.arg(movements), changed_at = now()
 where tenant = sqlc.arg(tenant) and sim_id = sqlc.arg(sim_id) and (generation <= sqlc.arg(generation) or generation = sqlc.arg(rolled_back));
 
 -- name: InsertSIMAdjustment :exec
-insert into adjustments (tenant, sim_id, delta, balance_after) values (sqlc.arg(tenant), sqlc.arg(sim_id)::uuid, sqlc.arg(delta), sqlc.arg(balance_after));
+insert into adjustments (tenant, sim_id, delta, balance_after, number)
+values (sqlc.arg(tenant), sqlc.arg(sim_id)::uuid, sqlc.arg(delta), sqlc.arg(balance_after), sqlc.arg(number)::bigint);
 
 -- name: HoldTenantOfSIM :exec
 -- As TenantOf: a reset that is copying the SIM comes to its end first.

@@ -86,9 +86,9 @@ with forwarded as (
   where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id) and t.forward_fence = sqlc.arg(fence)::bigint and t.status = 'PENDING'
   for update of t
 ), merchant as (
-  update floats f set balance = f.balance + forwarded.earned, changed_at = now()
+  update floats f set balance = f.balance + forwarded.earned, movements = f.movements + 1, changed_at = now()
   from forwarded where forwarded.earned > 0 and f.tenant = sqlc.arg(tenant) and f.currency = forwarded.float_currency
-  returning f.tenant, f.balance
+  returning f.tenant, f.balance, f.movements
 ), event as (
   insert into events (tenant, id, state, due_at, created_at)
   select forwarded.tenant, forwarded.id, case when o.deliver then 'queued' else 'recorded' end::event_state,
@@ -101,6 +101,7 @@ with forwarded as (
 )
 update transactions t set status = sqlc.arg(status)::transaction_status, completed_at = forwarded.present, due_at = null,
   forward_fence = t.forward_fence + 1, leased_until = null, merchant_delta = forwarded.earned, merchant_balance_after = merchant.balance,
+  merchant_number = coalesce(merchant.movements, 0), sim_number = 0,
   native_id = coalesce(sqlc.narg(native_id), t.native_id), native_raw = sqlc.narg(native_raw)
 from forwarded left join merchant on merchant.tenant = forwarded.tenant
 where t.tenant = sqlc.arg(tenant) and t.id = forwarded.id;

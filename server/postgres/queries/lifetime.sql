@@ -24,13 +24,14 @@ update operator_credentials set tenant = sqlc.arg(tenant) where tenant = sqlc.ar
 -- Copied, and not moved: payments of the old tenant that are being booked hold locks on these rows, and nobody waits for them. Those that
 -- were made through the API stay behind.
 with opened as (
-  insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening)
-  select sqlc.arg(tenant)::bigint, s.sim_id, s.generation, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.opening, s.opening
+  insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, movements)
+  select sqlc.arg(tenant)::bigint, s.sim_id, s.generation, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.opening,
+    s.opening, 1
   from sims s where s.tenant = sqlc.arg(former) and s.source = 'resource'
   returning sim_id, balance
 )
-insert into adjustments (tenant, sim_id, delta, balance_after)
-select sqlc.arg(tenant)::bigint, opened.sim_id, opened.balance, opened.balance from opened;
+insert into adjustments (tenant, sim_id, delta, balance_after, number)
+select sqlc.arg(tenant)::bigint, opened.sim_id, opened.balance, opened.balance, 1 from opened;
 
 -- name: PutClock :exec
 -- A manual clock, at the beginning of a sandbox and after each reset, or where it is missing.

@@ -41,28 +41,31 @@ with present as (
 ), accepted as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), payer as (
-  update sims s set balance = s.balance - (sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint), changed_at = now()
+  update sims s set balance = s.balance - (sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint), movements = s.movements + 1,
+    changed_at = now()
   from accepted
   where s.tenant = sqlc.arg(tenant) and s.msisdn = sqlc.arg(msisdn) and s.currency = sqlc.arg(float_currency) and not s.blocked
     and s.balance >= sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint
-  returning s.sim_id, s.balance
+  returning s.sim_id, s.balance, s.movements
 ), merchant as (
-  update floats f set balance = f.balance + sqlc.arg(net_amount), changed_at = now()
+  update floats f set balance = f.balance + sqlc.arg(net_amount), movements = f.movements + (sqlc.arg(net_amount) <> 0)::integer,
+    changed_at = now()
   from accepted
   where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency) and (select count(*) from payer) >= 0
-  returning f.balance
+  returning f.balance, f.movements
 ), booked as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
     latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after,
-    created_at)
+    merchant_number, sim_number, created_at)
   select sqlc.arg(tenant), recording_id(sqlc.arg(id)), 'collection', 'SUCCESS', sqlc.arg(reference), sqlc.arg(request_hash),
     sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected), sqlc.arg(store), sqlc.narg(description),
     sqlc.arg(scenario), sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(msisdn),
     sqlc.arg(amount), sqlc.arg(commission), sqlc.arg(net_amount), sqlc.arg(absorption_pct), sqlc.arg(latency_ms),
     sqlc.arg(float_currency), payer.sim_id, recording_time(), sqlc.arg(net_amount),
     case when payer.sim_id is null then 0 else -(sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint) end,
-    merchant.balance, payer.balance, recording_time()
+    merchant.balance, payer.balance, case when sqlc.arg(net_amount) <> 0 then merchant.movements else 0 end, coalesce(payer.movements, 0),
+    recording_time()
   from merchant left join payer on true
   returning id, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (

@@ -31,26 +31,26 @@ with present as (
     when recipient.blocked then sqlc.arg(blocked_status)::text else 'SUCCESS' end, 'SUCCESS') as status
   from accepted left join recipient on true
 ), float as (
-  select f.balance from floats f, accepted
+  select f.balance, f.movements from floats f, accepted
   where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency) and (select count(*) from recipient) >= 0
   for update of f
 ), decided as (
-  select judged.*, float.balance, judged.status is null and float.balance >= sqlc.arg(amount)::bigint as paid,
+  select judged.*, float.balance, float.movements, judged.status is null and float.balance >= sqlc.arg(amount)::bigint as paid,
     case when judged.status is null and float.balance >= sqlc.arg(amount)::bigint then 1
       when judged.status is null or sqlc.arg(recipient_full)::boolean then 2 when judged.sim_id is null then 3 else 4 end as outcome
   from judged, float
 ), merchant as (
-  update floats f set balance = decided.balance - sqlc.arg(amount)::bigint, changed_at = now()
+  update floats f set balance = decided.balance - sqlc.arg(amount)::bigint, movements = decided.movements + 1, changed_at = now()
   from decided where decided.paid and f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency)
 ), credited as (
-  update sims s set balance = s.balance + sqlc.arg(amount)::bigint, changed_at = now()
+  update sims s set balance = s.balance + sqlc.arg(amount)::bigint, movements = s.movements + 1, changed_at = now()
   from decided where decided.paid and s.tenant = sqlc.arg(tenant) and s.sim_id = decided.sim_id
-  returning s.balance
+  returning s.balance, s.movements
 ), booked as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
     latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after,
-    created_at)
+    merchant_number, sim_number, created_at)
   select sqlc.arg(tenant), recording_id(sqlc.arg(id)), 'disbursement',
     coalesce(decided.status, case when decided.paid then 'SUCCESS' else 'INSUFFICIENT_FUNDS' end)::transaction_status,
     sqlc.arg(reference), sqlc.arg(request_hash), sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected),
@@ -59,7 +59,8 @@ with present as (
     (sqlc.arg(latencies)::integer[])[decided.outcome], sqlc.arg(float_currency), decided.sim_id, recording_time(),
     case when decided.paid then -sqlc.arg(amount)::bigint else 0 end,
     case when credited.balance is not null then sqlc.arg(amount)::bigint else 0 end,
-    decided.balance - case when decided.paid then sqlc.arg(amount)::bigint else 0 end, credited.balance, recording_time()
+    decided.balance - case when decided.paid then sqlc.arg(amount)::bigint else 0 end, credited.balance,
+    case when decided.paid then decided.movements + 1 else 0 end, coalesce(credited.movements, 0), recording_time()
   from decided left join credited on true
   returning id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
@@ -98,20 +99,21 @@ with present as (
   select s.sim_id from sims s, parent
   where s.tenant = sqlc.arg(tenant) and s.msisdn = parent.msisdn and s.currency = parent.float_currency for update of s
 ), float as (
-  select f.balance from floats f, parent
+  select f.balance, f.movements from floats f, parent
   where f.tenant = sqlc.arg(tenant) and f.currency = parent.float_currency and (select count(*) from recipient) >= 0
   for update of f
 ), decided as (
-  select accepted.deliver, parent.asked, float.balance, float.balance >= parent.asked and not sqlc.arg(recipient_full)::boolean as paid,
+  select accepted.deliver, parent.asked, float.balance, float.movements,
+    float.balance >= parent.asked and not sqlc.arg(recipient_full)::boolean as paid,
     case when float.balance < parent.asked then 'INSUFFICIENT_FUNDS' else 'LIMIT_EXCEEDED' end as unpaid_status
   from present as accepted, parent, float
 ), merchant as (
-  update floats f set balance = decided.balance - decided.asked, changed_at = now()
+  update floats f set balance = decided.balance - decided.asked, movements = decided.movements + 1, changed_at = now()
   from decided, parent where decided.paid and f.tenant = sqlc.arg(tenant) and f.currency = parent.float_currency
 ), credited as (
-  update sims s set balance = s.balance + decided.asked, changed_at = now()
+  update sims s set balance = s.balance + decided.asked, movements = s.movements + 1, changed_at = now()
   from decided, recipient where decided.paid and s.tenant = sqlc.arg(tenant) and s.sim_id = recipient.sim_id
-  returning s.sim_id, s.balance
+  returning s.sim_id, s.balance, s.movements
 ), marked as (
   update transactions p set refunded = p.refunded + decided.asked
   from decided where decided.paid and p.tenant = sqlc.arg(tenant) and p.id = sqlc.arg(parent_id)
@@ -119,7 +121,7 @@ with present as (
   insert into transactions (tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected,
     store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
     latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after,
-    created_at)
+    merchant_number, sim_number, created_at)
   select sqlc.arg(tenant), recording_id(sqlc.arg(id)), 'refund',
     case when decided.paid then 'SUCCESS' else decided.unpaid_status end::transaction_status, parent.id,
     sqlc.arg(reference), sqlc.arg(request_hash), parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, null,
@@ -128,7 +130,8 @@ with present as (
     case when decided.paid then sqlc.arg(paid_latency_ms)::integer else sqlc.arg(refused_latency_ms)::integer end,
     parent.float_currency, credited.sim_id, recording_time(), case when decided.paid then -decided.asked else 0 end,
     case when credited.sim_id is not null then decided.asked else 0 end,
-    decided.balance - case when decided.paid then decided.asked else 0 end, credited.balance, recording_time()
+    decided.balance - case when decided.paid then decided.asked else 0 end, credited.balance,
+    case when decided.paid then decided.movements + 1 else 0 end, coalesce(credited.movements, 0), recording_time()
   from decided, parent left join credited on true
   returning *
 ), event as (

@@ -72,17 +72,23 @@ where t.tenant = parked.tenant and t.id = parked.id;
 -- name: SettleTransactions :exec
 -- All that a batch of outcomes does, on SIMs and floats that were locked before. Balances are what they are after each.
 with given as (
-  select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
+  select generate_subscripts(sqlc.arg(ids)::uuid[], 1) as n, unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
     unnest(sqlc.arg(statuses)::text[]) as status, unnest(sqlc.arg(float_currencies)::text[]) as currency,
     unnest(sqlc.arg(merchant_deltas)::bigint[]) as merchant_delta, unnest(sqlc.arg(merchant_balances)::bigint[]) as merchant_balance,
     unnest(sqlc.arg(sim_ids)::uuid[]) as sim_id, unnest(sqlc.arg(sim_deltas)::bigint[]) as sim_delta,
     unnest(sqlc.arg(sim_balances)::bigint[]) as sim_balance
 ), settled as (
-  select given.*, clock_time(c.stands_at, c.ahead, c.last_stamp) as present
+  select given.*, clock_time(c.stands_at, c.ahead, c.last_stamp) as present,
+    case when given.merchant_delta = 0 then 0 else f.movements
+      + count(*) filter (where given.merchant_delta <> 0) over (partition by given.tenant, given.currency order by given.n) end as merchant_number,
+    case when given.sim_delta = 0 then 0 else p.movements
+      + count(*) filter (where given.sim_delta <> 0) over (partition by given.tenant, given.sim_id order by given.n) end as sim_number
   from given left join clocks c on c.tenant = given.tenant
+  left join floats f on f.tenant = given.tenant and f.currency = given.currency and given.merchant_delta <> 0
+  left join sims p on p.tenant = given.tenant and p.sim_id = given.sim_id and given.sim_delta <> 0
 ), payers as (
-  update sims set balance = sims.balance + paid.delta, changed_at = now()
-  from (select tenant, sim_id, sum(sim_delta)::bigint as delta from settled where sim_delta <> 0 group by tenant, sim_id) paid
+  update sims set balance = sims.balance + paid.delta, movements = sims.movements + paid.movements, changed_at = now()
+  from (select tenant, sim_id, sum(sim_delta)::bigint as delta, count(*) as movements from settled where sim_delta <> 0 group by tenant, sim_id) paid
   where sims.tenant = paid.tenant and sims.sim_id = paid.sim_id
 ), events_of as (
   insert into events (tenant, id, state, due_at, created_at)
@@ -94,14 +100,16 @@ with given as (
   update native_requests n set state = 'queued', due_at = s.present
   from settled s where n.tenant = s.tenant and n.id = s.id and n.callback_url is not null
 ), merchants as (
-  update floats f set balance = f.balance + earned.delta, changed_at = now()
-  from (select tenant, currency, sum(merchant_delta)::bigint as delta from settled where merchant_delta <> 0 group by tenant, currency) earned
+  update floats f set balance = f.balance + earned.delta, movements = f.movements + earned.movements, changed_at = now()
+  from (select tenant, currency, sum(merchant_delta)::bigint as delta, count(*) as movements
+    from settled where merchant_delta <> 0 group by tenant, currency) earned
   where f.tenant = earned.tenant and f.currency = earned.currency
 )
 update transactions t set status = s.status::transaction_status, completed_at = s.present, due_at = null,
   merchant_delta = s.merchant_delta, sim_delta = s.sim_delta,
   merchant_balance_after = case when s.status = 'SUCCESS' then s.merchant_balance end,
-  sim_balance_after = case when s.sim_delta <> 0 then s.sim_balance end
+  sim_balance_after = case when s.sim_delta <> 0 then s.sim_balance end,
+  merchant_number = s.merchant_number, sim_number = s.sim_number
 from settled s
 where t.tenant = s.tenant and t.id = s.id;
 

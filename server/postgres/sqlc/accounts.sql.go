@@ -106,8 +106,8 @@ func (q *Queries) HoldTenantOfSIM(ctx context.Context, simID pgtype.UUID) error 
 }
 
 const insertSIM = `-- name: InsertSIM :exec
-insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at, source)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, to_timestamp(0), 'resource')
+insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, movements, changed_at, source)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, 1, to_timestamp(0), 'resource')
 `
 
 type InsertSIMParams struct {
@@ -143,22 +143,32 @@ func (q *Queries) InsertSIM(ctx context.Context, arg InsertSIMParams) error {
 }
 
 const insertSIMAdjustment = `-- name: InsertSIMAdjustment :exec
-insert into adjustments (tenant, sim_id, delta, balance_after) values ($1, $2::uuid, $3, $4)
+insert into adjustments (tenant, sim_id, delta, balance_after, number)
+values ($1, $2::uuid, $3, $4, $5::bigint)
 `
 
-func (q *Queries) InsertSIMAdjustment(ctx context.Context, tenant int64, simID pgtype.UUID, delta int64, balanceAfter int64) error {
+type InsertSIMAdjustmentParams struct {
+	Tenant       int64       `db:"tenant"`
+	SimID        pgtype.UUID `db:"sim_id"`
+	Delta        int64       `db:"delta"`
+	BalanceAfter int64       `db:"balance_after"`
+	Number       int64       `db:"number"`
+}
+
+func (q *Queries) InsertSIMAdjustment(ctx context.Context, arg InsertSIMAdjustmentParams) error {
 	_, err := q.db.Exec(ctx, insertSIMAdjustment,
-		tenant,
-		simID,
-		delta,
-		balanceAfter,
+		arg.Tenant,
+		arg.SimID,
+		arg.Delta,
+		arg.BalanceAfter,
+		arg.Number,
 	)
 	return err
 }
 
 const listFloats = `-- name: ListFloats :many
 
-select tenant, currency, balance, opening, changed_at from floats where tenant = $1
+select tenant, currency, balance, opening, changed_at, movements from floats where tenant = $1
 `
 
 // Floats and SIMs as the controller sets them. What transactions do to them stands in payments.sql and settlement.sql.
@@ -177,6 +187,7 @@ func (q *Queries) ListFloats(ctx context.Context, tenant int64) ([]Float, error)
 			&i.Balance,
 			&i.Opening,
 			&i.ChangedAt,
+			&i.Movements,
 		); err != nil {
 			return nil, err
 		}
@@ -189,7 +200,7 @@ func (q *Queries) ListFloats(ctx context.Context, tenant int64) ([]Float, error)
 }
 
 const lockSIM = `-- name: LockSIM :one
-select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at, generation, source from sims where tenant = $1 and sim_id = $2 for update
+select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at, generation, source, movements from sims where tenant = $1 and sim_id = $2 for update
 `
 
 func (q *Queries) LockSIM(ctx context.Context, tenant int64, simID pgtype.UUID) (Sim, error) {
@@ -210,6 +221,7 @@ func (q *Queries) LockSIM(ctx context.Context, tenant int64, simID pgtype.UUID) 
 		&i.ChangedAt,
 		&i.Generation,
 		&i.Source,
+		&i.Movements,
 	)
 	return i, err
 }
@@ -235,13 +247,16 @@ const setFloat = `-- name: SetFloat :exec
 with before as (
   select balance from floats where floats.tenant = $1 and floats.currency = $2 for update
 ), written as (
-  insert into floats (tenant, currency, balance, opening, changed_at)
-  values ($1, $2, $3, $3, to_timestamp(0))
+  insert into floats as f (tenant, currency, balance, opening, movements, changed_at)
+  select $1, $2::text, $3, $3, 1, to_timestamp(0)
+  from (select count(*) from before) held
   on conflict (tenant, currency) do update
-    set balance = excluded.balance, opening = excluded.opening, changed_at = now()
+    set balance = excluded.balance, opening = excluded.opening, movements = f.movements + 1, changed_at = now()
+  returning f.movements
 )
-insert into adjustments (tenant, currency, delta, balance_after)
-values ($1, $2::text, $3 - coalesce((select balance from before), 0), $3)
+insert into adjustments (tenant, currency, delta, balance_after, number)
+select $1, $2::text, $3 - coalesce((select balance from before), 0), $3, written.movements
+from written
 `
 
 // A new float opens with its balance; an edited one is set to the new value. Either is an adjustment. A new one is no change
@@ -265,8 +280,8 @@ func (q *Queries) TenantOf(ctx context.Context, resourceUid pgtype.UUID) (int64,
 
 const updateSIM = `-- name: UpdateSIM :execrows
 update sims set generation = $1, name = $2, msisdn = $3, operator = $4, country = $5, currency = $6,
-  blocked = $7, behaviour = $8, balance = $9, opening = $10, changed_at = now()
-where tenant = $11 and sim_id = $12 and (generation <= $1 or generation = $13)
+  blocked = $7, behaviour = $8, balance = $9, opening = $10, movements = $11, changed_at = now()
+where tenant = $12 and sim_id = $13 and (generation <= $1 or generation = $14)
 `
 
 type UpdateSIMParams struct {
@@ -280,6 +295,7 @@ type UpdateSIMParams struct {
 	Behavior   string      `db:"behaviour"`
 	Balance    int64       `db:"balance"`
 	Opening    int64       `db:"opening"`
+	Movements  int64       `db:"movements"`
 	Tenant     int64       `db:"tenant"`
 	SimID      pgtype.UUID `db:"sim_id"`
 	RolledBack int64       `db:"rolled_back"`
@@ -298,6 +314,7 @@ func (q *Queries) UpdateSIM(ctx context.Context, arg UpdateSIMParams) (int64, er
 		arg.Behavior,
 		arg.Balance,
 		arg.Opening,
+		arg.Movements,
 		arg.Tenant,
 		arg.SimID,
 		arg.RolledBack,

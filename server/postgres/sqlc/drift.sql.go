@@ -78,7 +78,7 @@ func (q *Queries) FindOrganization(ctx context.Context, resourceUid pgtype.UUID)
 }
 
 const findRegisteredSIM = `-- name: FindRegisteredSIM :one
-select s.tenant, s.sim_id, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.balance, s.opening, s.changed_at, s.generation, s.source from sims s join organizations o using (tenant)
+select s.tenant, s.sim_id, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.balance, s.opening, s.changed_at, s.generation, s.source, s.movements from sims s join organizations o using (tenant)
 where o.resource_uid = $1 and o.retained_at is null and s.sim_id = $2
 `
 
@@ -100,6 +100,7 @@ func (q *Queries) FindRegisteredSIM(ctx context.Context, resourceUid pgtype.UUID
 		&i.ChangedAt,
 		&i.Generation,
 		&i.Source,
+		&i.Movements,
 	)
 	return i, err
 }

@@ -13,7 +13,7 @@ import (
 
 const getEvent = `-- name: GetEvent :one
 
-select e.tenant, e.due_at, e.fence, e.created_at, e.delivered_at, e.state, e.attempts, e.resent_after, e.probes, e.id, e.leased, e.body, e.leased_until, e.recorded_at, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(), false)::boolean as being_sent
+select e.tenant, e.due_at, e.fence, e.created_at, e.delivered_at, e.state, e.attempts, e.resent_after, e.probes, e.id, e.leased, e.body, e.leased_until, e.recorded_at, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, t.merchant_number, t.sim_number, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(), false)::boolean as being_sent
 from events e
 join transactions t on t.tenant = e.tenant and t.id = e.id
 where e.tenant = $1 and e.id = $2
@@ -89,6 +89,8 @@ func (q *Queries) GetEvent(ctx context.Context, tenant int64, iD pgtype.UUID) (G
 		&i.Transaction.LeasedUntil,
 		&i.Transaction.ProviderTxID,
 		&i.Transaction.Faults,
+		&i.Transaction.MerchantNumber,
+		&i.Transaction.SimNumber,
 		&i.BeingSent,
 	)
 	return i, err

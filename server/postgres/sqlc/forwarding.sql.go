@@ -142,7 +142,7 @@ func (q *Queries) ListOperatorCredentials(ctx context.Context, tenant int64) ([]
 }
 
 const lockDueForwards = `-- name: LockDueForwards :many
-select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, claimed.forward_fence, o.org_id, o.resource_uid, a.base_url, a.sealed,
+select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, t.merchant_number, t.sim_number, claimed.forward_fence, o.org_id, o.resource_uid, a.base_url, a.sealed,
   coalesce(case when c.tenant is null then t.due_at else clock_time(c.stands_at, c.ahead, c.last_stamp) end >= t.expires_at, true)::boolean as expired,
   (extract(epoch from clock_time(c.stands_at, c.ahead, c.last_stamp) - t.created_at) * 1000)::float8 as age_ms,
   coalesce(extract(epoch from t.expires_at - t.created_at) * 1000, 0)::float8 as expire_after_ms,
@@ -232,6 +232,8 @@ func (q *Queries) LockDueForwards(ctx context.Context, tenants []int64, limits [
 			&i.Transaction.LeasedUntil,
 			&i.Transaction.ProviderTxID,
 			&i.Transaction.Faults,
+			&i.Transaction.MerchantNumber,
+			&i.Transaction.SimNumber,
 			&i.ForwardFence,
 			&i.OrgID,
 			&i.ResourceUid,
@@ -300,9 +302,9 @@ with forwarded as (
   where t.tenant = $4 and t.id = $5 and t.forward_fence = $6::bigint and t.status = 'PENDING'
   for update of t
 ), merchant as (
-  update floats f set balance = f.balance + forwarded.earned, changed_at = now()
+  update floats f set balance = f.balance + forwarded.earned, movements = f.movements + 1, changed_at = now()
   from forwarded where forwarded.earned > 0 and f.tenant = $4 and f.currency = forwarded.float_currency
-  returning f.tenant, f.balance
+  returning f.tenant, f.balance, f.movements
 ), event as (
   insert into events (tenant, id, state, due_at, created_at)
   select forwarded.tenant, forwarded.id, case when o.deliver then 'queued' else 'recorded' end::event_state,
@@ -315,6 +317,7 @@ with forwarded as (
 )
 update transactions t set status = $1::transaction_status, completed_at = forwarded.present, due_at = null,
   forward_fence = t.forward_fence + 1, leased_until = null, merchant_delta = forwarded.earned, merchant_balance_after = merchant.balance,
+  merchant_number = coalesce(merchant.movements, 0), sim_number = 0,
   native_id = coalesce($2, t.native_id), native_raw = $3
 from forwarded left join merchant on merchant.tenant = forwarded.tenant
 where t.tenant = $4 and t.id = forwarded.id

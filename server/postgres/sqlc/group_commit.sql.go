@@ -45,7 +45,7 @@ with recursive asked as materialized (
 ), accepted as materialized (
   select fresh.n, fresh.id, fresh.config_version, fresh.reference, fresh.request_hash, fresh.order_ref, fresh.order_url, fresh.is_url_protected, fresh.store, fresh.described, fresh.description, fresh.scenario, fresh.env_id, fresh.operator, fresh.country, fresh.currency, fresh.msisdn, fresh.amount, fresh.commission, fresh.net_amount, fresh.absorption_pct, fresh.latency_ms, fresh.after_ms, fresh.deliver from fresh, present where present.quota is null or exists (select from counted)
 ), payers as materialized (
-  select s.sim_id, s.msisdn, s.balance from sims s
+  select s.sim_id, s.msisdn, s.balance, s.movements from sims s
   where s.tenant = $23 and s.msisdn = any (array(select accepted.msisdn from accepted))
     and s.currency = $24 and not s.blocked
   order by s.sim_id
@@ -56,29 +56,36 @@ with recursive asked as materialized (
   from accepted join payers on payers.msisdn = accepted.msisdn
 ), debits as (
   -- Each SIM pays what it can, in the order of the requests.
-  select payers.sim_id, 0::bigint as rank, payers.balance, 0 as n, false as paid from payers
+  select payers.sim_id, 0::bigint as rank, payers.balance, payers.movements, 0 as n, false as paid from payers
   union all
-  select d.sim_id, o.rank, case when d.balance >= o.total then d.balance - o.total else d.balance end, o.n, d.balance >= o.total
+  select d.sim_id, o.rank, case when d.balance >= o.total then d.balance - o.total else d.balance end,
+    d.movements + (d.balance >= o.total)::integer, o.n, d.balance >= o.total
   from debits d join owed o on o.sim_id = d.sim_id and o.rank = d.rank + 1
 ), debited as (
-  update sims s set balance = spent.balance, changed_at = now()
-  from (select debits.sim_id, min(debits.balance) as balance from debits where debits.paid group by debits.sim_id) spent
+  update sims s set balance = spent.balance, movements = spent.movements, changed_at = now()
+  from (select debits.sim_id, min(debits.balance) as balance, max(debits.movements) as movements
+    from debits where debits.paid group by debits.sim_id) spent
   where s.tenant = $23 and s.sim_id = spent.sim_id
   returning 1
 ), merchant as (
-  update floats f set balance = f.balance + (select sum(accepted.net_amount) from accepted)::bigint, changed_at = now()
+  update floats f set balance = f.balance + (select sum(accepted.net_amount) from accepted)::bigint,
+    movements = f.movements + (select count(*) from accepted where accepted.net_amount <> 0), changed_at = now()
   where f.tenant = $23 and f.currency = $24 and exists (select from accepted)
     and (select count(*) from debited) >= 0
-  returning f.balance - (select sum(accepted.net_amount) from accepted)::bigint as before
+  returning f.balance - (select sum(accepted.net_amount) from accepted)::bigint as before,
+    f.movements - (select count(*) from accepted where accepted.net_amount <> 0) as moved_before
 ), booked as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after)
+    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after,
+    merchant_number, sim_number)
   select $23, g.id, 'collection', 'SUCCESS', g.reference, g.request_hash, g.order_ref, nullif(g.order_url, ''),
     g.is_url_protected, g.store, case when g.described then g.description end, g.scenario, g.env_id, g.operator, g.country,
     g.currency, g.msisdn, g.amount, g.commission, g.net_amount, g.absorption_pct, g.latency_ms, $24,
     debits.sim_id, now(), g.net_amount, case when debits.sim_id is null then 0 else -(g.net_amount + g.commission) end,
-    merchant.before + (sum(g.net_amount) over (order by g.n))::bigint, debits.balance
+    merchant.before + (sum(g.net_amount) over (order by g.n))::bigint, debits.balance,
+    case when g.net_amount <> 0 then merchant.moved_before + count(*) filter (where g.net_amount <> 0) over (order by g.n) else 0 end,
+    coalesce(debits.movements, 0)
   from accepted g cross join merchant left join debits on debits.n = g.n and debits.paid
   returning id, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
@@ -211,53 +218,60 @@ with recursive asked as materialized (
 ), accepted as materialized (
   select fresh.n, fresh.id, fresh.config_version, fresh.reference, fresh.request_hash, fresh.order_ref, fresh.order_url, fresh.is_url_protected, fresh.store, fresh.described, fresh.description, fresh.env_id, fresh.operator, fresh.country, fresh.currency, fresh.msisdn, fresh.amount, fresh.absorption_pct, fresh.unknown_status, fresh.deliver from fresh, present where present.quota is null or exists (select from counted)
 ), recipients as materialized (
-  select s.sim_id, s.msisdn, s.blocked, s.balance from sims s
+  select s.sim_id, s.msisdn, s.blocked, s.balance, s.movements from sims s
   where s.tenant = $19 and s.msisdn = any (array(select accepted.msisdn from accepted)) and s.currency = $20
   order by s.sim_id
   for update of s
 ), judged as materialized (
   -- The recipient decides first. Where nothing speaks against it the status is null: the float decides.
-  select accepted.n, accepted.id, accepted.config_version, accepted.reference, accepted.request_hash, accepted.order_ref, accepted.order_url, accepted.is_url_protected, accepted.store, accepted.described, accepted.description, accepted.env_id, accepted.operator, accepted.country, accepted.currency, accepted.msisdn, accepted.amount, accepted.absorption_pct, accepted.unknown_status, accepted.deliver, recipients.sim_id, recipients.balance as sim_before, row_number() over (order by accepted.n) as rank,
+  select accepted.n, accepted.id, accepted.config_version, accepted.reference, accepted.request_hash, accepted.order_ref, accepted.order_url, accepted.is_url_protected, accepted.store, accepted.described, accepted.description, accepted.env_id, accepted.operator, accepted.country, accepted.currency, accepted.msisdn, accepted.amount, accepted.absorption_pct, accepted.unknown_status, accepted.deliver, recipients.sim_id, recipients.balance as sim_before, recipients.movements as sim_moved_before,
+    row_number() over (order by accepted.n) as rank,
     nullif(case when recipients.sim_id is null then accepted.unknown_status when recipients.blocked then $21::text else 'SUCCESS' end,
       'SUCCESS') as status
   from accepted left join recipients on recipients.msisdn = accepted.msisdn
 ), queue as materialized (
   select array_agg(case when judged.status is null then judged.amount end order by judged.rank) as amounts from judged
 ), float as materialized (
-  select f.balance from floats f
+  select f.balance, f.movements from floats f
   where f.tenant = $19 and f.currency = $20 and exists (select from accepted)
     and (select count(*) from recipients) >= 0
   for update of f
 ), payments as (
   -- The float pays what it can, in the order of the requests.
-  select 0::bigint as rank, float.balance, false as paid from float
+  select 0::bigint as rank, float.balance, float.movements, false as paid from float
   union all
   select p.rank + 1, case when p.balance >= q.amounts[p.rank + 1] then p.balance - q.amounts[p.rank + 1] else p.balance end,
-    coalesce(p.balance >= q.amounts[p.rank + 1], false)
+    p.movements + coalesce(p.balance >= q.amounts[p.rank + 1], false)::integer, coalesce(p.balance >= q.amounts[p.rank + 1], false)
   from payments p, queue q where p.rank < cardinality(q.amounts)
 ), decided as materialized (
-  select j.n, j.id, j.config_version, j.reference, j.request_hash, j.order_ref, j.order_url, j.is_url_protected, j.store, j.described, j.description, j.env_id, j.operator, j.country, j.currency, j.msisdn, j.amount, j.absorption_pct, j.unknown_status, j.deliver, j.sim_id, j.sim_before, j.rank, j.status, payments.balance, payments.paid, (j.n - 1) * 4 + case when payments.paid then 1 when j.status is null then 2
+  select j.n, j.id, j.config_version, j.reference, j.request_hash, j.order_ref, j.order_url, j.is_url_protected, j.store, j.described, j.description, j.env_id, j.operator, j.country, j.currency, j.msisdn, j.amount, j.absorption_pct, j.unknown_status, j.deliver, j.sim_id, j.sim_before, j.sim_moved_before, j.rank, j.status, payments.balance, payments.movements, payments.paid, (j.n - 1) * 4 + case when payments.paid then 1 when j.status is null then 2
       when j.sim_id is null then 3 else 4 end as outcome,
     case when payments.paid and j.sim_id is not null then j.sim_before
-      + (sum(j.amount) filter (where payments.paid) over (partition by j.sim_id order by j.n))::bigint end as sim_after
+      + (sum(j.amount) filter (where payments.paid) over (partition by j.sim_id order by j.n))::bigint end as sim_after,
+    case when payments.paid and j.sim_id is not null then j.sim_moved_before
+      + count(*) filter (where payments.paid) over (partition by j.sim_id order by j.n) else 0 end as sim_number
   from judged j join payments on payments.rank = j.rank
 ), merchant as (
-  update floats f set balance = (select min(payments.balance) from payments), changed_at = now()
+  update floats f set balance = (select min(payments.balance) from payments), movements = (select max(payments.movements) from payments),
+    changed_at = now()
   where f.tenant = $19 and f.currency = $20 and exists (select from decided where decided.paid)
 ), credited as (
-  update sims s set balance = grown.balance, changed_at = now()
-  from (select decided.sim_id, max(decided.sim_after) as balance from decided where decided.sim_after is not null group by decided.sim_id) grown
+  update sims s set balance = grown.balance, movements = grown.movements, changed_at = now()
+  from (select decided.sim_id, max(decided.sim_after) as balance, max(decided.sim_number) as movements
+    from decided where decided.sim_after is not null group by decided.sim_id) grown
   where s.tenant = $19 and s.sim_id = grown.sim_id
 ), booked as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after)
+    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after,
+    merchant_number, sim_number)
   select $19, d.id, 'disbursement',
     coalesce(d.status, case when d.paid then 'SUCCESS' else 'INSUFFICIENT_FUNDS' end)::transaction_status,
     d.reference, d.request_hash, d.order_ref, nullif(d.order_url, ''), d.is_url_protected, d.store,
     case when d.described then d.description end, '', d.env_id, d.operator, d.country, d.currency, d.msisdn, d.amount, 0, d.amount,
     d.absorption_pct, ($22::integer[])[d.outcome], $20, d.sim_id, now(),
-    case when d.paid then -d.amount else 0 end, case when d.sim_after is not null then d.amount else 0 end, d.balance, d.sim_after
+    case when d.paid then -d.amount else 0 end, case when d.sim_after is not null then d.amount else 0 end, d.balance, d.sim_after,
+    case when d.paid then d.movements else 0 end, d.sim_number
   from decided d
   returning id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (

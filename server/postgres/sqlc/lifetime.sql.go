@@ -33,13 +33,14 @@ func (q *Queries) AdvanceCount(ctx context.Context, upto pgtype.UUID, tenant int
 
 const copySIMs = `-- name: CopySIMs :exec
 with opened as (
-  insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening)
-  select $1::bigint, s.sim_id, s.generation, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.opening, s.opening
+  insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, movements)
+  select $1::bigint, s.sim_id, s.generation, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.opening,
+    s.opening, 1
   from sims s where s.tenant = $2 and s.source = 'resource'
   returning sim_id, balance
 )
-insert into adjustments (tenant, sim_id, delta, balance_after)
-select $1::bigint, opened.sim_id, opened.balance, opened.balance from opened
+insert into adjustments (tenant, sim_id, delta, balance_after, number)
+select $1::bigint, opened.sim_id, opened.balance, opened.balance, 1 from opened
 `
 
 // Copied, and not moved: payments of the old tenant that are being booked hold locks on these rows, and nobody waits for them. Those that

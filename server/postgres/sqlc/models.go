@@ -165,6 +165,7 @@ type Adjustment struct {
 	Delta        int64       `db:"delta"`
 	BalanceAfter int64       `db:"balance_after"`
 	CreatedAt    time.Time   `db:"created_at"`
+	Number       *int64      `db:"number"`
 }
 
 type ApiKey struct {
@@ -291,6 +292,7 @@ type Float struct {
 	Balance   int64     `db:"balance"`
 	Opening   int64     `db:"opening"`
 	ChangedAt time.Time `db:"changed_at"`
+	Movements int64     `db:"movements"`
 }
 
 type ListedTransaction struct {
@@ -447,6 +449,7 @@ type Sim struct {
 	ChangedAt  time.Time   `db:"changed_at"`
 	Generation int64       `db:"generation"`
 	Source     string      `db:"source"`
+	Movements  int64       `db:"movements"`
 }
 
 type Store struct {
@@ -511,6 +514,8 @@ type Transaction struct {
 	LeasedUntil          *time.Time      `db:"leased_until"`
 	ProviderTxID         *string         `db:"provider_tx_id"`
 	Faults               []string        `db:"faults"`
+	MerchantNumber       *int64          `db:"merchant_number"`
+	SimNumber            *int64          `db:"sim_number"`
 }
 
 type TransactionCount struct {

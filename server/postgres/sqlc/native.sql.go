@@ -92,7 +92,7 @@ func (q *Queries) AddNativeUser(ctx context.Context, arg AddNativeUserParams) (A
 }
 
 const findNative = `-- name: FindNative :one
-select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, n.sent from transactions t join native_requests n on n.tenant = t.tenant and n.id = t.id
+select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, t.merchant_number, t.sim_number, n.sent from transactions t join native_requests n on n.tenant = t.tenant and n.id = t.id
 where t.tenant = $1 and t.reference = $2
 `
 
@@ -151,6 +151,8 @@ func (q *Queries) FindNative(ctx context.Context, tenant int64, reference string
 		&i.Transaction.LeasedUntil,
 		&i.Transaction.ProviderTxID,
 		&i.Transaction.Faults,
+		&i.Transaction.MerchantNumber,
+		&i.Transaction.SimNumber,
 		&i.Sent,
 	)
 	return i, err
@@ -279,7 +281,7 @@ join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
 join organizations o on o.tenant = claimed.tenant
 left join environments e on e.tenant = claimed.tenant and e.env_id = t.env_id
 where n.tenant = claimed.tenant and n.id = claimed.id
-returning t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, n.fence, n.sent, n.attempts, n.callback_url, o.org_id, o.namespace, o.webhook_host, o.callback_hosts, coalesce(e.vague, false)::boolean as vague
+returning t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, t.merchant_number, t.sim_number, n.fence, n.sent, n.attempts, n.callback_url, o.org_id, o.namespace, o.webhook_host, o.callback_hosts, coalesce(e.vague, false)::boolean as vague
 `
 
 type LeaseCallbacksRow struct {
@@ -351,6 +353,8 @@ func (q *Queries) LeaseCallbacks(ctx context.Context, leaseMs float64, tenants [
 			&i.Transaction.LeasedUntil,
 			&i.Transaction.ProviderTxID,
 			&i.Transaction.Faults,
+			&i.Transaction.MerchantNumber,
+			&i.Transaction.SimNumber,
 			&i.Fence,
 			&i.Sent,
 			&i.Attempts,

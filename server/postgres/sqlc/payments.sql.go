@@ -27,28 +27,31 @@ with present as (
 ), accepted as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), payer as (
-  update sims s set balance = s.balance - ($4::bigint + $5::bigint), changed_at = now()
+  update sims s set balance = s.balance - ($4::bigint + $5::bigint), movements = s.movements + 1,
+    changed_at = now()
   from accepted
   where s.tenant = $1 and s.msisdn = $6 and s.currency = $7 and not s.blocked
     and s.balance >= $4::bigint + $5::bigint
-  returning s.sim_id, s.balance
+  returning s.sim_id, s.balance, s.movements
 ), merchant as (
-  update floats f set balance = f.balance + $4, changed_at = now()
+  update floats f set balance = f.balance + $4, movements = f.movements + ($4 <> 0)::integer,
+    changed_at = now()
   from accepted
   where f.tenant = $1 and f.currency = $7 and (select count(*) from payer) >= 0
-  returning f.balance
+  returning f.balance, f.movements
 ), booked as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
     latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after,
-    created_at)
+    merchant_number, sim_number, created_at)
   select $1, recording_id($8), 'collection', 'SUCCESS', $3, $9,
     $10, $11, $12, $13, $14,
     $15, $16, $17, $18, $19, $6,
     $20, $5, $4, $21, $22,
     $7, payer.sim_id, recording_time(), $4,
     case when payer.sim_id is null then 0 else -($4::bigint + $5::bigint) end,
-    merchant.balance, payer.balance, recording_time()
+    merchant.balance, payer.balance, case when $4 <> 0 then merchant.movements else 0 end, coalesce(payer.movements, 0),
+    recording_time()
   from merchant left join payer on true
   returning id, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
@@ -134,7 +137,7 @@ func (q *Queries) BookCollection(ctx context.Context, arg BookCollectionParams) 
 }
 
 const findReference = `-- name: FindReference :one
-select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior, leased_until, provider_tx_id, faults from transactions where tenant = $1 and reference = $2
+select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior, leased_until, provider_tx_id, faults, merchant_number, sim_number from transactions where tenant = $1 and reference = $2
 `
 
 func (q *Queries) FindReference(ctx context.Context, tenant int64, reference string) (Transaction, error) {
@@ -186,13 +189,15 @@ func (q *Queries) FindReference(ctx context.Context, tenant int64, reference str
 		&i.LeasedUntil,
 		&i.ProviderTxID,
 		&i.Faults,
+		&i.MerchantNumber,
+		&i.SimNumber,
 	)
 	return i, err
 }
 
 const findSIM = `-- name: FindSIM :one
 
-select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at, generation, source from sims where tenant = $1 and msisdn = $2
+select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at, generation, source, movements from sims where tenant = $1 and msisdn = $2
 `
 
 // Every statement here runs in the tenant scope and is one round trip.
@@ -218,12 +223,13 @@ func (q *Queries) FindSIM(ctx context.Context, tenant int64, mSISDN string) (Sim
 		&i.ChangedAt,
 		&i.Generation,
 		&i.Source,
+		&i.Movements,
 	)
 	return i, err
 }
 
 const getTransaction = `-- name: GetTransaction :one
-select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior, leased_until, provider_tx_id, faults from transactions where tenant = $1 and id = $2
+select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior, leased_until, provider_tx_id, faults, merchant_number, sim_number from transactions where tenant = $1 and id = $2
 `
 
 func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UUID) (Transaction, error) {
@@ -275,6 +281,8 @@ func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UU
 		&i.LeasedUntil,
 		&i.ProviderTxID,
 		&i.Faults,
+		&i.MerchantNumber,
+		&i.SimNumber,
 	)
 	return i, err
 }

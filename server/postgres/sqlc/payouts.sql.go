@@ -39,26 +39,26 @@ with present as (
     when recipient.blocked then $8::text else 'SUCCESS' end, 'SUCCESS') as status
   from accepted left join recipient on true
 ), float as (
-  select f.balance from floats f, accepted
+  select f.balance, f.movements from floats f, accepted
   where f.tenant = $1 and f.currency = $5 and (select count(*) from recipient) >= 0
   for update of f
 ), decided as (
-  select judged.deliver, judged.sim_id, judged.status, float.balance, judged.status is null and float.balance >= $9::bigint as paid,
+  select judged.deliver, judged.sim_id, judged.status, float.balance, float.movements, judged.status is null and float.balance >= $9::bigint as paid,
     case when judged.status is null and float.balance >= $9::bigint then 1
       when judged.status is null or $6::boolean then 2 when judged.sim_id is null then 3 else 4 end as outcome
   from judged, float
 ), merchant as (
-  update floats f set balance = decided.balance - $9::bigint, changed_at = now()
+  update floats f set balance = decided.balance - $9::bigint, movements = decided.movements + 1, changed_at = now()
   from decided where decided.paid and f.tenant = $1 and f.currency = $5
 ), credited as (
-  update sims s set balance = s.balance + $9::bigint, changed_at = now()
+  update sims s set balance = s.balance + $9::bigint, movements = s.movements + 1, changed_at = now()
   from decided where decided.paid and s.tenant = $1 and s.sim_id = decided.sim_id
-  returning s.balance
+  returning s.balance, s.movements
 ), booked as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
     latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after,
-    created_at)
+    merchant_number, sim_number, created_at)
   select $1, recording_id($10), 'disbursement',
     coalesce(decided.status, case when decided.paid then 'SUCCESS' else 'INSUFFICIENT_FUNDS' end)::transaction_status,
     $3, $11, $12, $13, $14,
@@ -67,7 +67,8 @@ with present as (
     ($22::integer[])[decided.outcome], $5, decided.sim_id, recording_time(),
     case when decided.paid then -$9::bigint else 0 end,
     case when credited.balance is not null then $9::bigint else 0 end,
-    decided.balance - case when decided.paid then $9::bigint else 0 end, credited.balance, recording_time()
+    decided.balance - case when decided.paid then $9::bigint else 0 end, credited.balance,
+    case when decided.paid then decided.movements + 1 else 0 end, coalesce(credited.movements, 0), recording_time()
   from decided left join credited on true
   returning id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
@@ -170,7 +171,7 @@ with present as (
   where o.tenant = $1 and not o.suspended and ($2::boolean or not o.clocked)
     and not exists (select from transactions x where x.tenant = $1 and x.reference = $3)
 ), locked as (
-  select p.tenant, p.amount, p.commission, p.net_amount, p.refunded, p.merchant_delta, p.sim_delta, p.merchant_balance_after, p.sim_balance_after, p.created_at, p.completed_at, p.due_at, p.expires_at, p.forwarded_at, p.forward_fence, p.type, p.status, p.absorption_pct, p.latency_ms, p.forward_failures, p.forward_attempts, p.id, p.parent_id, p.sim_id, p.passthrough, p.is_url_protected, p.reference, p.request_hash, p.order_ref, p.order_url, p.store, p.description, p.scenario, p.env_id, p.operator, p.country, p.currency, p.float_currency, p.msisdn, p.native_id, p.native_raw, p.test_behavior, p.leased_until, p.provider_tx_id, p.faults, coalesce($4::bigint, p.amount - p.refunded) as asked
+  select p.tenant, p.amount, p.commission, p.net_amount, p.refunded, p.merchant_delta, p.sim_delta, p.merchant_balance_after, p.sim_balance_after, p.created_at, p.completed_at, p.due_at, p.expires_at, p.forwarded_at, p.forward_fence, p.type, p.status, p.absorption_pct, p.latency_ms, p.forward_failures, p.forward_attempts, p.id, p.parent_id, p.sim_id, p.passthrough, p.is_url_protected, p.reference, p.request_hash, p.order_ref, p.order_url, p.store, p.description, p.scenario, p.env_id, p.operator, p.country, p.currency, p.float_currency, p.msisdn, p.native_id, p.native_raw, p.test_behavior, p.leased_until, p.provider_tx_id, p.faults, p.merchant_number, p.sim_number, coalesce($4::bigint, p.amount - p.refunded) as asked
   from transactions p, present
   where p.tenant = $1 and p.id = $5 and p.type = 'collection' and p.status = 'SUCCESS'
     and p.refunded + coalesce($4::bigint, 1) <= p.amount
@@ -182,25 +183,26 @@ with present as (
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
 ), parent as (
-  select locked.tenant, locked.amount, locked.commission, locked.net_amount, locked.refunded, locked.merchant_delta, locked.sim_delta, locked.merchant_balance_after, locked.sim_balance_after, locked.created_at, locked.completed_at, locked.due_at, locked.expires_at, locked.forwarded_at, locked.forward_fence, locked.type, locked.status, locked.absorption_pct, locked.latency_ms, locked.forward_failures, locked.forward_attempts, locked.id, locked.parent_id, locked.sim_id, locked.passthrough, locked.is_url_protected, locked.reference, locked.request_hash, locked.order_ref, locked.order_url, locked.store, locked.description, locked.scenario, locked.env_id, locked.operator, locked.country, locked.currency, locked.float_currency, locked.msisdn, locked.native_id, locked.native_raw, locked.test_behavior, locked.leased_until, locked.provider_tx_id, locked.faults, locked.asked from locked, present where present.quota is null or exists (select from counted)
+  select locked.tenant, locked.amount, locked.commission, locked.net_amount, locked.refunded, locked.merchant_delta, locked.sim_delta, locked.merchant_balance_after, locked.sim_balance_after, locked.created_at, locked.completed_at, locked.due_at, locked.expires_at, locked.forwarded_at, locked.forward_fence, locked.type, locked.status, locked.absorption_pct, locked.latency_ms, locked.forward_failures, locked.forward_attempts, locked.id, locked.parent_id, locked.sim_id, locked.passthrough, locked.is_url_protected, locked.reference, locked.request_hash, locked.order_ref, locked.order_url, locked.store, locked.description, locked.scenario, locked.env_id, locked.operator, locked.country, locked.currency, locked.float_currency, locked.msisdn, locked.native_id, locked.native_raw, locked.test_behavior, locked.leased_until, locked.provider_tx_id, locked.faults, locked.merchant_number, locked.sim_number, locked.asked from locked, present where present.quota is null or exists (select from counted)
 ), recipient as (
   select s.sim_id from sims s, parent
   where s.tenant = $1 and s.msisdn = parent.msisdn and s.currency = parent.float_currency for update of s
 ), float as (
-  select f.balance from floats f, parent
+  select f.balance, f.movements from floats f, parent
   where f.tenant = $1 and f.currency = parent.float_currency and (select count(*) from recipient) >= 0
   for update of f
 ), decided as (
-  select accepted.deliver, parent.asked, float.balance, float.balance >= parent.asked and not $6::boolean as paid,
+  select accepted.deliver, parent.asked, float.balance, float.movements,
+    float.balance >= parent.asked and not $6::boolean as paid,
     case when float.balance < parent.asked then 'INSUFFICIENT_FUNDS' else 'LIMIT_EXCEEDED' end as unpaid_status
   from present as accepted, parent, float
 ), merchant as (
-  update floats f set balance = decided.balance - decided.asked, changed_at = now()
+  update floats f set balance = decided.balance - decided.asked, movements = decided.movements + 1, changed_at = now()
   from decided, parent where decided.paid and f.tenant = $1 and f.currency = parent.float_currency
 ), credited as (
-  update sims s set balance = s.balance + decided.asked, changed_at = now()
+  update sims s set balance = s.balance + decided.asked, movements = s.movements + 1, changed_at = now()
   from decided, recipient where decided.paid and s.tenant = $1 and s.sim_id = recipient.sim_id
-  returning s.sim_id, s.balance
+  returning s.sim_id, s.balance, s.movements
 ), marked as (
   update transactions p set refunded = p.refunded + decided.asked
   from decided where decided.paid and p.tenant = $1 and p.id = $5
@@ -208,7 +210,7 @@ with present as (
   insert into transactions (tenant, id, type, status, parent_id, reference, request_hash, order_ref, order_url, is_url_protected,
     store, description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
     latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after,
-    created_at)
+    merchant_number, sim_number, created_at)
   select $1, recording_id($7), 'refund',
     case when decided.paid then 'SUCCESS' else decided.unpaid_status end::transaction_status, parent.id,
     $3, $8, parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, null,
@@ -217,9 +219,10 @@ with present as (
     case when decided.paid then $9::integer else $10::integer end,
     parent.float_currency, credited.sim_id, recording_time(), case when decided.paid then -decided.asked else 0 end,
     case when credited.sim_id is not null then decided.asked else 0 end,
-    decided.balance - case when decided.paid then decided.asked else 0 end, credited.balance, recording_time()
+    decided.balance - case when decided.paid then decided.asked else 0 end, credited.balance,
+    case when decided.paid then decided.movements + 1 else 0 end, coalesce(credited.movements, 0), recording_time()
   from decided, parent left join credited on true
-  returning tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior, leased_until, provider_tx_id, faults
+  returning tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior, leased_until, provider_tx_id, faults, merchant_number, sim_number
 ), event as (
   insert into events (tenant, id, state, due_at, created_at)
   select $1, recording_id($7), case when decided.deliver then 'queued' else 'recorded' end::event_state,
@@ -227,7 +230,7 @@ with present as (
       else $12::float8 end / 1000) end, recording_time()
   from decided, booked
 )
-select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior, leased_until, provider_tx_id, faults from booked
+select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior, leased_until, provider_tx_id, faults, merchant_number, sim_number from booked
 `
 
 type BookRefundParams struct {
@@ -291,6 +294,8 @@ type BookRefundRow struct {
 	LeasedUntil          *time.Time      `db:"leased_until"`
 	ProviderTxID         *string         `db:"provider_tx_id"`
 	Faults               []string        `db:"faults"`
+	MerchantNumber       *int64          `db:"merchant_number"`
+	SimNumber            *int64          `db:"sim_number"`
 }
 
 // The parent's lock makes refunds of one collection take turns, so that together they never exceed it; it comes before the
@@ -358,6 +363,8 @@ func (q *Queries) BookRefund(ctx context.Context, arg BookRefundParams) (BookRef
 		&i.LeasedUntil,
 		&i.ProviderTxID,
 		&i.Faults,
+		&i.MerchantNumber,
+		&i.SimNumber,
 	)
 	return i, err
 }

@@ -118,7 +118,7 @@ func (q *Queries) LockFloats(ctx context.Context, tenants []int64, currencies []
 }
 
 const lockPayers = `-- name: LockPayers :many
-select s.tenant, s.sim_id, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.balance, s.opening, s.changed_at, s.generation, s.source from sims s
+select s.tenant, s.sim_id, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.balance, s.opening, s.changed_at, s.generation, s.source, s.movements from sims s
 join (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as sim_id) wanted
   on s.tenant = wanted.tenant and s.sim_id = wanted.sim_id
 order by s.tenant, s.sim_id
@@ -149,6 +149,7 @@ func (q *Queries) LockPayers(ctx context.Context, tenants []int64, simIds []pgty
 			&i.ChangedAt,
 			&i.Generation,
 			&i.Source,
+			&i.Movements,
 		); err != nil {
 			return nil, err
 		}
@@ -197,17 +198,23 @@ func (q *Queries) RequeueStuck(ctx context.Context, batch int32) (int64, error) 
 
 const settleTransactions = `-- name: SettleTransactions :exec
 with given as (
-  select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
+  select generate_subscripts($1::uuid[], 1) as n, unnest($2::bigint[]) as tenant, unnest($1::uuid[]) as id,
     unnest($3::text[]) as status, unnest($4::text[]) as currency,
     unnest($5::bigint[]) as merchant_delta, unnest($6::bigint[]) as merchant_balance,
     unnest($7::uuid[]) as sim_id, unnest($8::bigint[]) as sim_delta,
     unnest($9::bigint[]) as sim_balance
 ), settled as (
-  select given.tenant, given.id, given.status, given.currency, given.merchant_delta, given.merchant_balance, given.sim_id, given.sim_delta, given.sim_balance, clock_time(c.stands_at, c.ahead, c.last_stamp) as present
+  select given.n, given.tenant, given.id, given.status, given.currency, given.merchant_delta, given.merchant_balance, given.sim_id, given.sim_delta, given.sim_balance, clock_time(c.stands_at, c.ahead, c.last_stamp) as present,
+    case when given.merchant_delta = 0 then 0 else f.movements
+      + count(*) filter (where given.merchant_delta <> 0) over (partition by given.tenant, given.currency order by given.n) end as merchant_number,
+    case when given.sim_delta = 0 then 0 else p.movements
+      + count(*) filter (where given.sim_delta <> 0) over (partition by given.tenant, given.sim_id order by given.n) end as sim_number
   from given left join clocks c on c.tenant = given.tenant
+  left join floats f on f.tenant = given.tenant and f.currency = given.currency and given.merchant_delta <> 0
+  left join sims p on p.tenant = given.tenant and p.sim_id = given.sim_id and given.sim_delta <> 0
 ), payers as (
-  update sims set balance = sims.balance + paid.delta, changed_at = now()
-  from (select tenant, sim_id, sum(sim_delta)::bigint as delta from settled where sim_delta <> 0 group by tenant, sim_id) paid
+  update sims set balance = sims.balance + paid.delta, movements = sims.movements + paid.movements, changed_at = now()
+  from (select tenant, sim_id, sum(sim_delta)::bigint as delta, count(*) as movements from settled where sim_delta <> 0 group by tenant, sim_id) paid
   where sims.tenant = paid.tenant and sims.sim_id = paid.sim_id
 ), events_of as (
   insert into events (tenant, id, state, due_at, created_at)
@@ -219,21 +226,23 @@ with given as (
   update native_requests n set state = 'queued', due_at = s.present
   from settled s where n.tenant = s.tenant and n.id = s.id and n.callback_url is not null
 ), merchants as (
-  update floats f set balance = f.balance + earned.delta, changed_at = now()
-  from (select tenant, currency, sum(merchant_delta)::bigint as delta from settled where merchant_delta <> 0 group by tenant, currency) earned
+  update floats f set balance = f.balance + earned.delta, movements = f.movements + earned.movements, changed_at = now()
+  from (select tenant, currency, sum(merchant_delta)::bigint as delta, count(*) as movements
+    from settled where merchant_delta <> 0 group by tenant, currency) earned
   where f.tenant = earned.tenant and f.currency = earned.currency
 )
 update transactions t set status = s.status::transaction_status, completed_at = s.present, due_at = null,
   merchant_delta = s.merchant_delta, sim_delta = s.sim_delta,
   merchant_balance_after = case when s.status = 'SUCCESS' then s.merchant_balance end,
-  sim_balance_after = case when s.sim_delta <> 0 then s.sim_balance end
+  sim_balance_after = case when s.sim_delta <> 0 then s.sim_balance end,
+  merchant_number = s.merchant_number, sim_number = s.sim_number
 from settled s
 where t.tenant = s.tenant and t.id = s.id
 `
 
 type SettleTransactionsParams struct {
-	Tenants          []int64       `db:"tenants"`
 	Ids              []pgtype.UUID `db:"ids"`
+	Tenants          []int64       `db:"tenants"`
 	Statuses         []string      `db:"statuses"`
 	FloatCurrencies  []string      `db:"float_currencies"`
 	MerchantDeltas   []int64       `db:"merchant_deltas"`
@@ -246,8 +255,8 @@ type SettleTransactionsParams struct {
 // All that a batch of outcomes does, on SIMs and floats that were locked before. Balances are what they are after each.
 func (q *Queries) SettleTransactions(ctx context.Context, arg SettleTransactionsParams) error {
 	_, err := q.db.Exec(ctx, settleTransactions,
-		arg.Tenants,
 		arg.Ids,
+		arg.Tenants,
 		arg.Statuses,
 		arg.FloatCurrencies,
 		arg.MerchantDeltas,

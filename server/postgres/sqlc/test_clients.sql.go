@@ -12,17 +12,19 @@ import (
 )
 
 const changeTestClient = `-- name: ChangeTestClient :exec
-update sims set name = $1, blocked = $2, behaviour = $3, balance = $4, changed_at = now()
-where tenant = $5 and sim_id = $6 and source = 'api'
+update sims set name = $1, blocked = $2, behaviour = $3, balance = $4,
+  movements = $5, changed_at = now()
+where tenant = $6 and sim_id = $7 and source = 'api'
 `
 
 type ChangeTestClientParams struct {
-	Name     string      `db:"name"`
-	Blocked  bool        `db:"blocked"`
-	Behavior string      `db:"behaviour"`
-	Balance  int64       `db:"balance"`
-	Tenant   int64       `db:"tenant"`
-	SimID    pgtype.UUID `db:"sim_id"`
+	Name      string      `db:"name"`
+	Blocked   bool        `db:"blocked"`
+	Behavior  string      `db:"behaviour"`
+	Balance   int64       `db:"balance"`
+	Movements int64       `db:"movements"`
+	Tenant    int64       `db:"tenant"`
+	SimID     pgtype.UUID `db:"sim_id"`
 }
 
 func (q *Queries) ChangeTestClient(ctx context.Context, arg ChangeTestClientParams) error {
@@ -31,6 +33,7 @@ func (q *Queries) ChangeTestClient(ctx context.Context, arg ChangeTestClientPara
 		arg.Blocked,
 		arg.Behavior,
 		arg.Balance,
+		arg.Movements,
 		arg.Tenant,
 		arg.SimID,
 	)
@@ -54,9 +57,9 @@ func (q *Queries) CountRegistry(ctx context.Context, tenant int64) (CountRegistr
 }
 
 const createTestClient = `-- name: CreateTestClient :exec
-insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, source)
+insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, movements, source)
 values ($1, $2, $3, $4, $5, $6, $7,
-  $8, $9, $10, $10, 'api')
+  $8, $9, $10, $10, 1, 'api')
 `
 
 type CreateTestClientParams struct {
@@ -117,7 +120,7 @@ func (q *Queries) HoldRegistry(ctx context.Context, tenant int64) (int64, error)
 }
 
 const lockTestClient = `-- name: LockTestClient :one
-select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at, generation, source from sims where tenant = $1 and msisdn = $2 for update
+select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at, generation, source, movements from sims where tenant = $1 and msisdn = $2 for update
 `
 
 func (q *Queries) LockTestClient(ctx context.Context, tenant int64, mSISDN string) (Sim, error) {
@@ -138,6 +141,7 @@ func (q *Queries) LockTestClient(ctx context.Context, tenant int64, mSISDN strin
 		&i.ChangedAt,
 		&i.Generation,
 		&i.Source,
+		&i.Movements,
 	)
 	return i, err
 }
