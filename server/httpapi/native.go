@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -283,6 +284,15 @@ func (n *nativeSandbox) Text() (string, error) {
 		return "", fmt.Errorf("making a random text: %w", err)
 	}
 	return fmt.Sprintf("%x", b), nil
+}
+
+// Now implements [native.Sandbox].
+func (n *nativeSandbox) Now(ctx context.Context) (time.Time, error) {
+	if !n.who.sandbox.Clocked {
+		return n.server.now(), nil
+	}
+	clock, err := n.server.ledger.Clock(ctx, n.who.sandbox.Tenant)
+	return clock.Now, err
 }
 
 func hashOf(text string) sandboxes.KeyHash { return sha256.Sum256([]byte(text)) }

@@ -4,6 +4,9 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -87,6 +90,11 @@ func TestMTNTokens(t *testing.T) {
 				got.is(t, http.StatusOK, want)
 				if got.header.Get("Content-Type") != "application/json;charset=utf-8" || strings.Count(token, ".") != 2 {
 					t.Errorf("the token is %q, its type %q", token, got.header.Get("Content-Type"))
+				}
+				payload, _ := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
+				form := `^\{"clientId":"` + m.User + `","expires":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}","sessionId":"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"\}$`
+				if !regexp.MustCompile(form).Match(payload) {
+					t.Errorf("the token says %s", payload)
 				}
 			}
 		}
@@ -181,6 +189,7 @@ func TestMTNFailures(t *testing.T) {
 		"+46733123455": "PAYER_NOT_FOUND", "+46733123456": "PAYEE_NOT_ALLOWED_TO_RECEIVE", "+46733123457": "NOT_ALLOWED",
 		"+46733123458": "NOT_ALLOWED_TARGET_ENVIRONMENT", "+46733123459": "INVALID_CALLBACK_URL_HOST", "+46733123460": "INVALID_CURRENCY",
 		"+46733123461": "INTERNAL_PROCESSING_ERROR", "+46733123462": "SERVICE_UNAVAILABLE", "+46733123463": "COULD_NOT_PERFORM_TRANSACTION",
+		"+46733123464": "TRANSFER_TYPE_UNKNOWN",
 	}
 	m := w.mtn(key)
 	m.target = "sandbox"
@@ -202,16 +211,97 @@ func TestMTNFailures(t *testing.T) {
 	if got := m.call("GET", "/collection/v1_0/requesttopay/"+m.pay("+46733123453"), ""); got.body["status"] != "PENDING" {
 		t.Errorf("453 is %s", got.raw)
 	}
-	// A test client with the number comes first, and without the quirk there is no target sandbox.
+	for number, status := range map[string]string{"+46733123454": "CREATED", "+56733123453": "PENDING"} {
+		if got := m.call("GET", "/collection/v1_0/requesttopay/"+m.pay(number), ""); got.body["status"] != status {
+			t.Errorf("%s is %s", number, got.raw)
+		}
+	}
+	// A test client with the number comes first, with its own reasons, and without the quirk there is no target sandbox.
+	w.config.Environments[0].Vague = false
+	w.sandbox(w.config, key)
+	m.refresh()
 	w.client("swede", "+46733123450", 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
 	if got := m.call("GET", "/collection/v1_0/requesttopay/"+m.pay("+46733123450"), ""); got.body["status"] != "PENDING" {
 		t.Errorf("a test client with a test number is %s", got.raw)
+	}
+	w.client("other-swede", "+46733123461", 50_000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
+	if got := m.call("GET", "/collection/v1_0/requesttopay/"+m.pay("+46733123461"), ""); got.body["reason"] != "SENDER_ACCOUNT_NOT_ACTIVE" {
+		t.Errorf("a blocked test client with a test number is %s", got.raw)
 	}
 	w.config.Environments[0].Quirks = map[string]bool{"mtnSandboxTarget": false}
 	w.sandbox(w.config, key)
 	m.refresh()
 	if got := m.call("GET", "/collection/v1_0/account/balance", ""); got.status != http.StatusInternalServerError {
 		t.Errorf("the target sandbox is answered %d %s", got.status, got.raw)
+	}
+	w.conserved()
+}
+
+// The test parties of payouts, and the test values of referenceIdToRefund, under the target sandbox. A payout has its outcome at once.
+func TestMTNTestPartiesOfPayouts(t *testing.T) {
+	w := newFixture(t)
+	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 5000}
+	w.sandbox(w.config, key)
+	m := w.mtn(key)
+	const collection, disbursement, remittance = "/collection/v1_0/", "/disbursement/v1_0/", "/remittance/v1_0/"
+	common := []string{"INTERNAL_PROCESSING_ERROR", "APPROVAL_REJECTED", "EXPIRED", "EXPIRED", ""}
+	withdrawals := []string{
+		"PAYER_NOT_FOUND", "PAYEE_NOT_ALLOWED_TO_RECEIVE", "NOT_ALLOWED", "NOT_ALLOWED_TARGET_ENVIRONMENT", "INVALID_CALLBACK_URL_HOST",
+		"INVALID_CURRENCY", "INTERNAL_PROCESSING_ERROR", "SERVICE_UNAVAILABLE", "COULD_NOT_PERFORM_TRANSACTION",
+	}
+	transfers := []string{
+		"NOT_ENOUGH_FUNDS", "PAYER_LIMIT_REACHED", "PAYEE_NOT_FOUND", "NOT_ALLOWED", "NOT_ALLOWED_TARGET_ENVIRONMENT", "INVALID_CALLBACK_URL_HOST",
+		"INVALID_CURRENCY", "INTERNAL_PROCESSING_ERROR", "SERVICE_UNAVAILABLE", "TRANSFER_TYPE_UNKNOWN",
+	}
+	refunds := []string{
+		"RESOURCE_NOT_FOUND", "INTERNAL_PROCESSING_ERROR", "APPROVAL_REJECTED", "EXPIRED", "EXPIRED", "", "NOT_ALLOWED",
+		"NOT_ALLOWED_TARGET_ENVIRONMENT", "INVALID_CALLBACK_URL_HOST", "INVALID_CURRENCY", "INTERNAL_PROCESSING_ERROR", "SERVICE_UNAVAILABLE",
+		"COULD_NOT_PERFORM_TRANSACTION",
+	}
+	for _, c := range []struct {
+		call    string
+		first   int
+		reasons []string // empty: it succeeds
+	}{
+		{collection + "requesttowithdraw", 46733123455, withdrawals},
+		{disbursement + "deposit", 46733123450, slices.Concat(common, withdrawals)},
+		{disbursement + "transfer", 46733123450, slices.Concat(common, transfers)},
+		{remittance + "transfer", 46733123450, slices.Concat(common, transfers)},
+		{disbursement + "refund", 1, refunds},
+	} {
+		for i, want := range c.reasons {
+			party := strconv.Itoa(c.first + i)
+			body := strings.Replace(payBody(party, "7", "EUR"), "}", `}, "payee": {"partyIdType": "MSISDN", "partyId": "`+party+`"}`, 1)
+			if strings.HasSuffix(c.call, "refund") {
+				body = fmt.Sprintf(`{"amount": "7", "currency": "EUR", "externalId": "r", "referenceIdToRefund": %q}`, party)
+			}
+			reference := newReference()
+			m.target = "sandbox"
+			m.call("POST", c.call, body, "X-Reference-Id", reference).is(t, http.StatusAccepted, "")
+			got := m.call("GET", c.call+"/"+reference, "")
+			reason, _ := got.body["reason"].(string)
+			if reason != want || (got.body["status"] == "SUCCESSFUL") != (want == "") {
+				t.Errorf("%s, %s: %s, want the reason %q", c.call, party, got.raw, want)
+			}
+			if !strings.HasSuffix(c.call, "refund") {
+				continue
+			}
+			m.target = "mtnrwanda"
+			body = strings.Replace(body, "EUR", "RWF", 1)
+			if got := m.call("POST", c.call, body, "X-Reference-Id", newReference()); got.status != http.StatusNotFound {
+				t.Errorf("outside of the target sandbox, the refund of %s is answered %d %s", party, got.status, got.raw)
+			}
+		}
+	}
+	// A collection with such a reference comes first.
+	w.client("alice", alice, 50_000)
+	w.call("POST", "/v1/payments", payment("2", object{"scenario": "success"})).is(t, http.StatusCreated, "SUCCESS")
+	reference := newReference()
+	m.target = "sandbox"
+	m.call("POST", disbursement+"refund", `{"amount": "7", "currency": "EUR", "referenceIdToRefund": "2"}`, "X-Reference-Id", reference).
+		is(t, http.StatusAccepted, "")
+	if got := m.call("GET", disbursement+"refund/"+reference, ""); got.body["status"] != "SUCCESSFUL" {
+		t.Errorf("the refund of a collection with the reference 2 is %s", got.raw)
 	}
 	w.conserved()
 }
@@ -249,6 +339,19 @@ func TestMTNAccount(t *testing.T) {
 				t.Errorf("%s is answered %d %s", number, got.status, got.raw)
 			}
 		}
+		m.call("GET", holder+"email/notFound@email.com/active", "").is(t, http.StatusNotFound, notFound)
+		m.call("GET", holder+"email/notactive@email.com/active", "").is(t, http.StatusOK, `{"result":false}`)
+		for name, code := range map[string]string{
+			"notallowed": "NOT_ALLOWED", "notallowedtargetenvironment": "NOT_ALLOWED_TARGET_ENVIRONMENT",
+			"internalprocessingerror": "INTERNAL_PROCESSING_ERROR", "serviceunavailable": "SERVICE_UNAVAILABLE",
+		} {
+			if got := m.call("GET", holder+"email/"+name+"@email.com/basicuserinfo", ""); got.body["code"] != code {
+				t.Errorf("%s is answered %d %s", name, got.status, got.raw)
+			}
+		}
+		m.call("GET", holder+"email/alice@shop.example/active", "").is(t, http.StatusNotFound, notFound)
+		m.call("GET", holder+"email/46733123451/active", "").is(t, http.StatusNotFound, notFound)
+		m.call("GET", holder+"party_code/46733123451/active", "").is(t, http.StatusNotFound, notFound)
 	}
 }
 
@@ -260,9 +363,14 @@ func TestMTNDeliveryNotification(t *testing.T) {
 	notify := func() nativeAnswer {
 		return m.call("POST", "/collection/v1_0/requesttopay/"+reference+"/deliverynotification", `{"notificationMessage": "Thank you"}`)
 	}
+	for _, bad := range []string{"", "{", "{}", "[]", `{"notificationMessage": 5}`, fmt.Sprintf(`{"notificationMessage": %q}`, strings.Repeat("x", 161))} {
+		m.call("POST", "/collection/v1_0/requesttopay/"+reference+"/deliverynotification", bad).is(t, http.StatusBadRequest, "")
+	}
 	notify().is(t, http.StatusConflict, `{"message":"The transaction is not successfully completed.","code":"NOT_SUCCESSFULLY_COMPLETED"}`)
 	w.approve(alice)
 	notify().is(t, http.StatusOK, "")
+	m.call("POST", "/collection/v1_0/requesttopay/"+reference+"/deliverynotification", "", "notificationMessage", "Thank you").
+		is(t, http.StatusOK, "")
 	reference = newReference()
 	if got := notify(); got.status != http.StatusNotFound {
 		t.Errorf("an unknown reference is answered %d", got.status)

@@ -104,10 +104,7 @@ func (n *nativeSandbox) Disburse(ctx context.Context, o native.Order) error {
 			return recorded{}, err
 		}
 		if party := o.Party; party != nil {
-			d.Unknown = party.Status
-			if party.Status == payments.Pending { // a payout has its outcome at once
-				d.Unknown = payments.Success
-			}
+			d.Unknown = party.CollectionOutcome() // a payout has its outcome at once
 			d.Latency.Unknown = s.latencyOf(d.Unknown, sandbox, o.Reference)
 		}
 		d.RequestStamp = ledger.RequestStamp{RequestHash: asked.hash, ConfigVersion: sandbox.ConfigVersion, Clocked: sandbox.Clocked}

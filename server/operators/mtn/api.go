@@ -50,6 +50,8 @@ const (
 	referenceHeader = "X-Reference-Id"
 	targetHeader    = "X-Target-Environment"
 	callbackHeader  = "X-Callback-Url"
+
+	notificationHeader = "notificationMessage"
 )
 
 // subscriptionKey is checked before everything else (o).

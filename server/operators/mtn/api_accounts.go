@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/cauri-dev/cauri/server/operators/native"
-	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // balance tells the float of the environment. Under the target sandbox it is told in EUR, one to one.
@@ -25,29 +24,22 @@ func balance(ctx context.Context, s native.Sandbox, r *native.Request, t target)
 	}{strconv.FormatInt(amount, 10), currency}}, err
 }
 
-// holderOf finds who has the number of a path. Only numbers have accounts here.
-func holderOf(ctx context.Context, s native.Sandbox, r *native.Request, t target) (native.Holder, error) {
-	if !strings.EqualFold(r.Param("type"), "msisdn") {
-		return native.Holder{}, native.Refuse(native.NotFound)
+// holderOf finds who the holder of a path is. Only numbers have accounts here.
+func holderOf(ctx context.Context, s native.Sandbox, r *native.Request, t target) (holder native.Holder, err error) {
+	kind, name := strings.ToLower(r.Param("type")), strings.ToLower(r.Param("holder"))
+	err = native.Refuse(native.NotFound)
+	if msisdn, wrong := msisdnFrom(name); wrong == nil && kind == "msisdn" {
+		holder, err = s.Holder(ctx, t.Environment, msisdn)
+		name = strings.TrimPrefix(msisdn, "+")
 	}
-	msisdn, err := msisdnFrom(r.Param("holder"))
-	if err != nil {
-		return native.Holder{}, native.Refuse(native.NotFound)
+	why, isTest := holderParties[kind+"/"+name]
+	if !isTest || !t.sandbox || holder.Name != "" { // a name: a test client has the number
+		return holder, err
 	}
-	holder, err := s.Holder(ctx, t.Environment, msisdn)
-	if test, found := holderParties[strings.TrimPrefix(msisdn, testPrefix)]; found && t.sandbox && strings.HasPrefix(msisdn, testPrefix) {
-		if holder.Name == "" { // no test client has the number
-			return native.Holder{Active: test == ""}, refusedBy(test)
-		}
+	if why == inactiveHolder {
+		return native.Holder{}, nil
 	}
-	return holder, err
-}
-
-func refusedBy(why native.Why) error {
-	if why == "" || why == inactiveHolder {
-		return nil
-	}
-	return native.Refuse(why)
+	return native.Holder{}, native.Refuse(why)
 }
 
 func active(ctx context.Context, s native.Sandbox, r *native.Request, t target) (native.Answer, error) {
@@ -75,21 +67,4 @@ func basicUserInfo(ctx context.Context, s native.Sandbox, r *native.Request, t t
 		Gender     string `json:"gender"`
 		UpdatedAt  int64  `json:"updated_at"`
 	}{"0", strings.TrimSpace(given + " " + family), given, family, "1976-08-13", "sv_SE", "MALE", 1678355127}}, nil
-}
-
-// testParty is what MTN's own sandbox does with one of its test numbers.
-type testParty struct {
-	status   payments.Status
-	behavior payments.Behavior // of one that is pending
-	slow     bool
-	reason   string // of the failure
-}
-
-// number is the party as a number that no SIM has.
-func (p testParty) number() *payments.TestNumber {
-	n := &payments.TestNumber{Status: p.status, Behavior: p.behavior}
-	if p.slow {
-		n.Latency = slowParty
-	}
-	return n
 }

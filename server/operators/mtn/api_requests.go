@@ -32,7 +32,11 @@ type sent struct {
 	PayerMessage string `json:"payerMessage"`
 	PayeeNote    string `json:"payeeNote"`
 	Second       bool   `json:"second,omitempty"` // version 2_0 of the call
-	Reason       string `json:"reason,omitempty"` // of the failure, where a test party names it
+
+	// What a test party says: how the request is told at first, and the reason of the failure if it ends with a status.
+	Begins   string          `json:"begins,omitempty"`
+	Reason   string          `json:"reason,omitempty"`
+	ReasonOf payments.Status `json:"reasonOf,omitempty"`
 }
 
 const (
@@ -49,11 +53,11 @@ func readOrder(body []byte) (*orderBody, error) {
 		return nil, native.Refuse(native.Invalid)
 	}
 	for _, text := range []string{o.PayerMessage, o.PayeeNote} {
-		if utf8.RuneCountInString(text) > maxMessage || strings.Contains(text, "'") {
+		if utf8.RuneCountInString(text) > maxMessage || strings.ContainsAny(text, "'\x00") {
 			return nil, native.Refuse(native.Invalid)
 		}
 	}
-	if utf8.RuneCountInString(o.ExternalID) > maxExternalID || strings.Contains(string(body), `\u0000`) {
+	if utf8.RuneCountInString(o.ExternalID) > maxExternalID || strings.ContainsRune(o.ExternalID, 0) {
 		return nil, native.Refuse(native.Invalid)
 	}
 	return &o, nil

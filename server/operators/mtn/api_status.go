@@ -2,6 +2,7 @@ package mtn
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -52,11 +53,11 @@ func statusBody(t *payments.Transaction, raw json.RawMessage, vague bool) (any, 
 	}
 	switch {
 	case t.Status == payments.Pending:
-		c.Status = pending
+		c.Status = cmp.Or(s.Begins, pending)
 	case isPaid(t):
 		c.Status, c.FinancialTransactionID = successful, financialTransactionID(t)
 	default:
-		c.Reason = nativeReason(t, s.Reason, vague)
+		c.Reason = nativeReason(t, &s, vague)
 	}
 	if t.Type == payments.Collection {
 		return c, nil
@@ -69,13 +70,13 @@ func statusBody(t *payments.Transaction, raw json.RawMessage, vague bool) (any, 
 
 func isPaid(t *payments.Transaction) bool { return t.Status == payments.Success }
 
-// nativeReason is the reason of a failure, always a text (o). named is the reason that a test party asks for.
-func nativeReason(t *payments.Transaction, named string, vague bool) string {
+// nativeReason is the reason of a failure, always a text (o).
+func nativeReason(t *payments.Transaction, s *sent, vague bool) string {
 	switch {
 	case vague:
 		return internalError
-	case named != "":
-		return named
+	case s.Reason != "" && s.ReasonOf == t.Status:
+		return s.Reason
 	case t.Status == payments.AccountBlocked && adapter.IsPayout(t):
 		return "PAYEE_NOT_ALLOWED_TO_RECEIVE" // a
 	}

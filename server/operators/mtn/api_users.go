@@ -79,7 +79,11 @@ func issueToken(ctx context.Context, s native.Sandbox, r *native.Request) (nativ
 	if err != nil {
 		return native.Answer{}, err
 	}
-	token := newToken(r.User.ID, session)
+	now, err := s.Now(ctx)
+	if err != nil {
+		return native.Answer{}, err
+	}
+	token := newToken(r.User.ID, session, now.Add(tokenLifetime))
 	if err := s.IssueToken(ctx, token, r.Product, r.User, tokenLifetime); err != nil {
 		return native.Answer{}, err
 	}
@@ -91,10 +95,10 @@ func issueToken(ctx context.Context, s native.Sandbox, r *native.Request) (nativ
 }
 
 // newToken has the form of MTN's tokens, a JWT. Its payload is for readers: the sandbox knows its tokens by their hashes.
-func newToken(user, session string) string {
+func newToken(user, session string, expires time.Time) string {
 	encode := base64.RawURLEncoding.EncodeToString
 	header := encode([]byte(`{"typ":"JWT","alg":"HS256"}`))
-	payload := encode(fmt.Appendf(nil, `{"clientId":%q,"sessionId":"%s-%s-%s-%s-%s"}`, user, session[:8], session[8:12], session[12:16],
-		session[16:20], session[20:]))
+	payload := encode(fmt.Appendf(nil, `{"clientId":%q,"expires":%q,"sessionId":"%s-%s-%s-%s-%s"}`, user,
+		expires.UTC().Format("2006-01-02T15:04:05.000"), session[:8], session[8:12], session[12:16], session[16:20], session[20:]))
 	return header + "." + payload + "." + encode([]byte(session))
 }

@@ -65,6 +65,9 @@ func (recorder) SetPassword(context.Context, string, string) error { return nil 
 func (recorder) FindUser(context.Context, string) (native.User, error) {
 	return native.User{}, native.Refuse(native.NotFound)
 }
+func (recorder) Now(context.Context) (time.Time, error) {
+	return time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC), nil
+}
 func (recorder) Text() (string, error) { return "0123456789abcdef0123456789abcdef", nil }
 
 // FuzzRequest sends any body with any headers to every call that takes one. Each answers, or refuses in MTN's words.

@@ -7,6 +7,7 @@ package native
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"regexp"
 	"time"
@@ -178,6 +179,8 @@ type Sandbox interface {
 	FindUser(ctx context.Context, id string) (User, error)
 	// Text is a new random text of 32 hexadecimal digits.
 	Text() (string, error)
+	// Now is the time of the sandbox.
+	Now(context.Context) (time.Time, error)
 }
 
 // Callback is a callback as it is sent.
@@ -216,6 +219,12 @@ func Refuse(why Why) *Refusal { return &Refusal{Why: why} }
 
 // Because is a refusal with the code of Cauri's own API.
 func Because(why Why, reason string) *Refusal { return &Refusal{Why: why, Reason: reason} }
+
+// IsRefused reports whether an error is a refusal for a reason.
+func IsRefused(err error, why Why) bool {
+	var r *Refusal
+	return errors.As(err, &r) && r.Why == why
+}
 
 func (r *Refusal) Error() string {
 	if r.Reason != "" {
