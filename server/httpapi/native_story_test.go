@@ -76,12 +76,26 @@ func TestOnePaymentThroughBothAPIs(t *testing.T) {
 		t.Errorf("/v1 lists %v", listed)
 	}
 
+	// raw repeats the texts of the request wherever it is told.
+	const texts = `"externalId":"order-1042"`
+	for what, told := range map[string]string{
+		"the list": w.call("GET", "/v1/payments?reference="+paid, nil).raw, "the webhook": shop.wait(t, "/webhooks", 1)[0],
+		"the payment": w.call("GET", "/v1/payments/"+listed["id"].(string), nil).raw,
+	} {
+		if !strings.Contains(told, texts) || !strings.Contains(told, `"payerMessage":"Two tickets","payeeNote":"shop"`) {
+			t.Errorf("%s does not repeat the texts: %s", what, told)
+		}
+	}
+
 	byV1 := w.refund(listed["id"].(string), object{"amount": 300})
 	byV1.is(t, http.StatusCreated, "SUCCESS")
 	byMTN := newReference()
 	body := fmt.Sprintf(`{"amount": "200", "currency": "RWF", "externalId": "r-1", "referenceIdToRefund": %q}`, paid)
 	m.call("POST", "/disbursement/v1_0/refund", body, "X-Reference-Id", byMTN, "X-Callback-Url", shop.URL+"/refunded").
 		is(t, http.StatusAccepted, "")
+	if told := w.call("GET", "/v1/payments?reference="+byMTN, nil).raw; !strings.Contains(told, `"externalId":"r-1"`) {
+		t.Errorf("the refund does not repeat its texts: %s", told)
+	}
 	refunded := m.call("GET", "/disbursement/v1_0/refund/"+byMTN, "")
 	if got := shop.wait(t, "/refunded", 1); refunded.body["status"] != "SUCCESSFUL" || got[0] != refunded.raw {
 		t.Errorf("the callback is %s, the status %s", got[0], refunded.raw)

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -91,6 +92,10 @@ func (s *Deliveries) LeaseDueEvents(
 		if disturbances, err = disturb(ctx, q, due); err != nil {
 			return err
 		}
+		sent, err := sentForUnbuilt(ctx, q, due)
+		if err != nil {
+			return err
+		}
 		var unqueued, taken rowKeys
 		var bodies [][]byte
 		for i := range due {
@@ -104,7 +109,7 @@ func (s *Deliveries) LeaseDueEvents(
 			if disturbed != nil && disturbed.dueAt != nil {
 				continue
 			}
-			event := s.leasedEvent(row, build)
+			event := s.leasedEvent(row, sent[rowKey{row.Tenant, row.ID.Bytes}], build)
 			if disturbed != nil {
 				event.Fault, event.Sent, event.Awaited = disturbed.fault, disturbed.sent, disturbed.awaited
 				event.Probe = event.Probe && event.Fault == nil // what a fault disturbs tells nothing about the endpoint
@@ -147,7 +152,27 @@ func newBody(row *sqlc.LockDueEventsRow, body []byte) []byte {
 	return body
 }
 
-func (s *Deliveries) leasedEvent(row *sqlc.LockDueEventsRow, build BuildBody) LeasedEvent {
+// sentForUnbuilt is what was sent to the operators' own APIs for the transactions of events that have no body yet.
+func sentForUnbuilt(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEventsRow) (map[rowKey]json.RawMessage, error) {
+	var native rowKeys
+	for i := range due {
+		if due[i].Body == nil && isNative(&due[i].Transaction) {
+			native.add(due[i].Tenant, due[i].ID)
+		}
+	}
+	if native.len() == 0 {
+		return nil, nil
+	}
+	rows, err := q.ListSentOfAll(ctx, native.tenants, native.ids)
+	sent := make(map[rowKey]json.RawMessage, len(rows))
+	for _, row := range rows {
+		sent[rowKey{row.Tenant, row.ID.Bytes}] = row.Sent
+	}
+	return sent, err
+}
+
+// leasedEvent is a row as an event. sent is what was sent to the operator's own API for its transaction.
+func (s *Deliveries) leasedEvent(row *sqlc.LockDueEventsRow, sent json.RawMessage, build BuildBody) LeasedEvent {
 	event := LeasedEvent{
 		Tenant: row.Tenant, ID: row.ID.Bytes, Fence: row.Fence + 1, TakenAt: row.TakenAt, Now: row.Present,
 		Attempts: int(row.Attempts), Uncounted: int(row.Uncounted), Probe: row.Probe, Seed: row.Seed,
@@ -159,6 +184,7 @@ func (s *Deliveries) leasedEvent(row *sqlc.LockDueEventsRow, build BuildBody) Le
 			MaxDelay:     time.Duration(row.WebhookMaxDelayMs) * time.Millisecond,
 		},
 	}
+	event.Transaction.NativeSent = sent
 	if event.Body == nil {
 		var err error
 		if event.Body, err = build(event.OrganizationID, event.Transaction); err != nil {

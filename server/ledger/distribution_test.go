@@ -105,7 +105,7 @@ var spanning = map[string]string{
 	"TenantsToForward": "the sandboxes that have something to forward", "LockDueForwards": "of a batch", "LeaseForwards": "of a batch",
 	"GiveBackForwards": "of a batch",
 	"TenantsToDeliver": "the sandboxes that have events to send", "TakeProbes": "of a batch", "LockDueEvents": "of a batch",
-	"LeaseEvents": "of a batch", "UnqueueEvents": "of a batch", "GiveBackEvents": "of a batch", "FinishAttempts": "of a batch",
+	"LeaseEvents": "of a batch", "ListSentOfAll": "of a batch", "UnqueueEvents": "of a batch", "GiveBackEvents": "of a batch", "FinishAttempts": "of a batch",
 	"TenantsToCallBack": "the sandboxes that have callbacks to send", "LeaseCallbacks": "of a batch", "GiveBackCallbacks": "of a batch",
 	"ActedFaults": "of a batch", "AwaitingTenants": "of a batch", "CountFaults": "of a batch", "DecideEventFaults": "of a batch",
 	"DecidedEventFaults": "of a batch", "EndWaits": "of a batch", "NoteFaultActs": "of a batch", "NoteFaults": "of a batch",

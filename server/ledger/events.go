@@ -121,7 +121,11 @@ func (s *Ledger) GetEvent(ctx context.Context, tenant int64, organizationID stri
 	}
 	detail := eventDetailOf(&row, attempts)
 	if detail.Body == nil {
-		detail.Body, err = storeBody(ctx, q, tenant, organizationID, transactionOf(&row.Transaction), build)
+		t := transactionOf(&row.Transaction)
+		if err := addSent(ctx, q, tenant, t); err != nil {
+			return nil, err
+		}
+		detail.Body, err = storeBody(ctx, q, tenant, organizationID, t, build)
 	}
 	return detail, err
 }

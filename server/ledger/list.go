@@ -51,7 +51,7 @@ func (s *Ledger) ListTransactions(
 	for i := range found {
 		transactions[i] = transactionOf(&found[i])
 	}
-	return transactions, nil
+	return transactions, addSent(ctx, s.tenant(tenant), tenant, transactions...)
 }
 
 // collect reads all rows of a statement that is no query of package sqlc.

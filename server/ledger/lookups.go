@@ -46,7 +46,8 @@ func (s *Ledger) GetTransaction(ctx context.Context, tenant int64, id payments.I
 	if err != nil {
 		return nil, postgres.Classify(err, "reading the transaction")
 	}
-	return transactionOf(&row), nil
+	t := transactionOf(&row)
+	return t, addSent(ctx, s.tenant(tenant), tenant, t)
 }
 
 // GetTransactionBatched is [Ledger.GetTransaction] as a batched read. If the sandbox is not of the current configuration, which is rare,
@@ -60,7 +61,7 @@ func (s *Ledger) GetTransactionBatched(ctx context.Context, sandbox *sandboxes.S
 	if err != nil {
 		return nil, postgres.Classify(err, "reading the transaction")
 	}
-	return l.found, nil
+	return l.found, addSent(ctx, s.tenant(sandbox.Tenant), sandbox.Tenant, l.found)
 }
 
 // lookUp looks one transaction up.

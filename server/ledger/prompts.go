@@ -95,8 +95,11 @@ func (s *Ledger) AnswerPrompt(
 			}
 		}
 		row, err := q.GetTransaction(ctx, tenant, postgres.UUID(id))
+		if err != nil {
+			return err
+		}
 		t = transactionOf(&row)
-		return err
+		return addSent(ctx, q, tenant, t)
 	})
 	if err == nil && !prompt.Status.Terminal() {
 		s.sandboxes.NoteActivity(tenant)

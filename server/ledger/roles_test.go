@@ -100,6 +100,7 @@ var tenantStatements = []string{
 	"FindNativeToken",
 	"FindNativeUser",
 	"FloatBalance",
+	"ListSent",
 	"RecordNativeRequest",
 	"SetNativeUserSecret",
 	// rate limit
@@ -125,7 +126,7 @@ var workerStatements = append([]string{
 	// clocks
 	"ClocksToAdvance", "DueUnderClock", "EndAdvance", "LeaseClock", "MoveClock", "ReleaseClock", "RenewClockLease",
 	// delivery
-	"TenantsToDeliver", "FinishAttempts", "GiveBackEvents", "LeaseEvents", "LockDueEvents", "UnqueueEvents", "TakeProbes",
+	"TenantsToDeliver", "FinishAttempts", "GiveBackEvents", "LeaseEvents", "ListSentOfAll", "LockDueEvents", "UnqueueEvents", "TakeProbes",
 	// faults
 	"ActedFaults", "AwaitingTenants", "CountFaults", "DecideEventFaults", "DecidedEventFaults", "DeclaredFaults", "EndWaits",
 	"HoldFaultCounts", "NoteFaultActs", "NoteFaults", "PostponeEvents", "ReleaseAwaiting", "SendEventAgain",

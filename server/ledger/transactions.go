@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"time"
 
@@ -259,8 +258,8 @@ func transactionOf(row *sqlc.Transaction) *payments.Transaction {
 		NativeID: orEmpty(row.NativeID), DrawnProviderTxID: orEmpty(row.ProviderTxID),
 		TestBehavior: payments.Behavior(orEmpty(row.TestBehavior)),
 	}
-	if len(row.RequestHash) != sha256.Size {
-		t.NativeCall = string(row.RequestHash) // see [NativeRequest]
+	if isNative(row) {
+		t.NativeCall = string(row.RequestHash)
 	}
 	if row.ParentID.Valid {
 		parent := payments.ID(row.ParentID.Bytes)

@@ -160,19 +160,20 @@ func TestRawKeepsNativeAnswer(t *testing.T) {
 	}
 }
 
-// What came through MTN's own API has its texts as they were sent.
+// What came through MTN's own API has its texts as they were sent, empty ones too.
 func TestRawRepeatsARequestOfMTN(t *testing.T) {
 	t.Parallel()
 	tx := sample(payments.MTN, payments.Success)
-	tx.NativeCall, tx.OrderRef, tx.Description = "requesttopay", "order-1042", new("Two tickets")
-	for _, want := range []string{`"externalId":"order-1042"`, `"payerMessage":"Two tickets"`} {
+	tx.NativeCall = "requesttopay"
+	for sent, want := range map[string]string{
+		`{"externalId":"order-1042","payerMessage":"Two tickets","payeeNote":"shop"}`: `"payerMessage":"Two tickets","payeeNote":"shop"`,
+		`{"externalId":"","payerMessage":"","payeeNote":""}`:                          `"payerMessage":"","payeeNote":""`,
+		``: `"payeeNote":"` + tx.Reference + `"`, // the request is not kept any more
+	} {
+		tx.NativeSent = json.RawMessage(sent)
 		if raw := operators.Raw(tx); !bytes.Contains(raw, []byte(want)) {
 			t.Errorf("Raw() = %s, want it to contain %s", raw, want)
 		}
-	}
-	tx.Type = payments.Refund
-	if raw := operators.Raw(tx); bytes.Contains(raw, []byte("order-1042")) {
-		t.Errorf("Raw() of a refund = %s, which has the order of its payment", raw)
 	}
 }
 

@@ -23,6 +23,9 @@ type Transaction struct {
 	Scenario     Scenario // empty when nothing was forced
 	// NativeCall is the call of the operator's own API that recorded it; empty: it came through /v1.
 	NativeCall string
+	// NativeSent is what its request said, in the form of the operator's package; empty for others, and when the request is not kept
+	// any more.
+	NativeSent json.RawMessage
 
 	EnvironmentID string
 	Operator      Operator

@@ -76,11 +76,9 @@ func NewPayload(t *payments.Transaction) *Payload {
 		PayerMessage: adapter.PayerMessage(t),
 		PayeeNote:    t.Reference,
 	}
-	if t.NativeCall != "" && t.Type != payments.Refund { // as the request had it; a refund has the order of its payment
-		p.ExternalID = t.OrderRef
-		if t.Description != nil {
-			p.PayerMessage = *t.Description
-		}
+	var s sent
+	if len(t.NativeSent) > 0 && json.Unmarshal(t.NativeSent, &s) == nil {
+		p.ExternalID, p.PayerMessage, p.PayeeNote = s.ExternalID, s.PayerMessage, s.PayeeNote
 	}
 	party := &Party{PartyIDType: "MSISDN", PartyID: adapter.Subscriber(t)}
 	if adapter.IsPayout(t) {

@@ -15,6 +15,16 @@ from transactions t where t.tenant = sqlc.arg(tenant) and t.id = recording_id(sq
 select sqlc.embed(t), n.sent from transactions t join native_requests n on n.tenant = t.tenant and n.id = t.id
 where t.tenant = sqlc.arg(tenant) and t.reference = sqlc.arg(reference);
 
+-- name: ListSent :many
+-- What was sent for transactions of a sandbox that the operators' own APIs recorded.
+select n.id, n.sent from native_requests n where n.tenant = sqlc.arg(tenant) and n.id = any(sqlc.arg(ids)::uuid[]);
+
+-- name: ListSentOfAll :many
+-- As ListSent, of several sandboxes.
+select n.tenant, n.id, n.sent from native_requests n
+join (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) wanted
+  on wanted.tenant = n.tenant and wanted.id = n.id;
+
 -- name: FloatBalance :one
 select balance from floats where tenant = sqlc.arg(tenant) and currency = sqlc.arg(currency);
 

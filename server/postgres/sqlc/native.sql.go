@@ -375,6 +375,69 @@ func (q *Queries) LeaseCallbacks(ctx context.Context, leaseMs float64, tenants [
 	return items, nil
 }
 
+const listSent = `-- name: ListSent :many
+select n.id, n.sent from native_requests n where n.tenant = $1 and n.id = any($2::uuid[])
+`
+
+type ListSentRow struct {
+	ID   pgtype.UUID     `db:"id"`
+	Sent json.RawMessage `db:"sent"`
+}
+
+// What was sent for transactions of a sandbox that the operators' own APIs recorded.
+func (q *Queries) ListSent(ctx context.Context, tenant int64, ids []pgtype.UUID) ([]ListSentRow, error) {
+	rows, err := q.db.Query(ctx, listSent, tenant, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListSentRow
+	for rows.Next() {
+		var i ListSentRow
+		if err := rows.Scan(&i.ID, &i.Sent); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listSentOfAll = `-- name: ListSentOfAll :many
+select n.tenant, n.id, n.sent from native_requests n
+join (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id) wanted
+  on wanted.tenant = n.tenant and wanted.id = n.id
+`
+
+type ListSentOfAllRow struct {
+	Tenant int64           `db:"tenant"`
+	ID     pgtype.UUID     `db:"id"`
+	Sent   json.RawMessage `db:"sent"`
+}
+
+// As ListSent, of several sandboxes.
+func (q *Queries) ListSentOfAll(ctx context.Context, tenants []int64, ids []pgtype.UUID) ([]ListSentOfAllRow, error) {
+	rows, err := q.db.Query(ctx, listSentOfAll, tenants, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListSentOfAllRow
+	for rows.Next() {
+		var i ListSentOfAllRow
+		if err := rows.Scan(&i.Tenant, &i.ID, &i.Sent); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const purgeNativeRequests = `-- name: PurgeNativeRequests :one
 with batch as (
   select n.id from native_requests n where n.tenant = $1 and n.id > $2 order by n.id limit $3
