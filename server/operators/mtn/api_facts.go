@@ -40,8 +40,17 @@ var facts = []native.Fact{
 	fact("a wrong PIN: `APPROVAL_REJECTED`; a blocked payee: `PAYEE_NOT_ALLOWED_TO_RECEIVE`", native.Assumed, ourChoice, "TestMTNFailures"),
 	fact("a blocked payer: `SENDER_ACCOUNT_NOT_ACTIVE`", native.ThirdParty, clients, "TestMTNFailures"),
 	fact("`fidelity: Vague`: every failure is `INTERNAL_PROCESSING_ERROR`", native.Documented, recorded, "TestMTNFailures"),
-	fact("test numbers 46733123450 to 454", native.Documented, recorded, "TestMTNFailures"),
+	fact("test numbers 46733123450 to 454, and 56733123453; a payout to one of them has its outcome at once", native.Documented, recorded,
+		"TestMTNFailures"),
 	fact("test numbers 46733123455 to 464: accepted, then failed with their reason", native.Assumed, portal, "TestMTNFailures"),
+	fact("test values 1 to 13 of `referenceIdToRefund`: accepted, then failed with their reason; 6 succeeds", native.Assumed, portal,
+		"TestMTNTestPartiesOfPayouts"),
+	fact("account holders 46733123450 to 455, and the e-mail addresses `notfound@email.com` and `notactive@email.com`", native.Documented,
+		portal, "TestMTNAccount"),
+	fact("the other e-mail addresses of tests: `notallowed@email.com`, `notallowedtargetenvironment@email.com`, "+
+		"`internalprocessingerror@email.com`, `serviceunavailable@email.com`", native.Assumed, portal, "TestMTNAccount"),
+	fact("every other number: by its test client; without one, by `unknownMsisdnPolicy`, where MTN's own sandbox always succeeds",
+		native.Documented, recorded, "TestMTNFailures"),
 	fact("callbacks: once, unsigned, without the reference, `Content-Type: application/json; charset=utf-8`", native.Documented, recorded,
 		"TestCallbacksOfOperators"),
 	fact("callbacks: POST for v1_0, PUT for v2_0 (the vendor's pages differ)", native.Assumed, portal, "TestCallbacksOfOperators"),
@@ -51,7 +60,7 @@ var facts = []native.Fact{
 		"TestSuspendedSandboxesAndLimitsInTheShapeOfTheOperator"),
 	fact("suspended, over the quota, database unavailable: 503 `SERVICE_UNAVAILABLE`", native.Documented, portal,
 		"TestSuspendedSandboxesAndLimitsInTheShapeOfTheOperator"),
-	fact("not here: consent (`bc-authorize`, `oauth2`), pre-approvals, invoices, cash transfers, test values of `referenceIdToRefund`",
+	fact("not here: consent (`bc-authorize`, `oauth2`), pre-approvals, invoices, cash transfers",
 		native.Documented, portal, "TestStrangersGetNothingFromOperators"),
 }
 
