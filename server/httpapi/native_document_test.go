@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,6 +36,7 @@ func TestDocumentsOfOperators(t *testing.T) {
 		if len(document.Fidelity) != len(api.Facts) {
 			t.Errorf("%s: the document has %d facts, want %d", api.Operator, len(document.Fidelity), len(api.Facts))
 		}
+		exchanges := newCoverage(t, api)
 		described, ids := 0, map[string]bool{}
 		for _, path := range document.Paths {
 			described += len(path)
@@ -48,8 +50,19 @@ func TestDocumentsOfOperators(t *testing.T) {
 				t.Errorf("%s %s has the fidelity %v", r.Method, r.Path, o.Fidelity)
 				continue
 			}
-			if ids[o.OperationID] || len(o.Responses) != 2 {
-				t.Errorf("%s %s has the id %s and %d answers", r.Method, r.Path, o.OperationID, len(o.Responses))
+			for part, example := range map[string]string{"body": r.Doc.Body, strconv.Itoa(r.Doc.Status): r.Doc.Answer} {
+				name := r.Method + " " + r.Path
+				if problem := exchanges.misfit(name+" "+part, []byte(example)); problem != "" {
+					t.Errorf("the example of %s, %s: %s", name, part, problem)
+				}
+			}
+			if ids[o.OperationID] {
+				t.Errorf("%s %s has the id %s of another call", r.Method, r.Path, o.OperationID)
+			}
+			for _, why := range api.Refusals(&r) {
+				if status := strconv.Itoa(api.Refuse(native.Refuse(why)).Status); o.Responses[status] == nil {
+					t.Errorf("%s %s has no answer %s for %s", r.Method, r.Path, status, why)
+				}
 			}
 			ids[o.OperationID] = true
 			if (r.Access == native.ByKey) != (o.Security == nil) {

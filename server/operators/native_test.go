@@ -25,10 +25,14 @@ func TestFactsAreHeldByTestsAndPublished(t *testing.T) {
 			tests.Write(text)
 		}
 	}
-	held := func(what, test string) {
+	held := func(what, name string) {
 		t.Helper()
+		test, exchange, named := strings.Cut(name, "/")
 		if test == "" || !strings.Contains(tests.String(), "func "+test+"(") {
 			t.Errorf("%s: there is no test %q", what, test)
+		}
+		if _, err := os.Stat("../httpapi/testdata/native/" + exchange + ".http"); named && err != nil {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
 	page, err := os.ReadFile("../../docs/fidelity.md")

@@ -71,6 +71,9 @@ func deriveCredentials(apiKey string) native.Credentials {
 	}
 }
 
+// exchanges is the test that replays the files of exchanges.
+const exchanges = "TestExchangesOfOperators/mtn/"
+
 // handler is a call of the API.
 type handler func(context.Context, native.Sandbox, *native.Request) (native.Answer, error)
 
@@ -80,8 +83,9 @@ func routes() []native.Route {
 			Name: "apiuser", Method: http.MethodPost, Path: "/v1_0/apiuser", Access: native.ByKey, Handle: addUser,
 			Doc: native.Doc{
 				Summary: "Makes an API user, with the X-Reference-Id as its id", Mark: native.Documented, Source: "MTN portal, API description",
-				Headers: []native.Header{{Name: referenceHeader}},
-				Body:    `{"providerCallbackHost": "shop.example"}`, Status: http.StatusCreated, Test: "TestMTNProvisioning",
+				Headers: []native.Field{referenceField},
+				Body:    `{"providerCallbackHost": "shop.example"}`, Request: hostFields, Status: http.StatusCreated,
+				Refused: []native.Why{native.Invalid, native.Duplicate}, Test: exchanges + "provisioning",
 			},
 		},
 		{
@@ -89,14 +93,16 @@ func routes() []native.Route {
 			Doc: native.Doc{
 				Summary: "Makes an API key for an API user; the one before stops working", Mark: native.Documented,
 				Source: "MTN portal, API description", Status: http.StatusCreated,
-				Answer: `{"apiKey": "f1db798c98df4bcf83b538175893bbf0"}`, Test: "TestMTNProvisioning",
+				Answer: `{"apiKey": "f1db798c98df4bcf83b538175893bbf0"}`, Response: keyFields,
+				Refused: []native.Why{native.NotFound}, Test: exchanges + "provisioning",
 			},
 		},
 		{
 			Name: "apiuser", Method: http.MethodGet, Path: "/v1_0/apiuser/{id}", Access: native.ByKey, Handle: getUser,
 			Doc: native.Doc{
 				Summary: "An API user", Mark: native.Documented, Source: "MTN portal, API description", Status: http.StatusOK,
-				Answer: `{"providerCallbackHost": "shop.example", "targetEnvironment": "sandbox"}`, Test: "TestMTNProvisioning",
+				Answer: `{"providerCallbackHost": "shop.example", "targetEnvironment": "sandbox"}`, Response: userFields,
+				Refused: []native.Why{native.NotFound}, Test: exchanges + "provisioning",
 			},
 		},
 	}
@@ -117,22 +123,23 @@ func sharedRoutes(product string) []native.Route {
 			Name: "token", Method: http.MethodPost, Path: at + "/token", Access: native.ByUser, Product: product, Handle: issueToken,
 			Doc: native.Doc{
 				Summary: "An access token of the product, for an hour", Mark: native.Documented, Source: "MTN portal, API description",
-				Status: http.StatusOK, Answer: `{"access_token": "eyJ0eXAi...", "token_type": "access_token", "expires_in": 3600}`,
-				Test: "TestMTNTokens",
+				Status: http.StatusOK, Answer: `{"access_token": "eyJ0eXAi.eyJjbGll.MDEyMzQ1", "token_type": "access_token", "expires_in": 3600}`,
+				Response: tokenFields, Test: exchanges + "token",
 			},
 		},
 		{
 			Name: "balance", Method: http.MethodGet, Path: at + "/v1_0/account/balance", Handle: inTarget(balance),
 			Doc: native.Doc{
 				Summary: "The float of the environment", Mark: native.Documented, Source: "MTN portal; recorded by sandbox users",
-				Status: http.StatusOK, Answer: `{"availableBalance": "1000", "currency": "EUR"}`, Test: "TestMTNAccount",
+				Status: http.StatusOK, Answer: `{"availableBalance": "1000", "currency": "EUR"}`, Response: balanceFields,
+				Refused: []native.Why{wrongTarget}, Test: exchanges + "account",
 			},
 		},
 		{
 			Name: "active", Method: http.MethodGet, Path: at + holder + "/active", Handle: inTarget(active),
 			Doc: native.Doc{
 				Summary: "Whether a number has an account that is active", Mark: native.Documented, Source: "MTN portal, API description",
-				Status: http.StatusOK, Answer: `{"result": true}`, Test: "TestMTNAccount",
+				Status: http.StatusOK, Answer: `{"result": true}`, Response: activeFields, Refused: holding, Test: exchanges + "account",
 			},
 		},
 		{
@@ -141,7 +148,7 @@ func sharedRoutes(product string) []native.Route {
 				Summary: "Who has a number", Mark: native.Documented, Source: "MTN portal; recorded by sandbox users", Status: http.StatusOK,
 				Answer: `{"sub": "0", "name": "Sand Box", "given_name": "Sand", "family_name": "Box", "birthdate": "1976-08-13", ` +
 					`"locale": "sv_SE", "gender": "MALE", "updated_at": 1678355127}`,
-				Test: "TestMTNAccount",
+				Response: holderFields, Refused: holding, Test: exchanges + "account",
 			},
 		},
 	}
@@ -150,7 +157,8 @@ func sharedRoutes(product string) []native.Route {
 			Name: "balance", Method: http.MethodGet, Path: at + "/v1_0/account/balance/{currency}", Handle: inTarget(balance),
 			Doc: native.Doc{
 				Summary: "The float in a currency", Mark: native.Documented, Source: "MTN portal; recorded by sandbox users",
-				Status: http.StatusOK, Answer: `{"availableBalance": "1000", "currency": "EUR"}`, Test: "TestMTNAccount",
+				Status: http.StatusOK, Answer: `{"availableBalance": "1000", "currency": "EUR"}`, Response: balanceFields,
+				Refused: []native.Why{wrongTarget, wrongCurrency}, Test: exchanges + "account",
 			},
 		})
 	}
@@ -162,7 +170,7 @@ func withTokens(product string, routes []native.Route) []native.Route {
 	for i := range routes {
 		if routes[i].Access == native.ByKey {
 			routes[i].Access, routes[i].Product = native.ByToken, product
-			routes[i].Doc.Headers = append(routes[i].Doc.Headers, native.Header{Name: targetHeader})
+			routes[i].Doc.Headers = append(routes[i].Doc.Headers, targetField)
 		}
 	}
 	return routes
@@ -183,19 +191,26 @@ const (
 		`"status": "SUCCESSFUL"}`
 )
 
+// What the calls refuse beside what all do.
+var (
+	ordering = []native.Why{wrongTarget, native.Invalid, wrongCurrency, wrongCallbackHost, native.NotFound, native.Duplicate}
+	holding  = []native.Why{wrongTarget, native.NotFound, notAllowed}
+)
+
 // accepted describes a call that moves money.
-func accepted(summary, body, test string) native.Doc {
+func accepted(summary, body string, fields []native.Field, test string) native.Doc {
 	return native.Doc{
-		Summary: summary, Mark: native.Documented, Source: "MTN portal, API description", Body: body, Status: http.StatusAccepted, Test: test,
-		Headers: []native.Header{{Name: referenceHeader}, {Name: callbackHeader, Optional: true}},
+		Summary: summary, Mark: native.Documented, Source: "MTN portal, API description", Body: body, Request: fields,
+		Status: http.StatusAccepted, Test: test,
+		Headers: []native.Field{referenceField, callbackField}, Refused: ordering,
 	}
 }
 
 // told describes a call that asks what came of it.
-func told(answer, test string) native.Doc {
+func told(answer string, fields []native.Field, test string) native.Doc {
 	return native.Doc{
 		Summary: "What came of it", Mark: native.Documented, Source: "MTN portal; recorded by sandbox users", Status: http.StatusOK,
-		Answer: answer, Test: test,
+		Answer: answer, Response: fields, Refused: []native.Why{wrongTarget, native.NotFound}, Test: test,
 	}
 }
 
@@ -205,57 +220,58 @@ func collectionRoutes() []native.Route {
 	return withTokens(collection, []native.Route{
 		{
 			Name: payCall, Method: http.MethodPost, Path: pay, Handle: collect(payCall, false),
-			Doc: accepted("Asks a payer for money: a collection", payerBody, "TestMTNRequestToPay"),
+			Doc: accepted("Asks a payer for money: a collection", payerBody, payFields, exchanges+payCall),
 		},
 		{
 			Name: payCall, Method: http.MethodGet, Path: pay + status, Handle: inTarget(tellStatus(payCall)),
-			Doc: told(collectionAnswer, "TestMTNRequestToPay"),
+			Doc: told(collectionAnswer, collectionFields, exchanges+payCall),
 		},
 		{
 			Name: "deliverynotification", Method: http.MethodPost, Path: pay + status + "/deliverynotification", Handle: inTarget(notify),
 			Doc: native.Doc{
 				Summary: "Sends the payer of a successful request a text; no text is sent here", Mark: native.Documented,
-				Source: "MTN portal, API description", Body: `{"notificationMessage": "Thank you"}`, Status: http.StatusOK,
-				Test: "TestMTNDeliveryNotification",
+				Source: "MTN portal, API description", Headers: []native.Field{notificationField, languageField},
+				Body: `{"notificationMessage": "Thank you"}`, Request: messageFields, Status: http.StatusOK,
+				Refused: []native.Why{wrongTarget, native.Invalid, native.NotFound, notCompleted},
+				Test:    "TestMTNDeliveryNotification",
 			},
 		},
 		{
 			Name: withdrawCall, Method: http.MethodPost, Path: withdraw, Handle: collect(withdrawCall, false),
-			Doc: accepted("Asks a customer for money at a withdrawal: a collection", payerBody, "TestMTNEveryCallThatMovesMoney"),
+			Doc: accepted("Asks a customer for money at a withdrawal: a collection", payerBody, payFields, exchanges+withdrawCall),
 		},
 		{
 			Name: withdrawCall, Method: http.MethodPost, Path: strings.Replace(withdraw, "v1_0", "v2_0", 1),
 			Handle: collect(withdrawCall, true),
-			Doc:    accepted("As v1_0; the callback is a PUT", payerBody, "TestMTNEveryCallThatMovesMoney"),
+			Doc:    accepted("As v1_0; the callback is a PUT", payerBody, payFields, exchanges+withdrawCall),
 		},
 		{
 			Name: withdrawCall, Method: http.MethodGet, Path: withdraw + status, Handle: inTarget(tellStatus(withdrawCall)),
-			Doc: told(collectionAnswer, "TestMTNEveryCallThatMovesMoney"),
+			Doc: told(collectionAnswer, collectionFields, exchanges+withdrawCall),
 		},
 	})
 }
 
 func payoutRoutes() []native.Route {
-	const test = "TestMTNEveryCallThatMovesMoney"
 	var all []native.Route
-	add := func(product, call, version, summary, body string, record handler) {
+	add := func(product, call, version, summary, body string, fields []native.Field, record handler) {
 		all = append(all, withTokens(product, []native.Route{{
 			Name: call, Method: http.MethodPost, Path: "/" + product + "/" + version + "/" + call, Handle: record,
-			Doc: accepted(summary, body, test),
+			Doc: accepted(summary, body, fields, exchanges+call),
 		}})...)
 		if version == "v1_0" {
 			all = append(all, withTokens(product, []native.Route{{
 				Name: call, Method: http.MethodGet, Path: "/" + product + "/v1_0/" + call + "/{reference}", Handle: inTarget(tellStatus(call)),
-				Doc: told(payoutAnswer, test),
+				Doc: told(payoutAnswer, paidOutFields, exchanges+call),
 			}})...)
 		}
 	}
 	const pays, as = "Pays somebody from the float: a disbursement", "As v1_0; the callback is a PUT"
-	add(disbursement, transferCall, "v1_0", pays, payeeBody, disburse(transferCall, false))
-	add(remittance, transferCall, "v1_0", pays, payeeBody, disburse(transferCall, false))
-	add(disbursement, depositCall, "v1_0", pays, payeeBody, disburse(depositCall, false))
-	add(disbursement, depositCall, "v2_0", as, payeeBody, disburse(depositCall, true))
-	add(disbursement, refundCall, "v1_0", "Refunds a collection of MTN, by whatever API it was made", refundBody, giveBack(false))
-	add(disbursement, refundCall, "v2_0", as, refundBody, giveBack(true))
+	add(disbursement, transferCall, "v1_0", pays, payeeBody, payoutFields, disburse(transferCall, false))
+	add(remittance, transferCall, "v1_0", pays, payeeBody, payoutFields, disburse(transferCall, false))
+	add(disbursement, depositCall, "v1_0", pays, payeeBody, payoutFields, disburse(depositCall, false))
+	add(disbursement, depositCall, "v2_0", as, payeeBody, payoutFields, disburse(depositCall, true))
+	add(disbursement, refundCall, "v1_0", "Refunds a collection of MTN, by whatever API it was made", refundBody, refundFields, giveBack(false))
+	add(disbursement, refundCall, "v2_0", as, refundBody, refundFields, giveBack(true))
 	return all
 }

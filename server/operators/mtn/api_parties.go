@@ -51,7 +51,7 @@ var partiesOfAll = map[string]testParty{
 	"46733123451": rejecting,
 	"46733123452": expiring,
 	"46733123453": ongoing,
-	"46733123454": paying(delayed, "CREATED"),
+	"46733123454": paying(delayed, created),
 	"56733123453": paying(10*time.Second, ""),
 }
 

@@ -34,6 +34,7 @@ type Party struct {
 }
 
 const (
+	created    = "CREATED" // of a test number only
 	pending    = "PENDING"
 	successful = "SUCCESSFUL"
 	failed     = "FAILED"

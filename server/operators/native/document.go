@@ -4,26 +4,25 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// Header is a header of a request beside those of its credentials.
-type Header struct {
-	Name     string
-	Optional bool
-}
-
-// Document describes the API as OpenAPI 3.1, without its servers. x-fidelity says of each call, and of the facts beside them, how sure
-// it is.
+// Document describes the API as OpenAPI 3.1, without its servers. x-fidelity says of each call and each field, and of the facts beside
+// them, how sure it is.
 func (a *API) Document() map[string]any {
 	paths := map[string]map[string]any{}
+	var tags []map[string]any
 	for i := range a.Routes {
 		r := &a.Routes[i]
 		if paths[r.Path] == nil {
 			paths[r.Path] = map[string]any{}
 		}
-		paths[r.Path][strings.ToLower(r.Method)] = r.describe()
+		paths[r.Path][strings.ToLower(r.Method)] = a.describe(r)
+		if !slices.ContainsFunc(tags, func(t map[string]any) bool { return t["name"] == r.tag() }) {
+			tags = append(tags, map[string]any{"name": r.tag(), "description": "The calls of " + r.tag() + "."})
+		}
 	}
 	facts := make([]map[string]any, len(a.Facts))
 	for i, f := range a.Facts {
@@ -34,9 +33,12 @@ func (a *API) Document() map[string]any {
 		"openapi": "3.1.0",
 		"info": map[string]any{
 			"title": "The API of " + string(a.Operator) + " as a sandbox serves it", "version": "1",
-			"description": "Written from the same table as the routes. `x-fidelity` says how sure each part is. Bodies are examples.",
+			"description": "Written from the same table as the routes. `x-fidelity` says how sure each call and each field is.",
+			"license":     map[string]any{"name": "Apache License 2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
+			"contact":     map[string]any{"name": "Cauri", "url": "https://github.com/cauri-dev/cauri"},
 		},
 		"paths":    paths,
+		"tags":     tags,
 		"security": []any{map[string]any{"key": []string{}}},
 		"components": map[string]any{"securitySchemes": map[string]any{
 			"key":   map[string]any{"type": "apiKey", "in": "header", "name": a.KeyHeader},
@@ -56,27 +58,29 @@ var (
 	notInID       = regexp.MustCompile(`\W+`)
 )
 
-func (r *Route) describe() map[string]any {
-	good := map[string]any{"description": http.StatusText(r.Doc.Status)}
-	if r.Doc.Answer != "" {
-		good["content"] = content(r.Doc.Answer)
+// tag is the part of the API that a call belongs to.
+func (r *Route) tag() string {
+	if r.Product == "" {
+		return "provisioning"
 	}
+	return r.Product
+}
+
+func (a *API) describe(r *Route) map[string]any {
 	described := map[string]any{
 		"operationId": strings.Trim(notInID.ReplaceAllString(strings.ToLower(r.Method)+r.Path, "_"), "_"),
 		"summary":     r.Doc.Summary,
+		"description": r.Doc.Summary + ". How sure we are of it: " + string(r.Doc.Mark) + " (" + r.Doc.Source + ").",
+		"tags":        []string{r.tag()},
 		"x-fidelity":  fidelity(r.Doc.Mark, r.Doc.Source, r.Doc.Test),
-		"responses": map[string]any{
-			strconv.Itoa(r.Doc.Status): good,
-			"default": map[string]any{
-				"description": "Refused, in the operator's form. The header X-Cauri-Reason says more exactly why.",
-			},
-		},
+		"responses":   a.responses(r),
 	}
 	if parameters := r.parameters(); len(parameters) > 0 {
 		described["parameters"] = parameters
 	}
 	if r.Doc.Body != "" {
-		described["requestBody"] = map[string]any{"required": true, "content": content(r.Doc.Body)}
+		schema := r.schema(r.Doc.Request)
+		described["requestBody"] = map[string]any{"required": schema["required"] != nil, "content": content(r.Doc.Body, schema)}
 	}
 	switch r.Access {
 	case ByUser:
@@ -87,21 +91,62 @@ func (r *Route) describe() map[string]any {
 	return described
 }
 
+func (r *Route) schema(fields []Field) map[string]any {
+	return object(fields, r.Doc.Mark, r.Doc.Source)
+}
+
 func (r *Route) parameters() (all []any) {
-	add := func(name, in string, required bool) {
-		all = append(all, map[string]any{"name": name, "in": in, "required": required, "schema": map[string]any{"type": "string"}})
+	add := func(name, in string, required bool, schema map[string]any) {
+		all = append(all, map[string]any{"name": name, "in": in, "required": required, "schema": schema})
 	}
 	for _, found := range pathParameter.FindAllStringSubmatch(r.Path, -1) {
-		add(found[1], "path", true)
+		add(found[1], "path", true, map[string]any{"type": "string"})
 	}
 	for _, h := range r.Doc.Headers {
-		add(h.Name, "header", !h.Optional)
+		add(h.Name, "header", !h.Optional, h.schema(r.Doc.Mark, r.Doc.Source))
 	}
 	return all
 }
 
-func content(example string) map[string]any {
-	return map[string]any{"application/json": map[string]any{
-		"schema": map[string]any{"type": "object"}, "example": json.RawMessage(example),
-	}}
+// responses are the answer to a good request, and the refusals by their status.
+func (a *API) responses(r *Route) map[string]any {
+	good := map[string]any{"description": http.StatusText(r.Doc.Status)}
+	if r.Doc.Answer != "" {
+		good["content"] = content(r.Doc.Answer, r.schema(r.Doc.Response))
+	}
+	responses := map[string]any{
+		strconv.Itoa(r.Doc.Status): good,
+		"default":                  map[string]any{"description": "What a fault of the sandbox makes of it."},
+	}
+	byStatus := map[int][]Answer{}
+	reasons := map[int][]string{}
+	for _, why := range a.Refusals(r) {
+		answer := a.Refuse(Refuse(why))
+		byStatus[answer.Status] = append(byStatus[answer.Status], answer)
+		reasons[answer.Status] = append(reasons[answer.Status], "`"+string(why)+"`")
+	}
+	for status, answers := range byStatus {
+		told := map[string]any{"description": "Refused: " + strings.Join(reasons[status], ", ") + ". The header X-Cauri-Reason says it, or more."}
+		if schema := refused(answers); schema != nil {
+			told["content"] = map[string]any{"application/json": map[string]any{"schema": schema}}
+		}
+		responses[strconv.Itoa(status)] = told
+	}
+	return responses
+}
+
+// Refusals are the reasons for which a call is refused.
+func (a *API) Refusals(r *Route) []Why {
+	all := []Why{KeyMissing, KeyInvalid, TooMany, Unavailable, Internal}
+	switch r.Access {
+	case ByUser:
+		all = append(all, UserInvalid)
+	case ByToken:
+		all = append(all, TokenInvalid)
+	}
+	return append(all, r.Doc.Refused...)
+}
+
+func content(example string, schema map[string]any) map[string]any {
+	return map[string]any{"application/json": map[string]any{"schema": schema, "example": json.RawMessage(example)}}
 }

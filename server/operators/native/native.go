@@ -67,14 +67,17 @@ type Route struct {
 
 // Doc describes a call in the OpenAPI document and on the page of fidelity.
 type Doc struct {
-	Summary string
-	Mark    Mark // of the call as a whole
-	Source  string
-	Headers []Header
-	Body    string // example of the request; empty: it has none
-	Status  int    // of the answer to a good request
-	Answer  string // example of that answer; empty: it has no body
-	Test    string // that holds it
+	Summary  string
+	Mark     Mark // of the call as a whole
+	Source   string
+	Headers  []Field
+	Body     string // example of the request; empty: it has none
+	Request  []Field
+	Status   int    // of the answer to a good request
+	Answer   string // example of that answer; empty: it has no body
+	Response []Field
+	Refused  []Why  // for which reasons, beside those that [API.Refusals] adds
+	Test     string // that holds it
 }
 
 // Mark is how sure a fact is.

@@ -1,0 +1,121 @@
+package native
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Field is a field of a body, or a header.
+type Field struct {
+	Name     string
+	About    string
+	Types    []string // of JSON; none: a text, or an object if it has Fields
+	Optional bool
+	Enum     []string
+	Pattern  string // of a text
+	Max      int    // characters of a text; zero: no bound
+	Fields   []Field
+	Mark     Mark // empty: that of its call, with its source
+	Source   string
+}
+
+// object is the schema of an object. Each field says how sure it is; one that has no mark has the given one.
+func object(fields []Field, mark Mark, source string) map[string]any {
+	properties, required := map[string]any{}, []string{}
+	for i := range fields {
+		f := &fields[i]
+		properties[f.Name] = f.schema(mark, source)
+		if !f.Optional {
+			required = append(required, f.Name)
+		}
+	}
+	schema := map[string]any{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+	return schema
+}
+
+func (f *Field) schema(mark Mark, source string) map[string]any {
+	if f.Mark != "" {
+		mark, source = f.Mark, f.Source
+	}
+	s := map[string]any{"type": "string"}
+	switch {
+	case f.Fields != nil:
+		s = object(f.Fields, mark, source)
+	case len(f.Types) == 1:
+		s["type"] = f.Types[0]
+	case len(f.Types) > 1:
+		s["type"] = f.Types
+	}
+	if f.About != "" {
+		s["description"] = f.About
+	}
+	if f.Enum != nil {
+		s["enum"] = f.Enum
+	}
+	if f.Pattern != "" {
+		s["pattern"] = f.Pattern
+	}
+	if f.Max > 0 {
+		s["maxLength"] = f.Max
+	}
+	s["x-fidelity"] = map[string]any{"mark": mark, "source": source}
+	return s
+}
+
+// refused is the schema of the bodies of some refusals: one object for those that have the same keys. It is nil if none has a body.
+func refused(answers []Answer) map[string]any {
+	byKeys := map[string][]map[string]any{}
+	for _, a := range answers {
+		if a.Body != nil {
+			body := asObject(a.Body)
+			keys := strings.Join(slices.Sorted(maps.Keys(body)), " ")
+			byKeys[keys] = append(byKeys[keys], body)
+		}
+	}
+	var shapes []any
+	for _, keys := range slices.Sorted(maps.Keys(byKeys)) {
+		properties := map[string]any{}
+		for key := range strings.FieldsSeq(keys) {
+			properties[key] = oneOfValues(key, byKeys[keys])
+		}
+		shapes = append(shapes, map[string]any{"type": "object", "properties": properties, "required": strings.Fields(keys)})
+	}
+	switch len(shapes) {
+	case 0:
+		return nil
+	case 1:
+		return shapes[0].(map[string]any)
+	}
+	return map[string]any{"oneOf": shapes}
+}
+
+// oneOfValues is the schema of a text or a number that some bodies have under a key.
+func oneOfValues(key string, bodies []map[string]any) map[string]any {
+	var values []any
+	for _, body := range bodies {
+		if !slices.Contains(values, body[key]) {
+			values = append(values, body[key])
+		}
+	}
+	kind := "string"
+	if _, isNumber := values[0].(float64); isNumber {
+		kind = "integer"
+	}
+	return map[string]any{"type": kind, "enum": values}
+}
+
+func asObject(body any) (o map[string]any) {
+	text, err := json.Marshal(body)
+	if err == nil {
+		err = json.Unmarshal(text, &o)
+	}
+	if err != nil {
+		panic(err) // the bodies of refusals are objects with texts and numbers
+	}
+	return o
+}
