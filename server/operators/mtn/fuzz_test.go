@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,11 +41,18 @@ func (r recorder) Collect(ctx context.Context, o native.Order) error  { return r
 func (r recorder) Disburse(ctx context.Context, o native.Order) error { return r.record(ctx, o) }
 func (r recorder) Refund(ctx context.Context, o native.Order) error   { return r.record(ctx, o) }
 
-func (recorder) Find(context.Context, string, ...string) (native.Payment, error) {
-	return native.Payment{}, native.Refuse(native.NotFound)
+func (recorder) Find(_ context.Context, reference string, operations ...string) (native.Payment, error) {
+	if len(operations) != 1 || strings.Contains(reference, "0") {
+		return native.Payment{}, native.Refuse(native.NotFound)
+	}
+	t := &payments.Transaction{Type: payments.Collection, Status: payments.Success, Amount: 5, MSISDN: "+250788123456"}
+	return native.Payment{Transaction: t, Operation: operations[0], Sent: json.RawMessage(`{"currency": "RWF"}`)}, nil
 }
 
 func (recorder) FindCollection(_ context.Context, reference string) (*payments.Transaction, error) {
+	if len(reference) < 3 {
+		return nil, native.Refuse(native.NotFound)
+	}
 	return &payments.Transaction{Reference: reference, MSISDN: "+250788123456"}, nil
 }
 func (recorder) Balance(context.Context, payments.Currency) (int64, error) { return 1, nil }
@@ -70,27 +79,40 @@ func (recorder) Now(context.Context) (time.Time, error) {
 }
 func (recorder) Text() (string, error) { return "0123456789abcdef0123456789abcdef", nil }
 
-// FuzzRequest sends any body with any headers to every call that takes one. Each answers, or refuses in MTN's words.
+// FuzzRequest sends any body with any headers to every call: API users, tokens, requests to pay and to withdraw, transfers, deposits,
+// refunds, delivery notifications, and those without a body. Each answers, or refuses in MTN's words with what its description has.
 func FuzzRequest(f *testing.F) {
-	for _, route := range routes() {
+	api := NewAPI()
+	for _, route := range api.Routes {
 		if route.Doc.Body != "" {
 			f.Add([]byte(route.Doc.Body), "d6b1f4f2-6a2c-4c2e-9a3c-0b8f6f1f2a10", "sandbox", "https://shop.example/callback")
 		}
 	}
 	f.Add([]byte(`{"amount": 5, "currency": "EUR", "payer": {"partyIdType": "msisdn", "partyId": "46733123450"}}`), "", "mtnrwanda", "")
+	f.Add([]byte(`{"amount": "5.0", "currency": "EUR", "referenceIdToRefund": "13"}`), "d6b1f4f2-6a2c-4c2e-9a3c-0b8f6f1f2a11", "sandbox", "x")
+	f.Add([]byte(`grant_type=client_credentials`), "13", "", "")
 	f.Fuzz(func(t *testing.T, body []byte, reference, target, callback string) {
 		header := http.Header{"X-Reference-Id": {reference}, "X-Target-Environment": {target}, "X-Callback-Url": {callback}}
-		for _, route := range routes() {
-			r := native.Request{Header: header, Body: body, Param: func(string) string { return reference }, Product: route.Product}
+		for i := range api.Routes {
+			route := &api.Routes[i]
+			param := func(name string) string {
+				if strings.Contains(route.Path, "{"+name+"}") {
+					return reference
+				}
+				return ""
+			}
+			r := native.Request{Header: header, Body: body, Param: param, Product: route.Product}
 			answer, err := route.Handle(t.Context(), recorder{t}, &r)
 			var refusal *native.Refusal
-			if errors.As(err, &refusal) {
-				answer = refuse(refusal)
-			} else if err != nil {
+			switch {
+			case errors.As(err, &refusal):
+				if !slices.Contains(api.Refusals(route), refusal.Why) {
+					t.Errorf("%s %s refuses for %s, which its description does not have", route.Method, route.Path, refusal.Why)
+				}
+			case err != nil:
 				t.Errorf("%s %s: %v", route.Method, route.Path, err)
-			}
-			if answer.Status < 200 || answer.Status > 599 {
-				t.Errorf("%s %s answers %d", route.Method, route.Path, answer.Status)
+			case answer.Status != route.Doc.Status || (answer.Body == nil) != (route.Doc.Answer == ""):
+				t.Errorf("%s %s answers %d %v", route.Method, route.Path, answer.Status, answer.Body)
 			}
 		}
 	})
