@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/test/system"
@@ -18,6 +19,18 @@ import (
 
 // documents are the names of the API's descriptions under /v1, and of the files in the folder generated.
 var documents = []string{"openapi.json", "openapi-3.0.json"}
+
+// served are the paths of all descriptions by their files: those of the operators' own APIs too.
+func served() map[string]string {
+	paths := map[string]string{}
+	for _, name := range documents {
+		paths[name] = "/v1/" + name
+	}
+	for _, api := range operators.NativeAPIs() {
+		paths[string(api.Operator)+".json"] = "/operators/" + string(api.Operator) + "/openapi.json"
+	}
+	return paths
+}
 
 // fixture is an api with sandboxes.
 type fixture struct {
@@ -71,8 +84,8 @@ func (f *fixture) sandbox(t *testing.T, name string) (uri, key string) {
 func fetch(t *testing.T, uri string) {
 	t.Helper()
 	must(t, os.MkdirAll("generated", 0o755))
-	for _, name := range documents {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, uri+"/v1/"+name, nil)
+	for name, path := range served() {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, uri+path, nil)
 		must(t, err)
 		response, err := http.DefaultClient.Do(request)
 		must(t, err)
@@ -103,7 +116,7 @@ func TestClients(t *testing.T) {
 	f := newFixture(t)
 	uri, key := f.sandbox(t, "checkout")
 	fetch(t, uri)
-	for _, name := range documents {
+	for name := range served() {
 		file := filepath.Join("generated", name)
 		t.Run("redocly/"+name, func(t *testing.T) {
 			out := run(t, ".", tool("redocly"), "lint", "--format=stylish", file)
@@ -114,6 +127,9 @@ func TestClients(t *testing.T) {
 			}
 		})
 		t.Run("spectral/"+name, func(t *testing.T) { run(t, ".", tool("spectral"), "lint", "--fail-severity=hint", file) })
+	}
+	for _, name := range documents {
+		file := filepath.Join("generated", name)
 		t.Run("typescript/"+name, func(t *testing.T) {
 			run(t, ".", tool("openapi-typescript"), file, "-o", "generated/api.d.ts")
 			run(t, ".", tool("tsc"))
