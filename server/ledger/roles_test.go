@@ -93,6 +93,10 @@ var tenantStatements = []string{
 	// request log
 	"ListRequests",
 	"WatchSandbox",
+	// ledger
+	"FirstFloat",
+	"ListFloatEntries",
+	"ListSIMEntries",
 	// the operators' own APIs
 	"AddNativeToken",
 	"AddNativeUser",

@@ -85,3 +85,6 @@ grant insert (movements), update (movements) on sims to cauri_controller;
 grant insert (merchant_number, sim_number), update (merchant_number, sim_number) on transactions to cauri_tenant;
 grant update (merchant_number, sim_number) on transactions to cauri_worker;
 grant insert (number) on adjustments to cauri_tenant, cauri_controller;
+
+-- The entries that the API tells.
+grant select (tenant, currency, sim_id, number, delta, balance_after, created_at) on adjustments to cauri_tenant;

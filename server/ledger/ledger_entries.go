@@ -1,0 +1,80 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// ListEntries returns up to limit entries of an account, in the order of their numbers, from the one after a number on, or
+// [ErrNotFound] if there is no such account. The zero value means the first float; the account is what it is found to be. Pages are stable
+// while entries are added: a new one has a higher number.
+func (s *Ledger) ListEntries(
+	ctx context.Context, tenant int64, of Account, after int64, limit int,
+) (account Account, entries []Entry, err error) {
+	err = s.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+		q := sqlc.New(scope)
+		if of.MSISDN != "" {
+			account, entries, err = simEntries(ctx, q, tenant, of.MSISDN, after, limit)
+		} else {
+			account, entries, err = floatEntries(ctx, q, tenant, of.Currency, after, limit)
+		}
+		return err
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return account, nil, ErrNotFound
+	}
+	return account, entries, postgres.Classify(err, "listing the entries of the ledger")
+}
+
+func floatEntries(
+	ctx context.Context, q *sqlc.Queries, tenant int64, currency payments.Currency, after int64, limit int,
+) (Account, []Entry, error) {
+	found, err := q.FirstFloat(ctx, tenant, string(currency))
+	if err != nil {
+		return Account{}, nil, err
+	}
+	account := Account{Currency: payments.Currency(found)}
+	rows, err := q.ListFloatEntries(ctx, tenant, found, after, int32(limit))
+	entries := make([]Entry, len(rows))
+	for i := range rows {
+		entries[i] = entryOf(&rows[i], account)
+	}
+	return account, entries, err
+}
+
+func simEntries(ctx context.Context, q *sqlc.Queries, tenant int64, msisdn string, after int64, limit int) (Account, []Entry, error) {
+	sim, err := q.FindSIM(ctx, tenant, msisdn)
+	if err != nil {
+		return Account{}, nil, err
+	}
+	account := Account{Currency: payments.Currency(sim.Currency), MSISDN: msisdn}
+	rows, err := q.ListSIMEntries(ctx, sqlc.ListSIMEntriesParams{
+		Tenant: tenant, SimID: sim.SimID, MSISDN: msisdn, Currency: sim.Currency, After: after, Most: int32(limit),
+	})
+	entries := make([]Entry, len(rows))
+	for i := range rows {
+		entries[i] = entryOf((*sqlc.ListFloatEntriesRow)(&rows[i]), account)
+	}
+	return account, entries, err
+}
+
+// entryOf is the entry in a row of an account.
+func entryOf(r *sqlc.ListFloatEntriesRow, of Account) Entry {
+	e := Entry{
+		Number: r.Number, At: r.At, Type: EntryType(r.Kind), Reference: r.Reference, OrderRef: r.OrderRef,
+		Currency: payments.Currency(r.Currency), BalanceAfter: r.BalanceAfter,
+	}
+	if !r.ID.Valid {
+		e.Postings = adjusted(e.Type, of, r.MerchantDelta+r.SimDelta) // one of them
+		return e
+	}
+	e.Transaction = new(payments.ID(r.ID.Bytes))
+	e.Postings = (&movement{payments.Type(r.Kind), e.Currency, r.MerchantDelta, r.SimDelta, r.Commission, r.MSISDN}).postings()
+	return e
+}
