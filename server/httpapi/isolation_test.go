@@ -213,6 +213,9 @@ func TestForeignCursorsAndFiltersFindNothing(t *testing.T) {
 				continue
 			}
 			got := w.call("GET", ours+"?"+query, nil)
+			if path == "/v1/ledger/entries" && name == "msisdn" && got.status == http.StatusNotFound {
+				continue // it is no filter there: nobody has the account
+			}
 			for _, word := range f.words {
 				if got.status != http.StatusOK && got.status != http.StatusBadRequest || name != "msisdn" && strings.Contains(got.raw, word) {
 					t.Errorf("%s?%s answered %d %s", ours, query, got.status, got.raw)

@@ -107,6 +107,7 @@ func (s *Server) routes() http.Handler {
 	api.route(apidoc.DeleteTestClient, s.handle(s.disturbed(s.deleteTestClient)))
 	api.route(apidoc.ListTestNumbers, s.handle(s.disturbed(s.listTestNumbers)))
 	api.route(apidoc.ListRequests, s.handle(s.disturbed(s.listRequests)))
+	api.route(apidoc.ListEntries, s.handle(s.disturbed(s.listEntries)))
 	api.route(apidoc.ListPrompts, s.handle(s.disturbed(s.listPrompts)))
 	api.route(apidoc.AnswerPrompt, s.handle(s.disturbed(s.answerPrompt)))
 	api.route(apidoc.ResetSandbox, s.handle(s.reset))
@@ -204,7 +205,22 @@ func (a answer) write(w http.ResponseWriter) {
 		w.WriteHeader(a.status)
 		return
 	}
-	writeJSON(w, a.status, a.body, a.fault != nil && a.fault.MalformedBody)
+	half := a.fault != nil && a.fault.MalformedBody
+	if table, is := a.body.(wire.CSV); is {
+		writeCSV(w, a.status, table, half)
+		return
+	}
+	writeJSON(w, a.status, a.body, half)
+}
+
+// writeCSV sends a table, or the first half of it.
+func writeCSV(w http.ResponseWriter, status int, table wire.CSV, half bool) {
+	if half {
+		table = table[:len(table)/2]
+	}
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8; header=present")
+	w.WriteHeader(status)
+	_, _ = w.Write(table) // as writeJSON
 }
 
 // answers are buffers of answers that were sent.

@@ -6,7 +6,10 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-const MediaJSON = "application/json"
+const (
+	MediaJSON = "application/json"
+	MediaCSV  = "text/csv"
+)
 
 // Tags group the operations.
 const (
@@ -16,6 +19,7 @@ const (
 	tagTestClients = "Test clients"
 	tagClock       = "Clock"
 	tagRequests    = "Requests"
+	tagLedger      = "Ledger"
 	tagService     = "Service"
 	tagWebhooks    = "Webhooks"
 )
@@ -48,6 +52,7 @@ func NewDocument() *huma.OpenAPI {
 			{Name: tagTestClients, Description: "The customers' phones: who can pay, acting as the payer, and the test numbers."},
 			{Name: tagClock, Description: "The sandbox's time, which a test may move."},
 			{Name: tagRequests, Description: "What your code sent, and what was answered."},
+			{Name: tagLedger, Description: "The balances with their proof, and the double entries behind them."},
 			{Name: tagService, Description: "Version, capabilities and health of the service. No key is needed."},
 			{Name: tagWebhooks, Description: "What the service sends to the merchant."},
 		},

@@ -28,6 +28,11 @@ var responseHeaders = map[string]*huma.Header{
 		Description: "Path of the transaction that this request recorded.",
 		Schema:      exampleText("uri-reference", "/v1/payments/"+settledID.String()),
 	},
+	"Link": {
+		Description: "Of an answer in CSV: `<path and query of the next page>; rel=\"next\"`. Absent on the last page.",
+		Schema:      exampleText("", `</v1/ledger/entries?currency=RWF&cursor=AAAAAAAAAAI&limit=100>; rel="next"`),
+	},
+	"Vary": {Description: "The answer is another one with another header `Accept`.", Schema: exampleText("", "Accept")},
 	"WWW-Authenticate": {
 		Required: true, Description: "The required scheme.", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"Bearer"}},
 	},

@@ -21,6 +21,7 @@ type Operation struct {
 	Body             *huma.Schema // nil: there is none
 	BodyOptional     bool
 	answers          []described
+	csv              string   // example of the result as CSV; empty: it is JSON only
 	errors           []string // codes, beside those of every route of its kind
 	Examples         []Example
 }
@@ -49,6 +50,7 @@ var Operations = []Operation{
 	ListEvents, GetEvent, ResendEvent,
 	ListTestClients, GetTestClient, CreateTestClient, PatchTestClient, DeleteTestClient, ListPrompts, AnswerPrompt,
 	ListTestNumbers, ResetSandbox, ListRequests,
+	ListEntries,
 	GetClock, AdvanceClock,
 	GetMeta, GetHealth, GetDocument, GetDocument30,
 }
@@ -119,6 +121,9 @@ func (o Operation) response(a described) *huma.Response {
 		}
 	}
 	r.Content = map[string]*huma.MediaType{MediaJSON: content}
+	if o.csv != "" {
+		r.Content[MediaCSV] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}, Example: o.csv}
+	}
 	return r
 }
 

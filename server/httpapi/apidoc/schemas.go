@@ -74,6 +74,10 @@ var (
 	_                 = viewSchema[wire.LoggedRequest](refineLoggedRequest)
 	requestListSchema = viewSchema[wire.RequestList](unrefined)
 
+	_                     = viewSchema[wire.Posting](unrefined)
+	_                     = viewSchema[wire.LedgerEntry](refineLedgerEntry)
+	ledgerEntryListSchema = viewSchema[wire.LedgerEntryList](unrefined)
+
 	documentSchema = &huma.Schema{Type: huma.TypeObject, Description: "An OpenAPI 3.1 document.", AdditionalProperties: true}
 )
 

@@ -65,10 +65,12 @@ func InvalidParams(wrong FieldErrors) *Error {
 		Detail:  map[string]any{"fieldErrors": wrong}}
 }
 
-func limit(into *int, value string) (problem string) {
+func limit(into *int, value string) (problem string) { return limitUpTo(into, value, MaxLimit) }
+
+func limitUpTo(into *int, value string, most int) (problem string) {
 	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > MaxLimit || strconv.Itoa(n) != value {
-		return fmt.Sprintf("must be a number from 1 to %d", MaxLimit)
+	if err != nil || n < 1 || n > most || strconv.Itoa(n) != value {
+		return fmt.Sprintf("must be a number from 1 to %d", most)
 	}
 	*into = n
 	return ""

@@ -71,6 +71,14 @@ func NoSuchTestClient() *Error {
 	return NotFound("There is no test client with this number in this sandbox.")
 }
 
+// NoSuchAccount is 404 for an account of the ledger.
+func NoSuchAccount(a ledger.Account) *Error {
+	if a.MSISDN != "" {
+		return NoSuchTestClient()
+	}
+	return NotFound("This sandbox has no float in " + string(a.Currency) + ".")
+}
+
 // NoSuchTransaction is 404 for a transaction.
 func NoSuchTransaction() *Error {
 	return NotFound("There is no transaction with this id in this sandbox.")

@@ -1,0 +1,77 @@
+package apidoc
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// entryParameterDescriptions say what the parameters of the list of entries are. What reads them is EntryParameters.
+var entryParameterDescriptions = map[string]*huma.Param{
+	"limit": {Description: "Entries on a page.", Schema: &huma.Schema{
+		Type: huma.TypeInteger, Format: "int32", Minimum: new(1.0), Maximum: new(float64(wire.MaxEntries)), Default: wire.MaxLimit,
+	}},
+	"cursor": {
+		Description: "`nextCursor` of the previous page, unchanged, with the same account. In CSV, it is in the header `Link`.",
+		Schema:      &huma.Schema{Type: huma.TypeString},
+	},
+	"after": {
+		Description: "Only entries after this number, for example to continue an earlier export. A cursor replaces it.",
+		Schema:      &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: new(0.0), Maximum: new(float64(1 << 53)), Default: 0},
+	},
+	"currency": {
+		Description: "Of the float in this currency. Without this and `msisdn`, it is the first float, by currency.",
+		Schema:      oneOf(payments.Currencies...),
+	},
+	"msisdn": {
+		Description: "Of the test client with this number. Write its `+` as `%2B`.", Schema: msisdnParameter.Schema,
+	},
+}
+
+func refineLedgerEntry(fields map[string]*huma.Schema) {
+	fields["type"].Enum = anyOf(ledger.EntryTypes)
+	fields["currency"].Enum = anyOf(payments.Currencies)
+}
+
+var ListEntries = Operation{
+	ID: "listLedgerEntries", Method: http.MethodGet, Path: "/v1/ledger/entries", Tag: tagLedger, Summary: "List double entries",
+	Description: "The movements of one account in the order of their numbers, as double entries with the balance after each: those of a float " +
+		"with `currency`, those of a test client with `msisdn`, else those of the first float. Pages are stable while entries are added: new ones come at the end.\n\n" +
+		"The books are those of the operators. A credit increases the balance of a float or of a test client, and a debit decreases it. " +
+		"`commission` is what the operators keep, `outside` is numbers that have no SIM here, and `opening` and `adjustment` are the " +
+		"configuration.\n\n" +
+		"With the header `Accept: text/csv` the answer is a table (RFC 4180, UTF-8) with a header line and a line for each posting. The balance is " +
+		"in the line of the account's own posting. Amounts are integers. A `reference` or `orderRef` that begins with `=`, `+`, `-`, `@`, `'`, a " +
+		"tab or a line break has a `'` before it, so that no spreadsheet takes it for a formula. The header `Link` has the next page.",
+	Parameters: describedParameters(wire.EntryParameters, entryParameterDescriptions, []string{"currency", "msisdn", "limit", "cursor"}),
+	answers:    []described{{http.StatusOK, "A page.", ledgerEntryListSchema, []string{"Link", "Vary"}}},
+	csv:        string(append(wire.CSVHeader(), exampleEntries().CSV()...)),
+	errors:     []string{"invalid_params", "not_found"},
+	Examples: []Example{{
+		name: "float", Summary: "The first entries of a float", Status: http.StatusOK,
+		Parameters: map[string]any{"currency": payments.RWF, "limit": 2}, Answer: exampleEntries(),
+	}},
+}
+
+func exampleEntries() *wire.LedgerEntryList {
+	paid := settledCollection()
+	collection := wire.LedgerEntryOf(&ledger.Entry{
+		Number: 2, At: *paid.CompletedAt, Type: ledger.EntryType(payments.Collection), Transaction: &paid.ID, Reference: paid.Reference,
+		OrderRef: paid.OrderRef, Currency: payments.RWF, BalanceAfter: 1_000_000 + paid.NetAmount, Postings: []ledger.Posting{
+			{Account: "testClient:" + exampleMSISDN, Debit: paid.NetAmount + paid.Commission}, {Account: "float:RWF", Credit: paid.NetAmount},
+			{Account: "commission:RWF", Credit: paid.Commission},
+		},
+	})
+	opening := wire.LedgerEntryOf(&ledger.Entry{
+		Number: 1, At: exampleTime.Add(-time.Minute), Type: ledger.EntryOpening, Currency: payments.RWF, BalanceAfter: 1_000_000,
+		Postings: []ledger.Posting{{Account: "opening:RWF", Debit: 1_000_000}, {Account: "float:RWF", Credit: 1_000_000}},
+	})
+	return &wire.LedgerEntryList{
+		Account: "float:RWF", Data: []wire.LedgerEntry{opening, collection}, HasMore: true, NextCursor: new("AAAAAAAAAAIAAAAAAAAAAHsBqzEwLzR-"),
+	}
+}

@@ -1,0 +1,53 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
+)
+
+// listEntries answers in JSON, or in CSV, whose next page is in the header Link.
+func (s *Server) listEntries(_ http.ResponseWriter, r *http.Request) (answer, error) {
+	tenant := sessionOf(r).sandbox.Tenant
+	q, err := wire.ParseEntryQuery(r.URL.RawQuery, tenant)
+	if err != nil {
+		return answer{}, err
+	}
+	account, found, err := s.ledger.ListEntries(r.Context(), tenant, q.Account, q.After, q.Limit+1)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return answer{}, wire.NoSuchAccount(q.Account)
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	page := wire.LedgerEntryList{Account: account.String(), Data: []wire.LedgerEntry{}, HasMore: len(found) > q.Limit}
+	for i := range found[:min(len(found), q.Limit)] {
+		page.Data = append(page.Data, wire.LedgerEntryOf(&found[i]))
+	}
+	if page.HasMore {
+		page.NextCursor = new(q.Cursor(tenant, found[q.Limit-1].Number))
+	}
+	header := http.Header{"Vary": {"Accept"}}
+	if !wire.PrefersCSV(r.Header) {
+		return answer{status: http.StatusOK, header: header, body: page}, nil
+	}
+	if page.HasMore {
+		header.Set("Link", "<"+nextEntries(r, q.Limit, *page.NextCursor)+`>; rel="next"`)
+	}
+	return answer{status: http.StatusOK, header: header, body: append(wire.CSVHeader(), page.CSV()...)}, nil
+}
+
+// nextEntries is the path and query of the page behind a cursor.
+func nextEntries(r *http.Request, limit int, cursor string) string {
+	query := url.Values{"limit": {strconv.Itoa(limit)}, "cursor": {cursor}}
+	for _, name := range []string{"currency", "msisdn"} {
+		if value := r.URL.Query().Get(name); value != "" {
+			query.Set(name, value)
+		}
+	}
+	return pathTo(r, "/v1/ledger/entries") + "?" + query.Encode()
+}

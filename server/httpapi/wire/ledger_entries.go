@@ -1,0 +1,219 @@
+package wire
+
+import (
+	"encoding/binary"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// LedgerEntry is a movement of one account's balance as a double entry. It is exported so that its schema is part of what embeds it.
+type LedgerEntry struct {
+	Number    int64     `json:"number" doc:"Of the movement, among those of the account: 1, 2, 3 and so on without a gap."`
+	Time      string    `json:"time" format:"date-time" doc:"When the money moved. ISO 8601, UTC."`
+	Type      string    `json:"type" doc:"opening and adjustment: the configuration set the balance. The others are types of transaction."`
+	TxID      *string   `json:"txId" doc:"The transaction; null for opening and adjustment."`
+	Reference *string   `json:"reference" doc:"Of the transaction."`
+	OrderRef  *string   `json:"orderRef" doc:"Of the transaction."`
+	Currency  string    `json:"currency"`
+	Postings  []Posting `json:"postings" doc:"What the entry debits and credits. The sum of the debits is the sum of the credits."`
+	Balance   int64     `json:"balance" doc:"Of the account, after the entry."`
+}
+
+// Posting is one side of a double entry.
+type Posting struct {
+	Account string `json:"account" doc:"float:RWF, testClient:+250788123456, commission:RWF, outside:RWF (numbers that have no SIM), opening:RWF or adjustment:RWF." example:"float:RWF"`
+	Debit   int64  `json:"debit" doc:"0 for a credit. A debit decreases the balance of a float or a test client."`
+	Credit  int64  `json:"credit" doc:"0 for a debit. A credit increases the balance of a float or a test client."`
+}
+
+// LedgerEntryOf is the view of an entry.
+func LedgerEntryOf(e *ledger.Entry) LedgerEntry {
+	v := LedgerEntry{
+		Number: e.Number, Time: payments.FormatTime(e.At), Type: string(e.Type), Reference: optional(e.Reference), OrderRef: optional(e.OrderRef),
+		Currency: string(e.Currency), Postings: make([]Posting, 0, len(e.Postings)), Balance: e.BalanceAfter,
+	}
+	if e.Transaction != nil {
+		v.TxID = new(e.Transaction.String())
+	}
+	for _, p := range e.Postings {
+		v.Postings = append(v.Postings, Posting(p))
+	}
+	return v
+}
+
+// LedgerEntryList is the answer of GET /v1/ledger/entries.
+type LedgerEntryList struct {
+	Account    string        `json:"account" doc:"The account whose entries these are." example:"float:RWF"`
+	Data       []LedgerEntry `json:"data" doc:"In the order of their numbers."`
+	NextCursor *string       `json:"nextCursor" doc:"Send it as cursor to get the next page; null on the last one."`
+	HasMore    bool          `json:"hasMore"`
+}
+
+// CSVColumns are the columns of the entries as CSV, a line for each posting.
+var CSVColumns = []string{
+	"account", "number", "time", "type", "txId", "reference", "orderRef", "currency", "posting", "debit", "credit", "balance",
+}
+
+// CSV is entries as CSV (RFC 4180) with a header line, for programs and spreadsheets.
+type CSV []byte
+
+// CSVHeader is the first line.
+func CSVHeader() CSV { return appendRecord(nil, CSVColumns) }
+
+// CSV are the lines of a page, without the header. The balance is in the line of the account's own posting.
+func (l *LedgerEntryList) CSV() CSV {
+	var out CSV
+	for i := range l.Data {
+		e := &l.Data[i]
+		for _, p := range e.Postings {
+			balance := ""
+			if p.Account == l.Account {
+				balance = strconv.FormatInt(e.Balance, 10)
+			}
+			out = appendRecord(out, []string{
+				l.Account, strconv.FormatInt(e.Number, 10), e.Time, e.Type, orEmpty(e.TxID), cell(orEmpty(e.Reference)), cell(orEmpty(e.OrderRef)),
+				e.Currency, p.Account, strconv.FormatInt(p.Debit, 10), strconv.FormatInt(p.Credit, 10), balance,
+			})
+		}
+	}
+	return out
+}
+
+// appendRecord writes a line behind b. Line breaks in a field stay what they are, unlike those that encoding/csv writes in such lines.
+func appendRecord(b CSV, fields []string) CSV {
+	for i, field := range fields {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if strings.ContainsAny(field, "\",\r\n") {
+			field = `"` + strings.ReplaceAll(field, `"`, `""`) + `"`
+		}
+		b = append(b, field...)
+	}
+	return append(b, "\r\n"...)
+}
+
+func orEmpty(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// cell is a text that others chose, as it is written into a table: what a spreadsheet would take for a formula gets an apostrophe before
+// it, and so does what begins with an apostrophe, so that the text can be read back.
+func cell(text string) string {
+	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@\t\r\n'＝＋－＠", first) {
+		return "'" + text
+	}
+	return text
+}
+
+// PrefersCSV reports whether a header Accept names text/csv, and not JSON as more welcome.
+func PrefersCSV(header http.Header) bool {
+	csvQuality, jsonQuality := 0.0, 0.0
+	for part := range strings.SplitSeq(strings.Join(header.Values("Accept"), ","), ",") {
+		kind, parameters, err := mime.ParseMediaType(part)
+		if err != nil {
+			continue
+		}
+		quality := 1.0
+		if q, given := parameters["q"]; given {
+			quality, _ = strconv.ParseFloat(q, 64) // what is no number is refused by nobody, and wanted by nobody
+		}
+		switch kind {
+		case "text/csv":
+			csvQuality = max(csvQuality, quality)
+		case "application/json":
+			jsonQuality = max(jsonQuality, quality)
+		}
+	}
+	return csvQuality > 0 && csvQuality >= jsonQuality
+}
+
+// EntryQuery is what a list of entries is asked for.
+type EntryQuery struct {
+	Account ledger.Account // the zero value is the first float
+	After   int64          // number of the entry before the first one
+	Limit   int
+
+	cursor string
+}
+
+// MaxEntries is how many entries a page has at most: an entry is small, and an account may have a million.
+const MaxEntries = 1000
+
+// EntryParameters reads each parameter into a query and returns what is wrong with it.
+var EntryParameters = Parameters[EntryQuery]{
+	"limit":  func(q *EntryQuery, value string, _ int64) string { return limitUpTo(&q.Limit, value, MaxEntries) },
+	"cursor": func(q *EntryQuery, value string, _ int64) string { q.cursor = value; return "" },
+	"after": func(q *EntryQuery, value string, _ int64) (problem string) {
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || n < 0 || strconv.FormatInt(n, 10) != value {
+			return "must be the number of an entry, or 0"
+		}
+		q.After = n
+		return ""
+	},
+	"currency": func(q *EntryQuery, value string, _ int64) string {
+		q.Account.Currency = payments.Currency(value)
+		if !slices.Contains(payments.Currencies, q.Account.Currency) {
+			return "must be one of " + join(payments.Currencies)
+		}
+		return ""
+	},
+	"msisdn": func(q *EntryQuery, value string, _ int64) string {
+		q.Account.MSISDN = value
+		if !payments.ValidMSISDN(value) {
+			return "must be an E.164 number with its leading +, written as %2B in a URL"
+		}
+		return ""
+	},
+}
+
+// ParseEntryQuery reads the query of a list of entries; its error, of type [*Error], names every parameter that is wrong.
+func ParseEntryQuery(raw string, tenant int64) (EntryQuery, error) {
+	q := EntryQuery{Limit: MaxLimit}
+	values, wrong := EntryParameters.Read(raw, tenant, &q)
+	if values.Has("currency") && values.Has("msisdn") {
+		wrong["msisdn"] = append(wrong["msisdn"], "is another account than currency: send one of them")
+	}
+	if len(wrong) == 0 && values.Has("cursor") {
+		if problem := q.continueAt(tenant); problem != "" {
+			wrong["cursor"] = append(wrong["cursor"], problem)
+		}
+	}
+	if len(wrong) > 0 {
+		return EntryQuery{}, InvalidParams(wrong)
+	}
+	return q, nil
+}
+
+// continueAt reads the cursor, which is one of a query for the same account.
+func (q *EntryQuery) continueAt(tenant int64) (problem string) {
+	var place *payments.ID
+	if problem := entryCursors(q.Account).place(&place, tenant, q.cursor); problem != "" {
+		return problem
+	}
+	q.After = int64(binary.BigEndian.Uint64(place[:8]))
+	return ""
+}
+
+// Cursor is the one behind an entry of the query's account.
+func (q *EntryQuery) Cursor(tenant, number int64) string {
+	var place payments.ID
+	binary.BigEndian.PutUint64(place[:8], uint64(number))
+	return entryCursors(q.Account).After(tenant, place)
+}
+
+// entryCursors are those of one account.
+func entryCursors(account ledger.Account) cursors {
+	return cursors("ledger_entries " + account.String())
+}
