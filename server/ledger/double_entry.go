@@ -70,8 +70,8 @@ type Entry struct {
 	BalanceAfter int64
 }
 
-// movement is what a successful transaction moved.
-type movement struct {
+// transfer is what a successful transaction moved.
+type transfer struct {
 	kind          payments.Type
 	currency      payments.Currency // of the float
 	merchantDelta int64
@@ -81,21 +81,21 @@ type movement struct {
 }
 
 // postings are those of a transaction. They tell what is recorded of both balances: debits differ from credits where a record was changed.
-func (m *movement) postings() []Posting {
-	merchant := Account{Currency: m.currency}.String()
-	party, paid := outsideAccount+":"+string(m.currency), m.merchantDelta
-	if m.kind == payments.Collection {
-		paid += m.commission
+func (t *transfer) postings() []Posting {
+	merchant := Account{Currency: t.currency}.String()
+	party, paid := outsideAccount+":"+string(t.currency), t.merchantDelta
+	if t.kind == payments.Collection {
+		paid += t.commission
 	}
-	if m.simDelta != 0 {
-		party, paid = Account{MSISDN: m.msisdn}.String(), -m.simDelta
+	if t.simDelta != 0 {
+		party, paid = Account{MSISDN: t.msisdn}.String(), -t.simDelta
 	}
-	if m.kind != payments.Collection {
-		return []Posting{debit(merchant, -m.merchantDelta), debit(party, paid)}
+	if t.kind != payments.Collection {
+		return []Posting{debit(merchant, -t.merchantDelta), debit(party, paid)}
 	}
-	all := []Posting{debit(party, paid), debit(merchant, -m.merchantDelta)}
-	if m.commission != 0 {
-		all = append(all, debit(commissionAccount+":"+string(m.currency), -m.commission))
+	all := []Posting{debit(party, paid), debit(merchant, -t.merchantDelta)}
+	if t.commission != 0 {
+		all = append(all, debit(commissionAccount+":"+string(t.currency), -t.commission))
 	}
 	return all
 }

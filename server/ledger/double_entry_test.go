@@ -12,7 +12,7 @@ func TestPostings(t *testing.T) {
 	t.Parallel()
 	float, alice := Account{Currency: payments.RWF}, Account{Currency: payments.RWF, MSISDN: "+250788123456"}
 	of := func(kind payments.Type, merchant, sim, commission int64) []Posting {
-		return (&movement{kind, payments.RWF, merchant, sim, commission, "+250788123456"}).postings()
+		return (&transfer{kind, payments.RWF, merchant, sim, commission, "+250788123456"}).postings()
 	}
 	const payer, merchant, outside = "testClient:+250788123456", "float:RWF", "outside:RWF"
 	for name, c := range map[string]struct{ got, want []Posting }{

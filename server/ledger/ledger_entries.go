@@ -75,6 +75,6 @@ func entryOf(r *sqlc.ListFloatEntriesRow, of Account) Entry {
 		return e
 	}
 	e.Transaction = new(payments.ID(r.ID.Bytes))
-	e.Postings = (&movement{payments.Type(r.Kind), e.Currency, r.MerchantDelta, r.SimDelta, r.Commission, r.MSISDN}).postings()
+	e.Postings = (&transfer{payments.Type(r.Kind), e.Currency, r.MerchantDelta, r.SimDelta, r.Commission, r.MSISDN}).postings()
 	return e
 }
