@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	page  = "docs/fidelity.md"
-	begin = "<!-- The tables are written by `go run ./hack/fidelity`, from server/operators. -->\n"
-	end   = "<!-- End of the tables. -->\n"
+	page = "docs/fidelity.md"
+	mark = "<!-- Written by `go run ./hack/fidelity`, from server/operators: %s. -->\n"
+	end  = "<!-- End. -->\n"
 )
 
 func main() {
@@ -27,14 +27,26 @@ func write() error {
 	if err != nil {
 		return err
 	}
-	before, rest, found := strings.Cut(string(text), begin)
-	_, after, closed := strings.Cut(rest, end)
-	if !found || !closed {
-		return fmt.Errorf("%s has no place for the tables: write the lines %q and %q", page, begin, end)
-	}
-	var tables strings.Builder
+	var summaries, tables strings.Builder
 	for _, api := range operators.NativeAPIs() {
+		summaries.WriteString("\n" + api.Summary() + "\n")
 		tables.WriteString("\n" + api.Fidelity() + "\n")
 	}
-	return os.WriteFile(page, []byte(before+begin+tables.String()+end+after), 0o644)
+	written := string(text)
+	for what, part := range map[string]string{"in short": summaries.String(), "row by row": tables.String()} {
+		if written, err = replaced(written, fmt.Sprintf(mark, what), part); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(page, []byte(written), 0o644)
+}
+
+// replaced puts a part of the page between its marks.
+func replaced(text, begin, part string) (string, error) {
+	before, rest, found := strings.Cut(text, begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		return "", fmt.Errorf("%s has no place for the tables: write the lines %q and %q", page, begin, end)
+	}
+	return before + begin + part + end + after, nil
 }

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/operators/native"
 )
 
 // Every call and every fact says which test holds it, and the page of fidelity has the present tables.
 func TestFactsAreHeldByTestsAndPublished(t *testing.T) {
 	var tests strings.Builder
-	for _, folder := range []string{"../httpapi", "../worker", "."} {
+	for _, folder := range []string{"../httpapi", "../worker", "native", "."} {
 		files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -41,13 +42,16 @@ func TestFactsAreHeldByTestsAndPublished(t *testing.T) {
 	}
 	for _, api := range operators.NativeAPIs() {
 		for _, route := range api.Routes {
+			if !strings.HasPrefix(route.Doc.Test, native.ExchangesTest+"/") {
+				t.Errorf("%s %s is not held by exchanges, but by %s", route.Method, route.Path, route.Doc.Test)
+			}
 			held(route.Method+" "+route.Path, route.Doc.Test)
 		}
 		for _, fact := range api.Facts {
 			held(fact.What, fact.Test)
 		}
-		if !strings.Contains(string(page), api.Fidelity()) {
-			t.Errorf("docs/fidelity.md does not have the present table of %s: run `go run ./hack/fidelity`", api.Operator)
+		if !strings.Contains(string(page), api.Summary()) || !strings.Contains(string(page), api.Fidelity()) {
+			t.Errorf("docs/fidelity.md does not have the present tables of %s: run `go run ./hack/fidelity`", api.Operator)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func deriveCredentials(apiKey string) native.Credentials {
 }
 
 // exchanges is the test that replays the files of exchanges.
-const exchanges = "TestExchangesOfOperators/mtn/"
+const exchanges = native.ExchangesTest + "/mtn/"
 
 // handler is a call of the API.
 type handler func(context.Context, native.Sandbox, *native.Request) (native.Answer, error)
@@ -233,7 +233,7 @@ func collectionRoutes() []native.Route {
 				Source: "MTN portal, API description", Headers: []native.Field{notificationField, languageField},
 				Body: `{"notificationMessage": "Thank you"}`, Request: messageFields, Status: http.StatusOK,
 				Refused: []native.Why{wrongTarget, native.Invalid, native.NotFound, notCompleted},
-				Test:    "TestMTNDeliveryNotification",
+				Test:    exchanges + payCall,
 			},
 		},
 		{

@@ -28,6 +28,9 @@ func (a *API) Document() map[string]any {
 	for i, f := range a.Facts {
 		facts[i] = fidelity(f.Mark, f.Source, f.Test)
 		facts[i]["what"] = f.What
+		if f.Real != "" {
+			facts[i]["real"] = f.Real
+		}
 	}
 	return map[string]any{
 		"openapi": "3.1.0",

@@ -5,6 +5,50 @@ import (
 	"strings"
 )
 
+// ExchangesTest is the test that replays recorded exchanges. Behind it, and a slash, is the file.
+const ExchangesTest = "TestExchangesOfOperators"
+
+// Summary is what a reader has to know first for the page of fidelity, in Markdown: how sure each call is, with its exchanges, and how
+// the operator's own API differs.
+func (a *API) Summary() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "| %s: calls | mark | exchanges |\n| --- | --- | --- |\n", a.Operator)
+	for _, g := range a.groups() {
+		_, file, _ := strings.Cut(g.test, "/")
+		fmt.Fprintf(&b, "| %s | %s | [%s.http](../server/httpapi/testdata/native/%s.http) |\n", strings.Join(g.calls, ", "), g.mark, g.name, file)
+	}
+	fmt.Fprintf(&b, "\n| here | the real API |\n| --- | --- |\n")
+	for _, f := range a.Facts {
+		if f.Real != "" {
+			fmt.Fprintf(&b, "| %s | %s |\n", f.What, f.Real)
+		}
+	}
+	return b.String()
+}
+
+// group are the calls of one file of exchanges that are equally sure.
+type group struct {
+	name, test string
+	mark       Mark
+	calls      []string
+}
+
+func (a *API) groups() (all []*group) {
+	byTest := map[string]*group{}
+	for _, r := range a.Routes {
+		key := r.Doc.Test + string(r.Doc.Mark)
+		g := byTest[key]
+		if g == nil {
+			g = &group{name: r.Doc.Test[strings.LastIndex(r.Doc.Test, "/")+1:], test: r.Doc.Test, mark: r.Doc.Mark}
+			byTest[key], all = g, append(all, g)
+		}
+		if call := "`" + r.Name + "`"; !strings.Contains(strings.Join(g.calls, " "), call) {
+			g.calls = append(g.calls, call)
+		}
+	}
+	return all
+}
+
 // Fidelity is the table of an operator's calls and facts for the page of fidelity, in Markdown.
 func (a *API) Fidelity() string {
 	var b strings.Builder

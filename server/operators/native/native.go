@@ -96,6 +96,7 @@ type Fact struct {
 	Mark   Mark
 	Source string
 	Test   string
+	Real   string // how the operator's own API is known to differ; empty: in nothing
 }
 
 // Request is a request as it arrived.
