@@ -16,6 +16,7 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/streaming/pkg/httpstream/spdy"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/kube"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
@@ -140,7 +141,7 @@ func TestPortForward(t *testing.T) {
 		fmt.Fprint(w, `{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"api-1"},
 			"spec":{"containers":[{"ports":[{"name":"health","containerPort":8081},{"name":"http","containerPort":8080}]}]}}]}`)
 	}
-	c.streams["POST "+pods+"/api-1/portforward"] = forwardTo(t, f.url)
+	c.streams["POST "+pods+"/api-1/portforward"] = forwardTo(t, f.url, nil)
 	c.run("payers", "checkout", "--port-forward").want(t, ExitSuccess, alice)
 
 	delete(c.streams, "POST "+pods+"/api-1/portforward")
@@ -152,8 +153,46 @@ func TestPortForward(t *testing.T) {
 	c.run("payers", "checkout", "--port-forward").want(t, ExitRefused, "the rights to list pods and to create pods/portforward")
 }
 
-// forwardTo is the kubelet's part of a port-forward, by SPDY: each stream of data is a connection to the server at a URL.
-func forwardTo(t *testing.T, to string) http.HandlerFunc {
+// A port-forward whose pod ends goes on through another one, at the same port of this machine.
+func TestPortForwardIsOpenedAgain(t *testing.T) {
+	f := newFixture(t)
+	c := newCluster(t, "http://cauri-api.payments.svc/sandboxes/team/checkout")
+	const pods = "/api/v1/namespaces/payments/pods"
+	const pod = `{"metadata":{"name":"%s"%s},"spec":{"containers":[{"ports":[{"name":"http","containerPort":8080}]}]},
+		"status":{"conditions":[{"type":"Ready","status":"%s"}]}}`
+	running := fmt.Sprintf(pod, "api-1", "", "True")
+	c.other["GET "+pods] = func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"kind":"PodList","items":[%s]}`, running)
+	}
+	ended := make(chan struct{})
+	c.streams["POST "+pods+"/api-1/portforward"] = forwardTo(t, f.url, ended)
+	c.streams["POST "+pods+"/api-3/portforward"] = forwardTo(t, f.url, nil)
+	s, _, err := (&target{plugin: true, kube: kube.Flags{Kubeconfig: c.kubeconfig}, forward: true}).find([]string{"checkout"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	api, err := s.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.Clock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.mutex.Lock()
+	running = strings.Join([]string{fmt.Sprintf(pod, "api-1", `,"deletionTimestamp":"2026-05-31T12:00:00Z"`, "True"),
+		fmt.Sprintf(pod, "api-2", "", "False"), fmt.Sprintf(pod, "api-3", "", "True")}, ",")
+	c.mutex.Unlock()
+	close(ended)
+	eventually(t, "an answer through the other pod", func() bool {
+		_, err := api.Clock(t.Context())
+		return err == nil
+	})
+}
+
+// forwardTo is the kubelet's part of a port-forward, by SPDY: each stream of data is a connection to the server at a URL. It ends with the
+// channel.
+func forwardTo(t *testing.T, to string, ended <-chan struct{}) http.HandlerFunc {
 	at, err := url.Parse(to)
 	if err != nil {
 		t.Fatal(err)
@@ -176,6 +215,8 @@ func forwardTo(t *testing.T, to string) http.HandlerFunc {
 		for {
 			select {
 			case <-connection.CloseChan():
+				return
+			case <-ended:
 				return
 			case stream := <-streams:
 				if stream.Headers().Get("streamType") != "data" {
