@@ -170,12 +170,16 @@ func (p *program) checkAPI(ctx context.Context, s *sandbox, c *checks, pay bool,
 // trialPayment makes a payment that does not depend on the payer.
 func (p *program) trialPayment(ctx context.Context, api *sandboxapi.Client, s *sandbox, timeout time.Duration) (wire.Payment, error) {
 	o := order{amount: 1}
-	if err := o.complete(ctx, api, s); err != nil {
+	if err := o.complete(ctx, api); err != nil {
 		return wire.Payment{}, err
 	}
-	made, err := api.Pay(ctx, wire.CreatePaymentRequest{
-		Amount: o.amount, Currency: o.currency, Operator: o.operator, Country: o.country, MSISDN: o.msisdn, Reference: o.reference,
-		Application: o.application, Description: text("cauri check"), Scenario: string(payments.ScenarioSuccess),
+	var made wire.Payment
+	err := o.forStore(s, func() (err error) {
+		made, err = api.Pay(ctx, wire.CreatePaymentRequest{
+			Amount: o.amount, Currency: o.currency, Operator: o.operator, Country: o.country, MSISDN: o.msisdn, Reference: o.reference,
+			Application: o.application, Description: text("cauri check"), Scenario: string(payments.ScenarioSuccess),
+		})
+		return err
 	})
 	if err == nil && made.Status == string(payments.Pending) {
 		made, err = p.awaitFinal(ctx, api, made, timeout)

@@ -16,7 +16,13 @@ import (
 )
 
 // eventStates are the states of an event.
-var eventStates = []string{"recorded", "queued", "delivered", "failed"}
+var eventStates = []string{"recorded", eventQueued, "delivered", eventFailed}
+
+// Events in these states may be those that a receiver does not acknowledge.
+const (
+	eventQueued = "queued" // waits to be sent
+	eventFailed = "failed" // no retries are left
+)
 
 func (p *program) eventsCommand() *cobra.Command {
 	var o output
@@ -46,9 +52,9 @@ func (p *program) eventsCommand() *cobra.Command {
 		if err := o.check(); err != nil {
 			return err
 		}
-		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, rest []string) error {
+		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, rest []string) error {
 			if len(rest) == 1 {
-				return showEvent(ctx, api, cmd.OutOrStdout(), rest[0], body, o)
+				return s.showEvent(ctx, api, cmd.OutOrStdout(), rest[0], body, o)
 			}
 			if body {
 				return usage(errors.New("--body needs EVENT: write the id of one event"))
@@ -67,7 +73,12 @@ func (p *program) eventsCommand() *cobra.Command {
 			for i := range found {
 				names = append(names, found[i].ID)
 			}
-			return o.print(cmd.OutOrStdout(), found, names, func(out io.Writer) { printEvents(out, found) })
+			return o.print(cmd.OutOrStdout(), found, names, func(out io.Writer) {
+				printEvents(out, found)
+				if i := slices.IndexFunc(found, func(e wire.EventSummary) bool { return undelivered(&e) }); i >= 0 {
+					fmt.Fprintf(out, "\nWhy one was not delivered: %s\n", s.command("events", found[i].ID))
+				}
+			})
 		})
 	}
 	return cmd
@@ -87,7 +98,7 @@ func printEvents(out io.Writer, found []wire.EventSummary) {
 	table(out, "EVENT CREATED NAME STATUS STATE ATTEMPTS ANSWERED NEXT", rows)
 }
 
-func showEvent(ctx context.Context, api *sandboxapi.Client, out io.Writer, id string, body bool, o output) error {
+func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.Writer, id string, body bool, o output) error {
 	e, err := api.Event(ctx, id)
 	if err != nil {
 		return err
@@ -110,7 +121,10 @@ func showEvent(ctx context.Context, api *sandboxapi.Client, out io.Writer, id st
 		if len(rows) > 0 {
 			table(out, "ATTEMPT STARTED TOOK ANSWERED ERROR RESPONSE", rows)
 		}
-		fmt.Fprintf(out, "\nThe body, %d bytes:\n%s\n", len(e.Body), printable(e.Body))
+		fmt.Fprintf(out, "\nThe body (--body prints all its %d bytes):\n%s\n", len(e.Body), printable(shortened(e.Body, 120)))
+		if advice := s.eventAdvice(&e.EventSummary); advice != "" {
+			fmt.Fprintf(out, "\n%s\n", advice)
+		}
 	})
 }
 

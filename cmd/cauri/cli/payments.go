@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -80,7 +81,7 @@ func (o *order) add(cmd *cobra.Command, t *target, number string) {
 	flags.StringVar(&o.currency, "currency", "", "currency; empty: that of the number")
 	flags.StringVar(&o.operator, "operator", "", "mtn, orange, moov or airtel; empty: that of the number")
 	flags.StringVar(&o.country, "country", "", "CI, RW, BJ or TG; empty: that of the number")
-	flags.StringVar(&o.application, "application", "", "slug of the store; empty: the first one of the sandbox, or shop")
+	flags.StringVar(&o.application, "application", "", "slug of the store; empty: the first one of the sandbox, or one with its name, or shop")
 	flags.StringVar(&o.reference, "reference", "", "your reference: the same request with the same reference is recorded once; empty: a new one")
 	flags.StringVar(&o.orderRef, "order-ref", "", "groups transactions; empty: the reference")
 	flags.StringVar(&o.description, "description", "", "text that is stored and returned")
@@ -124,10 +125,9 @@ func (o *order) accounts(ctx context.Context, api *sandboxapi.Client) ([]account
 	return all, nil
 }
 
-// complete fills in the store, the reference, and what follows from the number. Without a number, the first payer that approves is meant.
-func (o *order) complete(ctx context.Context, api *sandboxapi.Client, s *sandbox) error {
+// complete fills in the reference, and what follows from the number. Without a number, the first payer that approves is meant.
+func (o *order) complete(ctx context.Context, api *sandboxapi.Client) error {
 	o.reference = cmp.Or(o.reference, newReference())
-	o.application = cmp.Or(o.application, s.store())
 	if o.msisdn != "" && o.currency != "" && o.operator != "" && o.country != "" {
 		return nil
 	}
@@ -188,12 +188,16 @@ follow from the payer. The exit code is 5 if the payment does not end SUCCESS, o
 			return usage(fmt.Errorf("--scenario=%s: write one of %s", scenario, strings.Join(scenarios(), ", ")))
 		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
-			if err := o.complete(ctx, api, s); err != nil {
+			if err := o.complete(ctx, api); err != nil {
 				return err
 			}
-			made, err := api.Pay(ctx, wire.CreatePaymentRequest{
-				Amount: o.amount, Currency: o.currency, Operator: o.operator, Country: o.country, MSISDN: o.msisdn, Reference: o.reference,
-				Application: o.application, OrderRef: o.orderRef, Description: text(o.description), Scenario: scenario,
+			var made wire.Payment
+			err := o.forStore(s, func() (err error) {
+				made, err = api.Pay(ctx, wire.CreatePaymentRequest{
+					Amount: o.amount, Currency: o.currency, Operator: o.operator, Country: o.country, MSISDN: o.msisdn, Reference: o.reference,
+					Application: o.application, OrderRef: o.orderRef, Description: text(o.description), Scenario: scenario,
+				})
+				return err
 			})
 			if err != nil {
 				return uncertain(err, o.reference)
@@ -219,15 +223,27 @@ func scenarios() []string {
 	return all
 }
 
-// store is a store of the sandbox that may be paid.
-func (s *sandbox) store() string {
-	if s.resource != nil {
-		if len(s.resource.Spec.Stores) > 0 {
-			return s.resource.Spec.Stores[0].Slug
-		}
-		return s.resource.Name
+// stores are those of which the sandbox has one. A sandbox that declares none has one with its own name, which ends its URL.
+func (s *sandbox) stores() []string {
+	if s.resource != nil && len(s.resource.Spec.Stores) > 0 {
+		return []string{s.resource.Spec.Stores[0].Slug}
 	}
-	return "shop"
+	return []string{path.Base(s.uri), "shop"}
+}
+
+// forStore sends a request for the store that the user names, or else for the first of the likely ones that the sandbox has.
+func (o *order) forStore(s *sandbox, send func() error) (err error) {
+	if o.application != "" {
+		return send()
+	}
+	var refused *sandboxapi.RefusedError
+	for _, o.application = range s.stores() {
+		err = send()
+		if !errors.As(err, &refused) || refused.Code != "not_found" && refused.Code != "duplicate_reference" { // of the same for another store
+			return err
+		}
+	}
+	return fmt.Errorf("%w\nIf the store is another one than %s, name it with --application", err, o.application)
 }
 
 // finish waits for a final status, and prints what happens.
@@ -335,12 +351,16 @@ another number, pass all three.`,
 			return usage(errors.New("no recipient: pass --msisdn, such as --msisdn=+250788123456"))
 		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
-			if err := o.complete(ctx, api, s); err != nil {
+			if err := o.complete(ctx, api); err != nil {
 				return err
 			}
-			made, err := api.PayOut(ctx, wire.DisbursementRequest{
-				Amount: o.amount, Currency: o.currency, Operator: o.operator, Country: o.country, MSISDN: o.msisdn, Reference: o.reference,
-				Application: o.application, OrderRef: o.orderRef, Description: text(o.description),
+			var made wire.Disbursement
+			err := o.forStore(s, func() (err error) {
+				made, err = api.PayOut(ctx, wire.DisbursementRequest{
+					Amount: o.amount, Currency: o.currency, Operator: o.operator, Country: o.country, MSISDN: o.msisdn, Reference: o.reference,
+					Application: o.application, OrderRef: o.orderRef, Description: text(o.description),
+				})
+				return err
 			})
 			if err != nil {
 				return uncertain(err, o.reference)

@@ -50,7 +50,7 @@ until ten minutes after the last one.`,
 		if err := o.check(); err != nil {
 			return err
 		}
-		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, rest []string) error {
+		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, rest []string) error {
 			if len(rest) == 1 {
 				return p.showRequest(ctx, api, cmd.OutOrStdout(), rest[0], o)
 			}
@@ -74,7 +74,7 @@ until ten minutes after the last one.`,
 			for i := range found {
 				names = append(names, found[i].ID)
 			}
-			return o.print(cmd.OutOrStdout(), found, names, func(out io.Writer) { p.printRequests(out, found, len(query) > 0) })
+			return o.print(cmd.OutOrStdout(), found, names, func(out io.Writer) { s.printRequests(out, found, len(query) > 0) })
 		})
 	}
 	return cmd
@@ -88,14 +88,14 @@ func requestless(err error) error {
 	return err
 }
 
-func (p *program) printRequests(out io.Writer, found []wire.LoggedRequest, filtered bool) {
+func (s *sandbox) printRequests(out io.Writer, found []wire.LoggedRequest, filtered bool) {
 	switch {
 	case len(found) > 0:
 	case filtered:
 		fmt.Fprintln(out, "There are no such requests. One is listed about a second after its answer.")
 		return
 	default:
-		fmt.Fprintf(out, "No request was refused. `%s` lists those that succeed too, from now on.\n", p.called("requests", "--all"))
+		fmt.Fprintf(out, "No request was refused. `%s` lists those that succeed too, from now on.\n", s.command("requests", "--all"))
 		return
 	}
 	rows := make([][]string, 0, len(found))
@@ -104,6 +104,7 @@ func (p *program) printRequests(out io.Writer, found []wire.LoggedRequest, filte
 		rows = append(rows, []string{r.ID, clockTime(r.Time), r.Method, r.Path, answerOf(r), shortened(why(r), 100)})
 	}
 	table(out, "REQUEST TIME METHOD PATH ANSWERED WHY", rows)
+	fmt.Fprintf(out, "\nOne with what was sent and answered: %s\n", s.command("requests", found[0].ID))
 }
 
 // answerOf is the status of an answer and its error code.
@@ -132,7 +133,7 @@ func why(r *wire.LoggedRequest) string {
 		fields = append(fields, field+": "+strings.Join(problems, "; "))
 	}
 	slices.Sort(fields)
-	text := cmp.Or(strings.Join(fields, ", "), said.Message)
+	text := cmp.Or(strings.Join(fields, "; "), said.Message)
 	if r.Status != nil && *r.Status == http.StatusUnauthorized {
 		text = cmp.Or(text, "no API key of this sandbox") // no body is kept
 	}

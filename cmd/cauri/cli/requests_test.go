@@ -73,7 +73,7 @@ func TestWhyARequestWasRefused(t *testing.T) {
 	t.Parallel()
 	unauthorized, fault := http.StatusUnauthorized, "slow-api"
 	for want, r := range map[string]wire.LoggedRequest{
-		"a: one; two, b: three":      {ResponseBody: json.RawMessage(`{"message":"m","detail":{"fieldErrors":{"b":["three"],"a":["one","two"]}}}`)},
+		"a: one; two; b: three":      {ResponseBody: json.RawMessage(`{"message":"m","detail":{"fieldErrors":{"b":["three"],"a":["one","two"]}}}`)},
 		"m":                          {ResponseBody: json.RawMessage(`{"message":"m","detail":null}`)},
 		"":                           {ResponseBody: json.RawMessage(`null`)},
 		"no API key of this sandbox": {Status: &unauthorized},

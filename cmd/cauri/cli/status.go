@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // state is one look at a sandbox. Without its resource, only what the API tells is in it.
@@ -25,6 +27,8 @@ type state struct {
 	Clock        *wire.Clock                        `json:"clock,omitempty"`
 	Pending      []wire.Payment                     `json:"pending"`
 	FailedEvents []wire.EventSummary                `json:"failedEvents"`
+	QueuedEvents []wire.EventSummary                `json:"queuedEvents"`
+	Refused      []wire.LoggedRequest               `json:"refusedRequests"` // of the request log
 	Latest       []wire.Payment                     `json:"latestTransactions"`
 	// APIError says why nothing of the API is here.
 	APIError string `json:"apiError,omitempty"`
@@ -64,7 +68,7 @@ With only an API key it shows what the API tells: no conditions and no balances.
 		if err != nil {
 			return err
 		}
-		return o.print(cmd.OutOrStdout(), found, []string{found.Sandbox}, found.print)
+		return o.print(cmd.OutOrStdout(), found, []string{found.Sandbox}, func(out io.Writer) { found.print(out, s) })
 	}
 	return cmd
 }
@@ -105,6 +109,12 @@ func (f *state) ask(ctx context.Context, s *sandbox) error {
 	if f.FailedEvents, err = api.Events(ctx, url.Values{"state": {"failed"}}, countedAtMost); err != nil {
 		return err
 	}
+	if f.QueuedEvents, err = api.Events(ctx, url.Values{"state": {eventQueued}}, countedAtMost); err != nil {
+		return err
+	}
+	if f.Refused, err = api.Requests(ctx, nil, countedAtMost); err != nil && !sandboxapi.IsNotFound(err) { // of an older service
+		return err
+	}
 	clock, err := api.Clock(ctx)
 	if sandboxapi.IsNotFound(err) {
 		return nil // a service without clocks
@@ -113,7 +123,7 @@ func (f *state) ask(ctx context.Context, s *sandbox) error {
 	return err
 }
 
-func (f *state) print(out io.Writer) {
+func (f *state) print(out io.Writer, s *sandbox) {
 	fmt.Fprintf(out, "Sandbox  %s\nURL      %s\n", f.Sandbox, f.URL)
 	if f.Clock != nil {
 		fmt.Fprintf(out, "Time     %s (%s)\n", printable(f.Clock.Now), printable(f.Clock.Mode))
@@ -125,11 +135,44 @@ func (f *state) print(out io.Writer) {
 		fmt.Fprintf(out, "\nNothing more is known: %s\n", f.APIError)
 		return
 	}
-	fmt.Fprintf(out, "\nPending payments: %s. Failed events: %s.\n\n", counted(len(f.Pending)), counted(len(f.FailedEvents)))
+	fmt.Fprintf(out, "\nPending payments: %s. Failed events: %s. Refused requests: %s.\n", counted(len(f.Pending)), counted(len(f.FailedEvents)),
+		counted(len(f.Refused)))
+	f.printLatest(out)
+	for _, next := range f.next(s) {
+		fmt.Fprintf(out, "\n%s\n", next)
+	}
+}
+
+// next says what to look at.
+func (f *state) next(s *sandbox) (all []string) {
+	tell := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if len(f.Latest) == 0 {
-		fmt.Fprintln(out, "There are no transactions yet: make one with `cauri pay`.")
+		tell("There are no transactions yet. Make one:\n  %s", s.command("pay", ""))
+	}
+	for i := range f.Pending {
+		if p := &f.Pending[i]; p.Type == string(payments.Collection) {
+			tell("Payments are pending. Those that wait for the answer of a payer:\n  %s", s.command("payers", ""))
+			break
+		}
+	}
+	for _, events := range [][]wire.EventSummary{f.FailedEvents, f.QueuedEvents} {
+		if i := slices.IndexFunc(events, func(e wire.EventSummary) bool { return undelivered(&e) }); i >= 0 {
+			tell("The receiver does not acknowledge events. Why:\n  %s", s.command("events", events[i].ID))
+			break
+		}
+	}
+	if len(f.Refused) > 0 {
+		tell("Requests were refused, the last one %s (%s). Why:\n  %s", clockTime(f.Refused[0].Time), printable(answerOf(&f.Refused[0])),
+			s.command("requests", ""))
+	}
+	return all
+}
+
+func (f *state) printLatest(out io.Writer) {
+	if len(f.Latest) == 0 {
 		return
 	}
+	fmt.Fprintln(out)
 	rows := make([][]string, 0, len(f.Latest))
 	for i := range f.Latest {
 		t := &f.Latest[i]
