@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/netip"
 	"os"
@@ -73,6 +74,7 @@ type workerDatabase struct {
 	*ledger.Settler
 	*ledger.Upkeep
 	*ledger.Clocks
+	*ledger.Proofs
 }
 
 func runWorker(ctx context.Context, o workerOptions) error {
@@ -119,6 +121,7 @@ func newWorker(ctx context.Context, o workerOptions, keys *secrets.KeyRing) (*pr
 			}),
 			Upkeep: upkeep,
 			Clocks: ledger.NewClocks(p.db, p.sandboxes),
+			Proofs: ledger.NewProofs(p.db, p.sandboxes, rand.Float64),
 		},
 		Sender: webhooks.NewSender(guard, programVersion(), p.now), Log: slog.Default(), Concurrency: o.concurrency,
 		PerSandbox:     o.perSandbox,
@@ -164,8 +167,11 @@ func queueStatistics(db *ledger.Upkeep) func(context.Context) (telemetry.QueueSt
 		queue := func(name string, q ledger.Queue) telemetry.Queue {
 			return telemetry.Queue{Name: name, Due: q.Due, Sandboxes: q.Sandboxes, Oldest: q.Oldest}
 		}
-		return telemetry.QueueStatistics{Failing: found.FailingEndpoints, Queues: []telemetry.Queue{
-			queue("events", found.Events), queue("settlements", found.Settlements), queue("forwards", found.Forwards),
-		}}, err
+		return telemetry.QueueStatistics{
+			Failing: found.FailingEndpoints, UnbalancedAccounts: found.Imbalance.Accounts, ImbalanceUnits: found.Imbalance.Units,
+			Queues: []telemetry.Queue{
+				queue("events", found.Events), queue("settlements", found.Settlements), queue("forwards", found.Forwards),
+			},
+		}, err
 	}
 }

@@ -23,4 +23,8 @@ update sims s set sim_id = m.uid from moved m where (s.tenant, s.sim_id) = (m.te
 update adjustments a set sim_id = m.uid from moved m where (a.tenant, a.sim_id) = (m.tenant, m.former);
 update transactions t set sim_id = m.uid from moved m where (t.tenant, t.sim_id) = (m.tenant, m.former);
 
+-- The workers verify these ledgers again from their beginning.
+delete from account_proofs p where exists (select from moved m where m.tenant = p.tenant);
+delete from ledger_proofs p where exists (select from moved m where m.tenant = p.tenant);
+
 commit;

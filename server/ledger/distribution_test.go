@@ -101,6 +101,8 @@ var spanning = map[string]string{
 	"TenantsToSettle": "the sandboxes that have something to settle", "ClaimDueTransactions": "of a batch", "LockFloats": "of a batch",
 	"LockPayers": "of a batch", "ParkTransactions": "of a batch", "SettleTransactions": "of a batch", "ClearSweepFailures": "of a batch",
 	"RequeueStuck":     "a look at what nothing else would come to, now and then",
+	"TenantsToVerify":  "the sandboxes in which something happened, every two seconds",
+	"CountImbalances":  "for the metrics, every ten seconds",
 	"ClocksToAdvance":  "the sandboxes whose clocks are to be advanced",
 	"TenantsToForward": "the sandboxes that have something to forward", "LockDueForwards": "of a batch", "LeaseForwards": "of a batch",
 	"GiveBackForwards": "of a batch",

@@ -97,6 +97,9 @@ var tenantStatements = []string{
 	"FirstFloat",
 	"ListFloatEntries",
 	"ListSIMEntries",
+	// verification of the ledger
+	"AskForPass",
+	"PassedSince",
 	// the operators' own APIs
 	"AddNativeToken",
 	"AddNativeUser",
@@ -136,10 +139,14 @@ var workerStatements = append([]string{
 	"HoldFaultCounts", "NoteFaultActs", "NoteFaults", "PostponeEvents", "ReleaseAwaiting", "SendEventAgain",
 	// callbacks of the operators' own APIs
 	"FinishCallback", "GiveBackCallbacks", "LeaseCallbacks", "TenantsToCallBack",
+	// verification of the ledger
+	"FinishProof", "FloatMovements", "FloatsToVerify", "ForgetAccountProofs", "KeepAccountProofs", "LeaseProof", "ListAccountProofs",
+	"MarkedMovements", "RenewProofLease", "SIMAdjustments", "SIMsToVerify", "TenantsToVerify", "UnnumberedAdjustments",
+	"UnnumberedMovements", "VerificationTime",
 	// retention
 	"AgedTenants", "RemoveAgedEvents", "RemoveAgedQuotaUsage", "RemoveAgedRateUsage",
 	// metrics
-	"CountFailingEndpoints", "CountDueEvents", "CountDueForwards", "CountDueSettlements",
+	"CountFailingEndpoints", "CountImbalances", "CountDueEvents", "CountDueForwards", "CountDueSettlements",
 	// what fails in one sandbox alone
 	"ClearSweepFailures", "NoteSweepFailure",
 	// purge of what was retired
@@ -169,10 +176,12 @@ var controllerStatements = append([]string{
 	"SetOperatorCredentials",
 	// reset, retention, counts
 	"AdvanceCount",
+	"BrokenAccounts",
 	"CopySIMs",
 	"CountTransactions",
 	"EndpointHealth",
 	"FaultCounts",
+	"LedgerProof",
 	"MoveEnvironments",
 	"MoveKeys",
 	"MoveOperatorCredentials",
@@ -232,6 +241,7 @@ var controllerStatements = append([]string{
 }, purgeStatements...)
 
 var purgeStatements = []string{
+	"PurgeAccountProofs",
 	"PurgeActivity",
 	"PurgeAdjustments",
 	"PurgeAttempts",
@@ -245,6 +255,7 @@ var purgeStatements = []string{
 	"PurgeFaultRequests",
 	"PurgeFloats",
 	"PurgeKeys",
+	"PurgeLedgerProofs",
 	"PurgeNativeRequests",
 	"PurgeNativeTokens",
 	"PurgeNativeUsers",

@@ -24,6 +24,7 @@ type Database interface {
 	retentionDatabase
 	isolationDatabase
 	clockDatabase
+	verificationDatabase
 }
 
 // Worker runs the sweeps.
@@ -108,6 +109,7 @@ func (w *Worker) Run(ctx context.Context) {
 	sweeps.Go(func() { w.forward(ctx) })
 	sweeps.Go(func() { w.advanceClocks(ctx) })
 	sweeps.Go(func() { w.callBack(ctx) })
+	sweeps.Go(func() { w.sweep(ctx, "verification", w.verify) })
 	sweeps.Go(func() { w.sweep(ctx, "purge", w.purge) })
 	sweeps.Go(func() { w.sweep(ctx, "retention", w.retain) })
 	sweeps.Wait()

@@ -33,7 +33,7 @@ var rules = []rule{
 		from (select m.*, row_number() over w as place, lag(m.balance_after, 1, 0::bigint) over w as before, lead(m.number) over w is null as last
 			from (select tenant, coalesce(currency, sim_id::text) as account, number, delta, balance_after from adjustments
 				union all select tenant, float_currency, merchant_number, merchant_delta, merchant_balance_after
-					from transactions where merchant_delta <> 0
+					from transactions where status = 'SUCCESS'
 				union all select tenant, sim_id::text, sim_number, sim_delta, sim_balance_after from transactions where sim_delta <> 0) m
 			window w as (partition by tenant, account order by number)) c
 		join (select tenant, currency as account, movements, balance from floats

@@ -95,7 +95,7 @@ func (w *Fixture) Conserved() {
 		  union all select tenant, sim_id::text, balance, movements from sims
 		), changes as (
 		  select tenant, coalesce(currency, sim_id::text) as account, number, delta, balance_after from adjustments
-		  union all select tenant, float_currency, merchant_number, merchant_delta, merchant_balance_after from transactions where merchant_delta <> 0
+		  union all select tenant, float_currency, merchant_number, merchant_delta, merchant_balance_after from transactions where status = 'SUCCESS'
 		  union all select tenant, sim_id::text, sim_number, sim_delta, sim_balance_after from transactions where sim_delta <> 0
 		), chain as (
 		  select *, lag(balance_after, 1, 0::bigint) over changes_of as before, row_number() over changes_of as place
@@ -113,7 +113,7 @@ func (w *Fixture) Conserved() {
 		    (select count(*) from changes c where c.tenant = a.tenant and c.account = a.account)
 		  union all
 		  select 'number of ' || id from transactions
-		  where (merchant_delta <> 0) <> (merchant_number > 0) or (sim_delta <> 0) <> (sim_number > 0)
+		  where (status = 'SUCCESS') <> (merchant_number > 0) or (sim_delta <> 0) <> (sim_number > 0)
 		  union all
 		  select 'event of ' || id from transactions t where (status <> 'PENDING') <>
 		    exists (select from events e where e.tenant = t.tenant and e.id = t.id)

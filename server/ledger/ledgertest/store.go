@@ -21,6 +21,7 @@ type Store struct {
 	*ledger.Forwards
 	*ledger.Upkeep
 	*ledger.Clocks
+	*ledger.Proofs
 }
 
 // Options are the settings of a [Store], as those of its parts.
@@ -41,7 +42,7 @@ func OpenWith(url string, o Options) (*Store, error) {
 	return &Store{
 		DB: db, Store: configured, Ledger: ledger.New(db, configured), Settler: ledger.NewSettler(db, configured, o.OnSettled),
 		Deliveries: ledger.NewDeliveries(db, configured, o.KeyRing), Forwards: ledger.NewForwards(db, configured), Upkeep: ledger.NewUpkeep(db),
-		Clocks: ledger.NewClocks(db, configured),
+		Clocks: ledger.NewClocks(db, configured), Proofs: ledger.NewProofs(db, configured, func() float64 { return 0 }),
 	}, nil
 }
 

@@ -1,8 +1,9 @@
 -- +goose Up
 
--- The proof of the ledger. A movement is a change of a balance: a transaction whose delta is not 0, or an adjustment. Each has a number of
--- its own, per float and per SIM, which is taken while the row of that balance is locked: 1, 2, 3 and so on. So number n's balance is that
--- of number n-1 and its own delta, no number is missing, and the balance after the last one is the balance.
+-- The proof of the ledger. A movement of a float is an adjustment or a transaction that succeeds, one of a SIM an adjustment or a
+-- transaction that it pays or receives. Each has a number of its own, per float and per SIM, which is taken while the row of that balance is
+-- locked: 1, 2, 3 and so on. So number n's balance is that of number n-1 and its own delta, no number is missing, and the balance after the
+-- last one is the balance.
 
 alter table floats add column movements bigint not null default 0; -- the number of its last movement
 alter table sims add column movements bigint not null default 0;
@@ -22,12 +23,12 @@ begin
   return null;
 end $$;
 -- +goose StatementEnd
-create trigger movement_without_number after update of merchant_delta on transactions
-  for each row when (new.merchant_delta <> 0 and new.merchant_number is null) execute function note_movement_without_number();
+create trigger movement_without_number after update of status on transactions
+  for each row when (new.status = 'SUCCESS' and new.merchant_number is null) execute function note_movement_without_number();
 
 -- The movements of a float in the order of their numbers. What moves a SIM moves a float too.
 create index transactions_movements on transactions (tenant, float_currency, merchant_number)
-  where merchant_number is not null and merchant_delta <> 0;
+  where merchant_number is not null and status = 'SUCCESS';
 create index transactions_sim_movements on transactions (tenant, sim_id, sim_number) where sim_number is not null and sim_delta <> 0;
 create index adjustments_of_floats on adjustments (tenant, currency, number) where currency is not null;
 create index adjustments_of_sims on adjustments (tenant, sim_id, number) where sim_id is not null;
@@ -77,6 +78,59 @@ begin
 end $$;
 -- +goose StatementEnd
 
+-- The chain as a worker verified it last, of each float and SIM.
+create table account_proofs (
+  tenant         bigint not null,
+  account        text not null, -- the currency of a float, or the sim_id of a SIM
+  sim_id         uuid, -- null: of a float
+  verified_up_to bigint not null, -- the number of a movement
+  verified_at    timestamptz not null,
+  balance        bigint not null, -- after that movement
+  -- What moved it up to there.
+  opening        bigint not null,
+  adjustments    bigint not null, -- but the opening
+  collections    bigint not null,
+  refunds        bigint not null,
+  disbursements  bigint not null,
+  -- Where the chain does not hold: by how much the balance is more than the movements tell, after which number this was found, and before
+  -- which: null, where the last movement or the balance itself is wrong.
+  imbalance      bigint not null default 0,
+  broken_after   bigint, -- null: it is balanced
+  broken_before  bigint,
+  primary key (tenant, account)
+) with (fillfactor = 50);
+
+-- The verification of a sandbox. No row: none took place yet.
+create table ledger_proofs (
+  tenant       bigint primary key,
+  verified_at  timestamptz, -- what was recorded before is verified
+  passed_at    timestamptz, -- of the last verification from the first movement on
+  pass_due_at  timestamptz not null default now(), -- of the next one
+  broken       integer not null default 0, -- accounts that are not balanced
+  imbalance    bigint not null default 0,  -- of all of them, without the sign
+  fence        bigint not null default 0,  -- of the lease; a worker with an older one has lost it
+  leased_until timestamptz
+) with (fillfactor = 50);
+
+-- +goose StatementBegin
+do $$
+declare t text; p text;
+begin
+  foreach t in array array['account_proofs', 'ledger_proofs'] loop
+    execute format('alter table %I enable row level security', t);
+    execute format('create policy tenant on %I to cauri_tenant using (tenant = current_tenant())', t);
+    foreach p in array array['worker', 'controller'] loop
+      execute format('create policy %s_reads on %I for select to cauri_%s using (true)', p, t, p);
+      execute format('create policy %s_inserts on %I for insert to cauri_%s with check (true)', p, t, p);
+      execute format('create policy %s_updates on %I for update to cauri_%s using (true)', p, t, p);
+      execute format('create policy %s_deletes on %I for delete to cauri_%s
+        using (tenant in (select r.tenant from retired_tenants r))', p, t, p);
+    end loop;
+  end loop;
+  alter policy worker_deletes on account_proofs using (true);
+end $$;
+-- +goose StatementEnd
+
 grant select (movements), update (movements) on floats to cauri_tenant, cauri_worker;
 grant insert (movements), update (movements) on floats to cauri_controller;
 grant insert (movements), update (movements) on sims to cauri_tenant;
@@ -88,3 +142,14 @@ grant insert (number) on adjustments to cauri_tenant, cauri_controller;
 
 -- The entries that the API tells.
 grant select (tenant, currency, sim_id, number, delta, balance_after, created_at) on adjustments to cauri_tenant;
+
+grant select (passed_at, pass_due_at, tenant), insert (pass_due_at, tenant), update (pass_due_at) on ledger_proofs to cauri_tenant;
+
+grant select, insert, update (adjustments, balance, broken_after, broken_before, collections, disbursements, imbalance, opening, refunds,
+  verified_at, verified_up_to), delete on account_proofs to cauri_worker;
+grant select, insert (fence, leased_until, tenant), update (broken, fence, imbalance, leased_until, pass_due_at, passed_at, verified_at),
+  delete on ledger_proofs to cauri_worker;
+grant select on adjustments to cauri_worker;
+
+grant select (account, broken_after, broken_before, imbalance, sim_id, tenant), delete on account_proofs to cauri_controller;
+grant select (broken, tenant, verified_at), delete on ledger_proofs to cauri_controller;

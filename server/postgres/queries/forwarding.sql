@@ -87,7 +87,7 @@ with forwarded as (
   for update of t
 ), merchant as (
   update floats f set balance = f.balance + forwarded.earned, movements = f.movements + 1, changed_at = now()
-  from forwarded where forwarded.earned > 0 and f.tenant = sqlc.arg(tenant) and f.currency = forwarded.float_currency
+  from forwarded where sqlc.arg(status)::transaction_status = 'SUCCESS' and f.tenant = sqlc.arg(tenant) and f.currency = forwarded.float_currency
   returning f.tenant, f.balance, f.movements
 ), event as (
   insert into events (tenant, id, state, due_at, created_at)

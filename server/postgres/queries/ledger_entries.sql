@@ -14,7 +14,7 @@ from (
      t.float_currency, t.merchant_delta, t.sim_delta, t.commission, t.msisdn, t.sim_id, t.merchant_balance_after as balance_after
    from transactions t
    where t.tenant = sqlc.arg(tenant) and t.float_currency = sqlc.arg(currency) and t.merchant_number > sqlc.arg(after)::bigint
-     and t.merchant_delta <> 0
+     and t.status = 'SUCCESS'
    order by t.merchant_number limit sqlc.arg(most))
   union all
   (select a.number, a.created_at, case a.number when 1 then 'opening' else 'adjustment' end, null, '', '', a.currency, a.delta, 0, 0, '', null,

@@ -48,8 +48,7 @@ with present as (
     and s.balance >= sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint
   returning s.sim_id, s.balance, s.movements
 ), merchant as (
-  update floats f set balance = f.balance + sqlc.arg(net_amount), movements = f.movements + (sqlc.arg(net_amount) <> 0)::integer,
-    changed_at = now()
+  update floats f set balance = f.balance + sqlc.arg(net_amount), movements = f.movements + 1, changed_at = now()
   from accepted
   where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency) and (select count(*) from payer) >= 0
   returning f.balance, f.movements
@@ -64,8 +63,7 @@ with present as (
     sqlc.arg(amount), sqlc.arg(commission), sqlc.arg(net_amount), sqlc.arg(absorption_pct), sqlc.arg(latency_ms),
     sqlc.arg(float_currency), payer.sim_id, recording_time(), sqlc.arg(net_amount),
     case when payer.sim_id is null then 0 else -(sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint) end,
-    merchant.balance, payer.balance, case when sqlc.arg(net_amount) <> 0 then merchant.movements else 0 end, coalesce(payer.movements, 0),
-    recording_time()
+    merchant.balance, payer.balance, merchant.movements, coalesce(payer.movements, 0), recording_time()
   from merchant left join payer on true
   returning id, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (

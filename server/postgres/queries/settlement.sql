@@ -79,12 +79,12 @@ with given as (
     unnest(sqlc.arg(sim_balances)::bigint[]) as sim_balance
 ), settled as (
   select given.*, clock_time(c.stands_at, c.ahead, c.last_stamp) as present,
-    case when given.merchant_delta = 0 then 0 else f.movements
-      + count(*) filter (where given.merchant_delta <> 0) over (partition by given.tenant, given.currency order by given.n) end as merchant_number,
+    case when given.status <> 'SUCCESS' then 0 else f.movements
+      + count(*) filter (where given.status = 'SUCCESS') over (partition by given.tenant, given.currency order by given.n) end as merchant_number,
     case when given.sim_delta = 0 then 0 else p.movements
       + count(*) filter (where given.sim_delta <> 0) over (partition by given.tenant, given.sim_id order by given.n) end as sim_number
   from given left join clocks c on c.tenant = given.tenant
-  left join floats f on f.tenant = given.tenant and f.currency = given.currency and given.merchant_delta <> 0
+  left join floats f on f.tenant = given.tenant and f.currency = given.currency and given.status = 'SUCCESS'
   left join sims p on p.tenant = given.tenant and p.sim_id = given.sim_id and given.sim_delta <> 0
 ), payers as (
   update sims set balance = sims.balance + paid.delta, movements = sims.movements + paid.movements, changed_at = now()
@@ -102,7 +102,7 @@ with given as (
 ), merchants as (
   update floats f set balance = f.balance + earned.delta, movements = f.movements + earned.movements, changed_at = now()
   from (select tenant, currency, sum(merchant_delta)::bigint as delta, count(*) as movements
-    from settled where merchant_delta <> 0 group by tenant, currency) earned
+    from settled where status = 'SUCCESS' group by tenant, currency) earned
   where f.tenant = earned.tenant and f.currency = earned.currency
 )
 update transactions t set status = s.status::transaction_status, completed_at = s.present, due_at = null,

@@ -69,11 +69,11 @@ with recursive asked as materialized (
   returning 1
 ), merchant as (
   update floats f set balance = f.balance + (select sum(accepted.net_amount) from accepted)::bigint,
-    movements = f.movements + (select count(*) from accepted where accepted.net_amount <> 0), changed_at = now()
+    movements = f.movements + (select count(*) from accepted), changed_at = now()
   where f.tenant = $23 and f.currency = $24 and exists (select from accepted)
     and (select count(*) from debited) >= 0
   returning f.balance - (select sum(accepted.net_amount) from accepted)::bigint as before,
-    f.movements - (select count(*) from accepted where accepted.net_amount <> 0) as moved_before
+    f.movements - (select count(*) from accepted) as moved_before
 ), booked as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
@@ -84,8 +84,7 @@ with recursive asked as materialized (
     g.currency, g.msisdn, g.amount, g.commission, g.net_amount, g.absorption_pct, g.latency_ms, $24,
     debits.sim_id, now(), g.net_amount, case when debits.sim_id is null then 0 else -(g.net_amount + g.commission) end,
     merchant.before + (sum(g.net_amount) over (order by g.n))::bigint, debits.balance,
-    case when g.net_amount <> 0 then merchant.moved_before + count(*) filter (where g.net_amount <> 0) over (order by g.n) else 0 end,
-    coalesce(debits.movements, 0)
+    merchant.moved_before + row_number() over (order by g.n), coalesce(debits.movements, 0)
   from accepted g cross join merchant left join debits on debits.n = g.n and debits.paid
   returning id, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (

@@ -152,6 +152,23 @@ func (ns NullTransactionType) Value() (driver.Value, error) {
 	return string(ns.TransactionType), nil
 }
 
+type AccountProof struct {
+	Tenant        int64       `db:"tenant"`
+	Account       string      `db:"account"`
+	SimID         pgtype.UUID `db:"sim_id"`
+	VerifiedUpTo  int64       `db:"verified_up_to"`
+	VerifiedAt    time.Time   `db:"verified_at"`
+	Balance       int64       `db:"balance"`
+	Opening       int64       `db:"opening"`
+	Adjustments   int64       `db:"adjustments"`
+	Collections   int64       `db:"collections"`
+	Refunds       int64       `db:"refunds"`
+	Disbursements int64       `db:"disbursements"`
+	Imbalance     int64       `db:"imbalance"`
+	BrokenAfter   *int64      `db:"broken_after"`
+	BrokenBefore  *int64      `db:"broken_before"`
+}
+
 type Activity struct {
 	Tenant    int64     `db:"tenant"`
 	ChangedAt time.Time `db:"changed_at"`
@@ -293,6 +310,17 @@ type Float struct {
 	Opening   int64     `db:"opening"`
 	ChangedAt time.Time `db:"changed_at"`
 	Movements int64     `db:"movements"`
+}
+
+type LedgerProof struct {
+	Tenant      int64      `db:"tenant"`
+	VerifiedAt  *time.Time `db:"verified_at"`
+	PassedAt    *time.Time `db:"passed_at"`
+	PassDueAt   time.Time  `db:"pass_due_at"`
+	Broken      int32      `db:"broken"`
+	Imbalance   int64      `db:"imbalance"`
+	Fence       int64      `db:"fence"`
+	LeasedUntil *time.Time `db:"leased_until"`
 }
 
 type ListedTransaction struct {

@@ -34,8 +34,7 @@ with present as (
     and s.balance >= $4::bigint + $5::bigint
   returning s.sim_id, s.balance, s.movements
 ), merchant as (
-  update floats f set balance = f.balance + $4, movements = f.movements + ($4 <> 0)::integer,
-    changed_at = now()
+  update floats f set balance = f.balance + $4, movements = f.movements + 1, changed_at = now()
   from accepted
   where f.tenant = $1 and f.currency = $7 and (select count(*) from payer) >= 0
   returning f.balance, f.movements
@@ -50,8 +49,7 @@ with present as (
     $20, $5, $4, $21, $22,
     $7, payer.sim_id, recording_time(), $4,
     case when payer.sim_id is null then 0 else -($4::bigint + $5::bigint) end,
-    merchant.balance, payer.balance, case when $4 <> 0 then merchant.movements else 0 end, coalesce(payer.movements, 0),
-    recording_time()
+    merchant.balance, payer.balance, merchant.movements, coalesce(payer.movements, 0), recording_time()
   from merchant left join payer on true
   returning id, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (

@@ -1,0 +1,201 @@
+package ledger
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// AccountTotals are what moved a balance, by kind. A delta that lowers the balance is negative.
+type AccountTotals struct {
+	Opening       int64
+	Adjustments   int64 // but the opening
+	Collections   int64
+	Refunds       int64
+	Disbursements int64
+}
+
+// movementKind is the type of a transaction, or adjustment.
+type movementKind string
+
+const adjustment movementKind = "adjustment"
+
+// openingNumber is the number of the movement by which a balance is opened.
+const openingNumber = 1
+
+// movement is one change of a balance.
+type movement struct {
+	kind    movementKind
+	number  int64
+	delta   int64
+	balance int64 // after it
+}
+
+// chainBreak is where a chain does not hold: between two numbers, or after the last one.
+type chainBreak struct {
+	after  int64
+	before int64 // 0: the balance itself does not follow
+	gap    int64 // by how much the balance is more than the movements tell
+}
+
+// chain follows the movements of one balance in the order of their numbers.
+type chain struct {
+	number  int64 // of the last movement that was followed
+	balance int64 // after it
+	totals  AccountTotals
+	opened  bool // the opening is in the totals
+
+	early map[int64]movement // read before one with a smaller number
+
+	breaks []chainBreak // the first few
+	gaps   int64        // the sum of all
+	lost   bool         // a number is missing or was given twice
+
+	marked      int64 // movements of a release that knows no numbers
+	markedDelta int64
+
+	former *Imbalance // that the last pass found; nil for none
+}
+
+// keptBreaks bounds what is remembered of a chain that does not hold anywhere.
+const keptBreaks = 10
+
+func (c *chain) broken(after, before, gap int64) {
+	c.gaps += gap
+	if len(c.breaks) < keptBreaks {
+		c.breaks = append(c.breaks, chainBreak{after, before, gap})
+	}
+}
+
+// start begins a chain at the movements that have no number, of before there were numbers.
+func (c *chain) start(kind movementKind, delta int64) {
+	c.balance += delta
+	c.add(kind, delta)
+}
+
+// startAdjusted is start for adjustments, of which the first is the opening.
+func (c *chain) startAdjusted(opening, delta int64) {
+	c.balance += delta
+	c.opened = true
+	c.totals.Opening += opening
+	c.totals.Adjustments += delta - opening
+}
+
+// mark counts movements of a release that knows no numbers.
+func (c *chain) mark(kind movementKind, movements, delta int64) {
+	c.marked, c.markedDelta = c.marked+movements, c.markedDelta+delta
+	c.add(kind, delta)
+}
+
+// markAdjusted is mark for adjustments. If nothing else has opened the balance, the first of them has.
+func (c *chain) markAdjusted(first, movements, delta int64) {
+	if c.opened {
+		first = 0
+	}
+	c.opened = true
+	c.marked, c.markedDelta = c.marked+movements, c.markedDelta+delta
+	c.totals.Opening += first
+	c.totals.Adjustments += delta - first
+}
+
+func (c *chain) add(kind movementKind, delta int64) {
+	switch kind {
+	case adjustment:
+		c.totals.Adjustments += delta
+	case movementKind(payments.Collection):
+		c.totals.Collections += delta
+	case movementKind(payments.Refund):
+		c.totals.Refunds += delta
+	default:
+		c.totals.Disbursements += delta
+	}
+}
+
+// take follows a movement, or keeps it until those before it come.
+func (c *chain) take(m movement) {
+	if m.number > c.number+1 {
+		if c.early == nil {
+			c.early = map[int64]movement{}
+		}
+		if _, twice := c.early[m.number]; twice {
+			c.lost = true
+			return
+		}
+		c.early[m.number] = m
+		return
+	}
+	c.follow(m)
+	for len(c.early) > 0 {
+		next, read := c.early[c.number+1]
+		if !read {
+			return
+		}
+		delete(c.early, next.number)
+		c.follow(next)
+	}
+}
+
+// follow follows a movement. All before it were followed, but for those that are missing.
+func (c *chain) follow(m movement) {
+	if m.number <= c.number {
+		c.lost = true
+		c.broken(m.number, m.number, 0)
+		return
+	}
+	gap := m.balance - m.delta - c.balance
+	missing := m.number != c.number+1
+	c.lost = c.lost || missing
+	if gap != 0 || missing {
+		c.broken(c.number, m.number, gap)
+	}
+	c.number, c.balance = m.number, m.balance
+	if m.kind == adjustment && m.number == openingNumber && m.balance == m.delta && !c.opened {
+		c.opened = true
+		c.totals.Opening = m.delta
+		return
+	}
+	c.add(m.kind, m.delta)
+}
+
+// end compares the end of the chain with the balance and the number of its last movement as they stand.
+func (c *chain) end(balance, movements int64) {
+	for _, number := range slices.Sorted(maps.Keys(c.early)) {
+		c.follow(c.early[number])
+	}
+	c.early = nil
+	wrongCount := movements != c.number
+	c.lost = c.lost || wrongCount
+	if gap := balance - c.balance; gap != 0 || wrongCount {
+		c.broken(c.number, 0, gap)
+	}
+	c.number, c.balance = movements, balance
+}
+
+// holds reports whether the chain is unbroken, so that nothing else has to be looked at.
+func (c *chain) holds() bool { return len(c.breaks) == 0 && !c.lost }
+
+// verdict is what is wrong with a chain that was followed from the first movement on; nil if it is balanced. What has no number may have
+// moved the balance between any two that have one, so that then only the sum has to be right.
+func (c *chain) verdict() *Imbalance {
+	unexplained := c.gaps - c.markedDelta
+	if !c.lost && unexplained == 0 && (c.marked > 0 || len(c.breaks) == 0) {
+		return nil
+	}
+	at := chainBreak{after: c.number}
+	if len(c.breaks) > 0 {
+		at = c.breaks[0]
+	}
+	found := &Imbalance{Amount: unexplained, After: at.after, Before: at.before}
+	if found.Amount == 0 {
+		found.Amount = at.gap // a balance on the way is wrong, and the sum is right
+	}
+	return found
+}
+
+// Imbalance tells that a balance does not follow from its movements.
+type Imbalance struct {
+	Amount int64 // by how much the balance is more than they tell; 0: a movement is missing that may have moved nothing
+	After  int64 // number of the last movement before the break
+	Before int64 // number of the first movement after the break; 0: there is none, the balance itself does not follow
+}

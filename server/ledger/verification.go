@@ -1,0 +1,516 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+const (
+	// verificationBatch bounds the movements that one statement reads.
+	verificationBatch = 5000
+	// verificationPause is the time from one verification of a sandbox to the next, while something happens in it.
+	verificationPause = 30 * time.Second
+	// verificationLease is how long a worker has a sandbox to itself. It is renewed with every batch.
+	verificationLease = time.Minute
+	// passPeriod is the time from one pass over everything to the next, less up to a quarter, so that the passes of sandboxes spread.
+	passPeriod = 24 * time.Hour
+)
+
+// errLeaseLost ends a verification whose lease another worker has, or whose sandbox is gone. What it found is left to the other one.
+var errLeaseLost = errors.New("the lease of the verification was lost")
+
+// Proofs verify that every balance follows from its movements.
+type Proofs struct {
+	core
+	chance func() float64
+	batch  int64
+}
+
+// NewProofs makes what verifies the ledger. chance is in [0, 1), and spreads the passes.
+func NewProofs(db *postgres.DB, store *sandboxes.Store, chance func() float64) *Proofs {
+	return &Proofs{core{db, store}, chance, verificationBatch}
+}
+
+// TenantsToVerify finds up to batch sandboxes whose ledger is to be verified.
+func (s *Proofs) TenantsToVerify(ctx context.Context, batch int) ([]DueTenant, error) {
+	rows, err := s.system().TenantsToVerify(ctx, postgres.Milliseconds(verificationPause), int32(batch))
+	if err != nil {
+		return nil, postgres.Classify(err, "looking for ledgers to verify")
+	}
+	due := make([]DueTenant, len(rows))
+	for i, row := range rows {
+		due[i] = DueTenant{Tenant: row.Tenant, SweepFailed: row.SweepFailed}
+	}
+	return due, nil
+}
+
+// VerifiedLedger is the result of a verification.
+type VerifiedLedger struct {
+	Passed  bool     // everything was verified, not only what came since the last time
+	Changed bool     // the last pass had another result, or there was none
+	Broken  []string // what a pass found, of each account that does not follow from its movements
+}
+
+// Verify verifies the ledger of a sandbox: what came since the last time, or everything, if that is due or if something does not follow. It
+// only reads, in short statements, and locks no balance. Nil: another worker has the sandbox, or it is gone.
+func (s *Proofs) Verify(ctx context.Context, tenant int64) (*VerifiedLedger, error) {
+	lease, err := s.system().LeaseProof(ctx, postgres.Milliseconds(verificationLease), tenant)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, postgres.Classify(err, "leasing the verification of a ledger")
+	}
+	v := &verification{core: s.core, tenant: tenant, fence: lease.Fence, batch: s.batch, pass: lease.PassDue}
+	err = v.run(ctx)
+	if err == nil && !v.pass && !v.holds() {
+		v = &verification{core: s.core, tenant: tenant, fence: lease.Fence, batch: s.batch, pass: true}
+		err = v.run(ctx)
+	}
+	var result *VerifiedLedger
+	if err == nil {
+		result, err = v.keep(ctx, lease.Began, s.nextPass())
+	}
+	if errors.Is(err, errLeaseLost) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, postgres.Classify(err, "verifying a ledger")
+	}
+	if result.Changed {
+		s.sandboxes.NoteActivity(tenant)
+	}
+	return result, nil
+}
+
+func (s *Proofs) nextPass() time.Duration {
+	return time.Duration((1 - s.chance()/4) * float64(passPeriod))
+}
+
+// verification is one run over the ledger of a sandbox.
+type verification struct {
+	core
+	tenant int64
+	fence  int64
+	batch  int64
+	pass   bool // from the first movement on
+
+	at     time.Time // the moment of the snapshot
+	floats map[string]*chain
+	sims   map[[16]byte]*chain
+	read   map[string]int64 // number up to which the movements of a float were read
+}
+
+// run follows all chains to the balances of one moment. What has a number never changes, so that a long way is read before in short
+// statements of their own, and only the rest together with the balances.
+func (v *verification) run(ctx context.Context) error {
+	v.floats, v.sims, v.read = map[string]*chain{}, map[[16]byte]*chain{}, map[string]int64{}
+	if v.pass {
+		if err := v.begin(ctx); err != nil {
+			return err
+		}
+	}
+	for {
+		var far bool
+		err := v.inTxOf(ctx, postgres.Snapshot, func(q *sqlc.Queries) (err error) {
+			far, err = v.compare(ctx, q)
+			return err
+		})
+		if err != nil || !far {
+			return err
+		}
+		if err := v.catchUp(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// begin starts the chains of a pass with what has no number.
+func (v *verification) begin(ctx context.Context) error {
+	q := v.system()
+	if _, _, err := v.accounts(ctx, q); err != nil {
+		return err
+	}
+	adjusted, err := q.UnnumberedAdjustments(ctx, v.tenant)
+	if err != nil {
+		return err
+	}
+	for _, row := range adjusted {
+		if c := v.chainOf(row.Currency, row.SimID); c != nil && !row.Marked {
+			c.startAdjusted(row.First, row.Delta)
+		}
+	}
+	for after := postgres.UUID(payments.ID{}); ; {
+		began := v.db.Now()
+		share, err := q.UnnumberedMovements(ctx, v.tenant, after, int32(v.batch))
+		if err != nil || len(share) == 0 {
+			return err
+		}
+		for _, row := range share {
+			if c := v.floats[row.Currency]; c != nil {
+				c.start(movementKind(row.Kind), row.Delta)
+			}
+			if c := v.sims[row.SimID.Bytes]; c != nil && row.SimID.Valid {
+				c.start(movementKind(row.Kind), row.SimDelta)
+			}
+		}
+		after = share[0].Last
+		if err := v.rest(ctx, began); err != nil {
+			return err
+		}
+	}
+}
+
+// catchUp reads the movements up to the numbers that the floats have now.
+func (v *verification) catchUp(ctx context.Context) error {
+	q := v.system()
+	floats, _, err := v.accounts(ctx, q)
+	if err != nil {
+		return err
+	}
+	if err := v.followAdjustments(ctx, q); err != nil {
+		return err
+	}
+	for _, float := range floats {
+		for v.read[float.Currency] < float.Movements {
+			began := v.db.Now()
+			upTo := min(v.read[float.Currency]+v.batch, float.Movements)
+			if err := v.follow(ctx, q, float.Currency, upTo); err != nil {
+				return err
+			}
+			if err := v.rest(ctx, began); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rest renews the lease after a batch. In a pass it leaves the database to others for as long as the batch took.
+func (v *verification) rest(ctx context.Context, began time.Time) error {
+	held, err := v.system().RenewProofLease(ctx, postgres.Milliseconds(verificationLease), v.tenant, v.fence)
+	if err != nil {
+		return err
+	}
+	if held == 0 {
+		return errLeaseLost
+	}
+	if !v.pass {
+		return nil
+	}
+	timer := time.NewTimer(min(v.db.Now().Sub(began), verificationLease/4))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// compare follows the chains to their ends in one snapshot. It reads nothing, and reports it, if that is far.
+func (v *verification) compare(ctx context.Context, q *sqlc.Queries) (far bool, err error) {
+	if v.at, err = q.VerificationTime(ctx); err != nil {
+		return false, err
+	}
+	floats, sims, err := v.accounts(ctx, q)
+	if err != nil {
+		return false, err
+	}
+	for _, float := range floats {
+		if float.Movements-v.read[float.Currency] > 2*v.batch {
+			return true, nil
+		}
+	}
+	var currencies []string
+	for _, float := range floats {
+		currencies = append(currencies, float.Currency)
+		if err := v.follow(ctx, q, float.Currency, math.MaxInt64); err != nil {
+			return false, err
+		}
+	}
+	if err := v.followAdjustments(ctx, q); err != nil {
+		return false, err
+	}
+	if v.pass {
+		if err := v.followMarked(ctx, q, currencies); err != nil {
+			return false, err
+		}
+	}
+	for _, float := range floats {
+		v.floats[float.Currency].end(float.Balance, float.Movements)
+	}
+	present := map[[16]byte]bool{}
+	for _, sim := range sims {
+		present[sim.SimID.Bytes] = true
+		v.sims[sim.SimID.Bytes].end(sim.Balance, sim.Movements)
+	}
+	maps.DeleteFunc(v.sims, func(sim [16]byte, _ *chain) bool { return !present[sim] }) // deleted meanwhile
+	return false, nil
+}
+
+// accounts begins the chains of floats and SIMs that are to be verified and have none yet, where they were verified last.
+func (v *verification) accounts(
+	ctx context.Context, q *sqlc.Queries,
+) (floats []sqlc.FloatsToVerifyRow, sims []sqlc.SIMsToVerifyRow, err error) {
+	if floats, err = q.FloatsToVerify(ctx, v.tenant); err != nil {
+		return nil, nil, err
+	}
+	if sims, err = q.SIMsToVerify(ctx, v.tenant, v.pass); err != nil {
+		return nil, nil, err
+	}
+	unknown := map[string]*chain{}
+	for _, float := range floats {
+		if v.floats[float.Currency] == nil {
+			v.floats[float.Currency] = &chain{}
+			unknown[float.Currency] = v.floats[float.Currency]
+		}
+	}
+	for _, sim := range sims {
+		if v.sims[sim.SimID.Bytes] == nil {
+			v.sims[sim.SimID.Bytes] = &chain{}
+			unknown[sim.SimID.String()] = v.sims[sim.SimID.Bytes]
+		}
+	}
+	if v.pass || len(unknown) == 0 {
+		return floats, sims, nil
+	}
+	proofs, err := q.ListAccountProofs(ctx, v.tenant, slices.Collect(maps.Keys(unknown)))
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, p := range proofs {
+		c := unknown[p.Account]
+		c.number, c.balance, c.opened = p.VerifiedUpTo, p.Balance, true
+		c.totals = AccountTotals{p.Opening, p.Adjustments, p.Collections, p.Refunds, p.Disbursements}
+		if p.BrokenAfter != nil {
+			c.former = &Imbalance{Amount: p.Imbalance, After: *p.BrokenAfter, Before: orNone(p.BrokenBefore)}
+		}
+		if !p.SimID.Valid {
+			v.read[p.Account] = p.VerifiedUpTo
+		}
+	}
+	return floats, sims, nil
+}
+
+// follow follows the movements of a float up to a number, and those of SIMs that are moved with it.
+func (v *verification) follow(ctx context.Context, q *sqlc.Queries, currency string, upTo int64) error {
+	rows, err := q.FloatMovements(ctx, v.tenant, currency, v.read[currency], upTo)
+	if err != nil {
+		return err
+	}
+	float := v.floats[currency]
+	for _, row := range rows {
+		float.follow(movement{movementKind(row.Kind), row.Number, row.Delta, row.BalanceAfter})
+		if sim := v.sims[row.SimID.Bytes]; row.SimDelta != 0 && sim != nil && row.SimNumber != nil && row.SimBalanceAfter != nil {
+			sim.take(movement{movementKind(row.Kind), *row.SimNumber, row.SimDelta, *row.SimBalanceAfter})
+		}
+		v.read[currency] = max(v.read[currency], row.Number)
+	}
+	if upTo != math.MaxInt64 {
+		v.read[currency] = upTo
+	}
+	return nil
+}
+
+// simBatch bounds the SIMs of which one statement reads adjustments.
+const simBatch = 1000
+
+// followAdjustments follows the adjustments of the SIMs.
+func (v *verification) followAdjustments(ctx context.Context, q *sqlc.Queries) error {
+	for sims := range slices.Chunk(slices.Collect(maps.Keys(v.sims)), simBatch) {
+		var ids []pgtype.UUID
+		var after []int64
+		for _, sim := range sims {
+			ids, after = append(ids, postgres.UUID(sim)), append(after, v.sims[sim].number)
+		}
+		rows, err := q.SIMAdjustments(ctx, ids, after, v.tenant)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			v.sims[row.SimID.Bytes].take(movement{adjustment, row.Number, row.Delta, row.BalanceAfter})
+		}
+	}
+	return nil
+}
+
+// followMarked counts what a release that knows no numbers has moved.
+func (v *verification) followMarked(ctx context.Context, q *sqlc.Queries, currencies []string) error {
+	moved, err := q.MarkedMovements(ctx, v.tenant, currencies)
+	if err != nil {
+		return err
+	}
+	for _, row := range moved {
+		v.floats[row.Currency].mark(movementKind(row.Kind), row.Movements, row.Delta)
+		if sim := v.sims[row.SimID.Bytes]; sim != nil && row.SimDelta != 0 {
+			sim.mark(movementKind(row.Kind), row.Movements, row.SimDelta)
+		}
+	}
+	adjusted, err := q.UnnumberedAdjustments(ctx, v.tenant)
+	if err != nil {
+		return err
+	}
+	for _, row := range adjusted {
+		if c := v.chainOf(row.Currency, row.SimID); c != nil && row.Marked {
+			c.markAdjusted(row.First, row.Movements, row.Delta)
+		}
+	}
+	return nil
+}
+
+// chainOf is the chain of a float, or of a SIM; nil for one that is not verified.
+func (v *verification) chainOf(currency string, sim pgtype.UUID) *chain {
+	if sim.Valid {
+		return v.sims[sim.Bytes]
+	}
+	return v.floats[currency]
+}
+
+// holds reports whether no chain has a break that the last pass did not find.
+func (v *verification) holds() bool {
+	for _, c := range v.floats {
+		if !c.holds() {
+			return false
+		}
+	}
+	for _, c := range v.sims {
+		if !c.holds() {
+			return false
+		}
+	}
+	return true
+}
+
+// noNumber stands for the number of no movement, in the form in which a statement takes it.
+const noNumber = -1
+
+func orNone(number *int64) int64 {
+	if number == nil {
+		return 0
+	}
+	return *number
+}
+
+// keep writes down how far the chains were followed, and after a pass what it found, and ends the lease.
+func (v *verification) keep(ctx context.Context, began time.Time, nextPass time.Duration) (*VerifiedLedger, error) {
+	result := &VerifiedLedger{Passed: v.pass}
+	finish := sqlc.FinishProofParams{
+		Tenant: v.tenant, Fence: v.fence, VerifiedAt: v.at, NextPassMs: postgres.Milliseconds(nextPass),
+	}
+	p := sqlc.KeepAccountProofsParams{Tenant: v.tenant, VerifiedAt: v.at}
+	var imbalance int64
+	add := func(account string, sim pgtype.UUID, c *chain) {
+		found := c.former
+		if v.pass {
+			found = c.verdict()
+		}
+		after, before, amount := int64(noNumber), int64(noNumber), int64(0)
+		if found != nil {
+			result.Broken = append(result.Broken, found.String(account))
+			after, amount = found.After, found.Amount
+			imbalance += max(amount, -amount)
+			if found.Before > 0 {
+				before = found.Before
+			}
+		}
+		p.Accounts, p.SimIds = append(p.Accounts, account), append(p.SimIds, sim)
+		p.VerifiedUpTo, p.Balances = append(p.VerifiedUpTo, c.number), append(p.Balances, c.balance)
+		p.Openings, p.Adjustments = append(p.Openings, c.totals.Opening), append(p.Adjustments, c.totals.Adjustments)
+		p.Collections, p.Refunds = append(p.Collections, c.totals.Collections), append(p.Refunds, c.totals.Refunds)
+		p.Disbursements = append(p.Disbursements, c.totals.Disbursements)
+		p.Imbalances = append(p.Imbalances, amount)
+		p.BrokenAfter, p.BrokenBefore = append(p.BrokenAfter, after), append(p.BrokenBefore, before)
+	}
+	for _, currency := range slices.Sorted(maps.Keys(v.floats)) {
+		add(currency, pgtype.UUID{}, v.floats[currency])
+	}
+	for _, sim := range slices.SortedFunc(maps.Keys(v.sims), func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) }) {
+		add(postgres.UUID(sim).String(), postgres.UUID(sim), v.sims[sim])
+	}
+	if v.pass {
+		broken := int32(len(result.Broken))
+		finish.PassBegan, finish.Broken, finish.Imbalance = &began, &broken, &imbalance
+	}
+	return result, v.inTx(ctx, func(q *sqlc.Queries) error {
+		before, err := q.FinishProof(ctx, finish)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return errLeaseLost
+		}
+		if err != nil {
+			return err
+		}
+		result.Changed = v.pass && (before.First || before.Broken != *finish.Broken || before.Imbalance != imbalance)
+		if err := q.KeepAccountProofs(ctx, p); err != nil || !v.pass {
+			return err
+		}
+		return q.ForgetAccountProofs(ctx, v.tenant, v.at)
+	})
+}
+
+// String says what is wrong with the balance of an account.
+func (i *Imbalance) String(account string) string {
+	where := fmt.Sprintf("between the movements %d and %d", i.After, i.Before)
+	if i.Before == 0 {
+		where = fmt.Sprintf("after the movement %d, the last one", i.After)
+	}
+	switch {
+	case i.Amount > 0:
+		return fmt.Sprintf("%s has %d more than its movements tell, %s", account, i.Amount, where)
+	case i.Amount < 0:
+		return fmt.Sprintf("%s has %d less than its movements tell, %s", account, -i.Amount, where)
+	}
+	return fmt.Sprintf("the numbers of the movements of %s do not follow, %s", account, where)
+}
+
+// ErrNotVerified is returned where no worker verified the ledger in time.
+var ErrNotVerified = errors.New("no worker has verified the ledger yet")
+
+// passPoll is how often [Ledger.VerifyLedger] asks whether the pass is over.
+const passPoll = 250 * time.Millisecond
+
+// VerifyLedger has a worker verify the whole ledger of a sandbox, and waits for the result, which is then where that of every verification
+// is. It returns [ErrNotVerified] if ctx ends before, and [postgres.ErrConfigChanged] for a sandbox that was reset or deleted.
+func (s *Ledger) VerifyLedger(ctx context.Context, tenant int64) error {
+	asked, err := s.tenant(tenant).AskForPass(ctx, tenant)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return postgres.ErrConfigChanged
+	}
+	if err != nil {
+		return postgres.ClassifyWrite(err, "asking for a verification of the ledger")
+	}
+	for {
+		passed, err := s.tenant(tenant).PassedSince(ctx, asked, tenant)
+		switch {
+		case ctx.Err() != nil:
+			return ErrNotVerified
+		case errors.Is(err, pgx.ErrNoRows):
+			return postgres.ErrConfigChanged
+		case err != nil:
+			return postgres.Classify(err, "waiting for the verification of the ledger")
+		case passed:
+			return nil
+		}
+		timer := time.NewTimer(passPoll)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return ErrNotVerified
+		case <-timer.C:
+		}
+	}
+}

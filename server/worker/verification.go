@@ -1,0 +1,70 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/postgres"
+)
+
+const (
+	// verificationPoll is the time between two looks at which ledgers are to be verified: who asks for a verification waits for it.
+	verificationPoll = 2 * time.Second
+	// verificationBatch is how many sandboxes a worker verifies before it looks again.
+	verificationBatch = 10
+)
+
+// verificationDatabase is what the verification of the ledger needs of the database.
+type verificationDatabase interface {
+	TenantsToVerify(ctx context.Context, batch int) ([]ledger.DueTenant, error)
+	Verify(ctx context.Context, tenant int64) (*ledger.VerifiedLedger, error)
+}
+
+// verify verifies the ledgers of the sandboxes in which something happened, and of each once a day everything, one after the other: it
+// takes no more than one connection.
+func (w *Worker) verify(ctx context.Context) (more bool, err error) {
+	var due []ledger.DueTenant
+	err = within(ctx, settleTimeout, func(ctx context.Context) (err error) {
+		due, err = w.database.TenantsToVerify(ctx, verificationBatch)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, tenant := range due {
+		if err := w.verifyOne(ctx, tenant); err != nil {
+			return false, err
+		}
+	}
+	if len(due) < verificationBatch {
+		sleep(ctx, verificationPoll)
+	}
+	return true, nil
+}
+
+// verifyOne verifies the ledger of a sandbox, which is skipped for a while if it fails there alone.
+func (w *Worker) verifyOne(ctx context.Context, tenant ledger.DueTenant) error {
+	var verified *ledger.VerifiedLedger
+	err := w.contained(ctx, func() (err error) {
+		verified, err = w.database.Verify(ctx, tenant.Tenant)
+		return err
+	})
+	switch {
+	case err != nil && (errors.Is(err, postgres.ErrUnavailable) || ctx.Err() != nil):
+		return err
+	case err != nil:
+		w.skipSandbox(ctx, "verification", tenant, err)
+		return nil
+	}
+	w.resumeSandboxes(ctx, "verification", []ledger.DueTenant{tenant})
+	switch {
+	case verified == nil || !verified.Changed:
+	case len(verified.Broken) > 0:
+		w.log.ErrorContext(ctx, "balances do not follow from their movements", "tenant", tenant.Tenant, "found", verified.Broken)
+	default:
+		w.log.InfoContext(ctx, "every balance follows from its movements", "tenant", tenant.Tenant)
+	}
+	return nil
+}
