@@ -14,11 +14,18 @@ type Queue struct {
 	Oldest    time.Duration // how long what waits longest has been due; 0 where nothing waits
 }
 
+// Imbalances are balances that do not follow from their movements, over all sandboxes.
+type Imbalances struct {
+	Accounts int
+	Units    int64 // by how much they are more or less than their movements tell, in minor units of any currency
+}
+
 // QueueStatistics is what waits for the workers at one moment. It leaves out what none of them may take: that of suspended sandboxes, of
 // those that a sweep fails in, and events of endpoints that have failed for long.
 type QueueStatistics struct {
 	Settlements, Forwards, Events Queue
 	FailingEndpoints              int
+	Imbalance                     Imbalances
 }
 
 // QueueStatistics looks at what waits for the workers.
@@ -45,11 +52,16 @@ func (s *Upkeep) readQueueStatistics(ctx context.Context) (found QueueStatistics
 	if err != nil {
 		return found, err
 	}
+	imbalance, err := q.CountImbalances(ctx)
+	if err != nil {
+		return found, err
+	}
 	return QueueStatistics{
 		Settlements:      queueOf(settlements.Due, settlements.Sandboxes, settlements.OldestSeconds),
 		Forwards:         queueOf(forwards.Due, forwards.Sandboxes, forwards.OldestSeconds),
 		Events:           queueOf(events.Due, events.Sandboxes, events.OldestSeconds),
 		FailingEndpoints: int(failing),
+		Imbalance:        Imbalances{Accounts: int(imbalance.Accounts), Units: imbalance.Imbalance},
 	}, nil
 }
 

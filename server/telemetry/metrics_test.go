@@ -51,7 +51,8 @@ func everything(t *testing.T) *prometheus.Registry {
 	worker.Advanced(AdvanceReached)
 	worker.Removed("events", 10)
 	worker.SweepFailed("settlement")
-	monitor := NewQueueMonitor(registry, found(QueueStatistics{Queues: []Queue{{"events", 3, 2, time.Minute}}, Failing: 1}))
+	monitor := NewQueueMonitor(registry, found(QueueStatistics{Queues: []Queue{{"events", 3, 2, time.Minute}}, Failing: 1,
+		UnbalancedAccounts: 1, ImbalanceUnits: 100}))
 	if err := monitor.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,9 @@ type Queue struct {
 type QueueStatistics struct {
 	Queues  []Queue
 	Failing int // endpoints whose circuit breaker is open: they get one attempt a minute
+
+	UnbalancedAccounts int   // floats and SIMs whose balance does not follow from their movements
+	ImbalanceUnits     int64 // by how much they are more or less than their movements tell
 }
 
 const (
@@ -88,6 +91,12 @@ var (
 		nil)
 	endpointsFailing = prometheus.NewDesc("cauri_worker_endpoints_failing",
 		"Webhook endpoints that fail for so long that they get only one attempt a minute. Every worker reports the same value.", nil, nil)
+	unbalancedAccounts = prometheus.NewDesc("cauri_ledger_unbalanced_accounts",
+		"Floats and SIMs whose balance does not follow from their movements, as the last verification found. "+
+			"Every worker reports the same value.", nil, nil)
+	imbalanceUnits = prometheus.NewDesc("cauri_ledger_imbalance_units",
+		"By how much balances are more or less than their movements tell, added up without the sign over all sandboxes and currencies, "+
+			"in minor units. Every worker reports the same value.", nil, nil)
 )
 
 // Describe implements [prometheus.Collector].
@@ -96,6 +105,8 @@ func (*QueueMonitor) Describe(out chan<- *prometheus.Desc) {
 	out <- queueSandboxes
 	out <- queueOldest
 	out <- endpointsFailing
+	out <- unbalancedAccounts
+	out <- imbalanceUnits
 }
 
 // Collect implements [prometheus.Collector].
@@ -110,4 +121,6 @@ func (m *QueueMonitor) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(queueOldest, prometheus.GaugeValue, q.Oldest.Seconds(), q.Name)
 	}
 	out <- prometheus.MustNewConstMetric(endpointsFailing, prometheus.GaugeValue, float64(last.Failing))
+	out <- prometheus.MustNewConstMetric(unbalancedAccounts, prometheus.GaugeValue, float64(last.UnbalancedAccounts))
+	out <- prometheus.MustNewConstMetric(imbalanceUnits, prometheus.GaugeValue, float64(last.ImbalanceUnits))
 }

@@ -112,7 +112,7 @@ func NewWorker(registry prometheus.Registerer) *Worker {
 		DeliveryUnrecorded} {
 		w.deliveries.WithLabelValues(result)
 	}
-	for _, sweep := range []string{"settlement", "delivery", "passthrough", "callbacks", "retention", "purge", "clock"} {
+	for _, sweep := range []string{"settlement", "delivery", "passthrough", "callbacks", "retention", "purge", "clock", "verification"} {
 		w.alone.WithLabelValues(sweep)
 	}
 	for _, result := range []string{AdvanceReached, AdvanceStopped} {
