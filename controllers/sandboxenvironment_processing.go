@@ -16,6 +16,7 @@ import (
 var worksOn = map[string]string{
 	"settlement": "settle due payments", "delivery": "deliver events", "passthrough": "forward payments of unknown numbers",
 	"callbacks": "send callbacks of an operator's own API", "clock": "advance the clock",
+	"verification": "verify the ledger",
 }
 
 // setProcessingCondition reports the sweeps of the workers that fail in this sandbox alone.

@@ -79,6 +79,48 @@ func TestSandboxStatus(t *testing.T) {
 	}
 }
 
+// The condition names each balance that does not follow, and is no part of Ready.
+func TestLedgerCondition(t *testing.T) {
+	float := sandboxes.Imbalance{Currency: "RWF", Amount: 100, After: 12}
+	sim := sandboxes.Imbalance{TestClient: "alice", Amount: -5, After: 3, Before: 5}
+	lost := sandboxes.Imbalance{Currency: "XOF", After: 3, Before: 5}
+	cases := map[string]struct {
+		state   sandboxes.LedgerState
+		status  metav1.ConditionStatus
+		reason  string
+		message string
+	}{
+		"reset":    {sandboxes.LedgerState{}, metav1.ConditionUnknown, "NotVerified", "No worker has verified the ledger since the reset."},
+		"balanced": {sandboxes.LedgerState{Verified: true}, metav1.ConditionTrue, "Balanced", "Every balance follows from its movements."},
+		"imbalance": {
+			sandboxes.LedgerState{Verified: true, Broken: 5, Imbalances: []sandboxes.Imbalance{float, sim, lost}}, metav1.ConditionFalse, "Imbalance",
+			"The float RWF has 100 more than its movements tell, after the movement 12, the last one. " +
+				"The test client alice has 5 less than its movements tell, between the movements 3 and 5. " +
+				"The numbers of the movements of float XOF do not follow, between the movements 3 and 5. 2 more do not follow either.",
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			sandbox := &v1alpha1.SandboxEnvironment{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
+			look := func(state sandboxes.LedgerState) v1alpha1.SandboxEnvironmentStatus {
+				return sandboxStatus(sandbox, sandboxObservation{state: &sandboxes.SandboxState{Ledger: state}}, "http://here", now)
+			}
+			if before := look(sandboxes.LedgerState{}); meta.FindStatusCondition(before.Conditions, v1alpha1.ConditionLedgerBalanced) != nil {
+				t.Error("a ledger that was never verified has the condition")
+			}
+			sandbox.Status = look(sandboxes.LedgerState{Verified: true})
+			status := look(c.state)
+			got := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionLedgerBalanced)
+			if got == nil || got.Status != c.status || got.Reason != c.reason || got.Message != c.message || got.ObservedGeneration != 2 {
+				t.Errorf("the condition is %+v", got)
+			}
+			if !meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionReady) {
+				t.Error("the sandbox is not ready")
+			}
+		})
+	}
+}
+
 // What the workers cannot do in a sandbox stands in a condition of its own, which is gone when they can.
 func TestProcessingCondition(t *testing.T) {
 	sandbox := &v1alpha1.SandboxEnvironment{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
@@ -100,7 +142,7 @@ func TestProcessingCondition(t *testing.T) {
 		ready.Status != metav1.ConditionTrue {
 		t.Errorf("Ready is %+v", ready)
 	}
-	for _, sweep := range []string{"settlement", "delivery", "passthrough", "callbacks", "clock"} {
+	for _, sweep := range []string{"settlement", "delivery", "passthrough", "callbacks", "clock", "verification"} {
 		if worksOn[sweep] == "" {
 			t.Errorf("no text says what the sweep %s does", sweep)
 		}

@@ -62,6 +62,13 @@ const (
 	//
 	// Negative polarity, present only while it is True.
 	ConditionProcessingFailing = "ProcessingFailing"
+
+	// ConditionLedgerBalanced is True while every balance follows from its movements, in the order of their numbers, as the workers
+	// verify all the time. It is False when one does not, and the message names it, by how much, and between which movements.
+	// Payments continue on the balance as it stands.
+	//
+	// Positive polarity, present after the first verification, some seconds after the sandbox is made.
+	ConditionLedgerBalanced = "LedgerBalanced"
 )
 
 // Reasons of more than one condition.
@@ -149,6 +156,20 @@ const (
 	// ReasonSweepFailing says that a worker's sweep fails in this sandbox alone, with the cause in the message: most often a row
 	// that somebody changed in the database by hand. The worker retries. The condition clears by itself when it succeeds.
 	ReasonSweepFailing = "SweepFailing"
+)
+
+// Reasons of LedgerBalanced.
+const (
+	// ReasonBalanced says that every balance follows from its movements.
+	ReasonBalanced = "Balanced"
+
+	// ReasonImbalance says that a balance does not follow from its movements: somebody has changed rows of the database by hand, a
+	// backup was restored in part, or Cauri has a fault. The platform team gets an alert. A reset of the sandbox begins with right
+	// balances.
+	ReasonImbalance = "Imbalance"
+
+	// ReasonNotVerified says that no worker has verified the ledger since the sandbox was reset. This takes some seconds.
+	ReasonNotVerified = "NotVerified"
 )
 
 // Reasons of a TestClient's Ready and Stalled.

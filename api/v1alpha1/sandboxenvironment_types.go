@@ -309,8 +309,8 @@ type SandboxEnvironmentStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions are Ready, which summarizes SpecAccepted, DatabaseReady and CredentialsReady; OperatorCredentialsReady, if
-	// stores name Secrets for operators; WebhookReady, if there is a webhook; and, while they are true, ProcessingFailing,
-	// Reconciling and Stalled.
+	// stores name Secrets for operators; WebhookReady, if there is a webhook; LedgerBalanced, once the ledger was verified;
+	// and, while they are true, ProcessingFailing, Reconciling and Stalled.
 	//
 	// +optional
 	// +listType=map

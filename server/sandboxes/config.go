@@ -117,6 +117,7 @@ type SandboxState struct {
 	Transactions   TransactionCounts
 	Endpoint       EndpointHealth
 	Failures       []SweepFailure // of the workers, in this sandbox alone
+	Ledger         LedgerState
 	Clock          ClockState
 	Faults         []FaultState // those of the resource that acted
 	Reset          string       // the last one that was carried out, or the one that the sandbox was made with

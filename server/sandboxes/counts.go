@@ -44,6 +44,9 @@ func (s *Store) observe(ctx context.Context, tenant int64, state *SandboxState) 
 	if state.Failures, err = s.sweepFailures(ctx, tenant); err != nil {
 		return err
 	}
+	if state.Ledger, err = s.ledgerState(ctx, tenant); err != nil {
+		return err
+	}
 	health, err := s.system().EndpointHealth(ctx, tenant)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil

@@ -1,0 +1,66 @@
+package controllers
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// setLedgerCondition reports whether every balance follows from its movements, once that was verified, so that no status is written only
+// to say that it was not. The message has nothing that changes with every payment.
+func setLedgerCondition(conditions *[]metav1.Condition, ledger sandboxes.LedgerState, generation int64, now time.Time) {
+	condition := metav1.Condition{
+		Type: v1alpha1.ConditionLedgerBalanced, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonBalanced,
+		Message:            "Every balance follows from its movements.",
+		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
+	}
+	switch {
+	case !ledger.Verified && meta.FindStatusCondition(*conditions, condition.Type) == nil:
+		return
+	case !ledger.Verified:
+		condition.Status, condition.Reason = metav1.ConditionUnknown, v1alpha1.ReasonNotVerified
+		condition.Message = "No worker has verified the ledger since the reset."
+	case ledger.Broken > 0:
+		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha1.ReasonImbalance
+		condition.Message = imbalances(ledger)
+	}
+	meta.SetStatusCondition(conditions, condition)
+}
+
+// imbalances names the balances that do not follow.
+func imbalances(ledger sandboxes.LedgerState) string {
+	var texts []string
+	for _, found := range ledger.Imbalances {
+		where := fmt.Sprintf("between the movements %d and %d", found.After, found.Before)
+		if found.Before == 0 {
+			where = fmt.Sprintf("after the movement %d, the last one", found.After)
+		}
+		text := fmt.Sprintf("The numbers of the movements of %s do not follow, %s.", account(found), where)
+		if found.Amount != 0 {
+			than := "more"
+			if found.Amount < 0 {
+				than = "less"
+			}
+			text = fmt.Sprintf("The %s has %d %s than its movements tell, %s.", account(found), max(found.Amount, -found.Amount), than, where)
+		}
+		texts = append(texts, text)
+	}
+	if rest := ledger.Broken - len(ledger.Imbalances); rest > 0 {
+		texts = append(texts, fmt.Sprintf("%d more do not follow either.", rest))
+	}
+	return strings.Join(texts, " ")
+}
+
+// account names a float, or the test client of a SIM.
+func account(found sandboxes.Imbalance) string {
+	if found.Currency != "" {
+		return "float " + found.Currency
+	}
+	return "test client " + found.TestClient
+}

@@ -1,0 +1,55 @@
+package sandboxes
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// LedgerState is what the last verification of a sandbox's ledger found.
+type LedgerState struct {
+	Verified   bool        // a verification has taken place
+	Broken     int         // balances that do not follow from their movements
+	Imbalances []Imbalance // the first few of them
+}
+
+// Imbalance tells where a balance does not follow from its movements.
+type Imbalance struct {
+	Currency   string // of a float
+	TestClient string // else the name of the SIM's test client
+	Amount     int64  // by how much the balance is more than its movements tell
+	After      int64  // number of the last movement before this shows
+	Before     int64  // number of the first movement after it; 0: there is none
+}
+
+// shownImbalances is how many a status names.
+const shownImbalances = 5
+
+func (s *Store) ledgerState(ctx context.Context, tenant int64) (state LedgerState, err error) {
+	proof, err := s.system().LedgerProof(ctx, tenant)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return state, nil
+	}
+	if err != nil {
+		return state, err
+	}
+	state.Verified, state.Broken = proof.VerifiedAt != nil, int(proof.Broken)
+	if state.Broken == 0 {
+		return state, nil
+	}
+	rows, err := s.system().BrokenAccounts(ctx, tenant, shownImbalances)
+	for _, row := range rows {
+		found := Imbalance{Amount: row.Imbalance, After: row.BrokenAfter}
+		if row.BrokenBefore != nil {
+			found.Before = *row.BrokenBefore
+		}
+		if row.OfSim {
+			found.TestClient = row.TestClient
+		} else {
+			found.Currency = row.Account
+		}
+		state.Imbalances = append(state.Imbalances, found)
+	}
+	return state, err
+}
