@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -28,6 +29,7 @@ var runOrder = []string{
 	"listPayments",
 	"createRefund",
 	"createDisbursement",
+	"listLedgerAccounts",
 	"listLedgerEntries",
 	"listEvents",
 	"getEvent",
@@ -70,6 +72,11 @@ func TestEveryExampleRuns(t *testing.T) {
 				http.StatusGone,
 				[]byte("moved away"),
 			)
+		}
+		if id == "listLedgerAccounts" {
+			stop := ledgertest.Verifies(t, w.db)
+			w.call("GET", "/v1/ledger?verify=full", nil)
+			stop()
 		}
 		if id == "listRequests" {
 			w.call("POST", "/v1/payments", `{"amount":"25000","currency":"RWF","msisdn":"+250788123456","application":"shop","phone":1}`,
@@ -193,7 +200,7 @@ func lasting(answer object) object {
 	kept := maps.Clone(answer)
 	for _, name := range []string{"id", "tx_id", "parentTxId", "environmentId", "providerTxId", "createdAt", "completedAt", "expiresAt", "raw", "version",
 		"txId", "nextAttemptAt", "startedAt", "body", "payload", "time",
-		"organizationId", "now", "target", "nextCursor"} {
+		"organizationId", "now", "target", "verifiedAt", "nextCursor"} {
 		if kept[name] == nil {
 			continue
 		}

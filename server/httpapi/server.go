@@ -107,6 +107,7 @@ func (s *Server) routes() http.Handler {
 	api.route(apidoc.DeleteTestClient, s.handle(s.disturbed(s.deleteTestClient)))
 	api.route(apidoc.ListTestNumbers, s.handle(s.disturbed(s.listTestNumbers)))
 	api.route(apidoc.ListRequests, s.handle(s.disturbed(s.listRequests)))
+	api.route(apidoc.ListAccounts, s.handle(s.disturbed(s.listAccounts)))
 	api.route(apidoc.ListEntries, s.handle(s.disturbed(s.listEntries)))
 	api.route(apidoc.ListPrompts, s.handle(s.disturbed(s.listPrompts)))
 	api.route(apidoc.AnswerPrompt, s.handle(s.disturbed(s.answerPrompt)))

@@ -50,6 +50,7 @@ var routesAccess = map[string]access{
 	"GET /v1/clock":                                        {own: 200, other: 200},
 	"POST /v1/clock/advance":                               {own: 422, other: 422, body: `{"to":"2020-01-01T00:00:00Z"}`},
 	"GET /v1/requests":                                     {own: 200, other: 200},
+	"GET /v1/ledger":                                       {own: 200, other: 200},
 	"GET /v1/ledger/entries":                               {own: 200, other: 200},
 	"GET /v1/meta":                                         {own: 200, other: 200, anybody: 200},
 	"GET /v1/health":                                       {own: 200, other: 200, anybody: 200},

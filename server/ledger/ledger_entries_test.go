@@ -127,7 +127,7 @@ func (s *statement) QueryRow(context.Context, string, ...any) pgx.Row {
 	panic("no statement of one row is looked at")
 }
 
-// bookMany gives the sandbox's float n movements, of which every fifth is one of alice.
+// bookMany gives the sandbox's float n movements, of which every fifth is one of alice, and the proofs of all but the last ten.
 func (w *fixture) bookMany(n int) (aliceID uuid.UUID) {
 	w.T.Helper()
 	aliceID = read[uuid.UUID](w, "select sim_id from sims where msisdn = $1", alice)
@@ -141,13 +141,17 @@ func (w *fixture) bookMany(n int) (aliceID uuid.UUID) {
 		from generate_series(1, $4::int) i`, w.Sandbox.Tenant, alice, aliceID, n)
 	w.Exec("update floats set movements = 1 + $1, balance = 1000 + $1 where currency = 'RWF'", n)
 	w.Exec("update sims set movements = 1 + $1 / 5, balance = 5000000 - $1 / 5", n)
+	w.Exec(`insert into account_proofs (tenant, account, sim_id, verified_up_to, verified_at, balance, opening, adjustments, collections, refunds,
+		  disbursements) values ($1, 'RWF', null, $2 - 9, now(), 1000 + $2 - 10, 1000, 0, $2 - 10, 0, 0),
+		  ($1, $3::uuid::text, $3::uuid, $2 / 5 - 9, now(), 5000000 - $2 / 5 + 10, 5000000, 0, 10 - $2 / 5, 0, 0)`, w.Sandbox.Tenant, n, aliceID)
 	w.Exec("analyze")
 	return aliceID
 }
 
-// A page of entries reads a few rows of an index, however many transactions there are and wherever the page is.
+// A page of entries, and the accounts with their proofs, read a few rows of an index, however many transactions there are and wherever the
+// page is.
 // With CAURI_TEST_WHOLE=1 there are a million.
-func TestEntriesReadNoMoreThanTheyTell(t *testing.T) {
+func TestLedgerReadsNoMoreThanItTells(t *testing.T) {
 	w := newFixture(t, func(c *sandboxes.Config) { c.OpeningFloat[payments.RWF] = 1000 })
 	w.Client("alice", alice, 5_000_000)
 	n := 50_000
@@ -155,6 +159,9 @@ func TestEntriesReadNoMoreThanTheyTell(t *testing.T) {
 		n = 1_000_000
 	}
 	aliceID := w.bookMany(n)
+	if all, balanced := w.accounts(10); !balanced || all[0].Movements != int64(n+1) {
+		t.Fatalf("the accounts are %+v, balanced %t", all, balanced)
+	}
 	const limit = 100
 	ask := func(f func(q *sqlc.Queries) error) *statement {
 		t.Helper()
@@ -178,6 +185,10 @@ func TestEntriesReadNoMoreThanTheyTell(t *testing.T) {
 			return err
 		})
 	}
+	statements["the accounts"] = ask(func(q *sqlc.Queries) error {
+		_, err := q.ListLedgerAccounts(t.Context(), tenant, limit, "", "")
+		return err
+	})
 	for name, s := range statements {
 		for _, generic := range []bool{false, true} {
 			read := 0.0

@@ -96,6 +96,7 @@ var tenantStatements = []string{
 	// ledger
 	"FirstFloat",
 	"ListFloatEntries",
+	"ListLedgerAccounts",
 	"ListSIMEntries",
 	// verification of the ledger
 	"AskForPass",

@@ -74,6 +74,7 @@ var ErrorCases = []ErrorCase{
 		wire.Simulated(exampleFault, http.StatusGatewayTimeout, 0)},
 	{"The sandbox is suspended. Until it is resumed, requests are refused and pending payments stay pending.", wire.Suspended()},
 	{"The service has more requests than it can handle in time. The request recorded nothing.", wire.Overloaded()},
+	{"No worker has verified the ledger in time, as `verify=full` asked for.", wire.NotVerified()},
 	{"The service cannot reach its database. Send the request again with the same reference, after the time in `Retry-After`. If the error " +
 		"has `detail.reference`, the request may have been recorded: send it again with that reference. If the request had " +
 		"none, it was generated.",

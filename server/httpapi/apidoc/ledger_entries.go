@@ -25,7 +25,7 @@ var entryParameterDescriptions = map[string]*huma.Param{
 		Schema:      &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: new(0.0), Maximum: new(float64(1 << 53)), Default: 0},
 	},
 	"currency": {
-		Description: "Of the float in this currency. Without this and `msisdn`, it is the first float, by currency.",
+		Description: "Of the float in this currency. Without this and `msisdn`, it is the first float of `GET /v1/ledger`.",
 		Schema:      oneOf(payments.Currencies...),
 	},
 	"msisdn": {

@@ -50,7 +50,7 @@ var Operations = []Operation{
 	ListEvents, GetEvent, ResendEvent,
 	ListTestClients, GetTestClient, CreateTestClient, PatchTestClient, DeleteTestClient, ListPrompts, AnswerPrompt,
 	ListTestNumbers, ResetSandbox, ListRequests,
-	ListEntries,
+	ListAccounts, ListEntries,
 	GetClock, AdvanceClock,
 	GetMeta, GetHealth, GetDocument, GetDocument30,
 }

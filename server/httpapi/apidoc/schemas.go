@@ -74,9 +74,12 @@ var (
 	_                 = viewSchema[wire.LoggedRequest](refineLoggedRequest)
 	requestListSchema = viewSchema[wire.RequestList](unrefined)
 
-	_                     = viewSchema[wire.Posting](unrefined)
-	_                     = viewSchema[wire.LedgerEntry](refineLedgerEntry)
-	ledgerEntryListSchema = viewSchema[wire.LedgerEntryList](unrefined)
+	_                       = viewSchema[wire.LedgerImbalance](unrefined)
+	_                       = viewSchema[wire.LedgerAccount](refineLedgerAccount)
+	ledgerAccountListSchema = viewSchema[wire.LedgerAccountList](unrefined)
+	_                       = viewSchema[wire.Posting](unrefined)
+	_                       = viewSchema[wire.LedgerEntry](refineLedgerEntry)
+	ledgerEntryListSchema   = viewSchema[wire.LedgerEntryList](unrefined)
 
 	documentSchema = &huma.Schema{Type: huma.TypeObject, Description: "An OpenAPI 3.1 document.", AdditionalProperties: true}
 )

@@ -76,7 +76,13 @@ func NoSuchAccount(a ledger.Account) *Error {
 	if a.MSISDN != "" {
 		return NoSuchTestClient()
 	}
-	return NotFound("This sandbox has no float in " + string(a.Currency) + ".")
+	return NotFound("This sandbox has no float in " + string(a.Currency) + ": GET /v1/ledger lists its accounts.")
+}
+
+// NotVerified is 503 where no worker verified the ledger in time.
+func NotVerified() *Error {
+	return &Error{Status: http.StatusServiceUnavailable, Code: "not_verified", RetryAfter: "30",
+		Message: "No worker has verified the whole ledger in time. Send the request again, or without verify."}
 }
 
 // NoSuchTransaction is 404 for a transaction.

@@ -140,7 +140,10 @@ grant insert (merchant_number, sim_number), update (merchant_number, sim_number)
 grant update (merchant_number, sim_number) on transactions to cauri_worker;
 grant insert (number) on adjustments to cauri_tenant, cauri_controller;
 
--- The entries that the API tells.
+-- The proofs and the entries that the API tells.
+grant select (tenant, account, verified_up_to, verified_at, opening, adjustments, collections, refunds, disbursements, imbalance, broken_after,
+  broken_before) on account_proofs to cauri_tenant;
+grant select (broken) on ledger_proofs to cauri_tenant;
 grant select (tenant, currency, sim_id, number, delta, balance_after, created_at) on adjustments to cauri_tenant;
 
 grant select (passed_at, pass_due_at, tenant), insert (pass_due_at, tenant), update (pass_due_at) on ledger_proofs to cauri_tenant;

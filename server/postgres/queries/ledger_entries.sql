@@ -17,7 +17,7 @@ from (
      and t.status = 'SUCCESS'
    order by t.merchant_number limit sqlc.arg(most))
   union all
-  (select a.number, a.created_at, case a.number when 1 then 'opening' else 'adjustment' end, null, '', '', a.currency, a.delta, 0, 0, '', null,
+  (select a.number, a.created_at, case when a.number = 1 and a.balance_after = a.delta then 'opening' else 'adjustment' end, null, '', '', a.currency, a.delta, 0, 0, '', null,
      a.balance_after
    from adjustments a
    where a.tenant = sqlc.arg(tenant) and a.currency = sqlc.arg(currency) and a.number > sqlc.arg(after)::bigint
@@ -37,7 +37,7 @@ from (
    where t.tenant = sqlc.arg(tenant) and t.sim_id = sqlc.arg(sim_id)::uuid and t.sim_number > sqlc.arg(after)::bigint and t.sim_delta <> 0
    order by t.sim_number limit sqlc.arg(most))
   union all
-  (select a.number, a.created_at, case a.number when 1 then 'opening' else 'adjustment' end, null, '', '', sqlc.arg(currency)::text, 0, a.delta,
+  (select a.number, a.created_at, case when a.number = 1 and a.balance_after = a.delta then 'opening' else 'adjustment' end, null, '', '', sqlc.arg(currency)::text, 0, a.delta,
      0, a.balance_after
    from adjustments a
    where a.tenant = sqlc.arg(tenant) and a.sim_id = sqlc.arg(sim_id)::uuid and a.number > sqlc.arg(after)::bigint

@@ -38,7 +38,7 @@ from (
      and t.status = 'SUCCESS'
    order by t.merchant_number limit $4)
   union all
-  (select a.number, a.created_at, case a.number when 1 then 'opening' else 'adjustment' end, null, '', '', a.currency, a.delta, 0, 0, '', null,
+  (select a.number, a.created_at, case when a.number = 1 and a.balance_after = a.delta then 'opening' else 'adjustment' end, null, '', '', a.currency, a.delta, 0, 0, '', null,
      a.balance_after
    from adjustments a
    where a.tenant = $1 and a.currency = $2 and a.number > $3::bigint
@@ -112,7 +112,7 @@ from (
    where t.tenant = $2 and t.sim_id = $3::uuid and t.sim_number > $4::bigint and t.sim_delta <> 0
    order by t.sim_number limit $5)
   union all
-  (select a.number, a.created_at, case a.number when 1 then 'opening' else 'adjustment' end, null, '', '', $6::text, 0, a.delta,
+  (select a.number, a.created_at, case when a.number = 1 and a.balance_after = a.delta then 'opening' else 'adjustment' end, null, '', '', $6::text, 0, a.delta,
      0, a.balance_after
    from adjustments a
    where a.tenant = $2 and a.sim_id = $3::uuid and a.number > $4::bigint

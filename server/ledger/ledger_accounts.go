@@ -1,0 +1,69 @@
+package ledger
+
+import (
+	"context"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// AccountProof is a balance with what led to it. Sums have the sign by which they changed the balance.
+type AccountProof struct {
+	Account
+	Opening, Adjustments, Collections, Refunds, Disbursements int64
+	CarriedForward                                            int64 // the balance before the first number
+	Unnumbered                                                bool  // a release that knows no numbers moved it since there are numbers
+	Balance                                                   int64
+	Movements                                                 int64 // the number of the last one
+	VerifiedUpTo                                              int64
+	VerifiedAt                                                *time.Time // nil: not yet
+	Imbalance                                                 *Imbalance // nil: it is balanced
+}
+
+// ListAccounts returns up to limit floats and SIMs of a tenant, all as they were at one moment: floats by currency, then SIMs by number,
+// beginning after one of them; the zero value for the first of all. balanced is about all accounts.
+func (s *Ledger) ListAccounts(
+	ctx context.Context, tenant int64, after Account, limit int,
+) (proofs []AccountProof, balanced bool, err error) {
+	currency := string(after.Currency)
+	if after.MSISDN != "" {
+		currency = lastCurrency
+	}
+	var rows []sqlc.ListLedgerAccountsRow
+	err = s.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+		rows, err = sqlc.New(scope).ListLedgerAccounts(ctx, tenant, int32(limit), currency, after.MSISDN)
+		return err
+	})
+	if err != nil {
+		return nil, false, postgres.Classify(err, "listing the accounts of the ledger")
+	}
+	proofs, balanced = make([]AccountProof, len(rows)), true
+	for i := range rows {
+		proofs[i] = accountProofOf(&rows[i])
+		balanced = balanced && proofs[i].Imbalance == nil && rows[i].Broken == 0
+	}
+	return proofs, balanced, nil
+}
+
+// lastCurrency comes after every currency.
+const lastCurrency = "~"
+
+// accountProofOf is the proof in a row. What no worker has seen yet is compared with the balance here, unless it is not all in the row.
+func accountProofOf(row *sqlc.ListLedgerAccountsRow) AccountProof {
+	p := AccountProof{
+		Account: Account{Currency: payments.Currency(row.Currency), MSISDN: row.MSISDN},
+		Opening: row.Opening, Adjustments: row.Adjustments, Collections: row.Collections, Refunds: row.Refunds, Disbursements: row.Disbursements,
+		CarriedForward: row.CarriedForward, Unnumbered: row.Unnumbered, Balance: row.Balance, Movements: row.Movements,
+		VerifiedUpTo: row.VerifiedUpTo, VerifiedAt: row.VerifiedAt,
+	}
+	difference := p.Balance - p.Opening - p.Adjustments - p.Collections - p.Refunds - p.Disbursements
+	switch {
+	case row.BrokenAfter != nil:
+		p.Imbalance = &Imbalance{Amount: row.Imbalance, After: *row.BrokenAfter, Before: orNone(row.BrokenBefore)}
+	case difference != 0 && !p.Unnumbered:
+		p.Imbalance = &Imbalance{Amount: difference, After: row.VerifiedUpTo}
+	}
+	return p
+}
