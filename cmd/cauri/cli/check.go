@@ -57,18 +57,22 @@ func (c *checks) failed() int {
 
 func (p *program) checkCommand() *cobra.Command {
 	var o output
-	var pay bool
+	var pay, ledger bool
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check the installation through a sandbox: versions, your rights, the database, a payment",
 		Long: `Check the installation through a sandbox: the versions, your rights in Kubernetes, the
 sandbox's conditions, the database, and a payment of 1 with the scenario success. The
-exit code is 5 if a check fails.`,
-		Example: "  " + p.called("check", "") + "\n  " + p.called("check", "--pay=false"),
+exit code is 5 if a check fails.
+
+--ledger verifies every entry of the sandbox's ledger now, and says which balance is
+wrong, by how much and between which entries. It makes a payment only with --pay.`,
+		Example: "  " + p.called("check", "") + "\n  " + p.called("check", "--pay=false") + "\n  " + p.called("check", "--ledger"),
 	}
 	t := p.target(cmd)
 	cmd.Flags().BoolVar(&pay, "pay", true, "make a payment of 1 in the sandbox")
+	cmd.Flags().BoolVar(&ledger, "ledger", false, "verify every entry of the ledger, and make no payment unless --pay is given too")
 	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "how long the payment may take")
 	o.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -85,7 +89,13 @@ exit code is 5 if a check fails.`,
 		if s.cluster != nil {
 			checkCluster(cmd.Context(), s, &c)
 		}
-		p.checkAPI(cmd.Context(), s, &c, pay, timeout)
+		pay = pay && (!ledger || cmd.Flags().Changed("pay"))
+		if api := p.checkAPI(cmd.Context(), s, &c); api != nil {
+			p.checkPayment(cmd.Context(), api, s, &c, pay, timeout)
+			if ledger {
+				checkLedger(cmd.Context(), api, &c)
+			}
+		}
 		if err := o.print(cmd.OutOrStdout(), c.lines, nil, func(out io.Writer) {
 			rows := make([][]string, 0, len(c.lines))
 			for _, line := range c.lines {
@@ -141,26 +151,31 @@ func checkCluster(ctx context.Context, s *sandbox, c *checks) {
 	c.of("the sandbox is ready", errors.New("the controller has not looked at it: does it run, and does it watch this namespace?"), "")
 }
 
-func (p *program) checkAPI(ctx context.Context, s *sandbox, c *checks, pay bool, timeout time.Duration) {
+// checkAPI returns nil if the API cannot be used.
+func (p *program) checkAPI(ctx context.Context, s *sandbox, c *checks) *sandboxapi.Client {
 	api, err := s.connect(ctx)
 	where := s.uri
 	if s.forward != nil {
 		where = "by a port-forward"
 	}
 	if !c.of("way to the API", err, "%s", where) {
-		return
+		return nil
 	}
 	health, err := api.Health(ctx)
 	if !c.of("API and database", err, "version %s", cmp.Or(health.Version, "unknown")) {
-		return
+		return nil
 	}
 	if health.Version != "" && health.Version != p.Version {
 		c.add("versions", resultSkipped, "this program is %s and the API %s: use the same where a command fails", p.Version, health.Version)
 	}
 	meta, err := api.Meta(ctx)
 	c.of("version of the interface", err, "%s", meta.APIVersion)
+	return api
+}
+
+func (p *program) checkPayment(ctx context.Context, api *sandboxapi.Client, s *sandbox, c *checks, pay bool, timeout time.Duration) {
 	if !pay {
-		c.add("a payment", resultSkipped, "by --pay=false")
+		c.add("a payment", resultSkipped, "by the flags")
 		return
 	}
 	made, err := p.trialPayment(ctx, api, s, timeout)

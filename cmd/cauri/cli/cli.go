@@ -61,6 +61,7 @@ func (p *program) commands() []*cobra.Command {
 		}},
 		{GroupPayments, []*cobra.Command{
 			p.payCommand(), p.refundCommand(), p.payoutCommand(), p.payersCommand(), p.approveCommand(), p.cancelCommand(), p.wrongPINCommand(),
+			p.ledgerCommand(),
 		}},
 		{GroupWebhooks, []*cobra.Command{p.eventsCommand(), p.resendCommand(), p.listenCommand(), p.verifyCommand()}},
 		{GroupInstall, []*cobra.Command{p.checkCommand(), p.reportCommand()}},

@@ -40,6 +40,7 @@ const (
 type fixture struct {
 	t      *testing.T
 	store  *ledgertest.Store
+	db     string // its URL
 	config sandboxes.Config
 	url    string // of the sandbox
 	api    *sandboxapi.Client
@@ -52,7 +53,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	t.Parallel()
 	url := ledgertest.URL(t)
-	f := &fixture{t: t, store: ledgertest.Open(t, url)}
+	f := &fixture{t: t, store: ledgertest.Open(t, url), db: url}
 	f.config = sandboxes.Config{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout", Stores: []string{"shop"},
 		Environments: []sandboxes.EnvironmentConfig{{

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,6 +24,7 @@ type state struct {
 	Suspended    bool                               `json:"suspended"`
 	Status       *v1alpha1.SandboxEnvironmentStatus `json:"status,omitempty"`
 	Clock        *wire.Clock                        `json:"clock,omitempty"`
+	Ledger       *wire.LedgerAccountList            `json:"ledger,omitempty"`
 	Pending      []wire.Payment                     `json:"pending"`
 	FailedEvents []wire.EventSummary                `json:"failedEvents"`
 	QueuedEvents []wire.EventSummary                `json:"queuedEvents"`
@@ -46,11 +46,11 @@ func (p *program) statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show a sandbox on one screen: conditions, balances, webhook, what is pending, the last transactions",
-		Long: `Show a sandbox on one screen: its conditions with their reasons, its balances, the
-health of its webhook, its time, its faults, what is pending, and its last
+		Long: `Show a sandbox on one screen: its conditions with their reasons, its balances with their
+proof, the health of its webhook, its time, its faults, what is pending, and its last
 transactions.
 
-With only an API key it shows what the API tells: no conditions and no balances.`,
+With only an API key it shows what the API tells: no conditions.`,
 		Example: "  " + p.called("status", "") + "\n  " + p.called("status", "-o json"),
 	}
 	t := p.target(cmd)
@@ -120,6 +120,14 @@ func (f *state) ask(ctx context.Context, s *sandbox) error {
 		return nil // a service without clocks
 	}
 	f.Clock = &clock
+	if err != nil {
+		return err
+	}
+	ledger, err := api.Ledger(ctx, countedAtMost)
+	if sandboxapi.IsNotFound(err) {
+		return nil // a service without the ledger
+	}
+	f.Ledger = &ledger
 	return err
 }
 
@@ -128,6 +136,7 @@ func (f *state) print(out io.Writer, s *sandbox) {
 	if f.Clock != nil {
 		fmt.Fprintf(out, "Time     %s (%s)\n", printable(f.Clock.Now), printable(f.Clock.Mode))
 	}
+	printBalances(out, f)
 	if f.Status != nil {
 		f.printStatus(out)
 	}
@@ -161,6 +170,9 @@ func (f *state) next(s *sandbox) (all []string) {
 			break
 		}
 	}
+	if f.Ledger != nil && !f.Ledger.Balanced {
+		tell("A balance does not follow from its movements. Which one, and where:\n  %s", s.command("check", "--ledger"))
+	}
 	if len(f.Refused) > 0 {
 		tell("Requests were refused, the last one %s (%s). Why:\n  %s", clockTime(f.Refused[0].Time), printable(answerOf(&f.Refused[0])),
 			s.command("requests", ""))
@@ -190,11 +202,6 @@ func counted(n int) string {
 }
 
 func (f *state) printStatus(out io.Writer) {
-	var balances []string
-	for _, b := range f.Status.Balances {
-		balances = append(balances, money(b.Amount, string(b.Currency)))
-	}
-	fmt.Fprintf(out, "Float    %s\n", strings.Join(balances, ", "))
 	if c := f.Status.Transactions; c != nil {
 		fmt.Fprintf(out, "Made     %d transactions\n", c.Total)
 	}

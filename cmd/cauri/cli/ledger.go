@@ -1,0 +1,303 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+const formatCSV = "csv"
+
+// ledgerFlags are what `cauri ledger` shows.
+type ledgerFlags struct {
+	output
+	entries          bool
+	currency, msisdn string
+	after            int64
+	last             int
+}
+
+func (p *program) ledgerCommand() *cobra.Command {
+	var f ledgerFlags
+	cmd := &cobra.Command{
+		Use:   "ledger",
+		Short: "Show the balances with their proof, or export the double entries behind them",
+		Long: `Show the balances with their proof: what each began with, by how much each kind of
+movement changed it, and up to which movement it is verified.
+
+--entries shows the double entries of the accounts: the last 20 of each, and all of
+them with -o csv and -o json. A movement between a float and a test client is an
+entry of both. In CSV a text that begins with = + - @ or ' has a ' before it.`,
+		Example: "  " + p.called("ledger", "") + "\n  " + p.called("ledger", "--entries --currency=RWF") + "\n  " +
+			p.called("ledger", "--entries -o csv > ledger.csv") + "\n  " + p.called("ledger", "--entries --msisdn=+250788123456 --after=1200 -o json"),
+	}
+	t := p.target(cmd)
+	flags := cmd.Flags()
+	flags.BoolVar(&f.entries, "entries", false, "show the entries, and not the balances")
+	flags.StringVar(&f.currency, "currency", "", "only the float in this currency")
+	flags.StringVar(&f.msisdn, "msisdn", "", "only the test client with this number")
+	flags.Int64Var(&f.after, "after", 0, "only entries after this number, to go on where an export ended")
+	flags.IntVar(&f.last, "last", 20, "how many entries of each account; 0: all, as always with -o")
+	f.add(cmd)
+	cmd.Flags().Lookup("output").Usage = "json, yaml or name for balances; json or csv for entries"
+	choose(cmd, "currency", currencyNames()...)
+	_ = cmd.RegisterFlagCompletionFunc("msisdn", t.flagCompleter(completePayers)) // the flag is there
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := f.check(); err != nil {
+			return err
+		}
+		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, _ []string) error {
+			found, err := api.Ledger(ctx, math.MaxInt)
+			if err != nil {
+				return err
+			}
+			accounts, err := f.chosen(found.Data)
+			if err != nil {
+				return err
+			}
+			if f.entries {
+				return f.export(ctx, api, cmd.OutOrStdout(), accounts)
+			}
+			found.Data = accounts
+			var names []string
+			for i := range accounts {
+				names = append(names, accounts[i].Account)
+			}
+			return f.print(cmd.OutOrStdout(), found, names, func(out io.Writer) { printLedger(out, &found) })
+		})
+	}
+	return cmd
+}
+
+func currencyNames() []string {
+	var names []string
+	for _, c := range payments.Currencies {
+		names = append(names, string(c))
+	}
+	return names
+}
+
+func (f *ledgerFlags) check() error {
+	switch {
+	case f.currency != "" && f.msisdn != "":
+		return usage(errors.New("--currency and --msisdn are two accounts: write one of them, or none for all"))
+	case f.currency != "" && !slices.Contains(currencyNames(), f.currency):
+		return usage(fmt.Errorf("--currency=%s: write one of %s", f.currency, strings.Join(currencyNames(), ", ")))
+	case !f.entries && f.after != 0:
+		return usage(errors.New("--after is for entries: write --entries too"))
+	case !f.entries && f.format == formatCSV:
+		return usage(errors.New("-o csv is for entries: write --entries too, or -o json"))
+	case f.entries && !slices.Contains([]string{"", formatJSON, formatCSV}, f.format):
+		return usage(fmt.Errorf("--output=%s: write json or csv for entries", f.format))
+	case f.after < 0 || f.last < 0:
+		return usage(errors.New("--after and --last: write a number from 0 on"))
+	case f.entries:
+		return nil
+	}
+	return f.output.check()
+}
+
+// chosen are the accounts that the flags mean.
+func (f *ledgerFlags) chosen(all []wire.LedgerAccount) ([]wire.LedgerAccount, error) {
+	if f.currency == "" && f.msisdn == "" {
+		return all, nil
+	}
+	var names []string
+	for i := range all {
+		a := &all[i]
+		if a.MSISDN == nil && a.Currency == f.currency || a.MSISDN != nil && *a.MSISDN == f.msisdn {
+			return all[i : i+1], nil
+		}
+		names = append(names, a.Account)
+	}
+	const most = 10
+	if len(names) > most {
+		names = append(names[:most], "...")
+	}
+	return nil, negativeError{fmt.Errorf("the sandbox has no account of %s: it has %s", cmp.Or(f.currency, f.msisdn), strings.Join(names, ", "))}
+}
+
+func printLedger(out io.Writer, found *wire.LedgerAccountList) {
+	rows := make([][]string, 0, len(found.Data))
+	for i := range found.Data {
+		a := &found.Data[i]
+		rows = append(rows, []string{
+			a.Account, strconv.FormatInt(a.Opening, 10), signed(a.Adjustments), signed(a.Collections), signed(a.Refunds), signed(a.Disbursements),
+			money(a.Balance, a.Currency), verdict(a),
+		})
+	}
+	table(out, "ACCOUNT OPENING ADJUSTMENTS COLLECTIONS REFUNDS DISBURSEMENTS BALANCE PROOF", rows)
+	for i := range found.Data {
+		if text := imbalance(&found.Data[i]); text != "" {
+			fmt.Fprintf(out, "\n%s\n", text)
+		}
+	}
+	if !found.Balanced {
+		fmt.Fprintln(out, "\nThe ledger is not balanced: `cauri check --ledger` verifies all of it, and says where.")
+	}
+}
+
+// printBalances prints the floats of a sandbox, with their proof if the API tells it, as lines of its status.
+func printBalances(out io.Writer, of *state) {
+	var balances []string
+	if of.Ledger == nil {
+		if of.Status == nil {
+			return
+		}
+		for _, b := range of.Status.Balances {
+			balances = append(balances, money(b.Amount, string(b.Currency)))
+		}
+		fmt.Fprintf(out, "Float    %s\n", strings.Join(balances, ", "))
+		return
+	}
+	var movements, verified int64
+	for i := range of.Ledger.Data {
+		a := &of.Ledger.Data[i]
+		if a.MSISDN == nil {
+			balances = append(balances, money(a.Balance, a.Currency))
+		}
+		movements, verified = movements+a.Movements, verified+a.VerifiedUpTo
+	}
+	fmt.Fprintf(out, "Float    %s\n", strings.Join(balances, ", "))
+	if !of.Ledger.Balanced {
+		fmt.Fprintln(out, "Ledger   NOT BALANCED")
+		return
+	}
+	fmt.Fprintf(out, "Ledger   balanced, %s accounts, %d of %d movements verified\n", counted(len(of.Ledger.Data)), verified, movements)
+}
+
+// signed is a change of a balance.
+func signed(amount int64) string {
+	if amount == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%+d", amount)
+}
+
+// verdict is the proof of an account in a few words.
+func verdict(a *wire.LedgerAccount) string {
+	switch {
+	case !a.Balanced:
+		return "NOT BALANCED"
+	case a.VerifiedUpTo == a.Movements:
+		return fmt.Sprintf("balanced, all %d verified", a.Movements)
+	}
+	return fmt.Sprintf("balanced, %d of %d verified", a.VerifiedUpTo, a.Movements)
+}
+
+// imbalance says what is wrong with an account; empty for nothing.
+func imbalance(a *wire.LedgerAccount) string {
+	i := a.Imbalance
+	if i == nil {
+		return ""
+	}
+	direction, difference := "more", i.Difference
+	if difference < 0 {
+		direction, difference = "less", -difference
+	}
+	where := fmt.Sprintf("after the number %d", i.After)
+	if i.Before != nil {
+		where = fmt.Sprintf("between the numbers %d and %d", i.After, *i.Before)
+	}
+	return fmt.Sprintf("the balance of %s is %s %s than its movements tell, %s", a.Account, money(difference, a.Currency), direction, where)
+}
+
+// export writes the entries of the accounts as they are read.
+func (f *ledgerFlags) export(ctx context.Context, api *sandboxapi.Client, out io.Writer, accounts []wire.LedgerAccount) error {
+	write, end := f.writer(out)
+	for i := range accounts {
+		a := &accounts[i]
+		after := f.after
+		if f.people() && f.last > 0 {
+			after = max(after, a.Movements-int64(f.last))
+		}
+		err := api.LedgerEntries(ctx, a, after, wire.MaxEntries, func(page *wire.LedgerEntryList) (bool, error) { return true, write(page) })
+		if err != nil {
+			return fmt.Errorf("the entries of %s: %w", a.Account, err)
+		}
+	}
+	return end()
+}
+
+// writer writes pages of entries in the format of the flag. end comes after the last.
+func (f *ledgerFlags) writer(out io.Writer) (write func(page *wire.LedgerEntryList) error, end func() error) {
+	switch f.format {
+	case formatCSV:
+		header := wire.CSVHeader()
+		return func(page *wire.LedgerEntryList) error {
+			_, err := out.Write(append(header, page.CSV()...))
+			header = nil
+			return err
+		}, func() error { return nil }
+	case formatJSON:
+		separator := "[\n"
+		return func(page *wire.LedgerEntryList) error {
+				for i := range page.Data {
+					text, err := json.Marshal(exported{page.Account, page.Data[i]})
+					if err != nil {
+						return err
+					}
+					if _, err := fmt.Fprintf(out, "%s  %s", separator, text); err != nil {
+						return err
+					}
+					separator = ",\n"
+				}
+				return nil
+			}, func() error {
+				if separator == "[\n" {
+					_, err := fmt.Fprintln(out, "[]")
+					return err
+				}
+				_, err := fmt.Fprintln(out, "\n]")
+				return err
+			}
+	}
+	return func(page *wire.LedgerEntryList) error { printEntries(out, page); return nil }, func() error { return nil }
+}
+
+// exported is an entry with its account.
+type exported struct {
+	Account string `json:"account"`
+	wire.LedgerEntry
+}
+
+func printEntries(out io.Writer, page *wire.LedgerEntryList) {
+	rows := make([][]string, 0, len(page.Data))
+	for i := range page.Data {
+		e := &page.Data[i]
+		for j, posting := range e.Postings {
+			row := []string{"", "", "", "", posting.Account, amount(posting.Debit), amount(posting.Credit), ""}
+			if j == 0 {
+				copy(row, []string{strconv.FormatInt(e.Number, 10), clockTime(e.Time), e.Type, optional(e.TxID, same)})
+			}
+			if posting.Account == page.Account {
+				row[len(row)-1] = money(e.Balance, e.Currency)
+			}
+			rows = append(rows, row)
+		}
+	}
+	fmt.Fprintf(out, "%s\n", printable(page.Account))
+	table(out, "NUMBER TIME TYPE TRANSACTION POSTING DEBIT CREDIT BALANCE", rows)
+	fmt.Fprintln(out)
+}
+
+// amount is a side of a posting.
+func amount(value int64) string {
+	if value == 0 {
+		return ""
+	}
+	return strconv.FormatInt(value, 10)
+}

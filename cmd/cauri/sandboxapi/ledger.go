@@ -1,0 +1,59 @@
+package sandboxapi
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+)
+
+// Ledger is the proof of up to limit balances. Whether all are balanced is about those behind the limit too.
+func (c *Client) Ledger(ctx context.Context, limit int) (all wire.LedgerAccountList, err error) {
+	all.Balanced, all.Data = true, []wire.LedgerAccount{}
+	asked := url.Values{}
+	for {
+		asked.Set("limit", strconv.Itoa(min(limit-len(all.Data), wire.MaxLimit)))
+		var next wire.LedgerAccountList
+		if err := c.call(ctx, http.MethodGet, "/ledger?"+asked.Encode(), nil, &next); err != nil {
+			return all, err
+		}
+		all.Balanced = all.Balanced && next.Balanced
+		all.Data = append(all.Data, next.Data...)
+		all.NextCursor, all.HasMore = next.NextCursor, next.HasMore
+		if !next.HasMore || len(all.Data) >= limit {
+			return all, nil
+		}
+		asked.Set("cursor", *next.NextCursor)
+	}
+}
+
+// VerifyLedger lets a worker verify the ledger from the first movement on, and waits for it.
+func (c *Client) VerifyLedger(ctx context.Context) error {
+	return c.call(ctx, http.MethodGet, "/ledger?limit=1&verify="+wire.VerifyFull, nil, &wire.LedgerAccountList{})
+}
+
+// LedgerEntries calls each with the entries of an account, page by page, from the one after a number on, until there are no more or it
+// returns false. Pages of an account to which entries are added meanwhile end with these.
+func (c *Client) LedgerEntries(
+	ctx context.Context, account *wire.LedgerAccount, after int64, limit int, each func(page *wire.LedgerEntryList) (more bool, err error),
+) error {
+	asked := url.Values{"limit": {strconv.Itoa(limit)}, "after": {strconv.FormatInt(after, 10)}}
+	if account.MSISDN != nil {
+		asked.Set("msisdn", *account.MSISDN)
+	} else {
+		asked.Set("currency", account.Currency)
+	}
+	for {
+		var next wire.LedgerEntryList
+		if err := c.call(ctx, http.MethodGet, "/ledger/entries?"+asked.Encode(), nil, &next); err != nil {
+			return err
+		}
+		if more, err := each(&next); err != nil || !more || next.NextCursor == nil {
+			return err
+		}
+		asked.Del("after")
+		asked.Set("cursor", *next.NextCursor)
+	}
+}
