@@ -27,6 +27,7 @@ func All() []suite.Rule {
 		refundRefusalRules(),
 		disbursementRules(),
 		moneyRules(),
+		ledgerRules(),
 		floatRules(),
 		inputRules(),
 		bodyRules(),
