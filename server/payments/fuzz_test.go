@@ -88,3 +88,20 @@ func FuzzRefunds(f *testing.F) {
 		}
 	})
 }
+
+// FuzzEventID checks that each event has one id.
+func FuzzEventID(f *testing.F) {
+	f.Add("evt_0SGCEVCRD35J7GWVBNSNZ5FWYM", []byte{1, 2, 3}, false)
+	f.Add("evt_0SGCEVCRD35J7GWVBNSNZ5FWYN", []byte{255, 255}, true)
+	f.Add("TX_0SGCEVCRD35J7GWVBNSNZ5FWYM", []byte{}, true)
+	f.Fuzz(func(t *testing.T, text string, raw []byte, callback bool) {
+		if id, err := payments.ParseEventID(text); err == nil && id.String() != text {
+			t.Errorf("%q is taken for %s", text, id)
+		}
+		id := payments.EventID{Callback: callback}
+		copy(id.Transaction[:], raw)
+		if back, err := payments.ParseEventID(id.String()); err != nil || back != id {
+			t.Errorf("%s is read as %s, %v", id, back, err)
+		}
+	})
+}

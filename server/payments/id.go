@@ -21,7 +21,9 @@ var ErrBadID = errors.New("not a transaction id")
 const idPrefix = "TX_"
 
 // crockford is Crockford's base 32: its digits are in ASCII order, so that the text sorts as the bytes do.
-var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
+var crockford = base32.NewEncoding(crockfordDigits).WithPadding(base32.NoPadding)
+
+const crockfordDigits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 const codeLength = 26
 

@@ -62,22 +62,6 @@ func FuzzSchedule(f *testing.F) {
 	})
 }
 
-// FuzzEventID checks that each event has one id.
-func FuzzEventID(f *testing.F) {
-	f.Add("evt_0SGCEVCRD35J7GWVBNSNZ5FWYM", []byte{1, 2, 3})
-	f.Add("TX_0SGCEVCRD35J7GWVBNSNZ5FWYM", []byte{})
-	f.Fuzz(func(t *testing.T, text string, raw []byte) {
-		if id, err := webhooks.ParseEventID(text); err == nil && webhooks.EventID(id) != text {
-			t.Errorf("%q is taken for %s", text, webhooks.EventID(id))
-		}
-		var id payments.ID
-		copy(id[:], raw)
-		if back, err := webhooks.ParseEventID(webhooks.EventID(id)); err != nil || back != id {
-			t.Errorf("%s is read as %s, %v", webhooks.EventID(id), back, err)
-		}
-	})
-}
-
 // FuzzBody checks that an event is JSON that says what the transaction is, whatever texts it has, and that its money adds up.
 func FuzzBody(f *testing.F) {
 	f.Add("r1", "FCFA", `{"a":1}`, int64(1000), int64(15), int64(1000))

@@ -1,0 +1,39 @@
+package payments
+
+import "strings"
+
+// EventID names an event: that of a transaction, or the callback of an operator's own API about it.
+type EventID struct {
+	Transaction ID
+	Callback    bool
+}
+
+const eventPrefix = "evt_"
+
+// String is the text form, evt_<code>. The code of an event is that of its transaction. That of a callback has its last digit raised by
+// one: this digit has two bits to spare, which are 0 in the code of a transaction, so that the code is nobody else's, and sorts directly
+// behind the other.
+func (e EventID) String() string {
+	code := e.Transaction.Code()
+	if e.Callback {
+		last := codeLength - 1
+		code = code[:last] + crockfordDigits[strings.IndexByte(crockfordDigits, code[last])+1:][:1]
+	}
+	return eventPrefix + code
+}
+
+// ParseEventID reads the text form of an event's id. It returns [ErrBadID] for anything else.
+func ParseEventID(text string) (e EventID, err error) {
+	code, is := strings.CutPrefix(text, eventPrefix)
+	if !is || len(code) != codeLength {
+		return EventID{}, ErrBadID
+	}
+	last := codeLength - 1
+	if digit := strings.IndexByte(crockfordDigits, code[last]); digit%4 == 1 {
+		e.Callback, code = true, code[:last]+crockfordDigits[digit-1:digit]
+	}
+	if e.Transaction, err = ParseCode(code); err != nil {
+		return EventID{}, err
+	}
+	return e, nil
+}
