@@ -22,7 +22,7 @@ const tailMemory = 10_000
 // tailSource is what is read; [ledger.Ledger] has it.
 type tailSource interface {
 	ListTransactions(ctx context.Context, tenant int64, f ledger.Filter, after *payments.ID, limit int) ([]*payments.Transaction, error)
-	ListEvents(ctx context.Context, tenant int64, f ledger.EventFilter, after *payments.ID, limit int) ([]ledger.Event, error)
+	ListEvents(ctx context.Context, tenant int64, f ledger.EventFilter, after *payments.EventID, limit int) ([]ledger.Event, error)
 }
 
 // tail follows the transactions, events and attempts of one tenant.
@@ -30,7 +30,7 @@ type tail struct {
 	source tailSource
 	tenant int64
 	print  func(at time.Time, line string)
-	seen   map[payments.ID]*tailed
+	seen   map[payments.EventID]*tailed // what is no callback: the transaction and its event
 	begun  bool
 }
 
@@ -42,7 +42,7 @@ type tailed struct {
 }
 
 func newTail(source tailSource, tenant int64, printLine func(time.Time, string)) *tail {
-	return &tail{source: source, tenant: tenant, print: printLine, seen: map[payments.ID]*tailed{}}
+	return &tail{source: source, tenant: tenant, print: printLine, seen: map[payments.EventID]*tailed{}}
 }
 
 // poll prints what is new. The first call prints nothing: what is older than the tail is known. Events are read first, so that the
@@ -81,8 +81,8 @@ func (t *tail) newTransactions(ctx context.Context) (fresh []*payments.Transacti
 		}
 		before := len(fresh)
 		for _, found := range page {
-			if t.seen[found.ID] == nil {
-				t.seen[found.ID] = &tailed{open: true}
+			if id := (payments.EventID{Transaction: found.ID}); t.seen[id] == nil {
+				t.seen[id] = &tailed{open: true}
 				fresh = append(fresh, found)
 			}
 		}
@@ -95,10 +95,10 @@ func (t *tail) newTransactions(ctx context.Context) (fresh []*payments.Transacti
 
 // follow prints what is new of an event.
 func (t *tail) follow(e *ledger.Event) {
-	known := t.seen[e.ID]
+	known := t.seen[e.EventID()]
 	if known == nil {
 		known = &tailed{}
-		t.seen[e.ID] = known
+		t.seen[e.EventID()] = known
 	}
 	if t.begun && !known.event {
 		t.print(time.Now(), eventLine(e))
@@ -116,13 +116,13 @@ func (t *tail) followOld(ctx context.Context, page []ledger.Event) error {
 	}
 	looked := 0
 	for id, known := range t.seen {
-		if !known.open || id.Code() > page[len(page)-1].ID.Code() {
+		if !known.open || id.Transaction.Code() > page[len(page)-1].ID.Code() {
 			continue
 		}
 		if looked++; looked > tailPage {
 			return nil // the next poll begins with others
 		}
-		events, err := t.source.ListEvents(ctx, t.tenant, ledger.EventFilter{Transaction: &id}, nil, 1)
+		events, err := t.source.ListEvents(ctx, t.tenant, ledger.EventFilter{Transaction: &id.Transaction, Callback: &id.Callback}, nil, 1)
 		if err != nil {
 			return err
 		}
@@ -155,11 +155,15 @@ func transactionLine(p *payments.Transaction) string {
 }
 
 func eventLine(e *ledger.Event) string {
-	return fmt.Sprintf("%-22s  %s  %s", e.Type.Event(), e.ID, e.Status)
+	return fmt.Sprintf("%-22s  %s  %s", e.Name(), e.ID, e.Status)
 }
 
 func attemptLine(e *ledger.Event) string {
-	line := fmt.Sprintf("%-22s  %s  ", fmt.Sprintf("attempt %d", e.Attempts), e.ID)
+	what := "attempt"
+	if e.Callback {
+		what = "callback attempt"
+	}
+	line := fmt.Sprintf("%-22s  %s  ", fmt.Sprintf("%s %d", what, e.Attempts), e.ID)
 	if e.LastStatus != nil {
 		line += fmt.Sprintf("answered %d", *e.LastStatus)
 	}

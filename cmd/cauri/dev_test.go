@@ -82,7 +82,7 @@ func (l *ledgerOf) ListTransactions(_ context.Context, _ int64, _ ledger.Filter,
 	return page, l.err
 }
 
-func (l *ledgerOf) ListEvents(_ context.Context, _ int64, f ledger.EventFilter, _ *payments.ID, limit int) (
+func (l *ledgerOf) ListEvents(_ context.Context, _ int64, f ledger.EventFilter, _ *payments.EventID, limit int) (
 	page []ledger.Event, err error,
 ) {
 	for _, e := range slices.Backward(l.events) {

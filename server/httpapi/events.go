@@ -10,23 +10,49 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 func (s *Server) getEvent(_ http.ResponseWriter, r *http.Request) (answer, error) {
-	id, err := webhooks.ParseEventID(chi.URLParam(r, "id"))
+	id, err := payments.ParseEventID(chi.URLParam(r, "id"))
 	if err != nil {
 		return answer{}, wire.NoSuchEvent()
 	}
-	sandbox := sessionOf(r).sandbox
-	event, err := s.ledger.GetEvent(r.Context(), sandbox.Tenant, sandbox.OrganizationID, id, eventBody)
+	var view wire.EventDetail
+	if id.Callback {
+		view, err = s.readCallback(r, id.Transaction)
+	} else {
+		view, err = s.readEvent(r, id.Transaction)
+	}
 	if errors.Is(err, ledger.ErrNotFound) {
 		return answer{}, wire.NoSuchEvent()
 	}
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{status: http.StatusOK, body: wire.EventDetailOf(event)}, nil
+	return answer{status: http.StatusOK, body: view}, nil
+}
+
+func (s *Server) readEvent(r *http.Request, id payments.ID) (wire.EventDetail, error) {
+	sandbox := sessionOf(r).sandbox
+	event, err := s.ledger.GetEvent(r.Context(), sandbox.Tenant, sandbox.OrganizationID, id, eventBody)
+	if err != nil {
+		return wire.EventDetail{}, err
+	}
+	return wire.EventDetailOf(event), nil
+}
+
+func (s *Server) readCallback(r *http.Request, id payments.ID) (wire.EventDetail, error) {
+	sandbox := sessionOf(r).sandbox
+	vague := func(t *payments.Transaction) bool {
+		return sandbox.Environments[sandboxes.Market{Operator: t.Operator, Country: t.Country}].Vague
+	}
+	callback, err := s.ledger.GetCallback(r.Context(), sandbox.Tenant, id, operators.CallbackBody, vague)
+	if err != nil {
+		return wire.EventDetail{}, err
+	}
+	return wire.CallbackDetailOf(callback), nil
 }
 
 // eventBody builds the body of an event as the worker does.
@@ -35,11 +61,15 @@ func eventBody(organizationID string, t *payments.Transaction) ([]byte, error) {
 }
 
 func (s *Server) resendEvent(_ http.ResponseWriter, r *http.Request) (answer, error) {
-	id, err := webhooks.ParseEventID(chi.URLParam(r, "id"))
+	id, err := payments.ParseEventID(chi.URLParam(r, "id"))
 	if err != nil {
 		return answer{}, wire.NoSuchEvent()
 	}
-	event, err := s.ledger.ResendEvent(r.Context(), sessionOf(r).sandbox.Tenant, id)
+	resend := s.ledger.ResendEvent
+	if id.Callback {
+		resend = s.ledger.ResendCallback
+	}
+	event, err := resend(r.Context(), sessionOf(r).sandbox.Tenant, id.Transaction)
 	if err != nil {
 		return answer{}, wire.ResendRefusal(err)
 	}

@@ -21,7 +21,7 @@ func (s *Server) listEvents(_ http.ResponseWriter, r *http.Request) (answer, err
 		page.Data = append(page.Data, wire.EventSummaryOf(&found[i]))
 	}
 	if page.HasMore {
-		page.NextCursor = new(wire.EventCursors.After(tenant, found[q.Limit-1].ID))
+		page.NextCursor = new(wire.AfterEvent(tenant, found[q.Limit-1].EventID()))
 	}
 	return answer{status: http.StatusOK, body: page}, nil
 }

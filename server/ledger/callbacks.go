@@ -15,10 +15,12 @@ type LeasedCallback struct {
 	Tenant         int64
 	Fence          int64 // of the lease
 	OrganizationID string
+	Now            time.Time             // when it was taken, by the time of its sandbox
 	Transaction    *payments.Transaction // with its outcome
 	Sent           json.RawMessage
 	URL            string
-	Vague          bool // failures are told without their reason
+	Vague          bool   // failures are told without their reason
+	Body           []byte // what is sent, with every attempt
 
 	// What decides where it may go.
 	Hosts       []string // nil: the defaults
@@ -39,28 +41,50 @@ func (s *Deliveries) TenantsToCallBack(ctx context.Context) ([]DueTenant, error)
 	return due, nil
 }
 
+// BuildCallback makes the body of the callback of a transaction, from what was sent to the operator's API; nil if the operator has none.
+// vague: a failure is told without its reason.
+type BuildCallback func(t *payments.Transaction, sent json.RawMessage, vague bool) []byte
+
 // LeaseDueCallbacks takes due callbacks for the length of lease, of each due tenant up to its share, and tells how many it found in each.
+// The body of a callback that was neither sent nor shown is built by build and kept, so that every attempt sends the same bytes.
 // A callback whose lease ends without [Deliveries.FinishCallback] becomes due again.
 func (s *Deliveries) LeaseDueCallbacks(
-	ctx context.Context, from []Share, lease time.Duration,
+	ctx context.Context, from []Share, lease time.Duration, build BuildCallback,
 ) (leased []LeasedCallback, found map[int64]int, err error) {
 	given := sharesOf(from)
-	rows, err := s.system().LeaseCallbacks(ctx, postgres.Milliseconds(lease), given.tenants, given.limits)
+	err = s.inTx(ctx, func(q *sqlc.Queries) error {
+		leased, found = nil, map[int64]int{}
+		due, err := q.LockDueCallbacks(ctx, given.tenants, given.limits)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		var taken rowKeys
+		var bodies [][]byte
+		for i := range due {
+			c := leasedCallback(&due[i], build)
+			found[c.Tenant]++
+			leased = append(leased, c)
+			taken.add(c.Tenant, due[i].Transaction.ID)
+			bodies = append(bodies, c.Body)
+		}
+		return q.LeaseCallbacks(ctx, postgres.Milliseconds(lease), taken.tenants, taken.ids, bodies)
+	})
 	if err != nil {
 		return nil, nil, postgres.Classify(err, "taking due callbacks")
 	}
-	found = map[int64]int{}
-	for i := range rows {
-		row := &rows[i]
-		found[row.Transaction.Tenant]++
-		c := LeasedCallback{
-			Tenant: row.Transaction.Tenant, Fence: row.Fence, OrganizationID: row.OrgID, Transaction: transactionOf(&row.Transaction),
-			Sent: row.Sent, URL: *row.CallbackURL, Vague: row.Vague, Hosts: row.CallbackHosts, WebhookHost: row.WebhookHost,
-			Namespace: row.Namespace,
-		}
-		leased = append(leased, c)
-	}
 	return leased, found, nil
+}
+
+func leasedCallback(row *sqlc.LockDueCallbacksRow, build BuildCallback) LeasedCallback {
+	c := LeasedCallback{
+		Tenant: row.Transaction.Tenant, Fence: row.Fence + 1, OrganizationID: row.OrgID, Now: row.Present,
+		Transaction: transactionOf(&row.Transaction), Sent: row.Sent, URL: *row.CallbackURL, Vague: row.Vague, Body: row.Body,
+		Hosts: row.CallbackHosts, WebhookHost: row.WebhookHost, Namespace: row.Namespace,
+	}
+	if c.Body == nil {
+		c.Body = build(c.Transaction, c.Sent, row.Vague)
+	}
+	return c
 }
 
 // GiveBackCallbacks ends leases that nothing was done with: their callbacks are due at once.
@@ -74,10 +98,11 @@ func (s *Deliveries) GiveBackCallbacks(ctx context.Context, callbacks []LeasedCa
 	return postgres.Classify(s.system().GiveBackCallbacks(ctx, keys.tenants, keys.ids, fences), "giving callbacks back")
 }
 
-// FinishCallback writes down what an attempt came to. It reports false, and writes nothing, if the lease was lost.
-func (s *Deliveries) FinishCallback(ctx context.Context, c *LeasedCallback, status int, failure string) (kept bool, err error) {
+// FinishCallback writes an attempt down and ends its lease. It reports false, and writes nothing, if the lease was lost.
+func (s *Deliveries) FinishCallback(ctx context.Context, c *LeasedCallback, a AttemptResult) (kept bool, err error) {
 	rows, err := s.system().FinishCallback(ctx, sqlc.FinishCallbackParams{
-		Error: postgres.Text(failure), ResponseStatus: int32(status), Tenant: c.Tenant, ID: postgres.UUID(c.Transaction.ID), Fence: c.Fence,
+		Tenant: c.Tenant, ID: postgres.UUID(c.Transaction.ID), Fence: c.Fence, StartedAt: a.StartedAt,
+		DurationMs: int32(a.Duration.Milliseconds()), ResponseStatus: int32(a.ResponseStatus), ResponseBody: a.ResponseBody, Error: a.Error,
 	})
 	return rows == 1, postgres.Classify(err, "writing down a callback")
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -15,10 +14,11 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// Event is an event as its sandbox sees it.
+// Event is an event, or a callback of an operator's own API, as its sandbox sees it.
 type Event struct {
-	ID            payments.ID // of its transaction too
-	Type          payments.Type
+	ID            payments.ID // of its transaction
+	Callback      bool
+	Type          payments.Type   // of the transaction
 	Status        payments.Status // of the transaction
 	State         EventState
 	Attempts      int // made so far
@@ -29,58 +29,28 @@ type Event struct {
 	LastError     *string // of the last attempt; nil: none was made, or it was acknowledged
 }
 
+// EventID names the event.
+func (e *Event) EventID() payments.EventID {
+	return payments.EventID{Transaction: e.ID, Callback: e.Callback}
+}
+
+// Name is the event's name.
+func (e *Event) Name() string {
+	if e.Callback {
+		return payments.CallbackEvent
+	}
+	return e.Type.Event()
+}
+
 // EventFilter says which events are listed. A zero field filters nothing.
 type EventFilter struct {
-	Type        payments.Type
+	Type        payments.Type // of the transaction; no callback is listed
+	Callback    *bool         // whether it is one
 	State       EventState
 	Transaction *payments.ID
 	// Both are exclusive, and compared with the time of creation as callers see it, in whole milliseconds.
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
-}
-
-// ListEvents returns up to limit of a tenant's events in the order of their transactions, newest first, beginning after the
-// one named by after, nil for the newest of all. No event that is there when the first page is read is left out or repeated.
-func (s *Ledger) ListEvents(ctx context.Context, tenant int64, f EventFilter, after *payments.ID, limit int) ([]Event, error) {
-	sql, args := eventsStatement(tenant, f, after, limit)
-	var events []Event
-	err := s.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
-		events, err = collect[Event](ctx, scope, sql, args)
-		return err
-	})
-	return events, postgres.Classify(err, "listing events")
-}
-
-// eventColumns are the fields of an [Event], in their order.
-const eventColumns = `e.id, t.type, t.status, e.state, e.attempts, e.created_at,
-	case when e.leased and coalesce(e.leased_until, e.due_at) > now() then null else e.due_at end, e.delivered_at, a.response_status, a.error`
-
-func eventsStatement(tenant int64, f EventFilter, after *payments.ID, limit int) (sql string, args []any) {
-	c := conditions{where: []string{"e.tenant = $1"}, args: []any{tenant}}
-	ofType := ""
-	if f.Type != "" {
-		c.args = append(c.args, f.Type)
-		ofType = fmt.Sprintf(" and type = $%d", len(c.args))
-	}
-	if slices.Contains(EventStates, f.State) {
-		c.where = append(c.where, "e.state = '"+string(f.State)+"'") // as a constant, which lets an index of one state be used
-	}
-	if f.State == EventQueued {
-		c.where = append(c.where, "e.due_at is not null") // as each of them has; the index of what is due has no others
-	}
-	if f.Transaction != nil {
-		c.add("e.id = $%d", postgres.UUID(*f.Transaction))
-	}
-	c.created("e.created_at", f.CreatedAfter, f.CreatedBefore)
-	if after != nil {
-		c.add("e.id < $%d", postgres.UUID(*after))
-	}
-	// Lateral joins with limit 1 force an index look-up for each event; a plain join would read all rows of the sandbox.
-	return fmt.Sprintf(`select %s from events e
-		cross join lateral (select type, status from transactions where tenant = $1 and id = e.id%s limit 1) t
-		left join lateral (select response_status, error from delivery_attempts where tenant = $1 and event_id = e.id and attempt = e.attempts limit 1) a on true
-		where %s order by e.tenant desc, e.id desc limit $%d`,
-		eventColumns, ofType, strings.Join(c.where, " and "), len(c.args)+1), append(c.args, limit)
 }
 
 // AttemptRecord is a delivery attempt as it was stored.
@@ -159,17 +129,22 @@ func eventDetailOf(row *sqlc.GetEventRow, attempts []sqlc.DeliveryAttempt) *Even
 	if !row.BeingSent {
 		d.NextAttemptAt = e.DueAt
 	}
-	for _, a := range slices.Backward(attempts) {
-		d.History = append(d.History, AttemptRecord{
-			Number: int(a.Attempt), StartedAt: a.StartedAt, Duration: time.Duration(a.DurationMs) * time.Millisecond,
-			ResponseStatus: intOf(a.ResponseStatus), ResponseBody: a.ResponseBody, Error: a.Error,
-			Faults: a.Faults,
-		})
-	}
+	d.History = historyOf(attempts)
 	if n := len(d.History); n > 0 {
 		d.LastStatus, d.LastError = d.History[n-1].ResponseStatus, d.History[n-1].Error
 	}
 	return d
+}
+
+// historyOf are attempts that were read the latest first.
+func historyOf(attempts []sqlc.DeliveryAttempt) (history []AttemptRecord) {
+	for _, a := range slices.Backward(attempts) {
+		history = append(history, AttemptRecord{
+			Number: int(a.Attempt), StartedAt: a.StartedAt, Duration: time.Duration(a.DurationMs) * time.Millisecond,
+			ResponseStatus: intOf(a.ResponseStatus), ResponseBody: a.ResponseBody, Error: a.Error, Faults: a.Faults,
+		})
+	}
+	return history
 }
 
 func intOf(n *int32) *int {
@@ -200,7 +175,12 @@ func (s *Ledger) ResendEvent(ctx context.Context, tenant int64, id payments.ID) 
 	case found.BeingSent:
 		return Event{}, ErrBeingSent
 	}
-	events, err := s.ListEvents(ctx, tenant, EventFilter{Transaction: &id}, nil, 1)
+	return s.queuedEvent(ctx, tenant, EventFilter{Transaction: &id, Callback: new(false)})
+}
+
+// queuedEvent reads the one event that was queued again.
+func (s *Ledger) queuedEvent(ctx context.Context, tenant int64, f EventFilter) (Event, error) {
+	events, err := s.ListEvents(ctx, tenant, f, nil, 1)
 	if err == nil && len(events) == 0 {
 		err = ErrNotFound // it was removed meanwhile
 	}

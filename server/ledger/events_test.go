@@ -18,7 +18,11 @@ import (
 
 func (w *fixture) events(f ledger.EventFilter, after *payments.ID, limit int) []ledger.Event {
 	w.T.Helper()
-	events, err := w.ListEvents(w.T.Context(), w.Sandbox.Tenant, f, after, limit)
+	var behind *payments.EventID
+	if after != nil {
+		behind = &payments.EventID{Transaction: *after}
+	}
+	events, err := w.ListEvents(w.T.Context(), w.Sandbox.Tenant, f, behind, limit)
 	if err != nil {
 		w.T.Fatal(err)
 	}

@@ -105,6 +105,10 @@ var tenantStatements = []string{
 	"AddNativeToken",
 	"AddNativeUser",
 	"FindNative",
+	"GetCallback",
+	"KeepCallbackBody",
+	"ListCallbackAttempts",
+	"ResendCallback",
 	"FindNativeToken",
 	"FindNativeUser",
 	"FloatBalance",
@@ -139,7 +143,7 @@ var workerStatements = append([]string{
 	"ActedFaults", "AwaitingTenants", "CountFaults", "DecideEventFaults", "DecidedEventFaults", "DeclaredFaults", "EndWaits",
 	"HoldFaultCounts", "NoteFaultActs", "NoteFaults", "PostponeEvents", "ReleaseAwaiting", "SendEventAgain",
 	// callbacks of the operators' own APIs
-	"FinishCallback", "GiveBackCallbacks", "LeaseCallbacks", "TenantsToCallBack",
+	"FinishCallback", "GiveBackCallbacks", "LeaseCallbacks", "LockDueCallbacks", "TenantsToCallBack",
 	// verification of the ledger
 	"FinishProof", "FloatMovements", "FloatsToVerify", "ForgetAccountProofs", "KeepAccountProofs", "LeaseProof", "ListAccountProofs",
 	"MarkedMovements", "RenewProofLease", "SIMAdjustments", "SIMsToVerify", "TenantsToVerify", "UnnumberedAdjustments",
@@ -246,6 +250,7 @@ var purgeStatements = []string{
 	"PurgeActivity",
 	"PurgeAdjustments",
 	"PurgeAttempts",
+	"PurgeCallbackAttempts",
 	"PurgeClocks",
 	"PurgeEndpointHealth",
 	"PurgeEnvironments",

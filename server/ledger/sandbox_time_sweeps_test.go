@@ -311,7 +311,8 @@ func TestListsUnderAClock(t *testing.T) {
 		}
 	}
 	var listed, told []string
-	var after, afterEvent *payments.ID
+	var after *payments.ID
+	var afterEvent *payments.EventID
 	for page := range 3 {
 		found, err := w.ListTransactions(t.Context(), w.Sandbox.Tenant, ledger.Filter{}, after, 2)
 		if err != nil || len(found) != 2 {
@@ -324,7 +325,7 @@ func TestListsUnderAClock(t *testing.T) {
 		for i := range found {
 			listed, told = append(listed, found[i].Reference), append(told, w.Get(events[i].ID).Reference)
 		}
-		after, afterEvent = &found[1].ID, &events[1].ID
+		after, afterEvent = &found[1].ID, new(events[1].EventID())
 		w.Create(w.Collection(fmt.Sprint("later", page), payments.PINInvalid, alice))
 	}
 	if diff := cmp.Diff([]string{"r5", "r4", "r3", "r2", "r1", "r0"}, listed); diff != "" {

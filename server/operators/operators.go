@@ -77,3 +77,12 @@ func NativeAPIs() []*native.API {
 
 // NativeAPI is the own API of an operator; nil for none.
 func NativeAPI(name payments.Operator) *native.API { return all[name].api }
+
+// CallbackBody is the body of the callback that an operator's own API owes for a transaction with an outcome, from what was sent to it; nil
+// if there is no such API. vague: a failure is told without its reason.
+func CallbackBody(t *payments.Transaction, sent json.RawMessage, vague bool) []byte {
+	if api := NativeAPI(t.Operator); api != nil {
+		return api.Callback(t, sent, vague).Body
+	}
+	return nil
+}

@@ -114,12 +114,21 @@ func (s *Store) purge(ctx context.Context, tenant int64) error {
 	if err := purgeFaults(ctx, q, tenant); err != nil {
 		return err
 	}
-	return inBatches(
-		sqlc.PurgeAttemptsRow{EventID: postgres.UUID(payments.ID{})},
-		func(after sqlc.PurgeAttemptsRow) (sqlc.PurgeAttemptsRow, error) {
-			return q.PurgeAttempts(ctx, tenant, after.EventID, after.Attempt, purgeBatch)
-		},
-	)
+	return purgeAttempts(ctx, q, tenant)
+}
+
+// purgeAttempts removes the attempts to deliver events and to send callbacks.
+func purgeAttempts(ctx context.Context, q *sqlc.Queries, tenant int64) error {
+	first := postgres.UUID(payments.ID{})
+	if err := inBatches(sqlc.PurgeAttemptsRow{EventID: first}, func(after sqlc.PurgeAttemptsRow) (sqlc.PurgeAttemptsRow, error) {
+		return q.PurgeAttempts(ctx, tenant, after.EventID, after.Attempt, purgeBatch)
+	}); err != nil {
+		return err
+	}
+	type row = sqlc.PurgeCallbackAttemptsRow
+	return inBatches(row{ID: first}, func(after row) (row, error) {
+		return q.PurgeCallbackAttempts(ctx, tenant, after.ID, after.Attempt, purgeBatch)
+	})
 }
 
 // purgeFaults removes what is remembered of references.

@@ -5,24 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // EventID is the id of the event of a transaction, evt_<code>. A transaction has one event, with the same code.
-func EventID(id payments.ID) string { return eventPrefix + id.Code() }
-
-const eventPrefix = "evt_"
-
-// ParseEventID returns the id of the transaction of an event, or [payments.ErrBadID] for a text that is no event's id.
-func ParseEventID(text string) (payments.ID, error) {
-	code, is := strings.CutPrefix(text, eventPrefix)
-	if !is {
-		return payments.ID{}, payments.ErrBadID
-	}
-	return payments.ParseCode(code)
-}
+func EventID(id payments.ID) string { return payments.EventID{Transaction: id}.String() }
 
 // body is the body of every event, in the order of the contract. Missing values are null.
 type body struct {

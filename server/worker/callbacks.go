@@ -21,10 +21,10 @@ const (
 // callbackDatabase is what the callbacks of the operators' own APIs need of the database.
 type callbackDatabase interface {
 	TenantsToCallBack(ctx context.Context) ([]ledger.DueTenant, error)
-	LeaseDueCallbacks(ctx context.Context, from []ledger.Share, lease time.Duration) (
+	LeaseDueCallbacks(ctx context.Context, from []ledger.Share, lease time.Duration, build ledger.BuildCallback) (
 		leased []ledger.LeasedCallback, found map[int64]int, err error)
 	GiveBackCallbacks(ctx context.Context, callbacks []ledger.LeasedCallback) error
-	FinishCallback(ctx context.Context, c *ledger.LeasedCallback, status int, failure string) (leaseHeld bool, err error)
+	FinishCallback(ctx context.Context, c *ledger.LeasedCallback, a ledger.AttemptResult) (leaseHeld bool, err error)
 }
 
 // callBack sends the callbacks of the operators' own APIs: once each, as the operators do. A worker that dies during one may repeat it.
@@ -33,7 +33,7 @@ func (w *Worker) callBack(ctx context.Context) {
 		worker: w, name: "callbacks", queue: newFairQueue(callbackConcurrency, callbacksPerSandbox, w.now),
 		listDue: w.database.TenantsToCallBack, attempt: w.callBackOne, release: w.database.GiveBackCallbacks,
 		lease: func(ctx context.Context, shares []ledger.Share) ([]ledger.LeasedCallback, map[int64]int, error) {
-			return w.database.LeaseDueCallbacks(ctx, shares, lease)
+			return w.database.LeaseDueCallbacks(ctx, shares, lease, operators.CallbackBody)
 		},
 		tenant: func(c *ledger.LeasedCallback) int64 { return c.Tenant },
 	}
@@ -49,19 +49,21 @@ var (
 func (w *Worker) callBackOne(ctx context.Context, c *ledger.LeasedCallback) (end attemptEnd, record func()) {
 	log := w.log.With("transaction", c.Transaction.ID.String(), "organization", c.OrganizationID, "operator", c.Transaction.Operator)
 	result := w.sendCallback(ctx, c)
-	failure := ""
+	a := ledger.AttemptResult{
+		StartedAt: c.Now, Duration: result.Duration, ResponseStatus: result.Status, ResponseBody: result.Body, State: ledger.EventDelivered,
+	}
 	if result.Err != nil {
-		failure = result.Err.Error()
+		a.State, a.Error = ledger.EventFailed, result.Err.Error()
 		log = log.With("reason", result.Err)
 	}
 	log = log.With("status", result.Status, "duration", result.Duration)
 	return attemptEndOf(result.Status != 0, result.Duration), func() {
 		var held bool
 		err := w.retryWrite(ctx, true, func(ctx context.Context) (err error) {
-			held, err = w.database.FinishCallback(ctx, c, result.Status, failure)
+			held, err = w.database.FinishCallback(ctx, c, a)
 			return err
 		})
-		w.metrics.CalledBack(string(c.Transaction.Operator), resultOfCallback(failure, held, err))
+		w.metrics.CalledBack(string(c.Transaction.Operator), resultOfCallback(a.State, held, err))
 		switch {
 		case err != nil:
 			log.ErrorContext(ctx, "cannot record the callback; it will be sent again", "error", err)
@@ -74,13 +76,13 @@ func (w *Worker) callBackOne(ctx context.Context, c *ledger.LeasedCallback) (end
 }
 
 // resultOfCallback is the metric label of a callback, once it is known whether its result was recorded.
-func resultOfCallback(failure string, leaseHeld bool, err error) string {
+func resultOfCallback(state ledger.EventState, leaseHeld bool, err error) string {
 	switch {
 	case err != nil:
 		return telemetry.DeliveryUnrecorded
 	case !leaseHeld:
 		return telemetry.DeliveryLost
-	case failure != "":
+	case state == ledger.EventFailed:
 		return telemetry.DeliveryFailed
 	}
 	return telemetry.DeliveryAcknowledged
@@ -98,6 +100,6 @@ func (w *Worker) sendCallback(ctx context.Context, c *ledger.LeasedCallback) web
 	}
 	message := api.Callback(c.Transaction, c.Sent, c.Vague)
 	return w.sender.Call(ctx, webhooks.Callback{
-		URL: c.URL, Method: message.Method, Header: message.Header, Body: message.Body, PublicOnly: publicOnly,
+		URL: c.URL, Method: message.Method, Header: message.Header, Body: c.Body, PublicOnly: publicOnly,
 	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/telemetry"
@@ -217,7 +218,7 @@ func TestAdvanceWaitsForACallbackInHand(t *testing.T) {
 	}
 	other := ledgertest.OpenAs(t, w.url, ledgertest.Worker)
 	share := ledger.Share{DueTenant: ledger.DueTenant{Tenant: w.sandbox.Tenant}, Slots: 1}
-	leased, _, err := other.LeaseDueCallbacks(t.Context(), []ledger.Share{share}, time.Hour)
+	leased, _, err := other.LeaseDueCallbacks(t.Context(), []ledger.Share{share}, time.Hour, operators.CallbackBody)
 	if err != nil || len(leased) != 1 {
 		t.Fatalf("leased %d callbacks, %v", len(leased), err)
 	}
@@ -229,7 +230,7 @@ func TestAdvanceWaitsForACallbackInHand(t *testing.T) {
 	if view, err := other.ViewClock(t.Context(), lease, lease.Now, lease.Now); err != nil || !view.Present.Held || view.Present.At() != nil {
 		t.Errorf("the clock's holder sees %+v, %v; want that the callback is held", view, err)
 	}
-	if kept, err := other.FinishCallback(t.Context(), &leased[0], http.StatusOK, ""); err != nil || !kept {
+	if kept, err := other.FinishCallback(t.Context(), &leased[0], ledger.AttemptResult{State: ledger.EventDelivered}); err != nil || !kept {
 		t.Errorf("its sender lost it: %v", err)
 	}
 	if err := other.ReleaseClock(t.Context(), lease, ledger.AdvanceCounts{}); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/telemetry"
@@ -250,8 +251,9 @@ func (a *advance) forwardShare(ctx context.Context, sandbox ledger.DueTenant) (f
 
 func (a *advance) callBackShare(ctx context.Context, sandbox ledger.DueTenant) (found int, err error) {
 	var leased []ledger.LeasedCallback
+	share := []ledger.Share{{DueTenant: sandbox, Slots: callbacksPerSandbox}}
 	err = within(ctx, leaseTimeout, func(ctx context.Context) error {
-		leased, _, err = a.database.LeaseDueCallbacks(ctx, []ledger.Share{{DueTenant: sandbox, Slots: callbacksPerSandbox}}, lease)
+		leased, _, err = a.database.LeaseDueCallbacks(ctx, share, lease, operators.CallbackBody)
 		return err
 	})
 	attemptAll(ctx, a, leased, a.callBackOne)
@@ -351,14 +353,14 @@ func (c *counting) FinishAttempts(ctx context.Context, finished []ledger.Finishe
 
 // FinishCallback implements [Database].
 func (c *counting) FinishCallback(
-	ctx context.Context, callback *ledger.LeasedCallback, status int, failure string,
+	ctx context.Context, callback *ledger.LeasedCallback, a ledger.AttemptResult,
 ) (leaseHeld bool, err error) {
-	leaseHeld, err = c.Database.FinishCallback(ctx, callback, status, failure)
+	leaseHeld, err = c.Database.FinishCallback(ctx, callback, a)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case !leaseHeld:
-	case failure == "":
+	case a.State == ledger.EventDelivered:
 		c.counts.Delivered++
 	default:
 		c.counts.FailedAttempts++

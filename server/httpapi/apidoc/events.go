@@ -13,7 +13,7 @@ import (
 )
 
 var eventIDParameter = &huma.Param{
-	Name: "id", In: "path", Required: true, Description: "Event id, as in the header `X-Service-Delivery`. To find the event of a " +
+	Name: "id", In: "path", Required: true, Description: "Event id, as in the header `X-Service-Delivery`. To find the events of a " +
 		"transaction: `GET /v1/events?tx_id=`.",
 	Schema: &huma.Schema{Type: huma.TypeString, Pattern: "^evt_[0-9A-HJKMNP-TV-Z]{26}$"},
 }
@@ -24,7 +24,7 @@ var eventParameterDescriptions = map[string]*huma.Param{
 	"cursor":         cursorParameter(),
 	"state":          {Description: "In this state.", Schema: oneOf(ledger.EventStates...)},
 	"event":          {Description: "Of this name.", Schema: oneOf(wire.EventNames...)},
-	"tx_id":          {Description: "Of this transaction: one event, or none.", Schema: transactionIDParameter.Schema},
+	"tx_id":          {Description: "Of this transaction: one event, or none, and beside it the callback of an operator's own API, if there is one.", Schema: transactionIDParameter.Schema},
 	"created_after":  {Description: "Created after this time (RFC 3339, exclusive).", Schema: dateTime()},
 	"created_before": {Description: "Created before this time (RFC 3339, exclusive).", Schema: dateTime()},
 }
@@ -36,13 +36,16 @@ func refineEventSummary(fields map[string]*huma.Schema) {
 
 func refineEventDetail(fields map[string]*huma.Schema) {
 	refineEventSummary(fields)
-	fields["payload"] = &huma.Schema{Ref: eventSchema.Ref, Description: fields["payload"].Description}
+	fields["payload"] = &huma.Schema{Description: fields["payload"].Description, AnyOf: []*huma.Schema{
+		{Ref: eventSchema.Ref},
+		{Type: huma.TypeObject, Description: "The operator's own body, of an `operator.callback`.", AdditionalProperties: true},
+	}}
 }
 
 var ListEvents = Operation{
 	ID: "listEvents", Method: http.MethodGet, Path: "/v1/events", Tag: tagEvents, Summary: "List events",
 	Description: "Events that were sent, wait to be sent, or failed, in pages. They are in the order of their transactions, newest first. " +
-		"To get all of " +
+		"The callbacks of the operators' own APIs are among them, as `operator.callback`. To get all of " +
 		"them, follow `nextCursor` until it is null. New events do not make a page repeat or miss one.\n\n" +
 		"A parameter with an invalid value is refused with `invalid_params`. An unknown parameter is ignored.\n\n" +
 		"An installation removes old events, by default after 30 days. It never removes transactions.",
@@ -75,7 +78,8 @@ var ResendEvent = Operation{
 		"event of a type " +
 		"that the sandbox does not send. If the receiver does not acknowledge it, all retries start again. An event that waits for a retry is " +
 		"sent at " +
-		"once. An event whose transaction is not answered yet still waits for the response.",
+		"once. An event whose transaction is not answered yet still waits for the response.\n\n" +
+		"An `operator.callback` goes once more, without retries, to the URL of its request. It needs no webhook URL.",
 	Parameters: []*huma.Param{eventIDParameter},
 	answers:    []described{{http.StatusAccepted, "The event is queued.", eventSummarySchema, nil}},
 	errors:     []string{"not_found", "no_webhook", "being_sent"},

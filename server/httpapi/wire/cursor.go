@@ -20,6 +20,8 @@ type cursors string
 const (
 	PaymentCursors cursors = "cursor"
 	EventCursors   cursors = "events"
+	// callbackCursors name places in the list of events too, after callbacks.
+	callbackCursors cursors = "callbacks"
 )
 
 // place reads a cursor.
@@ -36,6 +38,27 @@ func (c cursors) place(into **payments.ID, tenant int64, text string) (problem s
 // refused rather than taken for another place; it is no secret, since every query is bound to the tenant anyway.
 func (c cursors) After(tenant int64, id payments.ID) string {
 	return base64.RawURLEncoding.EncodeToString(append(id[:], c.checksum(tenant, id)...))
+}
+
+// AfterEvent is After for the list of events.
+func AfterEvent(tenant int64, id payments.EventID) string {
+	if id.Callback {
+		return callbackCursors.After(tenant, id.Transaction)
+	}
+	return EventCursors.After(tenant, id.Transaction)
+}
+
+// placeOfEvent is place for the list of events.
+func placeOfEvent(into **payments.EventID, tenant int64, text string) (problem string) {
+	var id *payments.ID
+	callback := callbackCursors.place(&id, tenant, text) == ""
+	if !callback {
+		problem = EventCursors.place(&id, tenant, text)
+	}
+	if problem == "" {
+		*into = &payments.EventID{Transaction: *id, Callback: callback}
+	}
+	return problem
 }
 
 func (c cursors) parse(tenant int64, text string) (payments.ID, error) {

@@ -10,7 +10,7 @@ import (
 // EventQuery is what a list of events is asked for.
 type EventQuery struct {
 	Filter ledger.EventFilter
-	After  *payments.ID
+	After  *payments.EventID
 	Limit  int
 }
 
@@ -18,14 +18,18 @@ type EventQuery struct {
 var EventParameters = Parameters[EventQuery]{
 	"limit": func(q *EventQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *EventQuery, value string, tenant int64) string {
-		return EventCursors.place(&q.After, tenant, value)
+		return placeOfEvent(&q.After, tenant, value)
 	},
 	"event": func(q *EventQuery, value string, _ int64) string {
 		i := slices.Index(EventNames, value)
-		if i < 0 {
+		switch {
+		case i < 0:
 			return "must be one of " + join(EventNames)
+		case value == payments.CallbackEvent:
+			q.Filter.Callback = new(true)
+		default:
+			q.Filter.Type = payments.Types[i]
 		}
-		q.Filter.Type = payments.Types[i]
 		return ""
 	},
 	"state": func(q *EventQuery, value string, _ int64) string {
@@ -47,11 +51,11 @@ var EventParameters = Parameters[EventQuery]{
 	"created_before": func(q *EventQuery, value string, _ int64) string { return moment(&q.Filter.CreatedBefore, value) },
 }
 
-// EventNames are the names of the events of [payments.Types], in their order.
+// EventNames are the names of the events of [payments.Types], in their order, and that of the callbacks of the operators' own APIs.
 var EventNames = func() []string {
 	var names []string
 	for _, t := range payments.Types {
 		names = append(names, t.Event())
 	}
-	return names
+	return append(names, payments.CallbackEvent)
 }()

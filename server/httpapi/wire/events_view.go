@@ -6,17 +6,17 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // EventSummary is an event with how its delivery stands. It is exported so that its schema is part of what embeds it.
 type EventSummary struct {
 	ID                 string  `json:"id" doc:"The event's id: X-Service-Delivery of each of its deliveries." example:"evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
-	Event              string  `json:"event" enum:"payment.completed,payment.refunded,disbursement.completed" doc:"The event's name."`
+	Event              string  `json:"event" enum:"payment.completed,payment.refunded,disbursement.completed,operator.callback" doc:"The event's name; operator.callback is the callback of an operator's own API."`
 	TxID               string  `json:"txId" doc:"The event's transaction."`
 	Status             string  `json:"status" doc:"Of the transaction."`
-	State              string  `json:"state" doc:"recorded: not sent, no URL or type not selected; queued: waits to be sent or sent again; delivered: acknowledged; failed: no retries left."`
+	State              string  `json:"state" doc:"recorded: not sent, no URL or type not selected; queued: waits to be sent or sent again; delivered: acknowledged; failed: no retries left, and an operator.callback has none."`
 	AttemptCount       int     `json:"attemptCount" minimum:"0" doc:"Attempts to deliver it so far."`
 	CreatedAt          string  `json:"createdAt" format:"date-time" doc:"When the transaction became final. ISO 8601, UTC."`
 	NextAttemptAt      *string `json:"nextAttemptAt" format:"date-time" doc:"Time of the next attempt, if it is queued. null while it is being sent, and if no attempt follows."`
@@ -35,7 +35,9 @@ type EventList struct {
 // EventDetail is the answer of GET /v1/events/{id}.
 type EventDetail struct {
 	EventSummary
-	Body     string            `json:"body" doc:"The signed body that every delivery sends, byte for byte."`
+	Method   string            `json:"method,omitempty" doc:"Of an operator.callback only: the method of its request."`
+	URL      string            `json:"url,omitempty" doc:"Of an operator.callback only: where it goes, as its request asked."`
+	Body     string            `json:"body" doc:"The body that every delivery sends and signs, byte for byte. That of an operator.callback is the operator's, and is not signed."`
 	Payload  json.RawMessage   `json:"payload" doc:"The same, parsed."`
 	Attempts []DeliveryAttempt `json:"attempts" doc:"The latest 100, oldest first."`
 }
@@ -54,7 +56,7 @@ type DeliveryAttempt struct {
 // EventSummaryOf is the view of an event in a list.
 func EventSummaryOf(e *ledger.Event) EventSummary {
 	return EventSummary{
-		ID: webhooks.EventID(e.ID), Event: e.Type.Event(), TxID: e.ID.String(), Status: string(e.Status), State: string(e.State),
+		ID: e.EventID().String(), Event: e.Name(), TxID: e.ID.String(), Status: string(e.Status), State: string(e.State),
 		AttemptCount: e.Attempts, CreatedAt: payments.FormatTime(e.CreatedAt), NextAttemptAt: momentOf(e.NextAttemptAt),
 		DeliveredAt: momentOf(e.DeliveredAt), LastResponseStatus: e.LastStatus, LastError: e.LastError,
 	}
@@ -71,6 +73,16 @@ func EventDetailOf(e *ledger.EventDetail) EventDetail {
 			ResponseStatus: a.ResponseStatus, Error: a.Error, ResponseBody: strings.ToValidUTF8(string(a.ResponseBody), "\uFFFD"),
 			Faults: a.Faults,
 		})
+	}
+	return view
+}
+
+// CallbackDetailOf is the view of a callback with its body and attempts.
+func CallbackDetailOf(c *ledger.CallbackDetail) EventDetail {
+	view := EventDetailOf(&c.EventDetail)
+	view.URL = c.URL
+	if api := operators.NativeAPI(c.Transaction.Operator); api != nil {
+		view.Method = api.Callback(c.Transaction, c.Sent, false).Method
 	}
 	return view
 }

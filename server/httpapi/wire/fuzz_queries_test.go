@@ -52,6 +52,7 @@ func FuzzOtherListQueries(f *testing.F) {
 	for _, seed := range []string{
 		"", "limit=5", "limit=101", "limit=1&limit=2", "cursor=" + EventCursors.After(1, id), "cursor=" + TestClientCursors.After(1, id),
 		"cursor=" + PromptCursors.After(1, id),
+		"cursor=" + AfterEvent(1, payments.EventID{Transaction: id, Callback: true}), "event=operator.callback",
 		"event=payment.completed&state=queued", "tx_id=" + id.String(), "created_after=2026-05-31T12:00:00Z",
 		"country=RW&operator=mtn&state=Blocked", "a;b", "%zz",
 	} {
@@ -62,16 +63,28 @@ func FuzzOtherListQueries(f *testing.F) {
 		var clients TestClientQuery
 		var prompts PromptQuery
 		values, wrong := EventParameters.Read(raw, 1, &events)
-		read(t, EventParameters, EventCursors, raw, values, wrong, events.After, events.Limit)
+		placed := ""
+		if events.After != nil {
+			placed = AfterEvent(1, *events.After)
+		}
+		read(t, EventParameters, raw, values, wrong, placed, events.Limit)
 		values, wrong = TestClientParameters.Read(raw, 1, &clients)
-		read(t, TestClientParameters, TestClientCursors, raw, values, wrong, clients.After, clients.Limit)
+		read(t, TestClientParameters, raw, values, wrong, afterIn(TestClientCursors, clients.After), clients.Limit)
 		values, wrong = PromptParameters.Read(raw, 1, &prompts)
-		read(t, PromptParameters, PromptCursors, raw, values, wrong, prompts.After, prompts.Limit)
+		read(t, PromptParameters, raw, values, wrong, afterIn(PromptCursors, prompts.After), prompts.Limit)
 	})
 }
 
-func read[Q any](t *testing.T, known Parameters[Q], of cursors, raw string, values url.Values, wrong FieldErrors, after *payments.ID,
-	limit int) {
+// afterIn is the cursor that leads to a place; empty for none.
+func afterIn(of cursors, place *payments.ID) string {
+	if place == nil {
+		return ""
+	}
+	return of.After(1, *place)
+}
+
+// read checks a query that was read; cursor is the one that leads where it does.
+func read[Q any](t *testing.T, known Parameters[Q], raw string, values url.Values, wrong FieldErrors, cursor string, limit int) {
 	t.Helper()
 	for name, why := range wrong {
 		if _, found := known[name]; !found && name != "query" || len(why) == 0 || why[0] == "" {
@@ -85,8 +98,8 @@ func read[Q any](t *testing.T, known Parameters[Q], of cursors, raw string, valu
 	if want, err := url.ParseQuery(raw); err != nil || want.Encode() != values.Encode() {
 		t.Fatalf("%q is read as %v, %v", raw, values, err)
 	}
-	if values.Has("cursor") != (after != nil) || after != nil && of.After(1, *after) != values.Get("cursor") {
-		t.Errorf("%q leads to %v", raw, after)
+	if values.Has("cursor") != (cursor != "") || cursor != values.Get("cursor") {
+		t.Errorf("%q leads to %q", raw, cursor)
 	}
 	if values.Has("limit") && (limit < 1 || limit > MaxLimit) {
 		t.Errorf("%q has the limit %d", raw, limit)

@@ -83,28 +83,31 @@ left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'callb
 where due_tenants.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now()) and c.target is null
   and (p.retry_at is null or p.retry_at <= now());
 
--- name: LeaseCallbacks :many
--- The share of each sandbox. A callback whose lease ends without a result is due again.
-with claimed as (
-  select due.tenant, due.id
-  from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(limits)::integer[]) as n) given
-  join organizations o on o.tenant = given.tenant and not o.suspended and o.retained_at is null
-  left join clocks c on o.clocked and c.tenant = given.tenant
-  cross join lateral (
-    select n.tenant, n.id from native_requests n
-    where n.tenant = given.tenant and n.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())
-      and (n.leased_until is null or n.leased_until <= now())
-    order by n.due_at
-    limit given.n
-    for update skip locked) due
-)
-update native_requests n set fence = n.fence + 1, leased_until = now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000)
-from claimed
+-- name: LockDueCallbacks :many
+-- The share of each sandbox.
+select claimed.fence, claimed.sent, claimed.attempts, claimed.callback_url, claimed.body, sqlc.embed(t),
+  o.org_id, o.namespace, o.webhook_host, o.callback_hosts, coalesce(e.vague, false)::boolean as vague,
+  coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())::timestamptz as present
+from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(limits)::integer[]) as n) given
+join organizations o on o.tenant = given.tenant and not o.suspended and o.retained_at is null
+left join clocks c on o.clocked and c.tenant = given.tenant
+cross join lateral (
+  select n.tenant, n.id, n.fence, n.sent, n.attempts, n.callback_url, n.body from native_requests n
+  where n.tenant = given.tenant and n.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())
+    and (n.leased_until is null or n.leased_until <= now())
+  order by n.due_at
+  limit given.n
+  for update skip locked) claimed
 join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
-join organizations o on o.tenant = claimed.tenant
-left join environments e on e.tenant = claimed.tenant and e.env_id = t.env_id
-where n.tenant = claimed.tenant and n.id = claimed.id
-returning sqlc.embed(t), n.fence, n.sent, n.attempts, n.callback_url, o.org_id, o.namespace, o.webhook_host, o.callback_hosts, coalesce(e.vague, false)::boolean as vague;
+left join environments e on e.tenant = claimed.tenant and e.env_id = t.env_id;
+
+-- name: LeaseCallbacks :exec
+-- Takes the lease and keeps the body, built now if this is the first attempt. A callback whose lease ends without a result is due again.
+update native_requests n set fence = n.fence + 1, leased_until = now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000),
+  body = coalesce(n.body, leased.body)
+from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
+  unnest(sqlc.arg(bodies)::bytea[]) as body) leased
+where n.tenant = leased.tenant and n.id = leased.id;
 
 -- name: GiveBackCallbacks :exec
 update native_requests n set fence = n.fence + 1, leased_until = null
@@ -113,13 +116,60 @@ from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)
 where n.tenant = given.tenant and n.id = given.id and n.fence = given.fence;
 
 -- name: FinishCallback :execrows
--- Writes down what an attempt came to. A callback is sent once: whatever its receiver answered, nothing more is due. No row changes if the
--- lease was lost.
-update native_requests n set fence = n.fence + 1, leased_until = null, due_at = null, attempts = n.attempts + 1,
-  state = case when sqlc.arg(error)::text = '' then 'delivered' else 'failed' end::event_state,
-  delivered_at = case when sqlc.arg(error)::text = '' then sandbox_time(n.tenant) end,
-  last_status = nullif(sqlc.arg(response_status)::integer, 0), last_error = nullif(sqlc.arg(error)::text, '')
-where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) and n.fence = sqlc.arg(fence);
+-- Writes down what an attempt came to. A callback is sent once: whatever its receiver answered, nothing more is due. Nothing is written if
+-- the lease was lost.
+with finished as (
+  update native_requests n set fence = n.fence + 1, leased_until = null, due_at = null, attempts = n.attempts + 1,
+    state = case when sqlc.arg(error)::text = '' then 'delivered' else 'failed' end::event_state,
+    delivered_at = case when sqlc.arg(error)::text = '' then sandbox_time(n.tenant) end,
+    last_status = nullif(sqlc.arg(response_status)::integer, 0), last_error = nullif(sqlc.arg(error)::text, '')
+  where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) and n.fence = sqlc.arg(fence)
+  returning n.attempts
+)
+insert into callback_attempts (tenant, id, attempt, started_at, duration_ms, response_status, response_body, error)
+select sqlc.arg(tenant), sqlc.arg(id), finished.attempts, sqlc.arg(started_at), sqlc.arg(duration_ms),
+  nullif(sqlc.arg(response_status)::integer, 0), sqlc.arg(response_body), nullif(sqlc.arg(error)::text, '')
+from finished;
+
+-- name: GetCallback :one
+select sqlc.embed(t), n.sent, n.callback_url, n.state, n.attempts, n.due_at, n.delivered_at, n.last_status, n.last_error, n.body,
+  coalesce(n.leased_until > now(), false)::boolean as being_sent
+from native_requests n
+join transactions t on t.tenant = n.tenant and t.id = n.id
+where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) and n.state is not null;
+
+-- name: ListCallbackAttempts :many
+select * from callback_attempts
+where tenant = sqlc.arg(tenant) and id = sqlc.arg(id) and attempt <= sqlc.arg(latest)::integer
+order by attempt desc limit sqlc.arg(most);
+
+-- name: KeepCallbackBody :one
+-- As KeepEventBody.
+update native_requests n set body = coalesce(n.body, sqlc.arg(body)) where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) returning n.body;
+
+-- name: ResendCallback :one
+-- Queues a callback again, unless it is being sent. The fence goes up, as with events. One that was never sent stays due at its time.
+with present as (
+  select n.id, coalesce(n.leased_until > now(), false)::boolean as being_sent from native_requests n
+  where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) and n.state is not null
+  for update
+), queued as (
+  update native_requests n set state = 'queued', fence = n.fence + 1, leased_until = null, delivered_at = null,
+    due_at = case when n.attempts = 0 then n.due_at else sandbox_time(n.tenant) end
+  from present
+  where n.tenant = sqlc.arg(tenant) and n.id = present.id and not present.being_sent
+)
+select present.being_sent from present;
+
+-- name: PurgeCallbackAttempts :one
+with batch as (
+  select a.id, a.attempt from callback_attempts a
+  where a.tenant = sqlc.arg(tenant) and (a.id, a.attempt) > (sqlc.arg(after)::uuid, sqlc.arg(after_attempt)::integer)
+  order by a.id, a.attempt limit sqlc.arg(batch)
+), gone as (
+  delete from callback_attempts a using batch where a.tenant = sqlc.arg(tenant) and a.id = batch.id and a.attempt = batch.attempt
+)
+select batch.id, batch.attempt from batch order by batch.id desc, batch.attempt desc limit 1;
 
 -- name: PurgeNativeRequests :one
 with batch as (

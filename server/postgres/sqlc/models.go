@@ -193,6 +193,18 @@ type ApiKey struct {
 	Native    []byte     `db:"native"`
 }
 
+type CallbackAttempt struct {
+	Tenant         int64       `db:"tenant"`
+	ID             pgtype.UUID `db:"id"`
+	Attempt        int32       `db:"attempt"`
+	StartedAt      time.Time   `db:"started_at"`
+	DurationMs     int32       `db:"duration_ms"`
+	ResponseStatus *int32      `db:"response_status"`
+	ResponseBody   []byte      `db:"response_body"`
+	Error          *string     `db:"error"`
+	Faults         []string    `db:"faults"`
+}
+
 type Clock struct {
 	Tenant         int64           `db:"tenant"`
 	StandsAt       *time.Time      `db:"stands_at"`
@@ -349,6 +361,7 @@ type NativeRequest struct {
 	CallbackURL *string         `db:"callback_url"`
 	State       *EventState     `db:"state"`
 	LastError   *string         `db:"last_error"`
+	Body        []byte          `db:"body"`
 }
 
 type NativeToken struct {

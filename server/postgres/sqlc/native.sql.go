@@ -8,6 +8,7 @@ package sqlc
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
 )
@@ -207,29 +208,42 @@ func (q *Queries) FindNativeUser(ctx context.Context, tenant int64, operator str
 }
 
 const finishCallback = `-- name: FinishCallback :execrows
-update native_requests n set fence = n.fence + 1, leased_until = null, due_at = null, attempts = n.attempts + 1,
-  state = case when $1::text = '' then 'delivered' else 'failed' end::event_state,
-  delivered_at = case when $1::text = '' then sandbox_time(n.tenant) end,
-  last_status = nullif($2::integer, 0), last_error = nullif($1::text, '')
-where n.tenant = $3 and n.id = $4 and n.fence = $5
+with finished as (
+  update native_requests n set fence = n.fence + 1, leased_until = null, due_at = null, attempts = n.attempts + 1,
+    state = case when $7::text = '' then 'delivered' else 'failed' end::event_state,
+    delivered_at = case when $7::text = '' then sandbox_time(n.tenant) end,
+    last_status = nullif($5::integer, 0), last_error = nullif($7::text, '')
+  where n.tenant = $1 and n.id = $2 and n.fence = $8
+  returning n.attempts
+)
+insert into callback_attempts (tenant, id, attempt, started_at, duration_ms, response_status, response_body, error)
+select $1, $2, finished.attempts, $3, $4,
+  nullif($5::integer, 0), $6, nullif($7::text, '')
+from finished
 `
 
 type FinishCallbackParams struct {
-	Error          string      `db:"error"`
-	ResponseStatus int32       `db:"response_status"`
 	Tenant         int64       `db:"tenant"`
 	ID             pgtype.UUID `db:"id"`
+	StartedAt      time.Time   `db:"started_at"`
+	DurationMs     int32       `db:"duration_ms"`
+	ResponseStatus int32       `db:"response_status"`
+	ResponseBody   []byte      `db:"response_body"`
+	Error          string      `db:"error"`
 	Fence          int64       `db:"fence"`
 }
 
-// Writes down what an attempt came to. A callback is sent once: whatever its receiver answered, nothing more is due. No row changes if the
-// lease was lost.
+// Writes down what an attempt came to. A callback is sent once: whatever its receiver answered, nothing more is due. Nothing is written if
+// the lease was lost.
 func (q *Queries) FinishCallback(ctx context.Context, arg FinishCallbackParams) (int64, error) {
 	result, err := q.db.Exec(ctx, finishCallback,
-		arg.Error,
-		arg.ResponseStatus,
 		arg.Tenant,
 		arg.ID,
+		arg.StartedAt,
+		arg.DurationMs,
+		arg.ResponseStatus,
+		arg.ResponseBody,
+		arg.Error,
 		arg.Fence,
 	)
 	if err != nil {
@@ -249,6 +263,93 @@ func (q *Queries) FloatBalance(ctx context.Context, tenant int64, currency strin
 	return balance, err
 }
 
+const getCallback = `-- name: GetCallback :one
+select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, t.merchant_number, t.sim_number, n.sent, n.callback_url, n.state, n.attempts, n.due_at, n.delivered_at, n.last_status, n.last_error, n.body,
+  coalesce(n.leased_until > now(), false)::boolean as being_sent
+from native_requests n
+join transactions t on t.tenant = n.tenant and t.id = n.id
+where n.tenant = $1 and n.id = $2 and n.state is not null
+`
+
+type GetCallbackRow struct {
+	Transaction Transaction     `db:"transaction"`
+	Sent        json.RawMessage `db:"sent"`
+	CallbackURL *string         `db:"callback_url"`
+	State       *EventState     `db:"state"`
+	Attempts    int32           `db:"attempts"`
+	DueAt       *time.Time      `db:"due_at"`
+	DeliveredAt *time.Time      `db:"delivered_at"`
+	LastStatus  *int32          `db:"last_status"`
+	LastError   *string         `db:"last_error"`
+	Body        []byte          `db:"body"`
+	BeingSent   bool            `db:"being_sent"`
+}
+
+func (q *Queries) GetCallback(ctx context.Context, tenant int64, iD pgtype.UUID) (GetCallbackRow, error) {
+	row := q.db.QueryRow(ctx, getCallback, tenant, iD)
+	var i GetCallbackRow
+	err := row.Scan(
+		&i.Transaction.Tenant,
+		&i.Transaction.Amount,
+		&i.Transaction.Commission,
+		&i.Transaction.NetAmount,
+		&i.Transaction.Refunded,
+		&i.Transaction.MerchantDelta,
+		&i.Transaction.SimDelta,
+		&i.Transaction.MerchantBalanceAfter,
+		&i.Transaction.SimBalanceAfter,
+		&i.Transaction.CreatedAt,
+		&i.Transaction.CompletedAt,
+		&i.Transaction.DueAt,
+		&i.Transaction.ExpiresAt,
+		&i.Transaction.ForwardedAt,
+		&i.Transaction.ForwardFence,
+		&i.Transaction.Type,
+		&i.Transaction.Status,
+		&i.Transaction.AbsorptionPct,
+		&i.Transaction.LatencyMs,
+		&i.Transaction.ForwardFailures,
+		&i.Transaction.ForwardAttempts,
+		&i.Transaction.ID,
+		&i.Transaction.ParentID,
+		&i.Transaction.SimID,
+		&i.Transaction.Passthrough,
+		&i.Transaction.URLProtected,
+		&i.Transaction.Reference,
+		&i.Transaction.RequestHash,
+		&i.Transaction.OrderRef,
+		&i.Transaction.OrderURL,
+		&i.Transaction.Store,
+		&i.Transaction.Description,
+		&i.Transaction.Scenario,
+		&i.Transaction.EnvID,
+		&i.Transaction.Operator,
+		&i.Transaction.Country,
+		&i.Transaction.Currency,
+		&i.Transaction.FloatCurrency,
+		&i.Transaction.MSISDN,
+		&i.Transaction.NativeID,
+		&i.Transaction.NativeRaw,
+		&i.Transaction.TestBehavior,
+		&i.Transaction.LeasedUntil,
+		&i.Transaction.ProviderTxID,
+		&i.Transaction.Faults,
+		&i.Transaction.MerchantNumber,
+		&i.Transaction.SimNumber,
+		&i.Sent,
+		&i.CallbackURL,
+		&i.State,
+		&i.Attempts,
+		&i.DueAt,
+		&i.DeliveredAt,
+		&i.LastStatus,
+		&i.LastError,
+		&i.Body,
+		&i.BeingSent,
+	)
+	return i, err
+}
+
 const giveBackCallbacks = `-- name: GiveBackCallbacks :exec
 update native_requests n set fence = n.fence + 1, leased_until = null
 from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
@@ -261,109 +362,67 @@ func (q *Queries) GiveBackCallbacks(ctx context.Context, tenants []int64, ids []
 	return err
 }
 
-const leaseCallbacks = `-- name: LeaseCallbacks :many
-with claimed as (
-  select due.tenant, due.id
-  from (select unnest($2::bigint[]) as tenant, unnest($3::integer[]) as n) given
-  join organizations o on o.tenant = given.tenant and not o.suspended and o.retained_at is null
-  left join clocks c on o.clocked and c.tenant = given.tenant
-  cross join lateral (
-    select n.tenant, n.id from native_requests n
-    where n.tenant = given.tenant and n.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())
-      and (n.leased_until is null or n.leased_until <= now())
-    order by n.due_at
-    limit given.n
-    for update skip locked) due
-)
-update native_requests n set fence = n.fence + 1, leased_until = now() + make_interval(secs => $1::float8 / 1000)
-from claimed
-join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
-join organizations o on o.tenant = claimed.tenant
-left join environments e on e.tenant = claimed.tenant and e.env_id = t.env_id
-where n.tenant = claimed.tenant and n.id = claimed.id
-returning t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, t.merchant_number, t.sim_number, n.fence, n.sent, n.attempts, n.callback_url, o.org_id, o.namespace, o.webhook_host, o.callback_hosts, coalesce(e.vague, false)::boolean as vague
+const keepCallbackBody = `-- name: KeepCallbackBody :one
+update native_requests n set body = coalesce(n.body, $1) where n.tenant = $2 and n.id = $3 returning n.body
 `
 
-type LeaseCallbacksRow struct {
-	Transaction   Transaction     `db:"transaction"`
-	Fence         int64           `db:"fence"`
-	Sent          json.RawMessage `db:"sent"`
-	Attempts      int32           `db:"attempts"`
-	CallbackURL   *string         `db:"callback_url"`
-	OrgID         string          `db:"org_id"`
-	Namespace     string          `db:"namespace"`
-	WebhookHost   string          `db:"webhook_host"`
-	CallbackHosts []string        `db:"callback_hosts"`
-	Vague         bool            `db:"vague"`
+// As KeepEventBody.
+func (q *Queries) KeepCallbackBody(ctx context.Context, body []byte, tenant int64, iD pgtype.UUID) ([]byte, error) {
+	row := q.db.QueryRow(ctx, keepCallbackBody, body, tenant, iD)
+	var body_2 []byte
+	err := row.Scan(&body_2)
+	return body_2, err
 }
 
-// The share of each sandbox. A callback whose lease ends without a result is due again.
-func (q *Queries) LeaseCallbacks(ctx context.Context, leaseMs float64, tenants []int64, limits []int32) ([]LeaseCallbacksRow, error) {
-	rows, err := q.db.Query(ctx, leaseCallbacks, leaseMs, tenants, limits)
+const leaseCallbacks = `-- name: LeaseCallbacks :exec
+update native_requests n set fence = n.fence + 1, leased_until = now() + make_interval(secs => $1::float8 / 1000),
+  body = coalesce(n.body, leased.body)
+from (select unnest($2::bigint[]) as tenant, unnest($3::uuid[]) as id,
+  unnest($4::bytea[]) as body) leased
+where n.tenant = leased.tenant and n.id = leased.id
+`
+
+// Takes the lease and keeps the body, built now if this is the first attempt. A callback whose lease ends without a result is due again.
+func (q *Queries) LeaseCallbacks(ctx context.Context, leaseMs float64, tenants []int64, ids []pgtype.UUID, bodies [][]byte) error {
+	_, err := q.db.Exec(ctx, leaseCallbacks,
+		leaseMs,
+		tenants,
+		ids,
+		bodies,
+	)
+	return err
+}
+
+const listCallbackAttempts = `-- name: ListCallbackAttempts :many
+select tenant, id, attempt, started_at, duration_ms, response_status, response_body, error, faults from callback_attempts
+where tenant = $1 and id = $2 and attempt <= $3::integer
+order by attempt desc limit $4
+`
+
+func (q *Queries) ListCallbackAttempts(ctx context.Context, tenant int64, iD pgtype.UUID, latest int32, most int32) ([]CallbackAttempt, error) {
+	rows, err := q.db.Query(ctx, listCallbackAttempts,
+		tenant,
+		iD,
+		latest,
+		most,
+	)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []LeaseCallbacksRow
+	var items []CallbackAttempt
 	for rows.Next() {
-		var i LeaseCallbacksRow
+		var i CallbackAttempt
 		if err := rows.Scan(
-			&i.Transaction.Tenant,
-			&i.Transaction.Amount,
-			&i.Transaction.Commission,
-			&i.Transaction.NetAmount,
-			&i.Transaction.Refunded,
-			&i.Transaction.MerchantDelta,
-			&i.Transaction.SimDelta,
-			&i.Transaction.MerchantBalanceAfter,
-			&i.Transaction.SimBalanceAfter,
-			&i.Transaction.CreatedAt,
-			&i.Transaction.CompletedAt,
-			&i.Transaction.DueAt,
-			&i.Transaction.ExpiresAt,
-			&i.Transaction.ForwardedAt,
-			&i.Transaction.ForwardFence,
-			&i.Transaction.Type,
-			&i.Transaction.Status,
-			&i.Transaction.AbsorptionPct,
-			&i.Transaction.LatencyMs,
-			&i.Transaction.ForwardFailures,
-			&i.Transaction.ForwardAttempts,
-			&i.Transaction.ID,
-			&i.Transaction.ParentID,
-			&i.Transaction.SimID,
-			&i.Transaction.Passthrough,
-			&i.Transaction.URLProtected,
-			&i.Transaction.Reference,
-			&i.Transaction.RequestHash,
-			&i.Transaction.OrderRef,
-			&i.Transaction.OrderURL,
-			&i.Transaction.Store,
-			&i.Transaction.Description,
-			&i.Transaction.Scenario,
-			&i.Transaction.EnvID,
-			&i.Transaction.Operator,
-			&i.Transaction.Country,
-			&i.Transaction.Currency,
-			&i.Transaction.FloatCurrency,
-			&i.Transaction.MSISDN,
-			&i.Transaction.NativeID,
-			&i.Transaction.NativeRaw,
-			&i.Transaction.TestBehavior,
-			&i.Transaction.LeasedUntil,
-			&i.Transaction.ProviderTxID,
-			&i.Transaction.Faults,
-			&i.Transaction.MerchantNumber,
-			&i.Transaction.SimNumber,
-			&i.Fence,
-			&i.Sent,
-			&i.Attempts,
-			&i.CallbackURL,
-			&i.OrgID,
-			&i.Namespace,
-			&i.WebhookHost,
-			&i.CallbackHosts,
-			&i.Vague,
+			&i.Tenant,
+			&i.ID,
+			&i.Attempt,
+			&i.StartedAt,
+			&i.DurationMs,
+			&i.ResponseStatus,
+			&i.ResponseBody,
+			&i.Error,
+			&i.Faults,
 		); err != nil {
 			return nil, err
 		}
@@ -438,6 +497,147 @@ func (q *Queries) ListSentOfAll(ctx context.Context, tenants []int64, ids []pgty
 	return items, nil
 }
 
+const lockDueCallbacks = `-- name: LockDueCallbacks :many
+select claimed.fence, claimed.sent, claimed.attempts, claimed.callback_url, claimed.body, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, t.merchant_number, t.sim_number,
+  o.org_id, o.namespace, o.webhook_host, o.callback_hosts, coalesce(e.vague, false)::boolean as vague,
+  coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())::timestamptz as present
+from (select unnest($1::bigint[]) as tenant, unnest($2::integer[]) as n) given
+join organizations o on o.tenant = given.tenant and not o.suspended and o.retained_at is null
+left join clocks c on o.clocked and c.tenant = given.tenant
+cross join lateral (
+  select n.tenant, n.id, n.fence, n.sent, n.attempts, n.callback_url, n.body from native_requests n
+  where n.tenant = given.tenant and n.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())
+    and (n.leased_until is null or n.leased_until <= now())
+  order by n.due_at
+  limit given.n
+  for update skip locked) claimed
+join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
+left join environments e on e.tenant = claimed.tenant and e.env_id = t.env_id
+`
+
+type LockDueCallbacksRow struct {
+	Fence         int64           `db:"fence"`
+	Sent          json.RawMessage `db:"sent"`
+	Attempts      int32           `db:"attempts"`
+	CallbackURL   *string         `db:"callback_url"`
+	Body          []byte          `db:"body"`
+	Transaction   Transaction     `db:"transaction"`
+	OrgID         string          `db:"org_id"`
+	Namespace     string          `db:"namespace"`
+	WebhookHost   string          `db:"webhook_host"`
+	CallbackHosts []string        `db:"callback_hosts"`
+	Vague         bool            `db:"vague"`
+	Present       time.Time       `db:"present"`
+}
+
+// The share of each sandbox.
+func (q *Queries) LockDueCallbacks(ctx context.Context, tenants []int64, limits []int32) ([]LockDueCallbacksRow, error) {
+	rows, err := q.db.Query(ctx, lockDueCallbacks, tenants, limits)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LockDueCallbacksRow
+	for rows.Next() {
+		var i LockDueCallbacksRow
+		if err := rows.Scan(
+			&i.Fence,
+			&i.Sent,
+			&i.Attempts,
+			&i.CallbackURL,
+			&i.Body,
+			&i.Transaction.Tenant,
+			&i.Transaction.Amount,
+			&i.Transaction.Commission,
+			&i.Transaction.NetAmount,
+			&i.Transaction.Refunded,
+			&i.Transaction.MerchantDelta,
+			&i.Transaction.SimDelta,
+			&i.Transaction.MerchantBalanceAfter,
+			&i.Transaction.SimBalanceAfter,
+			&i.Transaction.CreatedAt,
+			&i.Transaction.CompletedAt,
+			&i.Transaction.DueAt,
+			&i.Transaction.ExpiresAt,
+			&i.Transaction.ForwardedAt,
+			&i.Transaction.ForwardFence,
+			&i.Transaction.Type,
+			&i.Transaction.Status,
+			&i.Transaction.AbsorptionPct,
+			&i.Transaction.LatencyMs,
+			&i.Transaction.ForwardFailures,
+			&i.Transaction.ForwardAttempts,
+			&i.Transaction.ID,
+			&i.Transaction.ParentID,
+			&i.Transaction.SimID,
+			&i.Transaction.Passthrough,
+			&i.Transaction.URLProtected,
+			&i.Transaction.Reference,
+			&i.Transaction.RequestHash,
+			&i.Transaction.OrderRef,
+			&i.Transaction.OrderURL,
+			&i.Transaction.Store,
+			&i.Transaction.Description,
+			&i.Transaction.Scenario,
+			&i.Transaction.EnvID,
+			&i.Transaction.Operator,
+			&i.Transaction.Country,
+			&i.Transaction.Currency,
+			&i.Transaction.FloatCurrency,
+			&i.Transaction.MSISDN,
+			&i.Transaction.NativeID,
+			&i.Transaction.NativeRaw,
+			&i.Transaction.TestBehavior,
+			&i.Transaction.LeasedUntil,
+			&i.Transaction.ProviderTxID,
+			&i.Transaction.Faults,
+			&i.Transaction.MerchantNumber,
+			&i.Transaction.SimNumber,
+			&i.OrgID,
+			&i.Namespace,
+			&i.WebhookHost,
+			&i.CallbackHosts,
+			&i.Vague,
+			&i.Present,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const purgeCallbackAttempts = `-- name: PurgeCallbackAttempts :one
+with batch as (
+  select a.id, a.attempt from callback_attempts a
+  where a.tenant = $1 and (a.id, a.attempt) > ($2::uuid, $3::integer)
+  order by a.id, a.attempt limit $4
+), gone as (
+  delete from callback_attempts a using batch where a.tenant = $1 and a.id = batch.id and a.attempt = batch.attempt
+)
+select batch.id, batch.attempt from batch order by batch.id desc, batch.attempt desc limit 1
+`
+
+type PurgeCallbackAttemptsRow struct {
+	ID      pgtype.UUID `db:"id"`
+	Attempt int32       `db:"attempt"`
+}
+
+func (q *Queries) PurgeCallbackAttempts(ctx context.Context, tenant int64, after pgtype.UUID, afterAttempt int32, batch int32) (PurgeCallbackAttemptsRow, error) {
+	row := q.db.QueryRow(ctx, purgeCallbackAttempts,
+		tenant,
+		after,
+		afterAttempt,
+		batch,
+	)
+	var i PurgeCallbackAttemptsRow
+	err := row.Scan(&i.ID, &i.Attempt)
+	return i, err
+}
+
 const purgeNativeRequests = `-- name: PurgeNativeRequests :one
 with batch as (
   select n.id from native_requests n where n.tenant = $1 and n.id > $2 order by n.id limit $3
@@ -510,6 +710,28 @@ func (q *Queries) RecordNativeRequest(ctx context.Context, arg RecordNativeReque
 		arg.ID,
 	)
 	return err
+}
+
+const resendCallback = `-- name: ResendCallback :one
+with present as (
+  select n.id, coalesce(n.leased_until > now(), false)::boolean as being_sent from native_requests n
+  where n.tenant = $1 and n.id = $2 and n.state is not null
+  for update
+), queued as (
+  update native_requests n set state = 'queued', fence = n.fence + 1, leased_until = null, delivered_at = null,
+    due_at = case when n.attempts = 0 then n.due_at else sandbox_time(n.tenant) end
+  from present
+  where n.tenant = $1 and n.id = present.id and not present.being_sent
+)
+select present.being_sent from present
+`
+
+// Queues a callback again, unless it is being sent. The fence goes up, as with events. One that was never sent stays due at its time.
+func (q *Queries) ResendCallback(ctx context.Context, tenant int64, iD pgtype.UUID) (bool, error) {
+	row := q.db.QueryRow(ctx, resendCallback, tenant, iD)
+	var being_sent bool
+	err := row.Scan(&being_sent)
+	return being_sent, err
 }
 
 const setNativeUserSecret = `-- name: SetNativeUserSecret :execrows

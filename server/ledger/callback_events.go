@@ -1,0 +1,89 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// Callbacks of the operators' own APIs, as their sandbox sees them.
+
+// CallbackDetail is a callback with what is sent and how that went.
+type CallbackDetail struct {
+	EventDetail
+	Transaction *payments.Transaction
+	Sent        json.RawMessage // to the operator's API
+	URL         string
+}
+
+// GetCallback returns [ErrNotFound] for a transaction of the tenant that has no callback, or none yet. The body of a callback that was
+// never sent is built by build and kept, as that of an event. vague says of the transaction's environment what [BuildCallback] asks for.
+func (s *Ledger) GetCallback(
+	ctx context.Context, tenant int64, id payments.ID, build BuildCallback, vague func(*payments.Transaction) bool,
+) (*CallbackDetail, error) {
+	q := s.tenant(tenant)
+	row, err := q.GetCallback(ctx, tenant, postgres.UUID(id))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, postgres.Classify(err, "reading the callback")
+	}
+	attempts, err := q.ListCallbackAttempts(ctx, tenant, postgres.UUID(id), row.Attempts, MaxHistory)
+	if err != nil {
+		return nil, postgres.Classify(err, "reading the attempts of the callback")
+	}
+	c := callbackDetailOf(&row, attempts)
+	if c.Body != nil {
+		return c, nil
+	}
+	c.Body, err = q.KeepCallbackBody(ctx, build(c.Transaction, c.Sent, vague(c.Transaction)), tenant, postgres.UUID(id))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, ErrNotFound // it was removed meanwhile
+	}
+	return c, postgres.Classify(err, "keeping the body of the callback")
+}
+
+func callbackDetailOf(row *sqlc.GetCallbackRow, attempts []sqlc.CallbackAttempt) *CallbackDetail {
+	t := transactionOf(&row.Transaction)
+	c := &CallbackDetail{Transaction: t, Sent: row.Sent, URL: *row.CallbackURL, EventDetail: EventDetail{
+		Body: row.Body,
+		Event: Event{
+			ID: t.ID, Callback: true, Type: t.Type, Status: t.Status, State: EventState(*row.State), Attempts: int(row.Attempts),
+			CreatedAt: *t.CompletedAt, DeliveredAt: row.DeliveredAt, LastStatus: intOf(row.LastStatus), LastError: row.LastError,
+		},
+	}}
+	if !row.BeingSent {
+		c.NextAttemptAt = row.DueAt
+	}
+	for _, a := range slices.Backward(attempts) {
+		c.History = append(c.History, AttemptRecord{
+			Number: int(a.Attempt), StartedAt: a.StartedAt, Duration: time.Duration(a.DurationMs) * time.Millisecond,
+			ResponseStatus: intOf(a.ResponseStatus), ResponseBody: a.ResponseBody, Error: a.Error, Faults: a.Faults,
+		})
+	}
+	return c
+}
+
+// ResendCallback is [Ledger.ResendEvent] for a callback. It goes to the URL that its request named, whether or not the sandbox has an
+// endpoint, and once.
+func (s *Ledger) ResendCallback(ctx context.Context, tenant int64, id payments.ID) (Event, error) {
+	beingSent, err := s.tenant(tenant).ResendCallback(ctx, tenant, postgres.UUID(id))
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return Event{}, ErrNotFound
+	case err != nil:
+		return Event{}, postgres.ClassifyWrite(err, "queueing the callback")
+	case beingSent:
+		return Event{}, ErrBeingSent
+	}
+	return s.queuedEvent(ctx, tenant, EventFilter{Transaction: &id, Callback: new(true)})
+}

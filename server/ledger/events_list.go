@@ -1,0 +1,97 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+)
+
+// ListEvents returns up to limit of a tenant's events in the order of their transactions, newest first, a callback before the event of its
+// transaction, beginning after the one named by after, nil for the newest of all. No event that is there when the first page is read is
+// left out or repeated.
+func (s *Ledger) ListEvents(ctx context.Context, tenant int64, f EventFilter, after *payments.EventID, limit int) ([]Event, error) {
+	sql, args := eventsStatement(tenant, f, after, limit)
+	var events []Event
+	err := s.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+		events, err = collect[Event](ctx, scope, sql, args)
+		return err
+	})
+	return events, postgres.Classify(err, "listing events")
+}
+
+// eventsStatement lists a page. Events and callbacks have a table each. A list of both merges the newest of each, in the order of ids.
+func eventsStatement(tenant int64, f EventFilter, after *payments.EventID, limit int) (sql string, args []any) {
+	args = []any{tenant, limit}
+	var parts []string
+	if f.Callback == nil || !*f.Callback {
+		part := conditions{where: []string{"e.tenant = $1"}, args: args}
+		parts = append(parts, listedEvents(&part, f, after))
+		args = part.args
+	}
+	if f.Type == "" && f.State != EventRecorded && (f.Callback == nil || *f.Callback) {
+		part := conditions{where: []string{"n.tenant = $1", "n.state is not null"}, args: args}
+		parts = append(parts, listedCallbacks(&part, f, after))
+		args = part.args
+	}
+	if len(parts) == 1 {
+		return parts[0], args
+	}
+	return "(" + strings.Join(parts, ") union all (") + ") order by id desc, callback desc limit $2", args
+}
+
+// eventColumns and callbackColumns are the fields of an [Event], in their order.
+const (
+	eventColumns = `e.id, false as callback, t.type, t.status, e.state, e.attempts, e.created_at,
+		case when e.leased and coalesce(e.leased_until, e.due_at) > now() then null else e.due_at end, e.delivered_at, a.response_status, a.error`
+	callbackColumns = `n.id, true as callback, t.type, t.status, n.state, n.attempts, t.completed_at,
+		case when n.leased_until > now() then null else n.due_at end, n.delivered_at, n.last_status, n.last_error`
+)
+
+// listedEvents lists events. Lateral joins with limit 1 force an index look-up for each; a plain join would read all rows of the sandbox.
+func listedEvents(c *conditions, f EventFilter, after *payments.EventID) string {
+	ofType := ""
+	if f.Type != "" {
+		c.args = append(c.args, f.Type)
+		ofType = fmt.Sprintf(" and type = $%d", len(c.args))
+	}
+	c.events("e", f)
+	c.created("e.created_at", f.CreatedAfter, f.CreatedBefore)
+	if after != nil && after.Callback {
+		c.add("e.id <= $%d", postgres.UUID(after.Transaction)) // the event of its transaction is next
+	} else if after != nil {
+		c.add("e.id < $%d", postgres.UUID(after.Transaction))
+	}
+	return fmt.Sprintf(`select %s from events e
+		cross join lateral (select type, status from transactions where tenant = $1 and id = e.id%s limit 1) t
+		left join lateral (select response_status, error from delivery_attempts where tenant = $1 and event_id = e.id and attempt = e.attempts limit 1) a on true
+		where %s order by e.tenant desc, e.id desc limit $2`, eventColumns, ofType, strings.Join(c.where, " and "))
+}
+
+// listedCallbacks lists callbacks. Their transactions were completed when they became due.
+func listedCallbacks(c *conditions, f EventFilter, after *payments.EventID) string {
+	c.events("n", f)
+	c.created("t.completed_at", f.CreatedAfter, f.CreatedBefore)
+	if after != nil {
+		c.add("n.id < $%d", postgres.UUID(after.Transaction))
+	}
+	return fmt.Sprintf(`select %s from native_requests n
+		cross join lateral (select type, status, completed_at from transactions where tenant = $1 and id = n.id limit 1) t
+		where %s order by n.tenant desc, n.id desc limit $2`, callbackColumns, strings.Join(c.where, " and "))
+}
+
+// events are the conditions that events and callbacks have in common.
+func (c *conditions) events(table string, f EventFilter) {
+	if slices.Contains(EventStates, f.State) {
+		c.where = append(c.where, fmt.Sprintf("%s.state = '%s'", table, f.State)) // as a constant, which lets an index of one state be used
+	}
+	if f.State == EventQueued {
+		c.where = append(c.where, table+".due_at is not null") // as each of them has; the index of what is due has no others
+	}
+	if f.Transaction != nil {
+		c.add(table+".id = $%d", postgres.UUID(*f.Transaction))
+	}
+}
