@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 )
@@ -30,6 +32,8 @@ func (w *fixture) aged(by time.Duration, ids ...payments.ID) {
 		w.Exec("update transactions set id = $2 where id = $1", postgres.UUID(id), postgres.UUID(old))
 		w.Exec("update events set id = $2, created_at = created_at - $3::interval where id = $1", postgres.UUID(id), postgres.UUID(old), by)
 		w.Exec("update delivery_attempts set event_id = $2 where event_id = $1", postgres.UUID(id), postgres.UUID(old))
+		w.Exec("update native_requests set id = $2 where id = $1", postgres.UUID(id), postgres.UUID(old))
+		w.Exec("update callback_attempts set id = $2 where id = $1", postgres.UUID(id), postgres.UUID(old))
 	}
 }
 
@@ -58,8 +62,7 @@ func TestOldEventsAreRemovedAndNothingElse(t *testing.T) {
 	young := w.attempted("young", acknowledged)
 	w.aged(month+time.Minute, delivered, failed, waits)
 	w.aged(month-time.Minute, young)
-	w.Exec(`insert into native_requests (tenant, id, operation, sent, due_at)
-		select tenant, id, 'requesttopay', '{}', case when reference = 'old failed' then now() end from transactions`)
+	w.Exec("insert into native_requests (tenant, id, operation, sent) select tenant, id, 'requesttopay', '{}' from transactions")
 	foreign := other.Create(other.Collection("r", payments.Success, alice)).ID
 	other.Exec("update events set state = 'recorded', due_at = null where tenant = $1", other.Sandbox.Tenant)
 	other.aged(2*month, foreign)
@@ -78,8 +81,8 @@ func TestOldEventsAreRemovedAndNothingElse(t *testing.T) {
 		w,
 		"select array_agg(t.reference order by t.reference) from native_requests n join transactions t using (tenant, id)",
 	)
-	if diff := cmp.Diff([]string{"old failed", "old queued", "young"}, asked); diff != "" {
-		t.Errorf("requests of operators' own APIs (-want +left), the first with a callback to send:\n%s", diff)
+	if diff := cmp.Diff([]string{"old queued", "young"}, asked); diff != "" {
+		t.Errorf("requests of operators' own APIs (-want +left):\n%s", diff)
 	}
 	if n := w.Count("select count(*) from delivery_attempts"); n != 2 {
 		t.Errorf("%d attempts are left, want those of the two events", n)
@@ -90,6 +93,50 @@ func TestOldEventsAreRemovedAndNothingElse(t *testing.T) {
 	w.counts()
 	if got := w.removeAged(); got != 0 {
 		t.Errorf("%d more were removed", got)
+	}
+}
+
+// An event stays until the callback of its transaction was sent too. Then both go, with their attempts.
+func TestOldCallbacksAreRemovedWithTheirEvents(t *testing.T) {
+	w := newFixture(t)
+	for _, reference := range []string{"sent", "waits", "leased", "young"} {
+		w.asked(reference, "http://127.0.0.1:1/"+reference)
+		w.Finish(w.leaseOne(ledgertest.Body()), acknowledged)
+		if c := w.leaseCallbacks(1); reference == "sent" || reference == "young" {
+			w.finishCallback(&c[0], acknowledged)
+		}
+	}
+	w.Exec("update native_requests set leased_until = null where callback_url like '%/waits'")
+	for _, reference := range []string{"sent", "waits", "leased"} {
+		id := read[pgtype.UUID](w, "select id from transactions where reference = $1", reference)
+		w.aged(month+time.Minute, id.Bytes)
+	}
+	left := func(want ...string) {
+		t.Helper()
+		for _, table := range []string{"events", "native_requests"} {
+			got := read[[]string](w, "select array_agg(t.reference order by t.reference) from "+table+" join transactions t using (tenant, id)")
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-want +left):\n%s", table, diff)
+			}
+		}
+	}
+	if got := w.removeAged(); got != 1 {
+		t.Errorf("%d events were removed, want 1", got)
+	}
+	left("leased", "waits", "young")
+	if n := w.Count("select count(*) from callback_attempts"); n != 1 {
+		t.Errorf("%d attempts at callbacks are left, want the one of the young", n)
+	}
+	w.Exec("update native_requests set leased_until = now()")
+	for _, c := range w.leaseCallbacks(2) {
+		w.finishCallback(&c, refusedForev)
+	}
+	if got := w.removeAged(); got != 2 {
+		t.Errorf("%d events were removed, want 2", got)
+	}
+	left("young")
+	if n := w.Count("select count(*) from callback_attempts"); n != 1 {
+		t.Errorf("%d attempts at callbacks are left, want the one of the young", n)
 	}
 }
 

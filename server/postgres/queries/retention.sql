@@ -12,9 +12,10 @@ where o.retained_at is null and case when c.tenant is null
   end;
 
 -- name: RemoveAgedEvents :one
--- Removes those of the next events that are old, with their attempts, and with what operators' own APIs keep of their requests; one that is still to be sent stays. It tells how many it
--- looked at, how many of them were old, and which was the last, since what it leaves must not hold it up. One that somebody else works on is
--- left for the next time. Locks are taken as by delivery: events, then the endpoint, whose counts are of the events in a state.
+-- Removes those of the next events that are old, with their attempts, and with what operators' own APIs keep of their requests: their
+-- callbacks, with the attempts at them. What is still to be sent stays, an event until its transaction's callback was sent too. It tells how
+-- many it looked at, how many of them were old, and which was the last, since what it leaves must not hold it up. One that somebody else
+-- works on is left for the next time. Locks are taken as by delivery: events, then the endpoint, whose counts are of the events in a state.
 with span as (
   select e.id, case when sqlc.arg(clocked)::boolean then e.recorded_at else e.created_at end < sqlc.arg(cutoff) as old from events e
   where e.tenant = sqlc.arg(tenant) and e.id > sqlc.arg(after) and e.id < sqlc.arg(before)
@@ -22,13 +23,16 @@ with span as (
 ), aged as (
   select e.id, e.state from events e join span on span.id = e.id
   where e.tenant = sqlc.arg(tenant) and span.old and e.state <> 'queued'
+    and not exists (select from native_requests n where n.tenant = sqlc.arg(tenant) and n.id = e.id and n.due_at is not null)
   order by e.id for update of e skip locked
 ), attempts as (
   delete from delivery_attempts a using aged where a.tenant = sqlc.arg(tenant) and a.event_id = aged.id
 ), disturbances as (
   delete from event_faults f using aged where f.tenant = sqlc.arg(tenant) and f.event_id = aged.id
 ), requests as (
-  delete from native_requests n using aged where n.tenant = sqlc.arg(tenant) and n.id = aged.id and n.due_at is null
+  delete from native_requests n using aged where n.tenant = sqlc.arg(tenant) and n.id = aged.id
+), callbacks as (
+  delete from callback_attempts a using aged where a.tenant = sqlc.arg(tenant) and a.id = aged.id
 ), gone as (
   delete from events e using aged where e.tenant = sqlc.arg(tenant) and e.id = aged.id
 ), counts as (
