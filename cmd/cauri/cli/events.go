@@ -34,15 +34,16 @@ func (p *program) eventsCommand() *cobra.Command {
 		Short: "List the events, or show one with its body and its attempts",
 		Long: `List the events, newest first, or show one with its body and its attempts.
 
---body prints the body of one event byte for byte, as it is signed and sent.`,
+--body prints the body of one event byte for byte, as it is sent, and signed unless it is
+a callback of an operator's own API.`,
 		Example: "  " + p.called("events", "--state=failed") + "\n  " + p.called("events", "evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE") + "\n  " +
 			p.called("events", "evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE --body | cauri verify --headers=received.txt"),
 	}
 	t := p.target(cmd, argument{name: "EVENT", complete: completeEvents})
 	flags := cmd.Flags()
 	flags.StringVar(&state, "state", "", "only those in a state: recorded, queued, delivered or failed")
-	flags.StringVar(&name, "event", "", "only those of a name: payment.completed, payment.refunded or disbursement.completed")
-	flags.StringVar(&transaction, "tx", "", "only that of a transaction, by its id")
+	flags.StringVar(&name, "event", "", "only those of a name: payment.completed, payment.refunded, disbursement.completed, or\noperator.callback for callbacks of the operators' own APIs")
+	flags.StringVar(&transaction, "tx", "", "only those of a transaction, by its id")
 	flags.IntVar(&limit, "limit", 20, "how many")
 	flags.BoolVar(&body, "body", false, "print only the body of EVENT, byte for byte")
 	choose(cmd, "state", eventStates...)
@@ -143,7 +144,7 @@ func (p *program) resendCommand() *cobra.Command {
 		Use:   "resend",
 		Short: "Send an event again, or all that failed",
 		Long: `Send an event again, or all that failed. The sandbox sends it to its webhook URL, with
-the same body and the same id.`,
+the same body and the same id; a callback of an operator's own API goes to its own URL.`,
 		Example: "  " + p.called("resend", "evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE") + "\n  " + p.called("resend", "--failed"),
 	}
 	t := p.target(cmd, argument{name: "EVENT", complete: completeEvents})

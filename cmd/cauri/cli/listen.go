@@ -115,7 +115,7 @@ func (p *program) listenAndForward(cmd *cobra.Command, t *target, o listenOption
 			fmt.Fprintln(cmd.ErrOrStderr(), "Press r to send the last one again.")
 		}
 		err := p.newChanges(api).Follow(ctx, func(c change) error {
-			if c.Kind != kindEvent {
+			if c.Kind != kindEvent || c.Event.Event == payments.CallbackEvent { // which is no webhook, and goes to its own URL
 				return nil
 			}
 			return f.forward(ctx, c.Event.ID)

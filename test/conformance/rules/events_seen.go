@@ -53,7 +53,7 @@ func seenList(c *suite.Check) {
 	for _, item := range c.Items(page) {
 		c.Fields("an event", item, suite.Object{
 			"id":           suite.AnyText,
-			"event":        suite.OneOf("payment.completed", "payment.refunded", "disbursement.completed"),
+			"event":        suite.OneOf("payment.completed", "payment.refunded", "disbursement.completed", "operator.callback"),
 			"txId":         suite.AnyText,
 			"status":       suite.AnyText,
 			"state":        suite.OneOf("recorded", "queued", "delivered", "failed"),

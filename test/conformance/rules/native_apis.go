@@ -22,6 +22,8 @@ func nativeRules() []suite.Rule {
 			Text: "a request to pay is accepted without a body, ends SUCCESSFUL, and is listed by /v1 with the source native"},
 		{ID: "native/duplicate", Check: nativeDuplicate,
 			Text: "a reference that is taken, by MTN's API or by /v1, is MTN's 409, and no second payment"},
+		{ID: "native/callback", Check: nativeCallback,
+			Text: "a callback is the event operator.callback beside its payment's, is attempted once, and is sent again by resend"},
 		{ID: "native/credentials", Check: nativeCredentials,
 			Text: "a wrong subscription key, user or token is refused in MTN's form"},
 	}
@@ -31,6 +33,7 @@ func nativeRules() []suite.Rule {
 type nativeCaller struct {
 	c                *suite.Check
 	key, user, token string // the last two as the header Authorization
+	callback         string // URL; empty: none is asked for
 }
 
 // newNativeCaller has the credentials of MTN's API, which follow from the API key, and no token yet.
@@ -69,6 +72,7 @@ func (n *nativeCaller) call(method, path, authorization string, body any, refere
 		Method: method, Base: n.c.Client.Root + "/operators/mtn", Path: path, Body: body, Foreign: true,
 		Header: map[string]string{
 			"Ocp-Apim-Subscription-Key": n.key, "X-Target-Environment": "mtnrwanda", "Authorization": authorization, "X-Reference-Id": reference,
+			"X-Callback-Url": n.callback,
 		},
 	})
 }
@@ -120,8 +124,8 @@ func nativePay(c *suite.Check) {
 	n.listed(reference)
 }
 
-// listed records a problem unless /v1 lists exactly one payment with the reference.
-func (n *nativeCaller) listed(reference string) {
+// listed is the one payment with the reference in the list of /v1.
+func (n *nativeCaller) listed(reference string) suite.Object {
 	items := n.c.Items(n.c.Expect(n.c.Get("/payments?reference="+reference), http.StatusOK))
 	if len(items) != 1 {
 		n.c.Fail("/v1 lists %d payments with the reference %s, want 1", len(items), reference)
@@ -129,6 +133,7 @@ func (n *nativeCaller) listed(reference string) {
 	n.c.Fields("the payment in /v1", items[0], suite.Object{
 		"reference": reference, "source": "native", "operator": "mtn", "amount": 1000, "msisdn": suite.Payer.MSISDN,
 	})
+	return items[0]
 }
 
 func nativeDuplicate(c *suite.Check) {
@@ -141,6 +146,47 @@ func nativeDuplicate(c *suite.Check) {
 	}
 	c.Refused(c.Post("/payments", c.Collection(suite.MtnRW, suite.Object{"reference": reference})), http.StatusConflict, "duplicate_reference")
 	n.listed(reference)
+}
+
+// nowhere is where nothing listens, and where a service may refuse to send anything.
+const nowhere = "http://127.0.0.1:1/callback"
+
+func nativeCallback(c *suite.Check) {
+	n, reference := newNativeCaller(c), newNativeReference()
+	n.callback = nowhere
+	n.accepted(n.pay(reference))
+	tx := suite.TextOf(n.listed(reference), "id")
+	own := "/events?event=operator.callback&tx_id=" + tx
+	attempted := func(times int) (event suite.Object) {
+		c.Eventually(func() (problem string) {
+			items := c.Items(c.Expect(c.Get(own), http.StatusOK))
+			if len(items) != 1 || fmt.Sprint(items[0]["attemptCount"]) != fmt.Sprint(times) {
+				return fmt.Sprintf("the callbacks are %v, want one with %d attempts", items, times)
+			}
+			event = items[0]
+			return ""
+		})
+		return event
+	}
+	event := attempted(1)
+	c.Fields("the callback", event, suite.Object{
+		"event": "operator.callback", "txId": tx, "status": "SUCCESS", "state": "failed", "nextAttemptAt": nil, "lastError": suite.AnyText,
+	})
+	id := suite.TextOf(event, "id")
+	detail := c.Expect(c.Get(eventPath(id)), http.StatusOK)
+	c.Fields("the callback", detail, suite.Object{"method": "POST", "url": nowhere, "body": suite.AnyText})
+	payload, _ := detail["payload"].(suite.Object)
+	c.Fields("the payload of the callback", payload, suite.Object{"status": "SUCCESSFUL", "amount": "1000"})
+	for _, item := range c.Items(c.Expect(c.Get("/events?event=payment.completed&tx_id="+tx), http.StatusOK)) {
+		if item["id"] == id {
+			c.Problem("the event of the payment has the id of the callback, %s", id)
+		}
+	}
+	c.Expect(c.Post(eventPath(id)+"/resend", nil), http.StatusAccepted)
+	attempted(2)
+	if again := c.Expect(c.Get(eventPath(id)), http.StatusOK); again["body"] != detail["body"] {
+		c.Problem("sent again, the callback is %v; first it was %v", again["body"], detail["body"])
+	}
 }
 
 func nativeCredentials(c *suite.Check) {
