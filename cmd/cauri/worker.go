@@ -171,6 +171,7 @@ func queueStatistics(db *ledger.Upkeep) func(context.Context) (telemetry.QueueSt
 			Failing: found.FailingEndpoints, UnbalancedAccounts: found.Imbalance.Accounts, ImbalanceUnits: found.Imbalance.Units,
 			Queues: []telemetry.Queue{
 				queue("events", found.Events), queue("settlements", found.Settlements), queue("forwards", found.Forwards),
+				queue("callbacks", found.Callbacks),
 			},
 		}, err
 	}

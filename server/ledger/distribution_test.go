@@ -115,7 +115,7 @@ var spanning = map[string]string{
 	"PostponeEvents": "of a batch", "ReleaseAwaiting": "of a batch",
 	"SendEventAgain":      "its event_faults are found by the event that it updates",
 	"CountDueSettlements": "a metric, every ten seconds", "CountDueForwards": "a metric, every ten seconds",
-	"CountDueEvents":        "a metric, every ten seconds",
+	"CountDueCallbacks": "a metric, every ten seconds", "CountDueEvents": "a metric, every ten seconds",
 	"CountFailingEndpoints": "a metric, every ten seconds",
 	"AgedTenants":           "retention, every hour", "AgedOperatorTenants": "retention, every hour", "RemoveAgedRateUsage": "retention, every hour",
 	"RemoveAgedTokens": "retention, every hour", "RemoveAgedQuotaUsage": "retention, every hour",

@@ -23,9 +23,9 @@ type Imbalances struct {
 // QueueStatistics is what waits for the workers at one moment. It leaves out what none of them may take: that of suspended sandboxes, of
 // those that a sweep fails in, and events of endpoints that have failed for long.
 type QueueStatistics struct {
-	Settlements, Forwards, Events Queue
-	FailingEndpoints              int
-	Imbalance                     Imbalances
+	Settlements, Forwards, Events, Callbacks Queue
+	FailingEndpoints                         int
+	Imbalance                                Imbalances
 }
 
 // QueueStatistics looks at what waits for the workers.
@@ -48,6 +48,10 @@ func (s *Upkeep) readQueueStatistics(ctx context.Context) (found QueueStatistics
 	if err != nil {
 		return found, err
 	}
+	callbacks, err := q.CountDueCallbacks(ctx)
+	if err != nil {
+		return found, err
+	}
 	failing, err := q.CountFailingEndpoints(ctx)
 	if err != nil {
 		return found, err
@@ -60,6 +64,7 @@ func (s *Upkeep) readQueueStatistics(ctx context.Context) (found QueueStatistics
 		Settlements:      queueOf(settlements.Due, settlements.Sandboxes, settlements.OldestSeconds),
 		Forwards:         queueOf(forwards.Due, forwards.Sandboxes, forwards.OldestSeconds),
 		Events:           queueOf(events.Due, events.Sandboxes, events.OldestSeconds),
+		Callbacks:        queueOf(callbacks.Due, callbacks.Sandboxes, callbacks.OldestSeconds),
 		FailingEndpoints: int(failing),
 		Imbalance:        Imbalances{Accounts: int(imbalance.Accounts), Units: imbalance.Imbalance},
 	}, nil

@@ -19,7 +19,7 @@ func (w *fixture) queueStatistics() ledger.QueueStatistics {
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	for _, q := range []*ledger.Queue{&found.Settlements, &found.Forwards, &found.Events} {
+	for _, q := range []*ledger.Queue{&found.Settlements, &found.Forwards, &found.Events, &found.Callbacks} {
 		q.Oldest = q.Oldest.Truncate(time.Minute)
 	}
 	return found
@@ -40,13 +40,21 @@ func TestQueueStatistics(t *testing.T) {
 	other.Exec("update transactions set due_at = now() - interval '5 minutes' where tenant = $1", other.Sandbox.Tenant)
 	w.Exec("update transactions set due_at = now() + interval '1 hour' where reference = 'r-1'")
 	w.Exec("update events set due_at = now() - interval '2 minutes'")
+	for _, reference := range []string{"late", "taken", "later"} {
+		w.asked(reference, "http://127.0.0.1:1/"+reference)
+	}
+	w.Exec("update events set due_at = null, state = 'recorded' where due_at > now() - interval '1 minute'")
+	w.Exec("update native_requests set due_at = now() - interval '3 minutes'")
+	w.Exec("update native_requests set due_at = now() + interval '1 hour' where callback_url like '%/later'")
+	w.Exec("update native_requests set due_at = now() - interval '1 hour', leased_until = now() + interval '1 minute' where callback_url like '%/taken'")
 	both := ledger.QueueStatistics{
 		Settlements: ledger.Queue{
 			Due:       10,
 			Sandboxes: 2,
 			Oldest:    5 * time.Minute,
 		},
-		Events: ledger.Queue{Due: 1, Sandboxes: 1, Oldest: 2 * time.Minute},
+		Events:    ledger.Queue{Due: 1, Sandboxes: 1, Oldest: 2 * time.Minute},
+		Callbacks: ledger.Queue{Due: 1, Sandboxes: 1, Oldest: 3 * time.Minute},
 	}
 	if diff := cmp.Diff(both, w.queueStatistics()); diff != "" {
 		t.Errorf("of two sandboxes (-want +got):\n%s", diff)
@@ -54,6 +62,7 @@ func TestQueueStatistics(t *testing.T) {
 	w.Exec("update transactions set passthrough = true, forward_fence = 0, forward_failures = 0 where reference = 'r-2'")
 	other.Exec("update organizations set suspended = true where tenant = $1", other.Sandbox.Tenant)
 	w.Exec("insert into endpoint_health (tenant, probe_at) values ($1, now())", w.Sandbox.Tenant)
+	w.Exec("insert into sweep_failures (tenant, sweep, retry_at, error) values ($1, 'callbacks', now(), 'bad')", w.Sandbox.Tenant)
 	fewer := ledger.QueueStatistics{
 		Settlements: ledger.Queue{Due: 8, Sandboxes: 1, Oldest: time.Minute}, Forwards: ledger.Queue{Due: 1, Sandboxes: 1, Oldest: time.Minute},
 		FailingEndpoints: 1,

@@ -151,7 +151,7 @@ var workerStatements = append([]string{
 	// retention
 	"AgedTenants", "RemoveAgedEvents", "RemoveAgedQuotaUsage", "RemoveAgedRateUsage",
 	// metrics
-	"CountFailingEndpoints", "CountImbalances", "CountDueEvents", "CountDueForwards", "CountDueSettlements",
+	"CountFailingEndpoints", "CountImbalances", "CountDueCallbacks", "CountDueEvents", "CountDueForwards", "CountDueSettlements",
 	// what fails in one sandbox alone
 	"ClearSweepFailures", "NoteSweepFailure",
 	// purge of what was retired

@@ -75,5 +75,30 @@ select coalesce(extract(epoch from now() - min(late.due_at)), 0)::float8 as olde
     limit 100000) bounded)::integer as due
 from late;
 
+-- name: CountDueCallbacks :one
+-- One that a worker is sending keeps its time, unlike an event, and is left out by its lease.
+with recursive due_tenants as (
+  (select n.tenant, n.due_at from native_requests n
+   where n.due_at is not null and (n.leased_until is null or n.leased_until <= now())
+   order by n.tenant, n.due_at limit 1)
+  union all
+  select following.tenant, following.due_at from due_tenants cross join lateral (
+    select n.tenant, n.due_at from native_requests n
+    where n.tenant > due_tenants.tenant and n.due_at is not null and (n.leased_until is null or n.leased_until <= now())
+    order by n.tenant, n.due_at limit 1) following
+), late as materialized (
+  select due_tenants.tenant, due_tenants.due_at from due_tenants join organizations o on o.tenant = due_tenants.tenant
+  where due_tenants.due_at <= now() and not o.suspended and o.retained_at is null
+    and not exists (select from clocks c where c.tenant = due_tenants.tenant)
+    and not exists (select from sweep_failures p where p.tenant = due_tenants.tenant and p.sweep = 'callbacks')
+)
+select coalesce(extract(epoch from now() - min(late.due_at)), 0)::float8 as oldest_seconds, count(*)::integer as sandboxes,
+  (select count(*) from (
+    select from late cross join lateral (
+      select from native_requests n
+      where n.tenant = late.tenant and n.due_at <= now() and (n.leased_until is null or n.leased_until <= now()) limit 10000) due
+    limit 100000) bounded)::integer as due
+from late;
+
 -- name: CountFailingEndpoints :one
 select count(*)::integer from endpoint_health h where h.probe_at is not null and not exists (select from clocks c where c.tenant = h.tenant);
