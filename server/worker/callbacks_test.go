@@ -36,6 +36,7 @@ func newCallbackReceiver(t *testing.T, status int) *callbackReceiver {
 		defer r.mu.Unlock()
 		r.came = append(r.came, fmt.Sprintf("%s %s %q %s", request.Method, request.URL.Path, request.Header.Get("Content-Type"), body))
 		w.WriteHeader(status)
+		_, _ = io.WriteString(w, "thanks")
 	}))
 	t.Cleanup(r.Close)
 	return r
@@ -105,6 +106,21 @@ func TestCallbacksOfOperators(t *testing.T) {
 		want := map[string]string{"/one": "POST", "/two": "PUT", "/three": "POST"}[path]
 		if method != want || kind != "application/json; charset=utf-8" {
 			t.Errorf("it came as %s, want a %s", one, want)
+		}
+	}
+
+	// What came of each is kept, and the bytes that were sent.
+	kept := map[string]string{
+		"/one": `{"financialTransa 200 thanks `, "/two": `{"financialTransa 200 thanks `,
+		"/three":  `{"financialTransa 500 thanks the receiver answered 500`,
+		"/latest": `{"financialTransa 0  events may not be sent to 169.254.169.254: it is link-local, where metadata services are`,
+	}
+	for path, want := range kept {
+		got := read[string](w, `select concat_ws(' ', substr(convert_from(n.body, 'UTF8'), 1, 17), coalesce(a.response_status, 0),
+			coalesce(convert_from(a.response_body, 'UTF8'), ''), coalesce(a.error, ''))
+			from native_requests n join callback_attempts a using (tenant, id) where n.callback_url like '%' || $1 and a.attempt = 1 and n.attempts = 1`, path)
+		if got != want {
+			t.Errorf("of %s is kept: %s, want %s", path, got, want)
 		}
 	}
 

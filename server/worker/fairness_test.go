@@ -221,3 +221,43 @@ func TestNoOperatorDelaysAnother(t *testing.T) {
 		t.Errorf("%d of %d collections ended only after an exchange with another sandbox's slow operator had ended", waited, collections)
 	}
 }
+
+// Callbacks that one sandbox has to send to a receiver that hangs do not delay another's: most callbacks of the other one wait for no
+// attempt at the receiver to end.
+func TestNoReceiverOfCallbacksDelaysAnother(t *testing.T) {
+	w := newFixture(t, nil)
+	w.configure()
+	w.alices(payments.Approve, 1_000_000)
+	release, ended := make(chan struct{}), &moments{}
+	hanging := httptest.NewServer(hang(release, ended))
+	t.Cleanup(hanging.Close)
+	defer close(release) // before the worker stops, which waits for its attempts
+	slow := w.beside("slow", w.hook.url)
+	w.copies(w.pay("like", payments.PINInvalid), 1000, slow)
+	w.exec(`insert into native_requests (tenant, id, operation, sent, callback_url, state, due_at)
+		select tenant, id, 'requesttopay', '{}', $2, 'queued', now() from transactions where tenant = $1`, slow, hanging.URL)
+	good := newCallbackReceiver(t, http.StatusOK)
+	w.run()
+	const callbacks = 15
+	waited, began := 0, time.Now()
+	for i := range callbacks {
+		from := time.Now()
+		w.askedOfAlice(fmt.Sprint("r", i), payments.Success, 0, good.URL)
+		eventually(t, func() string {
+			if n := len(good.all()); n <= i {
+				return fmt.Sprintf("%d callbacks came", n)
+			}
+			return ""
+		})
+		if ended.between(from, time.Now()) > 0 {
+			waited++
+		}
+	}
+	t.Logf("%d callbacks one after the other took %s; %d saw an attempt that hung end", callbacks, time.Since(began), waited)
+	if waited > callbacks/2 {
+		t.Errorf("%d of %d callbacks came only after an attempt at another sandbox's receiver had ended", waited, callbacks)
+	}
+	if began := read[int](w, "select count(*)::int from native_requests where tenant = $1 and leased_until is not null", slow); began == 0 {
+		t.Error("no callback of the slow sandbox was sent")
+	}
+}
