@@ -63,11 +63,10 @@ func (s *Server) disturb(ctx context.Context, who session, sandbox *sandboxes.Sa
 	if acts == nil {
 		return nil
 	}
-	s.metrics.Disturbed()
 	if !slices.Contains(d.acted, acts.Name) {
 		d.acted = append(d.acted, acts.Name)
 	}
-	s.metrics.Disturbed()
+	s.metrics.Disturbed(string(acts.Kind()))
 	return ends(acts)
 }
 

@@ -13,6 +13,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
 // faulty gives the sandbox faults, and makes the server know them.
@@ -248,6 +252,8 @@ func TestWhatAFaultOfTheAPIAsksFor(t *testing.T) {
 // transaction names it.
 func TestFaultsOfTheAPIFollowOneAnother(t *testing.T) {
 	w := newFixture(t)
+	registry := prometheus.NewRegistry()
+	w = w.serve(func(o *httpapi.Options) { o.Metrics = telemetry.NewAPI(registry) })
 	w.client("alice", alice, 1_000_000)
 	w.faulty(`[{"name":"one","api":{"status":502}},{"name":"two","api":{"dropConnection":"AfterCommit"}},{"name":"three","api":{"malformedBody":true}}]`)
 	pay := func() disturbed { return w.try("POST", "/v1/payments", payment("r1", object{"scenario": "success"})) }
@@ -267,7 +273,27 @@ func TestFaultsOfTheAPIFollowOneAnother(t *testing.T) {
 	if conflict := w.try("POST", "/v1/payments", payment("r1", object{"amount": 7})); conflict.status != 409 {
 		t.Errorf("another request with its reference is answered %d", conflict.status)
 	}
+	if n := countedFaults(t, registry, "api"); n != 3 {
+		t.Errorf("%v acts are counted, want 3", n)
+	}
 	w.conserved()
+}
+
+// countedFaults is how many acts of a kind a process counted.
+func countedFaults(t *testing.T, registry *prometheus.Registry, kind string) float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "cauri_faults_total" && m.GetLabel()[0].GetValue() == kind {
+				return m.GetCounter().GetValue()
+			}
+		}
+	}
+	return -1
 }
 
 // A request that is refused before, for its key, the sandbox's suspension or its body, meets no fault; one that is refused later does.

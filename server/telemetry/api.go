@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -20,7 +21,7 @@ type API struct {
 	notHeld      *prometheus.CounterVec
 	authFailures *prometheus.CounterVec
 	payments     *prometheus.CounterVec
-	faults       prometheus.Counter
+	faults       *prometheus.CounterVec
 	notLogged    *prometheus.CounterVec
 }
 
@@ -51,7 +52,7 @@ func NewAPI(registry prometheus.Registerer) *API {
 		payments: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cauri_api_payments_total", Help: "Transactions recorded, without repeated requests, by type and initial status.",
 		}, []string{"type", "status"}),
-		faults: newFaults("api"),
+		faults: registerFaults(registry, "api", "operator"),
 		notLogged: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cauri_api_requests_not_logged_total",
 			Help: "Requests left out of the request log, because too many waited to be written, or because the database refused them.",
@@ -66,7 +67,7 @@ func NewAPI(registry prometheus.Registerer) *API {
 	for _, bound := range []string{BoundProcess, BoundSandbox} {
 		a.notHeld.WithLabelValues(bound)
 	}
-	registry.MustRegister(a.requests, a.durations, a.inFlight, a.held, a.notHeld, a.authFailures, a.payments, a.faults, a.notLogged)
+	registry.MustRegister(a.requests, a.durations, a.inFlight, a.held, a.notHeld, a.authFailures, a.payments, a.notLogged)
 	return a
 }
 
@@ -148,19 +149,28 @@ func (a *API) Recorded(kind, status string) {
 	}
 }
 
-// Disturbed counts an answer that a fault disturbed.
-func (a *API) Disturbed() {
+// Disturbed counts an answer that a fault of a kind disturbed.
+func (a *API) Disturbed(kind string) {
 	if a != nil {
-		a.faults.Inc()
+		a.faults.WithLabelValues(kind).Inc()
 	}
 }
 
-// newFaults is the counter of the faults of a kind. Each process counts the faults of one.
-func newFaults(kind string) prometheus.Counter {
-	return prometheus.NewCounter(prometheus.CounterOpts{
+// registerFaults registers the counter of faults, which several roles in one process share, with the kinds that a role counts.
+func registerFaults(registry prometheus.Registerer, kinds ...string) *prometheus.CounterVec {
+	counter := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "cauri_faults_total", Help: "Faults that acted, as their sandboxes declare them, by kind.",
-		ConstLabels: prometheus.Labels{"kind": kind},
-	})
+	}, []string{"kind"})
+	var there prometheus.AlreadyRegisteredError
+	if err := registry.Register(counter); errors.As(err, &there) {
+		counter = there.ExistingCollector.(*prometheus.CounterVec)
+	} else if err != nil {
+		panic(err)
+	}
+	for _, kind := range kinds {
+		counter.WithLabelValues(kind)
+	}
+	return counter
 }
 
 // NotLogged counts requests that were left out of the request log.

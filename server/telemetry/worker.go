@@ -35,7 +35,7 @@ type Worker struct {
 	attempts   prometheus.Histogram
 	retries    prometheus.Counter
 	failures   *prometheus.CounterVec
-	faults     prometheus.Counter
+	faults     *prometheus.CounterVec
 
 	settled   *prometheus.CounterVec
 	settleLag prometheus.Histogram
@@ -68,7 +68,7 @@ func NewWorker(registry prometheus.Registerer) *Worker {
 		retries: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "cauri_worker_delivery_retries_total", Help: "Webhook delivery attempts that were retries.",
 		}),
-		faults: newFaults("webhook"),
+		faults: registerFaults(registry, "webhook", "operator"),
 		settled: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cauri_worker_settled_total", Help: "Transactions settled, by final status.",
 		}, []string{"status"}),
@@ -118,7 +118,7 @@ func NewWorker(registry prometheus.Registerer) *Worker {
 	for _, result := range []string{AdvanceReached, AdvanceStopped} {
 		w.advances.WithLabelValues(result)
 	}
-	registry.MustRegister(w.deliveries, w.failures, w.faults, w.attempts, w.retries, w.settled, w.settleLag, w.batches, w.parked,
+	registry.MustRegister(w.deliveries, w.failures, w.attempts, w.retries, w.settled, w.settleLag, w.batches, w.parked,
 		w.forwards, w.exchanges, w.callbacks, w.advances, w.removed, w.sweeps, w.alone)
 	return w
 }
@@ -149,10 +149,10 @@ func (w *Worker) Attempted(a Attempt) {
 	}
 }
 
-// Disturbed counts a delivery attempt that a fault disturbed.
-func (w *Worker) Disturbed() {
+// Disturbed counts a delivery attempt, or a callback, that a fault of a kind disturbed.
+func (w *Worker) Disturbed(kind string) {
 	if w != nil {
-		w.faults.Inc()
+		w.faults.WithLabelValues(kind).Inc()
 	}
 }
 

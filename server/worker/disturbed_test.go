@@ -252,20 +252,23 @@ func (w *fixture) checkAll(r *carefulReceiver, made map[string][]payments.ID) {
 	}
 	(&ledgertest.Fixture{Store: w.Store, T: w.t, SQL: w.sql}).Conserved()
 	acted := read[int](w, "select count(*)::int from delivery_attempts where tenant = $1 and faults is not null", w.sandbox.Tenant)
-	if counted := disturbedAttempts(w.t, metrics); counted != float64(acted) {
+	if counted := countedFaults(w.t, metrics, faults.WebhookKind); counted != float64(acted) {
 		w.t.Errorf("cauri_faults_total is %v, and %d attempts were disturbed", counted, acted)
 	}
 }
 
-func disturbedAttempts(t *testing.T, registry *prometheus.Registry) float64 {
+// countedFaults is how many acts of a kind a worker counted.
+func countedFaults(t *testing.T, registry *prometheus.Registry, kind faults.Kind) float64 {
 	t.Helper()
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range families {
-		if f.GetName() == "cauri_faults_total" {
-			return f.GetMetric()[0].GetCounter().GetValue()
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "cauri_faults_total" && m.GetLabel()[0].GetValue() == string(kind) {
+				return m.GetCounter().GetValue()
+			}
 		}
 	}
 	return -1

@@ -6,6 +6,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/telemetry"
@@ -25,7 +26,7 @@ func (w *Worker) countAttempt(e *ledger.LeasedEvent, r webhooks.Result, a ledger
 	switch {
 	case e.Fault != nil:
 		if leaseHeld && err == nil {
-			w.metrics.Disturbed()
+			w.metrics.Disturbed(string(faults.WebhookKind))
 		}
 		return
 	case err != nil:
