@@ -13,25 +13,26 @@ import (
 // Set is the faults of a sandbox, in the order of its resource: at each place the first that fits acts, alone.
 type Set []Fault
 
-// Fault is one entry. It has exactly one of Webhook and API.
+// Fault is one entry. It has exactly one of Webhook, API and Operator.
 type Fault struct {
-	Name    string   `json:"name"`
-	When    When     `json:"when,omitzero"`
-	Webhook *Webhook `json:"webhook,omitempty"`
-	API     *API     `json:"api,omitempty"`
+	Name     string    `json:"name"`
+	When     When      `json:"when,omitzero"`
+	Webhook  *Webhook  `json:"webhook,omitempty"`
+	API      *API      `json:"api,omitempty"`
+	Operator *Operator `json:"operator,omitempty"`
 }
 
 // When says when a fault acts: all that is given must fit.
 type When struct {
 	Type      payments.Type     `json:"type,omitempty"`
-	Status    payments.Status   `json:"status,omitempty"` // not asked by API
+	Status    payments.Status   `json:"status,omitempty"` // not asked of a request
 	Operator  payments.Operator `json:"operator,omitempty"`
 	Country   payments.Country  `json:"country,omitempty"`
 	Store     string            `json:"store,omitempty"`
 	MSISDN    string            `json:"msisdn,omitempty"`
 	Reference string            `json:"reference,omitempty"` // a glob: * is any text, ? any character
-	Event     string            `json:"event,omitempty"`     // type of an event; not asked by API
-	Path      string            `json:"path,omitempty"`      // a glob over the path within the sandbox; asked by API only
+	Event     string            `json:"event,omitempty"`     // type of an event; asked of a webhook only
+	Path      string            `json:"path,omitempty"`      // a glob over the path within the sandbox; asked of a request only
 	Attempt   int               `json:"attempt,omitempty"`   // of the event; of a request, how often its reference came
 	Percent   *int              `json:"percent,omitempty"`   // 0 to 100
 	First     int64             `json:"first,omitempty"`     // it acts so often, and then never more
@@ -63,6 +64,25 @@ type API struct {
 	DropConnection DropConnection `json:"dropConnection,omitempty"`
 	Delay          *Duration      `json:"delay,omitempty"` // real time
 	MalformedBody  bool           `json:"malformedBody,omitempty"`
+}
+
+// Operator disturbs what an operator's own API tells: the answers to requests, the callback of a transaction, and the answers about one
+// that has its outcome.
+type Operator struct {
+	Status             int            `json:"status,omitempty"`
+	DropConnection     DropConnection `json:"dropConnection,omitempty"`
+	Delay              *Duration      `json:"delay,omitempty"` // real time
+	Callback           *Callback      `json:"callback,omitempty"`
+	StatusStaysPending *Duration      `json:"statusStaysPending,omitempty"` // after the outcome, in sandbox time
+	Reason             string         `json:"reason,omitempty"`             // of a failure, in place of the operator's own
+}
+
+// Callback disturbs the callback of a transaction.
+type Callback struct {
+	Drop         bool      `json:"drop,omitempty"`
+	Duplicate    int       `json:"duplicate,omitempty"` // how often it is sent in all
+	Delay        *Duration `json:"delay,omitempty"`
+	BeforeAnswer bool      `json:"beforeAnswer,omitempty"`
 }
 
 // DropConnection says when a connection is dropped.

@@ -14,21 +14,38 @@ type Kind string
 
 // The kinds of faults.
 const (
-	WebhookKind Kind = "webhook"
-	APIKind     Kind = "api"
+	WebhookKind  Kind = "webhook"
+	APIKind      Kind = "api"
+	OperatorKind Kind = "operator"
 )
 
 // Kind is the fault's kind.
 func (f *Fault) Kind() Kind {
-	if f.API != nil {
+	switch {
+	case f.API != nil:
 		return APIKind
+	case f.Operator != nil:
+		return OperatorKind
 	}
 	return WebhookKind
 }
 
-// Place is a request or an attempt, with all that faults may ask of it. A field that is not known there is empty, and a fault that asks for
-// it does not act.
+// Where is what kind of place a fault may act at.
+type Where int
+
+// The kinds of places.
+const (
+	AtWebhook  Where = iota // an attempt to send an event
+	AtRequest               // a request of /v1
+	AtOperator              // a request of an operator's own API
+	AtStatus                // an operator's answer about a transaction that has its outcome
+	AtCallback              // an operator's callback
+)
+
+// Place is a request, an attempt or a callback, with all that faults may ask of it. A field that is not known there is empty, and a fault
+// that asks for it does not act.
 type Place struct {
+	Where     Where
 	Type      payments.Type
 	Status    payments.Status
 	Operator  payments.Operator
@@ -42,27 +59,60 @@ type Place struct {
 	Reads     bool // the request changes nothing: only a fault that asks for the path acts
 	Attempt   int
 	Now       time.Time // sandbox time
+	Ended     time.Time // when the transaction got its outcome, at an answer about it
 	Draws     Draws
 }
 
 // Key is what a fault acts on once, and what percent is drawn by; empty: each time is another one.
 func (p *Place) Key() string { return cmp.Or(p.Reference, p.Request) }
 
-// At returns the faults of a kind that fit a place, in their order. The first of them that its counts allow acts, alone: whoever has the
+// At returns the faults that fit a place, in their order. The first of them that its counts allow acts, alone: whoever has the
 // counts decides that. A fault that needs none is the last.
-func (s Set) At(kind Kind, p *Place) []*Fault {
+func (s Set) At(p *Place) []*Fault {
 	var fits []*Fault
 	for i := range s {
 		f := &s[i]
-		if f.Kind() != kind || !f.When.fits(p) || !f.drawn(p) {
+		if !f.actsAt(p) || !f.When.fits(p) || !f.drawn(p) {
 			continue
 		}
 		fits = append(fits, f)
-		if !f.counted(p.Key()) {
+		if !f.counted(p) {
 			break
 		}
 	}
 	return fits
+}
+
+// actsAt reports whether the fault disturbs anything at such a place.
+func (f *Fault) actsAt(p *Place) bool {
+	o := f.Operator
+	switch p.Where {
+	case AtRequest:
+		return f.API != nil
+	case AtOperator:
+		return f.Answer() != nil
+	case AtStatus:
+		return o != nil && (f.StaysPending(p) || o.Reason != "" && p.failed())
+	case AtCallback:
+		return o != nil && (o.Callback != nil || o.Reason != "" && p.failed())
+	}
+	return f.Webhook != nil
+}
+
+func (p *Place) failed() bool { return p.Status.Terminal() && p.Status != payments.Success }
+
+// Answer is what the fault does to the answer to a request, nil for nothing.
+func (f *Fault) Answer() *API {
+	if o := f.Operator; o != nil && (o.Status != 0 || o.DropConnection != "" || o.Delay != nil) {
+		return &API{Status: o.Status, DropConnection: o.DropConnection, Delay: o.Delay}
+	}
+	return f.API
+}
+
+// StaysPending reports whether the fault lets the operator still call a transaction pending that has its outcome.
+func (f *Fault) StaysPending(p *Place) bool {
+	o := f.Operator
+	return o != nil && o.StatusStaysPending != nil && p.Now.Before(p.Ended.Add(o.StatusStaysPending.Of()))
 }
 
 func (w *When) fits(p *Place) bool {
@@ -98,14 +148,24 @@ func (f *Fault) DrawnAs(n int64, d Draws) bool {
 // DrawsByCount reports whether percent is drawn by a counter at a place with this reference.
 func (f *Fault) DrawsByCount(reference string) bool { return f.When.Percent != nil && reference == "" }
 
-// Once reports whether the fault acts only once for this reference.
-func (f *Fault) Once(reference string) bool {
-	return (f.API != nil || f.When.Percent != nil) && !f.When.Every && reference != ""
+// Once reports whether the fault acts only once for the reference of a place.
+func (f *Fault) Once(p *Place) bool {
+	switch {
+	case p.Key() == "":
+		return false
+	case p.Where == AtStatus, p.Where == AtCallback:
+		return true
+	}
+	return (p.Where != AtWebhook || f.When.Percent != nil) && !f.When.Every
 }
 
+// GoesOn reports whether a fault that acted for the reference of a place acts there too, as a part of that act: what an operator tells of
+// one transaction is disturbed in its callback, and as often as its status is asked for.
+func (p *Place) GoesOn() bool { return p.Where == AtStatus || p.Where == AtCallback }
+
 // counted reports whether counts decide if the fault acts.
-func (f *Fault) counted(reference string) bool {
-	return f.When.First != 0 || f.Once(reference) || f.DrawsByCount(reference)
+func (f *Fault) counted(p *Place) bool {
+	return f.When.First != 0 || f.Once(p) || f.DrawsByCount(p.Key())
 }
 
 // Digest tells two entries of the same name apart: where an entry changes, its counts begin anew.

@@ -55,7 +55,7 @@ func TestFaultFitsWhereAllThatIsGivenDoes(t *testing.T) {
 		`{"until":"2026-11-22T12:00:00Z"}`:     false,
 		`{"until":"2026-11-22T12:00:00.001Z"}`: true,
 	} {
-		if got := len(parse(t, when).At(faults.WebhookKind, place())) == 1; got != fits {
+		if got := len(parse(t, when).At(place())) == 1; got != fits {
 			t.Errorf("%s: fits: %t, want %t", when, got, fits)
 		}
 	}
@@ -66,7 +66,7 @@ func TestFaultDoesNotActWhereWhatItAsksForIsUnknown(t *testing.T) {
 		`{"type":"collection"}`, `{"status":"SUCCESS"}`, `{"operator":"mtn"}`, `{"country":"RW"}`, `{"store":"shop"}`, `{"msisdn":"+1"}`,
 		`{"reference":"*"}`, `{"event":"payment.completed"}`, `{"path":"*"}`, `{"attempt":1}`,
 	} {
-		if got := parse(t, when).At(faults.WebhookKind, &faults.Place{}); len(got) != 0 {
+		if got := parse(t, when).At(&faults.Place{}); len(got) != 0 {
 			t.Errorf("%s acts at a place that has nothing of it", when)
 		}
 	}
@@ -76,7 +76,7 @@ func TestReadingIsDisturbedOnlyByPath(t *testing.T) {
 	p := place()
 	p.Reads = true
 	for when, fits := range map[string]bool{`{}`: false, `{"type":"collection"}`: false, `{"path":"/v1/pay*"}`: true} {
-		if got := len(parse(t, when).At(faults.WebhookKind, p)) == 1; got != fits {
+		if got := len(parse(t, when).At(p)) == 1; got != fits {
 			t.Errorf("%s: fits: %t, want %t", when, got, fits)
 		}
 	}
@@ -93,16 +93,18 @@ func TestFaultsAreGivenUpToTheFirstThatNeedsNoCount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := func(kind faults.Kind) (names []string) {
-		for _, f := range s.At(kind, place()) {
+	names := func(where faults.Where) (names []string) {
+		p := place()
+		p.Where = where
+		for _, f := range s.At(p) {
 			names = append(names, f.Name)
 		}
 		return names
 	}
-	if diff := cmp.Diff([]string{"first", "once", "plain"}, names(faults.WebhookKind)); diff != "" {
+	if diff := cmp.Diff([]string{"first", "once", "plain"}, names(faults.AtWebhook)); diff != "" {
 		t.Errorf("of webhooks (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"api"}, names(faults.APIKind)); diff != "" {
+	if diff := cmp.Diff([]string{"api"}, names(faults.AtRequest)); diff != "" {
 		t.Errorf("of the API (-want +got):\n%s", diff)
 	}
 	if s.Named("once") != &s[3] || s.Named("nobody") != nil {
@@ -122,9 +124,56 @@ func TestFaultActsOnceForAReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s[0].Once("r") != once || s[0].Once("") {
-			t.Errorf("%s: once: %t, without a reference: %t", entry, s[0].Once("r"), s[0].Once(""))
+		where := faults.AtRequest
+		if s[0].Webhook != nil {
+			where = faults.AtWebhook
 		}
+		with, without := &faults.Place{Where: where, Reference: "r"}, &faults.Place{Where: where}
+		if s[0].Once(with) != once || s[0].Once(without) {
+			t.Errorf("%s: once: %t, without a reference: %t", entry, s[0].Once(with), s[0].Once(without))
+		}
+	}
+}
+
+// Each key of a fault of an operator acts at its own place, and at no other.
+func TestFaultOfAnOperatorActsWhereItHasSomethingToDisturb(t *testing.T) {
+	const answer, pending, callback = 1 << faults.AtOperator, 1 << faults.AtStatus, 1 << faults.AtCallback
+	const told = pending | callback
+	for operator, want := range map[string]struct{ paid, failed int }{
+		`{"status":503}`:                   {answer, answer},
+		`{"dropConnection":"AfterCommit"}`: {answer, answer},
+		`{"delay":"1s"}`:                   {answer, answer},
+		`{"callback":{"drop":true}}`:       {callback, callback},
+		`{"reason":"NOT_ALLOWED"}`:         {0, told},
+		`{"statusStaysPending":"1m"}`:      {pending, pending},
+		`{"statusStaysPending":"59s"}`:     {0, 0}, // it is over
+		`{"status":503,"callback":{"duplicate":2},"reason":"NOT_ALLOWED"}`: {answer | callback, answer | told},
+	} {
+		s, err := faults.Parse([]byte(`[{"name":"f","operator":` + operator + `}]`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := func(status payments.Status) (places int) {
+			for where := faults.AtWebhook; where <= faults.AtCallback; where++ {
+				p := place()
+				p.Where, p.Status, p.Ended = where, status, noon.Add(-59*time.Second)
+				if len(s.At(p)) == 1 {
+					places |= 1 << where
+				}
+			}
+			return places
+		}
+		if paid, failed := at(payments.Success), at(payments.Timeout); paid != want.paid || failed != want.failed {
+			t.Errorf("%s acts at %b, of a failure at %b; want %b and %b", operator, paid, failed, want.paid, want.failed)
+		}
+	}
+	s, err := faults.Parse([]byte(`[{"name":"f","api":{"status":503}}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := place()
+	if p.Where = faults.AtOperator; len(s.At(p)) != 1 {
+		t.Error("a fault of the api does not act on a request of an operator's own API")
 	}
 }
 
@@ -134,7 +183,7 @@ func TestPercentIsDrawnBySeedNameAndReference(t *testing.T) {
 		for i := range 1000 {
 			p := place()
 			p.Reference, p.Draws = fmt.Sprint("order-", i), faults.DrawsOf(&seed, 1)
-			if len(s.At(faults.WebhookKind, p)) == 1 {
+			if len(s.At(p)) == 1 {
 				references = append(references, p.Reference)
 			}
 		}
@@ -160,7 +209,7 @@ func TestPercentWithoutAReferenceIsDrawnByACounter(t *testing.T) {
 	s := parse(t, `{"percent":20}`)
 	p := place()
 	p.Reference = ""
-	if len(s.At(faults.WebhookKind, p)) != 1 || !s[0].DrawsByCount("") || s[0].DrawsByCount("r") {
+	if len(s.At(p)) != 1 || !s[0].DrawsByCount("") || s[0].DrawsByCount("r") {
 		t.Fatal("the fault was drawn without its counter")
 	}
 	acts := 0
@@ -230,7 +279,7 @@ func TestGlob(t *testing.T) {
 			c.glob = "-" + c.glob
 		}
 		s := faults.Set{{Name: "f", When: faults.When{Path: c.glob}, Webhook: &faults.Webhook{Drop: true}}}
-		if got := len(s.At(faults.WebhookKind, p)) == 1; got != c.fits {
+		if got := len(s.At(p)) == 1; got != c.fits {
 			t.Errorf("%q fits %q: %t, want %t", c.text, c.glob, got, c.fits)
 		}
 	}
@@ -246,7 +295,7 @@ func FuzzGlob(f *testing.F) {
 			return // an empty glob asks for nothing; the definition below takes long for long ones
 		}
 		s := faults.Set{{Name: "f", When: faults.When{Reference: glob}, Webhook: &faults.Webhook{Drop: true}}}
-		got := len(s.At(faults.WebhookKind, &faults.Place{Reference: text})) == 1
+		got := len(s.At(&faults.Place{Reference: text})) == 1
 		if want := means([]rune(glob), []rune(text)); got != want {
 			t.Errorf("%q fits %q: %t, want %t", text, glob, got, want)
 		}
@@ -267,6 +316,7 @@ func means(glob, text []rune) bool {
 func FuzzParse(f *testing.F) {
 	f.Add(`[{"name":"silent","when":{"reference":"order-9*","percent":20},"webhook":{"drop":true}}]`)
 	f.Add(`[{"name":"late","when":{"from":"2026-11-22T10:00:00Z"},"api":{"delay":"1h30m","dropConnection":"AfterCommit"}}]`)
+	f.Add(`[{"name":"told","operator":{"callback":{"duplicate":2,"delay":"1m"},"statusStaysPending":"1h","reason":"NOT_ALLOWED"}}]`)
 	f.Add(`null`)
 	f.Fuzz(func(t *testing.T, stored string) {
 		s, err := faults.Parse([]byte(stored))
@@ -281,7 +331,14 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("fault %d has no digest", i)
 			}
 		}
-		s.At(faults.WebhookKind, place())
-		s.At(faults.APIKind, place())
+		for where := faults.AtWebhook; where <= faults.AtCallback; where++ {
+			p := place()
+			p.Where = where
+			for _, f := range s.At(p) {
+				if f.Webhook == nil && f.API == nil && f.Operator == nil {
+					t.Errorf("%+v acts, and disturbs nothing", f)
+				}
+			}
+		}
 	})
 }

@@ -14,12 +14,13 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// A sandbox's faults of the api act on a request whose body is valid, before anything is recorded and before it is found that an earlier
-// request recorded it. They disturb what is answered, and never what is recorded.
+// A sandbox's faults of the api, and of an operator's answers, act on a request whose body is valid, before anything is recorded and before
+// it is found that an earlier request recorded it. They disturb what is answered, and never what is recorded.
 
 // disturbance is what faults do to one request.
 type disturbance struct {
 	fault   *faults.Fault // that acts, nil for none
+	told    *faults.Fault // that disturbs what the operator tells of a transaction, nil for none
 	acted   []string      // names of those that acted on requests with its reference, with this one
 	tenant  int64         // that it was decided for
 	version int64         // of the configuration that it was decided by
@@ -34,20 +35,27 @@ type endedByFault struct{ error }
 
 func (e endedByFault) Unwrap() error { return e.error }
 
-// hasAPIFaults reports whether a fault of a sandbox can act on requests.
-func hasAPIFaults(sandbox *sandboxes.Sandbox) bool {
-	return slices.ContainsFunc(sandbox.Faults, func(f faults.Fault) bool { return f.API != nil })
+// hasAnswerFaults reports whether a fault of a sandbox can act on requests.
+func hasAnswerFaults(sandbox *sandboxes.Sandbox) bool {
+	return slices.ContainsFunc(sandbox.Faults, func(f faults.Fault) bool { return f.Answer() != nil })
 }
 
-// disturb decides which fault acts on a request. It returns [endedByFault] if the request ends by it. What was decided holds, unless no
-// fault acts and the configuration changes before the request is recorded.
+// disturb decides which fault acts on a request of /v1. It returns [endedByFault] if the request ends by it.
 func (s *Server) disturb(ctx context.Context, who session, sandbox *sandboxes.Sandbox, p *faults.Place) error {
+	p.Where = faults.AtRequest
+	return s.disturbAt(ctx, who, sandbox, p)
+}
+
+// disturbAt decides which fault acts on a request. It returns [endedByFault] if the request ends by it. What was decided holds, unless no
+// fault acts and the configuration changes before the request is recorded.
+func (s *Server) disturbAt(ctx context.Context, who session, sandbox *sandboxes.Sandbox, p *faults.Place) error {
 	d := &who.out.disturbance
 	if d.fault != nil || d.version == sandbox.ConfigVersion {
 		return nil
 	}
 	r := who.out.request
-	p.Path, p.Reads, p.Draws = pathWithin(r.URL.Path), r.Method == http.MethodGet, faults.DrawsOf(sandbox.Seed, sandbox.Tenant)
+	p.Path, p.Draws = pathWithin(nativePath(r.URL.Path)), faults.DrawsOf(sandbox.Seed, sandbox.Tenant)
+	p.Reads = p.Reads || r.Method == http.MethodGet
 	var err error
 	if p.Now, d.acted, err = s.ledger.RequestInFaults(ctx, sandbox.Tenant, p.Key()); err != nil {
 		return err
@@ -55,7 +63,7 @@ func (s *Server) disturb(ctx context.Context, who session, sandbox *sandboxes.Sa
 	if p.Attempt, err = s.timesCame(ctx, d, sandbox, p.Reference); err != nil {
 		return err
 	}
-	acts, err := s.ledger.ActFault(ctx, sandbox.Tenant, p, sandbox.Faults.At(faults.APIKind, p))
+	acts, err := s.ledger.ActFault(ctx, sandbox.Tenant, p, sandbox.Faults.At(p))
 	if err != nil {
 		return err
 	}
@@ -72,10 +80,10 @@ func (s *Server) disturb(ctx context.Context, who session, sandbox *sandboxes.Sa
 
 // ends returns the error of a request that a fault ends, nil for any other fault.
 func ends(f *faults.Fault) error {
-	switch {
-	case f.API.Status != 0:
-		return endedByFault{wire.Simulated(f.Name, f.API.Status, f.API.RetryAfter.Of())}
-	case f.API.DropConnection == faults.BeforeCommit:
+	switch a := f.Answer(); {
+	case a.Status != 0:
+		return endedByFault{wire.Simulated(f.Name, a.Status, a.RetryAfter.Of())}
+	case a.DropConnection == faults.BeforeCommit:
 		return endedByFault{errDropped}
 	}
 	return nil
@@ -83,7 +91,7 @@ func ends(f *faults.Fault) error {
 
 // timesCame counts the requests with a reference, if a fault asks for it.
 func (s *Server) timesCame(ctx context.Context, d *disturbance, sandbox *sandboxes.Sandbox, reference string) (int, error) {
-	asked := slices.ContainsFunc(sandbox.Faults, func(f faults.Fault) bool { return f.API != nil && f.When.Attempt != 0 })
+	asked := slices.ContainsFunc(sandbox.Faults, func(f faults.Fault) bool { return f.Answer() != nil && f.When.Attempt != 0 })
 	if !asked || reference == "" || d.came > 0 && d.tenant == sandbox.Tenant {
 		return d.came, nil
 	}
@@ -99,7 +107,7 @@ func (s *Server) timesCame(ctx context.Context, d *disturbance, sandbox *sandbox
 func (s *Server) disturbed(f handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) (answer, error) {
 		who := sessionOf(r)
-		if hasAPIFaults(who.sandbox) {
+		if hasAnswerFaults(who.sandbox) {
 			var p faults.Place
 			if r.Method != http.MethodGet {
 				p.Request = r.Method + " " + pathWithin(r.URL.Path)
@@ -113,7 +121,7 @@ func (s *Server) disturbed(f handler) handler {
 }
 
 func (s *Server) disturbCollection(ctx context.Context, who session, sandbox *sandboxes.Sandbox, body *wire.CreatePaymentRequest) error {
-	if !hasAPIFaults(sandbox) {
+	if !hasAnswerFaults(sandbox) {
 		return nil
 	}
 	const presume = false
@@ -128,7 +136,7 @@ func (s *Server) disturbCollection(ctx context.Context, who session, sandbox *sa
 }
 
 func (s *Server) disturbDisbursement(ctx context.Context, who session, sandbox *sandboxes.Sandbox, body *wire.DisbursementRequest) error {
-	if !hasAPIFaults(sandbox) {
+	if !hasAnswerFaults(sandbox) {
 		return nil
 	}
 	return s.disturb(ctx, who, sandbox, &faults.Place{
@@ -140,7 +148,7 @@ func (s *Server) disturbDisbursement(ctx context.Context, who session, sandbox *
 func (s *Server) disturbRefund(
 	ctx context.Context, who session, sandbox *sandboxes.Sandbox, parentID payments.ID, body *wire.RefundRequest,
 ) error {
-	if !hasAPIFaults(sandbox) {
+	if !hasAnswerFaults(sandbox) {
 		return nil
 	}
 	p := &faults.Place{Type: payments.Refund, Reference: body.Reference, Request: "refund of " + parentID.String()}

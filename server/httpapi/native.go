@@ -70,26 +70,33 @@ func (s *Server) native(api *native.API, route *native.Route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
 		defer cancel()
-		answered, err := s.callNative(ctx, w, r, api, route)
-		if err != nil {
+		out := w.(*response)
+		out.logged.native = api
+		n := &nativeSandbox{server: s, api: api, who: session{out: out}}
+		answered, err := s.callNative(ctx, n, w, r, route)
+		switch {
+		case errors.Is(err, errDropped):
+			answered = native.Answer{}
+		case err != nil:
 			answered = s.refuseNative(ctx, w, api, err)
 		}
-		writeNative(w, answered)
+		a := answer{status: answered.Status, header: answered.Header.Clone(), body: encodeNative(answered.Body)}
+		if f := out.disturbance.fault; f != nil && f.Answer().MalformedBody && a.body == nil {
+			a.body = nativeBody("{}") // of which a half is sent
+		}
+		s.send(out, a)
 	}
 }
 
 // callNative lets a request through that has what the call needs, and makes the call.
 func (s *Server) callNative(
-	ctx context.Context, w http.ResponseWriter, r *http.Request, api *native.API, route *native.Route,
+	ctx context.Context, n *nativeSandbox, w http.ResponseWriter, r *http.Request, route *native.Route,
 ) (answered native.Answer, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 		}
 	}()
-	n := &nativeSandbox{server: s, api: api}
-	n.who.out = w.(*response)
-	n.who.out.logged.native = api
 	if err := n.enter(ctx, r); err != nil {
 		s.stranger(w, r)
 		return native.Answer{}, err
@@ -114,8 +121,7 @@ func (s *Server) callNative(
 	}
 	// A sandbox that was reset since the directory read it has another tenant now.
 	for range maxTries {
-		answered, err = route.Handle(ctx, n, &request)
-		if !errors.Is(err, postgres.ErrConfigChanged) {
+		if answered, err = n.handle(ctx, route, &request); !errors.Is(err, postgres.ErrConfigChanged) {
 			break
 		}
 		if _, err := s.refreshSession(ctx, &n.who); err != nil {
@@ -123,6 +129,16 @@ func (s *Server) callNative(
 		}
 	}
 	return answered, err
+}
+
+// handle makes a call. Faults act on one that records a transaction when it is known which.
+func (n *nativeSandbox) handle(ctx context.Context, route *native.Route, r *native.Request) (native.Answer, error) {
+	if !route.Orders {
+		if err := n.disturbCall(ctx); err != nil {
+			return native.Answer{}, err
+		}
+	}
+	return route.Handle(ctx, n, r)
 }
 
 // limitRate counts the request against the sandbox's rate limit, as one of /v1.
@@ -148,8 +164,8 @@ func (n *nativeSandbox) limitRate(ctx context.Context, w http.ResponseWriter) er
 // refuseNative is the operator's answer to an error. What is not meant for the caller is logged.
 func (s *Server) refuseNative(ctx context.Context, w http.ResponseWriter, api *native.API, err error) native.Answer {
 	refusal := nativeRefusal(err)
-	var deliberate *native.Refusal
-	if refusal.Why == native.Internal && !errors.As(err, &deliberate) {
+	deliberate := errors.As(err, new(*native.Refusal)) || errors.As(err, new(endedByFault))
+	if refusal.Why == native.Internal && !deliberate {
 		s.log.ErrorContext(ctx, "request failed", "request", requestID(ctx), "error", err)
 	} else if errors.Is(err, postgres.ErrUnavailable) && !errors.Is(err, postgres.ErrOverloaded) {
 		s.log.WarnContext(ctx, "request failed", "request", requestID(ctx), "error", err)
@@ -170,6 +186,8 @@ func nativeRefusal(err error) *native.Refusal {
 	switch {
 	case errors.As(err, &refusal):
 		return refusal
+	case errors.As(err, new(endedByFault)) && errors.As(err, &told):
+		return native.OfStatus(told.Status, told.Code)
 	case errors.As(err, &told):
 		return native.Because(whyOf(told), told.Code)
 	case errors.Is(err, postgres.ErrOverloaded):
@@ -201,25 +219,23 @@ func whyOf(e *wire.Error) native.Why {
 	return native.Invalid
 }
 
-func writeNative(w http.ResponseWriter, a native.Answer) {
-	for name, values := range a.Header {
-		w.Header()[name] = values
-	}
-	if a.Body == nil {
-		w.WriteHeader(a.Status)
-		return
+// nativeBody is the body of an answer in the operator's form.
+type nativeBody []byte
+
+const nativeType = "application/json;charset=utf-8"
+
+// encodeNative returns a [nativeBody], nil for none.
+func encodeNative(body any) any {
+	if body == nil {
+		return nil
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(a.Body); err != nil {
+	if err := encoder.Encode(body); err != nil {
 		panic(err) // texts and numbers, which can always be encoded
 	}
-	if w.Header().Get("Content-Type") == "" {
-		w.Header().Set("Content-Type", "application/json;charset=utf-8")
-	}
-	w.WriteHeader(a.Status)
-	_, _ = w.Write(bytes.TrimSuffix(out.Bytes(), []byte("\n"))) // a client that went away loses nothing: everything is committed
+	return nativeBody(bytes.TrimSuffix(out.Bytes(), []byte("\n")))
 }
 
 // nativeSandbox is the sandbox of one request to an operator's API. It implements [native.Sandbox].

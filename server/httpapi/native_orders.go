@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators/native"
@@ -57,6 +58,10 @@ func (n *nativeSandbox) Collect(ctx context.Context, o native.Order) error {
 	return n.recordNative(ctx, payments.Collection, o, func(
 		ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent,
 	) (made recorded, err error) {
+		p := faults.Place{Type: payments.Collection, Country: o.Environment.Country, Store: sandbox.FirstStore}
+		if err := n.disturbOrder(ctx, sandbox, &o, p); err != nil {
+			return recorded{}, err
+		}
 		const presume = false
 		c, err := s.decideCollection(ctx, sandbox, &wire.CreatePaymentRequest{
 			Amount: o.Amount, Currency: string(o.Environment.Currency), Operator: string(n.api.Operator), Country: string(o.Environment.Country),
@@ -96,6 +101,10 @@ func (n *nativeSandbox) Disburse(ctx context.Context, o native.Order) error {
 	return n.recordNative(ctx, payments.Disbursement, o, func(
 		ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent,
 	) (made recorded, err error) {
+		p := faults.Place{Type: payments.Disbursement, Country: o.Environment.Country, Store: sandbox.FirstStore}
+		if err := n.disturbOrder(ctx, sandbox, &o, p); err != nil {
+			return recorded{}, err
+		}
 		d, err := s.decideDisbursement(sandbox, &wire.DisbursementRequest{
 			Amount: o.Amount, Currency: string(o.Environment.Currency), Operator: string(n.api.Operator), Country: string(o.Environment.Country),
 			MSISDN: o.MSISDN, Reference: o.Reference, Application: sandbox.FirstStore, OrderRef: o.OrderRef, Description: optional(o.Description),
@@ -127,6 +136,10 @@ func (n *nativeSandbox) Refund(ctx context.Context, o native.Order) error {
 		parent, _, err := s.ledger.FindReference(ctx, sandbox.Tenant, o.Parent)
 		if err != nil {
 			return recorded{}, wire.RefundRefusal(err)
+		}
+		p := faults.Place{Type: payments.Refund, Country: parent.Country, Store: parent.Store}
+		if err := n.disturbOrder(ctx, sandbox, &o, p); err != nil {
+			return recorded{}, err
 		}
 		if err := parent.CheckRefund(&o.Amount); err != nil {
 			return recorded{}, wire.RefundRefusal(err)
@@ -162,9 +175,10 @@ func (n *nativeSandbox) Find(ctx context.Context, reference string, operations .
 		return native.Payment{}, native.Refuse(native.NotFound)
 	}
 	market := sandboxes.Market{Operator: t.Operator, Country: t.Country}
-	return native.Payment{
-		Transaction: t, Operation: t.NativeCall, Sent: sent, Vague: n.who.sandbox.Environments[market].Vague,
-	}, nil
+	p := native.Payment{
+		Transaction: t, Operation: t.NativeCall, Sent: sent, Telling: native.Telling{Vague: n.who.sandbox.Environments[market].Vague},
+	}
+	return p, n.disturbTold(ctx, &p)
 }
 
 // isReference reports whether a text can be a reference at all.

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -40,6 +41,9 @@ func (w *fixture) mtn(key string) *mtn {
 }
 
 type nativeAnswer struct {
+	dropped   bool // the connection ended without an answer
+	malformed bool // what came is no JSON
+
 	status int
 	header http.Header
 	raw    string
@@ -48,6 +52,16 @@ type nativeAnswer struct {
 
 // send makes a request as an SDK does. Headers replace what it would send; an empty one removes it.
 func (m *mtn) send(method, path, body string, header map[string]string) nativeAnswer {
+	m.w.t.Helper()
+	got := m.try(method, path, body, header)
+	if got.dropped || got.malformed {
+		m.w.t.Fatalf("%s %s answered %d with what is no JSON: %s", method, path, got.status, got.raw)
+	}
+	return got
+}
+
+// try makes a request on which faults may act, on a connection of its own: a client repeats what fails on one that it used before.
+func (m *mtn) try(method, path, body string, header map[string]string) nativeAnswer {
 	m.w.t.Helper()
 	r, err := http.NewRequestWithContext(m.w.t.Context(), method, m.w.url+m.base+path, strings.NewReader(body))
 	if err != nil {
@@ -63,7 +77,11 @@ func (m *mtn) send(method, path, body string, header map[string]string) nativeAn
 			r.Header.Set(name, value)
 		}
 	}
+	r.Close = true
 	answer, err := http.DefaultClient.Do(r)
+	if errors.Is(err, io.EOF) {
+		return nativeAnswer{dropped: true}
+	}
 	if err != nil {
 		m.w.t.Fatal(err)
 	}
@@ -73,11 +91,7 @@ func (m *mtn) send(method, path, body string, header map[string]string) nativeAn
 		m.w.t.Fatal(err)
 	}
 	got := nativeAnswer{status: answer.StatusCode, header: answer.Header, raw: string(text)}
-	if len(text) > 0 {
-		if err := json.Unmarshal(text, &got.body); err != nil {
-			m.w.t.Fatalf("%s %s answered %d with what is no JSON: %s", method, path, got.status, text)
-		}
-	}
+	got.malformed = len(text) > 0 && json.Unmarshal(text, &got.body) != nil
 	return got
 }
 
@@ -89,6 +103,12 @@ func (m *mtn) refresh() {
 
 // call makes a request with a token of the product that the path begins with.
 func (m *mtn) call(method, path, body string, header ...string) nativeAnswer {
+	m.w.t.Helper()
+	return m.send(method, path, body, m.authorized(path, header...))
+}
+
+// authorized are headers with those of a token of the product that the path begins with.
+func (m *mtn) authorized(path string, header ...string) map[string]string {
 	m.w.t.Helper()
 	product := strings.Split(path, "/")[1]
 	if m.tokens[product] == "" {
@@ -102,7 +122,7 @@ func (m *mtn) call(method, path, body string, header ...string) nativeAnswer {
 	for i := 0; i < len(header); i += 2 {
 		all[header[i]] = header[i+1]
 	}
-	return m.send(method, path, body, all)
+	return all
 }
 
 func (m *mtn) token(product, user, key string) nativeAnswer {

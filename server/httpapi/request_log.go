@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"io"
 	"maps"
@@ -129,7 +130,7 @@ func (s *Server) logRequest(r *http.Request, o *response, route, id string) {
 		Kind: requests.Failed, ReceivedAt: o.began, Method: k.Method(r.Method), Path: k.Path(pathWithin(r.URL.Path)), Status: o.status,
 		Error: l.code, RequestID: k.RequestID(id),
 	}
-	if f := o.disturbance.fault; f != nil {
+	if f := cmp.Or(o.disturbance.fault, o.disturbance.told); f != nil {
 		e.Fault = f.Name
 	}
 	if l.who.sandbox == nil {

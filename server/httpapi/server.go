@@ -164,26 +164,39 @@ func (s *Server) handle(f handler) http.HandlerFunc {
 		if a.location != "" {
 			a.header = http.Header{"Location": {pathTo(r, a.location)}}
 		}
-		if f := w.(*response).disturbance.fault; f != nil {
-			a.disturb(f, s.now())
-		}
-		if a.due.IsZero() {
-			a.write(w)
-			return
-		}
-		a.organization = sessionOf(r).sandbox.OrganizationID
-		w.(*response).late = a
+		s.send(w.(*response), a)
 	}
+}
+
+// send writes an answer, or leaves it to be written when it is due, as the faults that act on its request let it.
+func (s *Server) send(out *response, a answer) {
+	if f := out.disturbance.fault; f != nil {
+		a.disturb(f, s.now())
+	}
+	if f := out.disturbance.told; f != nil && f != out.disturbance.fault {
+		a.name(f)
+	}
+	if a.due.IsZero() {
+		a.write(out)
+		return
+	}
+	a.organization = out.logged.who.sandbox.OrganizationID
+	out.late = a
+}
+
+// name says in the answer that a fault acts.
+func (a *answer) name(f *faults.Fault) {
+	if a.header == nil {
+		a.header = http.Header{}
+	}
+	a.header.Add(wire.FaultHeader, f.Name)
 }
 
 // disturb disturbs an answer by the fault that acts on its request.
 func (a *answer) disturb(f *faults.Fault, now time.Time) {
-	a.fault = f.API
-	if a.header == nil {
-		a.header = http.Header{}
-	}
-	a.header.Set(wire.FaultHeader, f.Name)
-	if delay := f.API.Delay.Of(); delay > 0 {
+	a.fault = f.Answer()
+	a.name(f)
+	if delay := a.fault.Delay.Of(); delay > 0 {
 		if a.due.Before(now) {
 			a.due = now
 		}
@@ -202,26 +215,20 @@ func (a answer) write(w http.ResponseWriter) {
 	for name, values := range a.header {
 		w.Header()[name] = values
 	}
+	malformed := a.fault != nil && a.fault.MalformedBody
+	if body, ok := a.body.(nativeBody); ok {
+		writeBody(w, a.status, nativeType, body, malformed)
+		return
+	}
 	if a.body == nil {
 		w.WriteHeader(a.status)
 		return
 	}
-	half := a.fault != nil && a.fault.MalformedBody
 	if table, is := a.body.(wire.CSV); is {
-		writeCSV(w, a.status, table, half)
+		writeBody(w, a.status, "text/csv; charset=utf-8; header=present", table, malformed)
 		return
 	}
-	writeJSON(w, a.status, a.body, half)
-}
-
-// writeCSV sends a table, or the first half of it.
-func writeCSV(w http.ResponseWriter, status int, table wire.CSV, half bool) {
-	if half {
-		table = table[:len(table)/2]
-	}
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8; header=present")
-	w.WriteHeader(status)
-	_, _ = w.Write(table) // as writeJSON
+	writeJSON(w, a.status, a.body, malformed)
 }
 
 // answers are buffers of answers that were sent.
@@ -238,10 +245,14 @@ func writeJSON(w http.ResponseWriter, status int, body any, half bool) {
 		return
 	}
 	*kept = out
+	writeBody(w, status, "application/json", out, half)
+}
+
+func writeBody(w http.ResponseWriter, status int, contentType string, body []byte, half bool) {
 	if half {
-		out = out[:len(out)/2]
+		body = body[:len(body)/2]
 	}
-	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(status)
-	_, _ = w.Write(out) // a client that went away loses nothing: everything is committed
+	_, _ = w.Write(body) // a client that went away loses nothing: everything is committed
 }

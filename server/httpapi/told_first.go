@@ -41,10 +41,8 @@ func (s *Server) toldFirst(ctx context.Context, sandbox *sandboxes.Sandbox, t *p
 	if err != nil {
 		return nil
 	}
-	e.faults, e.place = sandbox.Faults, faults.Place{
-		Type: t.Type, Status: t.Status, Operator: t.Operator, Country: t.Country, Store: t.Store, MSISDN: t.MSISDN, Reference: t.Reference,
-		Event: t.Type.Event(), Attempt: 1, Now: now, Draws: faults.DrawsOf(sandbox.Seed, sandbox.Tenant),
-	}
+	e.faults, e.place = sandbox.Faults, placeOf(t, sandbox)
+	e.place.Event, e.place.Attempt, e.place.Now = t.Type.Event(), 1, now
 	fits := e.fits(t.Status)
 	used, err := s.ledger.UsedUpFaults(ctx, sandbox.Tenant, fits)
 	isLeft := func(f *faults.Fault) bool { return tellsFirst(*f) && !slices.Contains(used, f.Name) }
@@ -66,7 +64,7 @@ func (e *awaitedEvent) fits(status payments.Status) []*faults.Fault {
 			set[i].When.Status = ""
 		}
 	}
-	return set.At(faults.WebhookKind, &place)
+	return set.At(&place)
 }
 
 // awaitEvent waits until the first attempt to send an event was made, or none will be made, but not for long. It holds no connection to the

@@ -144,7 +144,7 @@ func (d *disturber) decide(ctx context.Context, events []*sqlc.LockDueEventsRow)
 	for _, e := range events {
 		declared := d.declared[e.Tenant]
 		place := placeOf(e, declared.now)
-		if fits := declared.faultsOf(e).At(faults.WebhookKind, place); len(fits) > 0 {
+		if fits := declared.faultsOf(e).At(place); len(fits) > 0 {
 			fitting, places = append(fitting, e), append(places, faultPlace{e.Tenant, place, fits})
 		}
 	}

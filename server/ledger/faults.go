@@ -83,7 +83,7 @@ func holdFaultCounts(ctx context.Context, q *sqlc.Queries, places []faultPlace) 
 		for _, f := range p.fits {
 			key := faultKey{p.tenant, f.Name}
 			held[key] = f
-			if f.Once(p.place.Key()) {
+			if f.Once(p.place) {
 				once[faultActKey{key, p.place.Key()}] = true
 			}
 		}
@@ -137,6 +137,10 @@ func (k *faultActKeys) add(key faultActKey) {
 func (c *faultCounts) act(tenant int64, p *faults.Place, f *faults.Fault) bool {
 	key := faultKey{tenant, f.Name}
 	count := c.counts[key]
+	once := faultActKey{key, p.Key()}
+	if _, acted := c.acted[once]; acted && f.Once(p) {
+		return p.GoesOn()
+	}
 	if f.When.First != 0 && count.acts+count.newActs >= f.When.First {
 		return false
 	}
@@ -147,11 +151,7 @@ func (c *faultCounts) act(tenant int64, p *faults.Place, f *faults.Fault) bool {
 			return false
 		}
 	}
-	if f.Once(p.Key()) {
-		once := faultActKey{key, p.Key()}
-		if _, acted := c.acted[once]; acted {
-			return false
-		}
+	if f.Once(p) {
 		c.acted[once] = true
 	}
 	count.newActs++

@@ -82,7 +82,7 @@ func NativeAPI(name payments.Operator) *native.API { return all[name].api }
 // if there is no such API. vague: a failure is told without its reason.
 func CallbackBody(t *payments.Transaction, sent json.RawMessage, vague bool) []byte {
 	if api := NativeAPI(t.Operator); api != nil {
-		return api.Callback(t, sent, vague).Body
+		return api.Callback(t, sent, native.Telling{Vague: vague}).Body
 	}
 	return nil
 }

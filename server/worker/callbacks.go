@@ -98,7 +98,7 @@ func (w *Worker) sendCallback(ctx context.Context, c *ledger.LeasedCallback) web
 	if !allowed {
 		return webhooks.Result{Err: errCallbackRefused}
 	}
-	message := api.Callback(c.Transaction, c.Sent, c.Vague)
+	message := api.Callback(c.Transaction, c.Sent, native.Telling{Vague: c.Vague})
 	return w.sender.Call(ctx, webhooks.Callback{
 		URL: c.URL, Method: message.Method, Header: message.Header, Body: c.Body, PublicOnly: publicOnly,
 	})

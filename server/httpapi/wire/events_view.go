@@ -7,6 +7,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/operators/native"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -82,7 +83,7 @@ func CallbackDetailOf(c *ledger.CallbackDetail) EventDetail {
 	view := EventDetailOf(&c.EventDetail)
 	view.URL = c.URL
 	if api := operators.NativeAPI(c.Transaction.Operator); api != nil {
-		view.Method = api.Callback(c.Transaction, c.Sent, false).Method
+		view.Method = api.Callback(c.Transaction, c.Sent, native.Telling{}).Method
 	}
 	return view
 }

@@ -219,7 +219,7 @@ func collectionRoutes() []native.Route {
 	const status = "/{reference}"
 	return withTokens(collection, []native.Route{
 		{
-			Name: payCall, Method: http.MethodPost, Path: pay, Handle: collect(payCall, false),
+			Name: payCall, Method: http.MethodPost, Path: pay, Orders: true, Handle: collect(payCall, false),
 			Doc: accepted("Asks a payer for money: a collection", payerBody, payFields, exchanges+payCall),
 		},
 		{
@@ -237,11 +237,11 @@ func collectionRoutes() []native.Route {
 			},
 		},
 		{
-			Name: withdrawCall, Method: http.MethodPost, Path: withdraw, Handle: collect(withdrawCall, false),
+			Name: withdrawCall, Method: http.MethodPost, Path: withdraw, Orders: true, Handle: collect(withdrawCall, false),
 			Doc: accepted("Asks a customer for money at a withdrawal: a collection", payerBody, payFields, exchanges+withdrawCall),
 		},
 		{
-			Name: withdrawCall, Method: http.MethodPost, Path: strings.Replace(withdraw, "v1_0", "v2_0", 1),
+			Name: withdrawCall, Method: http.MethodPost, Path: strings.Replace(withdraw, "v1_0", "v2_0", 1), Orders: true,
 			Handle: collect(withdrawCall, true),
 			Doc:    accepted("As v1_0; the callback is a PUT", payerBody, payFields, exchanges+withdrawCall),
 		},
@@ -256,7 +256,7 @@ func payoutRoutes() []native.Route {
 	var all []native.Route
 	add := func(product, call, version, summary, body string, fields []native.Field, record handler) {
 		all = append(all, withTokens(product, []native.Route{{
-			Name: call, Method: http.MethodPost, Path: "/" + product + "/" + version + "/" + call, Handle: record,
+			Name: call, Method: http.MethodPost, Path: "/" + product + "/" + version + "/" + call, Handle: record, Orders: true,
 			Doc: accepted(summary, body, fields, exchanges+call),
 		}})...)
 		if version == "v1_0" {

@@ -81,7 +81,10 @@ const internalError = "INTERNAL_PROCESSING_ERROR"
 // refuse tells a refusal as MTN does.
 func refuse(r *native.Refusal) native.Answer {
 	told, known := refusals[r.Why]
-	if !known {
+	switch {
+	case r.Why == native.Gateway:
+		told = gateway(r.Status, http.StatusText(r.Status)) // a
+	case !known:
 		told = refusals[native.Internal]
 	}
 	return native.Answer{Status: told.status, Body: told.body}

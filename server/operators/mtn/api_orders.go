@@ -153,7 +153,7 @@ func tellStatus(operation string) func(context.Context, native.Sandbox, *native.
 		if err != nil {
 			return native.Answer{}, err
 		}
-		body, err := statusBody(found.Transaction, found.Sent, found.Vague)
+		body, err := statusBody(found.Transaction, found.Sent, found.Telling)
 		return native.Answer{Status: http.StatusOK, Body: body}, err
 	}
 }

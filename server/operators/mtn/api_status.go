@@ -42,7 +42,7 @@ type payoutStatus struct {
 }
 
 // statusBody is what MTN tells about a transaction.
-func statusBody(t *payments.Transaction, raw json.RawMessage, vague bool) (any, error) {
+func statusBody(t *payments.Transaction, raw json.RawMessage, how native.Telling) (any, error) {
 	var s sent
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return nil, fmt.Errorf("reading what was sent for %s: %w", t.ID, err)
@@ -57,7 +57,7 @@ func statusBody(t *payments.Transaction, raw json.RawMessage, vague bool) (any, 
 	case isPaid(t):
 		c.Status, c.FinancialTransactionID = successful, financialTransactionID(t)
 	default:
-		c.Reason = nativeReason(t, &s, vague)
+		c.Reason = nativeReason(t, &s, how)
 	}
 	if t.Type == payments.Collection {
 		return c, nil
@@ -71,9 +71,11 @@ func statusBody(t *payments.Transaction, raw json.RawMessage, vague bool) (any, 
 func isPaid(t *payments.Transaction) bool { return t.Status == payments.Success }
 
 // nativeReason is the reason of a failure, always a text (o).
-func nativeReason(t *payments.Transaction, s *sent, vague bool) string {
+func nativeReason(t *payments.Transaction, s *sent, how native.Telling) string {
 	switch {
-	case vague:
+	case how.Reason != "":
+		return how.Reason
+	case how.Vague:
 		return internalError
 	case s.Reason != "" && s.ReasonOf == t.Status:
 		return s.Reason
@@ -92,7 +94,7 @@ func financialTransactionID(t *payments.Transaction) string {
 
 // newCallback is the callback of a transaction that has its outcome: unsigned, without the reference, as a POST; as a PUT for calls of
 // version 2_0 (one page of the vendor says one, another the other).
-func newCallback(t *payments.Transaction, raw json.RawMessage, vague bool) native.Callback {
+func newCallback(t *payments.Transaction, raw json.RawMessage, how native.Telling) native.Callback {
 	c := native.Callback{
 		Method: http.MethodPost,
 		Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}, "User-Agent": {"LWAC Http Client 1.0"}},
@@ -101,7 +103,7 @@ func newCallback(t *payments.Transaction, raw json.RawMessage, vague bool) nativ
 	if json.Unmarshal(raw, &s) == nil && s.Second {
 		c.Method = http.MethodPut
 	}
-	body, err := statusBody(t, raw, vague)
+	body, err := statusBody(t, raw, how)
 	if err != nil {
 		body = map[string]string{"status": failed, "reason": internalError}
 	}

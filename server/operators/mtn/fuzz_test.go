@@ -31,7 +31,7 @@ func (r recorder) record(_ context.Context, o native.Order) error {
 		r.t.Fatal(err)
 	}
 	t := &payments.Transaction{Type: payments.Collection, Status: payments.Success, Amount: o.Amount, MSISDN: o.MSISDN}
-	if _, err := statusBody(t, raw, false); err != nil {
+	if _, err := statusBody(t, raw, native.Telling{}); err != nil {
 		r.t.Error(err)
 	}
 	return nil

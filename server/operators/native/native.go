@@ -27,8 +27,8 @@ type API struct {
 	Derive func(apiKey string) Credentials
 	// Refuse tells a refusal in the operator's shape.
 	Refuse func(*Refusal) Answer
-	// Callback is the callback of a transaction that has its outcome. vague: a failure is told without its reason.
-	Callback func(t *payments.Transaction, sent json.RawMessage, vague bool) Callback
+	// Callback is the callback of a transaction that has its outcome.
+	Callback func(*payments.Transaction, json.RawMessage, Telling) Callback
 	Facts    []Fact
 	// Logged are the fields of bodies and answers that the request log keeps. None of them is a credential.
 	Logged []string
@@ -61,6 +61,7 @@ type Route struct {
 	Path    string // below the base URL of the operator
 	Access  Access
 	Product string // that a token is issued for, or has to be for
+	Orders  bool   // the call asks the sandbox to record a transaction
 	Handle  func(context.Context, Sandbox, *Request) (Answer, error)
 	Doc     Doc
 }
@@ -146,12 +147,18 @@ type Order struct {
 	Party *payments.TestNumber
 }
 
-// Payment is a transaction that the operator's own API recorded.
+// Telling is how a failure is told.
+type Telling struct {
+	Vague  bool   // without its reason
+	Reason string // in place of its own; empty: none
+}
+
+// Payment is a transaction that the operator's own API recorded, as the operator tells it.
 type Payment struct {
 	*payments.Transaction
+	Telling
 	Operation string
 	Sent      json.RawMessage
-	Vague     bool
 }
 
 // Holder is who has a number.
@@ -210,11 +217,13 @@ const (
 	TooMany      Why = "rate_limited"
 	Unavailable  Why = "unavailable" // suspended, the quota is used up, or the database cannot be reached
 	Internal     Why = "internal"
+	Gateway      Why = "gateway" // what stands before the operator's application answers, with the status of the refusal
 )
 
 // Refusal is a request that is refused.
 type Refusal struct {
 	Why    Why
+	Status int    // of [Gateway]
 	Reason string // the code of Cauri's own API that says it more exactly, for the header X-Cauri-Reason; empty: as Why
 }
 
@@ -228,6 +237,21 @@ func Because(why Why, reason string) *Refusal { return &Refusal{Why: why, Reason
 func IsRefused(err error, why Why) bool {
 	var r *Refusal
 	return errors.As(err, &r) && r.Why == why
+}
+
+// OfStatus is the refusal that an operator answers with a status of HTTP, with the code of Cauri's own API.
+func OfStatus(status int, reason string) *Refusal {
+	switch status {
+	case http.StatusUnauthorized:
+		return Because(TokenInvalid, reason)
+	case http.StatusTooManyRequests:
+		return Because(TooMany, reason)
+	case http.StatusInternalServerError:
+		return Because(Internal, reason)
+	case http.StatusServiceUnavailable:
+		return Because(Unavailable, reason)
+	}
+	return &Refusal{Why: Gateway, Status: status, Reason: reason}
 }
 
 func (r *Refusal) Error() string {
