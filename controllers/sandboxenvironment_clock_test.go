@@ -26,8 +26,12 @@ func TestFaultsOfAResourceAreRead(t *testing.T) {
 		StaleTimestamp: "10m0s", Truncate: true, ContentType: "text/plain", UnknownField: true, UnknownEvent: true,
 	}
 	api := &v1alpha1.APIFault{Status: 503, RetryAfter: "2s", DropConnection: "AfterCommit", Delay: "3s", MalformedBody: true}
-	fault := v1alpha1.Fault{Name: "all", When: when, Webhook: webhook, API: api}
-	for _, part := range []any{fault, *when, *webhook, *api} {
+	callback := &v1alpha1.CallbackFault{Drop: true, Duplicate: 2, Delay: "1m0s", BeforeAnswer: true}
+	operator := &v1alpha1.OperatorFault{
+		Status: 503, DropConnection: "AfterCommit", Delay: "3s", StatusStaysPending: "10m0s", Reason: "NOT_ALLOWED", Callback: callback,
+	}
+	fault := v1alpha1.Fault{Name: "all", When: when, Webhook: webhook, API: api, Operator: operator}
+	for _, part := range []any{fault, *when, *webhook, *api, *operator, *callback} {
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(part)) {
 			if reflect.ValueOf(part).FieldByIndex(field.Index).IsZero() {
 				t.Errorf("%T.%s has no value in this test", part, field.Name)

@@ -46,13 +46,15 @@ func TestClockSchema(t *testing.T) {
 
 func TestFaultsSchema(t *testing.T) {
 	const (
-		oneOf       = "spec.faults[0]: write what goes wrong in exactly one of webhook and api"
+		oneOf       = "spec.faults[0]: write what goes wrong in exactly one of webhook, api and operator"
 		atMostOne   = "spec.faults[0].webhook: write at most one of drop, duplicate and outOfOrder"
+		answer      = "spec.faults[0].operator: write at most one of status and dropConnection"
 		oneAnswer   = "spec.faults[0].api: write at most one of status, dropConnection and malformedBody"
 		badDuration = "write a duration in hours, minutes, seconds and milliseconds, such as 500ms, 1m30s or 24h; 7 days are 168h"
 	)
 	fault := func(entry string) string { return leastSandbox + "faults: [{name: f, " + entry + "}]" }
 	webhook := func(keys string) string { return fault("webhook: {" + keys + "}") }
+	operator := func(keys string) string { return fault("operator: {" + keys + "}") }
 	api := func(keys string) string { return fault("api: {" + keys + "}") }
 	when := func(keys string) string { return fault("webhook: {drop: true}, when: {" + keys + "}") }
 	list := func(n int) string {
@@ -75,6 +77,10 @@ faults:
 - {name: lost-answer, when: {path: /v1/payments, percent: 100}, api: {dropConnection: AfterCommit, delay: 60s}}
 - {name: maintenance, when: {path: "/v1/*", every: true}, api: {status: 503, retryAfter: 1h}}
 - {name: garbage, api: {malformedBody: true}}
+- {name: gateway, when: {path: /operators/mtn/collection/v1_0/requesttopay, attempt: 1}, operator: {status: 504, delay: 60s}}
+- {name: told, when: {status: TIMEOUT, first: 3}, operator: {reason: INTERNAL_PROCESSING_ERROR, statusStaysPending: 24h,
+    callback: {duplicate: 10, delay: 1h, beforeAnswer: true}}}
+- {name: lost, when: {reference: "d6*", percent: 5}, operator: {dropConnection: BeforeCommit, callback: {drop: true}}}
 `},
 		"50": {spec: list(50)},
 		"51": {spec: list(51), refuse: []string{"spec.faults: Too many: 51: must have at most 50 items"}},
@@ -82,6 +88,47 @@ faults:
 			`spec.faults[1]: Duplicate value: {"name":"f"}`}},
 		"a bad name": {spec: leastSandbox + "faults: [{name: F-, webhook: {drop: true}}]", refuse: []string{
 			"spec.faults[0].name: write a name of a-z, 0-9 and -, starting and ending with a letter or digit, for example receiver-sees-it-twice"}},
+		"an operator and a webhook": {spec: fault("webhook: {drop: true}, operator: {status: 500}"), refuse: []string{oneOf}},
+		"nothing of an operator": {spec: operator(""), refuse: []string{
+			"spec.faults[0].operator: write what goes wrong at the operator, for example status: 503 or callback: {drop: true}",
+		}},
+		"nothing of a callback": {spec: operator("callback: {drop: false}"), refuse: []string{
+			"spec.faults[0].operator.callback: write what goes wrong with the callback, for example drop: true or delay: 30s",
+		}},
+		"a callback dropped twice": {spec: operator("callback: {drop: true, duplicate: 2}"), refuse: []string{
+			"spec.faults[0].operator.callback: write at most one of drop and duplicate",
+		}},
+		"a late callback": {spec: operator("callback: {delay: 61m}"), refuse: []string{
+			"spec.faults[0].operator.callback.delay: write a delay from 1ms to 1h",
+		}},
+		"eleven callbacks": {spec: operator("callback: {duplicate: 11}"), refuse: []string{
+			"spec.faults[0].operator.callback.duplicate: spec.faults[0].operator.callback.duplicate in body should be less than or equal to 10",
+		}},
+		"two answers of an operator": {spec: operator("status: 500, dropConnection: AfterCommit"), refuse: []string{answer}},
+		"a status of no fault": {spec: operator("status: 404"), refuse: []string{
+			`spec.faults[0].operator.status: Unsupported value: 404: supported values: "401", "429", "500", "501", "502", "503", "504"`}},
+		"pending for days": {spec: operator("statusStaysPending: 25h"), refuse: []string{
+			"spec.faults[0].operator.statusStaysPending: write a statusStaysPending from 1ms to 24h",
+		}},
+		"a reason in words": {spec: operator("reason: not allowed"), refuse: []string{
+			"spec.faults[0].operator.reason: write a code of A-Z, 0-9 and _ that starts with a letter, for example INTERNAL_PROCESSING_ERROR",
+		}},
+		"the event of an operator": {spec: fault("operator: {callback: {drop: true}}, when: {event: payment.completed}"), refuse: []string{
+			"spec.faults[0].when.event: leave event out of a fault of an operator, which sends callbacks and no events; or write webhook " +
+				"instead of operator",
+		}},
+		"the status of an answer": {spec: fault("operator: {delay: 1s}, when: {status: SUCCESS}"), refuse: []string{
+			"spec.faults[0].when.status: leave status out of a fault with status, delay or dropConnection, which acts before a status is " +
+				"known; or write callback, statusStaysPending or reason in a fault of its own",
+		}},
+		"the path of a callback": {spec: fault("operator: {callback: {drop: true}}, when: {path: '/operators/*'}"), refuse: []string{
+			"spec.faults[0].when: leave path and attempt out of a fault with callback, statusStaysPending or reason, which acts on a " +
+				"transaction; or write status, delay or dropConnection in a fault of its own",
+		}},
+		"the attempt of a reason": {spec: fault("operator: {reason: X, status: 500}, when: {attempt: 2}"), refuse: []string{
+			"spec.faults[0].when: leave path and attempt out of a fault with callback, statusStaysPending or reason, which acts on a " +
+				"transaction; or write status, delay or dropConnection in a fault of its own",
+		}},
 		"neither": {spec: fault("when: {}"), refuse: []string{oneOf}},
 		"both":    {spec: fault("webhook: {drop: true}, api: {status: 500}"), refuse: []string{oneOf}},
 		"nothing of both": {spec: webhook(""), refuse: []string{

@@ -2,13 +2,16 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Fault is something that goes wrong between the sandbox and its merchant: with a webhook, or with an answer of the API. It never
-// changes a transaction or a balance.
+// Fault is something that goes wrong between the sandbox and its merchant: with a webhook, with an answer of the API, or with what
+// an operator's own API tells. It never changes a transaction or a balance.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.webhook) != has(self.api)",message="write what goes wrong in exactly one of webhook and api"
+// +kubebuilder:validation:XValidation:rule="[has(self.webhook), has(self.api), has(self.operator)].filter(x, x).size() == 1",message="write what goes wrong in exactly one of webhook, api and operator"
 // +kubebuilder:validation:XValidation:rule="!has(self.api) || !has(self.when) || !has(self.when.status)",fieldPath=".when.status",message="leave status out of a fault of the api, which acts before a status is known; or write webhook instead of api"
 // +kubebuilder:validation:XValidation:rule="!has(self.api) || !has(self.when) || !has(self.when.event)",fieldPath=".when.event",message="leave event out of a fault of the api, where no event is sent yet; or write webhook instead of api"
 // +kubebuilder:validation:XValidation:rule="!has(self.webhook) || !has(self.when) || !has(self.when.path)",fieldPath=".when.path",message="leave path out of a fault of a webhook: it is the path of a request to the api"
+// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.when) || !has(self.when.event)",fieldPath=".when.event",message="leave event out of a fault of an operator, which sends callbacks and no events; or write webhook instead of operator"
+// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.when) || !has(self.when.status) || !has(self.operator.status) && !has(self.operator.delay) && !has(self.operator.dropConnection)",fieldPath=".when.status",message="leave status out of a fault with status, delay or dropConnection, which acts before a status is known; or write callback, statusStaysPending or reason in a fault of its own"
+// +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.when) || !has(self.when.path) && !has(self.when.attempt) || !has(self.operator.callback) && !has(self.operator.statusStaysPending) && !has(self.operator.reason)",fieldPath=".when",message="leave path and attempt out of a fault with callback, statusStaysPending or reason, which acts on a transaction; or write status, delay or dropConnection in a fault of its own"
 type Fault struct {
 	// name of the fault, unique in the sandbox: 1 to 63 of a-z, 0-9 and -, starting and ending with a letter or digit, for
 	// example receiver-sees-it-twice. Transactions, attempts and responses that it acted on show it.
@@ -19,8 +22,8 @@ type Fault struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="write a name of a-z, 0-9 and -, starting and ending with a letter or digit, for example receiver-sees-it-twice"
 	Name string `json:"name"`
 
-	// when says what the fault acts on: everything that is given must fit. Without it the fault acts on all webhooks, or on all
-	// requests but those of GET.
+	// when says what the fault acts on: everything that is given must fit. Without it the fault acts on all webhooks, on all requests
+	// but those of GET, or on all transactions of the operators' own APIs.
 	//
 	// +optional
 	When *FaultCondition `json:"when,omitempty"`
@@ -35,6 +38,12 @@ type Fault struct {
 	//
 	// +optional
 	API *APIFault `json:"api,omitempty"`
+
+	// operator is what goes wrong with what an operator's own API tells, as the sandbox serves it: its answers, its callbacks, and
+	// what it says of a transaction. It acts once for each reference, as a fault of the api.
+	//
+	// +optional
+	Operator *OperatorFault `json:"operator,omitempty"`
 }
 
 // FaultCondition says what a fault acts on.
@@ -47,7 +56,8 @@ type FaultCondition struct {
 	// +kubebuilder:validation:Enum=collection;refund;disbursement
 	Type string `json:"type,omitempty"`
 
-	// status of the transaction at its end, for example SUCCESS. Only with webhook.
+	// status of the transaction at its end, for example SUCCESS. Only with webhook, and with callback, statusStaysPending and reason of
+	// operator.
 	//
 	// +optional
 	// +kubebuilder:validation:Enum=SUCCESS;PIN_INVALID;INSUFFICIENT_FUNDS;TIMEOUT;ACCOUNT_BLOCKED;USER_CANCELLED;UNKNOWN_MSISDN;LIMIT_EXCEEDED;SERVICE_UNAVAILABLE;DUPLICATE_REFERENCE
@@ -91,7 +101,9 @@ type FaultCondition struct {
 	Event WebhookEvent `json:"event,omitempty"`
 
 	// path of the request in the sandbox's API, up to 200 characters, in which * is any text and ? is any character, for
-	// example /v1/payments or /v1/payments/*. Requests of GET are disturbed only by a fault with a path. Only with api.
+	// example /v1/payments, /v1/payments/* or /operators/mtn/collection/v1_0/requesttopay. Requests of GET, and those to operators' own
+	// APIs that move no money, are disturbed only by a fault with a path. Only with api, and with status, delay and dropConnection of
+	// operator.
 	//
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -253,6 +265,84 @@ type APIFault struct {
 	//
 	// +optional
 	MalformedBody bool `json:"malformedBody,omitempty"`
+}
+
+// OperatorFault is what goes wrong with what an operator's own API tells. All that is given acts together.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.status), has(self.dropConnection), has(self.delay), has(self.callback), has(self.statusStaysPending), has(self.reason)].exists(x, x)",message="write what goes wrong at the operator, for example status: 503 or callback: {drop: true}"
+// +kubebuilder:validation:XValidation:rule="!has(self.status) || !has(self.dropConnection)",message="write at most one of status and dropConnection"
+type OperatorFault struct {
+	// status answers with this status of HTTP and the operator's own error, before anything is recorded: 401, 429, 500, 501, 502, 503
+	// or 504.
+	//
+	// +optional
+	// +kubebuilder:validation:Enum=401;429;500;501;502;503;504
+	Status int32 `json:"status,omitempty"`
+
+	// dropConnection closes the connection without an answer: BeforeCommit, before anything is recorded, or AfterCommit, when the
+	// transaction is recorded.
+	//
+	// +optional
+	// +kubebuilder:validation:Enum=BeforeCommit;AfterCommit
+	DropConnection string `json:"dropConnection,omitempty"`
+
+	// delay answers later by so much, up to 60s of real time. The answer comes at once where too many answers are held already.
+	//
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) > duration('0s') && duration(self) <= duration('60s')",message="write a delay from 1ms to 60s"
+	Delay Duration `json:"delay,omitempty"`
+
+	// callback is what goes wrong with the callback of the transaction.
+	//
+	// +optional
+	Callback *CallbackFault `json:"callback,omitempty"`
+
+	// statusStaysPending is how long the operator still calls a transaction pending after it has its outcome, up to 24h by the
+	// sandbox's clock. The sandbox's own API tells the outcome at once.
+	//
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) > duration('0s') && duration(self) <= duration('24h')",message="write a statusStaysPending from 1ms to 24h"
+	StatusStaysPending Duration `json:"statusStaysPending,omitempty"`
+
+	// reason is the operator's code that its answers and callbacks give for a failure, in place of the one that fits, 1 to 64 of A-Z,
+	// 0-9 and _, for example INTERNAL_PROCESSING_ERROR.
+	//
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Z][A-Z0-9_]*$')",message="write a code of A-Z, 0-9 and _ that starts with a letter, for example INTERNAL_PROCESSING_ERROR"
+	Reason string `json:"reason,omitempty"`
+}
+
+// CallbackFault is what goes wrong with the callback of an operator's own API. All that is given acts together. Times are those of the
+// sandbox's clock.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.drop) && self.drop, has(self.duplicate), has(self.delay), has(self.beforeAnswer) && self.beforeAnswer].exists(x, x)",message="write what goes wrong with the callback, for example drop: true or delay: 30s"
+// +kubebuilder:validation:XValidation:rule="!has(self.duplicate) || !has(self.drop) || !self.drop",message="write at most one of drop and duplicate"
+type CallbackFault struct {
+	// drop loses the callback: the receiver gets nothing, as an operator does not repeat it.
+	//
+	// +optional
+	Drop bool `json:"drop,omitempty"`
+
+	// duplicate is how often the callback is sent in all, 2 to 10.
+	//
+	// +optional
+	// +kubebuilder:validation:Minimum=2
+	// +kubebuilder:validation:Maximum=10
+	Duplicate int32 `json:"duplicate,omitempty"`
+
+	// delay sends the callback later by so much, up to 1h.
+	//
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) > duration('0s') && duration(self) <= duration('1h')",message="write a delay from 1ms to 1h"
+	Delay Duration `json:"delay,omitempty"`
+
+	// beforeAnswer sends the callback before the request that asked for it is answered. The answer waits until it was sent, at most
+	// 15 s. With a clock that stands still it does nothing.
+	//
+	// +optional
+	BeforeAnswer bool `json:"beforeAnswer,omitempty"`
 }
 
 // FaultStatus is how often a fault acted.

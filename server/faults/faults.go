@@ -77,6 +77,14 @@ type Operator struct {
 	Reason             string         `json:"reason,omitempty"`             // of a failure, in place of the operator's own
 }
 
+// OfCallback is what the fault does to a callback, nothing if it has none.
+func (f *Fault) OfCallback() Callback {
+	if f == nil || f.Operator == nil || f.Operator.Callback == nil {
+		return Callback{}
+	}
+	return *f.Operator.Callback
+}
+
 // Callback disturbs the callback of a transaction.
 type Callback struct {
 	Drop         bool      `json:"drop,omitempty"`
