@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -63,7 +64,7 @@ func (s *Server) once(
 	for range maxTries {
 		if made, err = try(ctx, who.sandbox); err == nil {
 			s.metrics.Recorded(string(asked.kind), string(made.transaction.Status))
-			made.event = s.toldFirst(ctx, who.sandbox, made.transaction)
+			made.event = s.toldFirst(ctx, faults.AtWebhook, who.sandbox, made.transaction)
 			return made, false, nil
 		}
 		if errors.Is(err, postgres.ErrUnavailable) {

@@ -84,6 +84,9 @@ func (s *Server) native(api *native.API, route *native.Route) http.HandlerFunc {
 		if f := out.disturbance.fault; f != nil && f.Answer().MalformedBody && a.body == nil {
 			a.body = nativeBody("{}") // of which a half is sent
 		}
+		if n.awaited != nil {
+			a.event, a.due = n.awaited, s.now()
+		}
 		s.send(out, a)
 	}
 }
@@ -244,6 +247,8 @@ type nativeSandbox struct {
 	api    *native.API
 	who    session
 	digest sandboxes.NativeDigest
+	// awaited is what is to be sent before the request is answered, nil for nothing.
+	awaited *awaitedEvent
 }
 
 var _ native.Sandbox = (*nativeSandbox)(nil)

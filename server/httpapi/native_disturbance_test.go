@@ -6,8 +6,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // answerFaults are the faults of the api and of an operator that disturb answers, with the body of the answer, and whether the request is
@@ -257,6 +261,59 @@ func TestWhatAnOperatorTellsIsDisturbed(t *testing.T) {
 	notify := m.call("POST", "/collection/v1_0/requesttopay/"+paid+"/deliverynotification", `{"notificationMessage":"Thank you"}`)
 	if notify.status != http.StatusConflict || notify.header.Get("X-Cauri-Fault") != "late" {
 		t.Errorf("the delivery notification is answered %d %s", notify.status, notify.raw)
+	}
+	w.conserved()
+}
+
+// The callback of each call that moves money comes before its answer, if a fault or a test number says so. All that a fault does to one
+// transaction is one act.
+func TestCallbackBeforeTheAnswer(t *testing.T) {
+	w := newFixture(t)
+	began := time.Now()
+	w = w.serve(func(o *httpapi.Options) { o.Now = func() time.Time { return began } }) // so that no wait ends by the time
+	shop := newShopEndpoint(t)
+	w.client("alice", alice, 1_000_000)
+	w.config.TestNumbers = payments.StandardTestNumbers
+	w.config.CallbackHosts = []string{"127.0.0.1"}
+	w.sandbox(w.config, key)
+	m := w.mtn(key)
+	paid := m.pay(alice)
+	w.settle()
+	w.runWorker()
+	came := func(path string) int {
+		shop.mu.Lock()
+		defer shop.mu.Unlock()
+		return len(shop.came[path])
+	}
+	for _, o := range mtnOrders(paid) {
+		reference := newReference()
+		w.faulty(fmt.Sprintf(`[{"name":"first-%s","when":{"first":1},
+			"operator":{"callback":{"beforeAnswer":true,"duplicate":2},"delay":"1ms","statusStaysPending":"1h"}}]`, reference))
+		got := m.call("POST", o.path, o.body, "X-Reference-Id", reference, "X-Callback-Url", shop.URL+"/"+reference)
+		if got.status != http.StatusAccepted || came("/"+reference) == 0 {
+			t.Errorf("%s is answered %d %s, and %d callbacks came before", o.path, got.status, got.raw, came("/"+reference))
+		}
+		if other := m.call("POST", o.path, o.body, "X-Reference-Id", newReference()); other.header.Get("X-Cauri-Fault") != "" {
+			t.Errorf("%s: the fault acts on another transaction", o.path)
+		}
+		if told := m.call("GET", o.status+reference, ""); told.body["status"] != "PENDING" {
+			t.Errorf("%s: the status is told as %s", o.path, told.raw)
+		}
+		shop.wait(t, "/"+reference, 2)
+	}
+	w.faulty(`[]`)
+	for suffix, want := range map[string]int{"910": 0, "911": 2, "912": 1} {
+		reference := m.pay("+250790000"+suffix, "X-Callback-Url", shop.URL+"/"+suffix)
+		if suffix == "912" && came("/912") == 0 {
+			t.Error("the callback of the test number 912 does not come before the answer")
+		}
+		soon(t, "the callback of "+suffix+" is through", func() bool {
+			return read[int](w, `select count(*) from native_requests n join transactions t using (tenant, id) where t.reference = $1
+				and n.state in ('delivered', 'failed')`, reference) == 1
+		})
+		if came("/"+suffix) != want {
+			t.Errorf("the callback of the test number %s came %d times, want %d", suffix, came("/"+suffix), want)
+		}
 	}
 	w.conserved()
 }

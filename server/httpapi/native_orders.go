@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,13 +23,20 @@ func (n *nativeSandbox) recordNative(
 	ctx context.Context, kind payments.Type, o native.Order, try func(context.Context, *sandboxes.Sandbox, *intent) (recorded, error),
 ) error {
 	asked := newIntent(kind, o.Reference, func(string) []byte { return ledger.NativeHash(o.Operation) })
-	_, replayed, err := n.server.once(ctx, n.who, asked, func(ctx context.Context, sandbox *sandboxes.Sandbox) (recorded, error) {
+	made, replayed, err := n.server.once(ctx, n.who, asked, func(ctx context.Context, sandbox *sandboxes.Sandbox) (recorded, error) {
 		return try(ctx, sandbox, asked)
 	})
-	if err == nil && replayed {
+	if err != nil {
+		return err
+	}
+	if replayed {
 		return native.Refuse(native.Duplicate)
 	}
-	return err
+	n.awaited = made.event
+	if o.CallbackURL != "" {
+		n.awaited = cmp.Or(n.server.toldFirst(ctx, faults.AtCallback, n.who.sandbox, made.transaction), n.awaited)
+	}
+	return nil
 }
 
 // additions are what is kept beside the transaction of an order.

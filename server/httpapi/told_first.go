@@ -17,7 +17,7 @@ const (
 	toldFirstPause, toldFirstLastPause = 50 * time.Millisecond, time.Second
 )
 
-// awaitedEvent is an event that is to be sent before its transaction is answered.
+// awaitedEvent is an event, or the callback of an operator's own API, that is to be sent before its transaction is answered.
 type awaitedEvent struct {
 	tenant int64
 	id     payments.ID
@@ -26,33 +26,50 @@ type awaitedEvent struct {
 	place  faults.Place
 }
 
-// toldFirst returns the event that is to be sent before its transaction is answered, nil for none. What cannot be read now is no reason to
-// wait.
-func (s *Server) toldFirst(ctx context.Context, sandbox *sandboxes.Sandbox, t *payments.Transaction) *awaitedEvent {
+// toldFirst returns the event of a transaction, or its callback, if that is to be sent before the transaction is answered, else nil. What
+// cannot be read now is no reason to wait.
+func (s *Server) toldFirst(
+	ctx context.Context, where faults.Where, sandbox *sandboxes.Sandbox, t *payments.Transaction,
+) *awaitedEvent {
 	byNumber := t.TestBehavior == payments.ApproveCallbackFirst
-	if !byNumber && !slices.ContainsFunc(sandbox.Faults, tellsFirst) || sandbox.ClockMode == sandboxes.ManualClock {
+	asks := func(f faults.Fault) bool { return tellsFirst(where, &f) }
+	if !byNumber && !slices.ContainsFunc(sandbox.Faults, asks) || sandbox.ClockMode == sandboxes.ManualClock {
 		return nil
 	}
-	e := &awaitedEvent{tenant: sandbox.Tenant, id: t.ID}
+	e := &awaitedEvent{tenant: sandbox.Tenant, id: t.ID, place: placeOf(t, sandbox)}
+	e.place.Where = where
 	if byNumber {
 		return e
 	}
-	now, _, err := s.ledger.RequestInFaults(ctx, sandbox.Tenant, t.Reference)
+	now, acted, err := s.ledger.RequestInFaults(ctx, sandbox.Tenant, t.Reference)
 	if err != nil {
 		return nil
 	}
-	e.faults, e.place = sandbox.Faults, placeOf(t, sandbox)
-	e.place.Event, e.place.Attempt, e.place.Now = t.Type.Event(), 1, now
+	e.faults, e.place.Now = sandbox.Faults, now
+	if where == faults.AtWebhook {
+		e.place.Event, e.place.Attempt = t.Type.Event(), 1
+	}
 	fits := e.fits(t.Status)
 	used, err := s.ledger.UsedUpFaults(ctx, sandbox.Tenant, fits)
-	isLeft := func(f *faults.Fault) bool { return tellsFirst(*f) && !slices.Contains(used, f.Name) }
+	isLeft := func(f *faults.Fault) bool {
+		goesOn := e.place.GoesOn() && slices.Contains(acted, f.Name)
+		return e.tellsFirst(f) && (goesOn || !slices.Contains(used, f.Name))
+	}
 	if err != nil || !slices.ContainsFunc(fits, isLeft) {
 		return nil
 	}
 	return e
 }
 
-func tellsFirst(f faults.Fault) bool { return f.Webhook != nil && f.Webhook.BeforeAnswer }
+// tellsFirst reports whether a fault lets it be sent before the answer.
+func (e *awaitedEvent) tellsFirst(f *faults.Fault) bool { return tellsFirst(e.place.Where, f) }
+
+func tellsFirst(where faults.Where, f *faults.Fault) bool {
+	if where == faults.AtCallback {
+		return f.OfCallback().BeforeAnswer
+	}
+	return f.Webhook != nil && f.Webhook.BeforeAnswer
+}
 
 // fits are the faults that fit the first attempt, if the transaction ends with a status. As long as it is pending, any status may come.
 func (e *awaitedEvent) fits(status payments.Status) []*faults.Fault {
@@ -72,9 +89,12 @@ func (e *awaitedEvent) fits(status payments.Status) []*faults.Fault {
 func (s *Server) awaitEvent(ctx context.Context, e *awaitedEvent) {
 	until := s.now().Add(toldFirstWait)
 	for pause := toldFirstPause; s.now().Before(until); pause = min(2*pause, toldFirstLastPause) {
-		status, done, err := s.ledger.FirstAttempt(ctx, e.tenant, e.id)
-		if err != nil || done || e.faults != nil && status.Terminal() &&
-			!slices.ContainsFunc(e.fits(status), func(f *faults.Fault) bool { return tellsFirst(*f) }) {
+		first := s.ledger.FirstAttempt
+		if e.place.Where == faults.AtCallback {
+			first = s.ledger.FirstCallback
+		}
+		status, done, err := first(ctx, e.tenant, e.id)
+		if err != nil || done || e.faults != nil && status.Terminal() && !slices.ContainsFunc(e.fits(status), e.tellsFirst) {
 			return
 		}
 		if !s.pause(min(pause, until.Sub(s.now()))) {

@@ -80,5 +80,5 @@ func addAttempt(p *sqlc.FinishAttemptsParams, place int, f *FinishedAttempt) {
 	p.StartedAt, p.DurationMs = append(p.StartedAt, f.StartedAt), append(p.DurationMs, int32(f.Duration.Milliseconds()))
 	p.ResponseStatuses = append(p.ResponseStatuses, int32(f.ResponseStatus))
 	p.ResponseBodies = append(p.ResponseBodies, f.ResponseBody)
-	p.Errors, p.Faults = append(p.Errors, postgres.Text(f.Error)), append(p.Faults, f.Event.faultName())
+	p.Errors, p.Faults = append(p.Errors, postgres.Text(f.Error)), append(p.Faults, faultName(f.Event.Fault))
 }

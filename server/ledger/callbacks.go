@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -21,6 +22,9 @@ type LeasedCallback struct {
 	URL            string
 	Vague          bool   // failures are told without their reason
 	Body           []byte // what is sent, with every attempt
+
+	Fault     *faults.Fault // disturbs it; nil: none
+	TimesSent int           // before, by such a fault
 
 	// What decides where it may go.
 	Hosts       []string // nil: the defaults
@@ -47,30 +51,43 @@ type BuildCallback func(t *payments.Transaction, sent json.RawMessage, vague boo
 
 // LeaseDueCallbacks takes due callbacks for the length of lease, of each due tenant up to its share, and tells how many it found in each.
 // The body of a callback that was neither sent nor shown is built by build and kept, so that every attempt sends the same bytes.
-// A callback whose lease ends without [Deliveries.FinishCallback] becomes due again.
+// What a fault lets wait is found and not taken. A callback whose lease ends without [Deliveries.FinishCallback] becomes due again.
 func (s *Deliveries) LeaseDueCallbacks(
 	ctx context.Context, from []Share, lease time.Duration, build BuildCallback,
 ) (leased []LeasedCallback, found map[int64]int, err error) {
 	given := sharesOf(from)
+	var disturbances map[rowKey]callbackDisturbance
 	err = s.inTx(ctx, func(q *sqlc.Queries) error {
 		leased, found = nil, map[int64]int{}
 		due, err := q.LockDueCallbacks(ctx, given.tenants, given.limits)
 		if err != nil || len(due) == 0 {
 			return err
 		}
+		if disturbances, err = disturbCallbacks(ctx, q, due); err != nil {
+			return err
+		}
 		var taken rowKeys
 		var bodies [][]byte
 		for i := range due {
-			c := leasedCallback(&due[i], build)
-			found[c.Tenant]++
+			row := &due[i]
+			found[row.Transaction.Tenant]++
+			disturbed := disturbances[rowKey{row.Transaction.Tenant, row.Transaction.ID.Bytes}]
+			if disturbed.postponed {
+				continue
+			}
+			c := leasedCallback(row, build)
+			c.Fault = disturbed.fault
 			leased = append(leased, c)
-			taken.add(c.Tenant, due[i].Transaction.ID)
+			taken.add(c.Tenant, row.Transaction.ID)
 			bodies = append(bodies, c.Body)
 		}
 		return q.LeaseCallbacks(ctx, postgres.Milliseconds(lease), taken.tenants, taken.ids, bodies)
 	})
 	if err != nil {
 		return nil, nil, postgres.Classify(err, "taking due callbacks")
+	}
+	for of := range disturbances {
+		s.sandboxes.NoteActivity(of.tenant)
 	}
 	return leased, found, nil
 }
@@ -79,7 +96,8 @@ func leasedCallback(row *sqlc.LockDueCallbacksRow, build BuildCallback) LeasedCa
 	c := LeasedCallback{
 		Tenant: row.Transaction.Tenant, Fence: row.Fence + 1, OrganizationID: row.OrgID, Now: row.Present,
 		Transaction: transactionOf(&row.Transaction), Sent: row.Sent, URL: *row.CallbackURL, Vague: row.Vague, Body: row.Body,
-		Hosts: row.CallbackHosts, WebhookHost: row.WebhookHost, Namespace: row.Namespace,
+		TimesSent: int(row.TimesSent),
+		Hosts:     row.CallbackHosts, WebhookHost: row.WebhookHost, Namespace: row.Namespace,
 	}
 	if c.Body == nil {
 		c.Body = build(c.Transaction, c.Sent, row.Vague)
@@ -103,6 +121,7 @@ func (s *Deliveries) FinishCallback(ctx context.Context, c *LeasedCallback, a At
 	rows, err := s.system().FinishCallback(ctx, sqlc.FinishCallbackParams{
 		Tenant: c.Tenant, ID: postgres.UUID(c.Transaction.ID), Fence: c.Fence, StartedAt: a.StartedAt,
 		DurationMs: int32(a.Duration.Milliseconds()), ResponseStatus: int32(a.ResponseStatus), ResponseBody: a.ResponseBody, Error: a.Error,
+		Fault: faultName(c.Fault),
 	})
 	return rows == 1, postgres.Classify(err, "writing down a callback")
 }

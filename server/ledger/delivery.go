@@ -56,11 +56,12 @@ type LeasedEvent struct {
 	Problem         error    // why the event cannot be sent: its body cannot be built, or its secret not be read
 }
 
-func (e *LeasedEvent) faultName() string {
-	if e.Fault == nil {
+// faultName is the name of a fault, empty for none.
+func faultName(f *faults.Fault) string {
+	if f == nil {
 		return ""
 	}
-	return e.Fault.Name
+	return f.Name
 }
 
 // BuildBody makes the body of an event.

@@ -47,6 +47,12 @@ func (s *Ledger) UsedUpFaults(ctx context.Context, tenant int64, of []*faults.Fa
 	return used, postgres.Classify(err, "reading the counts of faults")
 }
 
+// FirstCallback returns the status of a transaction, and whether its callback was sent, or will not be sent.
+func (s *Ledger) FirstCallback(ctx context.Context, tenant int64, id payments.ID) (status payments.Status, done bool, err error) {
+	row, err := s.tenant(tenant).FirstCallback(ctx, tenant, postgres.UUID(id))
+	return row.Status, row.Done, postgres.Classify(err, "reading the callback of the transaction")
+}
+
 // FirstAttempt returns the status of a transaction, and whether the first attempt to send its event was made, or none will be made.
 func (s *Ledger) FirstAttempt(ctx context.Context, tenant int64, id payments.ID) (status payments.Status, done bool, err error) {
 	row, err := s.tenant(tenant).FirstAttempt(ctx, tenant, postgres.UUID(id))

@@ -31,15 +31,18 @@ type declaredFaults struct {
 }
 
 // faultsOf are the faults that may disturb an event: those of its sandbox, and behind them that of its test number.
-func (d *declaredFaults) faultsOf(e *sqlc.LockDueEventsRow) faults.Set {
-	if f := faultOfNumber(e); f != nil {
+func (d *declaredFaults) faultsOf(t *sqlc.Transaction) faults.Set {
+	if f := numberFault(t); f != nil {
 		return append(slices.Clip(d.set), *f)
 	}
 	return d.set
 }
 
-func faultOfNumber(e *sqlc.LockDueEventsRow) *faults.Fault {
-	return faults.OfTestNumber(payments.Behavior(orEmpty(e.Transaction.TestBehavior)))
+func faultOfNumber(e *sqlc.LockDueEventsRow) *faults.Fault { return numberFault(&e.Transaction) }
+
+// numberFault is the fault of the test number of a transaction, nil for none.
+func numberFault(t *sqlc.Transaction) *faults.Fault {
+	return faults.OfTestNumber(payments.Behavior(orEmpty(t.TestBehavior)))
 }
 
 // disturber decides about the events that were locked in one database transaction.
@@ -63,10 +66,15 @@ func disturb(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEventsRow) 
 		return nil, nil
 	}
 	slices.SortFunc(events, func(a, b *sqlc.LockDueEventsRow) int { return bytes.Compare(a.ID.Bytes[:], b.ID.Bytes[:]) })
-	d := &disturber{q: q, disturbances: map[rowKey]*disturbance{}}
-	if err := d.readDeclared(ctx, events); err != nil {
+	var tenants []int64
+	for _, e := range events {
+		tenants = append(tenants, e.Tenant)
+	}
+	declared, err := readDeclared(ctx, q, tenants)
+	if err != nil {
 		return nil, err
 	}
+	d := &disturber{q: q, declared: declared, disturbances: map[rowKey]*disturbance{}}
 	undecided, err := d.goOn(ctx, events)
 	if err != nil {
 		return nil, err
@@ -74,26 +82,23 @@ func disturb(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEventsRow) 
 	return d.disturbances, d.decide(ctx, undecided)
 }
 
-func (d *disturber) readDeclared(ctx context.Context, events []*sqlc.LockDueEventsRow) error {
-	var tenants []int64
-	for _, e := range events {
-		tenants = append(tenants, e.Tenant)
-	}
+// readDeclared reads the faults of some sandboxes.
+func readDeclared(ctx context.Context, q *sqlc.Queries, tenants []int64) (map[int64]*declaredFaults, error) {
 	slices.Sort(tenants)
-	rows, err := d.q.DeclaredFaults(ctx, slices.Compact(tenants))
+	rows, err := q.DeclaredFaults(ctx, slices.Compact(tenants))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	d.declared = map[int64]*declaredFaults{}
+	declared := map[int64]*declaredFaults{}
 	for _, row := range rows {
 		set, err := faults.Parse(row.Faults)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		outOfOrder := slices.ContainsFunc(set, func(f faults.Fault) bool { return f.Webhook != nil && f.Webhook.OutOfOrder })
-		d.declared[row.Tenant] = &declaredFaults{set, row.Now, outOfOrder}
+		declared[row.Tenant] = &declaredFaults{set, row.Now, outOfOrder}
 	}
-	return nil
+	return declared, nil
 }
 
 // goOn goes on with what was decided before, and returns the events for whose next attempt nothing was.
@@ -123,7 +128,7 @@ func (d *disturber) goOn(ctx context.Context, events []*sqlc.LockDueEventsRow) (
 		case before == nil || before.Attempt != e.Attempts+1:
 			undecided = append(undecided, e)
 		default:
-			if f := declared.faultsOf(e).Named(before.Name); f != nil && f.Webhook != nil {
+			if f := declared.faultsOf(&e.Transaction).Named(before.Name); f != nil && f.Webhook != nil {
 				d.disturbances[key].fault, d.disturbances[key].sent = f, int(before.Sent)
 			}
 			if before.AwaitsNext {
@@ -144,7 +149,7 @@ func (d *disturber) decide(ctx context.Context, events []*sqlc.LockDueEventsRow)
 	for _, e := range events {
 		declared := d.declared[e.Tenant]
 		place := placeOf(e, declared.now)
-		if fits := declared.faultsOf(e).At(place); len(fits) > 0 {
+		if fits := declared.faultsOf(&e.Transaction).At(place); len(fits) > 0 {
 			fitting, places = append(fitting, e), append(places, faultPlace{e.Tenant, place, fits})
 		}
 	}
@@ -233,11 +238,15 @@ func (d *disturber) awaiting(ctx context.Context, places []faultPlace) (map[int6
 }
 
 func placeOf(e *sqlc.LockDueEventsRow, now time.Time) *faults.Place {
-	t := &e.Transaction
+	p := placeOfTransaction(&e.Transaction, e.Seed, now)
+	p.Event, p.Attempt = e.Transaction.Type.Event(), int(e.Attempts)+1
+	return p
+}
+
+func placeOfTransaction(t *sqlc.Transaction, seed *int64, now time.Time) *faults.Place {
 	return &faults.Place{
 		Type: t.Type, Status: t.Status, Operator: payments.Operator(t.Operator), Country: payments.Country(t.Country), Store: t.Store,
-		MSISDN: t.MSISDN, Reference: t.Reference, Event: t.Type.Event(), Attempt: int(e.Attempts) + 1, Now: now,
-		Draws: faults.DrawsOf(e.Seed, e.Tenant),
+		MSISDN: t.MSISDN, Reference: t.Reference, Now: now, Draws: faults.DrawsOf(seed, t.Tenant),
 	}
 }
 

@@ -77,7 +77,7 @@ var tenantStatements = []string{
 	"ActedFaults",
 	"AddTransactionFault",
 	"CountFaultRequest",
-	"FirstAttempt",
+	"FirstAttempt", "FirstCallback",
 	"RequestInFaults",
 	"SetTransactionFaults",
 	"UsedUpFaults",
@@ -142,6 +142,7 @@ var workerStatements = append([]string{
 	// faults
 	"ActedFaults", "AwaitingTenants", "CountFaults", "DecideEventFaults", "DecidedEventFaults", "DeclaredFaults", "EndWaits",
 	"HoldFaultCounts", "NoteFaultActs", "NoteFaults", "PostponeEvents", "ReleaseAwaiting", "SendEventAgain",
+	"DecideCallbackFaults", "PostponeCallbacks", "SendCallbackAgain",
 	// callbacks of the operators' own APIs
 	"FinishCallback", "GiveBackCallbacks", "LeaseCallbacks", "LockDueCallbacks", "TenantsToCallBack",
 	// verification of the ledger

@@ -24,6 +24,7 @@ type callbackDatabase interface {
 	LeaseDueCallbacks(ctx context.Context, from []ledger.Share, lease time.Duration, build ledger.BuildCallback) (
 		leased []ledger.LeasedCallback, found map[int64]int, err error)
 	GiveBackCallbacks(ctx context.Context, callbacks []ledger.LeasedCallback) error
+	SendCallbackAgain(ctx context.Context, c *ledger.LeasedCallback) (leaseHeld bool, err error)
 	FinishCallback(ctx context.Context, c *ledger.LeasedCallback, a ledger.AttemptResult) (leaseHeld bool, err error)
 }
 
@@ -57,13 +58,16 @@ func (w *Worker) callBackOne(ctx context.Context, c *ledger.LeasedCallback) (end
 		log = log.With("reason", result.Err)
 	}
 	log = log.With("status", result.Status, "duration", result.Duration)
+	if c.TimesSent+1 < c.Fault.OfCallback().Duplicate {
+		return attemptEndOf(result.Status != 0, result.Duration), func() { w.callBackAgain(ctx, log, c) }
+	}
 	return attemptEndOf(result.Status != 0, result.Duration), func() {
 		var held bool
 		err := w.retryWrite(ctx, true, func(ctx context.Context) (err error) {
 			held, err = w.database.FinishCallback(ctx, c, a)
 			return err
 		})
-		w.metrics.CalledBack(string(c.Transaction.Operator), resultOfCallback(a.State, held, err))
+		w.countCallback(c, resultOfCallback(a.State, held, err))
 		switch {
 		case err != nil:
 			log.ErrorContext(ctx, "cannot record the callback; it will be sent again", "error", err)
@@ -88,8 +92,11 @@ func resultOfCallback(state ledger.EventState, leaseHeld bool, err error) string
 	return telemetry.DeliveryAcknowledged
 }
 
-// sendCallback sends a callback in the operator's form, if the sandbox still allows its host.
+// sendCallback sends a callback in the operator's form, if the sandbox still allows its host and no fault loses it.
 func (w *Worker) sendCallback(ctx context.Context, c *ledger.LeasedCallback) webhooks.Result {
+	if c.Fault.OfCallback().Drop {
+		return webhooks.Result{Err: webhooks.ErrLost{Fault: c.Fault.Name}}
+	}
 	api := operators.NativeAPI(c.Transaction.Operator)
 	if api == nil {
 		return webhooks.Result{Err: errNoCallback}
@@ -98,8 +105,11 @@ func (w *Worker) sendCallback(ctx context.Context, c *ledger.LeasedCallback) web
 	if !allowed {
 		return webhooks.Result{Err: errCallbackRefused}
 	}
-	message := api.Callback(c.Transaction, c.Sent, native.Telling{Vague: c.Vague})
+	message, body := api.Callback(c.Transaction, c.Sent, native.Telling{Vague: c.Vague, Reason: reasonIn(c.Fault)}), c.Body
+	if reasonIn(c.Fault) != "" {
+		body = message.Body // what is kept stays as it is
+	}
 	return w.sender.Call(ctx, webhooks.Callback{
-		URL: c.URL, Method: message.Method, Header: message.Header, Body: c.Body, PublicOnly: publicOnly,
+		URL: c.URL, Method: message.Method, Header: message.Header, Body: body, PublicOnly: publicOnly,
 	})
 }

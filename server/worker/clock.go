@@ -252,12 +252,13 @@ func (a *advance) forwardShare(ctx context.Context, sandbox ledger.DueTenant) (f
 func (a *advance) callBackShare(ctx context.Context, sandbox ledger.DueTenant) (found int, err error) {
 	var leased []ledger.LeasedCallback
 	share := []ledger.Share{{DueTenant: sandbox, Slots: callbacksPerSandbox}}
+	var all map[int64]int
 	err = within(ctx, leaseTimeout, func(ctx context.Context) error {
-		leased, _, err = a.database.LeaseDueCallbacks(ctx, share, lease, operators.CallbackBody)
+		leased, all, err = a.database.LeaseDueCallbacks(ctx, share, lease, operators.CallbackBody)
 		return err
 	})
 	attemptAll(ctx, a, leased, a.callBackOne)
-	return len(leased), err
+	return all[sandbox.Tenant], err
 }
 
 func (a *advance) deliverShare(ctx context.Context, sandbox ledger.DueTenant) (int, error) {

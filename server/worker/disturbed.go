@@ -7,6 +7,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/telemetry"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
@@ -58,5 +59,40 @@ func (w *Worker) jitterOf(e *ledger.LeasedEvent) func() float64 {
 	}
 	return func() float64 {
 		return faults.DrawsOf(e.Seed, e.Tenant).Float("retry after attempt "+strconv.Itoa(e.Attempts+1), e.Transaction.Reference)
+	}
+}
+
+// callBackAgain puts a callback back that was sent and is sent once more in the same attempt.
+func (w *Worker) callBackAgain(ctx context.Context, log *slog.Logger, c *ledger.LeasedCallback) {
+	leaseHeld := false
+	err := w.retryWrite(ctx, true, func(ctx context.Context) (err error) {
+		leaseHeld, err = w.database.SendCallbackAgain(ctx, c)
+		return err
+	})
+	switch {
+	case err != nil:
+		log.ErrorContext(ctx, "cannot put the callback back; it will be sent again when its lease ends", "error", err)
+	case !leaseHeld:
+		log.WarnContext(ctx, "the callback took longer than its lease; another worker has it")
+	default:
+		log.InfoContext(ctx, "callback sent, and to be sent once more", "sent", c.TimesSent+1, "of", c.Fault.OfCallback().Duplicate)
+	}
+}
+
+// reasonIn is the reason that a fault gives for a failure, empty for none.
+func reasonIn(f *faults.Fault) string {
+	if f == nil || f.Operator == nil {
+		return ""
+	}
+	return f.Operator.Reason
+}
+
+// countCallback counts a callback. One that a fault disturbed is no measure of callbacks.
+func (w *Worker) countCallback(c *ledger.LeasedCallback, result string) {
+	switch {
+	case c.Fault == nil:
+		w.metrics.CalledBack(string(c.Transaction.Operator), result)
+	case result == telemetry.DeliveryAcknowledged || result == telemetry.DeliveryFailed:
+		w.metrics.Disturbed(string(faults.OperatorKind))
 	}
 }

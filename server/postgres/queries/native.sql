@@ -85,14 +85,15 @@ where due_tenants.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_sta
 
 -- name: LockDueCallbacks :many
 -- The share of each sandbox.
-select claimed.fence, claimed.sent, claimed.attempts, claimed.callback_url, claimed.body, sqlc.embed(t),
+select claimed.fence, claimed.sent, claimed.attempts, claimed.callback_url, claimed.body, claimed.fault, claimed.times_sent, sqlc.embed(t),
   o.org_id, o.namespace, o.webhook_host, o.callback_hosts, coalesce(e.vague, false)::boolean as vague,
-  coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())::timestamptz as present
+  coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())::timestamptz as present,
+  o.seed, (o.faults is not null)::boolean as with_faults
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(limits)::integer[]) as n) given
 join organizations o on o.tenant = given.tenant and not o.suspended and o.retained_at is null
 left join clocks c on o.clocked and c.tenant = given.tenant
 cross join lateral (
-  select n.tenant, n.id, n.fence, n.sent, n.attempts, n.callback_url, n.body from native_requests n
+  select n.tenant, n.id, n.fence, n.sent, n.attempts, n.callback_url, n.body, n.fault, n.times_sent from native_requests n
   where n.tenant = given.tenant and n.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())
     and (n.leased_until is null or n.leased_until <= now())
   order by n.due_at
@@ -126,9 +127,10 @@ with finished as (
   where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) and n.fence = sqlc.arg(fence)
   returning n.attempts
 )
-insert into callback_attempts (tenant, id, attempt, started_at, duration_ms, response_status, response_body, error)
+insert into callback_attempts (tenant, id, attempt, started_at, duration_ms, response_status, response_body, error, faults)
 select sqlc.arg(tenant), sqlc.arg(id), finished.attempts, sqlc.arg(started_at), sqlc.arg(duration_ms),
-  nullif(sqlc.arg(response_status)::integer, 0), sqlc.arg(response_body), nullif(sqlc.arg(error)::text, '')
+  nullif(sqlc.arg(response_status)::integer, 0), sqlc.arg(response_body), nullif(sqlc.arg(error)::text, ''),
+  case when sqlc.arg(fault)::text <> '' then array[sqlc.arg(fault)::text] end
 from finished;
 
 -- name: GetCallback :one

@@ -119,6 +119,22 @@ func (q *Queries) CountFaults(ctx context.Context, arg CountFaultsParams) error 
 	return err
 }
 
+const decideCallbackFaults = `-- name: DecideCallbackFaults :exec
+with given as (
+  select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id, unnest($3::text[]) as name
+), decided as (
+  update native_requests n set fault = g.name from given g where n.tenant = g.tenant and n.id = g.id
+)
+update transactions t set faults = array_append(t.faults, g.name) from given g
+where t.tenant = g.tenant and t.id = g.id and (t.faults is null or g.name <> all(t.faults))
+`
+
+// What disturbs these callbacks, and with that their transactions.
+func (q *Queries) DecideCallbackFaults(ctx context.Context, tenants []int64, ids []pgtype.UUID, names []string) error {
+	_, err := q.db.Exec(ctx, decideCallbackFaults, tenants, ids, names)
+	return err
+}
+
 const decideEventFaults = `-- name: DecideEventFaults :exec
 insert into event_faults as f (tenant, event_id, attempt, name, not_before, awaits_next)
 select unnest($1::bigint[]), unnest($2::uuid[]), unnest($3::integer[]),
@@ -280,6 +296,25 @@ func (q *Queries) FirstAttempt(ctx context.Context, tenant int64, iD pgtype.UUID
 	return i, err
 }
 
+const firstCallback = `-- name: FirstCallback :one
+select t.status, coalesce(n.attempts > 0 or n.times_sent > 0 or n.state <> 'queued', false)::boolean as done
+from transactions t join native_requests n on n.tenant = t.tenant and n.id = t.id
+where t.tenant = $1 and t.id = $2
+`
+
+type FirstCallbackRow struct {
+	Status payments.Status `db:"status"`
+	Done   bool            `db:"done"`
+}
+
+// Whether the callback of a transaction was sent, or will not be sent. A pending transaction has none yet.
+func (q *Queries) FirstCallback(ctx context.Context, tenant int64, iD pgtype.UUID) (FirstCallbackRow, error) {
+	row := q.db.QueryRow(ctx, firstCallback, tenant, iD)
+	var i FirstCallbackRow
+	err := row.Scan(&i.Status, &i.Done)
+	return i, err
+}
+
 const holdFaultCounts = `-- name: HoldFaultCounts :many
 
 insert into fault_counts as c (tenant, name, digest)
@@ -359,6 +394,19 @@ func (q *Queries) NoteFaults(ctx context.Context, tenants []int64, ids []pgtype.
 	return err
 }
 
+const postponeCallbacks = `-- name: PostponeCallbacks :exec
+update native_requests n set fence = n.fence + 1, leased_until = null, due_at = g.due_at
+from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
+  unnest($3::timestamptz[]) as due_at) g
+where n.tenant = g.tenant and n.id = g.id
+`
+
+// They are due later. Whoever had them before has lost them.
+func (q *Queries) PostponeCallbacks(ctx context.Context, tenants []int64, ids []pgtype.UUID, dueAt []time.Time) error {
+	_, err := q.db.Exec(ctx, postponeCallbacks, tenants, ids, dueAt)
+	return err
+}
+
 const postponeEvents = `-- name: PostponeEvents :exec
 update events e set fence = e.fence + 1, leased = false, leased_until = null, due_at = g.due_at
 from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
@@ -408,6 +456,20 @@ func (q *Queries) RequestInFaults(ctx context.Context, tenant int64, reference s
 	var i RequestInFaultsRow
 	err := row.Scan(&i.Now, &i.Acted)
 	return i, err
+}
+
+const sendCallbackAgain = `-- name: SendCallbackAgain :execrows
+update native_requests n set fence = n.fence + 1, leased_until = null, times_sent = n.times_sent + 1
+where n.tenant = $1 and n.id = $2 and n.fence = $3
+`
+
+// The callback was sent, and is sent once more in the same attempt. Nothing changes if the lease was lost.
+func (q *Queries) SendCallbackAgain(ctx context.Context, tenant int64, iD pgtype.UUID, fence int64) (int64, error) {
+	result, err := q.db.Exec(ctx, sendCallbackAgain, tenant, iD, fence)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const sendEventAgain = `-- name: SendEventAgain :execrows

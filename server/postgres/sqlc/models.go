@@ -362,6 +362,8 @@ type NativeRequest struct {
 	State       *EventState     `db:"state"`
 	LastError   *string         `db:"last_error"`
 	Body        []byte          `db:"body"`
+	Fault       *string         `db:"fault"`
+	TimesSent   int32           `db:"times_sent"`
 }
 
 type NativeToken struct {

@@ -213,12 +213,13 @@ with finished as (
     state = case when $7::text = '' then 'delivered' else 'failed' end::event_state,
     delivered_at = case when $7::text = '' then sandbox_time(n.tenant) end,
     last_status = nullif($5::integer, 0), last_error = nullif($7::text, '')
-  where n.tenant = $1 and n.id = $2 and n.fence = $8
+  where n.tenant = $1 and n.id = $2 and n.fence = $9
   returning n.attempts
 )
-insert into callback_attempts (tenant, id, attempt, started_at, duration_ms, response_status, response_body, error)
+insert into callback_attempts (tenant, id, attempt, started_at, duration_ms, response_status, response_body, error, faults)
 select $1, $2, finished.attempts, $3, $4,
-  nullif($5::integer, 0), $6, nullif($7::text, '')
+  nullif($5::integer, 0), $6, nullif($7::text, ''),
+  case when $8::text <> '' then array[$8::text] end
 from finished
 `
 
@@ -230,6 +231,7 @@ type FinishCallbackParams struct {
 	ResponseStatus int32       `db:"response_status"`
 	ResponseBody   []byte      `db:"response_body"`
 	Error          string      `db:"error"`
+	Fault          string      `db:"fault"`
 	Fence          int64       `db:"fence"`
 }
 
@@ -244,6 +246,7 @@ func (q *Queries) FinishCallback(ctx context.Context, arg FinishCallbackParams) 
 		arg.ResponseStatus,
 		arg.ResponseBody,
 		arg.Error,
+		arg.Fault,
 		arg.Fence,
 	)
 	if err != nil {
@@ -498,14 +501,15 @@ func (q *Queries) ListSentOfAll(ctx context.Context, tenants []int64, ids []pgty
 }
 
 const lockDueCallbacks = `-- name: LockDueCallbacks :many
-select claimed.fence, claimed.sent, claimed.attempts, claimed.callback_url, claimed.body, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, t.merchant_number, t.sim_number,
+select claimed.fence, claimed.sent, claimed.attempts, claimed.callback_url, claimed.body, claimed.fault, claimed.times_sent, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, t.merchant_number, t.sim_number,
   o.org_id, o.namespace, o.webhook_host, o.callback_hosts, coalesce(e.vague, false)::boolean as vague,
-  coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())::timestamptz as present
+  coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())::timestamptz as present,
+  o.seed, (o.faults is not null)::boolean as with_faults
 from (select unnest($1::bigint[]) as tenant, unnest($2::integer[]) as n) given
 join organizations o on o.tenant = given.tenant and not o.suspended and o.retained_at is null
 left join clocks c on o.clocked and c.tenant = given.tenant
 cross join lateral (
-  select n.tenant, n.id, n.fence, n.sent, n.attempts, n.callback_url, n.body from native_requests n
+  select n.tenant, n.id, n.fence, n.sent, n.attempts, n.callback_url, n.body, n.fault, n.times_sent from native_requests n
   where n.tenant = given.tenant and n.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())
     and (n.leased_until is null or n.leased_until <= now())
   order by n.due_at
@@ -521,6 +525,8 @@ type LockDueCallbacksRow struct {
 	Attempts      int32           `db:"attempts"`
 	CallbackURL   *string         `db:"callback_url"`
 	Body          []byte          `db:"body"`
+	Fault         *string         `db:"fault"`
+	TimesSent     int32           `db:"times_sent"`
 	Transaction   Transaction     `db:"transaction"`
 	OrgID         string          `db:"org_id"`
 	Namespace     string          `db:"namespace"`
@@ -528,6 +534,8 @@ type LockDueCallbacksRow struct {
 	CallbackHosts []string        `db:"callback_hosts"`
 	Vague         bool            `db:"vague"`
 	Present       time.Time       `db:"present"`
+	Seed          *int64          `db:"seed"`
+	WithFaults    bool            `db:"with_faults"`
 }
 
 // The share of each sandbox.
@@ -546,6 +554,8 @@ func (q *Queries) LockDueCallbacks(ctx context.Context, tenants []int64, limits 
 			&i.Attempts,
 			&i.CallbackURL,
 			&i.Body,
+			&i.Fault,
+			&i.TimesSent,
 			&i.Transaction.Tenant,
 			&i.Transaction.Amount,
 			&i.Transaction.Commission,
@@ -599,6 +609,8 @@ func (q *Queries) LockDueCallbacks(ctx context.Context, tenants []int64, limits 
 			&i.CallbackHosts,
 			&i.Vague,
 			&i.Present,
+			&i.Seed,
+			&i.WithFaults,
 		); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,111 @@
+package ledger
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// callbackDisturbance is what a fault does to the callback of a transaction.
+type callbackDisturbance struct {
+	fault     *faults.Fault
+	postponed bool // it is not taken now
+}
+
+// disturbCallbacks decides which faults disturb the callbacks that are due, and writes that down: a worker that takes a callback again,
+// because the one before died or gave it back, goes on with the same fault. Callbacks that have to wait are put back. What was sent before
+// is sent again by hand, and left alone. It costs nothing where no sandbox has faults, nor payments from the test numbers that disturb
+// callbacks.
+func disturbCallbacks(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueCallbacksRow) (map[rowKey]callbackDisturbance, error) {
+	var callbacks []*sqlc.LockDueCallbacksRow
+	var tenants []int64
+	for i := range due {
+		if c := &due[i]; c.Attempts == 0 && (c.WithFaults || numberFault(&c.Transaction) != nil) {
+			callbacks, tenants = append(callbacks, c), append(tenants, c.Transaction.Tenant)
+		}
+	}
+	if len(callbacks) == 0 {
+		return nil, nil
+	}
+	declared, err := readDeclared(ctx, q, tenants)
+	if err != nil {
+		return nil, err
+	}
+	disturbances := map[rowKey]callbackDisturbance{}
+	var undecided []*sqlc.LockDueCallbacksRow
+	var places []faultPlace
+	for _, c := range callbacks {
+		t := &c.Transaction
+		of := declared[t.Tenant]
+		if of == nil {
+			continue // they were taken back a moment ago
+		}
+		set := of.faultsOf(t)
+		if c.Fault != nil {
+			if f := set.Named(*c.Fault); f != nil && f.Operator != nil {
+				disturbances[rowKey{t.Tenant, t.ID.Bytes}] = callbackDisturbance{fault: f}
+			}
+			continue
+		}
+		place := placeOfTransaction(t, c.Seed, of.now)
+		place.Where = faults.AtCallback
+		if fits := set.At(place); len(fits) > 0 {
+			undecided, places = append(undecided, c), append(places, faultPlace{t.Tenant, place, fits})
+		}
+	}
+	if len(places) == 0 {
+		return disturbances, nil
+	}
+	return disturbances, decideCallbacks(ctx, q, undecided, places, disturbances)
+}
+
+// decideCallbacks decides about callbacks for which nothing was decided.
+func decideCallbacks(
+	ctx context.Context, q *sqlc.Queries, due []*sqlc.LockDueCallbacksRow, places []faultPlace, disturbances map[rowKey]callbackDisturbance,
+) error {
+	counts, err := holdFaultCounts(ctx, q, places)
+	if err != nil {
+		return err
+	}
+	var decided, postponed rowKeys
+	var names []string
+	var dueAt []time.Time
+	for i, p := range places {
+		acts := slices.IndexFunc(p.fits, func(f *faults.Fault) bool { return counts.act(p.tenant, p.place, f) })
+		if acts < 0 {
+			continue
+		}
+		f, id := p.fits[acts], due[i].Transaction.ID
+		delay := f.OfCallback().Delay.Of()
+		disturbances[rowKey{p.tenant, id.Bytes}] = callbackDisturbance{f, delay > 0}
+		decided.add(p.tenant, id)
+		names = append(names, f.Name)
+		if delay > 0 {
+			postponed.add(p.tenant, id)
+			dueAt = append(dueAt, p.place.Now.Add(delay))
+		}
+	}
+	if err := counts.write(ctx, q); err != nil {
+		return err
+	}
+	if decided.len() > 0 {
+		if err := q.DecideCallbackFaults(ctx, decided.tenants, decided.ids, names); err != nil {
+			return err
+		}
+	}
+	if postponed.len() == 0 {
+		return nil
+	}
+	return q.PostponeCallbacks(ctx, postponed.tenants, postponed.ids, dueAt)
+}
+
+// SendCallbackAgain puts back a callback that was sent and is to be sent once more in the same attempt. It returns false if the lease was
+// over.
+func (s *Deliveries) SendCallbackAgain(ctx context.Context, c *LeasedCallback) (leaseHeld bool, err error) {
+	changed, err := s.system().SendCallbackAgain(ctx, c.Tenant, postgres.UUID(c.Transaction.ID), c.Fence)
+	return changed > 0, postgres.Classify(err, "sending a callback again")
+}
