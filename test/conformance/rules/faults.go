@@ -3,6 +3,7 @@ package rules
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/cauri-dev/cauri/test/conformance/suite"
@@ -32,6 +33,14 @@ func faultRules() []suite.Rule {
 			Text: "an answer that is malformed is no JSON, and the transaction is recorded"},
 		{ID: "faults/conflict", Check: faultConflict,
 			Text: "a request with a bad body meets no fault"},
+		{ID: "faults/operator-status", Check: faultOperatorStatus,
+			Text: "a fault of an operator, or of the API, answers a call of MTN's API in MTN's form, records nothing, and does not act on the repetition"},
+		{ID: "faults/operator-after-commit", Check: faultOperatorAfter,
+			Text: "a call whose answer an operator loses is recorded, and its status tells what came of it"},
+		{ID: "faults/operator-pending", Check: faultOperatorPending,
+			Text: "an operator may call a transaction pending that /v1 tells the end of"},
+		{ID: "faults/operator-reason", Check: faultOperatorReason,
+			Text: "an operator may give another reason for a failure, as often as it is asked"},
 	}
 }
 
@@ -182,4 +191,94 @@ func seedRepeats(c *suite.Check) {
 	if first["id"] == second["id"] {
 		c.Problem("both have the id %v", first["id"])
 	}
+}
+
+// disturbedCall has the reference of a call of MTN's API on which the sandbox's fault of a number acts.
+func disturbedCall(c *suite.Check, number string) (n *nativeCaller, reference string) {
+	needsCapability(c, "faults")
+	n = newNativeCaller(c)
+	if n.payAs("fa170001").Header.Get("X-Cauri-Fault") == "" {
+		c.NotChecked("the sandbox does not declare the faults of sandbox.yaml")
+	}
+	return n, "fa17" + number + newNativeReference()[8:]
+}
+
+// payAs asks for money with a new reference that begins so.
+func (n *nativeCaller) payAs(prefix string) suite.Answer {
+	return n.pay(prefix + newNativeReference()[8:])
+}
+
+// named fails unless /v1 lists one payment with the reference, which has the status and names the fault.
+func (n *nativeCaller) named(reference, status, fault string) {
+	found := recordedAs(n.c, reference)
+	if len(found) != 1 {
+		n.c.Fail("there are %d transactions with the reference %s", len(found), reference)
+	}
+	n.c.Fields("the transaction", found[0], suite.Object{"status": status, "faults": []any{fault}})
+}
+
+func faultOperatorStatus(c *suite.Check) {
+	for number, want := range map[string]struct {
+		fault  string
+		status int
+		body   suite.Object
+	}{
+		"0001": {"conformance-operator-status", http.StatusServiceUnavailable, suite.Object{"code": "SERVICE_UNAVAILABLE"}},
+		"0005": {"conformance-native-status", http.StatusBadGateway, suite.Object{"statusCode": 502}},
+	} {
+		n, reference := disturbedCall(c, number)
+		a := n.pay(reference)
+		c.Fields("the answer", c.Expect(a, want.status), want.body)
+		if acted := a.Header.Get("X-Cauri-Fault"); acted != want.fault {
+			c.Problem("the answer names the fault %q, want %q", acted, want.fault)
+		}
+		if found := recordedAs(c, reference); len(found) != 0 {
+			c.Problem("%d transactions are recorded", len(found))
+		}
+		n.accepted(n.pay(reference))
+		n.listed(reference)
+	}
+}
+
+func faultOperatorAfter(c *suite.Check) {
+	n, reference := disturbedCall(c, "0002")
+	c.Unanswered(n.request("POST", nativePayPath, n.token, n.order(suite.Payer, "1000"), reference))
+	c.Expect(n.pay(reference), http.StatusConflict)
+	n.settled(reference)
+	n.named(reference, "SUCCESS", "conformance-operator-after")
+}
+
+func faultOperatorPending(c *suite.Check) {
+	n, reference := disturbedCall(c, "0003")
+	n.accepted(n.pay(reference))
+	n.settled(reference)
+	for range 2 {
+		told := c.Expect(n.call("GET", nativePayPath+"/"+reference, n.token, nil, ""), http.StatusOK)
+		c.Fields("the status", told, suite.Object{"status": "PENDING"})
+	}
+	n.named(reference, "SUCCESS", "conformance-operator-pending")
+}
+
+func faultOperatorReason(c *suite.Check) {
+	n, reference := disturbedCall(c, "0004")
+	c.NeedsSIM(suite.Poor)
+	n.accepted(n.call("POST", nativePayPath, n.token, n.order(suite.Poor, strconv.Itoa(suite.PoorsLimit)), reference))
+	n.settled(reference)
+	for range 2 {
+		told := c.Expect(n.call("GET", nativePayPath+"/"+reference, n.token, nil, ""), http.StatusOK)
+		c.Fields("the status", told, suite.Object{"status": "FAILED", "reason": "COULD_NOT_PERFORM_TRANSACTION"})
+	}
+	n.named(reference, "INSUFFICIENT_FUNDS", "conformance-operator-reason")
+}
+
+// settled waits until the payment with a reference has its outcome.
+func (n *nativeCaller) settled(reference string) {
+	n.c.Eventually(func() (problem string) {
+		for _, found := range recordedAs(n.c, reference) {
+			if found["status"] != "PENDING" {
+				return ""
+			}
+		}
+		return "the payment " + reference + " stays PENDING"
+	})
 }

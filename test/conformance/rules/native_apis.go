@@ -68,13 +68,17 @@ func newNativeReference() string {
 
 // call makes a call. The form of its answer is the operator's.
 func (n *nativeCaller) call(method, path, authorization string, body any, reference string) suite.Answer {
-	return n.c.Send(suite.Request{
+	return n.c.Send(n.request(method, path, authorization, body, reference))
+}
+
+func (n *nativeCaller) request(method, path, authorization string, body any, reference string) suite.Request {
+	return suite.Request{
 		Method: method, Base: n.c.Client.Root + "/operators/mtn", Path: path, Body: body, Foreign: true,
 		Header: map[string]string{
 			"Ocp-Apim-Subscription-Key": n.key, "X-Target-Environment": "mtnrwanda", "Authorization": authorization, "X-Reference-Id": reference,
 			"X-Callback-Url": n.callback,
 		},
-	})
+	}
 }
 
 func (n *nativeCaller) askToken() suite.Answer {
@@ -88,10 +92,15 @@ func (n *nativeCaller) pay(reference string) suite.Answer {
 	if n.token == "" {
 		n.token = "Bearer " + suite.TextOf(n.c.Expect(n.askToken(), http.StatusOK), "access_token")
 	}
-	return n.call("POST", nativePayPath, n.token, suite.Object{
-		"amount": "1000", "currency": "RWF", "externalId": "order-" + n.c.Unique(), "payerMessage": "Two tickets", "payeeNote": "shop",
-		"payer": suite.Object{"partyIdType": "MSISDN", "partyId": strings.TrimPrefix(suite.Payer.MSISDN, "+")},
-	}, reference)
+	return n.call("POST", nativePayPath, n.token, n.order(suite.Payer, "1000"), reference)
+}
+
+// order is the body of a request to a SIM to pay an amount.
+func (n *nativeCaller) order(payer suite.SimCard, amount string) suite.Object {
+	return suite.Object{
+		"amount": amount, "currency": "RWF", "externalId": "order-" + n.c.Unique(), "payerMessage": "Two tickets", "payeeNote": "shop",
+		"payer": suite.Object{"partyIdType": "MSISDN", "partyId": strings.TrimPrefix(payer.MSISDN, "+")},
+	}
 }
 
 // accepted ends the check if the answer is not MTN's to a good request.
