@@ -139,12 +139,16 @@ func eventDetailOf(row *sqlc.GetEventRow, attempts []sqlc.DeliveryAttempt) *Even
 // historyOf are attempts that were read the latest first.
 func historyOf(attempts []sqlc.DeliveryAttempt) (history []AttemptRecord) {
 	for _, a := range slices.Backward(attempts) {
-		history = append(history, AttemptRecord{
-			Number: int(a.Attempt), StartedAt: a.StartedAt, Duration: time.Duration(a.DurationMs) * time.Millisecond,
-			ResponseStatus: intOf(a.ResponseStatus), ResponseBody: a.ResponseBody, Error: a.Error, Faults: a.Faults,
-		})
+		history = append(history, attemptOf(&a))
 	}
 	return history
+}
+
+func attemptOf(row *sqlc.DeliveryAttempt) AttemptRecord {
+	return AttemptRecord{
+		Number: int(row.Attempt), StartedAt: row.StartedAt, Duration: time.Duration(row.DurationMs) * time.Millisecond,
+		ResponseStatus: intOf(row.ResponseStatus), ResponseBody: row.ResponseBody, Error: row.Error, Faults: row.Faults,
+	}
 }
 
 func intOf(n *int32) *int {

@@ -6,3 +6,9 @@ var (
 	EventsStatement = eventsStatement
 	LookUpStatement = lookUpStatement
 )
+
+// ChangedStatements are what ChangesAfter sends to read what has changed, by their names in the lists of the tests.
+var ChangedStatements = map[string]string{
+	"ChangedTransactions": changedTransactions, "ChangedEvents": changedEvents, "ChangedAttempts": changedAttempts,
+	"ChangedFloats": changedFloats, "ChangedSIMs": changedSIMs,
+}

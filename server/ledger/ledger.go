@@ -99,11 +99,6 @@ func (c core) inTxOf(ctx context.Context, options pgx.TxOptions, f func(q *sqlc.
 // tenant runs queries in the scope of a tenant, see [postgres.DB.Tenant].
 func (c core) tenant(tenant int64) *sqlc.Queries { return sqlc.New(c.db.Tenant(tenant)) }
 
-// versionChecked is [postgres.DB.VersionChecked].
-func (c core) versionChecked(tenant int64, admitted bool) *sqlc.Queries {
-	return sqlc.New(c.db.VersionChecked(tenant, admitted))
-}
-
 // inTenantTx is [postgres.DB.InTenantTx].
 func (c core) inTenantTx(ctx context.Context, tenant int64, f func(q *sqlc.Queries) error) error {
 	return c.db.InTenantTx(ctx, tenant, func(tx pgx.Tx) error { return f(sqlc.New(tx)) })

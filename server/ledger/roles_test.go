@@ -90,6 +90,10 @@ var tenantStatements = []string{
 	"ReadClock",
 	"SetClockTarget",
 	"StartClock",
+	// changes
+	"ChangedAttempts", "ChangedEvents", "ChangedFloats", "ChangedSIMs", "ChangedTransactions",
+	"ChangesFrom",
+	"NextChanges",
 	// request log
 	"ListRequests",
 	"WatchSandbox",
@@ -153,6 +157,8 @@ var workerStatements = append([]string{
 	"AgedTenants", "RemoveAgedEvents", "RemoveAgedQuotaUsage", "RemoveAgedRateUsage",
 	// metrics
 	"CountFailingEndpoints", "CountImbalances", "CountDueCallbacks", "CountDueEvents", "CountDueForwards", "CountDueSettlements",
+	// changes
+	"AgedChanges", "RemoveAgedChanges",
 	// what fails in one sandbox alone
 	"ClearSweepFailures", "NoteSweepFailure",
 	// purge of what was retired
@@ -252,6 +258,7 @@ var purgeStatements = []string{
 	"PurgeAdjustments",
 	"PurgeAttempts",
 	"PurgeCallbackAttempts",
+	"PurgeChanges",
 	"PurgeClocks",
 	"PurgeEndpointHealth",
 	"PurgeEnvironments",
@@ -324,6 +331,7 @@ func statements(t *testing.T) map[string]string {
 		"EnterTenant": postgres.EnterTenant, "EnterTenantOnReplica": postgres.EnterTenantOnReplica,
 		"TakeStamp": postgres.TakeStamp,
 	}
+	maps.Copy(texts, ledger.ChangedStatements)
 	files, _ := filepath.Glob("../postgres/sqlc/*.sql.go")
 	for _, file := range files {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)

@@ -17,6 +17,11 @@ const EnterTenant = `select
 // enterVersionChecked is EnterTenant for statements that check the version themselves: see [DB.VersionChecked].
 const enterVersionChecked = `select set_config('cauri.tenant', $1::bigint::text, true), ` + inScope
 
+// enterUnwatched is enterVersionChecked for statements that write in a sandbox to which nobody listens: see [Scope.Unwatched]. Its database
+// transaction has an id before the statement's snapshot is taken, by which a reader of changes waits for it: see the function note_change.
+const enterUnwatched = enterVersionChecked + `,
+  set_config('cauri.watched', case when pg_current_xact_id() is not null then 'no' end, true)`
+
 // enterAnother is enterVersionChecked where the database transaction is in the scope of another tenant already.
 const enterAnother = `select set_config('cauri.tenant', $1::bigint::text, true)`
 
@@ -33,6 +38,7 @@ type Scope struct {
 	enter     string
 	at        *position  // that a replica must have replayed; nil on the primary
 	admission *Admission // of each statement; nil: it needs none
+	unwatched bool       // nobody listens to the tenant
 	recording recording
 	then      []statement
 }
@@ -52,6 +58,13 @@ func (d *DB) VersionChecked(tenant int64, admitted bool) Scope {
 	if admitted {
 		s.admission = nil
 	}
+	return s
+}
+
+// Unwatched is the scope of version-checked statements, where nobody listened to the tenant in the version that they check: they note no
+// changes.
+func (s Scope) Unwatched(unwatched bool) Scope {
+	s.unwatched = unwatched
 	return s
 }
 
@@ -78,11 +91,15 @@ func (s Scope) send(ctx context.Context, sql string, args []any) (pgx.BatchResul
 	var batch pgx.Batch
 	answered := entered
 	stamped := s.recording == inSandboxTime
-	if s.at == nil {
-		batch.Queue(s.enter, s.tenant)
-	} else {
+	switch {
+	case s.at != nil:
 		batch.Queue(EnterTenantOnReplica, s.at.lsn, s.at.timeline, s.tenant)
 		answered = enteredOnReplica
+	case s.unwatched:
+		batch.Queue(enterUnwatched, s.tenant)
+		answered = enteredUnwatched
+	default:
+		batch.Queue(s.enter, s.tenant)
 	}
 	if stamped {
 		batch.Queue(TakeStamp, s.tenant)
@@ -138,6 +155,9 @@ func entered(answer pgx.Row) error {
 	}
 	return nil
 }
+
+// enteredUnwatched reads the answer to enterUnwatched, which has no reason not to enter.
+func enteredUnwatched(answer pgx.Row) error { return answer.Scan(nil, nil, nil, nil) }
 
 func (s Scope) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	results, err := s.send(ctx, sql, args)

@@ -47,6 +47,15 @@ func (s *Sandbox) Watched(now time.Time) bool {
 	return !s.WatchedUntil.IsZero() && now.Before(s.WatchedUntil)
 }
 
+// unwatchedAfter is how long after its end the mark of a watched sandbox still counts where the clock of this process decides, which may be
+// ahead of the database's by that much.
+const unwatchedAfter = 10 * time.Minute
+
+// Unwatched reports whether it is certain that nobody watches the sandbox in this version of its configuration.
+func (s *Sandbox) Unwatched(now time.Time) bool {
+	return s.WatchedUntil.IsZero() || now.After(s.WatchedUntil.Add(unwatchedAfter))
+}
+
 // name is the name of a sandbox's resource.
 type name struct{ namespace, name string }
 
@@ -136,6 +145,17 @@ func (d *Directory) ByName(namespace, named string) (*Sandbox, bool) {
 	defer d.mu.RUnlock()
 	sandbox, ok := d.byName[name{namespace, named}]
 	return sandbox, ok
+}
+
+// ByTenant finds the sandbox with a tenant number.
+func (d *Directory) ByTenant(tenant int64) (*Sandbox, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	e, ok := d.sandboxes[tenant]
+	if !ok {
+		return nil, false
+	}
+	return e.sandbox, true
 }
 
 // Run polls until ctx ends. A change is seen within about interval.

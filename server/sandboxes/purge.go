@@ -114,6 +114,11 @@ func (s *Store) purge(ctx context.Context, tenant int64) error {
 	if err := purgeFaults(ctx, q, tenant); err != nil {
 		return err
 	}
+	if err := inBatches(sqlc.PurgeChangesRow{}, func(after sqlc.PurgeChangesRow) (sqlc.PurgeChangesRow, error) {
+		return q.PurgeChanges(ctx, tenant, after.Xact, after.Seq, purgeBatch)
+	}); err != nil {
+		return err
+	}
 	return purgeAttempts(ctx, q, tenant)
 }
 

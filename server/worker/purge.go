@@ -11,10 +11,17 @@ const purgePause = time.Minute
 // purgeDatabase is what the purge needs of the database.
 type purgeDatabase interface {
 	PurgeRetired(ctx context.Context) error
+	RemoveAgedChanges(ctx context.Context, age time.Duration) error
 }
+
+// changesKept is how long a stream can go on from a change that it was told.
+const changesKept = 10 * time.Minute
 
 func (w *Worker) purge(ctx context.Context) (more bool, err error) {
 	if err := w.logSandboxErrors(ctx, "purge", w.database.PurgeRetired(ctx)); err != nil {
+		return false, err
+	}
+	if err := w.database.RemoveAgedChanges(ctx, changesKept); err != nil {
 		return false, err
 	}
 	sleep(ctx, purgePause)

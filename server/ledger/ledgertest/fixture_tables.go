@@ -100,6 +100,7 @@ func (w *Fixture) Busy() {
 		values ($1, gen_random_uuid(), 1, 'lost', now(), false)`, w.Sandbox.Tenant)
 	w.Exec(`insert into requests (tenant, id, kind, received_at, method, path)
 		values ($1, gen_random_uuid(), 'failed', now(), 'GET', '/v1/payments')`, w.Sandbox.Tenant)
+	w.Exec("insert into changes (tenant, kind) values ($1, 'start')", w.Sandbox.Tenant)
 	w.Exec("insert into native_requests (tenant, id, operation, sent) values ($1, gen_random_uuid(), 'requesttopay', '{}')", w.Sandbox.Tenant)
 	w.Exec("insert into callback_attempts (tenant, id, attempt, started_at, duration_ms) values ($1, gen_random_uuid(), 1, now(), 1)", w.Sandbox.Tenant)
 	w.Exec(`insert into native_users (tenant, operator, user_id, made_with, callback_host) values ($1, 'mtn', gen_random_uuid(), '', '')

@@ -114,3 +114,13 @@ delete from endpoint_health where tenant = sqlc.arg(tenant);
 
 -- name: PurgeActivity :execrows
 delete from activity where tenant = sqlc.arg(tenant);
+
+-- name: PurgeChanges :one
+with batch as (
+  select c.xact, c.seq from changes c
+  where c.tenant = sqlc.arg(tenant) and (c.xact, c.seq) > (sqlc.arg(after)::bigint, sqlc.arg(after_seq)::bigint)
+  order by c.xact, c.seq limit sqlc.arg(batch)
+), gone as (
+  delete from changes c using batch where c.tenant = sqlc.arg(tenant) and c.xact = batch.xact and c.seq = batch.seq
+)
+select batch.xact, batch.seq from batch order by batch.xact desc, batch.seq desc limit 1;

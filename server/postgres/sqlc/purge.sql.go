@@ -79,6 +79,34 @@ func (q *Queries) PurgeAttempts(ctx context.Context, tenant int64, after pgtype.
 	return i, err
 }
 
+const purgeChanges = `-- name: PurgeChanges :one
+with batch as (
+  select c.xact, c.seq from changes c
+  where c.tenant = $1 and (c.xact, c.seq) > ($2::bigint, $3::bigint)
+  order by c.xact, c.seq limit $4
+), gone as (
+  delete from changes c using batch where c.tenant = $1 and c.xact = batch.xact and c.seq = batch.seq
+)
+select batch.xact, batch.seq from batch order by batch.xact desc, batch.seq desc limit 1
+`
+
+type PurgeChangesRow struct {
+	Xact int64 `db:"xact"`
+	Seq  int64 `db:"seq"`
+}
+
+func (q *Queries) PurgeChanges(ctx context.Context, tenant int64, after int64, afterSeq int64, batch int32) (PurgeChangesRow, error) {
+	row := q.db.QueryRow(ctx, purgeChanges,
+		tenant,
+		after,
+		afterSeq,
+		batch,
+	)
+	var i PurgeChangesRow
+	err := row.Scan(&i.Xact, &i.Seq)
+	return i, err
+}
+
 const purgeClocks = `-- name: PurgeClocks :execrows
 delete from clocks where tenant = $1
 `

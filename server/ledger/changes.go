@@ -1,0 +1,126 @@
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// Changes of a sandbox are noted by triggers while it is watched, and read in the order of the database transactions that made them.
+
+// ErrChangesLost is returned where it is not known what has changed since a position: nobody watched for a while, what was noted is too
+// old, or the position is of the time before a reset.
+var ErrChangesLost = errors.New("it is not known what has changed since then")
+
+// Position is a place in the changes of a sandbox: behind one of them, or before all of a database transaction.
+type Position struct {
+	Xact int64 // the database transaction
+	Seq  int64 // its change; 0: before its first
+}
+
+// Compare orders positions.
+func (p Position) Compare(q Position) int {
+	return cmp.Or(cmp.Compare(p.Xact, q.Xact), cmp.Compare(p.Seq, q.Seq))
+}
+
+// Change is something that has changed, as it stood when the change was read: one of the fields is set. Of an attempt, its event is
+// set too.
+type Change struct {
+	At          Position
+	Transaction *payments.Transaction
+	Event       *Event
+	Attempt     *AttemptRecord
+	Clock       *Clock
+	Balance     *Balance
+}
+
+// Balance is the balance of a float or of a SIM.
+type Balance struct {
+	MSISDN   string // of the SIM; empty: of the float
+	Currency string
+	Balance  int64
+}
+
+// Changes are some that follow each other.
+type Changes struct {
+	Changes []Change // of several changes of one thing only the last
+	Next    Position // from which on is read next
+	Below   int64    // no database transaction before this one runs any more
+	More    bool     // there may be more already
+}
+
+// WatchChanges lets the changes of a sandbox be noted for the next ten minutes, and returns the position from which on all are noted. It
+// returns [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
+func (s *Ledger) WatchChanges(ctx context.Context, tenant int64) (Position, error) {
+	q := s.tenant(tenant)
+	watched, err := q.WatchSandbox(ctx)
+	if err == nil && !watched {
+		err = postgres.ErrConfigChanged
+	}
+	var from int64
+	if err == nil {
+		from, err = q.ChangesFrom(ctx)
+	}
+	return Position{Xact: from}, postgres.Classify(err, "watching the sandbox")
+}
+
+// ChangesAfter returns up to limit changes of a tenant that follow a position. It returns [ErrChangesLost] if they are not known, and
+// [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
+func (s *Ledger) ChangesAfter(ctx context.Context, tenant int64, after Position, limit int) (Changes, error) {
+	noted, err := s.tenant(tenant).NextChanges(ctx, after.Xact, tenant, after.Seq, int32(limit))
+	if err != nil {
+		return Changes{}, postgres.Classify(err, "reading what has changed")
+	}
+	found := Changes{Below: noted[0].Below, Next: after, More: len(noted) == limit}
+	if !noted[0].Known {
+		return Changes{}, ErrChangesLost
+	}
+	if !found.More && found.Below > after.Xact {
+		found.Next = Position{Xact: found.Below}
+	}
+	if noted[0].Kind == "" {
+		return found, nil
+	}
+	if found.More {
+		found.Next = positionOf(&noted[limit-1])
+	}
+	for i := range noted {
+		if noted[i].Kind == startKind {
+			return Changes{}, ErrChangesLost
+		}
+	}
+	found.Changes, err = s.readChanged(ctx, tenant, noted)
+	return found, postgres.Classify(err, "reading what has changed")
+}
+
+func positionOf(row *sqlc.NextChangesRow) Position { return Position{Xact: row.Xact, Seq: row.Seq} }
+
+// changesBatch bounds the noted changes that one statement removes.
+const changesBatch = 10_000
+
+// RemoveAgedChanges removes noted changes that are older than age. It stops between two batches when ctx ends, and any number of callers
+// may work at once.
+func (s *Upkeep) RemoveAgedChanges(ctx context.Context, age time.Duration) error {
+	ms := postgres.Milliseconds(age)
+	tenants, err := s.system().AgedChanges(ctx, ms)
+	if err != nil {
+		return postgres.Classify(err, "looking for old changes")
+	}
+	for _, tenant := range tenants {
+		for {
+			removed, err := s.system().RemoveAgedChanges(ctx, tenant, changesBatch, ms)
+			if err != nil {
+				return postgres.Classify(err, "removing old changes")
+			}
+			if removed < changesBatch-1 { // one stays
+				break
+			}
+		}
+	}
+	return nil
+}
