@@ -41,6 +41,13 @@ func (s *Server) disburse(ctx context.Context, who session, body *wire.Disbursem
 	})
 }
 
+// stamp is what a request is recorded with that was decided on the configuration of a sandbox.
+func (s *Server) stamp(sandbox *sandboxes.Sandbox, hash []byte) ledger.RequestStamp {
+	return ledger.RequestStamp{
+		RequestHash: hash, ConfigVersion: sandbox.ConfigVersion, Clocked: sandbox.Clocked, Unwatched: sandbox.Unwatched(s.now()),
+	}
+}
+
 func (s *Server) tryDisburse(
 	ctx context.Context, who session, sandbox *sandboxes.Sandbox, body *wire.DisbursementRequest, asked *intent,
 ) (recorded, error) {
@@ -48,7 +55,7 @@ func (s *Server) tryDisburse(
 	if err != nil {
 		return recorded{}, err
 	}
-	n.RequestStamp = ledger.RequestStamp{RequestHash: asked.hash, ConfigVersion: sandbox.ConfigVersion, Clocked: sandbox.Clocked}
+	n.RequestStamp = s.stamp(sandbox, asked.hash)
 	n.Additions = who.additions(sandbox, n.Transaction.Reference)
 	begun := s.now()
 	if err := s.ledger.CreateDisbursement(ctx, sandbox.Tenant, n); err != nil {

@@ -102,6 +102,9 @@ func TestNoEndpointReachesAnotherSandbox(t *testing.T) {
 		for path, item := range paths {
 			for method, described := range item.(object) {
 				operation := strings.ToUpper(method) + " " + path
+				if operation == "GET /v1/stream" {
+					continue // see TestStreamsAreApart: it has no end
+				}
 				secured, declared := described.(object)["security"].([]any)
 				if declared && len(secured) == 0 || slices.Contains(create, operation) != making {
 					continue // open to all: it knows no sandbox

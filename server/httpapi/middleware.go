@@ -44,6 +44,9 @@ func (s *Server) identify(next http.Handler) http.Handler {
 			s.hold(r.Context(), &out.late)
 			out.late.write(out)
 		}
+		if out.late.listener != nil {
+			s.tell(out, out.late.listener)
+		}
 		if out.status == 0 {
 			panic(http.ErrAbortHandler) // net/http would answer 200 without a body
 		}

@@ -79,7 +79,7 @@ func (n *nativeSandbox) Collect(ctx context.Context, o native.Order) error {
 			return recorded{}, err
 		}
 		n.asParty(c, o.Party, sandbox)
-		c.RequestStamp = ledger.RequestStamp{RequestHash: asked.hash, ConfigVersion: sandbox.ConfigVersion, Clocked: sandbox.Clocked}
+		c.RequestStamp = n.server.stamp(sandbox, asked.hash)
 		if c.Additions, err = n.additions(sandbox, o); err != nil {
 			return recorded{}, err
 		}
@@ -124,7 +124,7 @@ func (n *nativeSandbox) Disburse(ctx context.Context, o native.Order) error {
 			d.Unknown = party.CollectionOutcome() // a payout has its outcome at once
 			d.Latency.Unknown = s.latencyOf(d.Unknown, sandbox, o.Reference)
 		}
-		d.RequestStamp = ledger.RequestStamp{RequestHash: asked.hash, ConfigVersion: sandbox.ConfigVersion, Clocked: sandbox.Clocked}
+		d.RequestStamp = n.server.stamp(sandbox, asked.hash)
 		if d.Additions, err = n.additions(sandbox, o); err != nil {
 			return recorded{}, err
 		}

@@ -43,6 +43,7 @@ var runOrder = []string{
 	"answerPrompt",
 	"listTestNumbers",
 	"listRequests",
+	"openStream",
 	"resetSandbox",
 	"getClock",
 	"advanceClock",

@@ -55,7 +55,7 @@ func (s *Server) tryCollect(
 	if err != nil {
 		return recorded{}, err
 	}
-	n.RequestStamp = ledger.RequestStamp{RequestHash: hash, ConfigVersion: sandbox.ConfigVersion, Clocked: sandbox.Clocked}
+	n.RequestStamp = s.stamp(sandbox, hash)
 	n.Additions = who.additions(sandbox, body.Reference)
 	begun := s.now() // before the database's clock says when its event is due, so that no event precedes its answer
 	if err := s.ledger.CreateCollection(ctx, sandbox.Tenant, n); err != nil {

@@ -118,11 +118,16 @@ func (s *Server) stranger(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// looks reports whether a route only shows what happens in a sandbox to who watches it.
+func looks(route string) bool {
+	return route == apidoc.ListRequests.Path || route == apidoc.OpenStream.Path
+}
+
 // logRequest records a request in the log of its sandbox, if it is to be logged, and what was answered.
 func (s *Server) logRequest(r *http.Request, o *response, route, id string) {
 	l := &o.logged
 	defer l.sent.release()
-	if s.requests == nil || !l.wanted(o.status, o.began) || route == apidoc.ListRequests.Path && o.status == http.StatusOK {
+	if s.requests == nil || !l.wanted(o.status, o.began) || o.status == http.StatusOK && looks(route) {
 		return
 	}
 	k := l.keeper(r)

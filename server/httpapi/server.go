@@ -13,6 +13,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
+	"github.com/cauri-dev/cauri/server/httpapi/streams"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/requests"
@@ -35,6 +36,7 @@ type Server struct {
 	limiter   *limiter
 	held      *heldAnswers
 	requests  *requests.Log
+	streams   *streams.Streams
 	tokens    knownTokens
 	metrics   *telemetry.API
 	tracing   *telemetry.Tracing
@@ -71,6 +73,7 @@ func New(o Options) *Server {
 		held:    &heldAnswers{bounds: o.Held, of: map[string]int{}},
 		limiter: &limiter{sandboxes: o.Sandboxes, now: o.Now, shares: map[int64]*share{}},
 	}
+	s.streams = s.newStreams()
 	s.handler = s.routes()
 	return s
 }
@@ -109,6 +112,7 @@ func (s *Server) routes() http.Handler {
 	api.route(apidoc.ListRequests, s.handle(s.disturbed(s.listRequests)))
 	api.route(apidoc.ListAccounts, s.handle(s.disturbed(s.listAccounts)))
 	api.route(apidoc.ListEntries, s.handle(s.disturbed(s.listEntries)))
+	api.route(apidoc.OpenStream, s.handle(s.stream))
 	api.route(apidoc.ListPrompts, s.handle(s.disturbed(s.listPrompts)))
 	api.route(apidoc.AnswerPrompt, s.handle(s.disturbed(s.answerPrompt)))
 	api.route(apidoc.ResetSandbox, s.handle(s.reset))
@@ -149,6 +153,7 @@ type answer struct {
 	fault    *faults.API   // that disturbs it, nil for none
 	// organization is the one that an answer is held for.
 	organization string
+	listener     *listener // of a stream, which the middleware tells; nil for any other answer
 }
 
 // handler answers a request or fails.
@@ -175,6 +180,10 @@ func (s *Server) send(out *response, a answer) {
 	}
 	if f := out.disturbance.told; f != nil && f != out.disturbance.fault {
 		a.name(f)
+	}
+	if a.listener != nil {
+		out.late = a
+		return
 	}
 	if a.due.IsZero() {
 		a.write(out)

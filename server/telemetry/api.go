@@ -23,6 +23,9 @@ type API struct {
 	payments     *prometheus.CounterVec
 	faults       *prometheus.CounterVec
 	notLogged    *prometheus.CounterVec
+	streams      prometheus.Gauge
+	told         prometheus.Counter
+	cutOff       prometheus.Counter
 }
 
 // NewAPI registers the metrics of an api process.
@@ -57,6 +60,15 @@ func NewAPI(registry prometheus.Registerer) *API {
 			Name: "cauri_api_requests_not_logged_total",
 			Help: "Requests left out of the request log, because too many waited to be written, or because the database refused them.",
 		}, []string{"reason"}),
+		streams: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "cauri_api_streams", Help: "Streams of changes that are open.",
+		}),
+		told: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "cauri_api_stream_entries_total", Help: "Entries that streams were told.",
+		}),
+		cutOff: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "cauri_api_streams_cut_off_total", Help: "Streams that were ended because their client did not read.",
+		}),
 	}
 	for _, reason := range []string{NotLoggedFull, NotLoggedRefused} {
 		a.notLogged.WithLabelValues(reason)
@@ -67,7 +79,8 @@ func NewAPI(registry prometheus.Registerer) *API {
 	for _, bound := range []string{BoundProcess, BoundSandbox} {
 		a.notHeld.WithLabelValues(bound)
 	}
-	registry.MustRegister(a.requests, a.durations, a.inFlight, a.held, a.notHeld, a.authFailures, a.payments, a.notLogged)
+	registry.MustRegister(a.requests, a.durations, a.inFlight, a.held, a.notHeld, a.authFailures, a.payments, a.notLogged,
+		a.streams, a.told, a.cutOff)
 	return a
 }
 
@@ -177,6 +190,34 @@ func registerFaults(registry prometheus.Registerer, kinds ...string) *prometheus
 func (a *API) NotLogged(reason string, requests int) {
 	if a != nil {
 		a.notLogged.WithLabelValues(reason).Add(float64(requests))
+	}
+}
+
+// StreamOpened counts a stream that is open, until [API.StreamClosed].
+func (a *API) StreamOpened() {
+	if a != nil {
+		a.streams.Inc()
+	}
+}
+
+// StreamClosed counts a stream that is not open any more.
+func (a *API) StreamClosed() {
+	if a != nil {
+		a.streams.Dec()
+	}
+}
+
+// Told counts entries that a stream was told.
+func (a *API) Told(entries int) {
+	if a != nil {
+		a.told.Add(float64(entries))
+	}
+}
+
+// StreamCutOff counts a stream that ended because its client did not read.
+func (a *API) StreamCutOff() {
+	if a != nil {
+		a.cutOff.Inc()
 	}
 }
 

@@ -40,6 +40,9 @@ func everything(t *testing.T) *prometheus.Registry {
 	api.AuthFailed(AuthMissing)
 	api.Recorded("collection", "PENDING")
 	api.NotLogged(NotLoggedFull, 2)
+	api.StreamOpened()
+	api.Told(3)
+	api.StreamCutOff()
 	RegisterConfig(registry, func() ConfigState { return ConfigState{Version: 3, Sandboxes: 2, Age: time.Second, Read: true} })
 
 	worker := NewWorker(registry)

@@ -45,6 +45,7 @@ var mayImport = map[string][]string{
 		"server/telemetry",
 		"server/webhooks",
 		"server/httpapi/apidoc",
+		"server/httpapi/streams",
 		"server/httpapi/wire",
 	},
 	"server/httpapi/wire": {
@@ -57,6 +58,7 @@ var mayImport = map[string][]string{
 		"server/ledger",
 		"server/webhooks",
 	},
+	"server/httpapi/streams": {"server/postgres", "server/ledger", "server/httpapi/wire"},
 	"server/httpapi/apidoc": {
 		"server/payments",
 		"server/operators",

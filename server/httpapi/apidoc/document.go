@@ -20,6 +20,7 @@ const (
 	tagClock       = "Clock"
 	tagRequests    = "Requests"
 	tagLedger      = "Ledger"
+	tagStream      = "Stream"
 	tagService     = "Service"
 	tagWebhooks    = "Webhooks"
 )
@@ -53,6 +54,7 @@ func NewDocument() *huma.OpenAPI {
 			{Name: tagClock, Description: "The sandbox's time, which a test may move."},
 			{Name: tagRequests, Description: "What your code sent, and what was answered."},
 			{Name: tagLedger, Description: "The balances with their proof, and the double entries behind them."},
+			{Name: tagStream, Description: "What changes in the sandbox, as it happens."},
 			{Name: tagService, Description: "Version, capabilities and health of the service. No key is needed."},
 			{Name: tagWebhooks, Description: "What the service sends to the merchant."},
 		},

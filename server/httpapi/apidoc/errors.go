@@ -65,6 +65,7 @@ var ErrorCases = []ErrorCase{
 	{"The sandbox has used its requests of this minute. Wait as long as `Retry-After` says.",
 		&wire.Error{Status: http.StatusTooManyRequests, Code: "rate_limited",
 			Message: "This sandbox takes 600 requests a minute. Try again in 7 seconds."}},
+	{"The sandbox, or the process of the API, has as many open streams as it may have.", wire.TooManyStreams("This sandbox", 100)},
 	{"The service failed. Send the request again with the same reference.",
 		wire.Internal("")},
 	{"A fault of the sandbox answers so: `detail.fault`. The request recorded nothing.", wire.Simulated(exampleFault, http.StatusNotImplemented, 0)},

@@ -1,6 +1,7 @@
 package apidoc
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -20,6 +21,7 @@ type Operation struct {
 	Parameters       []*huma.Param
 	Body             *huma.Schema // nil: there is none
 	BodyOptional     bool
+	Media            string // of the answer; empty: JSON
 	answers          []described
 	csv              string   // example of the result as CSV; empty: it is JSON only
 	errors           []string // codes, beside those of every route of its kind
@@ -49,7 +51,7 @@ var Operations = []Operation{
 	CreatePayment, GetPayment, ListPayments, CreateRefund, CreateDisbursement,
 	ListEvents, GetEvent, ResendEvent,
 	ListTestClients, GetTestClient, CreateTestClient, PatchTestClient, DeleteTestClient, ListPrompts, AnswerPrompt,
-	ListTestNumbers, ResetSandbox, ListRequests,
+	ListTestNumbers, ResetSandbox, ListRequests, OpenStream,
 	ListAccounts, ListEntries,
 	GetClock, AdvanceClock,
 	GetMeta, GetHealth, GetDocument, GetDocument30,
@@ -120,7 +122,7 @@ func (o Operation) response(a described) *huma.Response {
 			content.Examples[e.name] = &huma.Example{Summary: e.Summary, Value: e.Answer}
 		}
 	}
-	r.Content = map[string]*huma.MediaType{MediaJSON: content}
+	r.Content = map[string]*huma.MediaType{cmp.Or(o.Media, MediaJSON): content}
 	if o.csv != "" {
 		r.Content[MediaCSV] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}, Example: o.csv}
 	}

@@ -68,12 +68,8 @@ func EventDetailOf(e *ledger.EventDetail) EventDetail {
 	view := EventDetail{
 		EventSummary: EventSummaryOf(&e.Event), Body: string(e.Body), Payload: e.Body, Attempts: []DeliveryAttempt{},
 	}
-	for _, a := range e.History {
-		view.Attempts = append(view.Attempts, DeliveryAttempt{
-			Number: a.Number, StartedAt: payments.FormatTime(a.StartedAt), DurationMs: a.Duration.Milliseconds(),
-			ResponseStatus: a.ResponseStatus, Error: a.Error, ResponseBody: strings.ToValidUTF8(string(a.ResponseBody), "\uFFFD"),
-			Faults: a.Faults,
-		})
+	for i := range e.History {
+		view.Attempts = append(view.Attempts, deliveryAttemptOf(&e.History[i]))
 	}
 	return view
 }
@@ -86,6 +82,14 @@ func CallbackDetailOf(c *ledger.CallbackDetail) EventDetail {
 		view.Method = api.Callback(c.Transaction, c.Sent, native.Telling{}).Method
 	}
 	return view
+}
+
+func deliveryAttemptOf(a *ledger.AttemptRecord) DeliveryAttempt {
+	return DeliveryAttempt{
+		Number: a.Number, StartedAt: payments.FormatTime(a.StartedAt), DurationMs: a.Duration.Milliseconds(),
+		ResponseStatus: a.ResponseStatus, Error: a.Error, ResponseBody: strings.ToValidUTF8(string(a.ResponseBody), "\uFFFD"),
+		Faults: a.Faults,
+	}
 }
 
 func momentOf(at *time.Time) *string {

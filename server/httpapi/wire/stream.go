@@ -1,0 +1,124 @@
+package wire
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+)
+
+// Types of the entries of a stream.
+const (
+	StreamReady       = "ready"
+	StreamReset       = "reset"
+	StreamTransaction = "transaction"
+	StreamEvent       = "event"
+	StreamAttempt     = "attempt"
+	StreamClock       = "clock"
+	StreamBalance     = "balance"
+)
+
+// StreamTypes are those that a stream can be asked for. The others are always told.
+var StreamTypes = []string{StreamTransaction, StreamEvent, StreamAttempt, StreamClock, StreamBalance}
+
+// StreamEntry is the data of an entry of GET /v1/stream.
+type StreamEntry struct {
+	Type        string           `json:"type" enum:"ready,reset,transaction,event,attempt,clock,balance" doc:"ready: from here on nothing is missed. reset: read the lists again, after the ready that follows. The others: what has changed, as it is now. There may be more types later."`
+	Transaction *Payment         `json:"transaction,omitempty" doc:"As in GET /v1/payments/{id}."`
+	Event       *EventSummary    `json:"event,omitempty" doc:"As in GET /v1/events. Of an attempt too."`
+	Attempt     *DeliveryAttempt `json:"attempt,omitempty" doc:"As in GET /v1/events/{id}."`
+	Clock       *Clock           `json:"clock,omitempty" doc:"As in GET /v1/clock."`
+	Balance     *StreamBalanceOf `json:"balance,omitempty" doc:"Of a float, or of a test client."`
+}
+
+// StreamBalanceOf is the balance of a float or of a test client.
+type StreamBalanceOf struct {
+	MSISDN   string `json:"msisdn,omitempty" doc:"Of the test client. Absent for a float."`
+	Currency string `json:"currency"`
+	Balance  int64  `json:"balance" doc:"In whole units of the currency."`
+}
+
+// StreamEntryOf is the view of a change, in a sandbox whose clock has a mode.
+func StreamEntryOf(c *ledger.Change, clockMode string) StreamEntry {
+	switch {
+	case c.Transaction != nil:
+		return StreamEntry{Type: StreamTransaction, Transaction: new(PaymentOf(c.Transaction))}
+	case c.Attempt != nil:
+		return StreamEntry{Type: StreamAttempt, Event: new(EventSummaryOf(c.Event)), Attempt: new(deliveryAttemptOf(c.Attempt))}
+	case c.Event != nil:
+		return StreamEntry{Type: StreamEvent, Event: new(EventSummaryOf(c.Event))}
+	case c.Clock != nil:
+		return StreamEntry{Type: StreamClock, Clock: new(ClockOf(clockMode, c.Clock))}
+	}
+	b := c.Balance
+	return StreamEntry{Type: StreamBalance, Balance: &StreamBalanceOf{MSISDN: b.MSISDN, Currency: b.Currency, Balance: b.Balance}}
+}
+
+// AppendEvent writes an entry behind b, in the form of a server-sent event. Without a position it has no id.
+func (e StreamEntry) AppendEvent(b []byte, at *ledger.Position) ([]byte, error) {
+	if at != nil {
+		b = AppendStreamID(b, *at)
+	}
+	b = append(append(append(b, "event: "...), e.Type...), "\ndata: "...)
+	b, err := appendEncoded(b, e)
+	return append(b, '\n'), err
+}
+
+// AppendStreamID writes the id of an entry behind b.
+func AppendStreamID(b []byte, at ledger.Position) []byte {
+	b = strconv.AppendInt(append(b, "id: "...), at.Xact, 10)
+	b = strconv.AppendInt(append(b, '-'), at.Seq, 10)
+	return append(b, '\n')
+}
+
+// LastEventIDHeader names the entry after which a stream goes on.
+const LastEventIDHeader = "Last-Event-ID"
+
+// StreamIDForm is the form of an entry's id.
+var StreamIDForm = regexp.MustCompile(`^(0|[1-9][0-9]{0,17})-(0|[1-9][0-9]{0,17})$`)
+
+// StreamQuery is what a stream is asked for.
+type StreamQuery struct {
+	Types []string         // nil: all
+	After *ledger.Position // nil: from now on
+}
+
+// StreamParameters reads each parameter into a query and returns what is wrong with it.
+var StreamParameters = Parameters[StreamQuery]{
+	"types": func(q *StreamQuery, value string, _ int64) string {
+		q.Types = strings.Split(value, ",")
+		for _, name := range q.Types {
+			if !slices.Contains(StreamTypes, name) {
+				return "must be some of " + join(StreamTypes) + ", with commas between them"
+			}
+		}
+		return ""
+	},
+}
+
+// ReadStreamQuery reads the query and the header of a request for a stream.
+func ReadStreamQuery(r *http.Request, tenant int64) (StreamQuery, FieldErrors) {
+	var q StreamQuery
+	_, wrong := StreamParameters.Read(r.URL.RawQuery, tenant, &q)
+	if last := r.Header.Get(LastEventIDHeader); last != "" {
+		parts := StreamIDForm.FindStringSubmatch(last)
+		if parts == nil {
+			wrong[LastEventIDHeader] = []string{"must be the id of an entry of this stream, like 748812-17; leave the header out to begin from now"}
+			return q, wrong
+		}
+		q.After = &ledger.Position{}
+		q.After.Xact, _ = strconv.ParseInt(parts[1], 10, 64) // 18 digits
+		q.After.Seq, _ = strconv.ParseInt(parts[2], 10, 64)
+	}
+	return q, wrong
+}
+
+// TooManyStreams is 429 for a stream beyond the limits of a process.
+func TooManyStreams(of string, limit int) *Error {
+	return &Error{Status: http.StatusTooManyRequests, Code: "too_many_streams", RetryAfter: "10",
+		Message: fmt.Sprintf("%s has %d open streams already, as many as there may be. Close one, or try again later.", of, limit)}
+}
