@@ -16,6 +16,9 @@ import (
 // Routes is all that the server answers.
 func (s *Server) Routes() chi.Routes { return s.handler.(chi.Routes) }
 
+// CutOffAfter sets how long the reader of a stream may take for what was written.
+func (s *Server) CutOffAfter(d time.Duration) { s.streamWrite = d }
+
 // LoggedFields are the names of all fields and parameters that the request log keeps.
 func LoggedFields() []string {
 	all := maps.Clone(answerFields())

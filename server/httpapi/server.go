@@ -37,10 +37,12 @@ type Server struct {
 	held      *heldAnswers
 	requests  *requests.Log
 	streams   *streams.Streams
-	tokens    knownTokens
-	metrics   *telemetry.API
-	tracing   *telemetry.Tracing
-	handler   http.Handler
+	// streamWrite bounds how long a reader of a stream may take for what was written.
+	streamWrite time.Duration
+	tokens      knownTokens
+	metrics     *telemetry.API
+	tracing     *telemetry.Tracing
+	handler     http.Handler
 }
 
 // Options are the dependencies and settings of a [Server].
@@ -73,7 +75,7 @@ func New(o Options) *Server {
 		held:    &heldAnswers{bounds: o.Held, of: map[string]int{}},
 		limiter: &limiter{sandboxes: o.Sandboxes, now: o.Now, shares: map[int64]*share{}},
 	}
-	s.streams = s.newStreams()
+	s.streams, s.streamWrite = s.newStreams(), streamWrite
 	s.handler = s.routes()
 	return s
 }
@@ -112,12 +114,12 @@ func (s *Server) routes() http.Handler {
 	api.route(apidoc.ListRequests, s.handle(s.disturbed(s.listRequests)))
 	api.route(apidoc.ListAccounts, s.handle(s.disturbed(s.listAccounts)))
 	api.route(apidoc.ListEntries, s.handle(s.disturbed(s.listEntries)))
-	api.route(apidoc.OpenStream, s.handle(s.stream))
 	api.route(apidoc.ListPrompts, s.handle(s.disturbed(s.listPrompts)))
 	api.route(apidoc.AnswerPrompt, s.handle(s.disturbed(s.answerPrompt)))
 	api.route(apidoc.ResetSandbox, s.handle(s.reset))
 	api.route(apidoc.GetClock, s.handle(s.disturbed(s.getClock)))
 	api.route(apidoc.AdvanceClock, s.handle(s.advanceClock))
+	api.route(apidoc.OpenStream, s.handle(s.stream))
 	api.route(apidoc.GetMeta, s.handle(s.meta))
 	api.route(apidoc.GetHealth, s.handle(s.health))
 	api.route(apidoc.GetDocument, apidoc.DocumentHandler(s.baseURL))

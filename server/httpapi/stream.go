@@ -206,7 +206,7 @@ func (s *Server) sendStream(out *response, l *listener) error {
 	connection := http.NewResponseController(out.ResponseWriter)
 	for text := l.text; len(text) > 0; {
 		n := min(len(text), streamChunk)
-		_ = connection.SetWriteDeadline(time.Now().Add(streamWrite)) // a connection that is closed has no deadlines
+		_ = connection.SetWriteDeadline(time.Now().Add(s.streamWrite)) // a connection that is closed has no deadlines
 		if _, err := out.ResponseWriter.Write(text[:n]); err != nil {
 			return err
 		}

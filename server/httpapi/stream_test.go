@@ -12,8 +12,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/httpserver"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
 // listening is an open stream.
@@ -375,4 +379,46 @@ func TestStreamsAreLimited(t *testing.T) {
 		_ = answer.Body.Close()
 		return answer.StatusCode == http.StatusOK
 	})
+}
+
+// One who does not read what was told is cut off: nothing is kept for him.
+func TestStreamThatNobodyReadsIsCutOff(t *testing.T) {
+	w := newFixture(t)
+	registry := prometheus.NewRegistry()
+	w.serve(func(o *httpapi.Options) {
+		o.Metrics = telemetry.NewAPI(registry)
+		server := httpapi.New(*o)
+		server.CutOffAfter(100 * time.Millisecond)
+		w.url = listen(t, server, httpserver.Default)
+	})
+	w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}))
+	conn := w.dial()
+	defer func() { _ = conn.Close() }()
+	if _, err := io.WriteString(conn, "GET /v1/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+key+"\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	ledgertest.Eventually(t, func() bool { return valueOf(t, registry, "cauri_api_stream_entries_total") > 0 })
+	ledgertest.Eventually(t, func() bool { // more than the sockets hold
+		w.exec(`insert into transactions select (jsonb_populate_record(t, jsonb_build_object(
+				'id', gen_random_uuid(), 'reference', gen_random_uuid(), 'description', repeat('x', 5000)))).*
+			from transactions t, generate_series(1, 500) where reference = 'r1'`)
+		return valueOf(t, registry, "cauri_api_streams_cut_off_total") == 1
+	})
+	ledgertest.Eventually(t, func() bool { return valueOf(t, registry, "cauri_api_streams") == 0 })
+}
+
+// valueOf is the value of a metric without labels.
+func valueOf(t *testing.T, registry *prometheus.Registry, name string) float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == name {
+			return family.Metric[0].GetGauge().GetValue() + family.Metric[0].GetCounter().GetValue()
+		}
+	}
+	t.Fatalf("there is no metric %s", name)
+	return 0
 }

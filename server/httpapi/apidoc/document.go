@@ -16,11 +16,11 @@ const (
 	tagCollections = "Collections"
 	tagPayouts     = "Payouts"
 	tagEvents      = "Events"
+	tagStream      = "Stream"
 	tagTestClients = "Test clients"
 	tagClock       = "Clock"
 	tagRequests    = "Requests"
 	tagLedger      = "Ledger"
-	tagStream      = "Stream"
 	tagService     = "Service"
 	tagWebhooks    = "Webhooks"
 )
@@ -50,11 +50,11 @@ func NewDocument() *huma.OpenAPI {
 			{Name: tagCollections, Description: "Money from a customer to the merchant."},
 			{Name: tagPayouts, Description: "Money from the merchant to a customer: refunds of a collection, and disbursements to any number."},
 			{Name: tagEvents, Description: "What was sent to the merchant, what failed, and sending it again."},
+			{Name: tagStream, Description: "What changes in the sandbox, as it happens."},
 			{Name: tagTestClients, Description: "The customers' phones: who can pay, acting as the payer, and the test numbers."},
 			{Name: tagClock, Description: "The sandbox's time, which a test may move."},
 			{Name: tagRequests, Description: "What your code sent, and what was answered."},
 			{Name: tagLedger, Description: "The balances with their proof, and the double entries behind them."},
-			{Name: tagStream, Description: "What changes in the sandbox, as it happens."},
 			{Name: tagService, Description: "Version, capabilities and health of the service. No key is needed."},
 			{Name: tagWebhooks, Description: "What the service sends to the merchant."},
 		},

@@ -51,9 +51,9 @@ var Operations = []Operation{
 	CreatePayment, GetPayment, ListPayments, CreateRefund, CreateDisbursement,
 	ListEvents, GetEvent, ResendEvent,
 	ListTestClients, GetTestClient, CreateTestClient, PatchTestClient, DeleteTestClient, ListPrompts, AnswerPrompt,
-	ListTestNumbers, ResetSandbox, ListRequests, OpenStream,
+	ListTestNumbers, ResetSandbox, ListRequests,
 	ListAccounts, ListEntries,
-	GetClock, AdvanceClock,
+	GetClock, AdvanceClock, OpenStream,
 	GetMeta, GetHealth, GetDocument, GetDocument30,
 }
 

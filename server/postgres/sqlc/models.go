@@ -205,6 +205,17 @@ type CallbackAttempt struct {
 	Faults         []string    `db:"faults"`
 }
 
+type Change struct {
+	Tenant    int64       `db:"tenant"`
+	Xact      int64       `db:"xact"`
+	Seq       int64       `db:"seq"`
+	Kind      string      `db:"kind"`
+	ID        pgtype.UUID `db:"id"`
+	Attempt   *int32      `db:"attempt"`
+	Currency  *string     `db:"currency"`
+	CreatedAt time.Time   `db:"created_at"`
+}
+
 type Clock struct {
 	Tenant         int64           `db:"tenant"`
 	StandsAt       *time.Time      `db:"stands_at"`

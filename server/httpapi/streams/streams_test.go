@@ -1,0 +1,252 @@
+package streams_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/httpapi/streams"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+)
+
+// source is a sandbox whose changes a test makes.
+type source struct {
+	mu      sync.Mutex
+	from    int64 // from which on changes are noted
+	below   int64 // no transaction before it runs
+	changes []ledger.Change
+	err     error // of each reading
+}
+
+func (s *source) WatchChanges(context.Context, int64) (ledger.Position, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return ledger.Position{Xact: s.from}, s.err
+}
+
+func (s *source) ChangesAfter(_ context.Context, _ int64, after ledger.Position, limit int) (ledger.Changes, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return ledger.Changes{}, s.err
+	}
+	if after.Xact < s.from {
+		return ledger.Changes{}, ledger.ErrChangesLost
+	}
+	page := ledger.Changes{Below: s.below, Next: ledger.Position{Xact: s.below}}
+	for _, c := range s.changes {
+		if c.At.Compare(after) <= 0 || c.At.Xact >= s.below {
+			continue
+		}
+		if page.Changes = append(page.Changes, c); len(page.Changes) == limit {
+			page.More, page.Next = true, c.At
+			break
+		}
+	}
+	return page, nil
+}
+
+// change makes n changes, and ends their transactions.
+func (s *source) change(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for range n {
+		t := &payments.Transaction{Reference: fmt.Sprint(len(s.changes))}
+		s.changes = append(s.changes, ledger.Change{At: ledger.Position{Xact: s.below, Seq: int64(len(s.changes) + 1)}, Transaction: t})
+		s.below++
+	}
+}
+
+func (s *source) made() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.changes)
+}
+
+func (s *source) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
+}
+
+// open makes the streams of a source. What is told of a change is its reference, with as many bytes as are asked for.
+func open(s *source, size int, limits ...int) *streams.Streams {
+	o := streams.Options{Source: s, Process: 10, Sandbox: 5, Encode: func(_ int64, c *ledger.Change) (streams.Entry, error) {
+		return streams.Entry{At: c.At, Type: "transaction", Text: []byte(c.Transaction.Reference + strings.Repeat(" ", size))}, nil
+	}}
+	if len(limits) == 2 {
+		o.Sandbox, o.Process = limits[0], limits[1]
+	}
+	return streams.New(o)
+}
+
+// told reads a stream until it was told n changes, some of them before.
+func told(t *testing.T, st *streams.Stream, n int, before ...string) (references []string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for references = before; len(references) < n; {
+		entries, err := st.Next(ctx, nil)
+		if err != nil {
+			t.Fatalf("after %d changes: %v", len(references), err)
+		}
+		references = append(references, referencesOf(entries)...)
+	}
+	return references
+}
+
+func referencesOf(entries []streams.Entry) (references []string) {
+	for _, e := range entries {
+		references = append(references, strings.TrimSpace(string(e.Text)))
+	}
+	return references
+}
+
+// ready reads the first entry of a stream, and what comes with it.
+func ready(t *testing.T, st *streams.Stream) (at ledger.Position, references []string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	entries, err := st.Next(ctx, nil)
+	if err != nil || entries[0].Type != "ready" {
+		t.Fatalf("the stream begins with %v, %v", entries, err)
+	}
+	return entries[0].At, referencesOf(entries[1:])
+}
+
+func numbers(from, to int) (all []string) {
+	for n := from; n < to; n++ {
+		all = append(all, fmt.Sprint(n))
+	}
+	return all
+}
+
+// A stream is ready when no transaction runs any more that has not seen the mark.
+func TestStreamIsReadyWhenAllHaveSeenTheMark(t *testing.T) {
+	t.Parallel()
+	s := &source{from: 20, below: 10}
+	st := open(s, 0).Follow(1, nil)
+	defer st.Close()
+	wake := make(chan time.Time, 1)
+	wake <- time.Time{}
+	if entries, err := st.Next(t.Context(), wake); entries != nil || err != nil {
+		t.Errorf("it is told %v, %v", entries, err)
+	}
+	s.mu.Lock()
+	s.below = 20
+	s.mu.Unlock()
+	if at, _ := ready(t, st); at.Xact != 20 {
+		t.Errorf("it is ready at %v", at)
+	}
+}
+
+// A stream that reads slower than what its reader keeps is told everything all the same, once.
+func TestSlowStreamIsToldEverything(t *testing.T) {
+	t.Parallel()
+	s := &source{from: 5, below: 5}
+	all := open(s, 10_000) // of 3000 changes the reader keeps some 200
+	fast, slow := all.Follow(1, nil), all.Follow(1, nil)
+	defer fast.Close()
+	defer slow.Close()
+	ready(t, fast)
+	ready(t, slow)
+	for range 3 {
+		s.change(1000)
+		told(t, fast, 1000)
+	}
+	if got := told(t, slow, 3000); !slices.Equal(got, numbers(0, 3000)) {
+		t.Errorf("%d were told, which are not all in their order", len(got))
+	}
+	s.change(1)
+	if got := told(t, slow, 1); !slices.Equal(got, []string{"3000"}) {
+		t.Errorf("then %q was told", got)
+	}
+}
+
+func TestStreamGoesOnFromAPosition(t *testing.T) {
+	t.Parallel()
+	s := &source{from: 5, below: 5}
+	s.change(10)
+	all := open(s, 0)
+	for name, c := range map[string]struct {
+		from  ledger.Position
+		first int // change that is told
+	}{
+		"behind a change": {ledger.Position{Xact: 7, Seq: 3}, 3},
+		"between two":     {ledger.Position{Xact: 9}, 4},
+		"from the end":    {ledger.Position{Xact: 15}, 10},
+	} {
+		st := all.Follow(1, &c.from)
+		at, first := ready(t, st)
+		if at != c.from {
+			t.Errorf("%s: it is ready at %v", name, at)
+		}
+		s.change(1)
+		made := s.made()
+		if got := told(t, st, made-c.first, first...); !slices.Equal(got, numbers(c.first, made)) {
+			t.Errorf("%s: %q was told", name, got)
+		}
+		st.Close()
+	}
+	lost := all.Follow(1, &ledger.Position{Xact: 4})
+	defer lost.Close()
+	if entries, err := lost.Next(t.Context(), nil); !errors.Is(err, ledger.ErrChangesLost) {
+		t.Errorf("behind what is not known: %v, %v", entries, err)
+	}
+}
+
+// A reader outlives the absence of the database, and ends when changes are lost.
+func TestReaderWhoseDatabaseFails(t *testing.T) {
+	t.Parallel()
+	s := &source{from: 5, below: 5, err: postgres.ErrUnavailable}
+	all := open(s, 0)
+	st := all.Follow(1, nil)
+	defer st.Close()
+	if err := st.Marked(t.Context()); !errors.Is(err, postgres.ErrUnavailable) {
+		t.Errorf("who opens a stream is told: %v", err)
+	}
+	s.fail(nil)
+	ready(t, st)
+	s.fail(postgres.ErrUnavailable)
+	s.change(1)
+	s.fail(nil)
+	told(t, st, 1)
+	s.fail(ledger.ErrChangesLost)
+	if entries, err := st.Next(t.Context(), nil); !errors.Is(err, ledger.ErrChangesLost) {
+		t.Errorf("it is told %v, %v", entries, err)
+	}
+	s.fail(nil)
+	again := all.Follow(1, nil) // by another reader
+	defer again.Close()
+	ready(t, again)
+}
+
+func TestStreamsAreCounted(t *testing.T) {
+	t.Parallel()
+	all := open(&source{}, 0, 2, 3)
+	first, _ := all.Take("a")
+	_, reached := all.Take("a")
+	if reached != nil {
+		t.Fatalf("the second stream: %+v", reached)
+	}
+	if _, reached := all.Take("a"); reached == nil || reached.Process || reached.Streams != 2 {
+		t.Errorf("the third stream of a sandbox: %+v", reached)
+	}
+	if _, reached := all.Take("b"); reached != nil {
+		t.Errorf("the third stream: %+v", reached)
+	}
+	if _, reached := all.Take("c"); reached == nil || !reached.Process || reached.Streams != 3 {
+		t.Errorf("the fourth stream: %+v", reached)
+	}
+	first()
+	if _, reached := all.Take("a"); reached != nil {
+		t.Errorf("a stream after another has ended: %+v", reached)
+	}
+}
