@@ -163,7 +163,8 @@ bin/kind: hack/tools/go.mod hack/tools/go.sum
 	@touch bin/kind
 
 .PHONY: generate
-generate: tools bin/helm ## Write the generated files again: CRDs, RBAC, deep copies, queries, docs/reference with the commands, docs/postman, the API's page, the chart's files, config/default
+generate: tools bin/helm ## Write the generated files again: lists of operators and countries, CRDs, RBAC, deep copies, queries, docs/reference with the commands, docs/postman, the API's page, the chart's files, config/default
+	@go run ./hack/markets
 	@bin/controller-gen object paths=./api/...
 	@bin/controller-gen crd:maxDescLen=1000 paths=./api/... output:crd:artifacts:config=config/crd
 	@bin/controller-gen rbac:roleName=cauri-controller paths=./controllers/... output:rbac:artifacts:config=config/rbac

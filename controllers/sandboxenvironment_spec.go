@@ -8,7 +8,6 @@ import (
 	"time"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
-	"github.com/cauri-dev/cauri/server/operators/mtn"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -133,12 +132,21 @@ func environmentConfig(environment v1alpha1.Environment) sandboxes.EnvironmentCo
 // vagueFidelity is the fidelity of an environment whose failures have no reason.
 const vagueFidelity = "Vague"
 
-// quirks are those that the spec changes: what is missing is as the operator's package says.
+// quirks are those that the spec ends: each is there by default.
 func quirks(q *v1alpha1.Quirks) map[string]bool {
-	if q == nil || valueOr(q.MTNSandboxTarget, true) {
+	if q == nil {
 		return nil
 	}
-	return map[string]bool{mtn.QuirkSandboxTarget: false}
+	var ended map[string]bool
+	for name, set := range q.Named() {
+		if !valueOr(set, true) {
+			if ended == nil {
+				ended = map[string]bool{}
+			}
+			ended[name] = false
+		}
+	}
+	return ended
 }
 
 func webhookConfig(webhook *v1alpha1.Webhook) (*sandboxes.WebhookConfig, error) {

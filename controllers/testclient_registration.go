@@ -188,16 +188,15 @@ func market(spec v1alpha1.TestClientSpec) (payments.Operator, payments.Country, 
 	switch {
 	case operator == "" && country == "":
 		return "", "", unknownMarket(
-			"the number %s belongs to none of the countries CI, RW, BJ and TG: write spec.operator and spec.country", spec.MSISDN,
+			"the number %s belongs to none of the countries "+payments.AllOf(payments.Countries)+": write spec.operator and spec.country", spec.MSISDN,
 		)
 	case operator == "":
 		return "", "", unknownMarket("no known operator has the prefix of the number %s: write spec.operator", spec.MSISDN)
 	case country == "":
 		return "", "", unknownMarket("the country code of the number %s is not known: write spec.country", spec.MSISDN)
-	case operator == payments.Airtel && country != payments.Rwanda:
-		return "", "", unknownMarket(
-			"airtel is available in RW only, and the number %s is not from there: write country: RW, or another operator", spec.MSISDN,
-		)
+	case !operator.In(country):
+		return "", "", unknownMarket(fmt.Sprintf("%s is available in %s only, and the number %%s is not from there: write country: %[2]s, or "+
+			"another operator", operator, operator.Only()), spec.MSISDN)
 	}
 	return operator, country, nil
 }

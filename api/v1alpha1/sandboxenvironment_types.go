@@ -266,16 +266,6 @@ type Environment struct {
 // +kubebuilder:validation:XValidation:rule="self.matches('^[*a-z0-9]([*a-z0-9.:-]*[*a-z0-9])?$')",message="write a host without scheme and port, such as shop.example, or a pattern, such as *.shop.example"
 type CallbackHost string
 
-// Quirks are habits of operators' own sandboxes.
-type Quirks struct {
-	// mtnSandboxTarget is whether MTN's API takes the target environment sandbox, with the currency EUR and MTN's test numbers.
-	// It means the first enabled environment of mtn. Default true.
-	//
-	// +optional
-	// +default=true
-	MTNSandboxTarget *bool `json:"mtnSandboxTarget,omitempty"`
-}
-
 // Store is one of the merchant's applications.
 type Store struct {
 	// slug is the store's name in the API: 1 to 80 of a-z, 0-9, - and _, starting and ending with a letter or digit, for

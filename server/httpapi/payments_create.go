@@ -159,10 +159,10 @@ func (s *Server) marketOf(
 func undetected(market sandboxes.Market) error {
 	wrong := wire.FieldErrors{}
 	if market.Operator == "" {
-		wrong["operator"] = []string{"cannot be detected from the msisdn: send one of mtn, orange, moov, airtel"}
+		wrong["operator"] = []string{"cannot be detected from the msisdn: send one of " + payments.List(payments.Operators)}
 	}
 	if market.Country == "" {
-		wrong["country"] = []string{"cannot be detected from the msisdn: send one of CI, RW, BJ, TG"}
+		wrong["country"] = []string{"cannot be detected from the msisdn: send one of " + payments.List(payments.Countries)}
 	}
 	if len(wrong) > 0 {
 		return wire.InvalidBody(wrong)

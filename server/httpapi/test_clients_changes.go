@@ -3,6 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
@@ -38,8 +39,9 @@ func (s *Server) testClientOf(body *wire.TestClientRequest) (ledger.TestClient, 
 	if err := undetected(market); err != nil {
 		return ledger.TestClient{}, err
 	}
-	if market.Operator == payments.Airtel && market.Country != payments.Rwanda {
-		return ledger.TestClient{}, wire.InvalidField("country", "must be RW, where alone airtel is available: send RW, or another operator")
+	if !market.Operator.In(market.Country) {
+		return ledger.TestClient{}, wire.InvalidField("country", fmt.Sprintf("must be %s, where alone %s is available: send %[1]s, or another operator",
+			market.Operator.Only(), market.Operator))
 	}
 	id, err := payments.NewID(s.now(), s.random)
 	wanted := ledger.TestClient{Name: body.Name, Source: sandboxes.SourceAPI, SIM: payments.SIM{

@@ -23,13 +23,14 @@ type operator struct {
 	unavailable func(t *payments.Transaction, why string) json.RawMessage
 	newClient   func(adapter.Access) adapter.Client
 	api         *native.API // its own API, as sandboxes serve it; nil: none
+	credentials bool        // whether its API takes no payment of a store without credentials
 }
 
 var all = map[payments.Operator]operator{
-	payments.Airtel: {airtel.Raw, airtel.Unavailable, airtel.NewClient, nil},
-	payments.Moov:   {moov.Raw, moov.Unavailable, moov.NewClient, nil},
-	payments.MTN:    {mtn.Raw, mtn.Unavailable, mtn.NewClient, mtn.NewAPI()},
-	payments.Orange: {orange.Raw, orange.Unavailable, orange.NewClient, nil},
+	payments.Airtel: {airtel.Raw, airtel.Unavailable, airtel.NewClient, nil, true},
+	payments.Moov:   {moov.Raw, moov.Unavailable, moov.NewClient, nil, false},
+	payments.MTN:    {mtn.Raw, mtn.Unavailable, mtn.NewClient, mtn.NewAPI(), false},
+	payments.Orange: {orange.Raw, orange.Unavailable, orange.NewClient, nil, false},
 }
 
 // Raw is the payload with which the operator of a transaction would report it, for any type and any status. Amounts are gross, in whole
@@ -63,6 +64,10 @@ func NewClient(name payments.Operator, a adapter.Access) adapter.Client {
 	}
 	return nil
 }
+
+// NeedsCredentials reports whether the operator's API takes no payment of a store without credentials. The others do while no request
+// has to carry them.
+func NeedsCredentials(name payments.Operator) bool { return all[name].credentials }
 
 // NativeAPIs are the operators' own APIs that sandboxes serve, in the order of [payments.Operators].
 func NativeAPIs() []*native.API {

@@ -20,6 +20,38 @@ const (
 // Operators lists every operator.
 var Operators = []Operator{MTN, Orange, Moov, Airtel}
 
+// only are the operators that are in one country only, with it. The others are in each.
+var only = map[Operator]Country{Airtel: Rwanda}
+
+// Only is the one country that an operator is in; empty: it is in each.
+func (o Operator) Only() Country { return only[o] }
+
+// In reports whether an operator is in a country.
+func (o Operator) In(c Country) bool { return o.Only() == "" || o.Only() == c }
+
+// OneOf are some codes for a text: a, b or c.
+func OneOf[T ~string](codes []T) string { return enumerated(codes, "or") }
+
+// AllOf are some codes for a text: a, b and c.
+func AllOf[T ~string](codes []T) string { return enumerated(codes, "and") }
+
+func enumerated[T ~string](codes []T, word string) string {
+	last := len(codes) - 1
+	return List(codes[:last]) + " " + word + " " + string(codes[last])
+}
+
+// List are some codes for a text: a, b, c.
+func List[T ~string](codes []T) string { return strings.Join(Texts(codes), ", ") }
+
+// Texts are some codes as texts.
+func Texts[T ~string](codes []T) []string {
+	texts := make([]string, len(codes))
+	for i, code := range codes {
+		texts[i] = string(code)
+	}
+	return texts
+}
+
 // Valid reports whether o is one of [Operators].
 func (o Operator) Valid() bool { return slices.Contains(Operators, o) }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/adapter"
-	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -35,15 +34,15 @@ func (a OperatorAccess) apiFor(f *ledger.Forward, c sandboxes.OperatorCredential
 	})
 }
 
-// credentialsFor are the store's credentials for the operator of a collection. Airtel takes no payment without any; the others do while no
-// request has to carry them. It returns an [adapter.ErrRefused] where they cannot be used.
+// credentialsFor are the store's credentials for the operator of a collection, empty where it needs none. It returns an
+// [adapter.ErrRefused] where they cannot be used, or are missing.
 func credentialsFor(f *ledger.Forward) (sandboxes.OperatorCredentials, error) {
 	switch {
 	case f.CredentialsWhy != nil:
 		return sandboxes.OperatorCredentials{}, adapter.ErrRefused{Why: f.CredentialsWhy.Error()}
 	case f.Credentials != nil:
 		return *f.Credentials, nil
-	case f.Transaction.Operator == payments.Airtel:
+	case operators.NeedsCredentials(f.Transaction.Operator):
 		return sandboxes.OperatorCredentials{}, adapter.ErrRefused{Why: "the store has no credentials for this operator"}
 	}
 	return sandboxes.OperatorCredentials{}, nil

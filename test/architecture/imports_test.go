@@ -133,6 +133,7 @@ var mayImport = map[string][]string{
 	"hack/apipage":      {"server/payments", "server/httpapi/apidoc", "server/httpapi/wire"},
 	"hack/chart":        {}, // reads files
 	"hack/fidelity":     {"server/operators"},
+	"hack/markets":      {"server/operators", "server/operators/native", "server/payments"},
 	"hack/postman":      {"server/httpapi/apidoc"},
 	"hack/reference":    {}, // reads files
 	"hack/prose":        {},

@@ -79,14 +79,14 @@ func (o *order) add(cmd *cobra.Command, t *target, number string) {
 	flags.Int64Var(&o.amount, "amount", 100, "amount in whole units of the currency")
 	flags.StringVar(&o.msisdn, "msisdn", "", number)
 	flags.StringVar(&o.currency, "currency", "", "currency; empty: that of the number")
-	flags.StringVar(&o.operator, "operator", "", "mtn, orange, moov or airtel; empty: that of the number")
-	flags.StringVar(&o.country, "country", "", "CI, RW, BJ or TG; empty: that of the number")
+	flags.StringVar(&o.operator, "operator", "", payments.OneOf(payments.Operators)+"; empty: that of the number")
+	flags.StringVar(&o.country, "country", "", payments.OneOf(payments.Countries)+"; empty: that of the number")
 	flags.StringVar(&o.application, "application", "", "slug of the store; empty: the first one of the sandbox, or one with its name, or shop")
 	flags.StringVar(&o.reference, "reference", "", "your reference: the same request with the same reference is recorded once; empty: a new one")
 	flags.StringVar(&o.orderRef, "order-ref", "", "groups transactions; empty: the reference")
 	flags.StringVar(&o.description, "description", "", "text that is stored and returned")
-	choose(cmd, "operator", "mtn", "orange", "moov", "airtel")
-	choose(cmd, "country", "CI", "RW", "BJ", "TG")
+	choose(cmd, "operator", payments.Texts(payments.Operators)...)
+	choose(cmd, "country", payments.Texts(payments.Countries)...)
 	_ = cmd.RegisterFlagCompletionFunc("msisdn", t.flagCompleter(completePayers)) // the flag is there
 	o.waiting.add(cmd)
 	o.output.add(cmd)
@@ -148,7 +148,7 @@ func (o *order) complete(ctx context.Context, api *sandboxapi.Client) error {
 	}
 	if o.currency == "" || o.operator == "" || o.country == "" {
 		return usage(fmt.Errorf("the number %s is neither a test client nor a test number of the sandbox: "+
-			"pass --currency, --operator and --country too, such as --currency=RWF --operator=mtn --country=RW", o.msisdn))
+			"pass --currency, --operator and --country too, such as --currency=RWF --operator=%s --country=RW", o.msisdn, payments.Operators[0]))
 	}
 	return nil
 }

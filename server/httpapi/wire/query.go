@@ -87,7 +87,7 @@ func text(into *string, value string, longest int) (problem string) {
 func country(into *payments.Country, value string) (problem string) {
 	*into = payments.Country(value)
 	if _, known := into.Currency(); !known {
-		return "must be one of CI, RW, BJ, TG"
+		return "must be one of " + payments.List(payments.Countries)
 	}
 	return ""
 }
@@ -95,7 +95,7 @@ func country(into *payments.Country, value string) (problem string) {
 func operator(into *payments.Operator, value string) (problem string) {
 	*into = payments.Operator(value)
 	if !into.Valid() {
-		return "must be one of mtn, orange, moov, airtel"
+		return "must be one of " + payments.List(payments.Operators)
 	}
 	return ""
 }

@@ -30,7 +30,7 @@ const (
 func NewAPI() *native.API {
 	return &native.API{
 		Operator: payments.MTN, Routes: routes(), Key: subscriptionKey, KeyHeader: keyHeader, Derive: deriveCredentials,
-		Refuse: refuse, Callback: newCallback, Facts: facts, Logged: logged, SecretForm: secretForm,
+		Refuse: refuse, Callback: newCallback, Facts: facts, Quirks: quirks, Logged: logged, SecretForm: secretForm,
 	}
 }
 

@@ -130,17 +130,23 @@ type target struct {
 
 const (
 	sandboxTarget = "sandbox"
-	// QuirkSandboxTarget lets requests say sandbox, with the currency of MTN's own.
-	QuirkSandboxTarget = "mtnSandboxTarget"
+	// quirkSandboxTarget lets requests say sandbox, with the currency of MTN's own.
+	quirkSandboxTarget = "mtnSandboxTarget"
 	sandboxCurrency    = "EUR"
 )
+
+var quirks = []native.Quirk{{
+	Name: quirkSandboxTarget,
+	About: "mtnSandboxTarget is whether MTN's API takes the target environment sandbox, with the currency EUR and MTN's test numbers.\n" +
+		"It means the first enabled environment of mtn. Default true.",
+}}
 
 // targetOf finds the environment that the header X-Target-Environment means.
 func targetOf(s native.Sandbox, h http.Header) (target, error) {
 	name := strings.ToLower(strings.TrimSpace(h.Get(targetHeader)))
 	for _, e := range s.Environments() {
 		if name == sandboxTarget {
-			if wanted, set := e.Quirks[QuirkSandboxTarget]; set && !wanted {
+			if wanted, set := e.Quirks[quirkSandboxTarget]; set && !wanted {
 				break
 			}
 			return target{e, true}, nil

@@ -30,10 +30,17 @@ type API struct {
 	// Callback is the callback of a transaction that has its outcome.
 	Callback func(*payments.Transaction, json.RawMessage, Telling) Callback
 	Facts    []Fact
+	Quirks   []Quirk
 	// Logged are the fields of bodies and answers that the request log keeps. None of them is a credential.
 	Logged []string
 	// SecretForm is what the credentials of the API look like, to find one that stands in a field that is kept.
 	SecretForm *regexp.Regexp
+}
+
+// Quirk is a habit of the operator's own sandbox that the API has here too, unless the environment ends it.
+type Quirk struct {
+	Name  string // in the resource
+	About string // in lines, for the reference of the resource
 }
 
 // Credentials are what the credentials Secret holds of an operator.
