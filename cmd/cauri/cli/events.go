@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -117,7 +118,7 @@ func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.
 		for i := range e.Attempts {
 			a := &e.Attempts[i]
 			rows = append(rows, []string{strconv.Itoa(a.Number), clockTime(a.StartedAt), strconv.FormatInt(a.DurationMs, 10) + "ms",
-				optional(a.ResponseStatus, strconv.Itoa), optional(a.Error, same), shortened(a.ResponseBody, 60)})
+				optional(a.ResponseStatus, strconv.Itoa), optional(a.Error, same), shortened(strings.TrimSpace(a.ResponseBody), 60)})
 		}
 		if len(rows) > 0 {
 			table(out, "ATTEMPT STARTED TOOK ANSWERED ERROR RESPONSE", rows)
