@@ -4,80 +4,98 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
+	"net/url"
+	"slices"
 	"time"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// The kinds of changes.
+// The types of changes. All but the last are those of the stream.
 const (
-	kindTransaction = "transaction"
-	kindEvent       = "event"
-	kindAttempt     = "attempt"
-	kindRequest     = "request"
+	typeTransaction = "transaction"
+	typeEvent       = "event"
+	typeAttempt     = "attempt"
+	typeClock       = "clock"
+	typeRequest     = "request"
 )
 
-// change is a transaction, an event or the latest attempt to deliver it, as it is after it changed, or a request that was answered.
+// change is something of a sandbox as it is after it changed, or a request that was answered.
 type change struct {
-	Kind        string              `json:"kind"`
-	Transaction *wire.Payment       `json:"transaction,omitempty"`
-	Event       *wire.EventSummary  `json:"event,omitempty"` // of an event and of an attempt
-	Request     *wire.LoggedRequest `json:"request,omitempty"`
+	sandboxapi.Entry
+	Request *wire.LoggedRequest `json:"request,omitempty"`
 }
 
 // changes tells what changes in a sandbox.
 type changes interface {
 	// Follow calls tell for each change from now on, until ctx ends or tell returns an error. Each change is told at least once, those of
-	// one transaction in their order. Two changes that follow closely may be told as one.
+	// one thing in their order. Two changes that follow closely may be told as one.
 	Follow(ctx context.Context, tell func(change) error) error
 }
 
-// newChanges follows a sandbox by reading its lists.
-func (p *program) newChanges(api *sandboxapi.Client) changes {
-	return &polling{api: api, interval: p.poll, known: map[string]*followed{}}
+// newChanges follows a sandbox by its stream, or by its lists where the service is older and has no stream. It calls ready when it has
+// begun to follow, and tells the user by say how the connection does.
+func (p *program) newChanges(
+	ctx context.Context, api *sandboxapi.Client, types []string, ready func(), say func(format string, args ...any),
+) (changes, error) {
+	meta, err := api.Meta(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if slices.Contains(meta.Capabilities, "stream") {
+		return &stream{api: api, types: types, ready: ready, say: say, retry: p.poll}, nil
+	}
+	return &polling{api: api, interval: p.poll, ready: ready, known: map[string]*followed{}}, nil
 }
 
-// polling reads the newest transactions and events again and again, and those that are open one by one.
-type polling struct {
-	api      *sandboxapi.Client
-	interval time.Duration
-	known    map[string]*followed // by the code of the transaction's id, which its event has too
-	begun    bool
-}
+// stream follows the stream of a sandbox, over lost connections. Where the service says that changes may be missing, it reads the lists.
+type stream struct {
+	api   *sandboxapi.Client
+	types []string
+	ready func()                           // is called when the following has begun
+	say   func(format string, args ...any) // to the user, about the connection
+	retry time.Duration                    // between two connections
 
-// followed is what was told of a transaction.
-type followed struct {
-	status   string // empty: only the event was seen
-	event    bool
-	attempts int
-	open     bool // more is to come
-	seen     bool // in the present poll
+	last      string    // id of the last entry
+	begun     time.Time // sandbox time. What is older was there before
+	newest    time.Time // sandbox time of what was told last
+	known     memory
+	behind    bool // the lists are to be read
+	connected bool // once
+	lost      bool // the connection, and the user knows it
 }
-
-const (
-	// pollPage is how many of the newest transactions and events are read.
-	pollPage = wire.MaxLimit
-	// pollOpen bounds how many older ones are read one by one in a poll.
-	pollOpen = 20
-	// pollMemory bounds what is remembered, in transactions.
-	pollMemory = 10_000
-)
 
 // Follow implements [changes].
-func (f *polling) Follow(ctx context.Context, tell func(change) error) error {
+func (s *stream) Follow(ctx context.Context, tell func(change) error) error {
+	now, err := s.now(ctx)
+	if err != nil {
+		return err
+	}
+	s.begun, s.newest = now, now
 	for {
-		wait, err := f.interval, f.poll(ctx, tell)
-		if err != nil {
-			if wait, err = patience(err, f.begun, wait); err != nil { // the next poll finds what was missed
-				return err
-			}
+		err := s.api.Stream(ctx, s.types, &s.last, func(e sandboxapi.Entry) error { return s.entry(ctx, e, tell) })
+		wait, fatal := patience(err, s.connected, s.retry)
+		if fatal != nil {
+			return fatal
+		}
+		if !s.lost {
+			s.say("The connection is lost: %v. Trying again.", reason(err))
+			s.lost = true
 		}
 		if err := pause(ctx, wait); err != nil {
 			return err
 		}
 	}
+}
+
+// reason is an error without the words that say that the API was not reached.
+func reason(err error) error {
+	var unreachable *sandboxapi.UnreachableError
+	if errors.As(err, &unreachable) {
+		return unreachable.Err
+	}
+	return err
 }
 
 // patience is how long to wait after an error before the next try, at least some time. It returns an error that does not go away, and
@@ -106,125 +124,243 @@ func pause(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// poll tells what is new. The first poll tells nothing: what is older is known. Events are read first, so that the transaction of each is
-// read too.
-func (f *polling) poll(ctx context.Context, tell func(change) error) error {
-	events, err := f.api.Events(ctx, nil, pollPage)
-	if err != nil {
-		return err
+// now is the sandbox time, as exact as the times of transactions and events.
+func (s *stream) now(ctx context.Context) (time.Time, error) {
+	clock, err := s.api.Clock(ctx)
+	return moment(clock.Now).Truncate(time.Millisecond), err
+}
+
+// moment is a time of the API.
+func moment(text string) time.Time {
+	at, _ := time.Parse(time.RFC3339Nano, text) // the zero time for none
+	return at
+}
+
+// entry handles one entry of the stream.
+func (s *stream) entry(ctx context.Context, e sandboxapi.Entry, tell func(change) error) error {
+	switch e.Type {
+	case sandboxapi.EntryReset:
+		s.behind = true
+	case sandboxapi.EntryReady:
+		if s.behind {
+			if err := s.readLists(ctx, tell); err != nil {
+				return err
+			}
+			s.behind = false
+		}
+		if s.lost {
+			s.say("Connected again. What happened meanwhile follows.")
+		}
+		if !s.connected {
+			s.ready()
+		}
+		s.connected, s.lost = true, false
+	case typeTransaction:
+		return s.transaction(e.Transaction, tell)
+	case typeEvent:
+		return s.event(e.Event, tell)
+	case typeAttempt:
+		return s.attempt(e.Event, e.Attempt, tell)
+	case typeClock:
+		return tell(change{Entry: e})
 	}
-	transactions, err := f.api.Payments(ctx, nil, pollPage)
-	if err != nil {
-		return err
+	return nil // of a type that this program does not know
+}
+
+func (s *stream) wants(kind string) bool { return slices.Contains(s.types, kind) }
+
+// old reports whether something was there before the following began.
+func (s *stream) old(at string) bool { return moment(at).Before(s.begun) }
+
+// transaction tells a transaction when it is made, and when it is final.
+func (s *stream) transaction(p *wire.Payment, tell func(change) error) error {
+	at := p.CreatedAt
+	if p.CompletedAt != nil {
+		at = *p.CompletedAt
 	}
-	if !f.begun {
-		tell = func(change) error { return nil }
-	}
-	for _, one := range f.known {
-		one.seen = false
-	}
-	for i := len(transactions) - 1; i >= 0; i-- { // oldest first
-		if err := f.transaction(&transactions[i], tell); err != nil {
+	if s.known.of(p.ID).state != p.Status && !s.old(at) && s.wants(typeTransaction) {
+		if err := tell(change{Entry: sandboxapi.Entry{Type: typeTransaction, Transaction: p}}); err != nil {
 			return err
 		}
 	}
-	for i := len(events) - 1; i >= 0; i-- {
-		if err := f.event(&events[i], tell); err != nil {
-			return err
-		}
-	}
-	if err := f.readOpen(ctx, tell); err != nil {
-		return err
-	}
-	f.begun = true
-	f.forget()
+	s.known.set(p.ID, progress{state: p.Status})
+	s.reached(at)
 	return nil
 }
 
-// codeOf is what the ids of a transaction and of its event have in common.
-func codeOf(id string) string {
-	_, code, _ := strings.Cut(id, "_")
-	return code
-}
-
-func (f *polling) of(id string) *followed {
-	one := f.known[codeOf(id)]
-	if one == nil {
-		one = &followed{}
-		f.known[codeOf(id)] = one
+// event tells an event when it is recorded, and when it is to be sent again. What happens to it otherwise are attempts.
+func (s *stream) event(e *wire.EventSummary, tell func(change) error) error {
+	before := s.known.of(e.ID)
+	recorded := before.state == "" && !s.old(e.CreatedAt)
+	again := before.state != "" && before.state != eventQueued && e.State == eventQueued
+	if (recorded || again) && s.wants(typeEvent) {
+		if err := tell(change{Entry: sandboxapi.Entry{Type: typeEvent, Event: e}}); err != nil {
+			return err
+		}
 	}
-	one.seen = true
-	return one
+	s.known.set(e.ID, progress{state: e.State, attempts: before.attempts})
+	s.reached(e.CreatedAt)
+	return nil
 }
 
-func (f *polling) transaction(p *wire.Payment, tell func(change) error) error {
-	one := f.of(p.ID)
-	if one.status == p.Status {
+func (s *stream) attempt(e *wire.EventSummary, a *wire.DeliveryAttempt, tell func(change) error) error {
+	before := s.known.of(e.ID)
+	if a.Number <= before.attempts || s.old(a.StartedAt) || !s.wants(typeAttempt) {
 		return nil
 	}
-	one.status, one.open = p.Status, true // its event is to come
-	return tell(change{Kind: kindTransaction, Transaction: p})
-}
-
-func (f *polling) event(e *wire.EventSummary, tell func(change) error) error {
-	one := f.of(e.ID)
-	fresh, attempted := !one.event, e.AttemptCount > one.attempts
-	one.event, one.attempts, one.open = true, e.AttemptCount, e.State == "queued"
-	if fresh {
-		if err := tell(change{Kind: kindEvent, Event: e}); err != nil {
-			return err
-		}
+	if err := tell(change{Entry: sandboxapi.Entry{Type: typeAttempt, Event: e, Attempt: a}}); err != nil {
+		return err
 	}
-	if attempted {
-		return tell(change{Kind: kindAttempt, Event: e})
-	}
+	s.known.set(e.ID, progress{state: e.State, attempts: a.Number})
 	return nil
 }
 
-// readOpen reads what is open and not among the newest.
-func (f *polling) readOpen(ctx context.Context, tell func(change) error) error {
-	read := 0
-	for code, one := range f.known {
-		if !one.open || one.seen {
-			continue
-		}
-		if read++; read > pollOpen {
-			return nil // the next poll begins with others
-		}
-		if err := f.readOne(ctx, code, one, tell); sandboxapi.IsNotFound(err) {
-			delete(f.known, code) // by a reset
-		} else if err != nil {
-			return err
-		}
+// reached notes the sandbox time of what was told.
+func (s *stream) reached(at string) {
+	if at := moment(at); at.After(s.newest) {
+		s.newest = at
 	}
-	return nil
 }
 
-func (f *polling) readOne(ctx context.Context, code string, one *followed, tell func(change) error) error {
-	if one.status == "PENDING" {
-		found, err := f.api.Payment(ctx, "TX_"+code)
-		if err != nil || found.Status == one.status {
-			return err
-		}
-		if err := f.transaction(&found, tell); err != nil {
-			return err
-		}
-	}
-	found, err := f.api.Event(ctx, "evt_"+code)
+const (
+	// overlap is by how much earlier things are read again: they may be recorded later than their time says.
+	overlap = time.Minute
+	// missedAtMost bounds what is read in a list.
+	missedAtMost = 100_000
+)
+
+// readLists tells what changed and was not told, from the lists of the transactions and of the events.
+func (s *stream) readLists(ctx context.Context, tell func(change) error) error {
+	now, err := s.now(ctx)
 	if err != nil {
 		return err
 	}
-	return f.event(&found.EventSummary, tell)
-}
-
-// forget drops what is final if there is too much of it. Only what is not among the newest may be dropped: it would be told again.
-func (f *polling) forget() {
-	if len(f.known) < pollMemory {
-		return
+	if now.Before(s.newest) { // a reset put the clock back, and nothing is left of what was told
+		s.begun, s.newest = time.Time{}, time.Time{}
 	}
-	for code, one := range f.known {
-		if !one.open && !one.seen {
-			delete(f.known, code)
+	from := s.newest.Add(-overlap)
+	if from.Before(s.begun) {
+		from = s.begun
+	}
+	since := url.Values{}
+	if !from.IsZero() {
+		since.Set("created_after", from.Add(-time.Millisecond).UTC().Format(time.RFC3339Nano)) // the parameter leaves the moment itself out
+	}
+	if s.wants(typeTransaction) {
+		transactions, err := s.api.Payments(ctx, since, missedAtMost)
+		if err != nil {
+			return err
+		}
+		for i := range slices.Backward(transactions) {
+			if err := s.transaction(&transactions[i], tell); err != nil {
+				return err
+			}
 		}
 	}
+	events, err := s.api.Events(ctx, since, missedAtMost)
+	if err != nil {
+		return err
+	}
+	for i := range slices.Backward(events) {
+		if err := s.missedEvent(ctx, &events[i], tell); err != nil {
+			return err
+		}
+	}
+	return s.readQueued(ctx, tell)
+}
+
+// missedEvent tells what is new of an event, and of its transaction, which may be older than the list.
+func (s *stream) missedEvent(ctx context.Context, e *wire.EventSummary, tell func(change) error) error {
+	if s.wants(typeTransaction) && s.known.of(e.TxID).state != e.Status {
+		found, err := s.api.Payment(ctx, e.TxID)
+		if err != nil && !sandboxapi.IsNotFound(err) {
+			return err
+		}
+		if err == nil {
+			if err := s.transaction(&found, tell); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.event(e, tell); err != nil {
+		return err
+	}
+	if e.AttemptCount <= s.known.of(e.ID).attempts || !s.wants(typeAttempt) {
+		return nil
+	}
+	return s.missedAttempts(ctx, e.ID, tell)
+}
+
+func (s *stream) missedAttempts(ctx context.Context, id string, tell func(change) error) error {
+	found, err := s.api.Event(ctx, id)
+	if sandboxapi.IsNotFound(err) {
+		s.known.set(id, progress{}) // by a reset
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.event(&found.EventSummary, tell); err != nil {
+		return err
+	}
+	for i := range found.Attempts {
+		if err := s.attempt(&found.EventSummary, &found.Attempts[i], tell); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readQueued tells the attempts of events that are older than the list.
+func (s *stream) readQueued(ctx context.Context, tell func(change) error) error {
+	if !s.wants(typeAttempt) {
+		return nil
+	}
+	for _, id := range s.known.in(eventQueued) {
+		if err := s.missedAttempts(ctx, id, tell); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// progress is what was told of a transaction or of an event.
+type progress struct {
+	state    string // empty: nothing
+	attempts int
+}
+
+// memory is what was told, by ids. It forgets the oldest.
+type memory struct{ recent, older map[string]progress }
+
+// remembered is how many things are remembered at least.
+const remembered = 20_000
+
+func (m *memory) of(id string) progress {
+	if found, ok := m.recent[id]; ok {
+		return found
+	}
+	return m.older[id]
+}
+
+func (m *memory) set(id string, what progress) {
+	if m.recent == nil || len(m.recent) >= remembered {
+		m.older, m.recent = m.recent, map[string]progress{}
+	}
+	m.recent[id] = what
+}
+
+// in are the ids of what is in a state.
+func (m *memory) in(state string) (ids []string) {
+	for id, what := range m.recent {
+		if what.state == state {
+			ids = append(ids, id)
+		}
+	}
+	for id, what := range m.older {
+		if _, newer := m.recent[id]; !newer && what.state == state {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }

@@ -49,36 +49,68 @@ func eventLine(e *wire.EventSummary) string {
 	return printable(fmt.Sprintf("%-22s  %s  %s, %s", e.Event, e.ID, e.Status, e.State))
 }
 
-func attemptLine(e *wire.EventSummary) string {
-	line := fmt.Sprintf("%-22s  %s  ", fmt.Sprintf("attempt %d", e.AttemptCount), e.ID)
+func attemptLine(e *wire.EventSummary, a *wire.DeliveryAttempt) string {
+	line := fmt.Sprintf("%-22s  %s  ", fmt.Sprintf("attempt %d", a.Number), e.ID)
 	switch {
-	case e.LastResponseStatus != nil:
-		line += fmt.Sprintf("answered %d", *e.LastResponseStatus)
-	case e.LastError != nil:
-		line += *e.LastError
+	case a.ResponseStatus != nil:
+		line += fmt.Sprintf("answered %d", *a.ResponseStatus)
+	case a.Error != nil:
+		line += *a.Error
 	}
 	switch {
-	case e.State == "delivered":
+	case a.Error == nil:
 		line += ", delivered"
+	case a.Number < e.AttemptCount: // it was told together with a later one
 	case e.State == "failed":
 		line += ", given up"
 	case e.NextAttemptAt != nil:
-		line += ", the next one at " + clockTime(*e.NextAttemptAt)
+		line += ", the next one at " + strings.TrimSuffix(LineTime(moment(*e.NextAttemptAt).Truncate(time.Second)), ".000")
+	}
+	return printable(line)
+}
+
+func clockLine(c *wire.Clock) string {
+	line := fmt.Sprintf("%-22s  %s, %s", "clock", c.Now, c.Mode)
+	if c.Target != nil {
+		line += ", being advanced to " + *c.Target
 	}
 	return printable(line)
 }
 
 // line is a change on one line.
 func (c *change) line() string {
-	switch c.Kind {
-	case kindTransaction:
+	switch c.Type {
+	case typeTransaction:
 		return paymentLine(c.Transaction)
-	case kindEvent:
+	case typeEvent:
 		return eventLine(c.Event)
-	case kindAttempt:
-		return attemptLine(c.Event)
+	case typeAttempt:
+		return attemptLine(c.Event, c.Attempt)
+	case typeClock:
+		return clockLine(c.Clock)
 	}
 	return requestLine(c.Request)
+}
+
+// time is when a change happened, by the sandbox's clock; now for one that does not say it.
+func (c *change) time(now time.Time) time.Time {
+	at := ""
+	switch {
+	case c.Attempt != nil && c.Attempt.StartedAt != "":
+		return moment(c.Attempt.StartedAt).Add(time.Duration(c.Attempt.DurationMs) * time.Millisecond)
+	case c.Event != nil && c.Event.AttemptCount == 0: // otherwise it is sent again
+		at = c.Event.CreatedAt
+	case c.Transaction != nil && c.Transaction.CompletedAt != nil:
+		at = *c.Transaction.CompletedAt
+	case c.Transaction != nil:
+		at = c.Transaction.CreatedAt
+	case c.Request != nil:
+		at = c.Request.Time
+	}
+	if at := moment(at); !at.IsZero() {
+		return at
+	}
+	return now
 }
 
 const (
@@ -91,13 +123,23 @@ const (
 // printLine prints a line with its time, and marks a status in it on a terminal.
 func printLine(out io.Writer, at time.Time, line string) {
 	if terminal(out) {
-		line = colored(line)
+		line = Colored(line)
 	}
-	fmt.Fprintf(out, "%s  %s\n", at.Local().Format("15:04:05.000"), line)
+	fmt.Fprintf(out, "%s  %s\n", LineTime(at), line)
 }
 
-// colored marks the first status of a line.
-func colored(line string) string {
+// LineTime is the time of a line, with its day if that is another one than today: a sandbox may have a time of its own.
+func LineTime(at time.Time) string {
+	at = at.Local()
+	layout := "15:04:05.000"
+	if at.Format(time.DateOnly) != time.Now().Format(time.DateOnly) {
+		layout = "2006-01-02 15:04:05.000"
+	}
+	return at.Format(layout)
+}
+
+// Colored marks the first status of a line, for a terminal.
+func Colored(line string) string {
 	words := strings.Split(line, "  ")
 	for i, word := range words {
 		for _, status := range payments.Statuses {

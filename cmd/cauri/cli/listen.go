@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -104,26 +103,28 @@ func (p *program) listenAndForward(cmd *cobra.Command, t *target, o listenOption
 				return err
 			}
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "Events of the sandbox %s go to %s. Ctrl-C ends it.\n", s, o.forwardTo)
-		if s.resource != nil && s.resource.Spec.Webhook != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "The sandbox sends them to %s too: a receiver at both gets each event twice.\n",
-				s.resource.Spec.Webhook.URL)
-		}
-		restore, ok := keypress.On(ctx, cmd.InOrStdin(), func(key byte) { f.pressed(ctx, key) })
+		say := sayOn(cmd.ErrOrStderr())
+		restore, keys := keypress.On(ctx, cmd.InOrStdin(), func(key byte) { f.pressed(ctx, key) })
 		defer restore()
-		if ok {
-			fmt.Fprintln(cmd.ErrOrStderr(), "Press r to send the last one again.")
+		ready := func() {
+			say("Events of the sandbox %s go to %s. Ctrl-C ends it.", s, o.forwardTo)
+			if s.resource != nil && s.resource.Spec.Webhook != nil {
+				say("The sandbox sends them to %s too: a receiver at both gets each event twice.", s.resource.Spec.Webhook.URL)
+			}
+			if keys {
+				say("Press r to send the last one again.")
+			}
 		}
-		err := p.newChanges(api).Follow(ctx, func(c change) error {
-			if c.Kind != kindEvent || c.Event.Event == payments.CallbackEvent { // which is no webhook, and goes to its own URL
+		from, err := p.newChanges(ctx, api, []string{typeEvent}, ready, say)
+		if err != nil {
+			return err
+		}
+		return tail(ctx, []changes{from}, func(c change) error {
+			if c.Type != typeEvent {
 				return nil
 			}
-			return f.forward(ctx, c.Event.ID)
+			return f.forward(ctx, c.Event)
 		})
-		if errors.Is(err, context.Canceled) {
-			return nil // by Ctrl-C
-		}
-		return err
 	})
 }
 
@@ -141,9 +142,12 @@ type forwarder struct {
 	last  *wire.EventDetail // nil: none yet
 }
 
-// forward reads an event and sends it.
-func (f *forwarder) forward(ctx context.Context, id string) error {
-	e, err := f.api.Event(ctx, id)
+// forward reads an event and sends it. Callbacks of operators' own APIs have another form and other receivers: they are left out.
+func (f *forwarder) forward(ctx context.Context, summary *wire.EventSummary) error {
+	if summary.Event == payments.CallbackEvent {
+		return nil
+	}
+	e, err := f.api.Event(ctx, summary.ID)
 	if sandboxapi.IsNotFound(err) {
 		return nil // by a reset
 	}

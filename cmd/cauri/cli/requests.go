@@ -257,7 +257,7 @@ func (l *requestLog) poll(ctx context.Context, tell func(change) error) error {
 	}
 	for _, r := range slices.Backward(found) {
 		if l.begun && !l.isKnown(&r) {
-			if err := tell(change{Kind: kindRequest, Request: &r}); err != nil {
+			if err := tell(change{Entry: sandboxapi.Entry{Type: typeRequest}, Request: &r}); err != nil {
 				return err
 			}
 		}

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,75 +18,106 @@ import (
 )
 
 func (p *program) tailCommand() *cobra.Command {
-	var kinds []string
+	var types []string
 	var requests bool
 	var format string
 	cmd := &cobra.Command{
 		Use:   "tail",
 		Short: "Print a line for each transaction, event and attempt to deliver an event, as they happen",
-		Long: `Print a line for each transaction, event and attempt to deliver an event, as they
-happen, until Ctrl-C. What happened before is not printed: see events, and status.
+		Long: `Print a line for each transaction, event and attempt to deliver an event, and for each
+change of the clock, as they happen, until Ctrl-C. What happened before is not
+printed: see events, and status. Times are those of the sandbox's clock.
 
 A transaction is printed when it is made, and again when it is final. --requests
-prints the requests to the API too, also those that succeed.`,
+prints the requests to the API too, also those that succeed. If the connection is
+lost, the command connects again and prints what happened meanwhile.`,
 		Example: "  " + p.called("tail", "") + "\n  " + p.called("tail", "--requests") + "\n  " + p.called("tail", "--types=transaction -o json"),
 	}
 	t := p.target(cmd)
 	flags := cmd.Flags()
-	flags.StringSliceVar(&kinds, "types", allKinds, "what to print: transaction, event, attempt")
+	flags.StringSliceVar(&types, "types", allTypes, "what to print: transaction, event, attempt, clock")
 	flags.BoolVar(&requests, "requests", false, "print each request to the API too, about a second after its answer")
 	flags.StringVarP(&format, "output", "o", "", "json prints one JSON object a line")
-	choose(cmd, "types", allKinds...)
+	choose(cmd, "types", allTypes...)
 	choose(cmd, "output", formatJSON)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		for _, kind := range kinds {
-			if !slices.Contains(allKinds, kind) {
-				return usage(fmt.Errorf("--types=%s: write some of transaction,event,attempt", kind))
+		for _, one := range types {
+			if !slices.Contains(allTypes, one) {
+				return usage(fmt.Errorf("--types=%s: write some of %s", one, strings.Join(allTypes, ",")))
 			}
 		}
 		if format != "" && format != formatJSON {
 			return usage(fmt.Errorf("--output=%s: write json, or leave it out for lines to read", format))
 		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
-			fmt.Fprintf(cmd.ErrOrStderr(), "Following the sandbox %s. Ctrl-C ends it.\n", s)
-			from := []changes{p.newChanges(api)}
-			if requests {
-				from, kinds = append(from, p.newRequestLog(api)), append(kinds, kindRequest)
+			say := sayOn(cmd.ErrOrStderr())
+			ready := func() { say("Following the sandbox %s. Ctrl-C ends it.", s) }
+			changed, err := p.newChanges(ctx, api, types, ready, say)
+			if err != nil {
+				return err
 			}
-			return p.tail(ctx, from, cmd.OutOrStdout(), kinds, format)
+			from := []changes{changed}
+			if requests {
+				from = append(from, p.newRequestLog(api))
+			}
+			out := cmd.OutOrStdout()
+			encoder := json.NewEncoder(out)
+			encoder.SetEscapeHTML(false)
+			return tail(ctx, from, func(c change) error {
+				switch {
+				case c.Type != typeRequest && !slices.Contains(types, c.Type):
+				case format == formatJSON:
+					return encoder.Encode(c)
+				default:
+					printLine(out, c.time(p.now()), c.line())
+				}
+				return nil
+			})
 		})
 	}
 	return cmd
 }
 
-var allKinds = []string{kindTransaction, kindEvent, kindAttempt}
+// allTypes are the types of changes in the stream that have a line.
+var allTypes = []string{typeTransaction, typeEvent, typeAttempt, typeClock}
 
-// tail prints changes until ctx ends.
-func (p *program) tail(ctx context.Context, from []changes, out io.Writer, kinds []string, format string) error {
-	var mutex sync.Mutex // of out
-	encoder := json.NewEncoder(out)
-	encoder.SetEscapeHTML(false)
-	tell := func(c change) error {
-		mutex.Lock()
-		defer mutex.Unlock()
-		switch {
-		case !slices.Contains(kinds, c.Kind):
-		case format == formatJSON:
-			return encoder.Encode(c)
-		default:
-			printLine(out, p.now(), c.line())
-		}
-		return nil
-	}
+// sayOn tells a user how a command does, beside its output.
+func sayOn(out io.Writer) func(format string, args ...any) {
+	return func(format string, args ...any) { fmt.Fprintln(out, printable(fmt.Sprintf(format, args...))) }
+}
+
+// tail tells the changes from all sides, one after the other, until ctx ends or one side fails.
+func tail(ctx context.Context, from []changes, tell func(change) error) error {
+	var mutex sync.Mutex
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var following sync.WaitGroup
 	for _, one := range from {
-		following.Go(func() { stop(one.Follow(ctx, tell)) })
+		following.Go(func() {
+			stop(one.Follow(ctx, func(c change) error {
+				mutex.Lock()
+				defer mutex.Unlock()
+				return tell(c)
+			}))
+		})
 	}
 	following.Wait()
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
 		return err
 	}
 	return nil // by Ctrl-C
+}
+
+// Tail tells a line for each change in a sandbox, with its time, as `cauri tail` prints it, until ctx ends. It calls ready when it has begun.
+func Tail(ctx context.Context, api *sandboxapi.Client, ready func(), tell func(at time.Time, line string)) error {
+	p := &program{now: time.Now, poll: time.Second}
+	say := func(format string, args ...any) { slog.Debug(fmt.Sprintf(format, args...)) }
+	from, err := p.newChanges(ctx, api, allTypes, ready, say)
+	if err != nil {
+		return err
+	}
+	return tail(ctx, []changes{from}, func(c change) error {
+		tell(c.time(p.now()), c.line())
+		return nil
+	})
 }

@@ -3,12 +3,9 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,8 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/egress"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
@@ -27,71 +25,6 @@ func serverOf(t *testing.T, handler http.HandlerFunc) (url string) {
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	return server.URL
-}
-
-// told is what a poll tells.
-func told(t *testing.T, f *polling) (all []string) {
-	t.Helper()
-	err := f.poll(t.Context(), func(c change) error {
-		if c.Transaction != nil {
-			all = append(all, c.Kind+" "+c.Transaction.Reference+" "+c.Transaction.Status)
-		} else {
-			all = append(all, c.Kind+" "+c.Event.State)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
-func TestChangesAreToldOnce(t *testing.T) {
-	f := newFixture(t)
-	f.run("pay", "--scenario=success", "--reference=before")
-	p := &program{poll: time.Millisecond}
-	follow := p.newChanges(f.api).(*polling)
-	steps := []struct {
-		name string
-		do   func()
-		want []string
-	}{
-		{"what was there before", func() {}, nil},
-		{"nothing", func() {}, nil},
-		{"one that is final", func() { f.run("pay", "--scenario=success", "--reference=a") }, []string{"transaction a SUCCESS", "event recorded"}},
-		{"one that waits", func() { f.run("pay", "--msisdn="+manual, "--reference=b", "--wait=false") }, []string{"transaction b PENDING"}},
-		{"its answer", func() { f.run("approve", manual) }, []string{"transaction b SUCCESS", "event recorded"}},
-		{"two, oldest first", func() {
-			f.run("pay", "--scenario=success", "--reference=c")
-			f.run("pay", "--scenario=blocked", "--reference=d")
-		}, []string{"transaction c SUCCESS", "transaction d ACCOUNT_BLOCKED", "event recorded", "event recorded"}},
-		{"a reset", func() { f.run("reset") }, nil},
-		{"after it", func() { f.run("pay", "--scenario=success", "--reference=a") }, []string{"transaction a SUCCESS", "event recorded"}},
-	}
-	for _, step := range steps {
-		step.do()
-		if got := told(t, follow); !slices.Equal(got, step.want) {
-			t.Errorf("%s: told %q, want %q", step.name, got, step.want)
-		}
-	}
-}
-
-// Changes of what is no longer among the newest are told too.
-func TestChangesOfOldTransactions(t *testing.T) {
-	f := newFixture(t)
-	follow := (&program{poll: time.Millisecond}).newChanges(f.api).(*polling)
-	told(t, follow)
-	f.run("pay", "--msisdn="+manual, "--reference=old", "--wait=false")
-	told(t, follow)
-	f.run("approve", manual)
-	for _, one := range follow.known {
-		one.seen = false // as if a hundred others had come
-	}
-	var got []string
-	err := follow.readOpen(t.Context(), func(c change) error { got = append(got, c.Kind); return nil })
-	if want := []string{"transaction", "event"}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("told %q, %v, want %q", got, err, want)
-	}
 }
 
 // lockedBuffer is written and read at the same time.
@@ -122,70 +55,51 @@ func eventually(t *testing.T, what string, so func() bool) {
 	}
 }
 
+// What happens in a sandbox behind the real handlers, before and after a reset.
 func TestTailPrintsUntilItIsEnded(t *testing.T) {
 	f := newFixture(t)
-	p := &program{now: time.Now, poll: time.Millisecond}
-	follow := p.newChanges(f.api)
-	told(t, follow.(*polling)) // it has begun
+	refreshed := until(t, func(ctx context.Context) error { f.directory.Run(ctx, 10*time.Millisecond); return nil })
+	defer func() { _ = refreshed() }()
+	f.run("pay", "--scenario=success", "--reference=before")
+	p := &program{now: time.Now, poll: 10 * time.Millisecond}
 	var out lockedBuffer
-	stop := until(t, func(ctx context.Context) error {
-		return p.tail(ctx, []changes{follow}, &out, []string{kindTransaction}, formatJSON)
-	})
-	f.run("pay", "--scenario=success", "--reference=tailed")
-	eventually(t, "a line", func() bool { return strings.Contains(out.text(), "\n") })
-	if err := stop(); err != nil {
-		t.Error(err)
-	}
-	var line change
-	if err := json.Unmarshal([]byte(out.text()), &line); err != nil || line.Kind != kindTransaction || line.Transaction.Reference != "tailed" {
-		t.Errorf("it printed %q, %v", out.text(), err)
-	}
-}
-
-// A change that could not be asked for is told later; an error of the user's ends the command.
-func TestChangesSurviveAnOutage(t *testing.T) {
-	f := newFixture(t)
-	at, err := url.Parse(f.url)
+	var said lockedBuffer
+	ready := make(chan struct{})
+	from, err := p.newChanges(t.Context(), f.api, allTypes, func() { close(ready) }, sayOn(&said))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var mutex sync.Mutex
-	broken := 0
-	proxy := serverOf(t, func(w http.ResponseWriter, r *http.Request) {
-		mutex.Lock()
-		defer mutex.Unlock()
-		if broken > 0 {
-			broken--
-			w.Header().Set("Retry-After", "0")
-			w.WriteHeader(http.StatusServiceUnavailable)
-			return
-		}
-		r.URL.Scheme, r.URL.Host, r.RequestURI = at.Scheme, at.Host, ""
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer func() { _ = answer.Body.Close() }()
-		w.WriteHeader(answer.StatusCode)
-		_, _ = io.Copy(w, answer.Body)
+	stop := until(t, func(ctx context.Context) error {
+		return tail(ctx, []changes{from}, func(c change) error { printLine(&out, c.time(p.now()), c.line()); return nil })
 	})
-	p := &program{now: time.Now, poll: time.Millisecond}
-	follow := p.newChanges(sandboxapi.New(proxy+at.Path, testKey, nil)).(*polling)
-	told(t, follow)
-	mutex.Lock()
-	broken = 3
-	mutex.Unlock()
-	f.run("pay", "--scenario=success", "--reference=late")
-	enough := errors.New("enough")
-	got := ""
-	err = follow.Follow(t.Context(), func(c change) error { got = c.Transaction.Reference; return enough })
-	if !errors.Is(err, enough) || got != "late" {
-		t.Errorf("told %q, %v", got, err)
+	eventually(t, "the beginning", func() bool {
+		select {
+		case <-ready:
+			return true
+		default:
+			return false
+		}
+	})
+	printed := func(texts ...string) {
+		t.Helper()
+		for _, text := range texts {
+			eventually(t, text, func() bool { return strings.Contains(out.text(), text) })
+		}
 	}
-	err = p.newChanges(sandboxapi.New(f.url, "wrong", nil)).Follow(t.Context(), func(change) error { return nil })
-	if ExitCode(err) != ExitRefused {
-		t.Errorf("a wrong key: %v", err)
+	pending := strings.TrimSpace(f.run("pay", "--msisdn="+manual, "--reference=tailed", "--wait=false", "-o", "name").out)
+	printed(pending + "  PENDING")
+	f.run("approve", manual)
+	printed(pending+"  SUCCESS", "payment.completed       evt_"+codeOf(pending)+"  SUCCESS, recorded")
+	f.run("reset")
+	id := strings.TrimSpace(f.run("pay", "--scenario=blocked", "--reference=tailed", "-o", "name").out)
+	printed(id+"  ACCOUNT_BLOCKED", "evt_"+codeOf(id)+"  ACCOUNT_BLOCKED, recorded")
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	for line, want := range map[string]int{"before": 0, pending: 2, id: 1, "payment.completed": 2} {
+		if got := strings.Count(out.text(), line); got != want {
+			t.Errorf("%s is on %d lines, want %d:\n%s", line, got, want, out.text())
+		}
 	}
 }
 
@@ -204,7 +118,7 @@ func TestForwardingToTheCallersProgram(t *testing.T) {
 	var out bytes.Buffer
 	forward := &forwarder{api: f.api, url: program + "/hooks", secret: testSecret, out: &out, now: time.Now,
 		sender: webhooks.NewSender(egress.Guard{AllowLoopback: true}, "v1.2.3", time.Now)}
-	if err := forward.forward(t.Context(), id); err != nil {
+	if err := forward.forward(t.Context(), &wire.EventSummary{ID: id}); err != nil {
 		t.Fatal(err)
 	}
 	if err := webhooks.Verify(header, body, testSecret, time.Now()); err != nil {
@@ -222,10 +136,14 @@ func TestForwardingToTheCallersProgram(t *testing.T) {
 	if err := webhooks.Verify(header, body, testSecret, time.Now()); err != nil {
 		t.Errorf("sent again: %v", err)
 	}
+	body = nil
+	if err := forward.forward(t.Context(), &wire.EventSummary{ID: id, Event: payments.CallbackEvent}); err != nil || body != nil {
+		t.Errorf("a callback of an operator's own API is forwarded: %s, %v", body, err)
+	}
 	if after, err := f.api.Event(t.Context(), id); err != nil || after.State != "recorded" || after.AttemptCount != 0 {
 		t.Errorf("forwarding changed the event: %+v, %v", after, err)
 	}
-	if err := forward.forward(t.Context(), "evt_"+strings.Repeat("0", 26)); err != nil {
+	if err := forward.forward(t.Context(), &wire.EventSummary{ID: "evt_" + strings.Repeat("0", 26)}); err != nil {
 		t.Errorf("an event that a reset removed: %v", err)
 	}
 }

@@ -195,11 +195,10 @@ func (c *Client) call(ctx context.Context, method, path string, body, result any
 		}
 		content = bytes.NewReader(encoded)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, c.base+path, content)
+	request, err := c.request(ctx, method, path, content)
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Authorization", "Bearer "+c.key)
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
@@ -219,6 +218,15 @@ func (c *Client) call(ctx context.Context, method, path string, body, result any
 		return fmt.Errorf("the answer to %s %s is not one of Cauri (%w): is another service at this address?", method, path, err)
 	}
 	return nil
+}
+
+// request is a request with the key.
+func (c *Client) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err == nil {
+		request.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	return request, err
 }
 
 // unreachable tells a lost connection from a command that was interrupted. The URL in the error says nothing new, and is long.
