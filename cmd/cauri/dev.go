@@ -43,9 +43,10 @@ func newDevCommand() *cobra.Command {
 		Long: `Run everything in one process on this machine, without Kubernetes.
 
 The command reads the same YAML as kubectl apply, starts a Postgres if none is given,
-prints the address and the key of each sandbox, and then a line for each transaction,
-event and attempt to deliver an event. Without --file there is a sample sandbox.
-Press Enter to see the state of the sandboxes, and Ctrl-C to stop.
+and prints the address and the key of each sandbox. Then it prints a line for each
+transaction, event and attempt to deliver an event, like cauri tail. Without --file
+there is a sample sandbox. Press s to see the state of the sandboxes, and Ctrl-C to
+stop.
 
 The database is --database-url (CAURI_DATABASE_URL, never DATABASE_URL), else a
 Postgres that the command starts and removes again; --data keeps its data.`,
@@ -134,6 +135,11 @@ func (o devOptions) publicURL(listener net.Listener) *url.URL {
 			return u
 		}
 	}
+	return localURL(listener)
+}
+
+// localURL is the URL of the API on this machine.
+func localURL(listener net.Listener) *url.URL {
 	at := listener.Addr().(*net.TCPAddr)
 	host := at.IP.String()
 	if at.IP.IsUnspecified() {

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -19,6 +19,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
+	"github.com/cauri-dev/cauri/cmd/cauri/keypress"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -27,17 +29,15 @@ import (
 type devConsole struct {
 	mutex  sync.Mutex
 	out    io.Writer
-	in     io.Reader // nil: nobody presses a key
+	in     io.Reader
 	colors bool
+	keys   bool // somebody may press one
 }
 
 func newDevConsole(out io.Writer, in io.Reader) *devConsole {
-	c := &devConsole{out: out}
+	c := &devConsole{out: out, in: in}
 	if file, ok := out.(*os.File); ok {
 		c.colors = term.IsTerminal(int(file.Fd())) && os.Getenv("NO_COLOR") == ""
-	}
-	if file, ok := in.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		c.in = in
 	}
 	return c
 }
@@ -50,45 +50,20 @@ func (c *devConsole) say(format string, args ...any) {
 
 // event prints a line with its time.
 func (c *devConsole) event(at time.Time, line string) {
-	c.say("%s  %s", at.Local().Format("15:04:05.000"), c.colored(line))
+	if c.colors {
+		line = cli.Colored(line)
+	}
+	c.say("%s  %s", cli.LineTime(at), line)
 }
 
-const (
-	red    = "\x1b[31m"
-	green  = "\x1b[32m"
-	yellow = "\x1b[33m"
-	plain  = "\x1b[0m"
-)
-
-// colored marks the status in a line, on a terminal.
-func (c *devConsole) colored(line string) string {
-	if !c.colors {
-		return line
-	}
-	for _, status := range payments.Statuses {
-		color := red
-		switch status {
-		case payments.Success:
-			color = green
-		case payments.Pending:
-			color = yellow
+// onKey calls f whenever the user presses s or Enter, until ctx ends. restore makes the terminal what it was.
+func (c *devConsole) onKey(ctx context.Context, f func()) (restore func()) {
+	restore, c.keys = keypress.On(ctx, c.in, func(key byte) {
+		if key == 's' || key == '\n' {
+			f()
 		}
-		word := "  " + string(status)
-		if before, after, found := strings.Cut(line+" ", word+" "); found {
-			return before + color + word + plain + " " + strings.TrimSuffix(after, " ")
-		}
-	}
-	return line
-}
-
-// onKey calls f whenever the user presses Enter, until the input ends.
-func (c *devConsole) onKey(f func()) {
-	if c.in == nil {
-		return
-	}
-	for lines := bufio.NewScanner(c.in); lines.Scan(); {
-		f()
-	}
+	})
+	return restore
 }
 
 // devSandbox is a sandbox with its credentials.
@@ -163,8 +138,8 @@ func (c *devConsole) banner(baseURL string, sandboxes []devSandbox, after time.D
 		}
 	}
 	text.WriteString("\nCtrl-C stops it.")
-	if c.in != nil {
-		text.WriteString(" Enter shows the state of the sandboxes.")
+	if c.keys {
+		text.WriteString(" The key s shows the state of the sandboxes.")
 	}
 	c.say("%s\n", text.String())
 }

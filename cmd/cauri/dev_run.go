@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -83,15 +82,15 @@ func runDev(ctx context.Context, o devOptions, console *devConsole) (err error) 
 	if err := d.start(running, manifests); err != nil {
 		return ignoreEnd(ctx, err)
 	}
-	tails := map[string]*tail{}
-	d.followAll(running, tails, false) // what is there already is not printed
 	d.serve(running, listener)
+	restore := console.onKey(running, func() { console.status(d.resources.Sandboxes(), d.resources.TestClients()) })
+	defer restore()
+	follow := d.follow(running, localURL(listener))
 	if err := d.announce(time.Since(begun)); err != nil {
 		return err
 	}
 	defer func() { _ = removeFile(o.readyFile) }()
-	go console.onKey(func() { console.status(d.resources.Sandboxes(), d.resources.TestClients()) })
-	go d.follow(running, tails)
+	go follow()
 	if o.watch {
 		go manifests.Watch(running, func() { d.applyAgain(running) })
 	}
@@ -330,47 +329,6 @@ func (d *dev) announce(after time.Duration) error {
 		}
 	}
 	return nil
-}
-
-// follow prints what happens in the sandboxes, until ctx ends.
-func (d *dev) follow(ctx context.Context, tails map[string]*tail) {
-	ticker := time.NewTicker(tailPoll)
-	defer ticker.Stop()
-	for known := d.sandboxes(); ; {
-		found := d.followAll(ctx, tails, true)
-		d.sayGone(known, found)
-		known = found
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-	}
-}
-
-// followAll prints what is new in all sandboxes. A sandbox that was reset has another tenant. In one that is new, by a reset or since the
-// start, nothing is known yet.
-func (d *dev) followAll(ctx context.Context, tails map[string]*tail, printed bool) []devSandbox {
-	found := d.sandboxes()
-	for _, s := range found {
-		sandbox, ok := d.api.directory.ByKey(sha256.Sum256([]byte(s.key)))
-		if !ok || d.options.quiet {
-			continue
-		}
-		name := s.String()
-		if tails[name] == nil || tails[name].tenant != sandbox.Tenant {
-			prefix := ""
-			if len(found) > 1 {
-				prefix = name + "  "
-			}
-			tails[name] = newTail(d.api.ledger, sandbox.Tenant, func(at time.Time, line string) { d.console.event(at, prefix+line) })
-			tails[name].begun = printed
-		}
-		if err := tails[name].poll(ctx); err != nil && ctx.Err() == nil {
-			slog.Debug("cannot read what happened", "sandbox", name, "error", err)
-		}
-	}
-	return found
 }
 
 // sayGone says which sandboxes have ended by themselves.

@@ -2,182 +2,118 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"log/slog"
+	"net/url"
 	"time"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
-	"github.com/cauri-dev/cauri/server/ledger"
-	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 )
 
-// tailPoll is how often new transactions, events and attempts are looked for.
-const tailPoll = 300 * time.Millisecond
+const (
+	// devFollow is the time between two looks at which sandboxes there are.
+	devFollow = 300 * time.Millisecond
+	// devFollowTimeout bounds how long the start waits until the lines of the first payment would be printed.
+	devFollowTimeout = 5 * time.Second
+)
 
-// tailPage is how many transactions and events are read at a time.
-const tailPage = 100
-
-// tailMemory bounds what a tail remembers, in transactions.
-const tailMemory = 10_000
-
-// tailSource is what is read; [ledger.Ledger] has it.
-type tailSource interface {
-	ListTransactions(ctx context.Context, tenant int64, f ledger.Filter, after *payments.ID, limit int) ([]*payments.Transaction, error)
-	ListEvents(ctx context.Context, tenant int64, f ledger.EventFilter, after *payments.EventID, limit int) ([]ledger.Event, error)
+// devTails print what happens in the sandboxes, each by the stream of its API, like `cauri tail`.
+type devTails struct {
+	dev     *dev
+	api     *url.URL
+	running map[string]*devTail
 }
 
-// tail follows the transactions, events and attempts of one tenant.
-type tail struct {
-	source tailSource
-	tenant int64
-	print  func(at time.Time, line string)
-	seen   map[payments.EventID]*tailed // what is no callback: the transaction and its event
-	begun  bool
+// devTail prints what happens in a sandbox.
+type devTail struct {
+	key   string
+	stop  context.CancelFunc
+	begun chan struct{} // is closed when it has begun
+	ended chan struct{}
 }
 
-// tailed is what was printed of a transaction.
-type tailed struct {
-	attempts int
-	event    bool
-	open     bool // more is to come
-}
-
-func newTail(source tailSource, tenant int64, printLine func(time.Time, string)) *tail {
-	return &tail{source: source, tenant: tenant, print: printLine, seen: map[payments.EventID]*tailed{}}
-}
-
-// poll prints what is new. The first call prints nothing: what is older than the tail is known. Events are read first, so that the
-// transaction of each is read too.
-func (t *tail) poll(ctx context.Context) error {
-	events, err := t.source.ListEvents(ctx, t.tenant, ledger.EventFilter{}, nil, tailPage)
-	if err != nil {
-		return err
-	}
-	fresh, err := t.newTransactions(ctx)
-	if err != nil {
-		return err
-	}
-	for i := len(fresh) - 1; i >= 0 && t.begun; i-- { // oldest first
-		t.print(fresh[i].CreatedAt, transactionLine(fresh[i]))
-	}
-	for i := len(events) - 1; i >= 0; i-- {
-		t.follow(&events[i])
-	}
-	if err := t.followOld(ctx, events); err != nil {
-		return err
-	}
-	t.forget()
-	t.begun = true
-	return nil
-}
-
-// newTransactions are those that were not seen, newest first. They may be committed in another order than that of their ids, so that
-// one page is always read.
-func (t *tail) newTransactions(ctx context.Context) (fresh []*payments.Transaction, err error) {
-	var after *payments.ID
-	for {
-		page, err := t.source.ListTransactions(ctx, t.tenant, ledger.Filter{}, after, tailPage)
-		if err != nil {
-			return nil, err
+// follow begins to print what happens in the sandboxes, and returns when what happens from now on is printed. The function that it returns
+// goes on until ctx ends, also with sandboxes that come and go.
+func (d *dev) follow(ctx context.Context, api *url.URL) func() {
+	tails := devTails{dev: d, api: api, running: map[string]*devTail{}}
+	known := d.sandboxes()
+	tails.match(ctx, known)
+	soon, cancel := context.WithTimeout(ctx, devFollowTimeout)
+	defer cancel()
+	for _, one := range tails.running {
+		select {
+		case <-one.begun:
+		case <-one.ended:
+		case <-soon.Done():
 		}
-		before := len(fresh)
-		for _, found := range page {
-			if id := (payments.EventID{Transaction: found.ID}); t.seen[id] == nil {
-				t.seen[id] = &tailed{open: true}
-				fresh = append(fresh, found)
+	}
+	return func() {
+		ticker := time.NewTicker(devFollow)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
 			}
+			found := d.sandboxes()
+			tails.match(ctx, found)
+			d.sayGone(known, found)
+			known = found
 		}
-		if !t.begun || len(page) < tailPage || len(fresh)-before < len(page) {
-			return fresh, nil
-		}
-		after = &page[len(page)-1].ID
 	}
 }
 
-// follow prints what is new of an event.
-func (t *tail) follow(e *ledger.Event) {
-	known := t.seen[e.EventID()]
-	if known == nil {
-		known = &tailed{}
-		t.seen[e.EventID()] = known
-	}
-	if t.begun && !known.event {
-		t.print(time.Now(), eventLine(e))
-	}
-	if t.begun && e.Attempts > known.attempts {
-		t.print(time.Now(), attemptLine(e))
-	}
-	known.event, known.attempts, known.open = true, e.Attempts, e.State == ledger.EventQueued
-}
-
-// followOld looks for events of transactions that are not on the first page.
-func (t *tail) followOld(ctx context.Context, page []ledger.Event) error {
-	if len(page) < tailPage {
-		return nil
-	}
-	looked := 0
-	for id, known := range t.seen {
-		if !known.open || id.Transaction.Code() > page[len(page)-1].ID.Code() {
-			continue
-		}
-		if looked++; looked > tailPage {
-			return nil // the next poll begins with others
-		}
-		events, err := t.source.ListEvents(ctx, t.tenant, ledger.EventFilter{Transaction: &id.Transaction, Callback: &id.Callback}, nil, 1)
-		if err != nil {
-			return err
-		}
-		if len(events) > 0 {
-			t.follow(&events[0])
-		}
-	}
-	return nil
-}
-
-// forget drops what is final if there is too much of it.
-func (t *tail) forget() {
-	if len(t.seen) < tailMemory {
+// match starts and stops what prints, so that it fits the sandboxes that there are.
+func (t *devTails) match(ctx context.Context, found []devSandbox) {
+	if t.dev.options.quiet {
 		return
 	}
-	t.begun = false // the next poll learns the newest again
-	for id, known := range t.seen {
-		if !known.open {
-			delete(t.seen, id)
+	present := map[string]bool{}
+	for _, s := range found {
+		name := s.String()
+		present[name] = true
+		if one := t.running[name]; one != nil && one.key == s.key && !one.hasEnded() || s.key == "" {
+			continue
+		} else if one != nil {
+			one.stop()
+		}
+		prefix := ""
+		if len(found) > 1 {
+			prefix = name + "  "
+		}
+		t.running[name] = t.start(ctx, s, prefix)
+	}
+	for name, one := range t.running {
+		if !present[name] {
+			one.stop()
+			delete(t.running, name)
 		}
 	}
 }
 
-// transactionLine, eventLine and attemptLine are the formats of `cauri dev`. The first part of each has the same width.
-func transactionLine(p *payments.Transaction) string {
-	return cli.PaymentLine{
-		What: string(p.Type), ID: p.ID.String(), Status: string(p.Status), Amount: fmt.Sprint(p.Amount), Currency: p.Currency,
-		Operator: string(p.Operator), Country: string(p.Country), MSISDN: p.MSISDN, Reference: p.Reference,
-	}.String()
+func (t *devTails) start(ctx context.Context, s devSandbox, prefix string) *devTail {
+	ctx, stop := context.WithCancel(ctx)
+	one := &devTail{key: s.key, stop: stop, begun: make(chan struct{}), ended: make(chan struct{})}
+	go func() {
+		defer close(one.ended)
+		defer stop()
+		api := sandboxapi.New(t.api.JoinPath("sandboxes", s.Namespace, s.Name).String(), s.key, nil)
+		err := cli.Tail(ctx, api, func() { close(one.begun) }, func(at time.Time, line string) {
+			t.dev.console.event(at, prefix+line)
+		})
+		if err != nil {
+			slog.Debug("what happens in a sandbox is not printed", "sandbox", s.String(), "error", err)
+		}
+	}()
+	return one
 }
 
-func eventLine(e *ledger.Event) string {
-	return fmt.Sprintf("%-22s  %s  %s", e.Name(), e.ID, e.Status)
-}
-
-func attemptLine(e *ledger.Event) string {
-	what := "attempt"
-	if e.Callback {
-		what = "callback attempt"
+func (t *devTail) hasEnded() bool {
+	select {
+	case <-t.ended:
+		return true
+	default:
+		return false
 	}
-	line := fmt.Sprintf("%-22s  %s  ", fmt.Sprintf("%s %d", what, e.Attempts), e.ID)
-	if e.LastStatus != nil {
-		line += fmt.Sprintf("answered %d", *e.LastStatus)
-	}
-	switch {
-	case e.State == ledger.EventDelivered:
-		line += ", delivered"
-	case e.LastError != nil && e.LastStatus == nil:
-		line += *e.LastError
-	}
-	switch {
-	case e.State == ledger.EventFailed:
-		line += ", given up"
-	case e.State == ledger.EventQueued && e.NextAttemptAt != nil:
-		line += ", the next one at " + e.NextAttemptAt.Local().Format(time.TimeOnly)
-	}
-	return cli.Printable(line)
 }

@@ -112,6 +112,8 @@ var mayImport = map[string][]string{
 	"cmd/cauri": {
 		"api/v1alpha1",
 		"cmd/cauri/cli",
+		"cmd/cauri/keypress",
+		"cmd/cauri/sandboxapi",
 		"controllers",
 		"controllers/localapi",
 		"controllers/localapi",

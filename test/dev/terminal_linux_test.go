@@ -1,0 +1,115 @@
+package dev
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// openTerminal is a terminal, and the side from which a person uses it.
+func openTerminal(t *testing.T) (person, terminal *os.File) {
+	t.Helper()
+	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = person.Close() })
+	if err := unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(person.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = terminal.Close() })
+	return person, terminal
+}
+
+// onTerminal runs the program on a terminal of its own. Its output is what a person sees.
+func onTerminal(t *testing.T, args ...string) (p *process, person, terminal *os.File) {
+	t.Helper()
+	person, terminal = openTerminal(t)
+	p = &process{t: t, output: &output{}}
+	p.cmd = exec.Command(program, args...)
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = terminal, terminal, terminal
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if p.cmd.ProcessState == nil {
+			_ = p.cmd.Process.Kill()
+			_ = p.cmd.Wait()
+		}
+	})
+	go func() { _, _ = io.Copy(p.output, person) }() // ends with the terminal
+	return p, person, terminal
+}
+
+func press(t *testing.T, person *os.File, keys string) {
+	t.Helper()
+	if _, err := person.WriteString(keys); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func settings(t *testing.T, terminal *os.File) unix.Termios {
+	t.Helper()
+	found, err := unix.IoctlGetTermios(int(terminal.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *found
+}
+
+// On a terminal, keys work without Enter: s shows the state, and in `cauri listen` r sends the last event again. Ctrl-C ends both, and the
+// terminal is as it was.
+func TestKeysOnATerminal(t *testing.T) {
+	t.Parallel()
+	_, fresh := openTerminal(t)
+	before := settings(t, fresh)
+	env := t.TempDir() + "/env"
+	dev, devKeys, devTerminal := onTerminal(t, "dev", "--port=0", "--env-file="+env, "--database-url="+newDatabase(t))
+	dev.awaitOutput("The key s shows the state")
+	press(t, devKeys, "s")
+	dev.awaitOutput("SANDBOX", "default/shop", "TEST CLIENT")
+
+	hook, stopHook := receiver(t, make(chan http.Header, 10))
+	defer stopHook()
+	listen, listenKeys, listenTerminal := onTerminal(t, "listen", "--env-file="+env, "--forward-to="+hook)
+	listen.awaitOutput("Press r to send the last one again.")
+	if out, err := exec.Command(program, "pay", "--env-file="+env, "--scenario=success").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	dev.awaitOutput("collection  TX_", "payment.completed")
+	listen.awaitOutput("answered 200")
+	press(t, listenKeys, "r")
+	listen.eventually("the event is sent again", func() bool { return strings.Count(listen.output.String(), "answered 200") == 2 })
+	for _, ended := range []struct {
+		p        *process
+		keys     *os.File
+		terminal *os.File
+	}{{listen, listenKeys, listenTerminal}, {dev, devKeys, devTerminal}} {
+		press(t, ended.keys, "\x03") // Ctrl-C
+		if err := ended.p.cmd.Wait(); err != nil {
+			t.Errorf("it ended with %v\n%s", err, ended.p.output)
+		}
+		if after := settings(t, ended.terminal); after != before {
+			t.Errorf("the settings of the terminal are %+v, before %+v", after, before)
+		}
+	}
+	if text := dev.output.String(); strings.Count(text, "\n") != strings.Count(text, "\r\n") {
+		t.Errorf("lines do not begin at the left:\n%q", text)
+	}
+}
