@@ -149,12 +149,12 @@ publish: bin/image bin/helm ## Push what `make release` made: IMAGE_REPOSITORY=r
 	@IMAGE_REPOSITORY='$(IMAGE_REPOSITORY)' CHART_REPOSITORY='$(CHART_REPOSITORY)' SIGN='$(SIGN)' HELM_FLAGS='$(HELM_FLAGS)' hack/publish.sh
 
 .PHONY: e2e
-e2e: bin/helm bin/localcluster images bin/images/merchant.tar bin/cluster.test ## Test the chart on a real node on this machine (needs Linux and root); RUN=name selects
+e2e: bin/helm bin/cauri bin/localcluster images bin/images/merchant.tar bin/cluster.test ## Test the chart on a real node on this machine (needs Linux and root); RUN=name selects
 	@bin/localcluster images >/dev/null
 	@CAURI_E2E=node bin/localcluster node -- bin/cluster.test -test.v -test.timeout=20m $(if $(RUN),-test.run='$(RUN)')
 
 .PHONY: kind
-kind: bin/kind bin/helm images bin/images/merchant.tar bin/cluster.test ## Run the tests of `make e2e` on a kind cluster (needs Docker); RUN=name selects, KEEP=1 keeps the cluster
+kind: bin/kind bin/helm bin/cauri images bin/images/merchant.tar bin/cluster.test ## Run the tests of `make e2e` on a kind cluster (needs Docker); RUN=name selects, KEEP=1 keeps the cluster
 	@KUBECTL_FOLDER="$$(command -v kubectl >/dev/null || bin/localcluster assets)" hack/kind.sh $(if $(RUN),-test.run='$(RUN)')
 
 bin/kind: hack/tools/go.mod hack/tools/go.sum

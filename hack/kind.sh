@@ -16,7 +16,7 @@ command -v docker >/dev/null ||
   fail "there is no docker here, which kind needs. On Linux, as root, \`make e2e\` runs the same tests without it."
 docker info >/dev/null 2>&1 ||
   fail "Docker does not answer (\`docker info\` says why): start it, or on Linux, as root, run \`make e2e\`, which does without."
-for needed in bin/kind bin/helm bin/cluster.test bin/images/cauri.tar bin/images/merchant.tar; do
+for needed in bin/kind bin/helm bin/cauri bin/cluster.test bin/images/cauri.tar bin/images/merchant.tar; do
   [ -e "$needed" ] || fail "$needed is missing: run \`make kind\`, which builds it."
 done
 

@@ -44,6 +44,7 @@ var chapters = []chapter{
 	{"memory at rest", memoryAtRest},
 	{"rolling upgrade under load", upgraded},
 	{"a worker killed", workerKilled},
+	{"events for a developer outside of the cluster", listened},
 	{"the database killed", databaseKilled},
 	{"narrowed to namespaces, and rolled back", narrowed},
 	{"memory under load", memoryUnderLoad},
