@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -72,8 +73,7 @@ func findsWhatIsWrong(t *testing.T, w *fixture) {
 			"payments are pending; clients know of",
 		},
 		"money of a float, booked everywhere": {
-			"update floats set balance = balance + 1; update adjustments set delta = delta + 1 where currency is not null",
-			"update floats set balance = balance - 1, changed_at = now(); update adjustments set delta = delta - 1 where currency is not null",
+			bookedEverywhere("+ 1"), bookedEverywhere("- 1") + "; update floats set changed_at = now()",
 			"what clients were told sums up to",
 		},
 	}
@@ -166,4 +166,11 @@ func TestSelectFaults(t *testing.T) {
 			t.Errorf("-faults=%s is no error", bad)
 		}
 	}
+}
+
+// bookedEverywhere changes the float by an amount in all places that follow from one another.
+func bookedEverywhere(by string) string {
+	return fmt.Sprintf(`update floats set balance = balance %[1]s;
+		update adjustments set delta = delta %[1]s, balance_after = balance_after %[1]s where currency is not null;
+		update transactions set merchant_balance_after = merchant_balance_after %[1]s`, by)
 }
