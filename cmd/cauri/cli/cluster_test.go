@@ -24,7 +24,7 @@ func TestStatusOfAResource(t *testing.T) {
 	f := newFixture(t)
 	c := newCluster(t, f.url)
 	f.run("pay", "--scenario=success", "--reference=order-1")
-	c.run("status", "checkout").want(t, ExitSuccess, "team/checkout", "1000 RWF", "7 events delivered, 2 failed", "WebhookReady",
+	c.run("status", "checkout").want(t, ExitSuccess, "team/checkout", "1098 RWF", "7 events delivered, 2 failed", "WebhookReady",
 		"DeliveryFailing", "the receiver answered 500", "order-1")
 	found := decoded[state](t, c.run("status", "checkout", "-o", "json"))
 	if found.Status == nil || found.Status.Transactions.Total != 3 || len(found.Latest) != 1 {
