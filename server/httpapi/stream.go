@@ -58,7 +58,7 @@ func (s *Server) streamEntry(tenant int64, c *ledger.Change) (streams.Entry, err
 		mode = string(sandbox.ClockMode)
 	}
 	view := wire.StreamEntryOf(c, mode)
-	text, err := view.AppendEvent(nil, &c.At)
+	text, err := view.AppendEvent(nil, &c.Resume)
 	return streams.Entry{At: c.At, Type: view.Type, Text: text}, err
 }
 

@@ -65,12 +65,16 @@ func callbackDetailOf(row *sqlc.GetCallbackRow, attempts []sqlc.CallbackAttempt)
 		c.NextAttemptAt = row.DueAt
 	}
 	for _, a := range slices.Backward(attempts) {
-		c.History = append(c.History, AttemptRecord{
-			Number: int(a.Attempt), StartedAt: a.StartedAt, Duration: time.Duration(a.DurationMs) * time.Millisecond,
-			ResponseStatus: intOf(a.ResponseStatus), ResponseBody: a.ResponseBody, Error: a.Error, Faults: a.Faults,
-		})
+		c.History = append(c.History, callbackAttemptOf(&a))
 	}
 	return c
+}
+
+func callbackAttemptOf(row *sqlc.CallbackAttempt) AttemptRecord {
+	return AttemptRecord{
+		Number: int(row.Attempt), StartedAt: row.StartedAt, Duration: time.Duration(row.DurationMs) * time.Millisecond,
+		ResponseStatus: intOf(row.ResponseStatus), ResponseBody: row.ResponseBody, Error: row.Error, Faults: row.Faults,
+	}
 }
 
 // ResendCallback is [Ledger.ResendEvent] for a callback. It goes to the URL that its request named, whether or not the sandbox has an

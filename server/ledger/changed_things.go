@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -15,13 +16,16 @@ import (
 
 // Kinds of noted changes, as the function note_change writes them.
 const (
-	startKind       = "start" // nothing is known of the time before
-	transactionKind = "transaction"
-	eventKind       = "event"
-	attemptKind     = "attempt"
-	clockKind       = "clock"
-	floatKind       = "float"
-	simKind         = "sim"
+	startKind           = "start"   // nothing is known of the time before
+	bookingKind         = "booking" // of a transaction that was made, or got its outcome: it, its event, and the balances that it moved
+	transactionKind     = "transaction"
+	eventKind           = "event"
+	attemptKind         = "attempt"
+	callbackKind        = "callback"
+	callbackAttemptKind = "callback_attempt"
+	clockKind           = "clock"
+	floatKind           = "float"
+	simKind             = "sim"
 )
 
 // changedThing names what has changed.
@@ -53,8 +57,17 @@ where e.tenant = $1 and e.id = any((select $2::uuid[])::uuid[])`
 	changedAttempts = "select " + columnsOf[sqlc.DeliveryAttempt]("a") + `
 from (select unnest($2::uuid[]) as id, unnest($3::integer[]) as attempt) n
 cross join lateral (select * from delivery_attempts where tenant = $1 and event_id = n.id and attempt = n.attempt limit 1) a`
-	changedFloats = `select currency, balance from floats where tenant = $1 and currency = any((select $2::text[])::text[])`
-	changedSIMs   = `select sim_id, msisdn, currency, balance from sims where tenant = $1 and sim_id = any((select $2::uuid[])::uuid[])`
+	changedCallbacks = "select " + callbackColumns + `
+from native_requests n
+cross join lateral (select type, status, completed_at from transactions where tenant = $1 and id = n.id limit 1) t
+where n.tenant = $1 and n.id = any((select $2::uuid[])::uuid[]) and n.state is not null`
+	changedCallbackAttempts = "select " + columnsOf[sqlc.CallbackAttempt]("a") + `
+from (select unnest($2::uuid[]) as id, unnest($3::integer[]) as attempt) n
+cross join lateral (select * from callback_attempts where tenant = $1 and id = n.id and attempt = n.attempt limit 1) a`
+	changedFloats = `select currency, balance from floats where tenant = $1 and (currency = any((select $2::text[])::text[])
+  or currency in (select float_currency from transactions where tenant = $1 and id = any((select $3::uuid[])::uuid[])))`
+	changedSIMs = `select sim_id, msisdn, currency, balance from sims where tenant = $1 and (sim_id = any((select $2::uuid[])::uuid[])
+  or sim_id in (select t.sim_id from transactions t where t.tenant = $1 and t.id = any((select $3::uuid[])::uuid[])))`
 )
 
 // columnsOf are the columns of a table that this program knows, see transactionColumns.
@@ -119,34 +132,63 @@ func (s *Ledger) read(ctx context.Context, tenant int64, r *reading) error {
 
 // readChanged reads what noted changes name, as it stands now, each thing in the place of its last change. What is gone is left out.
 func (s *Ledger) readChanged(ctx context.Context, tenant int64, noted []sqlc.NextChangesRow) ([]Change, error) {
-	last := map[changedThing]int{} // its last change in noted
-	for i := range noted {
-		last[thingOf(&noted[i])] = i
-	}
-	found, err := s.readThings(ctx, tenant, last)
+	found, err := s.readThings(ctx, tenant, noted)
 	if err != nil {
 		return nil, err
 	}
-	var changes []Change
+	var rows []int // of noted
+	var things []changedThing
+	last := map[changedThing]int{} // its last place in things
 	for i := range noted {
-		thing := thingOf(&noted[i])
-		if change, there := found[thing]; there && last[thing] == i {
-			change.At = positionOf(&noted[i])
-			changes = append(changes, change)
+		for _, thing := range found.of(thingOf(&noted[i])) {
+			last[thing] = len(things)
+			rows, things = append(rows, i), append(things, thing)
 		}
+	}
+	var changes []Change
+	for n, thing := range things {
+		change, there := found.changes[thing]
+		if !there || last[thing] != n {
+			continue
+		}
+		change.At = positionOf(&noted[rows[n]])
+		change.Resume = change.At
+		if before := len(changes) - 1; before >= 0 && changes[before].At == change.At {
+			changes[before].Resume.Seq--
+		}
+		changes = append(changes, change)
 	}
 	return changes, nil
 }
 
-// readThings reads things as they stand now.
-func (s *Ledger) readThings(ctx context.Context, tenant int64, things map[changedThing]int) (map[changedThing]Change, error) {
-	ids, currencies, attempts := map[string][]pgtype.UUID{}, []string{}, []int32{}
-	found := map[changedThing]Change{}
-	for thing := range things {
+// foundThings are things as they stand.
+type foundThings struct {
+	changes map[changedThing]Change
+	moved   map[payments.ID][]changedThing // the balances that a transaction moved
+}
+
+// of are the things that a noted one stands for, in the order in which they are told.
+func (f *foundThings) of(thing changedThing) []changedThing {
+	if thing.kind != bookingKind {
+		return []changedThing{thing}
+	}
+	return append([]changedThing{{kind: transactionKind, id: thing.id}, {kind: eventKind, id: thing.id}}, f.moved[thing.id]...)
+}
+
+// readThings reads what noted changes name, as it stands now.
+func (s *Ledger) readThings(ctx context.Context, tenant int64, noted []sqlc.NextChangesRow) (*foundThings, error) {
+	found := &foundThings{changes: map[changedThing]Change{}, moved: map[payments.ID][]changedThing{}}
+	ids, attempts, currencies := map[string][]pgtype.UUID{}, map[string][]int32{}, []string{}
+	seen := map[changedThing]bool{}
+	for i := range noted {
+		thing := thingOf(&noted[i])
+		if seen[thing] {
+			continue
+		}
+		seen[thing] = true
 		ids[thing.kind] = append(ids[thing.kind], postgres.UUID(thing.id))
+		attempts[thing.kind] = append(attempts[thing.kind], thing.attempt)
 		switch thing.kind {
-		case attemptKind:
-			attempts = append(attempts, thing.attempt)
 		case floatKind:
 			currencies = append(currencies, thing.currency)
 		case clockKind:
@@ -154,41 +196,79 @@ func (s *Ledger) readThings(ctx context.Context, tenant int64, things map[change
 			if err != nil {
 				return nil, err
 			}
-			found[thing] = Change{Clock: &clock}
+			found.changes[thing] = Change{Clock: &clock}
 		}
 	}
 	var r reading
-	if of := ids[transactionKind]; of != nil {
-		queueReading(&r, func(row *sqlc.Transaction) {
-			found[changedThing{kind: transactionKind, id: row.ID.Bytes}] = Change{Transaction: transactionOf(row)}
-		}, tenant, changedTransactions, of)
+	movements := ids[bookingKind]
+	if of := slices.Concat(ids[transactionKind], movements); of != nil {
+		queueReading(&r, found.addTransaction, tenant, changedTransactions, of)
 	}
-	events := map[payments.ID]*Event{}
-	if of := append(ids[eventKind], ids[attemptKind]...); of != nil {
-		queueReading(&r, func(e *Event) {
-			events[e.ID] = e
-			found[changedThing{kind: eventKind, id: e.ID}] = Change{Event: e}
-		}, tenant, changedEvents, of)
-	}
+	found.queueEvents(&r, tenant, changedEvents, slices.Concat(ids[eventKind], ids[attemptKind], movements))
 	if of := ids[attemptKind]; of != nil {
 		queueReading(&r, func(row *sqlc.DeliveryAttempt) {
-			if e := events[row.EventID.Bytes]; e != nil {
-				attempt := attemptOf(row)
-				found[changedThing{kind: attemptKind, id: e.ID, attempt: row.Attempt}] = Change{Event: e, Attempt: &attempt}
-			}
-		}, tenant, changedAttempts, of, attempts)
+			found.addAttempt(eventKind, attemptKind, row.EventID.Bytes, attemptOf(row))
+		}, tenant, changedAttempts, of, attempts[attemptKind])
 	}
-	if len(currencies) > 0 {
+	found.queueEvents(&r, tenant, changedCallbacks, slices.Concat(ids[callbackKind], ids[callbackAttemptKind]))
+	if of := ids[callbackAttemptKind]; of != nil {
+		queueReading(&r, func(row *sqlc.CallbackAttempt) {
+			found.addAttempt(callbackKind, callbackAttemptKind, row.ID.Bytes, callbackAttemptOf(row))
+		}, tenant, changedCallbackAttempts, of, attempts[callbackAttemptKind])
+	}
+	if len(currencies)+len(movements) > 0 {
 		queueReading(&r, func(row *changedFloat) {
-			found[changedThing{kind: floatKind, currency: row.Currency}] = Change{Balance: &Balance{Currency: row.Currency, Balance: row.Balance}}
-		}, tenant, changedFloats, currencies)
+			found.changes[changedThing{kind: floatKind, currency: row.Currency}] = Change{
+				Balance: &Balance{Currency: row.Currency, Balance: row.Balance},
+			}
+		}, tenant, changedFloats, currencies, movements)
 	}
-	if of := ids[simKind]; of != nil {
+	if of := ids[simKind]; len(of)+len(movements) > 0 {
 		queueReading(&r, func(row *changedSIM) {
-			found[changedThing{kind: simKind, id: row.ID.Bytes}] = Change{
+			found.changes[changedThing{kind: simKind, id: row.ID.Bytes}] = Change{
 				Balance: &Balance{MSISDN: row.MSISDN, Currency: row.Currency, Balance: row.Balance},
 			}
-		}, tenant, changedSIMs, of)
+		}, tenant, changedSIMs, of, movements)
 	}
-	return found, s.read(ctx, tenant, &r)
+	if err := s.read(ctx, tenant, &r); err != nil {
+		return nil, err
+	}
+	var transactions []*payments.Transaction
+	for _, change := range found.changes {
+		if change.Transaction != nil {
+			transactions = append(transactions, change.Transaction)
+		}
+	}
+	return found, addSent(ctx, s.tenant(tenant), tenant, transactions...)
+}
+
+// queueEvents adds a statement that reads events, or callbacks.
+func (f *foundThings) queueEvents(r *reading, tenant int64, sql string, of []pgtype.UUID) {
+	if len(of) == 0 {
+		return
+	}
+	queueReading(r, func(e *Event) {
+		kind := eventKind
+		if e.Callback {
+			kind = callbackKind
+		}
+		f.changes[changedThing{kind: kind, id: e.ID}] = Change{Event: e}
+	}, tenant, sql, of)
+}
+
+func (f *foundThings) addTransaction(row *sqlc.Transaction) {
+	t := transactionOf(row)
+	f.changes[changedThing{kind: transactionKind, id: t.ID}] = Change{Transaction: t}
+	if row.MerchantDelta != 0 {
+		f.moved[t.ID] = append(f.moved[t.ID], changedThing{kind: floatKind, currency: row.FloatCurrency})
+	}
+	if row.SimDelta != 0 {
+		f.moved[t.ID] = append(f.moved[t.ID], changedThing{kind: simKind, id: row.SimID.Bytes})
+	}
+}
+
+func (f *foundThings) addAttempt(eventKind, attemptKind string, id payments.ID, attempt AttemptRecord) {
+	if e, there := f.changes[changedThing{kind: eventKind, id: id}]; there {
+		f.changes[changedThing{kind: attemptKind, id: id, attempt: int32(attempt.Number)}] = Change{Event: e.Event, Attempt: &attempt}
+	}
 }

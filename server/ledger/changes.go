@@ -32,6 +32,7 @@ func (p Position) Compare(q Position) int {
 // set too.
 type Change struct {
 	At          Position
+	Resume      Position // from where all is told that comes behind it: where several have one place, it comes again with them
 	Transaction *payments.Transaction
 	Event       *Event
 	Attempt     *AttemptRecord

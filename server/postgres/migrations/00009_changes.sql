@@ -7,7 +7,7 @@ create table changes (
   tenant     bigint not null,
   xact       bigint not null default pg_current_xact_id()::text::bigint, -- the database transaction that made the change
   seq        bigint generated always as identity,
-  kind       text not null, -- start, transaction, event, attempt, callback, callback_attempt, clock, float or sim
+  kind       text not null, -- start, booking, transaction, event, attempt, callback, callback_attempt, clock, float or sim
   id         uuid, -- of the transaction, which is that of its event and its callback too; or of the SIM
   attempt    integer,
   currency   text, -- of the float
@@ -26,7 +26,7 @@ create index organizations_watched on organizations (watched_until) where watche
 -- +goose StatementBegin
 create function note_change() returns trigger language plpgsql security definer as $$
 declare
-  kind constant text := tg_argv[0];
+  kind text := tg_argv[0];
 begin
   if current_setting('cauri.watched', true) = 'no' then
     return null; -- a row before this one of the same statement found it
@@ -37,6 +37,13 @@ begin
   end if;
   if not exists (select from organizations where tenant = new.tenant and watched_until > now()) then
     return null;
+  end if;
+  if kind = 'adjustment' then
+    kind := case when new.currency is not null then 'float' else 'sim' end;
+  elsif kind = 'booking' and tg_op = 'UPDATE' then
+    if old.status = new.status then
+      kind := 'transaction'; -- it neither ended nor moved a balance
+    end if;
   end if;
   case kind
     when 'attempt' then
@@ -56,19 +63,17 @@ begin
 end $$;
 -- +goose StatementEnd
 
--- Triggers, so that nothing is missed whoever writes. Leases and times that nobody is shown are no changes.
+-- Triggers, so that nothing is missed whoever writes. Leases and times that nobody is shown are no changes. Each trigger on a table that a
+-- payment writes costs it some microseconds, so there is one: a booking stands for the transaction, its event, and the balances that it moved.
 create trigger noted_when_made after insert on transactions for each row
   when (current_setting('cauri.watched', true) is distinct from 'no')
-  execute function note_change('transaction');
+  execute function note_change('booking');
 create trigger noted_when_changed after update on transactions for each row
   when (current_setting('cauri.watched', true) is distinct from 'no'
     and (old.status <> new.status or old.refunded <> new.refunded or old.faults is distinct from new.faults
       or old.provider_tx_id is distinct from new.provider_tx_id or old.native_id is distinct from new.native_id))
-  execute function note_change('transaction');
+  execute function note_change('booking');
 
-create trigger noted_when_made after insert on events for each row
-  when (current_setting('cauri.watched', true) is distinct from 'no')
-  execute function note_change('event');
 create trigger noted_when_changed after update on events for each row
   when (current_setting('cauri.watched', true) is distinct from 'no'
     and (old.state <> new.state or old.attempts <> new.attempts or old.resent_after is distinct from new.resent_after
@@ -98,19 +103,9 @@ create trigger noted_when_changed after update on clocks for each row
     and (old.stands_at is distinct from new.stands_at or old.ahead <> new.ahead or old.target is distinct from new.target))
   execute function note_change('clock');
 
-create trigger noted_when_made after insert on floats for each row
+create trigger noted_when_made after insert on adjustments for each row
   when (current_setting('cauri.watched', true) is distinct from 'no')
-  execute function note_change('float');
-create trigger noted_when_changed after update on floats for each row
-  when (current_setting('cauri.watched', true) is distinct from 'no' and old.balance <> new.balance)
-  execute function note_change('float');
-
-create trigger noted_when_made after insert on sims for each row
-  when (current_setting('cauri.watched', true) is distinct from 'no')
-  execute function note_change('sim');
-create trigger noted_when_changed after update on sims for each row
-  when (current_setting('cauri.watched', true) is distinct from 'no' and old.balance <> new.balance)
-  execute function note_change('sim');
+  execute function note_change('adjustment');
 
 -- As in 00007, with the row that says from when on changes are known: where the mark had ended, or has less than a minute left, which is
 -- longer than any statement that extends it takes; and for a tenant that has no changes yet.
