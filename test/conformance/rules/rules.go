@@ -45,6 +45,7 @@ func All() []suite.Rule {
 		registryChangeRules(),
 		seedRules(),
 		requestRules(),
+		streamRules(),
 		nativeRules(),
 		everywhereRules(),
 	)
