@@ -72,6 +72,12 @@ var All = []Case{
 	},
 	{Name: "deliver500", Tells: "500 events a second for a minute; two workers deliver them", run: deliver500},
 	{Name: "pay500", Tells: "500 payments a second for a minute through the api; two workers deliver their events", run: pay500},
+	{
+		Name:  "stream",
+		Tells: "500 payments a second for a minute in 10 sandboxes, each with a stream that tells them",
+		run:   streamed,
+		smoke: true,
+	},
 	{Name: "fair", Tells: "a sandbox next to one with 100,000 queued events, one with a hanging endpoint, and 50 with dead endpoints", run: fair},
 	{
 		Name:  "clock",
