@@ -27,9 +27,9 @@ with made as (
   from made, generate_series(0, 19) s
   returning tenant, sim_id, opening
 ), opened as (
-  insert into adjustments (tenant, currency, sim_id, delta, balance_after)
-  select tenant, currency, null, opening, opening from accounts
+  insert into adjustments (tenant, currency, sim_id, delta, balance_after, number) -- null, as in transactions.sql
+  select tenant, currency, null, opening, opening, null::bigint from accounts
   union all
-  select tenant, null, sim_id, opening, opening from cards
+  select tenant, null, sim_id, opening, opening, null from cards
 )
 update config_version set version = version + 1

@@ -45,7 +45,7 @@ with size as materialized (
 ), recorded as (
   insert into transactions (tenant, id, type, status, parent_id, reference, request_hash, order_ref, is_url_protected, store, scenario, env_id,
     operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at,
-    float_currency, sim_id, merchant_delta, sim_delta, due_at, expires_at)
+    float_currency, sim_id, merchant_delta, sim_delta, due_at, expires_at, merchant_number, sim_number) -- null, as before there were numbers
   select $4::bigint + n - 1, (lpad(to_hex((extract(epoch from at) * 1000000)::bigint), 14, '0') || substr(md5('id ' || n || '-' || j), 1, 18))::uuid, type::transaction_type, status::transaction_status,
     case when type = 'refund' then (lpad(to_hex((extract(epoch from at_before) * 1000000)::bigint), 14, '0') || substr(md5('id ' || n || '-' || k), 1, 18))::uuid end,
     'g-' || n || '-' || j, sha256(hash::bytea), case when k % 100 = 7 then 'o-bulk' else 'o-' || k / 3 end, false,
@@ -58,7 +58,7 @@ with size as materialized (
     split_part(market, ' ', 3), case when sim is not null then md5('sim-' || $4::bigint + n - 1 || '-' || sim)::uuid end,
     case when status <> 'SUCCESS' then 0 when type = 'collection' then amount - commission else -amount end,
     case when status <> 'SUCCESS' or sim is null then 0 when type = 'collection' then -amount else amount end,
-    case when status = 'PENDING' then now() + interval '1 day' end, case when status = 'PENDING' then now() + interval '1 day' end
+    case when status = 'PENDING' then now() + interval '1 day' end, case when status = 'PENDING' then now() + interval '1 day' end, null, null
   from decided
   returning tenant, id, status, created_at, completed_at
 ), sent as (
