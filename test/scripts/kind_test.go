@@ -45,7 +45,7 @@ func newCheckout(t *testing.T) *checkout {
 		t.Fatal(err)
 	}
 	c.write("hack/kind.sh", string(script))
-	for _, name := range []string{"path/docker", "bin/kind", "bin/helm", "bin/cluster.test"} {
+	for _, name := range []string{"path/docker", "bin/kind", "bin/helm", "bin/cauri", "bin/cluster.test"} {
 		c.write(name, fmt.Sprintf(program, c.folder))
 	}
 	for _, image := range []string{"cauri", "cauri-next", "coredns", "merchant", "pause", "postgres"} {
@@ -222,6 +222,7 @@ func TestKindSaysWhatIsMissing(t *testing.T) {
 		"path/docker":             "there is no docker here",
 		"bin/kind":                "bin/kind is missing: run `make kind`",
 		"bin/helm":                "bin/helm is missing: run `make kind`",
+		"bin/cauri":               "bin/cauri is missing: run `make kind`",
 		"bin/cluster.test":        "bin/cluster.test is missing: run `make kind`",
 		"bin/images/cauri.tar":    "bin/images/cauri.tar is missing: run `make kind`",
 		"bin/images/merchant.tar": "bin/images/merchant.tar is missing: run `make kind`",
