@@ -176,7 +176,11 @@ func printBalances(out io.Writer, of *state) {
 		fmt.Fprintln(out, "Ledger   NOT BALANCED")
 		return
 	}
-	fmt.Fprintf(out, "Ledger   balanced, %s accounts, %d of %d movements verified\n", counted(len(of.Ledger.Data)), verified, movements)
+	accounts := "accounts"
+	if len(of.Ledger.Data) == 1 {
+		accounts = "account"
+	}
+	fmt.Fprintf(out, "Ledger   balanced, %s %s, %d of %d movements verified\n", counted(len(of.Ledger.Data)), accounts, verified, movements)
 }
 
 // signed is a change of a balance.
