@@ -58,6 +58,7 @@ var (
 		{regexp.MustCompile(`CLI-[0-9A-Z]+`), "REFERENCE"},
 		{regexp.MustCompile(`org_[0-9A-Z]*`), "ORGANIZATION"},
 		{regexp.MustCompile(`\d+ bytes`), "BYTES"},
+		{regexp.MustCompile(`\d of (\d) movements verified`), "VERIFIED of $1 movements verified"},
 		{regexp.MustCompile(` (TIME|-)\n`), " NEXT\n"}, // of an event that is just being sent
 		{regexp.MustCompile(` +`), " "},
 	}
