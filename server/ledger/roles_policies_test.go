@@ -20,7 +20,7 @@ func TestRolesHavePoliciesForTheirPrivileges(t *testing.T) {
 				covered := w.Count(`select count(*) from pg_policies where schemaname = 'public' and tablename = $1 and $2::name = any(roles)
 					and cmd in ('ALL', upper($3))`, table, role, kind) > 0
 				if may := mayAs(w, role, kind, table) != nil; may && !covered {
-					t.Errorf("%s may %s on %s and has no policy for it: see the section on roles in migrations/00003_lifecycle.sql", role, kind, table)
+					t.Errorf("%s may %s on %s and has no policy for it: see the section on roles in migrations/00001_schema.sql", role, kind, table)
 				}
 			}
 		}

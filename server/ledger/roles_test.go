@@ -312,7 +312,7 @@ func TestRolesHaveWhatTheirStatementsNeed(t *testing.T) {
 			}
 			for _, privilege := range needed {
 				if !slices.Contains(granted, privilege) {
-					t.Errorf("its statements need: grant %s to %s; -- see the section on roles in migrations/00003_lifecycle.sql", privilege, role)
+					t.Errorf("its statements need: grant %s to %s; -- see the section on roles in migrations/00001_schema.sql", privilege, role)
 				}
 			}
 		})
