@@ -217,6 +217,60 @@ func TestWhatIsToldOfAPayment(t *testing.T) {
 	expect("a balance by the resource", "balance  1500")
 }
 
+// A callback of an operator's own API is told as an event, with its attempt.
+func TestWhatIsToldOfACallback(t *testing.T) {
+	w := newFixture(t)
+	r := watched(w)
+	id := w.asked("r1", "https://shop.example/callbacks")
+	var asked *payments.Transaction
+	for _, c := range r.next(1000).Changes {
+		if c.Transaction != nil {
+			asked = c.Transaction
+		}
+	}
+	if asked == nil || asked.ID != id || len(asked.NativeSent) == 0 {
+		t.Errorf("told is %+v, want the transaction with what was sent", asked)
+	}
+	for _, c := range w.leaseCallbacks(1) {
+		w.finishCallback(&c, ledger.AttemptResult{State: ledger.EventDelivered, ResponseStatus: 202})
+	}
+	var event *ledger.Event
+	var attempt *ledger.AttemptRecord
+	for _, c := range r.next(1000).Changes {
+		if c.Attempt != nil {
+			event, attempt = c.Event, c.Attempt
+		}
+	}
+	if attempt == nil || *attempt.ResponseStatus != 202 || !event.Callback || event.ID != id || event.State != ledger.EventDelivered {
+		t.Errorf("told is %+v of %+v", attempt, event)
+	}
+}
+
+// Whoever goes on from an entry misses nothing, also where several entries have one place.
+func TestResumingBetweenEntriesOfOnePlace(t *testing.T) {
+	w := newFixture(t)
+	w.Client("alice", ledgertest.Alice, 50_000)
+	r := watched(w)
+	from := r.at
+	w.Create(w.Collection("r1", payments.Success, ledgertest.Alice))
+	all := r.next(1000).Changes
+	if len(all) != 4 {
+		t.Fatalf("%d changes are told, want the transaction, its event and two balances", len(all))
+	}
+	for n, change := range all {
+		r.at = change.Resume
+		again := len(r.next(1000).Changes)
+		if want := 4; n < 3 && again != want {
+			t.Errorf("after entry %d of 4, %d are told, want all of its place", n+1, again)
+		} else if n == 3 && again != 0 {
+			t.Errorf("after the last entry %d are told", again)
+		}
+		if change.Resume.Compare(from) < 0 {
+			t.Errorf("entry %d leads back before the beginning", n+1)
+		}
+	}
+}
+
 // Pages follow one another without a gap, also where one ends within a database transaction.
 func TestChangesInPages(t *testing.T) {
 	w := newFixture(t)
