@@ -289,7 +289,7 @@ func TestStreamBeginsAnew(t *testing.T) {
 	for _, open := range []*listening{l, again, goesOn} {
 		open.close()
 	}
-	w.exec("update organizations set watched_until = now() - interval '1 second'")
+	w.exec("update organizations set followed_until = now() - interval '1 second'")
 	ledgertest.Eventually(t, func() bool { // the server has noticed that all streams are closed
 		late := w.open("", l.last)
 		defer late.close()

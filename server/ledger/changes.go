@@ -59,7 +59,7 @@ type Changes struct {
 // returns [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
 func (s *Ledger) WatchChanges(ctx context.Context, tenant int64) (Position, error) {
 	q := s.tenant(tenant)
-	watched, err := q.WatchSandbox(ctx)
+	watched, err := q.FollowSandbox(ctx)
 	if err == nil && !watched {
 		err = postgres.ErrConfigChanged
 	}

@@ -156,7 +156,7 @@ func TestUnwatchedRequestsAreDecidedAgain(t *testing.T) {
 	if told := r.told(); !slices.Equal(told, []string{"after"}) {
 		t.Errorf("told is %v", told)
 	}
-	w.Exec("update organizations set watched_until = now() - interval '1 minute', version = 0")
+	w.Exec("update organizations set followed_until = now() - interval '1 minute', version = 0")
 	w.Reload()
 	if n("late").Unwatched {
 		t.Error("a mark that has just ended counts no more, though the clock of a process may be ahead")
@@ -337,14 +337,14 @@ func TestChangesThatAreNotKnown(t *testing.T) {
 	known(r.at, nil)
 
 	// The mark ended, and nobody noted anything until the next one.
-	w.Exec("update organizations set watched_until = now() - interval '1 second'")
+	w.Exec("update organizations set followed_until = now() - interval '1 second'")
 	before := r.at
 	again := watched(w)
 	known(before, ledger.ErrChangesLost)
 	known(again.at, nil)
 
 	// The mark is renewed in time.
-	w.Exec("update organizations set watched_until = now() + interval '2 minutes'")
+	w.Exec("update organizations set followed_until = now() + interval '2 minutes'")
 	_ = watched(w)
 	known(again.at, nil)
 

@@ -97,6 +97,7 @@ var tenantStatements = []string{
 	// request log
 	"ListRequests",
 	"WatchSandbox",
+	"FollowSandbox",
 	// ledger
 	"FirstFloat",
 	"ListFloatEntries",

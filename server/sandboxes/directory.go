@@ -37,6 +37,7 @@ type Sandbox struct {
 	Markets        []Market        // of the environments, in the order of the resource
 	Stores         map[string]bool // slugs
 	WatchedUntil   time.Time       // somebody looks at all of its requests; zero: nobody did
+	FollowedUntil  time.Time       // somebody follows its changes; zero: nobody did
 	FirstStore     string          // of the resource
 	CallbackHosts  []string        // patterns; nil: as by default
 	WebhookHost    string          // empty: none
@@ -53,7 +54,7 @@ const unwatchedAfter = 10 * time.Minute
 
 // Unwatched reports whether it is certain that nobody watches the sandbox in this version of its configuration.
 func (s *Sandbox) Unwatched(now time.Time) bool {
-	return s.WatchedUntil.IsZero() || now.After(s.WatchedUntil.Add(unwatchedAfter))
+	return s.FollowedUntil.IsZero() || now.After(s.FollowedUntil.Add(unwatchedAfter))
 }
 
 // name is the name of a sandbox's resource.
@@ -311,6 +312,9 @@ func (d *Directory) apply(c *changes) {
 
 			CallbackHosts: o.CallbackHosts, WebhookHost: o.WebhookHost,
 		}}
+		if o.FollowedUntil != nil {
+			changed[o.Tenant].sandbox.FollowedUntil = *o.FollowedUntil
+		}
 		if o.WatchedUntil != nil {
 			changed[o.Tenant].sandbox.WatchedUntil = *o.WatchedUntil
 		}

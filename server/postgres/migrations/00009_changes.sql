@@ -17,8 +17,10 @@ create table changes (
 -- It is written at one end and removed at the other.
 alter table changes set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02);
 
+-- Until then changes are noted. Not watched_until of 00007: whoever follows the changes does not ask for all requests to be kept.
+alter table organizations add column followed_until timestamptz;
 -- Whether anybody listens at all is looked up with this.
-create index organizations_watched on organizations (watched_until) where watched_until is not null;
+create index organizations_followed on organizations (followed_until) where followed_until is not null;
 
 -- Notes a change, if somebody listens. Who knows that nobody does sets cauri.watched to no, and this is not called: see
 -- server/postgres/scope.go. Whatever looks at the mark has a transaction id before it looks: this is how a reader knows when all who have
@@ -31,11 +33,11 @@ begin
   if current_setting('cauri.watched', true) = 'no' then
     return null; -- a row before this one of the same statement found it
   end if;
-  if not exists (select from organizations where watched_until > now()) then
+  if not exists (select from organizations where followed_until > now()) then
     perform set_config('cauri.watched', 'no', true);
     return null;
   end if;
-  if not exists (select from organizations where tenant = new.tenant and watched_until > now()) then
+  if not exists (select from organizations where tenant = new.tenant and followed_until > now()) then
     return null;
   end if;
   if kind = 'adjustment' then
@@ -107,14 +109,14 @@ create trigger noted_when_made after insert on adjustments for each row
   when (current_setting('cauri.watched', true) is distinct from 'no')
   execute function note_change('adjustment');
 
--- As in 00007, with the row that says from when on changes are known: where the mark had ended, or has less than a minute left, which is
--- longer than any statement that extends it takes; and for a tenant that has no changes yet.
+-- As watch_sandbox of 00007, with the row that says from when on changes are known: where the mark had ended, or has less than a minute
+-- left, which is longer than any statement that extends it takes; and for a tenant that has no changes yet.
 -- +goose StatementBegin
-create or replace function watch_sandbox() returns timestamptz language plpgsql security definer as $$
+create function follow_sandbox() returns timestamptz language plpgsql security definer as $$
 declare
   marked timestamptz;
 begin
-  select watched_until into marked from organizations where tenant = current_tenant() and retained_at is null for update;
+  select followed_until into marked from organizations where tenant = current_tenant() and retained_at is null for update;
   if not found then
     return null;
   end if;
@@ -126,7 +128,7 @@ begin
   end if;
   marked := now() + interval '10 minutes';
   update config_version set version = version + 1;
-  update organizations set watched_until = marked, version = (select version from config_version) where tenant = current_tenant();
+  update organizations set followed_until = marked, version = (select version from config_version) where tenant = current_tenant();
   return marked;
 end $$;
 -- +goose StatementEnd
@@ -136,8 +138,10 @@ do $$
 declare p text;
 begin
   execute format('alter function note_change() set search_path = %I, pg_temp', current_schema());
-  execute format('alter function watch_sandbox() set search_path = %I, pg_temp', current_schema());
+  execute format('alter function follow_sandbox() set search_path = %I, pg_temp', current_schema());
   revoke execute on function note_change() from public;
+  revoke execute on function follow_sandbox() from public;
+  grant execute on function follow_sandbox() to cauri_tenant;
 
   alter table changes enable row level security;
   create policy tenant on changes to cauri_tenant using (tenant = current_tenant());
@@ -149,5 +153,6 @@ end $$;
 -- +goose StatementEnd
 
 grant select on changes to cauri_tenant;
+grant select (followed_until) on organizations to cauri_api;
 grant select (created_at, seq, tenant, xact), delete on changes to cauri_worker;
 grant select (seq, tenant, xact), delete on changes to cauri_controller;

@@ -1,5 +1,9 @@
 -- Changes of a sandbox, which triggers note while somebody listens: see the function note_change.
 
+-- name: FollowSandbox :one
+-- In the tenant scope. Whether the sandbox is there, whose changes are noted for the next ten minutes.
+select (follow_sandbox() is not null)::boolean;
+
 -- name: ChangesFrom :one
 -- From here on all changes are known to who has marked the sandbox as watched before: whoever has not seen the mark has an id before it.
 select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as xact;

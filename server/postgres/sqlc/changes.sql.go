@@ -45,17 +45,29 @@ func (q *Queries) AgedChanges(ctx context.Context, ageMs float64) ([]int64, erro
 }
 
 const changesFrom = `-- name: ChangesFrom :one
-
 select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as xact
 `
 
-// Changes of a sandbox, which triggers note while somebody listens: see the function note_change.
 // From here on all changes are known to who has marked the sandbox as watched before: whoever has not seen the mark has an id before it.
 func (q *Queries) ChangesFrom(ctx context.Context) (int64, error) {
 	row := q.db.QueryRow(ctx, changesFrom)
 	var xact int64
 	err := row.Scan(&xact)
 	return xact, err
+}
+
+const followSandbox = `-- name: FollowSandbox :one
+
+select (follow_sandbox() is not null)::boolean
+`
+
+// Changes of a sandbox, which triggers note while somebody listens: see the function note_change.
+// In the tenant scope. Whether the sandbox is there, whose changes are noted for the next ten minutes.
+func (q *Queries) FollowSandbox(ctx context.Context) (bool, error) {
+	row := q.db.QueryRow(ctx, followSandbox)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
 }
 
 const nextChanges = `-- name: NextChanges :many

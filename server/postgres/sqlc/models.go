@@ -449,6 +449,7 @@ type Organization struct {
 	CallbackHosts         []string    `db:"callback_hosts"`
 	WebhookHost           string      `db:"webhook_host"`
 	WatchedUntil          *time.Time  `db:"watched_until"`
+	FollowedUntil         *time.Time  `db:"followed_until"`
 }
 
 type QuotaUsage struct {
