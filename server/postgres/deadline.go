@@ -13,31 +13,58 @@ import (
 // gone, ends nothing by itself. Statements in the scope of a tenant have the deadline of the request that they serve.
 const statementTimeout = 30 * time.Second
 
-// timely is a pool whose statements end, with their connection, after a time.
+// timely bounds the time of statements. One that is late ends with its connection.
 type timely struct {
-	pool  *pgxpool.Pool
+	db    DBTX
 	limit time.Duration
 }
 
 var _ DBTX = timely{}
 
-// System runs statements outside the tenant scope: configuration, and what sweeps over all tenants.
-func (d *DB) System() DBTX { return timely{d.pool, d.limit} }
+// System runs statements outside the tenant scope: configuration, and what sweeps over all tenants. Postgres plans each of them each time,
+// as in database transactions: see [IdleLimited].
+func (d *DB) System() DBTX { return timely{plannedEachTime{d.pool}, d.limit} }
+
+// Frequent is System for statements that a process sends many times a second. Planning them would cost many times as much as running them,
+// so their plans are kept, and have to be right for any size of the tables: each reads by index.
+func (d *DB) Frequent() DBTX { return timely{Scope{pool: d.pool, enter: EnterByIndex}, d.limit} }
+
+// EnterByIndex has the statement after it read by index. It enters the scope of no tenant.
+const EnterByIndex = `select $1::bigint::text, null, ` + byIndexAlone
+
+// plannedEachTime sends statements by the mode of pgx in which Postgres plans them each time, those without arguments too.
+type plannedEachTime struct{ *pgxpool.Pool }
+
+func (p plannedEachTime) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	return p.Pool.Exec(ctx, sql, p.mode(args)...)
+}
+
+func (p plannedEachTime) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	return p.Pool.QueryRow(ctx, sql, p.mode(args)...)
+}
+
+func (p plannedEachTime) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	return p.Pool.Query(ctx, sql, p.mode(args)...)
+}
+
+func (plannedEachTime) mode(args []any) []any {
+	return append([]any{pgx.QueryExecModeCacheDescribe}, args...)
+}
 
 func (t timely) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	ctx, cancel := context.WithTimeout(ctx, t.limit)
 	defer cancel()
-	return t.pool.Exec(ctx, sql, args...)
+	return t.db.Exec(ctx, sql, args...)
 }
 
 func (t timely) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	ctx, cancel := context.WithTimeout(ctx, t.limit)
-	return timelyRow{t.pool.QueryRow(ctx, sql, args...), cancel}
+	return timelyRow{t.db.QueryRow(ctx, sql, args...), cancel}
 }
 
 func (t timely) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	ctx, cancel := context.WithTimeout(ctx, t.limit)
-	rows, err := t.pool.Query(ctx, sql, args...)
+	rows, err := t.db.Query(ctx, sql, args...)
 	if err != nil {
 		cancel()
 		return nil, err

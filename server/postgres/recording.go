@@ -54,7 +54,7 @@ func (r recording) text(sql string) string {
 	if text, known := inDatabaseTimeTexts.Load(sql); known {
 		return text.(string)
 	}
-	text := recordingID.ReplaceAllString(strings.ReplaceAll(sql, "recording_time()", "now()"), "$1")
+	text := recordingID.ReplaceAllString(strings.ReplaceAll(sql, "recording_time()", "now()"), "$1::uuid")
 	inDatabaseTimeTexts.Store(sql, text)
 	return text
 }

@@ -16,7 +16,7 @@ func TestStatementsThatRecord(t *testing.T) {
 		want  string
 	}{
 		"without a clock": {
-			postgres.Scope{}.Recording(false), "insert into transactions (id, created_at, due_at) values ($12, now(), now() + $3)",
+			postgres.Scope{}.Recording(false), "insert into transactions (id, created_at, due_at) values ($12::uuid, now(), now() + $3)",
 		},
 		"with a clock":      {postgres.Scope{}.Recording(true), statement},
 		"recording nothing": {postgres.Scope{}, statement},

@@ -44,7 +44,7 @@ const (
 	EnterTenantOnReplica = `with replica as materialized (` + hasReplayed + `)
 select set_config('cauri.tenant', case when replayed then
     coalesce((select tenant::text from organizations where tenant = $3 and retained_at is null), '') else '' end, true),
-  replayed, ` + inScope + `
+  replayed, ` + inScope + planned + `
 from replica`
 )
 

@@ -12,22 +12,30 @@ import (
 // transaction ends. The tenant is empty where no organization stands behind the number any more.
 const EnterTenant = `select
   set_config('cauri.tenant', coalesce((select tenant::text from organizations where tenant = $1 and retained_at is null), ''), true),
-  ` + inScope
+  ` + inScope + planned
 
-// enterVersionChecked is EnterTenant for statements that check the version themselves: see [DB.VersionChecked].
-const enterVersionChecked = `select set_config('cauri.tenant', $1::bigint::text, true), ` + inScope
+// EnterVersionChecked is EnterTenant for statements that check the version themselves: see [DB.VersionChecked]. They are those that every
+// payment needs, and planning them would cost as much as running them. Their plans are kept, so they are written in such a way that one
+// made for empty tables is right for full ones: see the migration 00012_plans.sql and decision 0048.
+const EnterVersionChecked = `select set_config('cauri.tenant', $1::bigint::text, true), ` + inScope
 
-// enterUnwatched is enterVersionChecked for statements that write in a sandbox to which nobody listens: see [Scope.Unwatched]. Its database
+// enterUnwatched is EnterVersionChecked for statements that write in a sandbox to which nobody listens: see [Scope.Unwatched]. Its database
 // transaction has an id before the statement's snapshot is taken, by which a reader of changes waits for it: see the function note_change.
-const enterUnwatched = enterVersionChecked + `,
+const enterUnwatched = EnterVersionChecked + `,
   set_config('cauri.watched', case when pg_current_xact_id() is not null then 'no' end, true)`
 
-// enterAnother is enterVersionChecked where the database transaction is in the scope of another tenant already.
+// enterAnother is EnterVersionChecked where the database transaction is in the scope of another tenant already.
 const enterAnother = `select set_config('cauri.tenant', $1::bigint::text, true)`
 
 // inScope is what else holds there. Everything that a tenant reads has an index that leads to it, so that no plan needs to read
-// a whole table: Postgres prefers to where all tenants together have a few pages, and those are read for every payment.
-const inScope = `set_config('role', 'cauri_tenant', true), set_config('enable_seqscan', 'off', true)`
+// a whole table: Postgres prefers to where all tenants together have a few pages, and those are read for every payment. Nor is a bitmap
+// of rows needed, which Postgres would sort where an index has them in order. See compileNothing for jit.
+const inScope = `set_config('role', 'cauri_tenant', true), ` + byIndexAlone
+
+const byIndexAlone = `set_config('enable_seqscan', 'off', true) || set_config('enable_bitmapscan', 'off', true) || set_config('jit', 'off', true)`
+
+// planned follows inScope where statements are planned each time, see [planEachTime]. It is a part of its last column.
+const planned = ` || set_config('plan_cache_mode', 'force_custom_plan', true)`
 
 // Scope runs statements in the scope of a tenant: each in a database transaction of its own that sees and touches only the rows of
 // that tenant, whatever its WHERE says. It sends what enters the scope together with the statement, so that the scope costs no round
@@ -54,7 +62,7 @@ func (d *DB) Tenant(tenant int64) Scope {
 // VersionChecked is the scope of a tenant for statements that write and return nothing unless the organization is there in the
 // version that their outcome was decided on: they check that themselves. Some callers are admitted already.
 func (d *DB) VersionChecked(tenant int64, admitted bool) Scope {
-	s := Scope{pool: d.pool, tenant: tenant, enter: enterVersionChecked, admission: d.admission}
+	s := Scope{pool: d.pool, tenant: tenant, enter: EnterVersionChecked, admission: d.admission}
 	if admitted {
 		s.admission = nil
 	}

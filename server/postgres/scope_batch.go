@@ -8,6 +8,8 @@ import (
 
 // ScopeBatch is several queries, each version-checked in the scope of a tenant of its own, in one round trip.
 type ScopeBatch struct {
+	Planned bool // each time, for queries that are not written for a plan that is kept
+
 	batch   pgx.Batch
 	entered bool
 }
@@ -17,7 +19,11 @@ func (b *ScopeBatch) Queue(tenant int64, sql string, args ...any) {
 	if b.entered {
 		b.batch.Queue(enterAnother, tenant)
 	} else {
-		b.batch.Queue(enterVersionChecked, tenant)
+		enter := EnterVersionChecked
+		if b.Planned {
+			enter += planned
+		}
+		b.batch.Queue(enter, tenant)
 		b.entered = true
 	}
 	b.batch.Queue(sql, args...)

@@ -38,7 +38,7 @@ func (h *held) ask(ctx context.Context, t *testing.T) <-chan error {
 		_, err := h.Do(ctx)
 		done <- err
 	}()
-	for deadline := time.Now().Add(20 * time.Second); h.waits() == before; time.Sleep(100 * time.Microsecond) {
+	for deadline := time.Now().Add(time.Minute); h.waits() == before; time.Sleep(100 * time.Microsecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it does not wait")
 		}

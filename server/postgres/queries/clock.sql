@@ -12,7 +12,7 @@ from clocks c where c.tenant = sqlc.arg(tenant) for update;
 -- name: ReadClock :one
 -- Sandbox time, what is due by then, and the earliest moment at which something is due. A paused endpoint's events are due with its probe;
 -- callbacks of the operators' own APIs know no pause. What a worker is sending at this moment is due.
-with clock as (
+with clock as materialized ( -- a time computed below would be compared after row level security, and not by an index
   select coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())::timestamptz as present, c.target, h.probe_at
   from organizations o
   left join clocks c on c.tenant = o.tenant
@@ -56,11 +56,12 @@ select clock_time(c.stands_at, c.ahead, c.last_stamp)::timestamptz as present,
 from clocks c join organizations o on o.tenant = c.tenant where c.tenant = sqlc.arg(tenant);
 
 -- name: ClocksToAdvance :many
--- In random order, so that workers share them.
+-- First those that nobody has advanced yet, then those that were released longest ago; beyond that in random order, so that workers share
+-- them.
 select c.tenant, (p.tenant is not null)::boolean as sweep_failed from clocks c
 left join sweep_failures p on p.tenant = c.tenant and p.sweep = 'clock'
 where c.target is not null and (c.leased_until is null or c.leased_until <= now()) and (p.retry_at is null or p.retry_at <= now())
-order by random()
+order by c.leased_until nulls first, random()
 limit sqlc.arg(batch)::integer;
 
 -- name: LeaseClock :one
@@ -75,7 +76,7 @@ update clocks c set leased_until = now() + make_interval(secs => sqlc.arg(lease_
 where c.tenant = sqlc.arg(tenant) and c.fence = sqlc.arg(fence) and c.target is not null;
 
 -- name: ReleaseClock :exec
-update clocks c set leased_until = null,
+update clocks c set leased_until = now(),
   settled = c.settled + sqlc.arg(settled)::bigint, expired = c.expired + sqlc.arg(expired)::bigint,
   delivered = c.delivered + sqlc.arg(delivered)::bigint, failed_attempts = c.failed_attempts + sqlc.arg(failed_attempts)::bigint
 where c.tenant = sqlc.arg(tenant) and c.fence = sqlc.arg(fence);
@@ -90,7 +91,7 @@ select bound.place::integer as place, clock.present, clock.suspended, clock.prob
 from (
   select clock_time(c.stands_at, c.ahead, c.last_stamp)::timestamptz as present, o.suspended, h.probe_at
   from clocks c
-  join organizations o on o.tenant = c.tenant and o.retained_at is null
+  join organizations o on o.tenant = c.tenant
   left join endpoint_health h on h.tenant = c.tenant and o.webhook_url is not null
   where c.tenant = sqlc.arg(tenant) and c.fence = sqlc.arg(fence) and c.target is not null
 ) clock

@@ -18,7 +18,7 @@ returning c.tenant, c.name, c.acts, c.draws;
 select a.tenant, a.name, a.reference from fault_acts a
 join (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(names)::text[]) as name,
   unnest(sqlc.arg(refs)::text[]) as reference) g
-  on a.tenant = g.tenant and a.name = g.name and a.reference = g.reference;
+  on a.tenant = g.tenant and a.name = g.name and a.reference = g.reference and a.acted_at > now() - interval '30 days';
 
 -- name: CountFaults :exec
 -- Counts what acted and what was drawn, after HoldFaultCounts.
@@ -31,8 +31,8 @@ where c.tenant = g.tenant and c.name = g.name;
 
 -- name: NoteFaultActs :exec
 -- A fault that acts once for a reference has acted for these.
-insert into fault_acts (tenant, name, reference)
-select g.tenant, g.name, g.reference
+insert into fault_acts (tenant, name, reference, acted_at)
+select g.tenant, g.name, g.reference, now()
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(names)::text[]) as name,
   unnest(sqlc.arg(refs)::text[]) as reference) g
 order by g.tenant, g.name, g.reference
@@ -41,7 +41,7 @@ on conflict do nothing;
 -- name: CountFaultRequest :one
 -- How often a request with this reference came, with the present one.
 insert into fault_requests as r (tenant, reference) select o.tenant, sqlc.arg(reference) from organizations o where o.tenant = sqlc.arg(tenant)
-on conflict (tenant, reference) do update set requests = r.requests + 1
+on conflict (tenant, reference) do update set requests = case when r.counted_at > now() - interval '30 days' then r.requests + 1 else 1 end
 returning r.requests;
 
 -- name: DeclaredFaults :many
@@ -143,12 +143,15 @@ update events e set due_at = greatest(w.not_before, sandbox_time(w.tenant)) from
 select name, digest, acts, last_at from fault_counts where tenant = sqlc.arg(tenant) and acts > 0 order by name;
 
 -- name: RequestInFaults :one
--- What faults of the api ask beside the request: the sandbox's time, and which of them acted for its reference before.
+-- What faults of the api ask beside the request: the sandbox's time, and which of these faults acted for its reference before.
 select sandbox_time(sqlc.arg(tenant))::timestamptz as now,
-  array(select a.name from fault_acts a where a.tenant = sqlc.arg(tenant) and a.reference = sqlc.arg(reference) order by a.name)::text[] as acted;
+  array(select a.name from fault_acts a
+    where a.tenant = sqlc.arg(tenant) and a.name = any(sqlc.arg(names)::text[]) and a.reference = sqlc.arg(reference)
+      and a.acted_at > now() - interval '30 days'
+    order by a.name)::text[] as acted;
 
 -- name: SetTransactionFaults :exec
-update transactions set faults = sqlc.arg(faults)::text[] where tenant = sqlc.arg(tenant) and id = recording_id(sqlc.arg(id));
+update transactions set faults = sqlc.arg(faults)::text[] where tenant = sqlc.arg(tenant) and id = (select recording_id(sqlc.arg(id)));
 
 -- name: AddTransactionFault :exec
 update transactions set faults = array_append(faults, sqlc.arg(fault)::text)

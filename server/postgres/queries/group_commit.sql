@@ -4,6 +4,9 @@
 -- was decided on another configuration. If the requests exceed the quota together, none is recorded. The callers try these one by one.
 --
 -- Rows are locked in the order of all statements: quota, SIMs by their ids, float.
+--
+-- SIMs are looked up one by one in lateral joins with a limit, or by an array of keys: in a plain join, without statistics, Postgres may
+-- read all SIMs of the sandbox.
 
 -- name: BookCollections :many
 with recursive asked as materialized (
@@ -25,7 +28,7 @@ with recursive asked as materialized (
 ), fresh as materialized (
   select distinct on (asked.reference) asked.*, present.deliver
   from asked join present on present.version = asked.config_version
-  where not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = asked.reference)
+  where not exists (select from transactions_by_reference x where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || asked.reference)
   order by asked.reference, asked.n
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
@@ -36,11 +39,14 @@ with recursive asked as materialized (
 ), accepted as materialized (
   select fresh.* from fresh, present where present.quota is null or exists (select from counted)
 ), payers as materialized (
-  select s.sim_id, s.msisdn, s.balance, s.movements from sims s
-  where s.tenant = sqlc.arg(tenant) and s.msisdn = any (array(select accepted.msisdn from accepted))
-    and s.currency = sqlc.arg(float_currency) and not s.blocked
-  order by s.sim_id
-  for update of s
+  select s.* from (
+    select s.sim_id, paying.msisdn from (select distinct accepted.msisdn from accepted) paying cross join lateral (
+      select s.sim_id from sims_by_number s where s.number_key = sqlc.arg(tenant)::bigint::text || paying.msisdn limit 1) s
+    order by s.sim_id offset 0
+  ) found cross join lateral (
+    select s.sim_id, s.msisdn, s.balance, s.movements from sims_by_number s
+    where s.number_key = sqlc.arg(tenant)::bigint::text || found.msisdn and s.currency = sqlc.arg(float_currency) and not s.blocked
+    limit 1 for update) s
 ), owed as materialized (
   select payers.sim_id, accepted.n, accepted.net_amount + accepted.commission as total,
     row_number() over (partition by payers.sim_id order by accepted.n) as rank
@@ -52,11 +58,13 @@ with recursive asked as materialized (
   select d.sim_id, o.rank, case when d.balance >= o.total then d.balance - o.total else d.balance end,
     d.movements + (d.balance >= o.total)::integer, o.n, d.balance >= o.total
   from debits d join owed o on o.sim_id = d.sim_id and o.rank = d.rank + 1
+), spent as materialized (
+  select payers.msisdn, min(debits.balance) as balance, max(debits.movements) as movements
+  from debits join payers on payers.sim_id = debits.sim_id where debits.paid group by payers.msisdn
 ), debited as (
-  update sims s set balance = spent.balance, movements = spent.movements, changed_at = now()
-  from (select debits.sim_id, min(debits.balance) as balance, max(debits.movements) as movements
-    from debits where debits.paid group by debits.sim_id) spent
-  where s.tenant = sqlc.arg(tenant) and s.sim_id = spent.sim_id
+  update sims_by_number s set balance = (select spent.balance from spent where spent.msisdn = s.msisdn),
+    movements = (select spent.movements from spent where spent.msisdn = s.msisdn), changed_at = now()
+  where s.number_key = any (array(select sqlc.arg(tenant)::bigint::text || spent.msisdn from spent))
   returning 1
 ), merchant as (
   update floats f set balance = f.balance + (select sum(accepted.net_amount) from accepted)::bigint,
@@ -105,7 +113,7 @@ with recursive asked as materialized (
 ), fresh as materialized (
   select distinct on (asked.reference) asked.*, present.deliver
   from asked join present on present.version = asked.config_version
-  where not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = asked.reference)
+  where not exists (select from transactions_by_reference x where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || asked.reference)
   order by asked.reference, asked.n
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
@@ -116,10 +124,14 @@ with recursive asked as materialized (
 ), accepted as materialized (
   select fresh.* from fresh, present where present.quota is null or exists (select from counted)
 ), recipients as materialized (
-  select s.sim_id, s.msisdn, s.blocked, s.balance, s.movements from sims s
-  where s.tenant = sqlc.arg(tenant) and s.msisdn = any (array(select accepted.msisdn from accepted)) and s.currency = sqlc.arg(float_currency)
-  order by s.sim_id
-  for update of s
+  select s.* from (
+    select s.sim_id, paid.msisdn from (select distinct accepted.msisdn from accepted) paid cross join lateral (
+      select s.sim_id from sims_by_number s where s.number_key = sqlc.arg(tenant)::bigint::text || paid.msisdn limit 1) s
+    order by s.sim_id offset 0
+  ) found cross join lateral (
+    select s.sim_id, s.msisdn, s.blocked, s.balance, s.movements from sims_by_number s
+    where s.number_key = sqlc.arg(tenant)::bigint::text || found.msisdn and s.currency = sqlc.arg(float_currency)
+    limit 1 for update) s
 ), judged as materialized (
   -- The recipient decides first. Where nothing speaks against it the status is null: the float decides.
   select accepted.*, recipients.sim_id, recipients.balance as sim_before, recipients.movements as sim_moved_before,
@@ -153,11 +165,13 @@ with recursive asked as materialized (
   update floats f set balance = (select min(payments.balance) from payments), movements = (select max(payments.movements) from payments),
     changed_at = now()
   where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency) and exists (select from decided where decided.paid)
+), grown as materialized (
+  select decided.msisdn, max(decided.sim_after) as balance, max(decided.sim_number) as movements
+  from decided where decided.sim_after is not null group by decided.msisdn
 ), credited as (
-  update sims s set balance = grown.balance, movements = grown.movements, changed_at = now()
-  from (select decided.sim_id, max(decided.sim_after) as balance, max(decided.sim_number) as movements
-    from decided where decided.sim_after is not null group by decided.sim_id) grown
-  where s.tenant = sqlc.arg(tenant) and s.sim_id = grown.sim_id
+  update sims_by_number s set balance = (select grown.balance from grown where grown.msisdn = s.msisdn),
+    movements = (select grown.movements from grown where grown.msisdn = s.msisdn), changed_at = now()
+  where s.number_key = any (array(select sqlc.arg(tenant)::bigint::text || grown.msisdn from grown))
 ), booked as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,

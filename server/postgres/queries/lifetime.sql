@@ -61,8 +61,9 @@ insert into retired_tenants (tenant, resource_uid, version)
 select sqlc.arg(former)::bigint, present.resource_uid, present.version from present;
 
 -- name: ResetByAPI :one
--- The reset that a sandbox's own API key asks for; 0 where there is nothing that it may reset. See the function.
-select coalesce(reset_sandbox(), 0)::bigint;
+-- The reset that a sandbox's own API key asks for: the new tenant number, 0 for too many resets, and -1 where there is nothing that it may
+-- reset. See the function.
+select coalesce(reset_sandbox(), -1)::bigint;
 
 -- name: RetainOrganization :exec
 -- Its rows stay and nothing happens to them any more. No secret stays with them.

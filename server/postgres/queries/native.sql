@@ -8,12 +8,14 @@ select t.tenant, t.id, sqlc.arg(operation), sqlc.arg(sent), sqlc.narg(callback_u
   case when sqlc.narg(callback_url)::text is not null and t.status <> 'PENDING' then 'queued'::event_state end,
   case when sqlc.narg(callback_url)::text is not null and t.status <> 'PENDING'
     then recording_time() + make_interval(secs => t.latency_ms * sqlc.arg(latency_percent)::float8 / 100000) end
-from transactions t where t.tenant = sqlc.arg(tenant) and t.id = recording_id(sqlc.arg(id));
+from transactions t where t.tenant = sqlc.arg(tenant) and t.id = (select recording_id(sqlc.arg(id)));
 
 -- name: FindNative :one
 -- A transaction that an operator's own API recorded, by its reference.
-select sqlc.embed(t), n.sent from transactions t join native_requests n on n.tenant = t.tenant and n.id = t.id
-where t.tenant = sqlc.arg(tenant) and t.reference = sqlc.arg(reference);
+select sqlc.embed(t), n.sent from transactions_by_reference x
+join transactions t on t.tenant = sqlc.arg(tenant)::bigint and t.id = x.id
+join native_requests n on n.tenant = t.tenant and n.id = t.id
+where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(reference)::text;
 
 -- name: ListSent :many
 -- What was sent for transactions of a sandbox that the operators' own APIs recorded.
@@ -28,8 +30,17 @@ join (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)
 -- name: FloatBalance :one
 select balance from floats where tenant = sqlc.arg(tenant) and currency = sqlc.arg(currency);
 
+-- name: LockNativeUsers :exec
+-- The users of a sandbox are added one after the other, so that they are counted.
+select pg_advisory_xact_lock(hashtextextended('native users', sqlc.arg(tenant)::bigint));
+
+-- name: RemoveEndedNativeUsers :exec
+-- Those that ended with the API key that they were made with.
+delete from native_users u where u.tenant = sqlc.arg(tenant) and u.operator = sqlc.arg(operator)
+  and not api_key_is_valid(u.made_with);
+
 -- name: AddNativeUser :one
--- Neither added nor taken: the sandbox has as many users as it may have.
+-- After LockNativeUsers and RemoveEndedNativeUsers. Neither added nor taken: the sandbox has as many users as it may have.
 with present as (
   select count(*) as users from native_users u where u.tenant = sqlc.arg(tenant) and u.operator = sqlc.arg(operator)
 ), added as (
@@ -50,10 +61,21 @@ select * from native_users where tenant = sqlc.arg(tenant) and operator = sqlc.a
 update native_users set secret_hash = sqlc.arg(secret_hash)
 where tenant = sqlc.arg(tenant) and operator = sqlc.arg(operator) and user_id = sqlc.arg(user_id);
 
+-- name: SortNothing :exec
+-- What comes in an order is read in the order of an index, until the database transaction ends, however few rows the statistics tell of.
+select set_config('enable_sort', 'off', true);
+
 -- name: AddNativeToken :exec
--- A token lives in sandbox time, and a day at most in that of the database. Those whose day is over are removed.
-with aged as (
-  delete from native_tokens a where a.tenant = sqlc.arg(tenant) and a.created_at < now() - interval '1 day'
+-- After SortNothing.
+-- A token lives in sandbox time, and a day at most in that of the database. A sandbox keeps its newest tokens: what is beyond them ends.
+with beyond as (
+  select k.hash from native_tokens k
+  where k.tenant = sqlc.arg(tenant) and k.created_at > '-infinity' and k.created_at <= (
+    select n.created_at from native_tokens n where n.tenant = sqlc.arg(tenant) and n.created_at > '-infinity'
+    order by n.created_at desc offset sqlc.arg(others)::integer limit 1)
+  order by k.created_at limit 100
+), ended as (
+  delete from native_tokens k using beyond where k.tenant = sqlc.arg(tenant) and k.hash = beyond.hash
 )
 insert into native_tokens (tenant, hash, operator, product, user_id, made_with, callback_host, expires_at)
 values (sqlc.arg(tenant), sqlc.arg(hash), sqlc.arg(operator), sqlc.arg(product), sqlc.arg(user_id), sqlc.arg(made_with), sqlc.arg(callback_host),

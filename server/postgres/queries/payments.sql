@@ -11,7 +11,8 @@ select * from sims where tenant = sqlc.arg(tenant) and msisdn = sqlc.arg(msisdn)
 select * from transactions where tenant = sqlc.arg(tenant) and id = sqlc.arg(id);
 
 -- name: FindReference :one
-select * from transactions where tenant = sqlc.arg(tenant) and reference = sqlc.arg(reference);
+select t.* from transactions_by_reference x join transactions t on t.tenant = sqlc.arg(tenant)::bigint and t.id = x.id
+where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(reference)::text;
 
 -- name: QuotaUsed :one
 select o.monthly_quota as quota, coalesce(q.used, 0)::bigint as used
@@ -23,7 +24,7 @@ where o.tenant = sqlc.arg(tenant);
 
 -- name: SetProviderTxID :exec
 -- Of the transaction that the statement before it recorded.
-update transactions set provider_tx_id = sqlc.arg(provider_tx_id) where tenant = sqlc.arg(tenant) and id = recording_id(sqlc.arg(id));
+update transactions set provider_tx_id = sqlc.arg(provider_tx_id) where tenant = sqlc.arg(tenant) and id = (select recording_id(sqlc.arg(id)));
 
 -- name: BookCollection :one
 -- A collection that succeeds at once. The payer's SIM is debited if it is registered, active and can pay; the merchant is
@@ -32,7 +33,7 @@ with present as (
   select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
   where o.tenant = sqlc.arg(tenant) and o.version = sqlc.arg(config_version)
-    and not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = sqlc.arg(reference))
+    and not exists (select from transactions_by_reference x where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(reference)::text)
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
   select sqlc.arg(tenant), date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present where present.quota is not null
@@ -41,10 +42,10 @@ with present as (
 ), accepted as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), payer as (
-  update sims s set balance = s.balance - (sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint), movements = s.movements + 1,
+  update sims_by_number s set balance = s.balance - (sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint), movements = s.movements + 1,
     changed_at = now()
   from accepted
-  where s.tenant = sqlc.arg(tenant) and s.msisdn = sqlc.arg(msisdn) and s.currency = sqlc.arg(float_currency) and not s.blocked
+  where s.number_key = sqlc.arg(tenant)::bigint::text || sqlc.arg(msisdn)::text and s.currency = sqlc.arg(float_currency) and not s.blocked
     and s.balance >= sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint
   returning s.sim_id, s.balance, s.movements
 ), merchant as (
@@ -84,9 +85,9 @@ with present as (
   select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
   where o.tenant = sqlc.arg(tenant) and o.version = sqlc.arg(config_version)
-    and not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = sqlc.arg(reference))
+    and not exists (select from transactions_by_reference x where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(reference)::text)
     and not (sqlc.arg(presumed)::boolean and exists (
-      select from sims s where s.tenant = sqlc.arg(tenant) and s.msisdn = sqlc.arg(msisdn)
+      select from sims_by_number s where s.number_key = sqlc.arg(tenant)::bigint::text || sqlc.arg(msisdn)::text
         and (s.operator <> sqlc.arg(operator) or s.country <> sqlc.arg(country))))
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
@@ -99,8 +100,8 @@ with present as (
   select accepted.deliver, s.sim_id, s.sim_id is null and sqlc.narg(test_behavior)::text is null as of_operator,
     case when s.sim_id is null then 1 when s.blocked then 2
       when s.balance < sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint then 3 else 4 end as payer_state
-  from accepted left join sims s
-    on sqlc.arg(scenario) = '' and s.tenant = sqlc.arg(tenant) and s.msisdn = sqlc.arg(msisdn) and s.currency = sqlc.arg(float_currency)
+  from accepted left join sims_by_number s
+    on sqlc.arg(scenario) = '' and s.number_key = sqlc.arg(tenant)::bigint::text || sqlc.arg(msisdn)::text and s.currency = sqlc.arg(float_currency)
 ), decided as (
   select payer.*, (sqlc.arg(statuses)::text[])[payer.payer_state]::transaction_status as status,
     (sqlc.arg(latencies)::integer[])[payer.payer_state] as latency_ms, (sqlc.arg(after_ms)::float8[])[payer.payer_state] as after_ms

@@ -12,7 +12,7 @@ with present as (
   select (o.webhook_url is not null and 'disbursement' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
   where o.tenant = sqlc.arg(tenant) and o.version = sqlc.arg(config_version)
-    and not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = sqlc.arg(reference))
+    and not exists (select from transactions_by_reference x where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(reference)::text)
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
   select sqlc.arg(tenant), date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present where present.quota is not null
@@ -21,8 +21,8 @@ with present as (
 ), accepted as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), recipient as (
-  select s.sim_id, s.blocked from sims s, accepted
-  where s.tenant = sqlc.arg(tenant) and s.msisdn = sqlc.arg(msisdn) and s.currency = sqlc.arg(float_currency)
+  select s.sim_id, s.blocked from sims_by_number s, accepted
+  where s.number_key = sqlc.arg(tenant)::bigint::text || sqlc.arg(msisdn)::text and s.currency = sqlc.arg(float_currency)
     and not sqlc.arg(recipient_full)::boolean
   for update of s
 ), judged as (
@@ -43,8 +43,8 @@ with present as (
   update floats f set balance = decided.balance - sqlc.arg(amount)::bigint, movements = decided.movements + 1, changed_at = now()
   from decided where decided.paid and f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency)
 ), credited as (
-  update sims s set balance = s.balance + sqlc.arg(amount)::bigint, movements = s.movements + 1, changed_at = now()
-  from decided where decided.paid and s.tenant = sqlc.arg(tenant) and s.sim_id = decided.sim_id
+  update sims_by_number s set balance = s.balance + sqlc.arg(amount)::bigint, movements = s.movements + 1, changed_at = now()
+  from decided where decided.paid and decided.sim_id is not null and s.number_key = sqlc.arg(tenant)::bigint::text || sqlc.arg(msisdn)::text
   returning s.balance, s.movements
 ), booked as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
@@ -80,7 +80,7 @@ with present as (
   select (o.webhook_url is not null and 'refund' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
   where o.tenant = sqlc.arg(tenant) and not o.suspended and (sqlc.arg(clocked)::boolean or not o.clocked)
-    and not exists (select from transactions x where x.tenant = sqlc.arg(tenant) and x.reference = sqlc.arg(reference))
+    and not exists (select from transactions_by_reference x where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(reference)::text)
 ), locked as (
   select p.*, coalesce(sqlc.narg(amount)::bigint, p.amount - p.refunded) as asked
   from transactions p, present
@@ -96,8 +96,8 @@ with present as (
 ), parent as (
   select locked.* from locked, present where present.quota is null or exists (select from counted)
 ), recipient as (
-  select s.sim_id from sims s, parent
-  where s.tenant = sqlc.arg(tenant) and s.msisdn = parent.msisdn and s.currency = parent.float_currency for update of s
+  select s.sim_id, s.msisdn from sims_by_number s, parent
+  where s.number_key = sqlc.arg(tenant)::bigint::text || parent.msisdn and s.currency = parent.float_currency for update of s
 ), float as (
   select f.balance, f.movements from floats f, parent
   where f.tenant = sqlc.arg(tenant) and f.currency = parent.float_currency and (select count(*) from recipient) >= 0
@@ -111,8 +111,8 @@ with present as (
   update floats f set balance = decided.balance - decided.asked, movements = decided.movements + 1, changed_at = now()
   from decided, parent where decided.paid and f.tenant = sqlc.arg(tenant) and f.currency = parent.float_currency
 ), credited as (
-  update sims s set balance = s.balance + decided.asked, movements = s.movements + 1, changed_at = now()
-  from decided, recipient where decided.paid and s.tenant = sqlc.arg(tenant) and s.sim_id = recipient.sim_id
+  update sims_by_number s set balance = s.balance + decided.asked, movements = s.movements + 1, changed_at = now()
+  from decided, recipient where decided.paid and s.number_key = sqlc.arg(tenant)::bigint::text || recipient.msisdn
   returning s.sim_id, s.balance, s.movements
 ), marked as (
   update transactions p set refunded = p.refunded + decided.asked

@@ -6,9 +6,11 @@ select tenant from retired_tenants
 where purged_at is null and retired_at < now() - make_interval(secs => sqlc.arg(settled_ms)::float8 / 1000)
 order by retired_at limit 100;
 
--- name: ForgetRetired :exec
-delete from retired_tenants
-where purged_at is not null and retired_at < now() - make_interval(secs => sqlc.arg(kept_ms)::float8 / 1000);
+-- name: ForgetRetired :execrows
+delete from retired_tenants where tenant in (
+  select r.tenant from retired_tenants r
+  where r.purged_at is not null and r.retired_at < now() - make_interval(secs => sqlc.arg(kept_ms)::float8 / 1000)
+  order by r.retired_at limit sqlc.arg(batch));
 
 -- The ones of large tables go on behind the last row of the batch before, whose name they return: a batch that began at the front
 -- would have to pass all that was removed already. Of two that do so at once one waits for the other.

@@ -56,3 +56,19 @@ delete from rate_usage where (tenant, second) in (
 delete from quota_usage where (tenant, month) in (
   select q.tenant, q.month from quota_usage q left join clocks c on c.tenant = q.tenant
   where q.month < (clock_time(c.stands_at, c.ahead, c.last_stamp) - interval '1 year')::date limit sqlc.arg(batch));
+
+-- The oldest first, whichever sandbox they are of.
+
+-- name: RemoveAgedNativeTokens :execrows
+-- No token lives longer than a day.
+delete from native_tokens where (tenant, hash) in (
+  select k.tenant, k.hash from native_tokens k where k.created_at < now() - interval '1 day' order by k.created_at limit sqlc.arg(batch));
+
+-- name: RemoveAgedFaultActs :execrows
+-- A reference is remembered for 30 days.
+delete from fault_acts where (tenant, name, reference) in (
+  select a.tenant, a.name, a.reference from fault_acts a where a.acted_at < now() - interval '30 days' order by a.acted_at limit sqlc.arg(batch));
+
+-- name: RemoveAgedFaultRequests :execrows
+delete from fault_requests where (tenant, reference) in (
+  select r.tenant, r.reference from fault_requests r where r.counted_at < now() - interval '30 days' order by r.counted_at limit sqlc.arg(batch));

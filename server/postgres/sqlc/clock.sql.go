@@ -36,7 +36,7 @@ const clocksToAdvance = `-- name: ClocksToAdvance :many
 select c.tenant, (p.tenant is not null)::boolean as sweep_failed from clocks c
 left join sweep_failures p on p.tenant = c.tenant and p.sweep = 'clock'
 where c.target is not null and (c.leased_until is null or c.leased_until <= now()) and (p.retry_at is null or p.retry_at <= now())
-order by random()
+order by c.leased_until nulls first, random()
 limit $1::integer
 `
 
@@ -45,7 +45,8 @@ type ClocksToAdvanceRow struct {
 	SweepFailed bool  `db:"sweep_failed"`
 }
 
-// In random order, so that workers share them.
+// First those that nobody has advanced yet, then those that were released longest ago; beyond that in random order, so that workers share
+// them.
 func (q *Queries) ClocksToAdvance(ctx context.Context, batch int32) ([]ClocksToAdvanceRow, error) {
 	rows, err := q.db.Query(ctx, clocksToAdvance, batch)
 	if err != nil {
@@ -73,7 +74,7 @@ select bound.place::integer as place, clock.present, clock.suspended, clock.prob
 from (
   select clock_time(c.stands_at, c.ahead, c.last_stamp)::timestamptz as present, o.suspended, h.probe_at
   from clocks c
-  join organizations o on o.tenant = c.tenant and o.retained_at is null
+  join organizations o on o.tenant = c.tenant
   left join endpoint_health h on h.tenant = c.tenant and o.webhook_url is not null
   where c.tenant = $1 and c.fence = $2 and c.target is not null
 ) clock
@@ -276,7 +277,7 @@ func (q *Queries) MoveClock(ctx context.Context, arg MoveClockParams) (time.Time
 }
 
 const readClock = `-- name: ReadClock :one
-with clock as (
+with clock as materialized ( -- a time computed below would be compared after row level security, and not by an index
   select coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())::timestamptz as present, c.target, h.probe_at
   from organizations o
   left join clocks c on c.tenant = o.tenant
@@ -339,7 +340,7 @@ func (q *Queries) ReadClock(ctx context.Context, tenant int64) (ReadClockRow, er
 }
 
 const releaseClock = `-- name: ReleaseClock :exec
-update clocks c set leased_until = null,
+update clocks c set leased_until = now(),
   settled = c.settled + $1::bigint, expired = c.expired + $2::bigint,
   delivered = c.delivered + $3::bigint, failed_attempts = c.failed_attempts + $4::bigint
 where c.tenant = $5 and c.fence = $6

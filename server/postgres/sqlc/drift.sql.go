@@ -12,7 +12,7 @@ import (
 )
 
 const findOrganization = `-- name: FindOrganization :one
-select o.org_id, o.tenant, o.resource_uid, o.namespace, o.name, o.generation, o.version, o.created_at, o.latency_percent, o.monthly_quota, o.rate_limit, o.pending_timeout_ms, o.suspended, o.reset, o.key_rotation, o.retained_at, o.applied, o.webhook_url, o.webhook_types, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.secret_rotation, o.signing_secret, o.previous_secret, o.previous_secret_until, o.older_secrets, o.older_secrets_until, o.test_numbers, o.api_test_clients, o.api_reset, o.max_test_clients, o.clocked, o.clock_mode, o.clock_start, o.seed, o.faults, o.callback_hosts, o.webhook_host, o.watched_until, o.followed_until, (o.applied is not distinct from (
+select o.org_id, o.tenant, o.resource_uid, o.namespace, o.name, o.generation, o.version, o.created_at, o.latency_percent, o.monthly_quota, o.rate_limit, o.pending_timeout_ms, o.suspended, o.reset, o.key_rotation, o.retained_at, o.applied, o.webhook_url, o.webhook_types, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.secret_rotation, o.signing_secret, o.previous_secret, o.previous_secret_until, o.older_secrets, o.older_secrets_until, o.test_numbers, o.api_test_clients, o.api_reset, o.max_test_clients, o.clocked, o.clock_mode, o.clock_start, o.seed, o.faults, o.callback_hosts, o.webhook_host, o.watched_until, o.followed_until, o.api_resets, (o.applied is not distinct from (
   select present.fingerprint from sandbox_fingerprints() present where present.tenant = o.tenant))::boolean as settled,
   (coalesce(o.previous_secret_until <= now(), false)
     or exists (select from unnest(o.older_secrets_until) x(until) where x.until <= now()))::boolean as overlap_over
@@ -72,6 +72,7 @@ func (q *Queries) FindOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.Organization.WebhookHost,
 		&i.Organization.WatchedUntil,
 		&i.Organization.FollowedUntil,
+		&i.Organization.ApiResets,
 		&i.Settled,
 		&i.OverlapOver,
 	)

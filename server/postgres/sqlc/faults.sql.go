@@ -17,19 +17,25 @@ const actedFaults = `-- name: ActedFaults :many
 select a.tenant, a.name, a.reference from fault_acts a
 join (select unnest($1::bigint[]) as tenant, unnest($2::text[]) as name,
   unnest($3::text[]) as reference) g
-  on a.tenant = g.tenant and a.name = g.name and a.reference = g.reference
+  on a.tenant = g.tenant and a.name = g.name and a.reference = g.reference and a.acted_at > now() - interval '30 days'
 `
 
+type ActedFaultsRow struct {
+	Tenant    int64  `db:"tenant"`
+	Name      string `db:"name"`
+	Reference string `db:"reference"`
+}
+
 // Of these faults and references, those for which the fault acted already.
-func (q *Queries) ActedFaults(ctx context.Context, tenants []int64, names []string, refs []string) ([]FaultAct, error) {
+func (q *Queries) ActedFaults(ctx context.Context, tenants []int64, names []string, refs []string) ([]ActedFaultsRow, error) {
 	rows, err := q.db.Query(ctx, actedFaults, tenants, names, refs)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []FaultAct
+	var items []ActedFaultsRow
 	for rows.Next() {
-		var i FaultAct
+		var i ActedFaultsRow
 		if err := rows.Scan(&i.Tenant, &i.Name, &i.Reference); err != nil {
 			return nil, err
 		}
@@ -78,7 +84,7 @@ func (q *Queries) AwaitingTenants(ctx context.Context, tenants []int64) ([]int64
 
 const countFaultRequest = `-- name: CountFaultRequest :one
 insert into fault_requests as r (tenant, reference) select o.tenant, $1 from organizations o where o.tenant = $2
-on conflict (tenant, reference) do update set requests = r.requests + 1
+on conflict (tenant, reference) do update set requests = case when r.counted_at > now() - interval '30 days' then r.requests + 1 else 1 end
 returning r.requests
 `
 
@@ -364,8 +370,8 @@ func (q *Queries) HoldFaultCounts(ctx context.Context, tenants []int64, names []
 }
 
 const noteFaultActs = `-- name: NoteFaultActs :exec
-insert into fault_acts (tenant, name, reference)
-select g.tenant, g.name, g.reference
+insert into fault_acts (tenant, name, reference, acted_at)
+select g.tenant, g.name, g.reference, now()
 from (select unnest($1::bigint[]) as tenant, unnest($2::text[]) as name,
   unnest($3::text[]) as reference) g
 order by g.tenant, g.name, g.reference
@@ -442,7 +448,10 @@ func (q *Queries) ReleaseAwaiting(ctx context.Context, tenants []int64, ids []pg
 
 const requestInFaults = `-- name: RequestInFaults :one
 select sandbox_time($1)::timestamptz as now,
-  array(select a.name from fault_acts a where a.tenant = $1 and a.reference = $2 order by a.name)::text[] as acted
+  array(select a.name from fault_acts a
+    where a.tenant = $1 and a.name = any($2::text[]) and a.reference = $3
+      and a.acted_at > now() - interval '30 days'
+    order by a.name)::text[] as acted
 `
 
 type RequestInFaultsRow struct {
@@ -450,9 +459,9 @@ type RequestInFaultsRow struct {
 	Acted []string  `db:"acted"`
 }
 
-// What faults of the api ask beside the request: the sandbox's time, and which of them acted for its reference before.
-func (q *Queries) RequestInFaults(ctx context.Context, tenant int64, reference string) (RequestInFaultsRow, error) {
-	row := q.db.QueryRow(ctx, requestInFaults, tenant, reference)
+// What faults of the api ask beside the request: the sandbox's time, and which of these faults acted for its reference before.
+func (q *Queries) RequestInFaults(ctx context.Context, tenant int64, names []string, reference string) (RequestInFaultsRow, error) {
+	row := q.db.QueryRow(ctx, requestInFaults, tenant, names, reference)
 	var i RequestInFaultsRow
 	err := row.Scan(&i.Now, &i.Acted)
 	return i, err
@@ -497,7 +506,7 @@ func (q *Queries) SendEventAgain(ctx context.Context, spacingMs float64, tenant 
 }
 
 const setTransactionFaults = `-- name: SetTransactionFaults :exec
-update transactions set faults = $1::text[] where tenant = $2 and id = recording_id($3)
+update transactions set faults = $1::text[] where tenant = $2 and id = (select recording_id($3))
 `
 
 func (q *Queries) SetTransactionFaults(ctx context.Context, faults []string, tenant int64, iD pgtype.UUID) error {

@@ -34,7 +34,7 @@ with recursive asked as materialized (
 ), fresh as materialized (
   select distinct on (asked.reference) asked.n, asked.id, asked.config_version, asked.reference, asked.request_hash, asked.order_ref, asked.order_url, asked.is_url_protected, asked.store, asked.described, asked.description, asked.scenario, asked.env_id, asked.operator, asked.country, asked.currency, asked.msisdn, asked.amount, asked.commission, asked.net_amount, asked.absorption_pct, asked.latency_ms, asked.after_ms, present.deliver
   from asked join present on present.version = asked.config_version
-  where not exists (select from transactions x where x.tenant = $23 and x.reference = asked.reference)
+  where not exists (select from transactions_by_reference x where x.reference_key = $23::bigint::text || ' ' || asked.reference)
   order by asked.reference, asked.n
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
@@ -45,11 +45,14 @@ with recursive asked as materialized (
 ), accepted as materialized (
   select fresh.n, fresh.id, fresh.config_version, fresh.reference, fresh.request_hash, fresh.order_ref, fresh.order_url, fresh.is_url_protected, fresh.store, fresh.described, fresh.description, fresh.scenario, fresh.env_id, fresh.operator, fresh.country, fresh.currency, fresh.msisdn, fresh.amount, fresh.commission, fresh.net_amount, fresh.absorption_pct, fresh.latency_ms, fresh.after_ms, fresh.deliver from fresh, present where present.quota is null or exists (select from counted)
 ), payers as materialized (
-  select s.sim_id, s.msisdn, s.balance, s.movements from sims s
-  where s.tenant = $23 and s.msisdn = any (array(select accepted.msisdn from accepted))
-    and s.currency = $24 and not s.blocked
-  order by s.sim_id
-  for update of s
+  select s.sim_id, s.msisdn, s.balance, s.movements from (
+    select s.sim_id, paying.msisdn from (select distinct accepted.msisdn from accepted) paying cross join lateral (
+      select s.sim_id from sims_by_number s where s.number_key = $23::bigint::text || paying.msisdn limit 1) s
+    order by s.sim_id offset 0
+  ) found cross join lateral (
+    select s.sim_id, s.msisdn, s.balance, s.movements from sims_by_number s
+    where s.number_key = $23::bigint::text || found.msisdn and s.currency = $24 and not s.blocked
+    limit 1 for update) s
 ), owed as materialized (
   select payers.sim_id, accepted.n, accepted.net_amount + accepted.commission as total,
     row_number() over (partition by payers.sim_id order by accepted.n) as rank
@@ -61,11 +64,13 @@ with recursive asked as materialized (
   select d.sim_id, o.rank, case when d.balance >= o.total then d.balance - o.total else d.balance end,
     d.movements + (d.balance >= o.total)::integer, o.n, d.balance >= o.total
   from debits d join owed o on o.sim_id = d.sim_id and o.rank = d.rank + 1
+), spent as materialized (
+  select payers.msisdn, min(debits.balance) as balance, max(debits.movements) as movements
+  from debits join payers on payers.sim_id = debits.sim_id where debits.paid group by payers.msisdn
 ), debited as (
-  update sims s set balance = spent.balance, movements = spent.movements, changed_at = now()
-  from (select debits.sim_id, min(debits.balance) as balance, max(debits.movements) as movements
-    from debits where debits.paid group by debits.sim_id) spent
-  where s.tenant = $23 and s.sim_id = spent.sim_id
+  update sims_by_number s set balance = (select spent.balance from spent where spent.msisdn = s.msisdn),
+    movements = (select spent.movements from spent where spent.msisdn = s.msisdn), changed_at = now()
+  where s.number_key = any (array(select $23::bigint::text || spent.msisdn from spent))
   returning 1
 ), merchant as (
   update floats f set balance = f.balance + (select sum(accepted.net_amount) from accepted)::bigint,
@@ -137,6 +142,9 @@ type BookCollectionsRow struct {
 // was decided on another configuration. If the requests exceed the quota together, none is recorded. The callers try these one by one.
 //
 // Rows are locked in the order of all statements: quota, SIMs by their ids, float.
+//
+// SIMs are looked up one by one in lateral joins with a limit, or by an array of keys: in a plain join, without statistics, Postgres may
+// read all SIMs of the sandbox.
 func (q *Queries) BookCollections(ctx context.Context, arg BookCollectionsParams) ([]BookCollectionsRow, error) {
 	rows, err := q.db.Query(ctx, bookCollections,
 		arg.Ids,
@@ -206,7 +214,7 @@ with recursive asked as materialized (
 ), fresh as materialized (
   select distinct on (asked.reference) asked.n, asked.id, asked.config_version, asked.reference, asked.request_hash, asked.order_ref, asked.order_url, asked.is_url_protected, asked.store, asked.described, asked.description, asked.env_id, asked.operator, asked.country, asked.currency, asked.msisdn, asked.amount, asked.absorption_pct, asked.unknown_status, present.deliver
   from asked join present on present.version = asked.config_version
-  where not exists (select from transactions x where x.tenant = $19 and x.reference = asked.reference)
+  where not exists (select from transactions_by_reference x where x.reference_key = $19::bigint::text || ' ' || asked.reference)
   order by asked.reference, asked.n
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
@@ -217,10 +225,14 @@ with recursive asked as materialized (
 ), accepted as materialized (
   select fresh.n, fresh.id, fresh.config_version, fresh.reference, fresh.request_hash, fresh.order_ref, fresh.order_url, fresh.is_url_protected, fresh.store, fresh.described, fresh.description, fresh.env_id, fresh.operator, fresh.country, fresh.currency, fresh.msisdn, fresh.amount, fresh.absorption_pct, fresh.unknown_status, fresh.deliver from fresh, present where present.quota is null or exists (select from counted)
 ), recipients as materialized (
-  select s.sim_id, s.msisdn, s.blocked, s.balance, s.movements from sims s
-  where s.tenant = $19 and s.msisdn = any (array(select accepted.msisdn from accepted)) and s.currency = $20
-  order by s.sim_id
-  for update of s
+  select s.sim_id, s.msisdn, s.blocked, s.balance, s.movements from (
+    select s.sim_id, paid.msisdn from (select distinct accepted.msisdn from accepted) paid cross join lateral (
+      select s.sim_id from sims_by_number s where s.number_key = $19::bigint::text || paid.msisdn limit 1) s
+    order by s.sim_id offset 0
+  ) found cross join lateral (
+    select s.sim_id, s.msisdn, s.blocked, s.balance, s.movements from sims_by_number s
+    where s.number_key = $19::bigint::text || found.msisdn and s.currency = $20
+    limit 1 for update) s
 ), judged as materialized (
   -- The recipient decides first. Where nothing speaks against it the status is null: the float decides.
   select accepted.n, accepted.id, accepted.config_version, accepted.reference, accepted.request_hash, accepted.order_ref, accepted.order_url, accepted.is_url_protected, accepted.store, accepted.described, accepted.description, accepted.env_id, accepted.operator, accepted.country, accepted.currency, accepted.msisdn, accepted.amount, accepted.absorption_pct, accepted.unknown_status, accepted.deliver, recipients.sim_id, recipients.balance as sim_before, recipients.movements as sim_moved_before,
@@ -254,11 +266,13 @@ with recursive asked as materialized (
   update floats f set balance = (select min(payments.balance) from payments), movements = (select max(payments.movements) from payments),
     changed_at = now()
   where f.tenant = $19 and f.currency = $20 and exists (select from decided where decided.paid)
+), grown as materialized (
+  select decided.msisdn, max(decided.sim_after) as balance, max(decided.sim_number) as movements
+  from decided where decided.sim_after is not null group by decided.msisdn
 ), credited as (
-  update sims s set balance = grown.balance, movements = grown.movements, changed_at = now()
-  from (select decided.sim_id, max(decided.sim_after) as balance, max(decided.sim_number) as movements
-    from decided where decided.sim_after is not null group by decided.sim_id) grown
-  where s.tenant = $19 and s.sim_id = grown.sim_id
+  update sims_by_number s set balance = (select grown.balance from grown where grown.msisdn = s.msisdn),
+    movements = (select grown.movements from grown where grown.msisdn = s.msisdn), changed_at = now()
+  where s.number_key = any (array(select $19::bigint::text || grown.msisdn from grown))
 ), booked as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
     description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,

@@ -215,10 +215,11 @@ func (q *Queries) RecordedUntil(ctx context.Context, laterMs float64, tenant int
 }
 
 const resetByAPI = `-- name: ResetByAPI :one
-select coalesce(reset_sandbox(), 0)::bigint
+select coalesce(reset_sandbox(), -1)::bigint
 `
 
-// The reset that a sandbox's own API key asks for; 0 where there is nothing that it may reset. See the function.
+// The reset that a sandbox's own API key asks for: the new tenant number, 0 for too many resets, and -1 where there is nothing that it may
+// reset. See the function.
 func (q *Queries) ResetByAPI(ctx context.Context) (int64, error) {
 	row := q.db.QueryRow(ctx, resetByAPI)
 	var column_1 int64

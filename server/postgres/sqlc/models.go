@@ -58,100 +58,6 @@ func (ns NullEventState) Value() (driver.Value, error) {
 	return string(ns.EventState), nil
 }
 
-type TransactionStatus string
-
-const (
-	TransactionStatusPENDING            TransactionStatus = "PENDING"
-	TransactionStatusSUCCESS            TransactionStatus = "SUCCESS"
-	TransactionStatusPININVALID         TransactionStatus = "PIN_INVALID"
-	TransactionStatusINSUFFICIENTFUNDS  TransactionStatus = "INSUFFICIENT_FUNDS"
-	TransactionStatusTIMEOUT            TransactionStatus = "TIMEOUT"
-	TransactionStatusACCOUNTBLOCKED     TransactionStatus = "ACCOUNT_BLOCKED"
-	TransactionStatusUSERCANCELLED      TransactionStatus = "USER_CANCELLED"
-	TransactionStatusUNKNOWNMSISDN      TransactionStatus = "UNKNOWN_MSISDN"
-	TransactionStatusLIMITEXCEEDED      TransactionStatus = "LIMIT_EXCEEDED"
-	TransactionStatusSERVICEUNAVAILABLE TransactionStatus = "SERVICE_UNAVAILABLE"
-	TransactionStatusDUPLICATEREFERENCE TransactionStatus = "DUPLICATE_REFERENCE"
-)
-
-func (e *TransactionStatus) Scan(src interface{}) error {
-	switch s := src.(type) {
-	case []byte:
-		*e = TransactionStatus(s)
-	case string:
-		*e = TransactionStatus(s)
-	default:
-		return fmt.Errorf("unsupported scan type for TransactionStatus: %T", src)
-	}
-	return nil
-}
-
-type NullTransactionStatus struct {
-	TransactionStatus TransactionStatus
-	Valid             bool // Valid is true if TransactionStatus is not NULL
-}
-
-// Scan implements the Scanner interface.
-func (ns *NullTransactionStatus) Scan(value interface{}) error {
-	if value == nil {
-		ns.TransactionStatus, ns.Valid = "", false
-		return nil
-	}
-	ns.Valid = true
-	return ns.TransactionStatus.Scan(value)
-}
-
-// Value implements the driver Valuer interface.
-func (ns NullTransactionStatus) Value() (driver.Value, error) {
-	if !ns.Valid {
-		return nil, nil
-	}
-	return string(ns.TransactionStatus), nil
-}
-
-type TransactionType string
-
-const (
-	TransactionTypeCollection   TransactionType = "collection"
-	TransactionTypeRefund       TransactionType = "refund"
-	TransactionTypeDisbursement TransactionType = "disbursement"
-)
-
-func (e *TransactionType) Scan(src interface{}) error {
-	switch s := src.(type) {
-	case []byte:
-		*e = TransactionType(s)
-	case string:
-		*e = TransactionType(s)
-	default:
-		return fmt.Errorf("unsupported scan type for TransactionType: %T", src)
-	}
-	return nil
-}
-
-type NullTransactionType struct {
-	TransactionType TransactionType
-	Valid           bool // Valid is true if TransactionType is not NULL
-}
-
-// Scan implements the Scanner interface.
-func (ns *NullTransactionType) Scan(value interface{}) error {
-	if value == nil {
-		ns.TransactionType, ns.Valid = "", false
-		return nil
-	}
-	ns.Valid = true
-	return ns.TransactionType.Scan(value)
-}
-
-// Value implements the driver Valuer interface.
-func (ns NullTransactionType) Value() (driver.Value, error) {
-	if !ns.Valid {
-		return nil, nil
-	}
-	return string(ns.TransactionType), nil
-}
-
 type AccountProof struct {
 	Tenant        int64       `db:"tenant"`
 	Account       string      `db:"account"`
@@ -169,30 +75,6 @@ type AccountProof struct {
 	BrokenBefore  *int64      `db:"broken_before"`
 }
 
-type Activity struct {
-	Tenant    int64     `db:"tenant"`
-	ChangedAt time.Time `db:"changed_at"`
-}
-
-type Adjustment struct {
-	Tenant       int64       `db:"tenant"`
-	AdjustmentID pgtype.UUID `db:"adjustment_id"`
-	Currency     *string     `db:"currency"`
-	SimID        pgtype.UUID `db:"sim_id"`
-	Delta        int64       `db:"delta"`
-	BalanceAfter int64       `db:"balance_after"`
-	CreatedAt    time.Time   `db:"created_at"`
-	Number       *int64      `db:"number"`
-}
-
-type ApiKey struct {
-	Tenant    int64      `db:"tenant"`
-	Hash      []byte     `db:"hash"`
-	CreatedAt time.Time  `db:"created_at"`
-	ExpiresAt *time.Time `db:"expires_at"`
-	Native    []byte     `db:"native"`
-}
-
 type CallbackAttempt struct {
 	Tenant         int64       `db:"tenant"`
 	ID             pgtype.UUID `db:"id"`
@@ -205,38 +87,6 @@ type CallbackAttempt struct {
 	Faults         []string    `db:"faults"`
 }
 
-type Change struct {
-	Tenant    int64       `db:"tenant"`
-	Xact      int64       `db:"xact"`
-	Seq       int64       `db:"seq"`
-	Kind      string      `db:"kind"`
-	ID        pgtype.UUID `db:"id"`
-	Attempt   *int32      `db:"attempt"`
-	Currency  *string     `db:"currency"`
-	CreatedAt time.Time   `db:"created_at"`
-}
-
-type Clock struct {
-	Tenant         int64           `db:"tenant"`
-	StandsAt       *time.Time      `db:"stands_at"`
-	Ahead          pgtype.Interval `db:"ahead"`
-	LastStamp      time.Time       `db:"last_stamp"`
-	Target         *time.Time      `db:"target"`
-	Advance        int64           `db:"advance"`
-	Fence          int64           `db:"fence"`
-	LeasedUntil    *time.Time      `db:"leased_until"`
-	Settled        int64           `db:"settled"`
-	Expired        int64           `db:"expired"`
-	Delivered      int64           `db:"delivered"`
-	FailedAttempts int64           `db:"failed_attempts"`
-	Ended          []int64         `db:"ended"`
-}
-
-type ConfigVersion struct {
-	One     bool  `db:"one"`
-	Version int64 `db:"version"`
-}
-
 type DeliveryAttempt struct {
 	Tenant         int64       `db:"tenant"`
 	EventID        pgtype.UUID `db:"event_id"`
@@ -247,18 +97,6 @@ type DeliveryAttempt struct {
 	ResponseBody   []byte      `db:"response_body"`
 	Error          *string     `db:"error"`
 	Faults         []string    `db:"faults"`
-}
-
-type EndpointHealth struct {
-	Tenant        int64      `db:"tenant"`
-	Failures      int32      `db:"failures"`
-	FailingSince  *time.Time `db:"failing_since"`
-	ProbeAt       *time.Time `db:"probe_at"`
-	Delivered     int64      `db:"delivered"`
-	Failed        int64      `db:"failed"`
-	LastFailureAt *time.Time `db:"last_failure_at"`
-	LastFailure   *string    `db:"last_failure"`
-	ChangedAt     time.Time  `db:"changed_at"`
 }
 
 type Environment struct {
@@ -305,27 +143,6 @@ type EventFault struct {
 	Sent       int32       `db:"sent"`
 }
 
-type FaultAct struct {
-	Tenant    int64  `db:"tenant"`
-	Name      string `db:"name"`
-	Reference string `db:"reference"`
-}
-
-type FaultCount struct {
-	Tenant int64      `db:"tenant"`
-	Name   string     `db:"name"`
-	Digest []byte     `db:"digest"`
-	Acts   int64      `db:"acts"`
-	Draws  int64      `db:"draws"`
-	LastAt *time.Time `db:"last_at"`
-}
-
-type FaultRequest struct {
-	Tenant    int64  `db:"tenant"`
-	Reference string `db:"reference"`
-	Requests  int32  `db:"requests"`
-}
-
 type Float struct {
 	Tenant    int64     `db:"tenant"`
 	Currency  string    `db:"currency"`
@@ -333,60 +150,6 @@ type Float struct {
 	Opening   int64     `db:"opening"`
 	ChangedAt time.Time `db:"changed_at"`
 	Movements int64     `db:"movements"`
-}
-
-type LedgerProof struct {
-	Tenant      int64      `db:"tenant"`
-	VerifiedAt  *time.Time `db:"verified_at"`
-	PassedAt    *time.Time `db:"passed_at"`
-	PassDueAt   time.Time  `db:"pass_due_at"`
-	Broken      int32      `db:"broken"`
-	Imbalance   int64      `db:"imbalance"`
-	Fence       int64      `db:"fence"`
-	LeasedUntil *time.Time `db:"leased_until"`
-}
-
-type ListedTransaction struct {
-	Tenant    int64           `db:"tenant"`
-	ID        pgtype.UUID     `db:"id"`
-	Status    payments.Status `db:"status"`
-	Type      payments.Type   `db:"type"`
-	Operator  string          `db:"operator"`
-	Country   string          `db:"country"`
-	Store     string          `db:"store"`
-	MSISDN    string          `db:"msisdn"`
-	CreatedAt time.Time       `db:"created_at"`
-}
-
-type NativeRequest struct {
-	Tenant      int64           `db:"tenant"`
-	DueAt       *time.Time      `db:"due_at"`
-	LeasedUntil *time.Time      `db:"leased_until"`
-	Fence       int64           `db:"fence"`
-	DeliveredAt *time.Time      `db:"delivered_at"`
-	Attempts    int32           `db:"attempts"`
-	LastStatus  *int32          `db:"last_status"`
-	ID          pgtype.UUID     `db:"id"`
-	Operation   string          `db:"operation"`
-	Sent        json.RawMessage `db:"sent"`
-	CallbackURL *string         `db:"callback_url"`
-	State       *EventState     `db:"state"`
-	LastError   *string         `db:"last_error"`
-	Body        []byte          `db:"body"`
-	Fault       *string         `db:"fault"`
-	TimesSent   int32           `db:"times_sent"`
-}
-
-type NativeToken struct {
-	Tenant       int64     `db:"tenant"`
-	Hash         []byte    `db:"hash"`
-	Operator     string    `db:"operator"`
-	Product      string    `db:"product"`
-	UserID       string    `db:"user_id"`
-	MadeWith     []byte    `db:"made_with"`
-	CallbackHost string    `db:"callback_host"`
-	ExpiresAt    time.Time `db:"expires_at"`
-	CreatedAt    time.Time `db:"created_at"`
 }
 
 type NativeUser struct {
@@ -450,43 +213,7 @@ type Organization struct {
 	WebhookHost           string      `db:"webhook_host"`
 	WatchedUntil          *time.Time  `db:"watched_until"`
 	FollowedUntil         *time.Time  `db:"followed_until"`
-}
-
-type QuotaUsage struct {
-	Tenant int64       `db:"tenant"`
-	Month  pgtype.Date `db:"month"`
-	Used   int64       `db:"used"`
-}
-
-type RateUsage struct {
-	Tenant  int64 `db:"tenant"`
-	Second  int64 `db:"second"`
-	Granted int32 `db:"granted"`
-}
-
-type Request struct {
-	Tenant       int64           `db:"tenant"`
-	ID           pgtype.UUID     `db:"id"`
-	Kind         string          `db:"kind"`
-	ReceivedAt   time.Time       `db:"received_at"`
-	Method       string          `db:"method"`
-	Path         string          `db:"path"`
-	Query        json.RawMessage `db:"query"`
-	Status       *int32          `db:"status"`
-	Error        *string         `db:"error"`
-	RequestID    *string         `db:"request_id"`
-	Fault        *string         `db:"fault"`
-	RequestBody  json.RawMessage `db:"request_body"`
-	ResponseBody json.RawMessage `db:"response_body"`
-	NotKept      json.RawMessage `db:"not_kept"`
-}
-
-type RetiredTenant struct {
-	Tenant      int64       `db:"tenant"`
-	ResourceUid pgtype.UUID `db:"resource_uid"`
-	Version     int64       `db:"version"`
-	RetiredAt   time.Time   `db:"retired_at"`
-	PurgedAt    *time.Time  `db:"purged_at"`
+	ApiResets             []time.Time `db:"api_resets"`
 }
 
 type Sim struct {
@@ -512,15 +239,6 @@ type Store struct {
 	Slug    string `db:"slug"`
 	Removed bool   `db:"removed"`
 	Place   int32  `db:"place"`
-}
-
-type SweepFailure struct {
-	Tenant       int64     `db:"tenant"`
-	Sweep        string    `db:"sweep"`
-	Failures     int32     `db:"failures"`
-	FailingSince time.Time `db:"failing_since"`
-	RetryAt      time.Time `db:"retry_at"`
-	Error        string    `db:"error"`
 }
 
 type Transaction struct {
@@ -571,10 +289,4 @@ type Transaction struct {
 	Faults               []string        `db:"faults"`
 	MerchantNumber       *int64          `db:"merchant_number"`
 	SimNumber            *int64          `db:"sim_number"`
-}
-
-type TransactionCount struct {
-	Tenant int64       `db:"tenant"`
-	Upto   pgtype.UUID `db:"upto"`
-	Total  int64       `db:"total"`
 }

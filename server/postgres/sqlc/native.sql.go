@@ -14,8 +14,14 @@ import (
 )
 
 const addNativeToken = `-- name: AddNativeToken :exec
-with aged as (
-  delete from native_tokens a where a.tenant = $1 and a.created_at < now() - interval '1 day'
+with beyond as (
+  select k.hash from native_tokens k
+  where k.tenant = $1 and k.created_at > '-infinity' and k.created_at <= (
+    select n.created_at from native_tokens n where n.tenant = $1 and n.created_at > '-infinity'
+    order by n.created_at desc offset $9::integer limit 1)
+  order by k.created_at limit 100
+), ended as (
+  delete from native_tokens k using beyond where k.tenant = $1 and k.hash = beyond.hash
 )
 insert into native_tokens (tenant, hash, operator, product, user_id, made_with, callback_host, expires_at)
 values ($1, $2, $3, $4, $5, $6, $7,
@@ -31,9 +37,11 @@ type AddNativeTokenParams struct {
 	MadeWith     []byte  `db:"made_with"`
 	CallbackHost string  `db:"callback_host"`
 	LifetimeMs   float64 `db:"lifetime_ms"`
+	Others       int32   `db:"others"`
 }
 
-// A token lives in sandbox time, and a day at most in that of the database. Those whose day is over are removed.
+// After SortNothing.
+// A token lives in sandbox time, and a day at most in that of the database. A sandbox keeps its newest tokens: what is beyond them ends.
 func (q *Queries) AddNativeToken(ctx context.Context, arg AddNativeTokenParams) error {
 	_, err := q.db.Exec(ctx, addNativeToken,
 		arg.Tenant,
@@ -44,6 +52,7 @@ func (q *Queries) AddNativeToken(ctx context.Context, arg AddNativeTokenParams) 
 		arg.MadeWith,
 		arg.CallbackHost,
 		arg.LifetimeMs,
+		arg.Others,
 	)
 	return err
 }
@@ -77,7 +86,7 @@ type AddNativeUserRow struct {
 	Taken bool `db:"taken"`
 }
 
-// Neither added nor taken: the sandbox has as many users as it may have.
+// After LockNativeUsers and RemoveEndedNativeUsers. Neither added nor taken: the sandbox has as many users as it may have.
 func (q *Queries) AddNativeUser(ctx context.Context, arg AddNativeUserParams) (AddNativeUserRow, error) {
 	row := q.db.QueryRow(ctx, addNativeUser,
 		arg.Tenant,
@@ -93,8 +102,10 @@ func (q *Queries) AddNativeUser(ctx context.Context, arg AddNativeUserParams) (A
 }
 
 const findNative = `-- name: FindNative :one
-select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, t.merchant_number, t.sim_number, n.sent from transactions t join native_requests n on n.tenant = t.tenant and n.id = t.id
-where t.tenant = $1 and t.reference = $2
+select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, t.merchant_number, t.sim_number, n.sent from transactions_by_reference x
+join transactions t on t.tenant = $1::bigint and t.id = x.id
+join native_requests n on n.tenant = t.tenant and n.id = t.id
+where x.reference_key = $1::bigint::text || ' ' || $2::text
 `
 
 type FindNativeRow struct {
@@ -622,6 +633,16 @@ func (q *Queries) LockDueCallbacks(ctx context.Context, tenants []int64, limits 
 	return items, nil
 }
 
+const lockNativeUsers = `-- name: LockNativeUsers :exec
+select pg_advisory_xact_lock(hashtextextended('native users', $1::bigint))
+`
+
+// The users of a sandbox are added one after the other, so that they are counted.
+func (q *Queries) LockNativeUsers(ctx context.Context, tenant int64) error {
+	_, err := q.db.Exec(ctx, lockNativeUsers, tenant)
+	return err
+}
+
 const purgeCallbackAttempts = `-- name: PurgeCallbackAttempts :one
 with batch as (
   select a.id, a.attempt from callback_attempts a
@@ -697,7 +718,7 @@ select t.tenant, t.id, $1, $2, $3,
   case when $3::text is not null and t.status <> 'PENDING' then 'queued'::event_state end,
   case when $3::text is not null and t.status <> 'PENDING'
     then recording_time() + make_interval(secs => t.latency_ms * $4::float8 / 100000) end
-from transactions t where t.tenant = $5 and t.id = recording_id($6)
+from transactions t where t.tenant = $5 and t.id = (select recording_id($6))
 `
 
 type RecordNativeRequestParams struct {
@@ -721,6 +742,17 @@ func (q *Queries) RecordNativeRequest(ctx context.Context, arg RecordNativeReque
 		arg.Tenant,
 		arg.ID,
 	)
+	return err
+}
+
+const removeEndedNativeUsers = `-- name: RemoveEndedNativeUsers :exec
+delete from native_users u where u.tenant = $1 and u.operator = $2
+  and not api_key_is_valid(u.made_with)
+`
+
+// Those that ended with the API key that they were made with.
+func (q *Queries) RemoveEndedNativeUsers(ctx context.Context, tenant int64, operator string) error {
+	_, err := q.db.Exec(ctx, removeEndedNativeUsers, tenant, operator)
 	return err
 }
 
@@ -762,6 +794,16 @@ func (q *Queries) SetNativeUserSecret(ctx context.Context, secretHash []byte, te
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const sortNothing = `-- name: SortNothing :exec
+select set_config('enable_sort', 'off', true)
+`
+
+// What comes in an order is read in the order of an index, until the database transaction ends, however few rows the statistics tell of.
+func (q *Queries) SortNothing(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, sortNothing)
+	return err
 }
 
 const tenantsToCallBack = `-- name: TenantsToCallBack :many

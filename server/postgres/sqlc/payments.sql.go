@@ -18,7 +18,7 @@ with present as (
   select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
   where o.tenant = $1 and o.version = $2
-    and not exists (select from transactions x where x.tenant = $1 and x.reference = $3)
+    and not exists (select from transactions_by_reference x where x.reference_key = $1::bigint::text || ' ' || $3::text)
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
   select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present where present.quota is not null
@@ -27,10 +27,10 @@ with present as (
 ), accepted as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), payer as (
-  update sims s set balance = s.balance - ($4::bigint + $5::bigint), movements = s.movements + 1,
+  update sims_by_number s set balance = s.balance - ($4::bigint + $5::bigint), movements = s.movements + 1,
     changed_at = now()
   from accepted
-  where s.tenant = $1 and s.msisdn = $6 and s.currency = $7 and not s.blocked
+  where s.number_key = $1::bigint::text || $6::text and s.currency = $7 and not s.blocked
     and s.balance >= $4::bigint + $5::bigint
   returning s.sim_id, s.balance, s.movements
 ), merchant as (
@@ -135,7 +135,8 @@ func (q *Queries) BookCollection(ctx context.Context, arg BookCollectionParams) 
 }
 
 const findReference = `-- name: FindReference :one
-select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior, leased_until, provider_tx_id, faults, merchant_number, sim_number from transactions where tenant = $1 and reference = $2
+select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, t.merchant_number, t.sim_number from transactions_by_reference x join transactions t on t.tenant = $1::bigint and t.id = x.id
+where x.reference_key = $1::bigint::text || ' ' || $2::text
 `
 
 func (q *Queries) FindReference(ctx context.Context, tenant int64, reference string) (Transaction, error) {
@@ -311,9 +312,9 @@ with present as (
   select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
   where o.tenant = $1 and o.version = $2
-    and not exists (select from transactions x where x.tenant = $1 and x.reference = $3)
+    and not exists (select from transactions_by_reference x where x.reference_key = $1::bigint::text || ' ' || $3::text)
     and not ($4::boolean and exists (
-      select from sims s where s.tenant = $1 and s.msisdn = $5
+      select from sims_by_number s where s.number_key = $1::bigint::text || $5::text
         and (s.operator <> $6 or s.country <> $7)))
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
@@ -326,8 +327,8 @@ with present as (
   select accepted.deliver, s.sim_id, s.sim_id is null and $8::text is null as of_operator,
     case when s.sim_id is null then 1 when s.blocked then 2
       when s.balance < $9::bigint + $10::bigint then 3 else 4 end as payer_state
-  from accepted left join sims s
-    on $11 = '' and s.tenant = $1 and s.msisdn = $5 and s.currency = $12
+  from accepted left join sims_by_number s
+    on $11 = '' and s.number_key = $1::bigint::text || $5::text and s.currency = $12
 ), decided as (
   select payer.deliver, payer.sim_id, payer.of_operator, payer.payer_state, ($13::text[])[payer.payer_state]::transaction_status as status,
     ($14::integer[])[payer.payer_state] as latency_ms, ($15::float8[])[payer.payer_state] as after_ms
@@ -446,7 +447,7 @@ func (q *Queries) RecordCollection(ctx context.Context, arg RecordCollectionPara
 }
 
 const setProviderTxID = `-- name: SetProviderTxID :exec
-update transactions set provider_tx_id = $1 where tenant = $2 and id = recording_id($3)
+update transactions set provider_tx_id = $1 where tenant = $2 and id = (select recording_id($3))
 `
 
 // Of the transaction that the statement before it recorded.

@@ -20,7 +20,7 @@ with present as (
   select (o.webhook_url is not null and 'disbursement' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
   where o.tenant = $1 and o.version = $2
-    and not exists (select from transactions x where x.tenant = $1 and x.reference = $3)
+    and not exists (select from transactions_by_reference x where x.reference_key = $1::bigint::text || ' ' || $3::text)
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
   select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present where present.quota is not null
@@ -29,8 +29,8 @@ with present as (
 ), accepted as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), recipient as (
-  select s.sim_id, s.blocked from sims s, accepted
-  where s.tenant = $1 and s.msisdn = $4 and s.currency = $5
+  select s.sim_id, s.blocked from sims_by_number s, accepted
+  where s.number_key = $1::bigint::text || $4::text and s.currency = $5
     and not $6::boolean
   for update of s
 ), judged as (
@@ -51,8 +51,8 @@ with present as (
   update floats f set balance = decided.balance - $9::bigint, movements = decided.movements + 1, changed_at = now()
   from decided where decided.paid and f.tenant = $1 and f.currency = $5
 ), credited as (
-  update sims s set balance = s.balance + $9::bigint, movements = s.movements + 1, changed_at = now()
-  from decided where decided.paid and s.tenant = $1 and s.sim_id = decided.sim_id
+  update sims_by_number s set balance = s.balance + $9::bigint, movements = s.movements + 1, changed_at = now()
+  from decided where decided.paid and decided.sim_id is not null and s.number_key = $1::bigint::text || $4::text
   returning s.balance, s.movements
 ), booked as (
   insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
@@ -169,7 +169,7 @@ with present as (
   select (o.webhook_url is not null and 'refund' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
   from organizations o
   where o.tenant = $1 and not o.suspended and ($2::boolean or not o.clocked)
-    and not exists (select from transactions x where x.tenant = $1 and x.reference = $3)
+    and not exists (select from transactions_by_reference x where x.reference_key = $1::bigint::text || ' ' || $3::text)
 ), locked as (
   select p.tenant, p.amount, p.commission, p.net_amount, p.refunded, p.merchant_delta, p.sim_delta, p.merchant_balance_after, p.sim_balance_after, p.created_at, p.completed_at, p.due_at, p.expires_at, p.forwarded_at, p.forward_fence, p.type, p.status, p.absorption_pct, p.latency_ms, p.forward_failures, p.forward_attempts, p.id, p.parent_id, p.sim_id, p.passthrough, p.is_url_protected, p.reference, p.request_hash, p.order_ref, p.order_url, p.store, p.description, p.scenario, p.env_id, p.operator, p.country, p.currency, p.float_currency, p.msisdn, p.native_id, p.native_raw, p.test_behavior, p.leased_until, p.provider_tx_id, p.faults, p.merchant_number, p.sim_number, coalesce($4::bigint, p.amount - p.refunded) as asked
   from transactions p, present
@@ -185,8 +185,8 @@ with present as (
 ), parent as (
   select locked.tenant, locked.amount, locked.commission, locked.net_amount, locked.refunded, locked.merchant_delta, locked.sim_delta, locked.merchant_balance_after, locked.sim_balance_after, locked.created_at, locked.completed_at, locked.due_at, locked.expires_at, locked.forwarded_at, locked.forward_fence, locked.type, locked.status, locked.absorption_pct, locked.latency_ms, locked.forward_failures, locked.forward_attempts, locked.id, locked.parent_id, locked.sim_id, locked.passthrough, locked.is_url_protected, locked.reference, locked.request_hash, locked.order_ref, locked.order_url, locked.store, locked.description, locked.scenario, locked.env_id, locked.operator, locked.country, locked.currency, locked.float_currency, locked.msisdn, locked.native_id, locked.native_raw, locked.test_behavior, locked.leased_until, locked.provider_tx_id, locked.faults, locked.merchant_number, locked.sim_number, locked.asked from locked, present where present.quota is null or exists (select from counted)
 ), recipient as (
-  select s.sim_id from sims s, parent
-  where s.tenant = $1 and s.msisdn = parent.msisdn and s.currency = parent.float_currency for update of s
+  select s.sim_id, s.msisdn from sims_by_number s, parent
+  where s.number_key = $1::bigint::text || parent.msisdn and s.currency = parent.float_currency for update of s
 ), float as (
   select f.balance, f.movements from floats f, parent
   where f.tenant = $1 and f.currency = parent.float_currency and (select count(*) from recipient) >= 0
@@ -200,8 +200,8 @@ with present as (
   update floats f set balance = decided.balance - decided.asked, movements = decided.movements + 1, changed_at = now()
   from decided, parent where decided.paid and f.tenant = $1 and f.currency = parent.float_currency
 ), credited as (
-  update sims s set balance = s.balance + decided.asked, movements = s.movements + 1, changed_at = now()
-  from decided, recipient where decided.paid and s.tenant = $1 and s.sim_id = recipient.sim_id
+  update sims_by_number s set balance = s.balance + decided.asked, movements = s.movements + 1, changed_at = now()
+  from decided, recipient where decided.paid and s.number_key = $1::bigint::text || recipient.msisdn
   returning s.sim_id, s.balance, s.movements
 ), marked as (
   update transactions p set refunded = p.refunded + decided.asked

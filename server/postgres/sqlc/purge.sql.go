@@ -11,14 +11,19 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-const forgetRetired = `-- name: ForgetRetired :exec
-delete from retired_tenants
-where purged_at is not null and retired_at < now() - make_interval(secs => $1::float8 / 1000)
+const forgetRetired = `-- name: ForgetRetired :execrows
+delete from retired_tenants where tenant in (
+  select r.tenant from retired_tenants r
+  where r.purged_at is not null and r.retired_at < now() - make_interval(secs => $1::float8 / 1000)
+  order by r.retired_at limit $2)
 `
 
-func (q *Queries) ForgetRetired(ctx context.Context, keptMs float64) error {
-	_, err := q.db.Exec(ctx, forgetRetired, keptMs)
-	return err
+func (q *Queries) ForgetRetired(ctx context.Context, keptMs float64, batch int32) (int64, error) {
+	result, err := q.db.Exec(ctx, forgetRetired, keptMs, batch)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const purgeActivity = `-- name: PurgeActivity :execrows

@@ -122,6 +122,49 @@ func (q *Queries) RemoveAgedEvents(ctx context.Context, arg RemoveAgedEventsPara
 	return i, err
 }
 
+const removeAgedFaultActs = `-- name: RemoveAgedFaultActs :execrows
+delete from fault_acts where (tenant, name, reference) in (
+  select a.tenant, a.name, a.reference from fault_acts a where a.acted_at < now() - interval '30 days' order by a.acted_at limit $1)
+`
+
+// A reference is remembered for 30 days.
+func (q *Queries) RemoveAgedFaultActs(ctx context.Context, batch int32) (int64, error) {
+	result, err := q.db.Exec(ctx, removeAgedFaultActs, batch)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const removeAgedFaultRequests = `-- name: RemoveAgedFaultRequests :execrows
+delete from fault_requests where (tenant, reference) in (
+  select r.tenant, r.reference from fault_requests r where r.counted_at < now() - interval '30 days' order by r.counted_at limit $1)
+`
+
+func (q *Queries) RemoveAgedFaultRequests(ctx context.Context, batch int32) (int64, error) {
+	result, err := q.db.Exec(ctx, removeAgedFaultRequests, batch)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const removeAgedNativeTokens = `-- name: RemoveAgedNativeTokens :execrows
+
+delete from native_tokens where (tenant, hash) in (
+  select k.tenant, k.hash from native_tokens k where k.created_at < now() - interval '1 day' order by k.created_at limit $1)
+`
+
+// The oldest first, whichever sandbox they are of.
+// No token lives longer than a day.
+func (q *Queries) RemoveAgedNativeTokens(ctx context.Context, batch int32) (int64, error) {
+	result, err := q.db.Exec(ctx, removeAgedNativeTokens, batch)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const removeAgedQuotaUsage = `-- name: RemoveAgedQuotaUsage :execrows
 delete from quota_usage where (tenant, month) in (
   select q.tenant, q.month from quota_usage q left join clocks c on c.tenant = q.tenant
