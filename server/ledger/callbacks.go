@@ -34,7 +34,7 @@ type LeasedCallback struct {
 
 // TenantsToCallBack finds the sandboxes that have callbacks due.
 func (s *Deliveries) TenantsToCallBack(ctx context.Context) ([]DueTenant, error) {
-	rows, err := s.system().TenantsToCallBack(ctx)
+	rows, err := s.polling().TenantsToCallBack(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for sandboxes with due callbacks")
 	}

@@ -66,8 +66,14 @@ from (select unnest($2::uuid[]) as id, unnest($3::integer[]) as attempt) n
 cross join lateral (select * from callback_attempts where tenant = $1 and id = n.id and attempt = n.attempt limit 1) a`
 	changedFloats = `select currency, balance from floats where tenant = $1 and (currency = any((select $2::text[])::text[])
   or currency in (select float_currency from transactions where tenant = $1 and id = any((select $3::uuid[])::uuid[])))`
-	changedSIMs = `select sim_id, msisdn, currency, balance from sims where tenant = $1 and (sim_id = any((select $2::uuid[])::uuid[])
-  or sim_id in (select t.sim_id from transactions t where t.tenant = $1 and t.id = any((select $3::uuid[])::uuid[])))`
+	changedSIMs = `select s.sim_id, s.msisdn, s.currency, s.balance
+from (
+  select unnest($2::uuid[]) as id
+  union
+  select t.sim_id from unnest($3::uuid[]) booked (id)
+  cross join lateral (select sim_id from transactions where tenant = $1 and id = booked.id limit 1) t
+) n
+cross join lateral (select * from sims where tenant = $1 and sim_id = n.id limit 1) s`
 )
 
 // columnsOf are the columns of a table that this program knows, see transactionColumns.
@@ -199,7 +205,7 @@ func (s *Ledger) readThings(ctx context.Context, tenant int64, noted []sqlc.Next
 			found.changes[thing] = Change{Clock: &clock}
 		}
 	}
-	var r reading
+	r := reading{batch: postgres.ScopeBatch{Planned: true}}
 	movements := ids[bookingKind]
 	if of := slices.Concat(ids[transactionKind], movements); of != nil {
 		queueReading(&r, found.addTransaction, tenant, changedTransactions, of)

@@ -16,6 +16,9 @@ import (
 // MaxAdvance is how far one call may advance a clock.
 const MaxAdvance = 400 * 24 * time.Hour
 
+// ClockEnd is the end of all clocks, after the year 2200: a target is before it. Ids and times have their order until long after.
+var ClockEnd = time.Date(2201, time.January, 1, 0, 0, 0, 0, time.UTC)
+
 // Clock is a sandbox's time, and what is due in it.
 type Clock struct {
 	Now             time.Time
@@ -83,6 +86,8 @@ func (t ClockTarget) from(c Clock) (time.Time, error) {
 	switch {
 	case target.Before(c.Now):
 		return target, ErrClockBackwards{c.Now}
+	case !target.Before(ClockEnd):
+		return target, ErrClockEnd
 	case target.Sub(c.Now) > MaxAdvance:
 		return target, ErrAdvanceTooFar{c.Now}
 	}
@@ -106,6 +111,9 @@ type ErrAdvanceTooFar struct{ Now time.Time }
 func (e ErrAdvanceTooFar) Error() string {
 	return fmt.Sprintf("more than %s after %s", MaxAdvance, e.Now)
 }
+
+// ErrClockEnd is returned for a target that is not before [ClockEnd].
+var ErrClockEnd = errors.New("clocks end with the year 2200")
 
 // ErrClockBusy is returned while the clock is being advanced to another target.
 type ErrClockBusy struct{ Target time.Time }

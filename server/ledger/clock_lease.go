@@ -35,7 +35,7 @@ var ErrClockLeaseLost = errors.New("the lease of the clock is lost")
 
 // ClocksToAdvance finds up to batch sandboxes whose clocks are to be advanced and which nobody advances.
 func (s *Clocks) ClocksToAdvance(ctx context.Context, batch int) ([]DueTenant, error) {
-	rows, err := s.system().ClocksToAdvance(ctx, int32(batch))
+	rows, err := s.polling().ClocksToAdvance(ctx, int32(batch))
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for clocks to advance")
 	}
@@ -141,9 +141,7 @@ func (s *Clocks) EndAdvance(ctx context.Context, c ClockLease, reached bool, don
 	if err == nil && rows == 0 {
 		return ErrClockLeaseLost
 	}
-	if err == nil {
-		s.sandboxes.NoteActivity(c.Tenant)
-	}
+	s.sandboxes.NoteActivity(c.Tenant) // after an error too: its answer may be lost
 	return postgres.Classify(err, "ending the advance of a clock")
 }
 

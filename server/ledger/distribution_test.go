@@ -112,7 +112,7 @@ var spanning = map[string]string{
 	"TenantsToCallBack": "the sandboxes that have callbacks to send", "LockDueCallbacks": "of a batch", "LeaseCallbacks": "of a batch",
 	"GiveBackCallbacks": "of a batch",
 	"ActedFaults":       "of a batch", "AwaitingTenants": "of a batch", "CountFaults": "of a batch", "DecideEventFaults": "of a batch",
-	"DecidedEventFaults": "of a batch", "EndWaits": "of a batch", "NoteFaultActs": "of a batch", "NoteFaults": "of a batch",
+	"DecidedEventFaults": "of a batch", "EndWaits": "of a batch", "NoteFaults": "of a batch",
 	"DecideCallbackFaults": "of a batch", "PostponeCallbacks": "of a batch",
 	"PostponeEvents": "of a batch", "ReleaseAwaiting": "of a batch",
 	"SendEventAgain":      "its event_faults are found by the event that it updates",
@@ -120,7 +120,8 @@ var spanning = map[string]string{
 	"CountDueCallbacks": "a metric, every ten seconds", "CountDueEvents": "a metric, every ten seconds",
 	"CountFailingEndpoints": "a metric, every ten seconds",
 	"AgedTenants":           "retention, every hour", "AgedOperatorTenants": "retention, every hour", "RemoveAgedRateUsage": "retention, every hour",
-	"RemoveAgedTokens": "retention, every hour", "RemoveAgedQuotaUsage": "retention, every hour",
+	"RemoveAgedQuotaUsage": "retention, every hour", "RemoveAgedNativeTokens": "retention, every hour",
+	"RemoveAgedFaultActs": "retention, every hour", "RemoveAgedFaultRequests": "retention, every hour",
 
 	// The controller.
 	"ChangedAccounts":  "the sandboxes and SIMs whose status follows, every three seconds",
@@ -189,8 +190,9 @@ const ofTenant = "4242"
 
 var (
 	tenantParameter = regexp.MustCompile(`(?i)\btenant = \$(\d+)|\binsert into \w+ \(tenant\b[^)]*\)\s*(?:values \(|select )\$(\d+)`)
-	boundToTenant   = regexp.MustCompile(`\btenant = '?` + ofTenant + `\b`)
-	isTenant        = regexp.MustCompile(`^\(?'?` + ofTenant + `'?(::bigint)?\)?$`)
+	// The views of the schema are bound to the tenant of the scope.
+	boundToTenant = regexp.MustCompile(`\btenant = '?` + ofTenant + `\b|\btenant IS DISTINCT FROM \(+NULLIF\(current_setting\('cauri.tenant'`)
+	isTenant      = regexp.MustCompile(`^\(?'?` + ofTenant + `'?(::bigint)?\)?$`)
 )
 
 // strays are the places where a statement reads or writes rows of distributed tables that are not those of the tenant that it is

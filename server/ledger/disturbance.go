@@ -18,10 +18,16 @@ func (d *Disturbance) write(ctx context.Context, q *sqlc.Queries, tenant int64, 
 	return q.SetTransactionFaults(ctx, d.Faults, tenant, postgres.UUID(id))
 }
 
-// RequestInFaults returns what faults of the api ask beside the request: the sandbox's time, and which faults acted for the reference
-// before.
-func (s *Ledger) RequestInFaults(ctx context.Context, tenant int64, reference string) (now time.Time, acted []string, err error) {
-	row, err := s.tenant(tenant).RequestInFaults(ctx, tenant, reference)
+// RequestInFaults returns what faults of the api ask beside the request: the sandbox's time, and which of some faults acted for the
+// reference before.
+func (s *Ledger) RequestInFaults(
+	ctx context.Context, tenant int64, of faults.Set, reference string,
+) (now time.Time, acted []string, err error) {
+	names := make([]string, len(of))
+	for i := range of {
+		names[i] = of[i].Name
+	}
+	row, err := s.tenant(tenant).RequestInFaults(ctx, tenant, names, reference)
 	return row.Now, row.Acted, postgres.Classify(err, "reading what faults ask")
 }
 

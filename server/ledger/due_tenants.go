@@ -51,7 +51,7 @@ func sharesOf(all []Share) shares {
 // TenantsToDeliver finds the sandboxes that have events due. What is suspended has nothing due, nor has a sandbox whose endpoint
 // waits for its next probe.
 func (s *Deliveries) TenantsToDeliver(ctx context.Context) ([]DueTenant, error) {
-	rows, err := s.system().TenantsToDeliver(ctx)
+	rows, err := s.polling().TenantsToDeliver(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for sandboxes with due events")
 	}
@@ -64,7 +64,7 @@ func (s *Deliveries) TenantsToDeliver(ctx context.Context) ([]DueTenant, error) 
 
 // TenantsToForward finds the sandboxes that have collections to forward or to ask an operator after.
 func (s *Forwards) TenantsToForward(ctx context.Context) ([]DueTenant, error) {
-	rows, err := s.system().TenantsToForward(ctx)
+	rows, err := s.polling().TenantsToForward(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for sandboxes with collections to forward")
 	}

@@ -163,6 +163,10 @@ func TestWhetherAnythingWasRecorded(t *testing.T) {
 	if err := create(t.Context(), "before"); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.FlushActivity(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.Exec("delete from activity")
 	proxy.CutAnswer("insert into transactions")
 	if err := create(t.Context(), "cut"); !errors.Is(err, postgres.ErrUncertain) || !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("behind a statement: %v", err)
@@ -170,12 +174,18 @@ func TestWhetherAnythingWasRecorded(t *testing.T) {
 	if n := w.Count("select count(*) from transactions where reference = 'cut'"); n != 1 {
 		t.Errorf("the statement whose answer was cut recorded %d", n)
 	}
+	if err := s.FlushActivity(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := w.Count("select count(*) from activity"); n != 1 {
+		t.Error("the status of the sandbox does not follow what was recorded without an answer")
+	}
 	if err := create(t.Context(), "after"); err != nil {
 		t.Fatal(err)
 	}
 	proxy.Swallow()
 	first := make(chan error, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // in which it gets a connection and is sent
 	defer cancel()
 	go func() { first <- create(ctx, "sent") }()
 	ledgertest.Eventually(t, func() bool { return s.PoolStat().AcquiredConns() == 1 })

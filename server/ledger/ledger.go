@@ -87,6 +87,9 @@ func NewUpkeep(db *postgres.DB) *Upkeep { return &Upkeep{core{db: db}} }
 // system runs queries outside the tenant scope: configuration, and what sweeps over all sandboxes.
 func (c core) system() *sqlc.Queries { return sqlc.New(c.db.System()) }
 
+// polling runs the queries outside the tenant scope by which workers look for something to do.
+func (c core) polling() *sqlc.Queries { return sqlc.New(c.db.Frequent()) }
+
 // inTx runs f in one database transaction outside the tenant scope.
 func (c core) inTx(ctx context.Context, f func(q *sqlc.Queries) error) error {
 	return c.inTxOf(ctx, postgres.IdleLimited, f)

@@ -72,13 +72,15 @@ func listStatement(tenant int64, f Filter, after *payments.ID, limit int) (sql s
 	c := conditions{where: []string{"tenant = $1"}, args: []any{tenant}}
 	texts := []struct{ column, value string }{
 		{"country", string(f.Country)}, {"operator", string(f.Operator)}, {"status", string(f.Status)},
-		{"type", string(f.Type)}, {"order_ref", f.OrderRef}, {"store", f.Store}, {"reference", f.Reference},
-		{"msisdn", f.MSISDN},
+		{"type", string(f.Type)}, {"order_ref", f.OrderRef}, {"store", f.Store}, {"msisdn", f.MSISDN},
 	}
 	for _, t := range texts {
 		if t.value != "" {
 			c.add(t.column+" = $%d", t.value)
 		}
+	}
+	if f.Reference != "" {
+		c.add("id = (select id from transactions_by_reference where reference_key = $1::bigint::text || ' ' || $%d::text)", f.Reference)
 	}
 	c.created("created_at", f.CreatedAfter, f.CreatedBefore)
 	if after != nil {

@@ -106,7 +106,7 @@ type NativeUser struct {
 	CallbackHost string
 }
 
-// MaxNativeUsers is how many users a sandbox may have at one operator.
+// MaxNativeUsers is how many users with a valid API key a sandbox may have at one operator.
 const MaxNativeUsers = 100
 
 // ErrTooManyUsers is returned for a user beyond [MaxNativeUsers].
@@ -114,9 +114,19 @@ var ErrTooManyUsers = errors.New("the sandbox has as many users as it may have")
 
 // AddNativeUser makes a user. It returns false if there is one with this id.
 func (s *Ledger) AddNativeUser(ctx context.Context, tenant int64, u NativeUser) (added bool, err error) {
-	row, err := s.tenant(tenant).AddNativeUser(ctx, sqlc.AddNativeUserParams{
-		Tenant: tenant, Operator: string(u.Operator), UserID: postgres.UUID(u.ID), MadeWith: u.MadeWith[:], CallbackHost: u.CallbackHost,
-		Most: MaxNativeUsers,
+	var row sqlc.AddNativeUserRow
+	err = s.inTenantTx(ctx, tenant, func(q *sqlc.Queries) (err error) {
+		if err := q.LockNativeUsers(ctx, tenant); err != nil {
+			return err
+		}
+		if err := q.RemoveEndedNativeUsers(ctx, tenant, string(u.Operator)); err != nil {
+			return err
+		}
+		row, err = q.AddNativeUser(ctx, sqlc.AddNativeUserParams{
+			Tenant: tenant, Operator: string(u.Operator), UserID: postgres.UUID(u.ID), MadeWith: u.MadeWith[:], CallbackHost: u.CallbackHost,
+			Most: MaxNativeUsers,
+		})
+		return err
 	})
 	if err == nil && !row.Added && !row.Taken {
 		err = ErrTooManyUsers
@@ -158,11 +168,19 @@ type NativeToken struct {
 	Lifetime     time.Duration     // from now on, in sandbox time
 }
 
-// AddNativeToken stores a token.
+// MaxNativeTokens is how many tokens a sandbox may have.
+const MaxNativeTokens = 1000
+
+// AddNativeToken stores a token. Beyond [MaxNativeTokens] the oldest ones end.
 func (s *Ledger) AddNativeToken(ctx context.Context, tenant int64, t NativeToken) error {
-	err := s.tenant(tenant).AddNativeToken(ctx, sqlc.AddNativeTokenParams{
-		Tenant: tenant, Hash: t.Hash[:], Operator: string(t.Operator), Product: t.Product, UserID: t.UserID, MadeWith: t.MadeWith[:],
-		CallbackHost: t.CallbackHost, LifetimeMs: postgres.Milliseconds(t.Lifetime),
+	err := s.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
+		if err := q.SortNothing(ctx); err != nil {
+			return err
+		}
+		return q.AddNativeToken(ctx, sqlc.AddNativeTokenParams{
+			Tenant: tenant, Hash: t.Hash[:], Operator: string(t.Operator), Product: t.Product, UserID: t.UserID, MadeWith: t.MadeWith[:],
+			CallbackHost: t.CallbackHost, LifetimeMs: postgres.Milliseconds(t.Lifetime), Others: MaxNativeTokens - 1,
+		})
 	})
 	return postgres.ClassifyWrite(err, "storing the token")
 }

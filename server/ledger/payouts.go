@@ -73,10 +73,10 @@ func (s *Ledger) CreateDisbursement(ctx context.Context, tenant int64, n *NewDis
 		err = s.bookDisbursementTo(ctx, at, n, recipientFull, admitted)
 	}
 	if err != nil {
-		return s.whyNotRecorded(ctx, tenant, n.Transaction.Reference, err)
+		err = s.whyNotRecorded(ctx, tenant, n.Transaction.Reference, err)
 	}
-	s.sandboxes.NoteActivity(tenant)
-	return nil
+	s.noteRecorded(tenant, err)
+	return err
 }
 
 // blockedRecipient is the outcome of a disbursement to a SIM that is blocked.
@@ -171,6 +171,7 @@ func (s *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*
 	}
 	err = s.whyNotRecorded(ctx, tenant, n.Reference, err)
 	if !errors.Is(err, postgres.ErrConfigChanged) {
+		s.noteRecorded(tenant, err)
 		return nil, 0, err
 	}
 	// No other reason was found: check whether the parent is refundable.

@@ -69,10 +69,13 @@ func (s *Upkeep) removeAgedEvents(ctx context.Context, params sqlc.RemoveAgedEve
 	}
 }
 
-// RemoveOldUsage removes old rate-limit counters and old quota rows, independent of the retention time.
+// RemoveOldUsage removes old counts of requests and quotas, tokens that have ended, and what faults remember of old references,
+// independent of the retention time.
 func (s *Upkeep) RemoveOldUsage(ctx context.Context) error {
 	q := s.system()
-	for _, remove := range []func(context.Context, int32) (int64, error){q.RemoveAgedRateUsage, q.RemoveAgedQuotaUsage} {
+	for _, remove := range []func(context.Context, int32) (int64, error){
+		q.RemoveAgedRateUsage, q.RemoveAgedQuotaUsage, q.RemoveAgedNativeTokens, q.RemoveAgedFaultActs, q.RemoveAgedFaultRequests,
+	} {
 		if err := whileFull(func() (int64, error) { return remove(ctx, retentionBatch) }); err != nil {
 			return postgres.Classify(err, "removing what is not needed any more")
 		}

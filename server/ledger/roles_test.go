@@ -116,6 +116,9 @@ var tenantStatements = []string{
 	"ResendCallback",
 	"FindNativeToken",
 	"FindNativeUser",
+	"LockNativeUsers",
+	"RemoveEndedNativeUsers",
+	"SortNothing",
 	"FloatBalance",
 	"ListSent",
 	"RecordNativeRequest",
@@ -155,7 +158,8 @@ var workerStatements = append([]string{
 	"MarkedMovements", "RenewProofLease", "SIMAdjustments", "SIMsToVerify", "TenantsToVerify", "UnnumberedAdjustments",
 	"UnnumberedMovements", "VerificationTime",
 	// retention
-	"AgedTenants", "RemoveAgedEvents", "RemoveAgedQuotaUsage", "RemoveAgedRateUsage",
+	"AgedTenants", "RemoveAgedEvents", "RemoveAgedFaultActs", "RemoveAgedFaultRequests", "RemoveAgedNativeTokens", "RemoveAgedQuotaUsage",
+	"RemoveAgedRateUsage",
 	// metrics
 	"CountFailingEndpoints", "CountImbalances", "CountDueCallbacks", "CountDueEvents", "CountDueForwards", "CountDueSettlements",
 	// changes

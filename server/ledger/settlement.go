@@ -12,7 +12,7 @@ import (
 
 // TenantsToSettle finds the sandboxes that have something to settle, in a different order each time. What is suspended has nothing.
 func (s *Settler) TenantsToSettle(ctx context.Context) ([]DueTenant, error) {
-	rows, err := s.system().TenantsToSettle(ctx)
+	rows, err := s.polling().TenantsToSettle(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for sandboxes with something to settle")
 	}
@@ -57,10 +57,10 @@ func (s *Settler) SettleDue(ctx context.Context, tenants []DueTenant, share int)
 		lags = s.lags(claimed, decisions)
 		return decisions.write(ctx, q)
 	})
+	s.sandboxes.NoteActivity(settledTenants...) // after an error too: the answer to a commit may be lost
 	if err != nil {
 		return BatchCounts{}, postgres.Classify(err, "settling due transactions")
 	}
-	s.sandboxes.NoteActivity(settledTenants...)
 	for _, one := range lags {
 		s.onSettled(one.status, one.lag)
 	}

@@ -46,10 +46,10 @@ func (s *Ledger) AddTestClient(ctx context.Context, sandbox *sandboxes.Sandbox, 
 		err = s.addTestClient(ctx, sandbox, c) // finds the TestClient that won it
 	}
 	if err != nil {
-		return postgres.ClassifyWrite(err, "registering the test client")
+		err = postgres.ClassifyWrite(err, "registering the test client")
 	}
-	s.sandboxes.NoteActivity(sandbox.Tenant)
-	return nil
+	s.noteRecorded(sandbox.Tenant, err)
+	return err
 }
 
 func (s *Ledger) addTestClient(ctx context.Context, sandbox *sandboxes.Sandbox, c TestClient) error {
@@ -143,10 +143,10 @@ func (s *Ledger) RemoveTestClient(ctx context.Context, sandbox *sandboxes.Sandbo
 		return ErrManagedByResource{Name: row.Name}
 	})
 	if err != nil {
-		return registryFailure(err, "deleting the test client")
+		err = registryFailure(err, "deleting the test client")
 	}
-	s.sandboxes.NoteActivity(sandbox.Tenant)
-	return nil
+	s.noteRecorded(sandbox.Tenant, err)
+	return err
 }
 
 // changeRegistry runs f in the scope of a sandbox, as long as its configuration is the present one. Changes of one registry take turns.

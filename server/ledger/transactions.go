@@ -56,11 +56,19 @@ type StatusAndLatency struct {
 // [ErrMarketKnown] if the market was presumed and the registry knows another, and [postgres.ErrConfigChanged] if the outcome has to be
 // decided again. Nothing is recorded then, nor after any other error but [postgres.ErrUncertain].
 func (s *Ledger) CreateCollection(ctx context.Context, tenant int64, n *NewCollection) error {
-	if err := s.createCollection(ctx, tenant, n); err != nil {
-		return s.whyNotRecorded(ctx, tenant, n.Transaction.Reference, err)
+	err := s.createCollection(ctx, tenant, n)
+	if err != nil {
+		err = s.whyNotRecorded(ctx, tenant, n.Transaction.Reference, err)
 	}
-	s.sandboxes.NoteActivity(tenant)
-	return nil
+	s.noteRecorded(tenant, err)
+	return err
+}
+
+// noteRecorded has the status of the sandbox's resource follow what was recorded, or may have been: the answer to it was lost.
+func (s *Ledger) noteRecorded(tenant int64, err error) {
+	if err == nil || errors.Is(err, postgres.ErrUncertain) {
+		s.sandboxes.NoteActivity(tenant)
+	}
 }
 
 func (s *Ledger) createCollection(ctx context.Context, tenant int64, n *NewCollection) error {

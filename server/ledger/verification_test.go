@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -372,10 +373,16 @@ func TestVerificationIsLeased(t *testing.T) {
 func TestLedgerIsVerifiedWhenAsked(t *testing.T) {
 	w := newFixture(t)
 	w.verify()
-	hurry, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	if err := w.VerifyLedger(hurry, w.Sandbox.Tenant); err != ledger.ErrNotVerified {
-		t.Errorf("without a worker: %v", err)
+	for wait := 100 * time.Millisecond; ; wait *= 2 { // a busy machine may need more to ask at all
+		hurry, cancel := context.WithTimeout(t.Context(), wait)
+		err := w.VerifyLedger(hurry, w.Sandbox.Tenant)
+		cancel()
+		if err == ledger.ErrNotVerified {
+			break
+		}
+		if !errors.Is(err, context.DeadlineExceeded) || wait > time.Minute {
+			t.Fatalf("without a worker: %v", err)
+		}
 	}
 	done := make(chan error, 1)
 	go func() { done <- w.VerifyLedger(t.Context(), w.Sandbox.Tenant) }()

@@ -1,0 +1,146 @@
+package ledger_test
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// tokens gives a sandbox n tokens, of which the first is the oldest, each a second older than the next.
+func (w *fixture) tokens(n int, age time.Duration) {
+	w.T.Helper()
+	w.Exec(`insert into native_tokens (tenant, hash, operator, product, user_id, made_with, callback_host, expires_at, created_at)
+		select $1, sha256(i::text::bytea), 'mtn', 'collection', 'u', '', '', now() + interval '1 year',
+			now() - $3::interval - ($2 - i) * interval '1 ms'
+		from generate_series(1, $2::integer) i`, w.Sandbox.Tenant, n, age)
+}
+
+func (w *fixture) addToken(last byte) {
+	w.T.Helper()
+	err := w.AddNativeToken(w.T.Context(), w.Sandbox.Tenant, ledger.NativeToken{
+		Hash: sandboxes.KeyHash{31: last}, Operator: payments.MTN, Product: "collection", Lifetime: time.Hour,
+	})
+	if err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+func (w *fixture) countTokens() int {
+	return w.Count("select count(*) from native_tokens where tenant = $1", w.Sandbox.Tenant)
+}
+
+func TestASandboxKeepsItsNewestTokens(t *testing.T) {
+	w := newFixture(t)
+	other := w.beside("other")
+	w.tokens(ledger.MaxNativeTokens, time.Hour)
+	other.tokens(3, 23*time.Hour)
+	w.addToken(1)
+	w.addToken(2)
+	if got := w.countTokens(); got != ledger.MaxNativeTokens {
+		t.Errorf("it has %d tokens", got)
+	}
+	oldest := w.Count("select count(*) from native_tokens where tenant = $1 and hash in (sha256('1'), sha256('2'))", w.Sandbox.Tenant)
+	if oldest != 0 {
+		t.Errorf("%d of the oldest ones are left", oldest)
+	}
+	for _, last := range []byte{1, 2} {
+		if _, err := w.FindNativeToken(t.Context(), w.Sandbox.Tenant, sandboxes.KeyHash{31: last}); err != nil {
+			t.Errorf("token %d: %v", last, err)
+		}
+	}
+	if got := other.countTokens(); got != 3 {
+		t.Errorf("the other sandbox has %d tokens", got)
+	}
+	// What was beyond the bound before goes in batches.
+	w.Exec("delete from native_tokens where tenant = $1", w.Sandbox.Tenant)
+	w.tokens(ledger.MaxNativeTokens+250, time.Hour)
+	for i := range byte(3) {
+		w.addToken(i)
+	}
+	if got := w.countTokens(); got != ledger.MaxNativeTokens {
+		t.Errorf("after three more it has %d tokens", got)
+	}
+}
+
+func TestOldTokensAndWhatFaultsRememberAreRemoved(t *testing.T) {
+	w := newFixture(t)
+	other := w.beside("other")
+	w.tokens(2500, 25*time.Hour)
+	other.tokens(2, 23*time.Hour)
+	for _, tenant := range []int64{w.Sandbox.Tenant, other.Sandbox.Tenant} {
+		w.Exec(`insert into fault_acts (tenant, name, reference, acted_at)
+			select $1, 'late', i::text, now() - case when i > 2500 then interval '29 days' else interval '31 days' end
+			from generate_series(1, 2503) i`, tenant)
+		w.Exec(`insert into fault_requests (tenant, reference, counted_at)
+			select $1, i::text, now() - case when i > 2500 then interval '29 days' else interval '31 days' end
+			from generate_series(1, 2504) i`, tenant)
+	}
+	declared := faults.Set{{Name: "late"}, {Name: "never"}}
+	for reference, want := range map[string][]string{"1": {}, "2502": {"late"}} { // also before they are removed
+		if _, acted, err := w.RequestInFaults(t.Context(), w.Sandbox.Tenant, declared, reference); err != nil || !slices.Equal(acted, want) {
+			t.Errorf("%v acted for %s, %v", acted, reference, err)
+		}
+	}
+	for reference, want := range map[string]int{"1": 1, "2502": 2} {
+		if came, err := w.CountFaultRequest(t.Context(), w.Sandbox.Tenant, reference); err != nil || came != want {
+			t.Errorf("request %d with %s, %v", came, reference, err)
+		}
+	}
+	if err := w.RemoveOldUsage(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for sql, want := range map[string]int{
+		"select count(*) from native_tokens": 2, "select count(*) from fault_acts": 6, "select count(*) from fault_requests": 8,
+	} {
+		if got := w.Count(sql); got != want {
+			t.Errorf("%s: %d, want %d", sql, got, want)
+		}
+	}
+}
+
+// Users whose API key has ended count no more, and callers at one time do not pass the bound together.
+func TestNativeUsersThatLiveAreCounted(t *testing.T) {
+	w := newFixture(t)
+	add := func(first, second byte) (bool, error) {
+		return w.AddNativeUser(t.Context(), w.Sandbox.Tenant, ledger.NativeUser{
+			Operator: payments.MTN, ID: payments.ID{14: first, 15: second}, MadeWith: w.Key, CallbackHost: "shop.example",
+		})
+	}
+	fill := func(first byte) {
+		t.Helper()
+		var callers sync.WaitGroup
+		var added atomic.Int64
+		for second := range byte(ledger.MaxNativeUsers + 20) {
+			callers.Go(func() {
+				made, err := add(first, second)
+				if made {
+					added.Add(1)
+				} else if !errors.Is(err, ledger.ErrTooManyUsers) {
+					t.Errorf("a user was not added: %v", err)
+				}
+			})
+		}
+		callers.Wait()
+		if got := w.Count("select count(*) from native_users"); added.Load() != ledger.MaxNativeUsers || got != ledger.MaxNativeUsers {
+			t.Errorf("%d users were added, and there are %d", added.Load(), got)
+		}
+	}
+	fill(1)
+	w.Exec("update native_users set made_with = sha256('a key of before')")
+	fill(2)
+	w.Exec("insert into api_keys (tenant, hash, expires_at) values ($1, sha256('an old key'), now() + interval '1 hour')", w.Sandbox.Tenant)
+	w.Exec("update native_users set made_with = sha256('an old key')")
+	if _, err := add(3, 1); !errors.Is(err, ledger.ErrTooManyUsers) {
+		t.Errorf("users of a key that still works do not count: %v", err)
+	}
+	w.Exec("update api_keys set expires_at = now() where hash = sha256('an old key')")
+	fill(3)
+}
