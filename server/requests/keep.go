@@ -34,8 +34,8 @@ type Fields map[string]bool
 // somebody names. If a credential is in one of these, by mistake, it is replaced: those of Cauri by their forms, and what
 // the request authenticates with in any form.
 type Keeper struct {
-	presented []string       // parts of what the request authenticates with
-	form      *regexp.Regexp // of further credentials; nil for none
+	presented []string         // parts of what the request authenticates with
+	forms     []*regexp.Regexp // of further credentials
 }
 
 // minPresented is the length from which a part of a credential is looked for in texts. Shorter ones are in them by chance.
@@ -61,7 +61,7 @@ func NewKeeper(header http.Header, presented ...string) *Keeper {
 }
 
 // HideForm lets what has a form be replaced like a credential.
-func (k *Keeper) HideForm(form *regexp.Regexp) { k.form = form }
+func (k *Keeper) HideForm(form *regexp.Regexp) { k.forms = append(k.forms, form) }
 
 var (
 	// credentials are what the credentials of sandboxes look like, and what other common ones do.
@@ -77,8 +77,8 @@ func (k *Keeper) Text(text string) string {
 		text = strings.ReplaceAll(text, secret, hiddenCredential)
 	}
 	text = credentials.ReplaceAllString(text, hiddenCredential)
-	if k.form != nil {
-		text = k.form.ReplaceAllString(text, hiddenCredential)
+	for _, form := range k.forms {
+		text = form.ReplaceAllString(text, hiddenCredential)
 	}
 	text = links.ReplaceAllStringFunc(text, func(link string) string {
 		parts := links.FindStringSubmatch(link)
@@ -162,7 +162,11 @@ func (n *names) say(name string) {
 // Query keeps the parameters of a query that have a name in allowed, as an object; nil for none. A repeated one has all of its values.
 func (k *Keeper) Query(raw string, allowed Fields) (kept json.RawMessage, notKept []string) {
 	values, left := map[string]string{}, names{}
-	for pair := range strings.SplitSeq(raw[:min(len(raw), MaxBody)], "&") {
+	if len(raw) > MaxBody { // without a parameter that is cut: a part of a credential has no form
+		left.say("the rest of the query")
+		raw = raw[:strings.LastIndexByte(raw[:MaxBody], '&')+1]
+	}
+	for pair := range strings.SplitSeq(raw, "&") {
 		name, value, _ := strings.Cut(pair, "=")
 		name, nameErr := url.QueryUnescape(name)
 		value, valueErr := url.QueryUnescape(value)
@@ -175,9 +179,6 @@ func (k *Keeper) Query(raw string, allowed Fields) (kept json.RawMessage, notKep
 		default:
 			values[name] = k.Text(value)
 		}
-	}
-	if len(raw) > MaxBody {
-		left.say("the rest of the query")
 	}
 	if len(values) > 0 {
 		kept = encoded(values)
@@ -297,6 +298,12 @@ func (c *copier) value() (kept, whole bool) {
 		return true, c.list('[', ']', c.value)
 	case string:
 		c.out = append(c.out, encoded(c.Text(v))...)
+	case json.Number:
+		if c.clean(v.String()) {
+			c.out = append(c.out, v...)
+		} else {
+			c.out = append(c.out, encoded(c.Text(v.String()))...)
+		}
 	default:
 		c.out = append(c.out, encoded(v)...)
 	}

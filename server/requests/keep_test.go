@@ -3,6 +3,7 @@ package requests
 import (
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +11,10 @@ import (
 
 // keeper takes from a request that presents a key.
 func keeper() *Keeper {
-	return NewKeeper(http.Header{"Authorization": {"Bearer opaque-7f3a9c51d2"}})
+	k := NewKeeper(http.Header{"Authorization": {"Bearer opaque-7f3a9c51d2"}})
+	k.HideForm(regexp.MustCompile(`\d{20}`))
+	k.HideForm(regexp.MustCompile(`pin-\d{4}`))
+	return k
 }
 
 func TestKeptTexts(t *testing.T) {
@@ -25,6 +29,7 @@ func TestKeptTexts(t *testing.T) {
 		"a basic plan":                               "a basic plan",
 		"as `Authorization: Bearer <key>`.":          "as `Authorization: Bearer <key>`.",
 		"eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.x":      "[credential]",
+		"12345678901234567890 and pin-1234":          "[credential] and [credential]",
 		"=opaque-7f3a9c51d2=":                        "=[credential]=",
 		"https://shop.example":                       "https://shop.example",
 		"https://shop.example/":                      "https://shop.example/",
@@ -65,15 +70,16 @@ func TestKeptQueries(t *testing.T) {
 	t.Parallel()
 	allowed := Fields{"status": true, "limit": true}
 	for raw, want := range map[string][2]string{
-		"":                          {"", ""},
-		"limit=5&status=a%20b":      {`{"limit":"5","status":"a b"}`, ""},
-		"limit=5&limit=6":           {`{"limit":"5, 6"}`, ""},
-		"token=x&pin2=7&limit=1":    {`{"limit":"1"}`, "token, a parameter"},
-		"opaque-7f3a9c51d2=1":       {"", "a parameter"},
-		"status=opaque-7f3a9c51d2":  {`{"status":"[credential]"}`, ""},
-		"limit=%zz":                 {"", "limit"},
-		"limit=<&status=\x00":       {`{"limit":"<","status":"\u0000"}`, ""},
-		strings.Repeat("&", 5000):   {"", "the rest of the query"},
+		"":                         {"", ""},
+		"limit=5&status=a%20b":     {`{"limit":"5","status":"a b"}`, ""},
+		"limit=5&limit=6":          {`{"limit":"5, 6"}`, ""},
+		"token=x&pin2=7&limit=1":   {`{"limit":"1"}`, "token, a parameter"},
+		"opaque-7f3a9c51d2=1":      {"", "a parameter"},
+		"status=opaque-7f3a9c51d2": {`{"status":"[credential]"}`, ""},
+		"limit=%zz":                {"", "limit"},
+		"limit=<&status=\x00":      {`{"limit":"<","status":"\u0000"}`, ""},
+		strings.Repeat("&", 5000):  {"", "the rest of the query"},
+		"limit=1&status=" + strings.Repeat("x", 4070) + " opaque-7f3a9c51d2": {`{"limit":"1"}`, "the rest of the query"}, // cut in a credential
 		"limit=5;status=6&status=7": {`{"limit":"5;status=6","status":"7"}`, ""},
 	} {
 		kept, left := keeper().Query(raw, allowed)
@@ -87,24 +93,25 @@ func TestKeptBodies(t *testing.T) {
 	t.Parallel()
 	allowed := Fields{"amount": true, "reference": true, "ok": true, "detail": true}
 	for body, want := range map[string][2]string{
-		"":                                  {"", ""},
-		`{}`:                                {"{}", ""},
-		`{"reference":"r","amount":1e2}`:    {`{"reference":"r","amount":1e2}`, ""},
-		`{"amount":null,"ok":true} `:        {`{"amount":null,"ok":true}`, ""},
-		`{"pin":"1234","amount":1}`:         {`{"amount":1}`, "pin"},
-		`{"pin4":{"a":[1,{}]},"amount":1}`:  {`{"amount":1}`, "a field"},
-		`{"amount":{"amount":[{}]},"ok":1}`: {`{"ok":1}`, "amount"},
-		`{"amount":["x"],"ok":1,"pin":2}`:   {`{"ok":1}`, "amount, pin"},
-		`{"reference":"opaque-7f3a9c51d2"}`: {`{"reference":"[credential]"}`, ""},
-		`{"reference":"<&>\u0000"}`:         {`{"reference":"<&>\u0000"}`, ""},
-		`{"ok":1,"reference":"cut o`:        {`{"ok":1}`, "the rest of the body"},
-		`{"ok":1,"reference"`:               {`{"ok":1}`, "the rest of the body"},
-		`{"ok":1,"amount":[1,2`:             {`{"ok":1}`, "the rest of the body"},
-		`{"ok":1,,"amount":2}`:              {`{"ok":1}`, "the rest of the body"},
-		`{"ok":1,"ok":2}`:                   {`{"ok":1,"ok":2}`, ""},
-		`[1]`:                               {"", "the body"},
-		`"{}"`:                              {"", "the body"},
-		"amount=1&pin=1234":                 {"", "the body"},
+		"":                                   {"", ""},
+		`{}`:                                 {"{}", ""},
+		`{"reference":"r","amount":1e2}`:     {`{"reference":"r","amount":1e2}`, ""},
+		`{"amount":null,"ok":true} `:         {`{"amount":null,"ok":true}`, ""},
+		`{"pin":"1234","amount":1}`:          {`{"amount":1}`, "pin"},
+		`{"pin4":{"a":[1,{}]},"amount":1}`:   {`{"amount":1}`, "a field"},
+		`{"amount":{"amount":[{}]},"ok":1}`:  {`{"ok":1}`, "amount"},
+		`{"amount":["x"],"ok":1,"pin":2}`:    {`{"ok":1}`, "amount, pin"},
+		`{"reference":"opaque-7f3a9c51d2"}`:  {`{"reference":"[credential]"}`, ""},
+		`{"reference":12345678901234567890}`: {`{"reference":"[credential]"}`, ""},
+		`{"reference":"<&>\u0000"}`:          {`{"reference":"<&>\u0000"}`, ""},
+		`{"ok":1,"reference":"cut o`:         {`{"ok":1}`, "the rest of the body"},
+		`{"ok":1,"reference"`:                {`{"ok":1}`, "the rest of the body"},
+		`{"ok":1,"amount":[1,2`:              {`{"ok":1}`, "the rest of the body"},
+		`{"ok":1,,"amount":2}`:               {`{"ok":1}`, "the rest of the body"},
+		`{"ok":1,"ok":2}`:                    {`{"ok":1,"ok":2}`, ""},
+		`[1]`:                                {"", "the body"},
+		`"{}"`:                               {"", "the body"},
+		"amount=1&pin=1234":                  {"", "the body"},
 		`{"reference":"` + strings.Repeat("x", 600) + `"}`: {`{"reference":"` + strings.Repeat("x", 500) + `"}`, ""},
 	} {
 		kept, left := keeper().Request([]byte(body), allowed)

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -256,13 +257,13 @@ func (c *sandboxChange) setSettings(row *sqlc.Organization) {
 	}
 }
 
-// hostOf is the host of a URL; empty for a text that is none.
+// hostOf is the host of a URL; empty for a text without one that can be compared.
 func hostOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return ""
 	}
-	return u.Hostname()
+	return egress.HostOf(u)
 }
 
 func (c *sandboxChange) environments(ctx context.Context) error {

@@ -67,7 +67,7 @@ func (s *Store) ApplyCredentials(ctx context.Context, sandboxUID string, want Cr
 		return err
 	}
 	look := func() error {
-		row, err := s.system().FindOrganization(ctx, uid)
+		row, err := s.reading().FindOrganization(ctx, uid)
 		if err != nil {
 			return err
 		}

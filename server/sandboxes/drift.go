@@ -19,7 +19,7 @@ var errToWrite = errors.New("there is something to write")
 
 // reading runs queries outside the tenant scope, without a database transaction. It writes nothing: what would returns errToWrite.
 // Most resources that are looked at are as they should be, and then nothing is locked and no commit is waited for.
-func (s *Store) reading() *sqlc.Queries { return sqlc.New(readOnly{s.db.System()}) }
+func (s *Store) reading() *sqlc.Queries { return sqlc.New(readOnly{s.db.Frequent()}) }
 
 type readOnly struct{ postgres.DBTX }
 

@@ -68,7 +68,7 @@ func (s *Store) PurgeRetired(ctx context.Context) error {
 			return postgres.Classify(err, "looking for retired tenants")
 		}
 		if len(tenants) == 0 {
-			return postgres.Classify(s.system().ForgetRetired(ctx, postgres.Milliseconds(retiredKept)), "forgetting retired tenants")
+			return s.forgetRetired(ctx)
 		}
 		failed := SandboxErrors{}
 		for _, tenant := range tenants {
@@ -78,6 +78,16 @@ func (s *Store) PurgeRetired(ctx context.Context) error {
 		}
 		if len(failed) > 0 {
 			return failed
+		}
+	}
+}
+
+// forgetRetired removes batches until one is not full.
+func (s *Store) forgetRetired(ctx context.Context) error {
+	for {
+		n, err := s.system().ForgetRetired(ctx, postgres.Milliseconds(retiredKept), purgeBatch)
+		if err != nil || n < purgeBatch {
+			return postgres.Classify(err, "forgetting retired tenants")
 		}
 	}
 }

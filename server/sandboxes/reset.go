@@ -2,20 +2,29 @@ package sandboxes
 
 import (
 	"context"
+	"errors"
 
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
+// ErrTooManyResets is returned for a reset by the API beyond five in a second. Nothing is done.
+var ErrTooManyResets = errors.New("the sandbox was reset five times in the last second")
+
 // ResetByAPI empties a sandbox as a new value of its resource's spec.reset does, for its own API key. The value that the resource asked for
 // last stays, so that the controller neither repeats nor undoes it. It returns [postgres.ErrConfigChanged] where the API may not reset
-// the sandbox by now, and for a tenant that was reset or deleted: nothing is done then.
+// the sandbox by now, and for a tenant that was reset or deleted: nothing is done then. It returns [ErrTooManyResets] too.
 func (s *Store) ResetByAPI(ctx context.Context, tenant int64) error {
 	present, err := sqlc.New(s.db.Tenant(tenant)).ResetByAPI(ctx)
-	if err == nil && present == 0 {
-		err = postgres.ErrConfigChanged
+	switch {
+	case err != nil:
+		return postgres.ClassifyWrite(err, "resetting the sandbox")
+	case present < 0:
+		return postgres.ErrConfigChanged
+	case present == 0:
+		return ErrTooManyResets
 	}
-	return postgres.ClassifyWrite(err, "resetting the sandbox")
+	return nil
 }
 
 // reset empties the sandbox: the organization gets a new tenant number, with its configuration as it stands, its SIMs at

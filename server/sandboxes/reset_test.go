@@ -119,7 +119,7 @@ func (w *fixture) kept(tenant int64) map[string][]string {
 	rows := map[string][]string{}
 	for _, table := range append(slices.Clone(keptByReset), "sims") {
 		rows[table] = read[[]string](w, `select array_agg(row::text order by row::text) from (
-			select to_jsonb(x) - '{tenant,version,reset,applied}'::text[] - case when $2 = 'sims' then '{balance,changed_at,movements}' else '{}' end::text[] as row
+			select to_jsonb(x) - '{tenant,version,reset,applied,api_resets}'::text[] - case when $2 = 'sims' then '{balance,changed_at,movements}' else '{}' end::text[] as row
 			from `+table+` x where tenant = $1) rows`, tenant, table)
 	}
 	return rows
@@ -401,6 +401,46 @@ func TestResetByAPIIsForTheTenantAlone(t *testing.T) {
 	}
 }
 
+// The count is in the database, for all replicas. The controller's resets are neither refused nor counted.
+func TestResetsByAPIAreLimited(t *testing.T) {
+	w := newFixture(t, func(c *sandboxes.Config) { c.API.Reset = true })
+	reset := func(before string) error {
+		w.Exec("update organizations set api_resets = array_fill(clock_timestamp() - $1::interval, array[5])", before)
+		err := w.ResetByAPI(t.Context(), w.Sandbox.Tenant)
+		w.Reload()
+		return err
+	}
+	for range 10 {
+		if err := reset("1 second"); err != nil {
+			t.Fatalf("five resets of a second ago: %v", err)
+		}
+	}
+	refused, tenant := false, w.Sandbox.Tenant
+	ledgertest.Eventually(t, func() bool { // where the statements take more than a second, it is not refused
+		tenant = w.Sandbox.Tenant
+		err := reset("0 seconds")
+		refused = errors.Is(err, sandboxes.ErrTooManyResets)
+		return refused
+	})
+	if w.Sandbox.Tenant != tenant {
+		t.Error("what was refused was carried out")
+	}
+	w.Exec("update organizations set api_resets = array_fill(clock_timestamp(), array[5])")
+	if w.reset("1"); w.Sandbox.Tenant == tenant {
+		t.Error("the reset of the resource was refused")
+	}
+	w.Exec("update organizations set api_resets = '{}'")
+	for range 5 {
+		if err := w.ResetByAPI(t.Context(), w.Sandbox.Tenant); err != nil {
+			t.Fatalf("one of the first five: %v", err)
+		}
+		w.Reload()
+	}
+	if got := w.Count("select cardinality(api_resets) from organizations"); got != 5 {
+		t.Errorf("%d resets are counted", got)
+	}
+}
+
 // Resets by the API, by the resource, payments and changes of the configuration at once: every reset is carried out, none twice, and
 // nothing of one state reaches another.
 func TestResetsByAPIAndByResource(t *testing.T) {
@@ -423,7 +463,7 @@ func TestResetsByAPIAndByResource(t *testing.T) {
 				if err == nil {
 					done++
 					carriedOut <- struct{}{}
-				} else if !errors.Is(err, postgres.ErrConfigChanged) {
+				} else if !errors.Is(err, postgres.ErrConfigChanged) && !errors.Is(err, sandboxes.ErrTooManyResets) {
 					t.Error(err)
 					return
 				}
