@@ -68,13 +68,33 @@ func Body(organizationID string, t *payments.Transaction, raw json.RawMessage) (
 	if t.ParentID != nil {
 		b.ParentTxID = t.ParentID.String()
 	}
+	text, err := b.encode()
+	if err != nil {
+		return nil, fmt.Errorf("encoding the event of %s: %w", t.ID, err)
+	}
+	return text, nil
+}
+
+func (b *body) encode() ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false) // a description is sent unchanged
-	if err := encoder.Encode(b); err != nil {
-		return nil, fmt.Errorf("encoding the event of %s: %w", t.ID, err)
+	err := encoder.Encode(b)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
+}
+
+// AsSent is the body of an event in the form in which it is sent, for one that a program parsed and wrote again: with other spaces, another
+// order or other escapes. It returns nil for what is no event. The order within raw is not restored.
+func AsSent(rewritten []byte) []byte {
+	var b body
+	if json.Unmarshal(rewritten, &b) != nil || b.Event == "" {
+		return nil
 	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+	text, err := b.encode()
+	if err != nil {
+		return nil
+	}
+	return text
 }
 
 // decimal writes an amount with two decimal places, which are always 00: the currencies have no smaller unit.

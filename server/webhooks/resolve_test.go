@@ -246,3 +246,62 @@ func TestRedirectionToAForbiddenAddress(t *testing.T) {
 		})
 	}
 }
+
+// A callback is held to its own rules: the URL is chosen by who has the API key, and may lead to public addresses only. What its name led
+// to a moment before, a connection that a webhook keeps to the same name, and a second answer of the name change nothing.
+func TestCallbackToANameThatChangesItsAnswer(t *testing.T) {
+	t.Parallel()
+	port, hits := onEveryAddress(t)
+	n := newNames(t, map[string][][]netip.Addr{"receiver.test": {addresses("127.0.0.1"), addresses("127.0.0.2", "127.0.0.1"),
+		addresses("10.0.0.1", "fd00::1", "127.0.0.1")}})
+	sender := webhooks.NewSender(egress.Guard{AllowLoopback: true, Deny: rules(t, "127.0.0.2"), Resolver: n.resolver()}, "1.2.3", time.Now)
+	url := "http://receiver.test:" + port + "/"
+	if r := sender.Send(t.Context(), delivery(url)); r.Err != nil || hits.Load() != 1 {
+		t.Fatalf("the webhook: %+v, %d hits", r, hits.Load())
+	}
+	call := webhooks.Callback{URL: url, Method: http.MethodPut, Header: http.Header{}, PublicOnly: true}
+	var forbidden egress.ErrForbidden
+	for range 2 {
+		if r := sender.Call(t.Context(), call); !errors.As(r.Err, &forbidden) || hits.Load() != 1 {
+			t.Errorf("the callback: %+v, %d hits, want ErrForbidden", r, hits.Load())
+		}
+	}
+	call.PublicOnly = false // of a host that the sandbox names: it goes where webhooks go
+	if r := sender.Call(t.Context(), call); r.Err != nil || hits.Load() != 2 {
+		t.Errorf("the callback to a host that is named: %+v, %d hits", r, hits.Load())
+	}
+}
+
+// A connection that is kept leads to the receiver that was checked: when its name leads elsewhere, also to a forbidden address, that one
+// gets nothing, and the name is looked up again once the connection is gone.
+func TestKeptConnectionOfANameThatChangesItsAnswer(t *testing.T) {
+	t.Parallel()
+	allowed, denied := new(atomic.Int32), new(atomic.Int32)
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.Context().Value(http.LocalAddrContextKey).(net.Addr).String(), "127.0.0.2:") {
+			denied.Add(1)
+		}
+		if allowed.Add(1) == 2 {
+			w.Header().Set("Connection", "close")
+		}
+	}), ReadHeaderTimeout: time.Minute}
+	listener, err := net.Listen("tcp4", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { _ = server.Close() })
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	n := newNames(t, map[string][][]netip.Addr{"receiver.test": {addresses("127.0.0.1"), addresses("127.0.0.2")}})
+	sender := webhooks.NewSender(egress.Guard{AllowLoopback: true, Deny: rules(t, "127.0.0.2"), Resolver: n.resolver()}, "1.2.3", time.Now)
+	var forbidden egress.ErrForbidden
+	for attempt, sent := range []bool{true, true, false, false} {
+		r := sender.Send(t.Context(), delivery("http://receiver.test:"+port+"/"))
+		if sent != (r.Err == nil) || !sent && !errors.As(r.Err, &forbidden) {
+			t.Errorf("attempt %d: %+v, want it to be sent: %t", attempt+1, r, sent)
+		}
+	}
+	if allowed.Load() != 2 || denied.Load() != 0 {
+		t.Errorf("%d requests came, %d of them at the forbidden address", allowed.Load(), denied.Load())
+	}
+}

@@ -31,7 +31,7 @@ type callbackDatabase interface {
 // callBack sends the callbacks of the operators' own APIs: once each, as the operators do. A worker that dies during one may repeat it.
 func (w *Worker) callBack(ctx context.Context) {
 	dispatcher := leasedDispatcher[ledger.LeasedCallback]{
-		worker: w, name: "callbacks", queue: newFairQueue(callbackConcurrency, callbacksPerSandbox, w.now),
+		worker: w, name: "callbacks", queue: w.callingBack,
 		listDue: w.database.TenantsToCallBack, attempt: w.callBackOne, release: w.database.GiveBackCallbacks,
 		lease: func(ctx context.Context, shares []ledger.Share) ([]ledger.LeasedCallback, map[int64]int, error) {
 			return w.database.LeaseDueCallbacks(ctx, shares, lease, operators.CallbackBody)

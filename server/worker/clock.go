@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
@@ -14,13 +15,21 @@ import (
 )
 
 const (
-	// clocksAtOnce is the maximum number of clocks that a worker advances at one time.
-	clocksAtOnce = 16
+	// clocksAtOnce is the maximum number of clocks that a worker advances at one time. Most of them wait for attempts when there are many.
+	// When more are to be advanced, those make room that were advanced for clockTurn.
+	clocksAtOnce = 1000
+	clockTurn    = time.Second
+	// clockStatements is how many statements those have at one time that are in their first clockTurn, and the others too. Each advance has
+	// one in turn: a short one does not wait for the turns of many long ones.
+	clockStatements = 8
 	// clockLease is how long a clock belongs to the worker that advances it. It is renewed while the worker lives, and short, so that the
-	// clock of a worker that died does not stand for long.
+	// clock of a worker that died does not stand for long. While attempts are made it is as long as the leases of what is sent: so long the
+	// clock stands anyway.
 	clockLease = 5 * time.Second
-	// clockPause is how long an advance waits for what another worker has in hand.
-	clockPause = 10 * time.Millisecond
+	// clockPause is how long an advance waits for what another worker has in hand. If that takes longer, it looks less and less often, up to
+	// once in maxClockPause.
+	clockPause    = 10 * time.Millisecond
+	maxClockPause = time.Second
 	// clockStrides bounds how often an advance stops for what callers record meanwhile: however much that is, the clock reaches its target.
 	// It stops for all that was recorded before.
 	clockStrides = 100
@@ -37,108 +46,148 @@ type clockDatabase interface {
 	EndAdvance(ctx context.Context, c ledger.ClockLease, reached bool, done ledger.AdvanceCounts) error
 }
 
+// clockSweep advances the clocks of sandboxes side by side.
+type clockSweep struct {
+	*Worker
+	slots       chan struct{} // one for each clock that is being advanced
+	short, long chan struct{} // one for each statement of an advance in its first turn, and of the others
+	crowded     atomic.Bool   // a clock waits for a slot
+	advances    sync.WaitGroup
+}
+
 // advanceClocks advances the clocks of sandboxes until ctx ends.
 func (w *Worker) advanceClocks(ctx context.Context) {
-	slots := make(chan struct{}, clocksAtOnce)
-	var advances sync.WaitGroup
-	defer advances.Wait()
-	w.sweep(ctx, "clock", func(ctx context.Context) (more bool, err error) {
-		free := cap(slots) - len(slots)
-		if free == 0 {
-			return false, nil
-		}
-		var waiting []ledger.DueTenant
-		err = within(ctx, leaseTimeout, func(ctx context.Context) (err error) {
-			waiting, err = w.database.ClocksToAdvance(ctx, free)
-			return err
-		})
-		for _, sandbox := range waiting {
-			slots <- struct{}{}
-			advances.Go(func() {
-				w.advanceClock(ctx, sandbox)
-				<-slots
-			})
-		}
-		return false, err
+	s := &clockSweep{
+		Worker: w, slots: make(chan struct{}, w.clocks), short: make(chan struct{}, clockStatements), long: make(chan struct{}, clockStatements),
+	}
+	defer s.advances.Wait()
+	w.sweep(ctx, "clock", s.step)
+}
+
+func (s *clockSweep) step(ctx context.Context) (more bool, err error) {
+	free := cap(s.slots) - len(s.slots)
+	var waiting []ledger.DueTenant
+	err = within(ctx, leaseTimeout, func(ctx context.Context) (err error) {
+		waiting, err = s.database.ClocksToAdvance(ctx, max(free, 1))
+		return err
 	})
+	s.crowded.Store(free == 0 && len(waiting) > 0)
+	for _, sandbox := range waiting[:min(free, len(waiting))] {
+		s.slots <- struct{}{}
+		s.advances.Go(func() {
+			s.advanceClock(ctx, sandbox)
+			<-s.slots
+		})
+	}
+	return false, err
 }
 
 // advanceClock advances the clock of a sandbox to its target, if no other worker does.
-func (w *Worker) advanceClock(ctx context.Context, sandbox ledger.DueTenant) {
-	err := w.contained(ctx, func() error {
-		lease, err := w.database.LeaseClock(ctx, sandbox.Tenant, clockLease)
-		if err != nil {
+func (s *clockSweep) advanceClock(ctx context.Context, sandbox ledger.DueTenant) {
+	err := s.contained(ctx, func() error {
+		a := s.newAdvance()
+		if err := a.take(ctx, sandbox.Tenant); err != nil {
 			return err
 		}
-		return w.newAdvance(lease).run(ctx)
+		return a.run(ctx)
 	})
 	switch {
 	case err == nil:
-		w.resumeSandboxes(ctx, "clock", []ledger.DueTenant{sandbox})
+		s.resumeSandboxes(ctx, "clock", []ledger.DueTenant{sandbox})
 	case errors.Is(err, ledger.ErrClockLeaseLost), ctx.Err() != nil:
 	case errors.Is(err, postgres.ErrUnavailable):
-		w.log.WarnContext(ctx, "the advance of a clock was interrupted; it goes on when its lease ends", "tenant", sandbox.Tenant, "error", err)
+		s.log.WarnContext(ctx, "the advance of a clock was interrupted; it goes on when its lease ends", "tenant", sandbox.Tenant, "error", err)
 	default:
-		w.skipSandbox(ctx, "clock", sandbox, err)
+		s.skipSandbox(ctx, "clock", sandbox, err)
 	}
 }
 
 // advance is the advance of one clock. The clock stands, and is moved from one moment at which something is due to the next. Everything
-// that is due is done by the sweeps' own code, and no sweep works on the sandbox meanwhile.
+// that is due is done by the sweeps' own code, and no sweep works on the sandbox meanwhile. It holds nothing that other advances need while
+// it waits: it takes its turn with each statement, and the slots of its attempts in turn with the sweeps.
 type advance struct {
-	*Worker // on a database that counts what is done
-	lease   ledger.ClockLease
-	began   time.Time // the stamp up to which everything was recorded before this worker began
-	arrived time.Time // the stamp up to which everything was recorded before the clock came to where it stands
-	stride  time.Duration
-	done    *counting
-	sending *delivery
+	*Worker    // on a database that counts what is done
+	shared     *clockSweep
+	lease      ledger.ClockLease
+	taken      time.Time // by the worker's clock
+	makesRoom  bool      // another clock is to have the slot
+	began      time.Time // the stamp up to which everything was recorded before this worker began
+	arrived    time.Time // the stamp up to which everything was recorded before the clock came to where it stands
+	stride     time.Duration
+	pause      time.Duration // the last one for what another worker has in hand; 0 once something was done
+	attempting atomic.Bool
+	done       *counting
 }
 
-func (w *Worker) newAdvance(lease ledger.ClockLease) *advance {
-	done := &counting{Database: w.database}
-	inner := w.on(done)
-	return &advance{
-		Worker: inner, lease: lease, began: lease.Now, arrived: lease.Now, stride: lease.Target.Sub(lease.Now) / clockStrides, done: done,
-		sending: &delivery{Worker: inner, results: resultWriter{inner, make(chan result, inner.perSandbox)}},
+func (s *clockSweep) newAdvance() *advance {
+	done := &counting{Database: s.database}
+	return &advance{Worker: s.on(done), shared: s, taken: s.now(), done: done}
+}
+
+// query makes a statement when it is its turn.
+func (a *advance) query(ctx context.Context, limit time.Duration, f func(context.Context) error) error {
+	turns := a.shared.short
+	if a.now().Sub(a.taken) >= clockTurn {
+		turns = a.shared.long
 	}
+	turns <- struct{}{}
+	defer func() { <-turns }()
+	return within(ctx, limit, f)
 }
 
-// run advances the clock until it has reached its target, or ctx ends. Then what has begun is finished, and another worker may go on.
+// take takes the lease of the clock.
+func (a *advance) take(ctx context.Context, tenant int64) error {
+	err := a.query(ctx, leaseTimeout, func(ctx context.Context) (err error) {
+		a.lease, err = a.database.LeaseClock(ctx, tenant, clockLease)
+		return err
+	})
+	a.began, a.arrived, a.stride = a.lease.Now, a.lease.Now, a.lease.Target.Sub(a.lease.Now)/clockStrides
+	return err
+}
+
+// run advances the clock until it has reached its target, or makes room for another one, or ctx ends. Then what has begun is finished, and
+// any worker may go on.
 func (a *advance) run(ctx context.Context) error {
 	var beside sync.WaitGroup
 	defer beside.Wait()
-	defer close(a.sending.results.queue)
-	beside.Go(func() { a.sending.results.run(ctx) })
 	held, release := context.WithCancel(ctx)
 	defer release()
 	beside.Go(func() { a.keep(held, release) })
-	for held.Err() == nil {
-		ended, err := a.step(context.WithoutCancel(ctx))
+	for held.Err() == nil && !a.makesRoom {
+		ended, err := a.step(held)
 		if ended || err != nil {
 			return err
 		}
 	}
-	if ctx.Err() == nil {
+	if ctx.Err() == nil && !a.makesRoom {
 		return ledger.ErrClockLeaseLost
 	}
-	return within(context.WithoutCancel(ctx), leaseTimeout, func(ctx context.Context) error {
+	release()
+	beside.Wait() // or the lease might be renewed once more
+	return a.query(context.WithoutCancel(ctx), leaseTimeout, func(ctx context.Context) error {
 		return a.database.ReleaseClock(ctx, a.lease, a.done.taken())
 	})
 }
 
 // keep renews the lease until ctx ends, and calls lost when it cannot.
 func (a *advance) keep(ctx context.Context, lost func()) {
-	for sleep(ctx, clockLease/4); ctx.Err() == nil; sleep(ctx, clockLease/4) {
-		err := within(ctx, leaseTimeout, func(ctx context.Context) error { return a.database.RenewClockLease(ctx, a.lease, clockLease) })
+	for length := clockLease; ; {
+		if sleep(ctx, length/4); ctx.Err() != nil {
+			return
+		}
+		if length = clockLease; a.attempting.Load() {
+			length = lease
+		}
+		err := within(ctx, leaseTimeout, func(ctx context.Context) error { return a.database.RenewClockLease(ctx, a.lease, length) })
 		if errors.Is(err, ledger.ErrClockLeaseLost) {
 			lost()
 		}
 	}
 }
 
-// step does what is due, or moves the clock on if nothing is.
-func (a *advance) step(ctx context.Context) (ended bool, err error) {
+// step does what is due, or moves the clock on if nothing is. What has begun when ctx ends is finished.
+func (a *advance) step(held context.Context) (ended bool, err error) {
+	ctx := context.WithoutCancel(held)
 	view, err := a.view(ctx)
 	switch {
 	case err != nil:
@@ -146,19 +195,27 @@ func (a *advance) step(ctx context.Context) (ended bool, err error) {
 	case view.Suspended:
 		return true, a.end(ctx, false)
 	case view.Present.Held:
-		sleep(ctx, clockPause)
+		a.wait(held)
 		return false, nil
 	case dueBy(view.Present.At(), view.Now):
-		return false, a.work(ctx, view)
+		return false, a.work(held, view)
 	case !view.Now.Before(a.lease.Target):
 		return true, a.end(ctx, true)
 	}
-	return false, a.move(ctx, a.next(view))
+	err = a.move(ctx, a.next(view)) // before it makes room, so that each turn brings the clock further
+	a.makesRoom = err == nil && a.now().Sub(a.taken) >= clockTurn && a.shared.crowded.CompareAndSwap(true, false)
+	return false, err
+}
+
+// wait waits for what another worker has in hand.
+func (a *advance) wait(ctx context.Context) {
+	a.pause = min(max(2*a.pause, clockPause), maxClockPause)
+	sleep(ctx, a.pause)
 }
 
 // view waits for nothing.
 func (a *advance) view(ctx context.Context) (view ledger.ClockView, err error) {
-	err = within(ctx, leaseTimeout, func(ctx context.Context) error {
+	err = a.query(ctx, leaseTimeout, func(ctx context.Context) error {
 		view, err = a.database.ViewClock(ctx, a.lease, a.began, a.arrived)
 		return err
 	})
@@ -184,14 +241,15 @@ func (a *advance) next(view ledger.ClockView) time.Time {
 }
 
 func (a *advance) move(ctx context.Context, moment time.Time) error {
-	return within(ctx, leaseTimeout, func(ctx context.Context) (err error) {
+	a.pause = 0
+	return a.query(ctx, leaseTimeout, func(ctx context.Context) (err error) {
 		a.arrived, err = a.database.MoveClock(ctx, a.lease, moment, a.done.taken())
 		return err
 	})
 }
 
 func (a *advance) end(ctx context.Context, reached bool) error {
-	err := within(ctx, leaseTimeout, func(ctx context.Context) error {
+	err := a.query(ctx, leaseTimeout, func(ctx context.Context) error {
 		return a.database.EndAdvance(ctx, a.lease, reached, a.done.taken())
 	})
 	switch {
@@ -205,12 +263,11 @@ func (a *advance) end(ctx context.Context, reached bool) error {
 }
 
 // work does a share of what is due.
-func (a *advance) work(ctx context.Context, view ledger.ClockView) error {
-	sandbox := ledger.DueTenant{Tenant: a.lease.Tenant, Probe: view.Paused}
+func (a *advance) work(held context.Context, view ledger.ClockView) error {
 	found := 0
 	for _, part := range []struct {
 		due *time.Time
-		do  func(context.Context, ledger.DueTenant) (found int, err error)
+		do  func(context.Context, ledger.ClockView) (found int, err error)
 	}{
 		{view.Present.SettleAt, a.settleShare}, {view.Present.ForwardAt, a.forwardShare}, {view.Present.DeliverAt, a.deliverShare},
 		{view.Present.CallBackAt, a.callBackShare},
@@ -218,78 +275,88 @@ func (a *advance) work(ctx context.Context, view ledger.ClockView) error {
 		if !dueBy(part.due, view.Now) {
 			continue
 		}
-		n, err := part.do(ctx, sandbox)
+		n, err := part.do(held, view)
 		if err != nil {
 			return err
 		}
 		found += n
 	}
 	if found == 0 { // another worker is just finishing it
-		sleep(ctx, clockPause)
+		a.wait(held)
+	} else {
+		a.pause = 0
 	}
 	return nil
 }
 
-func (a *advance) settleShare(ctx context.Context, sandbox ledger.DueTenant) (found int, err error) {
-	err = within(ctx, settleTimeout, func(ctx context.Context) error {
-		counts, err := a.database.SettleDue(ctx, []ledger.DueTenant{sandbox}, settleBatch)
+func (a *advance) settleShare(held context.Context, _ ledger.ClockView) (found int, err error) {
+	err = a.query(context.WithoutCancel(held), settleTimeout, func(ctx context.Context) error {
+		counts, err := a.database.SettleDue(ctx, []ledger.DueTenant{{Tenant: a.lease.Tenant}}, settleBatch)
 		found = counts.Claimed
 		return err
 	})
 	return found, err
 }
 
-func (a *advance) forwardShare(ctx context.Context, sandbox ledger.DueTenant) (found int, err error) {
-	var leased []ledger.Forward
-	err = within(ctx, leaseTimeout, func(ctx context.Context) error {
-		leased, _, err = a.database.LeaseDueForwards(ctx, []ledger.Share{{DueTenant: sandbox, Slots: forwardPerSandbox}}, forwardLease)
-		return err
-	})
-	attemptAll(ctx, a, leased, a.forwardOne)
-	return len(leased), err
+func (a *advance) forwardShare(held context.Context, _ ledger.ClockView) (found int, err error) {
+	_, found, err = attemptShare(held, a, a.forwarding, false,
+		func(ctx context.Context, share []ledger.Share) ([]ledger.Forward, map[int64]int, error) {
+			return a.database.LeaseDueForwards(ctx, share, forwardLease)
+		}, a.forwardOne)
+	return found, err
 }
 
-func (a *advance) callBackShare(ctx context.Context, sandbox ledger.DueTenant) (found int, err error) {
-	var leased []ledger.LeasedCallback
-	share := []ledger.Share{{DueTenant: sandbox, Slots: callbacksPerSandbox}}
-	var all map[int64]int
-	err = within(ctx, leaseTimeout, func(ctx context.Context) error {
-		leased, all, err = a.database.LeaseDueCallbacks(ctx, share, lease, operators.CallbackBody)
-		return err
-	})
-	attemptAll(ctx, a, leased, a.callBackOne)
-	return all[sandbox.Tenant], err
+func (a *advance) callBackShare(held context.Context, _ ledger.ClockView) (found int, err error) {
+	_, found, err = attemptShare(held, a, a.callingBack, false,
+		func(ctx context.Context, share []ledger.Share) ([]ledger.LeasedCallback, map[int64]int, error) {
+			return a.database.LeaseDueCallbacks(ctx, share, lease, operators.CallbackBody)
+		}, a.callBackOne)
+	return found, err
 }
 
-func (a *advance) deliverShare(ctx context.Context, sandbox ledger.DueTenant) (int, error) {
-	var leased []ledger.LeasedEvent
-	var found map[int64]int
-	err := within(ctx, leaseTimeout, func(ctx context.Context) (err error) {
-		leased, found, err = a.sending.leaseEvents(ctx, []ledger.Share{{DueTenant: sandbox, Slots: a.perSandbox}})
-		return err
-	})
-	attemptAll(ctx, a, leased, a.sending.attempt)
+func (a *advance) deliverShare(held context.Context, view ledger.ClockView) (found int, err error) {
+	sending := &delivery{Worker: a.Worker, results: resultWriter{a.Worker, make(chan result, a.perSandbox)}}
+	defer close(sending.results.queue)
+	go sending.results.run(context.WithoutCancel(held))
+	leased, found, err := attemptShare(held, a, a.delivering, view.Paused, sending.leaseEvents, sending.attempt)
 	for i := range leased {
 		if leased[i].Problem != nil && err == nil {
 			err = leased[i].Problem // the clock cannot pass it
 		}
 	}
-	return found[sandbox.Tenant], err
+	return found, err
 }
 
-// attemptAll makes an attempt at each of what was leased, side by side, and records the results.
-func attemptAll[T any](ctx context.Context, a *advance, leased []T, attempt func(context.Context, *T) (end attemptEnd, record func())) {
+// attemptShare leases rows of the sandbox, as many as it gets slots for, and makes an attempt at each, side by side. It returns when the
+// results are recorded, or with nothing found if held ends before there is a slot.
+func attemptShare[T any](
+	held context.Context, a *advance, queue *fairQueue, probe bool,
+	leaseDue func(context.Context, []ledger.Share) (leased []T, found map[int64]int, err error),
+	attempt func(context.Context, *T) (end attemptEnd, record func()),
+) (leased []T, found int, err error) {
+	tenant := a.lease.Tenant
+	a.attempting.Store(true)
+	defer a.attempting.Store(false)
+	share := []ledger.Share{queue.ask(held, ledger.DueTenant{Tenant: tenant, Probe: probe})}
+	if share[0].Slots == 0 {
+		return nil, 0, nil
+	}
+	ctx := context.WithoutCancel(held)
+	var all map[int64]int
+	err = a.contained(ctx, func() error {
+		return a.query(ctx, leaseTimeout, func(ctx context.Context) (err error) {
+			leased, all, err = leaseDue(ctx, share)
+			return err
+		})
+	})
+	queue.leased(share, all, map[int64]int{tenant: len(leased)})
+	queue.wake() // what was not needed is for others
 	var attempts sync.WaitGroup
 	for i := range leased {
-		attempts.Go(func() {
-			_ = a.contained(ctx, func() error { // due again when its lease ends
-				_, record := attempt(ctx, &leased[i])
-				record()
-				return nil
-			})
-		})
+		attempts.Go(func() { attemptRow(ctx, a.Worker, queue, tenant, &leased[i], attempt) })
 	}
 	attempts.Wait()
+	return leased, all[tenant], err
 }
 
 func dueBy(at *time.Time, now time.Time) bool { return at != nil && !at.After(now) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/worker"
 )
 
 // advance has the clock advanced.
@@ -264,6 +266,39 @@ func TestSuspensionStopsAnAdvance(t *testing.T) {
 	}
 }
 
+// A change of the clock's mode, again and again, changes nothing for what waits: a payment ends at its time, and its event is sent by the
+// schedule.
+func TestChangesOfTheModeDelayNothing(t *testing.T) {
+	w := newFixture(t, failing)
+	id := w.ignored()
+	w.run()
+	// Whenever the clock runs by itself, nothing is due for minutes: by the schedule it is after 60, 62 and a half, 73 and 125 minutes.
+	for i, minutes := range []time.Duration{30, 20, 20, 5, 30, 40} {
+		mode := []sandboxes.ClockMode{sandboxes.ManualClock, sandboxes.RealClock}[i%2]
+		w.configure(func(c *sandboxes.Config) { c.Clock = sandboxes.ClockConfig{Mode: mode} })
+		if state := w.advanced(w.advance(minutes * time.Minute)); state.Ended == nil {
+			t.Fatalf("advance %d ended as %+v", i+1, state)
+		}
+	}
+	w.timedOut(id)
+}
+
+// A sandbox that is deleted while its clock is advanced, and whose rows stay, keeps no worker busy for ever.
+func TestRetentionStopsAnAdvance(t *testing.T) {
+	w := newFixture(t, nil)
+	w.advance(time.Hour)
+	if err := w.RetainSandbox(t.Context(), w.config.UID); err != nil {
+		t.Fatal(err)
+	}
+	w.run()
+	eventually(t, func() string {
+		if read[bool](w, "select target is not null from clocks") {
+			return "the advance goes on"
+		}
+		return ""
+	})
+}
+
 // A manual clock stands at the target, and what is due later waits for the next advance.
 func TestManualClockStands(t *testing.T) {
 	w := newFixture(t, nil)
@@ -291,5 +326,100 @@ func TestManualClockStands(t *testing.T) {
 	if got := w.ended(id); state.Ended == nil || state.Ended.Expired != 1 || !got.CompletedAt.Equal(next.Target) ||
 		got.CompletedAt.Sub(got.CreatedAt) != time.Hour {
 		t.Errorf("the advance ended as %+v, the payment as %+v", state, got)
+	}
+}
+
+// A worker that advances as many clocks as it may still advances another one: one of them makes room, and goes on later.
+func TestClocksMakeRoom(t *testing.T) {
+	w := newFixture(t, nil)
+	like := w.pay("like", payments.PINInvalid)
+	began, over := make(chan struct{}), make(chan struct{})
+	var came atomic.Int64
+	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		switch came.Add(1) {
+		case 1:
+			close(began)
+		case 5:
+			<-over // the other one is there
+		}
+		time.Sleep(1100 * time.Millisecond) // longer than a turn
+	}))
+	t.Cleanup(slow.Close)
+	end := sync.OnceFunc(func() { close(over) })
+	defer end()
+	tenant := w.beside("slow", slow.URL)
+	w.queue(like, 5, tenant)
+	day := 24 * time.Hour
+	a, err := w.Advance(t.Context(), tenant, ledger.ClockTarget{By: &day})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.exec(`update events set due_at = now() + n * interval '1 hour'
+		from (select id, row_number() over () as n from events where tenant = $1) hourly
+		where tenant = $1 and events.id = hourly.id`, tenant)
+	w.run(func(o *worker.Options) { o.Clocks = 1 })
+	<-began
+	w.advanced(w.advance(time.Hour))
+	if state, err := w.AdvanceState(t.Context(), tenant, a); err != nil || !state.UnderWay {
+		t.Errorf("the slow advance is %+v, %v", state, err)
+	}
+	end()
+	eventually(t, func() string {
+		state, err := w.AdvanceState(t.Context(), tenant, a)
+		if err != nil || state.Ended == nil {
+			return fmt.Sprintf("the slow advance is %+v, %v", state, err)
+		}
+		if *state.Ended != (ledger.AdvanceCounts{Delivered: 5}) {
+			t.Fatalf("the slow advance did %+v", *state.Ended)
+		}
+		return ""
+	})
+	if sent := read[int](w, `select count(*)::int from events e join delivery_attempts d on d.tenant = e.tenant and d.event_id = e.id
+		where e.tenant = $1 and e.state = 'delivered' and d.attempt = 1 and d.started_at = e.delivered_at`, tenant); sent != 5 {
+		t.Errorf("%d of 5 events were sent once, at their time", sent)
+	}
+}
+
+// The clocks of many sandboxes whose receivers hang keep no other one's clock waiting: most of its advances wait for no attempt to end.
+func TestNoClockDelaysAnother(t *testing.T) {
+	w := newFixture(t, nil)
+	like := w.pay("like", payments.PINInvalid)
+	release, ended := make(chan struct{}), &moments{}
+	hanging := httptest.NewServer(hang(release, ended))
+	t.Cleanup(hanging.Close)
+	defer close(release) // before the worker stops, which waits for its attempts
+	var slow []int64
+	for i := range 20 {
+		slow = append(slow, w.beside(fmt.Sprint("slow-", i), hanging.URL))
+	}
+	w.queue(like, 5, slow...)
+	day, hour := 24*time.Hour, time.Hour
+	for _, tenant := range slow {
+		if _, err := w.Advance(t.Context(), tenant, ledger.ClockTarget{By: &day}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.run()
+	eventually(t, func() string {
+		if n := read[int](w, "select count(*)::int from clocks where leased_until > now()"); n < len(slow) {
+			return fmt.Sprintf("%d of %d clocks are being advanced", n, len(slow))
+		}
+		return ""
+	})
+	const advances = 10
+	waited, began := 0, time.Now()
+	for range advances {
+		from := time.Now()
+		w.advanced(w.advance(hour))
+		if ended.between(from, time.Now()) > 0 {
+			waited++
+		}
+	}
+	t.Logf("%d advances one after the other took %s; %d saw an attempt that hung end", advances, time.Since(began), waited)
+	if waited > advances/2 {
+		t.Errorf("%d of %d advances ended only after an attempt at another sandbox's receiver had ended", waited, advances)
+	}
+	if n := read[int](w, "select count(*)::int from clocks where target is not null"); n != len(slow) {
+		t.Errorf("%d clocks are still being advanced, want %d", n, len(slow))
 	}
 }

@@ -56,7 +56,7 @@ func TestHangingOperatorIsAskedBeforeItIsGivenUpOn(t *testing.T) {
 			f := &ledger.Forward{Transaction: &payments.Transaction{}, Failures: c.failures, Attempts: c.failures}
 			if c.failures > 0 { // whatever time the attempt takes of it, half is left
 				var end context.CancelFunc
-				ctx, end = context.WithTimeout(t.Context(), 20*time.Second)
+				ctx, end = context.WithTimeout(t.Context(), time.Minute)
 				defer end()
 				w.now = func() time.Time { deadline, _ := ctx.Deadline(); return deadline.Add(-50 * time.Millisecond) }
 			}

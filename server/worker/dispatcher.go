@@ -166,15 +166,19 @@ func (d *leasedDispatcher[T]) leaseBatch(ctx context.Context, shares []ledger.Sh
 // begin works on a row. The row keeps its slot until its result is recorded, so that no more rows are leased than can be recorded.
 func (d *leasedDispatcher[T]) begin(ctx context.Context, row *T) {
 	ctx = context.WithoutCancel(ctx)
-	tenant := d.tenant(row)
-	ended := d.queue.started(tenant)
-	d.inFlight.Go(func() {
-		defer d.queue.recorded(tenant)
-		end, record := notSent, func() {}
-		_ = d.worker.contained(ctx, func() error { end, record = d.attempt(ctx, row); return nil }) // due again when its lease ends
-		ended(end)
-		_ = d.worker.contained(ctx, func() error { record(); return nil })
-	})
+	d.inFlight.Go(func() { attemptRow(ctx, d.worker, d.queue, d.tenant(row), row, d.attempt) })
+}
+
+// attemptRow makes an attempt at a row that has a slot, and records the result.
+func attemptRow[T any](
+	ctx context.Context, w *Worker, q *fairQueue, tenant int64, row *T, attempt func(context.Context, *T) (end attemptEnd, record func()),
+) {
+	ended := q.started(tenant)
+	defer q.recorded(tenant)
+	end, record := notSent, func() {}
+	_ = w.contained(ctx, func() error { end, record = attempt(ctx, row); return nil }) // due again when its lease ends
+	ended(end)
+	_ = w.contained(ctx, func() error { record(); return nil })
 }
 
 // giveBack gives back what was leased and is not begun any more.

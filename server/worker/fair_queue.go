@@ -2,6 +2,7 @@ package worker
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
 	"sync"
@@ -46,6 +47,7 @@ type fairQueue struct {
 	tenants   map[int64]*tenantQueue
 	busy      map[int64]*tenantQueue // those with running attempts
 	due       []*tenantQueue         // those that may have more due
+	asking    []*tenantQueue         // those for which somebody asks for slots
 	turn      int64
 	forgotten time.Time // when tenants were last forgotten
 }
@@ -61,6 +63,7 @@ type tenantQueue struct {
 	served    int64     // turn at which it last got slots
 	notBefore time.Time // nothing is leased before
 	seen      time.Time
+	asked     []chan int // receive slots, for those who ask for them
 }
 
 func newFairQueue(slots, perTenant int, now func() time.Time) *fairQueue {
@@ -105,25 +108,63 @@ func (q *fairQueue) forget(now time.Time) {
 		return
 	}
 	q.forgotten = now
-	maps.DeleteFunc(q.tenants, func(_ int64, t *tenantQueue) bool { return t.running == 0 && now.Sub(t.seen) > forgetAfter })
+	maps.DeleteFunc(q.tenants, func(_ int64, t *tenantQueue) bool {
+		return t.running+len(t.asked) == 0 && now.Sub(t.seen) > forgetAfter
+	})
 }
 
-// waiting reports whether a tenant may have more due.
+// ask waits for slots for a tenant whose rows the caller leases itself, in turn with the tenants that have something due, and returns none
+// if ctx ends before. Tell leased what came of them.
+func (q *fairQueue) ask(ctx context.Context, tenant ledger.DueTenant) ledger.Share {
+	granted := make(chan int, 1)
+	q.mu.Lock()
+	t := q.tenant(tenant)
+	t.DueTenant, t.seen = tenant, q.now()
+	if t.asked = append(t.asked, granted); len(t.asked) == 1 {
+		q.asking = append(q.asking, t)
+	}
+	q.mu.Unlock()
+	q.wake()
+	select {
+	case n := <-granted:
+		return ledger.Share{DueTenant: tenant, Slots: n}
+	case <-ctx.Done():
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	select {
+	case n := <-granted: // at this moment
+		q.release(tenant.Tenant, n)
+	default:
+		q.answered(t, slices.Index(t.asked, granted))
+	}
+	return ledger.Share{}
+}
+
+// answered forgets a question for slots.
+func (q *fairQueue) answered(t *tenantQueue, i int) {
+	if t.asked = slices.Delete(t.asked, i, i+1); len(t.asked) == 0 {
+		q.asking = slices.DeleteFunc(q.asking, func(other *tenantQueue) bool { return other == t })
+	}
+}
+
+// waiting reports whether a tenant may have more due, or somebody asks for slots.
 func (q *fairQueue) waiting() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.due) > 0
+	return len(q.due)+len(q.asking) > 0
 }
 
-// shares takes free slots for the tenants that have something due, one each in turn. The tenant that was served longest ago is first.
+// shares takes free slots for the tenants that have something due, one each in turn. The tenant that was served longest ago is first. Those
+// who asked for slots receive them, the others' are returned.
 func (q *fairQueue) shares() []ledger.Share {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	free := q.free()
 	now := q.now()
 	var candidates []*tenantQueue
-	for _, t := range q.due {
-		if !t.notBefore.After(now) {
+	for i, t := range slices.Concat(q.asking, q.due) {
+		if !t.notBefore.After(now) && (i < len(q.asking) || len(t.asked) == 0) {
 			candidates = append(candidates, t)
 		}
 	}
@@ -142,12 +183,17 @@ func (q *fairQueue) shares() []ledger.Share {
 			return false
 		})
 	}
-	shares := make([]ledger.Share, len(order))
-	for i, t := range order {
+	shares := make([]ledger.Share, 0, len(order))
+	for _, t := range order {
 		q.turn++
 		t.served = q.turn
 		q.busy[t.Tenant] = t
-		shares[i] = ledger.Share{DueTenant: t.DueTenant, Slots: granted[t]}
+		if len(t.asked) > 0 {
+			t.asked[0] <- granted[t]
+			q.answered(t, 0)
+			continue
+		}
+		shares = append(shares, ledger.Share{DueTenant: t.DueTenant, Slots: granted[t]})
 	}
 	return shares
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -144,6 +145,32 @@ func TestTurns(t *testing.T) {
 	due(q, healthy, 1, 2, 3)
 	if diff := cmp.Diff(map[int64]int{3: 1}, slots(q.shares())); diff != "" {
 		t.Errorf("slots (-want +got):\n%s", diff)
+	}
+}
+
+// Who asks for slots gets them in turn with the tenants that are due, and none once it stopped waiting.
+func TestAsking(t *testing.T) {
+	t.Parallel()
+	q, _ := testQueue(4, 4)
+	due(q, healthy, 1)
+	granted := make(chan ledger.Share)
+	go func() { granted <- q.ask(t.Context(), ledger.DueTenant{Tenant: 2, EndpointWorked: true}) }()
+	<-q.freed
+	if diff := cmp.Diff(map[int64]int{1: 2}, slots(q.shares())); diff != "" {
+		t.Errorf("slots (-want +got):\n%s", diff)
+	}
+	share := <-granted
+	if share.Tenant != 2 || share.Slots != 2 {
+		t.Errorf("who asked got %+v", share)
+	}
+	q.leased([]ledger.Share{share}, map[int64]int{2: 1}, map[int64]int{2: 1})
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if share := q.ask(gone, ledger.DueTenant{Tenant: 3, EndpointWorked: true}); share.Slots != 0 {
+		t.Errorf("who is gone got %+v", share)
+	}
+	if diff := cmp.Diff(map[int64]int{1: 1}, slots(q.shares())); diff != "" {
+		t.Errorf("slots of what was given back (-want +got):\n%s", diff)
 	}
 }
 

@@ -58,7 +58,7 @@ func (w *fixture) copies(like payments.ID, n int, tenants ...int64) {
 		case "tenant":
 			values[i] = "given.tenant"
 		case "id":
-			values[i] = "gen_random_uuid()"
+			values[i] = "recording_id(gen_random_uuid())"
 		case "reference":
 			values[i] = "gen_random_uuid()::text"
 		default:

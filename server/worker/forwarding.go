@@ -42,7 +42,7 @@ type forwardingDatabase interface {
 // open during an exchange with an operator.
 func (w *Worker) forward(ctx context.Context) {
 	dispatcher := leasedDispatcher[ledger.Forward]{
-		worker: w, name: "passthrough", queue: newFairQueue(forwardConcurrency, forwardPerSandbox, w.now),
+		worker: w, name: "passthrough", queue: w.forwarding,
 		listDue: w.database.TenantsToForward, attempt: w.forwardOne, release: w.database.GiveBackForwards,
 		lease: func(ctx context.Context, shares []ledger.Share) ([]ledger.Forward, map[int64]int, error) {
 			return w.database.LeaseDueForwards(ctx, shares, forwardLease)

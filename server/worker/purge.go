@@ -21,6 +21,12 @@ func (w *Worker) purge(ctx context.Context) (more bool, err error) {
 	if err := w.logSandboxErrors(ctx, "purge", w.database.PurgeRetired(ctx)); err != nil {
 		return false, err
 	}
+	sleep(ctx, purgePause)
+	return true, nil
+}
+
+// removeChanges does not wait for the purge, which goes on for as long as somebody resets faster than it removes.
+func (w *Worker) removeChanges(ctx context.Context) (more bool, err error) {
 	if err := w.database.RemoveAgedChanges(ctx, changesKept); err != nil {
 		return false, err
 	}

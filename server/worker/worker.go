@@ -3,6 +3,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"math/rand/v2"
@@ -37,6 +38,10 @@ type Worker struct {
 	now         func() time.Time
 	concurrency int
 	perSandbox  int
+	clocks      int
+
+	// The slots of the attempts, which the sweeps and the advances of clocks share.
+	delivering, forwarding, callingBack *fairQueue
 
 	eventRetention time.Duration
 
@@ -53,6 +58,7 @@ type Options struct {
 	Log         *slog.Logger
 	Concurrency int              // deliveries at one time; default 512
 	PerSandbox  int              // of these, of one sandbox at most; default 64
+	Clocks      int              // advanced at one time; default 1000
 	Chance      func() float64   // in [0, 1), for jitter; default math/rand
 	Now         func() time.Time // measures how long something takes, and decides nothing else; default time.Now
 
@@ -66,7 +72,7 @@ type Options struct {
 func New(o Options) *Worker {
 	w := &Worker{
 		database: o.Database, sender: o.Sender, operators: o.Operators, log: o.Log, chance: o.Chance, now: o.Now,
-		concurrency: o.Concurrency, perSandbox: o.PerSandbox,
+		concurrency: o.Concurrency, perSandbox: o.PerSandbox, clocks: cmp.Or(o.Clocks, clocksAtOnce),
 	}
 	w.eventRetention = o.EventRetention
 	w.metrics, w.tracing = o.Metrics, o.Tracing
@@ -82,6 +88,9 @@ func New(o Options) *Worker {
 	if w.chance == nil {
 		w.chance = rand.Float64
 	}
+	w.delivering = newFairQueue(w.concurrency, w.perSandbox, w.now)
+	w.forwarding = newFairQueue(forwardConcurrency, forwardPerSandbox, w.now)
+	w.callingBack = newFairQueue(callbackConcurrency, callbacksPerSandbox, w.now)
 	return w
 }
 
@@ -89,7 +98,8 @@ func New(o Options) *Worker {
 func (w *Worker) on(database Database) *Worker {
 	return &Worker{
 		database: database, sender: w.sender, operators: w.operators, log: w.log, chance: w.chance, now: w.now, concurrency: w.concurrency,
-		perSandbox: w.perSandbox, eventRetention: w.eventRetention, metrics: w.metrics, tracing: w.tracing,
+		perSandbox: w.perSandbox, delivering: w.delivering, forwarding: w.forwarding, callingBack: w.callingBack,
+		eventRetention: w.eventRetention, metrics: w.metrics, tracing: w.tracing,
 	}
 }
 
@@ -111,6 +121,7 @@ func (w *Worker) Run(ctx context.Context) {
 	sweeps.Go(func() { w.callBack(ctx) })
 	sweeps.Go(func() { w.sweep(ctx, "verification", w.verify) })
 	sweeps.Go(func() { w.sweep(ctx, "purge", w.purge) })
+	sweeps.Go(func() { w.sweep(ctx, "changes", w.removeChanges) })
 	sweeps.Go(func() { w.sweep(ctx, "retention", w.retain) })
 	sweeps.Wait()
 }

@@ -492,6 +492,7 @@ func TestWorkerWaitsForItsDatabase(t *testing.T) {
 	logged.until(t, "sweep failed", "sweep=passthrough")
 	logged.until(t, "sweep failed", "sweep=callbacks")
 	logged.until(t, "sweep failed", "sweep=purge")
+	logged.until(t, "sweep failed", "sweep=changes")
 	logged.until(t, "sweep failed", "sweep=retention")
 	logged.until(t, "sweep failed", "sweep=clock")
 	logged.until(t, "sweep failed", "sweep=verification")
@@ -502,7 +503,7 @@ func TestWorkerWaitsForItsDatabase(t *testing.T) {
 	w.pay("r1", payments.Pending)
 	w.until(ledger.EventDelivered, 1)
 	logged.until(t, "sweep works again", "sweep=settlement")
-	if got := logged.count("sweep failed"); got != 8 {
+	if got := logged.count("sweep failed"); got != 9 {
 		t.Errorf("%d failures were logged, want one for each sweep", got)
 	}
 }
