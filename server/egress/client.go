@@ -3,11 +3,20 @@ package egress
 import (
 	"net"
 	"net/http"
+	"strings"
 	"time"
 )
 
 // maxHeader bounds the header of a response, in bytes.
 const maxHeader = 64 << 10
+
+const (
+	// maxReceived is how much of the responses of one HTTP/2 connection may wait to be read, in bytes: its server sends it without being
+	// asked. Go's default is 1 GiB, and 4 MiB for each response.
+	maxReceived = 1 << 20
+	// maxError is how many bytes of an error are told: some repeat what the server sent.
+	maxError = 500
+)
 
 // ClientOptions are the settings of an HTTP client.
 type ClientOptions struct {
@@ -30,17 +39,34 @@ func (g Guard) Client(o ClientOptions) *http.Client {
 			IdleConnTimeout:        30 * time.Second,
 			ForceAttemptHTTP2:      true,
 			MaxResponseHeaderBytes: maxHeader,
+			HTTP2:                  &http.HTTP2Config{MaxReceiveBufferPerConnection: maxReceived, MaxReceiveBufferPerStream: maxHeader},
 		}},
 	}
 }
 
-// withoutLocation removes the target of a redirect, so that the client neither follows it nor fails where it is no URL.
+// withoutLocation removes the target of a redirect, so that the client neither follows it nor fails where it is no URL. It refuses a
+// request without a host that [HostOf] reads, and shortens errors.
 type withoutLocation struct{ *http.Transport }
 
 func (t withoutLocation) RoundTrip(request *http.Request) (*http.Response, error) {
+	if HostOf(request.URL) == "" {
+		if request.Body != nil {
+			_ = request.Body.Close()
+		}
+		return nil, ErrHost
+	}
 	response, err := t.Transport.RoundTrip(request)
 	if err == nil {
 		response.Header.Del("Location")
+	} else if len(err.Error()) > maxError {
+		err = shortened{err}
 	}
 	return response, err
 }
+
+// shortened is an error of which the beginning is told.
+type shortened struct{ error }
+
+func (e shortened) Error() string { return strings.ToValidUTF8(e.error.Error()[:maxError], "") + "..." }
+
+func (e shortened) Unwrap() error { return e.error }

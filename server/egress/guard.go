@@ -14,7 +14,7 @@ import (
 // become a way into what only the worker can reach.
 type Guard struct {
 	AllowLoopback bool // for development on one machine
-	PublicOnly    bool // no addresses of private networks, and not this machine whatever AllowLoopback says
+	PublicOnly    bool // only addresses of the public Internet: no private network, and not this machine whatever AllowLoopback says
 	Deny          []DenyRule
 	Own           func() []netip.AddrPort // current addresses and ports of the platform itself: database, Kubernetes API; may be nil
 	Resolver      *net.Resolver           // looks names up; nil: the resolver of the machine
@@ -93,8 +93,6 @@ func (g Guard) Check(at netip.AddrPort) error {
 
 func (g Guard) forbidden(address netip.Addr) (why string) {
 	switch {
-	case g.PublicOnly && isPrivate(address):
-		return "it is an address of a private network"
 	case address.IsLoopback():
 		if g.AllowLoopback && !g.PublicOnly {
 			return ""
@@ -108,21 +106,43 @@ func (g Guard) forbidden(address netip.Addr) (why string) {
 		return "it is a cloud's metadata service"
 	case address.IsMulticast() || address == broadcast:
 		return "it is not the address of one receiver"
+	case g.PublicOnly && !isPublic(address):
+		return "it is not an address of the public Internet"
 	}
 	return ""
 }
 
-// isPrivate reports whether an address is not one of the public Internet.
-func isPrivate(address netip.Addr) bool {
-	return address.IsPrivate() || slices.ContainsFunc(reserved, func(n netip.Prefix) bool { return n.Contains(address) })
+// isPublic reports whether an address is one of the public Internet. What a NAT64 translates is judged as the address that it reaches.
+func isPublic(address netip.Addr) bool {
+	if nat64.Contains(address) || nat64Local.Contains(address) {
+		return true
+	}
+	special := slices.ContainsFunc(specialPurpose, func(n netip.Prefix) bool { return n.Contains(address) })
+	return !special && !address.IsPrivate() && (address.Is4() || globalUnicast.Contains(address))
 }
 
-// reserved are networks that the public Internet does not reach, beside the private ones: of carriers (RFC 6598), for protocols and
-// documentation (RFC 6890, RFC 5737, RFC 3849), for benchmarks (RFC 2544), and what is not given out.
-var reserved = []netip.Prefix{
-	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
-	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"),
-	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("fec0::/10"),
+// globalUnicast are the IPv6 addresses that are given out at all.
+var globalUnicast = netip.MustParsePrefix("2000::/3")
+
+// specialPurpose are the blocks of IANA's special-purpose registries (RFC 6890) that are neither private nor forbidden to all and, of IPv6,
+// within globalUnicast. Those that are globally reachable are here too: they are for infrastructure, and no receiver has one.
+var specialPurpose = []netip.Prefix{
+	netip.MustParsePrefix("100.64.0.0/10"),     // of carriers
+	netip.MustParsePrefix("192.0.0.0/24"),      // protocols
+	netip.MustParsePrefix("192.0.2.0/24"),      // documentation
+	netip.MustParsePrefix("192.31.196.0/24"),   // AS112
+	netip.MustParsePrefix("192.52.193.0/24"),   // AMT
+	netip.MustParsePrefix("192.88.99.0/24"),    // relays of 6to4
+	netip.MustParsePrefix("192.175.48.0/24"),   // AS112
+	netip.MustParsePrefix("198.18.0.0/15"),     // benchmarks
+	netip.MustParsePrefix("198.51.100.0/24"),   // documentation
+	netip.MustParsePrefix("203.0.113.0/24"),    // documentation
+	netip.MustParsePrefix("240.0.0.0/4"),       // reserved, and broadcast
+	netip.MustParsePrefix("2001::/23"),         // protocols: Teredo, PCP, TURN, benchmarks, AMT, AS112, ORCHID, DRIP
+	netip.MustParsePrefix("2001:db8::/32"),     // documentation
+	netip.MustParsePrefix("2002::/16"),         // 6to4
+	netip.MustParsePrefix("2620:4f:8000::/48"), // AS112
+	netip.MustParsePrefix("3fff::/20"),         // documentation
 }
 
 var (

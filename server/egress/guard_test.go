@@ -242,6 +242,44 @@ func FuzzGuard(f *testing.F) {
 	})
 }
 
+// The special-purpose registries of IANA (RFC 6890), the first and the last address of each block. No receiver on the Internet has one,
+// also where the registry says that a block is globally reachable: those are anycast addresses of services.
+func TestPublicOnlyRefusesSpecialPurposes(t *testing.T) {
+	t.Parallel()
+	guard := egress.Guard{AllowLoopback: true, PublicOnly: true}
+	for _, block := range []string{
+		"0.0.0.0/8", "0.0.0.0/32", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+		"192.0.0.0/29", "192.0.0.8/32", "192.0.0.9/32", "192.0.0.10/32", "192.0.0.170/32", "192.0.0.171/32", "192.0.2.0/24", "192.31.196.0/24",
+		"192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+		"240.0.0.0/4", "255.255.255.255/32",
+		"::1/128", "::/128", "::ffff:0:0/96", "100::/64", "100:0:0:1::/64", "2001::/23", "2001::/32", "2001:1::1/128", "2001:1::2/128",
+		"2001:1::3/128", "2001:2::/48", "2001:3::/32", "2001:4:112::/48", "2001:10::/28", "2001:20::/28", "2001:30::/28", "2001:db8::/32",
+		"2002::/16", "2620:4f:8000::/48", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10",
+		"224.0.0.0/4", "ff00::/8", "fec0::/10", "4000::/3", // beside the registries: multicast, former site-local, not given out
+	} {
+		network := netip.MustParsePrefix(block)
+		last := network.Addr().AsSlice()
+		for bit := network.Bits(); bit < len(last)*8; bit++ {
+			last[bit/8] |= 0x80 >> (bit % 8)
+		}
+		end, _ := netip.AddrFromSlice(last)
+		for _, address := range []netip.Addr{network.Addr(), end} {
+			if guard.Check(netip.AddrPortFrom(address, 443)) == nil {
+				t.Errorf("%s of %s is allowed", address, block)
+			}
+		}
+	}
+	for _, address := range []string{
+		"1.0.0.1", "9.255.255.255", "11.0.0.1", "100.63.255.255", "100.128.0.1", "192.0.1.1", "192.31.195.1", "192.88.98.1", "223.255.255.255",
+		"2001:200::1", "2001:4860:4860::8888", "2003::1", "2620:4f:8001::1", "3ffe:ffff::1", "2606:2800::5efe:93.184.216.34",
+		"64:ff9b::93.184.216.34", "64:ff9b:1::93.184.216.34", // what a NAT64 makes of an address that is public
+	} {
+		if err := guard.Check(netip.AddrPortFrom(netip.MustParseAddr(address), 443)); err != nil {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
 // Callbacks to hosts that nobody named go to the public Internet only.
 func TestPublicOnlyRefusesPrivateNetworks(t *testing.T) {
 	guard := egress.Guard{AllowLoopback: true, PublicOnly: true}

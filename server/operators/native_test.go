@@ -3,6 +3,7 @@ package operators_test
 import (
 	"os"
 	"path/filepath"
+	"regexp/syntax"
 	"strings"
 	"testing"
 
@@ -54,4 +55,46 @@ func TestFactsAreHeldByTestsAndPublished(t *testing.T) {
 			t.Errorf("docs/fidelity.md does not have the present tables of %s: run `go run ./hack/fidelity`", api.Operator)
 		}
 	}
+}
+
+// Texts of requests that are kept have a bound, which a bound for the whole body does not replace: each is stored, repeated and listed.
+func TestTextsOfRequestsAreBounded(t *testing.T) {
+	notKept := map[string]string{
+		"providerCallbackHost": "its host is kept, of 253 characters", "currency": "it is one of the environment", "Language": "ignored",
+		"referenceIdToRefund": "it is looked up",
+	}
+	var check func(call string, fields []native.Field)
+	check = func(call string, fields []native.Field) {
+		for _, f := range fields {
+			check(call, f.Fields)
+			if f.Fields == nil && f.Enum == nil && f.Max == 0 && notKept[f.Name] == "" && !bounded(t, f.Pattern) {
+				t.Errorf("%s: %s has no bound", call, f.Name)
+			}
+		}
+	}
+	for _, api := range operators.NativeAPIs() {
+		for _, route := range api.Routes {
+			check(route.Path, route.Doc.Headers)
+			check(route.Path, route.Doc.Request)
+		}
+	}
+}
+
+// bounded reports whether a pattern matches texts of some length only.
+func bounded(t *testing.T, pattern string) bool {
+	t.Helper()
+	parsed, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	endless := false
+	var walk func(*syntax.Regexp)
+	walk = func(r *syntax.Regexp) {
+		endless = endless || r.Op == syntax.OpStar || r.Op == syntax.OpPlus || r.Op == syntax.OpRepeat && r.Max < 0
+		for _, sub := range r.Sub {
+			walk(sub)
+		}
+	}
+	walk(parsed)
+	return !endless && strings.HasPrefix(pattern, "^") && strings.HasSuffix(pattern, "$")
 }

@@ -32,7 +32,7 @@ func assumed(f native.Field) native.Field {
 func partyField(name string) native.Field {
 	return native.Field{Name: name, Fields: []native.Field{
 		{Name: "partyIdType", Pattern: "^[Mm][Ss][Ii][Ss][Dd][Nn]$", About: "Only numbers have accounts here."},
-		{Name: "partyId", Pattern: `^\s*\+?[1-9][0-9]{6,14}\s*$`, About: "The number with its country code."},
+		{Name: "partyId", Pattern: `^\s*\+?[1-9][0-9]{6,14}\s*$`, Max: maxPartyID, About: "The number with its country code. Spaces around it are not kept. The bound is assumed."},
 	}}
 }
 

@@ -132,6 +132,7 @@ func addParty(o *native.Order, p *Party, t target) error {
 // setParty gives an order its party. test is what MTN's own sandbox does with it; nil: nothing of its own.
 func setParty(o *native.Order, p Party, msisdn string, test *testParty) {
 	sent := o.Sent.(sent)
+	p.PartyID = strings.TrimSpace(p.PartyID)
 	sent.Party = p
 	if test != nil {
 		o.Party, sent.Begins, sent.Reason, sent.ReasonOf = test.number(), test.begins, test.reason, test.status

@@ -40,6 +40,7 @@ type sent struct {
 }
 
 const (
+	maxPartyID     = 40 // a: the number, and spaces around it
 	maxMessage     = 160
 	maxExternalID  = 500 // a: MTN says only that it is free text
 	maxOrderRef    = 120
@@ -91,7 +92,7 @@ func msisdnOf(p *Party) (string, error) {
 
 func msisdnFrom(text string) (string, error) {
 	match := digits.FindStringSubmatch(strings.TrimSpace(text))
-	if match == nil {
+	if match == nil || len(text) > maxPartyID {
 		return "", native.Refuse(native.Invalid)
 	}
 	return "+" + match[1], nil

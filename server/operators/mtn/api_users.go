@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/operators/native"
 )
 
@@ -32,7 +33,7 @@ func addUser(ctx context.Context, s native.Sandbox, r *native.Request) (native.A
 	return native.Answer{Status: http.StatusCreated}, s.AddUser(ctx, native.User{ID: id, CallbackHost: host})
 }
 
-// hostOf is the host of a URL, or of a text that is a host with or without a port.
+// hostOf is the host of a URL, or of a text that is a host with or without a port; empty for one that no callback may go to.
 func hostOf(text string) string {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
@@ -41,7 +42,7 @@ func hostOf(text string) string {
 	if err != nil {
 		return ""
 	}
-	return strings.ToLower(u.Hostname())
+	return egress.HostOf(u)
 }
 
 // mayCall reports whether the callbacks of a user may go to a URL.

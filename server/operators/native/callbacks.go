@@ -1,9 +1,13 @@
 package native
 
 import (
+	"net/netip"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
+
+	"github.com/cauri-dev/cauri/server/egress"
 )
 
 // CallbackRules say where the callbacks of a sandbox may go. Who has an API key chooses the URL, and must not choose by it where Cauri
@@ -17,19 +21,14 @@ type CallbackRules struct {
 // Allow reports whether callbacks may go to a URL, and if so, whether only at a public address.
 func (r CallbackRules) Allow(target string) (allowed, publicOnly bool) {
 	u, err := url.Parse(target)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || egress.HostOf(u) == "" {
 		return false, false
 	}
-	host := canonicalHost(u.Hostname())
+	host := egress.HostOf(u)
 	if r.Hosts != nil {
-		for _, pattern := range r.Hosts {
-			if matched, err := path.Match(strings.ToLower(pattern), host); err == nil && matched {
-				return true, false
-			}
-		}
-		return false, false
+		return slices.ContainsFunc(r.Hosts, func(pattern string) bool { return matches(pattern, host) }), false
 	}
-	if r.WebhookHost != "" && canonicalHost(r.WebhookHost) == host {
+	if strings.EqualFold(r.WebhookHost, host) {
 		return true, false
 	}
 	for _, domain := range []string{".svc", ".svc.cluster.local"} {
@@ -41,4 +40,12 @@ func (r CallbackRules) Allow(target string) (allowed, publicOnly bool) {
 	return true, true
 }
 
-func canonicalHost(host string) string { return strings.ToLower(strings.TrimSuffix(host, ".")) }
+// matches reports whether a host is a name that matches a pattern, or the address that stands in its place. The pattern * is every host.
+func matches(pattern, host string) bool {
+	if address, err := netip.ParseAddr(host); err == nil {
+		listed, err := netip.ParseAddr(pattern)
+		return pattern == "*" || err == nil && listed == address
+	}
+	matched, err := path.Match(strings.ToLower(pattern), host)
+	return err == nil && matched
+}

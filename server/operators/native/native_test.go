@@ -11,6 +11,7 @@ func TestCallbacksGoWhereTheSandboxAllows(t *testing.T) {
 	byDefault := native.CallbackRules{WebhookHost: "Shop.elsewhere.svc", Namespace: "team"}
 	listed := native.CallbackRules{Hosts: []string{"*.shop.example", "127.0.0.1"}, WebhookHost: "hooks.example", Namespace: "team"}
 	everything := native.CallbackRules{Hosts: []string{"*"}}
+	addresses := native.CallbackRules{Hosts: []string{"10.*", "*.1", "*:*", "fd00:0::1"}}
 	for _, c := range []struct {
 		rules               native.CallbackRules
 		url                 string
@@ -38,6 +39,23 @@ func TestCallbacksGoWhereTheSandboxAllows(t *testing.T) {
 		{listed, "http://127.0.0.1:3000/x", true, false},
 		{everything, "http://10.0.0.1/x", true, false},
 		{native.CallbackRules{Hosts: []string{}}, "http://shop.example/x", false, false},
+		{byDefault, "http://[::1%25x.team.svc]/x", false, false},
+		{byDefault, "http://[fd00:10::5%25x.team.svc]/x", false, false},
+		{byDefault, "http://[64:ff9b::10.0.0.5%25x.team.svc.cluster.local]/x", false, false},
+		{byDefault, "http://[::1%25shop.elsewhere.svc]/x", false, false},
+		{byDefault, "http://[fe80::1%25eth0]/x", false, false},
+		{byDefault, "http://[2001:db8::1]/x", true, true},
+		{byDefault, "http://shöp.team.svc/x", false, false},
+		{byDefault, "http://127.1/x", false, false},
+		{byDefault, "http://:80/x", false, false},
+		{listed, "http://[::1%25x.shop.example]:18999/x", false, false},
+		{listed, "http://a.shop.example.:3000/x", true, false},
+		{everything, "http://[::1%25x]/x", false, false},
+		{everything, "http://[::1]/x", true, false},
+		{addresses, "http://10.0.0.1/x", false, false},
+		{addresses, "http://[::1]/x", false, false},
+		{addresses, "http://[FD00::1]/x", true, false},
+		{addresses, "http://10.example/x", true, false},
 	} {
 		if allowed, publicOnly := c.rules.Allow(c.url); allowed != c.allowed || publicOnly != c.publicOnly {
 			t.Errorf("%+v: %s is %t, %t", c.rules, c.url, allowed, publicOnly)

@@ -1,0 +1,34 @@
+package egress
+
+import (
+	"errors"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// ErrHost is the error of a request to a URL without a host that [HostOf] reads.
+var ErrHost = errors.New("the host of the URL is neither a name in ASCII nor an address without a zone")
+
+var (
+	names   = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
+	numbers = regexp.MustCompile(`(?i)(^|\.)(0x[0-9a-f]*|[0-9]+)$`) // the last label of 127.1, 0x7f.0x1 and the like
+)
+
+// HostOf returns the host of a URL as hosts are compared: a name in lower case without a dot at the end, or an address in its usual form.
+// It is empty for what is read in several ways, or is connected to as something else than it is compared as: an address with a zone, which
+// may be any text; a name in other characters than those of ASCII, which is translated; an IPv4 address that is not four decimal numbers.
+func HostOf(u *url.URL) string {
+	host := strings.TrimSuffix(u.Hostname(), ".")
+	if address, err := netip.ParseAddr(host); err == nil {
+		if address.Zone() != "" {
+			return ""
+		}
+		return address.String()
+	}
+	if !names.MatchString(host) || numbers.MatchString(host) {
+		return ""
+	}
+	return strings.ToLower(host)
+}

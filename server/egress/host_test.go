@@ -1,0 +1,83 @@
+package egress_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/egress"
+)
+
+func TestHostOf(t *testing.T) {
+	t.Parallel()
+	for authority, want := range map[string]string{
+		"shop.example":            "shop.example",
+		"Shop.Example.:8080":      "shop.example",
+		"user@my_shop-1.example":  "my_shop-1.example",
+		"localhost":               "localhost",
+		"xn--shp-una.example":     "xn--shp-una.example",
+		"1password.example":       "1password.example",
+		"10.0.0.1:80":             "10.0.0.1",
+		"10.0.0.1.":               "10.0.0.1",
+		"[::1]:80":                "::1",
+		"[0:0:0:0:0:FFFF:0A00:1]": "::ffff:10.0.0.1",
+		"":                        "",
+		":80":                     "",
+		"user@":                   "",
+		".":                       "",
+		"a..example":              "",
+		".example":                "",
+		"[::1%25x.shop.example]":  "",
+		"[fe80::1%25eth0]:80":     "",
+		"[::ffff:10.0.0.1%25x]":   "",
+		"sh%C3%B6p.example":       "",
+		"shöp.example":            "",
+		"１２７.0.0.1":               "",
+		"127。0。0。1":               "",
+		"\u212A.example":          "", // the Kelvin sign, in lower case k
+		"shop.example\u00ad":      "",
+		"127.1":                   "",
+		"0177.0.0.1":              "",
+		"0x7f.0.0.1":              "",
+		"2130706433":              "",
+		"0X7F000001":              "",
+		"shop.example.1":          "",
+		"256.0.0.1":               "",
+		"10.0.0.1.0x":             "",
+	} {
+		u, err := url.Parse("http://" + authority + "/path%20with%20more")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := egress.HostOf(u); got != want {
+			t.Errorf("%s is read as %q, want %q", authority, got, want)
+		}
+	}
+}
+
+// A host that is compared as one text and connected to as another is not connected to at all.
+func TestClientRefusesHosts(t *testing.T) {
+	t.Parallel()
+	var hits atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))
+	t.Cleanup(server.Close)
+	_, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "http://"), ":")
+	client := egress.Guard{AllowLoopback: true}.Client(egress.ClientOptions{Timeout: time.Minute})
+	for _, host := range []string{"[::ffff:127.0.0.1%25x.shop.example]", "１２７.0.0.1"} {
+		response, err := client.Post("http://"+host+":"+port+"/", "text/plain", strings.NewReader("x"))
+		if err == nil {
+			_ = response.Body.Close()
+		}
+		if !errors.Is(err, egress.ErrHost) {
+			t.Errorf("%s: %v, want %v", host, err, egress.ErrHost)
+		}
+	}
+	if n := hits.Load(); n != 0 {
+		t.Errorf("%d requests came", n)
+	}
+}
