@@ -390,6 +390,7 @@ func TestBadRequestsAreRefusedAndLeaveNothing(t *testing.T) {
 		"reference too long":     {payment(long), 400, "invalid_body", []string{"reference"}},
 		"NUL in a string":        {payment("a\x00b"), 400, "invalid_body", []string{"reference"}},
 		"order URL not absolute": {payment("r", object{"order_url": "/orders/1"}), 400, "invalid_body", []string{"order_url"}},
+		"order URL with a zone":  {payment("r", object{"order_url": "http://[::1%25x.shop.example]/1"}), 400, "invalid_body", []string{"order_url"}},
 		"unknown scenario":       {payment("r", object{"scenario": "win"}), 400, "invalid_body", []string{"scenario"}},
 		"another currency":       {payment("r", object{"currency": "XOF"}), 400, "invalid_body", []string{"currency"}},
 		"operator not to detect": {payment("r", object{"msisdn": "+33612345678"}), 400, "invalid_body", []string{"country", "operator"}},

@@ -45,6 +45,12 @@ func (s *Server) advanceClock(w http.ResponseWriter, r *http.Request) (answer, e
 		_ = s.directory.Refresh(begin)
 	}
 	a, err := s.awaitAdvance(r, tenant, begun, until)
+	if errors.Is(err, ledger.ErrClockReset) {
+		who := sessionOf(r)
+		if _, gone := s.refreshSession(context.WithoutCancel(r.Context()), &who); gone != nil {
+			err = gone // the sandbox was deleted, and not reset
+		}
+	}
 	return a, wire.AdvanceRefusal(to, err)
 }
 
@@ -52,10 +58,15 @@ const (
 	// firstLook and lastLook are how long after its beginning, and how long after the look before, an advance is looked at: most end soon.
 	firstLook = 20 * time.Millisecond
 	lastLook  = 250 * time.Millisecond
+	// lookers is how many of a sandbox look so often. If more wait, each looks less often, so that all together look no more often.
+	lookers = 16
 )
 
-// awaitAdvance waits until an advance has ended. It holds no connection to the database meanwhile. Beyond the bounds of [HeldAnswers] it
-// does not wait.
+// lookPause is the longest pause between two looks of one caller while so many answers of its sandbox are held.
+func lookPause(held int) time.Duration { return lastLook * time.Duration(max(lookers, held)) / lookers }
+
+// awaitAdvance waits until an advance has ended, or its caller has gone away. It holds no connection to the database meanwhile. Beyond the
+// bounds of [HeldAnswers] it does not wait.
 func (s *Server) awaitAdvance(r *http.Request, tenant int64, begun ledger.Advance, until time.Time) (answer, error) {
 	ctx := context.WithoutCancel(r.Context())
 	organization := sessionOf(r).sandbox.OrganizationID
@@ -65,8 +76,8 @@ func (s *Server) awaitAdvance(r *http.Request, tenant int64, begun ledger.Advanc
 	} else {
 		s.metrics.NotHeld(reached)
 	}
-	for pause := firstLook; ; pause = min(2*pause, lastLook) {
-		patient := reached == "" && s.pause(min(pause, until.Sub(s.now())))
+	for pause := firstLook; ; pause = min(2*pause, lookPause(s.held.count(organization))) {
+		patient := reached == "" && s.pause(r.Context(), min(pause, until.Sub(s.now())))
 		state, err := s.advanceState(ctx, tenant, begun)
 		if err != nil {
 			return answer{}, err
@@ -88,20 +99,22 @@ func (s *Server) advanceState(ctx context.Context, tenant int64, begun ledger.Ad
 		bounded, cancel := context.WithTimeout(ctx, answerTimeout)
 		state, err = s.ledger.AdvanceState(bounded, tenant, begun)
 		cancel()
-		if !errors.Is(err, postgres.ErrUnavailable) || !s.pause(lastLook) {
+		if !errors.Is(err, postgres.ErrUnavailable) || !s.pause(ctx, lastLook) {
 			break
 		}
 	}
 	return state, err
 }
 
-// pause waits, and reports false if the process was told to stop.
-func (s *Server) pause(d time.Duration) bool {
+// pause waits, and reports false if the process was told to stop, or the context ended.
+func (s *Server) pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
+	case <-ctx.Done():
+		return false
 	case <-s.draining:
 		return false
 	}

@@ -3,14 +3,19 @@ package httpapi_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
 // advances moves clocks to their targets as a worker does that finds nothing due, until the test ends or stop is called.
@@ -140,7 +145,8 @@ func TestAdvanceRefusals(t *testing.T) {
 		{object{"by": "999999999h999999999h"}, 400, "at most 9600h (400 days)"},
 		{object{"to": "2026-12-01"}, 400, "a time like 2026-12-01T00:00:00Z, or nextDue"},
 		{object{"to": "2026-02-30T00:00:00Z"}, 400, "a time like 2026-12-01T00:00:00Z, or nextDue"},
-		{object{"to": "9999-12-01T00:00:00Z"}, 400, "at most 9600h (400 days)"},
+		{object{"to": "2199-12-01T00:00:00Z"}, 400, "at most 9600h (400 days)"},
+		{object{"to": "9999-12-01T00:00:00Z"}, 400, "must stay before 2201-01-01T00:00:00Z"},
 		{object{"by": "1h", "wait": "61s"}, 400, "from 0s to 60s"},
 		{object{"by": "1h", "wait": "-1s"}, 400, "from 0s to 60s"},
 		{object{"by": 60}, 400, "expected string"},
@@ -154,6 +160,31 @@ func TestAdvanceRefusals(t *testing.T) {
 	}
 	if clocked := read[bool](w, "select bool_or(clocked) from organizations"); clocked {
 		t.Error("a refused advance gave the sandbox a clock")
+	}
+}
+
+// A clock goes to the end of the year 2200, and no call brings it further.
+func TestClockEnds(t *testing.T) {
+	w := newFixture(t)
+	w.advances()
+	w.client("alice", alice, 50_000)
+	w.call("POST", "/v1/clock/advance", object{"by": "1s"})
+	w.call("POST", "/v1/payments", payment("later", object{"msisdn": alice}))
+	const last = "2200-12-31T23:59:59.999999Z"
+	w.exec("update clocks set ahead = '0', stands_at = $1::timestamptz - interval '1 second'", last)
+	w.exec("update transactions set due_at = $1::timestamptz + interval '1 hour'", last)
+	for range 2 {
+		for _, body := range []object{{"by": "2s"}, {"by": "9600h"}, {"to": "2201-01-01T00:00:00Z"}, {"to": "nextDue"}} {
+			got := w.call("POST", "/v1/clock/advance", body)
+			if got.status != http.StatusBadRequest || !strings.Contains(got.raw, "must stay before 2201-01-01T00:00:00Z") {
+				t.Errorf("%v is answered by %d %s", body, got.status, got.raw)
+			}
+		}
+		w.exec("update clocks set stands_at = null, ahead = $1::timestamptz - interval '1 second' - now()", last) // a real clock
+	}
+	w.exec("update clocks set stands_at = $1::timestamptz - interval '1 second'", last)
+	if got := w.call("POST", "/v1/clock/advance", object{"to": last}); got.status != http.StatusOK { // it runs on from there
+		t.Errorf("the last moment is answered by %d %s", got.status, got.raw)
 	}
 }
 
@@ -184,6 +215,56 @@ func TestAdvanceUnderWay(t *testing.T) {
 	for range cap(joined) {
 		if got := <-joined; got.status != http.StatusOK || got.body["delivered"] != 3.0 {
 			t.Errorf("answered %d %s, want 200 with all counts", got.status, got.raw)
+		}
+	}
+}
+
+// A caller that goes away is not waited for: its place among the held answers is free again.
+func TestAdvanceWhoseCallerLeaves(t *testing.T) {
+	w := newFixture(t)
+	registry := prometheus.NewRegistry()
+	w = w.serve(func(o *httpapi.Options) {
+		o.Held, o.Metrics = httpapi.HeldAnswers{Sandbox: 1}, telemetry.NewAPI(registry)
+	})
+	started := w.call("POST", "/v1/clock/advance", object{"by": "1h", "wait": "0s"})
+	body := fmt.Sprintf(`{"to": %q, "wait": "60s"}`, started.body["target"])
+	conn := w.dial()
+	if _, err := fmt.Fprintf(conn, "POST /v1/clock/advance HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", key, len(body), body); err != nil {
+		t.Fatal(err)
+	}
+	turnedAway := func() bool { // says the metric of answers that were not held
+		t.Helper()
+		found := func() (n float64) {
+			families, err := registry.Gather()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, family := range families {
+				if family.GetName() == "cauri_api_answers_not_held_total" {
+					for _, m := range family.GetMetric() {
+						n += m.GetCounter().GetValue()
+					}
+				}
+			}
+			return n
+		}
+		before := found()
+		w.call("POST", "/v1/clock/advance", object{"to": started.body["target"], "wait": "1ms"})
+		return found() > before
+	}
+	soon(t, "the caller is waited for", turnedAway)
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	soon(t, "the caller is not waited for any more", func() bool { return !turnedAway() })
+}
+
+// However many callers wait, they look at the advance no more often together than sixteen do.
+func TestLooksAtAnAdvance(t *testing.T) {
+	for _, callers := range []int{1, 16, 17, 1000} {
+		if all := float64(callers) / httpapi.LookPause(callers).Seconds(); all > 64 {
+			t.Errorf("%d callers look %g times a second", callers, all)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (s *Server) disturbAt(ctx context.Context, who session, sandbox *sandboxes.
 	p.Path, p.Draws = pathWithin(nativePath(r.URL.Path)), faults.DrawsOf(sandbox.Seed, sandbox.Tenant)
 	p.Reads = p.Reads || r.Method == http.MethodGet
 	var err error
-	if p.Now, d.acted, err = s.ledger.RequestInFaults(ctx, sandbox.Tenant, p.Key()); err != nil {
+	if p.Now, d.acted, err = s.ledger.RequestInFaults(ctx, sandbox.Tenant, sandbox.Faults, p.Key()); err != nil {
 		return err
 	}
 	if p.Attempt, err = s.timesCame(ctx, d, sandbox, p.Reference); err != nil {

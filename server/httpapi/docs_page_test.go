@@ -177,3 +177,38 @@ func TestVerificationThatIsShown(t *testing.T) {
 		}
 	}
 }
+
+// HEAD answers as GET, and a browser that asks for nothing is led to the page. A program reads where the page is.
+func TestDocsPageIsFound(t *testing.T) {
+	call := func(method, path, accept string) *httptest.ResponseRecorder {
+		recorder, request := httptest.NewRecorder(), httptest.NewRequest(method, path, nil)
+		request.Header.Set("Accept", accept)
+		httpapi.New(httpapi.Options{}).ServeHTTP(recorder, request)
+		return recorder
+	}
+	for _, path := range []string{"/docs", "/sandboxes/team/shop/docs"} {
+		if got := call(http.MethodHead, path, "*/*"); got.Code != http.StatusOK || got.Header().Get("Content-Type") != "text/html; charset=utf-8" {
+			t.Errorf("HEAD %s answered %d %s", path, got.Code, got.Header())
+		}
+	}
+	if got := call(http.MethodPost, "/docs", "*/*"); got.Code != http.StatusMethodNotAllowed || got.Header().Get("Allow") != "GET, HEAD" {
+		t.Errorf("POST /docs answered %d %s", got.Code, got.Header())
+	}
+	const browser = "text/html,application/xhtml+xml,*/*;q=0.8"
+	for path, page := range map[string]string{
+		"/": "/docs", "/sandboxes/team/shop": "/sandboxes/team/shop/docs", "/sandboxes/team/shop/": "/sandboxes/team/shop/docs",
+	} {
+		if got := call(http.MethodGet, path, browser); got.Code != http.StatusSeeOther || got.Header().Get("Location") != page || got.Header().Get("Vary") != "Accept" {
+			t.Errorf("a browser gets %d %s at %s", got.Code, got.Header(), path)
+		}
+		got := call(http.MethodGet, path, "application/json")
+		if body := got.Body.String(); got.Code != http.StatusNotFound || !strings.Contains(body, "/docs") || !strings.Contains(body, "/v1/meta") {
+			t.Errorf("a program gets %d %s at %s", got.Code, body, path)
+		}
+	}
+	for _, path := range []string{"/v2", "/sandboxes/team", "//team", "/sandboxes/team/shop/v2"} {
+		if got := call(http.MethodGet, path, browser); got.Code != http.StatusNotFound {
+			t.Errorf("a browser gets %d at %s", got.Code, path)
+		}
+	}
+}

@@ -19,6 +19,14 @@ func (s *Server) Routes() chi.Routes { return s.handler.(chi.Routes) }
 // CutOffAfter sets how long the reader of a stream may take for what was written.
 func (s *Server) CutOffAfter(d time.Duration) { s.streamWrite = d }
 
+// LookPause is the longest pause between two looks at an advance.
+var LookPause = lookPause
+
+// BoundUnread sets how many bytes of large answers may wait for their readers.
+func (s *Server) BoundUnread(process, sandbox int) {
+	s.unread.process, s.unread.sandbox = process, sandbox
+}
+
 // LoggedFields are the names of all fields and parameters that the request log keeps.
 func LoggedFields() []string {
 	all := maps.Clone(answerFields())

@@ -23,6 +23,8 @@ func (s *Server) failure(r *http.Request, err error) answer {
 	case errors.As(err, &e):
 	case errors.Is(err, postgres.ErrOverloaded): // not logged: there are thousands of them, and the metrics count them
 		e = wire.Overloaded()
+	case errors.Is(err, postgres.ErrConfigChanged): // each time that it was tried
+		e = wire.Changing()
 	case errors.Is(err, postgres.ErrUncertain):
 		s.log.WarnContext(r.Context(), "request failed, and may have been recorded", "request", requestID(r.Context()), "error", err)
 		e = wire.Uncertain(repeat.reference)

@@ -24,6 +24,13 @@ type heldAnswers struct {
 	of  map[string]int // by the sandbox's organization
 }
 
+// count is how many answers of a sandbox are held.
+func (h *heldAnswers) count(organization string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.of[organization]
+}
+
 // take counts one more, if no bound is reached; otherwise it names the bound.
 func (h *heldAnswers) take(organization string) (reached string) {
 	h.mu.Lock()

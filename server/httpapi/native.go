@@ -116,21 +116,18 @@ func (s *Server) callNative(
 		return native.Answer{}, err
 	}
 	request := native.Request{Header: r.Header, Param: func(name string) string { return chi.URLParam(r, name) }, Product: route.Product}
-	if request.User, err = n.user(ctx, r, route); err != nil {
-		return native.Answer{}, err
-	}
-	if request.Body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxNativeBody)); err != nil {
-		return native.Answer{}, native.Refuse(native.Invalid)
-	}
-	// A sandbox that was reset since the directory read it has another tenant now.
-	for range maxTries {
-		if answered, err = n.handle(ctx, route, &request); !errors.Is(err, postgres.ErrConfigChanged) {
-			break
+	err = s.renewing(ctx, &n.who, func(ctx context.Context) (err error) {
+		if request.User, err = n.user(ctx, r, route); err != nil {
+			return err
 		}
-		if _, err := s.refreshSession(ctx, &n.who); err != nil {
-			return native.Answer{}, err
+		if request.Body == nil { // else it was read before
+			if request.Body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxNativeBody)); err != nil {
+				return native.Refuse(native.Invalid)
+			}
 		}
-	}
+		answered, err = n.handle(ctx, route, &request)
+		return err
+	})
 	return answered, err
 }
 
@@ -146,17 +143,10 @@ func (n *nativeSandbox) handle(ctx context.Context, route *native.Route, r *nati
 
 // limitRate counts the request against the sandbox's rate limit, as one of /v1.
 func (n *nativeSandbox) limitRate(ctx context.Context, w http.ResponseWriter) error {
-	sandbox := n.who.sandbox
-	if sandbox.RateLimit == 0 {
+	if n.who.sandbox.RateLimit == 0 {
 		return nil
 	}
-	a, err := n.server.limiter.take(ctx, sandbox.Tenant, sandbox.RateLimit)
-	if errors.Is(err, postgres.ErrConfigChanged) { // it was reset: its count begins again
-		if _, err = n.server.refreshSession(ctx, &n.who); err == nil {
-			sandbox = n.who.sandbox
-			a, err = n.server.limiter.take(ctx, sandbox.Tenant, sandbox.RateLimit)
-		}
-	}
+	a, err := n.server.takeRequest(ctx, &n.who)
 	if err != nil || a.granted {
 		return err
 	}
@@ -174,7 +164,10 @@ func (s *Server) refuseNative(ctx context.Context, w http.ResponseWriter, api *n
 		s.log.WarnContext(ctx, "request failed", "request", requestID(ctx), "error", err)
 	}
 	var told *wire.Error
-	if errors.As(err, &told) && told.RetryAfter != "" {
+	if !errors.As(err, &told) && (errors.Is(err, postgres.ErrUnavailable) || errors.Is(err, postgres.ErrConfigChanged)) {
+		told = wire.Overloaded()
+	}
+	if told != nil && told.RetryAfter != "" {
 		w.Header().Set("Retry-After", told.RetryAfter)
 	}
 	w.(*response).logged.code = refusal.Code()
@@ -193,7 +186,7 @@ func nativeRefusal(err error) *native.Refusal {
 		return native.OfStatus(told.Status, told.Code)
 	case errors.As(err, &told):
 		return native.Because(whyOf(told), told.Code)
-	case errors.Is(err, postgres.ErrOverloaded):
+	case errors.Is(err, postgres.ErrOverloaded), errors.Is(err, postgres.ErrConfigChanged):
 		return native.Because(native.Unavailable, wire.Overloaded().Code)
 	case errors.Is(err, postgres.ErrUncertain), errors.Is(err, postgres.ErrUnavailable):
 		return native.Refuse(native.Unavailable)

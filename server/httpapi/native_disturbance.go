@@ -39,7 +39,7 @@ func (n *nativeSandbox) disturbTold(ctx context.Context, told *native.Payment) e
 	if !t.Status.Terminal() || !slices.ContainsFunc(sandbox.Faults, func(f faults.Fault) bool { return f.Operator != nil }) {
 		return nil
 	}
-	now, acted, err := s.ledger.RequestInFaults(ctx, sandbox.Tenant, t.Reference)
+	now, acted, err := s.ledger.RequestInFaults(ctx, sandbox.Tenant, sandbox.Faults, t.Reference)
 	if err != nil {
 		return err
 	}

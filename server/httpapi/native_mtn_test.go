@@ -29,7 +29,10 @@ func TestMTNProvisioning(t *testing.T) {
 	for _, bad := range []string{"", "1", "11111111-1111-1111-1111-111111111111"} {
 		add(bad, `{"providerCallbackHost": "shop.example"}`).is(t, http.StatusBadRequest, "")
 	}
-	for _, bad := range []string{"", "{", "[]", `{}`, `{"providerCallbackHost": ""}`, `{"providerCallbackHost": 5}`, `{"providerCallbackHost": "http://["}`} {
+	for _, bad := range []string{
+		"", "{", "[]", `{}`, `{"providerCallbackHost": ""}`, `{"providerCallbackHost": 5}`, `{"providerCallbackHost": "http://["}`,
+		`{"providerCallbackHost": "[::1%25x.shop.example]:8080"}`, `{"providerCallbackHost": ":8080"}`,
+	} {
 		add(newReference(), bad).is(t, http.StatusBadRequest, "")
 	}
 	m.send("GET", "/v1_0/apiuser/"+id, "", nil).is(t, http.StatusOK, `{"providerCallbackHost":"shop.example","targetEnvironment":"sandbox"}`)
@@ -69,6 +72,8 @@ func TestMTNProvisioning(t *testing.T) {
 
 	// Users and tokens end with the key that they were made with.
 	w.sandbox(w.config, revokedKey)
+	w.mtn(revokedKey).send("POST", "/v1_0/apiuser", `{"providerCallbackHost": "shop.example"}`, map[string]string{"X-Reference-Id": newReference()}).
+		is(t, http.StatusCreated, "")
 	if got := w.mtn(revokedKey).token("collection", id, second); got.status != http.StatusUnauthorized {
 		t.Errorf("a user of a revoked key gets a token: %d", got.status)
 	}
@@ -155,9 +160,12 @@ func TestMTNRefusals(t *testing.T) {
 		"a zero byte":                {strings.Replace(good, "order-1042", `\u0000`, 1), "", "", 400, ""},
 		"an e-mail address":          {strings.Replace(good, "MSISDN", "EMAIL", 1), "", "", 400, ""},
 		"a number that is none":      {payBody("0788", "5", "RWF"), "", "", 400, ""},
+		"a number among spaces":      {payBody(strings.Repeat(" ", 30)+alice, "5", "RWF"), "", "", 400, ""},
 		"no payer":                   {strings.Replace(good, "payer\"", "payee\"", 1), "", "", 400, ""},
 		"another host":               {good, "X-Callback-Url", "http://shop.example/", 500, host},
 		"an address":                 {good, "X-Callback-Url", "http://169.254.169.254/latest", 500, host},
+		"an address with a zone":     {good, "X-Callback-Url", "http://[::1%25x.shop.example]:18999/", 500, host},
+		"a name that is translated":  {good, "X-Callback-Url", "http://ａ.shop.example/", 500, host},
 		"no http":                    {good, "X-Callback-Url", "file:///etc/passwd", 500, host},
 		"a password in the URL":      {good, "X-Callback-Url", "http://a:b@a.shop.example/", 500, host},
 	} {
@@ -173,6 +181,13 @@ func TestMTNRefusals(t *testing.T) {
 		t.Errorf("%d transactions were recorded", n)
 	}
 	m.pay(alice, "X-Callback-Url", "http://a.shop.example/x")
+
+	reference := newReference()
+	m.call("POST", "/collection/v1_0/requesttopay", payBody("  "+alice+"\t", "5", "RWF"), "X-Reference-Id", reference).is(t, http.StatusAccepted, "")
+	kept := m.call("GET", "/collection/v1_0/requesttopay/"+reference, "").body["payer"].(object)["partyId"]
+	if kept != alice {
+		t.Errorf("a number with spaces around it is kept as %q", kept)
+	}
 }
 
 // Failures have the reasons of MTN, or none where the environment is vague.

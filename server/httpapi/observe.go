@@ -14,6 +14,7 @@ type response struct {
 	http.ResponseWriter
 	request  *http.Request
 	draining <-chan struct{} // closed when the process is told to stop
+	unread   *unreadAnswers
 
 	status      int    // that was written
 	late        answer // [Server.identify] writes it when it is due; its due time is zero if there is none
@@ -26,6 +27,14 @@ type response struct {
 
 // Unwrap lets deadlines be set, see [http.ResponseController].
 func (o *response) Unwrap() http.ResponseWriter { return o.ResponseWriter }
+
+// organization is the one of the sandbox whose request it is, empty if it is nobody's.
+func (o *response) organization() string {
+	if o.logged.who.sandbox == nil {
+		return ""
+	}
+	return o.logged.who.sandbox.OrganizationID
+}
 
 // WriteHeader implements [http.ResponseWriter].
 func (o *response) WriteHeader(status int) {
@@ -60,7 +69,7 @@ func (o *response) Write(body []byte) (int, error) {
 func (s *Server) observe(w http.ResponseWriter, r *http.Request) (context.Context, *response) {
 	s.metrics.Begin()
 	ctx, span := s.tracing.Serve(r)
-	return ctx, &response{ResponseWriter: w, request: r, draining: s.draining, span: span, began: s.now()}
+	return ctx, &response{ResponseWriter: w, request: r, draining: s.draining, unread: s.unread, span: span, began: s.now()}
 }
 
 // report tells what a request came to: in the request log of its sandbox, in metrics, in its trace, and in one line of the log, at the

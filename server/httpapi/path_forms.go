@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
@@ -13,6 +14,9 @@ const (
 	// apiForm stands before the paths under /v1 where the API is a part of something larger.
 	apiForm = "/api"
 )
+
+// noPath is a path that names a sandbox or nothing.
+var noPath = regexp.MustCompile(`^(/sandboxes/[^/]+/[^/]+)?/?$`)
 
 // formsOf are the patterns of the router under which a path is answered: as it is and behind a sandbox's name, those under /v1 also
 // behind /api.

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
@@ -52,6 +53,9 @@ func (s *Server) permitted(
 func (s *Server) reset(w http.ResponseWriter, r *http.Request) (answer, error) {
 	return s.permitted(w, r, resetSandbox, func(ctx context.Context, sandbox *sandboxes.Sandbox) (answer, error) {
 		err := s.sandboxes.ResetByAPI(ctx, sandbox.Tenant)
+		if errors.Is(err, sandboxes.ErrTooManyResets) {
+			err = wire.TooManyResets()
+		}
 		return answer{status: http.StatusOK, body: wire.Reset{OrganizationID: sandbox.OrganizationID}}, err
 	})
 }

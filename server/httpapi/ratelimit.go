@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -122,33 +121,40 @@ func (l *limiter) share(tenant int64) *share {
 	return s
 }
 
+// takeRequest asks for one request of a session's sandbox. The count of one that was reset begins again.
+func (s *Server) takeRequest(ctx context.Context, who *session) (a allowance, err error) {
+	err = s.renewing(ctx, who, func(ctx context.Context) error {
+		if a = (allowance{granted: true}); who.sandbox.RateLimit == 0 {
+			return nil
+		}
+		a, err = s.limiter.take(ctx, who.sandbox.Tenant, who.sandbox.RateLimit)
+		return err
+	})
+	return a, err
+}
+
 // limitRate refuses requests beyond the sandbox's rate limit, and tells every caller how much of it is left.
 func (s *Server) limitRate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		sandbox := sessionOf(r).sandbox
-		if sandbox.RateLimit == 0 {
+		who := sessionOf(r)
+		if who.sandbox.RateLimit == 0 {
 			next.ServeHTTP(w, r)
 			return
 		}
-		a, err := s.limiter.take(r.Context(), sandbox.Tenant, sandbox.RateLimit)
-		if errors.Is(err, postgres.ErrConfigChanged) { // it was reset: its count begins again
-			if r, err = s.renewed(r); err == nil {
-				sandbox = sessionOf(r).sandbox
-				a, err = s.limiter.take(r.Context(), sandbox.Tenant, sandbox.RateLimit)
-			}
-		}
+		a, err := s.takeRequest(r.Context(), &who)
 		if err != nil {
 			s.fail(w, r, err)
 			return
 		}
-		reset := secondsOf(a.reset)
-		w.Header().Set("X-RateLimit-Limit", strconv.Itoa(sandbox.RateLimit))
+		r = r.WithContext(context.WithValue(r.Context(), sessionKey, who))
+		reset, limit := secondsOf(a.reset), who.sandbox.RateLimit
+		w.Header().Set("X-RateLimit-Limit", strconv.Itoa(limit))
 		w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(a.remaining))
 		w.Header().Set("X-RateLimit-Reset", reset)
 		if !a.granted {
 			w.Header().Set("Retry-After", reset)
 			s.fail(w, r, &wire.Error{Status: http.StatusTooManyRequests, Code: "rate_limited",
-				Message: fmt.Sprintf("This sandbox takes %d requests a minute. Try again in %s seconds.", sandbox.RateLimit, reset)})
+				Message: fmt.Sprintf("This sandbox takes %d requests a minute. Try again in %s seconds.", limit, reset)})
 			return
 		}
 		next.ServeHTTP(w, r)

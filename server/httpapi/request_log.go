@@ -13,6 +13,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/native"
 	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -130,7 +131,7 @@ func (s *Server) logRequest(r *http.Request, o *response, route, id string) {
 	if s.requests == nil || !l.wanted(o.status, o.began) || o.status == http.StatusOK && looks(route) {
 		return
 	}
-	k := l.keeper(r)
+	k := keeperOf(r)
 	e := requests.Entry{
 		Kind: requests.Failed, ReceivedAt: o.began, Method: k.Method(r.Method), Path: k.Path(pathWithin(r.URL.Path)), Status: o.status,
 		Error: l.code, RequestID: k.RequestID(id),
@@ -162,14 +163,17 @@ func (s *Server) logRequest(r *http.Request, o *response, route, id string) {
 	s.requests.Add(e)
 }
 
-// keeper takes from a request what may be kept of it.
-func (l *loggedRequest) keeper(r *http.Request) *requests.Keeper {
-	if l.native == nil {
-		return requests.NewKeeper(r.Header)
-	}
+// keeperOf takes from a request what may be kept of it. The credentials of every operator's own API are hidden in requests to all APIs.
+func keeperOf(r *http.Request) *requests.Keeper {
 	user, password, _ := r.BasicAuth()
-	k := requests.NewKeeper(r.Header, l.native.Key(r), user, password)
-	k.HideForm(l.native.SecretForm)
+	presented, apis := []string{user, password}, operators.NativeAPIs()
+	for _, api := range apis {
+		presented = append(presented, api.Key(r))
+	}
+	k := requests.NewKeeper(r.Header, presented...)
+	for _, api := range apis {
+		k.HideForm(api.SecretForm)
+	}
 	return k
 }
 

@@ -181,7 +181,9 @@ var secrets = map[string]string{
 }
 
 // ownForms are those that are replaced wherever they stand: their forms are known. The others are kept out by where they stand.
-var ownForms = []string{"API key", "API key of another", "webhook secret", "JWT", "authorization as a whole", "URL with a token"}
+var ownForms = []string{
+	"API key", "API key of another", "webhook secret", "JWT", "authorization as a whole", "URL with a token", "subscription key",
+}
 
 // No secret of any kind, in any place of a request, comes into the request log: headers, path, query, fields, names of fields, and bodies
 // that are no JSON.

@@ -35,6 +35,7 @@ type Server struct {
 	draining  <-chan struct{}
 	limiter   *limiter
 	held      *heldAnswers
+	unread    *unreadAnswers
 	requests  *requests.Log
 	streams   *streams.Streams
 	// streamWrite bounds how long a reader of a stream may take for what was written.
@@ -73,6 +74,7 @@ func New(o Options) *Server {
 		version: o.Version, baseURL: o.BaseURL, draining: o.Draining, requests: o.Requests,
 		metrics: o.Metrics, tracing: o.Tracing,
 		held:    &heldAnswers{bounds: o.Held, of: map[string]int{}},
+		unread:  &unreadAnswers{process: unreadOfProcess, sandbox: unreadOfSandbox, of: map[string]int{}},
 		limiter: &limiter{sandboxes: o.Sandboxes, now: o.Now, shares: map[int64]*share{}},
 	}
 	s.streams, s.streamWrite = s.newStreams(), streamWrite
@@ -88,7 +90,12 @@ func (s *Server) routes() http.Handler {
 	r.Use(s.identify, s.recoverPanic, byDecodedPath)
 	r.NotFound(s.handle(func(w http.ResponseWriter, req *http.Request) (answer, error) {
 		s.claim(w, req)
-		return answer{}, wire.NotFound("There is nothing at this path. The API is under /v1, see GET /v1/openapi.json.")
+		w.Header().Set("Vary", "Accept") // a cache keeps no page for programs, and no error for browsers
+		if page, leads := pageFor(req); leads {
+			return answer{status: http.StatusSeeOther, header: http.Header{"Location": {page}}}, nil
+		}
+		return answer{}, wire.NotFound("There is nothing at this path. The API is under /v1: GET /docs describes it to people, " +
+			"GET /v1/openapi.json to programs, and GET /v1/meta says what this service has.")
 	}))
 	r.MethodNotAllowed(s.handle(func(w http.ResponseWriter, req *http.Request) (answer, error) {
 		s.claim(w, req)
@@ -127,15 +134,26 @@ func (s *Server) routes() http.Handler {
 	page := apidoc.PageHandler()
 	for _, form := range formsOf(apidoc.PagePath) {
 		r.Method(http.MethodGet, form, page)
+		r.Method(http.MethodHead, form, page)
 	}
 	s.nativeRoutes(r)
 	return r
 }
 
+// pageFor is the page that a browser is led to which asks for the service, or for a sandbox, and for nothing in it.
+func pageFor(r *http.Request) (string, bool) {
+	browser := r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
+	if !browser || !noPath.MatchString(r.URL.Path) {
+		return "", false
+	}
+	page := url.URL{Path: strings.TrimSuffix(r.URL.Path, "/") + apidoc.PagePath}
+	return page.String(), true
+}
+
 // allowed lists the methods that a path answers, for the header Allow (RFC 9110, section 15.5.6).
 func allowed(routes chi.Routes, path string) string {
 	var methods []string
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete} {
 		if routes.Match(chi.NewRouteContext(), method, path) {
 			methods = append(methods, method)
 		}
@@ -248,7 +266,11 @@ var answers = sync.Pool{New: func() any { return new([]byte) }}
 // writeJSON sends a body, or the first half of it, which is no JSON.
 func writeJSON(w http.ResponseWriter, status int, body any, half bool) {
 	kept := answers.Get().(*[]byte)
-	defer answers.Put(kept)
+	defer func() {
+		if cap(*kept) <= largeAnswer {
+			answers.Put(kept)
+		}
+	}()
 	out, err := wire.Append((*kept)[:0], body)
 	if err != nil {
 		slog.Error("an answer cannot be encoded", "error", err)
@@ -259,9 +281,26 @@ func writeJSON(w http.ResponseWriter, status int, body any, half bool) {
 	writeBody(w, status, "application/json", out, half)
 }
 
+// refuseUnread answers in place of an answer that would be one too many that nobody reads.
+func (o *response) refuseUnread() {
+	e := wire.Overloaded()
+	o.logged.code = e.Code
+	o.Header().Del("Link")
+	o.Header().Set("Retry-After", e.RetryAfter)
+	writeJSON(o, e.Status, e, false)
+}
+
 func writeBody(w http.ResponseWriter, status int, contentType string, body []byte, half bool) {
 	if half {
 		body = body[:len(body)/2]
+	}
+	if o, is := w.(*response); is {
+		release, ok := o.unread.take(o.organization(), len(body))
+		if !ok {
+			o.refuseUnread()
+			return
+		}
+		defer release()
 	}
 	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(status)

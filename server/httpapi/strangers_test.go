@@ -58,6 +58,7 @@ var routesAccess = map[string]access{
 	"GET /v1/openapi.json":                                 {own: 200, other: 200, anybody: 200},
 	"GET /v1/openapi-3.0.json":                             {own: 200, other: 200, anybody: 200},
 	"GET /docs":                                            {own: 200, other: 200, anybody: 200},
+	"HEAD /docs":                                           {own: 200, other: 200, anybody: 200},
 }
 
 const revokedKey = "cauri_sk_test_revoked"

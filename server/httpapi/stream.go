@@ -25,6 +25,8 @@ const (
 	// streamWrite bounds how long a reader may take for what was written, at most streamChunk bytes.
 	streamWrite = 15 * time.Second
 	streamChunk = 64 << 10
+	// streamBuffer is how many bytes of memory a stream keeps while nothing is told.
+	streamBuffer = 4 << 10
 )
 
 // listener is who listens to a stream.
@@ -144,6 +146,11 @@ var errKeyEnded = errors.New("the key of the stream opens no sandbox")
 
 // add adds entries of the types that are told, and returns how many these are.
 func (l *listener) add(entries []streams.Entry) (told int) {
+	size := 0
+	for _, entry := range entries {
+		size += len(entry.Text)
+	}
+	l.text = slices.Grow(l.text, size)
 	for _, entry := range entries {
 		if entry.Type == wire.StreamReady {
 			l.begun, l.reset = true, false
@@ -215,6 +222,8 @@ func (s *Server) sendStream(out *response, l *listener) error {
 		}
 		text = text[n:]
 	}
-	l.text = l.text[:0]
+	if l.text = l.text[:0]; cap(l.text) > streamBuffer {
+		l.text = nil
+	}
 	return nil
 }

@@ -106,7 +106,7 @@ func TestTestClientsThatAreRefused(t *testing.T) {
 		"a state in small":        {"POST", path, object{"msisdn": carol, "state": "blocked"}, 400, "invalid_body", "Blocked", nil},
 		"unknown behavior":        {"POST", path, object{"msisdn": carol, "behavior": "Pay"}, 400, "invalid_body", "Manual", nil},
 		"a negative balance":      {"POST", path, object{"msisdn": carol, "balance": -1}, 400, "invalid_body", "0", nil},
-		"a balance too large":     {"POST", path, object{"msisdn": carol, "balance": 1_000_000_000_001}, 400, "invalid_body", "<= 1e+12", nil},
+		"a balance too large":     {"POST", path, object{"msisdn": carol, "balance": 1_000_000_000_001}, 400, "invalid_body", "<= 1000000000000", nil},
 		"a balance with decimals": {"POST", path, `{"msisdn":"` + carol + `","balance":1.5}`, 400, "invalid_body", "integer", nil},
 		"a balance as text":       {"PATCH", path + "/" + bob, object{"balance": "5"}, 400, "invalid_body", "integer", nil},
 		"another number":          {"PATCH", path + "/" + bob, object{"msisdn": carol}, 400, "invalid_body", "cannot be changed", nil},
@@ -214,6 +214,16 @@ func TestResetByAPI(t *testing.T) {
 		t.Errorf("for the controller it is %+v, %v", state, err)
 	}
 	w.conserved()
+}
+
+func TestResetsByAPIAreLimited(t *testing.T) {
+	w := newFixture(t)
+	w.allow()
+	ledgertest.Eventually(t, func() bool { // where the statements take more than a second, it is not refused
+		w.exec("update organizations set api_resets = array_fill(clock_timestamp(), array[5])")
+		got := w.call("POST", "/v1/reset", nil)
+		return got.status == http.StatusTooManyRequests && got.body["error"] == "too_many_resets" && got.header.Get("Retry-After") == "1"
+	})
 }
 
 // Test clients and a reset take the requests of the rate limit, and a reset does not give them back for itself.

@@ -41,7 +41,7 @@ func (s *Server) toldFirst(
 	if byNumber {
 		return e
 	}
-	now, acted, err := s.ledger.RequestInFaults(ctx, sandbox.Tenant, t.Reference)
+	now, acted, err := s.ledger.RequestInFaults(ctx, sandbox.Tenant, sandbox.Faults, t.Reference)
 	if err != nil {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (s *Server) awaitEvent(ctx context.Context, e *awaitedEvent) {
 		if err != nil || done || e.faults != nil && status.Terminal() && !slices.ContainsFunc(e.fits(status), e.tellsFirst) {
 			return
 		}
-		if !s.pause(min(pause, until.Sub(s.now()))) {
+		if !s.pause(ctx, min(pause, until.Sub(s.now()))) {
 			return
 		}
 	}

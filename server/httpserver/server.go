@@ -28,6 +28,10 @@ var Default = Deadlines{Head: 10 * time.Second, Body: 15 * time.Second, Write: 1
 // is 1 MiB for each.
 const maxHead = 16 << 10
 
+// sendBuffer is how many bytes of an answer the system keeps for a client that does not read. It counts the memory twice, and takes up to
+// 4 MiB for each connection if it may choose, which is part of the memory of the container.
+const sendBuffer = 64 << 10
+
 // Server is an HTTP server that keeps its deadlines.
 type Server struct {
 	http  *http.Server
@@ -46,7 +50,12 @@ func HTTP(handler http.Handler, d Deadlines) *http.Server {
 		// It starts with the head of a request and again when a response is written, which may be minutes later. Until then it bounds what
 		// net/http writes by itself. There is no ReadTimeout: it would end held answers.
 		WriteTimeout: d.Write,
-		ErrorLog:     slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
+		ConnState: func(c net.Conn, state http.ConnState) {
+			if buffered, is := c.(interface{ SetWriteBuffer(bytes int) error }); is && state == http.StateNew {
+				_ = buffered.SetWriteBuffer(sendBuffer) // a connection that is closed already has none
+			}
+		},
+		ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
 	}
 }
 

@@ -17,8 +17,9 @@ import (
 )
 
 // short are deadlines that a client which behaves badly meets soon.
-var short = httpserver.Deadlines{Head: 300 * time.Millisecond, Body: 300 * time.Millisecond, Write: 300 * time.Millisecond,
-	Idle: 300 * time.Millisecond, Drain: 300 * time.Millisecond}
+// They leave a busy machine the time to pass on what a client that behaves well has sent.
+var short = httpserver.Deadlines{Head: 2 * time.Second, Body: 2 * time.Second, Write: 2 * time.Second, Idle: 2 * time.Second,
+	Drain: 2 * time.Second}
 
 // soon is far above every short deadline, on a busy machine too: it only guards against hanging.
 const soon = time.Minute

@@ -66,6 +66,7 @@ var ErrorCases = []ErrorCase{
 		&wire.Error{Status: http.StatusTooManyRequests, Code: "rate_limited",
 			Message: "This sandbox takes 600 requests a minute. Try again in 7 seconds."}},
 	{"The sandbox, or the process of the API, has as many open streams as it may have.", wire.TooManyStreams("This sandbox", 100)},
+	{"The sandbox was reset five times in the last second. It was not reset again.", wire.TooManyResets()},
 	{"The service failed. Send the request again with the same reference.",
 		wire.Internal("")},
 	{"A fault of the sandbox answers so: `detail.fault`. The request recorded nothing.", wire.Simulated(exampleFault, http.StatusNotImplemented, 0)},
@@ -74,7 +75,8 @@ var ErrorCases = []ErrorCase{
 	{"A fault of the sandbox answers so, as a proxy does that waited too long. The request recorded nothing.",
 		wire.Simulated(exampleFault, http.StatusGatewayTimeout, 0)},
 	{"The sandbox is suspended. Until it is resumed, requests are refused and pending payments stay pending.", wire.Suspended()},
-	{"The service has more requests than it can handle in time. The request recorded nothing.", wire.Overloaded()},
+	{"The service has more requests than it can handle in time, or the sandbox was reset again and again meanwhile. The request recorded nothing.",
+		wire.Overloaded()},
 	{"No worker has verified the ledger in time, as `verify=full` asked for.", wire.NotVerified()},
 	{"The service cannot reach its database. Send the request again with the same reference, after the time in `Retry-After`. If the error " +
 		"has `detail.reference`, the request may have been recorded: send it again with that reference. If the request had " +

@@ -24,6 +24,7 @@ var ledgerParameterDescriptions = map[string]*huma.Param{
 func refineLedgerAccount(fields map[string]*huma.Schema) {
 	// In place of a reference, which cannot be null.
 	imbalance := *wire.Schemas.Map()["LedgerImbalance"]
+	delete(wire.Schemas.Map(), "LedgerImbalance") // nothing else has one
 	imbalance.Nullable, imbalance.Description = true, fields["imbalance"].Description
 	fields["imbalance"] = &imbalance
 	fields["kind"].Enum = []any{ledger.FloatAccount, ledger.TestClientAccount}

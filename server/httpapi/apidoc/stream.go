@@ -8,8 +8,8 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// mediaEvents is the media type of server-sent events.
-const mediaEvents = "text/event-stream"
+// MediaEvents is the media type of server-sent events.
+const MediaEvents = "text/event-stream"
 
 // streamParameterDescriptions say what the parameters of a stream are. What reads them is StreamParameters.
 var streamParameterDescriptions = map[string]*huma.Param{
@@ -28,7 +28,7 @@ var lastEventIDParameter = &huma.Param{
 }
 
 var OpenStream = Operation{
-	ID: "openStream", Method: http.MethodGet, Path: "/v1/stream", Tag: tagStream, Summary: "Follow what changes", Media: mediaEvents,
+	ID: "openStream", Method: http.MethodGet, Path: "/v1/stream", Tag: tagStream, Summary: "Follow what changes", Media: MediaEvents,
 	Description: "Server-sent events: an entry for every change of a transaction, an event, an attempt to deliver one, the clock, and a balance, " +
 		"as it is when it is told. The schema is that of `data`, which is one line of JSON in each entry; `event` is its `type`.\n\n" +
 		"The first entry is `ready`: read lists after it, and nothing is missed. Each change is told at least once, and the changes of one thing " +

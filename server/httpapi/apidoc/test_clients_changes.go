@@ -70,9 +70,9 @@ var ResetSandbox = Operation{
 	ID: "resetSandbox", Method: http.MethodPost, Path: "/v1/reset", Tag: tagTestClients, Summary: "Reset the sandbox",
 	Description: "Empties the sandbox at once, as a new value of `spec.reset` does. Transactions, events and test clients that were made " +
 		"through the API are deleted, and nothing of them is settled or sent any more. Floats and the test clients of resources have their " +
-		"opening balances. The quota starts again. Ids, keys and configuration stay.\n\nNo body is needed." + onlyIfAllowed,
+		"opening balances. The quota starts again. Ids, keys and configuration stay.\n\nAt most five resets in a second are carried out. No body is needed." + onlyIfAllowed,
 	answers: []described{{http.StatusOK, "The sandbox is empty.", resetSchema, nil}},
-	errors:  []string{"forbidden"},
+	errors:  []string{"forbidden", "too_many_resets"},
 	Examples: []Example{{
 		name: "reset", Summary: "Begin again", Status: http.StatusOK, Answer: wire.Reset{OrganizationID: exampleOrganization},
 	}},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -21,10 +23,18 @@ const (
 	renewal = time.Minute
 	// readTimeout bounds one reading.
 	readTimeout = 10 * time.Second
-	// pageSize is how many changes are read at once.
-	pageSize = 1000
-	// maxRecent bounds what a reader keeps for its streams, in bytes.
-	maxRecent = 2 << 20
+	// pageSize is how many changes are read at once. pageBytes bounds what is told of them, in bytes.
+	pageSize  = 64
+	pageBytes = 256 << 10
+	// maxRecent bounds what a reader keeps of what it read, in bytes, and what it keeps of what its streams read by themselves.
+	// maxRecentOfAll bounds each of both for all readers together.
+	maxRecent      = 2 << 20
+	maxRecentOfAll = 16 << 20
+	// maxTakenOfAll is how many bytes all streams together may take to send them, of which each has its part, minTaken at least.
+	maxTakenOfAll = 8 << 20
+	minTaken      = 16 << 10
+	// entrySize is about how many bytes an entry takes beside its text.
+	entrySize = 80
 )
 
 // reader reads the changes of a tenant for all streams of it.
@@ -40,10 +50,63 @@ type reader struct {
 	ready    bool          // whoever has not seen the mark is done
 	failure  error         // why the sandbox is not marked yet; nil: that is not known
 	ended    error
-	position ledger.Position // up to which it has read
-	first    uint64          // number of the first of the recent entries
-	recent   []Entry
-	bytes    int // of recent
+	recent   page   // what it read last; next is up to where it has read
+	again    []page // what its streams read by themselves, the latest last
+	readings uint64 // how many readings of changes have begun or ended
+
+	readingAgain chan struct{} // has an element while one of its streams reads by itself
+}
+
+// page is all that changed between two positions.
+type page struct {
+	from, next ledger.Position // behind the one, and up to the other
+	entries    []Entry
+	bytes      int // of entries
+}
+
+func (p *page) add(entries []Entry) {
+	p.entries = append(p.entries, entries...)
+	for i := range entries {
+		p.bytes += entries[i].size()
+	}
+}
+
+// trim drops the first entries until there are at most so many bytes.
+func (p *page) trim(most int) {
+	gone := 0
+	for ; p.bytes > most; gone++ {
+		p.bytes -= p.entries[gone].size()
+	}
+	if gone > 0 {
+		p.from = p.entries[gone-1].At
+		p.entries = slices.Clone(p.entries[gone:])
+	}
+}
+
+// covers reports whether the page has what comes behind a position, and that was read after all that had been read before.
+func (p *page) covers(at ledger.Position, seen uint64) bool {
+	if at.Compare(p.from) < 0 || at.Compare(p.next) > 0 {
+		return false
+	}
+	following := p.entries[p.behind(at):]
+	return len(following) == 0 || following[0].begun >= seen
+}
+
+// behind is the index of the first entry behind a position.
+func (p *page) behind(at ledger.Position) int {
+	return sort.Search(len(p.entries), func(i int) bool { return p.entries[i].At.Compare(at) > 0 })
+}
+
+// after returns the entries behind a position, as many as are to be taken at once, and the position up to which that is all. Entries of
+// one place are not separated.
+func (p *page) after(at ledger.Position, most int) (entries []Entry, next ledger.Position) {
+	first := p.behind(at)
+	for n, size := first, 0; n < len(p.entries); n++ {
+		if size += p.entries[n].size(); size > most && n > first && p.entries[n].At != p.entries[n-1].At {
+			return p.entries[first:n:n], p.entries[n-1].At
+		}
+	}
+	return p.entries[first:len(p.entries):len(p.entries)], p.next
 }
 
 // update changes the state under its lock, and wakes the streams.
@@ -72,15 +135,15 @@ func (r *reader) read(ctx context.Context) error {
 	renewed, busy := time.Now(), time.Now()
 	position := from
 	for {
-		page, err := r.page(ctx, position)
+		found, entries, err := r.readPage(ctx, position)
 		switch {
 		case err == nil:
-			position = page.Next
-			r.publish(&page, page.Below >= from.Xact)
+			position = found.Next
+			r.publish(entries, position, found.Below >= from.Xact)
 		case !errors.Is(err, postgres.ErrUnavailable):
 			return err
 		}
-		if len(page.Changes) > 0 {
+		if len(found.Changes) > 0 {
 			busy = time.Now()
 		}
 		if time.Since(renewed) > renewal {
@@ -90,7 +153,7 @@ func (r *reader) read(ctx context.Context) error {
 				return err
 			}
 		}
-		if page.More {
+		if found.More {
 			continue
 		}
 		period := idlePeriod
@@ -108,7 +171,7 @@ func (r *reader) mark(ctx context.Context) (ledger.Position, error) {
 	for {
 		from, err := r.watch(ctx)
 		if err == nil {
-			r.update(func() { r.marked, r.failure, r.position = true, nil, from })
+			r.update(func() { r.marked, r.failure, r.recent = true, nil, page{from: from, next: from} })
 			return from, nil
 		}
 		if !errors.Is(err, postgres.ErrUnavailable) {
@@ -127,47 +190,68 @@ func (r *reader) watch(ctx context.Context) (ledger.Position, error) {
 	return r.streams.Source.WatchChanges(ctx, r.tenant)
 }
 
-func (r *reader) page(ctx context.Context, after ledger.Position) (ledger.Changes, error) {
+// readPage reads the next changes behind a position, at most pageSize, and makes their entries. It leaves out those beyond pageBytes.
+func (r *reader) readPage(ctx context.Context, after ledger.Position) (ledger.Changes, []Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	return r.streams.Source.ChangesAfter(ctx, r.tenant, after, pageSize)
-}
-
-// publish gives a page to the streams.
-func (r *reader) publish(page *ledger.Changes, ready bool) {
-	entries := r.streams.encode(r.tenant, page)
-	if r.ready && len(entries) == 0 { // only this goroutine writes it
-		r.mu.Lock()
-		r.position = page.Next
-		r.mu.Unlock()
-		return
+	begun := r.count()
+	found, err := r.streams.Source.ChangesAfter(ctx, r.tenant, after, pageSize)
+	if err != nil {
+		return found, nil, err
 	}
-	r.update(func() {
-		r.ready, r.position = r.ready || ready, page.Next
-		for _, entry := range entries {
-			r.bytes += len(entry.Text)
+	ended := r.count()
+	entries, bytes := make([]Entry, 0, len(found.Changes)), 0
+	for i := range found.Changes {
+		if bytes >= pageBytes && found.Changes[i].At != found.Changes[i-1].At {
+			found.Next, found.More = found.Changes[i-1].At, true
+			break
 		}
-		r.recent = append(r.recent, entries...)
-		gone := 0
-		for ; r.bytes > maxRecent; gone++ {
-			r.bytes -= len(r.recent[gone].Text)
-		}
-		r.recent, r.first = append([]Entry(nil), r.recent[gone:]...), r.first+uint64(gone)
-	})
-}
-
-// encode makes the entries of changes.
-func (s *Streams) encode(tenant int64, page *ledger.Changes) []Entry {
-	entries := make([]Entry, 0, len(page.Changes))
-	for i := range page.Changes {
-		entry, err := s.Encode(tenant, &page.Changes[i])
+		entry, err := r.streams.Encode(r.tenant, &found.Changes[i])
 		if err != nil {
 			slog.Error("a change cannot be told", "error", err) // an operator's answer that is no JSON was never stored
 			continue
 		}
-		entries = append(entries, entry)
+		entry.begun, entry.ended = begun, ended
+		entries, bytes = append(entries, entry), bytes+entry.size()
 	}
-	return entries
+	return found, entries, nil
+}
+
+// count numbers the beginnings and the ends of readings.
+func (r *reader) count() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.readings++
+	return r.readings
+}
+
+// publish gives what was read up to a position to the streams.
+func (r *reader) publish(entries []Entry, next ledger.Position, ready bool) {
+	most := r.streams.share()
+	if r.ready && len(entries) == 0 { // only this goroutine writes it
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.recent.next = next
+		r.trim(most)
+		return
+	}
+	r.update(func() {
+		r.ready, r.recent.next = r.ready || ready, next
+		r.recent.add(entries)
+		r.trim(most)
+	})
+}
+
+// trim drops what is more than may be kept, in bytes.
+func (r *reader) trim(most int) {
+	r.recent.trim(most)
+	bytes := 0
+	for i := len(r.again) - 1; i >= 0; i-- {
+		if bytes += r.again[i].bytes; bytes > most {
+			r.again = slices.Clone(r.again[i+1:])
+			return
+		}
+	}
 }
 
 // readyAt is the entry that says that a stream is ready.

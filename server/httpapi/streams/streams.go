@@ -21,7 +21,11 @@ type Entry struct {
 	At   ledger.Position
 	Type string
 	Text []byte // as it is sent; nobody may change it
+
+	begun, ended uint64 // when it was read, see [reader.count]
 }
+
+func (e *Entry) size() int { return len(e.Text) + entrySize }
 
 // Options are the settings of [Streams].
 type Options struct {
@@ -40,6 +44,8 @@ type Streams struct {
 	open    int
 	of      map[string]int // by the sandbox's organization
 	readers map[int64]*reader
+	// following is how many streams have a reader.
+	following int
 }
 
 // New makes the streams of a process.
@@ -75,6 +81,20 @@ func (s *Streams) Take(organization string) (release func(), reached *Limit) {
 	}, nil
 }
 
+// share is how many bytes a reader may keep, see maxRecent.
+func (s *Streams) share() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return min(maxRecent, maxRecentOfAll/max(1, len(s.readers)))
+}
+
+// most is how many bytes a stream may take at once: whoever does not read keeps them.
+func (s *Streams) most() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(minTaken, min(pageBytes, maxTakenOfAll/max(1, s.following)))
+}
+
 // ErrDraining ends the streams of a process that is told to stop.
 var ErrDraining = errors.New("the process is told to stop")
 
@@ -82,12 +102,10 @@ var ErrDraining = errors.New("the process is told to stop")
 type Stream struct {
 	streams  *Streams
 	reader   *reader
-	from     *ledger.Position // that it goes on from; nil: from now on
-	told     bool             // that it is ready
-	joined   bool
+	resumes  bool            // from its position on
+	told     bool            // that it is ready
 	position ledger.Position // up to which it was told
-	target   ledger.Position // up to which it has to read by itself
-	place    uint64          // number of the reader's entry that is next then
+	seen     uint64          // when the last reading ended of which it was told: what was read before may be older than that
 }
 
 // Follow begins a stream of a tenant, which goes on from a position, nil for the present.
@@ -97,12 +115,17 @@ func (s *Streams) Follow(tenant int64, from *ledger.Position) *Stream {
 	r := s.readers[tenant]
 	if r == nil {
 		ctx, cancel := context.WithCancel(context.Background())
-		r = &reader{streams: s, tenant: tenant, cancel: cancel, changed: make(chan struct{})}
+		r = &reader{streams: s, tenant: tenant, cancel: cancel, changed: make(chan struct{}), readingAgain: make(chan struct{}, 1)}
 		s.readers[tenant] = r
 		go r.run(ctx)
 	}
 	r.followers++
-	return &Stream{streams: s, reader: r, from: from}
+	s.following++
+	st := &Stream{streams: s, reader: r, resumes: from != nil}
+	if st.resumes {
+		st.position = *from
+	}
+	return st
 }
 
 // Close ends a stream.
@@ -110,6 +133,7 @@ func (st *Stream) Close() {
 	s, r := st.streams, st.reader
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.following--
 	if r.followers--; r.followers == 0 {
 		s.forget(r)
 		r.cancel()
@@ -148,11 +172,21 @@ func (st *Stream) Marked(ctx context.Context) error {
 // stream is of no more use then. After an [postgres.ErrUnavailable] it can be tried again.
 func (st *Stream) Next(ctx context.Context, wake <-chan time.Time) ([]Entry, error) {
 	for {
-		entries, changed, err := st.take(ctx)
+		entries, changed, err := st.take()
 		if entries != nil || err != nil {
 			return entries, err
 		}
+		var mayRead chan<- struct{}
+		if changed == nil {
+			mayRead = st.reader.readingAgain
+		}
 		select {
+		case mayRead <- struct{}{}:
+			entries, err := st.readAgain(ctx)
+			<-st.reader.readingAgain
+			if entries != nil || err != nil {
+				return entries, err
+			}
 		case <-changed:
 		case <-wake:
 			return nil, nil
@@ -164,8 +198,9 @@ func (st *Stream) Next(ctx context.Context, wake <-chan time.Time) ([]Entry, err
 	}
 }
 
-// take takes what can be told now. If there is nothing, changed is closed when there may be.
-func (st *Stream) take(ctx context.Context) (entries []Entry, changed <-chan struct{}, err error) {
+// take takes what can be told now. If there is nothing, changed is closed when there may be; it is nil if the stream has to read by itself.
+func (st *Stream) take() (entries []Entry, changed <-chan struct{}, err error) {
+	most := st.streams.most()
 	r := st.reader
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -174,58 +209,63 @@ func (st *Stream) take(ctx context.Context) (entries []Entry, changed <-chan str
 		return nil, nil, r.ended
 	case !r.ready:
 		return nil, r.changed, nil
-	case !st.joined:
-		st.joined, st.position = true, r.position
-		if st.from != nil {
-			st.position = *st.from
-		}
-		st.join()
-	case st.place < r.first:
-		st.join() // it is too slow for what the reader keeps, and reads by itself again
-	}
-	if !st.told && st.from == nil {
-		st.told = true
+	case !st.told && !st.resumes:
+		st.told, st.position = true, r.recent.next
 		return []Entry{readyAt(st.position)}, nil, nil
 	}
-	if !st.told || st.position.Compare(st.target) < 0 {
-		r.mu.Unlock()
-		defer r.mu.Lock()
-		return st.read(ctx)
+	if r.recent.covers(st.position, st.seen) {
+		if entries = st.takeFrom(&r.recent, most); entries == nil {
+			changed = r.changed
+		}
+		return entries, changed, nil
 	}
-	for _, entry := range r.recent[st.place-r.first:] {
-		if entry.At.Compare(st.position) > 0 {
-			entries = append(entries, entry)
+	if st.told && st.position.Compare(r.recent.next) > 0 {
+		return nil, r.changed, nil // it has read further than the reader
+	}
+	for i := len(r.again) - 1; i >= 0 && entries == nil; i-- {
+		if r.again[i].covers(st.position, st.seen) {
+			entries = st.takeFrom(&r.again[i], most)
 		}
 	}
-	st.place = r.first + uint64(len(r.recent))
-	if r.position.Compare(st.position) > 0 {
-		st.position = r.position
-	}
-	return entries, r.changed, nil
+	return entries, nil, nil
 }
 
-// join goes on with what the reader will read, behind what the stream reads by itself until there.
-func (st *Stream) join() {
-	st.place, st.target = st.reader.first+uint64(len(st.reader.recent)), st.reader.position
-}
-
-// read reads changes that the reader has read before. Whether those after the first position are known is certain once some were read.
-func (st *Stream) read(ctx context.Context) ([]Entry, <-chan struct{}, error) {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	page, err := st.streams.Source.ChangesAfter(ctx, st.reader.tenant, st.position, pageSize)
-	if err != nil {
-		return nil, nil, err
+// takeFrom takes what a page has for the stream, nil for nothing. What is behind the first position of a stream is known if a page
+// covers it.
+func (st *Stream) takeFrom(p *page, most int) (entries []Entry) {
+	from := st.position
+	found, next := p.after(from, most)
+	st.position = next
+	if len(found) > 0 {
+		st.seen = found[len(found)-1].ended
 	}
-	var entries []Entry
 	if !st.told {
 		st.told = true
-		entries = append(entries, readyAt(st.position))
+		entries = append(entries, readyAt(from))
 	}
-	st.position = page.Next
-	more := make(chan struct{})
-	close(more)
-	return append(entries, st.streams.encode(st.reader.tenant, &page)...), more, nil
+	return append(entries, found...)
+}
+
+// readAgain reads what the reader does not keep, unless another stream has done so meanwhile.
+func (st *Stream) readAgain(ctx context.Context) ([]Entry, error) {
+	if entries, changed, err := st.take(); entries != nil || changed != nil || err != nil {
+		return entries, err
+	}
+	r := st.reader
+	found, entries, err := r.readPage(ctx, st.position)
+	if err != nil {
+		return nil, err
+	}
+	p := page{from: st.position, next: found.Next}
+	p.add(entries)
+	share, most := st.streams.share(), st.streams.most()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(entries) > 0 {
+		r.again = append(r.again, p)
+		r.trim(share)
+	}
+	return st.takeFrom(&p, most), nil
 }
 
 // Position is the one up to which everything was told; false before the stream is ready.

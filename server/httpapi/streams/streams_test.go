@@ -23,6 +23,8 @@ type source struct {
 	below   int64 // no transaction before it runs
 	changes []ledger.Change
 	err     error // of each reading
+	reads   int   // that were made
+	state   int   // of everything that has changed, as it is read
 }
 
 func (s *source) WatchChanges(context.Context, int64) (ledger.Position, error) {
@@ -34,6 +36,7 @@ func (s *source) WatchChanges(context.Context, int64) (ledger.Position, error) {
 func (s *source) ChangesAfter(_ context.Context, _ int64, after ledger.Position, limit int) (ledger.Changes, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.reads++
 	if s.err != nil {
 		return ledger.Changes{}, s.err
 	}
@@ -45,6 +48,7 @@ func (s *source) ChangesAfter(_ context.Context, _ int64, after ledger.Position,
 		if c.At.Compare(after) <= 0 || c.At.Xact >= s.below {
 			continue
 		}
+		c.Transaction = &payments.Transaction{Reference: c.Transaction.Reference, Amount: int64(s.state)}
 		if page.Changes = append(page.Changes, c); len(page.Changes) == limit {
 			page.More, page.Next = true, c.At
 			break
@@ -79,12 +83,25 @@ func (s *source) fail(err error) {
 // open makes the streams of a source. What is told of a change is its reference, with as many bytes as are asked for.
 func open(s *source, size int, limits ...int) *streams.Streams {
 	o := streams.Options{Source: s, Process: 10, Sandbox: 5, Encode: func(_ int64, c *ledger.Change) (streams.Entry, error) {
-		return streams.Entry{At: c.At, Type: "transaction", Text: []byte(c.Transaction.Reference + strings.Repeat(" ", size))}, nil
+		text := fmt.Appendf(nil, "%s %d%*s", c.Transaction.Reference, c.Transaction.Amount, size, "")
+		return streams.Entry{At: c.At, Type: "transaction", Text: text}, nil
 	}}
 	if len(limits) == 2 {
 		o.Sandbox, o.Process = limits[0], limits[1]
 	}
 	return streams.New(o)
+}
+
+// first is what a stream is told first, or next.
+func first(t *testing.T, st *streams.Stream) []streams.Entry {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	entries, err := st.Next(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries
 }
 
 // told reads a stream until it was told n changes, some of them before.
@@ -104,7 +121,8 @@ func told(t *testing.T, st *streams.Stream, n int, before ...string) (references
 
 func referencesOf(entries []streams.Entry) (references []string) {
 	for _, e := range entries {
-		references = append(references, strings.TrimSpace(string(e.Text)))
+		reference, _, _ := strings.Cut(string(e.Text), " ")
+		references = append(references, reference)
 	}
 	return references
 }
@@ -167,6 +185,99 @@ func TestSlowStreamIsToldEverything(t *testing.T) {
 	s.change(1)
 	if got := told(t, slow, 1); !slices.Equal(got, []string{"3000"}) {
 		t.Errorf("then %q was told", got)
+	}
+}
+
+// However many streams go on from old positions and do not read, only so many bytes are kept for them, and they share what is read.
+func TestSlowStreamsKeepLittle(t *testing.T) {
+	t.Parallel()
+	const sandboxes, each, changes, size = 10, 100, 600, 4000
+	s := &source{from: 5, below: 5}
+	s.change(changes)
+	all := open(s, size)
+	var taken int
+	var last []*streams.Stream
+	for tenant := range int64(sandboxes) {
+		for i := range int64(each) {
+			st := all.Follow(tenant, &ledger.Position{Xact: 5 + i})
+			defer st.Close()
+			entries := first(t, st)
+			for _, e := range entries {
+				taken += len(e.Text)
+			}
+			if i == each-1 {
+				last = append(last, st)
+				told(t, st, changes-each+1, referencesOf(entries[1:])...)
+			}
+		}
+	}
+	if kept := all.Kept(); taken+kept > 80<<20 {
+		t.Errorf("%d bytes are kept for streams that do not read, and %d are shared by them", taken, kept)
+	}
+	if one := taken / sandboxes / each; one > 128<<10 {
+		t.Errorf("a stream took %d bytes", one)
+	}
+	s.change(1)
+	for _, st := range last {
+		if got := told(t, st, 1); !slices.Equal(got, []string{fmt.Sprint(changes)}) {
+			t.Errorf("then %q was told", got)
+		}
+	}
+}
+
+// Streams that go on from one position are told what one reading found.
+func TestStreamsShareWhatIsReadAgain(t *testing.T) {
+	t.Parallel()
+	s := &source{from: 5, below: 5}
+	s.change(1500)
+	all := open(s, 4000)
+	live := all.Follow(1, nil)
+	defer live.Close()
+	ready(t, live)
+	s.mu.Lock()
+	s.reads = 0
+	s.mu.Unlock()
+	for range 50 {
+		st := all.Follow(1, &ledger.Position{Xact: 5})
+		defer st.Close()
+		_, told := ready(t, st)
+		if len(told) == 0 || told[0] != "0" {
+			t.Fatalf("%q is told", told)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reads > 25 { // the reader reads too
+		t.Errorf("the changes were read %d times for 50 streams", s.reads)
+	}
+}
+
+// What was read before something was told may be older than that, so it is not told after it.
+func TestStreamTellsNoOldStateAfterANewerOne(t *testing.T) {
+	t.Parallel()
+	s := &source{from: 5, below: 5, state: 1}
+	all := open(s, 10_000)
+	live := all.Follow(1, nil)
+	defer live.Close()
+	ready(t, live)
+	s.change(1000)
+	told(t, live, 1000) // the last 200 are kept
+	s.mu.Lock()
+	s.state = 2
+	s.mu.Unlock()
+	st := all.Follow(1, &ledger.Position{Xact: 5})
+	defer st.Close()
+	for n, state := 0, int64(0); n < 1000; {
+		for _, e := range first(t, st) {
+			var got int64
+			if e.Type == "ready" {
+				continue
+			}
+			if _, err := fmt.Sscanf(string(e.Text), "%d %d", new(int), &got); err != nil || got < state {
+				t.Fatalf("change %d is told in the state %d after the state %d: %v", n, got, state, err)
+			}
+			n, state = n+1, got
+		}
 	}
 }
 

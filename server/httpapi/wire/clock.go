@@ -50,7 +50,7 @@ const (
 // AdvanceRequest is the body of POST /v1/clock/advance.
 type AdvanceRequest struct {
 	_    struct{} `additionalProperties:"true"`
-	By   string   `json:"by,omitempty" pattern:"^-?([0-9]{1,9}(\\.[0-9]{1,9})?(h|m|s|ms))+$" maxLength:"40" patternDescription:"a duration such as 61m or 3h30m" example:"61m" doc:"How far: hours, minutes, seconds and milliseconds, at most 9600h (400 days). Send either by or to."`
+	By   string   `json:"by,omitempty" pattern:"^-?([0-9]{1,9}(\\.[0-9]{1,9})?(h|m|s|ms))+$" maxLength:"40" patternDescription:"a duration such as 61m or 3h30m" example:"61m" doc:"How far: hours, minutes, seconds and milliseconds, at most 9600h (400 days), and not beyond the year 2200. Send either by or to."`
 	To   string   `json:"to,omitempty" pattern:"^(nextDue|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9]))$" patternDescription:"a time like 2026-12-01T00:00:00Z, or nextDue" example:"2026-12-01T00:00:00Z" doc:"Where to: a time (RFC 3339), or nextDue, the moment at which something is due next. If nothing will be, nextDue stays where it is."`
 	Wait string   `json:"wait,omitempty" pattern:"^-?([0-9]{1,9}(\\.[0-9]{1,9})?(h|m|s|ms))+$" maxLength:"40" patternDescription:"a duration such as 30s" default:"30s" example:"30s" doc:"How long to wait for the end of the advance, in real time, from 0s to 60s."`
 }
@@ -91,7 +91,10 @@ func (a *AdvanceRequest) Parsed() (to ledger.ClockTarget, wait time.Duration, er
 	return to, wait, nil
 }
 
-const tooFar = "must be at most 9600h (400 days) ahead: advance in several calls"
+const (
+	tooFar   = "must be at most 9600h (400 days) ahead: advance in several calls"
+	clockEnd = "must stay before 2201-01-01T00:00:00Z, where all clocks end: a reset starts the clock again"
+)
 
 // Advanced is the answer of POST /v1/clock/advance when the clock has come to its target. The counts are those of the whole advance, also
 // for a caller who joined it.
@@ -126,14 +129,18 @@ func AdvanceRefusal(to ledger.ClockTarget, err error) error {
 	var backwards ledger.ErrClockBackwards
 	var far ledger.ErrAdvanceTooFar
 	var busy ledger.ErrClockBusy
+	field := "to"
+	if to.By != nil {
+		field = "by"
+	}
 	switch {
 	case errors.As(err, &backwards):
 		return &Error{Status: http.StatusUnprocessableEntity, Code: "clock_backwards", Detail: map[string]any{"now": exactTime(backwards.Now)},
 			Message: fmt.Sprintf("The clock is at %s and never goes back. Send a later time, or reset the sandbox.", exactTime(backwards.Now))}
-	case errors.As(err, &far) && to.By == nil:
-		return InvalidField("to", tooFar)
 	case errors.As(err, &far):
-		return InvalidField("by", tooFar)
+		return InvalidField(field, tooFar)
+	case errors.Is(err, ledger.ErrClockEnd):
+		return InvalidField(field, clockEnd)
 	case errors.As(err, &busy):
 		return &Error{Status: http.StatusConflict, Code: "clock_busy", Detail: map[string]any{"target": exactTime(busy.Target)},
 			Message: fmt.Sprintf("The clock is being advanced to %s. Send that as to, and you wait for it; or send this request again later.",

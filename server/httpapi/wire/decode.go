@@ -243,14 +243,22 @@ func (v *validation) problems(f *field, value any) (problems []string) {
 	for _, e := range v.result.Errors {
 		var detail *huma.ErrorDetail
 		if errors.As(e, &detail) {
-			problems = append(problems, detail.Message+f.example)
+			problems = append(problems, f.plain(detail.Message)+f.example)
 		}
 	}
 	return problems
 }
 
+// plain is a message about a field with a bound as a whole number, which the library writes as 1e+12.
+func (f *field) plain(message string) string {
+	if most := f.schema.Maximum; most != nil {
+		return strings.Replace(message, fmt.Sprint(*most), strconv.FormatFloat(*most, 'f', -1, 64), 1)
+	}
+	return message
+}
+
 // absoluteURL reports whether a text is a URL that a browser can open. The schema's format lets relative ones pass.
 func absoluteURL(text string) bool {
 	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && !strings.Contains(u.Hostname(), "%")
 }

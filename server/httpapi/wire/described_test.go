@@ -94,6 +94,11 @@ func TestDescriptionAndServiceTakeTheSameBodies(t *testing.T) {
 func check[T any](t *testing.T, random *rand.Rand, bodies int, decoder *Decoder[T], valid object) {
 	t.Helper()
 	schema := described(t, decoder)
+	for name, field := range decoder.Schema.Properties {
+		if field.Type == "string" && field.MaxLength == nil && field.Enum == nil && field.Pattern == "" {
+			t.Errorf("%s has no bound of its own", name)
+		}
+	}
 	names := slices.Sorted(maps.Keys(valid))
 	for range bodies {
 		body := maps.Clone(valid)

@@ -108,6 +108,14 @@ func Overloaded() *Error {
 		Message: "The service has too many requests. This request recorded nothing. Send it again, with the same reference if it has one."}
 }
 
+// Changing is 503 for a request whose sandbox was reset or changed each time that the request was tried. Nothing was recorded.
+func Changing() *Error {
+	e := Overloaded()
+	e.Message = "This sandbox was reset or changed again and again while the request was tried. The request recorded nothing. Send it again, with " +
+		"the same reference if it has one."
+	return e
+}
+
 // simulatedCodes are the codes of the statuses that faults answer with.
 var simulatedCodes = map[int]string{
 	http.StatusTooManyRequests: "rate_limited", http.StatusInternalServerError: "internal", http.StatusNotImplemented: "not_implemented",

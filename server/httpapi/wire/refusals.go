@@ -19,9 +19,12 @@ func RefundRefusal(err error) error {
 		return &Error{Status: http.StatusUnprocessableEntity, Code: "not_refundable", Message: "Only a collection with status SUCCESS can be " +
 			"refunded."}
 	case errors.As(err, &exceeds):
-		return &Error{Status: http.StatusUnprocessableEntity, Code: "exceeds_refundable",
-			Message: fmt.Sprintf("The refund is larger than the amount that is left to refund, %d.", exceeds.Refundable),
-			Detail:  map[string]any{"refundable": exceeds.Refundable}}
+		message := fmt.Sprintf("The refund is larger than the amount that is left to refund: write %d at most.", exceeds.Refundable)
+		if exceeds.Refundable == 0 {
+			message = "Nothing is left to refund of this payment."
+		}
+		return &Error{Status: http.StatusUnprocessableEntity, Code: "exceeds_refundable", Message: message,
+			Detail: map[string]any{"refundable": exceeds.Refundable}}
 	}
 	return err
 }

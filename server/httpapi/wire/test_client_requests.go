@@ -101,6 +101,12 @@ func TestClientRefusal(err error) error {
 	return err
 }
 
+// TooManyResets is 429 for a reset beyond five in a second.
+func TooManyResets() *Error {
+	return &Error{Status: http.StatusTooManyRequests, Code: "too_many_resets", RetryAfter: "1",
+		Message: "This sandbox was reset five times in the last second. It was not reset again. Try again in a second."}
+}
+
 func duplicateMSISDN(present *ledger.TestClient) *Error {
 	help := fmt.Sprintf("A test client has the number %s already. Change it with PATCH /v1/test_clients/{msisdn}, or send another number.",
 		present.MSISDN)

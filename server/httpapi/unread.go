@@ -1,0 +1,43 @@
+package httpapi
+
+import "sync"
+
+const (
+	// largeAnswer is from how many bytes on answers count that their clients have not read yet. Each connection has buffers of about that.
+	largeAnswer = 16 << 10
+	// unreadOfProcess and unreadOfSandbox bound the bytes of such answers.
+	unreadOfProcess = 48 << 20
+	unreadOfSandbox = 16 << 20
+)
+
+// unreadAnswers counts the bytes of large answers that are being written: a client that does not read makes the process keep one until the
+// deadline, and may ask for many on as many connections. It is safe for concurrent use.
+type unreadAnswers struct {
+	process, sandbox int // bounds
+
+	mu  sync.Mutex
+	all int
+	of  map[string]int // by the sandbox's organization
+}
+
+// take counts the bytes of an answer until release is called, or reports false if there are too many. One answer is always possible.
+func (u *unreadAnswers) take(organization string, bytes int) (release func(), ok bool) {
+	if bytes < largeAnswer {
+		return func() {}, true
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if of := u.of[organization]; of > 0 && of+bytes > u.sandbox || u.all > 0 && u.all+bytes > u.process {
+		return nil, false
+	}
+	u.all += bytes
+	u.of[organization] += bytes
+	return func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.all -= bytes
+		if u.of[organization] -= bytes; u.of[organization] == 0 {
+			delete(u.of, organization)
+		}
+	}, true
+}
