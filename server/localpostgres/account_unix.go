@@ -42,6 +42,35 @@ func Credential() (*syscall.Credential, error) {
 		"or run this as another user")
 }
 
+// uid is the id of the user that Postgres runs as.
+func (a account) uid() int {
+	if a.Credential == nil {
+		return os.Geteuid()
+	}
+	return int(a.Uid)
+}
+
+// CheckFolder returns an error unless a path is a folder, and no link to one, that belongs to a user or to root, and that not every user
+// can change.
+func CheckFolder(path string, uid int) error {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return err
+	case info.Mode().Type() == os.ModeSymlink:
+		return fmt.Errorf("%s is a link, which another user may have made", path)
+	case !info.IsDir():
+		return fmt.Errorf("%s is no folder", path)
+	case ownerOf(info) != uid && ownerOf(info) != 0:
+		return fmt.Errorf("%s belongs to the user %d and not to the user %d", path, ownerOf(info), uid)
+	case info.Mode().Perm()&0o002 != 0:
+		return fmt.Errorf("every user can write to %s (its mode is %#o)", path, info.Mode().Perm())
+	}
+	return nil
+}
+
+func ownerOf(info os.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
+
 // own makes the account the owner of files.
 func (a account) own(paths ...string) error {
 	if a.Credential == nil {

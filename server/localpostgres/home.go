@@ -22,7 +22,8 @@ type Home struct {
 	unlock    func()
 }
 
-// KeptHome locks a folder whose data stay, and makes it if it is missing. It returns [ErrLocked] if another process uses it.
+// KeptHome locks a folder whose data stay, and makes it if it is missing. It returns [ErrLocked] if another process uses it, and another
+// error if another user can change it.
 func KeptHome(path string) (*Home, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -30,6 +31,9 @@ func KeptHome(path string) (*Home, error) {
 	}
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, err
+	}
+	if err := CheckFolder(path, os.Geteuid()); err != nil {
+		return nil, fmt.Errorf("%w: name a folder of your own", err)
 	}
 	unlock, err := Lock(filepath.Join(path, lockName))
 	if err != nil {
@@ -48,7 +52,7 @@ func TemporaryHome(ctx context.Context) (*Home, error) {
 	if a.checkReach(parent) != nil {
 		parent = "/tmp"
 	}
-	removeLeft(ctx, parent)
+	a.removeLeft(ctx, parent)
 	path, err := os.MkdirTemp(parent, prefix)
 	if err != nil {
 		return nil, fmt.Errorf("making a folder for Postgres: %w", err)
@@ -69,11 +73,14 @@ func (h *Home) Close() error {
 	return os.RemoveAll(h.Path)
 }
 
-// removeLeft removes the temporary homes of processes that were killed, with their servers. What cannot be removed stays: it may be
-// another user's.
-func removeLeft(ctx context.Context, parent string) {
+// removeLeft removes the temporary homes of this user's processes that were killed, with their servers. Every user can put something with
+// such a name there.
+func (a account) removeLeft(ctx context.Context, parent string) {
 	homes, _ := filepath.Glob(filepath.Join(parent, prefix+"*")) // a constant pattern
 	for _, home := range homes {
+		if CheckFolder(home, os.Geteuid()) != nil {
+			continue
+		}
 		lock := filepath.Join(home, lockName)
 		if _, err := os.Stat(lock); err != nil { // not ours, or just being made
 			continue
@@ -82,7 +89,7 @@ func removeLeft(ctx context.Context, parent string) {
 		if err != nil {
 			continue
 		}
-		if endOrphan(ctx, dataIn(home)) == nil {
+		if a.endOrphan(ctx, home) == nil {
 			_ = os.RemoveAll(home)
 		}
 		unlock()

@@ -14,7 +14,7 @@ var ErrLocked = errors.New("another process works with it")
 
 // Lock locks a file, which it creates if it is missing, until unlock is called or this process ends.
 func Lock(path string) (unlock func(), err error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -13,9 +13,14 @@ func endWithParent(attributes *syscall.SysProcAttr) *syscall.SysProcAttr {
 	return attributes
 }
 
-// runsIn reports whether a process is alive and works in a folder. A zombie works nowhere.
-func runsIn(pid int, folder string) bool {
-	at, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "cwd"))
+// runsIn reports whether a process of a user is alive and works in a folder. A zombie works nowhere.
+func runsIn(pid int, folder string, uid int) bool {
+	process := filepath.Join("/proc", strconv.Itoa(pid))
+	info, err := os.Stat(process)
+	if err != nil || ownerOf(info) != uid {
+		return false
+	}
+	at, err := os.Readlink(filepath.Join(process, "cwd"))
 	if err != nil {
 		return false
 	}

@@ -12,8 +12,9 @@ import (
 // endWithParent can do nothing here: the next start ends a server whose program was killed.
 func endWithParent(attributes *syscall.SysProcAttr) *syscall.SysProcAttr { return attributes }
 
-// runsIn reports whether a process is the Postgres of a folder, which its command line names.
-func runsIn(pid int, folder string) bool {
-	line, err := exec.Command("ps", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
-	return err == nil && strings.Contains(string(line), folder)
+// runsIn reports whether a process of a user is the Postgres of a folder, which its command line names.
+func runsIn(pid int, folder string, uid int) bool {
+	line, err := exec.Command("ps", "-o", "uid=,command=", "-p", strconv.Itoa(pid)).Output()
+	owner, command, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
+	return err == nil && owner == strconv.Itoa(uid) && strings.Contains(command, "-D "+folder+" ")
 }

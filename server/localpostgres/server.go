@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	mathrand "math/rand/v2"
 	"net"
 	"net/url"
 	"os"
@@ -77,7 +78,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err := s.readPassword(); err != nil {
 		return nil, err
 	}
-	if err := endOrphan(ctx, s.data()); err != nil {
+	if err := s.account.endOrphan(ctx, o.Home.Path); err != nil {
 		return nil, err
 	}
 	return s, s.start(ctx, programs, !o.Home.temporary)
@@ -95,12 +96,12 @@ func (s *Server) makeHome() error {
 	if err := os.MkdirAll(s.home, 0o700); err != nil {
 		return fmt.Errorf("making the folder of Postgres: %w", err)
 	}
-	if err := s.account.own(s.home); err != nil {
+	if err := CheckFolder(s.home, os.Geteuid()); err != nil {
 		return err
 	}
 	parent := filepath.Dir(s.home)
-	if s.account.Credential != nil { // the user of Postgres passes through it
-		if err := os.Chmod(parent, 0o711); err != nil {
+	if s.account.Credential != nil { // the user of Postgres passes through them to its data
+		if err := errors.Join(os.Chmod(parent, 0o711), os.Chmod(s.home, 0o711)); err != nil {
 			return fmt.Errorf("letting the user of Postgres into its folder: %w", err)
 		}
 	}
@@ -134,12 +135,15 @@ func (s *Server) initialize(ctx context.Context, programs Programs) error {
 	if err := os.RemoveAll(partial); err != nil { // of a start that was killed
 		return fmt.Errorf("removing incomplete data: %w", err)
 	}
+	if err := os.Mkdir(partial, 0o700); err != nil {
+		return fmt.Errorf("making the folder of the data: %w", err)
+	}
 	secret := make([]byte, 16)
 	_, _ = rand.Read(secret) // never fails
 	if err := os.WriteFile(s.passwordFile(), []byte(hex.EncodeToString(secret)+"\n"), 0o600); err != nil {
 		return fmt.Errorf("writing the password of Postgres: %w", err)
 	}
-	if err := s.account.own(s.passwordFile()); err != nil {
+	if err := s.account.own(partial, s.passwordFile()); err != nil {
 		return err
 	}
 	initdb := exec.CommandContext(ctx, filepath.Join(programs.Folder, "initdb"), "--pgdata="+partial, "--username="+superuser,
@@ -230,14 +234,16 @@ func (s *Server) lastLines() string {
 	return strings.TrimSpace(string(text[max(0, len(text)-most):]))
 }
 
-// freePort is a port of the loopback interface that nobody listens on.
+// freePort is a port of the loopback interface that nobody listens on. It is below the range of outgoing connections, one of which could
+// take the port before the server listens.
 func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("choosing a port for Postgres: %w", err)
+	for range 100 {
+		port := 20_000 + mathrand.IntN(12_000)
+		if listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			return port, listener.Close()
+		}
 	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().(*net.TCPAddr).Port, nil
+	return 0, errors.New("choosing a port for Postgres: none of 100 ports was free")
 }
 
 // URL is the address of the server's database, with the password.

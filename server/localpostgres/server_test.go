@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,6 +62,92 @@ func TestTemporaryHomeOfAKilledProcess(t *testing.T) {
 		}
 		if _, err := os.Stat(home.Path); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is left: %v", home.Path, err)
+		}
+	}
+}
+
+// Everybody can write to the folder of temporary homes: what lies there is no reason to end a server or to remove its files.
+func TestHomesThatOthersMade(t *testing.T) {
+	parent := passableFolder(t)
+	t.Setenv("TMPDIR", parent)
+	victim := keptHome(t)
+	server := start(t, victim)
+	victim.unlock() // the lock of the home is no protection where another folder leads to the same data
+	made := func(name string) string {
+		home := filepath.Join(parent, prefix+name)
+		if err := errors.Join(os.MkdirAll(folderIn(home), 0o700), os.WriteFile(filepath.Join(home, lockName), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		return home
+	}
+	link := func(target, path string) {
+		if err := errors.Join(os.RemoveAll(path), os.Symlink(target, path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link(victim.Path, filepath.Join(parent, prefix+"home"))
+	link(folderIn(victim.Path), folderIn(made("server")))
+	link(dataIn(victim.Path), dataIn(made("data")))
+	file := dataIn(made("file"))
+	if err := os.Mkdir(file, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	link(filepath.Join(dataIn(victim.Path), "postmaster.pid"), filepath.Join(file, "postmaster.pid"))
+	if os.Geteuid() == 0 {
+		if err := os.Chown(made("owner"), 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next, err := TemporaryHome(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := next.Close(); err != nil {
+		t.Error(err)
+	}
+	execute(t, server, "create table answers (n int)")
+	if _, err := os.Stat(filepath.Join(dataIn(victim.Path), "postmaster.pid")); err != nil {
+		t.Errorf("the server lost its lock: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(parent, prefix+"owner")); err != nil && os.Geteuid() == 0 {
+		t.Errorf("the folder of another user was removed: %v", err)
+	}
+}
+
+func TestKeptHomeOfAnotherUser(t *testing.T) {
+	folder := passableFolder(t)
+	link := filepath.Join(folder, "link")
+	if err := os.Symlink(passableFolder(t), link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := KeptHome(link); err == nil || !strings.Contains(err.Error(), "is a link") {
+		t.Errorf("a link: %v", err)
+	}
+	if err := os.Chmod(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := KeptHome(folder); err == nil || !strings.Contains(err.Error(), "every user can write") {
+		t.Errorf("a folder that every user can change: %v", err)
+	}
+	if os.Geteuid() == 0 {
+		if err := errors.Join(os.Chmod(folder, 0o755), os.Chown(folder, 65534, 65534)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := KeptHome(folder); err == nil || !strings.Contains(err.Error(), "belongs to the user 65534") {
+			t.Errorf("a folder of another user: %v", err)
+		}
+	}
+}
+
+// The user that runs Postgres can change only its data: where root writes and reads beside them, a link could lead it elsewhere.
+func TestOnlyTheDataBelongToPostgres(t *testing.T) {
+	home := keptHome(t)
+	server := start(t, home)
+	for path, owner := range map[string]int{
+		home.Path: os.Geteuid(), folderIn(home.Path): os.Geteuid(), dataIn(home.Path): server.account.uid(),
+	} {
+		if info, err := os.Lstat(path); err != nil || !info.IsDir() || ownerOf(info) != owner {
+			t.Errorf("%s does not belong to the user %d: %v, %v", path, owner, info, err)
 		}
 	}
 }

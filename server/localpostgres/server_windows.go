@@ -21,6 +21,9 @@ var ErrLocked = errors.New("another process works with it")
 // Home is the folder of a server.
 type Home struct{ Path string }
 
+// CheckFolder checks nothing.
+func CheckFolder(string, int) error { return nil }
+
 var errUnsupported = errors.New("on Windows no Postgres is started")
 
 // KeptHome returns an error.

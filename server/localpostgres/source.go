@@ -82,6 +82,9 @@ func (s Source) Programs(ctx context.Context, major int) (Programs, error) {
 	if cacheErr != nil {
 		return Programs{}, errors.Join(err, cacheErr)
 	}
+	if checkErr := CheckFolder(folder, os.Geteuid()); checkErr != nil && !errors.Is(checkErr, fs.ErrNotExist) {
+		return Programs{}, fmt.Errorf("%w, and no downloaded ones are used: %w", err, checkErr)
+	}
 	folder = filepath.Join(folder, "postgres-"+a.name+"-"+archiveVersion)
 	if _, statErr := os.Stat(folder); errors.Is(statErr, fs.ErrNotExist) {
 		if fetchErr := s.fetch(ctx, a, folder); fetchErr != nil {
