@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -186,4 +187,51 @@ func toUnstructured(t *testing.T, obj client.Object) *unstructured.Unstructured 
 	result := &unstructured.Unstructured{Object: content}
 	result.SetGroupVersionKind(gvks[0])
 	return result
+}
+
+// A status that no controller of this version writes is no error, which Argo CD would show as Unknown, and never healthy.
+func TestArgoCDHealthOfWhatIsMalformed(t *testing.T) {
+	t.Parallel()
+	customizations := readCustomizations(t)
+	for _, kind := range []string{"SandboxEnvironment", "TestClient"} {
+		for _, c := range []struct{ object, want string }{
+			{`{"metadata": {}}`, "Progressing"},
+			{`{"metadata": {"generation": 1}, "status": null}`, "Progressing"},
+			{`{"metadata": {"generation": 1}, "status": "Ready"}`, "Progressing"},
+			{`{"metadata": {"generation": 1}, "status": {"observedGeneration": 1}}`, "Progressing"},
+			{`{"metadata": {"generation": 1}, "status": {"observedGeneration": 1, "conditions": null}}`, "Progressing"},
+			{`{"metadata": {"generation": 1}, "status": {"observedGeneration": 1, "conditions": "Ready"}}`, "Progressing"},
+			{`{"metadata": {"generation": 1}, "status": {"observedGeneration": 1, "conditions": {"type": "Ready"}}}`, "Progressing"},
+			{`{"metadata": {"generation": 1}, "status": {"observedGeneration": 1, "conditions": ["Ready", 1, true, {}, {"status": "True"}]}}`,
+				"Progressing"},
+			{`{"metadata": {"generation": 1}, "status": {"observedGeneration": 1, "conditions": [{"type": "Ready"}]}}`, "Progressing"},
+			{`{"metadata": {"generation": 1}, "status": {"observedGeneration": 1, "conditions": [{"type": "Ready", "status": true}]}}`,
+				"Progressing"},
+			{`{"metadata": {"generation": 1}, "status": {"observedGeneration": 1, "conditions": [{"type": "Ready", "status": "Unknown",
+				"message": 5}]}}`, "Progressing"},
+			{`{"metadata": {"generation": 1, "deletionTimestamp": "2026-11-01T12:00:00Z"}, "status": {"observedGeneration": 1, "conditions":
+				[{"type": "Ready", "status": "False"}]}}`, "Progressing"},
+			{`{"metadata": {"generation": 1}, "status": {"observedGeneration": 1, "conditions": [{"type": "Ready", "status": "False"},
+				{"type": "Stalled", "status": "True"}]}}`, "Degraded"},
+			{`{"metadata": {"generation": 1}, "status": {"observedGeneration": 1, "conditions": [{"type": "Ready", "status": "True"}, null,
+				{"type": "Stalled", "status": "True", "message": "m"}]}}`, "Degraded"},
+			{`{"metadata": {"generation": 1}, "status": {"observedGeneration": -1, "conditions": [{"type": "Ready", "status": "True"}]}}`,
+				"Progressing"},
+			{`{"metadata": {"generation": 9223372036854775807}, "status": {"observedGeneration": 1e300, "conditions":
+				[{"type": "Ready", "status": "True", "message": "m"}]}}`, "Progressing"},
+			{`{"metadata": {"generation": 1}, "status": {"observedGeneration": 1, "conditions": [{"type": "Ready", "status": "True"},
+				{"type": "WebhookReady", "status": "False"}]}}`, "Healthy"},
+		} {
+			obj := &unstructured.Unstructured{}
+			if err := json.Unmarshal([]byte(c.object), &obj.Object); err != nil {
+				t.Fatal(err)
+			}
+			obj.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
+			obj.SetAPIVersion("cauri.dev/v2") // a script is for all versions of its kind
+			health, err := customizations.Health(obj)
+			if err != nil || health.Status != c.want {
+				t.Errorf("%s %s: %+v (%v), want %s", kind, c.object, health, err, c.want)
+			}
+		}
+	}
 }

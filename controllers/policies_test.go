@@ -70,11 +70,18 @@ func TestPolicyRequireTTL(t *testing.T) {
 
 func TestPolicyWebhookHosts(t *testing.T) {
 	c := newCluster(t)
+	services := v1alpha1.CallbackHost("*." + c.namespace + ".svc")
+	callbacks := func(hosts ...v1alpha1.CallbackHost) func(*v1alpha1.SandboxEnvironment) {
+		return func(s *v1alpha1.SandboxEnvironment) { s.Spec.CallbackHosts = hosts }
+	}
 	webhook := func(url string) func(*v1alpha1.SandboxEnvironment) {
-		return func(s *v1alpha1.SandboxEnvironment) { s.Spec.Webhook = &v1alpha1.Webhook{URL: url} }
+		return func(s *v1alpha1.SandboxEnvironment) {
+			s.Spec.Webhook, s.Spec.CallbackHosts = &v1alpha1.Webhook{URL: url}, []v1alpha1.CallbackHost{services}
+		}
 	}
 	operator := func(url string) func(*v1alpha1.SandboxEnvironment) {
 		return func(s *v1alpha1.SandboxEnvironment) {
+			s.Spec.CallbackHosts = []v1alpha1.CallbackHost{services}
 			s.Spec.Stores = []v1alpha1.Store{{Slug: "plain"}, {Slug: "shop", OperatorCredentials: []v1alpha1.OperatorCredentials{
 				{Operator: "mtn", Country: "RW", SecretRef: v1alpha1.LocalSecretReference{Name: "mtn"}, BaseURL: url},
 			}}}
@@ -104,6 +111,18 @@ func TestPolicyWebhookHosts(t *testing.T) {
 			c.admits(operator(url), "write a baseURL with a Service of this namespace, "+own)
 		}
 	}
-	c.admits(func(*v1alpha1.SandboxEnvironment) {}, "")
+	for _, zone := range []string{"http://[::1%25x." + c.namespace + ".svc]/", "http://[::1%25hooks.example.com]/"} {
+		c.admits(webhook(zone), "an address without a zone")
+		c.admits(operator(zone), "an address without a zone")
+	}
 	c.admits(operator(""), "")
+
+	c.admits(callbacks(services, "shop."+v1alpha1.CallbackHost(c.namespace)+".svc.cluster.local", "hooks.example.com"), "")
+	for _, hosts := range [][]v1alpha1.CallbackHost{
+		nil, {"*"}, {"10.0.0.1"}, {"*.example.com"}, {"*.hooks.example.com"}, {"*.svc"}, {"*" + v1alpha1.CallbackHost(c.namespace) + ".svc"},
+		{services, "*.another-team.svc"},
+	} {
+		c.admits(callbacks(hosts...), "write spec.callbackHosts with Services of this namespace, such as *."+c.namespace+
+			".svc, or with some of the hosts hooks.example.com: callbacks of operators' own APIs go nowhere else")
+	}
 }

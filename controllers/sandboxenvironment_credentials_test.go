@@ -327,6 +327,26 @@ func TestForeignSecret(t *testing.T) {
 	c.accepted(c.secret("checkout-credentials").Data["api-key"])
 }
 
+// Two sandboxes with one Secret: the second one says whose it is.
+func TestSecretOfAnotherSandbox(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	first := c.newSandbox()
+	c.create(first)
+	c.sandboxReady(first)
+	second := c.newSandbox(func(s *v1alpha1.SandboxEnvironment) {
+		s.Name, s.Spec.CredentialsSecretName = "second", first.CredentialsSecretName()
+	})
+	c.create(second)
+	c.sandboxConditions(second, "SpecAccepted True Ready", "DatabaseReady True Ready", "CredentialsReady False SecretConflict",
+		"Ready False SecretConflict", "Reconciling True Retrying")
+	const want = `The Secret "checkout-credentials" belongs to the SandboxEnvironment "checkout". Cauri does not change it: ` +
+		`write another name to spec.credentialsSecretName.`
+	if diff := cmp.Diff(want, message(second.Status.Conditions, v1alpha1.ConditionReady)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestCredentialsSecretName(t *testing.T) {
 	c := newCluster(t)
 	c.start()

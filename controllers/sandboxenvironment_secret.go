@@ -148,16 +148,19 @@ func (r *sandboxReconciler) readOwnSecret(
 	case err != nil:
 		return nil, secretFailure(key, err)
 	case !metav1.IsControlledBy(secret, sandbox):
-		return nil, &waitingError{
-			reason: v1alpha1.ReasonSecretConflict,
-			message: fmt.Sprintf(
-				"The Secret %q already exists and does not belong to this sandbox. Cauri does not change it: delete it, or write another "+
-					"name to spec.credentialsSecretName.",
-				key.Name,
-			),
-		}
+		return nil, &waitingError{reason: v1alpha1.ReasonSecretConflict, message: secretOfAnother(secret)}
 	}
 	return secret, nil
+}
+
+// secretOfAnother says whose a Secret is, and what to do.
+func secretOfAnother(secret *corev1.Secret) string {
+	if owner := metav1.GetControllerOf(secret); owner != nil {
+		return fmt.Sprintf("The Secret %q belongs to the %s %q. Cauri does not change it: write another name to spec.credentialsSecretName.",
+			secret.Name, owner.Kind, owner.Name)
+	}
+	return fmt.Sprintf("The Secret %q already exists and does not belong to this sandbox. Cauri does not change it: delete it, or write another "+
+		"name to spec.credentialsSecretName.", secret.Name)
 }
 
 // currentCredentials are those of the credentials Secret. If it does not exist, they are those of the Secret with the previous name.

@@ -85,11 +85,13 @@ func TestSandboxEnvironmentSchema(t *testing.T) {
 	const (
 		environments = "environments: [{operator: mtn, country: RW}]\n"
 		webhook      = environments + "webhook: {url: 'http://shop/', "
-		badURL       = "write an absolute http or https URL, for example http://shop.team-payments.svc/webhooks"
+		hostForm     = "; its host is a name in ASCII, or an address without a zone"
+		badURL       = "write an absolute http or https URL, for example http://shop.team-payments.svc/webhooks" + hostForm
+		noPattern    = "a pattern matches names only: write each address as it is, such as 10.0.0.1, or * for every host"
 		badDuration  = "write a duration in hours, minutes, seconds and milliseconds, such as 500ms, 1m30s or 24h; 7 days are 168h"
 
 		baseURLField    = "spec.stores[0].operatorCredentials[0].baseURL: "
-		badBaseURL      = baseURLField + "write an absolute http or https URL, for example https://gateway.example.com/airtel"
+		badBaseURL      = baseURLField + "write an absolute http or https URL, for example https://gateway.example.com/airtel" + hostForm
 		badBaseURLParts = baseURLField + "leave the user name, the query and the fragment out of the URL: requests are made to paths below it"
 	)
 	credentials := func(list string) string {
@@ -204,6 +206,7 @@ credentialsSecretName: somewhere.else
 		}},
 		"an operator at no URL":               {spec: operatorAt("mtn.example"), refuse: []string{badBaseURL}},
 		"an operator at another scheme":       {spec: operatorAt("ftp://mtn.example"), refuse: []string{badBaseURL}},
+		"an operator at a zone":               {spec: operatorAt("https://[::1%25mtn.example]/"), refuse: []string{badBaseURL}},
 		"an operator at a URL with a query":   {spec: operatorAt("https://mtn.example/?a=b"), refuse: []string{badBaseURLParts}},
 		"an operator at a URL with a user":    {spec: operatorAt("https://user@mtn.example"), refuse: []string{badBaseURLParts}},
 		"an operator at a URL and a fragment": {spec: operatorAt("https://mtn.example/#a"), refuse: []string{badBaseURLParts}},
@@ -221,11 +224,20 @@ credentialsSecretName: somewhere.else
 		"a port too large":     {spec: url("http://shop:65536/"), refuse: []string{"spec.webhook.url: " + badURL}},
 		"the largest port":     {spec: url("http://shop:65535/")},
 		"an IPv6 address":      {spec: url("http://[::1]:9000/")},
+		"a URL with a zone":    {spec: url("http://[::1%25x.team-a.svc]:9000/"), refuse: []string{"spec.webhook.url: " + badURL}},
+		"a host not in ASCII":  {spec: url("http://１２７.0.0.1/"), refuse: []string{"spec.webhook.url: " + badURL}},
+		"a host with %":        {spec: url("http://sh%C3%B6p.example/"), refuse: []string{"spec.webhook.url: " + badURL}},
+		"a path with %":        {spec: url("http://shop_1.example/a%20b")},
 		"a URL with credentials": {
 			spec:   url("http://user:pass@shop/"),
 			refuse: []string{"spec.webhook.url: leave the user name and password out of the URL: deliveries are authenticated by their signature"},
 		},
-		"an @ in the path": {spec: url("http://shop/@me")},
+		"an @ in the path":   {spec: url("http://shop/@me")},
+		"hosts of callbacks": {spec: environments + "callbackHosts: [shop.example, '*.shop.example', '*', 10.0.0.1, '::1', 'fd00::1', '1*.example']"},
+		"a pattern of addresses": {spec: environments + "callbackHosts: ['10.*.0.1', '*:1']", refuse: []string{
+			"spec.callbackHosts[0]: " + noPattern, "spec.callbackHosts[1]: " + noPattern}},
+		"a host of callbacks with a zone": {spec: environments + "callbackHosts: ['::1%25x.shop.example']", refuse: []string{
+			"spec.callbackHosts[0]: write a host without scheme and port, such as shop.example, or a pattern, such as *.shop.example"}},
 		"a URL with a fragment": {
 			spec:   url("http://shop/#here"),
 			refuse: []string{"spec.webhook.url: leave the fragment out of the URL: nothing after # is ever sent"},

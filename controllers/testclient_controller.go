@@ -38,6 +38,7 @@ type testClientObservation struct {
 	config       sandboxes.TestClientConfig
 	state        *sandboxes.TestClientState // nil: not known
 	unregistered bool                       // no sandbox has the number for this TestClient
+	unused       string                     // a sentence about a market that the sandbox does not have; may be empty
 	err          error
 }
 

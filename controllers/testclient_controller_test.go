@@ -131,6 +131,29 @@ func TestTestClientStalls(t *testing.T) {
 	}
 }
 
+// A number of a market that the sandbox does not have pays nothing, which the status says until the sandbox has it.
+func TestTestClientOfAMarketThatTheSandboxDoesNotHave(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	sandbox := c.newSandbox()
+	c.create(sandbox)
+	dan := c.newTestClient("dan", "+2250700000005")
+	c.create(dan)
+	c.testClientReady(dan)
+	says := func(want string) {
+		t.Helper()
+		c.until(func(context.Context) string {
+			c.refresh(dan)
+			return cmp.Diff(want, message(dan.Status.Conditions, v1alpha1.ConditionReady))
+		})
+	}
+	says("Everything in the spec is applied. Not used: spec.msisdn (the sandbox has no environment orange in CI).")
+	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) {
+		s.Spec.Environments = append(s.Spec.Environments, v1alpha1.Environment{Operator: "orange", Country: "CI"})
+	})
+	says("Everything in the spec is applied.")
+}
+
 func TestDuplicateNumber(t *testing.T) {
 	c := newCluster(t)
 	c.start()
@@ -140,8 +163,8 @@ func TestDuplicateNumber(t *testing.T) {
 	c.testClientReady(holder)
 	c.create(other)
 	c.testClientConditions(other, "Ready False DuplicateMsisdn", "Stalled True DuplicateMsisdn")
-	const want = `The TestClient "holder" of this sandbox already has the number +250788000001: delete one of the two and create it ` +
-		`again with another number.`
+	const want = `The TestClient "holder" of this sandbox already has the number +250788000001: delete "holder", and this one ` +
+		`takes the number, or create this one again with another number.`
 	if diff := cmp.Diff(want, message(other.Status.Conditions, v1alpha1.ConditionStalled)); diff != "" {
 		t.Error(diff)
 	}

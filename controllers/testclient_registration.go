@@ -39,8 +39,19 @@ func (r *testClientReconciler) reconcileRegistration(ctx context.Context, testCl
 		seen.unregistered = isStalling(seen.err) || errors.Is(err, sandboxes.ErrNoOrganization) || errors.As(err, new(sandboxes.ErrRegistryFull))
 		return seen
 	}
-	seen.state = &state
+	seen.state, seen.unused = &state, unusedNumber(sandbox.Spec, seen.config)
 	return seen
+}
+
+// unusedNumber is a sentence about a number whose operator and country the sandbox does not have, with a space before it; otherwise empty.
+// It is no error: the environment may be added later.
+func unusedNumber(spec v1alpha1.SandboxEnvironmentSpec, config sandboxes.TestClientConfig) string {
+	for _, e := range spec.Environments {
+		if string(e.Operator) == string(config.Operator) && string(e.Country) == string(config.Country) {
+			return ""
+		}
+	}
+	return fmt.Sprintf(" Not used: spec.msisdn (the sandbox has no environment %s in %s).", config.Operator, config.Country)
 }
 
 // register applies the SIM to the database. It takes over the number of a SIM whose TestClient no longer exists.
@@ -131,8 +142,8 @@ func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
 		return &stallingError{
 			reason: v1alpha1.ReasonDuplicateMSISDN,
 			message: fmt.Sprintf(
-				"The TestClient %q of this sandbox already has the number %s: delete one of the two and create it again with another number.",
-				duplicate.Holder, testClient.Spec.MSISDN,
+				"The TestClient %q of this sandbox already has the number %s: delete %[1]q, and this one takes the number, or create this one "+
+					"again with another number.", duplicate.Holder, testClient.Spec.MSISDN,
 			),
 		}
 	case errors.As(err, &full):

@@ -11,7 +11,7 @@ import (
 func testClientStatus(testClient *v1alpha1.TestClient, seen testClientObservation, now time.Time) v1alpha1.TestClientStatus {
 	status := *testClient.Status.DeepCopy()
 	status.ObservedGeneration = testClient.Generation
-	status.Conditions = progress{err: seen.err}.conditions(status.Conditions, testClient.Generation, now)
+	status.Conditions = progress{err: seen.err, unused: seen.unused}.conditions(status.Conditions, testClient.Generation, now)
 	if seen.config.UID != "" {
 		currency, _ := seen.config.Country.Currency()
 		status.Operator = v1alpha1.Operator(seen.config.Operator)

@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -56,14 +57,15 @@ func numberKey(testClient *v1alpha1.TestClient) string {
 }
 
 // availabilityChanged reports whether TestClients can be registered with a sandbox now and could not before, or the other way
-// round, or whether the sandbox has its first status, which says why they cannot. TestClients ignore any other change of their
-// sandbox, such as its balance.
+// round, whether the sandbox has its first status, which says why they cannot, or whether it has other environments. TestClients ignore any
+// other change of their sandbox, such as its balance.
 func availabilityChanged(e event.UpdateEvent) bool {
 	before, after := e.ObjectOld.(*v1alpha1.SandboxEnvironment), e.ObjectNew.(*v1alpha1.SandboxEnvironment)
 	return before.UID != after.UID ||
 		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 		before.Status.OrganizationID != after.Status.OrganizationID ||
-		isObserved(before.Status.ObservedGeneration) != isObserved(after.Status.ObservedGeneration)
+		isObserved(before.Status.ObservedGeneration) != isObserved(after.Status.ObservedGeneration) ||
+		!equality.Semantic.DeepEqual(before.Spec.Environments, after.Spec.Environments)
 }
 
 // testClientsOf finds the TestClients that name a sandbox.

@@ -28,7 +28,7 @@ type OperatorCredentials struct {
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="self == '' || isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHostname() != ''",message="write an absolute http or https URL, for example https://gateway.example.com/airtel"
+	// +kubebuilder:validation:XValidation:rule="self == '' || isURL(self) && self.matches('^[Hh][Tt][Tt][Pp][Ss]?://([^/?#]*@)?([A-Za-z0-9_.-]+|[[][0-9A-Fa-f:.]+[]])(:[0-9]*)?([/?#]|$)')",message="write an absolute http or https URL, for example https://gateway.example.com/airtel; its host is a name in ASCII, or an address without a zone"
 	// +kubebuilder:validation:XValidation:rule="!self.contains('@') && !self.contains('?') && !self.contains('#')",message="leave the user name, the query and the fragment out of the URL: requests are made to paths below it"
 	BaseURL string `json:"baseURL,omitempty"`
 }

@@ -93,8 +93,9 @@ type SandboxEnvironmentSpec struct {
 	Seed *int64 `json:"seed,omitempty"`
 
 	// callbackHosts are the hosts to which callbacks of the operators' own APIs may go: names such as shop.example, and
-	// patterns such as *.shop.example; * is every host. Who has the API key chooses the URLs of callbacks. Default: the host of
-	// spec.webhook.url, Services of the sandbox's namespace, and names with public addresses only.
+	// patterns such as *.shop.example; * is every host. A pattern matches names only, an address is written as it is. Who has the
+	// API key chooses the URLs of callbacks. Default: the host of spec.webhook.url, Services of the sandbox's namespace, and names
+	// with public addresses only.
 	//
 	// +optional
 	// +listType=set
@@ -263,7 +264,8 @@ type Environment struct {
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=253
-// +kubebuilder:validation:XValidation:rule="self.matches('^[*a-z0-9]([*a-z0-9.:-]*[*a-z0-9])?$')",message="write a host without scheme and port, such as shop.example, or a pattern, such as *.shop.example"
+// +kubebuilder:validation:XValidation:rule="self.matches('^[*a-z0-9]([*a-z0-9.:-]*[*a-z0-9])?$|^::[0-9a-f:.]*$')",message="write a host without scheme and port, such as shop.example, or a pattern, such as *.shop.example"
+// +kubebuilder:validation:XValidation:rule="!self.contains('*') || !self.matches(':|(^|[.])[0-9]+$')",message="a pattern matches names only: write each address as it is, such as 10.0.0.1, or * for every host"
 type CallbackHost string
 
 // Store is one of the merchant's applications.

@@ -122,6 +122,7 @@ type TestClientStatus struct {
 // +kubebuilder:printcolumn:name="MSISDN",type=string,JSONPath=`.spec.msisdn`
 // +kubebuilder:printcolumn:name="Operator",type=string,JSONPath=`.status.operator`
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.spec.state`
+// +kubebuilder:printcolumn:name="Behavior",type=string,JSONPath=`.spec.behavior`
 // +kubebuilder:printcolumn:name="Balance",type=integer,JSONPath=`.status.balance`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`

@@ -9,7 +9,7 @@ type Webhook struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHostname() != '' && (url(self).getPort() == '' || size(url(self).getPort()) <= 5 && int(url(self).getPort()) >= 1 && int(url(self).getPort()) <= 65535)",message="write an absolute http or https URL, for example http://shop.team-payments.svc/webhooks"
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && self.matches('^[Hh][Tt][Tt][Pp][Ss]?://([^/?#]*@)?([A-Za-z0-9_.-]+|[[][0-9A-Fa-f:.]+[]])(:[0-9]*)?([/?#]|$)') && (url(self).getPort() == '' || size(url(self).getPort()) <= 5 && int(url(self).getPort()) >= 1 && int(url(self).getPort()) <= 65535)",message="write an absolute http or https URL, for example http://shop.team-payments.svc/webhooks; its host is a name in ASCII, or an address without a zone"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[^/?#]*//[^/?#]*@')",message="leave the user name and password out of the URL: deliveries are authenticated by their signature"
 	// +kubebuilder:validation:XValidation:rule="!self.contains('#')",message="leave the fragment out of the URL: nothing after # is ever sent"
 	URL string `json:"url"`
