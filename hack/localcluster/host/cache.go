@@ -7,19 +7,29 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/cauri-dev/cauri/server/localpostgres"
 )
 
 // keptUnused is how long an unused cache entry is kept. It is long enough for a branch that nobody works on for a
 // while.
 const keptUnused = 30 * 24 * time.Hour
 
-// CacheFolder is the cache that all checkouts of one user share.
+// CacheFolder is the cache that all checkouts of one user share. It creates it. Its programs are run, so it returns an error if another
+// user can change them.
 func CacheFolder() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("finding the cache folder: %w; set HOME or XDG_CACHE_HOME", err)
 	}
-	return filepath.Join(cache, "cauri"), nil
+	folder := filepath.Join(cache, "cauri")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", fmt.Errorf("creating the cache folder: %w", err)
+	}
+	if err := localpostgres.CheckFolder(folder, os.Geteuid()); err != nil {
+		return "", fmt.Errorf("the cache folder is not safe: %w: set XDG_CACHE_HOME to a folder of your own", err)
+	}
+	return folder, nil
 }
 
 // MarkUsed updates the time of a cache entry. A read-only cache is no error.

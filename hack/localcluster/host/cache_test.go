@@ -1,11 +1,35 @@
 package host
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
+
+func TestCacheThatOthersCanChange(t *testing.T) {
+	cache := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", cache)
+	t.Setenv("HOME", cache) // of macOS
+	folder, err := CacheFolder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := CacheFolder(); err == nil || !strings.Contains(err.Error(), "every user can write") {
+		t.Errorf("everybody's folder: %v", err)
+	}
+	if err := errors.Join(os.Remove(folder), os.Symlink(t.TempDir(), folder)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := CacheFolder(); err == nil || !strings.Contains(err.Error(), "XDG_CACHE_HOME") {
+		t.Errorf("a link: %v", err)
+	}
+}
 
 func TestOnlyWhatNobodyUsesLeavesTheCache(t *testing.T) {
 	t.Parallel()

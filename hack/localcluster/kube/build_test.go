@@ -1,7 +1,9 @@
 package kube
 
 import (
+	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -20,5 +22,21 @@ func TestKubernetesVersionOfTheSource(t *testing.T) {
 		if !strings.Contains(flags, part) {
 			t.Errorf("%q is not in %q", part, flags)
 		}
+	}
+}
+
+func TestTheBuildTellsWhatItTakes(t *testing.T) {
+	t.Parallel()
+	build, err := FindBuild()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"243 s", "2 idle processors", fmt.Sprint("this machine has ", runtime.NumCPU())} {
+		if !strings.Contains(build.Cost, part) {
+			t.Errorf("%q is not in %q", part, build.Cost)
+		}
+	}
+	if !strings.Contains(build.Meanwhile, "bin/cauri dev") {
+		t.Errorf("nothing is offered meanwhile: %q", build.Meanwhile)
 	}
 }

@@ -98,9 +98,12 @@ func newThrowaway(ctx context.Context, noFsync bool) (s Server, folder string, e
 	if err != nil {
 		return Server{}, "", fmt.Errorf("creating a folder for Postgres: %w", err)
 	}
+	if as.credential != nil { // it passes through to its data; beside them root writes, where it must not be able to put links
+		err = os.Chmod(folder, 0o711)
+	}
 	return Server{
 		Programs: programs, Account: as, Data: filepath.Join(folder, "data"), Password: newPassword(), Port: port, unsafe: noFsync,
-	}, folder, as.own(folder)
+	}, folder, err
 }
 
 // startThrowaway starts a Postgres that ends with this program, even if the program is killed.

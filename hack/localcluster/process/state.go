@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
+	"github.com/cauri-dev/cauri/server/localpostgres"
 )
 
 // StateDir is the folder of one running set: certificates, data, logs and process records. Only its owner can read it
@@ -37,8 +38,11 @@ func (d StateDir) LogFile(name string) string { return d.File("logs", name+".log
 func (d StateDir) Kubeconfig() string         { return d.File("kubeconfig") }
 func (d StateDir) EncryptionKey() string      { return d.File("encryption.key") }
 
-// IsOurs reports whether Create made the folder.
+// IsOurs reports whether Create made the folder, and no other user did. What its records name gets signals, and is removed.
 func (d StateDir) IsOurs() bool {
+	if localpostgres.CheckFolder(d.Path, os.Geteuid()) != nil {
+		return false
+	}
 	_, err := os.Stat(d.File(marker))
 	return err == nil
 }
@@ -53,7 +57,13 @@ func (d StateDir) Create() error {
 	if len(entries) > 0 && !d.IsOurs() {
 		return fmt.Errorf("%s exists, and localcluster did not create it: set --dir to another folder, or empty this one", d.Path)
 	}
-	for _, dir := range []string{d.Path, d.File("logs"), d.File("run"), d.File("pki")} {
+	if err := os.MkdirAll(d.Path, 0o700); err != nil {
+		return fmt.Errorf("creating the state folder: %w", err)
+	}
+	if err := localpostgres.CheckFolder(d.Path, os.Geteuid()); err != nil {
+		return fmt.Errorf("%w: set --dir to a folder of your own", err)
+	}
+	for _, dir := range []string{d.File("logs"), d.File("run"), d.File("pki")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("creating the state folder: %w", err)
 		}

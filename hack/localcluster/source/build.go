@@ -39,9 +39,10 @@ type Build struct {
 	Links       []string // links to the program
 	LinkerFlags string
 
-	What  string // description for users
-	Cost  string // cost of the first build, for users
-	Space uint64 // space that Go's caches need, in bytes
+	What      string // description for users
+	Cost      string // cost of the first build, for users
+	Meanwhile string // what users can do during the build; empty: nothing that is worth a line
+	Space     uint64 // space that Go's caches need, in bytes
 }
 
 // Find finds the source and the place of its build.
@@ -185,6 +186,9 @@ func (b Build) build(ctx context.Context, out io.Writer) error {
   It needs no container runtime and downloads only Go modules. The result is kept in
   %s
 `, b.What, b.Cost, b.Folder)
+	if b.Meanwhile != "" {
+		fmt.Fprintf(out, "  %s\n", b.Meanwhile)
+	}
 
 	total, err := b.packages(ctx, out)
 	if err != nil {
@@ -201,18 +205,18 @@ func (b Build) build(ctx context.Context, out io.Writer) error {
 	if err := os.Rename(partial, b.Folder); err != nil {
 		return fmt.Errorf("saving the build: %w", err)
 	}
-	fmt.Fprintf(out, "  built in %.0f s\n", time.Since(begun).Seconds())
+	fmt.Fprintf(out, "  built %d packages in %.0f s\n", total, time.Since(begun).Seconds())
 	return nil
 }
 
-// packages downloads the sources and counts the packages to compile.
+// packages downloads the sources and counts the packages to compile: those that Go's cache does not have.
 func (b Build) packages(ctx context.Context, out io.Writer) (int, error) {
 	stop := reportEvery(10*time.Second, func(elapsed time.Duration) {
 		fmt.Fprintf(out, "  %3.0f s: downloading the source\n", elapsed.Seconds())
 	})
 	defer stop()
 	var listed, failed bytes.Buffer
-	cmd := b.command(ctx, "list", "-deps", ".")
+	cmd := b.command(ctx, "list", "-deps", "-trimpath", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}", ".")
 	cmd.Stdout, cmd.Stderr = &listed, &failed
 	if err := cmd.Run(); err != nil {
 		return 0, buildError(ctx, "downloading the source of "+b.Name, err, failed.String())
@@ -224,10 +228,8 @@ func (b Build) compile(ctx context.Context, out io.Writer, begun time.Time, fold
 	var said countedLines
 	waited := time.Since(begun)
 	stop := reportEvery(10*time.Second, func(elapsed time.Duration) {
-		// Go compiles only new packages, so the total is an upper limit.
-		fmt.Fprintf(out, "  %3.0f s: compiled %d of at most %d packages\n", (waited + elapsed).Seconds(), said.count.Load(), total)
+		fmt.Fprintf(out, "  %3.0f s: %s\n", (waited + elapsed).Seconds(), progress(int(said.count.Load()), total, elapsed))
 	})
-	defer stop()
 	// -v prints the name of every compiled package. -s and -w omit the debug tables.
 	cmd := b.command(
 		ctx,
@@ -242,10 +244,24 @@ func (b Build) compile(ctx context.Context, out io.Writer, begun time.Time, fold
 		".",
 	)
 	cmd.Stderr = &said
-	if err := cmd.Run(); err != nil {
+	err := cmd.Run()
+	stop()
+	if err != nil {
 		return buildError(ctx, "building "+b.Name, err, said.text.String())
 	}
 	return nil
+}
+
+// progress says how far a build is. Only the linker's work is left after the last package.
+func progress(compiled, total int, elapsed time.Duration) string {
+	switch {
+	case compiled == 0:
+		return fmt.Sprintf("compiled none of %d packages yet", total)
+	case compiled >= total:
+		return fmt.Sprintf("compiled all %d packages, linking them", total)
+	}
+	left := elapsed / time.Duration(compiled) * time.Duration(total-compiled)
+	return fmt.Sprintf("compiled %d of %d packages, about %s left", compiled, total, left.Round(10*time.Second))
 }
 
 // countedLines stores the output of a program and counts its lines. It is safe for concurrent use.
