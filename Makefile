@@ -4,12 +4,15 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
+# Recipes read the variables of users from their environment, where make puts those of its command line too: within a recipe, the shell
+# would run what a value has of its own syntax.
+
 # All is compiled in one way, that of the image, so that what was compiled for one purpose serves the others: on an empty cache that is
 # most of the time. The race detector alone needs C, without which the tests run without it, and compiles everything once more, Kubernetes'
 # libraries too: it is for the packages that move money, and with RACE=all for all.
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath $(filter-out -trimpath,$(shell go env GOFLAGS))
-RACE ?= ./server/...
+export RACE ?= ./server/...
 
 .PHONY: help
 help: ## List the targets
@@ -44,8 +47,9 @@ test: build bin/helm ## Run all tests; RACE=all uses the race detector everywher
 	@echo "Unit tests, tests on a real Postgres and a real Kubernetes API server, end-to-end tests"
 	@bin/localcluster pgbouncer >/dev/null
 	@bin/localcluster nodejs >/dev/null
+	@bin/localcluster jq >/dev/null
 	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" && export KUBEBUILDER_ASSETS CAURI_TEST_PROGRAM="$(CURDIR)/bin/cauri" && \
-	  bin/localcluster postgres --no-fsync -- hack/test.sh $(RACE:all=./...)
+	  bin/localcluster postgres --no-fsync -- hack/test.sh $${RACE/all/./...}
 	@cd hack/localcluster && go test -vet=off ./...
 	@cd hack/images && go test -vet=off -count=1 . # it reads files that Go's cache of test results does not know of
 	@echo "All tests passed. Next: \`make up\` runs the whole system on this machine."
@@ -59,22 +63,22 @@ test-fast: bin/localcluster ## Run the unit tests and those of the database in u
 
 .PHONY: faults
 faults: ## Run only the tests that kill, stop and break real processes; RUN=name selects
-	@go test -count=1 -v -timeout 60m -run '$(RUN)' ./test/faults
+	@go test -count=1 -v -timeout 60m -run "$${RUN-}" ./test/faults
 
-ROUNDS ?= 100
+export ROUNDS ?= 100
 
 .PHONY: chaos
 chaos: bin/localcluster ## Break one part after the other under load, with an audit after each: ROUNDS (100), SEED repeats a run, FAULTS='etcd|api killed' selects
 	@go build -o bin/chaos ./test/chaos
-	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" bin/chaos -rounds $(ROUNDS) -seed '$(or $(SEED),0)' -faults '$(FAULTS)'
+	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" bin/chaos -rounds "$$ROUNDS" -seed "$${SEED:-0}" -faults "$${FAULTS-}"
 
 .PHONY: fuzz
 fuzz: ## Fuzz every decoder and parser: FUZZTIME for each (2m), FUZZTIME_MONEY for those that affect money (10m); FUZZ=name selects
-	@FUZZ='$(FUZZ)' FUZZ_PARALLEL='$(FUZZ_PARALLEL)' hack/fuzz.sh
+	@hack/fuzz.sh
 
 .PHONY: rollback-check
 rollback-check: build ## Run an earlier commit (BASE, by default the newest release or hack/rollback-base) on the present schema, with its conformance suite
-	@BASE='$(BASE)' hack/rollback-check.sh
+	@hack/rollback-check.sh
 
 .PHONY: clients
 clients: ## Lint the API's description, pay with clients that are generated from it, and run the Postman collection (needs Node.js 20 with npm)
@@ -96,11 +100,11 @@ verify: ## What an issue needs beside .ci/run before it is closed: make clients,
 	@$(MAKE) chaos ROUNDS=100
 	@CAURI_TEST_WHOLE=1 $(MAKE) test RACE=all
 
-BENCH_ROUNDS ?= 3
-BENCH_LENGTH ?= 5s
-BENCH_SANDBOXES ?= 10000
-BENCH_JSON ?= bin/bench.json
-SOAK ?= 20m
+export BENCH_ROUNDS ?= 3
+export BENCH_LENGTH ?= 5s
+export BENCH_SANDBOXES ?= 10000
+export BENCH_JSON ?= bin/bench.json
+export SOAK ?= 20m
 
 # The exit code of `go run` would be 1 whatever the program's is.
 .PHONY: bin/load
@@ -109,8 +113,8 @@ bin/load:
 
 .PHONY: bench
 bench: bin/load bin/localcluster ## Measure everything against its baseline; BENCH=case selects (bin/load -list), BENCH_ROUNDS, BENCH_LENGTH, BENCH_JSON=file, BENCH_PAGE=page.md
-	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" bin/load -run '$(BENCH)' -rounds $(BENCH_ROUNDS) -length $(BENCH_LENGTH) \
-	  -sandboxes $(BENCH_SANDBOXES) -json $(BENCH_JSON) $(if $(BENCH_PAGE),-markdown '$(BENCH_PAGE)')
+	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" bin/load -run "$${BENCH-}" -rounds "$$BENCH_ROUNDS" -length "$$BENCH_LENGTH" \
+	  -sandboxes "$$BENCH_SANDBOXES" -json "$$BENCH_JSON" $${BENCH_PAGE:+-markdown "$$BENCH_PAGE"}
 
 .PHONY: bench-smoke
 bench-smoke: bin/load ## Run a short bench, two minutes at most: it fails if something is broken, never if something is slow
@@ -126,7 +130,7 @@ profile: bin/load ## Write profiles of api and worker under load, and the most e
 
 .PHONY: soak
 soak: bin/load ## Run at half of the maximum load for 20 minutes (SOAK=length) and show minute by minute what grows
-	@bin/load soak -length $(SOAK) -json bin/soak.json
+	@bin/load soak -length "$$SOAK" -json bin/soak.json
 
 ##@ Shipping
 
@@ -141,21 +145,21 @@ image-check: bin/image bin/ko ## Build the Dockerfile too (needs buildah and roo
 
 .PHONY: release
 release: bin/image bin/ko bin/helm bin/localcluster ## Make all files of a release in dist/ from the tag of HEAD; VERSION=v1.2.3-test makes a trial
-	@bin/image release --version='$(VERSION)' $(if $(IMAGE_REPOSITORY),--image-repository='$(IMAGE_REPOSITORY)') \
+	@bin/image release --version="$${VERSION-}" $${IMAGE_REPOSITORY:+--image-repository="$$IMAGE_REPOSITORY"} \
 	  --kubectl="$$(command -v kubectl || echo "$$(bin/localcluster assets)/kubectl")"
 
 .PHONY: publish
 publish: bin/image bin/helm ## Push what `make release` made: IMAGE_REPOSITORY=registry/name CHART_REPOSITORY=registry/charts; SIGN=1 signs it by cosign
-	@IMAGE_REPOSITORY='$(IMAGE_REPOSITORY)' CHART_REPOSITORY='$(CHART_REPOSITORY)' SIGN='$(SIGN)' HELM_FLAGS='$(HELM_FLAGS)' hack/publish.sh
+	@hack/publish.sh
 
 .PHONY: e2e
 e2e: bin/helm bin/cauri bin/localcluster images bin/images/merchant.tar bin/cluster.test ## Test the chart on a real node on this machine (needs Linux and root); RUN=name selects
 	@bin/localcluster images >/dev/null
-	@CAURI_E2E=node bin/localcluster node -- bin/cluster.test -test.v -test.timeout=20m $(if $(RUN),-test.run='$(RUN)')
+	@CAURI_E2E=node bin/localcluster node -- bin/cluster.test -test.v -test.timeout=20m $${RUN:+-test.run="$$RUN"}
 
 .PHONY: kind
 kind: bin/kind bin/helm bin/cauri images bin/images/merchant.tar bin/cluster.test ## Run the tests of `make e2e` on a kind cluster (needs Docker); RUN=name selects, KEEP=1 keeps the cluster
-	@KUBECTL_FOLDER="$$(command -v kubectl >/dev/null || bin/localcluster assets)" hack/kind.sh $(if $(RUN),-test.run='$(RUN)')
+	@KUBECTL_FOLDER="$$(command -v kubectl >/dev/null || bin/localcluster assets)" hack/kind.sh $${RUN:+-test.run="$$RUN"}
 
 bin/kind: hack/tools/go.mod hack/tools/go.sum
 	@echo "Building kind"

@@ -45,6 +45,6 @@ else
   problem "there is no shellcheck to read the shell scripts"
 fi
 # actionlint has shellcheck read the scripts of the steps.
-bin/actionlint .github/workflows/*.yaml docs/ci/{shared-cluster,kind,services}.yaml || problem "actionlint"
+bin/actionlint .github/workflows/*.yaml docs/ci/{actions,shared-cluster,kind,services}.yaml || problem "actionlint"
 [ "$failed" = 0 ] && echo "All checks passed."
 exit "$failed"
