@@ -18,11 +18,12 @@ func On(ctx context.Context, in io.Reader, press func(key byte)) (restore func()
 	if !isFile || !term.IsTerminal(int(file.Fd())) || !foreground(file) {
 		return func() {}, false
 	}
-	before, err := term.GetState(int(file.Fd()))
+	terminal := int(file.Fd()) // the caller may close the file while it is restored
+	before, err := term.GetState(terminal)
 	if err != nil || giveKeys(file) != nil {
 		return func() {}, false
 	}
-	restore = sync.OnceFunc(func() { _ = term.Restore(int(file.Fd()), before) })
+	restore = sync.OnceFunc(func() { _ = term.Restore(terminal, before) })
 	context.AfterFunc(ctx, restore) // a second Ctrl-C ends the process at once
 	go func() {
 		defer restore() // also when press panics

@@ -94,16 +94,16 @@ func (c *Cluster) Sandbox(ctx context.Context, key types.NamespacedName) (*v1alp
 func (c *Cluster) missing(ctx context.Context, key types.NamespacedName, cause error) error {
 	all, err := c.Sandboxes(ctx, key.Namespace)
 	if apierrors.IsNotFound(err) {
-		return fmt.Errorf("%s has no SandboxEnvironments: Cauri is not installed there, or this is another cluster: %w", c.Host(), cause)
+		return Because(cause, "%s has no SandboxEnvironments: Cauri is not installed there, or this is another cluster", c.Host())
 	}
 	if err != nil || len(all) == 0 {
-		return fmt.Errorf("the namespace %s has no sandboxes; name another one with -n: %w", key.Namespace, cause)
+		return Because(cause, "the namespace %s has no sandboxes; name another one with -n", key.Namespace)
 	}
 	names := make([]string, 0, len(all))
 	for i := range all {
 		names = append(names, all[i].Name)
 	}
-	return fmt.Errorf("the namespace %s has no sandbox %q; it has %s: %w", key.Namespace, key.Name, strings.Join(names, ", "), cause)
+	return Because(cause, "the namespace %s has no sandbox %q; it has %s", key.Namespace, key.Name, strings.Join(names, ", "))
 }
 
 // Sandboxes are those of a namespace.
@@ -187,10 +187,23 @@ func (c *Cluster) get(ctx context.Context, path string, query url.Values, into a
 // explain names the right that is missing.
 func (c *Cluster) explain(err error, verb, resource, namespace string) error {
 	if apierrors.IsForbidden(err) {
-		return fmt.Errorf("you may not %s %s in the namespace %s: ask for this right, or name another namespace with -n: %w",
-			verb, resource, namespace, err)
+		return Because(err, "you may not %s %s in the namespace %s: ask for this right, or name another namespace with -n", verb, resource, namespace)
 	}
 	return err
+}
+
+// explained is an error in whose text the cause is not repeated.
+type explained struct {
+	text  string
+	cause error
+}
+
+func (e explained) Error() string { return e.text }
+func (e explained) Unwrap() error { return e.cause }
+
+// Because makes an error that counts as its cause and says something else.
+func Because(cause error, format string, args ...any) error {
+	return explained{fmt.Sprintf(format, args...), cause}
 }
 
 // IsRefused reports whether the API server answered that it does not do what was asked.

@@ -2,20 +2,22 @@ package kube
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
-	"k8s.io/klog/v2"
 	"k8s.io/streaming/pkg/httpstream"
 )
 
@@ -31,108 +33,144 @@ const defaultCauriNamespace = "cauri-system"
 // forwardTimeout bounds the start of a port-forward.
 const forwardTimeout = 30 * time.Second
 
-// reopenInterval is the time between two attempts to open a port-forward again.
-const reopenInterval = 500 * time.Millisecond
-
-// Forward is a port of this machine that leads to the api. It is opened again when its pod ends.
+// Forward is a way to the api through the API server and a pod. It is opened again when its pod ends. No port of this machine leads
+// there: another user could use it, or take it while the pod is replaced, and get what is sent to it.
 type Forward struct {
-	URL       string // http://127.0.0.1:port
 	cluster   *Cluster
 	namespace string
-	port      uint16
-	stop      context.CancelFunc
-	done      chan struct{}
+
+	mutex       sync.Mutex
+	pod         httpstream.Connection // nil: none is open
+	port        int32
+	connections int
+	closed      bool
 }
 
 // Close ends the port-forward.
 func (f *Forward) Close() error {
-	f.stop()
-	<-f.done
-	return nil
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.closed = true
+	return f.closePod()
+}
+
+func (f *Forward) closePod() error {
+	if f.pod == nil {
+		return nil
+	}
+	pod := f.pod
+	f.pod = nil
+	return pod.Close()
 }
 
 // Forward opens a port-forward to a pod of the api. sandboxURL tells where Cauri runs, if it is a name of a Service.
 func (c *Cluster) Forward(ctx context.Context, sandboxURL string) (*Forward, error) {
-	f := &Forward{cluster: c, namespace: c.cauriNamespace(sandboxURL), done: make(chan struct{})}
-	ctx, f.stop = context.WithCancel(klog.NewContext(ctx, logr.Discard())) // the library logs each lost connection
-	ended, err := f.open(ctx)
-	if err != nil {
-		f.stop()
+	f := &Forward{cluster: c, namespace: c.cauriNamespace(sandboxURL)}
+	return f, f.open(ctx)
+}
+
+// DialContext connects to a pod of the api that runs now, whatever the address is.
+func (f *Forward) DialContext(ctx context.Context, _, _ string) (net.Conn, error) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if f.closed {
+		return nil, net.ErrClosed
+	}
+	if f.pod != nil {
+		select {
+		case <-f.pod.CloseChan():
+			_ = f.closePod()
+		default:
+			if conn, err := f.connect(); err == nil {
+				return conn, nil
+			}
+			_ = f.closePod() // its end was not noticed yet
+		}
+	}
+	if err := f.open(ctx); err != nil {
 		return nil, err
 	}
-	f.URL = fmt.Sprintf("http://127.0.0.1:%d", f.port)
-	go f.keep(ctx, ended)
-	return f, nil
+	return f.connect()
 }
 
-// keep opens the port-forward again whenever it ends, at the same port, until ctx ends. The pod may be another one then.
-func (f *Forward) keep(ctx context.Context, ended <-chan error) {
-	defer close(f.done)
-	for {
-		<-ended
-		for err := error(nil); ctx.Err() == nil; {
-			if ended, err = f.open(ctx); err == nil {
-				break
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(reopenInterval):
-			}
-		}
-		if ctx.Err() != nil {
-			return
-		}
+// connect makes a connection to the pod: a stream of data, and one on which the kubelet says why it cannot go on.
+func (f *Forward) connect() (net.Conn, error) {
+	pod, header := f.pod, http.Header{}
+	f.connections++
+	header.Set(corev1.StreamType, corev1.StreamTypeError)
+	header.Set(corev1.PortHeader, strconv.Itoa(int(f.port)))
+	header.Set(corev1.PortForwardRequestIDHeader, strconv.Itoa(f.connections))
+	failure, err := pod.CreateStream(header)
+	if err != nil {
+		return nil, err
 	}
+	_ = failure.Close() // nothing is written to it
+	header.Set(corev1.StreamType, corev1.StreamTypeData)
+	data, err := pod.CreateStream(header)
+	if err != nil {
+		return nil, err
+	}
+	near, far := net.Pipe()
+	go func() {
+		if n, _ := failure.Read(make([]byte, 1)); n > 0 {
+			_ = pod.Close()
+		}
+	}()
+	go func() { _, _ = io.Copy(far, data); _ = far.Close() }()
+	go func() {
+		_, _ = io.Copy(data, far)
+		_ = data.Reset()
+		pod.RemoveStreams(data, failure)
+	}()
+	return near, nil
 }
 
-// open opens a port-forward to a pod that runs now, at the port of before. The channel gets the result when it ends.
-func (f *Forward) open(ctx context.Context) (<-chan error, error) {
+// open opens a port-forward to a pod that runs now.
+func (f *Forward) open(ctx context.Context) error {
 	c := f.cluster
 	pod, port, err := c.apiPod(ctx, f.namespace)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	dialer, err := c.dialer(c.client.Post().AbsPath("/api/v1/namespaces/" + f.namespace + "/pods/" + pod + "/portforward").URL())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	running, stop := context.WithCancel(ctx)
-	ready := make(chan struct{})
-	forwarder, err := portforward.NewOnAddressesForStreamingWithContext(running, dialer, []string{"127.0.0.1"},
-		[]string{fmt.Sprintf("%d:%d", f.port, port)}, ready, io.Discard, io.Discard)
-	if err != nil {
-		stop()
-		return nil, err
+	type dialed struct {
+		pod httpstream.Connection
+		err error
 	}
-	ended := make(chan error, 1)
-	go func() { defer stop(); ended <- forwarder.ForwardPorts() }()
-	timer := time.NewTimer(forwardTimeout)
-	defer timer.Stop()
+	result := make(chan dialed)
+	ctx, cancel := context.WithTimeoutCause(ctx, forwardTimeout,
+		fmt.Errorf("the port-forward to the pod %s/%s was not ready after %s", f.namespace, pod, forwardTimeout))
+	defer cancel()
+	go func() { // the dialer knows no context
+		connection, _, err := dialer.Dial(portforward.PortForwardProtocolV1Name)
+		select {
+		case result <- dialed{connection, err}:
+		case <-ctx.Done():
+			if err == nil {
+				_ = connection.Close()
+			}
+		}
+	}()
 	select {
-	case <-ready:
-	case err := <-ended:
-		return nil, c.forwardError(ctx, err, f.namespace)
-	case <-timer.C:
-		stop()
-		return nil, fmt.Errorf("the port-forward to the pod %s/%s was not ready after %s", f.namespace, pod, forwardTimeout)
+	case r := <-result:
+		if r.err != nil {
+			return c.forwardError(ctx, r.err, f.namespace)
+		}
+		f.pod, f.port = r.pod, port
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	ports, err := forwarder.GetPorts()
-	if err != nil {
-		stop()
-		return nil, err
-	}
-	f.port = ports[0].Local
-	return ended, nil
 }
 
 // forwardError names the right that is missing. The error of an upgrade has the API server's message, and no code.
 func (c *Cluster) forwardError(ctx context.Context, err error, namespace string) error {
-	if err == nil {
-		return errors.New("the port-forward ended at once")
-	}
 	if allowed, asked := c.Allowed(ctx, "create", "", "pods", "portforward", namespace); asked == nil && !allowed {
-		return fmt.Errorf("you may not open a port-forward in the namespace %s: ask for the right to create pods/portforward there, "+
-			"or for a URL of the API that this machine reaches: %w", namespace, err)
+		return Because(err, "you may not open a port-forward in the namespace %s: ask for the right to create pods/portforward there, "+
+			"or for a URL of the API that this machine reaches", namespace)
 	}
 	return fmt.Errorf("opening a port-forward: %w", err)
 }
@@ -199,8 +237,8 @@ func (c *Cluster) apiPod(ctx context.Context, namespace string) (name string, po
 	query := url.Values{"labelSelector": {apiPods}, "fieldSelector": {"status.phase=Running"}}
 	err = c.get(ctx, "/api/v1/namespaces/"+namespace+"/pods", query, &pods)
 	if apierrors.IsForbidden(err) {
-		return "", 0, fmt.Errorf("you may not list pods in the namespace %s: ask for the rights to list pods and to create pods/portforward "+
-			"there, or for a URL of the API that this machine reaches: %w", namespace, err)
+		return "", 0, Because(err, "you may not list pods in the namespace %s: ask for the rights to list pods and to create pods/portforward "+
+			"there, or for a URL of the API that this machine reaches", namespace)
 	}
 	if err != nil {
 		return "", 0, err
@@ -224,7 +262,7 @@ func (c *Cluster) dialer(at *url.URL) (httpstream.Dialer, error) {
 		return nil, err
 	}
 	older := spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: transport}, http.MethodPost, at)
-	newer, err := portforward.NewSPDYOverWebsocketDialerForStreaming(at, config)
+	newer, err := portforward.NewSPDYOverWebsocketDialerForStreamingWithLogger(logr.Discard(), at, config)
 	if err != nil {
 		return nil, err
 	}

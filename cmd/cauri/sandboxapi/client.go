@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -19,17 +20,23 @@ import (
 
 // Client calls the API of one sandbox.
 type Client struct {
-	base   string // with /api/v1
-	key    string
-	client *http.Client
+	base     string // with /api/v1
+	key      string
+	client   *http.Client
+	patience time.Duration // how long an answer may take
 }
 
 // maxAnswer bounds an answer, in bytes.
 const maxAnswer = 32 << 20
 
+// maxWait bounds how long an answer may take. The API holds one for five minutes at most.
+const maxWait = 10 * time.Minute
+
 // New makes a client for the sandbox at a URL. transport is nil for the usual one.
 func New(uri, key string, transport http.RoundTripper) *Client {
-	return &Client{base: strings.TrimRight(uri, "/") + "/api/v1", key: key, client: &http.Client{Transport: transport}}
+	return &Client{
+		base: strings.TrimRight(uri, "/") + "/api/v1", key: key, client: &http.Client{Transport: transport}, patience: maxWait,
+	}
 }
 
 // RefusedError is an error that the API answered.
@@ -177,7 +184,7 @@ func listUntil[T any](ctx context.Context, c *Client, path string, query url.Val
 			return nil, err
 		}
 		all = append(all, next.Data...)
-		if next.NextCursor == nil || enough(all[len(all)-1]) {
+		if next.NextCursor == nil || len(next.Data) == 0 || enough(all[len(all)-1]) {
 			break
 		}
 		asked.Set("cursor", *next.NextCursor)
@@ -195,7 +202,9 @@ func (c *Client) call(ctx context.Context, method, path string, body, result any
 		}
 		content = bytes.NewReader(encoded)
 	}
-	request, err := c.request(ctx, method, path, content)
+	bounded, cancel := context.WithTimeoutCause(ctx, c.patience, fmt.Errorf("no answer for %s", c.patience))
+	defer cancel()
+	request, err := c.request(bounded, method, path, content)
 	if err != nil {
 		return err
 	}
@@ -204,15 +213,15 @@ func (c *Client) call(ctx context.Context, method, path string, body, result any
 	}
 	answer, err := c.client.Do(request)
 	if err != nil {
-		return unreachable(ctx, err)
+		return lost(ctx, bounded, err)
 	}
 	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err != nil {
-		return unreachable(ctx, err)
+		return lost(ctx, bounded, err)
 	}
 	if answer.StatusCode/100 != 2 {
-		return refused(answer, text)
+		return c.refused(answer, text)
 	}
 	if err := json.Unmarshal(text, result); err != nil {
 		return fmt.Errorf("the answer to %s %s is not one of Cauri (%w): is another service at this address?", method, path, err)
@@ -241,7 +250,7 @@ func unreachable(ctx context.Context, err error) error {
 	return &UnreachableError{err}
 }
 
-func refused(answer *http.Response, text []byte) error {
+func (c *Client) refused(answer *http.Response, text []byte) error {
 	var said struct {
 		Error, Message string
 		Detail         struct {
@@ -251,8 +260,25 @@ func refused(answer *http.Response, text []byte) error {
 	_ = json.Unmarshal(text, &said) // an error of another server has no code
 	e := &RefusedError{Status: answer.StatusCode, Code: said.Error, Message: said.Message, Fields: said.Detail.FieldErrors,
 		RequestID: answer.Header.Get("X-Request-Id")}
+	if e.Status == http.StatusUnauthorized && e.Code != "" {
+		e.Message += notAKey(c.key)
+	}
 	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return e
+}
+
+// subscriptionKey is the form of the keys of MTN's own API.
+var subscriptionKey = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+// notAKey says what was given in place of an API key, where its form tells it.
+func notAKey(key string) string {
+	switch {
+	case strings.HasPrefix(key, "whsec_"):
+		return " What was given is the signing secret of the webhooks: give the api-key of the sandbox's Secret."
+	case subscriptionKey.MatchString(key):
+		return " What was given looks like a subscription key of an operator's API: give the api-key of the sandbox's Secret."
+	}
+	return ""
 }

@@ -57,7 +57,7 @@ func (c *Client) Stream(ctx context.Context, types []string, last *string, tell 
 	defer func() { _ = answer.Body.Close() }()
 	if answer.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer)) // what is left out is no error of Cauri
-		return refused(answer, text)
+		return c.refused(answer, text)
 	}
 	if media, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); media != "text/event-stream" {
 		return fmt.Errorf("the answer to GET /stream is not one of Cauri (%q): is another service at this address?", media)
@@ -92,7 +92,7 @@ func (c *Client) Stream(ctx context.Context, types []string, last *string, tell 
 	return lost(ctx, reading, err)
 }
 
-// lost is the error of a stream whose connection ended.
+// lost is the error of a request whose connection ended, or was ended by this program.
 func lost(ctx, reading context.Context, err error) error {
 	if ctx.Err() == nil && reading.Err() != nil {
 		err = context.Cause(reading)
