@@ -17,7 +17,7 @@ func (s *sandbox) command(name, rest string) string {
 		words = []string{"kubectl cauri", "-n " + s.key.Namespace, name, s.key.Name}
 	case s.cluster != nil:
 		words = append(words, "--sandbox="+s.key.String())
-	case s.target.envFile != os.Getenv("CAURI_ENV_FILE"):
+	case !s.target.found && s.target.envFile != os.Getenv("CAURI_ENV_FILE"):
 		words = append(words, "--env-file="+s.target.envFile)
 	}
 	return strings.TrimSpace(strings.Join(append(words, rest), " "))
@@ -28,25 +28,34 @@ func undelivered(e *wire.EventSummary) bool {
 	return e.AttemptCount > 0 && (e.State == eventFailed || e.State == eventQueued)
 }
 
-// eventAdvice says why an event is probably not acknowledged, and what to do.
-func (s *sandbox) eventAdvice(e *wire.EventSummary) string {
-	var why string
-	switch status := e.LastResponseStatus; {
-	case !undelivered(e):
+// eventAdvice says why an event is probably not acknowledged, and what to do. disturbed are the faults that acted on its last attempt.
+func (s *sandbox) eventAdvice(e *wire.EventSummary, disturbed []string) string {
+	if !undelivered(e) {
 		return ""
+	}
+	if len(disturbed) > 0 {
+		return "The sandbox disturbed the last attempt, by its " + faultsNamed(disturbed) + ": the receiver need not be wrong. This sends the " +
+			"event without faults:\n  " + s.command("resend", e.ID)
+	}
+	return s.receiverAdvice(e.LastResponseStatus, "spec.webhook.url") + "\nWhen it is repaired, send the event again:\n  " + s.command("resend", e.ID)
+}
+
+// receiverAdvice says why a receiver probably does not acknowledge an event. status is its answer, and place what names its URL.
+func (s *sandbox) receiverAdvice(status *int, place string) string {
+	switch {
+	case status == nil && place == forwardFlag:
+		return "Your program did not answer. Does it run, and does it listen at this address?"
 	case status == nil:
-		why = "The receiver did not answer. Does it run, and does Cauri reach it at spec.webhook.url? A program on your own machine gets the events by\n  " +
-			s.command("listen", "--forward-to=http://localhost:3000/webhooks")
+		return "The receiver did not answer. Does it run, and does Cauri reach it at spec.webhook.url? " +
+			"A program on your own machine gets the events by\n  " + s.command("listen", forwardFlag+"=http://localhost:3000/webhooks")
 	case *status == http.StatusUnauthorized || *status == http.StatusForbidden || *status == http.StatusBadRequest:
-		why = fmt.Sprintf("The receiver answered %d: most often it verifies the signature with another secret, or not the bytes that arrived.\n"+
+		return fmt.Sprintf("The receiver answered %d: most often it verifies the signature with another secret, or not the bytes that arrived.\n"+
 			"Save a request as it arrives, headers, an empty line, body. This says which step fails:\n  %s\nThe right secret is\n  %s",
 			*status, `CAURI_WEBHOOK_SECRET="what the receiver has" cauri verify request.txt`, s.command("listen", "--print-secret"))
 	case *status/100 == 3:
-		why = fmt.Sprintf("The receiver answered %d, and redirects are not followed: set spec.webhook.url to where it leads.", *status)
+		return fmt.Sprintf("The receiver answered %d, and redirects are not followed: set %s to where it leads.", *status, place)
 	case *status == http.StatusNotFound || *status == http.StatusMethodNotAllowed:
-		why = fmt.Sprintf("The receiver answered %d: does spec.webhook.url have its path, and does it take POST there?", *status)
-	default:
-		why = fmt.Sprintf("The receiver answered %d: its log says why. Everything but 2xx is sent again.", *status)
+		return fmt.Sprintf("The receiver answered %d: does %s have its path, and does it take POST there?", *status, place)
 	}
-	return why + "\nWhen it is repaired, send the event again:\n  " + s.command("resend", e.ID)
+	return fmt.Sprintf("The receiver answered %d: its log says why. Everything but 2xx is no acknowledgement.", *status)
 }

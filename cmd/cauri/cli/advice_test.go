@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/cmd/cauri/kube"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
@@ -39,14 +40,47 @@ func TestAdviceOnAnEvent(t *testing.T) {
 		if status != 0 {
 			e.LastResponseStatus = &status
 		}
-		if got := s.eventAdvice(&e); !strings.Contains(got, want) || !strings.HasSuffix(got, "cauri resend evt_1") {
+		if got := s.eventAdvice(&e, nil); !strings.Contains(got, want) || !strings.HasSuffix(got, "cauri resend evt_1") {
 			t.Errorf("%d: %s", status, got)
 		}
 	}
 	for _, e := range []wire.EventSummary{{State: "delivered", AttemptCount: 1}, {State: eventQueued}, {State: "recorded"}} {
-		if got := s.eventAdvice(&e); got != "" {
+		if got := s.eventAdvice(&e, nil); got != "" {
 			t.Errorf("%+v: %s", e, got)
 		}
+	}
+}
+
+// Wherever an attempt, a transaction or a hint is told, it names the faults that acted.
+func TestFaultsAreNamedWhereverTheyActed(t *testing.T) {
+	t.Parallel()
+	lost, answered := "fault lost", 200
+	s := &sandbox{target: &target{}}
+	e := wire.EventSummary{ID: "evt_1", TxID: "TX_1", State: eventFailed, AttemptCount: 1, LastError: &lost}
+	disturbed := state{Latest: []wire.Payment{{ID: "TX_1", Faults: []string{"twice", "late"}}}, FailedEvents: []wire.EventSummary{e}}
+	onlyLost := state{Latest: []wire.Payment{{ID: "TX_2"}}, FailedEvents: []wire.EventSummary{e}}
+	status := state{Latest: disturbed.Latest, Status: &v1alpha1.SandboxEnvironmentStatus{
+		Faults: []v1alpha1.FaultStatus{{Name: "twice", Times: 1}, {Name: "late", Times: 2}},
+	}}
+	var printed strings.Builder
+	status.print(&printed, s)
+	for name, c := range map[string]struct{ got, want string }{
+		"an attempt":          {attemptLine(&e, &wire.DeliveryAttempt{Number: 1, ResponseStatus: &answered, Faults: []string{"twice"}}), "delivered, fault twice"},
+		"a transaction":       {paymentLine(&wire.Payment{Reference: "r1", Faults: []string{"twice", "late"}}), "ref r1  faults twice, late"},
+		"the hint of status":  {strings.Join(disturbed.next(s), ""), "disturbs it: faults twice, late"},
+		"an attempt was lost": {strings.Join(onlyLost.next(s), ""), "disturbs it: fault lost"},
+		"the hint of events":  {s.eventAdvice(&e, []string{"lost"}), "by its fault lost: the receiver need not be wrong"},
+		"the status, once":    {printed.String(), "twice acted once\n"},
+		"the status, twice":   {printed.String(), "late acted 2 times\n"},
+		"the last ones":       {printed.String(), "FAULTS"},
+	} {
+		if !strings.Contains(c.got, c.want) {
+			t.Errorf("%s: %q has no %q", name, c.got, c.want)
+		}
+	}
+	one := attemptLine(&e, &wire.DeliveryAttempt{Number: 1, Error: &lost, Faults: []string{"lost"}})
+	if strings.Count(one, "fault lost") != 1 {
+		t.Errorf("a lost attempt: %q", one)
 	}
 }
 

@@ -80,7 +80,7 @@ func (s *stream) Follow(ctx context.Context, tell func(change) error) error {
 			return fatal
 		}
 		if !s.lost {
-			s.say("The connection is lost: %v. Trying again.", reason(err))
+			s.say("The connection is lost: %s. Trying again.", Message(reason(err)))
 			s.lost = true
 		}
 		if err := pause(ctx, wait); err != nil {

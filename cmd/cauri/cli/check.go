@@ -38,7 +38,7 @@ func (c *checks) add(name, result, format string, args ...any) {
 // of adds a line by an error, and reports whether there was none.
 func (c *checks) of(name string, err error, format string, args ...any) bool {
 	if err != nil {
-		c.add(name, resultFailed, "%s", err)
+		c.add(name, resultFailed, "%s", Message(err))
 		return false
 	}
 	c.add(name, resultOK, format, args...)

@@ -16,7 +16,8 @@ type Options struct {
 	Plugin  bool
 	Version string
 	// Serve serves HTTP at an address until ctx ends. The name is for messages.
-	Serve func(ctx context.Context, name, address string, handler http.Handler) error
+	Serve  func(ctx context.Context, name, address string, handler http.Handler) error
+	Folder string // in which a file with the sandbox is looked for; empty: the working folder
 }
 
 // Groups of commands in the help.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/kube"
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
@@ -47,7 +48,7 @@ func (p *program) clockShowCommand() *cobra.Command {
 				table(out, "MODE NOW NEXT TRANSACTIONS EVENTS", [][]string{{found.Mode, found.Now, optional(found.NextDueAt, same),
 					strconv.Itoa(found.Due.Transactions), strconv.Itoa(found.Due.Events)}})
 				if found.Target != nil {
-					fmt.Fprintf(out, "It is being advanced to %s.\n", printable(*found.Target))
+					fmt.Fprintf(out, "It is being advanced to %s.\n", Printable(*found.Target))
 				}
 			})
 		})
@@ -95,7 +96,7 @@ func (p *program) clockAdvanceCommand() *cobra.Command {
 // clockless says why a service has no clock at this path.
 func clockless(err error) error {
 	if sandboxapi.IsNotFound(err) {
-		return fmt.Errorf("this service is older than this program, and its sandboxes have no clocks: %w", err)
+		return kube.Because(err, "this service is older than this program, and its sandboxes have no clocks")
 	}
 	return err
 }
@@ -136,15 +137,15 @@ func (p *program) advance(
 	for {
 		made, target, err := api.Advance(soon, r)
 		if err != nil && soon.Err() != nil {
-			return made, fmt.Errorf("the clock is not there yet and goes on: `%s` shows how far it is: %w", p.called("clock show", ""),
-				cmp.Or(ctx.Err(), context.DeadlineExceeded))
+			return made, kube.Because(cmp.Or(ctx.Err(), context.DeadlineExceeded), "the clock is not there yet and goes on: `%s` shows how far it is",
+				p.called("clock show", ""))
 		}
 		if err != nil || target == "" {
 			return made, err
 		}
 		r.By, r.To = "", target // it joins
 		if terminal(progress) {
-			fmt.Fprintf(progress, "at %s, on the way to %s\n", printable(made.Now), printable(target))
+			fmt.Fprintf(progress, "at %s, on the way to %s\n", Printable(made.Now), Printable(target))
 		}
 	}
 }

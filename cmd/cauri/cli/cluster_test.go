@@ -30,6 +30,7 @@ func TestStatusOfAResource(t *testing.T) {
 	if found.Status == nil || found.Status.Transactions.Total != 3 || len(found.Latest) != 1 {
 		t.Errorf("the status is %+v", found)
 	}
+	c.run("pay", "checkout", "--application=none").want(t, ExitRefused, "The stores of the sandbox are: shop")
 	c.run("check", "checkout").want(t, ExitSuccess, "v1.36.1", "right to patch sandboxenvironments", "is SUCCESS")
 }
 
@@ -62,14 +63,14 @@ func TestVerbsChangeTheResource(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, "http://127.0.0.1:1")
 	c.applied = reconciled
-	c.run("reset", "checkout").want(t, ExitSuccess, "team/checkout: it is empty")
-	c.run("suspend", "checkout").want(t, ExitSuccess, "it is suspended")
+	c.run("reset", "checkout").want(t, ExitSuccess, "The sandbox team/checkout is empty: no transactions")
+	c.run("suspend", "checkout").want(t, ExitSuccess, "is suspended")
 	if !strings.Contains(string(c.sandbox), `"suspend":true`) {
 		t.Errorf("the resource is %s", c.sandbox)
 	}
 	c.run("status", "checkout").want(t, ExitSuccess, "the sandbox is suspended")
-	c.run("resume", "checkout").want(t, ExitSuccess, "it is resumed")
-	c.run("rotate", "checkout", "key").want(t, ExitSuccess, "checkout-credentials has a new API key")
+	c.run("resume", "checkout").want(t, ExitSuccess, "is resumed")
+	c.run("rotate", "checkout", "key").want(t, ExitSuccess, "has a new API key, in the Secret checkout-credentials")
 	c.run("rotate", "checkout", "secret").want(t, ExitSuccess, "has a new signing secret")
 	c.run("rotate", "checkout", "both").want(t, ExitUsage, "write key or secret")
 	for _, field := range []string{`"reset":"2`, `"keyRotation":"2`, `"secretRotation":"2`, `"suspend":false`} {
@@ -79,9 +80,34 @@ func TestVerbsChangeTheResource(t *testing.T) {
 	}
 	c.applied = nil
 	c.run("reset", "checkout", "--timeout=1ms").want(t, ExitUnavailable, "does it run?")
-	c.run("reset", "checkout", "--wait=false").want(t, ExitSuccess, "the change is written")
+	c.run("reset", "checkout", "--wait=false").want(t, ExitSuccess, "the controller applies it")
 	c.denied["PATCH "+sandboxesOfTeam+"/checkout"] = true
 	c.run("reset", "checkout").want(t, ExitRefused, "you may not patch sandboxenvironments in the namespace team")
+}
+
+// Where nothing names a sandbox, the file .env.cauri of the folder or of one above it does, unless another user could have put it there.
+func TestSandboxFromAFileNearby(t *testing.T) {
+	f := newFixture(t)
+	folder := t.TempDir()
+	below := filepath.Join(folder, "src", "payments")
+	if err := os.MkdirAll(below, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(folder, ".env.cauri")
+	if err := os.WriteFile(path, []byte("CAURI_URI="+f.url+"\nCAURI_API_KEY="+testKey+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []string{folder, below} {
+		run(t, Options{Folder: at}, "payers").want(t, ExitSuccess, alice, "The sandbox is that of "+path)
+	}
+	run(t, Options{Folder: below}, "payers", "--env-file=/none").want(t, ExitUsage, "--env-file")
+	if r := run(t, Options{Folder: below}, "__complete", "events", ""); strings.Contains(r.out+r.progress, "The sandbox is that of") {
+		t.Errorf("a completion says %q, %q", r.out, r.progress)
+	}
+	if err := os.Chmod(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	run(t, Options{Folder: below}, "payers").want(t, ExitUsage, "no sandbox: pass --sandbox")
 }
 
 func TestSandboxFromAFile(t *testing.T) {
@@ -153,7 +179,8 @@ func TestPortForward(t *testing.T) {
 	c.run("payers", "checkout", "--port-forward").want(t, ExitRefused, "the rights to list pods and to create pods/portforward")
 }
 
-// A port-forward whose pod ends goes on through another one, at the same port of this machine.
+// A port-forward whose pod ends goes on through another one. As long as there is none, a request goes nowhere: no port of this machine
+// leads to the pod, that somebody else could take meanwhile and be sent the API key.
 func TestPortForwardIsOpenedAgain(t *testing.T) {
 	f := newFixture(t)
 	c := newCluster(t, "http://cauri-api.payments.svc/sandboxes/team/checkout")
@@ -180,10 +207,17 @@ func TestPortForwardIsOpenedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.mutex.Lock()
+	running = ""
+	c.mutex.Unlock()
+	close(ended)
+	eventually(t, "no way to a pod", func() bool {
+		_, err := api.Clock(t.Context())
+		return err != nil && strings.Contains(err.Error(), "no pod of Cauri's api runs in the namespace payments")
+	})
+	c.mutex.Lock()
 	running = strings.Join([]string{fmt.Sprintf(pod, "api-1", `,"deletionTimestamp":"2026-05-31T12:00:00Z"`, "True"),
 		fmt.Sprintf(pod, "api-2", "", "False"), fmt.Sprintf(pod, "api-3", "", "True")}, ",")
 	c.mutex.Unlock()
-	close(ended)
 	eventually(t, "an answer through the other pod", func() bool {
 		_, err := api.Clock(t.Context())
 		return err == nil
@@ -243,6 +277,19 @@ func TestAnotherServiceAtTheURL(t *testing.T) {
 	run(t, Options{}, "payers", "--url="+other, "--api-key=k").want(t, ExitRefused, "is another service at this address?")
 	page := serverOf(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) })
 	run(t, Options{}, "payers", "--url="+page, "--api-key=k").want(t, ExitFailure, "is another service at this address?")
+}
+
+// What a server says in an error controls no terminal.
+func TestErrorsArePrintable(t *testing.T) {
+	t.Parallel()
+	hostile := serverOf(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusConflict)
+		fmt.Fprint(w, `{"error":"a\u001b[2J","message":"b\u009b2J\r","detail":{"fieldErrors":{"c\u001b]0;":["d\u0007"]}}}`)
+	})
+	r := run(t, Options{}, "payers", "--url="+hostile, "--api-key=k")
+	if text := PrintableLines(r.err.Error()); strings.ContainsAny(text, "\u001b\u009b\r\u0007") || !strings.Contains(text, "\n") {
+		t.Errorf("it is printed as %q", text)
+	}
 }
 
 func TestPaymentsNameTheStoreOfTheResource(t *testing.T) {

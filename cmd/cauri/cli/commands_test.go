@@ -74,13 +74,25 @@ func TestEventsAndReset(t *testing.T) {
 	f.run("resend").want(t, ExitUsage, "--failed")
 	f.run("resend", "--failed").want(t, ExitSuccess, "No event has failed.")
 
-	f.run("reset").want(t, ExitSuccess, "it is empty")
+	f.run("reset").want(t, ExitSuccess, "The sandbox "+f.url+" is empty: no transactions")
 	if left, err := f.api.Payments(t.Context(), nil, 10); err != nil || len(left) != 0 {
 		t.Errorf("the reset left %v, %v", left, err)
 	}
 	f.run("suspend").want(t, ExitUsage, "--sandbox=namespace/name")
 	f.run("check").want(t, ExitSuccess, "version v1.2.3", "is SUCCESS")
 	run(t, Options{}, "check", "--url="+f.url, "--api-key=wrong").want(t, ExitNegative, "unauthorized")
+}
+
+// A credential of another kind in the key's place is named.
+func TestAKeyOfAnotherKindIsNamed(t *testing.T) {
+	f := newFixture(t)
+	for key, want := range map[string]string{testSecret: "is the signing secret of the webhooks", strings.Repeat("0a", 16): "subscription key of an operator's API"} {
+		r := run(t, Options{}, "payers", "--url="+f.url, "--api-key="+key)
+		r.want(t, ExitRefused, want)
+		if strings.Contains(Message(r.err), key) {
+			t.Errorf("%v shows the key", r.err)
+		}
+	}
 }
 
 // A list is read page by page up to its limit.
@@ -189,12 +201,16 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 	t.Parallel()
 	known := []string{"--url=http://127.0.0.1:1", "--api-key=k"}
 	for _, c := range []struct{ args, want string }{
-		{"approve", "PAYMENT is missing: write `cauri approve PAYMENT"},
-		{"payers a", `"a" is too much: write ` + "`cauri payers"},
+		{"approve", "PAYMENT is missing: write `cauri approve PAYMENT`"},
+		{"payers a", `"a" is one argument too many: write ` + "`cauri payers`"},
+		{"pay 1500", "write `cauri pay --amount=1500`"},
+		{"pay +250788000001", "write `cauri pay --msisdn=+250788000001`"},
 		{"status -o xml", "write json, yaml or name"},
 		{"tail -o yaml", "write json"},
 		{"tail --types=money", "transaction,event,attempt"},
 		{"pay --amount=0", "write 1 or more"},
+		{"pay --msisdn=0788123456", "--msisdn=0788123456: write the whole number with +"},
+		{"payout --msisdn=250788123456", "--msisdn=250788123456: write the whole number with +"},
 		{"pay --expect=DONE", "write one of [SUCCESS"},
 		{"pay --scenario=rain", "success, pin_invalid"},
 		{"events --body", "write the id of one event"},
@@ -203,6 +219,9 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{"clock advance --by=-1h", "never goes back"},
 		{"clock advance --to=tomorrow", "2026-12-01T00:00:00Z"},
 		{"listen --forward-to=localhost", "write a URL"},
+		{"listen --forward-to=localhost/webhooks", "or localhost:3000/webhooks"},
+		{"listen --forward-to=http://:3000/webhooks", "write a URL"},
+		{"listen --forward-to=http://[::1%25lo]:3000/webhooks", "write a URL"},
 	} {
 		run(t, Options{}, append(strings.Fields(c.args), known...)...).want(t, ExitUsage, c.want)
 	}

@@ -82,7 +82,9 @@ func (t *target) completeSandbox(cmd *cobra.Command, _ []string, typed string) (
 const listed = 100
 
 // described adds a description that shells show beside a completion.
-func described(value, description string) string { return cobra.CompletionWithDesc(value, description) }
+func described(value, description string) string {
+	return cobra.CompletionWithDesc(value, Printable(description))
+}
 
 func completePayers(ctx context.Context, s *sandbox, _ string) (numbers []string) {
 	api, err := s.connect(ctx)
@@ -152,6 +154,7 @@ func choose(cmd *cobra.Command, flag string, values ...string) {
 
 // fillFromVariables does what the program does before a command runs, and not before a completion.
 func (t *target) fillFromVariables() {
+	t.completing = true
 	for variable, value := range map[string]*string{
 		variableURI: &t.uri, variableAPIKey: &t.apiKey, "CAURI_SANDBOX": &t.sandbox, "CAURI_ENV_FILE": &t.envFile,
 	} {

@@ -106,7 +106,11 @@ func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.
 		return err
 	}
 	if body {
-		_, err := io.WriteString(out, e.Body)
+		text := e.Body
+		if terminal(out) { // a program gets the very bytes
+			text = PrintableLines(text)
+		}
+		_, err := io.WriteString(out, text)
 		return err
 	}
 	return o.print(out, e, []string{e.ID}, func(out io.Writer) {
@@ -123,9 +127,15 @@ func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.
 		if len(rows) > 0 {
 			table(out, "ATTEMPT STARTED TOOK ANSWERED ERROR RESPONSE", rows)
 		}
-		fmt.Fprintf(out, "\nThe body (--body prints all its %d bytes):\n%s\n", len(e.Body), printable(shortened(e.Body, 120)))
-		if advice := s.eventAdvice(&e.EventSummary); advice != "" {
-			fmt.Fprintf(out, "\n%s\n", advice)
+		var disturbed []string
+		for i := range e.Attempts {
+			if disturbed = e.Attempts[i].Faults; len(disturbed) > 0 {
+				fmt.Fprintf(out, "Attempt %d: %s\n", e.Attempts[i].Number, Printable(faultsNamed(disturbed)))
+			}
+		}
+		fmt.Fprintf(out, "\nThe body (--body prints all its %d bytes):\n%s\n", len(e.Body), Printable(shortened(e.Body, 120)))
+		if advice := s.eventAdvice(&e.EventSummary, disturbed); advice != "" {
+			fmt.Fprintf(out, "\n%s\n", PrintableLines(advice))
 		}
 	})
 }
@@ -136,6 +146,14 @@ func shortened(text string, most int) string {
 		return string(letters[:most]) + "..."
 	}
 	return text
+}
+
+// notSent says which event is not sent again, and how many before it are.
+func notSent(id string, before int, err error) error {
+	if before == 0 {
+		return fmt.Errorf("the event %s is not sent again: %w", id, err)
+	}
+	return fmt.Errorf("%d events are sent again, and the event %s and those behind it are not: %w", before, id, err)
 }
 
 func (p *program) resendCommand() *cobra.Command {
@@ -174,7 +192,7 @@ the same body and the same id; a callback of an operator's own API goes to its o
 			for _, id := range ids {
 				e, err := api.Resend(ctx, id)
 				if err != nil {
-					return fmt.Errorf("%s, after %d others: %w", id, len(sent), err)
+					return notSent(id, len(sent), err)
 				}
 				sent = append(sent, e)
 			}

@@ -118,6 +118,7 @@ func runFrom(t *testing.T, o Options, input string, args ...string) result {
 	o.Version = "v1.2.3"
 	p := &program{Options: o, now: time.Now, poll: 10 * time.Millisecond, await: 10 * time.Millisecond}
 	root := &cobra.Command{Use: "cauri", SilenceErrors: true, SilenceUsage: true}
+	root.SetFlagErrorFunc(FlagError)
 	root.AddGroup(Groups()...)
 	root.AddCommand(p.commands()...)
 	root.SetArgs(args)
@@ -135,7 +136,10 @@ func (r result) want(t *testing.T, code int, texts ...string) {
 	if got := ExitCode(r.err); got != code {
 		t.Errorf("exit code %d, want %d: %v\n%s", got, code, r.err, r.out)
 	}
-	whole := r.out + r.progress + fmt.Sprint(r.err)
+	whole := r.out + r.progress
+	if r.err != nil {
+		whole += Message(r.err)
+	}
 	for _, text := range texts {
 		if !strings.Contains(whole, text) {
 			t.Errorf("there is no %q in\n%s", text, whole)

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -242,7 +241,11 @@ func (f *ledgerFlags) writer(out io.Writer) (write func(page *wire.LedgerEntryLi
 	case formatCSV:
 		header := wire.CSVHeader()
 		return func(page *wire.LedgerEntryList) error {
-			_, err := out.Write(append(header, page.CSV()...))
+			lines := strings.Split(string(append(header, page.CSV()...)), "\r\n")
+			for i := range lines {
+				lines[i] = PrintableLines(lines[i])
+			}
+			_, err := io.WriteString(out, strings.Join(lines, "\r\n"))
 			header = nil
 			return err
 		}, func() error { return nil }
@@ -250,11 +253,11 @@ func (f *ledgerFlags) writer(out io.Writer) (write func(page *wire.LedgerEntryLi
 		separator := "[\n"
 		return func(page *wire.LedgerEntryList) error {
 				for i := range page.Data {
-					text, err := json.Marshal(exported{page.Account, page.Data[i]})
+					text, err := encoded(exported{page.Account, page.Data[i]}, "")
 					if err != nil {
 						return err
 					}
-					if _, err := fmt.Fprintf(out, "%s  %s", separator, text); err != nil {
+					if _, err := fmt.Fprintf(out, "%s  %s", separator, escaped(strings.TrimSuffix(text, "\n"), "", utf16Escape)); err != nil {
 						return err
 					}
 					separator = ",\n"
@@ -293,7 +296,7 @@ func printEntries(out io.Writer, page *wire.LedgerEntryList) {
 			rows = append(rows, row)
 		}
 	}
-	fmt.Fprintf(out, "%s\n", printable(page.Account))
+	fmt.Fprintf(out, "%s\n", Printable(page.Account))
 	table(out, "NUMBER TIME TYPE TRANSACTION POSTING DEBIT CREDIT BALANCE", rows)
 	fmt.Fprintln(out)
 }

@@ -22,11 +22,28 @@ type PaymentLine struct {
 	Country   string `json:"country"`
 	MSISDN    string `json:"msisdn"`
 	Reference string `json:"reference"`
+	// Faults are those that acted. The body of an event does not name them.
+	Faults []string `json:"-"`
 }
 
 func (p PaymentLine) String() string {
-	return printable(fmt.Sprintf("%s  %s  %s  %s %s  %s/%s %s  ref %s", p.What, p.ID, p.Status, p.Amount, p.Currency, p.Operator, p.Country,
-		p.MSISDN, p.Reference))
+	line := fmt.Sprintf("%s  %s  %s  %s %s  %s/%s %s  ref %s", p.What, p.ID, p.Status, p.Amount, p.Currency, p.Operator, p.Country,
+		p.MSISDN, p.Reference)
+	if faults := faultsNamed(p.Faults); faults != "" {
+		line += "  " + faults
+	}
+	return Printable(line)
+}
+
+// faultsNamed is how every line and every hint tells which faults of the sandbox acted; empty for none.
+func faultsNamed(names []string) string {
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return "fault " + names[0]
+	}
+	return "faults " + strings.Join(names, ", ")
 }
 
 // eventSummary is the body of an event on one line.
@@ -41,12 +58,12 @@ func eventSummary(body []byte) string {
 func paymentLine(p *wire.Payment) string {
 	return PaymentLine{
 		What: p.Type, ID: p.ID, Status: p.Status, Amount: fmt.Sprint(p.Amount), Currency: p.Currency, Operator: p.Operator, Country: p.Country,
-		MSISDN: p.MSISDN, Reference: p.Reference,
+		MSISDN: p.MSISDN, Reference: p.Reference, Faults: p.Faults,
 	}.String()
 }
 
 func eventLine(e *wire.EventSummary) string {
-	return printable(fmt.Sprintf("%-22s  %s  %s, %s", e.Event, e.ID, e.Status, e.State))
+	return Printable(fmt.Sprintf("%-22s  %s  %s, %s", e.Event, e.ID, e.Status, e.State))
 }
 
 func attemptLine(e *wire.EventSummary, a *wire.DeliveryAttempt) string {
@@ -66,7 +83,10 @@ func attemptLine(e *wire.EventSummary, a *wire.DeliveryAttempt) string {
 	case e.NextAttemptAt != nil:
 		line += ", the next one at " + strings.TrimSuffix(LineTime(moment(*e.NextAttemptAt).Truncate(time.Second)), ".000")
 	}
-	return printable(line)
+	if faults := faultsNamed(a.Faults); faults != "" && (a.Error == nil || *a.Error != faults) {
+		line += ", " + faults
+	}
+	return Printable(line)
 }
 
 func clockLine(c *wire.Clock) string {
@@ -74,7 +94,7 @@ func clockLine(c *wire.Clock) string {
 	if c.Target != nil {
 		line += ", being advanced to " + *c.Target
 	}
-	return printable(line)
+	return Printable(line)
 }
 
 // line is a change on one line.
@@ -122,7 +142,7 @@ const (
 
 // printLine prints a line with its time, and marks a status in it on a terminal.
 func printLine(out io.Writer, at time.Time, line string) {
-	if terminal(out) {
+	if colored(out) {
 		line = Colored(line)
 	}
 	fmt.Fprintf(out, "%s  %s\n", LineTime(at), line)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,20 +34,22 @@ func (p *program) listenCommand() *cobra.Command {
 	var o listenOptions
 	cmd := &cobra.Command{
 		Use:   "listen",
-		Short: "Receive webhooks on this machine: verify and print them, or forward them to your program",
-		Long: `Receive webhooks on this machine: verify both signatures and print one line for each
-event.
+		Short: "Show the webhooks of a sandbox as they are sent, forward them to your program, or receive them",
+		Long: `Show the events of a sandbox and the attempts to deliver them, as they happen, until
+Ctrl-C. With --address, or without a sandbox, the command is a receiver: it verifies
+both signatures of what arrives on this machine, and prints one line for each event.
 
 With --forward-to no port of this machine has to be reachable: the command asks the
 sandbox for its events, signs each with the sandbox's secret and the present time,
 and posts it to your program. That changes no event in the sandbox. On a terminal, the
 key r sends the last one again.`,
-		Example: "  " + p.called("listen", "--forward-to=http://localhost:3000/webhooks") + "\n  " + p.called("listen", "--address=0.0.0.0:9000"),
+		Example: "  " + p.called("listen", "") + "\n  " + p.called("listen", "--forward-to=localhost:3000/webhooks") + "\n  " +
+			p.called("listen", "--address=0.0.0.0:9000"),
 	}
 	t := p.target(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&o.address, "address", "127.0.0.1:9000", "address to listen on; webhooks are accepted at every path")
-	flags.StringVar(&o.forwardTo, "forward-to", "", "URL of your program that gets the events, such as http://localhost:3000/webhooks")
+	flags.StringVar(&o.forwardTo, "forward-to", "", "URL of your program that gets the events, such as localhost:3000/webhooks")
 	flags.BoolVar(&o.full, "full", false, "print the whole body of each event instead of one line")
 	flags.BoolVar(&o.printSecret, "print-secret", false, "print the signing secret, a credential, and end")
 	o.add(cmd)
@@ -59,6 +63,8 @@ key r sends the last one again.`,
 			return err
 		case o.forwardTo != "":
 			return p.listenAndForward(cmd, t, o, args)
+		case !cmd.Flags().Changed("address") && t.named():
+			return p.showSent(cmd, t, o, args)
 		}
 		secret, err := o.of(cmd.Context(), t, args)
 		if err != nil {
@@ -69,29 +75,57 @@ key r sends the last one again.`,
 	return cmd
 }
 
-// of is the secret that the user gave, or else the sandbox's own. The sandbox need not be named if the secret is.
-func (o *listenOptions) of(ctx context.Context, t *target, args []string) (string, error) {
-	if o.given() || !t.plugin && t.sandbox == "" && t.envFile == "" {
-		return o.read()
+// forwardURL is the URL that --forward-to names: a URL, or a host with a port, and a path behind it.
+func forwardURL(text string) (string, error) {
+	full := text
+	if !strings.Contains(text, "://") {
+		full = "http://" + text
 	}
-	s, _, err := t.find(args)
-	if err != nil {
-		return "", err
+	to, err := url.Parse(full)
+	if err != nil || egress.HostOf(to) == "" || to.Scheme != "http" && to.Scheme != "https" || full != text && to.Port() == "" {
+		return "", usage(fmt.Errorf("--forward-to=%s: write a URL such as http://localhost:3000/webhooks, or localhost:3000/webhooks", text))
 	}
-	if err := s.credentials(ctx); err != nil {
-		return "", err
-	}
-	if s.secret == "" {
-		return o.read()
-	}
-	return s.secret, nil
+	return full, nil
+}
+
+// showSent prints the events of a sandbox and the attempts to deliver them, until ctx ends.
+func (p *program) showSent(cmd *cobra.Command, t *target, o listenOptions, args []string) error {
+	return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
+		say := sayOn(cmd.ErrOrStderr())
+		types := []string{typeEvent, typeAttempt}
+		ready := func() {
+			say("Events of the sandbox %s, as they are sent. Ctrl-C ends it. To send them to your program too:", s)
+			say("  %s", s.command("listen", forwardFlag+"=localhost:3000/webhooks"))
+		}
+		from, err := p.newChanges(ctx, api, types, ready, say)
+		if err != nil {
+			return err
+		}
+		return tail(ctx, []changes{from}, func(c change) error {
+			if !slices.Contains(types, c.Type) {
+				return nil
+			}
+			printLine(cmd.OutOrStdout(), c.time(p.now()), c.line())
+			if !o.full || c.Type != typeEvent {
+				return nil
+			}
+			e, err := api.Event(ctx, c.Event.ID)
+			if err == nil {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s\n", PrintableLines(e.Body))
+			}
+			if sandboxapi.IsNotFound(err) { // by a reset
+				return nil
+			}
+			return err
+		})
+	})
 }
 
 // listenAndForward posts the events of a sandbox to a URL, until ctx ends.
 func (p *program) listenAndForward(cmd *cobra.Command, t *target, o listenOptions, args []string) error {
-	to, err := url.Parse(o.forwardTo)
-	if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
-		return usage(fmt.Errorf("--forward-to=%s: write a URL such as http://localhost:3000/webhooks", o.forwardTo))
+	var err error
+	if o.forwardTo, err = forwardURL(o.forwardTo); err != nil {
+		return err
 	}
 	return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
 		f := &forwarder{
@@ -104,6 +138,7 @@ func (p *program) listenAndForward(cmd *cobra.Command, t *target, o listenOption
 			}
 		}
 		say := sayOn(cmd.ErrOrStderr())
+		f.advice = func(status *int) { f.advise(s, status, say) }
 		restore, keys := keypress.On(ctx, cmd.InOrStdin(), func(key byte) { f.pressed(ctx, key) })
 		defer restore()
 		ready := func() {
@@ -111,6 +146,7 @@ func (p *program) listenAndForward(cmd *cobra.Command, t *target, o listenOption
 			if s.resource != nil && s.resource.Spec.Webhook != nil {
 				say("The sandbox sends them to %s too: a receiver at both gets each event twice.", s.resource.Spec.Webhook.URL)
 			}
+			say("%s", secretLine(s, f.secret, terminal(cmd.ErrOrStderr())))
 			if keys {
 				say("Press r to send the last one again.")
 			}
@@ -138,8 +174,11 @@ type forwarder struct {
 	full   bool
 	now    func() time.Time
 
-	mutex sync.Mutex
-	last  *wire.EventDetail // nil: none yet
+	advice func(status *int) // tells the user why an event is probably not acknowledged; nil: nobody
+
+	mutex   sync.Mutex
+	advised int               // the status that was explained last; -1: no answer, 0: none
+	last    *wire.EventDetail // nil: none yet
 }
 
 // forward reads an event and sends it. Callbacks of operators' own APIs have another form and other receivers: they are left out.
@@ -173,14 +212,48 @@ func (f *forwarder) send(ctx context.Context, e *wire.EventDetail) error {
 	result := f.sender.Send(ctx, webhooks.Delivery{URL: f.url, Secret: f.secret, ID: id, Type: kind, Body: []byte(e.Body)})
 	said := fmt.Sprintf("answered %d in %s", result.Status, result.Duration.Round(time.Millisecond))
 	if result.Status == 0 {
-		said = result.Err.Error()
+		said = Message(result.Err)
 	}
-	printLine(f.out, f.now(), eventSummary([]byte(e.Body))+"  "+printable(said))
+	printLine(f.out, f.now(), eventSummary([]byte(e.Body))+"  "+Printable(said))
 	if f.full {
-		fmt.Fprintf(f.out, "%s\n", e.Body)
+		fmt.Fprintf(f.out, "%s\n", PrintableLines(e.Body))
+	}
+	switch {
+	case result.Err == nil:
+		f.advised = 0
+	case f.advice != nil && result.Status == 0:
+		f.advice(nil)
+	case f.advice != nil:
+		f.advice(&result.Status)
 	}
 	return nil
 }
+
+// advise explains an answer once, until it is another one. The caller holds the mutex.
+func (f *forwarder) advise(s *sandbox, status *int, say func(format string, args ...any)) {
+	kind := -1
+	if status != nil {
+		kind = *status
+	}
+	if f.advised == kind {
+		return
+	}
+	f.advised = kind
+	for line := range strings.Lines(s.receiverAdvice(status, forwardFlag)) {
+		say("%s", strings.TrimRight(line, "\n"))
+	}
+}
+
+// secretLine says with which secret the events are signed: on a terminal the secret, elsewhere, where logs are kept, how to print it.
+func secretLine(s *sandbox, secret string, shown bool) string {
+	if shown {
+		return "Verify them with CAURI_WEBHOOK_SECRET=" + secret
+	}
+	return "Verify them with the secret that this prints: " + s.command("listen", "--print-secret")
+}
+
+// forwardFlag is the flag for the URL of a program.
+const forwardFlag = "--forward-to"
 
 // typeOf is the type of the transactions that an event is about.
 func typeOf(event string) (payments.Type, error) {
@@ -220,14 +293,14 @@ func (l *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	at := l.now().Format("15:04:05.000")
 	if err := webhooks.Verify(r.Header, body, l.secret, l.now()); err != nil {
-		fmt.Fprintf(l.out, "%s  REFUSED  %s %s: %v\n", at, printable(r.Method), printable(r.URL.Path), err)
+		fmt.Fprintf(l.out, "%s  REFUSED  %s %s: %s\n", at, Printable(r.Method), Printable(r.URL.Path), Printable(err.Error()))
 		http.Error(w, err.Error(), http.StatusUnauthorized)
 		return
 	}
 	if l.full {
-		fmt.Fprintf(l.out, "%s\n", body)
+		fmt.Fprintf(l.out, "%s\n", PrintableLines(string(body)))
 	} else {
-		fmt.Fprintf(l.out, "%s  verified  %s  %s\n", at, eventSummary(body), printable(r.Header.Get(webhooks.HeaderDelivery)))
+		fmt.Fprintf(l.out, "%s  verified  %s  %s\n", at, eventSummary(body), Printable(r.Header.Get(webhooks.HeaderDelivery)))
 	}
 	w.WriteHeader(http.StatusNoContent)
 }

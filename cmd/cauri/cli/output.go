@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 	"unicode"
+	"unicode/utf16"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -46,20 +48,30 @@ func (o *output) check() error {
 func (o *output) print(out io.Writer, value any, names []string, table func(io.Writer)) error {
 	switch o.format {
 	case formatJSON:
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(value)
-	case formatYAML:
-		text, err := yaml.Marshal(value)
+		text, err := encoded(value, "  ")
 		if err != nil {
 			return err
 		}
-		_, err = out.Write(text)
+		_, err = io.WriteString(out, escaped(text, "\n", utf16Escape))
+		return err
+	case formatYAML:
+		text, err := encoded(value, "  ")
+		if err != nil {
+			return err
+		}
+		safe := escaped(text, "\n", escape) // is YAML too, in which all characters can be escaped
+		if safe == text {
+			inYAML, err := yaml.JSONToYAML([]byte(text))
+			if err != nil {
+				return err
+			}
+			safe = string(inYAML)
+		}
+		_, err = io.WriteString(out, safe)
 		return err
 	case formatName:
 		for _, name := range names {
-			fmt.Fprintln(out, printable(name))
+			fmt.Fprintln(out, Printable(name))
 		}
 		return nil
 	}
@@ -73,7 +85,7 @@ func table(out io.Writer, titles string, rows [][]string) {
 	fmt.Fprintln(writer, strings.ReplaceAll(titles, " ", "\t"))
 	for _, row := range rows {
 		for i := range row {
-			row[i] = printable(row[i])
+			row[i] = Printable(row[i])
 			if row[i] == "" {
 				row[i] = "-"
 			}
@@ -83,19 +95,63 @@ func table(out io.Writer, titles string, rows [][]string) {
 	_ = writer.Flush() // an error of out is seen by who writes to it
 }
 
-// printable replaces control characters, so that a text stays on its line and cannot control the terminal: the sender may be unknown, and
-// chooses the reference freely.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return unicode.ReplacementChar
+// Printable is a text as it may go to a terminal: it stays on its line, and can neither control the terminal nor hide what stands
+// beside it.
+// The sender may be unknown, and chooses the reference freely. Control characters and those of the format, which change the direction of
+// the text for example, are escaped as in JSON.
+func Printable(text string) string { return escaped(text, "", escape) }
+
+// PrintableLines is [Printable] for a text that may have more than one line.
+func PrintableLines(text string) string { return escaped(text, "\n\t", escape) }
+
+// escaped escapes the characters of a text that may not go to a terminal, but those to keep. What is no UTF-8 is replaced.
+func escaped(text, keep string, escape func(rune) string) string {
+	var out strings.Builder
+	for _, r := range text {
+		if !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || strings.ContainsRune(keep, r) {
+			out.WriteRune(r)
+		} else {
+			out.WriteString(escape(r))
 		}
-		return r
-	}, text)
+	}
+	return out.String()
 }
 
-// Printable is text without control characters, which would control a terminal.
-func Printable(text string) string { return printable(text) }
+// escape writes a character as texts of YAML and of Go have it.
+func escape(r rune) string {
+	if r > math.MaxUint16 {
+		return fmt.Sprintf(`\U%08x`, r)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
+}
+
+// utf16Escape writes a character as texts of JSON have it.
+func utf16Escape(r rune) (text string) {
+	for _, unit := range utf16.AppendRune(nil, r) {
+		text += fmt.Sprintf(`\u%04x`, unit)
+	}
+	return text
+}
+
+// encoded is a value as JSON, with a line break at its end.
+func encoded(value any, indent string) (string, error) {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetIndent("", indent)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return out.String(), err
+}
+
+// printJSON prints a value as JSON on one line.
+func printJSON(out io.Writer, value any) error {
+	text, err := encoded(value, "")
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, escaped(text, "\n", utf16Escape))
+	return err
+}
 
 func money(amount int64, currency string) string {
 	return strconv.FormatInt(amount, 10) + " " + currency
@@ -119,8 +175,11 @@ func optional[T any](value *T, text func(T) string) string {
 
 func same(text string) string { return text }
 
-// terminal reports whether somebody reads what is written there, and colors are welcome.
+// colored reports whether somebody reads what is written there, and colors are welcome.
+func colored(out io.Writer) bool { return terminal(out) && os.Getenv("NO_COLOR") == "" }
+
+// terminal reports whether somebody reads what is written there.
 func terminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd())) && os.Getenv("NO_COLOR") == ""
+	return ok && term.IsTerminal(int(file.Fd()))
 }

@@ -10,12 +10,14 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/kube"
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -93,7 +95,7 @@ func (o *order) add(cmd *cobra.Command, t *target, number string) {
 }
 
 func (o *order) check() error {
-	return cmp.Or(o.waiting.check(), o.output.check(), checkAmount(o.amount))
+	return cmp.Or(o.waiting.check(), o.output.check(), checkAmount(o.amount), checkMSISDN(o.msisdn))
 }
 
 // account is a number whose currency, operator and country are known.
@@ -208,6 +210,15 @@ follow from the payer. The exit code is 5 if the payment does not end SUCCESS, o
 	return cmd
 }
 
+var international = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
+
+func checkMSISDN(number string) error {
+	if number != "" && !international.MatchString(number) {
+		return usage(fmt.Errorf("--msisdn=%s: write the whole number with + and the code of its country, such as +250788123456", number))
+	}
+	return nil
+}
+
 func checkAmount(amount int64) error {
 	if amount < 1 {
 		return usage(fmt.Errorf("--amount=%d: write 1 or more, in whole units of the currency", amount))
@@ -233,10 +244,21 @@ func (s *sandbox) stores() []string {
 
 // forStore sends a request for the store that the user names, or else for the first of the likely ones that the sandbox has.
 func (o *order) forStore(s *sandbox, send func() error) (err error) {
-	if o.application != "" {
-		return send()
-	}
 	var refused *sandboxapi.RefusedError
+	if o.application != "" {
+		err = send()
+		if s.resource == nil || !errors.As(err, &refused) || refused.Code != "not_found" {
+			return err
+		}
+		var slugs []string
+		for _, store := range s.resource.Spec.Stores {
+			slugs = append(slugs, store.Slug)
+		}
+		if len(slugs) == 0 {
+			return err
+		}
+		return fmt.Errorf("%w\nThe stores of the sandbox are: %s", err, strings.Join(slugs, ", "))
+	}
 	for _, o.application = range s.stores() {
 		err = send()
 		if !errors.As(err, &refused) || refused.Code != "not_found" && refused.Code != "duplicate_reference" { // of the same for another store
@@ -286,8 +308,8 @@ func (p *program) awaitFinal(ctx context.Context, api *sandboxapi.Client, made w
 			if ctx.Err() != nil {
 				return made, ctx.Err()
 			}
-			return made, fmt.Errorf("the payment %s is still PENDING after %s: does its payer answer (`%s`), and does a worker run? %w",
-				made.ID, timeout, p.called("payers", ""), context.DeadlineExceeded)
+			return made, kube.Because(context.DeadlineExceeded, "the payment %s is still PENDING after %s: does its payer answer (`%s`), and does a worker run?",
+				made.ID, timeout, p.called("payers", ""))
 		}
 	}
 }

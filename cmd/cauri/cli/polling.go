@@ -160,7 +160,7 @@ func (f *polling) readOne(ctx context.Context, code string, one *followed, tell 
 			return err
 		}
 	}
-	found, err := f.api.Event(ctx, "evt_"+code)
+	found, err := f.api.Event(ctx, eventPrefix+code)
 	if err != nil {
 		return err
 	}

@@ -162,13 +162,13 @@ func (p *program) showRequest(ctx context.Context, api *sandboxapi.Client, out i
 }
 
 func printRequest(out io.Writer, r *wire.LoggedRequest) {
-	fmt.Fprintf(out, "%s  %s\n\nSent      %s %s\n", r.ID, clockTime(r.Time), printable(r.Method), printable(r.Path))
-	fmt.Fprintf(out, "Answered  %s\n", printable(answerOf(r)))
+	fmt.Fprintf(out, "%s  %s\n\nSent      %s %s\n", r.ID, clockTime(r.Time), Printable(r.Method), Printable(r.Path))
+	fmt.Fprintf(out, "Answered  %s\n", Printable(answerOf(r)))
 	for _, line := range []struct{ title, text string }{
 		{"Why      ", why(r)}, {"Id       ", optional(r.RequestID, same)}, {"Not kept ", strings.Join(r.NotKept, ", ")},
 	} {
 		if line.text != "" {
-			fmt.Fprintf(out, "%s %s\n", line.title, printable(line.text))
+			fmt.Fprintf(out, "%s %s\n", line.title, Printable(line.text))
 		}
 	}
 	for _, part := range []struct {
@@ -177,13 +177,13 @@ func printRequest(out io.Writer, r *wire.LoggedRequest) {
 	}{{"The query", r.Query}, {"The body, as it was sent", r.RequestBody}, {"The answer", r.ResponseBody}} {
 		var text bytes.Buffer
 		if len(part.body) > 0 && string(part.body) != "null" && json.Indent(&text, part.body, "", "  ") == nil {
-			fmt.Fprintf(out, "\n%s:\n%s\n", part.title, text.String()) // JSON has no control characters but line breaks
+			fmt.Fprintf(out, "\n%s:\n%s\n", part.title, PrintableLines(text.String()))
 		}
 	}
 }
 
 func requestLine(r *wire.LoggedRequest) string {
-	return printable(strings.TrimSpace(fmt.Sprintf("%-22s  %s %s  %s  %s", "request", r.Method, r.Path, answerOf(r), why(r))))
+	return Printable(strings.TrimSpace(fmt.Sprintf("%-22s  %s %s  %s  %s", "request", r.Method, r.Path, answerOf(r), why(r))))
 }
 
 func completeRequests(ctx context.Context, s *sandbox, _ string) (ids []string) {

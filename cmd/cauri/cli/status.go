@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -89,7 +90,7 @@ func look(ctx context.Context, s *sandbox) (*state, error) {
 	}
 	err := found.ask(ctx, s)
 	if err != nil && s.cluster != nil && ctx.Err() == nil {
-		found.APIError, err = err.Error(), nil
+		found.APIError, err = Message(err), nil
 	}
 	return found, err
 }
@@ -134,14 +135,14 @@ func (f *state) ask(ctx context.Context, s *sandbox) error {
 func (f *state) print(out io.Writer, s *sandbox) {
 	fmt.Fprintf(out, "Sandbox  %s\nURL      %s\n", f.Sandbox, f.URL)
 	if f.Clock != nil {
-		fmt.Fprintf(out, "Time     %s (%s)\n", printable(f.Clock.Now), printable(f.Clock.Mode))
+		fmt.Fprintf(out, "Time     %s (%s)\n", Printable(f.Clock.Now), Printable(f.Clock.Mode))
 	}
 	printBalances(out, f)
 	if f.Status != nil {
 		f.printStatus(out)
 	}
 	if f.APIError != "" {
-		fmt.Fprintf(out, "\nNothing more is known: %s\n", f.APIError)
+		fmt.Fprintf(out, "\nNothing more is known: %s\n", PrintableLines(f.APIError))
 		return
 	}
 	fmt.Fprintf(out, "\nPending payments: %s. Failed events: %s. Refused requests: %s.\n", counted(len(f.Pending)), counted(len(f.FailedEvents)),
@@ -166,7 +167,11 @@ func (f *state) next(s *sandbox) (all []string) {
 	}
 	for _, events := range [][]wire.EventSummary{f.FailedEvents, f.QueuedEvents} {
 		if i := slices.IndexFunc(events, func(e wire.EventSummary) bool { return undelivered(&e) }); i >= 0 {
-			tell("The receiver does not acknowledge events. Why:\n  %s", s.command("events", events[i].ID))
+			why := "The receiver does not acknowledge events"
+			if faults := f.faultsOn(&events[i]); faults != "" {
+				why = "An event is not acknowledged, and the sandbox disturbs it: " + faults
+			}
+			tell("%s. Why:\n  %s", Printable(why), s.command("events", events[i].ID))
 			break
 		}
 	}
@@ -174,10 +179,31 @@ func (f *state) next(s *sandbox) (all []string) {
 		tell("A balance does not follow from its movements. Which one, and where:\n  %s", s.command("check", "--ledger"))
 	}
 	if len(f.Refused) > 0 {
-		tell("Requests were refused, the last one %s (%s). Why:\n  %s", clockTime(f.Refused[0].Time), printable(answerOf(&f.Refused[0])),
+		tell("Requests were refused, the last one %s (%s). Why:\n  %s", clockTime(f.Refused[0].Time), Printable(answerOf(&f.Refused[0])),
 			s.command("requests", ""))
 	}
 	return all
+}
+
+// faultsOn names the faults that acted on an event, as far as the status knows.
+func (f *state) faultsOn(e *wire.EventSummary) string {
+	for i := range f.Latest {
+		if f.Latest[i].ID == e.TxID && len(f.Latest[i].Faults) > 0 {
+			return faultsNamed(f.Latest[i].Faults)
+		}
+	}
+	if e.LastError != nil && strings.HasPrefix(*e.LastError, "fault ") { // of an attempt that a fault lost
+		return *e.LastError
+	}
+	return ""
+}
+
+// times is how often something happened.
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return strconv.FormatInt(n, 10) + " times"
 }
 
 func (f *state) printLatest(out io.Writer) {
@@ -185,12 +211,20 @@ func (f *state) printLatest(out io.Writer) {
 		return
 	}
 	fmt.Fprintln(out)
+	titles := "TRANSACTION CREATED TYPE STATUS AMOUNT NUMBER REFERENCE"
+	disturbed := slices.ContainsFunc(f.Latest, func(t wire.Payment) bool { return len(t.Faults) > 0 })
+	if disturbed {
+		titles += " FAULTS"
+	}
 	rows := make([][]string, 0, len(f.Latest))
 	for i := range f.Latest {
 		t := &f.Latest[i]
 		rows = append(rows, []string{t.ID, clockTime(t.CreatedAt), t.Type, t.Status, money(t.Amount, t.Currency), t.MSISDN, t.Reference})
+		if disturbed {
+			rows[i] = append(rows[i], strings.Join(t.Faults, ", "))
+		}
 	}
-	table(out, "TRANSACTION CREATED TYPE STATUS AMOUNT NUMBER REFERENCE", rows)
+	table(out, titles, rows)
 }
 
 // counted is a count by reading, which ends at a limit.
@@ -208,11 +242,11 @@ func (f *state) printStatus(out io.Writer) {
 	if w := f.Status.Webhook; w != nil {
 		fmt.Fprintf(out, "Webhook  %d events delivered, %d failed\n", w.Delivered, w.Failed)
 		if w.LastFailure != nil {
-			fmt.Fprintf(out, "         last failure %s: %s\n", w.LastFailure.Time.Local().Format("2006-01-02 15:04:05"), printable(w.LastFailure.Message))
+			fmt.Fprintf(out, "         last failure %s: %s\n", w.LastFailure.Time.Local().Format("2006-01-02 15:04:05"), Printable(w.LastFailure.Message))
 		}
 	}
 	for _, fault := range f.Status.Faults {
-		fmt.Fprintf(out, "Fault    %s acted %d times\n", printable(fault.Name), fault.Times)
+		fmt.Fprintf(out, "Fault    %s acted %s\n", Printable(fault.Name), times(int64(fault.Times)))
 	}
 	if f.Status.ExpiresAt != nil {
 		fmt.Fprintf(out, "Ends     %s, by its ttl\n", f.Status.ExpiresAt.Local().Format("2006-01-02 15:04:05"))

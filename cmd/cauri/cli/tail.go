@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -61,13 +60,11 @@ lost, the command connects again and prints what happened meanwhile.`,
 				from = append(from, p.newRequestLog(api))
 			}
 			out := cmd.OutOrStdout()
-			encoder := json.NewEncoder(out)
-			encoder.SetEscapeHTML(false)
 			return tail(ctx, from, func(c change) error {
 				switch {
 				case c.Type != typeRequest && !slices.Contains(types, c.Type):
 				case format == formatJSON:
-					return encoder.Encode(c)
+					return printJSON(out, c)
 				default:
 					printLine(out, c.time(p.now()), c.line())
 				}
@@ -83,7 +80,7 @@ var allTypes = []string{typeTransaction, typeEvent, typeAttempt, typeClock}
 
 // sayOn tells a user how a command does, beside its output.
 func sayOn(out io.Writer) func(format string, args ...any) {
-	return func(format string, args ...any) { fmt.Fprintln(out, printable(fmt.Sprintf(format, args...))) }
+	return func(format string, args ...any) { fmt.Fprintln(out, Printable(fmt.Sprintf(format, args...))) }
 }
 
 // tail tells the changes from all sides, one after the other, until ctx ends or one side fails.

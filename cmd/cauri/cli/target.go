@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/cmd/cauri/kube"
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/egress"
 )
 
 // The keys of a credentials Secret, and the variables of the same values.
@@ -37,11 +39,16 @@ type target struct {
 	forward bool
 
 	sandbox, envFile, uri, apiKey string
+
+	cmd        *cobra.Command
+	folder     string // in which a file is looked for; empty: the working folder
+	found      bool   // envFile was found nearby, and not named
+	completing bool   // for the shell, and so without a word
 }
 
 // target declares the flags of a command for its sandbox. Its arguments come behind the sandbox's name.
 func (p *program) target(cmd *cobra.Command, arguments ...argument) *target {
-	t := &target{plugin: p.Plugin}
+	t := &target{plugin: p.Plugin, cmd: cmd, folder: p.Folder}
 	flags := cmd.Flags()
 	t.kube.Add(flags)
 	flags.BoolVar(&t.forward, "port-forward", false, "reach the API by a port-forward, also where its URL may be reachable")
@@ -85,11 +92,12 @@ func usageOf(arguments []argument) (text string) {
 func checkArguments(arguments []argument) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > len(arguments) {
-			return usage(fmt.Errorf("%q is too much: write `%s`", args[len(arguments)], cmd.UseLine()))
+			extra := args[len(arguments)]
+			return usage(fmt.Errorf("%q is one argument too many: write `%s`", extra, inPlaceOf(cmd, extra)))
 		}
 		for _, a := range arguments[len(args):] {
 			if a.required {
-				return usage(fmt.Errorf("%s is missing: write `%s`", a.name, cmd.UseLine()))
+				return usage(fmt.Errorf("%s is missing: write `%s`", a.name, strings.TrimSuffix(cmd.UseLine(), " [flags]")))
 			}
 		}
 		return nil
@@ -109,6 +117,7 @@ type sandbox struct {
 
 // find says which sandbox the flags and arguments mean, and returns the arguments after its name. It sends no request.
 func (t *target) find(args []string) (*sandbox, []string, error) {
+	t.nearby()
 	s := &sandbox{target: t, uri: t.uri, apiKey: t.apiKey}
 	name := t.sandbox
 	if t.plugin {
@@ -131,19 +140,25 @@ func (t *target) find(args []string) (*sandbox, []string, error) {
 	return s, args, nil
 }
 
+// named reports whether flags, variables or a file nearby name a sandbox.
+func (t *target) named() bool {
+	t.nearby()
+	return t.plugin || t.sandbox != "" || t.envFile != "" || t.uri != ""
+}
+
 // fromEnvironment takes what the variables or the file say of a sandbox.
 func (t *target) fromEnvironment(s *sandbox) error {
 	s.secret = os.Getenv(variableSecret)
 	if t.envFile != "" {
-		values, err := readEnvFile(t.envFile)
+		values, err := ReadEnvFile(t.envFile)
 		if err != nil {
 			return err
 		}
 		s.uri, s.apiKey, s.secret = values[variableURI], values[variableAPIKey], cmp.Or(values[variableSecret], s.secret)
 	}
-	if at, err := url.Parse(s.uri); err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
+	if at, err := url.Parse(s.uri); err != nil || egress.HostOf(at) == "" || at.Scheme != "http" && at.Scheme != "https" {
 		return fmt.Errorf("no sandbox: pass --sandbox=namespace/name for one in a cluster, or set %s and %s to uri and api-key of its Secret, "+
-			"or pass --env-file with the file of `cauri dev --env-file`", variableURI, variableAPIKey)
+			"or start `cauri dev --env-file=.env.cauri`: commands find that file in their working folder and above it", variableURI, variableAPIKey)
 	}
 	if s.apiKey == "" {
 		return fmt.Errorf("no API key: set %s to the api-key of the sandbox's Secret", variableAPIKey)
@@ -151,8 +166,8 @@ func (t *target) fromEnvironment(s *sandbox) error {
 	return nil
 }
 
-// readEnvFile reads lines NAME=value.
-func readEnvFile(path string) (map[string]string, error) {
+// ReadEnvFile reads the file of --env-file: lines NAME=value.
+func ReadEnvFile(path string) (map[string]string, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("--env-file: %w", err)
@@ -162,7 +177,7 @@ func readEnvFile(path string) (map[string]string, error) {
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		line := strings.TrimPrefix(strings.TrimSpace(lines.Text()), "export ")
 		if name, value, found := strings.Cut(line, "="); found && !strings.HasPrefix(line, "#") {
-			values[name] = strings.Trim(value, `"'`)
+			values[name] = unquoted(value)
 		}
 	}
 	return values, nil
@@ -235,7 +250,7 @@ func (s *sandbox) connect(ctx context.Context) (*sandboxapi.Client, error) {
 	}
 	at, err := url.Parse(s.uri)
 	if err != nil {
-		return nil, fmt.Errorf("the Secret of %s has the URL %q: %w", s.key, s.uri, err)
+		return nil, kube.Because(err, "the Secret of %s has the URL %q, which is none", s.key, s.uri)
 	}
 	if s.forward, err = s.cluster.Forward(ctx, s.uri); err != nil {
 		if unreachable != nil {
@@ -243,7 +258,7 @@ func (s *sandbox) connect(ctx context.Context) (*sandboxapi.Client, error) {
 		}
 		return nil, err
 	}
-	return sandboxapi.New(s.forward.URL+at.Path, s.apiKey, nil), nil
+	return sandboxapi.New("http://pod"+at.Path, s.apiKey, &http.Transport{DialContext: s.forward.DialContext}), nil
 }
 
 // close ends the port-forward, if there is one.

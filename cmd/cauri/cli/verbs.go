@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/cmd/cauri/kube"
 )
 
 // object is a part of a patch.
@@ -48,7 +49,7 @@ func (p *program) patch(ctx context.Context, s *sandbox, a applied, change resou
 			if current {
 				why = ready.Reason + ": " + ready.Message
 			}
-			return fmt.Errorf("after %s the change of %s is not applied (%s): %w", a.timeout, s.key, why, cmp.Or(ctx.Err(), context.DeadlineExceeded))
+			return kube.Because(cmp.Or(ctx.Err(), context.DeadlineExceeded), "after %s the change of %s is not applied (%s)", a.timeout, s.key, why)
 		}
 		found, err := s.cluster.Sandbox(soon, s.key)
 		switch {
@@ -112,9 +113,9 @@ func (p *program) verb(v verb) *cobra.Command {
 			return err
 		}
 		if !a.wait {
-			change.said = "the change is written"
+			change.said = "is changed, and the controller applies it"
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", s.key, change.said)
+		fmt.Fprintf(cmd.OutOrStdout(), "The sandbox %s %s.\n", s.key, change.said)
 		return nil
 	}
 	return cmd
@@ -122,6 +123,9 @@ func (p *program) verb(v verb) *cobra.Command {
 
 // stamp is a value that a field did not have before.
 func (p *program) stamp() string { return p.now().UTC().Format("20060102T150405.000") }
+
+// resetDone is said of a sandbox behind its name.
+const resetDone = "is empty: no transactions, no events, balances as at the start"
 
 func (p *program) resetCommand() *cobra.Command {
 	return p.verb(verb{
@@ -134,15 +138,15 @@ spec.api.reset: true in the resource, as every sandbox of cauri dev has it.`,
 		change: func(*v1alpha1.SandboxEnvironment, []string) (resourceChange, error) {
 			value := p.stamp()
 			done := func(s *v1alpha1.SandboxEnvironment) bool { return s.Status.ObservedReset == value }
-			return resourceChange{object{"reset": value}, done, "it is empty"}, nil
+			return resourceChange{object{"reset": value}, done, resetDone}, nil
 		},
 		without: func(ctx context.Context, s *sandbox) (string, error) {
 			api, err := s.connect(ctx)
 			if err != nil {
 				return "", err
 			}
-			done, err := api.Reset(ctx)
-			return done.OrganizationID + ": it is empty", err
+			_, err = api.Reset(ctx)
+			return fmt.Sprintf("The sandbox %s %s.", s, resetDone), err
 		},
 	})
 }
@@ -156,9 +160,9 @@ func (p *program) resumeCommand() *cobra.Command {
 }
 
 func (p *program) suspension(name, short string, suspend bool) *cobra.Command {
-	said := "it is resumed"
+	said := "is resumed"
 	if suspend {
-		said = "it is suspended"
+		said = "is suspended"
 	}
 	return p.verb(verb{name: name, short: short, long: short + ".",
 		change: func(*v1alpha1.SandboxEnvironment, []string) (resourceChange, error) {
@@ -186,7 +190,7 @@ secret signs too for 24 hours. The new one is not printed.`,
 			switch rest[0] {
 			case rotateKey:
 				done := func(s *v1alpha1.SandboxEnvironment) bool { return s.Status.ObservedKeyRotation == value }
-				return resourceChange{object{"keyRotation": value}, done, "the Secret " + s.CredentialsSecretName() + " has a new API key"}, nil
+				return resourceChange{object{"keyRotation": value}, done, "has a new API key, in the Secret " + s.CredentialsSecretName()}, nil
 			case rotateSecret:
 				if s.Spec.Webhook == nil {
 					return change, usage(errors.New("the sandbox has no webhook: set spec.webhook.url first"))
@@ -196,7 +200,7 @@ secret signs too for 24 hours. The new one is not printed.`,
 						ref.Name))
 				}
 				change.spec = object{"webhook": object{"secretRotation": value}}
-				change.said = "the Secret " + s.CredentialsSecretName() + " has a new signing secret"
+				change.said = "has a new signing secret, in the Secret " + s.CredentialsSecretName()
 				return change, nil
 			}
 			return change, usage(fmt.Errorf("%q cannot be rotated: write key or secret", rest[0]))

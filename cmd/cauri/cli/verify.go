@@ -3,18 +3,23 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/textproto"
 	"os"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/kube"
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
@@ -22,26 +27,40 @@ func (p *program) verifyCommand() *cobra.Command {
 	var secret signingSecret
 	var headers, at string
 	cmd := &cobra.Command{
-		Use:   "verify [FILE]",
+		Use:   "verify",
 		Short: "Verify a captured webhook request against a signing secret, step by step",
 		Long: `Verify a captured webhook request against a signing secret, step by step, and say which
 step fails.
 
 FILE, or the standard input, is the whole request: headers, an empty line, the body.
 With --headers it is the body alone, byte for byte. The exit code is 5 if a signature
-does not match.`,
+does not match.
+
+With the id of an EVENT, it also compares the body with the bytes that the sandbox
+stores, and says which differ. Without a secret it takes that of the sandbox.`,
 		Example: `  cauri verify request.txt --secret-file=secret.txt
-  cauri verify body.json --headers=headers.txt`,
-		Args: func(cmd *cobra.Command, args []string) error { return usage(cobra.MaximumNArgs(1)(cmd, args)) },
+  cauri verify body.json --headers=headers.txt
+  cauri verify evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE request.txt --env-file=.env.cauri`,
 	}
+	direct := *p
+	direct.Plugin = false // what it needs of a sandbox are flags: most often it needs none
+	t := direct.target(cmd, argument{name: "EVENT"}, argument{name: "FILE"})
+	cmd.ValidArgsFunction = nil // files
 	flags := cmd.Flags()
 	flags.StringVar(&headers, "headers", "", "file with the headers, one a line; FILE is then the body alone")
 	flags.StringVar(&at, "received-at", "", "when the request arrived, such as 2026-05-31T12:00:00Z; empty: the time in its header, so that its age is not checked")
 	secret.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		key, err := secret.read()
+		key, err := secret.of(cmd.Context(), t, nil)
 		if err != nil {
 			return err
+		}
+		event := ""
+		if len(args) > 0 && strings.HasPrefix(args[0], eventPrefix) {
+			event, args = args[0], args[1:]
+		}
+		if len(args) > 1 {
+			return usage(fmt.Errorf("%q is no id of an event: write `cauri verify EVENT FILE`, or `cauri verify FILE`", args[0]))
 		}
 		in := cmd.InOrStdin()
 		if len(args) == 1 && args[0] != "-" {
@@ -62,10 +81,51 @@ does not match.`,
 				return usage(fmt.Errorf("--received-at=%s: write a time like 2026-05-31T12:00:00Z", at))
 			}
 		}
-		return verify(cmd.OutOrStdout(), header, body, key, now)
+		if event == "" {
+			return verify(cmd.OutOrStdout(), header, body, key, now)
+		}
+		return t.withAPI(cmd, nil, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, _ []string) error {
+			stored, err := api.Event(ctx, event)
+			if err != nil {
+				return err
+			}
+			failure := verify(cmd.OutOrStdout(), header, body, key, now)
+			if difference := differs(stored.Body, string(body)); difference != "" {
+				return negativeError{fmt.Errorf("the body is not that of %s: %s", event, difference)}
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "ok       the %d bytes of %s\n", len(body), event)
+			return failure
+		})
 	}
 	return cmd
 }
+
+// differs says where a body differs from the stored one; empty: nowhere.
+func differs(stored, body string) string {
+	if stored == body {
+		return ""
+	}
+	at := 0
+	for at < min(len(stored), len(body)) && stored[at] == body[at] {
+		at++
+	}
+	part := func(text string) string {
+		if at == len(text) {
+			return "nothing more"
+		}
+		return strconv.Quote(text[at:min(len(text), at+20)])
+	}
+	said := fmt.Sprintf("byte %d and those behind it. Stored is %s, and the body has %s (%d and %d bytes).", at+1, part(stored), part(body),
+		len(stored), len(body))
+	var sent, got any
+	if json.Unmarshal([]byte(stored), &sent) == nil && json.Unmarshal([]byte(body), &got) == nil && reflect.DeepEqual(sent, got) {
+		said += rewritten
+	}
+	return said
+}
+
+// rewritten is said of a body that was parsed and written again.
+const rewritten = "\nThe body is the same JSON, parsed and written again: verify the bytes that arrive, before anything parses them."
 
 // captured reads a request. headers is the file of its headers, empty if they are before the body.
 func captured(in io.Reader, headers string) (http.Header, []byte, error) {
@@ -85,7 +145,7 @@ func captured(in io.Reader, headers string) (http.Header, []byte, error) {
 	}
 	header, err := textproto.NewReader(top).ReadMIMEHeader()
 	if err != nil {
-		return nil, nil, usage(fmt.Errorf("reading the headers, one `Name: value` a line and an empty line behind them: %w", err))
+		return nil, nil, usage(kube.Because(err, "the headers cannot be read: write one `Name: value` a line, and an empty line behind them"))
 	}
 	body, err := io.ReadAll(reader)
 	return http.Header(header), body, err
@@ -133,6 +193,8 @@ func likely(header http.Header, body []byte, secret string, now time.Time) strin
 	passes := func(body []byte, secret string) bool { return webhooks.Verify(header, body, secret, now) == nil }
 	without, _ := strings.CutPrefix(secret, webhooks.SecretPrefix)
 	switch {
+	case strings.HasPrefix(secret, keyPrefix):
+		return "\nThis secret is the API key of a sandbox: take its webhook-signing-secret, which begins with " + webhooks.SecretPrefix + "."
 	case errors.Is(webhooks.Verify(header, body, secret, now), webhooks.ErrBadTimestamp):
 		return fmt.Sprintf("\nIt says that it was sent at %s.", sentAt(header).UTC().Format(time.RFC3339))
 	case len(header.Values(webhooks.HeaderSignature)) == 0:
@@ -141,6 +203,8 @@ func likely(header http.Header, body []byte, secret string, now time.Time) strin
 		return "\nThe body has a line break at its end that was not sent: capture it byte for byte."
 	case passes(bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n")), secret):
 		return "\nThe body has other line breaks than were sent: capture it byte for byte."
+	case passes(webhooks.AsSent(body), secret):
+		return rewritten
 	case passes(body, strings.TrimSpace(secret)):
 		return "\nThe secret has spaces or a line break around it."
 	case passes(body, webhooks.SecretPrefix+secret):
@@ -148,8 +212,13 @@ func likely(header http.Header, body []byte, secret string, now time.Time) strin
 	case passes(body, without):
 		return "\nThe secret has " + webhooks.SecretPrefix + " at its beginning, which is not a part of it."
 	}
-	return "\nThe secret is that of another sandbox, or the body is not the one that arrived: a parsed and rewritten body has other bytes."
+	return "\nThe secret is that of another sandbox, or the body is not the one that arrived."
 }
+
+const (
+	keyPrefix   = "cauri_sk_" // of every API key
+	eventPrefix = "evt_"      // of every id of an event
+)
 
 // signingSecret is the flags of a command that needs the signing secret.
 type signingSecret struct{ text, file string }
@@ -161,6 +230,24 @@ func (s *signingSecret) add(cmd *cobra.Command) {
 }
 
 func (s *signingSecret) given() bool { return s.text != "" || s.file != "" }
+
+// of is the secret that the user gave, or else the sandbox's own. The sandbox need not be named if the secret is.
+func (s *signingSecret) of(ctx context.Context, t *target, args []string) (string, error) {
+	if t.nearby(); s.given() || !t.plugin && t.sandbox == "" && t.envFile == "" {
+		return s.read()
+	}
+	named, _, err := t.find(args)
+	if err != nil {
+		return "", err
+	}
+	if err := named.credentials(ctx); err != nil {
+		return "", err
+	}
+	if named.secret == "" {
+		return s.read()
+	}
+	return named.secret, nil
+}
 
 func (s *signingSecret) read() (string, error) {
 	if s.file == "" {

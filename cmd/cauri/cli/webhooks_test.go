@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -148,6 +149,96 @@ func TestForwardingToTheCallersProgram(t *testing.T) {
 	}
 }
 
+// A program that does not acknowledge gets the same explanation as a webhook URL, once for each answer.
+func TestForwardingExplainsWhatTheProgramAnswers(t *testing.T) {
+	f := newFixture(t)
+	answer := http.StatusUnauthorized
+	program := serverOf(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(answer) })
+	id := "evt_" + strings.TrimPrefix(strings.TrimSpace(f.run("pay", "--scenario=success", "-o", "name").out), "TX_")
+	var said lockedBuffer
+	s := &sandbox{target: &target{}}
+	forward := &forwarder{api: f.api, url: program, secret: testSecret, out: io.Discard, now: time.Now,
+		sender: webhooks.NewSender(egress.Guard{AllowLoopback: true}, "v1.2.3", time.Now)}
+	forward.advice = func(status *int) { forward.advise(s, status, sayOn(&said)) }
+	send := func() {
+		t.Helper()
+		if err := forward.forward(t.Context(), &wire.EventSummary{ID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send()
+	send()
+	for _, want := range []string{"answered 401: most often it verifies the signature with another secret", "cauri verify request.txt",
+		"cauri listen --print-secret"} {
+		if got := strings.Count(said.text(), want); got != 1 {
+			t.Errorf("%q is said %d times:\n%s", want, got, said.text())
+		}
+	}
+	answer = http.StatusNotFound
+	send()
+	if !strings.Contains(said.text(), "does --forward-to have its path") {
+		t.Errorf("404 is not explained:\n%s", said.text())
+	}
+	answer = http.StatusOK
+	send()
+	answer = http.StatusNotFound
+	send()
+	if got := strings.Count(said.text(), "have its path"); got != 2 {
+		t.Errorf("404 is explained %d times, want it again after a success", got)
+	}
+	forward.url = "http://127.0.0.1:1"
+	send()
+	if !strings.Contains(said.text(), "Your program did not answer") {
+		t.Errorf("no answer is not explained:\n%s", said.text())
+	}
+}
+
+func TestForwardingToAHostAndAPort(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"localhost:9302": "http://localhost:9302", "127.0.0.1:9302/hooks": "http://127.0.0.1:9302/hooks", "[::1]:80": "http://[::1]:80",
+		"https://shop.example/hooks": "https://shop.example/hooks",
+	} {
+		if got, err := forwardURL(text); got != want || err != nil {
+			t.Errorf("%s: %q, %v", text, got, err)
+		}
+	}
+}
+
+// Without a URL and an address, the events of the sandbox are shown as they are sent.
+func TestListeningWithoutAURLShowsTheEvents(t *testing.T) {
+	f := newFixture(t)
+	p := &program{now: time.Now, poll: 10 * time.Millisecond, await: 10 * time.Millisecond}
+	cmd := p.listenCommand()
+	var out, said lockedBuffer
+	cmd.SetOut(&out)
+	cmd.SetErr(&said)
+	cmd.SetArgs([]string{"--url=" + f.url, "--api-key=" + testKey, "--full"})
+	stop := until(t, cmd.ExecuteContext)
+	eventually(t, "the beginning", func() bool { return strings.Contains(said.text(), "as they are sent") })
+	id := eventPrefix + strings.TrimPrefix(strings.TrimSpace(f.run("pay", "--scenario=success", "-o", "name").out), "TX_")
+	eventually(t, "the event", func() bool {
+		return strings.Contains(out.text(), id+"  SUCCESS, recorded") && strings.Contains(out.text(), `"event":"payment.completed"`)
+	})
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if strings.Contains(out.text(), "PENDING") || !strings.Contains(said.text(), "--forward-to=localhost:3000/webhooks") {
+		t.Errorf("printed %s and said %s", out.text(), said.text())
+	}
+}
+
+func TestTheSecretOfForwardedEventsIsNamed(t *testing.T) {
+	t.Parallel()
+	s := &sandbox{target: &target{envFile: "dev.env"}}
+	if got := secretLine(s, testSecret, true); !strings.HasSuffix(got, "CAURI_WEBHOOK_SECRET="+testSecret) {
+		t.Errorf("on a terminal: %s", got)
+	}
+	if got := secretLine(s, testSecret, false); strings.Contains(got, testSecret) || !strings.Contains(got, "listen --env-file=dev.env --print-secret") {
+		t.Errorf("elsewhere: %s", got)
+	}
+}
+
 func TestVerifyNamesTheStepAndTheMistake(t *testing.T) {
 	t.Parallel()
 	at := listenedAt
@@ -171,6 +262,7 @@ func TestVerifyNamesTheStepAndTheMistake(t *testing.T) {
 		"a prefix too much":     {head(bare) + "\r\n" + listenedEvent, listenSecret, nil, ExitNegative, "which is not a part of it"},
 		"another secret":        {request, "whsec_dGVzdA==", nil, ExitNegative, "that of another sandbox"},
 		"no signature":          {"webhook-id: evt_1\r\n\r\n" + listenedEvent, listenSecret, nil, ExitNegative, "does a proxy remove it?"},
+		"an API key":            {request, testKey, nil, ExitNegative, "is the API key of a sandbox"},
 		"too old":               {request, listenSecret, []string{"--received-at=2026-05-31T13:00:00Z"}, ExitNegative, "sent at 2026-05-31T12:00:00Z"},
 		"in time":               {request, listenSecret, []string{"--received-at=2026-05-31T12:04:00Z"}, ExitSuccess, "ok       webhook-timestamp"},
 		"a time of no calendar": {request, listenSecret, []string{"--received-at=noon"}, ExitUsage, "2026-05-31T12:00:00Z"},
@@ -190,6 +282,62 @@ func TestVerifyNamesTheStepAndTheMistake(t *testing.T) {
 	}
 	run(t, Options{}, "verify", body, "--headers="+headers, "--secret="+listenSecret).want(t, ExitSuccess, "ok")
 	run(t, Options{}, "verify", body, "--headers="+headers).want(t, ExitUsage, "CAURI_WEBHOOK_SECRET")
+}
+
+// What a program parsed and wrote again is recognized, and the stored bytes of an event are compared with those that a receiver has.
+func TestVerifyComparesWithTheStoredBytes(t *testing.T) {
+	f := newFixture(t)
+	id := eventPrefix + strings.TrimPrefix(strings.TrimSpace(f.run("pay", "--scenario=success", "-o", "name").out), "TX_")
+	e, err := f.api.Event(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parsed map[string]any
+	if err := json.Unmarshal([]byte(e.Body), &parsed); err != nil {
+		t.Fatal(err)
+	}
+	again, err := json.MarshalIndent(parsed, "", "  ") // in the order of the alphabet
+	if err != nil {
+		t.Fatal(err)
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, []byte(strings.ReplaceAll(e.Body, "+", `\u002b`)), "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	headers := filepath.Join(folder, "headers")
+	head := "X-Service-Signature: " + webhooks.Signature(testSecret, []byte(e.Body)) + "\r\nwebhook-id: " + id +
+		"\r\nwebhook-timestamp: 1780228800\r\nwebhook-signature: " + webhooks.StandardSignature(testSecret, id, listenedAt, []byte(e.Body)) + "\r\n"
+	env := filepath.Join(folder, "env")
+	for path, text := range map[string]string{
+		headers: head, env: "CAURI_URI=" + f.url + "\nCAURI_API_KEY=" + testKey + "\nCAURI_WEBHOOK_SECRET=" + testSecret + "\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const written = "the same JSON, parsed and written again"
+	for name, c := range map[string]struct {
+		body  string
+		event bool
+		code  int
+		want  string
+	}{
+		"indented":                      {indented.String(), false, ExitNegative, written},
+		"written again, and the stored": {string(again), true, ExitNegative, written},
+		"the stored":                    {e.Body, true, ExitSuccess, "bytes of " + id},
+		"the stored one, without":       {e.Body, false, ExitSuccess, "ok       webhook-signature"},
+		"a changed letter":              {strings.Replace(e.Body, "payment", "Payment", 1), true, ExitNegative, `byte 11 and those behind it. Stored is "payment`},
+		"a shorter one":                 {e.Body[:len(e.Body)-1], true, ExitNegative, "the body has nothing more"},
+	} {
+		args := []string{"verify", "--env-file=" + env, "--headers=" + headers}
+		if c.event {
+			args = append(args, id)
+		}
+		t.Run(name, func(t *testing.T) { runFrom(t, Options{}, c.body, args...).want(t, c.code, c.want) })
+	}
+	runFrom(t, Options{}, e.Body, "verify", id, "--env-file="+env, "--headers="+headers, "--secret=whsec_dGVzdA==").
+		want(t, ExitNegative, "another sandbox")
 }
 
 // An advance that takes longer than a request waits is joined until it ends.

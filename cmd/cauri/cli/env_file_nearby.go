@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/cauri-dev/cauri/server/localpostgres"
+)
+
+// envFileName is the file that is looked for where no flag and no variable names a sandbox.
+const envFileName = ".env.cauri"
+
+// nearby takes the sandbox of the file .env.cauri in the working folder, or in the nearest folder above it that has one, unless flags or
+// variables name a sandbox. It says which file that is.
+func (t *target) nearby() {
+	if t.plugin || t.sandbox != "" || t.envFile != "" || t.uri != "" {
+		return
+	}
+	if t.envFile = nearestEnvFile(t.folder); t.envFile == "" {
+		return
+	}
+	t.found = true
+	if !t.completing {
+		fmt.Fprintf(t.cmd.ErrOrStderr(), "The sandbox is that of %s.\n", Printable(t.envFile))
+	}
+}
+
+// nearestEnvFile leaves out folders in which another user could have put a file: it would lead what is paid to another address.
+func nearestEnvFile(folder string) string {
+	folder, err := filepath.Abs(folder)
+	for err == nil {
+		path := filepath.Join(folder, envFileName)
+		info, notThere := os.Lstat(path)
+		if notThere == nil && info.Mode().IsRegular() && localpostgres.CheckFolder(folder, os.Geteuid()) == nil {
+			return path
+		}
+		above := filepath.Dir(folder)
+		if above == folder {
+			break
+		}
+		folder = above
+	}
+	return ""
+}

@@ -1,0 +1,233 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Message is an error as a person reads it. All that prints an error prints this: what a library says stands in none, also where an
+// error of a command wraps it.
+func Message(err error) string {
+	text := err.Error()
+	reword(err, func(library, said string) { text = strings.Replace(text, library, said, 1) })
+	return text
+}
+
+// reword calls replace for each error of a library that an error wraps.
+func reword(err error, replace func(library, said string)) {
+	if said, known := ofLibrary(err); known {
+		replace(err.Error(), said)
+		return
+	}
+	switch wrapper := err.(type) {
+	case interface{ Unwrap() error }:
+		if inner := wrapper.Unwrap(); inner != nil {
+			reword(inner, replace)
+		}
+	case interface{ Unwrap() []error }:
+		for _, inner := range wrapper.Unwrap() {
+			reword(inner, replace)
+		}
+	}
+}
+
+// constants are the errors of libraries that are values, with what is said for them.
+var constants = []struct {
+	err  error
+	said string
+}{
+	{context.DeadlineExceeded, "no answer came in time"},
+	{context.Canceled, "it was interrupted"},
+	{io.EOF, "the connection ended before the answer"},
+	{io.ErrUnexpectedEOF, "the connection ended within the answer"},
+	{http.ErrSchemeMismatch, "there is no TLS at this address: write http:// in place of https://"},
+	{net.ErrClosed, "the connection is closed"},
+}
+
+// ofLibrary is what is said for an error that a library made. It looks at the error itself and not at what it wraps.
+func ofLibrary(err error) (said string, known bool) {
+	switch e := err.(type) {
+	case *pflag.InvalidValueError:
+		return fmt.Sprintf("--%s=%s: write %s", e.GetFlag().Name, e.GetValue(), kindOf(e.GetFlag())), true
+	case *pflag.ValueRequiredError:
+		return fmt.Sprintf("--%s lacks its value: write --%s= and %s behind it", e.GetFlag().Name, e.GetFlag().Name, kindOf(e.GetFlag())), true
+	case *pflag.NotExistError:
+		if short := e.GetSpecifiedShortnames(); short != "" {
+			return "there is no flag -" + short, true
+		}
+		return "there is no flag --" + e.GetSpecifiedName(), true
+	case *pflag.InvalidSyntaxError:
+		return e.GetSpecifiedFlag() + " is no flag: write --name=value", true
+	case *url.Error:
+		return Message(e.Err), true
+	case *net.OpError:
+		return connectionFailed(e), true
+	case *net.DNSError:
+		return unknownHost(e), true
+	case *tls.CertificateVerificationError:
+		return "its certificate is not one that this machine trusts", true
+	case *fs.PathError:
+		return fileFailed(e), true
+	case *json.SyntaxError, *json.UnmarshalTypeError:
+		return "it is no JSON of the expected form", true
+	case apierrors.APIStatus:
+		return kubernetesRefused(e), true
+	}
+	if clientcmd.IsEmptyConfig(err) {
+		return "there is no kubeconfig", true
+	}
+	for _, one := range constants {
+		if err == one.err {
+			return one.said, true
+		}
+	}
+	return "", false
+}
+
+// kindOf says what a flag takes.
+func kindOf(flag *pflag.Flag) string {
+	switch flag.Value.Type() {
+	case "duration":
+		return "a duration in h, m, s or ms, such as 90s, 61m or 24h for a day"
+	case "int", "int32", "int64", "uint16", "uint":
+		return "a whole number, such as 100"
+	case "float64":
+		return "a number, such as 0.5"
+	case "bool":
+		return "true or false"
+	}
+	return "a value"
+}
+
+// isTimeout reports whether a connection waited for too long.
+func isTimeout(err error) bool {
+	var late net.Error
+	return errors.As(err, &late) && late.Timeout()
+}
+
+func connectionFailed(e *net.OpError) string {
+	at := "the address"
+	if e.Addr != nil {
+		at = e.Addr.String()
+	}
+	var unknown *net.DNSError
+	switch {
+	case errors.As(e.Err, &unknown):
+		return unknownHost(unknown)
+	case errors.Is(e.Err, syscall.ECONNREFUSED):
+		return "nothing listens at " + at
+	case errors.Is(e.Err, syscall.ECONNRESET), errors.Is(e.Err, syscall.EPIPE):
+		return at + " ended the connection"
+	case errors.Is(e.Err, syscall.EADDRINUSE):
+		return at + " is used by another program"
+	case e.Op == "listen":
+		return "this machine does not allow to listen at " + at
+	case isTimeout(e.Err):
+		return at + " does not answer"
+	}
+	return at + " cannot be reached"
+}
+
+func unknownHost(e *net.DNSError) string {
+	if e.IsNotFound {
+		return "there is no host " + e.Name
+	}
+	return "the address of the host " + e.Name + " is not known, because the name server does not answer"
+}
+
+func fileFailed(e *fs.PathError) string {
+	switch {
+	case errors.Is(e.Err, fs.ErrNotExist):
+		return "there is no " + e.Path
+	case errors.Is(e.Err, fs.ErrPermission):
+		return "you may not open " + e.Path
+	case errors.Is(e.Err, fs.ErrExist):
+		return e.Path + " exists"
+	case errors.Is(e.Err, syscall.EISDIR):
+		return e.Path + " is a folder"
+	case errors.Is(e.Err, syscall.ENOSPC):
+		return "the disk of " + e.Path + " is full"
+	}
+	return e.Path + " cannot be used"
+}
+
+// kubernetesRefused names the fields that are wrong, and leaves out that other checks were not made.
+func kubernetesRefused(e apierrors.APIStatus) string {
+	status := e.Status()
+	var wrong []string
+	if status.Details != nil {
+		for _, cause := range status.Details.Causes {
+			if cause.Field != "" && cause.Field != "<nil>" {
+				wrong = append(wrong, cause.Field+": "+cause.Message)
+			}
+		}
+	}
+	if len(wrong) > 0 {
+		return "these fields are wrong:\n  " + strings.Join(wrong, "\n  ")
+	}
+	switch status.Code {
+	case http.StatusNotFound:
+		return "Kubernetes does not have it"
+	case http.StatusUnauthorized:
+		return "Kubernetes does not accept your credentials: log in again"
+	case http.StatusForbidden:
+		return "you may not do this in Kubernetes"
+	case http.StatusConflict:
+		return "somebody else changes it at the same time: repeat the command"
+	}
+	return fmt.Sprintf("Kubernetes answered %d", status.Code)
+}
+
+// FlagError is the error of a command for flags that it cannot read.
+func FlagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return usage(err)
+	}
+	similar := &cobra.Command{SuggestionsMinimumDistance: 2} // cobra compares names of commands
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		similar.AddCommand(&cobra.Command{Use: flag.Name, Run: func(*cobra.Command, []string) {}})
+	})
+	if found := similar.SuggestionsFor(unknown.GetSpecifiedName()); len(found) > 0 {
+		return usage(fmt.Errorf("%w: is it --%s?", err, strings.Join(found, " or --")))
+	}
+	return usage(fmt.Errorf("%w: `%s --help` lists those of this command", err, cmd.CommandPath()))
+}
+
+// NoArguments is for commands without arguments.
+func NoArguments(cmd *cobra.Command, args []string) error { return checkArguments(nil)(cmd, args) }
+
+var (
+	likelyMSISDN = regexp.MustCompile(`^(\+[0-9]+|[0-9]{9,})$`)
+	likelyAmount = regexp.MustCompile(`^[0-9]+$`)
+)
+
+// inPlaceOf is what a user probably means by an argument that a command does not take.
+func inPlaceOf(cmd *cobra.Command, argument string) string {
+	called := strings.TrimSuffix(cmd.UseLine(), " [flags]")
+	for _, flag := range []struct {
+		name string
+		form *regexp.Regexp
+	}{{"msisdn", likelyMSISDN}, {"amount", likelyAmount}} {
+		if cmd.Flags().Lookup(flag.name) != nil && flag.form.MatchString(argument) {
+			return called + " --" + flag.name + "=" + argument
+		}
+	}
+	return called
+}
