@@ -21,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/controllers"
 )
 
@@ -51,7 +52,7 @@ func newBootstrapCommand() *cobra.Command {
 
 An existing Secret is never changed: run the command again with every upgrade. It
 needs the RBAC rights to get these Secrets, and to create Secrets.`,
-		Args: cobra.NoArgs,
+		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBootstrap(cmd.Context(), o) },
 	}
 	flags := cmd.Flags()

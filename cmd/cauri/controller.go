@@ -22,6 +22,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/controllers"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -78,7 +79,7 @@ The controller writes the configuration of the resources to the database, and th
 the resources. When it starts, it updates the database schema. While the database is unavailable, the controller retries,
 stays ready, and reports the problem in the condition DatabaseReady of the resources. Payments do not pass through the
 controller: sandboxes continue to work while it is stopped.`,
-		Args: cobra.NoArgs,
+		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runController(cmd.Context(), f) },
 	}
 	databaseURL(cmd, &f.databaseURL)

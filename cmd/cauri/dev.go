@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/controllers"
 )
 
@@ -52,7 +53,7 @@ The database is --database-url (CAURI_DATABASE_URL, never DATABASE_URL), else a
 Postgres that the command starts and removes again; --data keeps its data.`,
 		Example: `  cauri dev
   cauri dev -f sandbox.yaml --watch --webhook-url=http://localhost:3000/webhooks --env-file=.env.cauri`,
-		Args: cobra.NoArgs,
+		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := quietLog(cmd); err != nil {
 				return err

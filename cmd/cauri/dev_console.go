@@ -43,9 +43,13 @@ func newDevConsole(out io.Writer, in io.Reader) *devConsole {
 }
 
 func (c *devConsole) say(format string, args ...any) {
+	c.print(cli.PrintableLines(fmt.Sprintf(format, args...)))
+}
+
+func (c *devConsole) print(text string) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	fmt.Fprintf(c.out, format+"\n", args...)
+	fmt.Fprintln(c.out, text)
 }
 
 // event prints a line with its time.
@@ -53,7 +57,7 @@ func (c *devConsole) event(at time.Time, line string) {
 	if c.colors {
 		line = cli.Colored(line)
 	}
-	c.say("%s  %s", cli.LineTime(at), line)
+	c.print(cli.LineTime(at) + "  " + line)
 }
 
 // onKey calls f whenever the user presses s or Enter, until ctx ends. restore makes the terminal what it was.
@@ -79,7 +83,7 @@ func (s devSandbox) String() string { return s.Namespace + "/" + s.Name }
 
 // variables are the lines of an environment file.
 func (s devSandbox) variables() string {
-	return fmt.Sprintf("CAURI_URI=%s\nCAURI_API_KEY=%s\nCAURI_WEBHOOK_SECRET=%s\n", s.uri, s.key, s.secret) + s.native
+	return cli.EnvLine("CAURI_URI", s.uri) + cli.EnvLine("CAURI_API_KEY", s.key) + cli.EnvLine("CAURI_WEBHOOK_SECRET", s.secret) + s.native
 }
 
 // nativeVariables are the lines of an environment file for the operators' own APIs: mtn-api-key is CAURI_MTN_API_KEY.
@@ -88,7 +92,7 @@ func nativeVariables(secret map[string]string) string {
 	for _, api := range operators.NativeAPIs() {
 		for _, key := range slices.Sorted(maps.Keys(api.Derive("").Secret)) {
 			if value := secret[key]; value != "" {
-				fmt.Fprintf(&lines, "CAURI_%s=%s\n", strings.ToUpper(strings.ReplaceAll(key, "-", "_")), value)
+				lines.WriteString(cli.EnvLine("CAURI_"+strings.ToUpper(strings.ReplaceAll(key, "-", "_")), value))
 			}
 		}
 	}

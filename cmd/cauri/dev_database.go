@@ -28,6 +28,7 @@ func openDevDatabase(ctx context.Context, o devOptions, say func(string, ...any)
 	if err != nil {
 		return nil, err
 	}
+	say("Starting Postgres")
 	source := localpostgres.Source{URL: o.postgresURL, Say: say}
 	server, err := localpostgres.Start(ctx, localpostgres.Options{Home: home, Programs: source.Programs})
 	if err != nil {

@@ -186,6 +186,7 @@ func (d *dev) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	d.console.say("Bringing the tables up to date")
 	if err := d.state.migrate(ctx, d.url); err != nil {
 		return err
 	}
@@ -233,6 +234,7 @@ func (d *dev) start(ctx context.Context, manifests localapi.Manifests) error {
 	for _, line := range manifests.Ignored {
 		d.console.say("%s", line)
 	}
+	d.console.say("Applying the resources")
 	soon, cancel := context.WithTimeout(ctx, devReadyTimeout)
 	defer cancel()
 	if _, err := d.resources.Apply(soon, manifests); err != nil {

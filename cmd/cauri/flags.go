@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
@@ -80,7 +81,7 @@ func requireDatabaseURL(url string) error {
 // parseBaseURL reads the flag --base-url.
 func parseBaseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if err != nil || egress.HostOf(u) == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, fmt.Errorf("--base-url must be an absolute http or https URL, not %q", text)
 	}
 	return u, nil

@@ -11,7 +11,7 @@ import (
 // FuzzBaseURL checks that a base URL is absolute, and that a sandbox's path can stand behind it.
 func FuzzBaseURL(f *testing.F) {
 	for _, seed := range []string{"http://localhost:8080", "https://pay.example.com/", "https://a/b?c#d", "ftp://a", "http://", "//a",
-		"http://%zz", "http://[::1"} {
+		"http://%zz", "http://[::1", "http://[::1%25lo]", "http://:80"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -19,7 +19,7 @@ func FuzzBaseURL(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Contains(u.Host, "%") {
 			t.Errorf("%q is read as %s", text, u)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -23,7 +24,7 @@ func newKeysCommand() *cobra.Command {
 The keys themselves are never shown, only the first four bytes of their SHA-256.
 The command ends with an error while a stored secret is encrypted with another key
 than the first one of the file. The controller re-encrypts it within a minute.`,
-		Args: cobra.NoArgs,
+		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := requireDatabaseURL(url); err != nil {
 				return err

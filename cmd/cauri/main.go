@@ -39,7 +39,7 @@ func main() {
 		root.SetArgs([]string{command})
 	}
 	if err := root.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "cauri:", err)
+		fmt.Fprintln(os.Stderr, "cauri:", cli.PrintableLines(cli.Message(err)))
 		os.Exit(exitCode(err))
 	}
 }
@@ -65,6 +65,7 @@ func newRootCommand(plugin bool) *cobra.Command {
 		Use:           "cauri",
 		Short:         "Mobile-money sandboxes for Kubernetes",
 		Long:          rootHelp(plugin),
+		Version:       programVersion(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -76,7 +77,7 @@ func newRootCommand(plugin bool) *cobra.Command {
 	}
 	root.PersistentFlags().StringVar(&logFormat, "log-format", "auto", "text, json, or auto: text on a terminal, json elsewhere")
 	root.PersistentFlags().StringVar(&logLevel, "log-level", "info", "debug, info, warn or error")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cli.Usage(err) })
+	root.SetFlagErrorFunc(cli.FlagError)
 	root.AddGroup(cli.Groups()...)
 	if plugin {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl cauri"}

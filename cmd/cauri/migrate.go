@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
@@ -34,7 +35,7 @@ func newMigrateCommand() *cobra.Command {
 It is safe to run at any time, and from several places at once: a lock lets one
 migrate at a time. The previous release continues to work on the new schema. An
 older program changes nothing.`,
-		Args: cobra.NoArgs,
+		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runMigrate(cmd.Context(), o) },
 	}
 	databaseURL(cmd, &o.databaseURL)

@@ -49,7 +49,7 @@ func TestMigrateWaitsForTheDatabase(t *testing.T) {
 	proxy := newProxy(t, database)
 	away := launch(t, strings.Replace(proxy.url, "127.0.0.1", "127.0.0.2", 1), "migrate", "--wait=0") // nobody listens there
 	away.follow(make(chan [2]string, 1))
-	away.wait(soon)
+	away.wait()
 	if away.err == nil {
 		t.Error("without a database it ends without an error")
 	}
@@ -58,7 +58,7 @@ func TestMigrateWaitsForTheDatabase(t *testing.T) {
 	waiting.follow(make(chan [2]string, 1))
 	eventually(t, "it tried", func() bool { return proxy.refused.Load() > 0 })
 	proxy.refuse.Store(false)
-	waiting.wait(soon)
+	waiting.wait()
 	if waiting.err != nil || strings.Count(waiting.log.String(), "waiting for the database") != 1 ||
 		!strings.Contains(waiting.log.String(), "up to date") {
 		t.Errorf("it ended with %v and said\n%s", waiting.err, waiting.log.String())

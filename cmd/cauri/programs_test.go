@@ -117,23 +117,21 @@ func (p *running) follow(found chan<- [2]string) {
 	}()
 }
 
-// terminate asks the process to end and returns how long that took.
-func (p *running) terminate() time.Duration {
+// terminate asks the process to end, and waits until it has.
+func (p *running) terminate() {
 	p.t.Helper()
-	begun := time.Now()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		p.t.Fatal(err)
 	}
-	p.wait(time.Minute)
-	return time.Since(begun)
+	p.wait()
 }
 
-func (p *running) wait(within time.Duration) {
+func (p *running) wait() {
 	p.t.Helper()
 	select {
 	case <-p.exited:
-	case <-time.After(within):
-		p.t.Fatalf("it still runs after %s", within)
+	case <-time.After(soon):
+		p.t.Fatalf("it still runs after %s", soon)
 	}
 }
 

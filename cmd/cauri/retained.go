@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -28,7 +29,7 @@ func newPurgeRetainedCommand() *cobra.Command {
 
 The command lists the sandboxes that were deleted longer ago than --older-than, and
 removes all their data. It never touches a sandbox whose resource exists.`,
-		Args: cobra.NoArgs,
+		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return purgeRetained(cmd.Context(), cmd.OutOrStdout(), o) },
 	}
 	databaseURL(cmd, &o.databaseURL)

@@ -16,12 +16,16 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
+	"github.com/cauri-dev/cauri/server/egress"
 )
 
 type tryOptions struct {
 	url         string
 	apiKey      string
 	binding     string
+	envFile     string
 	msisdn      string
 	amount      int64
 	application string
@@ -41,7 +45,7 @@ installation, or at the start of a pipeline.`,
 		Example: `  secret() { kubectl get secret checkout-credentials -o jsonpath="{.data.$1}" | base64 -d; }
   export CAURI_URI="$(secret uri)" CAURI_API_KEY="$(secret api-key)"
   cauri try`,
-		Args: cobra.NoArgs,
+		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.complete(); err != nil {
 				return err
@@ -56,6 +60,7 @@ installation, or at the start of a pipeline.`,
 	flags.StringVar(&o.url, "url", "", "URL of the sandbox, from its status or its Secret (CAURI_URI)")
 	flags.StringVar(&o.apiKey, "api-key", "", "API key of the sandbox; prefer CAURI_API_KEY, which ps does not show")
 	flags.StringVar(&o.binding, "binding", "", "folder where the credentials Secret of the sandbox is mounted; replaces --url and --api-key")
+	flags.StringVar(&o.envFile, "env-file", "", "file with CAURI_URI and CAURI_API_KEY, as cauri dev --env-file writes it; replaces --url and --api-key")
 	flags.StringVar(&o.msisdn, "msisdn", "", "phone number of the payer; empty takes the first test client that can pay")
 	flags.Int64Var(&o.amount, "amount", 100, "amount in whole units of the payer's currency")
 	flags.StringVar(&o.application, "application", "shop", "slug of the store that is paid")
@@ -80,9 +85,16 @@ func (o *tryOptions) complete() error {
 			*value = strings.TrimSpace(string(text))
 		}
 	}
-	if at, err := url.Parse(o.url); err != nil || at.Host == "" {
+	if o.envFile != "" {
+		values, err := cli.ReadEnvFile(o.envFile)
+		if err != nil {
+			return cli.Usage(err)
+		}
+		o.url, o.apiKey = values["CAURI_URI"], values["CAURI_API_KEY"]
+	}
+	if at, err := url.Parse(o.url); err != nil || egress.HostOf(at) == "" {
 		return errors.New("no sandbox: set CAURI_URI to the uri of the sandbox's Secret, " +
-			"or pass --url=<status.url of the SandboxEnvironment> or --binding=<folder of its Secret>")
+			"or pass --env-file=<file of cauri dev --env-file>, --url=<status.url of the SandboxEnvironment> or --binding=<folder of its Secret>")
 	}
 	if o.apiKey == "" {
 		return errors.New("no API key: set CAURI_API_KEY to the api-key of the sandbox's Secret, or pass --binding=<folder of the Secret>")
@@ -153,7 +165,7 @@ func (t *trial) run(ctx context.Context) error {
 }
 
 func (t *trial) say(what, format string, args ...any) {
-	fmt.Fprintf(t.out, "%7.3fs  %-8s %s\n", time.Since(t.begun).Seconds(), what, fmt.Sprintf(format, args...))
+	fmt.Fprintf(t.out, "%7.3fs  %-8s %s\n", time.Since(t.begun).Seconds(), what, cli.Printable(fmt.Sprintf(format, args...)))
 }
 
 // awaitPayer finds the test client that pays. A new sandbox may not have it yet, and the api may not know its key yet.
@@ -218,7 +230,7 @@ func (t *trial) wait(ctx context.Context, what string, because error) error {
 	select {
 	case <-ctx.Done():
 		if because != nil && t.cause != nil {
-			what += ": " + t.cause.Error()
+			what += ": " + cli.Message(t.cause)
 		}
 		return fmt.Errorf("after %s, %s", time.Since(t.begun).Round(time.Second), what)
 	case <-time.After(t.interval):

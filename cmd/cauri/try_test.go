@@ -98,7 +98,7 @@ func TestTry(t *testing.T) {
 		"another key": {tryOptions{apiKey: "cauri_sk_test_wrong", url: "http://" + address + "/sandboxes/team/checkout"},
 			"answered 401 unauthorized"},
 		"another store": {tryOptions{application: "stall"}, "stall"},
-		"nobody":        {tryOptions{url: "http://127.0.0.1:1", apiKey: apiKey}, "refused"},
+		"nobody":        {tryOptions{url: "http://127.0.0.1:1", apiKey: apiKey}, "nothing listens at 127.0.0.1:1"},
 		"a poor payer":  {tryOptions{msisdn: "+250788000001", amount: 5000}, "ended INSUFFICIENT_FUNDS and not SUCCESS"},
 		"no sandbox":    {tryOptions{apiKey: apiKey, url: "checkout"}, "--url"},
 		"no key":        {tryOptions{url: "http://" + address}, "CAURI_API_KEY"},
@@ -109,13 +109,28 @@ func TestTry(t *testing.T) {
 			if c.options.url == "" && c.options.apiKey == "" && c.options.binding == "" {
 				c.options.binding = binding
 			}
-			if c.options.timeout = 10 * time.Second; c.options.msisdn != "" {
-				c.options.timeout = soon
-			}
+			c.options.timeout = soon
 			said, err := try(t, c.options)
 			if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "cauri_sk") {
 				t.Errorf("got %v, want %q\n%s", err, c.says, said)
 			}
 		})
+	}
+}
+
+// The file of `cauri dev --env-file` names the sandbox, and wins over the variables.
+func TestTryReadsTheFileOfDev(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "env")
+	if err := os.WriteFile(file, []byte("CAURI_URI=http://127.0.0.1:1/sandboxes/a/b\nCAURI_API_KEY='k'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := tryOptions{envFile: file, url: "http://other", amount: 1}
+	if err := o.complete(); err != nil || o.url != "http://127.0.0.1:1/sandboxes/a/b" || o.apiKey != "k" {
+		t.Errorf("%+v, %v", o, err)
+	}
+	o = tryOptions{envFile: file + "none", amount: 1}
+	if err := o.complete(); err == nil || !strings.Contains(err.Error(), "--env-file") {
+		t.Error(err)
 	}
 }

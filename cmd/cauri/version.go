@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 )
 
 // The linker sets these in builds of images and releases (.ko.yaml, Dockerfile). In a build from a checkout they are empty, and the build
@@ -77,7 +79,7 @@ func newVersionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of this program",
-		Args:  cobra.NoArgs,
+		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return printVersion(cmd.OutOrStdout(), programFacts(), output)
 		},

@@ -71,3 +71,14 @@ func TestVersionPrints(t *testing.T) {
 		t.Errorf("--output=yaml: %v", err)
 	}
 }
+
+func TestTheFlagVersion(t *testing.T) {
+	t.Parallel()
+	root := newRootCommand(false)
+	var out strings.Builder
+	root.SetOut(&out)
+	root.SetArgs([]string{"--version"})
+	if err := root.ExecuteContext(t.Context()); err != nil || !strings.Contains(out.String(), programVersion()) {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}
