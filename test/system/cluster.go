@@ -16,6 +16,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"github.com/cauri-dev/cauri/test/ports"
 )
 
 // assetsVariable names the folder of etcd and kube-apiserver, as in envtest.
@@ -63,7 +65,7 @@ func (c *Cluster) prepare() (err error) {
 	}
 	c.Kubeconfig = c.file("kubeconfig")
 	for _, port := range []*int{&c.etcdPort, &c.peerPort, &c.ownsPort} {
-		if *port, err = freePort(); err != nil {
+		if *port, err = ports.Free(); err != nil {
 			return err
 		}
 	}
@@ -101,11 +103,11 @@ func (c *Cluster) file(name string) string { return filepath.Join(c.folder, name
 // certificate returns the API server's self-signed certificate and its authority. The API server creates it once.
 func (c *Cluster) certificate() string { return c.file("certificates/apiserver.crt") }
 
-func (c *Cluster) url() string { return "https://" + loopback(c.ownsPort) }
+func (c *Cluster) url() string { return "https://" + ports.Loopback(c.ownsPort) }
 
 // StartEtcd starts etcd, with its old data after a restart, and waits until it serves.
 func (c *Cluster) StartEtcd(ctx context.Context) (err error) {
-	address, peer := "http://"+loopback(c.etcdPort), "http://"+loopback(c.peerPort)
+	address, peer := "http://"+ports.Loopback(c.etcdPort), "http://"+ports.Loopback(c.peerPort)
 	c.Etcd, err = c.start("etcd", "--name=test", "--data-dir="+c.file("etcd"),
 		"--unsafe-no-fsync", // the data only has to survive the process, not the machine
 		"--listen-client-urls="+address, "--advertise-client-urls="+address, "--listen-peer-urls="+peer,
@@ -120,7 +122,7 @@ func (c *Cluster) StartEtcd(ctx context.Context) (err error) {
 func (c *Cluster) StartAPIServer(ctx context.Context) (err error) {
 	c.APIServer, err = c.start(
 		"kube-apiserver",
-		"--etcd-servers=http://"+loopback(c.etcdPort),
+		"--etcd-servers=http://"+ports.Loopback(c.etcdPort),
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",
 		"--secure-port="+strconv.Itoa(c.ownsPort),

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cauri-dev/cauri/test/ports"
 )
 
 // Controller is a running controller.
@@ -28,10 +30,10 @@ func (s *System) StartController(ctx context.Context, kubeconfig string, within 
 	if err != nil {
 		return nil, err
 	}
-	c := &Controller{MetricsURL: "http://" + loopback(metrics) + "/metrics", healthURL: "http://" + loopback(health)}
+	c := &Controller{MetricsURL: "http://" + ports.Loopback(metrics) + "/metrics", healthURL: "http://" + ports.Loopback(health)}
 	c.Process, err = s.run("controller", append([]string{
 		"controller", "--kubeconfig=" + kubeconfig, "--base-url=http://127.0.0.1:8080",
-		"--health-address=" + loopback(health), "--metrics-address=" + loopback(metrics),
+		"--health-address=" + ports.Loopback(health), "--metrics-address=" + ports.Loopback(metrics),
 	}, flags...))
 	if err != nil {
 		return nil, err

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/test/ports"
 )
 
 // PgBouncer is a connection pooler for Postgres in transaction mode: each database transaction may use a different
@@ -45,7 +47,7 @@ func (p *Postgres) StartPgBouncer(ctx context.Context, connections int) (*PgBoun
 		return nil, err
 	}
 	b := &PgBouncer{postgres: p}
-	if b.port, err = freePort(); err != nil {
+	if b.port, err = ports.Free(); err != nil {
 		return nil, err
 	}
 	if b.folder, err = p.newFolder("cauri-pgbouncer-"); err != nil {
@@ -111,7 +113,7 @@ max_client_conn = 500
 
 func (b *PgBouncer) urlFor(user, database string) string {
 	address := url.URL{
-		Scheme: "postgres", User: url.UserPassword(user, b.postgres.password), Host: loopback(b.port), Path: "/" + database,
+		Scheme: "postgres", User: url.UserPassword(user, b.postgres.password), Host: ports.Loopback(b.port), Path: "/" + database,
 		RawQuery: "sslmode=disable",
 	}
 	return address.String()

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/localpostgres"
+	"github.com/cauri-dev/cauri/test/ports"
 )
 
 // Postgres is a server for one test. Its commits are durable, as in production.
@@ -61,7 +62,7 @@ func startPostgres(ctx context.Context, p *Postgres) (_ *Postgres, err error) {
 	if p.credential, err = localpostgres.Credential(); err != nil {
 		return nil, err
 	}
-	if p.port, err = freePort(); err != nil {
+	if p.port, err = ports.Free(); err != nil {
 		return nil, err
 	}
 	if err := p.initialise(ctx); err != nil {
@@ -84,9 +85,9 @@ func (p *Postgres) initialise(ctx context.Context) (err error) {
 			p.disk = 0
 			return err
 		}
-		if err := p.own(p.folder); err != nil {
-			return err
-		}
+	}
+	if err := p.makeData(); err != nil {
+		return err
 	}
 	secret := make([]byte, 16)
 	_, _ = rand.Read(secret) // never fails
@@ -165,7 +166,7 @@ const superuser = "postgres"
 
 func (p *Postgres) urlFor(user, database string) string {
 	address := url.URL{
-		Scheme: "postgres", User: url.UserPassword(user, p.password), Host: loopback(p.port), Path: "/" + database,
+		Scheme: "postgres", User: url.UserPassword(user, p.password), Host: ports.Loopback(p.port), Path: "/" + database,
 		RawQuery: "sslmode=disable",
 	}
 	return address.String()

@@ -19,13 +19,10 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
+	"github.com/cauri-dev/cauri/test/ports"
 )
 
-const (
-	readyWithin = 2 * time.Minute
-	// StopWithin is the maximum time of a shutdown of the api and the worker, see Shutdown in the architecture page.
-	StopWithin = 25 * time.Second
-)
+const readyWithin = 2 * time.Minute
 
 // System is one installation: a database, its processes, and its sandboxes.
 type System struct {
@@ -231,13 +228,13 @@ func (s *System) StartAPI(ctx context.Context, name string, flags ...string) (*A
 	if err != nil {
 		return nil, err
 	}
-	api := &API{URL: "http://" + loopback(port), healthURL: "http://" + loopback(health)}
+	api := &API{URL: "http://" + ports.Loopback(port), healthURL: "http://" + ports.Loopback(health)}
 	if s.apiURL == "" {
 		s.apiURL = api.URL
 	}
 	api.Process, err = s.run(
 		name,
-		append([]string{"api", "--listen-address=" + loopback(port), "--health-address=" + loopback(health)}, flags...),
+		append([]string{"api", "--listen-address=" + ports.Loopback(port), "--health-address=" + ports.Loopback(health)}, flags...),
 	)
 	if err != nil {
 		return nil, err
@@ -256,8 +253,8 @@ func (s *System) StartWorker(ctx context.Context, name string, flags ...string) 
 	if err != nil {
 		return nil, err
 	}
-	worker := &Worker{HealthURL: "http://" + loopback(port)}
-	worker.Process, err = s.run(name, append([]string{"worker", "--health-address=" + loopback(port)}, flags...))
+	worker := &Worker{HealthURL: "http://" + ports.Loopback(port)}
+	worker.Process, err = s.run(name, append([]string{"worker", "--health-address=" + ports.Loopback(port)}, flags...))
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +282,7 @@ func (s *System) port(name string) (int, error) {
 	if port, known := s.ports[name]; known {
 		return port, nil
 	}
-	port, err := freePort()
+	port, err := ports.Free()
 	s.ports[name] = port
 	return port, err
 }

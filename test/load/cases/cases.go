@@ -81,7 +81,7 @@ var All = []Case{
 	{Name: "fair", Tells: "a sandbox next to one with 100,000 queued events, one with a hanging endpoint, and 50 with dead endpoints", run: fair},
 	{
 		Name:  "clock",
-		Tells: "POST /v1/clock/advance by 3 h with all retries of an event, and by 24 h of 1,000 payments; baseline: the same posts made directly",
+		Tells: "POST /v1/clock/advance by 3 h with all retries of an event, and by 24 h of 1,000 payments, and by 1 h beside slow sandboxes; baseline: the same posts made directly",
 		run:   clock,
 		smoke: true,
 	},

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -17,7 +19,7 @@ import (
 )
 
 // clock measures how long an advance of a sandbox's clock takes: over three hours in which nobody acknowledges an
-// event, and over a day in which many payments time out.
+// event, over a day in which many payments time out, and beside many other advances.
 func clock(ctx context.Context, b *bench.Bench) error {
 	apis, err := b.Apis(ctx, 1)
 	if err != nil {
@@ -29,7 +31,10 @@ func clock(ctx context.Context, b *bench.Bench) error {
 	if err := advanceRetries(ctx, b, apis[0]); err != nil {
 		return err
 	}
-	return advanceDay(ctx, b, apis[0])
+	if err := advanceDay(ctx, b, apis[0]); err != nil {
+		return err
+	}
+	return advanceBeside(ctx, b, apis[0])
 }
 
 // advanced is what the API tells of an advance that has ended.
@@ -222,6 +227,67 @@ func advanceDay(ctx context.Context, b *bench.Bench, api *system.API) error {
 		return err
 	}
 	return b.Delivered(ctx, m)
+}
+
+// advanceBeside measures advances by an hour in which nothing is due: alone, and beside sandboxes whose clocks are advanced by a day in
+// which their payments time out and whose receiver hangs.
+func advanceBeside(ctx context.Context, b *bench.Bench, api *system.API) error {
+	victim, err := b.AddMerchant(ctx, "beside", api, system.Acknowledge)
+	if err != nil {
+		return err
+	}
+	hanging, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts
+	if err != nil {
+		return fmt.Errorf("opening a receiver that hangs: %w", err)
+	}
+	defer func() { _ = hanging.Close() }()
+	counts := []int{0, 16, 200}
+	if b.Settings.Small {
+		counts = []int{0, 20}
+	}
+	slow := 0
+	for _, count := range counts {
+		for ; slow < count; slow++ {
+			if err := advanceSlowly(ctx, b, api, fmt.Sprintf("slow-%d", slow), "http://"+hanging.Addr().String()+"/hook"); err != nil {
+				return err
+			}
+		}
+		var took []time.Duration
+		for range 20 {
+			one, did, err := advance(ctx, victim.Client, "1h")
+			if err != nil {
+				return err
+			}
+			if did != (advanced{}) {
+				b.Problem("an hour in which nothing is due did %+v", did)
+			}
+			took = append(took, one)
+		}
+		slices.Sort(took)
+		b.Figure(fmt.Sprintf("1 h beside %d slow sandboxes, to the answer, p50", count), report.Milliseconds(report.Percentile(took, 50)), "ms")
+		b.Figure(fmt.Sprintf("1 h beside %d slow sandboxes, to the answer, longest", count), report.Milliseconds(took[len(took)-1]), "ms")
+	}
+	return nil
+}
+
+// advanceSlowly makes a sandbox with five payments, and begins an advance by a day in which they time out.
+func advanceSlowly(ctx context.Context, b *bench.Bench, api *system.API, name, url string) error {
+	s, err := b.AddSandbox(ctx, name, url)
+	if err != nil {
+		return err
+	}
+	client, err := s.Client(ctx, api)
+	if err != nil {
+		return err
+	}
+	if err := ignored(ctx, s, client, 5); err != nil {
+		return err
+	}
+	answer, err := client.Post(ctx, "/clock/advance", map[string]string{"by": "24h", "wait": "0s"})
+	if err == nil && answer.Status != http.StatusAccepted {
+		err = fmt.Errorf("an advance was answered with %d %s", answer.Status, answer.Body)
+	}
+	return err
 }
 
 // nothingLeft checks that a sandbox has nothing to do any more.

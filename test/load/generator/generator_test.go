@@ -179,12 +179,15 @@ func TestAnOpenLoopKeepsItsRate(t *testing.T) {
 		moments = append(moments, time.Now())
 	})
 	g := dial(t, Target{Addresses: []string{address}, Append: numbered, Status: 200}, 8)
+	begun := time.Now()
 	result := g.Open(t.Context(), 100, 500*time.Millisecond)
 	if result.Accepted != 50 || len(moments) != 50 {
 		t.Fatalf("%d requests were accepted and %d came, want 50", result.Accepted, len(moments))
 	}
-	if took := moments[49].Sub(moments[0]); took < 480*time.Millisecond {
-		t.Errorf("50 requests at 100 a second came within %s: earlier than their moments", took)
+	for i, at := range moments {
+		if after := at.Sub(begun); after < time.Duration(i)*10*time.Millisecond {
+			t.Errorf("the request %d came after %s: earlier than its moment", i, after)
+		}
 	}
 	if rate := result.Rate(); rate > 100 {
 		t.Errorf("the rate is told as %.1f, more than was asked for", rate)
@@ -233,8 +236,8 @@ func TestARunEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	begun := time.Now()
-	g.Closed(ctx, time.Minute)
-	if took := time.Since(begun); took > 10*time.Second {
+	g.Closed(ctx, time.Hour)
+	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("it took %s to end", took)
 	}
 }
