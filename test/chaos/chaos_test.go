@@ -73,7 +73,7 @@ func findsWhatIsWrong(t *testing.T, w *fixture) {
 			"payments are pending; clients know of",
 		},
 		"money of a float, booked everywhere": {
-			bookedEverywhere("+ 1"), bookedEverywhere("- 1") + "; update floats set changed_at = now()",
+			bookedEverywhere("+ 1"), bookedEverywhere("- 1"),
 			"what clients were told sums up to",
 		},
 	}
@@ -82,7 +82,8 @@ func findsWhatIsWrong(t *testing.T, w *fixture) {
 			w.looksAtEverything()
 			exec(t, w, c.corrupt)
 			problems, err := w.audit(t.Context())
-			exec(t, w, c.restore)
+			// The controller may have read the wrong rows: it reads those of a sandbox again that says that it changed.
+			exec(t, w, c.restore+"; update floats set changed_at = now()")
 			if err != nil {
 				t.Fatal(err)
 			}
