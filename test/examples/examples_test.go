@@ -1,11 +1,10 @@
-// Package examples runs the shops of the folder examples with their own tests, in the ways that docs/ci.md shows. In place of a
-// container there is a process, with a Postgres of its own.
+// Package examples runs what the documents show: each command, resource and program in them, and the shops of the folder examples with
+// their own tests, in the ways that docs/ci.md shows. In place of a container there is a process, with a Postgres of its own.
 package examples
 
 import (
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/cauri-dev/cauri/test/ports"
 	"github.com/cauri-dev/cauri/test/system"
 )
 
@@ -28,7 +28,7 @@ var goTests, nodeTests = []string{"go", "test", "-count=1", "./..."}, []string{"
 // TestShopWithAFile is what examples/README.md shows.
 func TestShopWithAFile(t *testing.T) {
 	t.Parallel()
-	begun, port := time.Now(), freePort(t)
+	begun, port := time.Now(), ports.ForTest(t)
 	environment := filepath.Join(t.TempDir(), "env")
 	startDev(t, nil, "--file="+filepath.Join(root, "examples", "sandbox.yaml"), "--port=0", "--env-file="+environment,
 		"--webhook-url=http://127.0.0.1:"+port+"/webhooks")
@@ -43,7 +43,7 @@ func TestShopWithAFile(t *testing.T) {
 // TestMonthEnd is what docs/clock.md shows.
 func TestMonthEnd(t *testing.T) {
 	t.Parallel()
-	port := freePort(t)
+	port := ports.ForTest(t)
 	environment := filepath.Join(t.TempDir(), "env")
 	startDev(t, nil, "--file="+filepath.Join(root, "examples", "month-end.yaml"), "--port=0", "--env-file="+environment,
 		"--webhook-url=http://127.0.0.1:"+port+"/webhooks")
@@ -55,32 +55,63 @@ func TestMonthEnd(t *testing.T) {
 		"go", "test", "-count=1", "-run=MonthEnd", ".")
 }
 
-// TestServiceOfTheJob runs docs/ci/services.yaml: the service as a process, then the steps of the job, then a shop in place of the user's.
+// TestServiceOfTheJob runs docs/ci/services.yaml and docs/ci/gitlab-services.yaml.
 func TestServiceOfTheJob(t *testing.T) {
 	t.Parallel()
 	needNode(t)
-	var pipeline struct {
+	var github struct {
 		Jobs map[string]struct {
 			Env      map[string]string
 			Services map[string]struct{ Env map[string]string }
-			Steps    []struct{ Name, Run string }
+			Steps    []struct{ Run string }
 		}
 	}
-	if err := yaml.Unmarshal([]byte(read(t, "docs/ci/services.yaml")), &pipeline); err != nil {
-		t.Fatal(err)
+	var gitlab map[string]struct {
+		Variables map[string]string
+		Services  []struct {
+			Alias     string
+			Variables map[string]string
+		}
+		Script []string
 	}
-	begun, port, apiPort := time.Now(), freePort(t), freePort(t)
-	job := pipeline.Jobs["payments"]
-	service := maps.Clone(job.Services["cauri"].Env)
+	for name, into := range map[string]any{"services": &github, "gitlab-services": &gitlab} {
+		if err := yaml.Unmarshal([]byte(read(t, "docs/ci/"+name+".yaml")), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("GitHub", func(t *testing.T) {
+		job := github.Jobs["payments"]
+		var scripts []string
+		for _, step := range job.Steps {
+			scripts = append(scripts, step.Run)
+		}
+		runBeside(t, job.Services["cauri"].Env, job.Env, scripts)
+	})
+	t.Run("GitLab", func(t *testing.T) {
+		job := gitlab["payments"]
+		service := maps.Clone(job.Variables) // GitLab gives a service the variables of the job too
+		maps.Copy(service, job.Services[1].Variables)
+		runBeside(t, service, job.Variables, []string{strings.Join(job.Script, "\n")})
+	})
+}
+
+// runBeside runs the service as a process, then the scripts of the job, then a shop in place of the user's.
+func runBeside(t *testing.T, service, job map[string]string, scripts []string) {
+	begun, port, apiPort := time.Now(), ports.ForTest(t), ports.ForTest(t)
+	service, job = maps.Clone(service), maps.Clone(job)
+	for _, name := range []string{"CAURI_COMMAND", "CAURI_DATABASE_URL", "CAURI_WEBHOOK_URL"} {
+		if service[name] == "" {
+			t.Fatalf("the service has no %s", name)
+		}
+	}
 	delete(service, "CAURI_DATABASE_URL")
 	service["CAURI_PORT"], service["CAURI_WEBHOOK_URL"] = apiPort, "http://127.0.0.1:"+port+"/webhooks"
 	startDev(t, environ(service))
-	job.Env["CAURI_URI"] = strings.Replace(job.Env["CAURI_URI"], ":8080/", ":"+apiPort+"/", 1)
-	variables := append(environ(job.Env), "PORT="+port)
-	for _, step := range job.Steps {
-		if step.Run != "" {
-			run(t, t.TempDir(), variables, "bash", "-e", "-o", "pipefail", "-c", step.Run)
-		}
+	_, path, _ := strings.Cut(job["CAURI_URI"], ":8080/")
+	job["CAURI_URI"] = "http://127.0.0.1:" + apiPort + "/" + path
+	variables := append(environ(job), "PORT="+port)
+	for _, script := range scripts {
+		run(t, t.TempDir(), variables, "bash", "-e", "-o", "pipefail", "-c", script)
 	}
 	run(t, folderOf("node-shop"), variables, nodeTests...)
 	t.Logf("%.1f s from nothing", time.Since(begun).Seconds())
@@ -95,7 +126,7 @@ func TestTestcontainers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return []string{"CAURI_TEST_PROGRAM=" + program(t), "CAURI_TEST_PORT=" + freePort(t), "PORT=" + freePort(t), "CAURI_TEST_SHOP=" + shop}
+		return []string{"CAURI_TEST_PROGRAM=" + program(t), "CAURI_TEST_PORT=" + ports.ForTest(t), "PORT=" + ports.ForTest(t), "CAURI_TEST_SHOP=" + shop}
 	}
 	t.Run("go", func(t *testing.T) {
 		folder, library := t.TempDir(), t.TempDir()
@@ -221,15 +252,4 @@ func write(t *testing.T, folder, name, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// freePort is a port that a process can listen on.
-func freePort(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
 }

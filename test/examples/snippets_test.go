@@ -1,0 +1,385 @@
+package examples
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"go/format"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/cauri-dev/cauri/controllers/localapi"
+	"github.com/cauri-dev/cauri/test/ports"
+)
+
+// TestSnippets runs the snippets of each document as they stand there, those of a document one after the other. Where the document has not
+// started one, they run against one `cauri dev` with its sample. Only the ports 8080 and 3000 are others, so that tests run beside it.
+func TestSnippets(t *testing.T) {
+	t.Parallel()
+	needNode(t)
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	defer receiver.Close()
+	at, err := url.Parse(receiver.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	environment, apiPort := filepath.Join(t.TempDir(), "env"), ports.ForTest(t)
+	startDev(t, nil, "--port="+apiPort, "--env-file="+environment, "--webhook-url="+receiver.URL+"/webhooks")
+	variables, err := os.ReadFile(environment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, document := range documents(t) {
+		t.Run(document, func(t *testing.T) {
+			var s *session
+			for _, one := range snippets(t, document) {
+				if one.why() != "" {
+					one.parse(t)
+					continue
+				}
+				if s == nil {
+					s = newSession(t, strings.Fields(string(variables)), apiPort, at.Port())
+				}
+				s.run(one)
+			}
+		})
+	}
+}
+
+// patience only ends what hangs: a snippet may compile a program on a busy machine.
+const patience = 5 * time.Minute
+
+// parse checks the form of a snippet that is not run.
+func (s snippet) parse(t *testing.T) {
+	t.Helper()
+	for _, marker := range []string{"given", "prints", "file"} {
+		if s.marks[marker] != "" {
+			t.Errorf("%s is not run, and has the mark %q", s, marker)
+		}
+	}
+	checked := func(program ...string) {
+		if _, err := exec.LookPath(program[0]); err != nil {
+			t.Logf("%s is not parsed: %s is not installed", s, program[0])
+			return
+		}
+		check := exec.CommandContext(t.Context(), program[0], program[1:]...)
+		check.Stdin = strings.NewReader(s.body)
+		if out, err := check.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", s, err, out)
+		}
+	}
+	switch s.language {
+	case "sh":
+		checked("bash", "-n")
+		for _, document := range hereDocument.FindAllStringSubmatch(s.body, -1) {
+			if strings.Contains(document[1], "cauri.dev/") {
+				checkResources(t, s, document[1])
+			}
+		}
+	case "console":
+		for _, line := range strings.Split(s.body, "\n") {
+			if command, is := strings.CutPrefix(line, "$ "); is {
+				s.body = command
+				checked("bash", "-n")
+			}
+		}
+	case "yaml":
+		var content any
+		if err := yaml.UnmarshalStrict([]byte(s.body), &content); err != nil {
+			t.Errorf("%s: %v", s, err)
+		}
+	case "go":
+		if _, err := format.Source([]byte(s.body)); err != nil {
+			t.Errorf("%s: %v", s, err)
+		}
+	case "js":
+		kind := "commonjs"
+		if strings.HasPrefix(s.body, "import ") {
+			kind = "module"
+		}
+		checked("node", "--check", "--input-type="+kind, "-")
+	case "python":
+		checked("python3", "-c", "import ast, sys; ast.parse(sys.stdin.read())")
+	case "php":
+		checked("php", "-l")
+	case "", "csv", "java", "mermaid", "promql", "sql", "text": // java is compiled by who runs it; of the others there is no parser here
+	default:
+		t.Errorf("%s has the language %q, which nothing parses", s, s.language)
+	}
+}
+
+var hereDocument = regexp.MustCompile(`(?s)<<'?END'?\n(.*?)\nEND\n`)
+
+// checkResources checks resources of Cauri as `cauri dev` and a cluster do. A part of a sandbox may begin with its spec.
+func checkResources(t *testing.T, s snippet, text string) {
+	t.Helper()
+	if strings.HasPrefix(text, "spec:\n") {
+		text = "apiVersion: cauri.dev/v1alpha1\nkind: SandboxEnvironment\nmetadata: {name: shop}\n" + text
+		if !strings.Contains(text, "\n  environments:") {
+			text += "  environments: [{operator: mtn, country: RW}]\n"
+		}
+	}
+	if !strings.Contains(text, "kind: ") {
+		t.Errorf("%s has no resource", s)
+	}
+	manifests, err := localapi.Parse(s.String(), []byte(text))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	api, err := localapi.New(t.Context(), localapi.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := api.Check(manifests); err != nil {
+		t.Error(err)
+	}
+}
+
+// session is a reader of a document: a folder, a shell with its variables, and the `cauri dev` that the document has started.
+type session struct {
+	*testing.T
+	folder    string
+	state     string // the folder of the shell
+	variables []string
+	ports     *strings.Replacer
+	dev       *exec.Cmd
+}
+
+func newSession(t *testing.T, variables []string, apiPort, shopPort string) *session {
+	t.Helper()
+	folder, shell := t.TempDir(), t.TempDir()
+	for _, name := range []string{"examples", "config"} {
+		target, err := filepath.Abs(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(program(t), filepath.Join(shell, "cauri")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, shell, ".curlrc", "fail-with-body\n")
+	write(t, shell, "variables", "")
+	write(t, shell, "printed", "")
+	return &session{T: t, folder: folder, state: shell, ports: strings.NewReplacer(":8080", ":"+apiPort, ":3000", ":"+shopPort),
+		variables: append(variables, "SESSION="+shell, "CURL_HOME="+shell, "PATH="+shell+":"+os.Getenv("PATH"))}
+}
+
+// before is what runs before each snippet: the variables of the snippets before it, and `last TX`, the last id of a kind that was printed.
+const before = `set -eo pipefail
+last() { grep -hoE "$1_[0-9A-Z]{26}" "$SESSION/printed" "$SESSION/now" | tail -n 1; }
+. "$SESSION/variables"
+set -a
+`
+
+const keepVariables = `
+export -p >"$SESSION/variables"
+`
+
+var (
+	startsDev = regexp.MustCompile(`(?m)^cauri dev\b`)
+	// failed is the status of a payment that no reader expects.
+	failed = regexp.MustCompile(`"status":"(UNKNOWN_MSISDN|INSUFFICIENT_FUNDS|ACCOUNT_BLOCKED|LIMIT_EXCEEDED|SERVICE_UNAVAILABLE|FAILED)"`)
+)
+
+// run runs a snippet and fails the test if it fails.
+func (s *session) run(one snippet) {
+	s.Helper()
+	if given := one.marks["given"]; given != "" {
+		s.shell(one, given, "")
+	}
+	if name := one.marks["file"]; name != "" {
+		write(s.T, s.folder, name, s.ports.Replace(one.body))
+	}
+	switch one.language {
+	case "sh":
+		if startsDev.MatchString(one.body) {
+			s.startDev(one)
+			return
+		}
+		if out := s.shell(one, one.body, one.marks["prints"]); failed.MatchString(out) {
+			s.Errorf("%s: %s\n%s", one, failed.FindString(out), out)
+		}
+	case "yaml":
+		checkResources(s.T, one, one.body)
+	case "json":
+		if !json.Valid([]byte(one.body)) {
+			s.Errorf("%s is not JSON", one)
+		}
+	case "text":
+		s.printedByDev(one)
+	default:
+		s.Errorf("%s: nothing runs a snippet of the language %q: give it a mark, for example <!-- not run: why -->", one, one.language)
+	}
+}
+
+// shell runs a script, until its output matches if that is asked for.
+func (s *session) shell(one snippet, script, prints string) string {
+	s.Helper()
+	want := regexp.MustCompile(prints)
+	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		printed, err := s.once(script, want, prints != "")
+		if err == nil && want.MatchString(printed) {
+			return printed
+		}
+		if prints == "" || time.Since(begun) > patience {
+			s.Fatalf("%s: %v\n%s\nprinted\n%s", one, err, script, printed)
+		}
+	}
+}
+
+// once runs a script until it ends, or until its output matches, for those that print without an end.
+func (s *session) once(script string, want *regexp.Regexp, stop bool) (string, error) {
+	path := filepath.Join(s.state, "now")
+	out, err := os.Create(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = out.Close() }()
+	deadline, cancel := context.WithTimeout(s.Context(), patience)
+	defer cancel()
+	c := s.bash(deadline, before+s.ports.Replace(script)+keepVariables, out)
+	if err := c.Start(); err != nil {
+		return "", err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	printed := func() string {
+		text, _ := os.ReadFile(path) // it was just made
+		return string(text)
+	}
+	for {
+		select {
+		case err := <-ended:
+			s.append("printed", printed())
+			return printed(), err
+		case <-time.After(50 * time.Millisecond):
+			if stop && want.MatchString(printed()) {
+				cancel()
+				<-ended
+				return printed(), nil
+			}
+		}
+	}
+}
+
+// bash runs a script in a process group, which ends with ctx.
+func (s *session) bash(ctx context.Context, script string, out *os.File) *exec.Cmd {
+	c := exec.CommandContext(ctx, "bash", "-c", script)
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
+	c.Dir, c.Env, c.Stdout, c.Stderr = s.folder, append(os.Environ(), s.variables...), out, out
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return c
+}
+
+// append adds to a file of the shell.
+func (s *session) append(name, text string) {
+	s.Helper()
+	file, err := os.OpenFile(filepath.Join(s.state, name), os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = file.WriteString(text)
+		err = errors.Join(err, file.Close())
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// startDev runs the snippet that starts `cauri dev`, in place of the one before it, on another port. It returns when the sandbox is ready.
+func (s *session) startDev(one snippet) {
+	s.Helper()
+	s.stopDev()
+	port, shopPort := ports.ForTest(s.T), ports.ForTest(s.T)
+	s.ports = strings.NewReplacer(":8080", ":"+port, ":3000", ":"+shopPort)
+	ready := filepath.Join(s.folder, "ready")
+	out, err := os.Create(filepath.Join(s.folder, ".dev"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer func() { _ = out.Close() }()
+	s.append("variables", "export PORT="+shopPort+"\n")
+	dev := s.bash(context.Background(), "trap : TERM\n"+before+s.ports.Replace(one.body)+"\nwait || wait\n", out)
+	dev.Env = append(dev.Env, "CAURI_PORT="+port, "CAURI_READY_FILE="+ready, "CAURI_API_KEY=", "CAURI_WEBHOOK_SECRET=")
+	if err := dev.Start(); err != nil {
+		s.Fatal(err)
+	}
+	s.dev = dev
+	s.Cleanup(s.stopDev)
+	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(ready); err == nil {
+			return
+		}
+		if time.Since(begun) > patience {
+			s.Fatalf("%s is not ready:\n%s", one, s.printed())
+		}
+	}
+}
+
+func (s *session) stopDev() {
+	if s.dev == nil {
+		return
+	}
+	_ = syscall.Kill(-s.dev.Process.Pid, syscall.SIGTERM)
+	_ = s.dev.Wait()
+	s.dev = nil
+}
+
+// varying is what another run of `cauri dev` prints in another way.
+var varying = regexp.MustCompile(`\d\d:\d\d:\d\d(\.\d+)?|\b(TX|evt)_[0-9A-Z]{26}|TRY-\d+|127\.0\.0\.1:\d+|cauri_sk_test_\w+|whsec_[\w+/]+=*` +
+	`|[0-9a-f]{32}|[0-9a-f-]{36}|after \d+\.\d s|in \d+m?s|queued|delivered`)
+
+// printedByDev finds the lines of a snippet in the output of `cauri dev`, in their order.
+func (s *session) printedByDev(one snippet) {
+	s.Helper()
+	if s.dev == nil {
+		s.Errorf("%s: no `cauri dev` of the document has printed it: give it a mark", one)
+		return
+	}
+	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		missing, found := missingLine(one.body, s.printed())
+		if !found {
+			return
+		}
+		if time.Since(begun) > patience {
+			s.Fatalf("%s shows a line that is not printed there:\n%s\nPrinted was\n%s", one, missing, s.printed())
+		}
+	}
+}
+
+// printed is the output of `cauri dev` so far.
+func (s *session) printed() string {
+	s.Helper()
+	text, err := os.ReadFile(filepath.Join(s.folder, ".dev"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	return string(text)
+}
+
+// missingLine is the first line of what is shown that does not follow the others in what was printed, apart from what varies.
+func missingLine(shown, printed string) (line string, found bool) {
+	lines := strings.Split(varying.ReplaceAllString(printed, "..."), "\n")
+	for line := range strings.Lines(varying.ReplaceAllString(shown, "...")) {
+		i := slices.Index(lines, strings.TrimSuffix(line, "\n"))
+		if i < 0 {
+			return line, true
+		}
+		lines = lines[i+1:]
+	}
+	return "", false
+}
