@@ -19,8 +19,8 @@ var mayImport = map[string][]string{
 	"server/operators/adapter": {"server/payments"},
 	"server/operators/airtel":  {"server/operators/adapter", "server/payments"},
 	"server/operators/moov":    {"server/operators/adapter", "server/payments"},
-	"server/operators/mtn":     {"server/operators/adapter", "server/operators/native", "server/payments"},
-	"server/operators/native":  {"server/payments"},
+	"server/operators/mtn":     {"server/egress", "server/operators/adapter", "server/operators/native", "server/payments"},
+	"server/operators/native":  {"server/egress", "server/payments"},
 	"server/operators/orange":  {"server/operators/adapter", "server/payments"},
 	"server/egress":            {},
 	"server/webhooks":          {"server/faults", "server/payments", "server/egress"},
@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"server/postgres/sqlc":     {"server/payments"},
 	"server/secrets":           {},
 	"server/faults":            {"server/payments"},
-	"server/sandboxes":         {"server/faults", "server/payments", "server/postgres", "server/secrets"},
+	"server/sandboxes":         {"server/egress", "server/faults", "server/payments", "server/postgres", "server/secrets"},
 	"server/ledger":            {"server/faults", "server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger"},
 	"server/requests":          {"server/payments", "server/postgres"},
 	"server/httpapi": {
@@ -106,6 +106,7 @@ var mayImport = map[string][]string{
 		"cmd/cauri/sandboxapi",
 		"server/egress",
 		"server/httpapi/wire",
+		"server/localpostgres",
 		"server/payments",
 		"server/webhooks",
 	},
@@ -153,15 +154,15 @@ var mayImport = map[string][]string{
 		"test/system/kube",
 	},
 	"test/cluster":             {"api/v1alpha1", "server/payments", "test/cluster/merchantapi", "test/system"},
-	"test/examples":            {"test/system"},
+	"test/examples":            {"test/ports", "test/system"},
 	"test/clients":             {"server/payments", "server/sandboxes", "test/system"},
 	"test/cluster/merchant":    {"test/cluster/merchantapi"}, // a black box
 	"test/cluster/merchantapi": {},
 	"test/conformance":         {"test/conformance/rules", "test/conformance/suite"}, // a black box
 	"test/conformance/rules":   {"test/conformance/suite"},
 	"test/conformance/suite":   {},
-	"test/dev":                 {"test/runner", "test/system"},
-	"test/e2e":                 {"server/webhooks", "test/runner"},
+	"test/dev":                 {"test/ports", "test/runner", "test/system"},
+	"test/e2e":                 {"server/webhooks", "test/ports", "test/runner"},
 	"test/stories": {
 		"controllers",
 		"controllers/localapi",
@@ -224,7 +225,8 @@ var mayImport = map[string][]string{
 	"test/load/baseline":  {}, // what Cauri is measured against has nothing of it
 	"test/load/generator": {},
 	"test/load/plot":      {"test/load/chart"},
-	"test/momo":           {"test/system"},
+	"test/momo":           {"test/ports", "test/system"},
+	"test/ports":          {},
 	"test/monitoring":     {}, // reads files
 	"test/runner":         {}, // runs shell scripts
 	"test/scripts":        {"test/runner"},
@@ -236,6 +238,7 @@ var mayImport = map[string][]string{
 		"server/secrets",
 		"server/sandboxes",
 		"server/ledger",
+		"test/ports",
 	},
 	"test/system/kube": {"controllers", "test/system"},
 }

@@ -14,7 +14,7 @@ import (
 // The pipelines of docs/ci are YAML, their steps are shell scripts, and the page shows them as they stand.
 func TestPipelinesOfTheDocuments(t *testing.T) {
 	files, err := filepath.Glob(root + "docs/ci/*.yaml")
-	if err != nil || len(files) < 3 {
+	if err != nil || len(files) < 6 {
 		t.Fatalf("found %q, %v", files, err)
 	}
 	page := read(t, "docs/ci.md")
@@ -44,6 +44,27 @@ func TestPipelinesOfTheDocuments(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A job gets no more rights than it needs, and the jobs of a matrix do not share a namespace.
+func TestPipelinesOfGitHub(t *testing.T) {
+	for _, name := range append(glob(t, ".github/workflows/*.yaml"), glob(t, "docs/ci/*.yaml")...) {
+		var workflow struct {
+			Permissions map[string]string
+			Jobs        map[string]struct{ Env map[string]string }
+		}
+		if err := yaml.Unmarshal([]byte(read(t, name)), &workflow); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if workflow.Jobs != nil && workflow.Permissions == nil {
+			t.Errorf("%s has no permissions: write `permissions: {contents: read}`, and more in the job that needs it", name)
+		}
+		for job, j := range workflow.Jobs {
+			if namespace := j.Env["NAMESPACE"]; namespace != "" && !strings.Contains(namespace, "strategy.job-index") {
+				t.Errorf("%s: the jobs of a matrix of %s share the namespace %s", name, job, namespace)
+			}
+		}
 	}
 }
 

@@ -97,6 +97,8 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"api.maxHeldAnswersPerSandbox=many":              "/api/maxHeldAnswersPerSandbox",
 		"api.terminationGracePeriodSeconds=20":           "/api/terminationGracePeriodSeconds",
 		"api.baseURL=pay.example.com":                    "/api/baseURL",
+		"api.baseURL=http://:80":                         "/api/baseURL",
+		"api.baseURL=http://me@pay.example.com":          "/api/baseURL",
 		"database.mode=mysql":                            "/database/mode",
 		"database.mode=existingSecret":                   "set database.existingSecret.name",
 		"database.embedded.settings.max_connections=300": "/database/embedded/settings/max_connections",

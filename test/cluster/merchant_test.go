@@ -90,7 +90,7 @@ func (m merchant) pay(t *testing.T, binding, reference, msisdn, scenario string)
 // settled waits until a payment has its outcome, and returns it.
 func (m merchant) settled(t *testing.T, binding, id string) (payment object) {
 	t.Helper()
-	eventually(t, 20*time.Second, func() error {
+	eventually(t, time.Minute, func() error {
 		var status int
 		if status, payment = m.get(t, binding, "/payments/"+id); status != http.StatusOK || payment["status"] == "PENDING" {
 			return fmt.Errorf("the payment %s is answered %d %v", id, status, payment["status"])
@@ -109,7 +109,7 @@ func (m merchant) arrivals(t *testing.T, binding string) (arrivals merchantapi.A
 // told waits until the event of a transaction has arrived, and checks what it says.
 func (m merchant) told(t *testing.T, binding, id, event, status string) {
 	t.Helper()
-	eventually(t, 20*time.Second, func() error {
+	eventually(t, time.Minute, func() error {
 		for _, e := range m.arrivals(t, binding).Events {
 			if e.TransactionID != id {
 				continue

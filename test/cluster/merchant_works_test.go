@@ -38,7 +38,7 @@ func merchantWorks(t *testing.T, c *cluster) {
 	m.told(t, shared, sent["tx_id"].(string), "disbursement.completed", "SUCCESS")
 
 	for name, want := range map[string]int64{"alice": 50000 - 1000 + 400, "bob": 250} {
-		eventually(t, 20*time.Second, func() error {
+		eventually(t, time.Minute, func() error {
 			if balance := c.balance(t, team, name); balance != want {
 				return fmt.Errorf("the status of %s shows a balance of %d, not %d", name, balance, want)
 			}
@@ -46,7 +46,7 @@ func merchantWorks(t *testing.T, c *cluster) {
 		})
 	}
 	const want = 1000000 + 985 /* the first payment */ + 985 - 400 - 250
-	eventually(t, 20*time.Second, func() error {
+	eventually(t, time.Minute, func() error {
 		if now := c.float(t, team, shared); now != want {
 			return fmt.Errorf("the status of the sandbox shows a float of %d, not %d", now, want)
 		}

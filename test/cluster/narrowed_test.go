@@ -25,7 +25,7 @@ func narrowed(t *testing.T, c *cluster) {
 		}
 	}
 	c.helm(t, "rollback", release, "--wait", "--timeout", "4m")
-	eventually(t, 30*time.Second, func() error {
+	eventually(t, time.Minute, func() error {
 		if sandbox := c.sandbox(t, other, "without"); !meta.IsStatusConditionTrue(sandbox.Status.Conditions, v1alpha1.ConditionReady) {
 			return fmt.Errorf("after the rollback the sandbox's conditions are %v", sandbox.Status.Conditions)
 		}

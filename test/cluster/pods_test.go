@@ -73,7 +73,7 @@ func (c *cluster) crash(t *testing.T, pod corev1.Pod) {
 	t.Helper()
 	if _, err := c.ask(t.Context(), "GET", "/api/v1/namespaces/"+tools, nil); err != nil {
 		c.kubectl(t, "create", "namespace", tools)
-		eventually(t, 30*time.Second, func() error {
+		eventually(t, time.Minute, func() error {
 			_, err := c.ask(t.Context(), "GET", "/api/v1/namespaces/"+tools+"/serviceaccounts/default", nil)
 			return err
 		})
@@ -86,7 +86,7 @@ func (c *cluster) crash(t *testing.T, pod corev1.Pod) {
 	}
 	name := "kill-" + pod.Name
 	c.apply(t, killerYAML(name, pod.Spec.NodeName, pod.Name, int(user)))
-	eventually(t, 30*time.Second, func() error {
+	eventually(t, time.Minute, func() error {
 		var killer corev1.Pod
 		c.resource(t, "/api/v1/namespaces/"+tools+"/pods/"+name, &killer)
 		if killer.Status.Phase == corev1.PodFailed {

@@ -15,7 +15,7 @@ func contains(lines, line string) bool { return slices.Contains(strings.Split(li
 func sandboxDeleted(t *testing.T, c *cluster) {
 	m := c.merchant(team)
 	c.kubectl(t, "delete", "sandboxenvironment", "--namespace", team, slow, "--timeout=30s")
-	eventually(t, 10*time.Second, func() error {
+	eventually(t, time.Minute, func() error {
 		_, err := c.ask(t.Context(), http.MethodGet, "/api/v1/namespaces/"+team+"/secrets/"+slow+"-credentials", nil)
 		if err == nil {
 			return errors.New("the deleted sandbox's Secret is still there")

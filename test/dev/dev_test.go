@@ -14,12 +14,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/cauri-dev/cauri/test/ports"
 )
 
 // The specification holds without Kubernetes as it does with it: test/e2e runs the same suite on a cluster.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	webhook := freeAddress(t)
+	webhook := "127.0.0.1:" + ports.ForTest(t)
 	fixtures, err := os.ReadFile("../conformance/sandbox.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -37,11 +39,12 @@ func TestConformance(t *testing.T) {
 // The whole of a pipeline: chosen credentials, a payment, its event, and a line for each.
 func TestChosenCredentials(t *testing.T) {
 	t.Parallel()
-	key, secret := "cauri_sk_test_"+strings.Repeat("a", 32), "a secret of the pipeline"
+	key, secret := "cauri_sk_test_"+strings.Repeat("a", 32), "the pipeline's secret is $HOME="
 	events := make(chan http.Header, 10)
 	hook, stopHook := receiver(t, events)
 	defer stopHook()
 	p := start(t, "--database-url", newDatabase(t), "--key", key, "--webhook-secret", secret, "--webhook-url", hook)
+	p.awaitOutput("Bringing the tables up to date", "Applying the resources", "Cauri is ready at") // a start may take seconds
 	if p.key != key || p.secret != secret {
 		t.Errorf("the environment file has %s and %s", p.key, p.secret)
 	}
@@ -253,17 +256,13 @@ func startIn(t *testing.T, env []string, args ...string) *process {
 		t.Fatal(err)
 	}
 	p.base = strings.TrimSpace(string(ready))
-	text, err := os.ReadFile(p.envFile)
+	const show = `. "$1"; printf '%s\n' "$CAURI_URI" "$CAURI_API_KEY" "$CAURI_WEBHOOK_SECRET"`
+	text, err := exec.Command("sh", "-euc", show, "sh", p.envFile).CombinedOutput()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("a shell reads the environment file: %v\n%s", err, text)
 	}
-	for name, value := range map[string]*string{"CAURI_URI": &p.uri, "CAURI_API_KEY": &p.key, "CAURI_WEBHOOK_SECRET": &p.secret} {
-		_, rest, _ := strings.Cut(string(text), name+"=")
-		*value, _, _ = strings.Cut(rest, "\n")
-		if *value == "" {
-			t.Fatalf("the environment file has no %s:\n%s", name, text)
-		}
-	}
+	values := strings.Split(string(text), "\n")
+	p.uri, p.key, p.secret = values[0], values[1], values[2]
 	return p
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -96,17 +95,6 @@ func receiver(t *testing.T, events chan<- http.Header) (address string, stop fun
 		t.Fatal(err)
 	}
 	return at.JoinPath("webhooks").String(), server.Close
-}
-
-// freeAddress is a loopback address that nobody listens at.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
 }
 
 func write(t *testing.T, name, text string) string {

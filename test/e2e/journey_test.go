@@ -2,13 +2,14 @@ package e2e
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cauri-dev/cauri/test/ports"
 )
 
 const (
@@ -242,7 +243,7 @@ func conformance(t *testing.T, s *system) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listen := freeAddress(t)
+	listen := "127.0.0.1:" + ports.ForTest(t)
 	yaml := strings.ReplaceAll(string(fixtures), "127.0.0.1:9099", listen)
 	begun := time.Now()
 	s.kubeWith(yaml, "apply", "-f", "-")
@@ -258,17 +259,6 @@ func conformance(t *testing.T, s *system) {
 		t.Errorf("the suite found differences from the specification, or left something out: %v\n%s", err, out)
 	}
 	s.kubeWith(yaml, "delete", "-f", "-", kubectlTimeout)
-}
-
-// freeAddress is a loopback address that nobody listens at.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
 }
 
 func badInput(t *testing.T, s *system, m merchant) {

@@ -73,6 +73,7 @@ func pipelineOfTheDocuments(t *testing.T, s *system) {
 
 // actionsInACluster has the repository's actions make a sandbox and remove it again, as a job of GitHub does.
 func actionsInACluster(t *testing.T, s *system) {
+	runner.NeedJQ(t)
 	kubeconfig, err := os.ReadFile(s.dir + "/kubeconfig")
 	if err != nil {
 		t.Fatal(err)

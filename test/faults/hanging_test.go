@@ -20,7 +20,7 @@ import (
 
 const (
 	// contractual is the longest wait of a request for a database that hangs. leeway is extra time for a busy machine.
-	contractual, leeway = 10 * time.Second, 10 * time.Second
+	contractual, leeway = 10 * time.Second, 50 * time.Second
 	// goroutinesAtMost is the limit for an api. The number of waiting requests is bounded. Each connection needs two
 	// goroutines.
 	goroutinesAtMost = 4000
@@ -185,7 +185,7 @@ func (w *fixture) hangs(api *system.API, workers []*system.Worker, freeze, thaw 
 		w.t.Errorf("the api had %d goroutines", most)
 	}
 	for _, worker := range workers {
-		w.until(10*time.Second, worker.Name+" says that it lives", func(ctx context.Context) error {
+		w.until(time.Minute, worker.Name+" says that it lives", func(ctx context.Context) error {
 			return system.Answers(ctx, worker.HealthURL+"/healthz", http.StatusOK)
 		})
 	}

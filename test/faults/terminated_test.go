@@ -42,7 +42,7 @@ func TestTerminatedUnderLoad(t *testing.T) {
 	var group sync.WaitGroup
 	for _, p := range []*system.Process{api.Process, worker.Process} {
 		group.Go(func() {
-			took, err := p.Terminate(system.StopWithin)
+			took, err := p.Terminate(time.Minute)
 			t.Logf("%s ended after %s", p.Name, took.Round(time.Millisecond))
 			if err != nil {
 				t.Error(err)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cauri-dev/cauri/test/ports"
 	"github.com/cauri-dev/cauri/test/system"
 )
 
@@ -25,7 +25,7 @@ import (
 func TestPublishedClient(t *testing.T) {
 	client(t)
 	folder := t.TempDir()
-	environment, port := filepath.Join(folder, "env"), freePort(t)
+	environment, port := filepath.Join(folder, "env"), ports.ForTest(t)
 	startDev(t, "--file=sandbox.yaml", "--port=0", "--env-file="+environment, "--webhook-url=http://127.0.0.1:"+port+"/webhooks")
 	variables, err := os.ReadFile(environment)
 	if err != nil {
@@ -182,15 +182,4 @@ func program(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return built
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	return port
 }

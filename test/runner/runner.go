@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"testing"
 
 	"sigs.k8s.io/yaml"
 )
@@ -108,6 +109,17 @@ func readAction(folder string) (a action, err error) {
 	return a, err
 }
 
+// unescape decodes the value of a command as GitHub's runner does.
+var unescape = strings.NewReplacer("%0D", "\r", "%0A", "\n", "%25", "%")
+
+// NeedJQ skips a test on a machine without jq, which GitHub's runners have. `make test` installs it as root.
+func NeedJQ(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("jq"); err != nil && os.Geteuid() != 0 {
+		t.Skip("jq is not installed: run `bin/localcluster jq` as root, or `apt-get install jq`")
+	}
+}
+
 // run runs a script in the folder of the job.
 func (j *Job) run(ctx context.Context, script string, env []string) (string, error) {
 	command := exec.CommandContext(ctx, "bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script)
@@ -123,7 +135,7 @@ func (j *Job) run(ctx context.Context, script string, env []string) (string, err
 	text, readErr := os.ReadFile(printed)
 	for line := range strings.Lines(string(text)) {
 		if value, found := strings.CutPrefix(line, "::add-mask::"); found {
-			j.Masked = append(j.Masked, strings.TrimSpace(value))
+			j.Masked = append(j.Masked, unescape.Replace(strings.TrimSpace(value)))
 		}
 	}
 	return string(text), errors.Join(err, readErr)

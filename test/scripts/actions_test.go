@@ -2,7 +2,11 @@ package scripts
 
 import (
 	"crypto/sha256"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,8 +21,22 @@ import (
 
 const (
 	apiKey = "cauri_sk_test_0123456789012345678901234567"
-	secret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz"
+	secret = `"100%25" of 'it'\MDEyMzQ1Njc4OTAxMjM0NTY3ODk=` // all that a command of the runner, JSON and a shell change
 )
+
+// credentials are the variables of a sandbox that nobody may read in a log.
+var credentials = map[string]string{
+	"CAURI_API_KEY": apiKey, "CAURI_WEBHOOK_SECRET": secret, "CAURI_MTN_API_KEY": "0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a",
+	"CAURI_MTN_API_USER": "6f0e4e44-1fd1-4dd0-9c0a-9b5a3f4b1c11", "CAURI_MTN_SUBSCRIPTION_KEY": "1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b",
+}
+
+// lines are NAME=value of the credentials, sorted.
+func lines() (all string) {
+	for _, name := range slices.Sorted(maps.Keys(credentials)) {
+		all += name + "=" + credentials[name] + "\n"
+	}
+	return all
+}
 
 // devProgram does to its files what `cauri dev` does, prints its key as that does, and goes on until it is told to stop.
 const devProgram = `#!/bin/bash
@@ -28,32 +46,98 @@ while [ $# -gt 0 ]; do
   shift
 done
 [ ! -e %[1]q/broken ] || { echo 'sandbox.yaml is wrong'; exit 1; }
-printf 'CAURI_URI=%%s\nCAURI_API_KEY=%[2]s\nCAURI_WEBHOOK_SECRET=%[3]s\n' "$FAKE_URI" | tee "$env"
+{ echo "CAURI_URI=$FAKE_URI"; cat %[1]q/credentials; } | tee "$env"
+[ ! -e %[1]q/late ] || { echo 'the disk is full'; exit 1; }
 touch "$ready"
 trap 'echo stopped >>%[1]q/calls; exit 0' TERM
 while :; do sleep 0.02; done
 `
 
-// events answers as GET /v1/events does.
-func events(t *testing.T) string {
+// quoted is a value as `cauri dev` writes it for shells.
+func quoted(value string) string { return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'" }
+
+// api answers as the API does: two payments were delivered, one is not, and requests were refused. Whoever receives and sends says the
+// credentials.
+func api(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/api/v1/events" || r.Header.Get("Authorization") != "Bearer "+apiKey {
+		if r.Header.Get("Authorization") != "Bearer "+apiKey {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		event := func(status, state string, attempts int) map[string]any {
+			return map[string]any{"id": "evt_" + status, "event": "payment.completed", "status": status, "state": state, "attemptCount": attempts}
+		}
+		failed := event("LOW_BALANCE", "queued", 3)
+		var answer any
+		switch r.URL.Path {
+		case "/api/v1/events":
+			answer = map[string]any{"data": []any{event("SUCCESS", "delivered", 1), failed, event("SUCCESS", "delivered", 1)}}
+		case "/api/v1/events/evt_LOW_BALANCE":
+			failed["attempts"] = []any{
+				map[string]any{"error": "the receiver answered 401", "responseBody": "bad | `signature`\n"},
+				map[string]any{"error": "the receiver answered 401", "responseBody": "bad | `signature`\n"},
+				map[string]any{"error": "no connection", "responseBody": "", "faults": []string{"twice"}},
+				map[string]any{"error": "leak", "responseBody": lines()},
+			}
+			answer = failed
+		case "/api/v1/requests":
+			request := func(status any, code, message, fault any, body any) map[string]any {
+				return map[string]any{"method": "POST", "path": "/v1/payments", "status": status, "error": code, "fault": fault,
+					"requestBody": map[string]any{"description": lines()}, "responseBody": map[string]any{"message": message, "detail": body}}
+			}
+			answer = map[string]any{"data": []any{
+				request(400, "invalid_body", "wrong", nil, map[string]any{"fieldErrors": map[string]any{"amount": []string{"expected integer"}}}),
+				request(409, "duplicate_reference", "use a new one", nil, nil), request(409, "duplicate_reference", "use a new one", nil, nil),
+				request(nil, nil, nil, "silence", nil), request(422, "leak", lines(), nil, nil),
+			}}
+		default:
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
-		event := `{"id":"evt_1","event":"payment.completed","txId":"TX_1","status":%q,"state":"delivered","lastError":null}`
-		fmt.Fprintf(w, `{"data":[`+event+`,`+event+`,`+event+`],"nextCursor":null,"hasMore":false}`, "SUCCESS", "LOW_BALANCE", "SUCCESS")
+		_ = json.NewEncoder(w).Encode(answer)
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
+}
+
+// hidden fails if the runner does not mask a credential, or if what is uploaded has one: the report and the summary.
+func hidden(t *testing.T, job *runner.Job) {
+	t.Helper()
+	uploaded := map[string]string{"summary": job.Summary()}
+	err := filepath.WalkDir(job.Temp("cauri-report"), func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			uploaded[entry.Name()] = text(t, path)
+		}
+		return err
+	})
+	if err != nil || len(uploaded) < 4 {
+		t.Fatalf("uploaded are %q, %v", slices.Collect(maps.Keys(uploaded)), err)
+	}
+	for name, value := range credentials {
+		if !slices.Contains(job.Masked, value) {
+			t.Errorf("%s is not masked: %q", name, job.Masked)
+		}
+		encoded, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for file, content := range uploaded {
+			for _, form := range []string{value, string(encoded[1 : len(encoded)-1]), strings.Trim(quoted(value), "'")} {
+				if strings.Contains(content, form) {
+					t.Errorf("%s has %s:\n%s", file, name, content)
+				}
+			}
+		}
+	}
 }
 
 // action is a job, and the folder of an action.
 func newJob(t *testing.T, env ...string) (job *runner.Job, folder string) {
 	t.Helper()
 	folder = t.TempDir()
-	write(t, folder+"/cauri", fmt.Sprintf(devProgram, folder, apiKey, secret))
+	write(t, folder+"/cauri", fmt.Sprintf(devProgram, folder))
+	write(t, folder+"/credentials", strings.Replace(lines(), secret, quoted(secret), 1))
 	job, err := runner.New(folder, append(env, "PATH="+folder+"/path:"+os.Getenv("PATH"), "HOME="+folder)...)
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +179,8 @@ func text(t *testing.T, path string) string {
 
 func TestActionsWithCauriDev(t *testing.T) {
 	t.Parallel()
-	job, folder := newJob(t, "FAKE_URI="+events(t))
+	runner.NeedJQ(t)
+	job, folder := newJob(t, "FAKE_URI="+api(t))
 	outputs, printed, err := job.Use(t.Context(), actionFolder(t, "setup-cauri"), map[string]string{"program": folder + "/cauri", "file": "sandbox.yaml"})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, printed)
@@ -103,13 +188,10 @@ func TestActionsWithCauriDev(t *testing.T) {
 	if outputs["api-key"] != apiKey || outputs["webhook-secret"] != secret || !strings.HasPrefix(outputs["uri"], "http://127.0.0.1:") {
 		t.Errorf("the outputs are %v", outputs)
 	}
-	for name, value := range map[string]string{"CAURI_URI": outputs["uri"], "CAURI_API_KEY": apiKey, "CAURI_WEBHOOK_SECRET": secret} {
-		if !slices.Contains(job.Env, name+"="+value) {
-			t.Errorf("the job has no variable %s=%s", name, value)
+	for line := range strings.Lines("CAURI_URI=" + outputs["uri"] + "\n" + lines()) {
+		if !slices.Contains(job.Env, strings.TrimSuffix(line, "\n")) {
+			t.Errorf("the job has no variable %s", line)
 		}
-	}
-	if !slices.Equal(job.Masked, []string{apiKey, secret}) {
-		t.Errorf("masked are %q", job.Masked)
 	}
 	if call := text(t, folder+"/calls"); !strings.HasPrefix(call, "dev --port 0 --env-file ") || !strings.HasSuffix(call, " --file sandbox.yaml\n") {
 		t.Errorf("called with %s", call)
@@ -121,14 +203,27 @@ func TestActionsWithCauriDev(t *testing.T) {
 	if _, printed, err := job.Use(t.Context(), actionFolder(t, "finish-cauri"), nil); err != nil || strings.Contains(printed, "::warning") {
 		t.Fatalf("%v\n%s", err, printed)
 	}
-	if summary := job.Summary(); !strings.Contains(summary, "| `payment.completed` | SUCCESS | delivered | 2 |\n") ||
-		!strings.Contains(summary, "| `payment.completed` | LOW_BALANCE | delivered | 1 |\n") {
-		t.Errorf("the summary is\n%s", summary)
+	for _, want := range []string{
+		"| event | transaction | delivery | events |\n",
+		"| `payment.completed` | SUCCESS | delivered | 2 |\n",
+		"| `payment.completed` | LOW_BALANCE | queued | 1 |\n",
+		"| event | reason | the receiver's answer | attempts |\n",
+		"| `payment.completed` | `the receiver answered 401` | `bad \\| 'signature'` | 2 |\n",
+		"| `payment.completed` | `by the fault twice. no connection` |  | 1 |\n",
+		"| request | HTTP | error | reason | requests |\n",
+		"| `POST /v1/payments` | 400 | `invalid_body` | `amount: expected integer` | 1 |\n",
+		"| `POST /v1/payments` | 409 | `duplicate_reference` | `use a new one` | 2 |\n",
+		"| `POST /v1/payments` | no answer |  | `by the fault silence.` | 1 |\n",
+	} {
+		if !strings.Contains(job.Summary(), want) {
+			t.Errorf("the summary has no line %s\n%s", want, job.Summary())
+		}
 	}
-	if !strings.Contains(text(t, job.Temp("cauri-report/events.json")), `"id":"evt_1"`) {
-		t.Error("the events are not kept")
+	hidden(t, job)
+	if events := text(t, job.Temp("cauri-report/events.json")); !strings.Contains(events, `"id": "evt_SUCCESS"`) {
+		t.Errorf("the events that are kept are\n%s", events)
 	}
-	if log := text(t, job.Temp("cauri-report/cauri.log")); strings.Contains(log, apiKey) || strings.Contains(log, secret) || !strings.Contains(log, "CAURI_API_KEY=***") {
+	if log := text(t, job.Temp("cauri-report/cauri.log")); !strings.Contains(log, "CAURI_API_KEY=***") {
 		t.Errorf("the log that is kept is\n%s", log)
 	}
 	if !strings.HasSuffix(text(t, folder+"/calls"), "\nstopped\n") {
@@ -142,10 +237,27 @@ func TestActionsWithCauriDev(t *testing.T) {
 	}
 }
 
-// A release's program is used only if it has the checksum that the release names.
+// ghProgram verifies as `gh attestation verify` does: it knows the attestations of the files whose checksums are in the file attested.
+const ghProgram = `#!/bin/bash
+echo "$*" >%[1]q/gh-calls
+grep -q "$(sha256sum "$3" | cut -d' ' -f1)" %[1]q/attested && [ "$GH_TOKEN" = the-token ] && [ "$GH_HOST" = github.com ]
+`
+
+// A release's program is used only if it has the checksum that the release names, and if the release workflow attested it: who can exchange
+// the program can exchange the checksum.
 func TestSetupDownloads(t *testing.T) {
 	t.Parallel()
-	for title, damage := range map[string]string{"as released": "", "with another checksum": "0"} {
+	for title, c := range map[string]struct {
+		damage, attested string
+		gh               bool
+		says             string
+		fails            bool
+	}{
+		"as released":                         {attested: "itself", gh: true},
+		"with another checksum":               {damage: "0", attested: "itself", gh: true, says: ".tar.gz is not what SHA256SUMS says", fails: true},
+		"exchanged with its checksum":         {attested: "another", gh: true, says: ".tar.gz has no attestation of the release v1.2.3", fails: true},
+		"on a runner that can verify nothing": {attested: "itself", says: "::warning title=setup-cauri::There is no gh"},
+	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
 			job, folder := newJob(t, "FAKE_URI=http://127.0.0.1:1")
@@ -159,18 +271,36 @@ func TestSetupDownloads(t *testing.T) {
 			if out, err := exec.CommandContext(t.Context(), "tar", "-czf", archive, "-C", folder+"/releases", name).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			sum := fmt.Sprintf("%x", sha256.Sum256([]byte(text(t, archive)+damage)))
+			sum := fmt.Sprintf("%x", sha256.Sum256([]byte(text(t, archive)+c.damage)))
 			write(t, folder+"/releases/v1.2.3/SHA256SUMS", sum+"  "+name+".tar.gz\n"+sum+"  other.tar.gz\n")
+			write(t, folder+"/attested", map[string]string{"itself": fmt.Sprintf("%x", sha256.Sum256([]byte(text(t, archive)))), "another": "0"}[c.attested])
+			if c.gh {
+				write(t, folder+"/path/gh", fmt.Sprintf(ghProgram, folder))
+			} else { // whatever this machine has
+				for _, tool := range []string{"bash", "curl", "tar", "gzip", "grep", "sha256sum", "nohup", "sleep", "cat", "mkdir", "rm", "touch", "tee", "sed", "cp"} {
+					if err := errors.Join(os.MkdirAll(folder+"/path", 0o755), os.Symlink(found(t, tool), folder+"/path/"+tool)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				job.Env = append(job.Env, "PATH="+folder+"/path")
+			}
 
-			outputs, printed, err := job.Use(t.Context(), actionFolder(t, "setup-cauri"), map[string]string{"version": "1.2.3"})
-			if damage != "" {
-				if err == nil || !strings.Contains(printed, name+".tar.gz is not what SHA256SUMS says") {
-					t.Errorf("%v\n%s", err, printed)
+			outputs, printed, err := job.Use(t.Context(), actionFolder(t, "setup-cauri"), map[string]string{"version": "1.2.3", "token": "the-token"})
+			if !strings.Contains(printed, c.says) || c.says == "" && strings.Contains(printed, "::warning") {
+				t.Errorf("want %q:\n%s", c.says, printed)
+			}
+			if c.fails {
+				if err == nil {
+					t.Errorf("the program was run:\n%s", printed)
 				}
 				return
 			}
 			if err != nil || outputs["api-key"] != apiKey {
 				t.Fatalf("%v, %v\n%s", outputs, err, printed)
+			}
+			const identity = "https://github.com/cauri-dev/cauri/.github/workflows/release.yaml@refs/tags/v1.2.3"
+			if want := " --repo cauri-dev/cauri --cert-identity " + identity + "\n"; c.gh && !strings.HasSuffix(text(t, folder+"/gh-calls"), want) {
+				t.Errorf("gh is asked %s, want %s", text(t, folder+"/gh-calls"), want)
 			}
 			// finish-cauri goes on without a sandbox that answers.
 			if _, printed, err := job.Use(t.Context(), actionFolder(t, "finish-cauri"), nil); err != nil || !strings.Contains(printed, "::warning") {
@@ -189,6 +319,7 @@ func TestSetupSaysWhatIsWrong(t *testing.T) {
 	}{
 		"an unknown mode":         {map[string]string{"mode": "docker"}, false, "write dev, kind or cluster"},
 		"no release":              {nil, false, `Name a release in the input version, such as v0.1.0 (this is "main").`},
+		"a release by its path":   {map[string]string{"version": "v1.2.3/../../x"}, false, "Name a release in the input version"},
 		"a release that is away":  {map[string]string{"version": "v9.9.9"}, false, "cannot be downloaded"},
 		"a sandbox that is wrong": {map[string]string{"program": "./cauri"}, true, "sandbox.yaml is wrong"},
 		"no file for a cluster":   {map[string]string{"mode": "cluster"}, false, "in the input file"},
@@ -211,6 +342,27 @@ func TestSetupSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// What cauri dev printed is shown if it ends, and its credentials are masked before that.
+func TestSetupMasksBeforeItShows(t *testing.T) {
+	t.Parallel()
+	job, folder := newJob(t, "FAKE_URI=http://127.0.0.1:1")
+	write(t, folder+"/late", "")
+	_, printed, err := job.Use(t.Context(), actionFolder(t, "setup-cauri"), map[string]string{"program": folder + "/cauri"})
+	masks, shown, found := strings.Cut(printed, "CAURI_URI=")
+	if err == nil || !found || !strings.Contains(shown, "the disk is full") {
+		t.Fatalf("%v\n%s", err, printed)
+	}
+	if n := strings.Count(masks, "::add-mask::"); n != len(credentials) {
+		t.Errorf("%d credentials are masked before they are shown:\n%s", n, printed)
+	}
+	if _, _, err := job.Use(t.Context(), actionFolder(t, "finish-cauri"), nil); err != nil {
+		t.Error(err)
+	}
+	if log := text(t, job.Temp("cauri-report/cauri.log")); strings.Contains(log, apiKey) {
+		t.Errorf("the log that is kept is\n%s", log)
+	}
+}
+
 // kubectl answers as a cluster does in which the resources are ready at once.
 const kubectl = `#!/bin/bash
 echo "kubectl $*" >>%[1]q/calls
@@ -218,23 +370,29 @@ case $* in
   *port-forward*) exec sleep 60 ;;
   *"get sandboxenvironments --output name") echo sandboxenvironment/run ;;
   *binding.name*) echo -n "$BOUND" ;;
-  *.data.uri*) echo -n "$FAKE_URI" | base64 ;;
-  *.data.api-key*) echo -n %[2]q | base64 ;;
-  *.data.webhook*) echo -n %[3]q | base64 ;;
+  *go-template=*) echo "uri=$FAKE_URI"; cat %[1]q/secret ;;
+  *"--output wide") cat %[1]q/secret ;;
 esac
 `
 
 // Where the cluster is the runner's own, Cauri is installed in it, and it goes with all that is in it.
 func TestActionsWithKind(t *testing.T) {
 	t.Parallel()
-	job, folder := newJob(t, "FAKE_URI="+events(t), "BOUND=run-credentials")
+	runner.NeedJQ(t)
+	job, folder := newJob(t, "FAKE_URI="+api(t), "BOUND=run-credentials")
 	for name, script := range map[string]string{
 		"docker": "", "kind": fmt.Sprintf(program, folder), "helm": fmt.Sprintf(program, folder), "curl": fmt.Sprintf(program, folder),
-		"kubectl": fmt.Sprintf(kubectl, folder, apiKey, secret),
+		"kubectl": fmt.Sprintf(kubectl, folder),
 	} {
 		write(t, folder+"/path/"+name, script)
 	}
 	write(t, folder+"/sandbox/a.yaml", "kind: SandboxEnvironment\n")
+	secret := "type=cauri\nprovider=cauri\nhost=127.0.0.1\nport=28080\norganization-id=1\n"
+	for name, value := range credentials {
+		name = strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, "CAURI_"), "_", "-"))
+		secret += strings.Replace(name, "webhook-secret", "webhook-signing-secret", 1) + "=" + value + "\n"
+	}
+	write(t, folder+"/secret", secret)
 	outputs, printed, err := job.Use(t.Context(), actionFolder(t, "setup-cauri"), map[string]string{"mode": "kind", "version": "v1.2.3", "file": "sandbox"})
 	if err != nil || outputs["api-key"] != apiKey {
 		t.Fatalf("%v, %v\n%s", outputs, err, printed)
@@ -245,6 +403,15 @@ func TestActionsWithKind(t *testing.T) {
 	if _, printed, err := job.Use(t.Context(), actionFolder(t, "finish-cauri"), nil); err != nil {
 		t.Fatalf("%v\n%s", err, printed)
 	}
+	for line := range strings.Lines(lines()) {
+		if !slices.Contains(job.Env, strings.TrimSuffix(line, "\n")) {
+			t.Errorf("the job has no variable %s", line)
+		}
+	}
+	if slices.ContainsFunc(job.Env, func(line string) bool { return strings.HasPrefix(line, "CAURI_HOST=") }) {
+		t.Errorf("the job has %q", job.Env)
+	}
+	hidden(t, job)
 	calls := text(t, folder+"/calls")
 	at := 0
 	for _, call := range []string{
@@ -267,7 +434,7 @@ func TestActionsWithKind(t *testing.T) {
 func TestSetupRefusesTwoSandboxes(t *testing.T) {
 	t.Parallel()
 	job, folder := newJob(t, "BOUND=one two")
-	write(t, folder+"/path/kubectl", fmt.Sprintf(kubectl, folder, apiKey, secret))
+	write(t, folder+"/path/kubectl", fmt.Sprintf(kubectl, folder))
 	write(t, folder+"/sandboxes.yaml", "kind: SandboxEnvironment\n")
 	_, printed, err := job.Use(t.Context(), actionFolder(t, "setup-cauri"), map[string]string{"mode": "cluster", "file": "sandboxes.yaml"})
 	if err == nil || !strings.Contains(printed, "more than one SandboxEnvironment") {
