@@ -2,9 +2,10 @@
 # Keeps what the sandbox of setup-cauri did in $RUNNER_TEMP/cauri-report, writes a summary, and removes the sandbox. It goes on whatever fails.
 set -uo pipefail
 
+export LC_ALL=C # quick with long logs
 work=$RUNNER_TEMP/cauri
 report=$RUNNER_TEMP/cauri-report
-mode='' pid='' kubeconfig='' cluster='' namespace='' uri='' key='' secret=''
+mode='' pid='' kubeconfig='' cluster='' namespace=''
 if ! [ -e "$work/state" ]; then
   echo "There is no sandbox to finish."
   exit 0
@@ -15,10 +16,39 @@ fi
 mkdir -p "$report"
 
 warn() { printf '::warning title=finish-cauri::%s\n' "$1"; }
+variable() { sed -n "s/^$1=//p" "$work/env"; }
+get() { # path of the API
+  curl -fsS --max-time 20 --header "Authorization: Bearer $(variable CAURI_API_KEY)" "$(variable CAURI_URI)/api/v1/$1" | jq .
+}
 
-if [ -n "$uri" ]; then
-  curl -fsS --max-time 20 --header "Authorization: Bearer $key" --output "$report/events.json" "$uri/api/v1/events?limit=100" ||
-    warn "The events of the sandbox could not be read."
+# hide replaces the credentials in a file, also as JSON and shells have them.
+hide() { # file
+  local line value escaped quoted text
+  text=$(<"$1")
+  while IFS= read -r line; do
+    value=${line#*=}
+    if [ -n "$value" ] && [ "$line" != "CAURI_URI=$value" ]; then
+      escaped=${value//\\/\\\\}
+      escaped=${escaped//\"/\\\"}
+      quoted=${value//\'/\'\\\'\'}
+      text=${text//"$value"/***}
+      text=${text//"$quoted"/***}
+      text=${text//"$escaped"/***}
+    fi
+  done <"$work/env"
+  printf '%s\n' "$text" >"$1"
+}
+
+if ! command -v jq >/dev/null; then
+  warn "There is no jq on this runner, so the summary and the artifact do not have what happened in the sandbox."
+elif [ -e "$work/env" ]; then
+  sleep 2 # a refused request is listed about a second after its answer
+  get 'requests?limit=100' >"$report/requests.json" || warn "The refused requests of the sandbox could not be read."
+  get 'events?limit=100' >"$report/events.json" || warn "The events of the sandbox could not be read."
+  # The events that have more attempts than the one that was acknowledged.
+  jq -r '[.data[] | select(.attemptCount > (if .state == "delivered" then 1 else 0 end)).id][:20][]' "$report/events.json" | while read -r id; do
+    get "events/$id"
+  done | jq -s . >"$report/attempts.json"
 fi
 if [ "$mode" = dev ]; then
   cp "$work/cauri.log" "$report/cauri.log" 2>/dev/null
@@ -29,24 +59,17 @@ if [ -n "$namespace" ]; then
     kubectl --namespace "$namespace" get events --sort-by=.lastTimestamp
   } >"$report/resources.txt" 2>&1 || warn "The resources could not be read."
 fi
-for hidden in "$key" "$secret"; do
-  [ -z "$hidden" ] || grep -rlF -e "$hidden" "$report" | while read -r file; do
-    text=$(<"$file")
-    printf '%s\n' "${text//"$hidden"/***}" >"$file"
+if [ -e "$work/env" ]; then
+  for file in "$report"/*; do
+    [ ! -s "$file" ] || hide "$file"
   done
-done
+fi
 
 {
   printf '### Cauri (%s)\n\n' "$mode"
-  # shellcheck disable=SC2016 # Markdown
-  if [ -s "$report/events.json" ]; then
-    printf '| event | transaction | delivery | |\n| --- | --- | --- | --- |\n'
-    # A line for each event, {"id":...,"event":...,"status":...,"state":...}: how many there are of each kind.
-    tr '{' '\n' <"$report/events.json" | sed -nE 's/.*"event":"([^"]*)".*"status":"([^"]*)".*"state":"([^"]*)".*/| `\1` | \2 | \3/p' |
-      sort | uniq -c | sed -E 's/^ *([0-9]+) (.*)$/\2 | \1 |/'
-    printf '\nThe newest 100 events count. The artifact has all their fields.\n'
-  else
-    printf 'The sandbox has no events.\n'
+  if [ -e "$report/attempts.json" ]; then
+    jq -nr --slurpfile events "$report/events.json" --slurpfile attempts "$report/attempts.json" --slurpfile requests "$report/requests.json" \
+      -f "$(dirname "$0")/summary.jq"
   fi
   # shellcheck disable=SC2016 # Markdown
   if [ -s "$report/resources.txt" ]; then

@@ -8,16 +8,49 @@ releases=${CAURI_RELEASES:-https://github.com/cauri-dev/cauri/releases/download}
 
 fail() { printf '::error title=setup-cauri::%s\n' "$1"; exit 1; }
 remember() { printf '%s=%q\n' "$1" "$2" >>"$work/state"; }
+# take writes what `cauri dev` wrote for shells to $work/env, without quotes.
+take() {
+  # shellcheck source=/dev/null
+  [ ! -e "$work/quoted" ] || (
+    . "$work/quoted"
+    sed 's/=.*//' "$work/quoted" | while read -r name; do
+      printf '%s=%s\n' "$name" "${!name}"
+    done >"$work/env"
+  )
+}
+# mask hides in the logs what $work/env has, but for the URL. A runner decodes %25 in the value of a command.
+mask() {
+  local line value
+  [ ! -e "$work/env" ] || while IFS= read -r line; do
+    value=${line#*=}
+    [ "$line" = "CAURI_URI=$value" ] || printf '::add-mask::%s\n' "${value//%/%25}"
+  done <"$work/env"
+}
+# variable is a value of $work/env.
+variable() { sed -n "s/^$1=//p" "$work/env"; }
 need() { for program; do command -v "$program" >/dev/null || fail "Mode $INPUT_MODE needs $program on the runner."; done; }
 
 # version is the release to use, with its v.
 version() {
   local asked=${INPUT_VERSION:-${ACTION_REF:-}}
-  [[ $asked =~ ^v?[0-9]+\.[0-9]+\.[0-9]+ ]] || fail "Name a release in the input version, such as v0.1.0 (this is \"$asked\")."
+  [[ $asked =~ ^v?[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]] || fail "Name a release in the input version, such as v0.1.0 (this is \"$asked\")."
   printf 'v%s' "${asked#v}"
 }
 
-# download gets the program of a release into $work, and compares it with its checksum.
+# attested refuses a file that the release workflow did not make from the tag of the release. Checksums come from where the file does.
+attested() { # file, version
+  local repository=cauri-dev/cauri
+  if ! command -v gh >/dev/null; then
+    printf '::warning title=setup-cauri::%s\n' "There is no gh on this runner, so it is not verified who made ${1##*/}: only that it has the checksum \
+that its own server names. Install gh 2.49 or newer, or pass a program that you have verified in the input program."
+    return
+  fi
+  GH_HOST=github.com GH_TOKEN=$INPUT_TOKEN gh attestation verify "$1" --repo "$repository" \
+    --cert-identity "https://github.com/$repository/.github/workflows/release.yaml@refs/tags/$2" ||
+    fail "${1##*/} has no attestation of the release $2 that gh could verify; what it says is above. It needs the input token."
+}
+
+# download gets the program of a release into $work, compares it with its checksum, and verifies its attestation.
 download() { # version
   local system machine sum=(sha256sum)
   case ${RUNNER_OS:-} in
@@ -35,6 +68,7 @@ download() { # version
     curl -fsSL --retry 3 --output "$work/$file" "$releases/$1/$file" || fail "$releases/$1/$file cannot be downloaded."
   done
   (cd "$work" && grep "  $name.tar.gz\$" SHA256SUMS | "${sum[@]}" --check --status) || fail "$name.tar.gz is not what SHA256SUMS says."
+  attested "$work/$name.tar.gz" "$1"
   tar -xzf "$work/$name.tar.gz" -C "$work"
   program=$work/$name/cauri
 }
@@ -42,26 +76,22 @@ download() { # version
 dev() {
   program=$INPUT_PROGRAM
   [ -n "$program" ] || download "$(version)"
-  local arguments=(dev --port 0 --env-file "$work/env" --ready-file "$work/ready")
+  unset INPUT_TOKEN # the program does not need it
+  local arguments=(dev --port 0 --env-file "$work/quoted" --ready-file "$work/ready")
   [ -z "$INPUT_FILE" ] || arguments+=(--file "$INPUT_FILE")
   nohup "$program" "${arguments[@]}" >"$work/cauri.log" 2>&1 </dev/null &
   remember pid $!
   local deadline=$((SECONDS + 60))
   until [ -e "$work/ready" ]; do
     if ! kill -0 $! 2>/dev/null || [ $SECONDS -ge $deadline ]; then
+      take
+      mask
       cat "$work/cauri.log"
       fail "cauri dev is not ready; its output is above."
     fi
     sleep 0.1
   done
-  local name value
-  while IFS='=' read -r name value; do
-    case $name in
-      CAURI_URI) uri=$value ;;
-      CAURI_API_KEY) key=$value ;;
-      CAURI_WEBHOOK_SECRET) secret=$value ;;
-    esac
-  done <"$work/env"
+  take
 }
 
 kind_cluster() {
@@ -117,7 +147,7 @@ END
   remember namespace "$namespace"
   kubectl create namespace "$namespace"
   kubectl apply -k "$work/apply"
-  local kind name
+  local kind name line
   for kind in sandboxenvironments testclients; do
     [ -n "$(kubectl --namespace "$namespace" get "$kind" --output name)" ] || continue
     kubectl --namespace "$namespace" wait --for=condition=Ready --timeout=120s --all "$kind" || {
@@ -130,24 +160,33 @@ END
     '') fail "There is no SandboxEnvironment in $INPUT_FILE." ;;
     *' '*) fail "There is more than one SandboxEnvironment in $INPUT_FILE: the outputs are for one." ;;
   esac
-  field() { kubectl --namespace "$namespace" get secret "$name" --output "jsonpath={.data.$1}" | base64 -d; }
-  uri=$(field uri) key=$(field api-key) secret=$(field webhook-signing-secret)
+  # What is not an address or a name is a credential: mtn-api-key is CAURI_MTN_API_KEY.
+  # shellcheck disable=SC2016 # a template of kubectl
+  kubectl --namespace "$namespace" get secret "$name" --output 'go-template={{range $k, $v := .data}}{{$k}}={{base64decode $v}}{{"\n"}}{{end}}' |
+    while IFS= read -r line; do
+      name=${line%%=*}
+      case $name in
+        type | provider | host | port | organization-id) continue ;;
+        webhook-signing-secret) name=webhook-secret ;;
+      esac
+      printf 'CAURI_%s=%s\n' "$(tr 'a-z-' 'A-Z_' <<<"$name")" "${line#*=}"
+    done >"$work/env"
 }
 
 umask 077
 mkdir "$work" 2>/dev/null || fail "There is a sandbox already: call finish-cauri before setup-cauri is called again in the same job."
 remember mode "$INPUT_MODE"
-uri='' key='' secret=''
 case $INPUT_MODE in
   dev) dev ;;
   kind) kind_cluster && in_cluster ;;
   cluster) in_cluster ;;
   *) fail "The input mode is \"$INPUT_MODE\": write dev, kind or cluster." ;;
 esac
-printf '::add-mask::%s\n' "$key" "$secret"
-remember uri "$uri"
-remember key "$key"
-remember secret "$secret"
-printf 'uri=%s\napi-key=%s\nwebhook-secret=%s\n' "$uri" "$key" "$secret" >>"$GITHUB_OUTPUT"
-printf 'CAURI_URI=%s\nCAURI_API_KEY=%s\nCAURI_WEBHOOK_SECRET=%s\n' "$uri" "$key" "$secret" >>"$GITHUB_ENV"
-printf 'The sandbox is ready: %s\n' "$uri"
+mask
+{
+  printf 'uri=%s\n' "$(variable CAURI_URI)"
+  printf 'api-key=%s\n' "$(variable CAURI_API_KEY)"
+  printf 'webhook-secret=%s\n' "$(variable CAURI_WEBHOOK_SECRET)"
+} >>"$GITHUB_OUTPUT"
+cat "$work/env" >>"$GITHUB_ENV"
+printf 'The sandbox is ready: %s\n' "$(variable CAURI_URI)"
