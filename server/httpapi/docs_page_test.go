@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc/verify"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -198,7 +200,8 @@ func TestDocsPageIsFound(t *testing.T) {
 	for path, page := range map[string]string{
 		"/": "/docs", "/sandboxes/team/shop": "/sandboxes/team/shop/docs", "/sandboxes/team/shop/": "/sandboxes/team/shop/docs",
 	} {
-		if got := call(http.MethodGet, path, browser); got.Code != http.StatusSeeOther || got.Header().Get("Location") != page || got.Header().Get("Vary") != "Accept" {
+		if got := call(http.MethodGet, path, browser); got.Code != http.StatusSeeOther || got.Header().Get("Location") != page ||
+			got.Header().Get("Vary") != "Accept" {
 			t.Errorf("a browser gets %d %s at %s", got.Code, got.Header(), path)
 		}
 		got := call(http.MethodGet, path, "application/json")
@@ -209,6 +212,29 @@ func TestDocsPageIsFound(t *testing.T) {
 	for _, path := range []string{"/v2", "/sandboxes/team", "//team", "/sandboxes/team/shop/v2"} {
 		if got := call(http.MethodGet, path, browser); got.Code != http.StatusNotFound {
 			t.Errorf("a browser gets %d at %s", got.Code, path)
+		}
+	}
+}
+
+// Each error leads to its line of the page, at the address that was called.
+func TestErrorsLeadToTheirExplanation(t *testing.T) {
+	_, page := docsPage(t, "/docs")
+	elements := byID(t, page)
+	for path, prefix := range map[string]string{
+		"/nothing": "", "/v1/payments": "", "/api/v1/payments": "", "/sandboxes/team/shop/v1/payments": "/sandboxes/team/shop",
+		"/sandboxes/team/shop/api/v1/payments": "/sandboxes/team/shop", "/sandboxes/a%3E%0Ab/c/v1/payments": "/sandboxes/a%3E%0Ab/c",
+	} {
+		recorder := httptest.NewRecorder()
+		httpapi.New(httpapi.Options{}).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, path, nil))
+		var said wire.Error
+		if err := json.Unmarshal(recorder.Body.Bytes(), &said); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := recorder.Header().Get("Link"), "<"+prefix+"/docs#error-"+said.Code+`>; rel="help"`; got != want {
+			t.Errorf("%s leads to %s, want %s", path, got, want)
+		}
+		if elements["error-"+said.Code] == nil {
+			t.Errorf("the page does not explain %s", said.Code)
 		}
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/url"
 
+	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/postgres"
 )
@@ -36,6 +38,7 @@ func (s *Server) failure(r *http.Request, err error) answer {
 		e = wire.Internal(repeat.reference)
 	}
 	a := answer{status: e.Status, header: http.Header{}, body: e}
+	a.header.Set("Link", helpWith(r, e.Code))
 	if e.Status == http.StatusUnauthorized {
 		a.header.Set("WWW-Authenticate", "Bearer")
 	}
@@ -43,6 +46,12 @@ func (s *Server) failure(r *http.Request, err error) answer {
 		a.header.Set("Retry-After", e.RetryAfter)
 	}
 	return a
+}
+
+// helpWith leads to what the API's page says of an error (RFC 8288; "help" is a relation of HTML).
+func helpWith(r *http.Request, code string) string {
+	page := url.URL{Path: sandboxPrefix(r) + apidoc.PagePath, Fragment: "error-" + code}
+	return "<" + page.String() + `>; rel="help"`
 }
 
 func logger(log *slog.Logger) *slog.Logger {

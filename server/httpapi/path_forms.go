@@ -50,12 +50,18 @@ func sandboxInPath(r *http.Request) (named sandboxName, found bool) {
 
 // pathTo is a path of the API in the form in which the caller came, since another form may not be open to it.
 func pathTo(r *http.Request, path string) string {
-	prefix := ""
-	if named, found := sandboxInPath(r); found {
-		prefix = "/sandboxes/" + named.namespace + "/" + named.name
-	}
+	prefix := sandboxPrefix(r)
 	if strings.HasPrefix(r.URL.Path[len(prefix):], apiForm+"/") {
 		prefix += apiForm
 	}
 	return prefix + path
+}
+
+// sandboxPrefix is what stands before the paths of the sandbox that a request names, empty if it names none.
+func sandboxPrefix(r *http.Request) string {
+	named, _ := sandboxInPath(r)
+	if named.namespace == "" || named.name == "" {
+		return ""
+	}
+	return "/sandboxes/" + named.namespace + "/" + named.name
 }

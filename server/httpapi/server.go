@@ -285,7 +285,7 @@ func writeJSON(w http.ResponseWriter, status int, body any, half bool) {
 func (o *response) refuseUnread() {
 	e := wire.Overloaded()
 	o.logged.code = e.Code
-	o.Header().Del("Link")
+	o.Header().Del("Link") // to the next page
 	o.Header().Set("Retry-After", e.RetryAfter)
 	writeJSON(o, e.Status, e, false)
 }

@@ -123,7 +123,7 @@ func errorResponse(status int, cases []ErrorCase, headers []string) *huma.Respon
 	}
 	schema := &huma.Schema{Ref: ErrorSchema.Ref, Properties: map[string]*huma.Schema{"error": {Enum: codes}}}
 	return &huma.Response{
-		Description: strings.Join(when, "\n\n"), Headers: headerRefs(slices.Concat(headers, errorHeaders[status])...),
+		Description: strings.Join(when, "\n\n"), Headers: headerRefs(slices.Concat(headers, errorHeaders[status], []string{"Link"})...),
 		Content: map[string]*huma.MediaType{MediaJSON: {Schema: schema, Examples: examples}},
 	}
 }

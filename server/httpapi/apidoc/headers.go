@@ -29,8 +29,9 @@ var responseHeaders = map[string]*huma.Header{
 		Schema:      exampleText("uri-reference", "/v1/payments/"+settledID.String()),
 	},
 	"Link": {
-		Description: "Of an answer in CSV: `<path and query of the next page>; rel=\"next\"`. Absent on the last page.",
-		Schema:      exampleText("", `</v1/ledger/entries?currency=RWF&cursor=AAAAAAAAAAI&limit=100>; rel="next"`),
+		Description: "Of an error: `<page>; rel=\"help\"`, what its code means and what to do. Of an answer in CSV: " +
+			"`<path and query of the next page>; rel=\"next\"`, absent on the last page.",
+		Schema: exampleText("", `</v1/ledger/entries?currency=RWF&cursor=AAAAAAAAAAI&limit=100>; rel="next"`),
 	},
 	"Vary": {Description: "The answer is another one with another header `Accept`.", Schema: exampleText("", "Accept")},
 	"WWW-Authenticate": {
