@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 )
 
 // FuzzBaseURL checks that a base URL is absolute, and that a sandbox's path can stand behind it.
@@ -35,10 +37,10 @@ func FuzzAnswerOfTheAPI(f *testing.F) {
 		if code < 200 || code > 599 {
 			return
 		}
-		client := &http.Client{Transport: answering(func() *http.Response {
+		api := sandboxapi.New("http://sandbox", "the-key", answering(func() *http.Response {
 			return &http.Response{StatusCode: code, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}
-		})}
-		trial := &trial{options: tryOptions{url: "http://sandbox", apiKey: "the-key", amount: 100}, client: client, out: httptest.NewRecorder()}
+		}))
+		trial := &trial{options: tryOptions{amount: 100}, api: api, out: httptest.NewRecorder()}
 		payer, err := trial.findPayer(t.Context())
 		if err != nil && strings.Contains(err.Error(), "the-key") && !strings.Contains(body, "the-key") {
 			t.Errorf("%v", err)

@@ -58,6 +58,36 @@ func TestCommandPages(t *testing.T) {
 	}
 }
 
+// TestExamplesOfCommands checks that the examples are of their command, and that it takes their flags and arguments.
+func TestExamplesOfCommands(t *testing.T) {
+	for called, plugin := range map[string]bool{"cauri ": false, "kubectl cauri ": true} {
+		var check func(*cobra.Command)
+		check = func(command *cobra.Command) {
+			for _, below := range command.Commands() {
+				check(below)
+			}
+			for line := range strings.Lines(command.Example) {
+				words, is := strings.CutPrefix(strings.TrimSpace(line), called)
+				if !is {
+					continue
+				}
+				words = strings.FieldsFunc(words, func(r rune) bool { return strings.ContainsRune("|<>;#", r) })[0] // the rest is the shell's
+				found, rest, err := newRootCommand(plugin).Find(strings.Fields(words))
+				if err == nil {
+					err = found.ParseFlags(rest)
+				}
+				if err == nil {
+					err = found.ValidateArgs(found.Flags().Args())
+				}
+				if err != nil || command.HasParent() && found.CommandPath() != command.CommandPath() {
+					t.Errorf("the example of %q, %s: it is of %q, %v", command.CommandPath(), line, found.CommandPath(), err)
+				}
+			}
+		}
+		check(newRootCommand(plugin))
+	}
+}
+
 const pagesHead = "<!-- Written by `make generate` from cmd/cauri. Edit that. -->\n\n"
 
 // commandPages are the pages by their file names. plugin has the commands as kubectl has them.

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/egress"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/payments"
 )
 
 type tryOptions struct {
@@ -52,7 +53,7 @@ installation, or at the start of a pipeline.`,
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), o.timeout)
 			defer cancel()
-			trial := &trial{options: o, client: &http.Client{}, out: cmd.OutOrStdout(), random: rand.Reader, interval: tryPoll}
+			trial := &trial{options: o, api: sandboxapi.New(o.url, o.apiKey, nil), out: cmd.OutOrStdout(), random: rand.Reader, interval: tryPoll}
 			return trial.run(ctx)
 		},
 	}
@@ -108,30 +109,12 @@ func (o *tryOptions) complete() error {
 // trial is one test payment.
 type trial struct {
 	options  tryOptions
-	client   *http.Client
+	api      *sandboxapi.Client
 	out      io.Writer
 	random   io.Reader
 	interval time.Duration
 	begun    time.Time
 	cause    error // of the last attempt that failed for another reason than the time limit
-}
-
-type tryPayer struct {
-	MSISDN   string `json:"msisdn"`
-	Name     string `json:"name"`
-	Operator string `json:"operator"`
-	Country  string `json:"country"`
-	Currency string `json:"currency"`
-	State    string `json:"state"`
-	Behavior string `json:"behavior"`
-	Balance  int64  `json:"balance"`
-}
-
-type tryPayment struct {
-	ID       string `json:"id"`
-	Status   string `json:"status"`
-	Amount   int64  `json:"amount"`
-	Currency string `json:"currency"`
 }
 
 func (t *trial) run(ctx context.Context) error {
@@ -147,18 +130,21 @@ func (t *trial) run(ctx context.Context) error {
 		return err
 	}
 	t.say("payment", "%s of %d %s: %s", payment.ID, payment.Amount, payment.Currency, payment.Status)
-	for seen := payment.Status; payment.Status == "PENDING"; {
+	for seen := payment.Status; payment.Status == string(payments.Pending); {
 		if err := t.wait(ctx, "the payment "+payment.ID+" is still PENDING: is a worker running?", nil); err != nil {
 			return err
 		}
-		if err := t.call(ctx, http.MethodGet, "/payments/"+payment.ID, nil, &payment); err != nil && !transient(err) {
+		found, err := t.api.Payment(ctx, payment.ID)
+		if err == nil {
+			payment = found
+		} else if !transient(err) {
 			return err
 		}
 		if payment.Status != seen {
 			t.say("payment", "%s", payment.Status)
 		}
 	}
-	if payment.Status != "SUCCESS" {
+	if payment.Status != string(payments.Success) {
 		return fmt.Errorf("the payment %s ended %s and not SUCCESS", payment.ID, payment.Status)
 	}
 	return nil
@@ -169,30 +155,28 @@ func (t *trial) say(what, format string, args ...any) {
 }
 
 // awaitPayer finds the test client that pays. A new sandbox may not have it yet, and the api may not know its key yet.
-func (t *trial) awaitPayer(ctx context.Context) (tryPayer, error) {
+func (t *trial) awaitPayer(ctx context.Context) (wire.TestClient, error) {
 	for {
 		payer, err := t.findPayer(ctx)
 		if err == nil || !transient(err) {
 			return payer, err
 		}
 		if err := t.wait(ctx, "there is no payer", err); err != nil {
-			return tryPayer{}, err
+			return wire.TestClient{}, err
 		}
 	}
 }
 
-func (t *trial) findPayer(ctx context.Context) (payer tryPayer, err error) {
+func (t *trial) findPayer(ctx context.Context) (payer wire.TestClient, err error) {
 	if t.options.msisdn != "" {
-		return payer, t.call(ctx, http.MethodGet, "/test_clients/"+url.PathEscape(t.options.msisdn), nil, &payer)
+		return t.api.Payer(ctx, t.options.msisdn)
 	}
-	var list struct {
-		Data []tryPayer `json:"data"`
-	}
-	if err := t.call(ctx, http.MethodGet, "/test_clients?limit=100", nil, &list); err != nil {
+	all, err := t.api.Payers(ctx, nil, 100)
+	if err != nil {
 		return payer, err
 	}
-	for _, payer := range list.Data {
-		if payer.State == "Active" && payer.Behavior == "Approve" && payer.Balance >= t.options.amount {
+	for _, payer := range all {
+		if payer.State == wire.StateActive && payer.Behavior == string(payments.Approve) && payer.Balance >= t.options.amount {
 			return payer, nil
 		}
 	}
@@ -202,17 +186,17 @@ func (t *trial) findPayer(ctx context.Context) (payer tryPayer, err error) {
 var errNoPayer = errors.New("no TestClient of the sandbox can pay (state Active, behavior Approve, enough balance): " +
 	"apply one, or pass --msisdn")
 
-func (t *trial) pay(ctx context.Context, payer tryPayer) (payment tryPayment, err error) {
+func (t *trial) pay(ctx context.Context, payer wire.TestClient) (payment wire.Payment, err error) {
 	reference := make([]byte, 8)
 	if _, err := io.ReadFull(t.random, reference); err != nil {
 		return payment, err
 	}
-	body := map[string]any{
-		"amount": t.options.amount, "currency": payer.Currency, "operator": payer.Operator, "country": payer.Country, "msisdn": payer.MSISDN,
-		"reference": fmt.Sprintf("TRY-%X", reference), "application": t.options.application, "description": "cauri try",
+	body := wire.CreatePaymentRequest{
+		Amount: t.options.amount, Currency: payer.Currency, Operator: payer.Operator, Country: payer.Country, MSISDN: payer.MSISDN,
+		Reference: fmt.Sprintf("TRY-%X", reference), Application: t.options.application, Description: new("cauri try"),
 	}
 	for { // a repeated request has the same reference, so that it is no second payment
-		err := t.call(ctx, http.MethodPost, "/payments", body, &payment)
+		payment, err := t.api.Pay(ctx, body)
 		if err == nil || !transient(err) {
 			return payment, err
 		}
@@ -238,64 +222,13 @@ func (t *trial) wait(ctx context.Context, what string, because error) error {
 	}
 }
 
-// refusedError is an error response of the API.
-type refusedError struct {
-	status        int
-	code, message string
-}
-
-func (e refusedError) Error() string {
-	if e.code == "" {
-		return fmt.Sprintf("the API answered %d", e.status)
-	}
-	return fmt.Sprintf("the API answered %d %s: %s", e.status, e.code, e.message)
-}
-
 // transient reports whether an error may disappear by itself: no response, an api without its database, a key or a number that the api does
 // not know yet.
 func transient(err error) bool {
-	var refused refusedError
+	var refused *sandboxapi.RefusedError
 	if !errors.As(err, &refused) {
 		return true
 	}
-	return refused.status >= 500 || refused.status == http.StatusUnauthorized || refused.status == http.StatusTooManyRequests ||
-		refused.status == http.StatusNotFound && refused.code == "not_found"
-}
-
-// maxTryResponse bounds a response, in bytes.
-const maxTryResponse = 1 << 20
-
-func (t *trial) call(ctx context.Context, method, path string, body, result any) error {
-	var content io.Reader
-	if body != nil {
-		encoded, err := json.Marshal(body)
-		if err != nil {
-			return err
-		}
-		content = bytes.NewReader(encoded)
-	}
-	request, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(t.options.url, "/")+"/api/v1"+path, content)
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Authorization", "Bearer "+t.options.apiKey)
-	request.Header.Set("Content-Type", "application/json")
-	answer, err := t.client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, maxTryResponse))
-	if err != nil {
-		return err
-	}
-	if answer.StatusCode/100 != 2 {
-		refused := struct{ Error, Message string }{}
-		_ = json.Unmarshal(text, &refused) // an error of another server has no code
-		return refusedError{answer.StatusCode, refused.Error, refused.Message}
-	}
-	if err := json.Unmarshal(text, result); err != nil {
-		return fmt.Errorf("the answer to %s %s is not one of the API: %w", method, path, err)
-	}
-	return nil
+	return refused.Status >= 500 || refused.Status == http.StatusUnauthorized || refused.Status == http.StatusTooManyRequests ||
+		sandboxapi.IsNotFound(err)
 }

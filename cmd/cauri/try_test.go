@@ -4,13 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -55,7 +55,8 @@ func try(t *testing.T, o tryOptions) (said string, err error) {
 	ctx, cancel := context.WithTimeout(t.Context(), o.timeout)
 	defer cancel()
 	var out strings.Builder
-	err = (&trial{options: o, client: http.DefaultClient, out: &out, random: rand.Reader, interval: 20 * time.Millisecond}).run(ctx)
+	api := sandboxapi.New(o.url, o.apiKey, nil)
+	err = (&trial{options: o, api: api, out: &out, random: rand.Reader, interval: 20 * time.Millisecond}).run(ctx)
 	return out.String(), err
 }
 

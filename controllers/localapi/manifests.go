@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -142,7 +143,7 @@ func (m *Manifests) add(file string, text []byte) error {
 func (m *Manifests) addDocument(source string, document []byte) error {
 	text, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {
-		return err
+		return noYAML(err)
 	}
 	var content any
 	if err := json.Unmarshal(text, &content); err != nil {
@@ -156,6 +157,19 @@ func (m *Manifests) addDocument(source string, document []byte) error {
 	default:
 		return errors.New("is not a resource: write apiVersion, kind, metadata and spec")
 	}
+}
+
+// noYAML says where a document is no YAML, and what to look for. The parser counts the lines of the document.
+func noYAML(err error) error {
+	said := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ")
+	advice := "check the indentation there and above, and put a text with a colon or # in quotation marks"
+	switch {
+	case strings.Contains(said, "cannot start any token"):
+		advice = "indent by spaces in place of tabs, and put a text that begins with @, %, ` or | in quotation marks"
+	case strings.Contains(said, "already set in map"):
+		advice = "write each field once"
+	}
+	return fmt.Errorf("is no YAML: %s: %s", said, advice)
 }
 
 func (m *Manifests) addObject(source string, obj *unstructured.Unstructured) error {

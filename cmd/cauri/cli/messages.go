@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -86,6 +87,12 @@ func ofLibrary(err error) (said string, known bool) {
 		return fileFailed(e), true
 	case *json.SyntaxError, *json.UnmarshalTypeError:
 		return "it is no JSON of the expected form", true
+	case *pgconn.ParseConfigError:
+		return "it is no URL of a Postgres: write postgres://user:password@host:5432/database", true
+	case *pgconn.ConnectError:
+		return notConnected(e), true
+	case *pgconn.PgError:
+		return fmt.Sprintf("Postgres says: %s (%s)", e.Message, e.Code), true
 	case apierrors.APIStatus:
 		return kubernetesRefused(e), true
 	}
@@ -142,6 +149,25 @@ func connectionFailed(e *net.OpError) string {
 		return at + " does not answer"
 	}
 	return at + " cannot be reached"
+}
+
+// notConnected says why there is no connection to the database. The innermost error is the reason: those around it name the address only.
+func notConnected(e *pgconn.ConnectError) string {
+	why := "it ended the connection"
+	var answer *pgconn.PgError
+	var failed *net.OpError
+	var unknown *net.DNSError
+	switch {
+	case errors.As(e, &answer):
+		why = Message(answer)
+	case errors.As(e, &failed):
+		why = connectionFailed(failed)
+	case errors.As(e, &unknown):
+		why = unknownHost(unknown)
+	case isTimeout(e), errors.Is(e, context.DeadlineExceeded):
+		why = "it does not answer"
+	}
+	return fmt.Sprintf("the database %s at %s cannot be used as the user %s: %s", e.Config.Database, e.Config.Host, e.Config.User, why)
 }
 
 func unknownHost(e *net.DNSError) string {

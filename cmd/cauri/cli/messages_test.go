@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -26,7 +27,7 @@ import (
 // inLibraries are words that only errors of libraries have.
 var inLibraries = []string{"strconv", "parsing", "time:", "invalid argument", "context deadline", "context canceled", "dial tcp", "syscall", "connect:",
 	"no such file", "the server could not", "json:", "invalid character", "EOF", "Invalid value", "<nil>", "kubernetes", "KUBERNETES_MASTER",
-	"lookup", "net/http", "[flags]", "1e+"}
+	"lookup", "dial error", "failed to", "SQLSTATE", "yaml: line", "net/http", "[flags]", "1e+"}
 
 // readable fails for a message that has a text of a library, or does not have what it should say.
 func readable(t *testing.T, name string, err error, want string) {
@@ -58,10 +59,15 @@ func TestMessagesHaveNoTextOfALibrary(t *testing.T) {
 		field.Required(field.NewPath("spec", "environments"), "write one at least"),
 		field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid"),
 	})
+	_, noURL := pgconn.ParseConfig("postgres://a:b@[")
+	_, noDatabase := pgconn.Connect(t.Context(), "postgres://cauri@127.0.0.1:1/shop?sslmode=disable")
 	for name, c := range map[string]struct {
 		err  error
 		want string
 	}{
+		"no URL of a database":  {noURL, "write postgres://user:password@host"},
+		"no database":           {noDatabase, "the database shop at 127.0.0.1 cannot be used as the user cauri: nothing listens at 127.0.0.1:1"},
+		"an answer of Postgres": {&pgconn.PgError{Message: "too many connections", Code: "53300"}, "Postgres says: too many connections (53300)"},
 		"time is over":          {context.DeadlineExceeded, "no answer came in time"},
 		"interrupted":           {fmt.Errorf("reading: %w", context.Canceled), "reading: it was interrupted"},
 		"nobody listens":        {&sandboxapi.UnreachableError{Err: refused}, "the API cannot be reached: nothing listens at 127.0.0.1:9"},

@@ -137,6 +137,11 @@ func (c *Client) Payers(ctx context.Context, query url.Values, limit int) ([]wir
 	return list[wire.TestClient](ctx, c, "/test_clients", query, limit)
 }
 
+// Payer is the test client with a number.
+func (c *Client) Payer(ctx context.Context, msisdn string) (p wire.TestClient, err error) {
+	return p, c.call(ctx, http.MethodGet, "/test_clients/"+url.PathEscape(msisdn), nil, &p)
+}
+
 // TestNumbers are the numbers that behave in a certain way without a test client.
 func (c *Client) TestNumbers(ctx context.Context) ([]wire.TestNumber, error) {
 	var all wire.TestNumberList
@@ -269,16 +274,16 @@ func (c *Client) refused(answer *http.Response, text []byte) error {
 	return e
 }
 
-// subscriptionKey is the form of the keys of MTN's own API.
-var subscriptionKey = regexp.MustCompile(`^[0-9a-f]{32}$`)
+// ofAnOperator is the form of the keys and users of the operators' own APIs.
+var ofAnOperator = regexp.MustCompile(`^[0-9a-f]{32}$|^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // notAKey says what was given in place of an API key, where its form tells it.
 func notAKey(key string) string {
 	switch {
 	case strings.HasPrefix(key, "whsec_"):
 		return " What was given is the signing secret of the webhooks: give the api-key of the sandbox's Secret."
-	case subscriptionKey.MatchString(key):
-		return " What was given looks like a subscription key of an operator's API: give the api-key of the sandbox's Secret."
+	case ofAnOperator.MatchString(key):
+		return " What was given looks like a key or a user of an operator's own API: give the api-key of the sandbox's Secret."
 	}
 	return ""
 }
