@@ -155,6 +155,7 @@ publish: bin/image bin/helm ## Push what `make release` made: IMAGE_REPOSITORY=r
 .PHONY: e2e
 e2e: bin/helm bin/cauri bin/localcluster images bin/images/merchant.tar bin/cluster.test ## Test the chart on a real node on this machine (needs Linux and root); RUN=name selects
 	@bin/localcluster images >/dev/null
+	@bin/localcluster jq >/dev/null
 	@CAURI_E2E=node bin/localcluster node -- bin/cluster.test -test.v -test.timeout=20m $${RUN:+-test.run="$$RUN"}
 
 .PHONY: kind

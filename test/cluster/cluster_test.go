@@ -50,6 +50,7 @@ var chapters = []chapter{
 	{"memory under load", memoryUnderLoad},
 	{"a sandbox deleted", sandboxDeleted},
 	{"uninstalled and installed again", reinstalled},
+	{"what the documents show", documented},
 	{"kustomize", kustomized},
 }
 
@@ -80,6 +81,8 @@ type cluster struct {
 	http    *http.Client
 	figures []figure
 
+	followed map[string]bool // snippets of documents
+
 	// before is what was noted in one chapter for a later one.
 	before struct {
 		version string
@@ -93,7 +96,7 @@ func connect(t *testing.T) *cluster {
 	if err != nil {
 		t.Fatalf("finding the cluster, which KUBECONFIG names: %v", err)
 	}
-	c := &cluster{base: strings.TrimSuffix(config.Host, "/")}
+	c := &cluster{base: strings.TrimSuffix(config.Host, "/"), followed: map[string]bool{}}
 	if c.http, err = rest.HTTPClientFor(config); err != nil {
 		t.Fatal(err)
 	}

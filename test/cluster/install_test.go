@@ -47,14 +47,14 @@ func installed(t *testing.T, c *cluster) {
 	c.before.version = fmt.Sprint(health["version"])
 }
 
-// install installs the chart as it stands in the checkout.
+// install installs the chart as it stands in the checkout, as docs/install.md has it.
 func (c *cluster) install(t *testing.T) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "values.yaml")
 	if err := os.WriteFile(file, []byte(values), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.helm(t, "install", release, "charts/cauri", "--values", file, "--wait", "--timeout", "3m")
+	c.follow(t, installation, "helm install cauri", published, "charts/cauri --values "+file)
 }
 
 // ready waits until a team's sandboxes, test clients and merchant are.
@@ -65,7 +65,7 @@ func (c *cluster) ready(t *testing.T, namespace string) {
 }
 
 func chartTested(t *testing.T, c *cluster) {
-	t.Log(c.helm(t, "test", release, "--timeout", "2m", "--logs"))
+	c.follow(t, installation, "helm test")
 }
 
 // secret reads a key of a Secret.

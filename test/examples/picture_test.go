@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cauri-dev/cauri/test/snippets"
 )
 
 const picture = "docs/images/dev.svg"
@@ -19,8 +21,8 @@ func TestPicture(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, nil, "", "")
 	const command = "cauri dev --webhook-url=http://127.0.0.1:3000/webhooks"
-	s.startDev(snippet{document: picture, body: command})
-	listener, err := net.Listen("tcp", "127.0.0.1"+s.ports.Replace(":3000"))
+	s.startDev(snippets.Snippet{Document: picture, Body: command})
+	listener, err := net.Listen("tcp", "127.0.0.1"+s.Replace.Replace(":3000"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,15 +31,15 @@ func TestPicture(t *testing.T) {
 	})}
 	go func() { _ = shop.Serve(listener) }()
 	defer func() { _ = shop.Close() }()
-	s.shell(snippet{document: picture}, `. <(grep '^  CAURI_' .dev)
+	s.Run(snippets.Snippet{Document: picture, Body: `. <(grep '^  CAURI_' .dev)
 for payer in 901 902 904; do
   curl -sS "$CAURI_URI/api/v1/payments" -H "Authorization: Bearer $CAURI_API_KEY" -H 'Content-Type: application/json' \
     -d '{"amount": 1500, "currency": "RWF", "msisdn": "+250790000'$payer'", "reference": "order-'$payer'", "application": "shop"}'
   events=$((events + 1))
   until [ "$(grep -c 'attempt 1 .*delivered' .dev)" = $events ]; do sleep 0.05; done
-done`, "")
+done`})
 	if os.Getenv("CAURI_UPDATE") != "" {
-		text := strings.NewReplacer(s.ports.Replace(":8080"), ":8080", s.ports.Replace(":3000"), ":3000").Replace(s.printed())
+		text := strings.NewReplacer(s.Replace.Replace(":8080"), ":8080", s.Replace.Replace(":3000"), ":3000").Replace(s.printed())
 		write(t, root, picture, draw("$ "+command, shownLines(text)))
 	}
 	shown := strings.Join(drawnLines(read(t, picture)), "\n")

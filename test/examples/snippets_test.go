@@ -3,7 +3,6 @@ package examples
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"go/format"
 	"net/http"
 	"net/http/httptest"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/cauri-dev/cauri/controllers/localapi"
 	"github.com/cauri-dev/cauri/test/ports"
+	"github.com/cauri-dev/cauri/test/snippets"
 )
 
 // TestSnippets runs the snippets of each document as they stand there, those of a document one after the other. Where the document has not
@@ -41,12 +41,12 @@ func TestSnippets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, document := range documents(t) {
+	for _, document := range snippets.Documents(t, root) {
 		t.Run(document, func(t *testing.T) {
 			var s *session
-			for _, one := range snippets(t, document) {
-				if one.why() != "" {
-					one.parse(t)
+			for _, one := range snippets.Of(t, root, document) {
+				if one.NotRun() != "" {
+					parse(t, one)
 					continue
 				}
 				if s == nil {
@@ -58,14 +58,11 @@ func TestSnippets(t *testing.T) {
 	}
 }
 
-// patience only ends what hangs: a snippet may compile a program on a busy machine.
-const patience = 5 * time.Minute
-
 // parse checks the form of a snippet that is not run.
-func (s snippet) parse(t *testing.T) {
+func parse(t *testing.T, s snippets.Snippet) {
 	t.Helper()
 	for _, marker := range []string{"given", "prints", "file"} {
-		if s.marks[marker] != "" {
+		if s.Marks[marker] != "" {
 			t.Errorf("%s is not run, and has the mark %q", s, marker)
 		}
 	}
@@ -75,38 +72,38 @@ func (s snippet) parse(t *testing.T) {
 			return
 		}
 		check := exec.CommandContext(t.Context(), program[0], program[1:]...)
-		check.Stdin = strings.NewReader(s.body)
+		check.Stdin = strings.NewReader(s.Body)
 		if out, err := check.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", s, err, out)
 		}
 	}
-	switch s.language {
+	switch s.Language {
 	case "sh":
 		checked("bash", "-n")
-		for _, document := range hereDocument.FindAllStringSubmatch(s.body, -1) {
+		for _, document := range hereDocument.FindAllStringSubmatch(s.Body, -1) {
 			if strings.Contains(document[1], "cauri.dev/") {
 				checkResources(t, s, document[1])
 			}
 		}
 	case "console":
-		for _, line := range strings.Split(s.body, "\n") {
+		for _, line := range strings.Split(s.Body, "\n") {
 			if command, is := strings.CutPrefix(line, "$ "); is {
-				s.body = command
+				s.Body = command
 				checked("bash", "-n")
 			}
 		}
 	case "yaml":
 		var content any
-		if err := yaml.UnmarshalStrict([]byte(s.body), &content); err != nil {
+		if err := yaml.UnmarshalStrict([]byte(s.Body), &content); err != nil {
 			t.Errorf("%s: %v", s, err)
 		}
 	case "go":
-		if _, err := format.Source([]byte(s.body)); err != nil {
+		if _, err := format.Source([]byte(s.Body)); err != nil {
 			t.Errorf("%s: %v", s, err)
 		}
 	case "js":
 		kind := "commonjs"
-		if strings.HasPrefix(s.body, "import ") {
+		if strings.HasPrefix(s.Body, "import ") {
 			kind = "module"
 		}
 		checked("node", "--check", "--input-type="+kind, "-")
@@ -116,14 +113,14 @@ func (s snippet) parse(t *testing.T) {
 		checked("php", "-l")
 	case "", "csv", "java", "mermaid", "promql", "sql", "text": // java is compiled by who runs it; of the others there is no parser here
 	default:
-		t.Errorf("%s has the language %q, which nothing parses", s, s.language)
+		t.Errorf("%s has the language %q, which nothing parses", s, s.Language)
 	}
 }
 
 var hereDocument = regexp.MustCompile(`(?s)<<'?END'?\n(.*?)\nEND\n`)
 
 // checkResources checks resources of Cauri as `cauri dev` and a cluster do. A part of a sandbox may begin with its spec.
-func checkResources(t *testing.T, s snippet, text string) {
+func checkResources(t *testing.T, s snippets.Snippet, text string) {
 	t.Helper()
 	if strings.HasPrefix(text, "spec:\n") {
 		text = "apiVersion: cauri.dev/v1alpha1\nkind: SandboxEnvironment\nmetadata: {name: shop}\n" + text
@@ -148,48 +145,21 @@ func checkResources(t *testing.T, s snippet, text string) {
 	}
 }
 
-// session is a reader of a document: a folder, a shell with its variables, and the `cauri dev` that the document has started.
+// session is a reader of a document with the `cauri dev` that the document has started.
 type session struct {
-	*testing.T
-	folder    string
-	state     string // the folder of the shell
-	variables []string
-	ports     *strings.Replacer
-	dev       *exec.Cmd
+	*snippets.Shell
+	dev *exec.Cmd
 }
 
 func newSession(t *testing.T, variables []string, apiPort, shopPort string) *session {
 	t.Helper()
-	folder, shell := t.TempDir(), t.TempDir()
-	for _, name := range []string{"examples", "config"} {
-		target, err := filepath.Abs(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(target, filepath.Join(folder, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink(program(t), filepath.Join(shell, "cauri")); err != nil {
+	s := &session{Shell: snippets.NewShell(t, strings.NewReplacer(":8080", ":"+apiPort, ":3000", ":"+shopPort), variables...)}
+	s.Link(s.Folder, filepath.Join(root, "examples"), filepath.Join(root, "config"))
+	if err := os.Symlink(program(t), filepath.Join(s.State, "cauri")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, shell, ".curlrc", "fail-with-body\n")
-	write(t, shell, "variables", "")
-	write(t, shell, "printed", "")
-	return &session{T: t, folder: folder, state: shell, ports: strings.NewReplacer(":8080", ":"+apiPort, ":3000", ":"+shopPort),
-		variables: append(variables, "SESSION="+shell, "CURL_HOME="+shell, "PATH="+shell+":"+os.Getenv("PATH"))}
+	return s
 }
-
-// before is what runs before each snippet: the variables of the snippets before it, and `last TX`, the last id of a kind that was printed.
-const before = `set -eo pipefail
-last() { grep -hoE "$1_[0-9A-Z]{26}" "$SESSION/printed" "$SESSION/now" | tail -n 1; }
-. "$SESSION/variables"
-set -a
-`
-
-const keepVariables = `
-export -p >"$SESSION/variables"
-`
 
 var (
 	startsDev = regexp.MustCompile(`(?m)^cauri dev\b`)
@@ -198,122 +168,45 @@ var (
 )
 
 // run runs a snippet and fails the test if it fails.
-func (s *session) run(one snippet) {
+func (s *session) run(one snippets.Snippet) {
 	s.Helper()
-	if given := one.marks["given"]; given != "" {
-		s.shell(one, given, "")
-	}
-	if name := one.marks["file"]; name != "" {
-		write(s.T, s.folder, name, s.ports.Replace(one.body))
-	}
-	switch one.language {
+	s.Prepare(one)
+	switch one.Language {
 	case "sh":
-		if startsDev.MatchString(one.body) {
+		if startsDev.MatchString(one.Body) {
 			s.startDev(one)
 			return
 		}
-		if out := s.shell(one, one.body, one.marks["prints"]); failed.MatchString(out) {
+		if out := s.Run(one); failed.MatchString(out) {
 			s.Errorf("%s: %s\n%s", one, failed.FindString(out), out)
 		}
 	case "yaml":
-		checkResources(s.T, one, one.body)
+		checkResources(s.T, one, one.Body)
 	case "json":
-		if !json.Valid([]byte(one.body)) {
+		if !json.Valid([]byte(one.Body)) {
 			s.Errorf("%s is not JSON", one)
 		}
 	case "text":
 		s.printedByDev(one)
 	default:
-		s.Errorf("%s: nothing runs a snippet of the language %q: give it a mark, for example <!-- not run: why -->", one, one.language)
-	}
-}
-
-// shell runs a script, until its output matches if that is asked for.
-func (s *session) shell(one snippet, script, prints string) string {
-	s.Helper()
-	want := regexp.MustCompile(prints)
-	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
-		printed, err := s.once(script, want, prints != "")
-		if err == nil && want.MatchString(printed) {
-			return printed
-		}
-		if prints == "" || time.Since(begun) > patience {
-			s.Fatalf("%s: %v\n%s\nprinted\n%s", one, err, script, printed)
-		}
-	}
-}
-
-// once runs a script until it ends, or until its output matches, for those that print without an end.
-func (s *session) once(script string, want *regexp.Regexp, stop bool) (string, error) {
-	path := filepath.Join(s.state, "now")
-	out, err := os.Create(path)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = out.Close() }()
-	deadline, cancel := context.WithTimeout(s.Context(), patience)
-	defer cancel()
-	c := s.bash(deadline, before+s.ports.Replace(script)+keepVariables, out)
-	if err := c.Start(); err != nil {
-		return "", err
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- c.Wait() }()
-	printed := func() string {
-		text, _ := os.ReadFile(path) // it was just made
-		return string(text)
-	}
-	for {
-		select {
-		case err := <-ended:
-			s.append("printed", printed())
-			return printed(), err
-		case <-time.After(50 * time.Millisecond):
-			if stop && want.MatchString(printed()) {
-				cancel()
-				<-ended
-				return printed(), nil
-			}
-		}
-	}
-}
-
-// bash runs a script in a process group, which ends with ctx.
-func (s *session) bash(ctx context.Context, script string, out *os.File) *exec.Cmd {
-	c := exec.CommandContext(ctx, "bash", "-c", script)
-	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
-	c.Dir, c.Env, c.Stdout, c.Stderr = s.folder, append(os.Environ(), s.variables...), out, out
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return c
-}
-
-// append adds to a file of the shell.
-func (s *session) append(name, text string) {
-	s.Helper()
-	file, err := os.OpenFile(filepath.Join(s.state, name), os.O_APPEND|os.O_WRONLY, 0)
-	if err == nil {
-		_, err = file.WriteString(text)
-		err = errors.Join(err, file.Close())
-	}
-	if err != nil {
-		s.Fatal(err)
+		s.Errorf("%s: nothing runs a snippet of the language %q: give it a mark, for example <!-- not run: why -->", one, one.Language)
 	}
 }
 
 // startDev runs the snippet that starts `cauri dev`, in place of the one before it, on another port. It returns when the sandbox is ready.
-func (s *session) startDev(one snippet) {
+func (s *session) startDev(one snippets.Snippet) {
 	s.Helper()
 	s.stopDev()
 	port, shopPort := ports.ForTest(s.T), ports.ForTest(s.T)
-	s.ports = strings.NewReplacer(":8080", ":"+port, ":3000", ":"+shopPort)
-	ready := filepath.Join(s.folder, "ready")
-	out, err := os.Create(filepath.Join(s.folder, ".dev"))
+	s.Replace = strings.NewReplacer(":8080", ":"+port, ":3000", ":"+shopPort)
+	ready := filepath.Join(s.Folder, "ready")
+	out, err := os.Create(filepath.Join(s.Folder, ".dev"))
 	if err != nil {
 		s.Fatal(err)
 	}
 	defer func() { _ = out.Close() }()
-	s.append("variables", "export PORT="+shopPort+"\n")
-	dev := s.bash(context.Background(), "trap : TERM\n"+before+s.ports.Replace(one.body)+"\nwait || wait\n", out)
+	s.Append("variables", "export PORT="+shopPort+"\n")
+	dev := s.Bash(context.Background(), "trap : TERM\n"+one.Body+"\nwait || wait\n", out)
 	dev.Env = append(dev.Env, "CAURI_PORT="+port, "CAURI_READY_FILE="+ready, "CAURI_API_KEY=", "CAURI_WEBHOOK_SECRET=")
 	if err := dev.Start(); err != nil {
 		s.Fatal(err)
@@ -324,7 +217,7 @@ func (s *session) startDev(one snippet) {
 		if _, err := os.Stat(ready); err == nil {
 			return
 		}
-		if time.Since(begun) > patience {
+		if time.Since(begun) > snippets.Patience {
 			s.Fatalf("%s is not ready:\n%s", one, s.printed())
 		}
 	}
@@ -344,18 +237,18 @@ var varying = regexp.MustCompile(`\d\d:\d\d:\d\d(\.\d+)?|\b(TX|evt)_[0-9A-Z]{26}
 	`|[0-9a-f]{32}|[0-9a-f-]{36}|after \d+\.\d s|in \d+m?s|queued|delivered`)
 
 // printedByDev finds the lines of a snippet in the output of `cauri dev`, in their order.
-func (s *session) printedByDev(one snippet) {
+func (s *session) printedByDev(one snippets.Snippet) {
 	s.Helper()
 	if s.dev == nil {
 		s.Errorf("%s: no `cauri dev` of the document has printed it: give it a mark", one)
 		return
 	}
 	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
-		missing, found := missingLine(one.body, s.printed())
+		missing, found := missingLine(one.Body, s.printed())
 		if !found {
 			return
 		}
-		if time.Since(begun) > patience {
+		if time.Since(begun) > snippets.Patience {
 			s.Fatalf("%s shows a line that is not printed there:\n%s\nPrinted was\n%s", one, missing, s.printed())
 		}
 	}
@@ -364,7 +257,7 @@ func (s *session) printedByDev(one snippet) {
 // printed is the output of `cauri dev` so far.
 func (s *session) printed() string {
 	s.Helper()
-	text, err := os.ReadFile(filepath.Join(s.folder, ".dev"))
+	text, err := os.ReadFile(filepath.Join(s.Folder, ".dev"))
 	if err != nil {
 		s.Fatal(err)
 	}
