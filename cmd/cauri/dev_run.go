@@ -21,6 +21,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/controllers/localapi"
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -133,7 +134,7 @@ func (o devOptions) manifests(ctx context.Context) (manifests localapi.Manifests
 		manifests, err = localapi.Read(o.files...)
 	}
 	if err != nil {
-		return manifests, err
+		return manifests, cli.Usage(err)
 	}
 	manifests.SetDefaults(o.defaults())
 	api, err := localapi.New(ctx, localapi.Options{APIKey: o.key})

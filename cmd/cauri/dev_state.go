@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/secrets"
 )
@@ -65,7 +66,7 @@ func openDevState(ctx context.Context, url string) (*devState, error) {
 	defer cancel()
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, fmt.Errorf("--database-url (CAURI_DATABASE_URL): write postgres://user:password@host:5432/name: %w", err)
+		return nil, cli.Usage(fmt.Errorf("--database-url (CAURI_DATABASE_URL): %w", err))
 	}
 	config.MaxConns = 2
 	pool, err := pgxpool.NewWithConfig(ctx, config)

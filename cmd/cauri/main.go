@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -39,17 +41,26 @@ func main() {
 		root.SetArgs([]string{command})
 	}
 	if err := root.ExecuteContext(ctx); err != nil {
+		err = explained(root, err)
 		fmt.Fprintln(os.Stderr, "cauri:", cli.PrintableLines(cli.Message(err)))
-		os.Exit(exitCode(err))
+		os.Exit(cli.ExitCode(err))
 	}
 }
 
-// exitCode is that of package cli. An unknown command has no type of error in cobra.
-func exitCode(err error) int {
-	if strings.HasPrefix(err.Error(), "unknown command ") {
-		return cli.ExitUsage
+var unknownCommand = regexp.MustCompile(`^unknown command ("(?:[^"\\]|\\.)*") for "`)
+
+// explained says what a command that does not exist may be meant for. cobra has no type for that error.
+func explained(root *cobra.Command, err error) error {
+	parts := unknownCommand.FindStringSubmatch(err.Error())
+	if parts == nil {
+		return err
 	}
-	return cli.ExitCode(err)
+	root.SuggestionsMinimumDistance = 2
+	name, _ := strconv.Unquote(parts[1]) // it was quoted by strconv
+	if similar := root.SuggestionsFor(name); len(similar) > 0 {
+		return cli.Usage(fmt.Errorf("there is no command %s: is it %s?", name, strings.Join(similar, " or ")))
+	}
+	return cli.Usage(fmt.Errorf("there is no command %s: `%s --help` lists them", name, root.CommandPath()))
 }
 
 // The groups of the commands that are no part of package cli.

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 )
 
 const testCommit = "76e9aa8f771283946d18237e898d584250414136"
@@ -80,5 +82,20 @@ func TestTheFlagVersion(t *testing.T) {
 	root.SetArgs([]string{"--version"})
 	if err := root.ExecuteContext(t.Context()); err != nil || !strings.Contains(out.String(), programVersion()) {
 		t.Errorf("%q, %v", out.String(), err)
+	}
+}
+
+func TestUnknownCommandsGetAHint(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"statsu": "there is no command statsu: is it status?",
+		"zzzz":   "there is no command zzzz: `cauri --help` lists them",
+	} {
+		root := newRootCommand(false)
+		root.SetArgs([]string{name})
+		err := explained(root, root.Execute())
+		if cli.Message(err) != want || cli.ExitCode(err) != cli.ExitUsage {
+			t.Errorf("%s: %v, exit code %d", name, err, cli.ExitCode(err))
+		}
 	}
 }

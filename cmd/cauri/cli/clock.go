@@ -119,7 +119,7 @@ func advanceRequest(by time.Duration, to string, next bool) (r wire.AdvanceReque
 	case given != 1:
 		return r, usage(errors.New("say how far: one of --by=61m, --to=2026-12-01T00:00:00Z and --next"))
 	case by < 0:
-		return r, usage(fmt.Errorf("--by=%s: a sandbox's time never goes back", by))
+		return r, usage(fmt.Errorf("--by=%s: a sandbox's time never goes back: write how far ahead, such as 61m", by))
 	}
 	return r, nil
 }

@@ -211,7 +211,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{"pay --amount=0", "write 1 or more"},
 		{"pay --msisdn=0788123456", "--msisdn=0788123456: write the whole number with +"},
 		{"payout --msisdn=250788123456", "--msisdn=250788123456: write the whole number with +"},
-		{"pay --expect=DONE", "write one of [SUCCESS"},
+		{"pay --expect=DONE", "write one of SUCCESS"},
 		{"pay --scenario=rain", "success, pin_invalid"},
 		{"events --body", "write the id of one event"},
 		{"clock advance", "one of --by=61m"},

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -82,6 +83,13 @@ func forwardURL(text string) (string, error) {
 		full = "http://" + text
 	}
 	to, err := url.Parse(full)
+	port, noPort := uint64(1), error(nil)
+	if err == nil && to.Port() != "" {
+		port, noPort = strconv.ParseUint(to.Port(), 10, 16)
+	}
+	if noPort != nil || port == 0 {
+		return "", usage(fmt.Errorf("--forward-to=%s: write a port from 1 to 65535", text))
+	}
 	if err != nil || egress.HostOf(to) == "" || to.Scheme != "http" && to.Scheme != "https" || full != text && to.Port() == "" {
 		return "", usage(fmt.Errorf("--forward-to=%s: write a URL such as http://localhost:3000/webhooks, or localhost:3000/webhooks", text))
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 )
 
@@ -67,7 +68,7 @@ func ofLibrary(err error) (said string, known bool) {
 	case *pflag.InvalidValueError:
 		return fmt.Sprintf("--%s=%s: write %s", e.GetFlag().Name, e.GetValue(), kindOf(e.GetFlag())), true
 	case *pflag.ValueRequiredError:
-		return fmt.Sprintf("--%s lacks its value: write --%s= and %s behind it", e.GetFlag().Name, e.GetFlag().Name, kindOf(e.GetFlag())), true
+		return fmt.Sprintf("--%s lacks its value: write --%s=VALUE, %s", e.GetFlag().Name, e.GetFlag().Name, kindOf(e.GetFlag())), true
 	case *pflag.NotExistError:
 		if short := e.GetSpecifiedShortnames(); short != "" {
 			return "there is no flag -" + short, true
@@ -200,9 +201,12 @@ func kubernetesRefused(e apierrors.APIStatus) string {
 	if status.Details != nil {
 		for _, cause := range status.Details.Causes {
 			if cause.Field != "" && cause.Field != "<nil>" {
-				wrong = append(wrong, cause.Field+": "+cause.Message)
+				wrong = append(wrong, cause.Field+": "+wrongValue(cause))
 			}
 		}
+	}
+	for _, unknown := range unknownField.FindAllStringSubmatch(status.Message, -1) {
+		wrong = append(wrong, unknown[1]+": there is no such field")
 	}
 	if len(wrong) > 0 {
 		return "these fields are wrong:\n  " + strings.Join(wrong, "\n  ")
@@ -218,6 +222,31 @@ func kubernetesRefused(e apierrors.APIStatus) string {
 		return "somebody else changes it at the same time: repeat the command"
 	}
 	return fmt.Sprintf("Kubernetes answered %d", status.Code)
+}
+
+var (
+	unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
+	wrongType    = regexp.MustCompile(`in body must be of type (\w+): "(\w+)"$`)
+)
+
+// wrongValue says what is wrong with the value of a field. Kubernetes puts the kind of the mistake before the value and the advice.
+func wrongValue(cause metav1.StatusCause) string {
+	_, said, found := strings.Cut(cause.Message, ": ")
+	switch kind := wrongType.FindStringSubmatch(cause.Message); {
+	case kind != nil && kind[1] == "string":
+		return "write a text, in quotation marks"
+	case kind != nil:
+		return fmt.Sprintf("write a value of the type %s; it is of the type %s", kind[1], kind[2])
+	case !found:
+		return cause.Message
+	case cause.Type == metav1.CauseTypeFieldValueNotSupported:
+		return strings.Replace(said, "supported values:", "write one of", 1)
+	case cause.Type == metav1.CauseTypeFieldValueRequired:
+		return "it is missing: " + said
+	case cause.Type == metav1.CauseTypeFieldValueInvalid:
+		return said
+	}
+	return cause.Message
 }
 
 // FlagError is the error of a command for flags that it cannot read.

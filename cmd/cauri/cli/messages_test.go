@@ -27,7 +27,7 @@ import (
 // inLibraries are words that only errors of libraries have.
 var inLibraries = []string{"strconv", "parsing", "time:", "invalid argument", "context deadline", "context canceled", "dial tcp", "syscall", "connect:",
 	"no such file", "the server could not", "json:", "invalid character", "EOF", "Invalid value", "<nil>", "kubernetes", "KUBERNETES_MASTER",
-	"lookup", "dial error", "failed to", "SQLSTATE", "yaml: line", "net/http", "[flags]", "1e+"}
+	"lookup", "Unsupported", "Required value", "dial error", "failed to", "SQLSTATE", "yaml: line", "net/http", "[flags]", "1e+"}
 
 // readable fails for a message that has a text of a library, or does not have what it should say.
 func readable(t *testing.T, name string, err error, want string) {
@@ -57,6 +57,9 @@ func TestMessagesHaveNoTextOfALibrary(t *testing.T) {
 	unknown := &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "shop.example", IsNotFound: true}}
 	invalid := apierrors.NewInvalid(schema.GroupKind{Group: "cauri.dev", Kind: "SandboxEnvironment"}, "checkout", field.ErrorList{
 		field.Required(field.NewPath("spec", "environments"), "write one at least"),
+		field.Invalid(field.NewPath("spec", "ttl"), "7d", "write 168h"),
+		field.NotSupported(field.NewPath("spec", "operator"), "mnt", []string{"mtn", "moov"}),
+		field.TypeInvalid(field.NewPath("spec", "msisdn"), "integer", `spec.msisdn in body must be of type string: "integer"`),
 		field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid"),
 	})
 	_, noURL := pgconn.ParseConfig("postgres://a:b@[")
@@ -82,6 +85,8 @@ func TestMessagesHaveNoTextOfALibrary(t *testing.T) {
 		"a type in JSON":        {json.Unmarshal([]byte(`"a"`), new(int)), "it is no JSON"},
 		"several":               {errors.Join(errors.New("--port=0"), context.DeadlineExceeded), "--port=0\nno answer came in time"},
 		"a resource":            {fmt.Errorf("applying a.yaml: %w", invalid), "applying a.yaml: these fields are wrong:\n  spec.environments: "},
+		"a value":               {invalid, "\n  spec.ttl: \"7d\": write 168h\n  spec.operator: \"mnt\": write one of \"mtn\", \"moov\"\n  spec.msisdn: write a text"},
+		"a field that is none":  {apierrors.NewBadRequest(`strict decoding error: unknown field "spec.a", unknown field "b"`), "\n  spec.a: there is no such field\n  b: "},
 		"nothing in Kubernetes": {apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, "a"), "Kubernetes does not have it"},
 		"what a command said":   {kube.Because(context.DeadlineExceeded, "after 3s it is not there"), "after 3s it is not there"},
 	} {
@@ -102,7 +107,7 @@ func TestMistakesInFlagsSayWhatToWrite(t *testing.T) {
 		"pay --wait=perhaps":              "--wait=perhaps: write true or false",
 		"pay --timeout=1d":                "--timeout=1d: write a duration in h, m, s or ms",
 		"clock advance --by=1d":           "24h for a day",
-		"pay --amount":                    "--amount lacks its value: write --amount= and a whole number",
+		"pay --amount":                    "--amount lacks its value: write --amount=VALUE, a whole number",
 		"pay --amout=3":                   "there is no flag --amout: is it --amount?",
 		"pay --zzzzzz":                    "there is no flag --zzzzzz: `cauri pay --help` lists",
 		"pay -x":                          "there is no flag -x",

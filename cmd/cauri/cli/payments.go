@@ -40,7 +40,7 @@ func (w *waiting) add(cmd *cobra.Command) {
 
 func (w *waiting) check() error {
 	if !slices.Contains(statuses(), w.expect) {
-		return usage(fmt.Errorf("--expect=%s: write one of %v", w.expect, statuses()))
+		return usage(fmt.Errorf("--expect=%s: write one of %s", w.expect, strings.Join(statuses(), ", ")))
 	}
 	return nil
 }

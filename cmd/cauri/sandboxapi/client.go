@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,9 +55,12 @@ func (e *RefusedError) Error() string {
 	if e.Code == "" {
 		return fmt.Sprintf("the API answered %d without an error of Cauri: is another service at this address?", e.Status)
 	}
-	text := fmt.Sprintf("the API answered %d %s: %s", e.Status, e.Code, e.Message)
-	for field, problems := range e.Fields {
-		text += fmt.Sprintf("\n  %s: %s", field, strings.Join(problems, "; "))
+	if len(e.Fields) == 0 {
+		return fmt.Sprintf("the API answered %d %s: %s", e.Status, e.Code, e.Message)
+	}
+	text := fmt.Sprintf("the API answered %d %s: these fields are wrong:", e.Status, e.Code) // the message names a place in the answer
+	for _, field := range slices.Sorted(maps.Keys(e.Fields)) {
+		text += fmt.Sprintf("\n  %s: %s", field, strings.Join(e.Fields[field], "; "))
 	}
 	return text
 }
