@@ -423,6 +423,19 @@ func TestBadRequestsAreRefusedAndLeaveNothing(t *testing.T) {
 	}
 }
 
+// What a sandbox does not have is answered with what it has.
+func TestRefusalsListWhatThereIs(t *testing.T) {
+	w := newFixture(t)
+	for said, body := range map[string]object{
+		`has no store \"kiosk\". Send one of its stores as application: shop.`: payment("r", object{"application": "kiosk"}),
+		"no enabled environment for the operator moov in BJ. It has: mtn in ":  payment("r", object{"operator": "moov", "country": "BJ", "currency": "XOF"}),
+	} {
+		if got := w.call("POST", "/v1/payments", body); got.status != 404 || !strings.Contains(string(got.raw), said) {
+			t.Errorf("answered %d %s, not %s", got.status, got.raw, said)
+		}
+	}
+}
+
 func TestWrongMethodAndContentType(t *testing.T) {
 	w := newFixture(t)
 	if got := w.call(

@@ -5,7 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
@@ -173,16 +177,40 @@ func undetected(market sandboxes.Market) error {
 // environmentFor finds the environment that a request is made in, after its store.
 func environmentFor(sandbox *sandboxes.Sandbox, market sandboxes.Market, application, currency string) (sandboxes.Environment, error) {
 	if !sandbox.Stores[application] {
-		const format = "This sandbox has no store %q. Send the slug of one of its stores as application."
-		return sandboxes.Environment{}, wire.NotFound(fmt.Sprintf(format, application))
+		const format = "This sandbox has no store %q. Send one of its stores as application: %s."
+		return sandboxes.Environment{}, wire.NotFound(fmt.Sprintf(format, application, someOf(maps.Keys(sandbox.Stores))))
 	}
 	environment, found := sandbox.Environments[market]
 	if !found || !environment.Enabled {
-		return environment, wire.EnvironmentNotFound("This sandbox has no enabled environment for the operator %s in %s.", market.Operator,
-			market.Country)
+		return environment, wire.EnvironmentNotFound("This sandbox has no enabled environment for the operator %s in %s. It has: %s.",
+			market.Operator, market.Country, someOf(enabled(sandbox)))
 	}
 	if payments.CanonicalCurrency(currency) != environment.Currency {
 		return environment, wire.InvalidField("currency", fmt.Sprintf("must be %s, the currency of %s", environment.Currency, market.Country))
 	}
 	return environment, nil
+}
+
+// enabled are the markets of the enabled environments of a sandbox, as texts.
+func enabled(sandbox *sandboxes.Sandbox) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for market, environment := range sandbox.Environments {
+			if environment.Enabled && !yield(fmt.Sprintf("%s in %s", market.Operator, market.Country)) {
+				return
+			}
+		}
+	}
+}
+
+// someOf are the names that a sandbox has, at most ten of them.
+func someOf(names iter.Seq[string]) string {
+	const most = 10
+	all := slices.Sorted(names)
+	if more := len(all) - most; more > 0 {
+		all = append(all[:most], fmt.Sprintf("and %d more", more))
+	}
+	if len(all) == 0 {
+		return "none"
+	}
+	return strings.Join(all, ", ")
 }

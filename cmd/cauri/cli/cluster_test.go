@@ -30,7 +30,7 @@ func TestStatusOfAResource(t *testing.T) {
 	if found.Status == nil || found.Status.Transactions.Total != 3 || len(found.Latest) != 1 {
 		t.Errorf("the status is %+v", found)
 	}
-	c.run("pay", "checkout", "--application=none").want(t, ExitRefused, "The stores of the sandbox are: shop")
+	c.run("pay", "checkout", "--application=none").want(t, ExitRefused, `has no store "none". Send one of its stores as application: shop.`)
 	c.run("check", "checkout").want(t, ExitSuccess, "v1.36.1", "right to patch sandboxenvironments", "is SUCCESS")
 }
 

@@ -246,18 +246,7 @@ func (s *sandbox) stores() []string {
 func (o *order) forStore(s *sandbox, send func() error) (err error) {
 	var refused *sandboxapi.RefusedError
 	if o.application != "" {
-		err = send()
-		if s.resource == nil || !errors.As(err, &refused) || refused.Code != "not_found" {
-			return err
-		}
-		var slugs []string
-		for _, store := range s.resource.Spec.Stores {
-			slugs = append(slugs, store.Slug)
-		}
-		if len(slugs) == 0 {
-			return err
-		}
-		return fmt.Errorf("%w\nThe stores of the sandbox are: %s", err, strings.Join(slugs, ", "))
+		return send()
 	}
 	for _, o.application = range s.stores() {
 		err = send()
@@ -265,7 +254,7 @@ func (o *order) forStore(s *sandbox, send func() error) (err error) {
 			return err
 		}
 	}
-	return fmt.Errorf("%w\nIf the store is another one than %s, name it with --application", err, o.application)
+	return err
 }
 
 // finish waits for a final status, and prints what happens.
