@@ -20,7 +20,7 @@ func (s *Server) createDisbursement(w http.ResponseWriter, r *http.Request) (ans
 	if err != nil {
 		return answer{}, err
 	}
-	a := created(made, replayed)
+	a := created(r, made, replayed)
 	a.status = http.StatusOK
 	a.body = wire.DisbursementOf(made.transaction, replayed)
 	return a, nil

@@ -40,7 +40,7 @@ func (s *Server) readEvent(r *http.Request, id payments.ID) (wire.EventDetail, e
 	if err != nil {
 		return wire.EventDetail{}, err
 	}
-	return wire.EventDetailOf(event), nil
+	return wire.EventDetailOf(event, sandbox.Faults), nil
 }
 
 func (s *Server) readCallback(r *http.Request, id payments.ID) (wire.EventDetail, error) {
@@ -52,7 +52,7 @@ func (s *Server) readCallback(r *http.Request, id payments.ID) (wire.EventDetail
 	if err != nil {
 		return wire.EventDetail{}, err
 	}
-	return wire.CallbackDetailOf(callback), nil
+	return wire.CallbackDetailOf(callback, sandbox.Faults), nil
 }
 
 // eventBody builds the body of an event as the worker does.
@@ -69,9 +69,10 @@ func (s *Server) resendEvent(_ http.ResponseWriter, r *http.Request) (answer, er
 	if id.Callback {
 		resend = s.ledger.ResendCallback
 	}
-	event, err := resend(r.Context(), sessionOf(r).sandbox.Tenant, id.Transaction)
+	sandbox := sessionOf(r).sandbox
+	event, err := resend(r.Context(), sandbox.Tenant, id.Transaction)
 	if err != nil {
 		return answer{}, wire.ResendRefusal(err)
 	}
-	return answer{status: http.StatusAccepted, body: wire.EventSummaryOf(&event)}, nil
+	return answer{status: http.StatusAccepted, body: wire.EventSummaryOf(&event, sandbox.Faults)}, nil
 }

@@ -7,7 +7,8 @@ import (
 )
 
 func (s *Server) listEvents(_ http.ResponseWriter, r *http.Request) (answer, error) {
-	tenant := sessionOf(r).sandbox.Tenant
+	sandbox := sessionOf(r).sandbox
+	tenant := sandbox.Tenant
 	q := wire.EventQuery{Limit: wire.DefaultLimit}
 	if _, wrong := wire.EventParameters.Read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
 		return answer{}, wire.InvalidParams(wrong)
@@ -18,7 +19,7 @@ func (s *Server) listEvents(_ http.ResponseWriter, r *http.Request) (answer, err
 	}
 	page := wire.EventList{Data: []wire.EventSummary{}, HasMore: len(found) > q.Limit}
 	for i := range found[:min(len(found), q.Limit)] {
-		page.Data = append(page.Data, wire.EventSummaryOf(&found[i]))
+		page.Data = append(page.Data, wire.EventSummaryOf(&found[i], sandbox.Faults))
 	}
 	if page.HasMore {
 		page.NextCursor = new(wire.AfterEvent(tenant, found[q.Limit-1].EventID()))

@@ -97,13 +97,14 @@ type unfinished struct {
 func (e unfinished) Unwrap() error { return e.error }
 
 // created answers with a transaction, once its answer is due. A replay is answered at once.
-func created(made recorded, replayed bool) answer {
+func created(r *http.Request, made recorded, replayed bool) answer {
+	view := wire.PaymentOf(made.transaction, sessionOf(r).sandbox.Faults)
 	if replayed {
 		header := http.Header{"Idempotent-Replayed": {"true"}}
-		return answer{status: http.StatusOK, header: header, body: wire.PaymentOf(made.transaction)}
+		return answer{status: http.StatusOK, header: header, body: view}
 	}
 	location := "/v1/payments/" + made.transaction.ID.String()
-	return answer{status: http.StatusCreated, location: location, body: wire.PaymentOf(made.transaction), due: made.answerAt,
+	return answer{status: http.StatusCreated, location: location, body: view, due: made.answerAt,
 		event: made.event}
 }
 

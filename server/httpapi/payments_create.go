@@ -30,7 +30,7 @@ func (s *Server) createPayment(w http.ResponseWriter, r *http.Request) (answer, 
 	if err != nil {
 		return answer{}, err
 	}
-	return created(made, replayed), nil
+	return created(r, made, replayed), nil
 }
 
 // collect records a collection, or finds the one that the same request recorded before.

@@ -23,5 +23,5 @@ func (s *Server) getPayment(_ http.ResponseWriter, r *http.Request) (answer, err
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{status: http.StatusOK, body: wire.PaymentOf(t)}, nil
+	return answer{status: http.StatusOK, body: wire.PaymentOf(t, sessionOf(r).sandbox.Faults)}, nil
 }

@@ -7,7 +7,8 @@ import (
 )
 
 func (s *Server) listPayments(_ http.ResponseWriter, r *http.Request) (answer, error) {
-	tenant := sessionOf(r).sandbox.Tenant
+	sandbox := sessionOf(r).sandbox
+	tenant := sandbox.Tenant
 	q, err := wire.ParsePaymentQuery(r.URL.RawQuery, tenant)
 	if err != nil {
 		return answer{}, err
@@ -18,7 +19,7 @@ func (s *Server) listPayments(_ http.ResponseWriter, r *http.Request) (answer, e
 	}
 	page := wire.PaymentList{Data: []wire.Payment{}, HasMore: len(found) > q.Limit}
 	for _, t := range found[:min(len(found), q.Limit)] {
-		page.Data = append(page.Data, wire.PaymentOf(t))
+		page.Data = append(page.Data, wire.PaymentOf(t, sandbox.Faults))
 	}
 	if page.HasMore {
 		cursor := wire.PaymentCursors.After(tenant, found[q.Limit-1].ID)

@@ -26,7 +26,7 @@ func (s *Server) createRefund(w http.ResponseWriter, r *http.Request) (answer, e
 	if err != nil {
 		return answer{}, err
 	}
-	return created(made, replayed), nil
+	return created(r, made, replayed), nil
 }
 
 // refund records a refund, or finds the one that the same request recorded before.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/streams"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
@@ -55,11 +56,11 @@ func (s *Server) newStreams() *streams.Streams {
 
 // streamEntry is what is told of a change.
 func (s *Server) streamEntry(tenant int64, c *ledger.Change) (streams.Entry, error) {
-	mode := ""
+	mode, declared := "", faults.Set(nil)
 	if sandbox, known := s.directory.ByTenant(tenant); known {
-		mode = string(sandbox.ClockMode)
+		mode, declared = string(sandbox.ClockMode), sandbox.Faults
 	}
-	view := wire.StreamEntryOf(c, mode)
+	view := wire.StreamEntryOf(c, mode, declared)
 	text, err := view.AppendEvent(nil, &c.Resume)
 	return streams.Entry{At: c.At, Type: view.Type, Text: text}, err
 }

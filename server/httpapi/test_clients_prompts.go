@@ -60,7 +60,7 @@ func (s *Server) answerPrompt(w http.ResponseWriter, r *http.Request) (answer, e
 		if err != nil {
 			return answer{}, wire.PromptRefusal(err)
 		}
-		a := answer{status: http.StatusOK, body: wire.PaymentOf(t)}
+		a := answer{status: http.StatusOK, body: wire.PaymentOf(t, sessionOf(r).sandbox.Faults)}
 		if replayed {
 			a.header = http.Header{"Idempotent-Replayed": {"true"}}
 		}

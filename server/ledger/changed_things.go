@@ -52,7 +52,7 @@ from transactions t where t.tenant = $1 and t.id = any((select $2::uuid[])::uuid
 from events e
 cross join lateral (select type, status from transactions where tenant = $1 and id = e.id limit 1) t
 left join lateral (
-  select response_status, error from delivery_attempts where tenant = $1 and event_id = e.id and attempt = e.attempts limit 1) a on true
+  select response_status, error, faults from delivery_attempts where tenant = $1 and event_id = e.id and attempt = e.attempts limit 1) a on true
 where e.tenant = $1 and e.id = any((select $2::uuid[])::uuid[])`
 	changedAttempts = "select " + columnsOf[sqlc.DeliveryAttempt]("a") + `
 from (select unnest($2::uuid[]) as id, unnest($3::integer[]) as attempt) n
@@ -60,6 +60,7 @@ cross join lateral (select * from delivery_attempts where tenant = $1 and event_
 	changedCallbacks = "select " + callbackColumns + `
 from native_requests n
 cross join lateral (select type, status, completed_at from transactions where tenant = $1 and id = n.id limit 1) t
+left join lateral (select faults from callback_attempts where tenant = $1 and id = n.id and attempt = n.attempts limit 1) a on true
 where n.tenant = $1 and n.id = any((select $2::uuid[])::uuid[]) and n.state is not null`
 	changedCallbackAttempts = "select " + columnsOf[sqlc.CallbackAttempt]("a") + `
 from (select unnest($2::uuid[]) as id, unnest($3::integer[]) as attempt) n

@@ -25,8 +25,9 @@ type Event struct {
 	CreatedAt     time.Time
 	NextAttemptAt *time.Time // nil: none is to come, or the event is being sent just now
 	DeliveredAt   *time.Time
-	LastStatus    *int    // that the last attempt was answered with; nil: none was made, or no answer came
-	LastError     *string // of the last attempt; nil: none was made, or it was acknowledged
+	LastStatus    *int     // that the last attempt was answered with; nil: none was made, or no answer came
+	LastError     *string  // of the last attempt; nil: none was made, or it was acknowledged
+	LastFaults    []string // names of those that acted on the last attempt
 }
 
 // EventID names the event.
@@ -131,7 +132,8 @@ func eventDetailOf(row *sqlc.GetEventRow, attempts []sqlc.DeliveryAttempt) *Even
 	}
 	d.History = historyOf(attempts)
 	if n := len(d.History); n > 0 {
-		d.LastStatus, d.LastError = d.History[n-1].ResponseStatus, d.History[n-1].Error
+		last := &d.History[n-1]
+		d.LastStatus, d.LastError, d.LastFaults = last.ResponseStatus, last.Error, last.Faults
 	}
 	return d
 }

@@ -46,9 +46,9 @@ func eventsStatement(tenant int64, f EventFilter, after *payments.EventID, limit
 // eventColumns and callbackColumns are the fields of an [Event], in their order.
 const (
 	eventColumns = `e.id, false as callback, t.type, t.status, e.state, e.attempts, e.created_at,
-		case when e.leased and coalesce(e.leased_until, e.due_at) > now() then null else e.due_at end, e.delivered_at, a.response_status, a.error`
+		case when e.leased and coalesce(e.leased_until, e.due_at) > now() then null else e.due_at end, e.delivered_at, a.response_status, a.error, a.faults`
 	callbackColumns = `n.id, true as callback, t.type, t.status, n.state, n.attempts, t.completed_at,
-		case when n.leased_until > now() then null else n.due_at end, n.delivered_at, n.last_status, n.last_error`
+		case when n.leased_until > now() then null else n.due_at end, n.delivered_at, n.last_status, n.last_error, a.faults`
 )
 
 // listedEvents lists events. Lateral joins with limit 1 force an index look-up for each; a plain join would read all rows of the sandbox.
@@ -67,7 +67,7 @@ func listedEvents(c *conditions, f EventFilter, after *payments.EventID) string 
 	}
 	return fmt.Sprintf(`select %s from events e
 		cross join lateral (select type, status from transactions where tenant = $1 and id = e.id%s limit 1) t
-		left join lateral (select response_status, error from delivery_attempts where tenant = $1 and event_id = e.id and attempt = e.attempts limit 1) a on true
+		left join lateral (select response_status, error, faults from delivery_attempts where tenant = $1 and event_id = e.id and attempt = e.attempts limit 1) a on true
 		where %s order by e.tenant desc, e.id desc limit $2`, eventColumns, ofType, strings.Join(c.where, " and "))
 }
 
@@ -80,6 +80,7 @@ func listedCallbacks(c *conditions, f EventFilter, after *payments.EventID) stri
 	}
 	return fmt.Sprintf(`select %s from native_requests n
 		cross join lateral (select type, status, completed_at from transactions where tenant = $1 and id = n.id limit 1) t
+		left join lateral (select faults from callback_attempts where tenant = $1 and id = n.id and attempt = n.attempts limit 1) a on true
 		where %s order by n.tenant desc, n.id desc limit $2`, callbackColumns, strings.Join(c.where, " and "))
 }
 

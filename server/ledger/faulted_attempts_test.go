@@ -52,6 +52,21 @@ func TestFaultsOfAttemptsAreWrittenDown(t *testing.T) {
 	if want := []string{"1 -", "1 -", "2 {f}"}; !slices.Equal(got, want) {
 		t.Errorf("attempts and their faults: %v, want %v", got, want)
 	}
+	events, err := w.ListEvents(t.Context(), w.Sandbox.Tenant, ledger.EventFilter{}, nil, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var named []string
+	for i := range events {
+		detail, err := w.GetEvent(t.Context(), w.Sandbox.Tenant, w.Sandbox.OrganizationID, events[i].ID, ledgertest.Body())
+		if err != nil || !slices.Equal(detail.LastFaults, events[i].LastFaults) {
+			t.Errorf("an event has the faults %v, and in the list %v: %v", detail.LastFaults, events[i].LastFaults, err)
+		}
+		named = append(named, events[i].LastFaults...)
+	}
+	if !slices.Equal(named, []string{"f"}) {
+		t.Errorf("the list of events names the faults %v", named)
+	}
 }
 
 // declare declares faults, as JSON.

@@ -3,6 +3,8 @@ package payments
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"time"
 )
 
@@ -90,3 +92,29 @@ func (t *Transaction) ProviderTxID() string {
 
 // FormatTime writes a time as every representation of a transaction does: ISO 8601, in UTC, with milliseconds.
 func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// FormatDuration writes a duration for people: 23 ms, 1.7 s, 40 s, 1 h 30 min, 2 d. The smallest part is rounded away from an hour on.
+func FormatDuration(d time.Duration) string {
+	d = max(d, -d)
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < 10*time.Second && d%time.Second >= 50*time.Millisecond:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Hour:
+		d = d.Round(time.Second)
+	default:
+		d = d.Round(time.Minute)
+	}
+	var parts []string
+	for _, unit := range []struct {
+		length time.Duration
+		name   string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}} {
+		if n := d / unit.length; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, unit.name))
+			d -= n * unit.length
+		}
+	}
+	return strings.Join(parts, " ")
+}

@@ -64,6 +64,20 @@ func (s *Store) observe(ctx context.Context, tenant int64, state *SandboxState) 
 	return nil
 }
 
+// Counts are those of the sandbox of a resource, as they are now.
+func (s *Store) Counts(ctx context.Context, sandboxUID string) (transactions TransactionCounts, health EndpointHealth, err error) {
+	uid, err := parseUID(sandboxUID)
+	if err != nil {
+		return transactions, health, err
+	}
+	var state SandboxState
+	row, err := s.system().FindOrganization(ctx, uid)
+	if err == nil {
+		err = s.observe(ctx, row.Organization.Tenant, &state)
+	}
+	return state.Transactions, state.Endpoint, postgres.Classify(err, "reading the sandbox's counts")
+}
+
 // countTransactions counts those that came since it last wrote down how many there are, which it does when they become many.
 func (s *Store) countTransactions(ctx context.Context, tenant int64) (TransactionCounts, error) {
 	row, err := s.system().CountTransactions(ctx, tenant)

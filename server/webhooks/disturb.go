@@ -16,9 +16,9 @@ const (
 )
 
 // ErrLost is the error of an attempt that a fault lost.
-type ErrLost struct{ Fault string }
+type ErrLost struct{ Fault *faults.Fault }
 
-func (e ErrLost) Error() string { return "fault " + e.Fault }
+func (e ErrLost) Error() string { return "fault " + e.Fault.String() }
 
 // sending is a delivery as it is sent.
 type sending struct {

@@ -95,7 +95,7 @@ func resultOfCallback(state ledger.EventState, leaseHeld bool, err error) string
 // sendCallback sends a callback in the operator's form, if the sandbox still allows its host and no fault loses it.
 func (w *Worker) sendCallback(ctx context.Context, c *ledger.LeasedCallback) webhooks.Result {
 	if c.Fault.OfCallback().Drop {
-		return webhooks.Result{Err: webhooks.ErrLost{Fault: c.Fault.Name}}
+		return webhooks.Result{Err: webhooks.ErrLost{Fault: c.Fault}}
 	}
 	api := operators.NativeAPI(c.Transaction.Operator)
 	if api == nil {

@@ -19,7 +19,7 @@ func (d *delivery) send(ctx context.Context, e *ledger.LeasedEvent) webhooks.Res
 	}
 	switch {
 	case lost(e):
-		return webhooks.Result{StartedAt: e.TakenAt, Err: webhooks.ErrLost{Fault: e.Fault.Name}}
+		return webhooks.Result{StartedAt: e.TakenAt, Err: webhooks.ErrLost{Fault: e.Fault}}
 	case e.Fault != nil:
 		sent.Fault = e.Fault.Webhook
 	}

@@ -209,7 +209,7 @@ func (w *fixture) checkUndisturbed(reference string, id payments.ID, failed bool
 	if transaction.Status != status || strings.Join(transaction.Faults, " ") != named {
 		w.t.Errorf("%s: it is %s with the faults %q, want %s with %q", reference, transaction.Status, transaction.Faults, status, named)
 	}
-	want := map[bool]string{true: "failed 1 fault drop", false: "delivered 1 -"}[fault == "drop"] + " " + named
+	want := map[bool]string{true: "failed 1 fault drop: not sent", false: "delivered 1 -"}[fault == "drop"] + " " + named
 	got := read[string](w, `select concat_ws(' ', n.state, n.attempts, coalesce(n.last_error, '-'), coalesce(array_to_string(a.faults, ' '), ''))
 		from native_requests n join callback_attempts a using (tenant, id) where n.id = $1`, postgres.UUID(id))
 	if got != want {

@@ -31,7 +31,7 @@ import (
 // that waits for the next event is the first, so that there is one.
 var webhookFaults = []struct{ name, webhook, seen, attempts string }{
 	{"outOfOrder", `{"outOfOrder":true}`, "good", "204 {outOfOrder}"},
-	{"drop", `{"drop":true}`, "good", "fault drop {drop}, 204 -"},
+	{"drop", `{"drop":true}`, "good", "fault drop: not sent {drop}, 204 -"},
 	{"duplicate", `{"duplicate":3,"spacing":"20ms"}`, "good good good", "204 {duplicate}"},
 	{"delay", `{"delay":"300ms"}`, "good", "204 {delay}"},
 	{"beforeAnswer", `{"beforeAnswer":true}`, "good", "204 {beforeAnswer}"},
@@ -303,7 +303,7 @@ func TestEventOfWhichAllAttemptsAreLostFails(t *testing.T) {
 	id := w.pay("r1", payments.Success)
 	stop := w.run()
 	w.until(ledger.EventFailed, 1)
-	if got := read[string](w, "select count(*) || ' ' || min(error) || ' ' || max(error) from delivery_attempts"); got != "4 fault silent fault silent" {
+	if got := read[string](w, "select count(*) || ' ' || min(error) || ' ' || max(error) from delivery_attempts"); got != "4 fault silent: not sent fault silent: not sent" {
 		t.Errorf("attempts: %s", got)
 	}
 	if got := read[string](w, "select failures || ' ' || failed || ' ' || (last_failure is null) from endpoint_health"); got != "0 1 true" {

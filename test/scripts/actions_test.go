@@ -77,7 +77,7 @@ func api(t *testing.T) string {
 			failed["attempts"] = []any{
 				map[string]any{"error": "the receiver answered 401", "responseBody": "bad | `signature`\n"},
 				map[string]any{"error": "the receiver answered 401", "responseBody": "bad | `signature`\n"},
-				map[string]any{"error": "no connection", "responseBody": "", "faults": []string{"twice"}},
+				map[string]any{"error": "no connection", "responseBody": "", "faults": []string{"twice"}, "effects": []string{"twice: sent 2 times"}},
 				map[string]any{"error": "leak", "responseBody": lines()},
 			}
 			answer = failed
@@ -209,11 +209,11 @@ func TestActionsWithCauriDev(t *testing.T) {
 		"| `payment.completed` | LOW_BALANCE | queued | 1 |\n",
 		"| event | reason | the receiver's answer | attempts |\n",
 		"| `payment.completed` | `the receiver answered 401` | `bad \\| 'signature'` | 2 |\n",
-		"| `payment.completed` | `by the fault twice. no connection` |  | 1 |\n",
+		"| `payment.completed` | `fault twice: sent 2 times. no connection` |  | 1 |\n",
 		"| request | HTTP | error | reason | requests |\n",
 		"| `POST /v1/payments` | 400 | `invalid_body` | `amount: expected integer` | 1 |\n",
 		"| `POST /v1/payments` | 409 | `duplicate_reference` | `use a new one` | 2 |\n",
-		"| `POST /v1/payments` | no answer |  | `by the fault silence.` | 1 |\n",
+		"| `POST /v1/payments` | no answer |  | `fault silence.` | 1 |\n",
 	} {
 		if !strings.Contains(job.Summary(), want) {
 			t.Errorf("the summary has no line %s\n%s", want, job.Summary())

@@ -10,7 +10,7 @@ def table($title; $heading):
     (group_by(.) | sort_by(-length) | .[:30][] | "| " + (.[0] + [length] | join(" | ")) + " |"), ""
   end;
 
-def by_faults: if length == 0 then "" else "by the fault \(join(", ")). " end;
+def by_faults: if length == 0 then "" else "fault \(join("; ")). " end;
 
 if $events == [] then "The events of the sandbox could not be read."
 elif $events[0].data == [] then "The sandbox has no events."
@@ -20,7 +20,7 @@ else
 end,
 "",
 ([$attempts[0][]? | .event as $event | .attempts[] | select(.error) |
-  [($event | code), ((.faults // [] | by_faults) + .error | code), (.responseBody | code)]] |
+  [($event | code), ((.effects // .faults // [] | by_faults) + .error | code), (.responseBody | code)]] |
   table("Attempts that failed"; ["event", "reason", "the receiver's answer", "attempts"])),
 ([$requests[0].data[]? |
   [("\(.method) \(.path)" | code), (.status // "no answer" | tostring), (.error // "" | code),

@@ -32,8 +32,8 @@ var CreatePayment = Operation{
 	errors: []string{"not_found", "env_not_found", "duplicate_reference", "quota_exceeded"},
 	Examples: []Example{
 		{name: "approved", Summary: "A forced success, with all fields", Status: http.StatusCreated,
-			Answer: wire.PaymentOf(settledCollection()), Body: settledRequest},
-		{name: "asked", Summary: "The payer is asked to confirm", Status: http.StatusCreated, Answer: wire.PaymentOf(pendingCollection()),
+			Answer: wire.PaymentOf(settledCollection(), nil), Body: settledRequest},
+		{name: "asked", Summary: "The payer is asked to confirm", Status: http.StatusCreated, Answer: wire.PaymentOf(pendingCollection(), nil),
 			Body: `{
   "amount": 25000,
   "currency": "RWF",
@@ -41,7 +41,7 @@ var CreatePayment = Operation{
   "reference": "` + exampleReference + `",
   "application": "shop"
 }`},
-		{name: "declined", Summary: "A forced failure", Status: http.StatusCreated, Answer: wire.PaymentOf(failedCollection()), Body: `{
+		{name: "declined", Summary: "A forced failure", Status: http.StatusCreated, Answer: wire.PaymentOf(failedCollection(), nil), Body: `{
   "amount": 25000,
   "currency": "RWF",
   "msisdn": "` + exampleMSISDN + `",
@@ -49,7 +49,7 @@ var CreatePayment = Operation{
   "application": "shop",
   "scenario": "low_balance"
 }`},
-		{name: "repeated", Summary: "A request that was made before", Status: http.StatusOK, Answer: wire.PaymentOf(settledCollection()),
+		{name: "repeated", Summary: "A request that was made before", Status: http.StatusOK, Answer: wire.PaymentOf(settledCollection(), nil),
 			Body: settledRequest},
 	},
 }
@@ -76,7 +76,7 @@ var GetPayment = Operation{
 	answers:    []described{{http.StatusOK, "The transaction, as it is now.", paymentSchema, nil}},
 	errors:     []string{"not_found"},
 	Examples: []Example{{
-		name: "settled", Summary: "A payment that succeeded", Status: http.StatusOK, Answer: wire.PaymentOf(settledCollection()),
+		name: "settled", Summary: "A payment that succeeded", Status: http.StatusOK, Answer: wire.PaymentOf(settledCollection(), nil),
 		Parameters: map[string]any{"id": settledID.String()},
 	}},
 }
@@ -93,6 +93,6 @@ var ListPayments = Operation{
 	Examples: []Example{{
 		name: "reconcile", Summary: "What succeeded after a time", Status: http.StatusOK,
 		Parameters: map[string]any{"status": payments.Success, "created_after": "2026-05-31T00:00:00Z", "limit": 100},
-		Answer:     wire.PaymentList{Data: []wire.Payment{wire.PaymentOf(settledCollection())}},
+		Answer:     wire.PaymentList{Data: []wire.Payment{wire.PaymentOf(settledCollection(), nil)}},
 	}},
 }

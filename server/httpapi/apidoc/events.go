@@ -54,7 +54,7 @@ var ListEvents = Operation{
 	errors:     []string{"invalid_params"},
 	Examples: []Example{{
 		name: "failed", Summary: "What failed", Status: http.StatusOK, Parameters: map[string]any{"state": ledger.EventFailed},
-		Answer: wire.EventList{Data: []wire.EventSummary{wire.EventSummaryOf(&failedEvent().Event)}},
+		Answer: wire.EventList{Data: []wire.EventSummary{wire.EventSummaryOf(&failedEvent().Event, nil)}},
 	}},
 }
 
@@ -67,7 +67,7 @@ var GetEvent = Operation{
 	answers:    []described{{http.StatusOK, "The event, as it is now.", eventDetailSchema, nil}},
 	errors:     []string{"not_found"},
 	Examples: []Example{{
-		name: "failed", Summary: "An event that the receiver refused", Status: http.StatusOK, Answer: wire.EventDetailOf(failedEvent()),
+		name: "failed", Summary: "An event that the receiver refused", Status: http.StatusOK, Answer: wire.EventDetailOf(failedEvent(), nil),
 		Parameters: map[string]any{"id": webhooks.EventID(settledID)},
 	}},
 }
@@ -84,7 +84,7 @@ var ResendEvent = Operation{
 	answers:    []described{{http.StatusAccepted, "The event is queued.", eventSummarySchema, nil}},
 	errors:     []string{"not_found", "no_webhook", "being_sent"},
 	Examples: []Example{{
-		name: "again", Summary: "An event that failed", Status: http.StatusAccepted, Answer: wire.EventSummaryOf(resentEvent()),
+		name: "again", Summary: "An event that failed", Status: http.StatusAccepted, Answer: wire.EventSummaryOf(resentEvent(), nil),
 		Parameters: map[string]any{"id": webhooks.EventID(settledID)},
 	}},
 }

@@ -27,15 +27,15 @@ var CreateRefund = Operation{
 	errors: []string{"not_found", "duplicate_reference", "exceeds_refundable", "not_refundable", "quota_exceeded"},
 	Examples: []Example{
 		{
-			name: "part", Summary: "Part of a payment", Status: http.StatusCreated, Answer: wire.PaymentOf(partialRefund()),
+			name: "part", Summary: "Part of a payment", Status: http.StatusCreated, Answer: wire.PaymentOf(partialRefund(), nil),
 			Parameters: map[string]any{"id": settledID.String()}, Body: partialRefundRequest,
 		},
 		{
-			name: "part-again", Summary: "A request that was made before", Status: http.StatusOK, Answer: wire.PaymentOf(partialRefund()),
+			name: "part-again", Summary: "A request that was made before", Status: http.StatusOK, Answer: wire.PaymentOf(partialRefund(), nil),
 			Parameters: map[string]any{"id": settledID.String()}, Body: partialRefundRequest,
 		},
 		{
-			name: "rest", Summary: "The rest, without a body", Status: http.StatusCreated, Answer: wire.PaymentOf(fullRefund()),
+			name: "rest", Summary: "The rest, without a body", Status: http.StatusCreated, Answer: wire.PaymentOf(fullRefund(), nil),
 			Parameters: map[string]any{"id": settledID.String()},
 		},
 	},

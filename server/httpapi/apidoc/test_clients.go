@@ -111,7 +111,7 @@ var AnswerPrompt = Operation{
 	}},
 	errors: []string{"not_found", "invalid_params", "prompt_closed"},
 	Examples: []Example{{
-		name: "approve", Summary: "The payer confirms", Status: http.StatusOK, Answer: wire.PaymentOf(answeredCollection()),
+		name: "approve", Summary: "The payer confirms", Status: http.StatusOK, Answer: wire.PaymentOf(answeredCollection(), nil),
 		Parameters: map[string]any{"msisdn": exampleMSISDN, "tx": pendingCollection().ID.String(), "answer": "approve"},
 	}},
 }

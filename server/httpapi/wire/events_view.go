@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/native"
@@ -13,17 +14,18 @@ import (
 
 // EventSummary is an event with how its delivery stands. It is exported so that its schema is part of what embeds it.
 type EventSummary struct {
-	ID                 string  `json:"id" doc:"The event's id: X-Service-Delivery of each of its deliveries." example:"evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
-	Event              string  `json:"event" enum:"payment.completed,payment.refunded,disbursement.completed,operator.callback" doc:"The event's name; operator.callback is the callback of an operator's own API."`
-	TxID               string  `json:"txId" doc:"The event's transaction."`
-	Status             string  `json:"status" doc:"Of the transaction."`
-	State              string  `json:"state" doc:"recorded: not sent, no URL or type not selected; queued: waits to be sent or sent again; delivered: acknowledged; failed: no retries left, and an operator.callback has none."`
-	AttemptCount       int     `json:"attemptCount" minimum:"0" doc:"Attempts to deliver it so far."`
-	CreatedAt          string  `json:"createdAt" format:"date-time" doc:"When the transaction became final. ISO 8601, UTC."`
-	NextAttemptAt      *string `json:"nextAttemptAt" format:"date-time" doc:"Time of the next attempt, if it is queued. null while it is being sent, and if no attempt follows."`
-	DeliveredAt        *string `json:"deliveredAt" format:"date-time" doc:"When it was acknowledged; null in every other state."`
-	LastResponseStatus *int    `json:"lastResponseStatus" doc:"HTTP status of the response to the last attempt; null if there was no response."`
-	LastError          *string `json:"lastError" doc:"Why the last attempt failed; null if it was acknowledged, or if there was none."`
+	ID                 string   `json:"id" doc:"The event's id: X-Service-Delivery of each of its deliveries." example:"evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
+	Event              string   `json:"event" enum:"payment.completed,payment.refunded,disbursement.completed,operator.callback" doc:"The event's name; operator.callback is the callback of an operator's own API."`
+	TxID               string   `json:"txId" doc:"The event's transaction."`
+	Status             string   `json:"status" doc:"Of the transaction."`
+	State              string   `json:"state" doc:"recorded: not sent, no URL or type not selected; queued: waits to be sent or sent again; delivered: acknowledged; failed: no retries left, and an operator.callback has none."`
+	AttemptCount       int      `json:"attemptCount" minimum:"0" doc:"Attempts to deliver it so far."`
+	CreatedAt          string   `json:"createdAt" format:"date-time" doc:"When the transaction became final. ISO 8601, UTC."`
+	NextAttemptAt      *string  `json:"nextAttemptAt" format:"date-time" doc:"Time of the next attempt, if it is queued. null while it is being sent, and if no attempt follows."`
+	DeliveredAt        *string  `json:"deliveredAt" format:"date-time" doc:"When it was acknowledged; null in every other state."`
+	LastResponseStatus *int     `json:"lastResponseStatus" doc:"HTTP status of the response to the last attempt; null if there was no response."`
+	LastError          *string  `json:"lastError" doc:"Why the last attempt failed; null if it was acknowledged, or if there was none."`
+	LastEffects        []string `json:"lastEffects,omitempty" doc:"What the sandbox's faults did to the last attempt, in words, as the sandbox declares them now: twice: sent 2 times. Absent if none acted."`
 }
 
 // EventList is the answer of GET /v1/events.
@@ -52,31 +54,33 @@ type DeliveryAttempt struct {
 	Error          *string  `json:"error" doc:"Why the attempt failed; null if it was acknowledged."`
 	ResponseBody   string   `json:"responseBody" doc:"The first 4 KiB of the response. Bytes that are not UTF-8 are replaced by U+FFFD."`
 	Faults         []string `json:"faults,omitempty" doc:"Names of the sandbox's faults that acted on the attempt. Absent if there are none."`
+	Effects        []string `json:"effects,omitempty" doc:"The same in words, as the sandbox declares them now: twice: sent 2 times."`
 }
 
-// EventSummaryOf is the view of an event in a list.
-func EventSummaryOf(e *ledger.Event) EventSummary {
+// EventSummaryOf is the view of an event in a list, in a sandbox with these faults.
+func EventSummaryOf(e *ledger.Event, declared faults.Set) EventSummary {
 	return EventSummary{
 		ID: e.EventID().String(), Event: e.Name(), TxID: e.ID.String(), Status: string(e.Status), State: string(e.State),
 		AttemptCount: e.Attempts, CreatedAt: payments.FormatTime(e.CreatedAt), NextAttemptAt: momentOf(e.NextAttemptAt),
 		DeliveredAt: momentOf(e.DeliveredAt), LastResponseStatus: e.LastStatus, LastError: e.LastError,
+		LastEffects: declared.Effects(e.LastFaults),
 	}
 }
 
 // EventDetailOf is the view of an event with its body and attempts.
-func EventDetailOf(e *ledger.EventDetail) EventDetail {
+func EventDetailOf(e *ledger.EventDetail, declared faults.Set) EventDetail {
 	view := EventDetail{
-		EventSummary: EventSummaryOf(&e.Event), Body: string(e.Body), Payload: e.Body, Attempts: []DeliveryAttempt{},
+		EventSummary: EventSummaryOf(&e.Event, declared), Body: string(e.Body), Payload: e.Body, Attempts: []DeliveryAttempt{},
 	}
 	for i := range e.History {
-		view.Attempts = append(view.Attempts, deliveryAttemptOf(&e.History[i]))
+		view.Attempts = append(view.Attempts, deliveryAttemptOf(&e.History[i], declared))
 	}
 	return view
 }
 
 // CallbackDetailOf is the view of a callback with its body and attempts.
-func CallbackDetailOf(c *ledger.CallbackDetail) EventDetail {
-	view := EventDetailOf(&c.EventDetail)
+func CallbackDetailOf(c *ledger.CallbackDetail, declared faults.Set) EventDetail {
+	view := EventDetailOf(&c.EventDetail, declared)
 	view.URL = c.URL
 	if api := operators.NativeAPI(c.Transaction.Operator); api != nil {
 		view.Method = api.Callback(c.Transaction, c.Sent, native.Telling{}).Method
@@ -84,11 +88,11 @@ func CallbackDetailOf(c *ledger.CallbackDetail) EventDetail {
 	return view
 }
 
-func deliveryAttemptOf(a *ledger.AttemptRecord) DeliveryAttempt {
+func deliveryAttemptOf(a *ledger.AttemptRecord, declared faults.Set) DeliveryAttempt {
 	return DeliveryAttempt{
 		Number: a.Number, StartedAt: payments.FormatTime(a.StartedAt), DurationMs: a.Duration.Milliseconds(),
 		ResponseStatus: a.ResponseStatus, Error: a.Error, ResponseBody: strings.ToValidUTF8(string(a.ResponseBody), "\uFFFD"),
-		Faults: a.Faults,
+		Faults: a.Faults, Effects: declared.Effects(a.Faults),
 	}
 }
 

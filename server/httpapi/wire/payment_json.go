@@ -44,6 +44,7 @@ func (v Payment) appendJSON(b []byte) []byte {
 		o.integer("refundableAmount", *v.RefundableAmount)
 	}
 	o.texts("faults", v.Faults)
+	o.texts("effects", v.Effects)
 	o.name("raw")
 	return append(appendCompact(o, v.Raw), '}')
 }

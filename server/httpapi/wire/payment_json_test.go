@@ -51,8 +51,8 @@ func TestPaymentsWriteThemselves(t *testing.T) {
 	sameAsReflection(t, list)
 	for _, transaction := range made {
 		for _, transaction.Operator = range append(payments.Operators, "nobody") {
-			sameAsReflection(t, PaymentOf(transaction))
-			list.Data = append(list.Data, PaymentOf(transaction))
+			sameAsReflection(t, PaymentOf(transaction, nil))
+			list.Data = append(list.Data, PaymentOf(transaction, nil))
 		}
 	}
 	sameAsReflection(t, list)

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -41,11 +42,12 @@ type Payment struct {
 	RefundedAmount        *int64          `json:"refundedAmount,omitempty" doc:"Sum of the successful refunds; collections only."`
 	RefundableAmount      *int64          `json:"refundableAmount,omitempty" doc:"What is left to refund; collections only."`
 	Faults                []string        `json:"faults,omitempty" doc:"Names of the sandbox's faults that acted on the transaction. Absent if there are none."`
+	Effects               []string        `json:"effects,omitempty" doc:"What these faults do, in words, as the sandbox declares them now: twice: sent 2 times."`
 	Raw                   json.RawMessage `json:"raw" doc:"The operator-native payload; _simulated is true in it."`
 }
 
-// PaymentOf is the view of a transaction of any type.
-func PaymentOf(t *payments.Transaction) Payment {
+// PaymentOf is the view of a transaction of any type, in a sandbox with these faults.
+func PaymentOf(t *payments.Transaction, declared faults.Set) Payment {
 	v := Payment{
 		ID: t.ID.String(), Type: string(t.Type), Status: string(t.Status),
 		Amount: t.Amount, Commission: t.Commission, NetAmount: t.NetAmount, CustomerTotal: t.CustomerTotal(),
@@ -54,7 +56,7 @@ func PaymentOf(t *payments.Transaction) Payment {
 		Country: string(t.Country), MSISDN: t.MSISDN, Reference: t.Reference, OrderRef: t.OrderRef, OrderURL: t.OrderURL,
 		IsURLProtected: t.URLProtected, Application: t.Store, EnvironmentID: t.EnvironmentID, ProviderTxID: t.ProviderTxID(),
 		Description: t.Description, LatencyMs: t.Latency.Milliseconds(), CreatedAt: payments.FormatTime(t.CreatedAt),
-		Source: "api", Faults: t.Faults, Raw: operators.Raw(t),
+		Source: "api", Faults: t.Faults, Effects: declared.Effects(t.Faults), Raw: operators.Raw(t),
 	}
 	if t.NativeCall != "" {
 		v.Source = "native"

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
 )
 
@@ -42,15 +43,17 @@ type StreamBalanceOf struct {
 	Balance  int64  `json:"balance" doc:"In whole units of the currency."`
 }
 
-// StreamEntryOf is the view of a change, in a sandbox whose clock has a mode.
-func StreamEntryOf(c *ledger.Change, clockMode string) StreamEntry {
+// StreamEntryOf is the view of a change, in a sandbox whose clock has a mode, with these faults.
+func StreamEntryOf(c *ledger.Change, clockMode string, declared faults.Set) StreamEntry {
 	switch {
 	case c.Transaction != nil:
-		return StreamEntry{Type: StreamTransaction, Transaction: new(PaymentOf(c.Transaction))}
+		return StreamEntry{Type: StreamTransaction, Transaction: new(PaymentOf(c.Transaction, declared))}
 	case c.Attempt != nil:
-		return StreamEntry{Type: StreamAttempt, Event: new(EventSummaryOf(c.Event)), Attempt: new(deliveryAttemptOf(c.Attempt))}
+		return StreamEntry{
+			Type: StreamAttempt, Event: new(EventSummaryOf(c.Event, declared)), Attempt: new(deliveryAttemptOf(c.Attempt, declared)),
+		}
 	case c.Event != nil:
-		return StreamEntry{Type: StreamEvent, Event: new(EventSummaryOf(c.Event))}
+		return StreamEntry{Type: StreamEvent, Event: new(EventSummaryOf(c.Event, declared))}
 	case c.Clock != nil:
 		return StreamEntry{Type: StreamClock, Clock: new(ClockOf(clockMode, c.Clock))}
 	}
