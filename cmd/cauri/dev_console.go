@@ -11,10 +11,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
-	"golang.org/x/term"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -36,9 +34,7 @@ type devConsole struct {
 
 func newDevConsole(out io.Writer, in io.Reader) *devConsole {
 	c := &devConsole{out: out, in: in}
-	if file, ok := out.(*os.File); ok {
-		c.colors = term.IsTerminal(int(file.Fd())) && os.Getenv("NO_COLOR") == ""
-	}
+	c.colors = cli.Colored(out)
 	return c
 }
 
@@ -53,11 +49,8 @@ func (c *devConsole) print(text string) {
 }
 
 // event prints a line with its time.
-func (c *devConsole) event(at time.Time, line string) {
-	if c.colors {
-		line = cli.Colored(line)
-	}
-	c.print(cli.LineTime(at) + "  " + line)
+func (c *devConsole) event(at time.Time, line cli.Line) {
+	c.print(line.Layout(at, cli.Width(c.out), c.colors))
 }
 
 // onKey calls f whenever the user presses s or Enter, until ctx ends. restore makes the terminal what it was.
@@ -76,6 +69,7 @@ type devSandbox struct {
 	uri, key, secret string
 	native           string               // variables of the operators' own APIs
 	payer            *v1alpha1.TestClient // one that pays; nil: there is none
+	note             string               // on its clock; empty: it is real time
 }
 
 // String is how the sandbox is named in the output.
@@ -126,7 +120,8 @@ func (s devSandbox) curl(reference string) string {
 // banner prints what a first payment needs.
 func (c *devConsole) banner(baseURL string, sandboxes []devSandbox, after time.Duration) {
 	var text strings.Builder
-	fmt.Fprintf(&text, "Cauri is ready at %s after %.1f s. Its API is described at %s/docs.\n", baseURL, after.Seconds(), baseURL)
+	fmt.Fprintf(&text, "Cauri is ready at %s after %s. Its API is described at %s/docs.\n", baseURL,
+		payments.FormatDuration(after), baseURL)
 	for _, s := range sandboxes {
 		fmt.Fprintf(&text, "\nSandbox %s\n\n", s)
 		for line := range strings.Lines(s.variables()) {
@@ -134,6 +129,9 @@ func (c *devConsole) banner(baseURL string, sandboxes []devSandbox, after time.D
 		}
 		if s.Spec.Webhook != nil {
 			fmt.Fprintf(&text, "  webhooks go to %s\n", s.Spec.Webhook.URL)
+		}
+		if s.note != "" {
+			fmt.Fprintf(&text, "  %s\n", s.note)
 		}
 	}
 	if len(sandboxes) > 0 {
@@ -151,8 +149,7 @@ func (c *devConsole) banner(baseURL string, sandboxes []devSandbox, after time.D
 // status prints the state of the sandboxes and their test clients.
 func (c *devConsole) status(sandboxes []v1alpha1.SandboxEnvironment, clients []v1alpha1.TestClient) {
 	var text strings.Builder
-	table := tabwriter.NewWriter(&text, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "SANDBOX\tREADY\tTRANSACTIONS\tPENDING\tDELIVERED\tFAILED\tFLOATS")
+	of := cli.Table{Titles: "SANDBOX READY TRANSACTIONS PENDING DELIVERED FAILED FLOATS", Shorten: "FLOATS READY", Drop: "FAILED DELIVERED"}
 	for i := range sandboxes {
 		s := &sandboxes[i]
 		var floats []string
@@ -160,20 +157,22 @@ func (c *devConsole) status(sandboxes []v1alpha1.SandboxEnvironment, clients []v
 			floats = append(floats, fmt.Sprintf("%d %s", b.Amount, b.Currency))
 		}
 		transactions, webhook := cmp.Or(s.Status.Transactions, &v1alpha1.TransactionCounts{}), cmp.Or(s.Status.Webhook, &v1alpha1.WebhookStatus{})
-		fmt.Fprintf(table, "%s/%s\t%s\t%d\t%d\t%d\t%d\t%s\n", s.Namespace, s.Name, readiness(s.Status.Conditions), transactions.Total,
-			transactions.Pending, webhook.Delivered, webhook.Failed, strings.Join(floats, ", "))
+		of.Rows = append(of.Rows, []string{s.Namespace + "/" + s.Name, readiness(s.Status.Conditions), fmt.Sprint(transactions.Total),
+			fmt.Sprint(transactions.Pending), fmt.Sprint(webhook.Delivered), fmt.Sprint(webhook.Failed), strings.Join(floats, ", ")})
 	}
-	fmt.Fprintln(table, "\nTEST CLIENT\tREADY\tNUMBER\tSTATE\tBEHAVIOR\tBALANCE")
+	of.Print(&text, cli.Width(c.out))
+	text.WriteString("\n")
+	of = cli.Table{Titles: "TEST-CLIENT READY NUMBER STATE BEHAVIOR BALANCE", Shorten: "TEST-CLIENT", Drop: "STATE"}
 	for i := range clients {
 		t := &clients[i]
 		balance := t.Spec.Balance
 		if t.Status.Balance != nil {
 			balance = *t.Status.Balance
 		}
-		fmt.Fprintf(table, "%s/%s\t%s\t%s\t%s\t%s\t%d %s\n", t.Namespace, t.Name, readiness(t.Status.Conditions), t.Spec.MSISDN, t.Spec.State,
-			t.Spec.Behavior, balance, t.Status.Currency)
+		of.Rows = append(of.Rows, []string{t.Namespace + "/" + t.Name, readiness(t.Status.Conditions), t.Spec.MSISDN, string(t.Spec.State),
+			string(t.Spec.Behavior), fmt.Sprintf("%d %s", balance, t.Status.Currency)})
 	}
-	_ = table.Flush() // a builder takes everything
+	of.Print(&text, cli.Width(c.out))
 	c.say("%s", text.String())
 }
 

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"math"
 	"net"
 	"net/url"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,8 +26,10 @@ import (
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/controllers/localapi"
 	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
@@ -84,10 +88,10 @@ func runDev(ctx context.Context, o devOptions, console *devConsole) (err error) 
 		return ignoreEnd(ctx, err)
 	}
 	d.serve(running, listener)
-	restore := console.onKey(running, func() { console.status(d.resources.Sandboxes(), d.resources.TestClients()) })
+	restore := console.onKey(running, func() { console.status(d.present(running, localURL(listener))) })
 	defer restore()
-	follow := d.follow(running, localURL(listener))
-	if err := d.announce(time.Since(begun)); err != nil {
+	follow, notes := d.follow(running, localURL(listener))
+	if err := d.announce(time.Since(begun), notes); err != nil {
 		return err
 	}
 	defer func() { _ = removeFile(o.readyFile) }()
@@ -314,9 +318,50 @@ func (d *dev) sandboxes() []devSandbox {
 	return all
 }
 
+// present are the sandboxes and their test clients as they are at this moment. The status of the resources follows some seconds later.
+func (d *dev) present(ctx context.Context, api *url.URL) ([]v1alpha1.SandboxEnvironment, []v1alpha1.TestClient) {
+	ctx, cancel := context.WithTimeout(ctx, presentTimeout)
+	defer cancel()
+	store := sandboxes.New(d.db, sandboxes.Options{})
+	all, clients := d.resources.Sandboxes(), d.resources.TestClients()
+	for _, s := range d.sandboxes() {
+		i := slices.IndexFunc(all, func(one v1alpha1.SandboxEnvironment) bool { return one.UID == s.UID })
+		counts, health, err := store.Counts(ctx, string(s.UID))
+		var accounts wire.LedgerAccountList
+		if err == nil {
+			accounts, err = sandboxAPI(api, s).Ledger(ctx, math.MaxInt)
+		}
+		if i < 0 || err != nil { // it is being removed, or suspended: what is known is shown
+			continue
+		}
+		status := &all[i].Status
+		status.Transactions = &v1alpha1.TransactionCounts{Total: counts.Total, Pending: counts.Pending}
+		status.Webhook = &v1alpha1.WebhookStatus{Delivered: health.Delivered, Failed: health.Failed}
+		status.Balances = nil
+		for _, a := range accounts.Data {
+			if a.MSISDN == nil {
+				status.Balances = append(status.Balances, v1alpha1.Balance{Currency: v1alpha1.Currency(a.Currency), Amount: a.Balance})
+				continue
+			}
+			for j := range clients {
+				if clients[j].Namespace == s.Namespace && clients[j].Spec.SandboxRef.Name == s.Name && clients[j].Spec.MSISDN == *a.MSISDN {
+					clients[j].Status.Balance = &a.Balance
+				}
+			}
+		}
+	}
+	return all, clients
+}
+
+// presentTimeout bounds how long a key waits for the state.
+const presentTimeout = 2 * time.Second
+
 // announce prints the sandboxes, and writes the files.
-func (d *dev) announce(after time.Duration) error {
+func (d *dev) announce(after time.Duration, notes map[string]string) error {
 	all := d.sandboxes()
+	for i := range all {
+		all[i].note = notes[all[i].String()]
+	}
 	if file := d.options.envFile; file != "" {
 		if len(all) != 1 {
 			return fmt.Errorf("--env-file is for one sandbox, and there are %d: leave it out and take what is printed", len(all))

@@ -22,6 +22,7 @@ type devTails struct {
 	dev     *dev
 	api     *url.URL
 	running map[string]*devTail
+	late    bool // the sandboxes of the start were announced
 }
 
 // devTail prints what happens in a sandbox.
@@ -29,24 +30,28 @@ type devTail struct {
 	key   string
 	stop  context.CancelFunc
 	begun chan struct{} // is closed when it has begun
+	note  string        // then: on which clock the times are of
 	ended chan struct{}
 }
 
-// follow begins to print what happens in the sandboxes, and returns when what happens from now on is printed. The function that it returns
-// goes on until ctx ends, also with sandboxes that come and go.
-func (d *dev) follow(ctx context.Context, api *url.URL) func() {
+// follow begins to print what happens in the sandboxes, and returns when what happens from now on is printed, with the notes on whose clock
+// the times are of. The function that it returns goes on until ctx ends, also with sandboxes that come and go.
+func (d *dev) follow(ctx context.Context, api *url.URL) (follow func(), notes map[string]string) {
 	tails := devTails{dev: d, api: api, running: map[string]*devTail{}}
 	known := d.sandboxes()
 	tails.match(ctx, known)
 	soon, cancel := context.WithTimeout(ctx, devFollowTimeout)
 	defer cancel()
-	for _, one := range tails.running {
+	notes = map[string]string{}
+	for name, one := range tails.running {
 		select {
 		case <-one.begun:
+			notes[name] = one.note
 		case <-one.ended:
 		case <-soon.Done():
 		}
 	}
+	tails.late = true
 	return func() {
 		ticker := time.NewTicker(devFollow)
 		defer ticker.Stop()
@@ -61,7 +66,7 @@ func (d *dev) follow(ctx context.Context, api *url.URL) func() {
 			d.sayGone(known, found)
 			known = found
 		}
-	}
+	}, notes
 }
 
 // match starts and stops what prints, so that it fits the sandboxes that there are.
@@ -78,11 +83,7 @@ func (t *devTails) match(ctx context.Context, found []devSandbox) {
 		} else if one != nil {
 			one.stop()
 		}
-		prefix := ""
-		if len(found) > 1 {
-			prefix = name + "  "
-		}
-		t.running[name] = t.start(ctx, s, prefix)
+		t.running[name] = t.start(ctx, s, nameColumn(found))
 	}
 	for name, one := range t.running {
 		if !present[name] {
@@ -92,21 +93,43 @@ func (t *devTails) match(ctx context.Context, found []devSandbox) {
 	}
 }
 
-func (t *devTails) start(ctx context.Context, s devSandbox, prefix string) *devTail {
+// nameColumn is how wide the names of the sandboxes are at the beginning of their lines; 0: there is one, whose lines need no name.
+func nameColumn(found []devSandbox) (width int) {
+	for _, s := range found {
+		if len(found) > 1 {
+			width = max(width, len(s.String()))
+		}
+	}
+	return width
+}
+
+func (t *devTails) start(ctx context.Context, s devSandbox, column int) *devTail {
 	ctx, stop := context.WithCancel(ctx)
+	late := t.late
 	one := &devTail{key: s.key, stop: stop, begun: make(chan struct{}), ended: make(chan struct{})}
 	go func() {
 		defer close(one.ended)
 		defer stop()
-		api := sandboxapi.New(t.api.JoinPath("sandboxes", s.Namespace, s.Name).String(), s.key, nil)
-		err := cli.Tail(ctx, api, func() { close(one.begun) }, func(at time.Time, line string) {
-			t.dev.console.event(at, prefix+line)
+		ready := func(note string) {
+			one.note = note
+			close(one.begun)
+			if late && note != "" {
+				t.dev.console.say("Sandbox %s: %s", s, note)
+			}
+		}
+		err := cli.Tail(ctx, sandboxAPI(t.api, s), ready, func(at time.Time, line cli.Line) {
+			t.dev.console.event(at, line.Of(s.String(), column))
 		})
 		if err != nil {
 			slog.Debug("what happens in a sandbox is not printed", "sandbox", s.String(), "error", err)
 		}
 	}()
 	return one
+}
+
+// sandboxAPI is the API of a sandbox, by the address of all on this machine.
+func sandboxAPI(api *url.URL, s devSandbox) *sandboxapi.Client {
+	return sandboxapi.New(api.JoinPath("sandboxes", s.Namespace, s.Name).String(), s.key, nil)
 }
 
 func (t *devTail) hasEnded() bool {

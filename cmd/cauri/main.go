@@ -76,6 +76,7 @@ func newRootCommand(plugin bool) *cobra.Command {
 		Use:           "cauri",
 		Short:         "Mobile-money sandboxes for Kubernetes",
 		Long:          rootHelp(plugin),
+		Example:       rootExample(plugin),
 		Version:       programVersion(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -109,6 +110,19 @@ func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command)
 		command.GroupID = id
 		root.AddCommand(command)
 	}
+}
+
+// rootExample is the way from nothing to a payment, and to what it did.
+func rootExample(plugin bool) string {
+	if plugin {
+		return `  kubectl cauri -n team-payments status checkout
+  kubectl cauri -n team-payments pay checkout --amount=1500
+  kubectl cauri -n team-payments tail checkout`
+	}
+	return `  cauri dev --env-file=.env.cauri    # a sandbox on this machine
+  cauri pay --amount=1500            # in another terminal, in the same folder
+  cauri events                       # what your program was told
+  cauri requests                     # what your program asked, and why it was refused`
 }
 
 // rootHelp says how commands find their sandbox, what variables do, and what the exit codes mean.

@@ -66,7 +66,7 @@ func purgeRetained(ctx context.Context, out io.Writer, o retainedOptions) error 
 			}
 		}
 		fmt.Fprintf(out, "%s %s/%s, retained at %s: %s\n", sandbox.OrganizationID, sandbox.Namespace, sandbox.Name,
-			sandbox.RetainedAt.UTC().Format(time.RFC3339), done)
+			cli.MachineTime(sandbox.RetainedAt.Truncate(time.Second)), done)
 	}
 	fmt.Fprintf(out, "%d retained sandboxes %s\n", len(retained), done)
 	return nil

@@ -216,7 +216,7 @@ func (t *trial) wait(ctx context.Context, what string, because error) error {
 		if because != nil && t.cause != nil {
 			what += ": " + cli.Message(t.cause)
 		}
-		return fmt.Errorf("after %s, %s", time.Since(t.begun).Round(time.Second), what)
+		return fmt.Errorf("after %s, %s", payments.FormatDuration(time.Since(t.begun)), what)
 	case <-time.After(t.interval):
 		return nil
 	}

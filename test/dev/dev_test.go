@@ -55,7 +55,7 @@ func TestChosenCredentials(t *testing.T) {
 	if header := <-events; header.Get("X-Service-Event") != "payment.completed" {
 		t.Errorf("the event has the headers %v", header)
 	}
-	p.awaitOutput("collection  "+id, "payment.completed", "attempt 1", "delivered")
+	p.awaitOutput("collection              "+id, "payment.completed", "attempt 1", "delivered")
 	if numbers := p.get("/v1/test_numbers"); fmt.Sprint(numbers["data"]) == "[]" {
 		t.Errorf("the test numbers are %v", numbers)
 	}

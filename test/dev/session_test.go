@@ -53,7 +53,7 @@ var (
 	}{
 		{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?`), "TIME"},
 		{regexp.MustCompile(`\d\d:\d\d:\d\d\.\d+`), "TIME"},
-		{regexp.MustCompile(`\b\d+ms\b`), "DURATION"},
+		{regexp.MustCompile(`\b(\d+ ms|\d+\.\d s)\b`), "DURATION"},
 		{regexp.MustCompile(`127\.0\.0\.1:\d+`), "ADDRESS"},
 		{regexp.MustCompile(`CLI-[0-9A-Z]+`), "REFERENCE"},
 		{regexp.MustCompile(`org_[0-9A-Z]*`), "ORGANIZATION"},

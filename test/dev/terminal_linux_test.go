@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -83,7 +84,7 @@ func TestKeysOnATerminal(t *testing.T) {
 	dev, devKeys, devTerminal := onTerminal(t, "dev", "--port=0", "--env-file="+env, "--database-url="+newDatabase(t))
 	dev.awaitOutput("The key s shows the state")
 	press(t, devKeys, "s")
-	dev.awaitOutput("SANDBOX", "default/shop", "TEST CLIENT")
+	dev.awaitOutput("SANDBOX", "default/shop", "TEST-CLIENT")
 
 	hook, stopHook := receiver(t, make(chan http.Header, 10))
 	defer stopHook()
@@ -92,9 +93,21 @@ func TestKeysOnATerminal(t *testing.T) {
 	if out, err := exec.Command(program, "pay", "--env-file="+env, "--scenario=success").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	dev.awaitOutput("collection  TX_", "payment.completed")
+	dev.awaitOutput("collection              TX_", "payment.completed")
 	listen.awaitOutput("answered 200")
 	press(t, listenKeys, "r")
+	state := func(transactions string, times int) {
+		t.Helper()
+		form := regexp.MustCompile(`default/shop +yes +` + transactions + ` +0 `)
+		dev.eventually("the state has "+transactions+" transactions", func() bool { return len(form.FindAllString(dev.output.String(), -1)) == times })
+	}
+	press(t, devKeys, "s")
+	state("1", 1) // at once: the status of the resource follows some seconds later
+	if out, err := exec.Command(program, "reset", "--env-file="+env).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	press(t, devKeys, "s")
+	state("0", 2)
 	listen.eventually("the event is sent again", func() bool { return strings.Count(listen.output.String(), "answered 200") == 2 })
 	for _, ended := range []struct {
 		p        *process

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/cmd/cauri/kube"
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
@@ -54,31 +57,52 @@ func TestAdviceOnAnEvent(t *testing.T) {
 // Wherever an attempt, a transaction or a hint is told, it names the faults that acted.
 func TestFaultsAreNamedWhereverTheyActed(t *testing.T) {
 	t.Parallel()
-	lost, answered := "fault lost", 200
+	lost, answered := "fault lost: not sent", 200
 	s := &sandbox{target: &target{}}
+	twice, late := []string{"twice: sent 2 times"}, []string{"late: sent 10 min late"}
+	both := wire.Payment{ID: "TX_1", Reference: "r1", Faults: []string{"twice", "late"}, Effects: slices.Concat(twice, late)}
 	e := wire.EventSummary{ID: "evt_1", TxID: "TX_1", State: eventFailed, AttemptCount: 1, LastError: &lost}
-	disturbed := state{Latest: []wire.Payment{{ID: "TX_1", Faults: []string{"twice", "late"}}}, FailedEvents: []wire.EventSummary{e}}
+	listed := e
+	listed.LastEffects = twice
+	disturbed := state{Latest: []wire.Payment{both}, FailedEvents: []wire.EventSummary{e}}
 	onlyLost := state{Latest: []wire.Payment{{ID: "TX_2"}}, FailedEvents: []wire.EventSummary{e}}
+	byList := state{Latest: []wire.Payment{{ID: "TX_2"}}, FailedEvents: []wire.EventSummary{listed}}
 	status := state{Latest: disturbed.Latest, Status: &v1alpha1.SandboxEnvironmentStatus{
 		Faults: []v1alpha1.FaultStatus{{Name: "twice", Times: 1}, {Name: "late", Times: 2}},
-	}}
+	}, declared: faults.Set{{Name: "twice", Webhook: &faults.Webhook{Duplicate: 2}}}}
+	lines := func(l Line) string { return l.Layout(time.Now(), 0, false) }
+	var events strings.Builder
+	printEvents(&events, []wire.EventSummary{e, listed})
 	var printed strings.Builder
 	status.print(&printed, s)
 	for name, c := range map[string]struct{ got, want string }{
-		"an attempt":          {attemptLine(&e, &wire.DeliveryAttempt{Number: 1, ResponseStatus: &answered, Faults: []string{"twice"}}), "delivered, fault twice"},
-		"a transaction":       {paymentLine(&wire.Payment{Reference: "r1", Faults: []string{"twice", "late"}}), "ref r1  faults twice, late"},
-		"the hint of status":  {strings.Join(disturbed.next(s), ""), "disturbs it: faults twice, late"},
-		"an attempt was lost": {strings.Join(onlyLost.next(s), ""), "disturbs it: fault lost"},
-		"the hint of events":  {s.eventAdvice(&e, []string{"lost"}), "by its fault lost: the receiver need not be wrong"},
-		"the status, once":    {printed.String(), "twice acted once\n"},
-		"the status, twice":   {printed.String(), "late acted 2 times\n"},
+		"an attempt": {
+			lines(attemptLine(&e, &wire.DeliveryAttempt{Number: 1, ResponseStatus: &answered, Faults: []string{"twice"}, Effects: twice})),
+			"answered 200, fault twice: sent 2 times, delivered",
+		},
+		"of an older service": {
+			lines(attemptLine(&e, &wire.DeliveryAttempt{Number: 1, ResponseStatus: &answered, Faults: []string{"twice"}})), "200, fault twice, delivered",
+		},
+		"a transaction":       {lines(paymentLine(&both)), "ref r1  faults twice: sent 2 times; late: sent 10 min late"},
+		"the list of events":  {events.String(), "FAULT\n"},
+		"an event of it":      {events.String(), "twice: sent 2 times\n"},
+		"the hint of status":  {strings.Join(disturbed.next(s), ""), "disturbs it: faults twice: sent 2 times; late: sent 10 min late"},
+		"of the last attempt": {strings.Join(byList.next(s), ""), "disturbs it: fault twice: sent 2 times"},
+		"an attempt was lost": {strings.Join(onlyLost.next(s), ""), "disturbs it: fault lost: not sent"},
+		"the hint of events":  {s.eventAdvice(&e, []string{"lost: not sent"}), "by its fault lost: not sent. The receiver need not be wrong"},
+		"the status, once":    {printed.String(), "twice: sent 2 times; acted once\n"},
+		"the status, twice":   {printed.String(), "late; acted 2 times\n"},
 		"the last ones":       {printed.String(), "FAULTS"},
+		"a refused request": {
+			lines(requestLine(&wire.LoggedRequest{Method: "POST", Path: "/v1/payments", Status: &answered, Fault: new("late")})),
+			"fault late: answered 200",
+		},
 	} {
 		if !strings.Contains(c.got, c.want) {
 			t.Errorf("%s: %q has no %q", name, c.got, c.want)
 		}
 	}
-	one := attemptLine(&e, &wire.DeliveryAttempt{Number: 1, Error: &lost, Faults: []string{"lost"}})
+	one := lines(attemptLine(&e, &wire.DeliveryAttempt{Number: 1, Error: &lost, Faults: []string{"lost"}, Effects: []string{"lost: not sent"}}))
 	if strings.Count(one, "fault lost") != 1 {
 		t.Errorf("a lost attempt: %q", one)
 	}

@@ -25,6 +25,8 @@ const (
 type change struct {
 	sandboxapi.Entry
 	Request *wire.LoggedRequest `json:"request,omitempty"`
+
+	again bool // an event that is to be sent again, now
 }
 
 // changes tells what changes in a sandbox.
@@ -56,6 +58,7 @@ type stream struct {
 	ready func()                           // is called when the following has begun
 	say   func(format string, args ...any) // to the user, about the connection
 	retry time.Duration                    // between two connections
+	clock *sandboxTime                     // is told what the clock says; nil: nobody asks
 
 	last      string    // id of the last entry
 	begun     time.Time // sandbox time. What is older was there before
@@ -127,13 +130,10 @@ func pause(ctx context.Context, wait time.Duration) error {
 // now is the sandbox time, as exact as the times of transactions and events.
 func (s *stream) now(ctx context.Context) (time.Time, error) {
 	clock, err := s.api.Clock(ctx)
+	if err == nil && s.clock != nil {
+		s.clock.set(&clock)
+	}
 	return moment(clock.Now).Truncate(time.Millisecond), err
-}
-
-// moment is a time of the API.
-func moment(text string) time.Time {
-	at, _ := time.Parse(time.RFC3339Nano, text) // the zero time for none
-	return at
 }
 
 // entry handles one entry of the stream.
@@ -194,7 +194,7 @@ func (s *stream) event(e *wire.EventSummary, tell func(change) error) error {
 	recorded := before.state == "" && !s.old(e.CreatedAt)
 	again := before.state != "" && before.state != eventQueued && e.State == eventQueued
 	if (recorded || again) && s.wants(typeEvent) {
-		if err := tell(change{Entry: sandboxapi.Entry{Type: typeEvent, Event: e}}); err != nil {
+		if err := tell(change{Entry: sandboxapi.Entry{Type: typeEvent, Event: e}, again: again}); err != nil {
 			return err
 		}
 	}
@@ -244,7 +244,7 @@ func (s *stream) readLists(ctx context.Context, tell func(change) error) error {
 	}
 	since := url.Values{}
 	if !from.IsZero() {
-		since.Set("created_after", from.Add(-time.Millisecond).UTC().Format(time.RFC3339Nano)) // the parameter leaves the moment itself out
+		since.Set("created_after", MachineTime(from.Add(-time.Millisecond))) // the parameter leaves the moment itself out
 	}
 	if s.wants(typeTransaction) {
 		transactions, err := s.api.Payments(ctx, since, missedAtMost)

@@ -272,12 +272,12 @@ func TestTailEndsWithTheFirstError(t *testing.T) {
 	broken := errors.New("broken")
 	waits := toldBy(func(ctx context.Context, _ func(change) error) error { <-ctx.Done(); return ctx.Err() })
 	fails := toldBy(func(_ context.Context, tell func(change) error) error { return tell(change{}) })
-	if err := tail(t.Context(), []changes{waits, fails}, func(change) error { return broken }); !errors.Is(err, broken) {
+	if err := tail(t.Context(), []changes{waits, fails}, nil, func(change) error { return broken }); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	if err := tail(ctx, []changes{waits, waits}, nil); err != nil {
+	if err := tail(ctx, []changes{waits, waits}, nil, nil); err != nil {
 		t.Errorf("Ctrl-C: %v", err)
 	}
 }

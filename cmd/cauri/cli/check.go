@@ -101,7 +101,7 @@ wrong, by how much and between which entries. It makes a payment only with --pay
 			for _, line := range c.lines {
 				rows = append(rows, []string{line.Result, line.Check, line.Note})
 			}
-			table(out, "RESULT CHECK NOTE", rows)
+			table(out, Table{Titles: "RESULT CHECK NOTE", Rows: rows, Shorten: "NOTE", Whole: "NOTE"})
 		}); err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
@@ -17,14 +16,6 @@ const codeNotVerified = "not_verified"
 
 // wrongShown is how many mistakes of one account are told.
 const wrongShown = 5
-
-// entries counts them.
-func entries(n int64) string {
-	if n == 1 {
-		return "1 entry"
-	}
-	return strconv.FormatInt(n, 10) + " entries"
-}
 
 // checkLedger lets a worker verify the whole ledger, and then verifies it by its entries, without trust in any total.
 func checkLedger(ctx context.Context, api *sandboxapi.Client, c *checks) {
@@ -60,7 +51,7 @@ func checkLedger(ctx context.Context, api *sandboxapi.Client, c *checks) {
 			p.problem("a worker found that %s", text)
 		}
 		if len(p.wrong) == 0 {
-			c.add(name, resultOK, "%s, balance %s", entries(p.number), money(p.balance, a.Currency))
+			c.add(name, resultOK, "%s, balance %s", plural(p.number, "entry", "entries"), money(p.balance, a.Currency))
 			continue
 		}
 		more := ""

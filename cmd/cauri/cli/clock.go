@@ -45,10 +45,10 @@ func (p *program) clockShowCommand() *cobra.Command {
 				return clockless(err)
 			}
 			return o.print(cmd.OutOrStdout(), found, []string{found.Now}, func(out io.Writer) {
-				table(out, "MODE NOW NEXT TRANSACTIONS EVENTS", [][]string{{found.Mode, found.Now, optional(found.NextDueAt, same),
-					strconv.Itoa(found.Due.Transactions), strconv.Itoa(found.Due.Events)}})
+				table(out, Table{Titles: "MODE NOW NEXT TRANSACTIONS EVENTS", Rows: [][]string{{found.Mode, clockTime(found.Now),
+					optional(found.NextDueAt, clockTime), strconv.Itoa(found.Due.Transactions), strconv.Itoa(found.Due.Events)}}})
 				if found.Target != nil {
-					fmt.Fprintf(out, "It is being advanced to %s.\n", Printable(*found.Target))
+					fmt.Fprintf(out, "It is being advanced to %s.\n", Printable(clockTime(*found.Target)))
 				}
 			})
 		})
@@ -85,8 +85,9 @@ func (p *program) clockAdvanceCommand() *cobra.Command {
 				return clockless(err)
 			}
 			return o.print(cmd.OutOrStdout(), done, []string{done.Now}, func(out io.Writer) {
-				table(out, "NOW SETTLED EXPIRED DELIVERED FAILED-ATTEMPTS", [][]string{{done.Now, strconv.FormatInt(done.Settled, 10),
-					strconv.FormatInt(done.Expired, 10), strconv.FormatInt(done.Delivered, 10), strconv.FormatInt(done.FailedAttempts, 10)}})
+				table(out, Table{Titles: "NOW SETTLED EXPIRED DELIVERED FAILED-ATTEMPTS", Rows: [][]string{{clockTime(done.Now),
+					strconv.FormatInt(done.Settled, 10), strconv.FormatInt(done.Expired, 10), strconv.FormatInt(done.Delivered, 10),
+					strconv.FormatInt(done.FailedAttempts, 10)}}})
 			})
 		})
 	}
@@ -145,7 +146,7 @@ func (p *program) advance(
 		}
 		r.By, r.To = "", target // it joins
 		if terminal(progress) {
-			fmt.Fprintf(progress, "at %s, on the way to %s\n", Printable(made.Now), Printable(target))
+			fmt.Fprintf(progress, "at %s, on the way to %s\n", Printable(clockTime(made.Now)), Printable(clockTime(target)))
 		}
 	}
 }

@@ -139,6 +139,10 @@ func TestCompletion(t *testing.T) {
 		return values[:max(0, len(values)-1)] // without the directive
 	}
 	at := "--kubeconfig=" + c.kubeconfig
+	described := run(t, Options{Plugin: true}, "__complete", "pay", at, "checkout", "--msisdn", "").out
+	if !strings.Contains(described, alice+"\tApprove  49900 RWF  mtn/RW  alice\n") || !strings.Contains(described, manual+"\tManual") {
+		t.Errorf("numbers are completed without what their payers do:\n%s", described)
+	}
 	for _, one := range []struct{ want, got []string }{
 		{[]string{"checkout"}, complete("status", at, "")},
 		{nil, complete("status", at, "x")},

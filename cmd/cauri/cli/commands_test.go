@@ -14,12 +14,12 @@ import (
 
 func TestPaying(t *testing.T) {
 	f := newFixture(t)
-	f.run("pay", "--scenario=success", "--amount=300").want(t, ExitSuccess, "SUCCESS  300 RWF  mtn/RW "+alice)
+	f.run("pay", "--scenario=success", "--amount=300").want(t, ExitSuccess, "SUCCESS                  300 RWF  mtn/RW     "+alice)
 	f.run("pay", "--scenario=blocked").want(t, ExitNegative, "ended ACCOUNT_BLOCKED and not SUCCESS")
 	f.run("pay", "--scenario=blocked", "--expect=ACCOUNT_BLOCKED").want(t, ExitSuccess)
 	f.run("pay", "--msisdn=+250788999999").want(t, ExitUsage, "--currency=RWF --operator=mtn --country=RW")
 	f.run("pay", "--wait=false", "-o", "name").want(t, ExitSuccess, "TX_")
-	f.run("pay", "--timeout=1ms").want(t, ExitUnavailable, "still PENDING after 1ms") // there is no worker
+	f.run("pay", "--timeout=1ms").want(t, ExitUnavailable, "still PENDING after 1 ms") // there is no worker
 
 	first := decoded[wire.Payment](t, f.run("pay", "--scenario=success", "--reference=order-1", "-o", "json"))
 	again := decoded[wire.Payment](t, f.run("pay", "--scenario=success", "--reference=order-1", "-o", "json"))
@@ -28,9 +28,9 @@ func TestPaying(t *testing.T) {
 	}
 	f.run("pay", "--scenario=timeout", "--reference=order-1").want(t, ExitRefused, "duplicate_reference")
 
-	f.run("refund", first.ID, "--amount=40").want(t, ExitSuccess, "refund", "SUCCESS  40 RWF")
+	f.run("refund", first.ID, "--amount=40").want(t, ExitSuccess, "refund", "SUCCESS                   40 RWF")
 	f.run("refund", first.ID, "--amount=1000").want(t, ExitRefused, "exceeds_refundable")
-	f.run("payout", "--msisdn="+alice, "--amount=20").want(t, ExitSuccess, "disbursement", "SUCCESS  20 RWF")
+	f.run("payout", "--msisdn="+alice, "--amount=20").want(t, ExitSuccess, "disbursement", "SUCCESS                   20 RWF")
 	f.run("payout", "--amount=20").want(t, ExitUsage, "pass --msisdn")
 	f.run("status").want(t, ExitSuccess, f.url, "Pending payments: 2. Failed events: 0.", "disbursement", "order-1")
 }

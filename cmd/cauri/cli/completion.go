@@ -93,9 +93,14 @@ func completePayers(ctx context.Context, s *sandbox, _ string) (numbers []string
 	}
 	payers, _ := api.Payers(ctx, nil, listed)
 	for i := range payers {
-		numbers = append(numbers, described(payers[i].MSISDN, payers[i].Name))
+		numbers = append(numbers, described(payers[i].MSISDN, payerNote(&payers[i])))
 	}
 	return numbers
+}
+
+// payerNote says what a payer does.
+func payerNote(c *wire.TestClient) string {
+	return strings.Join([]string{c.Behavior, money(c.Balance, c.Currency), c.Operator + "/" + c.Country, c.Name}, "  ")
 }
 
 // completePayments completes transactions that fit a query.

@@ -55,6 +55,11 @@ a callback of an operator's own API.`,
 			return err
 		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, rest []string) error {
+			if !body {
+				if err := p.tellTime(ctx, api, cmd.ErrOrStderr(), &o); err != nil {
+					return err
+				}
+			}
 			if len(rest) == 1 {
 				return s.showEvent(ctx, api, cmd.OutOrStdout(), rest[0], body, o)
 			}
@@ -91,13 +96,22 @@ func printEvents(out io.Writer, found []wire.EventSummary) {
 		fmt.Fprintln(out, "There are no such events. An event is recorded when a transaction is final.")
 		return
 	}
-	rows := make([][]string, 0, len(found))
+	t := Table{
+		Titles: "EVENT CREATED NAME STATUS STATE ATTEMPTS ANSWERED NEXT", Shorten: "FAULT", Drop: "NEXT ATTEMPTS NAME ANSWERED CREATED STATUS",
+	}
+	disturbed := slices.ContainsFunc(found, func(e wire.EventSummary) bool { return len(e.LastEffects) > 0 })
+	if disturbed {
+		t.Titles += " FAULT"
+	}
 	for i := range found {
 		e := &found[i]
-		rows = append(rows, []string{e.ID, clockTime(e.CreatedAt), e.Event, e.Status, e.State, strconv.Itoa(e.AttemptCount),
+		t.Rows = append(t.Rows, []string{e.ID, clockTime(e.CreatedAt), e.Event, e.Status, e.State, strconv.Itoa(e.AttemptCount),
 			optional(e.LastResponseStatus, strconv.Itoa), optional(e.NextAttemptAt, clockTime)})
+		if disturbed {
+			t.Rows[i] = append(t.Rows[i], faultList(e.LastEffects, nil))
+		}
 	}
-	table(out, "EVENT CREATED NAME STATUS STATE ATTEMPTS ANSWERED NEXT", rows)
+	table(out, t)
 }
 
 func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.Writer, id string, body bool, o output) error {
@@ -118,21 +132,21 @@ func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.
 		if len(e.Attempts) > 0 {
 			fmt.Fprintln(out)
 		}
-		rows := make([][]string, 0, len(e.Attempts))
+		t := Table{Titles: "ATTEMPT STARTED TOOK ANSWERED ERROR RESPONSE", Shorten: "RESPONSE ERROR", Drop: "TOOK STARTED"}
+		var disturbed []string
+		var faults strings.Builder
 		for i := range e.Attempts {
 			a := &e.Attempts[i]
-			rows = append(rows, []string{strconv.Itoa(a.Number), clockTime(a.StartedAt), strconv.FormatInt(a.DurationMs, 10) + "ms",
-				optional(a.ResponseStatus, strconv.Itoa), optional(a.Error, same), shortened(strings.TrimSpace(a.ResponseBody), 60)})
-		}
-		if len(rows) > 0 {
-			table(out, "ATTEMPT STARTED TOOK ANSWERED ERROR RESPONSE", rows)
-		}
-		var disturbed []string
-		for i := range e.Attempts {
-			if disturbed = e.Attempts[i].Faults; len(disturbed) > 0 {
-				fmt.Fprintf(out, "Attempt %d: %s\n", e.Attempts[i].Number, Printable(faultsNamed(disturbed)))
+			t.Rows = append(t.Rows, []string{strconv.Itoa(a.Number), clockTime(a.StartedAt), milliseconds(a.DurationMs),
+				optional(a.ResponseStatus, strconv.Itoa), optional(a.Error, same), strings.TrimSpace(a.ResponseBody)})
+			if disturbed = effectsOf(a); len(disturbed) > 0 {
+				fmt.Fprintf(&faults, "Attempt %d: %s\n", a.Number, Printable(faultsNamed(disturbed, nil)))
 			}
 		}
+		if len(t.Rows) > 0 {
+			table(out, t)
+		}
+		fmt.Fprint(out, faults.String())
 		fmt.Fprintf(out, "\nThe body (--body prints all its %d bytes):\n%s\n", len(e.Body), Printable(shortened(e.Body, 120)))
 		if advice := s.eventAdvice(&e.EventSummary, disturbed); advice != "" {
 			fmt.Fprintf(out, "\n%s\n", PrintableLines(advice))
@@ -140,12 +154,12 @@ func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.
 	})
 }
 
-// shortened is the beginning of a text, for a table.
-func shortened(text string, most int) string {
-	if letters := []rune(text); len(letters) > most {
-		return string(letters[:most]) + "..."
+// effectsOf are the faults that acted on an attempt, with what they did if the service says so.
+func effectsOf(a *wire.DeliveryAttempt) []string {
+	if len(a.Effects) > 0 {
+		return a.Effects
 	}
-	return text
+	return a.Faults
 }
 
 // notSent says which event is not sent again, and how many before it are.

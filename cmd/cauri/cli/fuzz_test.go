@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/cauri-dev/cauri/server/webhooks"
@@ -48,7 +49,7 @@ func FuzzSummary(f *testing.F) {
 	f.Add([]byte(`{"event":"a\nb","reference":"\u001b[2J"}`))
 	f.Add([]byte("\xff"))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if line := eventSummary(body); strings.ContainsFunc(line, unicode.IsControl) {
+		if line := eventSummary(body).Layout(time.Now(), 0, false); strings.ContainsFunc(line, unicode.IsControl) {
 			t.Errorf("%q is shown as %q", body, line)
 		}
 	})

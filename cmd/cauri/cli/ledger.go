@@ -68,6 +68,9 @@ entry of both. In CSV a text that begins with = + - @ or ' has a ' before it.`,
 				return err
 			}
 			if f.entries {
+				if err := p.tellTime(ctx, api, cmd.ErrOrStderr(), &f.output); err != nil {
+					return err
+				}
 				return f.export(ctx, api, cmd.OutOrStdout(), accounts)
 			}
 			found.Data = accounts
@@ -138,7 +141,10 @@ func printLedger(out io.Writer, found *wire.LedgerAccountList) {
 			money(a.Balance, a.Currency), verdict(a),
 		})
 	}
-	table(out, "ACCOUNT OPENING ADJUSTMENTS COLLECTIONS REFUNDS DISBURSEMENTS BALANCE PROOF", rows)
+	table(out, Table{
+		Titles: "ACCOUNT OPENING ADJUSTMENTS COLLECTIONS REFUNDS DISBURSEMENTS BALANCE PROOF", Rows: rows, Shorten: "PROOF",
+		Drop: "ADJUSTMENTS DISBURSEMENTS REFUNDS OPENING COLLECTIONS",
+	})
 	for i := range found.Data {
 		if text := imbalance(&found.Data[i]); text != "" {
 			fmt.Fprintf(out, "\n%s\n", text)
@@ -175,11 +181,8 @@ func printBalances(out io.Writer, of *state) {
 		fmt.Fprintln(out, "Ledger   NOT BALANCED")
 		return
 	}
-	accounts := "accounts"
-	if len(of.Ledger.Data) == 1 {
-		accounts = "account"
-	}
-	fmt.Fprintf(out, "Ledger   balanced, %s %s, %d of %d movements verified\n", counted(len(of.Ledger.Data)), accounts, verified, movements)
+	accounts := plural(int64(len(of.Ledger.Data)), "account", "accounts")
+	fmt.Fprintf(out, "Ledger   balanced, %s, %d of %s verified\n", accounts, verified, plural(movements, "movement", "movements"))
 }
 
 // signed is a change of a balance.
@@ -297,7 +300,9 @@ func printEntries(out io.Writer, page *wire.LedgerEntryList) {
 		}
 	}
 	fmt.Fprintf(out, "%s\n", Printable(page.Account))
-	table(out, "NUMBER TIME TYPE TRANSACTION POSTING DEBIT CREDIT BALANCE", rows)
+	table(out, Table{
+		Titles: "NUMBER TIME TYPE TRANSACTION POSTING DEBIT CREDIT BALANCE", Rows: rows, Shorten: "POSTING", Drop: "TYPE TIME NUMBER TRANSACTION",
+	})
 	fmt.Fprintln(out)
 }
 

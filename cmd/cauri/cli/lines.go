@@ -4,101 +4,190 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// PaymentLine is a transaction, or an event of one, on one line. Its JSON names are those of an event.
-type PaymentLine struct {
-	What      string `json:"event"`
-	ID        string `json:"tx_id"`
-	Status    string `json:"status"`
-	Amount    string `json:"amount"`
-	Currency  string `json:"currency"`
-	Operator  string `json:"operator"`
-	Country   string `json:"country"`
-	MSISDN    string `json:"msisdn"`
-	Reference string `json:"reference"`
-	// Faults are those that acted. The body of an event does not name them.
-	Faults []string `json:"-"`
+// Line is something that happened, as `cauri tail` tells it: what, its id, and then what is to be said of it.
+type Line []part
+
+// part is a part of a line. Those of one place have one width, so that lines stand in columns.
+type part struct {
+	text   string
+	width  int             // at least
+	narrow int             // on a narrow terminal
+	right  bool            // its end stands in the column
+	whole  bool            // it is never shortened
+	status payments.Status // that it begins with; empty: it has no color
 }
 
-func (p PaymentLine) String() string {
-	line := fmt.Sprintf("%s  %s  %s  %s %s  %s/%s %s  ref %s", p.What, p.ID, p.Status, p.Amount, p.Currency, p.Operator, p.Country,
-		p.MSISDN, p.Reference)
-	if faults := faultsNamed(p.Faults); faults != "" {
-		line += "  " + faults
+// The widths of the parts that lines have in common.
+const (
+	whatWidth   = 22 // disbursement.completed
+	whatNarrow  = 12
+	idWidth     = 30
+	statusWidth = 18 // INSUFFICIENT_FUNDS
+	// wideLine is from which width on a terminal has room for a whole line, with a reference of some letters.
+	wideLine = 150
+)
+
+func whatPart(what string) part { return part{text: what, width: whatWidth, narrow: whatNarrow} }
+func idPart(id string) part     { return part{text: id, width: idWidth, whole: true} }
+
+func statusPart(status, more string) part {
+	width := statusWidth
+	if more != "" {
+		width = 0
 	}
-	return Printable(line)
+	return part{text: status + more, width: width, narrow: len(payments.Success), status: payments.Status(status)}
 }
 
-// faultsNamed is how every line and every hint tells which faults of the sandbox acted; empty for none.
-func faultsNamed(names []string) string {
-	switch len(names) {
-	case 0:
-		return ""
-	case 1:
-		return "fault " + names[0]
+// Layout is the line with its time, as it fits on a terminal of a width; 0: for a program. Texts are shortened or left out from the end on,
+// and no id and no amount is cut.
+func (l Line) Layout(at time.Time, width int, colored bool) string {
+	narrow := width > 0 && width < wideLine
+	line := LineTime(at, narrow)
+	used := len(line)
+	for i, p := range l {
+		text, column := Printable(p.text), p.width
+		if text == "" && column == 0 {
+			continue
+		}
+		if narrow && p.narrow > 0 {
+			column = p.narrow
+			if len(line) > len(time.TimeOnly) && p.width == whatWidth { // a day more
+				column -= 2
+			}
+		}
+		most := width - used - narrowGap
+		switch {
+		case p.width == whatWidth:
+			most = min(most, column)
+		case i+1 < len(l) && l[i+1].whole: // an amount behind a status
+			most -= narrowGap + utf8.RuneCountInString(l[i+1].text)
+		}
+		if width > 0 && utf8.RuneCountInString(text) > most {
+			if p.whole || most < leastText {
+				break
+			}
+			text = shortened(text, most)
+		}
+		fill := strings.Repeat(" ", max(0, column-utf8.RuneCountInString(text)))
+		used += narrowGap + utf8.RuneCountInString(text) + len(fill)
+		if colored {
+			text = p.colored(text)
+		}
+		if p.right {
+			text = fill + text
+		} else {
+			text += fill
+		}
+		line += strings.Repeat(" ", narrowGap) + text
 	}
-	return "faults " + strings.Join(names, ", ")
+	return strings.TrimRight(line, " ")
+}
+
+// colored marks the status in a part, for a terminal.
+func (p *part) colored(text string) string {
+	status, rest := text, ""
+	if i := strings.IndexAny(text, " ,"); i >= 0 {
+		status, rest = text[:i], text[i:]
+	}
+	if !slices.Contains(payments.Statuses, p.status) {
+		return text
+	}
+	return colorOf(p.status) + status + plain + rest
+}
+
+// paymentBody is the body of an event, as far as a line tells it.
+type paymentBody struct {
+	Event     string
+	TxID      string `json:"tx_id"`
+	Status    string
+	Amount    string
+	Currency  string
+	Operator  string
+	Country   string
+	MSISDN    string
+	Reference string
+}
+
+func (p *paymentBody) line() Line {
+	return Line{
+		whatPart(p.Event), idPart(p.TxID), statusPart(p.Status, ""),
+		{text: p.Amount + " " + p.Currency, width: 12, narrow: 1, right: true, whole: true}, {text: p.Operator + "/" + p.Country, width: 9},
+		{text: p.MSISDN, width: 13, whole: true}, {text: "ref " + p.Reference},
+	}
 }
 
 // eventSummary is the body of an event on one line.
-func eventSummary(body []byte) string {
-	var event PaymentLine
+func eventSummary(body []byte) Line {
+	var event paymentBody
 	if err := json.Unmarshal(body, &event); err != nil {
-		return "an event that is not JSON"
+		return Line{{text: "an event that is not JSON"}}
 	}
-	return event.String()
+	return event.line()
 }
 
-func paymentLine(p *wire.Payment) string {
-	return PaymentLine{
-		What: p.Type, ID: p.ID, Status: p.Status, Amount: fmt.Sprint(p.Amount), Currency: p.Currency, Operator: p.Operator, Country: p.Country,
-		MSISDN: p.MSISDN, Reference: p.Reference, Faults: p.Faults,
-	}.String()
+func paymentLine(p *wire.Payment) Line {
+	body := paymentBody{
+		Event: p.Type, TxID: p.ID, Status: p.Status, Amount: fmt.Sprint(p.Amount), Currency: p.Currency, Operator: p.Operator, Country: p.Country,
+		MSISDN: p.MSISDN, Reference: p.Reference,
+	}
+	return append(body.line(), part{text: faultsNamed(p.Effects, p.Faults)})
 }
 
-func eventLine(e *wire.EventSummary) string {
-	return Printable(fmt.Sprintf("%-22s  %s  %s, %s", e.Event, e.ID, e.Status, e.State))
+// paymentTime is when a transaction got its status, by the sandbox's clock.
+func paymentTime(p *wire.Payment) time.Time {
+	if p.CompletedAt != nil {
+		return moment(*p.CompletedAt)
+	}
+	return moment(p.CreatedAt)
 }
 
-func attemptLine(e *wire.EventSummary, a *wire.DeliveryAttempt) string {
-	line := fmt.Sprintf("%-22s  %s  ", fmt.Sprintf("attempt %d", a.Number), e.ID)
+func eventLine(e *wire.EventSummary) Line {
+	return Line{whatPart(e.Event), idPart(e.ID), statusPart(e.Status, ", "+e.State)}
+}
+
+func attemptLine(e *wire.EventSummary, a *wire.DeliveryAttempt) Line {
+	text := ""
+	faults := faultsNamed(a.Effects, a.Faults)
 	switch {
 	case a.ResponseStatus != nil:
-		line += fmt.Sprintf("answered %d", *a.ResponseStatus)
+		text = fmt.Sprintf("answered %d", *a.ResponseStatus)
 	case a.Error != nil:
-		line += *a.Error
+		text = *a.Error
+	}
+	if faults != "" && (a.Error == nil || *a.Error != faults) {
+		text += ", " + faults
 	}
 	switch {
 	case a.Error == nil:
-		line += ", delivered"
+		text += ", delivered"
 	case a.Number < e.AttemptCount: // it was told together with a later one
-	case e.State == "failed":
-		line += ", given up"
+	case e.State == eventFailed:
+		text += ", given up"
 	case e.NextAttemptAt != nil:
-		line += ", the next one at " + strings.TrimSuffix(LineTime(moment(*e.NextAttemptAt).Truncate(time.Second)), ".000")
+		text += ", the next one at " + LineTime(moment(*e.NextAttemptAt), true)
 	}
-	if faults := faultsNamed(a.Faults); faults != "" && (a.Error == nil || *a.Error != faults) {
-		line += ", " + faults
-	}
-	return Printable(line)
+	return Line{whatPart(fmt.Sprintf("attempt %d", a.Number)), idPart(e.ID), {text: text}}
 }
 
-func clockLine(c *wire.Clock) string {
-	line := fmt.Sprintf("%-22s  %s, %s", "clock", c.Now, c.Mode)
+func clockLine(c *wire.Clock, at *sandboxTime) Line {
+	text := at.String()
 	if c.Target != nil {
-		line += ", being advanced to " + *c.Target
+		text += ", being advanced to " + clockTime(*c.Target)
 	}
-	return Printable(line)
+	return Line{whatPart("clock"), {text: text}}
 }
 
-// line is a change on one line.
-func (c *change) line() string {
+// line is a change on one line, with the sandbox's time.
+func (c *change) line(at *sandboxTime) Line {
 	switch c.Type {
 	case typeTransaction:
 		return paymentLine(c.Transaction)
@@ -107,30 +196,31 @@ func (c *change) line() string {
 	case typeAttempt:
 		return attemptLine(c.Event, c.Attempt)
 	case typeClock:
-		return clockLine(c.Clock)
+		return clockLine(c.Clock, at)
 	}
 	return requestLine(c.Request)
 }
 
-// time is when a change happened, by the sandbox's clock; now for one that does not say it.
-func (c *change) time(now time.Time) time.Time {
-	at := ""
+// time is when a change happened, by the sandbox's clock. Of a request only the real time is known.
+func (c *change) time(at *sandboxTime) time.Time {
+	text := ""
 	switch {
 	case c.Attempt != nil && c.Attempt.StartedAt != "":
 		return moment(c.Attempt.StartedAt).Add(time.Duration(c.Attempt.DurationMs) * time.Millisecond)
-	case c.Event != nil && c.Event.AttemptCount == 0: // otherwise it is sent again
-		at = c.Event.CreatedAt
-	case c.Transaction != nil && c.Transaction.CompletedAt != nil:
-		at = *c.Transaction.CompletedAt
+	case c.Attempt != nil || c.again:
+	case c.Event != nil:
+		text = c.Event.CreatedAt
 	case c.Transaction != nil:
-		at = c.Transaction.CreatedAt
+		return paymentTime(c.Transaction)
 	case c.Request != nil:
-		at = c.Request.Time
+		return at.at(moment(c.Request.Time))
+	case c.Clock != nil:
+		text = c.Clock.Now
 	}
-	if at := moment(at); !at.IsZero() {
-		return at
+	if told := moment(text); !told.IsZero() {
+		return told
 	}
-	return now
+	return at.now()
 }
 
 const (
@@ -141,35 +231,8 @@ const (
 )
 
 // printLine prints a line with its time, and marks a status in it on a terminal.
-func printLine(out io.Writer, at time.Time, line string) {
-	if colored(out) {
-		line = Colored(line)
-	}
-	fmt.Fprintf(out, "%s  %s\n", LineTime(at), line)
-}
-
-// LineTime is the time of a line, with its day if that is another one than today: a sandbox may have a time of its own.
-func LineTime(at time.Time) string {
-	at = at.Local()
-	layout := "15:04:05.000"
-	if at.Format(time.DateOnly) != time.Now().Format(time.DateOnly) {
-		layout = "2006-01-02 15:04:05.000"
-	}
-	return at.Format(layout)
-}
-
-// Colored marks the first status of a line, for a terminal.
-func Colored(line string) string {
-	words := strings.Split(line, "  ")
-	for i, word := range words {
-		for _, status := range payments.Statuses {
-			if rest, found := strings.CutPrefix(word, string(status)); found && (rest == "" || strings.HasPrefix(rest, ",")) {
-				words[i] = colorOf(status) + string(status) + plain + rest
-				return strings.Join(words, "  ")
-			}
-		}
-	}
-	return line
+func printLine(out io.Writer, at time.Time, line Line) {
+	fmt.Fprintln(out, line.Layout(at, Width(out), Colored(out)))
 }
 
 func colorOf(status payments.Status) string {
@@ -180,4 +243,12 @@ func colorOf(status payments.Status) string {
 		return yellow
 	}
 	return red
+}
+
+// Of is the line with the name of its sandbox before it, in a column of a width; 0: without.
+func (l Line) Of(sandbox string, width int) Line {
+	if width == 0 {
+		return l
+	}
+	return append(Line{{text: sandbox, width: width, whole: true}}, l...)
 }

@@ -101,19 +101,26 @@ func (p *program) showSent(cmd *cobra.Command, t *target, o listenOptions, args 
 	return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
 		say := sayOn(cmd.ErrOrStderr())
 		types := []string{typeEvent, typeAttempt}
-		ready := func() {
-			say("Events of the sandbox %s, as they are sent. Ctrl-C ends it. To send them to your program too:", s)
-			say("  %s", s.command("listen", forwardFlag+"=localhost:3000/webhooks"))
-		}
-		from, err := p.newChanges(ctx, api, types, ready, say)
+		clock, err := p.readTime(ctx, api)
 		if err != nil {
 			return err
 		}
-		return tail(ctx, []changes{from}, func(c change) error {
+		ready := func() {
+			say("Events of the sandbox %s, as they are sent. Ctrl-C ends it. To send them to your program too:", s)
+			say("  %s", s.command("listen", forwardFlag+"=localhost:3000/webhooks"))
+			if note := clock.note(); note != "" {
+				say("%s", note)
+			}
+		}
+		from, err := p.newChanges(ctx, api, withClock(types), ready, say)
+		if err != nil {
+			return err
+		}
+		return tail(ctx, []changes{from}, clock, func(c change) error {
 			if !slices.Contains(types, c.Type) {
 				return nil
 			}
-			printLine(cmd.OutOrStdout(), c.time(p.now()), c.line())
+			printLine(cmd.OutOrStdout(), c.time(clock), c.line(clock))
 			if !o.full || c.Type != typeEvent {
 				return nil
 			}
@@ -137,7 +144,7 @@ func (p *program) listenAndForward(cmd *cobra.Command, t *target, o listenOption
 	}
 	return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
 		f := &forwarder{
-			api: api, url: o.forwardTo, secret: s.secret, out: cmd.OutOrStdout(), full: o.full, now: p.now,
+			api: api, url: o.forwardTo, secret: s.secret, out: cmd.OutOrStdout(), full: o.full,
 			sender: webhooks.NewSender(egress.Guard{AllowLoopback: true}, p.Version, p.now),
 		}
 		if o.given() || f.secret == "" {
@@ -145,6 +152,11 @@ func (p *program) listenAndForward(cmd *cobra.Command, t *target, o listenOption
 				return err
 			}
 		}
+		clock, err := p.readTime(ctx, api)
+		if err != nil {
+			return err
+		}
+		f.at = clock.now
 		say := sayOn(cmd.ErrOrStderr())
 		f.advice = func(status *int) { f.advise(s, status, say) }
 		restore, keys := keypress.On(ctx, cmd.InOrStdin(), func(key byte) { f.pressed(ctx, key) })
@@ -158,12 +170,15 @@ func (p *program) listenAndForward(cmd *cobra.Command, t *target, o listenOption
 			if keys {
 				say("Press r to send the last one again.")
 			}
+			if note := clock.note(); note != "" {
+				say("%s", note)
+			}
 		}
-		from, err := p.newChanges(ctx, api, []string{typeEvent}, ready, say)
+		from, err := p.newChanges(ctx, api, withClock([]string{typeEvent}), ready, say)
 		if err != nil {
 			return err
 		}
-		return tail(ctx, []changes{from}, func(c change) error {
+		return tail(ctx, []changes{from}, clock, func(c change) error {
 			if c.Type != typeEvent {
 				return nil
 			}
@@ -180,7 +195,7 @@ type forwarder struct {
 	secret string
 	out    io.Writer
 	full   bool
-	now    func() time.Time
+	at     func() time.Time // the sandbox's time
 
 	advice func(status *int) // tells the user why an event is probably not acknowledged; nil: nobody
 
@@ -218,11 +233,11 @@ func (f *forwarder) send(ctx context.Context, e *wire.EventDetail) error {
 		return err
 	}
 	result := f.sender.Send(ctx, webhooks.Delivery{URL: f.url, Secret: f.secret, ID: id, Type: kind, Body: []byte(e.Body)})
-	said := fmt.Sprintf("answered %d in %s", result.Status, result.Duration.Round(time.Millisecond))
+	said := fmt.Sprintf("answered %d in %s", result.Status, payments.FormatDuration(result.Duration))
 	if result.Status == 0 {
 		said = Message(result.Err)
 	}
-	printLine(f.out, f.now(), eventSummary([]byte(e.Body))+"  "+Printable(said))
+	printLine(f.out, f.at(), append(eventSummary([]byte(e.Body)), part{text: said}))
 	if f.full {
 		fmt.Fprintf(f.out, "%s\n", PrintableLines(e.Body))
 	}
@@ -299,16 +314,16 @@ func (l *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "cannot read the body", http.StatusBadRequest)
 		return
 	}
-	at := l.now().Format("15:04:05.000")
 	if err := webhooks.Verify(r.Header, body, l.secret, l.now()); err != nil {
-		fmt.Fprintf(l.out, "%s  REFUSED  %s %s: %s\n", at, Printable(r.Method), Printable(r.URL.Path), Printable(err.Error()))
+		printLine(l.out, l.now(), Line{{text: "REFUSED"}, {text: r.Method + " " + r.URL.Path + ": " + err.Error()}})
 		http.Error(w, err.Error(), http.StatusUnauthorized)
 		return
 	}
 	if l.full {
 		fmt.Fprintf(l.out, "%s\n", PrintableLines(string(body)))
 	} else {
-		fmt.Fprintf(l.out, "%s  verified  %s  %s\n", at, eventSummary(body), Printable(r.Header.Get(webhooks.HeaderDelivery)))
+		line := append(Line{{text: "verified"}}, eventSummary(body)...)
+		printLine(l.out, l.now(), append(line, part{text: r.Header.Get(webhooks.HeaderDelivery), whole: true}))
 	}
 	w.WriteHeader(http.StatusNoContent)
 }

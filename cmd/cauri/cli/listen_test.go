@@ -50,10 +50,10 @@ func TestListenPrintsWhatItVerified(t *testing.T) {
 		body, want string
 		full       bool
 	}{
-		"a line": {listenedEvent, "12:00:00.000  verified  payment.completed  TX_1  SUCCESS  25000 RWF  mtn/RW +250788000001  ref r1  evt_1\n",
-			false},
+		"a line": {listenedEvent, LineTime(listenedAt, false) + "  verified  payment.completed       TX_1                            SUCCESS                25000 RWF  " +
+			"mtn/RW     +250788000001  ref r1  evt_1\n", false},
 		"full":     {listenedEvent, listenedEvent + "\n", true},
-		"not JSON": {"hello", "12:00:00.000  verified  an event that is not JSON  evt_1\n", false},
+		"not JSON": {"hello", LineTime(listenedAt, false) + "  verified  an event that is not JSON  evt_1\n", false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestListenRefusesWhatItCannotVerify(t *testing.T) {
 			if answer.Code != http.StatusUnauthorized {
 				t.Errorf("answered %d", answer.Code)
 			}
-			if want := "12:00:00.000  REFUSED  POST /hooks/payments: " + c.why.Error() + "\n"; printed != want {
+			if want := LineTime(listenedAt, false) + "  REFUSED  POST /hooks/payments: " + c.why.Error() + "\n"; printed != want {
 				t.Errorf("printed %q, want %q", printed, want)
 			}
 		})

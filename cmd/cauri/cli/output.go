@@ -5,16 +5,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
-	"text/tabwriter"
-	"time"
 	"unicode"
 	"unicode/utf16"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 	"sigs.k8s.io/yaml"
 )
 
@@ -79,22 +75,6 @@ func (o *output) print(out io.Writer, value any, names []string, table func(io.W
 	return nil
 }
 
-// table prints rows below their titles.
-func table(out io.Writer, titles string, rows [][]string) {
-	writer := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(writer, strings.ReplaceAll(titles, " ", "\t"))
-	for _, row := range rows {
-		for i := range row {
-			row[i] = Printable(row[i])
-			if row[i] == "" {
-				row[i] = "-"
-			}
-		}
-		fmt.Fprintln(writer, strings.Join(row, "\t"))
-	}
-	_ = writer.Flush() // an error of out is seen by who writes to it
-}
-
 // Printable is a text as it may go to a terminal: it stays on its line, and can neither control the terminal nor hide what stands
 // beside it.
 // The sender may be unknown, and chooses the reference freely. Control characters and those of the format, which change the direction of
@@ -157,15 +137,6 @@ func money(amount int64, currency string) string {
 	return strconv.FormatInt(amount, 10) + " " + currency
 }
 
-// clockTime is a time of the API as people of this machine read it.
-func clockTime(text string) string {
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return text
-	}
-	return at.Local().Format("2006-01-02 15:04:05")
-}
-
 func optional[T any](value *T, text func(T) string) string {
 	if value == nil {
 		return ""
@@ -174,12 +145,3 @@ func optional[T any](value *T, text func(T) string) string {
 }
 
 func same(text string) string { return text }
-
-// colored reports whether somebody reads what is written there, and colors are welcome.
-func colored(out io.Writer) bool { return terminal(out) && os.Getenv("NO_COLOR") == "" }
-
-// terminal reports whether somebody reads what is written there.
-func terminal(out io.Writer) bool {
-	file, ok := out.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
-}

@@ -57,6 +57,9 @@ approve, cancel or wrong-pin.`,
 					}
 				}
 			}
+			if err := p.tellTime(ctx, api, cmd.ErrOrStderr(), &o); err != nil {
+				return err
+			}
 			return o.print(cmd.OutOrStdout(), all, names, func(out io.Writer) { printPayers(out, all) })
 		})
 	}
@@ -78,10 +81,12 @@ func printPayers(out io.Writer, all []payer) {
 				clockTime(prompt.ExpiresAt)})
 		}
 	}
-	table(out, "NUMBER NAME OPERATOR STATE BEHAVIOR BALANCE WAITING", rows)
+	table(out, Table{
+		Titles: "NUMBER NAME OPERATOR STATE BEHAVIOR BALANCE WAITING", Rows: rows, Shorten: "NAME", Drop: "STATE OPERATOR",
+	})
 	if len(prompts) > 0 {
 		fmt.Fprintln(out)
-		table(out, "WAITING NUMBER PAYS REFERENCE EXPIRES", prompts)
+		table(out, Table{Titles: "WAITING NUMBER PAYS REFERENCE EXPIRES", Rows: prompts, Shorten: "REFERENCE", Drop: "EXPIRES"})
 	}
 }
 
@@ -125,8 +130,11 @@ one payment that waits.`,
 			if err != nil {
 				return err
 			}
+			if err := p.tellTime(ctx, api, cmd.ErrOrStderr(), &o); err != nil {
+				return err
+			}
 			return o.print(cmd.OutOrStdout(), answered, []string{answered.ID}, func(out io.Writer) {
-				printLine(out, p.now(), paymentLine(&answered))
+				printLine(out, paymentTime(&answered), paymentLine(&answered))
 			})
 		})
 	}

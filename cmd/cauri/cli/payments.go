@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"path"
@@ -204,7 +203,7 @@ follow from the payer. The exit code is 5 if the payment does not end SUCCESS, o
 			if err != nil {
 				return uncertain(err, o.reference)
 			}
-			return p.finish(ctx, api, cmd.OutOrStdout(), made, o.waiting, o.output)
+			return p.finish(ctx, api, cmd, made, o.waiting, o.output)
 		})
 	}
 	return cmd
@@ -258,9 +257,13 @@ func (o *order) forStore(s *sandbox, send func() error) (err error) {
 }
 
 // finish waits for a final status, and prints what happens.
-func (p *program) finish(ctx context.Context, api *sandboxapi.Client, out io.Writer, made wire.Payment, w waiting, o output) error {
+func (p *program) finish(ctx context.Context, api *sandboxapi.Client, cmd *cobra.Command, made wire.Payment, w waiting, o output) error {
+	out := cmd.OutOrStdout()
+	if err := p.tellTime(ctx, api, cmd.ErrOrStderr(), &o); err != nil {
+		return err
+	}
 	if o.people() {
-		printLine(out, p.now(), paymentLine(&made))
+		printLine(out, paymentTime(&made), paymentLine(&made))
 	}
 	if made.Status == string(payments.Pending) && w.wait {
 		var err error
@@ -268,7 +271,7 @@ func (p *program) finish(ctx context.Context, api *sandboxapi.Client, out io.Wri
 			return err
 		}
 		if o.people() {
-			printLine(out, p.now(), paymentLine(&made))
+			printLine(out, paymentTime(&made), paymentLine(&made))
 		}
 	}
 	if !o.people() {
@@ -298,7 +301,7 @@ func (p *program) awaitFinal(ctx context.Context, api *sandboxapi.Client, made w
 				return made, ctx.Err()
 			}
 			return made, kube.Because(context.DeadlineExceeded, "the payment %s is still PENDING after %s: does its payer answer (`%s`), and does a worker run?",
-				made.ID, timeout, p.called("payers", ""))
+				made.ID, payments.FormatDuration(timeout), p.called("payers", ""))
 		}
 	}
 }
@@ -335,7 +338,7 @@ func (p *program) refundCommand() *cobra.Command {
 			if err != nil {
 				return uncertain(err, request.Reference)
 			}
-			return p.finish(ctx, api, cmd.OutOrStdout(), made, w, o)
+			return p.finish(ctx, api, cmd, made, w, o)
 		})
 	}
 	return cmd
@@ -380,7 +383,7 @@ another number, pass all three.`,
 			if err != nil {
 				return err
 			}
-			return p.finish(ctx, api, cmd.OutOrStdout(), whole, o.waiting, o.output)
+			return p.finish(ctx, api, cmd, whole, o.waiting, o.output)
 		})
 	}
 	return cmd

@@ -46,7 +46,7 @@ it before you send it.`,
 			return err
 		}
 		if path == "" {
-			path = "cauri-report-" + p.now().UTC().Format("20060102-150405") + ".zip"
+			path = "cauri-report-" + stampTime(p.now()) + ".zip"
 		}
 		if err := writeZip(path, found); err != nil {
 			return err

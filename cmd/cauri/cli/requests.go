@@ -51,6 +51,9 @@ until ten minutes after the last one.`,
 			return err
 		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, rest []string) error {
+			if err := p.tellRealTime(ctx, api, cmd.ErrOrStderr(), &o); err != nil {
+				return err
+			}
 			if len(rest) == 1 {
 				return p.showRequest(ctx, api, cmd.OutOrStdout(), rest[0], o)
 			}
@@ -101,9 +104,11 @@ func (s *sandbox) printRequests(out io.Writer, found []wire.LoggedRequest, filte
 	rows := make([][]string, 0, len(found))
 	for i := range found {
 		r := &found[i]
-		rows = append(rows, []string{r.ID, clockTime(r.Time), r.Method, r.Path, answerOf(r), shortened(why(r), 100)})
+		rows = append(rows, []string{r.ID, clockTime(r.Time), r.Method, r.Path, answerOf(r), why(r)})
 	}
-	table(out, "REQUEST TIME METHOD PATH ANSWERED WHY", rows)
+	table(out, Table{
+		Titles: "REQUEST TIME METHOD PATH ANSWERED WHY", Rows: rows, Shorten: "WHY PATH ANSWERED", Drop: "TIME METHOD",
+	})
 	fmt.Fprintf(out, "\nOne with what was sent and answered: %s\n", s.command("requests", found[0].ID))
 }
 
@@ -137,10 +142,17 @@ func why(r *wire.LoggedRequest) string {
 	if r.Status != nil && *r.Status == http.StatusUnauthorized {
 		text = cmp.Or(text, "no API key of this sandbox") // no body is kept
 	}
-	if r.Fault != nil {
-		text = strings.TrimSpace("by the fault " + *r.Fault + ". " + text)
+	if r.Fault == nil {
+		return text
 	}
-	return text
+	fault := faultsNamed(nil, []string{*r.Fault})
+	switch {
+	case text != "":
+		return fault + ": " + text
+	case r.Status != nil:
+		return fault + ": answered " + strconv.Itoa(*r.Status)
+	}
+	return fault + ": not answered"
 }
 
 // showRequest prints one request. The log has no request by its id, so its list is read.
@@ -182,8 +194,8 @@ func printRequest(out io.Writer, r *wire.LoggedRequest) {
 	}
 }
 
-func requestLine(r *wire.LoggedRequest) string {
-	return Printable(strings.TrimSpace(fmt.Sprintf("%-22s  %s %s  %s  %s", "request", r.Method, r.Path, answerOf(r), why(r))))
+func requestLine(r *wire.LoggedRequest) Line {
+	return Line{whatPart("request"), {text: r.Method + " " + r.Path, width: idWidth}, {text: answerOf(r), width: statusWidth}, {text: why(r)}}
 }
 
 func completeRequests(ctx context.Context, s *sandbox, _ string) (ids []string) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -31,6 +33,8 @@ type state struct {
 	QueuedEvents []wire.EventSummary                `json:"queuedEvents"`
 	Refused      []wire.LoggedRequest               `json:"refusedRequests"` // of the request log
 	Latest       []wire.Payment                     `json:"latestTransactions"`
+	time         *sandboxTime
+	declared     faults.Set
 	// APIError says why nothing of the API is here.
 	APIError string `json:"apiError,omitempty"`
 }
@@ -65,7 +69,7 @@ With only an API key it shows what the API tells: no conditions.`,
 			return err
 		}
 		defer s.close()
-		found, err := look(cmd.Context(), s)
+		found, err := p.look(cmd.Context(), s)
 		if err != nil {
 			return err
 		}
@@ -75,14 +79,18 @@ With only an API key it shows what the API tells: no conditions.`,
 }
 
 // look reads the resource and the API of a sandbox. An API that cannot be reached is an error only where there is no resource.
-func look(ctx context.Context, s *sandbox) (*state, error) {
-	found := &state{Sandbox: s.String(), URL: s.uri}
+func (p *program) look(ctx context.Context, s *sandbox) (*state, error) {
+	found := &state{time: &sandboxTime{real: p.now}, Sandbox: s.String(), URL: s.uri}
 	if s.cluster != nil {
 		resource, err := s.read(ctx)
 		if err != nil {
 			return nil, err
 		}
 		found.URL, found.Status, found.Suspended = resource.Status.URL, &resource.Status, resource.Spec.Suspend
+		declared, _ := json.Marshal(resource.Spec.Faults) // was read as JSON
+		if found.declared, err = faults.Parse(declared); err != nil {
+			return nil, err
+		}
 	}
 	if found.Suspended {
 		found.APIError = "the sandbox is suspended: its API answers nothing until it is resumed"
@@ -121,6 +129,7 @@ func (f *state) ask(ctx context.Context, s *sandbox) error {
 		return nil // a service without clocks
 	}
 	f.Clock = &clock
+	f.time.set(&clock)
 	if err != nil {
 		return err
 	}
@@ -135,7 +144,10 @@ func (f *state) ask(ctx context.Context, s *sandbox) error {
 func (f *state) print(out io.Writer, s *sandbox) {
 	fmt.Fprintf(out, "Sandbox  %s\nURL      %s\n", f.Sandbox, f.URL)
 	if f.Clock != nil {
-		fmt.Fprintf(out, "Time     %s (%s)\n", Printable(f.Clock.Now), Printable(f.Clock.Mode))
+		fmt.Fprintf(out, "Time     %s (%s)\n", f.time, Printable(f.Clock.Mode))
+		if f.time.own() {
+			fmt.Fprintln(out, "         Times of payments and events are the sandbox's, the others are real.")
+		}
 	}
 	printBalances(out, f)
 	if f.Status != nil {
@@ -187,9 +199,12 @@ func (f *state) next(s *sandbox) (all []string) {
 
 // faultsOn names the faults that acted on an event, as far as the status knows.
 func (f *state) faultsOn(e *wire.EventSummary) string {
+	if len(e.LastEffects) > 0 {
+		return faultsNamed(e.LastEffects, nil)
+	}
 	for i := range f.Latest {
 		if f.Latest[i].ID == e.TxID && len(f.Latest[i].Faults) > 0 {
-			return faultsNamed(f.Latest[i].Faults)
+			return faultsNamed(f.Latest[i].Effects, f.Latest[i].Faults)
 		}
 	}
 	if e.LastError != nil && strings.HasPrefix(*e.LastError, "fault ") { // of an attempt that a fault lost
@@ -198,33 +213,26 @@ func (f *state) faultsOn(e *wire.EventSummary) string {
 	return ""
 }
 
-// times is how often something happened.
-func times(n int64) string {
-	if n == 1 {
-		return "once"
-	}
-	return strconv.FormatInt(n, 10) + " times"
-}
-
 func (f *state) printLatest(out io.Writer) {
 	if len(f.Latest) == 0 {
 		return
 	}
 	fmt.Fprintln(out)
-	titles := "TRANSACTION CREATED TYPE STATUS AMOUNT NUMBER REFERENCE"
+	latest := Table{Titles: "TRANSACTION CREATED TYPE STATUS AMOUNT NUMBER REFERENCE", Shorten: "REFERENCE FAULTS", Drop: "TYPE CREATED NUMBER REFERENCE"}
 	disturbed := slices.ContainsFunc(f.Latest, func(t wire.Payment) bool { return len(t.Faults) > 0 })
 	if disturbed {
-		titles += " FAULTS"
+		latest.Titles += " FAULTS"
 	}
-	rows := make([][]string, 0, len(f.Latest))
 	for i := range f.Latest {
 		t := &f.Latest[i]
-		rows = append(rows, []string{t.ID, clockTime(t.CreatedAt), t.Type, t.Status, money(t.Amount, t.Currency), t.MSISDN, t.Reference})
+		latest.Rows = append(latest.Rows, []string{
+			t.ID, clockTime(t.CreatedAt), t.Type, t.Status, money(t.Amount, t.Currency), t.MSISDN, t.Reference,
+		})
 		if disturbed {
-			rows[i] = append(rows[i], strings.Join(t.Faults, ", "))
+			latest.Rows[i] = append(latest.Rows[i], faultList(t.Effects, t.Faults))
 		}
 	}
-	table(out, titles, rows)
+	table(out, latest)
 }
 
 // counted is a count by reading, which ends at a limit.
@@ -242,14 +250,14 @@ func (f *state) printStatus(out io.Writer) {
 	if w := f.Status.Webhook; w != nil {
 		fmt.Fprintf(out, "Webhook  %d events delivered, %d failed\n", w.Delivered, w.Failed)
 		if w.LastFailure != nil {
-			fmt.Fprintf(out, "         last failure %s: %s\n", w.LastFailure.Time.Local().Format("2006-01-02 15:04:05"), Printable(w.LastFailure.Message))
+			fmt.Fprintf(out, "         last failure %s: %s\n", TimeText(w.LastFailure.Time.Time), Printable(w.LastFailure.Message))
 		}
 	}
 	for _, fault := range f.Status.Faults {
-		fmt.Fprintf(out, "Fault    %s acted %s\n", Printable(fault.Name), times(int64(fault.Times)))
+		fmt.Fprintf(out, "Fault    %s; acted %s\n", Printable(faultList(f.declared.Effects([]string{fault.Name}), nil)), times(int64(fault.Times)))
 	}
 	if f.Status.ExpiresAt != nil {
-		fmt.Fprintf(out, "Ends     %s, by its ttl\n", f.Status.ExpiresAt.Local().Format("2006-01-02 15:04:05"))
+		fmt.Fprintf(out, "Ends     %s, by its ttl\n", TimeText(f.Status.ExpiresAt.Time))
 	}
 	fmt.Fprintln(out)
 	rows := make([][]string, 0, len(f.Status.Conditions))
@@ -260,5 +268,5 @@ func (f *state) printStatus(out io.Writer) {
 		}
 		rows = append(rows, []string{c.Type, string(c.Status), c.Reason, message})
 	}
-	table(out, "CONDITION STATUS REASON MESSAGE", rows)
+	table(out, Table{Titles: "CONDITION STATUS REASON MESSAGE", Rows: rows, Shorten: "MESSAGE", Whole: "MESSAGE"})
 }

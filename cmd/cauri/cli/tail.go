@@ -50,8 +50,17 @@ lost, the command connects again and prints what happened meanwhile.`,
 		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
 			say := sayOn(cmd.ErrOrStderr())
-			ready := func() { say("Following the sandbox %s. Ctrl-C ends it.", s) }
-			changed, err := p.newChanges(ctx, api, types, ready, say)
+			clock, err := p.readTime(ctx, api)
+			if err != nil {
+				return err
+			}
+			ready := func() {
+				say("Following the sandbox %s. Ctrl-C ends it.", s)
+				if note := clock.note(); note != "" && format == "" {
+					say("%s", note)
+				}
+			}
+			changed, err := p.newChanges(ctx, api, withClock(types), ready, say)
 			if err != nil {
 				return err
 			}
@@ -60,13 +69,13 @@ lost, the command connects again and prints what happened meanwhile.`,
 				from = append(from, p.newRequestLog(api))
 			}
 			out := cmd.OutOrStdout()
-			return tail(ctx, from, func(c change) error {
+			return tail(ctx, from, clock, func(c change) error {
 				switch {
 				case c.Type != typeRequest && !slices.Contains(types, c.Type):
 				case format == formatJSON:
 					return printJSON(out, c)
 				default:
-					printLine(out, c.time(p.now()), c.line())
+					printLine(out, c.time(clock), c.line(clock))
 				}
 				return nil
 			})
@@ -78,22 +87,36 @@ lost, the command connects again and prints what happened meanwhile.`,
 // allTypes are the types of changes in the stream that have a line.
 var allTypes = []string{typeTransaction, typeEvent, typeAttempt, typeClock}
 
+// withClock are types of changes, and the changes of the clock, which say what time it is in the sandbox.
+func withClock(types []string) []string {
+	if slices.Contains(types, typeClock) {
+		return types
+	}
+	return append(slices.Clip(types), typeClock)
+}
+
 // sayOn tells a user how a command does, beside its output.
 func sayOn(out io.Writer) func(format string, args ...any) {
 	return func(format string, args ...any) { fmt.Fprintln(out, Printable(fmt.Sprintf(format, args...))) }
 }
 
-// tail tells the changes from all sides, one after the other, until ctx ends or one side fails.
-func tail(ctx context.Context, from []changes, tell func(change) error) error {
+// tail tells the changes from all sides, one after the other, until ctx ends or one side fails. The time follows changes of the clock.
+func tail(ctx context.Context, from []changes, clock *sandboxTime, tell func(change) error) error {
 	var mutex sync.Mutex
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var following sync.WaitGroup
 	for _, one := range from {
+		if s, is := one.(*stream); is {
+			s.clock = clock // after a reset it reads it
+		}
 		following.Go(func() {
 			stop(one.Follow(ctx, func(c change) error {
 				mutex.Lock()
 				defer mutex.Unlock()
+				if c.Clock != nil {
+					clock.set(c.Clock)
+				}
 				return tell(c)
 			}))
 		})
@@ -105,16 +128,21 @@ func tail(ctx context.Context, from []changes, tell func(change) error) error {
 	return nil // by Ctrl-C
 }
 
-// Tail tells a line for each change in a sandbox, with its time, as `cauri tail` prints it, until ctx ends. It calls ready when it has begun.
-func Tail(ctx context.Context, api *sandboxapi.Client, ready func(), tell func(at time.Time, line string)) error {
+// Tail tells a line for each change in a sandbox, with its time, as `cauri tail` prints it, until ctx ends. It calls ready when it has begun,
+// with a note on which clock the times are of, empty for real time.
+func Tail(ctx context.Context, api *sandboxapi.Client, ready func(note string), tell func(at time.Time, line Line)) error {
 	p := &program{now: time.Now, poll: time.Second}
 	say := func(format string, args ...any) { slog.Debug(fmt.Sprintf(format, args...)) }
-	from, err := p.newChanges(ctx, api, allTypes, ready, say)
+	clock, err := p.readTime(ctx, api)
 	if err != nil {
 		return err
 	}
-	return tail(ctx, []changes{from}, func(c change) error {
-		tell(c.time(p.now()), c.line())
+	from, err := p.newChanges(ctx, api, allTypes, func() { ready(clock.note()) }, say)
+	if err != nil {
+		return err
+	}
+	return tail(ctx, []changes{from}, clock, func(c change) error {
+		tell(c.time(clock), c.line(clock))
 		return nil
 	})
 }

@@ -14,6 +14,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/cmd/cauri/kube"
+	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // object is a part of a patch.
@@ -49,7 +50,8 @@ func (p *program) patch(ctx context.Context, s *sandbox, a applied, change resou
 			if current {
 				why = ready.Reason + ": " + ready.Message
 			}
-			return kube.Because(cmp.Or(ctx.Err(), context.DeadlineExceeded), "after %s the change of %s is not applied (%s)", a.timeout, s.key, why)
+			return kube.Because(cmp.Or(ctx.Err(), context.DeadlineExceeded), "after %s the change of %s is not applied (%s)",
+				payments.FormatDuration(a.timeout), s.key, why)
 		}
 		found, err := s.cluster.Sandbox(soon, s.key)
 		switch {
@@ -122,7 +124,7 @@ func (p *program) verb(v verb) *cobra.Command {
 }
 
 // stamp is a value that a field did not have before.
-func (p *program) stamp() string { return p.now().UTC().Format("20060102T150405.000") }
+func (p *program) stamp() string { return stampTime(p.now()) }
 
 // resetDone is said of a sandbox behind its name.
 const resetDone = "is empty: no transactions, no events, balances as at the start"

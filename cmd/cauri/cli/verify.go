@@ -196,7 +196,7 @@ func likely(header http.Header, body []byte, secret string, now time.Time) strin
 	case strings.HasPrefix(secret, keyPrefix):
 		return "\nThis secret is the API key of a sandbox: take its webhook-signing-secret, which begins with " + webhooks.SecretPrefix + "."
 	case errors.Is(webhooks.Verify(header, body, secret, now), webhooks.ErrBadTimestamp):
-		return fmt.Sprintf("\nIt says that it was sent at %s.", sentAt(header).UTC().Format(time.RFC3339))
+		return fmt.Sprintf("\nIt says that it was sent at %s.", MachineTime(sentAt(header)))
 	case len(header.Values(webhooks.HeaderSignature)) == 0:
 		return "\nThe headers have no " + webhooks.HeaderSignature + ": does a proxy remove it?"
 	case passes(bytes.TrimRight(body, "\r\n"), secret):

@@ -71,7 +71,11 @@ func TestTailPrintsUntilItIsEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop := until(t, func(ctx context.Context) error {
-		return tail(ctx, []changes{from}, func(c change) error { printLine(&out, c.time(p.now()), c.line()); return nil })
+		clock, err := p.readTime(ctx, f.api)
+		if err != nil {
+			return err
+		}
+		return tail(ctx, []changes{from}, clock, func(c change) error { printLine(&out, c.time(clock), c.line(clock)); return nil })
 	})
 	eventually(t, "the beginning", func() bool {
 		select {
@@ -88,12 +92,12 @@ func TestTailPrintsUntilItIsEnded(t *testing.T) {
 		}
 	}
 	pending := strings.TrimSpace(f.run("pay", "--msisdn="+manual, "--reference=tailed", "--wait=false", "-o", "name").out)
-	printed(pending + "  PENDING")
+	printed(pending + "   PENDING")
 	f.run("approve", manual)
-	printed(pending+"  SUCCESS", "payment.completed       evt_"+codeOf(pending)+"  SUCCESS, recorded")
+	printed(pending+"   SUCCESS", "payment.completed       evt_"+codeOf(pending)+"  SUCCESS, recorded")
 	f.run("reset")
 	id := strings.TrimSpace(f.run("pay", "--scenario=blocked", "--reference=tailed", "-o", "name").out)
-	printed(id+"  ACCOUNT_BLOCKED", "evt_"+codeOf(id)+"  ACCOUNT_BLOCKED, recorded")
+	printed(id+"   ACCOUNT_BLOCKED", "evt_"+codeOf(id)+"  ACCOUNT_BLOCKED, recorded")
 	if err := stop(); err != nil {
 		t.Error(err)
 	}
@@ -117,7 +121,7 @@ func TestForwardingToTheCallersProgram(t *testing.T) {
 	id := strings.TrimSpace(f.run("pay", "--scenario=success", "-o", "name").out)
 	id = "evt_" + strings.TrimPrefix(id, "TX_")
 	var out bytes.Buffer
-	forward := &forwarder{api: f.api, url: program + "/hooks", secret: testSecret, out: &out, now: time.Now,
+	forward := &forwarder{api: f.api, url: program + "/hooks", secret: testSecret, out: &out, at: time.Now,
 		sender: webhooks.NewSender(egress.Guard{AllowLoopback: true}, "v1.2.3", time.Now)}
 	if err := forward.forward(t.Context(), &wire.EventSummary{ID: id}); err != nil {
 		t.Fatal(err)
@@ -157,7 +161,7 @@ func TestForwardingExplainsWhatTheProgramAnswers(t *testing.T) {
 	id := "evt_" + strings.TrimPrefix(strings.TrimSpace(f.run("pay", "--scenario=success", "-o", "name").out), "TX_")
 	var said lockedBuffer
 	s := &sandbox{target: &target{}}
-	forward := &forwarder{api: f.api, url: program, secret: testSecret, out: io.Discard, now: time.Now,
+	forward := &forwarder{api: f.api, url: program, secret: testSecret, out: io.Discard, at: time.Now,
 		sender: webhooks.NewSender(egress.Guard{AllowLoopback: true}, "v1.2.3", time.Now)}
 	forward.advice = func(status *int) { forward.advise(s, status, sayOn(&said)) }
 	send := func() {
@@ -361,10 +365,10 @@ func TestAdvancingTheClock(t *testing.T) {
 		}
 	})
 	sandbox := []string{"--url=" + api, "--api-key=k"}
-	run(t, Options{}, append(sandbox, "clock", "advance", "--by=61m")...).want(t, ExitSuccess, "2026-11-22T11:01:00Z")
+	run(t, Options{}, append(sandbox, "clock", "advance", "--by=61m")...).want(t, ExitSuccess, clockTime("2026-11-22T11:01:00Z"))
 	want := []string{`POST {"by":"1h1m0s","wait":"30s"}`, `POST {"to":"2026-11-22T11:01:00Z","wait":"30s"}`}
 	if !slices.Equal(asked, want) {
 		t.Errorf("asked %q, want %q", asked, want)
 	}
-	run(t, Options{}, append(sandbox, "clock", "show")...).want(t, ExitSuccess, "Manual", "being advanced to 2026-11-22T11:01:00Z")
+	run(t, Options{}, append(sandbox, "clock", "show")...).want(t, ExitSuccess, "Manual", "being advanced to "+clockTime("2026-11-22T11:01:00Z"))
 }
