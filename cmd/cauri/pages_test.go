@@ -173,3 +173,21 @@ func flagRows(flags *pflag.FlagSet) string {
 	})
 	return rows
 }
+
+// The examples of the first help are commands that there are.
+func TestFirstHelpHasExamples(t *testing.T) {
+	for _, plugin := range []bool{false, true} {
+		root := newRootCommand(plugin)
+		if lines := strings.Count(root.Example, "\n") + 1; lines < 3 {
+			t.Errorf("the help has %d examples", lines)
+		}
+		for line := range strings.Lines(root.Example) {
+			line = strings.TrimPrefix(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "kubectl ")), "cauri ")
+			line = strings.TrimPrefix(line, "-n team-payments ")
+			name := strings.Fields(line)[0]
+			if found, _, err := root.Find([]string{name}); err != nil || found == root {
+				t.Errorf("there is no command %s: %v", name, err)
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -147,7 +148,7 @@ func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.
 			table(out, t)
 		}
 		fmt.Fprint(out, faults.String())
-		fmt.Fprintf(out, "\nThe body (--body prints all its %d bytes):\n%s\n", len(e.Body), Printable(shortened(e.Body, 120)))
+		fmt.Fprintf(out, "\nThe body (--body prints all its %d bytes):\n%s\n", len(e.Body), shortened(Printable(e.Body), cmp.Or(min(Width(out), bodyShown), bodyShown)))
 		if advice := s.eventAdvice(&e.EventSummary, disturbed); advice != "" {
 			fmt.Fprintf(out, "\n%s\n", PrintableLines(advice))
 		}
@@ -161,6 +162,9 @@ func effectsOf(a *wire.DeliveryAttempt) []string {
 	}
 	return a.Faults
 }
+
+// bodyShown is how much of a body is shown, in characters.
+const bodyShown = 120
 
 // notSent says which event is not sent again, and how many before it are.
 func notSent(id string, before int, err error) error {
