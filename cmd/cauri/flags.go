@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,8 +16,13 @@ import (
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
-// alternatives are flags that set the same value in another way. One of them on the command line wins over the variable of the other.
-var alternatives = map[string]string{"url": "binding", "api-key": "binding", "secret": "secret-file", "secret-file": "secret"}
+// alternatives are flags that set the same value in another way, or name a sandbox in another way. One of them on the command line wins
+// over the variable of the other.
+var alternatives = map[string][]string{
+	"url": {"binding", "sandbox", "env-file", "namespace", "context", "kubeconfig"}, "api-key": {"binding"},
+	"env-file": {"url", "sandbox", "namespace", "context", "kubeconfig"}, "sandbox": {"url", "env-file"},
+	"secret": {"secret-file"}, "secret-file": {"secret"},
+}
 
 // flagsFromEnvironment sets every flag that is not on the command line from its environment variable, if there is one.
 func flagsFromEnvironment(cmd *cobra.Command) error {
@@ -24,7 +30,7 @@ func flagsFromEnvironment(cmd *cobra.Command) error {
 	cmd.Flags().Visit(func(flag *pflag.Flag) { given[flag.Name] = true })
 	var problems []error
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
-		if given[flag.Name] || given[alternatives[flag.Name]] {
+		if given[flag.Name] || slices.ContainsFunc(alternatives[flag.Name], func(other string) bool { return given[other] }) {
 			return
 		}
 		for _, variable := range variablesOf(cmd.Name(), flag.Name) {

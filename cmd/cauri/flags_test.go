@@ -127,7 +127,7 @@ func TestVariablesOf(t *testing.T) {
 // stands on the command line wins, also over the variable of a flag that says the same in another way.
 func TestVariablesOfASandbox(t *testing.T) {
 	all := []string{"CAURI_URI", "CAURI_URL", "CAURI_API_KEY", "CAURI_BINDING", "CAURI_WEBHOOK_SECRET", "CAURI_SECRET",
-		"CAURI_WEBHOOK_SECRET_FILE", "CAURI_SECRET_FILE"}
+		"CAURI_WEBHOOK_SECRET_FILE", "CAURI_SECRET_FILE", "CAURI_SANDBOX", "CAURI_ENV_FILE"}
 	for name, c := range map[string]struct {
 		args string
 		env  map[string]string
@@ -155,6 +155,18 @@ func TestVariablesOfASandbox(t *testing.T) {
 			map[string]string{"secret": "flag", "secret-file": ""}},
 		"a file on the command line wins": {"listen --secret-file=/flag", map[string]string{"CAURI_WEBHOOK_SECRET": "new"},
 			map[string]string{"secret": "", "secret-file": "/flag"}},
+		"a sandbox on the command line wins": {"status --sandbox=a/b",
+			map[string]string{"CAURI_URI": "http://new", "CAURI_API_KEY": "key", "CAURI_ENV_FILE": "/env"},
+			map[string]string{"sandbox": "a/b", "url": "", "api-key": "key", "env-file": ""}},
+		"an address on the command line wins": {"status --url=http://flag",
+			map[string]string{"CAURI_SANDBOX": "a/b", "CAURI_API_KEY": "key", "CAURI_ENV_FILE": "/env"},
+			map[string]string{"sandbox": "", "url": "http://flag", "api-key": "key", "env-file": ""}},
+		"a file on the command line wins over what names a sandbox": {"status --env-file=/flag",
+			map[string]string{"CAURI_SANDBOX": "a/b", "CAURI_URI": "http://new"},
+			map[string]string{"sandbox": "", "url": "", "env-file": "/flag"}},
+		"a namespace on the command line means a cluster": {"status -n=a",
+			map[string]string{"CAURI_SANDBOX": "b", "CAURI_URI": "http://new", "CAURI_ENV_FILE": "/env"},
+			map[string]string{"sandbox": "b", "url": "", "env-file": ""}},
 		"variables of others do not matter": {"listen", map[string]string{"WEBHOOK_SECRET": "other"}, map[string]string{"secret": ""}},
 		"both variables: the file is chosen": {"listen", map[string]string{"CAURI_WEBHOOK_SECRET": "new", "CAURI_WEBHOOK_SECRET_FILE": "/new"},
 			map[string]string{"secret": "new", "secret-file": "/new"}},

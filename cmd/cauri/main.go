@@ -135,13 +135,20 @@ func rootHelp(plugin bool) string {
 
   kubectl cauri -n team-payments status checkout
 
+Without the name they use the sandbox of CAURI_SANDBOX, or the one that kubectl cauri
+use has chosen, or the only one of the namespace, and say which. The first argument is
+the name, unless it is an id, the number of a phone, or what rotate replaces.
+
 They read the credentials from the sandbox's Secret, and reach its API at its URL, or
 by a port-forward where this machine does not reach that.
 `
 	} else {
 		text += `Commands that use a sandbox find it by --sandbox=namespace/name in a cluster, by
---env-file=FILE of cauri dev, or by CAURI_URI and CAURI_API_KEY. As a plugin of
-kubectl (` + pluginName + `), they take the sandbox's name as their first argument.
+--env-file=FILE of cauri dev, or by CAURI_URI and CAURI_API_KEY. Without any of these
+they use the file .env.cauri of the folder or above it, or else the sandbox that cauri
+use has chosen, or the only one in the namespace of the kubeconfig's context, and say
+which. As a plugin of kubectl (` + pluginName + `), they take the sandbox's name as their
+first argument.
 
 Every flag can also be set by an environment variable: --listen-address by
 CAURI_LISTEN_ADDRESS. The exceptions are DATABASE_URL for --database-url,

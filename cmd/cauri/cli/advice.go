@@ -17,7 +17,7 @@ func (s *sandbox) command(name, rest string) string {
 		words = []string{"kubectl cauri", "-n " + s.key.Namespace, name, s.key.Name}
 	case s.cluster != nil:
 		words = append(words, "--sandbox="+s.key.String())
-	case !s.target.found && s.target.envFile != os.Getenv("CAURI_ENV_FILE"):
+	case !s.target.found && s.target.uri == "" && s.target.envFile != os.Getenv(variableEnvFile):
 		words = append(words, "--env-file="+s.target.envFile)
 	}
 	return strings.TrimSpace(strings.Join(append(words, rest), " "))

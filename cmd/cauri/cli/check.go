@@ -79,7 +79,7 @@ wrong, by how much and between which entries. It makes a payment only with --pay
 		if err := o.check(); err != nil {
 			return err
 		}
-		s, _, err := t.find(args)
+		s, _, err := t.find(cmd.Context(), args)
 		if err != nil {
 			return err
 		}

@@ -12,12 +12,14 @@ import (
 
 // Options are what the program tells its commands.
 type Options struct {
-	// Plugin says that the program was called as a plugin of kubectl: the first argument of a command is the name of its sandbox.
+	// Plugin says that the program was called as a plugin of kubectl: the first argument of a command may be the name of its sandbox.
 	Plugin  bool
 	Version string
 	// Serve serves HTTP at an address until ctx ends. The name is for messages.
 	Serve  func(ctx context.Context, name, address string, handler http.Handler) error
 	Folder string // in which a file with the sandbox is looked for; empty: the working folder
+	// Config is the folder of what `cauri use` remembers; empty: cauri in the user's folder for configuration.
+	Config string
 }
 
 // Groups of commands in the help.
@@ -57,7 +59,8 @@ func (p *program) commands() []*cobra.Command {
 		commands []*cobra.Command
 	}{
 		{GroupSandbox, []*cobra.Command{
-			p.statusCommand(), p.tailCommand(), p.requestsCommand(), p.clockCommand(), p.resetCommand(), p.suspendCommand(), p.resumeCommand(),
+			p.listCommand(), p.useCommand(), p.statusCommand(), p.tailCommand(), p.requestsCommand(), p.clockCommand(), p.resetCommand(),
+			p.suspendCommand(), p.resumeCommand(),
 			p.rotateCommand(),
 		}},
 		{GroupPayments, []*cobra.Command{

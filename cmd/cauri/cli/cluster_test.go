@@ -73,11 +73,17 @@ func TestVerbsChangeTheResource(t *testing.T) {
 	c.run("rotate", "checkout", "key").want(t, ExitSuccess, "has a new API key, in the Secret checkout-credentials")
 	c.run("rotate", "checkout", "secret").want(t, ExitSuccess, "has a new signing secret")
 	c.run("rotate", "checkout", "both").want(t, ExitUsage, "write key or secret")
+	c.run("rotate", "checkout").want(t, ExitUsage, "key|secret is missing")
 	for _, field := range []string{`"reset":"2`, `"keyRotation":"2`, `"secretRotation":"2`, `"suspend":false`} {
 		if !strings.Contains(string(c.sandbox), field) {
 			t.Errorf("there is no %s in %s", field, c.sandbox)
 		}
 	}
+	c.run("rotate", "checkout", "secret").want(t, ExitSuccess)
+	c.sandbox = []byte(strings.Replace(string(c.sandbox), `"webhook":{"secret`, `"webhook":{"signingSecretRef":{"name":"own"},"secret`, 1))
+	c.run("rotate", "checkout", "secret").want(t, ExitRefused, "is your own: change the Secret own")
+	c.sandbox = []byte(strings.Replace(string(c.sandbox), `"webhook":{"signing`, `"was":{"signing`, 1))
+	c.run("rotate", "checkout", "secret").want(t, ExitRefused, "checkout has no webhook", "add spec.webhook.url to it")
 	c.applied = nil
 	c.run("reset", "checkout", "--timeout=1ms").want(t, ExitUnavailable, "does it run?")
 	c.run("reset", "checkout", "--wait=false").want(t, ExitSuccess, "the controller applies it")
@@ -118,6 +124,7 @@ func TestSandboxFromAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(t, Options{}, "payers", "--env-file="+path).want(t, ExitSuccess, alice)
+	run(t, Options{}, "payers", "--url="+f.url, "--api-key="+testKey, "--env-file=/none").want(t, ExitSuccess, alice) // CAURI_URI comes first
 	if r := run(t, Options{}, "listen", "--print-secret", "--env-file="+path); r.out != testSecret+"\n" {
 		t.Errorf("got %q, %v", r.out, r.err)
 	}
@@ -198,7 +205,7 @@ func TestPortForwardIsOpenedAgain(t *testing.T) {
 	ended := make(chan struct{})
 	c.streams["POST "+pods+"/api-1/portforward"] = forwardTo(t, f.url, ended)
 	c.streams["POST "+pods+"/api-3/portforward"] = forwardTo(t, f.url, nil)
-	s, _, err := (&target{plugin: true, kube: kube.Flags{Kubeconfig: c.kubeconfig}, forward: true}).find([]string{"checkout"})
+	s, _, err := (&target{plugin: true, kube: kube.Flags{Kubeconfig: c.kubeconfig}, forward: true}).find(t.Context(), []string{"checkout"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -226,6 +226,8 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		run(t, Options{}, append(strings.Fields(c.args), known...)...).want(t, ExitUsage, c.want)
 	}
 	run(t, Options{}, "payers", "--env-file=/none").want(t, ExitUsage, "--env-file")
-	run(t, Options{Plugin: true}, "status").want(t, ExitUsage, "NAME is missing: write `cauri status NAME")
+	run(t, Options{Plugin: true}, "status").want(t, ExitUsage, "name a kubeconfig")
+	run(t, Options{Plugin: true}, "pay", "+250788000001").want(t, ExitUsage, "write `cauri pay [NAME] --msisdn=+250788000001`")
+	run(t, Options{Plugin: true}, "rotate", "checkout", "key", "key").want(t, ExitUsage, `"key" is one argument too many`)
 	run(t, Options{Plugin: true}, "status", "checkout", "--kubeconfig=/none").want(t, ExitUsage, "name a kubeconfig")
 }

@@ -10,31 +10,29 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cauri-dev/cauri/cmd/cauri/kube"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
 // completionTimeout bounds what a shell waits for.
 const completionTimeout = 3 * time.Second
 
-// completer completes the arguments of a command. It prints no error: a shell has no place for one.
-func (t *target) completer(arguments []argument) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		if len(args) >= len(arguments) || arguments[len(args)].complete == nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
-		defer cancel()
-		t.fillFromVariables()
-		var s *sandbox
-		if !t.plugin || len(args) > 0 {
-			var err error
-			if s, _, err = t.find(args); err != nil {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			defer s.close()
-		}
-		return startingWith(typed, arguments[len(args)].complete(ctx, s, typed)), cobra.ShellCompDirectiveNoFileComp
+// complete completes the arguments of a command. It prints no error: a shell has no place for one.
+func (t *target) complete(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+	defer cancel()
+	t.fillFromVariables()
+	var all []string
+	if t.plugin && len(args) == 0 {
+		all = t.names(ctx)
 	}
+	if _, rest := t.split(args); len(rest) < len(t.arguments) && t.arguments[len(rest)].complete != nil {
+		if s, _, err := t.find(ctx, args); err == nil {
+			defer s.close()
+			all = append(all, t.arguments[len(rest)].complete(ctx, s, typed)...)
+		}
+	}
+	return startingWith(typed, all), cobra.ShellCompDirectiveNoFileComp
 }
 
 func startingWith(typed string, all []string) []string {
@@ -57,11 +55,7 @@ func (t *target) names(ctx context.Context) []string {
 	if err != nil {
 		return nil
 	}
-	names := make([]string, 0, len(found))
-	for i := range found {
-		names = append(names, found[i].Name)
-	}
-	return names
+	return kube.Names(found)
 }
 
 func (t *target) completeSandbox(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
@@ -137,13 +131,10 @@ func completeEvents(ctx context.Context, s *sandbox, _ string) (ids []string) {
 // flagCompleter completes a flag by asking the sandbox.
 func (t *target) flagCompleter(complete func(context.Context, *sandbox, string) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		if t.plugin && len(args) == 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 		defer cancel()
 		t.fillFromVariables()
-		s, _, err := t.find(args)
+		s, _, err := t.find(ctx, args)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -160,9 +151,8 @@ func choose(cmd *cobra.Command, flag string, values ...string) {
 // fillFromVariables does what the program does before a command runs, and not before a completion.
 func (t *target) fillFromVariables() {
 	t.completing = true
-	for variable, value := range map[string]*string{
-		variableURI: &t.uri, variableAPIKey: &t.apiKey, "CAURI_SANDBOX": &t.sandbox, "CAURI_ENV_FILE": &t.envFile,
-	} {
-		*value = cmp.Or(*value, os.Getenv(variable))
+	t.apiKey = cmp.Or(t.apiKey, os.Getenv(variableAPIKey))
+	if t.sandbox == "" && t.uri == "" && t.envFile == "" && !t.kube.Given() {
+		t.sandbox, t.uri, t.envFile = os.Getenv(variableSandbox), os.Getenv(variableURI), os.Getenv(variableEnvFile)
 	}
 }

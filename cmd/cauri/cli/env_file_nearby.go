@@ -14,15 +14,20 @@ const envFileName = ".env.cauri"
 // nearby takes the sandbox of the file .env.cauri in the working folder, or in the nearest folder above it that has one, unless flags or
 // variables name a sandbox. It says which file that is.
 func (t *target) nearby() {
-	if t.plugin || t.sandbox != "" || t.envFile != "" || t.uri != "" {
+	if t.plugin || t.sandbox != "" || t.envFile != "" || t.uri != "" || t.kube.Given() {
 		return
 	}
 	if t.envFile = nearestEnvFile(t.folder); t.envFile == "" {
 		return
 	}
 	t.found = true
+	t.say("that of %s", t.envFile)
+}
+
+// say says which sandbox a command acts on that nobody named to it.
+func (t *target) say(format string, args ...any) {
 	if !t.completing {
-		fmt.Fprintf(t.cmd.ErrOrStderr(), "The sandbox is that of %s.\n", Printable(t.envFile))
+		fmt.Fprintf(t.cmd.ErrOrStderr(), "The sandbox is %s.\n", Printable(fmt.Sprintf(format, args...)))
 	}
 }
 

@@ -45,6 +45,11 @@ func usage(err error) error {
 // Usage is an error of a flag or an argument.
 func Usage(err error) error { return usage(err) }
 
+// refusedError is what this program refuses before the API or Kubernetes does: something does not exist, or is in conflict.
+type refusedError struct{ error }
+
+func (e refusedError) Unwrap() error { return e.error }
+
 // negativeError is the negative result of a command that worked.
 type negativeError struct{ error }
 
@@ -52,6 +57,7 @@ type negativeError struct{ error }
 func ExitCode(err error) int {
 	var (
 		wrong       usageError
+		conflict    refusedError
 		negative    negativeError
 		refused     *sandboxapi.RefusedError
 		unreachable *sandboxapi.UnreachableError
@@ -61,6 +67,8 @@ func ExitCode(err error) int {
 		return ExitSuccess
 	case errors.As(err, &wrong):
 		return ExitUsage
+	case errors.As(err, &conflict):
+		return ExitRefused
 	case errors.As(err, &negative):
 		return ExitNegative
 	case errors.As(err, &unreachable), errors.Is(err, context.DeadlineExceeded):

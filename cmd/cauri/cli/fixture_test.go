@@ -36,6 +36,14 @@ const (
 	manual     = "+250788000002"
 )
 
+// No test uses the cluster of the machine that it runs on.
+func TestMain(m *testing.M) {
+	if err := os.Setenv("KUBECONFIG", "/none"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
 // fixture is a sandbox on a real database, behind the real handlers of the API, without a worker.
 type fixture struct {
 	t      *testing.T
@@ -116,6 +124,9 @@ func run(t *testing.T, o Options, args ...string) result {
 func runFrom(t *testing.T, o Options, input string, args ...string) result {
 	t.Helper()
 	o.Version = "v1.2.3"
+	if o.Config == "" {
+		o.Config = t.TempDir()
+	}
 	p := &program{Options: o, now: time.Now, poll: 10 * time.Millisecond, await: 10 * time.Millisecond}
 	root := &cobra.Command{Use: "cauri", SilenceErrors: true, SilenceUsage: true}
 	root.SetFlagErrorFunc(FlagError)
@@ -162,7 +173,8 @@ type cluster struct {
 	kubeconfig string
 
 	mutex   sync.Mutex
-	sandbox []byte // the resource
+	sandbox []byte   // the resource
+	others  []string // the other resources of the namespace, as JSON
 	secret  map[string]string
 	denied  map[string]bool                       // verb and resource that the user may not
 	other   map[string]http.HandlerFunc           // by method and path
@@ -215,7 +227,8 @@ func (c *cluster) serve(w http.ResponseWriter, r *http.Request) {
 	case c.denied[at]:
 		refuse(w, http.StatusForbidden, "Forbidden", "you are a guest")
 	case at == "GET "+sandboxesOfTeam:
-		fmt.Fprintf(w, `{"kind":"SandboxEnvironmentList","apiVersion":"cauri.dev/v1alpha1","items":[%s]}`, c.sandbox)
+		fmt.Fprintf(w, `{"kind":"SandboxEnvironmentList","apiVersion":"cauri.dev/v1alpha1","items":[%s]}`,
+			strings.Join(append([]string{string(c.sandbox)}, c.others...), ","))
 	case at == "GET "+sandboxesOfTeam+"/checkout":
 		_, _ = w.Write(c.sandbox)
 	case at == "PATCH "+sandboxesOfTeam+"/checkout":

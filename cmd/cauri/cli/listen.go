@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -64,7 +65,7 @@ key r sends the last one again.`,
 			return err
 		case o.forwardTo != "":
 			return p.listenAndForward(cmd, t, o, args)
-		case !cmd.Flags().Changed("address") && t.named():
+		case !cmd.Flags().Changed("address") && (t.named() || !o.given() && t.findable(cmd.Context())):
 			return p.showSent(cmd, t, o, args)
 		}
 		secret, err := o.of(cmd.Context(), t, args)
@@ -74,6 +75,12 @@ key r sends the last one again.`,
 		return p.Serve(cmd.Context(), "webhooks", o.address, &receiver{secret: secret, full: o.full, out: cmd.OutOrStdout(), now: p.now})
 	}
 	return cmd
+}
+
+// findable reports whether a sandbox is found, or is not for another reason than that there is none.
+func (t *target) findable(ctx context.Context) bool {
+	_, _, err := t.find(ctx, nil)
+	return !errors.Is(err, errNoSandbox)
 }
 
 // forwardURL is the URL that --forward-to names: a URL, or a host with a port, and a path behind it.

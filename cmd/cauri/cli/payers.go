@@ -115,7 +115,7 @@ one payment that waits.`,
 		Example: "  " + p.called(name, "TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE") + "\n  " + p.called(name, "+250788123456"),
 	}
 	pending := url.Values{"type": {"collection"}, "status": {"PENDING"}}
-	t := p.target(cmd, argument{name: "PAYMENT", required: true, complete: completePayments(pending)})
+	t := p.target(cmd, argument{name: "PAYMENT", required: true, complete: completePayments(pending), form: likelyMSISDN})
 	o.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.check(); err != nil {

@@ -36,7 +36,7 @@ it before you send it.`,
 	t := p.target(cmd)
 	cmd.Flags().StringVar(&path, "file", "", "file to write; empty: cauri-report- and the time. It must not exist")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		s, _, err := t.find(args)
+		s, _, err := t.find(cmd.Context(), args)
 		if err != nil {
 			return err
 		}

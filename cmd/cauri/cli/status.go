@@ -64,7 +64,7 @@ With only an API key it shows what the API tells: no conditions.`,
 		if err := o.check(); err != nil {
 			return err
 		}
-		s, _, err := t.find(args)
+		s, _, err := t.find(cmd.Context(), args)
 		if err != nil {
 			return err
 		}

@@ -9,10 +9,12 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
@@ -30,6 +32,8 @@ const (
 	variableURI    = "CAURI_URI"
 	variableAPIKey = "CAURI_API_KEY"
 	variableSecret = "CAURI_WEBHOOK_SECRET"
+
+	variableSandbox, variableEnvFile = "CAURI_SANDBOX", "CAURI_ENV_FILE"
 )
 
 // target is the flags that say which sandbox a command acts on.
@@ -41,14 +45,18 @@ type target struct {
 	sandbox, envFile, uri, apiKey string
 
 	cmd        *cobra.Command
-	folder     string // in which a file is looked for; empty: the working folder
-	found      bool   // envFile was found nearby, and not named
-	completing bool   // for the shell, and so without a word
+	arguments  []argument // behind the sandbox's name
+	folder     string     // in which a file is looked for; empty: the working folder
+	choices    choices
+	standard   types.NamespacedName // the sandbox where nothing names one, once it is known
+	chosen     bool                 // by `cauri use`
+	found      bool                 // envFile was found nearby, and not named
+	completing bool                 // for the shell, and so without a word
 }
 
 // target declares the flags of a command for its sandbox. Its arguments come behind the sandbox's name.
 func (p *program) target(cmd *cobra.Command, arguments ...argument) *target {
-	t := &target{plugin: p.Plugin, cmd: cmd, folder: p.Folder}
+	t := &target{plugin: p.Plugin, cmd: cmd, arguments: arguments, folder: p.Folder, choices: p.choices()}
 	flags := cmd.Flags()
 	t.kube.Add(flags)
 	flags.BoolVar(&t.forward, "port-forward", false, "reach the API by a port-forward, also where its URL may be reachable")
@@ -59,14 +67,15 @@ func (p *program) target(cmd *cobra.Command, arguments ...argument) *target {
 		flags.StringVar(&t.apiKey, "api-key", "", "API key of the sandbox; prefer CAURI_API_KEY, which ps does not show")
 		_ = cmd.RegisterFlagCompletionFunc("sandbox", t.completeSandbox) // the flag is there
 	}
-	all := arguments
 	if p.Plugin {
-		name := argument{name: "NAME", required: true, complete: func(ctx context.Context, _ *sandbox, _ string) []string { return t.names(ctx) }}
-		all = append([]argument{name}, arguments...)
+		cmd.Use += " [NAME]"
 	}
-	cmd.Use += usageOf(all)
-	cmd.Args = checkArguments(all)
-	cmd.ValidArgsFunction = t.completer(all)
+	cmd.Use += usageOf(arguments)
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		_, rest := t.split(args)
+		return checkArguments(arguments)(cmd, rest)
+	}
+	cmd.ValidArgsFunction = t.complete
 	return t
 }
 
@@ -75,6 +84,22 @@ type argument struct {
 	name     string
 	required bool
 	complete func(ctx context.Context, s *sandbox, typed string) []string
+	// form is that of values which could be names of sandboxes too; nil: none could.
+	form *regexp.Regexp
+}
+
+// likelyName is what can be the name of a sandbox, or one with a mistake. Ids have an underscore, and numbers of phones a plus.
+var likelyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*(/[A-Za-z0-9][A-Za-z0-9.-]*)?$`)
+
+// split takes the sandbox's name from the arguments of the plugin: the first one, unless it is what comes behind a name.
+func (t *target) split(args []string) (name string, rest []string) {
+	if !t.plugin || len(args) == 0 || !likelyName.MatchString(args[0]) {
+		return "", args
+	}
+	if len(args) <= len(t.arguments) && t.arguments[0].form != nil && t.arguments[0].form.MatchString(args[0]) {
+		return "", args
+	}
+	return args[0], args[1:]
 }
 
 func usageOf(arguments []argument) (text string) {
@@ -115,41 +140,53 @@ type sandbox struct {
 	forward             *kube.Forward
 }
 
-// find says which sandbox the flags and arguments mean, and returns the arguments after its name. It sends no request.
-func (t *target) find(args []string) (*sandbox, []string, error) {
-	t.nearby()
-	s := &sandbox{target: t, uri: t.uri, apiKey: t.apiKey}
-	name := t.sandbox
-	if t.plugin {
-		name, args = args[0], args[1:]
+// find says which sandbox is meant, and returns the arguments after its name. It sends a request only where nothing names a sandbox.
+func (t *target) find(ctx context.Context, args []string) (*sandbox, []string, error) {
+	s := &sandbox{target: t}
+	name, rest := t.split(args)
+	if name == "" && t.plugin {
+		t.sandbox = os.Getenv(variableSandbox)
 	}
-	if name == "" {
-		return s, args, usage(t.fromEnvironment(s))
+	name = cmp.Or(name, t.sandbox)
+	if name == "" && t.addressed() {
+		s.uri, s.apiKey = t.uri, t.apiKey
+		return s, rest, usage(t.fromEnvironment(s))
 	}
-	cluster, err := t.kube.Open()
-	if err != nil {
+	var err error
+	if s.cluster, err = t.kube.Open(); err != nil {
+		if name == "" && !t.plugin {
+			err = errNoSandbox
+		}
 		return nil, nil, usage(err)
 	}
-	s.cluster, s.key = cluster, types.NamespacedName{Namespace: cluster.Namespace, Name: name}
-	if namespace, rest, found := strings.Cut(name, "/"); found {
-		if t.kube.Namespace != "" && t.kube.Namespace != namespace {
-			return nil, nil, usage(fmt.Errorf("the sandbox %s is in another namespace than -n %s: leave -n out", name, t.kube.Namespace))
-		}
-		s.key = types.NamespacedName{Namespace: namespace, Name: rest}
+	if name == "" {
+		s.key, err = t.unnamed(ctx, s.cluster)
+	} else {
+		s.key, err = t.key(s.cluster, name)
 	}
-	return s, args, nil
+	return s, rest, err
 }
 
-// named reports whether flags, variables or a file nearby name a sandbox.
+// addressed reports whether flags, variables or a file nearby tell the address of a sandbox.
+func (t *target) addressed() bool {
+	t.nearby()
+	return !t.plugin && (t.envFile != "" || t.uri != "" || t.apiKey != "")
+}
+
+// named reports whether anything but there being only one names a sandbox.
 func (t *target) named() bool {
 	t.nearby()
-	return t.plugin || t.sandbox != "" || t.envFile != "" || t.uri != ""
+	if t.plugin || t.sandbox != "" || t.envFile != "" || t.uri != "" || t.kube.Given() {
+		return true
+	}
+	cluster, err := t.kube.Open()
+	return err == nil && t.choices.of(cluster) != ""
 }
 
 // fromEnvironment takes what the variables or the file say of a sandbox.
 func (t *target) fromEnvironment(s *sandbox) error {
 	s.secret = os.Getenv(variableSecret)
-	if t.envFile != "" {
+	if t.uri == "" && t.envFile != "" {
 		values, err := ReadEnvFile(t.envFile)
 		if err != nil {
 			return err
@@ -157,14 +194,18 @@ func (t *target) fromEnvironment(s *sandbox) error {
 		s.uri, s.apiKey, s.secret = values[variableURI], values[variableAPIKey], cmp.Or(values[variableSecret], s.secret)
 	}
 	if at, err := url.Parse(s.uri); err != nil || egress.HostOf(at) == "" || at.Scheme != "http" && at.Scheme != "https" {
-		return fmt.Errorf("no sandbox: pass --sandbox=namespace/name for one in a cluster, or set %s and %s to uri and api-key of its Secret, "+
-			"or start `cauri dev --env-file=.env.cauri`: commands find that file in their working folder and above it", variableURI, variableAPIKey)
+		return errNoSandbox
 	}
 	if s.apiKey == "" {
 		return fmt.Errorf("no API key: set %s to the api-key of the sandbox's Secret", variableAPIKey)
 	}
 	return nil
 }
+
+// errNoSandbox says how to name a sandbox where nothing names one.
+var errNoSandbox = fmt.Errorf("no sandbox: pass --sandbox=namespace/name for one in a cluster, or choose it by `cauri use`, "+
+	"or set %s and %s to uri and api-key of its Secret, or start `cauri dev --env-file=.env.cauri`: commands find that file in their "+
+	"working folder and above it", variableURI, variableAPIKey)
 
 // ReadEnvFile reads the file of --env-file: lines NAME=value.
 func ReadEnvFile(path string) (map[string]string, error) {
@@ -198,6 +239,9 @@ func (s *sandbox) read(ctx context.Context) (*v1alpha1.SandboxEnvironment, error
 	}
 	var err error
 	s.resource, err = s.cluster.Sandbox(ctx, s.key)
+	if apierrors.IsNotFound(err) && s.target.chosen {
+		err = kube.Because(err, "%s. `%s` has chosen it: choose another one, or none with --none", Message(err), s.target.program("use"))
+	}
 	return s.resource, err
 }
 
@@ -272,7 +316,7 @@ func (s *sandbox) close() {
 func (t *target) withAPI(
 	cmd *cobra.Command, args []string, do func(ctx context.Context, api *sandboxapi.Client, s *sandbox, rest []string) error,
 ) error {
-	s, rest, err := t.find(args)
+	s, rest, err := t.find(cmd.Context(), args)
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -91,7 +91,7 @@ func (p *program) verb(v verb) *cobra.Command {
 	t := p.target(cmd, v.arguments...)
 	a.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		s, rest, err := t.find(args)
+		s, rest, err := t.find(cmd.Context(), args)
 		if err != nil {
 			return err
 		}
@@ -172,6 +172,9 @@ func (p *program) suspension(name, short string, suspend bool) *cobra.Command {
 		}})
 }
 
+// likelyRotated is what can be rotated, and so no name of a sandbox that rotate is called for.
+var likelyRotated = regexp.MustCompile(`^(key|secret)$`)
+
 // What rotate replaces.
 const (
 	rotateKey    = "key"
@@ -185,7 +188,7 @@ func (p *program) rotateCommand() *cobra.Command {
 		long: `Replace the API key (key), or the signing secret of the webhooks (secret), in the
 sandbox's Secret. The previous key works on for spec.keyRotationGrace, the previous
 secret signs too for 24 hours. The new one is not printed.`,
-		arguments: []argument{{name: "key|secret", required: true, complete: what}},
+		arguments: []argument{{name: "key|secret", required: true, complete: what, form: likelyRotated}},
 		example:   rotateKey,
 		change: func(s *v1alpha1.SandboxEnvironment, rest []string) (change resourceChange, err error) {
 			value := p.stamp()
@@ -195,11 +198,12 @@ secret signs too for 24 hours. The new one is not printed.`,
 				return resourceChange{object{"keyRotation": value}, done, "has a new API key, in the Secret " + s.CredentialsSecretName()}, nil
 			case rotateSecret:
 				if s.Spec.Webhook == nil {
-					return change, usage(errors.New("the sandbox has no webhook: set spec.webhook.url first"))
+					return change, refusedError{fmt.Errorf("the sandbox %s has no webhook, and so no signing secret in use: add spec.webhook.url to it, "+
+						"the URL to which it sends its events", s.Name)}
 				}
 				if ref := s.Spec.Webhook.SigningSecretRef; ref != nil {
-					return change, usage(fmt.Errorf("the signing secret is your own: change the Secret %s that spec.webhook.signingSecretRef names",
-						ref.Name))
+					return change, refusedError{fmt.Errorf("the signing secret is your own: change the Secret %s that "+
+						"spec.webhook.signingSecretRef names", ref.Name)}
 				}
 				change.spec = object{"webhook": object{"secretRotation": value}}
 				change.said = "has a new signing secret, in the Secret " + s.CredentialsSecretName()

@@ -233,10 +233,13 @@ func (s *signingSecret) given() bool { return s.text != "" || s.file != "" }
 
 // of is the secret that the user gave, or else the sandbox's own. The sandbox need not be named if the secret is.
 func (s *signingSecret) of(ctx context.Context, t *target, args []string) (string, error) {
-	if t.nearby(); s.given() || !t.plugin && t.sandbox == "" && t.envFile == "" {
+	if s.given() || t.uri != "" && t.sandbox == "" {
 		return s.read()
 	}
-	named, _, err := t.find(args)
+	named, _, err := t.find(ctx, args)
+	if errors.Is(err, errNoSandbox) {
+		return s.read()
+	}
 	if err != nil {
 		return "", err
 	}

@@ -2,6 +2,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,18 +31,27 @@ type Flags struct {
 
 // Add declares the flags.
 func (f *Flags) Add(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.Namespace, "namespace", "n", "", "namespace of the sandbox; empty: the one of the kubeconfig's context")
-	flags.StringVar(&f.Context, "context", "", "context of the kubeconfig; empty: the current one")
-	flags.StringVar(&f.Kubeconfig, "kubeconfig", "", "kubeconfig file; empty: KUBECONFIG, or ~/.kube/config")
+	f.AddSelection(flags)
 	flags.StringVar(&f.CauriNamespace, "cauri-namespace", "",
 		"namespace in which Cauri runs, for the port-forward; empty: the one in the sandbox's URL, or cauri-system")
 }
+
+// AddSelection declares the flags of a command that opens no port-forward.
+func (f *Flags) AddSelection(flags *pflag.FlagSet) {
+	flags.StringVarP(&f.Namespace, "namespace", "n", "", "namespace of the sandbox; empty: the one of the kubeconfig's context")
+	flags.StringVar(&f.Context, "context", "", "context of the kubeconfig; empty: the current one")
+	flags.StringVar(&f.Kubeconfig, "kubeconfig", "", "kubeconfig file; empty: KUBECONFIG, or ~/.kube/config")
+}
+
+// Given reports whether one of them names a cluster or a namespace.
+func (f *Flags) Given() bool { return f.Namespace != "" || f.Context != "" || f.Kubeconfig != "" }
 
 // Cluster is a Kubernetes API server, as a user of it.
 type Cluster struct {
 	config    *rest.Config
 	client    *rest.RESTClient
 	Namespace string // that is meant where none is named
+	Context   string // of the kubeconfig; empty in a pod
 	cauri     string // where Cauri runs; empty: not known
 }
 
@@ -60,7 +70,15 @@ func (f *Flags) Open() (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newCluster(config, namespace, f.CauriNamespace)
+	raw, err := loaded.RawConfig()
+	if err != nil {
+		return nil, err
+	}
+	c, err := newCluster(config, namespace, f.CauriNamespace)
+	if err == nil {
+		c.Context = cmp.Or(f.Context, raw.CurrentContext)
+	}
+	return c, err
 }
 
 func newCluster(config *rest.Config, namespace, cauri string) (*Cluster, error) {
@@ -78,7 +96,10 @@ func newCluster(config *rest.Config, namespace, cauri string) (*Cluster, error) 
 // Host is the address of the API server, for messages.
 func (c *Cluster) Host() string { return c.config.Host }
 
-const sandboxesPath = "/apis/cauri.dev/v1alpha1/namespaces/%s/sandboxenvironments"
+const (
+	sandboxesPath    = "/apis/cauri.dev/v1alpha1/namespaces/%s/sandboxenvironments"
+	allSandboxesPath = "/apis/cauri.dev/v1alpha1/sandboxenvironments"
+)
 
 // Sandbox reads a sandbox.
 func (c *Cluster) Sandbox(ctx context.Context, key types.NamespacedName) (*v1alpha1.SandboxEnvironment, error) {
@@ -94,22 +115,39 @@ func (c *Cluster) Sandbox(ctx context.Context, key types.NamespacedName) (*v1alp
 func (c *Cluster) missing(ctx context.Context, key types.NamespacedName, cause error) error {
 	all, err := c.Sandboxes(ctx, key.Namespace)
 	if apierrors.IsNotFound(err) {
-		return Because(cause, "%s has no SandboxEnvironments: Cauri is not installed there, or this is another cluster", c.Host())
+		return err
 	}
 	if err != nil || len(all) == 0 {
 		return Because(cause, "the namespace %s has no sandboxes; name another one with -n", key.Namespace)
 	}
+	return Because(cause, "the namespace %s has no sandbox %q; it has %s", key.Namespace, key.Name, strings.Join(Names(all), ", "))
+}
+
+// Sandboxes are those of a namespace; empty: of all namespaces.
+func (c *Cluster) Sandboxes(ctx context.Context, namespace string) ([]v1alpha1.SandboxEnvironment, error) {
+	path := allSandboxesPath
+	if namespace != "" {
+		path = fmt.Sprintf(sandboxesPath, namespace)
+	}
+	var found v1alpha1.SandboxEnvironmentList
+	err := c.get(ctx, path, nil, &found)
+	if apierrors.IsNotFound(err) {
+		return nil, c.notInstalled(err)
+	}
+	return found.Items, c.explain(err, "list", "sandboxenvironments", namespace)
+}
+
+func (c *Cluster) notInstalled(cause error) error {
+	return Because(cause, "%s has no SandboxEnvironments: Cauri is not installed there, or this is another cluster", c.Host())
+}
+
+// Names are the names of sandboxes.
+func Names(all []v1alpha1.SandboxEnvironment) []string {
 	names := make([]string, 0, len(all))
 	for i := range all {
 		names = append(names, all[i].Name)
 	}
-	return Because(cause, "the namespace %s has no sandbox %q; it has %s", key.Namespace, key.Name, strings.Join(names, ", "))
-}
-
-// Sandboxes are those of a namespace.
-func (c *Cluster) Sandboxes(ctx context.Context, namespace string) ([]v1alpha1.SandboxEnvironment, error) {
-	var found v1alpha1.SandboxEnvironmentList
-	return found.Items, c.get(ctx, fmt.Sprintf(sandboxesPath, namespace), nil, &found)
+	return names
 }
 
 // Patch changes fields of a sandbox by a JSON merge patch.
@@ -186,6 +224,9 @@ func (c *Cluster) get(ctx context.Context, path string, query url.Values, into a
 
 // explain names the right that is missing.
 func (c *Cluster) explain(err error, verb, resource, namespace string) error {
+	if apierrors.IsForbidden(err) && namespace == "" {
+		return Because(err, "you may not %s %s in all namespaces: ask for this right, or name one namespace with -n", verb, resource)
+	}
 	if apierrors.IsForbidden(err) {
 		return Because(err, "you may not %s %s in the namespace %s: ask for this right, or name another namespace with -n", verb, resource, namespace)
 	}

@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/cmd/cauri/kube"
+)
+
+// listedSandbox is a sandbox of `cauri list`.
+type listedSandbox struct {
+	Namespace    string     `json:"namespace,omitempty"`
+	Name         string     `json:"name,omitempty"`
+	Current      bool       `json:"current"` // commands that name none use it
+	Ready        string     `json:"ready,omitempty"`
+	Status       string     `json:"status,omitempty"` // the reason of Ready
+	URL          string     `json:"url"`
+	Transactions *int64     `json:"transactions,omitempty"`
+	CreatedAt    *time.Time `json:"createdAt,omitempty"`
+	From         string     `json:"from,omitempty"` // the variable or the file that names it, of one in no cluster
+}
+
+func (p *program) listCommand() *cobra.Command {
+	var o output
+	var all bool
+	t := &target{plugin: p.Plugin, folder: p.Folder, choices: p.choices(), completing: true}
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the sandboxes of a namespace, or of all, and which one commands use",
+		Long: `List the sandboxes of a namespace, or of all. The one with a * is the one that commands
+use where nothing names another one (` + t.program("use") + ` --help has the order). It shows no API key.
+
+Without a cluster it says which sandbox commands use here, if a file or a variable
+names one.`,
+		Example: "  " + t.program("list") + "\n  " + t.program("list -A") + "\n  " + t.program("list -A -o json"),
+		Args:    NoArguments,
+	}
+	t.cmd = cmd
+	t.kube.AddSelection(cmd.Flags())
+	cmd.Flags().BoolVarP(&all, "all-namespaces", "A", false, "those of all namespaces, as far as you may list them")
+	o.add(cmd)
+	cmd.Flags().Lookup("output").Usage = "json, yaml, csv or name: for programs; name prints namespace/name only"
+	choose(cmd, "output", formatJSON, formatYAML, formatCSV, formatName)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := o.check(); err != nil && o.format != formatCSV {
+			return usage(fmt.Errorf("--output=%s: write json, yaml, csv or name", o.format))
+		}
+		found, err := t.list(cmd.Context(), all)
+		if err != nil {
+			return err
+		}
+		var names []string
+		for i := range found {
+			names = append(names, cmp.Or(found[i].From, found[i].Namespace+"/"+found[i].Name))
+		}
+		if o.format == formatCSV {
+			return listInCSV(cmd.OutOrStdout(), found)
+		}
+		return o.print(cmd.OutOrStdout(), found, names, func(out io.Writer) { p.printList(out, found, t, all) })
+	}
+	return cmd
+}
+
+// list lists the sandboxes of the namespace, or of all. Without a cluster it is the one that a variable or a file names.
+func (t *target) list(ctx context.Context, all bool) ([]listedSandbox, error) {
+	namespace := t.kube.Namespace
+	t.kube.Namespace = "" // to know which one the commands use that are called without -n
+	cluster, err := t.kube.Open()
+	if err != nil {
+		if here := t.addressedHere(); here != nil {
+			return []listedSandbox{*here}, nil
+		}
+		return nil, usage(err)
+	}
+	if namespace = cmp.Or(namespace, cluster.Namespace); all {
+		namespace = ""
+	}
+	t.kube.Namespace = cmp.Or(namespace, cluster.Namespace)
+	sandboxes, err := cluster.Sandboxes(ctx, namespace)
+	if err != nil {
+		if here := t.addressedHere(); here != nil {
+			fmt.Fprintf(t.cmd.ErrOrStderr(), "Commands use the sandbox %s, which %s names.\n", Printable(here.URL), here.From)
+		}
+		return nil, err
+	}
+	current := t.current(cluster, sandboxes)
+	found := make([]listedSandbox, 0, len(sandboxes))
+	for i := range sandboxes {
+		found = append(found, listing(&sandboxes[i], current))
+	}
+	return found, nil
+}
+
+// addressedHere is the sandbox that a variable or a file names by its address; nil: none does.
+func (t *target) addressedHere() *listedSandbox {
+	before := t.before()
+	if before == "" || before == variableSandbox {
+		return nil
+	}
+	t.fillFromVariables()
+	t.nearby()
+	s := &sandbox{target: t, uri: t.uri, apiKey: t.apiKey}
+	if t.fromEnvironment(s) != nil {
+		return nil
+	}
+	return &listedSandbox{URL: s.uri, Current: true, From: before}
+}
+
+// current is the sandbox, namespace/name, of a cluster that commands use that name none; empty: none of them.
+func (t *target) current(cluster *kube.Cluster, sandboxes []v1alpha1.SandboxEnvironment) string {
+	if before := t.before(); before == variableSandbox {
+		key, err := (&target{}).key(cluster, os.Getenv(variableSandbox))
+		if err == nil {
+			return key.String()
+		}
+	} else if before != "" {
+		fmt.Fprintf(t.cmd.ErrOrStderr(), "Here commands use a sandbox that is not one of these: %s names it.\n", before)
+		return ""
+	}
+	if chosen := t.choices.of(cluster); chosen != "" {
+		return chosen
+	}
+	only := ""
+	for i := range sandboxes {
+		if s := &sandboxes[i]; s.Namespace == cluster.Namespace {
+			if only != "" {
+				return ""
+			}
+			only = s.Namespace + "/" + s.Name
+		}
+	}
+	return only
+}
+
+func listing(s *v1alpha1.SandboxEnvironment, current string) listedSandbox {
+	one := listedSandbox{Namespace: s.Namespace, Name: s.Name, URL: s.Status.URL, Current: s.Namespace+"/"+s.Name == current}
+	if !s.CreationTimestamp.IsZero() {
+		one.CreatedAt = &s.CreationTimestamp.Time
+	}
+	if ready := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); ready != nil {
+		one.Ready, one.Status = string(ready.Status), ready.Reason
+	}
+	if s.Status.Transactions != nil {
+		one.Transactions = &s.Status.Transactions.Total
+	}
+	return one
+}
+
+func (p *program) printList(out io.Writer, found []listedSandbox, t *target, all bool) {
+	switch {
+	case len(found) == 0 && all:
+		fmt.Fprintln(out, "There are no sandboxes. Apply a SandboxEnvironment to make one.")
+		return
+	case len(found) == 0:
+		fmt.Fprintf(out, "The namespace %s has no sandboxes. Apply a SandboxEnvironment to make one, or list those of all namespaces with -A.\n",
+			Printable(t.kube.Namespace))
+		return
+	case found[0].From != "":
+		fmt.Fprintf(out, "There is no cluster. Commands use the sandbox %s, which %s names.\n", Printable(found[0].URL), found[0].From)
+		return
+	}
+	titles := "CURRENT NAME READY STATUS URL TRANSACTIONS AGE"
+	if all {
+		titles = "CURRENT NAMESPACE NAME READY STATUS URL TRANSACTIONS AGE"
+	}
+	rows := make([][]string, 0, len(found))
+	for i := range found {
+		s := &found[i]
+		row := []string{" "}
+		if s.Current {
+			row[0] = "*"
+		}
+		if all {
+			row = append(row, s.Namespace)
+		}
+		age := optional(s.CreatedAt, func(at time.Time) string { return duration.HumanDuration(p.now().Sub(at)) })
+		rows = append(rows, append(row, s.Name, s.Ready, s.Status, s.URL, optional(s.Transactions, decimal), age))
+	}
+	table(out, titles, rows)
+}
+
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
+
+// listInCSV prints a list for spreadsheets. None of its texts begins with what they take for a formula.
+func listInCSV(out io.Writer, found []listedSandbox) error {
+	writer := csv.NewWriter(out)
+	records := [][]string{{"namespace", "name", "current", "ready", "status", "url", "transactions", "created_at"}}
+	for i := range found {
+		s := &found[i]
+		created := optional(s.CreatedAt, func(at time.Time) string { return at.UTC().Format(time.RFC3339) })
+		records = append(records, []string{s.Namespace, s.Name, strconv.FormatBool(s.Current), s.Ready, s.Status, s.URL,
+			optional(s.Transactions, decimal), created})
+	}
+	return writer.WriteAll(records)
+}

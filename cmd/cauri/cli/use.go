@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/kube"
+)
+
+func (p *program) useCommand() *cobra.Command {
+	var none bool
+	t := &target{plugin: p.Plugin, folder: p.Folder, choices: p.choices()}
+	called := t.program("use")
+	cmd := &cobra.Command{
+		Use:   "use [NAME]",
+		Short: "Choose the sandbox of a cluster that commands use where nothing else names one",
+		Long: `Choose the sandbox of a cluster that commands use where nothing else names one, like
+kubectl config set-context --current. Without NAME, show it.
+
+NAME is the name of a sandbox, or namespace/name. Each context of the kubeconfig has
+its own choice. The choice is kept in use.json in the folder cauri of your
+configuration (~/.config), for your user alone.
+
+What names a sandbox, the first that there is: the NAME of a command or its flags, the
+variables CAURI_SANDBOX and CAURI_URI, CAURI_ENV_FILE, the file .env.cauri of the
+folder or above it, this choice, and the only sandbox of the namespace. The file comes
+before the choice because it belongs to the project in whose folder you work, and the
+choice is for all folders. kubectl cauri does not look at files and CAURI_URI: it is
+always about a cluster. With -n, a choice in another namespace does not count.`,
+		Example: "  " + called + " checkout\n  " + called + " team-payments/checkout\n  " + called + " --none",
+		Args:    checkArguments([]argument{{name: "NAME"}}),
+	}
+	t.cmd = cmd
+	t.kube.AddSelection(cmd.Flags())
+	cmd.Flags().BoolVar(&none, "none", false, "choose none any more")
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return t.completeSandbox(cmd, args, typed)
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if none && len(args) > 0 {
+			return usage(errors.New("NAME chooses a sandbox and --none chooses none: write one of them"))
+		}
+		cluster, err := t.kube.Open()
+		if err != nil {
+			return usage(err)
+		}
+		switch {
+		case none:
+			if err := t.choices.set(cluster, ""); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "No sandbox is chosen %s.\n", inContext(cluster))
+			return nil
+		case len(args) == 0:
+			return t.showChoice(cluster)
+		}
+		return t.choose(cluster, args[0])
+	}
+	return cmd
+}
+
+// inContext says for which cluster a choice is.
+func inContext(cluster *kube.Cluster) string {
+	if cluster.Context == "" {
+		return "in the cluster " + Printable(cluster.Host())
+	}
+	return "in the context " + Printable(cluster.Context)
+}
+
+func (t *target) choose(cluster *kube.Cluster, name string) error {
+	key, err := t.key(cluster, name)
+	if err != nil {
+		return err
+	}
+	if _, err := cluster.Sandbox(t.cmd.Context(), key); err != nil {
+		return err
+	}
+	if err := t.choices.set(cluster, key.String()); err != nil {
+		return err
+	}
+	fmt.Fprintf(t.cmd.OutOrStdout(), "Commands use the sandbox %s %s. `%s` ends that.\n", key, inContext(cluster), t.program("use --none"))
+	t.sayWhatComesBefore()
+	return nil
+}
+
+// showChoice prints the choice for programs, and what it means for people.
+func (t *target) showChoice(cluster *kube.Cluster) error {
+	if _, err := t.choices.read(); err != nil {
+		return err
+	}
+	if name := t.choices.of(cluster); name != "" {
+		fmt.Fprintln(t.cmd.OutOrStdout(), Printable(name))
+	} else {
+		fmt.Fprintf(t.cmd.ErrOrStderr(), "No sandbox is chosen %s: `%s NAME` chooses one.\n", inContext(cluster), t.program("use"))
+	}
+	t.sayWhatComesBefore()
+	return nil
+}
+
+// sayWhatComesBefore says what else names a sandbox to the commands that are called here.
+func (t *target) sayWhatComesBefore() {
+	if before := t.before(); before != "" {
+		fmt.Fprintf(t.cmd.ErrOrStderr(), "Here commands use another one: %s comes before it.\n", before)
+	}
+}
+
+// before is the variable or the file that comes before a choice; empty: none does. A choice is made with flags that are not those of the
+// commands to come.
+func (t *target) before() string {
+	if os.Getenv(variableSandbox) != "" {
+		return variableSandbox
+	}
+	if t.plugin {
+		return ""
+	}
+	for _, variable := range []string{variableURI, variableEnvFile} {
+		if os.Getenv(variable) != "" {
+			return variable
+		}
+	}
+	return Printable(nearestEnvFile(t.folder))
+}
