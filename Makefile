@@ -172,6 +172,7 @@ generate: tools bin/helm ## Write the generated files again: lists of operators 
 	@go run ./hack/markets
 	@bin/controller-gen object paths=./api/...
 	@bin/controller-gen crd:maxDescLen=1000 paths=./api/... output:crd:artifacts:config=config/crd
+	@go run ./hack/crd
 	@bin/controller-gen rbac:roleName=cauri-controller paths=./controllers/... output:rbac:artifacts:config=config/rbac
 	@bin/sqlc generate
 	@go run ./hack/reference

@@ -44,6 +44,27 @@ func columns(output string) string {
 	return regexp.MustCompile(`[ ]{2,}`).ReplaceAllString(output, "  ")
 }
 
+// The lines of a description are as full as the terminal allows: those of the Go source are shorter and longer.
+func TestExplainFlows(t *testing.T) {
+	c := newCluster(t)
+	const width = 80
+	for _, resource := range []string{"sandboxenvironment", "sandboxenvironment.spec", "sandboxenvironment.status", "testclient.spec"} {
+		lines := strings.Split(c.kubectl("explain", resource), "\n")
+		for i, line := range lines[1:] {
+			indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+			first, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+			before := lines[i]
+			follows := indent != "" && strings.HasPrefix(before, indent) && !strings.HasPrefix(before, indent+" ")
+			if room := width - len(before) - 1 - len(first); follows && first != "" && !strings.Contains(before, "\t") && room >= len(indent) {
+				t.Errorf("%s breaks the line before %q:\n%s\n%s", resource, first, before, line)
+			}
+		}
+		if resource == "sandboxenvironment.spec" {
+			t.Log("\n" + strings.Join(lines[:min(60, len(lines))], "\n"))
+		}
+	}
+}
+
 func TestColumns(t *testing.T) {
 	c := newCluster(t)
 	plain := c.newSandbox()
